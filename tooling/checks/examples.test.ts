@@ -40,7 +40,7 @@ afterAll(() => rmSync(TEMPORARY, { recursive: true }))
 const hasPython = spawnSync('python3', ['--version']).status === 0
 
 describe('the examples', () => {
-  it('are all listed in the README of the folder', () => {
+  it('The examples are all listed in the README of the folder', () => {
     const list = readFileSync(join(ROOT, 'examples/README.md'), 'utf8')
     const listed = [...list.matchAll(/^\| \[`([\w-]+)`\]\(\1\/README\.md\) \| \w/gm)]
     expect(new Set(listed.map(([, name]) => name))).toEqual(new Set(EXAMPLES))
@@ -57,9 +57,15 @@ describe('the examples', () => {
 describe('the output in the README of an example', () => {
   const printing = EXAMPLES.filter((name) => !PAGES.includes(name))
 
-  it.each(printing.filter((name) => !PYTHON.includes(name)))('is printed by %s', printsItsReadme)
+  it.each(printing.filter((name) => !PYTHON.includes(name)))(
+    'The output in the README of an example is printed by %s',
+    printsItsReadme,
+  )
 
-  it.skipIf(!hasPython).each(PYTHON)('is printed by %s, if python3 is installed', printsItsReadme)
+  it.skipIf(!hasPython).each(PYTHON)(
+    'The output in the README of an example is printed by %s, if python3 is installed',
+    printsItsReadme,
+  )
 })
 
 async function printsItsReadme(name: string): Promise<void> {
@@ -122,12 +128,12 @@ describe('the page of custom-ui', () => {
     await page.close()
   }
 
-  it('is served at the address in its README, on any free port', () => {
+  it('The page of custom-ui is served at the address in its README, on any free port', () => {
     const port = /:\d+/g
     expect(line.replaceAll(port, '')).toBe(output.replaceAll(port, ''))
   })
 
-  it('submits a run, shows its tokens, rejects its draft, accepts the next one, and shows the result', () =>
+  it('The page of custom-ui submits a run, shows its tokens, rejects its draft, accepts the next one, and shows the result', () =>
     visit(async (page) => {
       await page.getByText('Send this letter?').waitFor()
       await expect.poll(() => page.locator('output').textContent()).toBe('WAITING')
@@ -144,14 +150,14 @@ describe('the page of custom-ui', () => {
       expect(await page.title()).toBe('Letters (closed)')
     }))
 
-  it('cancels a run', () =>
+  it('The page of custom-ui cancels a run', () =>
     visit(async (page) => {
       await page.getByRole('button', { name: 'Cancel' }).click()
       await expect.poll(() => page.locator('output').textContent()).toBe('CANCELLED')
       expect(await page.locator('#review').isVisible()).toBe(false)
     }))
 
-  it('stops on a signal and leaves no files behind', async () => {
+  it('The page of custom-ui stops on a signal and leaves no files behind', async () => {
     child.kill('SIGTERM')
     expect(await ended).toEqual([0, null])
     expect(readdirSync(TEMPORARY)).toEqual([])
@@ -179,12 +185,12 @@ describe('the page of chat-page', () => {
     await ended
   })
 
-  it('is served at the address in its README, on any free port', () => {
+  it('The page of chat-page is served at the address in its README, on any free port', () => {
     const port = /:\d+/g
     expect(line.replaceAll(port, '')).toBe(output.replaceAll(port, ''))
   })
 
-  it('asks for approval, and joins its answer again when it is reloaded while it is streamed', async () => {
+  it('The page of chat-page asks for approval, and joins its answer again when it is reloaded while it is streamed', async () => {
     const page = await openQuestion()
     await page.getByRole('button', { name: 'Approve' }).click()
     await page.getByText('It means').waitFor()
@@ -199,7 +205,7 @@ describe('the page of chat-page', () => {
     await page.close()
   })
 
-  it('cancels the run with its button', async () => {
+  it('The page of chat-page cancels the run with its button', async () => {
     const page = await openQuestion()
     await page.getByRole('button', { name: 'Approve' }).click()
     await page.getByText('It means').waitFor()
@@ -242,13 +248,13 @@ describe('the page of react-app', () => {
     await ended
   })
 
-  it('is served at the address in its README, on any free port', () => {
+  it('The page of react-app is served at the address in its README, on any free port', () => {
     const port = /:\d+/g
     expect(line.replaceAll(port, '')).toBe(output.replaceAll(port, ''))
   })
 
   it.each(['19', '18'])(
-    'follows a run, decides its review, lists it, and continues a conversation with React %s',
+    'The page of react-app follows a run, decides its review, lists it, and continues a conversation with React %s',
     async (version) => {
       const page = await opened(browser)
       const complaints: string[] = []

@@ -16,12 +16,15 @@ const marks = CLIENTS.flatMap(({ name, features }) =>
 )
 
 describe('the matrix of clients', () => {
-  it.each(marks)('links "$feature" of $name to a test that exists', ({ file, group, title }) => {
-    const source = readFileSync(join(ROOT, file), 'utf8')
-    expect(findTitles(group === undefined ? source : readGroup(source, group))).toContain(title)
-  })
+  it.each(marks)(
+    'The matrix of clients links "$feature" of $name to a test that exists',
+    ({ file, group, title }) => {
+      const source = readFileSync(join(ROOT, file), 'utf8')
+      expect(findTitles(group === undefined ? source : readGroup(source, group))).toContain(title)
+    },
+  )
 
-  it('names clients once', () => {
+  it('The matrix of clients names each client once', () => {
     const names = CLIENTS.map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)
   })

@@ -24,7 +24,7 @@ const PAGE = [
   'after',
 ].join('\n')
 
-test('replaces the written part with the recorded table, its date and its machine', () => {
+test('The envelope section replaces the written part with the recorded table, its date and its machine', () => {
   const lines = replaceEnvelope(PAGE, RESULTS).split('\n')
   expect(lines[0]).toBe('before')
   expect(lines.at(-1)).toBe('after')
@@ -34,15 +34,15 @@ test('replaces the written part with the recorded table, its date and its machin
   expect(lines).not.toContain('old')
 })
 
-test('writes the same when it is repeated', () => {
+test('The envelope section writes the same when it is repeated', () => {
   const once = replaceEnvelope(PAGE, RESULTS)
   expect(replaceEnvelope(once, RESULTS)).toBe(once)
 })
 
-test('reports that no results are recorded', () => {
+test('The envelope section reports that no results are recorded', () => {
   expect(replaceEnvelope(PAGE, { ...RESULTS, areas: [] })).toContain('No results are recorded yet.')
 })
 
-test('fails for a page without a place', () => {
+test('The envelope section fails for a page without a place', () => {
   expect(() => replaceEnvelope('page', RESULTS)).toThrow('no place for the envelope')
 })

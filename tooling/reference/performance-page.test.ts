@@ -18,13 +18,13 @@ const RESULTS: Results = {
   areas: [AREA],
 }
 
-test('lists the goals of all benchmarks, met or not', () => {
+test('The performance page lists the goals of all benchmarks, met or not', () => {
   const lines = performancePage(RESULTS).split('\n')
   expect(lines).toContain('| One agent in process | fast | 12 times | met |')
   expect(lines).toContain('| One agent in process | small | 20 MiB | NOT met |')
 })
 
-test('shows the tables of a benchmark with its date, in the order of the headings', () => {
+test('The performance page shows the tables of a benchmark with its date, in the order of the headings', () => {
   const server = { ...AREA, area: 'server', date: '2026-01-03' }
   const text = performancePage({ ...RESULTS, areas: [AREA, server] })
   expect(text).toContain('| Tutti | 33 |')
@@ -32,7 +32,7 @@ test('shows the tables of a benchmark with its date, in the order of the heading
   expect(text.indexOf('## Over HTTP')).toBeLessThan(text.indexOf('## One agent in process'))
 })
 
-test('fails for a benchmark without a heading', () => {
+test('The performance page fails for a benchmark without a heading', () => {
   const results = { ...RESULTS, areas: [{ ...AREA, area: 'new' }] }
   expect(() => performancePage(results)).toThrow('The benchmark "new" has no heading')
 })

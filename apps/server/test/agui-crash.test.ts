@@ -8,7 +8,7 @@ import { recordSteps, numbers } from './recorded-steps.ts'
 const LIMIT_MS = 60_000
 
 describe('a client of AG-UI over kill -9', { timeout: LIMIT_MS }, () => {
-  it('[GW-Y15] joins its run again, which has each tool call, its result and its text once', async () => {
+  it('[GW-Y15] A client of AG-UI over kill -9 joins its run again, which has each tool call, its result and its text once', async () => {
     using files = recordSteps()
     files.hold(3)
     const first = await files.start({})
@@ -33,7 +33,7 @@ describe('a client of AG-UI over kill -9', { timeout: LIMIT_MS }, () => {
     expect(agent.state).toMatchObject({ tutti: { status: 'COMPLETED', reviews: [] } })
   })
 
-  it('[GW-Y5] answers an interrupt of a process that no longer exists', async () => {
+  it('[GW-Y5] A client of AG-UI over kill -9 answers an interrupt of a process that no longer exists', async () => {
     using files = recordSteps()
     const first = await files.start({})
     const agent = openAgent(first.url, 'panel')

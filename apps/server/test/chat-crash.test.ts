@@ -10,7 +10,7 @@ import type { ServerProcess } from './server-process.ts'
 const LIMIT_MS = 120_000
 
 describe('a client of a chat API over kill -9', { timeout: LIMIT_MS }, () => {
-  it('[GW-C1] joins its message again with useChat, with each tool call once', async () => {
+  it('[GW-C1] A client of a chat API over kill -9 joins its message again with useChat, with each tool call once', async () => {
     using files = recordSteps()
     files.hold(3)
     const first = await files.start({})
@@ -39,32 +39,35 @@ describe('a client of a chat API over kill -9', { timeout: LIMIT_MS }, () => {
   it.each([
     ['a chat completion', 'chat'],
     ['a synchronous response', 'responses'],
-  ] as const)('[GW-G7] loses %s without an idempotency key', async (_, kind) => {
-    using files = recordSteps()
-    files.hold(2)
-    const first = await files.start({})
-    const client = openAiClient(first.url)
-    const lost = (
-      kind === 'chat'
-        ? client.chat.completions.create({
-            model: 'crew',
-            messages: [{ role: 'user', content: 'tea' }],
-          })
-        : client.responses.create({ model: 'crew', input: 'tea' })
-    ).catch((error: unknown) => error)
-    const find = async () => (await first.client().runs.list()).runs[0]?.runId
-    await expect.poll(find).toBeDefined()
-    const runId = (await find()) ?? ''
-    await files.untilBegun(runId, 2)
-    await first.end('SIGKILL')
-    expect(await lost).toBeInstanceOf(Error)
-    await using second = await files.start({})
-    const statusOf = async () => (await second.client().runs.get(runId)).status
-    await expect.poll(statusOf).toBe('CANCELLED')
-    expect(numbers(files.steps(runId), 'end')).toEqual([1])
-  })
+  ] as const)(
+    '[GW-G7] A client of a chat API over kill -9 loses %s without an idempotency key',
+    async (_, kind) => {
+      using files = recordSteps()
+      files.hold(2)
+      const first = await files.start({})
+      const client = openAiClient(first.url)
+      const lost = (
+        kind === 'chat'
+          ? client.chat.completions.create({
+              model: 'crew',
+              messages: [{ role: 'user', content: 'tea' }],
+            })
+          : client.responses.create({ model: 'crew', input: 'tea' })
+      ).catch((error: unknown) => error)
+      const find = async () => (await first.client().runs.list()).runs[0]?.runId
+      await expect.poll(find).toBeDefined()
+      const runId = (await find()) ?? ''
+      await files.untilBegun(runId, 2)
+      await first.end('SIGKILL')
+      expect(await lost).toBeInstanceOf(Error)
+      await using second = await files.start({})
+      const statusOf = async () => (await second.client().runs.get(runId)).status
+      await expect.poll(statusOf).toBe('CANCELLED')
+      expect(numbers(files.steps(runId), 'end')).toEqual([1])
+    },
+  )
 
-  it('[GW-G7] loses a chat completion that another process of its store has taken over', async () => {
+  it('[GW-G7] A client of a chat API over kill -9 loses a chat completion that another process of its store has taken over', async () => {
     await using database = await testDatabase()
     using files = recordSteps()
     files.hold(2)
@@ -86,7 +89,7 @@ describe('a client of a chat API over kill -9', { timeout: LIMIT_MS }, () => {
     expect(numbers(files.steps(runId), 'end')).toEqual([1])
   })
 
-  it('[GW-K9] gets the completion of its idempotency key', async () => {
+  it('[GW-K9] A client of a chat API over kill -9 gets the completion of its idempotency key', async () => {
     using files = recordSteps()
     files.hold(3)
     const first = await files.start({})

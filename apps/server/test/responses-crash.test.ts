@@ -10,7 +10,7 @@ import type { ServerProcess } from './server-process.ts'
 const LIMIT_MS = 60_000
 
 describe('a client of the Responses API over kill -9', { timeout: LIMIT_MS }, () => {
-  it('[GW-N2] [GW-N10] joins its stream after the last event that it received', async () => {
+  it('[GW-N2] [GW-N10] A client of the Responses API over kill -9 joins its stream after the last event that it received', async () => {
     using files = recordSteps()
     files.hold(3)
     const first = await files.start({})
@@ -41,7 +41,7 @@ describe('a client of the Responses API over kill -9', { timeout: LIMIT_MS }, ()
     expect((await open(second).responses.retrieve(id)).output_text).toBe('All done')
   })
 
-  it('[GW-N8] [PROTO-W2] answers an approval request of a process that no longer exists', async () => {
+  it('[GW-N8] [PROTO-W2] A client of the Responses API over kill -9 answers an approval request of a process that no longer exists', async () => {
     using files = recordSteps()
     const first = await files.start({})
     const asked = await open(first).responses.create({ model: 'panel', input: 'tea' })

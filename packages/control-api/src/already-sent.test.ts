@@ -21,7 +21,7 @@ const PROGRAM = `
     server.close()
   })`
 
-it('lets a route answer on its connection, also next to another server of Hono', async () => {
+it('ALREADY_SENT lets a route answer on its connection, also next to another server of Hono', async () => {
   const run = promisify(execFile)
   const args = ['--input-type=module', '--disable-warning=ExperimentalWarning', '--eval', PROGRAM]
   const { stdout, stderr } = await run(process.execPath, args, {

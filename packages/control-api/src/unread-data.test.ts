@@ -27,7 +27,7 @@ async function unread(): Promise<{ readonly near: Socket; readonly close: () => 
 }
 
 describe('UnreadData', () => {
-  it('[API-U1] closes only the connection with the most unsent data when the limit is exceeded', async () => {
+  it('[API-U1] UnreadData closes only the connection with the most unsent data when the limit is exceeded', async () => {
     const connections = await Promise.all([unread(), unread(), unread()])
     let dropped = 0
     const data = new UnreadData({
@@ -48,7 +48,7 @@ describe('UnreadData', () => {
     for (const { close } of connections) close()
   })
 
-  it('checks the connections at most every 50 ms', async () => {
+  it('UnreadData checks the connections at most every 50 ms', async () => {
     const { near, close } = await unread()
     let now = 0
     const data = new UnreadData({ maxUnreadBytes: 1, elapsed: () => now, onDrop: () => undefined })

@@ -54,12 +54,12 @@ describe('the agent card', () => {
     expect((await fetchCard()).capabilities).not.toHaveProperty('extendedAgentCard')
   })
 
-  it('contains nothing that scanners mistake for a credential', async () => {
+  it('The agent card contains nothing that scanners mistake for a credential', async () => {
     const said = JSON.stringify(await fetchCard())
     expect(said).not.toMatch(/api[_-]?key|secret|token|password|credential|private[_-]?key/i)
   })
 
-  it('has a skill with input modes for each ensemble', async () => {
+  it('The agent card has a skill with input modes for each ensemble', async () => {
     const { skills } = await fetchCard()
     expect(skills.map(({ id }: Untyped) => id)).toEqual(['singer', 'choir'])
     expect(skills[0].description).toBe(
@@ -67,7 +67,7 @@ describe('the agent card', () => {
     )
   })
 
-  it('describes a single ensemble at the paths of that ensemble', async () => {
+  it('The agent card describes a single ensemble at the paths of that ensemble', async () => {
     const card = await fetchCard(`/agents/choir${WELL_KNOWN}`, { 'a2a-version': '1.0' })
     expect(findMisfits(CardShape, card)).toEqual([])
     expect(card.name).toBe('choir')
@@ -81,7 +81,7 @@ describe('the agent card', () => {
     [WELL_KNOWN, {}],
     [WELL_KNOWN, { 'a2a-version': '0.3' }],
     [WELL_KNOWN, { 'a2a-version': '0.3.0' }],
-  ])('has the fields that 0.3 clients need at %s with %j', async (path, headers) => {
+  ])('The agent card has the fields that 0.3 clients need at %s with %j', async (path, headers) => {
     expect(await fetchCard(path, headers)).toMatchObject({
       protocolVersion: '0.3.0',
       url: `${api.url}/a2a`,
@@ -92,7 +92,7 @@ describe('the agent card', () => {
     })
   })
 
-  it('is the card of 1.0 at the old path for clients that request 1.0', async () => {
+  it('The agent card is the card of 1.0 at the old path for clients that request 1.0', async () => {
     const headers = { 'a2a-version': '1.0' }
     expect(findMisfits(CardShape, await fetchCard('/.well-known/agent.json', headers))).toEqual([])
   })
@@ -108,13 +108,13 @@ describe('the agent card', () => {
     expect((await fetch(`${api.url}${WELL_KNOWN}`, { headers: other })).status).toBe(200)
   })
 
-  it('has the configured public address with its path', async () => {
+  it('The agent card has the configured public address with its path', async () => {
     await using behind = await a2aAgent({ publicUrl: 'https://agents.example.com/tutti/' })
     const card = await (await fetch(`${behind.url}${WELL_KNOWN}`)).json()
     expect(card.supportedInterfaces[1].url).toBe('https://agents.example.com/tutti/a2a/v1')
   })
 
-  it('is public, and declares that all other routes need a key', async () => {
+  it('The agent card is public, and declares that all other routes need a key', async () => {
     const { key, entry } = keyFor()
     await using locked = await a2aAgent({ apiKeys: [entry] })
     const headers = { 'a2a-version': '1.0' }
@@ -137,7 +137,7 @@ describe('the agent card', () => {
     expect(error?.code).toBe(-32001)
   })
 
-  it('does not exist for an ensemble that is not shared, and neither does its skill', async () => {
+  it('The agent card does not exist for an ensemble that is not shared, and neither does its skill', async () => {
     await using some = await a2aAgent({
       ensembles: [singer(), reviewedTask()],
       shared: { ensembles: ['choir'] },
@@ -148,7 +148,7 @@ describe('the agent card', () => {
     expect(card).toMatchObject({ name: 'choir', skills: [{ id: 'choir' }] })
   })
 
-  it('does not exist without shared ensembles', async () => {
+  it('The agent card does not exist without shared ensembles', async () => {
     await using none = await a2aAgent({ shared: { ensembles: [] } })
     expect((await fetch(`${none.url}${WELL_KNOWN}`)).status).toBe(404)
     expect((await fetch(none.rpc, { method: 'POST', body: '{}' })).status).toBe(404)
@@ -169,7 +169,7 @@ describe('the option publicUrl', () => {
     'https://agents.example.com?',
     'https://me:secret@agents.example.com',
     '',
-  ])('prevents the start of the server when it is "%s"', async (publicUrl) => {
+  ])('The option publicUrl prevents the start of the server when it is "%s"', async (publicUrl) => {
     const start = openServer({ publicUrl })
     await expect(start).rejects.toThrow('publicUrl must be an address like')
     await expect(start).rejects.not.toThrow('secret')

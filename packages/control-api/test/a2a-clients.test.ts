@@ -49,7 +49,7 @@ const taskJson = (result: unknown): Untyped => {
 const itemJson = (item: StreamResponse): Untyped => StreamResponse.toJSON(item)
 
 describe.each(Object.entries(CLIENTS))('a client of %s', (name, connect) => {
-  it('sends a message and gets the finished task', async () => {
+  it('An A2A client sends a message and gets the finished task', async () => {
     await using api = await a2aAgent()
     const client = await connect(api.url)
     const task = taskJson(await client.sendMessage(send('Ode to Joy')))
@@ -61,7 +61,7 @@ describe.each(Object.entries(CLIENTS))('a client of %s', (name, connect) => {
     expect(got).toEqual(task)
   })
 
-  it('reads a stream: the task, its text as it is generated, and its end', async () => {
+  it('An A2A client reads a stream: the task, its text as it is generated, and its end', async () => {
     await using api = await a2aAgent()
     const client = await connect(api.url)
     const items = (await all(client.sendMessageStream(send('Ode')))).map(itemJson)
@@ -73,7 +73,7 @@ describe.each(Object.entries(CLIENTS))('a client of %s', (name, connect) => {
     expect(chunks.at(-1).lastChunk).toBe(true)
   })
 
-  it('gets a question, answers it in the same task, and gets the result', async () => {
+  it('An A2A client gets a question, answers it in the same task, and gets the result', async () => {
     await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const client = await connect(api.url)
     const asked = taskJson(await client.sendMessage(send('Amen')))
@@ -90,7 +90,7 @@ describe.each(Object.entries(CLIENTS))('a client of %s', (name, connect) => {
     })
   })
 
-  it('subscribes to a waiting task, cancels it, and receives its end', async () => {
+  it('An A2A client subscribes to a waiting task, cancels it, and receives its end', async () => {
     await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const client = await connect(api.url)
     const { id } = taskJson(await client.sendMessage(send('Amen')))
@@ -103,7 +103,7 @@ describe.each(Object.entries(CLIENTS))('a client of %s', (name, connect) => {
     expect(rest.at(-1).statusUpdate.status.state).toBe('TASK_STATE_CANCELED')
   })
 
-  it.skipIf(name.startsWith('0.3'))('lists tasks', async () => {
+  it.skipIf(name.startsWith('0.3'))('An A2A client lists tasks', async () => {
     await using api = await a2aAgent()
     const client = await connect(api.url)
     const { contextId } = taskJson(await client.sendMessage(send('Ode')))
@@ -112,7 +112,7 @@ describe.each(Object.entries(CLIENTS))('a client of %s', (name, connect) => {
     expect([page.tasks.length, page.totalSize, page.nextPageToken]).toEqual([1, 1, ''])
   })
 
-  it('gets the typed errors of its SDK', async () => {
+  it('An A2A client gets the typed errors of its SDK', async () => {
     await using api = await a2aAgent()
     const client = await connect(api.url)
     const none = GetTaskRequest.fromJSON({ id: 'none' })
@@ -122,7 +122,7 @@ describe.each(Object.entries(CLIENTS))('a client of %s', (name, connect) => {
     await expect(cancel).rejects.toMatchObject({ name: expect.stringMatching(/NotCancelable/) })
   })
 
-  it('leaves a stream, and the task continues', async () => {
+  it('An A2A client leaves a stream, and the task continues', async () => {
     await using api = await a2aAgent()
     const client = await connect(api.url)
     const stream = client.sendMessageStream(send('Ode'))
@@ -137,7 +137,7 @@ describe.each(Object.entries(CLIENTS))('a client of %s', (name, connect) => {
 
 describe('one ensemble as an agent', () => {
   it.each(['1.0 over JSON-RPC', '1.0 over REST'])(
-    'can be called by a client of %s',
+    'One ensemble as an agent can be called by a client of %s',
     async (name) => {
       await using api = await a2aAgent({ ensembles: [reviewedTask(), singer()] })
       const binding = name.endsWith('REST')

@@ -109,7 +109,7 @@ describe('messages', () => {
     ['a file of text', [{ raw: 'TGEgbGE=', mediaType: 'text/plain', filename: 'song.txt' }]],
     ['unusual characters', [{ text: '你好, здравствуйте, مرحبا, こんにちは\n\t\b\f\r\n' }]],
     ['a long text', [{ text: 'A'.repeat(100_000) }]],
-  ])('starts a task for a message of %s', async (_title, parts) => {
+  ])('The A2A server starts a task for a message of %s', async (_title, parts) => {
     const { result } = await api.call('SendMessage', { message: userMessage('', { parts }) })
     expect(result.task.status.state).toBe('TASK_STATE_COMPLETED')
     const got = await api.call('GetTask', { id: result.task.id })
@@ -177,12 +177,12 @@ describe('messages', () => {
     expect((await api.call('SendMessage', params)).error).toMatchObject({ code: -32602 })
   })
 
-  it('quality: treats null fields as absent', async () => {
+  it('The A2A server treats null fields as absent', async () => {
     const task_ = await api.send('a', { taskId: null, contextId: null, metadata: null })
     expect(task_.status.state).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('quality: refuses a text beyond the request limit, and keeps the connection open', async () => {
+  it('The A2A server refuses a text beyond the request limit, and keeps the connection open', async () => {
     const params = { message: userMessage('A'.repeat(1024 * 1024)) }
     const response = await raw({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params })
     expect([response.status, await response.json()]).toMatchObject([
@@ -192,7 +192,7 @@ describe('messages', () => {
     await api.send('a')
   })
 
-  it('quality: starts one task for each of many simultaneous messages', async () => {
+  it('The A2A server starts one task for each of many simultaneous messages', async () => {
     const tasks = await Promise.all(Array.from({ length: 10 }, (_, at) => api.send(`Song ${at}`)))
     expect(new Set(tasks.map(({ id }) => id)).size).toBe(10)
     for (const [at, { artifacts }] of tasks.entries()) {
@@ -238,13 +238,13 @@ describe('tasks', () => {
     expect((await api.send('a', {}, { historyLength: 0 })).history).toBeUndefined()
   })
 
-  it('quality: returns -32602 for a negative history length', async () => {
+  it('The A2A server returns -32602 for a negative history length', async () => {
     const { id } = await api.send('a')
     const { error } = await api.call('GetTask', { id, historyLength: -1 })
     expect(error).toMatchObject({ code: -32602 })
   })
 
-  it('accepts task names of drafts of 1.0', async () => {
+  it('The A2A server accepts task names of drafts of 1.0', async () => {
     const { id } = await api.send('a')
     expect((await api.call('GetTask', { name: `tasks/${id}` })).result.id).toBe(id)
   })
@@ -291,7 +291,7 @@ describe('tasks', () => {
     for (const one of full.result.tasks) expect(one.artifacts).toHaveLength(1)
   })
 
-  it('accepts the time filter in milliseconds of drafts of 1.0', async () => {
+  it('The A2A server accepts the time filter in milliseconds of drafts of 1.0', async () => {
     const contextId = 'changed-after'
     const { status } = await api.send('a', { contextId })
     const at = Date.parse(status.timestamp)
@@ -310,7 +310,7 @@ describe('tasks', () => {
     { statusTimestampAfter: 'yesterday' },
     { lastUpdatedAfter: 'yesterday' },
     { lastUpdatedAfter: -1 },
-  ])('returns -32602 for ListTasks with %j', async (params) => {
+  ])('The A2A server returns -32602 for ListTasks with %j', async (params) => {
     expect((await api.call('ListTasks', params)).error).toMatchObject({ code: -32602 })
   })
 
@@ -404,7 +404,7 @@ describe('streams', () => {
     expect((await api.call('SubscribeToTask', { id: 'none' })).error?.code).toBe(-32001)
   })
 
-  it('return invalid parameters as a JSON error', async () => {
+  it('A2A streams return invalid parameters as a JSON error', async () => {
     const { error } = await api.call('SendStreamingMessage', { invalid: 'params' })
     expect(error).toMatchObject({ code: -32602 })
   })
@@ -416,13 +416,16 @@ describe('JSON-RPC', () => {
     ['{"jsonrpc": "2.0", "method": "SendMessage", "params": {"unclosed_object": true'],
     [''],
     ['{"jsonrpc": "2.0", "method": "x", "a": "\ud800"'],
-  ])('[GW-J1] returns -32700 for a body that is not JSON: %j', async (body) => {
-    const response = await raw(body)
-    expect([response.status, await response.json()]).toMatchObject([
-      200,
-      { jsonrpc: '2.0', id: null, error: { code: -32700 } },
-    ])
-  })
+  ])(
+    '[GW-J1] The JSON-RPC binding returns -32700 for a body that is not JSON: %j',
+    async (body) => {
+      const response = await raw(body)
+      expect([response.status, await response.json()]).toMatchObject([
+        200,
+        { jsonrpc: '2.0', id: null, error: { code: -32700 } },
+      ])
+    },
+  )
 
   it.each([
     [{ jsonrpc: 'aaa', method: 'SendMessage', params: {} }, -32600, null],
@@ -447,7 +450,7 @@ describe('JSON-RPC', () => {
     [{ jsonrpc: '2.0', method: 'constructor', id: 1 }, -32601, 1],
     [{ jsonrpc: '2.0', method: 'SendMessage', id: '4', params: { '': 'x' } }, -32602, '4'],
     [{ jsonrpc: '2.0', method: 'GetTask', id: null }, -32602, null],
-  ])('[GW-J2] replies to %j with %i and the id %j', async (body, code, id) => {
+  ])('[GW-J2] The JSON-RPC binding replies to %j with %i and the id %j', async (body, code, id) => {
     const response = await raw(body, { 'content-type': 'application/json' })
     expect([response.status, await response.json()]).toEqual([
       200,
@@ -459,12 +462,12 @@ describe('JSON-RPC', () => {
     ])
   })
 
-  it('returns an error that names batches as unsupported', async () => {
+  it('The JSON-RPC binding returns an error that names batches as unsupported', async () => {
     const response = await raw([{ jsonrpc: '2.0', method: 'GetTask', id: 1 }])
     expect((await response.json()).error.message).toContain('batches are not supported')
   })
 
-  it('names every problem of the parameters with its path', async () => {
+  it('The JSON-RPC binding names every problem of the parameters with its path', async () => {
     const message = { messageId: '', role: 'boss', parts: [] }
     const { error } = await api.call('SendMessage', { message })
     const [info, badRequest] = error?.data ?? []
@@ -511,13 +514,13 @@ describe('JSON-RPC', () => {
     },
   )
 
-  it('ignores a trailing slash of the path', async () => {
+  it('The JSON-RPC binding ignores a trailing slash of the path', async () => {
     const body = { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'none' } }
     const response = await raw(body, CLIENT, `${api.rpc}/`)
     expect(await response.json()).toMatchObject({ id: 1, error: { code: -32001 } })
   })
 
-  it('accepts requests at the address of the agent itself', async () => {
+  it('The JSON-RPC binding accepts requests at the address of the agent itself', async () => {
     const body = {
       jsonrpc: '2.0',
       id: 1,
@@ -533,7 +536,7 @@ describe('JSON-RPC', () => {
     }
   })
 
-  it('[GW-J4] does not perform a request without an id', async () => {
+  it('[GW-J4] The JSON-RPC binding does not perform a request without an id', async () => {
     const before = (await api.call('ListTasks', {})).result.totalSize
     const body = { jsonrpc: '2.0', method: 'SendMessage', params: { message: userMessage('a') } }
     const { error } = await (await raw(body)).json()
@@ -548,7 +551,7 @@ describe('JSON-RPC', () => {
     ['message/ssend', {}, -32601],
     ['tasks/get', { id: 'none' }, -32600],
   ])(
-    '[GW-J4] replies to a request without an id to %s with %j with the code of its first other problem: %i',
+    '[GW-J4] The JSON-RPC binding replies to a request without an id to %s with %j with the code of its first other problem: %i',
     async (method, params, code) => {
       const { error } = await (await raw({ jsonrpc: '2.0', method, params })).json()
       expect(error.code).toBe(code)
@@ -560,7 +563,7 @@ describe('JSON-RPC', () => {
     ['message/stream', { message: { ...userMessage('a'), taskId: 'none' } }, -32001],
     ['tasks/resubscribe', { id: 'none' }, -32001],
   ])(
-    '[GW-J5] streams the error of %s of 0.3 with %j, with code %i',
+    '[GW-J5] The JSON-RPC binding streams the error of %s of 0.3 with %j, with code %i',
     async (method, params, code) => {
       const response = await raw({ jsonrpc: '2.0', id: 7, method, params })
       expect(response.headers.get('content-type')).toContain('text/event-stream')
@@ -570,13 +573,13 @@ describe('JSON-RPC', () => {
     },
   )
 
-  it('[GW-J5] returns the error of a streaming method of 1.0 as JSON', async () => {
+  it('[GW-J5] The JSON-RPC binding returns the error of a streaming method of 1.0 as JSON', async () => {
     const response = await raw({ jsonrpc: '2.0', id: 7, method: 'SubscribeToTask', params: {} })
     expect(response.headers.get('content-type')).toContain('application/json')
     expect(await response.json()).toMatchObject({ id: 7, error: { code: -32602 } })
   })
 
-  it('treats two requests with the same id as separate', async () => {
+  it('The JSON-RPC binding treats two requests with the same id as separate', async () => {
     const body = { jsonrpc: '2.0', id: 'same', method: 'SendMessage' }
     for (const text of ['a', 'b']) {
       const message = { messageId: 'one', role: 'user', parts: [{ text }] }
@@ -585,7 +588,7 @@ describe('JSON-RPC', () => {
     }
   })
 
-  it('refuses other HTTP methods', async () => {
+  it('The JSON-RPC binding refuses other HTTP methods', async () => {
     expect((await fetch(api.rpc)).status).toBe(405)
   })
 })

@@ -31,7 +31,7 @@ async function sendMessage(text: string, more: object = {}): Promise<Untyped> {
 }
 
 describe('REST', () => {
-  it('replies to a message with its task, as application/a2a+json', async () => {
+  it('The REST binding replies to a message with its task, as application/a2a+json', async () => {
     const response = await post('/message:send', { message: userMessage('Ode') })
     expect([response.status, response.headers.get('content-type')]).toEqual([
       200,
@@ -42,12 +42,12 @@ describe('REST', () => {
     expect(body.task.status.state).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('[GW-H3] accepts plain JSON, and requests without a version', async () => {
+  it('[GW-H3] The REST binding accepts plain JSON, and requests without a version', async () => {
     const headers = { 'content-type': 'application/json' }
     expect((await post('/message:send', { message: userMessage('Ode') }, headers)).status).toBe(200)
   })
 
-  it('streams objects without an envelope', async () => {
+  it('The REST binding streams objects without an envelope', async () => {
     const response = await post('/message:stream', { message: userMessage('Ode') })
     expect(response.headers.get('content-type')).toContain('text/event-stream')
     const items = await all(messagesOf(response))
@@ -56,7 +56,7 @@ describe('REST', () => {
     expect(items.at(-1).statusUpdate.status.state).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('[GW-H1] returns a task, with parameters in the query', async () => {
+  it('[GW-H1] The REST binding returns a task, with parameters in the query', async () => {
     const { id } = await sendMessage('Ode')
     const task = await (await get(`/tasks/${id}`)).json()
     expect(findMisfits(TaskShape, task)).toEqual([])
@@ -65,7 +65,7 @@ describe('REST', () => {
     expect(await (await get(`/tasks/${id}?history_length=0`)).json()).not.toHaveProperty('history')
   })
 
-  it('lists tasks, with parameters in the query', async () => {
+  it('The REST binding lists tasks, with parameters in the query', async () => {
     const contextId = 'rest list'
     await sendMessage('a', { contextId })
     await sendMessage('b', { contextId })
@@ -81,7 +81,7 @@ describe('REST', () => {
     expect(last.tasks[0].id).not.toBe(page.tasks[0].id)
   })
 
-  it.each(['GET', 'POST'])('subscribes with %s and cancels', async (method) => {
+  it.each(['GET', 'POST'])('The REST binding subscribes with %s and cancels', async (method) => {
     await using asking = await a2aAgent({ ensembles: [reviewedTask()] })
     const { id } = await asking.send('Amen')
     const stream = await fetch(`${asking.rpc}/v1/tasks/${id}:subscribe`, { method })
@@ -165,13 +165,13 @@ describe('REST', () => {
     [undefined, 400, 'INVALID_PARAMS'],
     [[], 400, 'INVALID_PARAMS'],
     ['{"message"', 400, 'PARSE_ERROR'],
-  ])('refuses the body %j with %i %s', async (body, status, reason) => {
+  ])('The REST binding refuses the body %j with %i %s', async (body, status, reason) => {
     const response = await post('/message:send', body)
     const error = await response.json()
     expect([response.status, error.error.details[0].reason]).toEqual([status, reason])
   })
 
-  it('refuses other media types and versions', async () => {
+  it('The REST binding refuses other media types and versions', async () => {
     const message = { message: userMessage('a') }
     const form = await post('/message:send', message, { 'content-type': 'text/plain' })
     expect([form.status, await form.json()]).toMatchObject([

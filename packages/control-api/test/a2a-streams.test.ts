@@ -35,7 +35,7 @@ const states = (items: readonly Untyped[]): string[] =>
   items.flatMap(({ task: first, statusUpdate }) => (first ?? statusUpdate)?.status.state ?? [])
 
 describe('a stream', () => {
-  it('sends the task, its working state, its text and its end, and closes', async () => {
+  it('A stream sends the task, its working state, its text and its end, and closes', async () => {
     await using api = await a2aAgent()
     const items = await readStream(api, 'Ode')
     expect(states(items)).toEqual([
@@ -52,7 +52,7 @@ describe('a stream', () => {
     expect(result.artifacts[0].parts[0].text).toBe(assembled(items)['sing'])
   })
 
-  it('[GW-U5] ends with a question; the answering caller and subscribers get the rest', async () => {
+  it('[GW-U5] A stream ends with a question; the answering caller and subscribers get the rest', async () => {
     await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const items = await readStream(api, 'Amen')
     expect(states(items).at(-1)).toBe('TASK_STATE_INPUT_REQUIRED')
@@ -65,7 +65,7 @@ describe('a stream', () => {
     expect(states(rest).at(-1)).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('ends again at the next question of the task, but a subscription does not', async () => {
+  it('A stream ends again at the next question of the task, but a subscription does not', async () => {
     await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const { id } = await api.send('Amen')
     const subscribed = api.stream('SubscribeToTask', { id })
@@ -84,7 +84,7 @@ describe('a stream', () => {
     expect(assembled(rest)).toEqual({ sing: 'La la' })
   })
 
-  it('replaces the text before a tool call by the text of a later turn', async () => {
+  it('A stream replaces the text before a tool call by the text of a later turn', async () => {
     const wait = createWaitingTool()
     wait.release()
     const model = scriptedModel(({ messages }) =>
@@ -101,7 +101,7 @@ describe('a stream', () => {
     expect(updates.filter(({ lastChunk }: Untyped) => lastChunk)).toHaveLength(1)
   })
 
-  it('sends the outputs of earlier tasks, and the text of the last one as it is generated', async () => {
+  it('A stream sends the outputs of earlier tasks, and the text of the last one as it is generated', async () => {
     const first = task({ name: 'first', description: 'Hum {song}' })
     const second = task({ name: 'second', description: 'Sing it', context: [first] })
     const model = scriptedModel(({ messages }) =>
@@ -117,7 +117,7 @@ describe('a stream', () => {
     expect(assembled(items)).toEqual({ second: 'La la la la la' })
   })
 
-  it('sends the output as data, once, to a client that accepts only JSON', async () => {
+  it('A stream sends the output as data, once, to a client that accepts only JSON', async () => {
     await using api = await a2aAgent()
     const configuration = { acceptedOutputModes: ['application/json'] }
     const params = { message: userMessage('Ode'), configuration }
@@ -128,7 +128,7 @@ describe('a stream', () => {
     ])
   })
 
-  it('reports a task that is cancelled while it works', async () => {
+  it('A stream reports a task that is cancelled while it works', async () => {
     const wait = createWaitingTool()
     const model = scriptedModel(() => ({ toolCalls: [{ name: 'wait', arguments: {} }] }))
     const tasks = [task({ name: 'a', description: 'A {b}', tools: [wait.tool] })]
@@ -140,7 +140,7 @@ describe('a stream', () => {
     expect(states(await all(stream)).at(-1)).toBe('TASK_STATE_CANCELED')
   })
 
-  it('sends a comment when it is idle', async () => {
+  it('A stream sends a comment when it is idle', async () => {
     const clock = fakeClock()
     await using api = await a2aAgent({ ensembles: [reviewedTask()], clock, heartbeatMs: 15_000 })
     const { id } = await api.send('Amen')
@@ -161,7 +161,7 @@ describe('a stream', () => {
 })
 
 describe('a stream of 0.3', () => {
-  it('has kinds, states in lower case, and a flag on the last update', async () => {
+  it('A stream of 0.3 has kinds, states in lower case, and a flag on the last update', async () => {
     await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const message = { kind: 'message', messageId: 'm', role: 'user' }
     const parts = [{ kind: 'text', text: 'Amen' }]
@@ -191,7 +191,7 @@ describe('a stream of 0.3', () => {
     expect(rest.at(-1)).toMatchObject({ final: true, status: { state: 'canceled' } })
   })
 
-  it('[GW-J3] every method replies with the objects of its version', async () => {
+  it('[GW-J3] Every method of 0.3 replies with the objects of its version', async () => {
     await using api = await a2aAgent()
     const message = { kind: 'message', messageId: 'm', role: 'user' }
     const data = [{ kind: 'data', data: { song: 'Ode' } }]
@@ -246,7 +246,7 @@ describe('usage', () => {
     return { ...wait, ensembles: [ensemble({ name: 'thrifty', tasks, model })] }
   }
 
-  it('is reported to clients that request it: the total, and the increase since the last update', async () => {
+  it('Usage is reported to clients that request it: the total, and the increase since the last update', async () => {
     const { ensembles, release } = thrifty()
     release()
     await using api = await a2aAgent({ ensembles, limits: { prices } })
@@ -263,7 +263,7 @@ describe('usage', () => {
     expect(listed.result.tasks[0].metadata).toEqual(got.result.metadata)
   })
 
-  it('is not reported to other clients, and has only tokens without a price', async () => {
+  it('Usage is not reported to other clients, and has only tokens without a price', async () => {
     const { ensembles, release } = thrifty()
     release()
     await using api = await a2aAgent({ ensembles })
@@ -275,7 +275,7 @@ describe('usage', () => {
     expect(result.task.metadata).toEqual({ [USAGE]: { total_tokens: 9 } })
   })
 
-  it('is announced in a response header', async () => {
+  it('Usage is announced in a response header', async () => {
     await using api = await a2aAgent()
     const body = JSON.stringify({
       jsonrpc: '2.0',
@@ -289,7 +289,7 @@ describe('usage', () => {
     await response.text()
   })
 
-  it('can be limited: a task beyond its limit fails', async () => {
+  it('Usage can be limited: a task beyond its limit fails', async () => {
     const wait = thrifty()
     await using api = await a2aAgent({ ensembles: wait.ensembles, limits: { prices } })
     const ends = async (limits: object) => {
@@ -303,7 +303,7 @@ describe('usage', () => {
     expect(await ends({ max_cost_usd: 100, max_tokens: 100 })).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('[GW-G8] has a deadline that does not run while a person decides', async () => {
+  it('[GW-G8] A usage limit has a deadline that does not run while a person decides', async () => {
     const clock = fakeClock()
     await using api = await a2aAgent({
       ensembles: [reviewedTask({ timeoutMs: 3_600_000 })],
@@ -321,7 +321,7 @@ describe('usage', () => {
   })
 
   it.each([{ deadline_ms: 0 }, { max_tokens: 'all' }, { max_cost_usd: -1 }, 7])(
-    'is refused with invalid limits: %j',
+    'A message with invalid usage limits is refused: %j',
     async (limits) => {
       await using api = await a2aAgent()
       const metadata = { [USAGE]: limits }

@@ -59,7 +59,7 @@ async function answer(api: A2aAgent, taskId: string, message: object | string): 
 }
 
 describe('a message', () => {
-  it('selects an ensemble by metadata of the request or message, or else the first one', async () => {
+  it('A message selects an ensemble by metadata of the request or message, or else the first one', async () => {
     await using api = await a2aAgent({ ensembles: [singer('one'), singer('two')] })
     const ensembleOf = async (params: object) => {
       const { result } = await api.call('SendMessage', { message: userMessage('a'), ...params })
@@ -78,7 +78,7 @@ describe('a message', () => {
     expect((await api.call('SendMessage', odd)).error?.code).toBe(-32602)
   })
 
-  it('passes inputs as data, text or both; missing ones are named in the error', async () => {
+  it('A message passes inputs as data, text or both; missing ones are named in the error', async () => {
     const model = scriptedModel(() => 'Done')
     const tasks = [task({ name: 'a', description: 'Play {song} in {hall}' })]
     await using api = await a2aAgent({ ensembles: [ensemble({ name: 'duo', tasks, model })] })
@@ -107,14 +107,14 @@ describe('a message', () => {
     })
   })
 
-  it('starts an ensemble without inputs with any text', async () => {
+  it('A message starts an ensemble without inputs with any text', async () => {
     const tasks = [task({ name: 'a', description: 'Sing' })]
     const model = scriptedModel(() => 'La')
     await using api = await a2aAgent({ ensembles: [ensemble({ name: 'solo', tasks, model })] })
     expect((await api.send('go')).status.state).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('returns the failed task with the reason when the run fails', async () => {
+  it('A message returns the failed task with the reason when the run fails', async () => {
     const tasks = [task({ name: 'a', description: 'Sing {song}' })]
     const model = scriptedModel(() => new Error('out of voice'))
     await using api = await a2aAgent({ ensembles: [ensemble({ name: 'solo', tasks, model })] })
@@ -126,7 +126,7 @@ describe('a message', () => {
     expect(artifacts).toBeUndefined()
   })
 
-  it('returns the same task for the same idempotency key, and an error with another text', async () => {
+  it('A message returns the same task for the same idempotency key, and an error with another text', async () => {
     await using api = await a2aAgent()
     const headers = { 'idempotency-key': 'once' }
     const message = userMessage('a')
@@ -138,7 +138,7 @@ describe('a message', () => {
     expect(soon.result.task.status.state).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('returns the output of the run in accepted media types', async () => {
+  it('A message returns the output of the run in accepted media types', async () => {
     await using api = await a2aAgent({ ensembles: [duet()] })
     const { artifacts } = await api.send('Ode')
     expect(artifacts).toEqual([
@@ -192,7 +192,7 @@ describe('a task with a question', () => {
       'TASK_STATE_COMPLETED',
       'yes',
     ],
-  ])('answered with %j becomes %s', async (message, state, text) => {
+  ])('A task with a question answered with %j becomes %s', async (message, state, text) => {
     await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const { id, status } = await api.send('Amen')
     expect(status.message.parts).toEqual([
@@ -220,16 +220,19 @@ describe('a task with a question', () => {
     [{ parts: [{ data: { decision: 'PERHAPS' } }] }, 'decision'],
     [{ parts: [{ data: { decision: 'EDIT' } }] }, 'revisedOutput'],
     [{ parts: [{ data: { reviewId: 'none', decision: 'CONTINUE' } }] }, 'must be an open review'],
-  ])('answered with %j still waits, and lists the possible answers', async (message, why) => {
-    await using api = await a2aAgent({ ensembles: [reviewedTask()] })
-    const { id } = await api.send('Amen')
-    const { error } = await answer(api, id, message)
-    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(why) })
-    const { result } = await api.call('GetTask', { id })
-    expect(result.status.state).toBe('TASK_STATE_INPUT_REQUIRED')
-  })
+  ])(
+    'A task with a question answered with %j still waits, and lists the possible answers',
+    async (message, why) => {
+      await using api = await a2aAgent({ ensembles: [reviewedTask()] })
+      const { id } = await api.send('Amen')
+      const { error } = await answer(api, id, message)
+      expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(why) })
+      const { result } = await api.call('GetTask', { id })
+      expect(result.status.state).toBe('TASK_STATE_INPUT_REQUIRED')
+    },
+  )
 
-  it('accepts the input of a tool only as JSON, so that a comment is not taken as input', async () => {
+  it('A task with a question accepts the input of a tool only as JSON, so that a comment is not taken as input', async () => {
     await using api = await a2aAgent({ ensembles: [approvedTool()] })
     const { id, status } = await api.send('Ode')
     expect(status.message.parts[1].data).toMatchObject({
@@ -244,7 +247,7 @@ describe('a task with a question', () => {
   })
 
   it.each(['in D minor', 'no', 'yes'])(
-    'passes the answer "%s" to the tool unchanged',
+    'A task with a question passes the answer "%s" to the tool unchanged',
     async (text) => {
       await using api = await a2aAgent({ ensembles: [askingEnsemble()] })
       const { id, status } = await api.send('Ode')
@@ -254,7 +257,7 @@ describe('a task with a question', () => {
     },
   )
 
-  it('is decided once; the second answer gets an error that it no longer waits', async () => {
+  it('A task with a question is decided once; the second answer gets an error that it no longer waits', async () => {
     await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const { id } = await api.send('Amen')
     const both = await Promise.all([answer(api, id, 'approve'), answer(api, id, 'Lu lu')])
@@ -263,7 +266,7 @@ describe('a task with a question', () => {
     for (const { error } of refused) expect(error.code).toBe(-32004)
   })
 
-  it('requested over REST is the same task, also when REST decides it', async () => {
+  it('A task with a question requested over REST is the same task, also when REST decides it', async () => {
     await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const { id } = await api.send('Amen')
     const { reviews }: Untyped = await (await api.get('/api/reviews')).json()
@@ -275,7 +278,7 @@ describe('a task with a question', () => {
 })
 
 describe('a working task', () => {
-  it('takes a message as guidance and adds it to its history', async () => {
+  it('A working task takes a message as guidance and adds it to its history', async () => {
     const wait = waitingEnsemble()
     await using api = await a2aAgent({ ensembles: [wait.ensemble] })
     const { id } = await api.send('Godot', {}, { returnImmediately: true })
@@ -295,7 +298,7 @@ describe('a working task', () => {
     expect(result.history.map(({ parts }: Untyped) => parts[0].text)).toEqual(['Godot', 'Hurry up'])
   })
 
-  it('is cancelled when its work has stopped', async () => {
+  it('A working task is cancelled when its work has stopped', async () => {
     const wait = waitingEnsemble()
     await using api = await a2aAgent({ ensembles: [wait.ensemble] })
     const answering = api.send('Godot')
@@ -308,7 +311,7 @@ describe('a working task', () => {
     expect((await api.call('CancelTask', { id })).error?.code).toBe(-32002)
   })
 
-  it('is cancelled even when its work takes a while to stop', async () => {
+  it('A working task is cancelled even when its work takes a while to stop', async () => {
     const begun = Promise.withResolvers<void>()
     const tidy = defineTextTool({
       name: 'tidy',
@@ -331,7 +334,7 @@ describe('a working task', () => {
     expect(result.status.state).toBe('TASK_STATE_CANCELED')
   })
 
-  it('continues when the waiting caller leaves', async () => {
+  it('A working task continues when the waiting caller leaves', async () => {
     const wait = waitingEnsemble()
     await using api = await a2aAgent({ ensembles: [wait.ensemble] })
     const leaving = new AbortController()
@@ -357,7 +360,7 @@ describe('a working task', () => {
 })
 
 describe('tasks', () => {
-  it('[GW-L3] include the runs of all protocols: one over REST is a task in its own context', async () => {
+  it('[GW-L3] Tasks include the runs of all protocols: one over REST is a task in its own context', async () => {
     await using api = await a2aAgent()
     const response = await api.post('/api/runs?wait=60', { inputs: { song: 'Ode' } })
     const { runId } = (await response.json()) as { runId: string }
@@ -375,7 +378,7 @@ describe('tasks', () => {
     expect(both.result.tasks.map(({ id }: Untyped) => id)).toEqual([follower, runId])
   })
 
-  it('[GW-L2] are listed page by page, each once, including those that wait for an answer', async () => {
+  it('[GW-L2] Tasks are listed page by page, each once, including those that wait for an answer', async () => {
     await using api = await a2aAgent({ ensembles: [singer(), reviewedTask()] })
     const asking = (await api.send('Amen', { metadata: { ensemble: 'choir' } })).id
     const ids = [asking]
@@ -404,7 +407,7 @@ describe('tasks', () => {
     expect(after.result.tasks.map(({ id }: Untyped) => id)).not.toContain(asking)
   })
 
-  it('[GW-L1] are listed by their last change of status; a page that holds all of them is the last', async () => {
+  it('[GW-L1] Tasks are listed by their last change of status; a page that holds all of them is the last', async () => {
     await using api = await a2aAgent({ ensembles: [singer(), reviewedTask()] })
     const asking = await api.send('Amen', { metadata: { ensemble: 'choir' } })
     const done = await api.send('Ode')
@@ -417,7 +420,7 @@ describe('tasks', () => {
     expect(page.nextPageToken).toBe('')
   })
 
-  it('of other ensembles do not exist for the agent of one ensemble', async () => {
+  it('An agent of one ensemble does not have the tasks of other ensembles', async () => {
     await using api = await a2aAgent({
       ensembles: [singer('one'), singer('two')],
       path: '/agents/two',
@@ -455,7 +458,7 @@ describe('access to tasks', () => {
     [['runs:read', 'runs:control'], 'CancelTask', 200],
     [['runs:read', 'runs:control'], 'answer', 403],
     [['runs:read', 'reviews:decide'], 'answer', 200],
-  ])('with %j, %s returns %i', async (scopes, method, status) => {
+  ])('Access to tasks with %j, %s returns %i', async (scopes, method, status) => {
     await using api = await locked(scopes)
     const { runId: id } = await api.runs.submit({ inputs: { song: 'Amen' } })
     await expect.poll(async () => (await api.runs.reviews.open({ runId: id })).length).toBe(1)
@@ -475,7 +478,7 @@ describe('access to tasks', () => {
     else expect(answered).toMatchObject({ error: 'FORBIDDEN' })
   })
 
-  it('is recorded in the audit trail and in the run, with its outcome', async () => {
+  it('Access to tasks is recorded in the audit trail and in the run, with its outcome', async () => {
     await using api = await locked(['admin'])
     const call = (method: string, params: object) => api.call(method, params, { authorization })
     const { result } = await call('SendMessage', { message: userMessage('Amen') })
@@ -506,7 +509,7 @@ describe('access to tasks', () => {
 })
 
 describe('an overloaded server', () => {
-  it('returns status, Retry-After and a JSON-RPC error', async () => {
+  it('An overloaded server returns status, Retry-After and a JSON-RPC error', async () => {
     const wait = waitingEnsemble()
     const limits = { maxConcurrentRuns: 1, maxQueuedRuns: 0 }
     await using api = await a2aAgent({ ensembles: [wait.ensemble], limits })

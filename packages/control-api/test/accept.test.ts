@@ -61,14 +61,14 @@ describe('a route', () => {
     expect(response.status).toBe(200)
   })
 
-  it('checks the header before it acts, so a refused submission starts no run', async () => {
+  it('A route checks the Accept header before it acts, so a refused submission starts no run', async () => {
     await using api = await openRecordedServer()
     const body = { inputs: { topic: 'AI' } }
     expect((await api.post('/api/runs', body, { accept: 'text/csv' })).status).toBe(406)
     expect(await (await api.get('/api/runs')).json()).toMatchObject({ runs: [] })
   })
 
-  it('truncates a long header in its error', async () => {
+  it('A route truncates a long Accept header in its error', async () => {
     await using api = await openServer()
     const response = await api.get('/api/runs', { headers: { accept: `image/${'x'.repeat(900)}` } })
     expect(response.status).toBe(406)
@@ -76,7 +76,7 @@ describe('a route', () => {
   })
 })
 
-it('streams events to an EventSource, which accepts only text/event-stream', async () => {
+it('A route streams events to an EventSource, which accepts only text/event-stream', async () => {
   await using api = await openRecordedServer()
   const { runId } = await (await api.post('/api/runs', { inputs: { topic: 'AI' } })).json()
   const headers = { accept: 'text/event-stream' }

@@ -55,7 +55,7 @@ const sendAutomaticallyWhen: ChatInit<UIMessage>['sendAutomaticallyWhen'] = (opt
   lastAssistantMessageIsCompleteWithToolCalls(options)
 
 describe('a chat of the AI SDK', () => {
-  it('[GW-C1] streams the answer of an ensemble with the usage', async () => {
+  it('[GW-C1] A chat of the AI SDK streams the answer of an ensemble with the usage', async () => {
     const chat = openChat({ model: 'singer' })
     await chat.sendMessage({ text: 'Ode to Joy' })
     expect([chat.status, chat.error]).toEqual(['ready', undefined])
@@ -67,7 +67,7 @@ describe('a chat of the AI SDK', () => {
     })
   })
 
-  it('[GW-C14] shows the reasoning of the model before its answer', async () => {
+  it('[GW-C14] A chat of the AI SDK shows the reasoning of the model before its answer', async () => {
     const chat = openChat({ model: 'thinker', body: {} })
     await chat.sendMessage({ text: 'Ode' })
     const parts = chat.lastMessage?.parts.filter(({ type }) => !type.startsWith('data-'))
@@ -79,7 +79,7 @@ describe('a chat of the AI SDK', () => {
     expect(chat.lastMessage?.metadata).toMatchObject({ usage: { reasoningTokens: 7 } })
   })
 
-  it('[GW-C2][GW-C3][GW-C4] shows steps, tool calls, tasks and progress', async () => {
+  it('[GW-C2][GW-C3][GW-C4] A chat of the AI SDK shows steps, tool calls, tasks and progress', async () => {
     const chat = openChat({ model: 'duo' })
     await chat.sendMessage({ text: 'Ode' })
     expect(textsOf(chat.lastMessage)).toEqual(['One moment', 'It was played'])
@@ -102,7 +102,7 @@ describe('a chat of the AI SDK', () => {
     ])
   })
 
-  it('[GW-C9] sends the conversation and its instructions to a model', async () => {
+  it('[GW-C9] A chat of the AI SDK sends the conversation and its instructions to a model', async () => {
     const chat = openChat({ model: 'echo', body: { instructions: 'Be brief' } })
     await chat.sendMessage({ text: 'One {x}' })
     expect(textsOf(chat.lastMessage)).toEqual(['2: One {x}'])
@@ -117,7 +117,7 @@ describe('a chat of the AI SDK', () => {
     [true, 'output-available', 'Tuned to 440'],
     [false, 'output-denied', 'The reviewer rejected'],
   ] as const)(
-    '[GW-C5][GW-C6][GW-C10] asks for approval of a tool call; approved: %s',
+    '[GW-C5][GW-C6][GW-C10] A chat of the AI SDK asks for approval of a tool call; approved: %s',
     async (approved, state, text) => {
       const chat = openChat({ model: 'soloist', sendAutomaticallyWhen })
       await chat.sendMessage({ text: 'Ode' })
@@ -133,7 +133,7 @@ describe('a chat of the AI SDK', () => {
     },
   )
 
-  it('[GW-C5] asks for approval of an output, and rejects it with a reason', async () => {
+  it('[GW-C5] A chat of the AI SDK asks for approval of an output, and rejects it with a reason', async () => {
     const chat = openChat({ model: 'choir', sendAutomaticallyWhen })
     await chat.sendMessage({ text: 'Ode' })
     const [asked] = toolsOf(chat.lastMessage)
@@ -153,7 +153,7 @@ describe('a chat of the AI SDK', () => {
     await expect.poll(() => chat.lastMessage?.metadata).toMatchObject({ status: 'COMPLETED' })
   })
 
-  it('[GW-C5] answers a question of a tool with addToolOutput', async () => {
+  it('[GW-C5] A chat of the AI SDK answers a question of a tool with addToolOutput', async () => {
     const chat = openChat({ model: 'asker', sendAutomaticallyWhen })
     await chat.sendMessage({ text: 'Ode' })
     const [asked] = toolsOf(chat.lastMessage)
@@ -168,7 +168,7 @@ describe('a chat of the AI SDK', () => {
     await expect.poll(() => textsOf(chat.lastMessage)).toEqual(['You said D major'])
   })
 
-  it('[GW-C5][GW-C10] executes tools of the client, and sends results and errors', async () => {
+  it('[GW-C5][GW-C10] A chat of the AI SDK executes tools of the client, and sends results and errors', async () => {
     const inputSchema = { type: 'object', properties: { city: { type: 'string' } } }
     const tools = ['weather', 'time'].map((name) => ({ name, inputSchema }))
     const chat = openChat({
@@ -195,14 +195,17 @@ describe('a chat of the AI SDK', () => {
     ['refuser', 'content-filter', ['I do not sing this']],
     ['filtered', 'content-filter', []],
     ['cut', 'length', ['La la', 'La la', 'La la', 'La la']],
-  ])('[GW-C8] ends with the reason of a model: %s', async (model, reason, texts) => {
-    const ends: unknown[] = []
-    const chat = openChat({ model, onFinish: ({ finishReason }) => void ends.push(finishReason) })
-    await chat.sendMessage({ text: 'Ode' })
-    expect([ends, textsOf(chat.lastMessage)]).toEqual([[reason], texts])
-  })
+  ])(
+    '[GW-C8] A chat of the AI SDK ends with the reason of a model: %s',
+    async (model, reason, texts) => {
+      const ends: unknown[] = []
+      const chat = openChat({ model, onFinish: ({ finishReason }) => void ends.push(finishReason) })
+      await chat.sendMessage({ text: 'Ode' })
+      expect([ends, textsOf(chat.lastMessage)]).toEqual([[reason], texts])
+    },
+  )
 
-  it('[GW-C8] fails with the exceeded limit of a budget', async () => {
+  it('[GW-C8] A chat of the AI SDK fails with the exceeded limit of a budget', async () => {
     const chat = openChat({ model: 'spender' })
     await chat.sendMessage({ text: 'Ode' })
     expect([chat.status, chat.error?.message]).toEqual([
@@ -212,7 +215,7 @@ describe('a chat of the AI SDK', () => {
     expect(chat.lastMessage?.metadata).toMatchObject({ usage: { totalTokens: 180 } })
   })
 
-  it('[GW-C8] fails with the message and the usage of a failed run', async () => {
+  it('[GW-C8] A chat of the AI SDK fails with the message and the usage of a failed run', async () => {
     const chat = openChat({ model: 'broken' })
     await chat.sendMessage({ text: 'Ode' })
     expect([chat.status, chat.error?.message]).toEqual([
@@ -222,7 +225,7 @@ describe('a chat of the AI SDK', () => {
     expect(chat.lastMessage?.metadata).toMatchObject({ status: 'FAILED', usage: {} })
   })
 
-  it('[GW-C12] continues after a lost connection, and stops on request', async () => {
+  it('[GW-C12] A chat of the AI SDK continues after a lost connection, and stops on request', async () => {
     const chat = openChat({ model: 'choir' })
     await chat.sendMessage({ text: 'Ode' })
     const runId = chat.lastMessage?.id ?? ''
@@ -232,7 +235,7 @@ describe('a chat of the AI SDK', () => {
     await expect.poll(async () => (await api.detail(runId)).status).toBe('CANCELLED')
   })
 
-  it('[GW-C11][GW-C13] joins the newest run of a chat from its start', async () => {
+  it('[GW-C11][GW-C13] A chat of the AI SDK joins the newest run of a chat from its start', async () => {
     const first = openChat({ model: 'soloist' })
     await first.sendMessage({ text: 'Ode' })
     const { id } = first
@@ -247,7 +250,7 @@ describe('a chat of the AI SDK', () => {
     expect(none.status).toBe(204)
   })
 
-  it('[GW-C11] cancels an unfinished run when a new message arrives', async () => {
+  it('[GW-C11] A chat of the AI SDK cancels an unfinished run when a new message arrives', async () => {
     const chat = openChat({ model: 'choir' })
     await chat.sendMessage({ text: 'Ode' })
     const runId = chat.lastMessage?.id ?? ''
@@ -259,7 +262,7 @@ describe('a chat of the AI SDK', () => {
     expect(runs.map((run) => run.runId)).toEqual([chat.lastMessage?.id, runId])
   })
 
-  it('[GW-C10] begins a new run when answers arrive after the end of theirs', async () => {
+  it('[GW-C10] A chat of the AI SDK begins a new run when answers arrive after the end of theirs', async () => {
     const chat = openChat({ model: 'asker', sendAutomaticallyWhen })
     await chat.sendMessage({ text: 'Ode' })
     const [asked] = toolsOf(chat.lastMessage)
@@ -271,7 +274,7 @@ describe('a chat of the AI SDK', () => {
     await expect.poll(() => chat.lastMessage?.id).not.toBe(runId)
   })
 
-  it('[GW-G5] begins a run when a result arrives with other instructions', async () => {
+  it('[GW-G5] A chat of the AI SDK begins a run when a result arrives with other instructions', async () => {
     const tools = [{ name: 'weather', inputSchema: { type: 'object', properties: {} } }]
     const body = { tools, instructions: 'One' }
     const chat = openChat({ model: 'caller', body, sendAutomaticallyWhen })
@@ -292,7 +295,7 @@ describe('a chat of the AI SDK', () => {
     await expect.poll(async () => (await api.detail(runId)).status).toBe('CANCELLED')
   })
 
-  it('refuses an unknown model and an unsupported part, naming each', async () => {
+  it('A chat of the AI SDK refuses an unknown model and an unsupported part, naming each', async () => {
     const unknown = openChat({ model: 'singr' })
     await unknown.sendMessage({ text: 'Ode' })
     expect(unknown.error?.message).toMatch(/Did you mean.*singer/)
@@ -303,7 +306,7 @@ describe('a chat of the AI SDK', () => {
     chat.clearError()
   })
 
-  it('[GW-C9] continues a chat whose earlier message has an attachment', async () => {
+  it('[GW-C9] A chat of the AI SDK continues a chat whose earlier message has an attachment', async () => {
     const chat = openChat({ model: 'echo' })
     const file = { type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,AA' } as const
     await chat.sendMessage({ parts: [{ type: 'text', text: 'Look' }, file] })
@@ -315,7 +318,7 @@ describe('a chat of the AI SDK', () => {
     expect(request?.history).toEqual([{ role: 'user', content }])
   })
 
-  it('answers the transport of assistant-ui, with its tools and its system message', async () => {
+  it('A chat of the AI SDK answers the transport of assistant-ui, with its tools and its system message', async () => {
     const transport = new AssistantChatTransport<UIMessage>({
       api: `${api.url}/api/chat`,
       body: {
@@ -348,7 +351,7 @@ describe('a chat of the AI SDK', () => {
     await expect.poll(() => textsOf(chat.lastMessage)).toEqual(['Sunny'])
   })
 
-  it('answers the transport of assistant-ui with its default fields', async () => {
+  it('A chat of the AI SDK answers the transport of assistant-ui with its default fields', async () => {
     const transport = new AssistantChatTransport<UIMessage>({
       api: `${api.url}/api/chat`,
       body: { model: 'singer' },
@@ -358,7 +361,7 @@ describe('a chat of the AI SDK', () => {
     expect(textsOf(chat.lastMessage)).toEqual(['La la la, here comes Ode, la la la'])
   })
 
-  it('[GW-C11] needs the scopes of its routes, and does not show the chat of another key', async () => {
+  it('[GW-C11] A chat of the AI SDK needs the scopes of its routes, and does not show the chat of another key', async () => {
     const keys = ['ann', 'bob'].map((name) => ({ name, secret: `the-secret-of-${name}-is-long` }))
     const apiKeys = keys.map(({ name, secret }) =>
       apiKey(secret, { name, scopes: ['runs:read', 'runs:write'] }),

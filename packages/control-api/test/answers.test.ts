@@ -27,7 +27,7 @@ const RUN = {
   openReviews: 0,
 }
 
-describe('missesOf finds a problem', () => {
+describe('findMisses finds a problem', () => {
   it.each<[string, Partial<Answer>, string]>([
     ['when its status is not listed', { status: 202 }, 'status 202 is not listed'],
     ['when the media type differs', type('text/html'), 'content-type text/html is not'],
@@ -68,12 +68,12 @@ describe('missesOf finds a problem', () => {
       { method: 'DELETE', path: '/api/runs/run-1', status: 204 },
       'there is a body',
     ],
-  ])('%s', (_, change, miss) => {
+  ])('findMisses finds a problem %s', (_, change, miss) => {
     expect(findMisses(answer(change)).join('\n')).toContain(miss)
   })
 })
 
-describe('missesOf finds no problem', () => {
+describe('findMisses finds no problem', () => {
   it.each<[string, Partial<Answer>]>([
     ['for the listed response', {}],
     ['when a map has any keys', json({ runs: [RUN], total: 1 })],
@@ -84,18 +84,18 @@ describe('missesOf finds no problem', () => {
     ['when the path does not exist', { path: '/api/none', ...error(404, 'NOT_FOUND') }],
     ['for a page outside of the route table', { path: '/', ...type('text/plain') }],
     ['for another successful status', { path: '/api/health/ready', status: 503, ...readiness() }],
-  ])('%s', (_, change) => {
+  ])('findMisses finds no problem %s', (_, change) => {
     expect(findMisses(answer(change))).toEqual([])
   })
 
-  it('when a process without run routes returns 404', () => {
+  it('findMisses finds no problem when a process without run routes returns 404', () => {
     const nothing = answer({ path: '/api/runs', ...error(404, 'NOT_FOUND') })
     expect(findMisses(nothing, 'health')).toEqual([])
     expect(findMisses(nothing)).not.toEqual([])
   })
 })
 
-describe('missesOf with a frame of a stream', () => {
+describe('findMisses with a frame of a stream', () => {
   const event = {
     type: 'review_timed_out',
     reviewId: 'rev-1',
@@ -107,7 +107,7 @@ describe('missesOf with a frame of a stream', () => {
   const frame = (data: object, { id = 'run-1:4', type: name = 'review_timed_out' } = {}): string =>
     `id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}`
 
-  it('accepts id, type and an event, or a comment', () => {
+  it('findMisses accepts a frame of a stream with id, type and an event, or a comment', () => {
     expect(frameMisses(frame(event))).toEqual([])
     expect(frameMisses(': still here')).toEqual([])
   })
@@ -118,13 +118,13 @@ describe('missesOf with a frame of a stream', () => {
     ['has an event without its position', frame({ ...event, seq: undefined })],
     ['has an event with a field that is not listed', frame({ ...event, more: 1 })],
     ['has no id', `data: ${JSON.stringify(event)}`],
-  ])('reports a frame that %s', (_, text) => {
+  ])('findMisses reports a frame that %s', (_, text) => {
     expect(frameMisses(text)).not.toEqual([])
   })
 })
 
 describe('messageMisses', () => {
-  it('accepts a valid message, and names the invalid field of others', () => {
+  it('messageMisses accepts a valid message, and names the invalid field of others', () => {
     expect(messageMisses({ type: 'pong' })).toEqual([])
     expect(messageMisses({ type: 'pong', at: 1 })).toEqual([
       'message pong: /at is not a field of its schema',
@@ -139,7 +139,7 @@ describe('checkedFetch', () => {
   let server: Server | undefined
   afterEach(() => server?.close())
 
-  it('returns a valid response, whose body can be read as usual', async () => {
+  it('checkedFetch returns a valid response, whose body can be read as usual', async () => {
     const url = await serve('application/json', JSON.stringify({ runs: [], total: 0 }))
     expect(await (await checkedFetch(`${url}/api/runs?limit=1`)).json()).toEqual({
       runs: [],
@@ -147,12 +147,12 @@ describe('checkedFetch', () => {
     })
   })
 
-  it('rejects when a response is invalid', async () => {
+  it('checkedFetch rejects when a response is invalid', async () => {
     const url = await serve('application/json', '{}')
     await expect(checkedFetch(`${url}/api/runs`)).rejects.toThrow(AnswerMiss)
   })
 
-  it('fails the reader of a stream at the first invalid frame', async () => {
+  it('checkedFetch fails the reader of a stream at the first invalid frame', async () => {
     const url = await serve('text/event-stream', ': events follow\n\ndata: {}\n\n')
     const response = await checkedFetch(`${url}/api/runs/run-1/events`)
     await expect(response.text()).rejects.toThrow('a frame is not id, event and data')

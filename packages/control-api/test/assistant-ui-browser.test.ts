@@ -36,7 +36,7 @@ const player = ensemble({
   model,
 })
 
-it('[GW-C5][GW-C10] a chat of assistant-ui shows text and a tool call, approves it, and continues after a reload', async () => {
+it('[GW-C5][GW-C10] A chat of assistant-ui shows text and a tool call, approves it, and continues after a reload', async () => {
   const outDir = mkdtempSync(join(tmpdir(), 'tutti-assistant-ui-'))
   const settings = {
     configFile: false,

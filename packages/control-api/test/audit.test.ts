@@ -15,7 +15,7 @@ const apiKeys = [
 const INPUTS = { composer: 'Bach', hall: 'A' }
 
 describe('the audit trail', () => {
-  it('records every action over REST with actor, action, target and outcome', async () => {
+  it('The audit trail records every action over REST with actor, action, target and outcome', async () => {
     await using api = await openServer({ apiKeys })
     await post(api, '/api/runs', { runId: 'one', inputs: INPUTS })
     await post(api, '/api/runs', { runId: 'one', inputs: { composer: 'Brahms', hall: 'B' } })
@@ -59,7 +59,7 @@ describe('the audit trail', () => {
     expect(entries.map(({ at }) => at)).toEqual(entries.map(({ at }) => new Date(at).toISOString()))
   })
 
-  it('records every message that changes something, and none that only reads', async () => {
+  it('The audit trail records every message that changes something, and none that only reads', async () => {
     await using api = await openServer({ apiKeys })
     await using socket = api.connect('/ws', { authorization: `Bearer ${ADMIN}` })
     await socket.next('hello')
@@ -88,7 +88,7 @@ describe('the audit trail', () => {
     ])
   })
 
-  it('finds the decision of a review by its run, over REST and WebSocket alike', async () => {
+  it('The audit trail finds the decision of a review by its run, over REST and WebSocket alike', async () => {
     await using api = await openServer({ apiKeys, ensembles: [reviewedTask()] })
     await post(api, '/api/runs', { runId: 'sung', inputs: { song: 'x' } })
     await expect.poll(() => openReview(api), { timeout: 15_000 }).toBeDefined()
@@ -106,7 +106,7 @@ describe('the audit trail', () => {
     ])
   })
 
-  it('can be queried by run, actor and action, in pages, and only by admins', async () => {
+  it('The audit trail can be queried by run, actor and action, in pages, and only by admins', async () => {
     await using api = await openServer({ apiKeys })
     for (const runId of ['a', 'b', 'c']) await post(api, '/api/runs', { runId, inputs: INPUTS })
     await post(api, '/api/runs/a/cancel', {}, READER)
@@ -125,7 +125,7 @@ describe('the audit trail', () => {
     expect((await api.get('/api/audit')).status).toBe(401)
   })
 
-  it('has no actor on a server without keys, and no requests with an invalid key', async () => {
+  it('The audit trail has no actor on a server without keys, and no requests with an invalid key', async () => {
     await using open = await openServer()
     await open.submit()
     const { entries } = (await (await open.get('/api/audit')).json()) as AuditList
@@ -137,7 +137,7 @@ describe('the audit trail', () => {
     expect(await auditOf(closed)).toEqual([])
   })
 
-  it('records internal errors of requests', async () => {
+  it('The audit trail records internal errors of requests', async () => {
     await using api = await openServer({ apiKeys })
     const broken = vi.spyOn(api.runs, 'send').mockRejectedValue(new Error('Boom'))
     const failed = await post(api, '/api/runs/x/cancel', {})
@@ -149,7 +149,7 @@ describe('the audit trail', () => {
     })
   })
 
-  it('stores the last actions before the server stops', async () => {
+  it('The audit trail stores the last actions before the server stops', async () => {
     const api = await openServer({ apiKeys })
     await api.runs.stores.audit.append([])
     const append = vi.spyOn(api.runs.stores.audit, 'append')
@@ -159,7 +159,7 @@ describe('the audit trail', () => {
     append.mockRestore()
   })
 
-  it('retains the configured number of entries', async () => {
+  it('The audit trail retains the configured number of entries', async () => {
     await using api = await openServer({ apiKeys, maxAuditEntries: 2 })
     await api.runs.stores.audit.append(
       ['a', 'b', 'c', 'd'].map((action) => ({

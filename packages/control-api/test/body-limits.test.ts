@@ -38,7 +38,7 @@ describe('[GW-N22] more than 10,000 fields and items', () => {
       '/a2a',
       { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message: { parts: items } } },
     ],
-  ])('are refused with their number: %s', async (path, body) => {
+  ])('More than 10,000 fields and items are refused with their number: %s', async (path, body) => {
     await using api = await openServer({ shared: { ensembles: ['band'] } })
     const accept = 'application/json, text/event-stream'
     const response = await fetch(`${api.url}${path}`, {
@@ -49,7 +49,7 @@ describe('[GW-N22] more than 10,000 fields and items', () => {
     expect(await response.text()).toMatch(MESSAGE)
   })
 
-  it('are refused in a WebSocket message', async () => {
+  it('More than 10,000 fields and items are refused in a WebSocket message', async () => {
     await using api = await openServer()
     const socket = api.connect()
     await socket.next('hello')
@@ -59,13 +59,13 @@ describe('[GW-N22] more than 10,000 fields and items', () => {
 })
 
 describe('a body in chunks of one byte', () => {
-  it('is read from the stream of Node', async () => {
+  it('A body in chunks of one byte is read from the stream of Node', async () => {
     await using api = await openServer()
     const [answer] = await exchange(api.url, chunked('/api/runs', JSON_TYPE) + toChunks(BODY))
     expect(answer?.status).toBe(202)
   })
 
-  it('is read where a content type may be missing', async () => {
+  it('A body in chunks of one byte is read where a content type may be missing', async () => {
     await using api = await openServer({ shared: { ensembles: ['band'] } })
     const body = '{"id":1,"params":{"id":"task-1"}}'
     const whole = await fetch(`${api.url}/tasks/send`, { method: 'POST', body: Buffer.from(body) })
@@ -75,19 +75,22 @@ describe('a body in chunks of one byte', () => {
     expect(answer?.body).toContain('No run with ID task-1')
   })
 
-  it.each(['/api/runs', '/a2a'])('can have at most 50,000 of them: %s', async (path) => {
-    await using api = await openServer({ shared: { ensembles: ['band'] } })
-    const text = ' '.repeat(60_000) + BODY
-    const [answer] = await exchange(
-      api.url,
-      chunked(path, JSON_TYPE, 'A2A-Version: 1.0') + toChunks(text),
-    )
-    expect(answer?.body).toContain(
-      'must have at most 50000 chunks, got more in its first 50001 bytes',
-    )
-  })
+  it.each(['/api/runs', '/a2a'])(
+    'A body can have at most 50,000 fields and items: %s',
+    async (path) => {
+      await using api = await openServer({ shared: { ensembles: ['band'] } })
+      const text = ' '.repeat(60_000) + BODY
+      const [answer] = await exchange(
+        api.url,
+        chunked(path, JSON_TYPE, 'A2A-Version: 1.0') + toChunks(text),
+      )
+      expect(answer?.body).toContain(
+        'must have at most 50000 chunks, got more in its first 50001 bytes',
+      )
+    },
+  )
 
-  it('that is cut off submits nothing', async () => {
+  it('A body that is cut off submits nothing', async () => {
     await using api = await openServer()
     const [answer] = await exchange(api.url, `${chunked('/api/runs', JSON_TYPE)}1\r\n{\r\nzz\r\n`)
     expect(answer?.status).toBe(400)

@@ -36,7 +36,7 @@ function pair(budget?: Budget) {
 }
 
 describe('the budget of a request', () => {
-  it('ends the run when it is exhausted; completed work and the budget are in the detail', async () => {
+  it('The budget of a request ends the run when it is exhausted; completed work and the budget are in the detail', async () => {
     await using api = await openRecordedServer({ ensembles: [pair()] })
     const budget = { maxModelCalls: 1 }
     const { events, detail } = await runToEnd(api, { budget })
@@ -58,18 +58,21 @@ describe('the budget of a request', () => {
     [{ maxTokens: 10 }, { maxTokens: 100 }, 'FAILED'],
     [{ maxModelCalls: 9 }, { maxTokens: 10 }, 'FAILED'],
     [{ maxModelCalls: 1 }, { maxTokens: 100 }, 'FAILED'],
-  ] as const)('with %j of the ensemble and %j: %s', async (own, budget, status) => {
-    await using api = await openRecordedServer({ ensembles: [pair(own)] })
-    expect((await runToEnd(api, { budget })).detail.status).toBe(status)
-  })
+  ] as const)(
+    'The budget of a request with %j of the ensemble and %j: %s',
+    async (own, budget, status) => {
+      await using api = await openRecordedServer({ ensembles: [pair(own)] })
+      expect((await runToEnd(api, { budget })).detail.status).toBe(status)
+    },
+  )
 
-  it('counts the cost of models by the prices of the server', async () => {
+  it('The budget of a request counts the cost of models by the prices of the server', async () => {
     await using api = await openRecordedServer()
     const { detail } = await runToEnd(api, { budget: { maxCostUsd: 1e-9 } })
     expect(detail).toMatchObject({ status: 'FAILED', error: expect.stringContaining('maxCostUsd') })
   })
 
-  it('with a cost limit is refused when a model has no known price, also of an override', async () => {
+  it('The budget of a request with a cost limit is refused when a model has no known price, also of an override', async () => {
     const model = scriptedModel(() => 'Done', { provider: 'acme', name: 'main' })
     const opus = scriptedModel(() => 'Done', { provider: 'acme', name: 'opus' })
     const write = task({ name: 'writer', description: 'Write' })
@@ -101,7 +104,7 @@ describe('the budget of a request', () => {
     expect(await (await api.get('/api/runs')).json()).toMatchObject({ total: 1 })
   })
 
-  it('is refused with every problem when it is invalid', async () => {
+  it('The budget of a request is refused with every problem when it is invalid', async () => {
     await using api = await openRecordedServer()
     const budget = { maxTokens: 0, maxCostUsd: '1', maxDurationMs: 1.5, maxWords: 3 }
     const [status, body] = await submitRefused(api, { budget })
@@ -116,7 +119,7 @@ describe('the budget of a request', () => {
     expect((await submitRefused(api, { budget: {} }))[0]).toBe(400)
   })
 
-  it('works the same over WebSocket', async () => {
+  it('The budget of a request works the same over WebSocket', async () => {
     await using api = await openRecordedServer({ ensembles: [pair()] })
     await using socket = api.connect()
     await socket.next('hello')
@@ -127,7 +130,7 @@ describe('the budget of a request', () => {
     expect(await api.detail(runId ?? '')).toMatchObject({ budget })
   })
 
-  it('makes a submission differ from another one with the same idempotency key', async () => {
+  it('The budget of a request makes a submission differ from another one with the same idempotency key', async () => {
     await using api = await openRecordedServer({ ensembles: [pair()] })
     const send = (maxTokens: number) =>
       api.post('/api/runs', { budget: { maxTokens } }, { 'idempotency-key': 'k' })

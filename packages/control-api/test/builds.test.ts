@@ -4,14 +4,14 @@ import { describe, expect, it } from 'vitest'
 import { openServer } from './open-server.ts'
 
 describe('builds', () => {
-  it('lists the builds that have started, and names the current one', async () => {
+  it('The builds route lists the builds that have started, and names the current one', async () => {
     await using api = await openServer({ limits: { buildId: 'v1' } })
     await expect
       .poll(async () => (await api.get('/api/builds')).json())
       .toMatchObject({ current: 'v1', builds: [{ build: 'v1', ensemble: 'band' }] })
   })
 
-  it('lists the processes, the share and the unfinished runs of each build, and changes the share', async () => {
+  it('The builds route lists the processes, the share and the unfinished runs of each build, and changes the share', async () => {
     await using api = await openServer({ limits: { buildId: 'release/1' } })
     await expect
       .poll(async () => (await api.get('/api/builds')).json())
@@ -31,7 +31,7 @@ describe('builds', () => {
     })
   })
 
-  it('reports the processes, the shares and the unfinished runs of builds as metrics', async () => {
+  it('The metrics report the processes, the shares and the unfinished runs of builds', async () => {
     await using api = await openServer({ limits: { buildId: 'v1', buildShare: 25 } })
     await api.submit()
     const readMetrics = async (): Promise<string> => (await api.get('/metrics')).text()
@@ -43,7 +43,7 @@ describe('builds', () => {
     expect(text).toContain('tutti_build_share{build="v1"} 25')
   })
 
-  it('submits a run to a build that lives, and returns 400 for another one', async () => {
+  it('A run is submitted to a build that lives, and returns 400 for another one', async () => {
     await using api = await openServer({ limits: { buildId: 'v1' } })
     await expect
       .poll(async () => (await api.get('/api/builds')).json())
@@ -69,14 +69,14 @@ describe('builds', () => {
     ])
   })
 
-  it('shows the build and the code of a run', async () => {
+  it('A run shows its build and its code', async () => {
     await using api = await openServer({ limits: { buildId: 'v1' } })
     const runId = await api.submit()
     const { build, code } = await api.detail(runId)
     expect([build, code]).toEqual(['v1', expect.stringMatching(/^[0-9a-f]{16}$/)])
   })
 
-  it('returns 400 for a run that executes, 404 for an unknown run, and 400 without a build', async () => {
+  it('The migration of a run returns 400 for a run that executes, 404 for an unknown run, and 400 without a build', async () => {
     await using api = await openServer()
     const runId = await api.submit()
     const executing = await api.post(`/api/runs/${runId}/migrate`, { to: 'v2' })

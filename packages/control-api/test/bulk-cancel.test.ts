@@ -23,7 +23,7 @@ const waitForEnd = async (api: TestServer, runId: string) =>
   (await eventsOf(await api.get(`/api/runs/${runId}/events`))).at(-1)
 
 describe('cancelling runs by tag', () => {
-  it('cancels the unfinished runs with the tag, and no others', async () => {
+  it('A cancel of runs by tag cancels the unfinished runs with the tag, and no others', async () => {
     await using api = await openServer({ limits: { maxConcurrentRuns: 1 } })
     await submit(api, 'running', { batch: '7' })
     await submit(api, 'waiting', { batch: '7', more: 'x' })
@@ -46,7 +46,7 @@ describe('cancelling runs by tag', () => {
     }
   })
 
-  it('matches every value for a key alone, and lets tasks finish at a boundary', async () => {
+  it('A cancel of runs by tag matches every value for a key alone, and lets tasks finish at a boundary', async () => {
     await using api = await openServer()
     await submit(api, 'one', { batch: '1' })
     await submit(api, 'two', { batch: '2' })
@@ -67,7 +67,7 @@ describe('cancelling runs by tag', () => {
     }
   })
 
-  it('cancels all earlier runs without an error while runs with the tag start and end', async () => {
+  it('A cancel of runs by tag cancels all earlier runs without an error while runs with the tag start and end', async () => {
     await using api = await openServer({ limits: { maxConcurrentRuns: 4, maxQueuedRuns: 1_000 } })
     const tags = { batch: '7' }
     for (let run = 0; run < 60; run += 1) await submit(api, `before-${run}`, tags)
@@ -85,7 +85,7 @@ describe('cancelling runs by tag', () => {
   })
 
   it.each([[{}], [{ tag: '' }], [{ tag: 7 }], [{ tag: 'a', mode: 'soft' }], [{ tag: 'a', x: 1 }]])(
-    'is refused for %j',
+    'A cancel of runs by tag is refused for %j',
     async (body) => {
       await using api = await openServer()
       const response = await api.post('/api/runs/cancel', body)

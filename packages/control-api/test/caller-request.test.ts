@@ -36,7 +36,7 @@ function createWitness() {
 }
 
 describe('the caller request of a run', () => {
-  it('is the A2A message with its id, parts and metadata, for handlers and tools', async () => {
+  it('The caller request of a run is the A2A message with its id, parts and metadata, for handlers and tools', async () => {
     const { seen, team } = createWitness()
     await using api = await a2aAgent({ ensembles: [team] })
     const message = userMessage('tides', {
@@ -58,7 +58,7 @@ describe('the caller request of a run', () => {
     expect(seen).toEqual([request, request])
   })
 
-  it('is the MCP call with its arguments and _meta', async () => {
+  it('The caller request of a run is the MCP call with its arguments and _meta', async () => {
     const { seen, team } = createWitness()
     await using api = await openServer({ ensembles: [team] })
     await using peer = await connectClient(api)
@@ -76,7 +76,7 @@ describe('the caller request of a run', () => {
     expect(seen).toMatchObject([request, request])
   })
 
-  it('is the MCP call of a tool of the catalog', async () => {
+  it('The caller request of a run is the MCP call of a tool of the catalog', async () => {
     const { seen, look } = createWitness()
     await using api = await openServer({ tools: toolCatalog([look]) })
     await using peer = await connectClient(api)
@@ -84,7 +84,7 @@ describe('the caller request of a run', () => {
     expect(seen).toMatchObject([{ protocol: 'mcp', name: 'look', arguments: {} }])
   })
 
-  it('is absent when the run was submitted over REST', async () => {
+  it('The caller request of a run is absent when the run was submitted over REST', async () => {
     const { seen, team } = createWitness()
     await using api = await openServer({ ensembles: [team] })
     const response = await fetch(`${api.url}/api/runs?wait=10`, {
@@ -111,7 +111,7 @@ describe('the response of a handler to an A2A client', () => {
     { text: 'High tide at noon' },
   ]
 
-  it('has the parts that the handler returns, in order', async () => {
+  it('The response of a handler to an A2A client has the parts that the handler returns, in order', async () => {
     await using api = await serveHandler(() => handlerOutput({ text: 'High tide', parts }))
     const sent = await api.send('tides')
     expect(sent).toMatchObject({
@@ -127,7 +127,7 @@ describe('the response of a handler to an A2A client', () => {
     ])
   })
 
-  it('has the state REJECTED and the reason when the handler rejects the request', async () => {
+  it('The response of a handler to an A2A client has the state REJECTED and the reason when the handler rejects the request', async () => {
     await using api = await serveHandler(() => {
       throw requestRejected('I only know lakes')
     })

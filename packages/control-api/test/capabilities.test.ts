@@ -45,7 +45,7 @@ describe('capabilities', () => {
     model,
   })
 
-  it('include the tools with their schemas, the models, and each ensemble with its variables', async () => {
+  it('Capabilities include the tools with their schemas, the models, and each ensemble with its variables', async () => {
     await using api = await openServer({
       ensembles: [critics, mute],
       tools: toolCatalog([measure, shout]),
@@ -123,7 +123,7 @@ describe('capabilities', () => {
 })
 
 describe('state_query', () => {
-  it('returns the bodies of the REST routes while a run executes, and after its end', async () => {
+  it('state_query returns the bodies of the REST routes while a run executes, and after its end', async () => {
     await using api = await openServer()
     const runId = await api.submit()
     await api.submit()
@@ -152,7 +152,7 @@ describe('state_query', () => {
     await same()
   })
 
-  it('returns the errors of the REST routes', async () => {
+  it('state_query returns the errors of the REST routes', async () => {
     await using api = await openServer()
     expect(await queryState(api, { query: 'run_detail', runId: 'run-none' })).toEqual(
       await getBody(api, '/api/runs/run-none'),

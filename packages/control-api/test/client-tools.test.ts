@@ -55,7 +55,7 @@ const reviewsOf = (api: TestServer, headers: HeadersInit) =>
   )
 
 describe('a client tool', () => {
-  it('is answered over REST with the scope runs:write, and reviews with reviews:decide', async () => {
+  it('A client tool is answered over REST with the scope runs:write, and reviews with reviews:decide', async () => {
     await using api = await open()
     const { runId } = (await (await api.post('/api/runs', BODY, CLIENT)).json()) as {
       runId: string
@@ -106,7 +106,7 @@ describe('a client tool', () => {
     })
   })
 
-  it('is answered over a WebSocket with the scope runs:write', async () => {
+  it('A client tool is answered over a WebSocket with the scope runs:write', async () => {
     await using api = await open()
     await using reviewer = api.connect('/ws', REVIEWER)
     await reviewer.next('hello')
@@ -140,7 +140,7 @@ describe('a client tool', () => {
       .toMatchObject({ toolResult: 'snow' })
   })
 
-  it('is refused with the path of every problem', async () => {
+  it('A client tool is refused with the path of every problem', async () => {
     await using api = await open()
     const clientTools = [...BODY.clientTools, ...BODY.clientTools]
     const response = await api.post('/api/runs', { ...BODY, clientTools }, CLIENT)

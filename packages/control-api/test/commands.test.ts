@@ -77,7 +77,7 @@ it.each(Object.entries(COMMANDS))(
   },
 )
 
-it('[API-N2] a refused command is answered by an error with its id and every problem', async () => {
+it('[API-N2] A refused command is answered by an error with its id and every problem', async () => {
   await using socket = await connect()
   const refusals = [
     [{ command: 'cancel', target: 'none' }, { error: 'RUN_NOT_FOUND' }],
@@ -102,7 +102,7 @@ it('[API-N2] a refused command is answered by an error with its id and every pro
   }
 })
 
-it('[API-N2] acknowledgements of commands of other callers have no id', async () => {
+it('[API-N2] Acknowledgements of commands of other callers have no id', async () => {
   const target = await targetOf('cancel')
   await using mine = await connect()
   await using other = await connect()

@@ -60,7 +60,7 @@ async function compare(api: TestServer, a: string, b: string): Promise<RunCompar
 }
 
 describe('a comparison of two runs', () => {
-  it('aligns tasks by name and tool calls by tool, with outputs, usage and differences', async () => {
+  it('A comparison of two runs aligns tasks by name and tool calls by tool, with outputs, usage and differences', async () => {
     await using api = await openTeam()
     const [a, b] = [await submit(api), await submit(api, { ...INPUTS, word: 'milk' })]
     const result = await compare(api, a, b)
@@ -116,7 +116,7 @@ describe('a comparison of two runs', () => {
     })
   })
 
-  it('names the relation of a fork, and counts only what the fork did itself', async () => {
+  it('A comparison of two runs names the relation of a fork, and counts only what the fork did itself', async () => {
     await using api = await openTeam()
     const parent = await submit(api)
     const overrides = { taskOverrides: { write: { description: 'Sing to {person}' } } }
@@ -147,7 +147,7 @@ describe('a comparison of two runs', () => {
     })
   })
 
-  it('marks everything as reused in a frozen replay, and only tool calls with live models', async () => {
+  it('A comparison of two runs marks everything as reused in a frozen replay, and only tool calls with live models', async () => {
     await using api = await openTeam()
     const parent = await submit(api)
     const replay = async (mode: string): Promise<string> =>
@@ -166,7 +166,7 @@ describe('a comparison of two runs', () => {
     expect(live.tasks[0]?.b?.reused).toBeUndefined()
   })
 
-  it('shows a task that exists in one run only', async () => {
+  it('A comparison of two runs shows a task that exists in one run only', async () => {
     await using api = await openTeam()
     const a = await submit(api)
     const tasks = [
@@ -186,7 +186,7 @@ describe('a comparison of two runs', () => {
     expect(result.tasks[0]?.calls[0]).not.toHaveProperty('b')
   })
 
-  it('names the task that delegated another one', async () => {
+  it('A comparison of two runs names the task that delegated another one', async () => {
     const boss = scriptedModel(({ messages, tools }) => {
       const isBoss = tools.some(({ name }) => name === 'delegate_task')
       if (!isBoss || messages.at(-1)?.role === 'tool') return 'Done'
@@ -214,7 +214,7 @@ describe('a comparison of two runs', () => {
     expect(delegated[0]?.b?.delegatedBy).toBe(delegated[0]?.a?.delegatedBy)
   })
 
-  it('cuts and marks long outputs, and still compares them in full', async () => {
+  it('A comparison of two runs cuts and marks long outputs, and still compares them in full', async () => {
     const long = 'é'.repeat(40_000)
     const model = scriptedModel(({ messages }) =>
       messages.some(({ content }) => content?.includes('other')) ? `${long}b` : `${long}a`,
@@ -234,7 +234,7 @@ describe('a comparison of two runs', () => {
     expect(tasks[0]?.a?.output?.text).toBe('é'.repeat(16_384))
   })
 
-  it('removes secrets before it cuts texts', async () => {
+  it('A comparison of two runs removes secrets before it cuts texts', async () => {
     const secret = 'sk-0123456789abcdef'
     await using api = await openTeam({
       redactor: {
@@ -249,7 +249,7 @@ describe('a comparison of two runs', () => {
     expect(result.inputs).toMatchObject([{ name: 'person', b: { text: '[redacted]' } }])
   })
 
-  it('is refused for an unknown run, without both ids, and without runs:read', async () => {
+  it('A comparison of two runs is refused for an unknown run, without both ids, and without runs:read', async () => {
     const [writer, reader] = ['writer-key-of-some-length', 'reader-key-of-some-length']
     await using api = await openTeam({
       apiKeys: [

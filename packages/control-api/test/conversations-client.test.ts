@@ -79,7 +79,7 @@ const WEATHER: Tool = {
 }
 
 describe('a conversation of the Responses API', () => {
-  it('[GW-N13][GW-N14] is a thread, whose next run gets the earlier messages', async () => {
+  it('[GW-N13][GW-N14] A conversation of the Responses API is a thread, whose next run gets the earlier messages', async () => {
     const client = open()
     const { id, metadata } = await client.conversations.create({ metadata: { topic: 'weather' } })
     expect(metadata).toEqual({ topic: 'weather' })
@@ -103,7 +103,7 @@ describe('a conversation of the Responses API', () => {
     expect((await client.responses.create(next)).output_text).toBe('7: Three')
   })
 
-  it('[GW-N13] is locked while its newest run waits, which outputs continue', async () => {
+  it('[GW-N13] A conversation of the Responses API is locked while its newest run waits, which outputs continue', async () => {
     const client = open()
     const { id: conversation } = await client.conversations.create({})
     const ask = { model: 'caller', input: 'Weather?', tools: [WEATHER], conversation }
@@ -138,15 +138,18 @@ describe('a conversation of the Responses API', () => {
         ],
       },
     ],
-  ])('[GW-N13] refuses a request by its %s with status %i: %j', async (param, status, change) => {
-    const client = open()
-    const { id: conversation } = await client.conversations.create({})
-    const body = { model: 'echo', input: 'x', conversation, ...change }
-    const error = await errorOf(client.post('/responses', { body }))
-    expect([error.status, error.param]).toEqual([status, param])
-  })
+  ])(
+    '[GW-N13] A conversation of the Responses API refuses a request by its %s with status %i: %j',
+    async (param, status, change) => {
+      const client = open()
+      const { id: conversation } = await client.conversations.create({})
+      const body = { model: 'echo', input: 'x', conversation, ...change }
+      const error = await errorOf(client.post('/responses', { body }))
+      expect([error.status, error.param]).toEqual([status, param])
+    },
+  )
 
-  it('[GW-N14] that does not exist, or would begin with items, is refused', async () => {
+  it('[GW-N14] A conversation of the Responses API that does not exist, or would begin with items, is refused', async () => {
     const client = open()
     const calls = [
       client.conversations.retrieve('conv_none'),
@@ -165,7 +168,7 @@ describe('a conversation of the Responses API', () => {
     expect([error.status, error.param]).toEqual([400, 'items'])
   })
 
-  it('[GW-N14] gets other metadata, which replace the tags of its thread', async () => {
+  it('[GW-N14] A conversation of the Responses API gets other metadata, which replace the tags of its thread', async () => {
     const client = open()
     const { id } = await client.conversations.create({ metadata: { topic: 'weather', by: 'ann' } })
     const metadata = { topic: 'music' }
@@ -180,7 +183,7 @@ describe('a conversation of the Responses API', () => {
     expect([large.status, large.param]).toEqual([400, 'metadata.topic'])
   })
 
-  it('[GW-N14] is deleted with its responses', async () => {
+  it('[GW-N14] A conversation of the Responses API is deleted with its responses', async () => {
     const client = open()
     const { id } = await client.conversations.create({})
     const response = await client.responses.create({ model: 'echo', input: 'x', conversation: id })
@@ -193,7 +196,7 @@ describe('a conversation of the Responses API', () => {
     expect((await errorOf(client.responses.retrieve(response.id))).status).toBe(404)
   })
 
-  it('[GW-N15] lists its messages in both orders, in pages of every size', async () => {
+  it('[GW-N15] A conversation of the Responses API lists its messages in both orders, in pages of every size', async () => {
     const client = open()
     const { id } = await client.conversations.create({})
     for (const [model, input] of [
@@ -226,14 +229,17 @@ describe('a conversation of the Responses API', () => {
     ['limit', { limit: 101 }],
     ['order', { order: 'newest' }],
     ['after', { after: 'msg_other_1_user' }],
-  ])('[GW-N15] refuses a list of items by its %s', async (param, query) => {
-    const client = open()
-    const { id } = await client.conversations.create({})
-    const error = await errorOf(client.get(`/conversations/${id}/items`, { query }))
-    expect([error.status, error.param]).toEqual([400, param])
-  })
+  ])(
+    '[GW-N15] A conversation of the Responses API refuses a list of items by its %s',
+    async (param, query) => {
+      const client = open()
+      const { id } = await client.conversations.create({})
+      const error = await errorOf(client.get(`/conversations/${id}/items`, { query }))
+      expect([error.status, error.param]).toEqual([400, param])
+    },
+  )
 
-  it('[GW-N14][GW-N15] has no single items to add or to delete, and no items of others', async () => {
+  it('[GW-N14][GW-N15] A conversation of the Responses API has no single items to add or to delete, and no items of others', async () => {
     const client = open()
     const { id } = await client.conversations.create({})
     const { items } = client.conversations
@@ -246,7 +252,7 @@ describe('a conversation of the Responses API', () => {
     expect([missing.status, missing.code]).toEqual([404, 'not_found'])
   })
 
-  it('[GW-N16] of another key is not readable, and not usable as history, without runs:read', async () => {
+  it('[GW-N16] A conversation of another key is not readable, and not usable as history, without runs:read', async () => {
     const { conversations, responses } = open()
     const { id } = await conversations.create({})
     const secret = { model: 'echo', input: 'My secret', conversation: id }
@@ -284,7 +290,7 @@ describe('a conversation of the Responses API', () => {
 })
 
 describe("a path of OpenAI's API without a route", () => {
-  it('[GW-O4] is refused in the shape of OpenAI', async () => {
+  it("[GW-O4] A path of OpenAI's API without a route is refused in the shape of OpenAI", async () => {
     const client = open()
     const calls = [
       [404, 'not_found', () => client.embeddings.create({ model: 'echo', input: 'x' })],

@@ -85,7 +85,7 @@ async function readHello(): Promise<string> {
 }
 
 describe('a time limit that cannot be added to the time', () => {
-  it('is refused with the field and its maximum', async () => {
+  it('A time limit that cannot be added to the time is refused with the field and its maximum', async () => {
     const review = { timeoutMs: 9_007_199_254_740_991, onTimeout: 'FAIL' }
     const response = await post('/api/runs', { tasks: [{ name: 'x', description: 'x', review }] })
     expect(response.status).toBe(400)
@@ -104,7 +104,7 @@ describe('a time limit that cannot be added to the time', () => {
 })
 
 describe('a stored run that is damaged', () => {
-  it('does not affect the lists, inboxes and sockets of others, and can be read, cancelled and deleted', async () => {
+  it('A stored run that is damaged does not affect the lists, inboxes and sockets of others, and can be read, cancelled and deleted', async () => {
     await submitReviewed('run-bad')
     await submitReviewed('run-good')
     damage(`

@@ -5,7 +5,7 @@ import { Screen } from './dashboard-screen.ts'
 import { openServer } from './open-server.ts'
 
 describe('a dashboard that connects late', () => {
-  it('shows the same in the end, whenever it connected', async () => {
+  it('A dashboard that connects late shows the same in the end, whenever it connected', async () => {
     const stops = new Stops()
     await using api = await openServer({ ensembles: [duo(stops)] })
     const first = new Screen(api)
@@ -35,7 +35,7 @@ describe('a dashboard that connects late', () => {
     expect([after.picture, after.problems]).toEqual([whole, []])
   })
 
-  it('shows the same when it connects under load', async () => {
+  it('A dashboard that connects late shows the same when it connects under load', async () => {
     await using api = await openServer({ ensembles: [duo()] })
     const first = new Screen(api)
     await first.greeted()
@@ -53,30 +53,33 @@ describe('a dashboard that connects late', () => {
   it.each([
     ['its events', 'task_started'],
     ['its turns', 'llm_iteration_started'],
-  ] as const)('shows nothing twice when the run ends before %s are read', async (_, type) => {
-    const stops = new Stops()
-    await using api = await openServer({ ensembles: [duo(stops)] })
-    await using first = new Screen(api)
-    await first.greeted()
-    const runId = await submit(api, 'duo')
-    await stops.reached()
-    await waitForLog(api, runId, { type: 'llm_iteration_started' })
-    const read = api.runs.readEvents.bind(api.runs)
-    api.runs.readEvents = async (query) => {
-      if (query.types?.includes(type) === true) {
-        stops.openAll()
-        await first.ended(runId)
+  ] as const)(
+    'A dashboard that connects late shows nothing twice when the run ends before %s are read',
+    async (_, type) => {
+      const stops = new Stops()
+      await using api = await openServer({ ensembles: [duo(stops)] })
+      await using first = new Screen(api)
+      await first.greeted()
+      const runId = await submit(api, 'duo')
+      await stops.reached()
+      await waitForLog(api, runId, { type: 'llm_iteration_started' })
+      const read = api.runs.readEvents.bind(api.runs)
+      api.runs.readEvents = async (query) => {
+        if (query.types?.includes(type) === true) {
+          stops.openAll()
+          await first.ended(runId)
+        }
+        return read(query)
       }
-      return read(query)
-    }
-    await using late = new Screen(api)
-    await late.ended(runId)
-    late.socket.send({ type: 'ping' })
-    await late.socket.next('pong')
-    expect([late.picture, late.problems]).toEqual([first.picture, []])
-  })
+      await using late = new Screen(api)
+      await late.ended(runId)
+      late.socket.send({ type: 'ping' })
+      await late.socket.next('pong')
+      expect([late.picture, late.problems]).toEqual([first.picture, []])
+    },
+  )
 
-  it('[API-V3] learns how a run ended that has more events than hello can hold', async () => {
+  it('[API-V3] A dashboard that connects late learns how a run ended that has more events than hello can hold', async () => {
     await using api = await openServer({ ensembles: [duo()] })
     await using first = new Screen(api)
     await first.greeted()
@@ -100,7 +103,7 @@ describe('a dashboard that connects late', () => {
     expect([completedAt, late.problems]).toEqual([first.picture.completedAt, []])
   })
 
-  it('[API-V2] gets the last five turns of each conversation in hello, and the current one without its end', async () => {
+  it('[API-V2] A dashboard that connects late gets the last five turns of each conversation in hello, and the current one without its end', async () => {
     const stops = new Stops()
     const looks = solo('looks', {
       tools: tools(),
@@ -139,7 +142,7 @@ describe('a dashboard that connects late', () => {
     expect(late.problems).toEqual([])
   })
 
-  it('[API-V2] gets the last five turns also when there are more than one page of them', async () => {
+  it('[API-V2] A dashboard that connects late gets the last five turns also when there are more than one page of them', async () => {
     const looks = solo('looks', {
       tools: tools(),
       maxIterations: 120,
@@ -155,7 +158,7 @@ describe('a dashboard that connects late', () => {
     expect(Object.values(late.picture.turns)).toEqual([all.slice(-5)])
   })
 
-  it('[API-V2] gets only the turns of the run that it shows', async () => {
+  it('[API-V2] A dashboard that connects late gets only the turns of the run that it shows', async () => {
     await using api = await openServer({ ensembles: [duo(), solo('last')] })
     await using first = new Screen(api)
     await first.ended(await submit(api, 'duo'))
@@ -166,7 +169,7 @@ describe('a dashboard that connects late', () => {
     expect(Object.keys(late.picture.turns)).toEqual(['Worker:Work on last'])
   })
 
-  it('[API-V2] gets the turns of the last attempt at a task, without those of earlier ones', async () => {
+  it('[API-V2] A dashboard that connects late gets the turns of the last attempt at a task, without those of earlier ones', async () => {
     let tries = 0
     const redone = solo('redone', {
       review: { timeoutMs: Infinity },
@@ -192,7 +195,7 @@ describe('a dashboard that connects late', () => {
     expect(recentIterations).toMatchObject([{ started: { attempt: 2, iterationIndex: 0 } }])
   })
 
-  it('[API-V2] gets a turn that another model took over once, as it was last started', async () => {
+  it('[API-V2] A dashboard that connects late gets a turn that another model took over once, as it was last started', async () => {
     const stops = new Stops()
     const rescued = solo('rescued', {
       model: turnModel(() => new Error('Not today')),
@@ -211,7 +214,7 @@ describe('a dashboard that connects late', () => {
     expect(Object.values(turns)).toEqual([[{ index: 0, pending: false, answer: 'FINAL_ANSWER' }]])
   })
 
-  it('[API-V1] gets the newest ten runs in order of creation, unfinished ones last', async () => {
+  it('[API-V1] A dashboard that connects late gets the newest ten runs in order of creation, unfinished ones last', async () => {
     const stops = new Stops()
     const quick = solo('quick')
     const slow = solo('slow', { model: turnModel(() => 'At last', stops) })

@@ -24,21 +24,24 @@ describe('a panel that another client decides', () => {
   it.each([
     ['CONTINUE', 'CONTINUE'],
     ['EXIT_EARLY', 'EXIT_EARLY'],
-  ])('[API-A2] closes when the review is decided over REST with %s', async (decision, action) => {
-    await using api = await openServer({ ensembles: [reviewedEnsemble()] })
-    const { one, other, runId, reviewId } = await openTwoScreens(api)
-    expect((await api.post(`/api/reviews/${reviewId}`, { decision })).status).toBe(200)
-    for (const screen of [one, other]) {
-      expect((await screen.ended(runId)).panels).toEqual([])
-      expect(await screen.socket.next('review_timed_out')).toMatchObject({ reviewId, action })
-      const types = screen.socket.events.map(({ type }) => type)
-      expect(types.indexOf('review_timed_out')).toBe(types.indexOf('review_decided') + 1)
-      expect(screen.problems).toEqual([])
-      await screen[Symbol.asyncDispose]()
-    }
-  })
+  ])(
+    '[API-A2] A panel that another client decides closes when the review is decided over REST with %s',
+    async (decision, action) => {
+      await using api = await openServer({ ensembles: [reviewedEnsemble()] })
+      const { one, other, runId, reviewId } = await openTwoScreens(api)
+      expect((await api.post(`/api/reviews/${reviewId}`, { decision })).status).toBe(200)
+      for (const screen of [one, other]) {
+        expect((await screen.ended(runId)).panels).toEqual([])
+        expect(await screen.socket.next('review_timed_out')).toMatchObject({ reviewId, action })
+        const types = screen.socket.events.map(({ type }) => type)
+        expect(types.indexOf('review_timed_out')).toBe(types.indexOf('review_decided') + 1)
+        expect(screen.problems).toEqual([])
+        await screen[Symbol.asyncDispose]()
+      }
+    },
+  )
 
-  it('closes when another dashboard decides EDIT', async () => {
+  it('A panel that another client decides closes when another dashboard decides EDIT', async () => {
     await using api = await openServer({ ensembles: [reviewedEnsemble()] })
     const { one, other, runId } = await openTwoScreens(api)
     await one.answer('EDIT', 'Changed by one')
@@ -48,7 +51,7 @@ describe('a panel that another client decides', () => {
     }
   })
 
-  it('closes when the review is rejected, and opens again for the next attempt', async () => {
+  it('A panel that another client decides closes when the review is rejected, and opens again for the next attempt', async () => {
     await using api = await openServer({ ensembles: [reviewedEnsemble()] })
     await using screen = new Screen(api)
     await screen.greeted()
@@ -65,7 +68,7 @@ describe('a panel that another client decides', () => {
     expect((await screen.ended(runId)).panels).toEqual([])
   })
 
-  it('closes when the run is cancelled', async () => {
+  it('A panel that another client decides closes when the run is cancelled', async () => {
     await using api = await openServer({ ensembles: [reviewedEnsemble()] })
     const { one, other, runId } = await openTwoScreens(api)
     await api.post(`/api/runs/${runId}/cancel`, {})
@@ -78,7 +81,7 @@ describe('a panel that another client decides', () => {
 })
 
 describe('a panel whose decision is refused', () => {
-  it('[API-A3] opens again on the dashboard that sent the decision, and on no other', async () => {
+  it('[API-A3] A panel whose decision is refused opens again on the dashboard that sent the decision, and on no other', async () => {
     const paint = defineTool({
       name: 'paint',
       description: 'Paints',
@@ -107,7 +110,7 @@ describe('a panel whose decision is refused', () => {
     expect([...screen.problems, ...other.problems]).toEqual([])
   })
 
-  it('stays closed when the review was already decided', async () => {
+  it('A panel whose decision is refused stays closed when the review was already decided', async () => {
     await using api = await openServer({ ensembles: [reviewedEnsemble()] })
     const { one, other, runId, reviewId } = await openTwoScreens(api)
     expect((await api.post(`/api/reviews/${reviewId}`, { decision: 'CONTINUE' })).status).toBe(200)

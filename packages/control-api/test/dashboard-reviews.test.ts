@@ -37,7 +37,7 @@ async function outputOf(api: TestServer, runId: string): Promise<string | undefi
 }
 
 describe('a panel after a task', () => {
-  it('opens while the task runs, with its output and a null prompt', async () => {
+  it('A panel after a task opens while the task runs, with its output and a null prompt', async () => {
     await using api = await openServer({ ensembles: [reviewedEnsemble()] })
     await using screen = new Screen(api)
     await screen.greeted()
@@ -61,20 +61,23 @@ describe('a panel after a task', () => {
     ['CONTINUE', ['CONTINUE'], 'Done as asked'],
     ['EDIT', ['EDIT', 'Done better'], 'Done better'],
     ['EXIT_EARLY', ['EXIT_EARLY'], 'Done as asked'],
-  ] as const)('closes with %s, and the run completes', async (_, [decision, text], output) => {
-    await using api = await openServer({ ensembles: [reviewedEnsemble()] })
-    await using screen = new Screen(api)
-    await screen.greeted()
-    const runId = await submit(api, 'reviewed')
-    await screen.answer(decision, text)
-    const { panels, tasks } = await screen.ended(runId)
-    expect([panels, tasks.map(({ status }) => status)]).toEqual([[], ['completed']])
-    expect(await outputOf(api, runId)).toBe(output)
-    await screen.socket.next('run_result')
-    expect([...screen.problems, ...orderProblems(screen.socket.events)]).toEqual([])
-  })
+  ] as const)(
+    'A panel after a task closes with %s, and the run completes',
+    async (_, [decision, text], output) => {
+      await using api = await openServer({ ensembles: [reviewedEnsemble()] })
+      await using screen = new Screen(api)
+      await screen.greeted()
+      const runId = await submit(api, 'reviewed')
+      await screen.answer(decision, text)
+      const { panels, tasks } = await screen.ended(runId)
+      expect([panels, tasks.map(({ status }) => status)]).toEqual([[], ['completed']])
+      expect(await outputOf(api, runId)).toBe(output)
+      await screen.socket.next('run_result')
+      expect([...screen.problems, ...orderProblems(screen.socket.events)]).toEqual([])
+    },
+  )
 
-  it('closes when the review times out on the server', async () => {
+  it('A panel after a task closes when the review times out on the server', async () => {
     await using api = await openServer({ ensembles: [reviewedEnsemble('brief', 20)] })
     await using screen = new Screen(api)
     await screen.greeted()
@@ -87,7 +90,7 @@ describe('a panel after a task', () => {
 })
 
 describe('a panel before a task', () => {
-  it('opens before the task is shown, and lets it start', async () => {
+  it('A panel before a task opens before the task is shown, and lets it start', async () => {
     await using api = await openServer({ ensembles: [askedEnsemble()] })
     await using screen = new Screen(api)
     await screen.greeted()
@@ -105,7 +108,7 @@ describe('a panel before a task', () => {
     expect(screen.problems).toEqual([])
   })
 
-  it('edits the description of the task', async () => {
+  it('A panel before a task edits the description of the task', async () => {
     await using api = await openServer({ ensembles: [askedEnsemble()] })
     await using screen = new Screen(api)
     await screen.greeted()
@@ -115,7 +118,7 @@ describe('a panel before a task', () => {
     expect(Object.keys(turns)).toEqual(['Worker:Work on something else'])
   })
 
-  it('exits early, so the task never starts', async () => {
+  it('A panel before a task exits early, so the task never starts', async () => {
     await using api = await openServer({ ensembles: [askedEnsemble()] })
     await using screen = new Screen(api)
     await screen.greeted()
@@ -132,23 +135,26 @@ describe('a panel during a task', () => {
   it.each([
     ['CONTINUE', ['CONTINUE'], 'Painted red'],
     ['EDIT', ['EDIT', '{"colour":"blue"}'], 'Painted blue'],
-  ] as const)('closes with %s, and the tool is called', async (_, [decision, text], result) => {
-    await using api = await openServer({ ensembles: [allowed()] })
-    await using screen = new Screen(api)
-    await screen.greeted()
-    const runId = await submit(api, 'allowed')
-    const { timing, taskDescription } = await screen.answer(decision, text)
-    expect([timing, taskDescription]).toEqual([
-      'DURING_EXECUTION',
-      'Call tool: paint\nInput: {"colour":"red"}',
-    ])
-    const { tasks, panels } = await screen.ended(runId)
-    expect([panels, tasks]).toMatchObject([[], [{ status: 'completed' }]])
-    expect(tasks[0]?.tools).toEqual([expect.stringMatching(`^paint SUCCESS [^]*\\b${result}$`)])
-    expect(screen.problems).toEqual([])
-  })
+  ] as const)(
+    'A panel during a task closes with %s, and the tool is called',
+    async (_, [decision, text], result) => {
+      await using api = await openServer({ ensembles: [allowed()] })
+      await using screen = new Screen(api)
+      await screen.greeted()
+      const runId = await submit(api, 'allowed')
+      const { timing, taskDescription } = await screen.answer(decision, text)
+      expect([timing, taskDescription]).toEqual([
+        'DURING_EXECUTION',
+        'Call tool: paint\nInput: {"colour":"red"}',
+      ])
+      const { tasks, panels } = await screen.ended(runId)
+      expect([panels, tasks]).toMatchObject([[], [{ status: 'completed' }]])
+      expect(tasks[0]?.tools).toEqual([expect.stringMatching(`^paint SUCCESS [^]*\\b${result}$`)])
+      expect(screen.problems).toEqual([])
+    },
+  )
 
-  it('exits early, so the tool is not called and the run ends', async () => {
+  it('A panel during a task exits early, so the tool is not called and the run ends', async () => {
     await using api = await openServer({ ensembles: [allowed()] })
     await using screen = new Screen(api)
     await screen.greeted()
@@ -165,7 +171,7 @@ describe('a panel during a task', () => {
 })
 
 describe('a dashboard that connects while a review is open', () => {
-  it('[API-A1] gets the request of the review once, after hello, with the remaining time', async () => {
+  it('[API-A1] A dashboard that connects while a review is open gets the request of the review once, after hello, with the remaining time', async () => {
     await using api = await openServer({ ensembles: [reviewedEnsemble()] })
     await using first = new Screen(api)
     await first.greeted()
@@ -185,7 +191,7 @@ describe('a dashboard that connects while a review is open', () => {
     }
   })
 
-  it('does not get the decided reviews of its run', async () => {
+  it('A dashboard that connects while a review is open does not get the decided reviews of its run', async () => {
     const twice = solo('twice', { beforeReview: true, review: true })
     await using api = await openServer({ ensembles: [twice] })
     await using first = new Screen(api)
@@ -198,7 +204,7 @@ describe('a dashboard that connects while a review is open', () => {
     expect(panels.map(({ timing }) => timing)).toEqual(['AFTER_EXECUTION'])
   })
 
-  it('gets a timeout of 0 for a review without a time limit', async () => {
+  it('A dashboard that connects while a review is open gets a timeout of 0 for a review without a time limit', async () => {
     await using api = await openServer({ ensembles: [reviewedEnsemble('endless', Infinity)] })
     await submit(api, 'endless')
     await using first = new Screen(api)
@@ -208,7 +214,7 @@ describe('a dashboard that connects while a review is open', () => {
     expect(panels[0]?.timeoutMs).toBe(0)
   })
 
-  it('can decide the review instead of the first dashboard, also when the run was parked', async () => {
+  it('A dashboard that connects while a review is open can decide the review instead of the first dashboard, also when the run was parked', async () => {
     await using api = await openServer({
       ensembles: [reviewedEnsemble()],
       limits: { parkAfterMs: 1 },

@@ -8,7 +8,7 @@ import { Screen } from './dashboard-screen.ts'
 import { openServer } from './open-server.ts'
 
 describe('a live dashboard of AgentEnsemble', () => {
-  it('gets only hello before the first run', async () => {
+  it('A live dashboard of AgentEnsemble gets only hello before the first run', async () => {
     await using api = await openServer({ ensembles: [duo()] })
     await using screen = new Screen(api)
     await screen.greeted()
@@ -17,7 +17,7 @@ describe('a live dashboard of AgentEnsemble', () => {
     ])
   })
 
-  it('shows a run with all fields and nulls in place, in order, and with correct totals', async () => {
+  it('A live dashboard of AgentEnsemble shows a run with all fields and nulls in place, in order, and with correct totals', async () => {
     await using api = await openServer({ ensembles: [duo()] })
     await using screen = new Screen(api)
     await screen.greeted()
@@ -58,7 +58,7 @@ describe('a live dashboard of AgentEnsemble', () => {
     })
   })
 
-  it('nests the tasks that a manager delegates, each with its own number', async () => {
+  it('A live dashboard of AgentEnsemble nests the tasks that a manager delegates, each with its own number', async () => {
     const delegate = (agentRole: string) => ({
       name: 'delegate_task',
       arguments: { agentRole, taskDescription: `Help as ${agentRole}` },
@@ -96,7 +96,7 @@ describe('a live dashboard of AgentEnsemble', () => {
     expect(late.picture).toEqual(picture)
   })
 
-  it('shows the end of a failed run: the task with its reason, and the run', async () => {
+  it('A live dashboard of AgentEnsemble shows the end of a failed run: the task with its reason, and the run', async () => {
     const broken = solo('broken', { model: turnModel(() => new Error('The model is away')) })
     await using api = await openServer({ ensembles: [broken] })
     await using screen = new Screen(api)
@@ -109,7 +109,7 @@ describe('a live dashboard of AgentEnsemble', () => {
     expect([...screen.problems, ...orderProblems(screen.socket.events)]).toEqual([])
   })
 
-  it('shows the end of a cancelled run: open work has failed, and nothing stays running', async () => {
+  it('A live dashboard of AgentEnsemble shows the end of a cancelled run: open work has failed, and nothing stays running', async () => {
     const stops = new Stops()
     const side = (role: string) =>
       task({ name: role, description: `${role} side`, agent: agent({ role, goal: 'x' }) })
@@ -134,7 +134,7 @@ describe('a live dashboard of AgentEnsemble', () => {
     expect([...screen.problems, ...orderProblems(screen.socket.events)]).toEqual([])
   })
 
-  it('retains the runs before the current one', async () => {
+  it('A live dashboard of AgentEnsemble retains the runs before the current one', async () => {
     await using api = await openServer({ ensembles: [duo()] })
     await using screen = new Screen(api)
     const runIds: string[] = []
@@ -154,7 +154,7 @@ describe('a live dashboard of AgentEnsemble', () => {
 })
 
 describe('a dashboard of one run', () => {
-  it('gets only the events of that run, while other runs execute and afterwards', async () => {
+  it('A dashboard of one run gets only the events of that run, while other runs execute and afterwards', async () => {
     const [left, right] = [new Stops(), new Stops()]
     const [one, other] = [left, right].map((stops, index) =>
       solo(`side-${index}`, { model: turnModel(() => 'Done', stops) }),

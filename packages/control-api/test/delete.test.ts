@@ -17,7 +17,7 @@ async function started(api: TestServer): Promise<string> {
 }
 
 describe('deleting a run', () => {
-  it('removes a finished run and its events, once', async () => {
+  it('A deletion of a run removes a finished run and its events, once', async () => {
     await using api = await openServer()
     const [runId, other] = [await api.submit(), await api.submit()]
     api.play()
@@ -36,7 +36,7 @@ describe('deleting a run', () => {
     expect(await (await api.get('/api/runs')).json()).toMatchObject({ total: 1 })
   })
 
-  it('cancels a running run first, and its readers get the end', async () => {
+  it('A deletion of a run cancels a running run first, and its readers get the end', async () => {
     await using api = await openServer()
     const runId = await started(api)
     const reading = eventsOf(await api.get(`/api/runs/${runId}/events`))
@@ -50,7 +50,7 @@ describe('deleting a run', () => {
     expect(api.errors).toEqual([])
   })
 
-  it('cancels a run first that waits for a slot or for a person', async () => {
+  it('A deletion of a run cancels a run first that waits for a slot or for a person', async () => {
     await using api = await openServer({
       ensembles: [reviewedTask()],
       limits: { maxConcurrentRuns: 1, parkAfterMs: 1 },
@@ -67,7 +67,7 @@ describe('deleting a run', () => {
     expect(await (await api.get('/api/runs')).json()).toEqual({ runs: [], total: 0 })
   })
 
-  it('returns 404 for an unknown id', async () => {
+  it('A deletion of a run returns 404 for an unknown id', async () => {
     await using api = await openServer()
     const response = await remove(api, 'run-none')
     expect([response.status, await response.json()]).toMatchObject([
@@ -76,7 +76,7 @@ describe('deleting a run', () => {
     ])
   })
 
-  it('frees the id for another run', async () => {
+  it('A deletion of a run frees the id for another run', async () => {
     await using api = await openServer()
     const submit = () =>
       api.post('/api/runs', { runId: 'mine', inputs: { composer: 'Bach', hall: 'A' } })
@@ -89,7 +89,7 @@ describe('deleting a run', () => {
     expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
   })
 
-  it('succeeds once when many callers delete at the same time, and leaves no caller waiting', async () => {
+  it('A deletion of a run succeeds once when many callers delete at the same time, and leaves no caller waiting', async () => {
     // The clock does not advance, so a caller that waits for the end of a deleted run would hang.
     await using api = await openServer({ clock: fakeClock() })
     const runId = await started(api)

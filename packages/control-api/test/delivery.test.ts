@@ -52,7 +52,7 @@ function ends(socket: Socket, place: number): Promise<void> {
 const overSse = async (api: LongRunServer, runId: string) => eventsOf(await api.stream(runId))
 
 describe.each(KINDS)('on the store "%s"', (kind) => {
-  it('sends the same events to readers that connect at the start, in the middle and after the end, over every protocol', async () => {
+  it('A store sends the same events to readers that connect at the start, in the middle and after the end, over every protocol', async () => {
     await using api = await openLongRunServer(kind)
     const runId = await api.submit()
     const read = () => [overSse(api, runId), overSocket(api, runId, 0)]
@@ -71,7 +71,7 @@ describe.each(KINDS)('on the store "%s"', (kind) => {
     for (const other of all) expect(other).toEqual(first)
   })
 
-  it('lets a reader resume at any event without gaps or duplicates', async () => {
+  it('A store lets a reader resume at any event without gaps or duplicates', async () => {
     await using api = await openLongRunServer(kind, { tasks: 4 })
     const runId = await api.submit()
     api.play()
@@ -87,7 +87,7 @@ describe.each(KINDS)('on the store "%s"', (kind) => {
     }
   })
 
-  it('delivers everything to a reader that reconnects again and again during the run', async () => {
+  it('A store delivers everything to a reader that reconnects again and again during the run', async () => {
     await using api = await openLongRunServer(kind, { tasks: 12, words: 30 })
     const runId = await api.submit()
     api.play()
@@ -110,7 +110,7 @@ describe.each(KINDS)('on the store "%s"', (kind) => {
 })
 
 describe('a reader that stops reading', () => {
-  it('is closed with the position at which it can resume, and then gets every event', async () => {
+  it('A reader that stops reading is closed with the position at which it can resume, and then gets every event', async () => {
     const maxBufferedBytes = 50_000
     await using api = await openLongRunServer('embedded', {
       tasks: 100,
@@ -138,7 +138,7 @@ describe('a reader that stops reading', () => {
     expect(await overSocket(api, runId, Number(place) + 1)).toEqual(all.slice(Number(place) + 1))
   })
 
-  it('over SSE delays no other reader, and gets every event when it reads again', async () => {
+  it('A reader over SSE that stops reading delays no other reader, and gets every event when it reads again', async () => {
     await using api = await openLongRunServer('embedded', { tasks: 60, words: 5_000 })
     const runId = await api.submit()
     const stalled = await api.stream(runId)
@@ -150,35 +150,39 @@ describe('a reader that stops reading', () => {
 })
 
 describe('a run with 1000 readers', () => {
-  it('is received in full and in order by each WebSocket', { timeout: 120_000 }, async () => {
-    await using api = await openLongRunServer('embedded', { tasks: 5, words: 10 })
-    const runId = await api.submit()
-    const readers = Array.from({ length: 1_000 }, () => {
-      const socket = new WebSocket(`${api.url.replace('http', 'ws')}/ws`)
-      const seqs: number[] = []
-      const greeted = Promise.withResolvers<void>()
-      const over = Promise.withResolvers<void>()
-      socket.addEventListener('message', ({ data }) => {
-        const message = JSON.parse(String(data)) as { type: string; seq?: number }
-        if (message.type === 'hello') greeted.resolve()
-        if (message.seq !== undefined) seqs.push(message.seq)
-        if (message.type === 'run_result') over.resolve()
+  it(
+    'A run with 1000 readers is received in full and in order by each WebSocket',
+    { timeout: 120_000 },
+    async () => {
+      await using api = await openLongRunServer('embedded', { tasks: 5, words: 10 })
+      const runId = await api.submit()
+      const readers = Array.from({ length: 1_000 }, () => {
+        const socket = new WebSocket(`${api.url.replace('http', 'ws')}/ws`)
+        const seqs: number[] = []
+        const greeted = Promise.withResolvers<void>()
+        const over = Promise.withResolvers<void>()
+        socket.addEventListener('message', ({ data }) => {
+          const message = JSON.parse(String(data)) as { type: string; seq?: number }
+          if (message.type === 'hello') greeted.resolve()
+          if (message.seq !== undefined) seqs.push(message.seq)
+          if (message.type === 'run_result') over.resolve()
+        })
+        socket.addEventListener('close', () => {
+          over.reject(new Error('A reader was closed'))
+        })
+        return { socket, seqs, greeted: greeted.promise, over: over.promise }
       })
-      socket.addEventListener('close', () => {
-        over.reject(new Error('A reader was closed'))
-      })
-      return { socket, seqs, greeted: greeted.promise, over: over.promise }
-    })
-    await Promise.all(readers.map(({ greeted }) => greeted))
-    for (const { socket } of readers) {
-      socket.send(JSON.stringify({ type: 'subscribe', events: ['*'], runId, from: 0 }))
-    }
-    api.play()
-    await Promise.all(readers.map(({ over }) => over))
-    const { lastSeq = 0 } = (await api.runs.get(runId))?.run ?? {}
-    const whole = Array.from({ length: lastSeq + 1 }, (_, seq) => seq).join()
-    const wrong = readers.filter(({ seqs }) => !seqs.join().endsWith(whole))
-    expect(wrong.map(({ seqs }) => seqs)).toEqual([])
-    for (const { socket } of readers) socket.close()
-  })
+      await Promise.all(readers.map(({ greeted }) => greeted))
+      for (const { socket } of readers) {
+        socket.send(JSON.stringify({ type: 'subscribe', events: ['*'], runId, from: 0 }))
+      }
+      api.play()
+      await Promise.all(readers.map(({ over }) => over))
+      const { lastSeq = 0 } = (await api.runs.get(runId))?.run ?? {}
+      const whole = Array.from({ length: lastSeq + 1 }, (_, seq) => seq).join()
+      const wrong = readers.filter(({ seqs }) => !seqs.join().endsWith(whole))
+      expect(wrong.map(({ seqs }) => seqs)).toEqual([])
+      for (const { socket } of readers) socket.close()
+    },
+  )
 })

@@ -15,7 +15,7 @@ const check = schemaCheck('asyncapi', document)
 const SPECIFICATION = new URL(import.meta.resolve('@asyncapi/specs/schemas/3.0.0.json'))
 
 describe('the AsyncAPI document', () => {
-  it('is valid AsyncAPI 3.0, by the schema of the specification', () => {
+  it('The AsyncAPI document is valid AsyncAPI 3.0, by the schema of the specification', () => {
     // The schema file includes the meta-schema of JSON Schema.
     const ajv = new Ajv({ strict: false, meta: false, validateSchema: false })
     addFormats.default(ajv)
@@ -24,7 +24,7 @@ describe('the AsyncAPI document', () => {
     expect(validate({ ...document, channels: { wrong: { addres: 1 } } })).toBe(false)
   })
 
-  it('has a schema for every message of both directions, by type', () => {
+  it('The AsyncAPI document has a schema for every message of both directions, by type', () => {
     expect(Object.keys(document.components.messages).toSorted()).toEqual(
       [...CLIENT_MESSAGE_TYPES, ...SERVER_MESSAGE_TYPES].toSorted(),
     )
@@ -35,7 +35,7 @@ describe('the AsyncAPI document', () => {
     }
   })
 
-  it('describes every message and every schema', () => {
+  it('The AsyncAPI document describes every message and every schema', () => {
     const { messages, schemas } = document.components
     for (const [type, { summary }] of Object.entries(messages)) {
       expect(summary, type).toMatch(/^[A-Z].+\.$/)
@@ -45,7 +45,7 @@ describe('the AsyncAPI document', () => {
     }
   })
 
-  it('has the fields and the log position of every event', () => {
+  it('The AsyncAPI document has the fields and the log position of every event', () => {
     for (const type of RUN_EVENT_TYPES) {
       const { allOf } = document.components.messages[type]?.payload ?? {}
       expect(allOf, type).toEqual([
@@ -55,7 +55,7 @@ describe('the AsyncAPI document', () => {
     }
   })
 
-  it('describes the query of the connection URL', () => {
+  it('The AsyncAPI document describes the query of the connection URL', () => {
     for (const channel of ['everything', 'oneRun']) {
       const { bindings } = document.channels[channel] ?? {}
       expect(bindings).toMatchObject({
@@ -69,7 +69,7 @@ describe('the AsyncAPI document', () => {
     }
   })
 
-  it('receives every client message and lists its replies', () => {
+  it('The AsyncAPI document receives every client message and lists its replies', () => {
     for (const channel of ['everything', 'oneRun']) {
       const received = CLIENT_MESSAGE_TYPES.map((type) => document.operations[`${channel}.${type}`])
       for (const [index, operation] of received.entries()) {
@@ -83,7 +83,7 @@ describe('the AsyncAPI document', () => {
     }
   })
 
-  it('sends every server message, as a reply or not', () => {
+  it('The AsyncAPI document sends every server message, as a reply or not', () => {
     const { operations } = document
     const sent = Object.entries(operations).flatMap(([name, { action, messages, reply }]) => {
       if (!name.startsWith('everything.')) return []
@@ -93,7 +93,7 @@ describe('the AsyncAPI document', () => {
     expect(new Set(sent)).toEqual(new Set(SERVER_MESSAGE_TYPES))
   })
 
-  it('has no dangling references', () => {
+  it('The AsyncAPI document has no dangling references', () => {
     const text = JSON.stringify(document)
     for (const [, reference = ''] of text.matchAll(/"\$ref":"([^"]+)"/g)) {
       expect(() => partOf(document, reference)).not.toThrow()

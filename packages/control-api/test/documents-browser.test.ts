@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { launchBrowser } from '../../../tooling/browser/launch-browser.ts'
 import { openServer } from './open-server.ts'
 
-it('the page at /docs shows every route in a browser, and requests only its own server', async () => {
+it('The page at /docs shows every route in a browser, and requests only its own server', async () => {
   await using api = await openServer()
   const browser = await launchBrowser()
   try {

@@ -14,16 +14,16 @@ const check = schemaCheck('openapi', document)
 const routes = Object.entries(ROUTES) as [RouteName, Route][]
 
 describe('the OpenAPI document', () => {
-  it('is valid OpenAPI 3.1 according to a common validator', async () => {
+  it('The OpenAPI document is valid OpenAPI 3.1 according to a common validator', async () => {
     const { valid, errors } = await new Validator().validate(structuredClone({ ...document }))
     expect([valid, errors]).toEqual([true, undefined])
   })
 
-  it('is built once', () => {
+  it('The OpenAPI document is built once', () => {
     expect(openApiDocument()).toBe(document)
   })
 
-  it('has exactly one operation with its summary per route', () => {
+  it('The OpenAPI document has exactly one operation with its summary per route', () => {
     const operations = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.entries(item).map(([method, { operationId, summary }]) =>
         [operationId, method.toUpperCase(), path, summary].join(' '),
@@ -35,12 +35,12 @@ describe('the OpenAPI document', () => {
     expect(operations.toSorted()).toEqual(table.toSorted())
   })
 
-  it('has every route in exactly one area', () => {
+  it('The OpenAPI document has every route in exactly one area', () => {
     const names = AREAS.flatMap((area) => area.routes)
     expect(names.toSorted()).toEqual(Object.keys(ROUTES).toSorted())
   })
 
-  it('has no dangling references and no unused schemas', () => {
+  it('The OpenAPI document has no dangling references and no unused schemas', () => {
     const text = JSON.stringify(document)
     const references = new Set([...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, to = '']) => to))
     for (const reference of references) expect(() => partOf(document, reference)).not.toThrow()
@@ -49,7 +49,7 @@ describe('the OpenAPI document', () => {
     expect(used).toEqual(schemas)
   })
 
-  it('has each schema of the protocol under its name, and never inline', () => {
+  it('The OpenAPI document has each schema of the protocol under its name, and never inline', () => {
     const { RunStatus, TaskTrace } = document.components.schemas
     expect(RunStatus).toEqual({
       description: expect.stringContaining('CANCELLING'),
@@ -60,7 +60,7 @@ describe('the OpenAPI document', () => {
     expect(JSON.stringify(TaskTrace)).toContain('"$ref":"#/components/schemas/TaskTrace"')
   })
 
-  it('describes every schema, and every field whose meaning is not plain', () => {
+  it('The OpenAPI document describes every schema, and every field whose meaning is not plain', () => {
     const { schemas } = document.components
     const blank = Object.entries(schemas).filter(([, { description }]) => !description)
     expect(blank.map(([name]) => name)).toEqual([])
@@ -72,7 +72,7 @@ describe('the OpenAPI document', () => {
     })
   })
 
-  it('has discriminators for unions whose members differ by type', () => {
+  it('The OpenAPI document has discriminators for unions whose members differ by type', () => {
     const { anyOf, discriminator } = document.components.schemas['RunEvent'] ?? {}
     expect(discriminator).toMatchObject({
       propertyName: 'type',
@@ -132,7 +132,7 @@ describe('an operation', () => {
     expect(description).toContain(scope === null ? 'no key' : `\`${scope}\``)
   })
 
-  it('describes the headers that it reads and sends', () => {
+  it('An operation describes the headers that it reads and sends', () => {
     const read = (name: RouteName): readonly string[] =>
       (operationOf(name).parameters ?? [])
         .filter((one) => one.in === 'header')
@@ -147,7 +147,7 @@ describe('an operation', () => {
     expect(Object.keys(responseOf('listRuns', 401).headers ?? {})).toEqual(['WWW-Authenticate'])
   })
 
-  it('has a body if its route does, which is optional only if the route declares it so', () => {
+  it('An operation has a body if its route does, which is optional only if the route declares it so', () => {
     for (const [name, { body, bodyOptional }] of routes) {
       const { requestBody } = operationOf(name)
       expect(requestBody?.required, name).toBe(
@@ -156,14 +156,14 @@ describe('an operation', () => {
     }
   })
 
-  it('describes the run and the events that a submission can return with the same status', () => {
+  it('An operation describes the run and the events that a submission can return with the same status', () => {
     const { content = {} } = responseOf('submitRun', 200)
     expect(Object.keys(content)).toEqual(['application/json', 'text/event-stream'])
     const event = { type: 'task_started', runId: 'run-1', seq: 0, id: 'run-1:0' }
     expect(check(content['text/event-stream']?.schema ?? {}, event)).not.toEqual([])
   })
 
-  it('has both bodies when a status is a success and an error', () => {
+  it('An operation has both bodies when a status is a success and an error', () => {
     const { schema } = responseOf('getReadiness', 503).content?.['application/json'] ?? {
       schema: { not: {} },
     }
@@ -174,13 +174,16 @@ describe('an operation', () => {
 })
 
 describe('the examples', () => {
-  it.each(Object.entries(EXAMPLES))('of %s match its schema without extra fields', (name, of) => {
-    const schema = document.components.schemas[name]
-    if (schema === undefined) throw new Error(`No schema is called ${name}`)
-    for (const { value } of Object.values(of)) expect(check(schema, value)).toEqual([])
-  })
+  it.each(Object.entries(EXAMPLES))(
+    'The examples of %s match its schema without extra fields',
+    (name, of) => {
+      const schema = document.components.schemas[name]
+      if (schema === undefined) throw new Error(`No schema is called ${name}`)
+      for (const { value } of Object.values(of)) expect(check(schema, value)).toEqual([])
+    },
+  )
 
-  it('exist for every request body that is required', () => {
+  it('The examples exist for every request body that is required', () => {
     const bodies = routes.flatMap(([name, { body }]) =>
       body === undefined ? [] : [operationOf(name).requestBody?.content['application/json']],
     )

@@ -13,7 +13,7 @@ import { openServer } from './open-server.ts'
 const DOCUMENTS = ['/openapi.json', '/asyncapi.json', '/docs', '/docs/reference.js']
 
 describe('the documents', () => {
-  it('match the schemas of the protocol', async () => {
+  it('The documents match the schemas of the protocol', async () => {
     await using api = await openServer()
     expect(await (await api.get('/openapi.json')).json()).toEqual(copyAsJson(openApiDocument()))
     expect(await (await api.get('/asyncapi.json')).json()).toEqual(copyAsJson(asyncApiDocument()))
@@ -52,13 +52,13 @@ describe('the documents', () => {
 })
 
 describe('the page at /docs', () => {
-  it('refers to no other server', async () => {
+  it('The page at /docs refers to no other server', async () => {
     await using api = await openServer()
     const page = await (await api.get('/docs')).text()
     expect(page).not.toMatch(/https?:|\/\/[a-z]/)
   })
 
-  it('may run only its own scripts, and connect only to its server', async () => {
+  it('The page at /docs may run only its own scripts, and connect only to its server', async () => {
     await using api = await openServer()
     const response = await api.get('/docs')
     const [, inline = ''] = /<script>([^]*?)<\/script>/.exec(await response.text()) ?? []
@@ -70,7 +70,7 @@ describe('the page at /docs', () => {
     expect(inline).toContain('Scalar.createApiReference')
   })
 
-  it('loads the script of the package, which may be cached for long', async () => {
+  it('The page at /docs loads the script of the package, which may be cached for long', async () => {
     await using api = await openServer()
     const response = await api.get('/docs/reference.js')
     const file = new URL('./browser/standalone.js', import.meta.resolve('@scalar/api-reference'))

@@ -29,7 +29,7 @@ async function readAnswer(response: Response): Promise<[number, unknown]> {
 }
 
 describe('the phase of a server', () => {
-  it('is STARTING and not ready until its runs are, and STOPPED after they have stopped', async () => {
+  it('The phase of a server is STARTING and not ready until its runs are, and STOPPED after they have stopped', async () => {
     const held = Promise.withResolvers<void>()
     await using api = await openServer({ beforeStart: held.promise })
     expect(await readAnswer(await api.get('/api/status'))).toMatchObject([
@@ -49,7 +49,7 @@ describe('the phase of a server', () => {
     ])
   })
 
-  it('is reported with the number of running tasks', async () => {
+  it('The phase of a server is reported with the number of running tasks', async () => {
     await using api = await openServer()
     await api.submit()
     await api.submit()
@@ -64,7 +64,7 @@ describe('the phase of a server', () => {
 })
 
 describe('POST /api/lifecycle/drain', () => {
-  it('responds, then drains: refuses new runs, readiness is 503, and running ones may end', async () => {
+  it('POST /api/lifecycle/drain responds, then drains: refuses new runs, readiness is 503, and running ones may end', async () => {
     const { api, begun, drained } = await serveDrainable()
     await using _ = api
     const runId = await api.submit()
@@ -95,7 +95,7 @@ describe('POST /api/lifecycle/drain', () => {
     await drained()
   })
 
-  it('returns the same when repeated, and drains once', async () => {
+  it('POST /api/lifecycle/drain returns the same when repeated, and drains once', async () => {
     let drains = 0
     const first = Promise.withResolvers<void>()
     await using api = await openServer({
@@ -115,7 +115,7 @@ describe('POST /api/lifecycle/drain', () => {
     expect(drains).toBe(1)
   })
 
-  it('sends its whole response before a server that stops at once is gone', async () => {
+  it('POST /api/lifecycle/drain sends its whole response before a server that stops at once is gone', async () => {
     let stopped: PromiseLike<void> | undefined
     const api: TestServer = await openServer({
       drain: () => {
@@ -134,7 +134,7 @@ describe('POST /api/lifecycle/drain', () => {
     await stopped
   })
 
-  it('returns 501 for a server that does not support draining by request', async () => {
+  it('POST /api/lifecycle/drain returns 501 for a server that does not support draining by request', async () => {
     await using api = await openServer()
     expect(await readAnswer(await api.post('/api/lifecycle/drain', ''))).toMatchObject([
       503,
@@ -143,7 +143,7 @@ describe('POST /api/lifecycle/drain', () => {
     expect((await api.get('/api/health/ready')).status).toBe(200)
   })
 
-  it('requires the scope admin if keys are configured', async () => {
+  it('POST /api/lifecycle/drain requires the scope admin if keys are configured', async () => {
     let drains = 0
     const drained = Promise.withResolvers<void>()
     await using api = await openServer({
@@ -175,21 +175,24 @@ describe('POST /api/lifecycle/drain', () => {
     ['2001:db8::1', false],
     ['127.0.0.1.example.com', false],
     [undefined, false],
-  ])('without keys responds to a caller from %s: %s', async (remoteAddress, isLocal) => {
-    const [route] = lifecycleRoutes({ drain: () => undefined })
-    const request = new Request('http://localhost/api/lifecycle/drain', { method: 'POST' })
-    const call = {
-      request,
-      parameters: {},
-      caller: anyone(remoteAddress),
-      addSubject: () => undefined,
-    }
-    const answer = async () => route?.handle(call)
-    if (isLocal) expect(await bodyOf(await answer())).toEqual({ status: 'DRAINING' })
-    else await expect(answer()).rejects.toMatchObject({ code: 'FORBIDDEN' })
-  })
+  ])(
+    'POST /api/lifecycle/drain without keys responds to a caller from %s: %s',
+    async (remoteAddress, isLocal) => {
+      const [route] = lifecycleRoutes({ drain: () => undefined })
+      const request = new Request('http://localhost/api/lifecycle/drain', { method: 'POST' })
+      const call = {
+        request,
+        parameters: {},
+        caller: anyone(remoteAddress),
+        addSubject: () => undefined,
+      }
+      const answer = async () => route?.handle(call)
+      if (isLocal) expect(await bodyOf(await answer())).toEqual({ status: 'DRAINING' })
+      else await expect(answer()).rejects.toMatchObject({ code: 'FORBIDDEN' })
+    },
+  )
 
-  it('with a key responds to callers from any address', async () => {
+  it('POST /api/lifecycle/drain with a key responds to callers from any address', async () => {
     const [route] = lifecycleRoutes({ drain: () => undefined })
     const request = new Request('http://localhost/api/lifecycle/drain', { method: 'POST' })
     const caller = { ...anyone('192.168.1.7'), name: 'admin' }

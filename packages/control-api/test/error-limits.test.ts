@@ -61,29 +61,35 @@ async function assertFast<T>(work: () => Promise<T>): Promise<T> {
 }
 
 describe('an error', () => {
-  it.each(Object.keys(BOMBS))('[GW-B2] over HTTP has at most 16 KiB for %s', async (name) => {
-    await using api = await openServer()
-    const response = await assertFast(() => api.post('/api/runs', BOMBS[name]))
-    const text = await response.text()
-    expect([400, 503]).toContain(response.status)
-    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_BYTES)
-    expect(JSON.parse(text)).toMatchObject({ message: expect.stringMatching(/\S/) })
-  })
+  it.each(Object.keys(BOMBS))(
+    '[GW-B2] An error over HTTP has at most 16 KiB for %s',
+    async (name) => {
+      await using api = await openServer()
+      const response = await assertFast(() => api.post('/api/runs', BOMBS[name]))
+      const text = await response.text()
+      expect([400, 503]).toContain(response.status)
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_BYTES)
+      expect(JSON.parse(text)).toMatchObject({ message: expect.stringMatching(/\S/) })
+    },
+  )
 
-  it.each(Object.keys(BOMBS))('over a WebSocket has at most 16 KiB for %s', async (name) => {
-    await using api = await openServer()
-    await using socket = api.connect()
-    await socket.next('hello')
-    const body = BOMBS[name] as object
-    const ack = await assertFast(() => {
-      socket.send({ type: 'run_request', requestId: 'r-1', ...body })
-      return socket.next('run_ack')
-    })
-    expect(ack).toMatchObject({ status: 'REJECTED', requestId: 'r-1' })
-    expect(Buffer.byteLength(JSON.stringify(ack))).toBeLessThanOrEqual(MAX_BYTES)
-  })
+  it.each(Object.keys(BOMBS))(
+    'An error over a WebSocket has at most 16 KiB for %s',
+    async (name) => {
+      await using api = await openServer()
+      await using socket = api.connect()
+      await socket.next('hello')
+      const body = BOMBS[name] as object
+      const ack = await assertFast(() => {
+        socket.send({ type: 'run_request', requestId: 'r-1', ...body })
+        return socket.next('run_ack')
+      })
+      expect(ack).toMatchObject({ status: 'REJECTED', requestId: 'r-1' })
+      expect(Buffer.byteLength(JSON.stringify(ack))).toBeLessThanOrEqual(MAX_BYTES)
+    },
+  )
 
-  it('[GW-B1] counts the problems that it does not list', async () => {
+  it('[GW-B1] An error counts the problems that it does not list', async () => {
     await using api = await openServer()
     const response = await api.post('/api/runs', { tasks: many(1_000, () => ({ name: 1 })) })
     const { problems, message } = (await response.json()) as {
@@ -122,7 +128,7 @@ describe('an error', () => {
     },
   }
 
-  it.each(Object.keys(WIRES))('has at most 16 KiB on %s', async (name) => {
+  it.each(Object.keys(WIRES))('An error has at most 16 KiB on %s', async (name) => {
     await using api = await openServer()
     const { path = '', body } = WIRES[name] ?? {}
     const response = await assertFast(() =>
@@ -141,7 +147,7 @@ describe('an error', () => {
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_BYTES)
   })
 
-  it('is FORBIDDEN for a caller without the scope, before its message is decoded', async () => {
+  it('An error is FORBIDDEN for a caller without the scope, before its message is decoded', async () => {
     const apiKeys = [apiKey('read-key', { name: 'reader', scopes: ['runs:read'] })]
     await using api = await openServer({ apiKeys })
     await using socket = api.connect('/ws', { authorization: 'Bearer read-key' })

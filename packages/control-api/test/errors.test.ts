@@ -259,7 +259,7 @@ describe('error code', () => {
 
 describe('a path', () => {
   it.each(['/chat/completions', '/responses', '/models'])(
-    'without the /v1 of OpenAI clients is refused with a hint: %s',
+    'A path without the /v1 of OpenAI clients is refused with a hint: %s',
     async (path) => {
       await using api = await openRecordedServer()
       const response = await api.post(path, {})
@@ -278,27 +278,33 @@ describe('a path', () => {
     ['//evil.example/', 404, undefined],
     ['/api/nothing/', 404, undefined],
     ['/docs/', 404, undefined],
-  ])('with a slash at its end is redirected if it is of the API: %s', async (path, status, to) => {
-    await using api = await openRecordedServer()
-    for (const method of ['GET', 'POST']) {
-      const line = head(`${method} ${path} HTTP/1.1`, 'Content-Length: 0')
-      const [answer] = await exchange(api.url, line)
-      expect([answer?.status, answer?.headers['location']]).toEqual([status, to])
-    }
-  })
+  ])(
+    'A path with a slash at its end is redirected if it is of the API: %s',
+    async (path, status, to) => {
+      await using api = await openRecordedServer()
+      for (const method of ['GET', 'POST']) {
+        const line = head(`${method} ${path} HTTP/1.1`, 'Content-Length: 0')
+        const [answer] = await exchange(api.url, line)
+        expect([answer?.status, answer?.headers['location']]).toEqual([status, to])
+      }
+    },
+  )
 })
 
 describe('over WebSocket', () => {
   it.each([
     ['RUN_NOT_RUNNING', { content: 'x' }, 'No run is active'],
     ['BAD_REQUEST', { action: 'SET_MODEL_TEIR', value: 'FALLBACK' }, /SET_MODEL_TIER/],
-  ])('refuses a directive with %s and its reason', async (_, directive, message) => {
-    await using api = await openRecordedServer()
-    await using socket = api.connect()
-    await socket.next('hello')
-    socket.send({ type: 'directive', ...directive })
-    const answer = await Promise.race([socket.next('directive_ack'), socket.next('error')])
-    expect(answer).toMatchObject({ message: expect.stringMatching(message) })
-    expect(api.errors).toEqual([])
-  })
+  ])(
+    'The server refuses a directive over WebSocket with %s and its reason',
+    async (_, directive, message) => {
+      await using api = await openRecordedServer()
+      await using socket = api.connect()
+      await socket.next('hello')
+      socket.send({ type: 'directive', ...directive })
+      const answer = await Promise.race([socket.next('directive_ack'), socket.next('error')])
+      expect(answer).toMatchObject({ message: expect.stringMatching(message) })
+      expect(api.errors).toEqual([])
+    },
+  )
 })

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { eventsOf, frames, openServer, type Frame, type TestServer } from './open-server.ts'
 
 describe('the event stream of a run', () => {
-  it('sends live events with ids and tokens, and ends after the terminal one', async () => {
+  it('The event stream of a run sends live events with ids and tokens, and ends after the terminal one', async () => {
     await using api = await openServer()
     const runId = await api.submit()
     const response = await api.get(`/api/runs/${runId}/events`)
@@ -27,7 +27,7 @@ describe('the event stream of a run', () => {
     expect(events.at(-1)).toMatchObject({ type: 'run_result', status: 'COMPLETED' })
   })
 
-  it('resumes after Last-Event-ID, at `from`, or a number of events from the end', async () => {
+  it('The event stream of a run resumes after Last-Event-ID, at `from`, or a number of events from the end', async () => {
     await using api = await openServer()
     const { runId, all } = await submitToEnd(api)
     const seqs = async (query: string, headers = {}): Promise<readonly number[]> => {
@@ -42,7 +42,7 @@ describe('the event stream of a run', () => {
     expect(await seqs('', { 'last-event-id': '4' })).toEqual(range(5, last))
   })
 
-  it('drops and repeats nothing wherever a reader leaves and reconnects', async () => {
+  it('The event stream of a run drops and repeats nothing wherever a reader leaves and reconnects', async () => {
     await using api = await openServer()
     const runId = await api.submit()
     api.play()
@@ -62,7 +62,7 @@ describe('the event stream of a run', () => {
     expect((await api.detail(runId)).lastSeq).toBe(seen.length - 1)
   })
 
-  it('sends only the requested types, and still ends', async () => {
+  it('The event stream of a run sends only the requested types, and still ends', async () => {
     await using api = await openServer()
     const { runId } = await submitToEnd(api)
     const types = async (query: string): Promise<readonly string[]> =>
@@ -90,7 +90,7 @@ describe('the event stream of a run', () => {
     ])
   })
 
-  it('returns 204 at the end of a finished run, 409 beyond the end, and 400 for the id of another run', async () => {
+  it('The event stream of a run returns 204 at the end of a finished run, 409 beyond the end, and 400 for the id of another run', async () => {
     await using api = await openServer()
     const { runId, all } = await submitToEnd(api)
     const status = async (query: string, headers = {}): Promise<number> =>
@@ -101,7 +101,7 @@ describe('the event stream of a run', () => {
     expect(await status('?from=x')).toBe(400)
   })
 
-  it('sends heartbeats while no events occur', async () => {
+  it('The event stream of a run sends heartbeats while no events occur', async () => {
     const clock = fakeClock()
     await using api = await openServer({ clock, heartbeatMs: 15_000 })
     const runId = await api.submit()
@@ -116,7 +116,7 @@ describe('the event stream of a run', () => {
     expect((await stream.next()).value).toMatchObject({ event: 'run_result' })
   })
 
-  it('is the same for readers that connect at the start, in the middle and after the end', async () => {
+  it('The event stream of a run is the same for readers that connect at the start, in the middle and after the end', async () => {
     await using api = await openServer()
     const runId = await api.submit()
     const read = async () => eventsOf(await api.get(`/api/runs/${runId}/events`))
@@ -129,7 +129,7 @@ describe('the event stream of a run', () => {
     expect(await read()).toEqual(first)
   })
 
-  it('does not disturb the run when a reader leaves', async () => {
+  it('The event stream of a run does not disturb the run when a reader leaves', async () => {
     await using api = await openServer()
     const runId = await api.submit()
     for await (const { data } of frames(await api.get(`/api/runs/${runId}/events`))) {

@@ -45,7 +45,7 @@ async function runToEnd(api: TestServer, headers: Record<string, string> = {}): 
 }
 
 describe('a fork over HTTP', () => {
-  it('begins before a task with other inputs, and names its parent', async () => {
+  it('A fork over HTTP begins before a task with other inputs, and names its parent', async () => {
     await using api = await openTeam()
     const runId = await runToEnd(api)
     const body = { at: { task: 'report' }, inputs: { person: 'Max' } }
@@ -73,7 +73,7 @@ describe('a fork over HTTP', () => {
     ])
   })
 
-  it('is refused with every problem, and with SIDE_EFFECTS unless they are allowed', async () => {
+  it('A fork over HTTP is refused with every problem, and with SIDE_EFFECTS unless they are allowed', async () => {
     await using api = await openTeam()
     const runId = await runToEnd(api)
     const path = `/api/runs/${runId}/fork`
@@ -99,7 +99,7 @@ describe('a fork over HTTP', () => {
     expect([old.status, await old.json()]).toMatchObject([409, { error: 'STEPS_NOT_RETAINED' }])
   })
 
-  it('has the results and directives of its request', async () => {
+  it('A fork over HTTP has the results and directives of its request', async () => {
     await using api = await openTeam()
     const runId = await runToEnd(api)
     const path = `/api/runs/${runId}/fork`
@@ -136,7 +136,7 @@ describe('a fork over HTTP', () => {
     expect(await endless.json()).toMatchObject({ problems: [{ path: '/directives/0/ttl' }] })
   })
 
-  it('is previewed with 200, which creates no run', async () => {
+  it('A fork over HTTP is previewed with 200, which creates no run', async () => {
     await using api = await openTeam({
       apiKeys: [
         apiKey(KEY, { name: 'ann', scopes: ['admin'], limits: { maxUnfinishedRuns: 1 } }),
@@ -172,7 +172,7 @@ describe('a fork over HTTP', () => {
     expect(created.status).toBe(202)
   })
 
-  it('is recorded with its actor and its parent, needs runs:write, and counts for the quota', async () => {
+  it('A fork over HTTP is recorded with its actor and its parent, needs runs:write, and counts for the quota', async () => {
     await using api = await openTeam({
       apiKeys: [
         apiKey(KEY, { name: 'ann', scopes: ['admin'], limits: { maxUnfinishedRuns: 1 } }),
@@ -268,7 +268,7 @@ describe('a fork after a decision', () => {
   }
 
   it.each(['before', 'during'])(
-    'asks again about work %s the decision, and executes nothing without one',
+    'A fork after a decision asks again about work %s the decision, and executes nothing without one',
     async (name) => {
       const { api, paid } = await openPayers()
       await using _ = api

@@ -13,32 +13,35 @@ describe('the request guard', () => {
     ['an unknown host name (DNS rebinding)', { host: 'evil.example' }, 403, 'HOST_NOT_ALLOWED'],
     ['a cross-origin page', { origin: 'https://evil.example' }, 403, 'ORIGIN_NOT_ALLOWED'],
     ['a page with a null origin', { origin: 'null' }, 403, 'ORIGIN_NOT_ALLOWED'],
-  ])('refuses %s, over HTTP and WebSocket alike', async (_, headers, status, code) => {
-    await using api = await openServer()
-    expect(await raw(api, headers)).toEqual([status, expect.stringContaining(code)])
-    await using socket = api.connect('/ws', headers)
-    expect(await socket.refused()).toBe(status)
-  })
+  ])(
+    'The request guard refuses %s, over HTTP and WebSocket alike',
+    async (_, headers, status, code) => {
+      await using api = await openServer()
+      expect(await raw(api, headers)).toEqual([status, expect.stringContaining(code)])
+      await using socket = api.connect('/ws', headers)
+      expect(await socket.refused()).toBe(status)
+    },
+  )
 
   it.each([
     ['a request without an origin', {}],
     ['a page of this machine', { origin: 'http://localhost:5173' }],
     ['another loopback name', { host: '[::1]:7329' }],
-  ])('accepts %s', async (_, headers) => {
+  ])('The request guard accepts %s', async (_, headers) => {
     await using api = await openServer()
     expect((await raw(api, headers))[0]).toBe(200)
     await using socket = api.connect('/ws', headers)
     await socket.next('hello')
   })
 
-  it('accepts names that the operator allows', async () => {
+  it('The request guard accepts names that the operator allows', async () => {
     await using api = await openServer({ allowedHosts: ['Tutti.example'] })
     const headers = { host: 'tutti.example', origin: 'https://tutti.example' }
     expect((await raw(api, headers))[0]).toBe(200)
     expect((await raw(api, { host: 'other.example' }))[0]).toBe(403)
   })
 
-  it('requires a key of every request except probes if keys are configured', async () => {
+  it('The request guard requires a key of every request except probes if keys are configured', async () => {
     await using api = await openServer({
       apiKeys: [KEY, 'another-key-of-length'].map((key) => apiKey(key, { name: key })),
     })

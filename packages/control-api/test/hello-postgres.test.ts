@@ -9,7 +9,7 @@ import { WebSocket } from 'ws'
 
 import { testDatabase } from '../../../tooling/postgres/test-database.ts'
 
-it('a connection to all runs on PostgreSQL gets hello, however many runs there are', async () => {
+it('A connection to all runs on PostgreSQL gets hello, however many runs there are', async () => {
   await using database = await testDatabase()
   const model = scriptedModel(() => 'done', { maxRequests: 0 })
   const short = ensemble({ name: 'short', model, tasks: [task({ description: 'Say done' })] })

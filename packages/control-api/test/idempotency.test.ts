@@ -30,7 +30,7 @@ async function overWebSocket(api: TestServer, body: object, headers: Record<stri
 }
 
 describe('an idempotency key', () => {
-  it('identifies the same run over REST and WebSocket', async () => {
+  it('An idempotency key identifies the same run over REST and WebSocket', async () => {
     await using api = await openServer()
     const { runId } = await overRest(api, BODY)
     expect(await overWebSocket(api, BODY)).toMatchObject({ status: 'ACCEPTED', runId })
@@ -42,7 +42,7 @@ describe('an idempotency key', () => {
     expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(1)
   })
 
-  it('of a finished run returns its result over a WebSocket, also without a subscription', async () => {
+  it('An idempotency key of a finished run returns its result over a WebSocket, also without a subscription', async () => {
     await using api = await openServer()
     api.play()
     const { runId = '' } = await overRest(api, BODY)
@@ -60,7 +60,7 @@ describe('an idempotency key', () => {
     ['overrides', { taskOverrides: { tune: { maxIterations: 3 } } }],
     ['options', { options: { workflow: 'SEQUENTIAL' } }],
     ['a run id', { runId: 'mine' }],
-  ])('distinguishes submissions by their %s', async (_, more) => {
+  ])('An idempotency key distinguishes submissions by their %s', async (_, more) => {
     await using api = await openServer()
     await overRest(api, BODY)
     expect(await overRest(api, { ...BODY, ...more })).toMatchObject({
@@ -68,7 +68,7 @@ describe('an idempotency key', () => {
     })
   })
 
-  it('finds the same run for a task graph with another order of fields', async () => {
+  it('An idempotency key finds the same run for a task graph with another order of fields', async () => {
     await using api = await openServer()
     const schema = { type: 'object', required: ['a'] }
     const task = { name: 'a', description: 'A', outputSchema: schema }
@@ -81,7 +81,7 @@ describe('an idempotency key', () => {
     expect(await overRest(api, { tasks: [turned] })).toMatchObject({ runId })
   })
 
-  it('belongs to the key of its caller, whose name is in the run', async () => {
+  it('An idempotency key belongs to the key of its caller, whose name is in the run', async () => {
     await using api = await openServer(withKeys)
     const [alices, bobs] = [
       await overRest(api, BODY, as('alice')),
@@ -93,7 +93,7 @@ describe('an idempotency key', () => {
     expect(await detail.json()).toMatchObject({ submittedBy: 'alice' })
   })
 
-  it('creates one run when many requests use it at the same time', async () => {
+  it('An idempotency key creates one run when many requests use it at the same time', async () => {
     await using api = await openServer()
     const answers = await Promise.all(Array.from({ length: 20 }, () => overRest(api, BODY)))
     expect(new Set(answers.map(({ runId }) => runId)).size).toBe(1)
@@ -102,7 +102,7 @@ describe('an idempotency key', () => {
 })
 
 describe('a run id chosen by the client', () => {
-  it('is accepted once, also by simultaneous requests, over REST and WebSocket', async () => {
+  it('A run id chosen by the client is accepted once, also by simultaneous requests, over REST and WebSocket', async () => {
     await using api = await openServer()
     const mine = { ...BODY, runId: 'mine' }
     const answers = await Promise.all(

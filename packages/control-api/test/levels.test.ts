@@ -286,7 +286,7 @@ const CASES: readonly Case[] = [
 ]
 
 describe.each(CASES)('$rule', ({ body, story, also }) => {
-  it('over REST and over WebSocket alike, and the ensemble is unchanged', async () => {
+  it('A submission is accepted over REST and over WebSocket alike, and the ensemble is unchanged', async () => {
     await using api = await openRecordedServer()
     const before = await (await api.get('/api/capabilities')).json()
     const first = await overRest(api, body)
@@ -384,14 +384,17 @@ const REFUSED: readonly [body: object, refusal: object][] = [
 ]
 
 describe('an invalid submission', () => {
-  it.each(REFUSED)('is refused over REST and over WebSocket alike: %j', async (body, refusal) => {
-    await using api = await openRecordedServer()
-    const { ack } = await overRest(api, body)
-    expect(ack).toMatchObject(refusal)
-    const told = await overWebSocket(api, body)
-    // An invalid field makes the message invalid, not its body.
-    expect({ ...told.ack, message: '' }).toEqual({ ...ack, message: '' })
-    expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(0)
-    expect([api.asked, api.errors]).toEqual([[], []])
-  })
+  it.each(REFUSED)(
+    'An invalid submission is refused over REST and over WebSocket alike: %j',
+    async (body, refusal) => {
+      await using api = await openRecordedServer()
+      const { ack } = await overRest(api, body)
+      expect(ack).toMatchObject(refusal)
+      const told = await overWebSocket(api, body)
+      // An invalid field makes the message invalid, not its body.
+      expect({ ...told.ack, message: '' }).toEqual({ ...ack, message: '' })
+      expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(0)
+      expect([api.asked, api.errors]).toEqual([[], []])
+    },
+  )
 })

@@ -46,12 +46,15 @@ function serveGuarded(options: TestServerOptions = {}) {
 const POLL = { timeout: 10_000 }
 
 describe.each(MODES)('keys over MCP, with a client of mode %s', (mode) => {
-  it.each(['nobody-key', 'stranger-key'])('refuse callers without runs:read: %s', async (name) => {
-    await using api = await serveGuarded()
-    await expect(connectClient(api, { mode, key: name })).rejects.toThrow(/key|scope|HTTP 40[13]/)
-  })
+  it.each(['nobody-key', 'stranger-key'])(
+    'Keys over MCP refuse callers without runs:read: %s',
+    async (name) => {
+      await using api = await serveGuarded()
+      await expect(connectClient(api, { mode, key: name })).rejects.toThrow(/key|scope|HTTP 40[13]/)
+    },
+  )
 
-  it('[GW-M1] let a caller list everything, and call what its scopes allow', async () => {
+  it('[GW-M1] Keys over MCP let a caller list everything, and call what its scopes allow', async () => {
     await using api = await serveGuarded()
     const may = async (name: string) => {
       await using peer = await connectClient(api, { mode, key: `${name}-key` })
@@ -73,7 +76,7 @@ describe.each(MODES)('keys over MCP, with a client of mode %s', (mode) => {
     expect(await may('boss')).toEqual(['may', 'may'])
   })
 
-  it('name the missing scope', async () => {
+  it('Keys over MCP name the missing scope', async () => {
     await using api = await serveGuarded()
     await using peer = await connectClient(api, { mode, key: 'reader-key' })
     await expect(peer.call('hum')).rejects.toThrow(
@@ -81,7 +84,7 @@ describe.each(MODES)('keys over MCP, with a client of mode %s', (mode) => {
     )
   })
 
-  it('[GW-M3] are named in the audit trail, with the action and its refusal', async () => {
+  it('[GW-M3] Keys over MCP are named in the audit trail, with the action and its refusal', async () => {
     await using api = await serveGuarded()
     await using peer = await connectClient(api, { mode, key: 'caller-key' })
     await peer.call('hum')
@@ -128,7 +131,7 @@ describe.each(MODES)('keys over MCP, with a client of mode %s', (mode) => {
     expect((await api.runs.record(runId))?.actor).toBe('critic')
   })
 
-  it('without reviews:decide get no form', async () => {
+  it('Keys over MCP without reviews:decide get no form', async () => {
     await using api = await serveGuarded()
     let forms = 0
     await using peer = await connectClient(api, {
@@ -161,7 +164,7 @@ describe('a round of a call', () => {
 
   const CONTINUE = { action: 'accept', content: { decision: 'CONTINUE' } }
 
-  it('continues for its caller', async () => {
+  it('A round of a call continues for its caller', async () => {
     await using api = await serveGuarded()
     const { requestState, reviewId } = await waitingRound(api.url)
     const round = { requestState, inputResponses: { [reviewId]: CONTINUE } }
@@ -172,7 +175,7 @@ describe('a round of a call', () => {
     expect((await api.runs.list({ limit: 9, offset: 0 })).runs).toHaveLength(1)
   })
 
-  it('is refused to another caller, when it was changed, and for another tool', async () => {
+  it('A round of a call is refused to another caller, when it was changed, and for another tool', async () => {
     await using api = await serveGuarded({
       ensembles: [reviewedTask(), { ...reviewedTask(), name: 'other' }],
     })
@@ -194,7 +197,7 @@ describe('a round of a call', () => {
     expect((await api.runs.list({ limit: 9, offset: 0 })).runs).toHaveLength(1)
   })
 
-  it('cannot be forged with the configured hash of a key', async () => {
+  it('A round of a call cannot be forged with the configured hash of a key', async () => {
     await using api = await serveGuarded()
     const { reviewId } = await waitingRound(api.url)
     const [run] = (await api.runs.list({ limit: 1, offset: 0 })).runs
@@ -221,7 +224,7 @@ describe('a round of a call', () => {
     expect(await api.runs.reviews.open()).toHaveLength(1)
   })
 
-  it('reports that its run no longer exists when it was deleted', async () => {
+  it('A round of a call reports that its run no longer exists when it was deleted', async () => {
     await using api = await serveGuarded()
     const { requestState, reviewId } = await waitingRound(api.url)
     const [run] = (await api.runs.list({ limit: 1, offset: 0 })).runs
@@ -238,7 +241,7 @@ describe('a round of a call', () => {
     })
   })
 
-  it('[GW-M3] is recorded in the audit trail as a decision, not as another submission', async () => {
+  it('[GW-M3] A round of a call is recorded in the audit trail as a decision, not as another submission', async () => {
     await using api = await serveGuarded()
     const { requestState, reviewId } = await waitingRound(api.url)
     const round = { requestState, inputResponses: { [reviewId]: CONTINUE } }
@@ -253,7 +256,7 @@ describe('a round of a call', () => {
     await expect.poll(actions, POLL).toEqual(['decideReview', 'submitRun'])
   })
 
-  it('cannot decide a review of another run', async () => {
+  it('A round of a call cannot decide a review of another run', async () => {
     await using api = await serveGuarded()
     const mine = await waitingRound(api.url)
     const other = await waitingRound(api.url)

@@ -24,7 +24,7 @@ interface Check {
 }
 
 it.each(['2025-11-25', '2026-07-28'] as const)(
-  'passes the MCP conformance suite for %s, with the listed exceptions',
+  'The server passes the MCP conformance suite for %s, with the listed exceptions',
   async (revision) => {
     await using api = await conformanceServer()
     const listed = EXCEPTIONS.flatMap(({ checks }) => checks[revision] ?? []).toSorted()

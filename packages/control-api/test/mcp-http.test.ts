@@ -20,7 +20,7 @@ function ping(id: number) {
 }
 
 describe('POST /mcp', () => {
-  it('[GW-E3] answers a call of 2026-07-28 with a stream, and anything else with JSON', async () => {
+  it('[GW-E3] POST /mcp answers a call of 2026-07-28 with a stream, and anything else with JSON', async () => {
     await using api = await serveHall()
     const call = await postMcp(api.url, modernCall('shout', { input: 'a' }))
     expect(call.headers.get('content-type')).toContain('text/event-stream')
@@ -35,7 +35,7 @@ describe('POST /mcp', () => {
   })
 
   it.each(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'])(
-    'refuses a cursor of %s that is not text as invalid parameters',
+    'POST /mcp refuses a cursor of %s that is not text as invalid parameters',
     async (method) => {
       await using api = await serveHall()
       const { name: _, arguments: __, ...params } = modernCall('', {}).params
@@ -48,7 +48,7 @@ describe('POST /mcp', () => {
   it.each([
     ['a body that is not JSON', '{"jsonrpc":', /must be JSON/],
     ['JSON that is nested too deeply', `${'['.repeat(200)}${']'.repeat(200)}`, /at most 128 deep/],
-  ])('[GW-E1] refuses %s as JSON-RPC does', async (_title, body, message) => {
+  ])('[GW-E1] POST /mcp refuses %s as JSON-RPC does', async (_title, body, message) => {
     await using api = await serveHall()
     const answer = await postMcp(api.url, body)
     expect(answer).toMatchObject({
@@ -64,14 +64,14 @@ describe('POST /mcp', () => {
     ['an empty list', '[]'],
     ['an object that is not a message', '{"method":1}'],
     ['a message without a version', '{"id":1,"method":"tools/list"}'],
-  ])('refuses %s without an internal error', async (_title, body) => {
+  ])('POST /mcp refuses %s without an internal error', async (_title, body) => {
     await using api = await serveHall()
     const { status } = await postMcp(api.url, body)
     expect(status).toBe(400)
     expect(api.errors).toEqual([])
   })
 
-  it('[GW-E1] refuses text that is not UTF-8 instead of changing it', async () => {
+  it('[GW-E1] POST /mcp refuses text that is not UTF-8 instead of changing it', async () => {
     await using api = await serveHall()
     const text = JSON.stringify(modernCall('shout', { input: '?' }))
     const bytes = Buffer.from(text).map((byte) => (byte === 0x3f ? 0xff : byte))
@@ -83,7 +83,7 @@ describe('POST /mcp', () => {
     expect([answer.status, await answer.json()]).toMatchObject([400, { error: { code: -32_700 } }])
   })
 
-  it('[GW-E1] refuses a body that is too large, or whose content type is not JSON', async () => {
+  it('[GW-E1] POST /mcp refuses a body that is too large, or whose content type is not JSON', async () => {
     await using api = await serveHall({ maxBodyBytes: 1_000 })
     const long = modernCall('shout', { input: 'x'.repeat(1_000) })
     expect(await postMcp(api.url, long)).toMatchObject({
@@ -97,7 +97,7 @@ describe('POST /mcp', () => {
     })
   })
 
-  it('refuses cross-origin pages and other host names', async () => {
+  it('POST /mcp refuses cross-origin pages and other host names', async () => {
     await using api = await serveHall()
     const foreign = { headers: { origin: 'https://evil.example' } }
     expect(await postMcp(api.url, ping(1), foreign)).toMatchObject({
@@ -106,7 +106,7 @@ describe('POST /mcp', () => {
     })
   })
 
-  it('refuses other methods', async () => {
+  it('POST /mcp refuses other methods', async () => {
     await using api = await serveHall()
     expect((await fetch(`${api.url}/mcp`, { method: 'PUT' })).status).toBe(405)
   })
@@ -116,7 +116,7 @@ describe('POST /mcp', () => {
     [{ 'mcp-param-region': 'us' }, 400],
     [{}, 400],
   ])(
-    '[GW-M4] compares %j with the argument that the schema assigns to that header: %i',
+    '[GW-M4] POST /mcp compares %j with the argument that the schema assigns to that header: %i',
     async (headers, status) => {
       const properties = { region: { type: 'string', 'x-mcp-header': 'Region' } }
       const forecast = defineTool({
@@ -132,14 +132,14 @@ describe('POST /mcp', () => {
     },
   )
 
-  it('does not exist on a server with the surface health', async () => {
+  it('POST /mcp does not exist on a server with the surface health', async () => {
     await using api = await serveHall({ surface: 'health' })
     expect((await postMcp(api.url, INITIALIZE)).status).toBe(404)
   })
 })
 
 describe('a text that responses repeat', () => {
-  it('[GW-E4] is refused beyond 255 characters, alone and in a batch, without being repeated', async () => {
+  it('[GW-E4] A text that responses repeat is refused beyond 255 characters, alone and in a batch, without being repeated', async () => {
     await using api = await serveHall()
     const long = 'x'.repeat(256)
     const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
@@ -156,7 +156,7 @@ describe('a text that responses repeat', () => {
     }
   })
 
-  it('is truncated in an error of the SDK', async () => {
+  it('A text that responses repeat is truncated in an error of the SDK', async () => {
     await using api = await serveHall()
     const call = modernCall('band', {})
     const version = { 'io.modelcontextprotocol/protocolVersion': 'x'.repeat(100_000) }
@@ -167,7 +167,7 @@ describe('a text that responses repeat', () => {
     expect(body.error?.message).toMatch(/\w/)
   })
 
-  it('[GW-M5] is named when a parameter is missing', async () => {
+  it('[GW-M5] A text that responses repeat is named when a parameter is missing', async () => {
     await using api = await serveHall()
     const { _meta } = modernCall('band', {}).params
     for (const [method, field] of [
@@ -180,7 +180,7 @@ describe('a text that responses repeat', () => {
     }
   })
 
-  it('is accepted with 255 characters', async () => {
+  it('A text that responses repeat is accepted with 255 characters', async () => {
     await using api = await serveHall()
     const id = 'x'.repeat(255)
     expect((await postMcp(api.url, { ...INITIALIZE, id })).body.id).toBe(id)
@@ -198,7 +198,7 @@ describe('an idle call', () => {
     throw new Error(`The stream ended without a comment: ${text}`)
   }
 
-  it('has a stream with heartbeats, in both eras', async () => {
+  it('An idle call has a stream with heartbeats, in both eras', async () => {
     await using api = await openServer({ heartbeatMs: 20 })
     const given = { composer: 'Bach', hall: 'A' }
     await untilComment(await streamMcp(api.url, modernCall('band', given)))
@@ -218,17 +218,20 @@ describe('a session of an older client', () => {
     return { 'mcp-session-id': headers.get('mcp-session-id') ?? '' }
   }
 
-  it.each(['2025-03-26', '2025-06-18', '2025-11-25'])('supports %s', async (protocolVersion) => {
-    await using api = await serveHall()
-    const { params } = INITIALIZE
-    const { body } = await postMcp(api.url, {
-      ...INITIALIZE,
-      params: { ...params, protocolVersion },
-    })
-    expect(body.result).toMatchObject({ protocolVersion, serverInfo: { name: 'tutti' } })
-  })
+  it.each(['2025-03-26', '2025-06-18', '2025-11-25'])(
+    'A session of an older client supports %s',
+    async (protocolVersion) => {
+      await using api = await serveHall()
+      const { params } = INITIALIZE
+      const { body } = await postMcp(api.url, {
+        ...INITIALIZE,
+        params: { ...params, protocolVersion },
+      })
+      expect(body.result).toMatchObject({ protocolVersion, serverInfo: { name: 'tutti' } })
+    },
+  )
 
-  it('is required for every request except the first', async () => {
+  it('A session of an older client is required for every request except the first', async () => {
     await using api = await serveHall()
     expect(await postMcp(api.url, ping(1))).toMatchObject({
       status: 400,
@@ -242,7 +245,7 @@ describe('a session of an older client', () => {
     })
   })
 
-  it('[GW-S1] does not exist for another caller', async () => {
+  it('[GW-S1] A session of an older client does not exist for another caller', async () => {
     const scopes = ['runs:read'] as const
     const keys = ['one', 'two'].map((name) => apiKey(`${name}-key`, { name, scopes }))
     await using api = await serveHall({ apiKeys: keys })
@@ -251,14 +254,14 @@ describe('a session of an older client', () => {
     expect((await postMcp(api.url, ping(1), { key: 'one-key', headers })).status).toBe(200)
   })
 
-  it('ends with DELETE', async () => {
+  it('A session of an older client ends with DELETE', async () => {
     await using api = await serveHall()
     const headers = await opened(api.url)
     expect((await fetch(`${api.url}/mcp`, { method: 'DELETE', headers })).status).toBe(200)
     expect((await postMcp(api.url, ping(1), { headers })).status).toBe(404)
   })
 
-  it('[GW-E2] accepts a batch, and counts each of its messages', async () => {
+  it('[GW-E2] A session of an older client accepts a batch, and counts each of its messages', async () => {
     const key = apiKey('one-key', {
       name: 'one',
       scopes: ['runs:read'],
@@ -273,7 +276,7 @@ describe('a session of an older client', () => {
     })
   })
 
-  it('refuses a batch of more than 50', async () => {
+  it('A session of an older client refuses a batch of more than 50', async () => {
     await using api = await serveHall()
     const headers = await opened(api.url)
     const pings = (count: number) => Array.from({ length: count }, (_, index) => ping(index))

@@ -5,7 +5,7 @@ import { singer } from './a2a-agent.ts'
 import { openServer } from './open-server.ts'
 
 describe.each(MODES)('to an MCP client of mode %s', (mode) => {
-  it('exposes runs as JSON resources, and their outputs as text', async () => {
+  it('The MCP server exposes runs as JSON resources, and their outputs as text', async () => {
     await using api = await openServer({ ensembles: [singer()] })
     await using peer = await connectClient(api, { mode })
     const { structuredContent } = await peer.call('singer', { song: 'Ode' })
@@ -26,7 +26,7 @@ describe.each(MODES)('to an MCP client of mode %s', (mode) => {
     ])
   })
 
-  it('does not expose the runs of ensembles that are not shared', async () => {
+  it('The MCP server does not expose the runs of ensembles that are not shared', async () => {
     await using api = await openServer({
       ensembles: [singer(), singer('hidden')],
       shared: { ensembles: ['singer'] },
@@ -41,7 +41,7 @@ describe.each(MODES)('to an MCP client of mode %s', (mode) => {
     }
   })
 
-  it('lists runs on pages, the one that changed last first', async () => {
+  it('The MCP server lists runs on pages, the one that changed last first', async () => {
     await using api = await openServer({ ensembles: [singer()] })
     const run = { ensemble: 'singer', inputs: { song: 'Ode' } }
     for (let count = 0; count < 60; count += 1) await api.runs.submit(run)
@@ -59,7 +59,7 @@ describe.each(MODES)('to an MCP client of mode %s', (mode) => {
   })
 
   it.each(['tutti://runs/none', 'tutti://runs/%ff', 'file:///etc/passwd', 'tutti://runs/'])(
-    'reports that the resource %s does not exist',
+    'The MCP server reports that the resource %s does not exist',
     async (uri) => {
       await using api = await openServer({ ensembles: [singer()] })
       await using peer = await connectClient(api, { mode })
@@ -67,7 +67,7 @@ describe.each(MODES)('to an MCP client of mode %s', (mode) => {
     },
   )
 
-  it('exposes ensembles as prompts with their template variables', async () => {
+  it('The MCP server exposes ensembles as prompts with their template variables', async () => {
     await using api = await openServer({ ensembles: [singer()] })
     await using peer = await connectClient(api, { mode })
     const { prompts } = await peer.client.listPrompts()

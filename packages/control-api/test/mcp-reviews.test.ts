@@ -38,7 +38,7 @@ async function decide(api: TestServer, decision: object): Promise<void> {
 }
 
 describe.each(MODES)('a review of a run called over MCP, with a client of mode %s', (mode) => {
-  it('is shown as a form, and the answer decides it in the same run', async () => {
+  it('A review of a run called over MCP is shown as a form, and the answer decides it in the same run', async () => {
     const { forms, fill } = person(accept('CONTINUE'))
     await using api = await openServer({ ensembles: [reviewedTask()] })
     await using peer = await connectClient(api, { mode, fill })
@@ -53,14 +53,14 @@ describe.each(MODES)('a review of a run called over MCP, with a client of mode %
     expect(heard.at(-1)).toBe('"sing" completed: 1 of 1')
   })
 
-  it('can replace the output', async () => {
+  it('A review of a run called over MCP can replace the output', async () => {
     const { fill } = person(accept('EDIT', 'Do re mi'))
     await using api = await openServer({ ensembles: [reviewedTask()] })
     await using peer = await connectClient(api, { mode, fill })
     expect(textOf(await peer.call('choir', { song: 'Ave' }))).toBe('Do re mi')
   })
 
-  it('asks again after the work was sent back', async () => {
+  it('A review of a run called over MCP is asked again after the work was sent back', async () => {
     const { forms, fill } = person(accept('REJECT', 'Louder'), accept('CONTINUE'))
     await using api = await openServer({ ensembles: [reviewedTask()] })
     await using peer = await connectClient(api, { mode, fill })
@@ -68,7 +68,7 @@ describe.each(MODES)('a review of a run called over MCP, with a client of mode %
     expect(forms).toHaveLength(2)
   })
 
-  it('[GW-Q2] is asked again with the reason when the answer is invalid', async () => {
+  it('[GW-Q2] A review of a run called over MCP is asked again with the reason when the answer is invalid', async () => {
     const { forms, fill } = person(
       accept('EDIT', 'not JSON'),
       accept('EDIT', '{"hertz":"high"}'),
@@ -84,7 +84,7 @@ describe.each(MODES)('a review of a run called over MCP, with a client of mode %
     ])
   })
 
-  it('[GW-Q3] stays open for others when the person declines, and is not asked again', async () => {
+  it('[GW-Q3] A review of a run called over MCP stays open for others when the person declines, and is not asked again', async () => {
     const { forms, fill, asked } = person({ action: 'decline' })
     await using api = await openServer({ ensembles: [reviewedTask()] })
     await using peer = await connectClient(api, { mode, fill })
@@ -96,7 +96,7 @@ describe.each(MODES)('a review of a run called over MCP, with a client of mode %
     expect(forms).toHaveLength(1)
   })
 
-  it('is reported to a client without forms, and stays open', async () => {
+  it('A review of a run called over MCP is reported to a client without forms, and stays open', async () => {
     await using api = await openServer({ ensembles: [reviewedTask()] })
     await using peer = await connectClient(api, { mode })
     const call = peer.call('choir', { song: 'Ave' })
@@ -105,7 +105,7 @@ describe.each(MODES)('a review of a run called over MCP, with a client of mode %
     expect(textOf(await call)).toBe('La la')
   })
 
-  it('[GW-Q1] is decided by the first answer', async () => {
+  it('[GW-Q1] A review of a run called over MCP is decided by the first answer', async () => {
     const late = Promise.withResolvers<ElicitResult>()
     const { fill, asked } = person(late.promise)
     await using api = await openServer({ ensembles: [reviewedTask()] })
@@ -144,7 +144,7 @@ function createUndecidedHandler() {
 }
 
 describe('a review that an older client was asked to decide', () => {
-  it('[GW-Q1] withdraws its question when another caller decides, while the run continues', async () => {
+  it('[GW-Q1] A review that an older client was asked to decide withdraws its question when another caller decides, while the run continues', async () => {
     const { fill, shown, gone } = createUndecidedHandler()
     const { both, finish } = duet()
     await using api = await openServer({ ensembles: [both] })
@@ -160,7 +160,7 @@ describe('a review that an older client was asked to decide', () => {
     expect(textOf(await call)).toBe('Held')
   })
 
-  it('[GW-Q1] withdraws its question when the call is cancelled', async () => {
+  it('[GW-Q1] A review that an older client was asked to decide withdraws its question when the call is cancelled', async () => {
     const { fill, shown, gone } = createUndecidedHandler()
     await using api = await openServer({ ensembles: [reviewedTask()] })
     await using peer = await connectClient(api, {
@@ -175,7 +175,7 @@ describe('a review that an older client was asked to decide', () => {
     await gone
   })
 
-  it('is asked once, also when other reviews of the run are open', async () => {
+  it('A review that an older client was asked to decide is asked once, also when other reviews of the run are open', async () => {
     const forms: string[] = []
     const both = Promise.withResolvers<void>()
     const one = Promise.withResolvers<void>()
@@ -206,7 +206,7 @@ describe('a review that an older client was asked to decide', () => {
     expect(forms.toSorted()).toEqual(['alto', 'bass'])
   })
 
-  it('stays open for others when the client keeps sending invalid answers automatically', async () => {
+  it('A review that an older client was asked to decide stays open for others when the client keeps sending invalid answers automatically', async () => {
     let asked = 0
     const often = Promise.withResolvers<void>()
     await using api = await openServer({ ensembles: [approvedTool()] })

@@ -67,7 +67,7 @@ function waitingEnsemble() {
 }
 
 describe.each(MODES)('an ensemble over MCP, with a client of mode %s', (mode) => {
-  it('is a tool with its template variables as input, under a valid name', async () => {
+  it('An ensemble over MCP is a tool with its template variables as input, under a valid name', async () => {
     await using api = await openServer({ ensembles: [quartet()] })
     await using peer = await connectClient(api, { mode })
     const { tools } = await peer.client.listTools()
@@ -91,7 +91,7 @@ describe.each(MODES)('an ensemble over MCP, with a client of mode %s', (mode) =>
     })
   })
 
-  it('[GW-F1] is called as one run, whose result is the result of the call', async () => {
+  it('[GW-F1] An ensemble over MCP is called as one run, whose result is the result of the call', async () => {
     await using api = await openServer({ ensembles: [quartet()] })
     await using peer = await connectClient(api, { mode })
     // Lists the tools, so that the client validates the result by the schema.
@@ -113,7 +113,7 @@ describe.each(MODES)('an ensemble over MCP, with a client of mode %s', (mode) =>
     expect(result.isError).toBeUndefined()
   })
 
-  it('[GW-F3] reports its progress in increasing numbers', async () => {
+  it('[GW-F3] An ensemble over MCP reports its progress in increasing numbers', async () => {
     await using api = await openServer()
     await using peer = await connectClient(api, { mode })
     api.play()
@@ -126,7 +126,7 @@ describe.each(MODES)('an ensemble over MCP, with a client of mode %s', (mode) =>
     expect(new Set(peer.notes.map(({ total }) => total))).toEqual(new Set([2]))
   })
 
-  it('passes on the progress of its tools', async () => {
+  it('An ensemble over MCP passes on the progress of its tools', async () => {
     const { solo, started, finish } = waitingEnsemble()
     await using api = await openServer({ ensembles: [solo] })
     await using peer = await connectClient(api, { mode })
@@ -137,7 +137,7 @@ describe.each(MODES)('an ensemble over MCP, with a client of mode %s', (mode) =>
     expect(textOf(await call)).toBe('Held')
   })
 
-  it('reports progress at intervals while idle, so that its client keeps waiting', async () => {
+  it('An ensemble over MCP reports progress at intervals while idle, so that its client keeps waiting', async () => {
     const clock = fakeClock()
     const { solo, started, finish, report } = waitingEnsemble()
     await using api = await openServer({ ensembles: [solo], clock, heartbeatMs: 1_000 })
@@ -162,7 +162,7 @@ describe.each(MODES)('an ensemble over MCP, with a client of mode %s', (mode) =>
     expect(beats()).toBe(3)
   })
 
-  it('refuses invalid arguments without starting a run', async () => {
+  it('An ensemble over MCP refuses invalid arguments without starting a run', async () => {
     await using api = await openServer()
     await using peer = await connectClient(api, { mode })
     const result = await peer.call('band', { composer: 1, choir: 'B' })
@@ -175,7 +175,7 @@ describe.each(MODES)('an ensemble over MCP, with a client of mode %s', (mode) =>
     expect((await api.runs.list({ limit: 10, offset: 0 })).runs).toEqual([])
   })
 
-  it('returns an error with the reason and the completed outputs when it fails', async () => {
+  it('An ensemble over MCP returns an error with the reason and the completed outputs when it fails', async () => {
     await using api = await openServer({ ensembles: [quartet()] })
     await using peer = await connectClient(api, { mode })
     await peer.client.listTools()
@@ -192,7 +192,7 @@ describe.each(MODES)('an ensemble over MCP, with a client of mode %s', (mode) =>
     expect(textOf(result)).toMatch(/The run failed \(run-.*The hall is closed[^]*Rehearsed/)
   })
 
-  it('[GW-F2] is cancelled with its tool when its client abandons the call', async () => {
+  it('[GW-F2] An ensemble over MCP is cancelled with its tool when its client abandons the call', async () => {
     const { solo, started, aborted } = waitingEnsemble()
     await using api = await openServer({ ensembles: [solo] })
     await using peer = await connectClient(api, { mode })
@@ -205,7 +205,7 @@ describe.each(MODES)('an ensemble over MCP, with a client of mode %s', (mode) =>
     expect(await findOnlyEnd(api.runs)).toBe('CANCELLED')
   })
 
-  it('returns an error when another caller cancels it', async () => {
+  it('An ensemble over MCP returns an error when another caller cancels it', async () => {
     const { solo, started } = waitingEnsemble()
     await using api = await openServer({ ensembles: [solo] })
     await using peer = await connectClient(api, { mode })
@@ -216,7 +216,7 @@ describe.each(MODES)('an ensemble over MCP, with a client of mode %s', (mode) =>
     expect(await call).toMatchObject({ isError: true, structuredContent: { status: 'CANCELLED' } })
   })
 
-  it('runs 20 times at once, each call with its own run', async () => {
+  it('An ensemble over MCP runs 20 times at once, each call with its own run', async () => {
     await using api = await openServer({ ensembles: [quartet()] })
     await using peer = await connectClient(api, { mode })
     const calls = Array.from({ length: 20 }, (_, index) =>
@@ -238,7 +238,7 @@ async function findOnlyEnd(runs: Awaited<ReturnType<typeof openServer>>['runs'])
 }
 
 describe('an ensemble over MCP, on a server that stops', () => {
-  it('[GW-F2] is cancelled when an older client sends a cancellation', async () => {
+  it('[GW-F2] An ensemble over MCP on a server that stops is cancelled when an older client sends a cancellation', async () => {
     const { solo, started, aborted } = waitingEnsemble()
     await using api = await openServer({ ensembles: [solo] })
     await using peer = await connectClient(api, { mode: 'legacy' })
@@ -255,7 +255,7 @@ describe('an ensemble over MCP, on a server that stops', () => {
 })
 
 describe('an ensemble over MCP with the name of a tool', () => {
-  it('is listed as run_ and its name', async () => {
+  it('An ensemble over MCP with the name of a tool is listed as run_ and its name', async () => {
     const band = ensemble({
       name: 'band',
       tasks: [task({ name: 'a', description: 'A' })],

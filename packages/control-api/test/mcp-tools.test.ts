@@ -63,7 +63,7 @@ function orchestra() {
 }
 
 describe.each(MODES)('the tools of the catalog over MCP, with a client of mode %s', (mode) => {
-  it('report their progress in increasing numbers', async () => {
+  it('The tools of the catalog over MCP report their progress in increasing numbers', async () => {
     const rehearse = defineTool({
       name: 'rehearse',
       description: 'Rehearses',
@@ -84,7 +84,7 @@ describe.each(MODES)('the tools of the catalog over MCP, with a client of mode %
     ])
   })
 
-  it('are listed in the order of the catalog, before the ensembles', async () => {
+  it('The tools of the catalog over MCP are listed in the order of the catalog, before the ensembles', async () => {
     await using api = await orchestra()
     await using peer = await connectClient(api, { mode })
     const { tools } = await peer.client.listTools()
@@ -99,7 +99,7 @@ describe.each(MODES)('the tools of the catalog over MCP, with a client of mode %
     expect(tools[0]?.annotations).toBeUndefined()
   })
 
-  it('are limited to the list of shared names', async () => {
+  it('The tools of the catalog over MCP are limited to the list of shared names', async () => {
     await using api = await openServer({
       tools: toolCatalog(TOOLS),
       shared: { tools: ['shout'], ensembles: [] },
@@ -110,7 +110,7 @@ describe.each(MODES)('the tools of the catalog over MCP, with a client of mode %
     await expect(peer.call('tune', { hertz: 440 })).rejects.toMatchObject({ code: -32_602 })
   })
 
-  it('return their text, and their value according to the listed schema', async () => {
+  it('The tools of the catalog over MCP return their text, and their value according to the listed schema', async () => {
     await using api = await orchestra()
     await using peer = await connectClient(api, { mode })
     const { tools } = await peer.client.listTools()
@@ -130,7 +130,7 @@ describe.each(MODES)('the tools of the catalog over MCP, with a client of mode %
     expect(await peer.call('loose')).toMatchObject({ structuredContent: { result: 4 } })
   })
 
-  it('fail with results that a model can read', async () => {
+  it('The tools of the catalog over MCP fail with results that a model can read', async () => {
     await using api = await orchestra()
     await using peer = await connectClient(api, { mode })
     const failed = async (name: string, given = {}) => {
@@ -148,7 +148,7 @@ describe.each(MODES)('the tools of the catalog over MCP, with a client of mode %
     expect(unset).not.toContain('4711')
   })
 
-  it('name the REST error code of a refusal', async () => {
+  it('The tools of the catalog over MCP name the REST error code of a refusal', async () => {
     await using api = await orchestra()
     await using peer = await connectClient(api, { mode })
     const { _meta: meta } = await peer.call('tune', { hertz: 1 })
@@ -158,7 +158,7 @@ describe.each(MODES)('the tools of the catalog over MCP, with a client of mode %
     })
   })
 
-  it('[GW-M2] return a protocol error with the known names for an unknown name', async () => {
+  it('[GW-M2] The tools of the catalog over MCP return a protocol error with the known names for an unknown name', async () => {
     await using api = await orchestra()
     await using peer = await connectClient(api, { mode })
     await expect(peer.call('tunes')).rejects.toMatchObject({
@@ -167,7 +167,7 @@ describe.each(MODES)('the tools of the catalog over MCP, with a client of mode %
     })
   })
 
-  it('handle 20 calls at once, each with its own result', async () => {
+  it('The tools of the catalog over MCP handle 20 calls at once, each with its own result', async () => {
     await using api = await orchestra()
     await using peer = await connectClient(api, { mode })
     const words = Array.from({ length: 20 }, (_, index) => `word${index}`)
@@ -175,7 +175,7 @@ describe.each(MODES)('the tools of the catalog over MCP, with a client of mode %
     expect(results.map(textOf)).toEqual(words.map((word) => word.toUpperCase()))
   })
 
-  it('refuse a call beyond the limit with the time to wait', async () => {
+  it('The tools of the catalog over MCP refuse a call beyond the limit with the time to wait', async () => {
     const gate = Promise.withResolvers<string>()
     const first = Promise.withResolvers<void>()
     const slow = defineTool({
@@ -200,7 +200,7 @@ describe.each(MODES)('the tools of the catalog over MCP, with a client of mode %
     expect(textOf(await waiting)).toBe('At last')
   })
 
-  it('abort their signal when the caller abandons the call', async () => {
+  it('The tools of the catalog over MCP abort their signal when the caller abandons the call', async () => {
     const aborted = Promise.withResolvers<void>()
     const started = Promise.withResolvers<void>()
     const slow = defineTool({

@@ -54,7 +54,7 @@ async function connect(url: string, capabilities: object = {}) {
   return client
 }
 
-it('a client of the v1 SDK lists, calls, gets progress and decides a review', async () => {
+it('A client of the v1 SDK lists, calls, gets progress and decides a review', async () => {
   await using api = await openServer({ ensembles: [reviewedTask()] })
   const client = await connect(api.url, { elicitation: {} })
   const { tools } = await client.listTools()
@@ -72,7 +72,7 @@ it('a client of the v1 SDK lists, calls, gets progress and decides a review', as
   await client.close()
 })
 
-it('a client of the v1 SDK cancels the run by abandoning its call', async () => {
+it('A client of the v1 SDK cancels the run by abandoning its call', async () => {
   await using api = await openServer()
   const client = await connect(api.url)
   const patience = new AbortController()

@@ -8,7 +8,7 @@ import type { RunStorage } from '@tutti/runs'
 
 const LEASE_MS = 1_000
 
-it('metrics report a lost lease, a run that was taken over, and a lost store', async () => {
+it('The metrics report a lost lease, a run that was taken over, and a lost store', async () => {
   await using database = await testServer()
   const storage = () => postgresRunStorage({ connectionString: database.url, maxConnections: 4 })
   await using first = await openMeteredServer({

@@ -53,7 +53,7 @@ describe('metrics after known work', () => {
     for (const hook of Object.values(hooks)) await hook[Symbol.asyncDispose]()
   })
 
-  it('are in the text format of Prometheus, with the described names and labels', () => {
+  it('Metrics after known work are in the text format of Prometheus, with the described names and labels', () => {
     const described = describeMetrics()
     expect([...scrape.families.keys()]).toEqual(described.map(({ name }) => name))
     for (const { name, type, help, labels } of described) {
@@ -67,7 +67,7 @@ describe('metrics after known work', () => {
     }
   })
 
-  it('count runs by ensemble, status and code, and unfinished runs', () => {
+  it('Metrics after known work count runs by ensemble, status and code, and unfinished runs', () => {
     const ended = (ensemble: string, status: string, code = 'none') =>
       value('runs_ended_total', { ensemble, status, code })
     expect(value('runs_accepted_total', { ensemble: 'simple' })).toBe(LARGE_RUNS + 1)
@@ -93,7 +93,7 @@ describe('metrics after known work', () => {
     expect(value('run_claims_total', { kind: 'taken_over' })).toBe(0)
   })
 
-  it('count tasks, and models with their tokens, cost, retries and waits', () => {
+  it('Metrics after known work count tasks, and models with their tokens, cost, retries and waits', () => {
     const small = { model: 'small' }
     expect(
       value('tasks_ended_total', { ensemble: 'broken', status: 'FAILED', code: 'MODEL_FAILED' }),
@@ -120,7 +120,7 @@ describe('metrics after known work', () => {
     expect(value('rate_limit_wait_seconds_count')).toBe(1)
   })
 
-  it('count tool calls by outcome and caller, and the counters of tools', () => {
+  it('Metrics after known work count tool calls by outcome and caller, and the counters of tools', () => {
     const calls = (tool: string, outcome: string, by: string) =>
       value('tool_calls_total', { tool, outcome, by })
     expect(calls('add', 'success', 'agent')).toBe(2 * 5)
@@ -132,14 +132,14 @@ describe('metrics after known work', () => {
     expect(value('tool_value_count', { tool: 'add', name: 'sum' })).toBe(11)
   })
 
-  it('count reviews, also one that is decided while its run is unowned', () => {
+  it('Metrics after known work count reviews, also one that is decided while its run is unowned', () => {
     expect(value('gates_opened_total', { timing: 'AFTER_EXECUTION' })).toBe(2)
     expect(value('gates_closed_total', { outcome: 'continue' })).toBe(1)
     expect(value('gate_wait_seconds_count', { outcome: 'continue' })).toBe(1)
     expect(value('gates_pending')).toBe(1)
   })
 
-  it('count deliveries to webhooks, and pending ones', () => {
+  it('Metrics after known work count deliveries to webhooks, and pending ones', () => {
     const attempts = (webhook: string, outcome: string) =>
       value('webhook_attempts_total', { webhook, outcome })
     expect(attempts('ok', 'done')).toBe(1)
@@ -148,7 +148,7 @@ describe('metrics after known work', () => {
     expect(value('webhook_backlog')).toBe(1)
   })
 
-  it('count readers, the messages sent to them, and the one that was too slow', () => {
+  it('Metrics after known work count readers, the messages sent to them, and the one that was too slow', () => {
     expect(value('readers', { transport: 'websocket' })).toBe(1)
     expect(value('readers', { transport: 'sse' })).toBe(0)
     expect(value('reader_drops_total', { transport: 'websocket' })).toBe(1)
@@ -159,7 +159,7 @@ describe('metrics after known work', () => {
     expect(value('event_reader_lag_seconds_count', { transport: 'sse' })).toBeGreaterThan(0)
   })
 
-  it('[API-C1] count every written event once, and how it was written', async () => {
+  it('[API-C1] Metrics after known work count every written event once, and how it was written', async () => {
     const { runs } = await api.runs.list({ limit: 1_000, offset: 0 })
     const events = runs.reduce((sum, { lastSeq }) => sum + lastSeq + 1, 0)
     expect(value('events_written_total')).toBe(events)
@@ -174,7 +174,7 @@ describe('metrics after known work', () => {
     expect(scrape.families.get('tutti_store_errors_total')?.samples).toEqual([])
   })
 
-  it('count requests by route and status, and refusals by reason', () => {
+  it('Metrics after known work count requests by route and status, and refusals by reason', () => {
     const requests = Object.fromEntries(
       (scrape.families.get('tutti_http_requests_total')?.samples ?? []).map(
         ({ labels: { route, status }, value: count }) => [`${route} ${status}`, count],
@@ -192,7 +192,7 @@ describe('metrics after known work', () => {
     expect(value('too_many_total', { reason: 'unfinished_runs_of_key' })).toBe(1)
   })
 
-  it('describe the process and its resources', () => {
+  it('Metrics after known work describe the process and its resources', () => {
     expect(
       value('build_info', { version: '1.2.3', node_version: process.versions.node, role: 'all' }),
     ).toBe(1)
@@ -209,11 +209,11 @@ describe('metrics after known work', () => {
     )
   })
 
-  it('[API-C3] contain no run ids and no texts of users', async () => {
+  it('[API-C3] Metrics after known work contain no run ids and no texts of users', async () => {
     expect(scrape.text).not.toMatch(/run-|review-|xxxx|out of tune|provider is down/)
   })
 
-  it('are OpenMetrics if the client accepts it', async () => {
+  it('Metrics after known work are OpenMetrics if the client accepts it', async () => {
     const accept = 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5'
     const response = await fetch(`${api.url}/metrics`, {
       headers: { authorization: `Bearer ${KEYS.reader}`, accept },
@@ -247,7 +247,7 @@ describe('metrics after known work', () => {
       }
     }
 
-    it('in every panel', () => {
+    it('The metrics of the dashboard exist in every panel', () => {
       const dashboard: unknown = JSON.parse(
         readFileSync(new URL('grafana/tutti.json', DEPLOY), 'utf8'),
       )
@@ -263,7 +263,7 @@ describe('metrics after known work', () => {
       }
     })
 
-    it('in every alert, each with instructions', () => {
+    it('The metrics of every alert exist, each alert with instructions', () => {
       const alerts = alertsIn(readFileSync(new URL('prometheus/alerts.yml', DEPLOY), 'utf8'))
       expect(alerts.length).toBeGreaterThan(6)
       for (const { name, expression, summary } of alerts) {
@@ -274,7 +274,7 @@ describe('metrics after known work', () => {
       }
     })
 
-    it('and every metric is shown or documented', () => {
+    it('Every metric is shown or documented', () => {
       const page = readFileSync(new URL('../docs/reference/metrics.md', DEPLOY), 'utf8')
       for (const { name } of describeMetrics()) expect(page).toContain(`\`${name}\``)
     })
@@ -282,7 +282,7 @@ describe('metrics after known work', () => {
 })
 
 describe('the route of the metrics', () => {
-  it('exists in a process that only executes runs, and requires a key with runs:read', async () => {
+  it('The route of the metrics exists in a process that only executes runs, and requires a key with runs:read', async () => {
     await using api = await openMeteredServer({ api: { surface: 'health' } })
     expect((await api.scrape()).value('tutti_store_available')).toBe(1)
     expect((await fetch(`${api.url}/metrics`)).status).toBe(401)

@@ -40,14 +40,14 @@ async function collect<Item>(stream: AsyncIterable<Item>): Promise<readonly Item
 const ask = (content: string): ChatCompletionMessageParam[] => [{ role: 'user', content }]
 
 describe('a chat completion', () => {
-  it('lists and retrieves models', async () => {
+  it('The OpenAI client lists and retrieves models', async () => {
     const ids = (await client.models.list()).data.map(({ id }) => id)
     expect(ids).toEqual(expect.arrayContaining(['singer', 'echo']))
     expect(await client.models.retrieve('echo')).toMatchObject({ owned_by: 'scripted' })
     await expect(client.models.retrieve('ekko')).rejects.toThrow(NotFoundError)
   })
 
-  it('[GW-K2] answers a conversation with a model, with usage', async () => {
+  it('[GW-K2] A chat completion answers a conversation with a model, with usage', async () => {
     const completion = await client.chat.completions.create({
       model: 'echo',
       messages: [
@@ -73,7 +73,7 @@ describe('a chat completion', () => {
     expect(tags).toEqual({ app: 'test' })
   })
 
-  it('[GW-K2] continues a conversation whose earlier message has an image', async () => {
+  it('[GW-K2] A chat completion continues a conversation whose earlier message has an image', async () => {
     const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } } as const
     const completion = await client.chat.completions.create({
       model: 'echo',
@@ -88,7 +88,7 @@ describe('a chat completion', () => {
     expect(request?.history).toEqual([{ role: 'user', content }])
   })
 
-  it('[GW-K10] has the reasoning of the model in the field of other providers', async () => {
+  it('[GW-K10] A chat completion has the reasoning of the model in the field of other providers', async () => {
     const body = { model: 'thinking', messages: ask('Ode') }
     const { choices, usage } = await client.chat.completions.create(body)
     const expected = { content: THOUGHT.text, reasoning_content: THOUGHT.reasoning }
@@ -106,14 +106,14 @@ describe('a chat completion', () => {
     expect(deltas.join('')).toBe(THOUGHT.reasoning)
   })
 
-  it('[GW-K10] has no fields of reasoning when a model shows none', async () => {
+  it('[GW-K10] A chat completion has no fields of reasoning when a model shows none', async () => {
     const body = { model: 'echo', messages: ask('Ode') }
     const { choices, usage } = await client.chat.completions.create(body)
     expect(choices[0]?.message).not.toHaveProperty('reasoning_content')
     expect(usage).not.toHaveProperty('completion_tokens_details')
   })
 
-  it('[GW-K4] streams the answer of an ensemble, with usage at the end', async () => {
+  it('[GW-K4] A chat completion streams the answer of an ensemble, with usage at the end', async () => {
     const stream = await client.chat.completions.create({
       model: 'singer',
       messages: ask('Ode'),
@@ -131,7 +131,7 @@ describe('a chat completion', () => {
     expect(new Set(chunks.map(({ id }) => id)).size).toBe(1)
   })
 
-  it('[GW-K3][GW-K8] calls tools of the client, and continues the run with their results', async () => {
+  it('[GW-K3][GW-K8] A chat completion calls tools of the client, and continues the run with their results', async () => {
     const first = await client.chat.completions.create({
       model: 'caller',
       messages: ask('Bonn?'),
@@ -160,7 +160,7 @@ describe('a chat completion', () => {
     expect(again).toEqual(second)
   })
 
-  it('[GW-K3] runs the tools of the helper of the client, streamed', async () => {
+  it('[GW-K3] A chat completion runs the tools of the helper of the client, streamed', async () => {
     const runner = client.chat.completions.runTools({
       model: 'caller',
       messages: ask('Bonn?'),
@@ -206,21 +206,24 @@ describe('a chat completion', () => {
     ['limit', { max_completion_tokens: 99 }, 'Sunny'],
     ['instructions', { start: [{ role: 'system' as const, content: 'Be B' }] }, 'Sunny'],
     ['question', { end: ask('And Rome?') }, 'Sunny'],
-  ])('[GW-G5] begins a run for a result with another %s', async (_, change, text) => {
-    const { start = [], end = [], ...settings } = { start: undefined, end: undefined, ...change }
-    const { runId, answer, statusOf } = await waitForResult()
-    const second = await client.chat.completions.create({
-      model: 'caller',
-      tools: tools.slice(0, 1),
-      ...settings,
-      messages: [...start, ...answer('Sunny'), ...end],
-    })
-    expect(second.id).not.toContain(runId)
-    expect(second.choices[0]?.message.content ?? '').toContain(text)
-    await expect.poll(statusOf).toBe('CANCELLED')
-  })
+  ])(
+    '[GW-G5] A chat completion begins a run for a result with another %s',
+    async (_, change, text) => {
+      const { start = [], end = [], ...settings } = { start: undefined, end: undefined, ...change }
+      const { runId, answer, statusOf } = await waitForResult()
+      const second = await client.chat.completions.create({
+        model: 'caller',
+        tools: tools.slice(0, 1),
+        ...settings,
+        messages: [...start, ...answer('Sunny'), ...end],
+      })
+      expect(second.id).not.toContain(runId)
+      expect(second.choices[0]?.message.content ?? '').toContain(text)
+      await expect.poll(statusOf).toBe('CANCELLED')
+    },
+  )
 
-  it('[GW-G6] begins a run for another result of an answered call', async () => {
+  it('[GW-G6] A chat completion begins a run for another result of an answered call', async () => {
     const { runId, answer, statusOf } = await waitForResult()
     const create = (result: string) =>
       client.chat.completions.create({
@@ -243,7 +246,7 @@ describe('a chat completion', () => {
     expect(await statusOf()).toBe('COMPLETED')
   })
 
-  it('[GW-K8] begins a new run when the run of a call has ended', async () => {
+  it('[GW-K8] A chat completion begins a new run when the run of a call has ended', async () => {
     const first = await client.chat.completions.create({
       model: 'caller',
       messages: ask('Bonn?'),
@@ -264,7 +267,7 @@ describe('a chat completion', () => {
     expect(second.choices[0]?.message.content).toBe('late and late')
   })
 
-  it('[GW-K4] parses structured output', async () => {
+  it('[GW-K4] A chat completion parses structured output', async () => {
     const schema = {
       type: 'object',
       properties: { city: { type: 'string' } },
@@ -291,15 +294,18 @@ describe('a chat completion', () => {
     ['filtered', 'content_filter', { content: '' }],
     // The model continues the answer three times, and is cut each time.
     ['cut', 'length', { content: 'La la'.repeat(4) }],
-  ])('[GW-K6] ends with the reason of a model: %s', async (model, reason, message) => {
-    const completion = await client.chat.completions.create({ model, messages: ask('Ode') })
-    expect(completion.choices[0]).toMatchObject({ finish_reason: reason, message })
-    const stream = client.chat.completions.stream({ model, messages: ask('Ode') })
-    const final = await stream.finalChatCompletion().catch((error: unknown) => error)
-    if (reason === 'stop') expect(final).toMatchObject({ choices: [{ message }] })
-  })
+  ])(
+    '[GW-K6] A chat completion ends with the reason of a model: %s',
+    async (model, reason, message) => {
+      const completion = await client.chat.completions.create({ model, messages: ask('Ode') })
+      expect(completion.choices[0]).toMatchObject({ finish_reason: reason, message })
+      const stream = client.chat.completions.stream({ model, messages: ask('Ode') })
+      const final = await stream.finalChatCompletion().catch((error: unknown) => error)
+      if (reason === 'stop') expect(final).toMatchObject({ choices: [{ message }] })
+    },
+  )
 
-  it('[GW-K6][GW-K11] answers a failed run as an error that clients do not repeat', async () => {
+  it('[GW-K6][GW-K11] A chat completion answers a failed run as an error that clients do not repeat', async () => {
     const retrying = new OpenAI({ baseURL: `${api.url}/v1`, apiKey: 'none', maxRetries: 2 })
     const { total: before } = await api.runs.list({ ensemble: 'broken', limit: 1 })
     const failed = retrying.chat.completions.create({ model: 'broken', messages: ask('Ode') })
@@ -314,7 +320,7 @@ describe('a chat completion', () => {
     await expect(collect(stream)).rejects.toThrow(/The piano is out of tune/)
   })
 
-  it('[GW-K6][GW-K11] answers an exceeded budget with status 402', async () => {
+  it('[GW-K6][GW-K11] A chat completion answers an exceeded budget with status 402', async () => {
     const failed = client.chat.completions.create({ model: 'spender', messages: ask('Ode') })
     const shape = { status: 402, code: 'budget_exceeded', type: 'insufficient_quota' }
     await expect(failed).rejects.toMatchObject(shape)
@@ -326,7 +332,7 @@ describe('a chat completion', () => {
     await expect(collect(stream)).rejects.toThrow(/maxTokens/)
   })
 
-  it('[GW-K5][GW-K6] waits for a reviewer, and answers a cancel as an error', async () => {
+  it('[GW-K5][GW-K6] A chat completion waits for a reviewer, and answers a cancel as an error', async () => {
     const create = () => client.chat.completions.create({ model: 'choir', messages: ask('Ode') })
     const reviewOf = async () => {
       const find = async () => (await api.runs.reviews.open())[0]
@@ -345,7 +351,7 @@ describe('a chat completion', () => {
     await expect(cancelled).rejects.toMatchObject({ status: 400, code: 'cancelled' })
   })
 
-  it('[GW-K9] cancels the run of a client that leaves, except with an idempotency key', async () => {
+  it('[GW-K9] A chat completion cancels the run of a client that leaves, except with an idempotency key', async () => {
     const runOf = async (headers: Record<string, string>) => {
       const gone = new AbortController()
       const options = { signal: gone.signal, headers }
@@ -375,7 +381,7 @@ describe('a chat completion', () => {
     expect(chunk?.id).toBe(`chatcmpl-${kept}`)
   })
 
-  it('[GW-K1] accepts the defaults of settings that belong to the model catalog', async () => {
+  it('[GW-K1] A chat completion accepts the defaults of settings that belong to the model catalog', async () => {
     const completion = await client.chat.completions.create({
       model: 'echo',
       messages: ask('Hi'),
@@ -393,7 +399,7 @@ describe('a chat completion', () => {
     expect(completion.choices[0]?.message.content).toBe('1: Hi')
   })
 
-  it('[GW-K1] refuses every field that would change the answer, in the shape of OpenAI', async () => {
+  it('[GW-K1] A chat completion refuses every field that would change the answer, in the shape of OpenAI', async () => {
     const refused = client.chat.completions.create({
       model: 'echo',
       messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'x' } }] }],

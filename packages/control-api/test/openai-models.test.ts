@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { apiKey } from '@tutti/control-api'
 import { openServer } from './open-server.ts'
 
-it('lists ensembles and aliases as models, and finds one', async () => {
+it('The models route lists ensembles and aliases as models, and finds one', async () => {
   await using api = await openServer()
   const list = await (await fetch(`${api.url}/v1/models`)).json()
   expect(list).toEqual({
@@ -16,7 +16,7 @@ it('lists ensembles and aliases as models, and finds one', async () => {
   expect(await (await fetch(`${api.url}/v1/models/small`)).json()).toEqual(list.data[1])
 })
 
-it('[GW-O4] answers an unknown model and a missing key in the shape of OpenAI', async () => {
+it('[GW-O4] The models route answers an unknown model and a missing key in the shape of OpenAI', async () => {
   const apiKeys = [apiKey('a-secret-of-some-length', { name: 'app', scopes: ['runs:read'] })]
   await using api = await openServer({ apiKeys })
   const locked = await fetch(`${api.url}/v1/models`)

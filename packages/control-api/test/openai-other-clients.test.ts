@@ -46,7 +46,7 @@ describe.each(['responses', 'chat'] as const)('the provider of the AI SDK over %
   const openModel = (name: string) =>
     createOpenAI({ baseURL: `${api.url}/v1`, apiKey: 'none' })[kind](name)
 
-  it('[GW-K12][GW-N4] has the same text in a stream and without one', async () => {
+  it('[GW-K12][GW-N4] The provider of the AI SDK has the same text in a stream and without one', async () => {
     const asked = { model: openModel('duo'), prompt: 'Ode' }
     const { textStream } = streamText(asked)
     const chunks: string[] = []
@@ -56,7 +56,7 @@ describe.each(['responses', 'chat'] as const)('the provider of the AI SDK over %
     expect(text).toContain('It was played')
   })
 
-  it('streams the answer of an ensemble, with its usage', async () => {
+  it('The provider of the AI SDK streams the answer of an ensemble, with its usage', async () => {
     const { textStream, usage } = streamText({ model: openModel('singer'), prompt: 'Ode' })
     const chunks: string[] = []
     for await (const chunk of textStream) chunks.push(chunk)
@@ -64,7 +64,7 @@ describe.each(['responses', 'chat'] as const)('the provider of the AI SDK over %
     expect((await usage).totalTokens).toEqual(expect.any(Number))
   })
 
-  it('executes the tools that a run calls, and continues the run', async () => {
+  it('The provider of the AI SDK executes the tools that a run calls, and continues the run', async () => {
     const weather = aiTool({
       description: 'Returns the weather',
       inputSchema: jsonSchema({ type: 'object', properties: { city: { type: 'string' } } }),
@@ -91,7 +91,7 @@ describe.each(['responses', 'chat'] as const)('the provider of the AI SDK over %
     expect(next.text).toBe('5: And now?')
   })
 
-  it('parses structured output', async () => {
+  it('The provider of the AI SDK parses structured output', async () => {
     const schema = jsonSchema<{ city: string }>(CITY)
     const { output } = await generateText({
       model: openModel('json'),
@@ -101,7 +101,7 @@ describe.each(['responses', 'chat'] as const)('the provider of the AI SDK over %
     expect(output).toEqual({ city: 'Bonn' })
   })
 
-  it('continues a conversation of several messages', async () => {
+  it('The provider of the AI SDK continues a conversation of several messages', async () => {
     const { text } = await generateText({
       model: openModel('echo'),
       instructions: 'Be brief',
@@ -145,7 +145,7 @@ const openLangChain = (model: string, useResponsesApi: boolean) =>
 describe.each(Object.entries(CALLS))(
   '[GW-K11] a run that ends without an answer: %s',
   (_, call) => {
-    it.each(['broken', 'spender', 'choir'])('%s is begun once', async (name) => {
+    it.each(['broken', 'spender', 'choir'])('The failed run of %s is begun once', async (name) => {
       const before = await countRuns(name)
       const called = call(name).catch(() => undefined)
       if (name === 'choir') await cancelWaiting()
@@ -155,12 +155,12 @@ describe.each(Object.entries(CALLS))(
   },
 )
 
-it('[GW-N6] a failed response is an error of the AI SDK with its reason', async () => {
+it('[GW-N6] A failed response is an error of the AI SDK with its reason', async () => {
   const failed = generateText({ model: openProvider()('broken'), prompt: 'Ode' })
   await expect(failed).rejects.toThrow('The piano is out of tune')
 })
 
-it('[GW-K1][GW-N7] a model of shared.ignoreSampling ignores the parameters of sampling', async () => {
+it('[GW-K1][GW-N7] A model of shared.ignoreSampling ignores the parameters of sampling', async () => {
   const models = modelCatalog({ echo, quiet: echo })
   const shared = { ignoreSampling: ['quiet', 'singer'] }
   const options = { ensembles: chatEnsembles(), models, limits: { models }, shared }
@@ -194,27 +194,30 @@ describe.each([
       configuration: { baseURL: `${api.url}/v1` },
     })
 
-  it('gets the answer of an ensemble', async () => {
+  it('ChatOpenAI of LangChain gets the answer of an ensemble', async () => {
     const { text, usage_metadata: usage } = await openModel('singer').invoke('Ode')
     expect(text).toBe('La la la, here comes Ode, la la la')
     expect(usage).toMatchObject({ total_tokens: expect.any(Number) })
   })
 
-  it.skipIf(useResponsesApi)('[GW-K10] shows the reasoning of a model', async () => {
-    let shown = ''
-    for await (const { additional_kwargs: more } of await openModel('muse').stream('Ode')) {
-      if (typeof more['reasoning_content'] === 'string') shown += more['reasoning_content']
-    }
-    expect(shown).toBe('I need the weather.')
-  })
+  it.skipIf(useResponsesApi)(
+    '[GW-K10] ChatOpenAI of LangChain shows the reasoning of a model',
+    async () => {
+      let shown = ''
+      for await (const { additional_kwargs: more } of await openModel('muse').stream('Ode')) {
+        if (typeof more['reasoning_content'] === 'string') shown += more['reasoning_content']
+      }
+      expect(shown).toBe('I need the weather.')
+    },
+  )
 
-  it('streams the answer of a model', async () => {
+  it('ChatOpenAI of LangChain streams the answer of a model', async () => {
     const chunks: string[] = []
     for await (const { text } of await openModel('echo').stream('Ode')) chunks.push(text)
     expect(chunks.join('')).toContain('Ode')
   })
 
-  it('executes the tools that a run calls, and continues the run', async () => {
+  it('ChatOpenAI of LangChain executes the tools that a run calls, and continues the run', async () => {
     const model = openModel('caller').bindTools([
       {
         type: 'function',
@@ -234,12 +237,12 @@ describe.each([
     expect(await countRuns(OF_MODELS)).toBe(before + 1)
   })
 
-  it('parses structured output', async () => {
+  it('ChatOpenAI of LangChain parses structured output', async () => {
     const model = openModel('json').withStructuredOutput(CITY, { method: 'jsonSchema' })
     expect(await model.invoke('Where?')).toEqual({ city: 'Bonn' })
   })
 
-  it('continues a conversation of several messages', async () => {
+  it('ChatOpenAI of LangChain continues a conversation of several messages', async () => {
     const { text } = await openModel('echo').invoke([
       { role: 'system', content: 'Be brief' },
       { role: 'user', content: 'One' },
@@ -265,27 +268,30 @@ describe.each([
     ['caller', 'Sunny'],
     ['gpt-5.1', 'Sunny'],
     ['muse', THOUGHT.text],
-  ])('calls its tools and answers with the model %s', async (model, answer) => {
-    const weather = tool({
-      name: 'weather',
-      description: 'Returns the weather',
-      strict: false,
-      parameters: {
-        type: 'object',
-        properties: { city: { type: 'string' } },
-        required: [],
-        additionalProperties: true,
-      },
-      execute: () => 'Sunny',
-    })
-    const agent = new Agent({ name: 'Guide', instructions: 'Be brief', model, tools: [weather] })
-    const before = await countRuns(OF_MODELS)
-    const { finalOutput } = await openRunner().run(agent, 'How is it?')
-    expect(finalOutput).toBe(answer)
-    expect(await countRuns(OF_MODELS)).toBe(before + 1)
-  })
+  ])(
+    'An agent of @openai/agents calls its tools and answers with the model %s',
+    async (model, answer) => {
+      const weather = tool({
+        name: 'weather',
+        description: 'Returns the weather',
+        strict: false,
+        parameters: {
+          type: 'object',
+          properties: { city: { type: 'string' } },
+          required: [],
+          additionalProperties: true,
+        },
+        execute: () => 'Sunny',
+      })
+      const agent = new Agent({ name: 'Guide', instructions: 'Be brief', model, tools: [weather] })
+      const before = await countRuns(OF_MODELS)
+      const { finalOutput } = await openRunner().run(agent, 'How is it?')
+      expect(finalOutput).toBe(answer)
+      expect(await countRuns(OF_MODELS)).toBe(before + 1)
+    },
+  )
 
-  it('[GW-G5] has other instructions at each turn', async () => {
+  it('[GW-G5] An agent of @openai/agents has other instructions at each turn', async () => {
     let turns = 0
     const weather = tool({
       name: 'weather',
@@ -304,7 +310,7 @@ describe.each([
     expect([finalOutput, turns]).toEqual(['Sunny', 2])
   })
 
-  it('[GW-G5] hands off to an agent with another model', async () => {
+  it('[GW-G5] An agent of @openai/agents hands off to an agent with another model', async () => {
     const second = new Agent({ name: 'Echo', model: 'echo' })
     const first = Agent.create({ name: 'Guide', model: 'handover', handoffs: [second] })
     const { finalOutput, lastAgent } = await openRunner().run(first, 'How is it?')
@@ -312,7 +318,7 @@ describe.each([
     expect(finalOutput).toBe('3: How is it?')
   })
 
-  it('streams the answer of an ensemble, with its usage', async () => {
+  it('An agent of @openai/agents streams the answer of an ensemble, with its usage', async () => {
     const agent = new Agent({ name: 'Singer', model: 'singer' })
     const result = await openRunner().run(agent, 'Ode', { stream: true })
     const chunks: string[] = []
@@ -321,14 +327,14 @@ describe.each([
     expect(result.state.usage.totalTokens).toBeGreaterThan(0)
   })
 
-  it('parses structured output', async () => {
+  it('An agent of @openai/agents parses structured output', async () => {
     const outputType = { type: 'json_schema', name: 'place', strict: true, schema: CITY } as const
     const agent = new Agent({ name: 'Guide', model: 'json', outputType })
     const { finalOutput } = await openRunner().run(agent, 'Where?')
     expect(finalOutput).toEqual({ city: 'Bonn' })
   })
 
-  it('continues a conversation of several messages', async () => {
+  it('An agent of @openai/agents continues a conversation of several messages', async () => {
     const agent = new Agent({ name: 'Echo', model: 'echo' })
     const runner = openRunner()
     const { history } = await runner.run(agent, 'One')
@@ -337,7 +343,7 @@ describe.each([
   })
 })
 
-it('an agent of @openai/agents continues a thread by its conversation', async () => {
+it('An agent of @openai/agents continues a thread by its conversation', async () => {
   setTracingDisabled(true)
   const modelProvider = new OpenAIProvider({ baseURL: `${api.url}/v1`, apiKey: 'none' })
   const runner = new Runner({ modelProvider })

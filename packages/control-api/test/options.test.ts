@@ -30,7 +30,7 @@ function createNotes() {
 }
 
 describe('the option', () => {
-  it('workflow orders the tasks of this run', async () => {
+  it('The option `workflow` orders the tasks of this run', async () => {
     await using api = await openRecordedServer()
     const events = await run(api, { workflow: 'SEQUENTIAL' })
     expect(events[0]).toMatchObject({ type: 'run_queued', workflow: 'SEQUENTIAL' })
@@ -102,7 +102,7 @@ describe('the option', () => {
     },
   )
 
-  it('verbose logs tasks, turns and tool calls; without it the log stays empty', async () => {
+  it('The option `verbose` logs tasks, turns and tool calls; without it the log stays empty', async () => {
     const { lines, logger } = createNotes()
     await using api = await openRecordedServer({ limits: { logger } })
     await run(api)
@@ -141,7 +141,7 @@ describe('the option', () => {
 })
 
 describe('the options of a run', () => {
-  it('are in its detail in full, and over WebSocket too', async () => {
+  it('The options of a run are in its detail in full, and over WebSocket too', async () => {
     const webhooks = {
       crm: { url: 'http://127.0.0.1:1/', secret: `whsec_${btoa('x'.repeat(24))}` },
     }

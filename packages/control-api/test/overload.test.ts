@@ -10,7 +10,7 @@ const OVERLOADED = { error: 'OVERLOADED', retryAfterMs: 1_000 }
 const inputs = { composer: 'Bach', hall: 'A' }
 
 describe('a server whose bytes in flight have reached their limit', () => {
-  it('[API-B1] answers bodies and large reads with 503 and Retry-After, and everything else as before', async () => {
+  it('[API-B1] A server at its limit of bytes in flight answers bodies and large reads with 503 and Retry-After, and everything else as before', async () => {
     await using api = await openServer()
     const runId = await api.submit()
     const others = api.runs.budget.hold('another', api.runs.budget.limit)
@@ -36,7 +36,7 @@ describe('a server whose bytes in flight have reached their limit', () => {
     api.play()
   })
 
-  it('[API-B1] answers messages with a retryable error, under the id of the message', async () => {
+  it('[API-B1] A server at its limit of bytes in flight answers messages with a retryable error, under the id of the message', async () => {
     await using api = await openServer()
     await using socket = api.connect('/ws?snapshot=none')
     await socket.next('hello')
@@ -54,7 +54,7 @@ describe('a server whose bytes in flight have reached their limit', () => {
     expect(await socket.next('state_response')).toMatchObject({ requestId: 'q2' })
   })
 
-  it('[API-B1] closes a new WebSocket whose snapshot cannot be read with the code to try again later', async () => {
+  it('[API-B1] A server at its limit of bytes in flight closes a new WebSocket whose snapshot cannot be read with the code to try again later', async () => {
     await using api = await openServer()
     api.runs.budget.hold('another', api.runs.budget.limit)
     await using socket = api.connect('/ws')
@@ -64,7 +64,7 @@ describe('a server whose bytes in flight have reached their limit', () => {
 })
 
 describe('[API-B2] the body of a request', () => {
-  it('counts until it is answered, and leaves the other keys their share', async () => {
+  it('The body of a request counts until it is answered, and leaves the other keys their share', async () => {
     const [a, b] = ['key-of-a-0123456789', 'key-of-b-0123456789']
     await using api = await openServer({
       apiKeys: [apiKey(a, { name: 'a' }), apiKey(b, { name: 'b' })],
@@ -88,7 +88,7 @@ describe('[API-B2] the body of a request', () => {
     await until('the end of all work', () => budget.used === 0)
   })
 
-  it('must fit into the budget', async () => {
+  it('The body of a request must fit into the budget', async () => {
     const small = openServer({ maxBodyBytes: 2_000, limits: { maxBytesInFlight: 1_000 } })
     await expect(small).rejects.toThrow(
       'maxBodyBytes must be at most maxBytesInFlight (1000), got 2000',

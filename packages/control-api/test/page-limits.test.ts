@@ -38,7 +38,7 @@ async function submitRuns(api: TestServer, count: number): Promise<readonly stri
 }
 
 describe('a page of runs', () => {
-  it('ends at its limit in bytes, and the next one continues without a gap or a repeat', async () => {
+  it('A page of runs ends at its limit in bytes, and the next one continues without a gap or a repeat', async () => {
     await using api = await openServer({ ensembles: [speakingEnsemble(10)] })
     const runIds = Array.from({ length: 150 }, (_, index) => `run-${index}`)
     const tags = { note: 'n'.repeat(MAX_TAG_BYTES - 4) }
@@ -60,7 +60,7 @@ describe('a page of runs', () => {
 })
 
 describe('a page of audit entries', () => {
-  it('ends at its limit in bytes, and the next one continues without a gap or a repeat', async () => {
+  it('A page of audit entries ends at its limit in bytes, and the next one continues without a gap or a repeat', async () => {
     await using api = await openServer()
     const target = '\u{1f3bb}'.repeat(500)
     const actions = Array.from({ length: 900 }, (_, index) => `action-${index}`)
@@ -84,7 +84,7 @@ describe('a page of audit entries', () => {
 })
 
 describe('a page of A2A tasks', () => {
-  it('ends at its limit in bytes, and the next one continues without a gap or a repeat', async () => {
+  it('A page of A2A tasks ends at its limit in bytes, and the next one continues without a gap or a repeat', async () => {
     const length = 300_000
     await using api = await a2aAgent({ ensembles: [speakingEnsemble(length)] })
     const runIds = await submitRuns(api, 9)
@@ -106,7 +106,7 @@ describe('a page of A2A tasks', () => {
 })
 
 describe('hello', () => {
-  it('[API-V4] has the newest runs up to its limit in bytes, each from its start', async () => {
+  it('[API-V4] The message `hello` has the newest runs up to its limit in bytes, each from its start', async () => {
     const length = 300_000
     await using api = await openServer({ ensembles: [speakingEnsemble(length)] })
     const runIds = await submitRuns(api, 10)
@@ -125,7 +125,7 @@ describe('hello', () => {
 })
 
 describe('the trace and the task graph of a run', () => {
-  it('are returned at the limit in bytes, and refused beyond it', async () => {
+  it('The trace and the task graph of a run are returned at the limit in bytes, and refused beyond it', async () => {
     const submit = async (maxTraceBytes?: number) => {
       const api = await openServer({
         ensembles: [speakingEnsemble(50_000)],
@@ -162,7 +162,7 @@ describe('the trace and the task graph of a run', () => {
 describe('the tags of a run', () => {
   const fitting = { name: 'é'.repeat((MAX_TAG_BYTES - 4) / 2) }
 
-  it('are accepted at the limit in bytes', async () => {
+  it('The tags of a run are accepted at the limit in bytes', async () => {
     await using api = await openServer({ ensembles: [speakingEnsemble(10)] })
     const response = await api.post('/api/runs', { tags: fitting })
     expect(response.status).toBe(202)
@@ -172,7 +172,7 @@ describe('the tags of a run', () => {
     ['a value', { name: `${fitting.name}x` }],
     ['a name', { ...fitting, x: '' }],
     ['a number', { name: fitting.name.slice(1), x: 12 }],
-  ])('are refused with 400 beyond it, for one byte of %s', async (_, tags) => {
+  ])('The tags of a run are refused with 400 beyond it, for one byte of %s', async (_, tags) => {
     await using api = await openServer({ ensembles: [speakingEnsemble(10)] })
     const response = await api.post('/api/runs', { tags })
     const message = `must have at most ${MAX_TAG_BYTES} bytes, names and values together, got ${MAX_TAG_BYTES + 1}`
@@ -193,7 +193,7 @@ describe('the tags of a run', () => {
 })
 
 describe('a page of the audit trail', () => {
-  it('stays small when callers send long names', async () => {
+  it('A page of the audit trail stays small when callers send long names', async () => {
     const key = 'admin-key-of-length'
     await using api = await openServer({
       apiKeys: [apiKey(key, { name: 'ann', scopes: ['admin'] })],

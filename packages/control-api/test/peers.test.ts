@@ -67,7 +67,7 @@ function runsOf(api: TestServer) {
 }
 
 describe('task_request', () => {
-  it('[GW-T1] is accepted at once, reports progress, and ends with the last output', async () => {
+  it('[GW-T1] task_request is accepted at once, reports progress, and ends with the last output', async () => {
     await using api = await openServer()
     await using socket = await connectPeer(api)
     socket.send(request())
@@ -102,7 +102,7 @@ describe('task_request', () => {
       expect(decodeServerMessage(message)).toMatchObject({ ok: true })
   })
 
-  it('[GW-T1] is accepted with the id of its run, by which it can be cancelled', async () => {
+  it('[GW-T1] task_request is accepted with the id of its run, by which it can be cancelled', async () => {
     await using api = await openServer()
     await using socket = await connectPeer(api)
     socket.send(request())
@@ -116,7 +116,7 @@ describe('task_request', () => {
     })
   })
 
-  it('is an ordinary run, with the peer among its tags', async () => {
+  it('task_request is an ordinary run, with the peer among its tags', async () => {
     await using api = await openServer()
     api.play()
     await ask(api, request({ priority: 'HIGH', traceContext: { traceparent: '00-1-2-01' } }))
@@ -130,7 +130,7 @@ describe('task_request', () => {
     ])
   })
 
-  it('accepts text for an ensemble with one variable', async () => {
+  it('task_request accepts text for an ensemble with one variable', async () => {
     await using api = await openServer({ ensembles: [echo()] })
     const end = await ask(api, request({ task: 'echo', context: 'Guten Tag' }))
     expect(end).toMatchObject({ status: 'COMPLETED', result: 'Answer 1' })
@@ -148,7 +148,7 @@ describe('task_request', () => {
     ['an unknown delivery', { delivery: { method: 'QUEUE' } }, '/delivery/method must be'],
     ['an invalid deadline', { deadline: 'PT0S' }, '/deadline must be'],
     ['a cache without a key', { cachePolicy: 'USE_CACHED' }, '/cacheKey is required'],
-  ])('is rejected for %s, and starts no run', async (_title, more, why) => {
+  ])('task_request is rejected for %s, and starts no run', async (_title, more, why) => {
     await using api = await openServer()
     const end = await ask(api, request(more))
     expect(end).toMatchObject({
@@ -160,7 +160,7 @@ describe('task_request', () => {
     expect(api.errors).toEqual([])
   })
 
-  it('is rejected when too many runs are queued', async () => {
+  it('task_request is rejected when too many runs are queued', async () => {
     await using api = await openServer({ limits: { maxConcurrentRuns: 1, maxQueuedRuns: 1 } })
     await api.submit()
     await using socket = await connectPeer(api)
@@ -173,7 +173,7 @@ describe('task_request', () => {
     })
   })
 
-  it('reports the number of runs queued before it', async () => {
+  it('task_request reports the number of runs queued before it', async () => {
     await using api = await openServer({ limits: { maxConcurrentRuns: 1, maxQueuedRuns: 9 } })
     const runId = await api.submit()
     for await (const batch of api.runs.follow({ runId, from: 0 })) {
@@ -186,7 +186,7 @@ describe('task_request', () => {
     expect(await socket.next('task_accepted')).toMatchObject({ queuePosition: 2 })
   })
 
-  it('reaches only shared ensembles', async () => {
+  it('task_request reaches only shared ensembles', async () => {
     await using api = await openServer({
       ensembles: [reviewedTask(), echo()],
       shared: { ensembles: ['echo'] },
@@ -197,7 +197,7 @@ describe('task_request', () => {
     })
   })
 
-  it('reports that it waits for a person', async () => {
+  it('task_request reports that it waits for a person', async () => {
     await using api = await openServer({ ensembles: [reviewedTask()] })
     await using socket = await connectPeer(api)
     socket.send(request({ task: 'choir', context: 'Ode' }))
@@ -212,7 +212,7 @@ describe('task_request', () => {
     expect(await socket.next('task_response')).toMatchObject({ status: 'COMPLETED' })
   })
 
-  it('reports a run that FAILED, and one that was cancelled', async () => {
+  it('task_request reports a run that FAILED, and one that was cancelled', async () => {
     const model = scriptedModel(() => {
       throw new Error('No voice')
     })
@@ -234,7 +234,7 @@ describe('task_request', () => {
     })
   })
 
-  it('[GW-T2] is one run however often it is sent, also after the connection closed', async () => {
+  it('[GW-T2] task_request is one run however often it is sent, also after the connection closed', async () => {
     await using api = await openServer()
     const first = await connectPeer(api)
     first.send(request())
@@ -254,7 +254,7 @@ describe('task_request', () => {
     expect((await runsOf(api)).total).toBe(1)
   })
 
-  it('[GW-T2] is another run for another peer, and a conflict with another content', async () => {
+  it('[GW-T2] task_request is another run for another peer, and a conflict with another content', async () => {
     await using api = await openServer({ ensembles: [echo()] })
     const one = request({ task: 'echo', context: 'Hello' })
     expect(await ask(api, one)).toMatchObject({ result: 'Answer 1' })
@@ -265,7 +265,7 @@ describe('task_request', () => {
     })
   })
 
-  it('[GW-T2] accepts ids of up to 200 characters of any kind', async () => {
+  it('[GW-T2] task_request accepts ids of up to 200 characters of any kind', async () => {
     await using api = await openServer({ ensembles: [echo()] })
     const requestId = `${'x'.repeat(198)} ü`
     const odd = request({ requestId, from: 'küche\u2028', task: 'echo', context: 'Hello' })
@@ -273,7 +273,7 @@ describe('task_request', () => {
     expect(await ask(api, odd)).toMatchObject({ requestId, result: 'Answer 1' })
   })
 
-  it('[GW-T3] is cancelled at its deadline, also after the peer has left', async () => {
+  it('[GW-T3] task_request is cancelled at its deadline, also after the peer has left', async () => {
     const clock = fakeClock()
     await using api = await openServer({ clock, limits: { clock } })
     const late = request({ deadline: 'PT10S' })
@@ -292,7 +292,7 @@ describe('task_request', () => {
     })
   })
 
-  it('[GW-T3] gets its response at its deadline', async () => {
+  it('[GW-T3] task_request gets its response at its deadline', async () => {
     const clock = fakeClock()
     await using api = await openServer({ clock, limits: { clock } })
     await using socket = await connectPeer(api)
@@ -305,7 +305,7 @@ describe('task_request', () => {
     })
   })
 
-  it('[GW-T3] is not cancelled while a person decides', async () => {
+  it('[GW-T3] task_request is not cancelled while a person decides', async () => {
     const clock = fakeClock()
     const choir = reviewedTask({ timeoutMs: 3_600_000 })
     await using api = await openServer({ ensembles: [choir], clock, limits: { clock } })
@@ -319,7 +319,7 @@ describe('task_request', () => {
     expect(await socket.next('task_response')).toMatchObject({ status: 'COMPLETED' })
   })
 
-  it('[GW-T3] does not count as late when it was cancelled before its deadline', async () => {
+  it('[GW-T3] task_request does not count as late when it was cancelled before its deadline', async () => {
     const clock = fakeClock()
     await using api = await openServer({ ensembles: [reviewedTask()], clock, limits: { clock } })
     const early = request({ task: 'choir', context: 'Ode', deadline: 'PT10S' })
@@ -334,7 +334,7 @@ describe('task_request', () => {
     expect(await ask(api, early)).toEqual(end)
   })
 
-  it('[GW-T3] is not cancelled when it ends before its deadline', async () => {
+  it('[GW-T3] task_request is not cancelled when it ends before its deadline', async () => {
     const clock = fakeClock()
     await using api = await openServer({ ensembles: [echo()], clock, limits: { clock } })
     const end = await ask(api, request({ task: 'echo', context: 'Hello', deadline: 'PT10S' }))
@@ -343,7 +343,7 @@ describe('task_request', () => {
     expect((await runsOf(api)).runs).toMatchObject([{ status: 'COMPLETED' }])
   })
 
-  it('gets only the acceptance with the delivery NONE', async () => {
+  it('task_request gets only the acceptance with the delivery NONE', async () => {
     await using api = await openServer({ ensembles: [echo()] })
     await using socket = await connectPeer(api)
     socket.send(request({ task: 'echo', context: 'Hello', delivery: { method: 'NONE' } }))
@@ -354,7 +354,7 @@ describe('task_request', () => {
     expect(socket.received.map(({ type }) => type)).not.toContain('task_response')
   })
 
-  it('[GW-T4] returns an earlier result of the same key that is not too old', async () => {
+  it('[GW-T4] task_request returns an earlier result of the same key that is not too old', async () => {
     const clock = fakeClock()
     await using api = await openServer({
       ensembles: [echo(), reviewedTask()],
@@ -383,7 +383,7 @@ describe('task_request', () => {
     expect((await runsOf(api)).total).toBe(5)
   })
 
-  it('[GW-T4] does not return a run whose tags were chosen by its caller', async () => {
+  it('[GW-T4] task_request does not return a run whose tags were chosen by its caller', async () => {
     await using api = await openServer({ ensembles: [echo()] })
     const digest = createHash('sha256')
       .update(JSON.stringify(['echo', 'greeting']))
@@ -397,7 +397,7 @@ describe('task_request', () => {
     expect(Object.keys((await runsOf(api)).runs[0]?.tags ?? {})).toEqual(['peer'])
   })
 
-  it('[GW-T4] does not return a result of another key', async () => {
+  it('[GW-T4] task_request does not return a result of another key', async () => {
     const keys = ['ann', 'bob'].map((name) => ({ name, key: `${name}-secret-of-16` }))
     await using api = await openServer({
       ensembles: [echo()],
@@ -416,7 +416,7 @@ describe('task_request', () => {
     expect(await askAs('bob', 'r-3')).toMatchObject({ result: 'Answer 2' })
   })
 
-  it('[GW-T4] does not return the result of another task, or of a run that did not complete', async () => {
+  it('[GW-T4] task_request does not return the result of another task, or of a run that did not complete', async () => {
     await using api = await openServer({ ensembles: [echo(), reviewedTask()] })
     const cached = { cachePolicy: 'USE_CACHED', cacheKey: 'k', context: 'Hi' }
     await using socket = await connectPeer(api)
@@ -433,7 +433,7 @@ describe('task_request', () => {
     expect(await other.next('task_progress')).toMatchObject({ status: 'WAITING_REVIEW' })
   })
 
-  it('gets an error when the store fails, because the task may continue', async () => {
+  it('task_request gets an error when the store fails, because the task may continue', async () => {
     await using api = await openServer()
     const follow = api.runs.follow.bind(api.runs)
     api.runs.follow = async function* (options) {
@@ -448,7 +448,7 @@ describe('task_request', () => {
     expect(api.errors).toHaveLength(1)
   })
 
-  it('is refused with every problem when it is invalid', async () => {
+  it('task_request is refused with every problem when it is invalid', async () => {
     await using api = await openServer()
     await using socket = await connectPeer(api)
     socket.send({ type: 'task_request', requestId: '', deadline: 'soon', priority: 'MAX' })
@@ -469,7 +469,7 @@ describe('a peer whose key has only runs:read', () => {
     [{ type: 'tool_request', tool: 'wait' }, 'tool_response', 'tools:invoke'],
     [{ type: 'task_request', task: 'band', context: BAND }, 'task_response', 'runs:write'],
   ] as const)(
-    'is rejected with the reply type of its message: %j',
+    'A peer whose key has only runs:read is rejected with the reply type of its message: %j',
     async (asked, answer, scope) => {
       await using api = await openServer({
         apiKeys: [apiKey('key-of-a-reader', { name: 'reader', scopes: ['runs:read'] })],
@@ -508,7 +508,7 @@ describe('shared capabilities', () => {
     [{ toolName: 'echo' }, []],
     [{ toolName: 'shout', capabilityType: 'TASK' }, []],
     [{ tag: 'loud' }, []],
-  ])('are found by capability_query %j', async (filter, capabilities) => {
+  ])('Shared capabilities are found by capability_query %j', async (filter, capabilities) => {
     await using api = await openServer(options())
     await using socket = await connectPeer(api)
     socket.send({ type: 'capability_query', requestId: 'q', from: 'kitchen', ...filter })
@@ -520,7 +520,7 @@ describe('shared capabilities', () => {
     })
   })
 
-  it('are found by their tags, which are shown wherever capabilities are shown', async () => {
+  it('Shared capabilities are found by their tags, which are shown wherever capabilities are shown', async () => {
     const tags = { echo: ['speech', 'loud'], shout: ['loud'] }
     await using api = await openServer({ ...options(), shared: { ...options().shared, tags } })
     await using socket = await connectPeer(api)
@@ -546,14 +546,14 @@ describe('shared capabilities', () => {
     })
   })
 
-  it('refuse tags of names that are not shared', async () => {
+  it('Shared capabilities refuse tags of names that are not shared', async () => {
     const shared = { ensembles: ['echo'], tools: ['shout'], tags: { say: ['quiet'] } }
     await expect(openServer({ ...options(), shared })).rejects.toThrow(
       'tags name "say", which is not shared',
     )
   })
 
-  it('are the same in the status and the capabilities', async () => {
+  it('Shared capabilities are the same in the status and the capabilities', async () => {
     await using api = await openServer(options())
     expect(await (await api.get('/api/status')).json()).toMatchObject({
       sharedCapabilities: [TASK, TOOL],
@@ -564,7 +564,7 @@ describe('shared capabilities', () => {
     })
   })
 
-  it('include everything by default, and nothing with empty lists', async () => {
+  it('Shared capabilities include everything by default, and nothing with empty lists', async () => {
     const { shared: _, ...all } = options()
     await using open = await openServer(all)
     const { sharedTasks, sharedTools } = (await (await open.get('/api/capabilities')).json()) as {
@@ -579,7 +579,7 @@ describe('shared capabilities', () => {
     })
   })
 
-  it('must exist when the server starts', async () => {
+  it('Shared capabilities must exist when the server starts', async () => {
     const shared = { ensembles: ['echo', 'opera'], tools: ['whisper', 'mumble'] }
     await expect(openServer({ ...options(), shared })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',

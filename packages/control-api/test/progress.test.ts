@@ -34,7 +34,7 @@ const list = async (api: TestServer, query = ''): Promise<RunList> => {
 }
 
 describe('an unfinished run', () => {
-  it('shows its tasks, each with its status and usage', async () => {
+  it('An unfinished run shows its tasks, each with its status and usage', async () => {
     await using api = await openServer()
     const runId = await submitWorkingRun(api)
     const detail = await api.detail(runId)
@@ -61,7 +61,7 @@ describe('an unfinished run', () => {
     expect(ended.metrics.totalToolCalls).toBe(1)
   })
 
-  it('that is queued has no tasks and no cost', async () => {
+  it('An unfinished run that is queued has no tasks and no cost', async () => {
     await using api = await openServer({ limits: { maxConcurrentRuns: 1 } })
     await submitWorkingRun(api)
     const waiting = await api.detail(await api.submit())
@@ -72,13 +72,13 @@ describe('an unfinished run', () => {
     })
   })
 
-  it('has no cost once a price is unknown', async () => {
+  it('An unfinished run has no cost once a price is unknown', async () => {
     await using api = await openServer()
     const { metrics } = await api.detail(await submitWorkingRun(api))
     expect(metrics).not.toHaveProperty('costUsd')
   })
 
-  it('shows its current task in the list, and none after its end', async () => {
+  it('An unfinished run shows its current task in the list, and none after its end', async () => {
     await using api = await openServer()
     const runId = await submitWorkingRun(api)
     const [run] = (await list(api)).runs
@@ -104,7 +104,7 @@ describe('an unfinished run', () => {
 })
 
 describe('a list of runs', () => {
-  it('is paged, newest first, with the total of matching runs', async () => {
+  it('A list of runs is paged, newest first, with the total of matching runs', async () => {
     await using api = await openServer({ limits: { maxConcurrentRuns: 1 } })
     for (const [index, batch] of ['a', 'b', 'a', 'b', 'a'].entries()) {
       const body = {
@@ -160,7 +160,7 @@ describe('a list of runs', () => {
     'tag=',
     'limit=1&limit=2',
     'x=1',
-  ])('is refused for %s', async (query) => {
+  ])('A list of runs is refused for %s', async (query) => {
     await using api = await openServer()
     const response = await api.get(`/api/runs?${query}`)
     const path = `/${query.split('=')[0] ?? ''}`
@@ -172,7 +172,7 @@ describe('a list of runs', () => {
 })
 
 describe('an unknown status', () => {
-  it('is refused with the list of known ones, over REST and WebSocket', async () => {
+  it('An unknown status is refused with the list of known ones, over REST and WebSocket', async () => {
     await using api = await openServer()
     const refusal = {
       error: 'BAD_REQUEST',
@@ -193,7 +193,7 @@ describe('an unknown status', () => {
 })
 
 describe('a model switch', () => {
-  it('returns the previous model, also the first time, over REST and WebSocket', async () => {
+  it('A model switch returns the previous model, also the first time, over REST and WebSocket', async () => {
     await using api = await openServer()
     const runId = await submitWorkingRun(api)
     const first = await api.post(`/api/runs/${runId}/model`, { model: 'small' })

@@ -30,7 +30,7 @@ async function runToEnd(api: TestServer, headers: Record<string, string> = {}): 
 }
 
 describe('a replay over HTTP', () => {
-  it('ends like its parent at no cost, and names it', async () => {
+  it('A replay over HTTP ends like its parent at no cost, and names it', async () => {
     await using api = await openTeam()
     const runId = await runToEnd(api)
     const key = { 'idempotency-key': 'once' }
@@ -54,7 +54,7 @@ describe('a replay over HTTP', () => {
     ])
   })
 
-  it('is refused with every problem, and without the steps of its parent', async () => {
+  it('A replay over HTTP is refused with every problem, and without the steps of its parent', async () => {
     await using api = await openTeam()
     const runId = await runToEnd(api)
     const path = `/api/runs/${runId}/replay`
@@ -71,7 +71,7 @@ describe('a replay over HTTP', () => {
     expect([old.status, await old.json()]).toMatchObject([409, { error: 'STEPS_NOT_RETAINED' }])
   })
 
-  it('is recorded with its actor and its parent, and needs runs:write', async () => {
+  it('A replay over HTTP is recorded with its actor and its parent, and needs runs:write', async () => {
     await using api = await openTeam({
       apiKeys: [
         apiKey(KEY, { name: 'ann', scopes: ['admin'] }),

@@ -13,7 +13,7 @@ import type { ErrorBody, RunList } from '@tutti/protocol'
 const INPUTS = { composer: 'Bach', hall: 'A' }
 
 describe('submitting a run', () => {
-  it('returns 202 with the id, the tasks and the location of the run', async () => {
+  it('A submission returns 202 with the id, the tasks and the location of the run', async () => {
     await using api = await openServer()
     const response = await api.post('/api/runs', { inputs: INPUTS })
     const body: unknown = await response.json()
@@ -26,7 +26,7 @@ describe('submitting a run', () => {
     expect(await detail.json()).toMatchObject({ inputs: INPUTS })
   })
 
-  it('returns one run for the same key and body, and 409 for another body', async () => {
+  it('A submission returns one run for the same key and body, and 409 for another body', async () => {
     await using api = await openServer()
     const submit = (inputs: object, key = 'order-7') =>
       api.post('/api/runs', { inputs }, { 'idempotency-key': key })
@@ -44,17 +44,20 @@ describe('submitting a run', () => {
     expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(2)
   })
 
-  it.each([' ', 'a b', 'x'.repeat(256), 'caf\u00e9'])('refuses the key %j', async (key) => {
-    await using api = await openServer()
-    const refused = await api.post('/api/runs', { inputs: INPUTS }, { 'idempotency-key': key })
-    expect([refused.status, await refused.json()]).toMatchObject([
-      400,
-      { error: 'BAD_REQUEST', message: expect.stringContaining('Idempotency-Key') },
-    ])
-    expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(0)
-  })
+  it.each([' ', 'a b', 'x'.repeat(256), 'caf\u00e9'])(
+    'A submission refuses the key %j',
+    async (key) => {
+      await using api = await openServer()
+      const refused = await api.post('/api/runs', { inputs: INPUTS }, { 'idempotency-key': key })
+      expect([refused.status, await refused.json()]).toMatchObject([
+        400,
+        { error: 'BAD_REQUEST', message: expect.stringContaining('Idempotency-Key') },
+      ])
+      expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(0)
+    },
+  )
 
-  it('accepts an id of the client, once', async () => {
+  it('A submission accepts an id of the client, once', async () => {
     await using api = await openServer()
     const submit = () => api.post('/api/runs', { runId: 'mine', inputs: INPUTS })
     expect((await submit()).status).toBe(202)
@@ -62,7 +65,7 @@ describe('submitting a run', () => {
     expect([second.status, await second.json()]).toMatchObject([409, { error: 'RUN_EXISTS' }])
   })
 
-  it('returns 429 with Retry-After when too many runs are queued', async () => {
+  it('A submission returns 429 with Retry-After when too many runs are queued', async () => {
     await using api = await openServer({ limits: { maxConcurrentRuns: 1, maxQueuedRuns: 0 } })
     await api.submit()
     const response = await api.post('/api/runs', { inputs: INPUTS })
@@ -145,7 +148,7 @@ describe('bad requests', () => {
       },
     ],
   ]
-  it.each(cases)('%s', async (_rule, body, expected) => {
+  it.each(cases)('Bad requests %s', async (_rule, body, expected) => {
     await using api = await openServer()
     const response = await api.post('/api/runs', body)
     expect(response.status).toBe(400)
@@ -154,7 +157,7 @@ describe('bad requests', () => {
     expect(api.errors).toEqual([])
   })
 
-  it('return 415 for a body of another type', async () => {
+  it('Bad requests return 415 for a body of another type', async () => {
     await using api = await openServer()
     for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
       const response = await api.post('/api/runs', { inputs: INPUTS }, { 'content-type': type })
@@ -165,7 +168,7 @@ describe('bad requests', () => {
     }
   })
 
-  it('return 415 for a compressed body', async () => {
+  it('Bad requests return 415 for a compressed body', async () => {
     await using api = await openServer()
     const response = await api.post('/api/runs', { inputs: INPUTS }, { 'content-encoding': 'gzip' })
     expect([response.status, await response.json()]).toMatchObject([
@@ -177,7 +180,7 @@ describe('bad requests', () => {
     ])
   })
 
-  it('return 400 for invalid UTF-8', async () => {
+  it('Bad requests return 400 for invalid UTF-8', async () => {
     await using api = await openServer()
     const body = Buffer.from('{"inputs":{"composer":"\xff"}}', 'latin1')
     const headers = { 'content-type': 'application/json' }
@@ -188,7 +191,7 @@ describe('bad requests', () => {
     ])
   })
 
-  it('return 413 for a body that is too large, by its length or while it arrives', async () => {
+  it('Bad requests return 413 for a body that is too large, by its length or while it arrives', async () => {
     await using api = await openServer({ maxBodyBytes: 1000 })
     const body = JSON.stringify({ inputs: { composer: 'x'.repeat(2000) } })
     const declared = await api.post('/api/runs', body)
@@ -200,7 +203,7 @@ describe('bad requests', () => {
     expect((await api.post('/api/runs', { inputs: INPUTS })).status).toBe(202)
   })
 
-  it('return 413 before the body has arrived, discard the rest, and keep the connection open', async () => {
+  it('Bad requests return 413 before the body has arrived, discard the rest, and keep the connection open', async () => {
     await using api = await openServer({ maxBodyBytes: 1000 })
     await using connection = open(api.url)
     const size = 3_000_000
@@ -214,7 +217,7 @@ describe('bad requests', () => {
     ])
   })
 
-  it('return 404 for an unknown path, and 405 with the allowed methods for a known one', async () => {
+  it('Bad requests return 404 for an unknown path, and 405 with the allowed methods for a known one', async () => {
     await using api = await openServer()
     const unknown = await api.get('/api/nothing')
     expect([unknown.status, await unknown.json()]).toMatchObject([404, { error: 'NOT_FOUND' }])
@@ -224,7 +227,7 @@ describe('bad requests', () => {
     expect((await api.get('/api/runs/x/cancel')).headers.get('allow')).toBe('POST')
   })
 
-  it('return 400 with every problem for an invalid query', async () => {
+  it('Bad requests return 400 with every problem for an invalid query', async () => {
     await using api = await openServer()
     const response = await api.get('/api/runs?limit=0&offset=x&status=odd&colour=red')
     expect(response.status).toBe(400)
@@ -238,7 +241,7 @@ describe('bad requests', () => {
     expect((await api.get('/api/runs?limit=1&limit=2')).status).toBe(400)
   })
 
-  it('return 404 for an unknown run', async () => {
+  it('Bad requests return 404 for an unknown run', async () => {
     await using api = await openServer()
     for (const path of ['/api/runs/run-0', '/api/runs/run-0/events', '/api/runs/%2e%2e%2f']) {
       const response = await api.get(path)
@@ -249,7 +252,7 @@ describe('bad requests', () => {
     }
   })
 
-  it('do not end the process when the bytes are not HTTP', async () => {
+  it('Bad requests do not end the process when the bytes are not HTTP', async () => {
     await using api = await openServer()
     const { port } = new URL(api.url)
     const answered = await new Promise((resolve) => {
@@ -266,7 +269,7 @@ describe('bad requests', () => {
 })
 
 describe('reading runs', () => {
-  it('returns a running run with its tasks, and outputs and metrics after its end', async () => {
+  it('The API returns a running run with its tasks, and outputs and metrics after its end', async () => {
     await using api = await openServer()
     const runId = await api.submit()
     const socket = api.connect(`/runs/${runId}/ws`)
@@ -287,7 +290,7 @@ describe('reading runs', () => {
     await socket[Symbol.asyncDispose]()
   })
 
-  it('lists runs with their current task, by status in any case, by tag, in pages', async () => {
+  it('The API lists runs with their current task, by status in any case, by tag, in pages', async () => {
     await using api = await openServer()
     const submit = (tags: object) => api.post('/api/runs', { inputs: INPUTS, tags })
     await submit({ by: 'ci', env: 'a:b' })
@@ -318,7 +321,7 @@ describe('reading runs', () => {
     expect((await list('?status=FAILED')).total).toBe(0)
   })
 
-  it('returns the capabilities and the status of the server', async () => {
+  it('The API returns the capabilities and the status of the server', async () => {
     await using api = await openServer()
     for (const route of [
       ROUTES.getCapabilities,
@@ -340,7 +343,7 @@ describe('reading runs', () => {
     expect(await (await api.get('/')).text()).toContain('curl -X POST')
   })
 
-  it('reports that the server is not ready while it drains', async () => {
+  it('The API reports that the server is not ready while it drains', async () => {
     await using api = await openServer()
     await api.submit()
     await expect.poll(() => api.runs.status.activeTasks).toBe(1)
@@ -358,7 +361,7 @@ describe('reading runs', () => {
 })
 
 describe('cancelling over REST', () => {
-  it('returns CANCELLING, and the run ends CANCELLED; a second request returns that it has ended', async () => {
+  it('A cancel over REST returns CANCELLING, and the run ends CANCELLED; a second request returns that it has ended', async () => {
     await using api = await openServer()
     const runId = await api.submit()
     const cancelled = await api.get(`/api/runs/${runId}/cancel`, { method: 'POST' })
@@ -373,22 +376,25 @@ describe('cancelling over REST', () => {
     [{ mode: 'boundary' }, 'COMPLETED'],
     [{ mode: 'abort' }, 'CANCELLED'],
     [{ mode: undefined }, 'CANCELLED'],
-  ])('with the body %j lets the running task, and then the run, end as %s', async (body, end) => {
-    await using api = await openServer()
-    const runId = await api.submit()
-    await untilPlaying(api, runId)
-    const answer = await api.post(`/api/runs/${runId}/cancel`, body)
-    expect([answer.status, await answer.json()]).toEqual([200, { runId, status: 'CANCELLING' }])
-    if (end === 'COMPLETED') api.play()
-    const events = await eventsOf(await api.get(`/api/runs/${runId}/events`))
-    const { mode = 'abort' } = body
-    expect(events.find(({ type }) => type === 'run_cancelling')).toMatchObject({ mode })
-    const { status, tasks } = await api.detail(runId)
-    // After its last task, a run has no boundary at which it could stop.
-    expect([status, ...tasks.map((task) => task.status)]).toEqual([end, 'COMPLETED', end])
-  })
+  ])(
+    'A cancel over REST with the body %j lets the running task, and then the run, end as %s',
+    async (body, end) => {
+      await using api = await openServer()
+      const runId = await api.submit()
+      await untilPlaying(api, runId)
+      const answer = await api.post(`/api/runs/${runId}/cancel`, body)
+      expect([answer.status, await answer.json()]).toEqual([200, { runId, status: 'CANCELLING' }])
+      if (end === 'COMPLETED') api.play()
+      const events = await eventsOf(await api.get(`/api/runs/${runId}/events`))
+      const { mode = 'abort' } = body
+      expect(events.find(({ type }) => type === 'run_cancelling')).toMatchObject({ mode })
+      const { status, tasks } = await api.detail(runId)
+      // After its last task, a run has no boundary at which it could stop.
+      expect([status, ...tasks.map((task) => task.status)]).toEqual([end, 'COMPLETED', end])
+    },
+  )
 
-  it('refuses an unknown mode', async () => {
+  it('A cancel over REST refuses an unknown mode', async () => {
     await using api = await openServer()
     const runId = await api.submit()
     const answer = await api.post(`/api/runs/${runId}/cancel`, { mode: 'gently' })

@@ -105,7 +105,7 @@ const WEATHER: Tool = {
 }
 
 describe('a response of the Responses API', () => {
-  it('is the answer of a model of the catalog, with the instructions as they are', async () => {
+  it('A response of the Responses API is the answer of a catalog model, with the instructions as they are', async () => {
     const response = await open().responses.create({
       model: 'echo',
       input: 'Is {this} jazz?',
@@ -134,7 +134,7 @@ describe('a response of the Responses API', () => {
     ])
   })
 
-  it('has every field that Open Responses requires, with a value of its type', async () => {
+  it('A response of the Responses API has every field that Open Responses requires, with a value of its type', async () => {
     const asked = {
       model: 'echo',
       input: 'Hi',
@@ -182,7 +182,7 @@ describe('a response of the Responses API', () => {
     })
   })
 
-  it('[GW-N4] is the output of an ensemble, with its inputs from the text', async () => {
+  it('[GW-N4] A response of the Responses API is the output of an ensemble, with its inputs from the text', async () => {
     const response = await open().responses.create({ model: 'duo', input: 'Amen' })
     expect(response.status).toBe('completed')
     expect(response.output).toMatchObject([
@@ -191,7 +191,7 @@ describe('a response of the Responses API', () => {
     ])
   })
 
-  it('[GW-N4] has the items of its stream, at their indexes', async () => {
+  it('[GW-N4] A response of the Responses API has the items of its stream, at their indexes', async () => {
     const client = open()
     const stream = client.responses.stream({ model: 'duo', input: 'Ode' })
     const items: unknown[] = []
@@ -205,7 +205,7 @@ describe('a response of the Responses API', () => {
     expect(response.output_text).toBe(stored.output_text)
   })
 
-  it('[GW-N10] cancels the run of a client that leaves without a way to find it', async () => {
+  it('[GW-N10] A response of the Responses API cancels the run of a client that leaves without a way to find it', async () => {
     const client = open()
     const leave = async (headers: Record<string, string>) => {
       const gone = new AbortController()
@@ -227,7 +227,7 @@ describe('a response of the Responses API', () => {
     expect(await kept()).toBe('RUNNING')
   })
 
-  it('[GW-N17] takes references to items of earlier responses', async () => {
+  it('[GW-N17] A response of the Responses API takes references to items of earlier responses', async () => {
     const client = open()
     const first = await client.responses.create({ model: 'echo', input: 'One' })
     const [{ id = '' } = {}] = first.output
@@ -271,7 +271,7 @@ describe('a response of the Responses API', () => {
     expect((await errorOf(foreign)).status).toBe(403)
   })
 
-  it('[GW-N12] continues the conversation of an earlier response', async () => {
+  it('[GW-N12] A response of the Responses API continues the conversation of an earlier response', async () => {
     const client = open()
     const first = await client.responses.create({ model: 'echo', input: 'Hello' })
     const second = await client.responses.create({
@@ -289,7 +289,7 @@ describe('a response of the Responses API', () => {
     expect(third.output_text).toBe('5: And again')
   })
 
-  it('[GW-N9] takes the conversation from its items', async () => {
+  it('[GW-N9] A response of the Responses API takes the conversation from its items', async () => {
     const response = await open().responses.create({
       model: 'echo',
       input: [
@@ -304,7 +304,7 @@ describe('a response of the Responses API', () => {
     expect(response.output_text).toBe('6: Thanks')
   })
 
-  it('is parsed by its schema, with the usage and the cached tokens', async () => {
+  it('A response of the Responses API is parsed by its schema, with the usage and the cached tokens', async () => {
     const format = {
       type: 'json_schema',
       name: 'weather',
@@ -328,7 +328,7 @@ describe('a response of the Responses API', () => {
 })
 
 describe('a stream of the Responses API', () => {
-  it('[GW-N2] has the events of the specification, which can be joined at any number', async () => {
+  it('[GW-N2] A Responses stream has the events of the specification, which can be joined at any number', async () => {
     const client = open()
     const stream = client.responses.stream({ model: 'echo', input: 'Hello' })
     const events = await all(stream)
@@ -351,7 +351,7 @@ describe('a stream of the Responses API', () => {
     expect(later).toEqual(plain(events).slice(4))
   })
 
-  it('of a response in the background can be joined late, and cancelled', async () => {
+  it('A background response can be joined late, and cancelled', async () => {
     const client = open()
     const response = await client.responses.create({
       model: 'waiter',
@@ -384,7 +384,7 @@ describe('a stream of the Responses API', () => {
 })
 
 describe('a function call of the Responses API', () => {
-  it('[GW-N8] pauses the run until its output comes, with previous_response_id', async () => {
+  it('[GW-N8] A function call of the Responses API pauses the run until its output comes, with previous_response_id', async () => {
     const client = open()
     const first = await client.responses.create({
       model: 'caller',
@@ -446,7 +446,7 @@ describe('a function call of the Responses API', () => {
     expect(branch.message).toContain(`must be the newest response of its run, "${second.id}"`)
   })
 
-  it('continues from the items of the client alone, streamed, with store: false', async () => {
+  it("A function call of the Responses API continues from the client's items alone, streamed, with store: false", async () => {
     const client = open()
     const settings = { model: 'caller', tools: [WEATHER], store: false }
     const question = { role: 'user' as const, content: 'Weather?' }
@@ -488,7 +488,7 @@ describe('a function call of the Responses API', () => {
     ['the model', { model: 'echo' }, '3: Weather?'],
     ['the tools', { tools: [{ ...WEATHER, name: 'other' }] }, 'Sun'],
   ])(
-    '[GW-G5] begins a run with the history when its output changes %s',
+    '[GW-G5] A function call of the Responses API begins a run with the history when its output changes %s',
     async (_, change, text) => {
       const client = open()
       const { first, call, question, output, runId, statusOf } = await waitForOutput(client)
@@ -526,7 +526,7 @@ describe('a function call of the Responses API', () => {
     },
   )
 
-  it('[GW-G5] begins a run when a message of the user follows its output', async () => {
+  it('[GW-G5] A function call of the Responses API begins a run when a message of the user follows its output', async () => {
     const client = open()
     const { first, output, statusOf } = await waitForOutput(client)
     const message = { role: 'user', content: 'And Rome?' } as const
@@ -540,7 +540,7 @@ describe('a function call of the Responses API', () => {
     await expect.poll(statusOf).toBe('CANCELLED')
   })
 
-  it('[GW-G6] begins a run for another output of an answered call', async () => {
+  it('[GW-G6] A function call of the Responses API begins a run for another output of an answered call', async () => {
     const client = open()
     const { first, output, runId, statusOf } = await waitForOutput(client)
     const settings = { model: 'caller', tools: [WEATHER], previous_response_id: first.id }
@@ -553,7 +553,7 @@ describe('a function call of the Responses API', () => {
     expect(await statusOf()).toBe('COMPLETED')
   })
 
-  it('[GW-N8] names outputs without a call', async () => {
+  it('[GW-N8] A function call of the Responses API names outputs without a call', async () => {
     const output = { type: 'function_call_output', call_id: 'call_x', output: 'Sun' } as const
     const input = [{ role: 'user', content: 'Weather?' } as const, output]
     const error = await errorOf(open().responses.create({ model: 'caller', input }))
@@ -563,7 +563,7 @@ describe('a function call of the Responses API', () => {
 })
 
 describe('an approval request of the Responses API', () => {
-  it('[GW-N8] refuses its decision with other instructions', async () => {
+  it('[GW-N8] An approval request of the Responses API refuses its decision with other instructions', async () => {
     const client = open()
     const first = await client.responses.create({ model: 'choir', input: 'Amen' })
     const id = first.output.find(({ type }) => type === 'mcp_approval_request')?.id ?? ''
@@ -579,7 +579,7 @@ describe('an approval request of the Responses API', () => {
     expect(second.id).toBe(`${first.id}_1`)
   })
 
-  it('[GW-N5] is a review of a tool call', async () => {
+  it('[GW-N5] An approval request of the Responses API is a review of a tool call', async () => {
     const client = open()
     const first = await client.responses.create({ model: 'soloist', input: 'Amen' })
     const [request] = first.output
@@ -593,7 +593,7 @@ describe('an approval request of the Responses API', () => {
     expect(second.output_text).toBe('Tuned to 440')
   })
 
-  it('[GW-N4] is a review of the output, which the last response repeats', async () => {
+  it('[GW-N4] An approval request of the Responses API can be a review of the output, which the last response repeats', async () => {
     const client = open()
     const first = await client.responses.create({ model: 'choir', input: 'Amen' })
     expect(first.output_text).toBe('La la')
@@ -612,7 +612,7 @@ describe('an approval request of the Responses API', () => {
     expect(second.output_text).toBe('La la')
   })
 
-  it('takes the answer to a question of a tool as its reason', async () => {
+  it('An approval request of the Responses API takes the answer to a question of a tool as its reason', async () => {
     const client = open()
     const first = await client.responses.create({ model: 'asker', input: 'Amen' })
     const [request] = first.output
@@ -651,7 +651,7 @@ describe('[GW-N6] the end of a response', () => {
         error: { code: 'rate_limit_exceeded', message: expect.stringContaining('maxModelCalls') },
       },
     ],
-  ])('of %s shows how its run ended', async (model, response) => {
+  ])('The end of a response (%s) shows how its run ended', async (model, response) => {
     const client = open()
     expect(await client.responses.create({ model, input: 'Amen' })).toMatchObject(response)
     const stream = await client.responses.create({ model, input: 'Amen', stream: true })
@@ -660,7 +660,7 @@ describe('[GW-N6] the end of a response', () => {
     expect(events.at(-1)?.type).toBe(`response.${response.status}`)
   })
 
-  it('of a model that exceeds max_output_tokens is incomplete, with the text so far', async () => {
+  it('A response whose model exceeds max_output_tokens is incomplete, with the text so far', async () => {
     const response = await open().responses.create({
       model: 'short',
       input: 'Tell',
@@ -688,7 +688,7 @@ describe('the reasoning of a response', () => {
   const parameters = { type: 'object', properties: { city: { type: 'string' } } }
   const weather: Tool = { name: 'weather', type: 'function', parameters, strict: false }
 
-  it('[GW-N19] is an item with a summary before the message, also in a stream', async () => {
+  it('[GW-N19] The reasoning of a response is an item with a summary before the message, also in a stream', async () => {
     const stream = open().responses.stream({ model: 'thinking', input: 'Ode' })
     const deltas: string[] = []
     stream.on('response.reasoning_summary_text.delta', ({ delta }) => deltas.push(delta))
@@ -711,7 +711,7 @@ describe('the reasoning of a response', () => {
     }
   })
 
-  it('[GW-N9] can be sent back with the output of a tool, and in a conversation', async () => {
+  it('[GW-N9] The reasoning of a response can be sent back with the output of a tool, and in a conversation', async () => {
     const asked = await open().responses.create({ model: 'muse', input: 'Hi', tools: [weather] })
     expect(asked.output.map(({ type }) => type)).toEqual(['reasoning', 'function_call'])
     const call = asked.output.find((item) => item.type === 'function_call')
@@ -736,7 +736,7 @@ describe('a parameter of the Responses API', () => {
     { reasoning: { effort: 'low' }, text: { verbosity: 'low' } },
     { reasoning: {}, service_tier: 'auto', truncation: 'disabled', top_logprobs: 0 },
   ] as const)(
-    '[GW-N7][GW-N18] that has its default, or is a preference, changes nothing: %j',
+    '[GW-N7][GW-N18] A parameter of the Responses API that has its default, or is a preference, changes nothing: %j',
     async (more) => {
       const response = await open().responses.create({ model: 'echo', input: 'Hi', ...more })
       expect(response.output_text).toBe('1: Hi')
@@ -768,13 +768,13 @@ describe('an error of the Responses API', () => {
       400,
     ],
     ['prompts', { prompts: 1 }, 400],
-  ])('[GW-N7] names %s', async (param, change, status) => {
+  ])('[GW-N7] An error of the Responses API names %s', async (param, change, status) => {
     const body = { model: 'echo', input: 'x', ...change }
     const error = await errorOf(open().post('/responses', { body }))
     expect([error.status, error.param]).toEqual([status, param])
   })
 
-  it('[GW-N11] is returned to a key that may not read the response', async () => {
+  it('[GW-N11] An error of the Responses API is returned to a key that may not read the response', async () => {
     const stored = await open().responses.create({ model: 'echo', input: 'Secret' })
     const writer = open(KEYS.writer)
     expect((await errorOf(writer.responses.retrieve(stored.id))).status).toBe(403)
@@ -804,7 +804,7 @@ describe('an error of the Responses API', () => {
     expect(next.output_text).toBe('3: What was it?')
   })
 
-  it('is returned for runs that the API did not begin', async () => {
+  it('An error of the Responses API is returned for runs that the API did not begin', async () => {
     const run = await api.runs.submit({ ensemble: 'duo', inputs: { song: 'x' } })
     expect((await errorOf(open().responses.retrieve(`resp_${run.runId}`))).status).toBe(404)
     expect((await errorOf(open().responses.retrieve('resp_x'))).status).toBe(404)

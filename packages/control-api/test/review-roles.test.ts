@@ -56,7 +56,7 @@ describe.each([
   ['A2A', overA2a],
   ['the /tasks wire', overTasks],
 ])('over %s', (_wire, decide) => {
-  it('refuses a key without the role, names the role, and leaves the review open', async () => {
+  it('The server refuses a key without the role, names the role, and leaves the review open', async () => {
     await using api = await serveStrictChoir()
     const runId = await submitReviewedRun(api)
     for (const key of [COLLEAGUE, ADMIN]) {
@@ -69,7 +69,7 @@ describe.each([
     expect(status).toBe('WAITING_REVIEW')
   })
 
-  it('accepts the decision of a key with the role', async () => {
+  it('The server accepts the decision of a key with the role', async () => {
     await using api = await serveStrictChoir()
     const runId = await submitReviewedRun(api)
     expect((await decide(api, runId, LEAD)).status).toBe(200)

@@ -29,21 +29,24 @@ describe('the time limit of a review', () => {
   it.each([
     ['parked', 0],
     ['in memory', 100 * DAY_MS],
-  ])('of a run defined by a request can be three days, %s', async (_, parkAfterMs) => {
-    await using api = await openReviewServer({ limits: { parkAfterMs, pollMs: 3_600_000 } })
-    const review = { timeoutMs: 3 * DAY_MS, onTimeout: 'FAIL' }
-    const runId = await api.submit({ tasks: TASKS, options: { review } })
-    const [open] = await api.reviews(1)
-    expect(open).toMatchObject({ ...review, taskName: 'draft' })
-    const status = async () => (await api.detail(runId)).status
-    await expect.poll(status, POLL).toBe('WAITING_REVIEW')
-    await api.clock.advance(3 * DAY_MS - 60_000)
-    expect(await status()).toBe('WAITING_REVIEW')
-    await api.clock.advance(2 * 3_600_000)
-    await expect.poll(status, POLL).toBe('FAILED')
-  })
+  ])(
+    'The time limit of a review can be three days in a run defined by a request, %s',
+    async (_, parkAfterMs) => {
+      await using api = await openReviewServer({ limits: { parkAfterMs, pollMs: 3_600_000 } })
+      const review = { timeoutMs: 3 * DAY_MS, onTimeout: 'FAIL' }
+      const runId = await api.submit({ tasks: TASKS, options: { review } })
+      const [open] = await api.reviews(1)
+      expect(open).toMatchObject({ ...review, taskName: 'draft' })
+      const status = async () => (await api.detail(runId)).status
+      await expect.poll(status, POLL).toBe('WAITING_REVIEW')
+      await api.clock.advance(3 * DAY_MS - 60_000)
+      expect(await status()).toBe('WAITING_REVIEW')
+      await api.clock.advance(2 * 3_600_000)
+      await expect.poll(status, POLL).toBe('FAILED')
+    },
+  )
 
-  it('can be unlimited', async () => {
+  it('The time limit of a review can be unlimited', async () => {
     await using api = await openReviewServer()
     await api.submit({ tasks: TASKS, options: { review: { timeoutMs: 0 } } })
     const [open] = await api.reviews(1)
@@ -51,7 +54,7 @@ describe('the time limit of a review', () => {
     expect(open).not.toHaveProperty('expiresAt')
   })
 
-  it('is that of the task, the run, the ensemble or the server, in this order', async () => {
+  it('The time limit of a review is that of the task, the run, the ensemble or the server, in this order', async () => {
     await using api = await openReviewServer({
       rules: { timeoutMs: 4_000, onTimeout: 'FAIL', requiredRole: 'a' },
     })
@@ -73,7 +76,7 @@ describe('the time limit of a review', () => {
     expect(await seen('plain', { tasks: TASKS })).toEqual([4_000, 'FAIL', 'a'])
   })
 
-  it('of a tool that requires approval is that of the run, with its role', async () => {
+  it('The time limit of a review for a tool that requires approval is that of the run, with its role', async () => {
     await using api = await openReviewServer()
     const review = { timeoutMs: DAY_MS, onTimeout: 'FAIL', requiredRole: 'ops' }
     await api.submit({ ensemble: 'tool', options: { review } })
@@ -81,7 +84,7 @@ describe('the time limit of a review', () => {
     expect(open).toMatchObject({ ...review, timing: 'DURING_EXECUTION', toolName: 'deploy' })
   })
 
-  it('can be set in a run_request, and an error in it has a path', async () => {
+  it('The time limit of a review can be set in a run_request, and an error in it has a path', async () => {
     await using api = await openReviewServer()
     await using socket = new Socket(`${api.url}/ws`, {})
     await socket.next('hello')
@@ -107,19 +110,25 @@ describe('a review required by the operator', () => {
     [{ taskOverrides: { pay: { review: 'skip' } } }, '/taskOverrides/pay/review'],
     [{ tasks: [{ description: 'x', review: 'skip' }] }, '/tasks/0/review'],
     [{ options: { review: { onTimeout: 'CONTINUE' } } }, '/options/review/onTimeout'],
-  ])('is not removed by %j, which is refused with the name of the option', async (body, path) => {
-    await using api = await openReviewServer()
-    const refused = await api.post('/api/runs', { ensemble: 'strict', ...body })
-    const answer: { problems: { path: string }[] } = await refused.json()
-    expect([refused.status, answer]).toMatchObject([400, { error: 'BAD_REQUEST' }])
-    expect(answer.problems.map((problem) => problem.path)).toEqual([path])
-    await using socket = new Socket(`${api.url}/ws`, {})
-    await socket.next('hello')
-    socket.send({ type: 'run_request', requestId: 'q', ensemble: 'strict', ...body })
-    expect(await socket.next('run_ack')).toMatchObject({ status: 'REJECTED', error: 'BAD_REQUEST' })
-  })
+  ])(
+    'A review required by the operator is not removed by %j, which is refused with the name of the option',
+    async (body, path) => {
+      await using api = await openReviewServer()
+      const refused = await api.post('/api/runs', { ensemble: 'strict', ...body })
+      const answer: { problems: { path: string }[] } = await refused.json()
+      expect([refused.status, answer]).toMatchObject([400, { error: 'BAD_REQUEST' }])
+      expect(answer.problems.map((problem) => problem.path)).toEqual([path])
+      await using socket = new Socket(`${api.url}/ws`, {})
+      await socket.next('hello')
+      socket.send({ type: 'run_request', requestId: 'q', ensemble: 'strict', ...body })
+      expect(await socket.next('run_ack')).toMatchObject({
+        status: 'REJECTED',
+        error: 'BAD_REQUEST',
+      })
+    },
+  )
 
-  it('is removed by a request if the operator allows it', async () => {
+  it('A review required by the operator is removed by a request if the operator allows it', async () => {
     await using api = await openReviewServer({ rules: { allowOverride: true } })
     const body = {
       ensemble: 'strict',
@@ -138,7 +147,7 @@ describe('the required role of a review', () => {
     apiKey('the-key-of-the-admin', { name: 'admin', scopes: ['admin'] }),
   ]
 
-  it('is required of the key that decides, over REST and WebSocket, and every attempt is audited', async () => {
+  it('The required role of a review is required of the key that decides, over REST and WebSocket, and every attempt is audited', async () => {
     await using api = await openReviewServer({ keys: KEYS, key: 'the-key-of-the-lead' })
     const runId = await api.submit({ ensemble: 'strict' })
     const { reviewId } = await api.reviewOf(runId)
@@ -176,7 +185,7 @@ describe('the required role of a review', () => {
     ])
   })
 
-  it('is not enforced without configured keys', async () => {
+  it('The required role of a review is not enforced without configured keys', async () => {
     await using api = await openReviewServer()
     const { reviewId } = await api.reviewOf(await api.submit({ ensemble: 'strict' }))
     const decided = await api.post(`/api/reviews/${reviewId}`, { decision: 'CONTINUE' })

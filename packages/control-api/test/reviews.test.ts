@@ -9,7 +9,7 @@ import { eventsOf, openServer, type TestServer, type TestServerOptions } from '.
 import type { PendingReview, ReviewList } from '@tutti/protocol'
 
 describe('reviews over REST', () => {
-  it('are listed and shown in their run while open, and gone when decided', async () => {
+  it('Reviews over REST are listed and shown in their run while open, and gone when decided', async () => {
     await using api = await choirServed()
     const { runId, review } = await startWaitingRun(api)
     expect(review).toEqual({
@@ -54,7 +54,7 @@ describe('reviews over REST', () => {
     expect(await api.detail(runId)).toMatchObject({ status: 'COMPLETED', pendingReviews: [] })
   })
 
-  it('are returned for one run or for all, and with 404 for an unknown run', async () => {
+  it('Reviews over REST are returned for one run or for all, and with 404 for an unknown run', async () => {
     await using api = await choirServed()
     const [first, second] = [await startWaitingRun(api), await startWaitingRun(api)]
     expect((await reviewsOf(api)).reviews).toEqual([first.review, second.review])
@@ -67,7 +67,7 @@ describe('reviews over REST', () => {
     expect((await api.get('/api/reviews?run=x')).status).toBe(400)
   })
 
-  it('are counted in full when the list is truncated', async () => {
+  it('Reviews over REST are counted in full when the list is truncated', async () => {
     const sing = task({ name: 'sing', description: 'Sing', review: true })
     const model = scriptedModel(() => 'x'.repeat(2_500_000))
     await using api = await openServer({
@@ -81,7 +81,7 @@ describe('reviews over REST', () => {
     expect((await reviewsOf(api, `?runId=${runId}`)).total).toBe(1)
   })
 
-  it('without a time limit have no end, and a timeout of 0', async () => {
+  it('Reviews over REST without a time limit have no end, and a timeout of 0', async () => {
     await using api = await choirServed({ timeoutMs: Infinity })
     const { review } = await startWaitingRun(api)
     expect(review.timeoutMs).toBe(0)
@@ -92,7 +92,7 @@ describe('reviews over REST', () => {
     [{ decision: 'EDIT', revisedOutput: 'Amen' }, 'COMPLETED', 'Amen'],
     [{ decision: 'EXIT_EARLY' }, 'COMPLETED', 'La la'],
     [{ decision: 'REJECT', feedback: 'Higher' }, 'WAITING_REVIEW', undefined],
-  ])('decided with %j lead to %s', async (body, status, output) => {
+  ])('Reviews over REST decided with %j lead to %s', async (body, status, output) => {
     await using api = await choirServed()
     const { runId, review } = await startWaitingRun(api)
     expect((await api.post(`/api/reviews/${review.reviewId}`, body)).status).toBe(200)
@@ -112,7 +112,7 @@ describe('reviews over REST', () => {
     await expect.poll(async () => (await api.detail(runId)).status).toBe(status)
   })
 
-  it('accept the first decision; a later one gets 409, and an unknown review 404', async () => {
+  it('Reviews over REST accept the first decision; a later one gets 409, and an unknown review 404', async () => {
     await using api = await choirServed()
     const { runId, review } = await startWaitingRun(api)
     const path = `/api/reviews/${review.reviewId}`
@@ -143,7 +143,7 @@ describe('reviews over REST', () => {
     [{ decision: 'REJECT', feedback: 'Higher', revisedOutput: 'Amen' }, '/revisedOutput'],
     [{ decision: 'EXIT_EARLY', revisedOutput: 'Amen' }, '/revisedOutput'],
     [{ decision: 'EXIT_EARLY', feedback: 'Higher' }, '/feedback'],
-  ])('refuse the decision %j and stay open', async (body, path) => {
+  ])('Reviews over REST refuse the decision %j and stay open', async (body, path) => {
     await using api = await choirServed()
     const { review } = await startWaitingRun(api)
     const refused = await api.post(`/api/reviews/${review.reviewId}`, body)
@@ -154,7 +154,7 @@ describe('reviews over REST', () => {
     expect((await reviewsOf(api)).reviews).toEqual([review])
   })
 
-  it('accept EDIT of a tool call with its input as JSON', async () => {
+  it('Reviews over REST accept EDIT of a tool call with its input as JSON', async () => {
     await using api = await openServer({ ensembles: [approvedTool()], limits: { parkAfterMs: 50 } })
     const { runId, review } = await startWaitingRun(api)
     expect(review).toMatchObject({
@@ -188,7 +188,7 @@ describe('reviews over REST', () => {
 })
 
 describe('reviews over a WebSocket', () => {
-  it('are decided by messages, and all connections get the decision', async () => {
+  it('Reviews over a WebSocket are decided by messages, and all connections get the decision', async () => {
     await using api = await choirServed()
     const { runId, review } = await startWaitingRun(api)
     await using socket = api.connect()
@@ -205,7 +205,7 @@ describe('reviews over a WebSocket', () => {
     expect(await socket.next('error')).toMatchObject({ error: 'REVIEW_RESOLVED' })
   })
 
-  it('[API-N1] are sent right after hello when they are open, with the remaining time', async () => {
+  it('[API-N1] Reviews over a WebSocket are sent right after hello when they are open, with the remaining time', async () => {
     await using api = await choirServed()
     const { runId, review } = await startWaitingRun(api)
     await expect
@@ -225,7 +225,7 @@ describe('reviews over a WebSocket', () => {
     expect((await elsewhere.next('review_requested')).reviewId).not.toBe(review.reviewId)
   })
 
-  it('[API-N1] are sent once, in their place, when they open while hello is built', async () => {
+  it('[API-N1] Reviews over a WebSocket are sent once, in their place, when they open while hello is built', async () => {
     await using api = await choirServed()
     const openReviews = api.runs.reviews.open.bind(api.runs)
     api.runs.reviews.open = async (query) => {
@@ -241,7 +241,7 @@ describe('reviews over a WebSocket', () => {
     expect(socket.events.filter(({ type }) => type === 'review_requested')).toHaveLength(1)
   })
 
-  it('[API-N1] are sent once when they opened while the connection was established', async () => {
+  it('[API-N1] Reviews over a WebSocket are sent once when they opened while the connection was established', async () => {
     await using api = await choirServed()
     const list = api.runs.list.bind(api.runs)
     api.runs.list = async (query) => {
@@ -256,7 +256,7 @@ describe('reviews over a WebSocket', () => {
     expect(socket.events.map(({ type }) => type)).toEqual(['review_requested'])
   })
 
-  it('[API-N1] without a time limit have a timeout of 0, and decided ones are not sent', async () => {
+  it('[API-N1] Reviews over a WebSocket without a time limit have a timeout of 0, and decided ones are not sent', async () => {
     await using api = await choirServed({ timeoutMs: Infinity })
     const decided = await startWaitingRun(api)
     await api.post(`/api/reviews/${decided.review.reviewId}`, { decision: 'CONTINUE' })

@@ -372,7 +372,7 @@ const GATEWAY = gatewayRoutes(parts.options, {
 const addressOf = ({ method, path }: { readonly method: string; readonly path: string }): string =>
   `${method} ${path}`
 
-it('every route of every protocol and every message has a row', () => {
+it('Every route of every protocol and every message has a row', () => {
   expect(Object.keys(REST).toSorted()).toEqual(Object.keys(ROUTES).toSorted())
   expect(Object.keys(PROTOCOLS).toSorted()).toEqual(GATEWAY.map(addressOf).toSorted())
   expect(Object.keys(MESSAGES).toSorted()).toEqual(CLIENT_MESSAGE_TYPES.toSorted())
@@ -514,7 +514,7 @@ describe.each(KINDS)('with an id of a run that is %s', (kind) => {
   )
 
   it.each(Object.entries({ ...MESSAGES, ...MESSAGE_VARIANTS }))(
-    'message %s requires its scopes, and no others',
+    'The message %s requires its scopes, and no others',
     async (type, row) => {
       for (const [scopes, lacking] of keysOf(row, kind)) {
         const things = await findThings(kind, scopes, type)

@@ -23,7 +23,7 @@ const list = async (api: TestServer, query = '', init: RequestInit = {}): Promis
   return decoded.value
 }
 
-it('shows usage and cost of a run so far and at its end, like its detail', async () => {
+it('The list of runs shows usage and cost of a run so far and at its end, like its detail', async () => {
   await using api = await openRecordedServer()
   const { runId } = (await (await api.post('/api/runs', { inputs: { topic: 'AI' } })).json()) as {
     runId: string
@@ -47,7 +47,7 @@ it('shows usage and cost of a run so far and at its end, like its detail', async
   expect(run).not.toHaveProperty('submittedBy')
 })
 
-it('shows no cost without a price, and no end time before the end', async () => {
+it('The list of runs shows no cost without a price, and no end time before the end', async () => {
   await using api = await openServer()
   const runId = await api.submit()
   for await (const batch of api.runs.follow({ runId, from: 0 })) {
@@ -62,7 +62,7 @@ it('shows no cost without a price, and no end time before the end', async () => 
   expect(run).not.toHaveProperty('completedAt')
 })
 
-it('shows the number of open reviews of each run', async () => {
+it('The list of runs shows the number of open reviews of each run', async () => {
   const model = scriptedModel(() => 'A draft')
   const draft = task({ name: 'draft', description: 'Draft it', review: true })
   await using api = await openServer({
@@ -79,7 +79,7 @@ it('shows the number of open reviews of each run', async () => {
   expect(await shown()).toEqual([0, 1])
 })
 
-it('shows the key that submitted a run', async () => {
+it('The list of runs shows the key that submitted a run', async () => {
   const key = { authorization: 'Bearer secret-of-ci-0123456789abcdef' }
   const scopes = ['runs:read', 'runs:write'] as const
   const apiKeys = [apiKey('secret-of-ci-0123456789abcdef', { name: 'ci', scopes: [...scopes] })]
@@ -88,7 +88,7 @@ it('shows the key that submitted a run', async () => {
   expect((await list(api, '', { headers: key })).runs).toMatchObject([{ submittedBy: 'ci' }])
 })
 
-it('shows the start of an error', async () => {
+it('The list of runs shows the start of an error', async () => {
   const handler = async (): Promise<string> => {
     throw new Error('x'.repeat(1000))
   }
@@ -106,7 +106,7 @@ it.each([
   [`${'x'.repeat(299)}🎻 and more`, 'x'.repeat(299)],
   [`${'x'.repeat(298)}🎻 and more`, `${'x'.repeat(298)}🎻`],
   ['', ''],
-])('does not split a character of an error', (error, shown) => {
+])('The list of runs does not split a character of an error', (error, shown) => {
   expect(toRunSummary({ ...BARE, error }).error).toBe(shown)
 })
 
@@ -127,7 +127,7 @@ const BARE: ListedRun = {
   openReviews: 0,
 }
 
-it('reads a page of any length with one query to the store', async () => {
+it('The list of runs reads a page of any length with one query to the store', async () => {
   await using api = await openServer({ limits: { maxConcurrentRuns: 1, maxQueuedRuns: 100 } })
   for (let count = 0; count < 20; count += 1) await api.submit()
   const calls: string[] = []
@@ -142,7 +142,7 @@ it('reads a page of any length with one query to the store', async () => {
   expect(calls).toEqual(['list'])
 })
 
-it('accepts tags of any JSON scalar over REST and WebSocket, shows them unchanged, and finds them by their text', async () => {
+it('The list of runs accepts tags of any JSON scalar over REST and WebSocket, shows them unchanged, and finds them by their text', async () => {
   await using api = await openServer()
   const inputs = { composer: 'Bach', hall: 'A' }
   const tags = { pr: 7, ratio: 0.5, nightly: true, draft: false, by: 'ci' }

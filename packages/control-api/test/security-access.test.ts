@@ -18,7 +18,7 @@ const SCOPES: readonly Scope[] = [
 ]
 
 describe('GET /api/me', () => {
-  it('returns name, scopes, roles and expiry of the key', async () => {
+  it('GET /api/me returns name, scopes, roles and expiry of the key', async () => {
     const expiresAt = Date.parse('2031-01-01T00:00:00Z')
     const scopes: readonly Scope[] = ['runs:read', 'reviews:decide']
     await using api = await openServer({
@@ -33,7 +33,7 @@ describe('GET /api/me', () => {
     })
   })
 
-  it('reports all scopes on a server without keys', async () => {
+  it('GET /api/me reports all scopes on a server without keys', async () => {
     await using api = await openServer({})
     const response = await fetch(`${api.url}/api/me`)
     expect(await response.json()).toEqual({ name: null, scopes: ['admin'], roles: null })
@@ -46,7 +46,7 @@ describe('scopes', () => {
   )
 
   it.each(SCOPES)(
-    'a key with only %s may use the routes that require it, and no others',
+    'A key with only %s may use the routes that require it, and no others',
     async (scope) => {
       await using api = await openServer({ apiKeys: [key({ scopes: [scope] })] })
       for (const [name, route] of routes) {
@@ -70,7 +70,7 @@ describe('scopes', () => {
     ['tools:invoke', { type: 'tool_request', requestId: '1', from: 'x', tool: 'x' }],
   ]
 
-  it.each(messages)('a message requires %s like its route: %j', async (scope, message) => {
+  it.each(messages)('A message requires %s like its route: %j', async (scope, message) => {
     const others = SCOPES.filter((other) => other !== scope && other !== 'admin')
     const scopes: readonly Scope[] = ['runs:read', scope]
     const apiKeys = [key({ scopes: others }), key({ name: 'one', scopes }, 'another-key-of-length')]
@@ -88,13 +88,13 @@ describe('scopes', () => {
     expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(0)
   })
 
-  it('opening a WebSocket requires runs:read', async () => {
+  it('A handshake of a WebSocket requires runs:read', async () => {
     await using api = await openServer({ apiKeys: [key({ scopes: ['runs:write'] })] })
     await using socket = api.connect('/ws', { authorization: `Bearer ${KEY}` })
     expect(await socket.refused()).toBe(403)
   })
 
-  it('a key without scopes may do everything except admin; liveness requires no key', async () => {
+  it('A key without scopes may do everything except admin; liveness requires no key', async () => {
     await using api = await openServer({ apiKeys: [key({})] })
     expect((await call(api, '/api/audit', 'GET')).status).toBe(403)
     expect((await call(api, '/api/runs', 'GET')).status).toBe(200)
@@ -105,7 +105,7 @@ describe('scopes', () => {
 })
 
 describe('keys', () => {
-  it('a wrong, truncated or repeated key gets 401, which reveals nothing about the valid one', async () => {
+  it('A wrong, truncated or repeated key gets 401, which reveals nothing about the valid one', async () => {
     await using api = await openServer({ apiKeys: [key({})] })
     for (const wrong of [
       KEY.slice(1),
@@ -126,7 +126,7 @@ describe('keys', () => {
     expect(inQuery.status).toBe(401)
   })
 
-  it('an expired key gets 401, and its WebSockets are closed', async () => {
+  it('An expired key gets 401, and its WebSockets are closed', async () => {
     const clock = fakeClock()
     const expiresAt = clock.now() + 1_000
     await using api = await openServer({ clock, apiKeys: [key({ expiresAt })] })
@@ -143,7 +143,7 @@ describe('keys', () => {
     ])
   })
 
-  it('an event stream ends when the key of its reader expires', async () => {
+  it('An event stream ends when the key of its reader expires', async () => {
     const clock = fakeClock()
     const expiresAt = clock.now() + 1_000
     await using api = await openServer({ clock, apiKeys: [key({ expiresAt })] })
@@ -167,11 +167,11 @@ describe('keys', () => {
     ['an invalid hash', [{ name: 'a', sha256: 'abc' }], 'SHA-256 as 64 hexadecimal digits'],
     ['an unknown scope', [key({ scopes: ['root' as Scope] })], 'unknown scope "root"'],
     ['an invalid limit', [key({ limits: { requestsPerMinute: -1 } })], 'requestsPerMinute'],
-  ])('a server with %s does not start', async (_, apiKeys, problem) => {
+  ])('A server with %s does not start', async (_, apiKeys, problem) => {
     await expect(openServer({ apiKeys })).rejects.toThrow(problem)
   })
 
-  it('a server with an invalid origin or a limit out of range does not start', async () => {
+  it('A server with an invalid origin or a limit out of range does not start', async () => {
     await expect(
       openServer({
         allowedOrigins: ['https://a.example/', 'nonsense'],
@@ -183,7 +183,7 @@ describe('keys', () => {
 })
 
 describe('limits of a key', () => {
-  it('count requests and messages together; one beyond the limit gets the time to wait', async () => {
+  it('Limits of a key count requests and messages together; one beyond the limit gets the time to wait', async () => {
     const clock = fakeClock()
     await using api = await openServer({
       clock,
@@ -206,7 +206,7 @@ describe('limits of a key', () => {
     expect((await call(api, '/api/runs', 'GET')).status).toBe(200)
   })
 
-  it('[API-K4] refuse an address with too many wrong keys, while valid keys from there still work', async () => {
+  it('[API-K4] Limits of a key refuse an address with too many wrong keys, while valid keys from there still work', async () => {
     const clock = fakeClock()
     await using api = await openServer({ clock, maxRefusedKeysPerMinute: 2, apiKeys: [key({})] })
     const statuses: number[] = []
@@ -219,7 +219,7 @@ describe('limits of a key', () => {
     expect((await api.get('/api/runs')).status).toBe(401)
   })
 
-  it('count unfinished runs and their cost', async () => {
+  it('Limits of a key count unfinished runs and their cost', async () => {
     const apiKeys = [
       key({ limits: { maxUnfinishedRuns: 1 } }),
       key({ name: 'b' }, 'another-key-of-length'),

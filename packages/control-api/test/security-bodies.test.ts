@@ -21,26 +21,29 @@ describe('deeply nested bodies', () => {
     ['the inputs', `{"inputs":{"composer":${deepList}}}`],
     ['an output schema', `{"tasks":[{"description":"x","outputSchema":{"a":${deepObject}}}]}`],
     ['129 levels', `{"inputs":${'['.repeat(128)}${']'.repeat(128)}}`],
-  ])('with %s get 400 that names the nesting, over REST and WebSocket alike', async (_, body) => {
-    await using api = await openServer()
-    const response = await api.post('/api/runs', body)
-    expect([response.status, await response.json()]).toMatchObject([
-      400,
-      { error: 'BAD_REQUEST', message: expect.stringContaining('nested at most 128 deep') },
-    ])
-    await using socket = api.connect()
-    await socket.next('hello')
-    socket.send(body)
-    expect(await socket.next('error')).toMatchObject({
-      error: 'BAD_REQUEST',
-      message: expect.stringContaining('nested at most 128 deep'),
-    })
-    socket.send({ type: 'ping' })
-    await socket.next('pong')
-    expect(api.errors).toEqual([])
-  })
+  ])(
+    'Deeply nested bodies with %s get 400 that names the nesting, over REST and WebSocket alike',
+    async (_, body) => {
+      await using api = await openServer()
+      const response = await api.post('/api/runs', body)
+      expect([response.status, await response.json()]).toMatchObject([
+        400,
+        { error: 'BAD_REQUEST', message: expect.stringContaining('nested at most 128 deep') },
+      ])
+      await using socket = api.connect()
+      await socket.next('hello')
+      socket.send(body)
+      expect(await socket.next('error')).toMatchObject({
+        error: 'BAD_REQUEST',
+        message: expect.stringContaining('nested at most 128 deep'),
+      })
+      socket.send({ type: 'ping' })
+      await socket.next('pong')
+      expect(api.errors).toEqual([])
+    },
+  )
 
-  it('do not include brackets within a text', async () => {
+  it('Brackets within a text do not count as nesting', async () => {
     await using api = await openServer()
     const composer = `${'['.repeat(500)}"\\${'{'.repeat(500)}`
     const response = await api.post('/api/runs', { inputs: { ...INPUTS, composer } })
@@ -150,7 +153,7 @@ describe('bodies that are not JSON', () => {
     ['two values', Buffer.from('{} {}')],
     ['NaN', Buffer.from('{"inputs":NaN}')],
     ['white space alone', Buffer.from('   ')],
-  ])('with %s get 400', async (_, body) => {
+  ])('Bodies that are not JSON with %s get 400', async (_, body) => {
     await using api = await openServer()
     const headers = { 'content-type': 'application/json' }
     const response = await api.get('/api/runs', { method: 'POST', body, headers })
@@ -162,7 +165,7 @@ describe('bodies that are not JSON', () => {
     expect(api.errors).toEqual([])
   })
 
-  it('that are too long close only their own WebSocket', async () => {
+  it('Bodies that are not JSON that are too long close only their own WebSocket', async () => {
     await using api = await openServer({ maxBodyBytes: 1_000 })
     await using long = api.connect()
     await using other = api.connect()
@@ -181,24 +184,27 @@ describe('bodies with a form content type', () => {
     'text/plain;charset=UTF-8',
     'application/x-www-form-urlencoded',
     'multipart/form-data; boundary=x',
-  ])('get 415 in a POST with %s, as any page can send, also without a body', async (type) => {
-    await using api = await openServer()
-    const runId = await api.submit()
-    for (const path of [`/api/runs/${runId}/cancel`, '/api/tickets', '/api/lifecycle/drain']) {
-      for (const body of ['', '{}']) {
-        const request = head(
-          `POST ${path} HTTP/1.1`,
-          `Content-Type: ${type}`,
-          `Content-Length: ${body.length}`,
-        )
-        expect(codesOf(await exchange(api.url, request + body))).toEqual([
-          [415, 'UNSUPPORTED_MEDIA_TYPE'],
-        ])
+  ])(
+    'Bodies with a form content type get 415 in a POST with %s, as any page can send, also without a body',
+    async (type) => {
+      await using api = await openServer()
+      const runId = await api.submit()
+      for (const path of [`/api/runs/${runId}/cancel`, '/api/tickets', '/api/lifecycle/drain']) {
+        for (const body of ['', '{}']) {
+          const request = head(
+            `POST ${path} HTTP/1.1`,
+            `Content-Type: ${type}`,
+            `Content-Length: ${body.length}`,
+          )
+          expect(codesOf(await exchange(api.url, request + body))).toEqual([
+            [415, 'UNSUPPORTED_MEDIA_TYPE'],
+          ])
+        }
       }
-    }
-    expect((await api.detail(runId)).status).not.toMatch(/CANCEL/)
-    api.play()
-  })
+      expect((await api.detail(runId)).status).not.toMatch(/CANCEL/)
+      api.play()
+    },
+  )
 })
 
 async function errorOf(response: Response): Promise<string> {

@@ -7,7 +7,7 @@ const PAGE = 'https://app.example.com'
 const FOREIGN = 'https://evil.example'
 
 describe('cross-origin pages', () => {
-  it('that are allowed get preflight headers without a key', async () => {
+  it('Cross-origin pages that are allowed get preflight headers without a key', async () => {
     await using api = await openServer({ allowedOrigins: [PAGE] })
     const [answer] = await exchange(
       api.url,
@@ -32,7 +32,7 @@ describe('cross-origin pages', () => {
     expect(answer?.headers['access-control-allow-credentials']).toBeUndefined()
   })
 
-  it('that are allowed can read responses, errors and streams, and others cannot', async () => {
+  it('Cross-origin pages that are allowed can read responses, errors and streams, and others cannot', async () => {
     await using api = await openServer({ allowedOrigins: [PAGE] })
     const runId = await api.submit()
     const headers = { origin: PAGE }
@@ -74,27 +74,30 @@ describe('cross-origin pages', () => {
     'http://127.0.0.1.evil.example',
     'nonsense',
     '',
-  ])('from "%s" are refused on every route, by Origin and by handshake', async (origin) => {
-    await using api = await openServer({ allowedOrigins: [PAGE] })
-    const lines = ['GET /api/status', 'POST /api/runs', 'DELETE /api/runs/x', 'OPTIONS /api/runs']
-    for (const line of lines) {
-      const request = head(
-        `${line} HTTP/1.1`,
-        `Origin: ${origin}`,
-        'Access-Control-Request-Method: POST',
-        'Content-Type: text/plain',
-        'Content-Length: 0',
-      )
-      const answers = await exchange(api.url, request)
-      expect(codesOf(answers)).toEqual([[403, 'ORIGIN_NOT_ALLOWED']])
-      expect(answers[0]?.headers['access-control-allow-origin']).toBeUndefined()
-    }
-    await using socket = api.connect('/ws', { origin })
-    expect(await socket.refused()).toBe(403)
-    expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(0)
-  })
+  ])(
+    'Cross-origin pages from "%s" are refused on every route, by Origin and by handshake',
+    async (origin) => {
+      await using api = await openServer({ allowedOrigins: [PAGE] })
+      const lines = ['GET /api/status', 'POST /api/runs', 'DELETE /api/runs/x', 'OPTIONS /api/runs']
+      for (const line of lines) {
+        const request = head(
+          `${line} HTTP/1.1`,
+          `Origin: ${origin}`,
+          'Access-Control-Request-Method: POST',
+          'Content-Type: text/plain',
+          'Content-Length: 0',
+        )
+        const answers = await exchange(api.url, request)
+        expect(codesOf(answers)).toEqual([[403, 'ORIGIN_NOT_ALLOWED']])
+        expect(answers[0]?.headers['access-control-allow-origin']).toBeUndefined()
+      }
+      await using socket = api.connect('/ws', { origin })
+      expect(await socket.refused()).toBe(403)
+      expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(0)
+    },
+  )
 
-  it('[API-K2] that a browser marks as cross-site cannot change anything without an Origin either', async () => {
+  it('[API-K2] Cross-origin pages that a browser marks as cross-site cannot change anything without an Origin either', async () => {
     await using api = await openServer()
     const statusOf = async (line: string, site: string): Promise<number | undefined> => {
       const request = head(`${line} HTTP/1.1`, `Sec-Fetch-Site: ${site}`, 'Content-Length: 0')
@@ -119,7 +122,7 @@ describe('host names of the server', () => {
     ['[::1', 'half an address'],
     ['', 'nothing'],
     ['2130706433', 'a number that is an address'],
-  ])('the Host "%s" is refused: %s', async (host) => {
+  ])('The Host "%s" is refused: %s', async (host) => {
     await using api = await openServer()
     const request = `GET /api/status HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
     const [[status, code] = []] = codesOf(await exchange(api.url, request))

@@ -86,7 +86,7 @@ const ATTACKS: Readonly<Record<Code, Attack>> = {
 describe('every error that a route can return', () => {
   const cases = Object.entries(ATTACKS) as [Code, Attack][]
 
-  it('is in this table', () => {
+  it('Every error that a route can return is in this table', () => {
     expect(cases.map(([code]) => code).toSorted()).toEqual(COMMON_ERRORS.toSorted())
   })
 

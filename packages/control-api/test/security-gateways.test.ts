@@ -43,7 +43,7 @@ const routes = gatewayRoutes(parts.options, mcp).filter(({ path }) =>
 )
 
 describe('the routes of foreign clients', () => {
-  it('have these scopes, and no others', () => {
+  it('The routes of foreign clients have these scopes, and no others', () => {
     const found = routes.map(({ method, path, scope }) => `${method} ${path} ${scope}`)
     expect(found.toSorted()).toEqual(CLIENT_ROUTES.toSorted())
   })
@@ -92,12 +92,12 @@ describe.each(routes)('$method $path', ({ method, path: template, scope: needed 
     raw(api, { method, path, headers, body: method === 'POST' ? body : '' })
   const authorization = 'Bearer key-with-all-scopes'
 
-  it('requires a key', async () => {
+  it('A route of foreign clients requires a key', async () => {
     expect((await send({})).status).toBe(401)
     expect((await send({ authorization: 'Bearer wrong' })).status).toBe(401)
   })
 
-  it(`requires the scope ${scope}`, async () => {
+  it(`A route of foreign clients requires the scope ${scope}`, async () => {
     const refused = await send({ authorization: `Bearer ${keyWithout(scope)}` })
     expect([refused.status, refused.text]).toEqual([
       403,
@@ -105,12 +105,12 @@ describe.each(routes)('$method $path', ({ method, path: template, scope: needed 
     ])
   })
 
-  it('refuses an unknown host and a cross-origin page', async () => {
+  it('A route of foreign clients refuses an unknown host and a cross-origin page', async () => {
     expect((await send({ authorization, host: 'evil.example' })).status).toBe(403)
     expect((await send({ authorization, origin: 'https://evil.example' })).status).toBe(403)
   })
 
-  it('does not fail on requests that it cannot read', async () => {
+  it('A route of foreign clients does not fail on requests that it cannot read', async () => {
     for (const body of ['', '[]', 'null', '{', '{"messages":7,"threadId":{}}', '[['.repeat(200)]) {
       const { status, text } = await send({ authorization }, body)
       expect([body, status < 500, text]).toEqual([body, true, expect.not.stringContaining('at /')])
@@ -118,7 +118,7 @@ describe.each(routes)('$method $path', ({ method, path: template, scope: needed 
   })
 
   it.runIf(method === 'POST' && !/\/(?:stop|cancel)$/.test(path))(
-    'refuses a body that is too large, and the form of a page',
+    'A route of foreign clients refuses a body that is too large, and the form of a page',
     async () => {
       const large = await send({ authorization }, JSON.stringify({ x: 'x'.repeat(MAX_BODY_BYTES) }))
       expect(large.status).toBe(413)

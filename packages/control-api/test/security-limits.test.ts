@@ -32,7 +32,7 @@ describe('excessive headers', () => {
     await expectWell(api)
   })
 
-  it('[API-H2] get 431 from one header more than allowed, which is counted', async () => {
+  it('[API-H2] Excessive headers get 431 from one header more than allowed, which is counted', async () => {
     await using api = await openServer({ maxHeaders: 10 })
     const send = async (headers: number): Promise<unknown> => {
       // Host and Connection are two of them.
@@ -44,7 +44,7 @@ describe('excessive headers', () => {
     expect(await metricsOf(api)).toContain('tutti_http_requests_total{route="none",status="431"} 1')
   })
 
-  it('without an end are cut off', async () => {
+  it('Excessive headers without an end are cut off', async () => {
     await using api = await openServer()
     await using connection = open(api.url)
     connection.send('GET / HTTP/1.1\r\nHost: localhost\r\n')
@@ -56,7 +56,7 @@ describe('excessive headers', () => {
   })
 
   it.each(['Host: localhost', 'Authorization: Bearer x', 'Origin: http://localhost'])(
-    '[API-K1] with "%s" twice get 400',
+    '[API-K1] Excessive headers with "%s" twice get 400',
     async (header) => {
       await using api = await openServer()
       const request = head('GET /api/status HTTP/1.1', header, header)
@@ -68,14 +68,14 @@ describe('excessive headers', () => {
 describe('slow requests', () => {
   const limits = { headersTimeoutMs: 200, requestTimeoutMs: 400, stalledReaderMs: 300 }
 
-  it('[API-H2] with incomplete headers get 408 with an error body', async () => {
+  it('[API-H2] Slow requests with incomplete headers get 408 with an error body', async () => {
     await using api = await openServer(limits)
     const [answer] = await exchange(api.url, 'GET /api/status HTTP/1.1\r\nHost: localhost\r\n')
     expect(answer).toMatchObject({ status: 408, headers: SECURITY_HEADERS })
     expect(JSON.parse(answer?.body ?? '')).toMatchObject({ error: 'REQUEST_TIMEOUT' })
   })
 
-  it('[API-H2] with an incomplete body get 408, which is not an internal error', async () => {
+  it('[API-H2] Slow requests with an incomplete body get 408, which is not an internal error', async () => {
     await using api = await openServer(limits)
     const request = head(
       'POST /api/runs HTTP/1.1',
@@ -89,7 +89,7 @@ describe('slow requests', () => {
     await expectWell(api)
   })
 
-  it('[API-H2] may have slow responses: `wait` and an event stream are not cut off', async () => {
+  it('[API-H2] Slow responses are not cut off: `wait` and an event stream', async () => {
     await using api = await openServer(limits)
     const inputs = { composer: 'Bach', hall: 'A' }
     const waiting = api.post('/api/runs?wait=60', { runId: 'slow', inputs })
@@ -102,7 +102,7 @@ describe('slow requests', () => {
     expect((await events).at(-1)).toMatchObject({ type: 'run_result', status: 'COMPLETED' })
   })
 
-  it('[API-H4] of event readers that stop reading are closed, and the run still ends', async () => {
+  it('[API-H4] Connections of event readers that stop reading are closed, and the run still ends', async () => {
     const infos: string[] = []
     const logger = { ...silentLogger, info: (message: string) => void infos.push(message) }
     const shout = task({ name: 'shout', description: 'Shout' })
@@ -118,7 +118,7 @@ describe('slow requests', () => {
     expect(await metricsOf(api)).toContain('tutti_reader_drops_total{transport="http"} 1')
   })
 
-  it('[API-H4] that never come leave no connection open, and are not stalled readers', async () => {
+  it('[API-H4] Slow requests that never come leave no connection open, and are not stalled readers', async () => {
     const infos: string[] = []
     const logger = { ...silentLogger, info: (message: string) => void infos.push(message) }
     await using api = await openServer({ stalledReaderMs: 300, logger })
@@ -130,7 +130,7 @@ describe('slow requests', () => {
 })
 
 describe('too many connections', () => {
-  it('[API-H3] beyond the limit get 429, and others continue', async () => {
+  it('[API-H3] Connections beyond the limit get 429, and others continue', async () => {
     await using api = await openServer({ maxConnections: 2 })
     await using first = open(api.url)
     await using second = open(api.url)
@@ -144,7 +144,7 @@ describe('too many connections', () => {
     await expect.poll(() => rawStatus(api), POLL).toBe(200)
   })
 
-  it('[API-H3] of one address are refused, also as WebSockets, until another closes', async () => {
+  it('[API-H3] Connections of one address are refused, also as WebSockets, until another closes', async () => {
     await using api = await openServer({ maxConnectionsPerAddress: 1 })
     await using first = open(api.url)
     first.send('GET /api/status HTTP/1.1\r\n')
@@ -158,7 +158,7 @@ describe('too many connections', () => {
     await expect.poll(() => rawStatus(api), POLL).toBe(200)
   })
 
-  it('of WebSockets have a separate limit', async () => {
+  it('Connections of WebSockets have a separate limit', async () => {
     await using api = await openServer({ maxSockets: 1 })
     await using first = api.connect()
     await first.next('hello')
@@ -215,13 +215,16 @@ describe('unusual requests', () => {
     ['1.0', '/api/health/live', 200, undefined],
     ['1.0', '/api/health/ready?x=1', 200, undefined],
     ['1.0', '/api/health/../status', 403, 'HOST_NOT_ALLOWED'],
-  ])('[API-K1] of HTTP/%s for %s without a Host get %i', async (version, path, status, code) => {
-    await using api = await openServer()
-    const request = `GET ${path} HTTP/${version}\r\nConnection: close\r\n\r\n`
-    expect(codesOf(await exchange(api.url, request))).toEqual([[status, code]])
-  })
+  ])(
+    '[API-K1] Unusual requests of HTTP/%s for %s without a Host get %i',
+    async (version, path, status, code) => {
+      await using api = await openServer()
+      const request = `GET ${path} HTTP/${version}\r\nConnection: close\r\n\r\n`
+      expect(codesOf(await exchange(api.url, request))).toEqual([[status, code]])
+    },
+  )
 
-  it('[API-H6] that expect 100 Continue get it only for a body that is not too large', async () => {
+  it('[API-H6] Unusual requests that expect 100 Continue get it only for a body that is not too large', async () => {
     await using api = await openServer({ maxBodyBytes: 10 })
     const announce = (size: number) =>
       [
@@ -245,7 +248,7 @@ describe('unusual requests', () => {
     expect(codesOf(parseResponses(answered))).toEqual([[400, 'BAD_REQUEST']])
   })
 
-  it('[API-H6] that expect 100 Continue get it for a body of unknown length', async () => {
+  it('[API-H6] Unusual requests that expect 100 Continue get it for a body of unknown length', async () => {
     await using api = await openServer()
     await using client = open(api.url)
     client.send(
@@ -267,7 +270,7 @@ describe('unusual requests', () => {
     ['a length and chunks (smuggling)', 'Content-Length: 3\r\nTransfer-Encoding: chunked'],
     ['a length that is not a number', 'Content-Length: -1'],
     ['an invalid transfer encoding', 'Transfer-Encoding: chunked, gzip'],
-  ])('with a body that has %s get 400', async (_, headers) => {
+  ])('Unusual requests with a body that has %s get 400', async (_, headers) => {
     await using api = await openServer()
     const request = head('POST /api/runs HTTP/1.1', 'Content-Type: application/json', headers)
     const answers = codesOf(await exchange(api.url, `${request}{}\r\n0\r\n\r\n`))
@@ -275,7 +278,7 @@ describe('unusual requests', () => {
     expect(api.errors).toEqual([])
   })
 
-  it('with an invalid chunk, or garbage after a request, end only their connection', async () => {
+  it('Unusual requests with an invalid chunk, or garbage after a request, end only their connection', async () => {
     await using api = await openServer()
     const chunked = head(
       'POST /api/runs HTTP/1.1',
@@ -290,7 +293,7 @@ describe('unusual requests', () => {
     await expectWell(api)
   })
 
-  it('whose client leaves within the body cause no internal error', async () => {
+  it('Unusual requests whose client leaves within the body cause no internal error', async () => {
     await using api = await openServer()
     for (const sent of ['', '{"inputs":{']) {
       await using connection = open(api.url)
@@ -303,7 +306,7 @@ describe('unusual requests', () => {
     expect(api.errors).toEqual([])
   })
 
-  it('for an upgrade to another protocol are handled as HTTP/1.1', async () => {
+  it('Unusual requests for an upgrade to another protocol are handled as HTTP/1.1', async () => {
     await using api = await openServer()
     const request = [
       'GET /api/status HTTP/1.1',
@@ -324,7 +327,7 @@ describe('unusual requests', () => {
   it.each([
     ['a version that does not exist', { 'sec-websocket-version': '99' }],
     ['no key', { 'sec-websocket-key': 'x' }],
-  ])('for a handshake with %s get 400 with an error body', async (_, changed) => {
+  ])('Unusual requests for a handshake with %s get 400 with an error body', async (_, changed) => {
     await using api = await openServer()
     const headers = {
       host: 'localhost',
@@ -339,14 +342,17 @@ describe('unusual requests', () => {
     expect(codesOf(await exchange(api.url, request))).toEqual([[400, 'BAD_REQUEST']])
   })
 
-  it.each(['/runs/%ff/ws', '/runs/%/ws'])('for a handshake at %s get 400', async (path) => {
-    await using api = await openServer()
-    await using socket = api.connect(path)
-    expect(await socket.refused()).toBe(400)
-    await using other = api.connect('//')
-    expect(await other.refused()).toBe(404)
-    expect(api.errors).toEqual([])
-  })
+  it.each(['/runs/%ff/ws', '/runs/%/ws'])(
+    'Unusual requests for a handshake at %s get 400',
+    async (path) => {
+      await using api = await openServer()
+      await using socket = api.connect(path)
+      expect(await socket.refused()).toBe(400)
+      await using other = api.connect('//')
+      expect(await other.refused()).toBe(404)
+      expect(api.errors).toEqual([])
+    },
+  )
 })
 
 /** Returns the status of a request on a new connection. */

@@ -10,7 +10,7 @@ const SECRET = 'sk-live-"quoted"-1234567890'
 const secrets = redactor([SECRET])
 
 describe('secrets', () => {
-  it('are in no error body, over REST and WebSocket alike', async () => {
+  it('Secrets are in no error body, over REST and WebSocket alike', async () => {
     await using api = await openServer({ redactor: secrets })
     const wrong = { ensemble: SECRET, inputs: { [SECRET]: 1 } }
     for (const body of [wrong, { ensemble: SECRET }]) {
@@ -30,7 +30,7 @@ describe('secrets', () => {
     expect(await refused.refused()).toBe(404)
   })
 
-  it('are in no event from any source, while the agents still work with them', async () => {
+  it('Secrets are in no event from any source, while the agents still work with them', async () => {
     const given: unknown[] = []
     const login = defineTool({
       name: 'login',
@@ -67,7 +67,7 @@ describe('secrets', () => {
     expect(events.at(-1)).toMatchObject({ type: 'run_result', status: 'COMPLETED' })
   })
 
-  it('[GW-I6] are in no result of a direct tool call, over REST and WebSocket alike', async () => {
+  it('[GW-I6] Secrets are in no result of a direct tool call, over REST and WebSocket alike', async () => {
     const leak = defineTool({
       name: 'leak',
       description: 'Returns a secret',
@@ -98,7 +98,7 @@ describe('secrets', () => {
     }
   })
 
-  it('are in no inputs and tags that callers get, while the agents get them', async () => {
+  it('Secrets are in no inputs and tags that callers get, while the agents get them', async () => {
     const prompts: string[] = []
     const model = scriptedModel(({ messages }) => {
       prompts.push(JSON.stringify(messages))

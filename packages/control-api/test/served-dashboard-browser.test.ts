@@ -12,7 +12,7 @@ const KEY = 'a-key-of-some-length'
 const LIMIT_MS = 60_000
 
 describe('the page in a browser', { timeout: LIMIT_MS }, () => {
-  it('loads and connects to its server over HTTP and WebSocket, without a violation of its policy', async () => {
+  it('The page in a browser loads and connects to its server over HTTP and WebSocket, without a violation of its policy', async () => {
     await inBrowser(PAGE, async ({ page, api, complaints }) => {
       const asked: string[] = []
       page.on('request', (request) => asked.push(new URL(request.url()).pathname))
@@ -29,7 +29,7 @@ describe('the page in a browser', { timeout: LIMIT_MS }, () => {
     })
   })
 
-  it('runs no inline or foreign script, and connects to no other server', async () => {
+  it('The page in a browser runs no inline or foreign script, and connects to no other server', async () => {
     await using other = await openServer()
     const html = PAGE.replace('<h1>', '<script>globalThis.ran = true</script><h1>')
     await inBrowser(html, async ({ page, api }) => {

@@ -55,7 +55,7 @@ const NOWHERE = [
 ]
 
 describe('GET /', () => {
-  it('returns the page with its policy to a browser', async () => {
+  it('GET / returns the page with its policy to a browser', async () => {
     using folder = dashboardFolder()
     await using api = await openServer({ dashboard: folder.path })
     const page = await raw(api, '/', BROWSER)
@@ -68,7 +68,7 @@ describe('GET /', () => {
   })
 
   it.each([{}, { accept: '*/*' }, { accept: 'text/html;q=0.8, text/plain' }])(
-    'returns the text to a client that sends %j',
+    'GET / returns the text to a client that sends %j',
     async (headers) => {
       using folder = dashboardFolder()
       await using api = await openServer({ dashboard: folder.path })
@@ -86,13 +86,13 @@ describe('GET /', () => {
     },
   )
 
-  it('returns the text to every client if there is no dashboard', async () => {
+  it('GET / returns the text to every client if there is no dashboard', async () => {
     await using api = await openServer()
     const text = await raw(api, '/', BROWSER)
     expect([text.status, text.headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8'])
   })
 
-  it('requires a key for the text, and none for the page and its files', async () => {
+  it('GET / requires a key for the text, and none for the page and its files', async () => {
     using folder = dashboardFolder()
     await using api = await openServer({
       dashboard: folder.path,
@@ -113,7 +113,7 @@ describe('GET /', () => {
     expect((await raw(api, '/api/runs', BROWSER)).status).toBe(401)
   })
 
-  it('allows the same methods as without a dashboard', async () => {
+  it('GET / allows the same methods as without a dashboard', async () => {
     using folder = dashboardFolder()
     await using api = await openServer({ dashboard: folder.path })
     const answer = await raw(api, '/', BROWSER, 'PUT')
@@ -147,7 +147,7 @@ describe('the files of the dashboard', () => {
     })
   })
 
-  it('are those that existed at the start of the server, unchanged', async () => {
+  it('The files of the dashboard are those that existed at the start of the server, unchanged', async () => {
     using folder = dashboardFolder()
     await using api = await openServer({ dashboard: folder.path })
     const before = await raw(api, STYLE)
@@ -160,14 +160,14 @@ describe('the files of the dashboard', () => {
     expect((await raw(api, '/', BROWSER)).body.toString()).toBe(PAGE)
   })
 
-  it('do not shadow a route', async () => {
+  it('The files of the dashboard do not shadow a route', async () => {
     using folder = dashboardFolder()
     await using api = await openServer({ dashboard: folder.path })
     const { body } = await raw(api, '/openapi.json')
     expect(JSON.parse(body.toString())).toMatchObject({ openapi: expect.stringMatching(/^3/) })
   })
 
-  it('can only be read', async () => {
+  it('The files of the dashboard can only be read', async () => {
     using folder = dashboardFolder()
     await using api = await openServer({ dashboard: folder.path })
     const { status, headers, body } = await raw(api, SCRIPT, {}, 'POST')
@@ -175,7 +175,7 @@ describe('the files of the dashboard', () => {
     expect(JSON.parse(body.toString())).toMatchObject({ error: 'METHOD_NOT_ALLOWED' })
   })
 
-  it('exist at no other path', async () => {
+  it('The files of the dashboard exist at no other path', async () => {
     using folder = dashboardFolder()
     folder.write('assets/.hidden.js', 'hidden()')
     await using api = await openServer({ dashboard: folder.path })
@@ -235,7 +235,7 @@ describe('the page and its files', () => {
     expect(new Set([plain, gzip, brotli].map((answer) => answer.headers.etag)).size).toBe(3)
   })
 
-  it('do not compress fonts, which are already compressed', async () => {
+  it('The page and its files do not compress fonts, which are already compressed', async () => {
     using folder = dashboardFolder()
     await using api = await openServer({ dashboard: folder.path })
     const { headers, body } = await raw(api, FONT_FILE, { 'accept-encoding': 'gzip, br' })
@@ -246,7 +246,7 @@ describe('the page and its files', () => {
   it.each([
     [{ host: 'evil.example' }, 'HOST_NOT_ALLOWED'],
     [{ origin: 'https://evil.example' }, 'ORIGIN_NOT_ALLOWED'],
-  ])('are not returned to requests with %j', async (headers, error) => {
+  ])('The page and its files are not returned to requests with %j', async (headers, error) => {
     using folder = dashboardFolder()
     await using api = await openServer({ dashboard: folder.path })
     for (const path of ['/', SCRIPT]) {
@@ -255,7 +255,7 @@ describe('the page and its files', () => {
     }
   })
 
-  it('are not served by a worker', async () => {
+  it('The page and its files are not served by a worker', async () => {
     using folder = dashboardFolder()
     await using api = await openServer({ dashboard: folder.path, surface: 'health' })
     for (const path of ['/', SCRIPT, '/favicon.svg']) {
@@ -266,7 +266,7 @@ describe('the page and its files', () => {
 })
 
 describe('a server', () => {
-  it('does not start with a folder without a page, or with a relative path', async () => {
+  it('A server does not start with a folder without a page, or with a relative path', async () => {
     using folder = dashboardFolder()
     folder.remove('index.html')
     const message = `Cannot serve the dashboard from "${folder.path}": there is no index.html`

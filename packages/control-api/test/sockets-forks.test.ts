@@ -37,7 +37,7 @@ const FORK: ForkRunBody = {
 }
 
 describe('a WebSocket connection', () => {
-  it('forks a run like REST, gets the result of the fork, and repeats a submission once', async () => {
+  it('A WebSocket connection forks a run like REST, gets the result of the fork, and repeats a submission once', async () => {
     await using api = await openTeam()
     const parentRunId = await submit(api)
     await using socket = api.connect('/ws?snapshot=none')
@@ -56,7 +56,7 @@ describe('a WebSocket connection', () => {
     expect(detail.tasks[1]?.output).toContain('Be brief')
   })
 
-  it('previews a fork like REST, and creates nothing', async () => {
+  it('A WebSocket connection previews a fork like REST, and creates nothing', async () => {
     await using api = await openTeam()
     const parentRunId = await submit(api)
     const rest = await api.post(`/api/runs/${parentRunId}/fork`, { ...FORK, preview: true })
@@ -72,7 +72,7 @@ describe('a WebSocket connection', () => {
     expect(list.total).toBe(1)
   })
 
-  it('replays a run like REST', async () => {
+  it('A WebSocket connection replays a run like REST', async () => {
     await using api = await openTeam()
     const parentRunId = await submit(api)
     await using socket = api.connect('/ws?snapshot=none')
@@ -85,7 +85,7 @@ describe('a WebSocket connection', () => {
     })
   })
 
-  it('compares runs and lists builds with the bodies of REST', async () => {
+  it('A WebSocket connection compares runs and lists builds with the bodies of REST', async () => {
     await using api = await openTeam()
     const [a, b] = [await submit(api), await submit(api)]
     await using socket = api.connect('/ws?snapshot=none')
@@ -107,7 +107,7 @@ describe('a WebSocket connection', () => {
     expect(await second.next('error')).toMatchObject({ error: 'RUN_NOT_FOUND', requestId: 'q' })
   })
 
-  it('migrates like REST, and refuses with the codes of REST', async () => {
+  it('A WebSocket connection migrates like REST, and refuses with the codes of REST', async () => {
     await using api = await openTeam()
     const runId = await submit(api)
     const body = { to: 'v2', preview: true }
@@ -133,7 +133,7 @@ describe('a WebSocket connection', () => {
     })
   })
 
-  it('needs the scopes of REST, and is audited like it', async () => {
+  it('A WebSocket connection needs the scopes of REST, and is audited like it', async () => {
     await using api = await openTeam({
       apiKeys: [
         apiKey(ADMIN, { name: 'ann', scopes: ['admin'] }),

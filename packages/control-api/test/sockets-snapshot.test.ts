@@ -12,7 +12,7 @@ const BARE_HELLO = { type: 'hello', sharedCapabilities: expect.any(Array) }
 const KEY = 'secret-of-the-viewer-0123456789'
 
 describe('[API-N4] a connection without a snapshot', () => {
-  it('gets a hello without runs and reviews, which reads nothing from the store', async () => {
+  it('A connection without a snapshot gets a hello without runs and reviews, which reads nothing from the store', async () => {
     await using api = await serveOpenReview()
     const [review] = await api.runs.reviews.open()
     const runId = review?.runId ?? ''
@@ -30,19 +30,22 @@ describe('[API-N4] a connection without a snapshot', () => {
     expect(read.length).toBeGreaterThan(0)
   })
 
-  it.each(['/ws', '/runs/run-1/ws'])('gets no event on %s before it subscribes', async (path) => {
-    await using api = await openServer()
-    await submit(api, 'run-1')
-    await using socket = api.connect(`${path}?snapshot=none`)
-    await socket.next('hello')
-    await submit(api, 'run-2')
-    api.play()
-    for (const runId of ['run-1', 'run-2']) await runToEnd(api, runId)
-    await waitForPong(socket)
-    expect(socket.events).toEqual([])
-  })
+  it.each(['/ws', '/runs/run-1/ws'])(
+    'A connection without a snapshot gets no event on %s before it subscribes',
+    async (path) => {
+      await using api = await openServer()
+      await submit(api, 'run-1')
+      await using socket = api.connect(`${path}?snapshot=none`)
+      await socket.next('hello')
+      await submit(api, 'run-2')
+      api.play()
+      for (const runId of ['run-1', 'run-2']) await runToEnd(api, runId)
+      await waitForPong(socket)
+      expect(socket.events).toEqual([])
+    },
+  )
 
-  it('gets live events after it subscribes; a connection to one run gets those of that run', async () => {
+  it('A connection without a snapshot gets live events after it subscribes; a connection to one run gets those of that run', async () => {
     await using api = await openServer()
     await submit(api, 'run-1')
     await using all = api.connect('/ws?snapshot=none')
@@ -63,7 +66,7 @@ describe('[API-N4] a connection without a snapshot', () => {
     expect(one.events).toEqual(first.slice(begin?.seq))
   })
 
-  it('gets a run from the requested position of its log', async () => {
+  it('A connection without a snapshot gets a run from the requested position of its log', async () => {
     await using api = await openServer()
     api.play()
     await submit(api, 'run-1')
@@ -78,7 +81,7 @@ describe('[API-N4] a connection without a snapshot', () => {
     expect(all.events).toEqual(events.slice(-2))
   })
 
-  it('gets only the subscribed types, of all runs', async () => {
+  it('A connection without a snapshot gets only the subscribed types, of all runs', async () => {
     await using api = await openServer()
     await using socket = api.connect('/ws?snapshot=none')
     await socket.next('hello')
@@ -96,7 +99,7 @@ describe('[API-N4] a connection without a snapshot', () => {
     expect(socket.events).toEqual(wanted)
   })
 
-  it('gets the result of the run that it submits, and no other events', async () => {
+  it('A connection without a snapshot gets the result of the run that it submits, and no other events', async () => {
     await using api = await openServer()
     api.play()
     await using socket = api.connect('/ws?snapshot=none')
@@ -108,7 +111,7 @@ describe('[API-N4] a connection without a snapshot', () => {
     expect(socket.events.map(({ type }) => type)).toEqual(['run_result'])
   })
 
-  it('can use a ticket', async () => {
+  it('A connection without a snapshot can use a ticket', async () => {
     await using api = await openServer({
       apiKeys: [apiKey(KEY, { name: 'viewer', scopes: ['runs:read'] })],
     })
@@ -122,7 +125,7 @@ describe('[API-N4] a connection without a snapshot', () => {
 })
 
 it.each(['snapshot=some', 'snapshot=', 'snapshot=none&snapshot=none', 'snapshots=none', 'x'])(
-  'is refused with 400 at an address with %s',
+  'A connection is refused with 400 at an address with %s',
   async (query) => {
     await using api = await openServer()
     await submit(api, 'run-1')

@@ -7,7 +7,7 @@ import { eventsOf, openServer, type Socket } from './open-server.ts'
 const INPUTS = { composer: 'Bach', hall: 'A' }
 
 describe('a WebSocket connection', () => {
-  it('[API-N1] gets an empty hello before the first run, then all events', async () => {
+  it('[API-N1] A WebSocket connection gets an empty hello before the first run, then all events', async () => {
     await using api = await openServer()
     await using socket = api.connect()
     expect(await socket.next('hello')).toEqual({
@@ -24,7 +24,7 @@ describe('a WebSocket connection', () => {
     }
   })
 
-  it('[API-N1] that opens late gets past events in hello and the rest live, without duplicates', async () => {
+  it('[API-N1] A WebSocket connection that opens late gets past events in hello and the rest live, without duplicates', async () => {
     await using api = await openServer()
     const runId = await api.submit()
     for await (const batch of api.runs.follow({ runId, from: 0 })) {
@@ -47,7 +47,7 @@ describe('a WebSocket connection', () => {
     expect(socket.events.map(({ type }) => type)).toContain('ensemble_completed')
   })
 
-  it('[API-N1] does not get events again live that happened while its hello was built', async () => {
+  it('[API-N1] A WebSocket connection does not get events again live that happened while its hello was built', async () => {
     await using api = await openServer()
     api.play()
     const list = api.runs.list.bind(api.runs)
@@ -64,7 +64,7 @@ describe('a WebSocket connection', () => {
     expect(socket.events).toEqual([])
   })
 
-  it('of one run gets only the events of that run; for an unknown run it is refused with 404', async () => {
+  it('A WebSocket connection to one run gets only the events of that run; for an unknown run it is refused with 404', async () => {
     await using api = await openServer()
     const [first, second] = [await api.submit(), await api.submit()]
     await using socket = api.connect(`/runs/${second}/ws`)
@@ -83,7 +83,7 @@ describe('a WebSocket connection', () => {
     }
   })
 
-  it('replies to ping, and sends heartbeats', async () => {
+  it('A WebSocket connection replies to ping, and sends heartbeats', async () => {
     const clock = fakeClock()
     await using api = await openServer({ clock })
     await using socket = api.connect()
@@ -94,7 +94,7 @@ describe('a WebSocket connection', () => {
     expect(await socket.next('heartbeat')).toEqual({ type: 'heartbeat', serverTimeMs: clock.now() })
   })
 
-  it('submits a run, gets its acceptance, and its result regardless of the subscription', async () => {
+  it('A WebSocket connection submits a run, gets its acceptance, and its result regardless of the subscription', async () => {
     await using api = await openServer()
     await using socket = api.connect()
     await socket.next('hello')
@@ -116,7 +116,7 @@ describe('a WebSocket connection', () => {
     expect(socket.events).toHaveLength(1)
   })
 
-  it('gets the result of a run that it submitted while it reads another one from its log', async () => {
+  it('A WebSocket connection gets the result of a run that it submitted while it reads another one from its log', async () => {
     await using api = await openServer()
     const watched = await api.submit()
     await using socket = api.connect()
@@ -133,7 +133,7 @@ describe('a WebSocket connection', () => {
     expect(after).not.toContainEqual(['run_result', watched])
   })
 
-  it('[API-N2] gets the reason why a run is refused, with every problem', async () => {
+  it('[API-N2] A WebSocket connection gets the reason why a run is refused, with every problem', async () => {
     await using api = await openServer()
     await using socket = api.connect()
     await socket.next('hello')
@@ -153,17 +153,20 @@ describe('a WebSocket connection', () => {
     ['an unknown type', { type: 'sing' }, '"sing"'],
     ['an unknown key', { type: 'ping', loud: true }, '/loud'],
     ['a cursor without a run', { type: 'subscribe', events: ['*'], from: 0 }, '/runId'],
-  ])('[API-N2] replies to %s with an error and stays open', async (_, message, named) => {
-    await using api = await openServer()
-    await using socket = api.connect()
-    await socket.next('hello')
-    socket.send(message)
-    expect(await socket.next('error')).toMatchObject({ message: expect.stringContaining(named) })
-    socket.send({ type: 'ping' })
-    await socket.next('pong')
-  })
+  ])(
+    '[API-N2] A WebSocket connection replies to %s with an error and stays open',
+    async (_, message, named) => {
+      await using api = await openServer()
+      await using socket = api.connect()
+      await socket.next('hello')
+      socket.send(message)
+      expect(await socket.next('error')).toMatchObject({ message: expect.stringContaining(named) })
+      socket.send({ type: 'ping' })
+      await socket.next('pong')
+    },
+  )
 
-  it('replays a run from the requested position, then continues live', async () => {
+  it('A WebSocket connection replays a run from the requested position, then continues live', async () => {
     await using api = await openServer()
     const runId = await api.submit()
     await api.runs.follow({ runId, from: 5 }).next()
@@ -180,7 +183,7 @@ describe('a WebSocket connection', () => {
     expect(seqs).toEqual(Array.from({ length: seqs.length }, (_, index) => index + 2))
   })
 
-  it('cancels a run and queries the state with the responses of REST', async () => {
+  it('A WebSocket connection cancels a run and queries the state with the responses of REST', async () => {
     await using api = await openServer()
     const runId = await api.submit()
     await using socket = api.connect()
@@ -209,7 +212,7 @@ describe('a WebSocket connection', () => {
     }
   })
 
-  it('cancels at the boundary of a task on request', async () => {
+  it('A WebSocket connection cancels at the boundary of a task on request', async () => {
     await using api = await openServer()
     const runId = await api.submit()
     await using socket = api.connect()
@@ -221,7 +224,7 @@ describe('a WebSocket connection', () => {
     expect(await socket.next('run_result')).toMatchObject({ runId })
   })
 
-  it('[API-N3] that does not read is closed with the last event sent', async () => {
+  it('[API-N3] A WebSocket connection that does not read is closed with the last event sent', async () => {
     await using api = await openServer({ maxBufferedBytes: 100_000, maxBodyBytes: 2_000_000 })
     await using slow = api.connect()
     await slow.next('hello')
@@ -240,7 +243,7 @@ describe('a WebSocket connection', () => {
     ])
   })
 
-  it('is closed when the server stops; one that does not respond is terminated', async () => {
+  it('A WebSocket connection is closed when the server stops; one that does not respond is terminated', async () => {
     const clock = fakeClock()
     const api = await openServer({ clock })
     const [polite, deaf] = [api.connect(), api.connect()]

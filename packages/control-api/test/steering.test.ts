@@ -16,7 +16,7 @@ import {
 import type { LoggedRunEvent, ServerMessage } from '@tutti/protocol'
 
 describe('switching the model of a run', () => {
-  it('returns APPLIED with the previous model, over REST and WebSocket alike', async () => {
+  it('A switch of the model of a run returns APPLIED with the previous model, over REST and WebSocket alike', async () => {
     await using api = await openServer()
     const runId = await api.submit()
     const response = await api.post(`/api/runs/${runId}/model`, { model: 'small' })
@@ -53,14 +53,14 @@ describe('switching the model of a run', () => {
     [{ model: 'small', taskName: 'dance' }, 400, { error: 'BAD_REQUEST' }],
     [{}, 400, { problems: [{ path: '/model' }] }],
     [{ model: 'small', now: true }, 400, { problems: [{ path: '/now' }] }],
-  ])('refuses %j with %i', async (body, status, error) => {
+  ])('A switch of the model of a run refuses %j with %i', async (body, status, error) => {
     await using api = await openServer()
     const runId = await api.submit()
     const response = await api.post(`/api/runs/${runId}/model`, body)
     expect([response.status, await response.json()]).toMatchObject([status, error])
   })
 
-  it('of a finished or unknown run is refused', async () => {
+  it('A model switch of a finished or unknown run is refused', async () => {
     await using api = await openServer()
     const runId = await submitToEnd(api)
     const switchOf = (id: string) => api.post(`/api/runs/${id}/model`, { model: 'small' })
@@ -70,7 +70,7 @@ describe('switching the model of a run', () => {
     expect([unknown.status, await unknown.json()]).toMatchObject([404, { error: 'RUN_NOT_FOUND' }])
   })
 
-  it('that is refused is acknowledged over WebSocket with its status', async () => {
+  it('A refused model switch is acknowledged over WebSocket with its status', async () => {
     await using api = await openServer()
     const runId = await submitToEnd(api)
     await using socket = api.connect()
@@ -96,7 +96,7 @@ describe('switching the model of a run', () => {
 })
 
 describe('switching the tier of a run', () => {
-  it('switches over REST and WebSocket, or by a directive, and each switch is recorded', async () => {
+  it('A switch of the tier of a run works over REST and WebSocket, or by a directive, and each switch is recorded', async () => {
     await using api = await openServer(TIERS)
     const runId = await playing(api)
     const response = await api.post(`/api/runs/${runId}/model`, { tier: 'FAST' })
@@ -135,7 +135,7 @@ describe('switching the tier of a run', () => {
     ])
   })
 
-  it('of a queued run takes effect when it starts', async () => {
+  it('A tier switch of a queued run takes effect when it starts', async () => {
     await using api = await openServer({
       ...TIERS,
       limits: { ...TIERS.limits, maxConcurrentRuns: 1 },
@@ -161,16 +161,19 @@ describe('switching the tier of a run', () => {
     ['inject', { action: 'SET_TIER', value: 'fast' }, 'BAD_REQUEST', '/action'],
     ['inject', { action: 'APPLY_PROFILE', value: 'nihgt' }, 'BAD_REQUEST', 'Did you mean "night"?'],
     ['inject', { action: 'APPLY_PROFILE', value: 'night', content: 'x' }, 'BAD_REQUEST', 'content'],
-  ])('is refused at /%s for %j with %s', async (route, body, error, message) => {
-    await using api = await openServer(TIERS)
-    const runId = await playing(api)
-    const response = await api.post(`/api/runs/${runId}/${route}`, body)
-    expect([response.status, await response.json()]).toMatchObject([
-      400,
-      { error, message: expect.stringContaining(message) },
-    ])
-    expect(await steps(api, runId)).toEqual([])
-  })
+  ])(
+    'A switch of the tier of a run is refused at /%s for %j with %s',
+    async (route, body, error, message) => {
+      await using api = await openServer(TIERS)
+      const runId = await playing(api)
+      const response = await api.post(`/api/runs/${runId}/${route}`, body)
+      expect([response.status, await response.json()]).toMatchObject([
+        400,
+        { error, message: expect.stringContaining(message) },
+      ])
+      expect(await steps(api, runId)).toEqual([])
+    },
+  )
 })
 
 const TIERS: TestServerOptions & Required<Pick<TestServerOptions, 'limits'>> = {
@@ -185,7 +188,7 @@ async function steps(api: TestServer, runId: string): Promise<readonly LoggedRun
 }
 
 describe('acknowledgements for subscribers', () => {
-  it('[API-N5] reach each subscribed connection once, for commands over any protocol', async () => {
+  it('[API-N5] Acknowledgements for subscribers reach each subscribed connection once, for commands over any protocol', async () => {
     await using api = await openServer()
     const runId = await playing(api)
     await using own = api.connect()
@@ -217,7 +220,7 @@ describe('acknowledgements for subscribers', () => {
 })
 
 describe('capacity and profiles for subscribers', () => {
-  it('[API-N5] are sent to connections that subscribe by name: the load at once and on changes', async () => {
+  it('[API-N5] Capacity and profiles for subscribers are sent to connections that subscribe by name: the load at once and on changes', async () => {
     await using api = await openServer({
       ...TIERS,
       limits: { ...TIERS.limits, maxConcurrentRuns: 2 },
@@ -264,7 +267,7 @@ function acknowledgements({ received }: Socket): readonly ServerMessage[] {
 }
 
 describe('injecting a directive', () => {
-  it('reaches the next model call, with its target, its priority and its expiry', async () => {
+  it('An injected directive reaches the next model call, with its target, its priority and its expiry', async () => {
     await using api = await openServer()
     const runId = await playing(api)
     const response = await api.post(`/api/runs/${runId}/inject`, {
@@ -304,7 +307,7 @@ describe('injecting a directive', () => {
     [{ content: 'x', ttl: 'PT0S' }, '/ttl'],
     [{ content: 'x', ttl: 'P1M' }, '/ttl'],
     [{ content: 'x', priority: 'URGENT' }, '/priority'],
-  ])('is refused with 400 and the path for %j', async (body, path) => {
+  ])('An injected directive is refused with 400 and the path for %j', async (body, path) => {
     await using api = await openServer()
     const response = await api.post(`/api/runs/${await api.submit()}/inject`, body)
     expect([response.status, await response.json()]).toMatchObject([
@@ -313,7 +316,7 @@ describe('injecting a directive', () => {
     ])
   })
 
-  it('is refused for an unknown target, a finished run and an unknown run', async () => {
+  it('An injected directive is refused for an unknown target, a finished run and an unknown run', async () => {
     await using api = await openServer()
     const inject = async (runId: string, body: object) => {
       const response = await api.post(`/api/runs/${runId}/inject`, { content: 'x', ...body })
@@ -326,7 +329,7 @@ describe('injecting a directive', () => {
 })
 
 describe('a directive over a WebSocket', () => {
-  it('goes to the run that it names, and is accepted with its id', async () => {
+  it('A directive over a WebSocket goes to the run that it names, and is accepted with its id', async () => {
     await using api = await openServer()
     const [meant, other] = [await playing(api), await playing(api)]
     await using socket = api.connect()
@@ -343,7 +346,7 @@ describe('a directive over a WebSocket', () => {
     expect(await directives(api, other)).toEqual([])
   })
 
-  it('without a run goes to all active runs, or to those of the ensemble that it names', async () => {
+  it('A directive over a WebSocket without a run goes to all active runs, or to those of the ensemble that it names', async () => {
     const duo = ensemble({
       name: 'duo',
       tasks: [task({ name: 'hum', description: 'Hum {song}', review: { timeoutMs: Infinity } })],
@@ -399,20 +402,23 @@ describe('a directive over a WebSocket', () => {
     ['its ttl is not a duration', { content: 'x', ttl: 'P1Y' }, '/ttl'],
     ['its action is unknown', { action: 'SET_TIER', value: 'FALLBACK' }, '/action must be'],
     ['its run is unknown', { runId: 'run-none', content: 'x' }, 'run-none'],
-  ])('is REJECTED with the reason when %s', async (_, message, reason) => {
-    await using api = await openServer()
-    await using socket = api.connect()
-    await socket.next('hello')
-    socket.send({ type: 'directive', ...message })
-    expect(await socket.next('directive_ack')).toEqual({
-      type: 'directive_ack',
-      directiveId: null,
-      status: 'REJECTED',
-      message: expect.stringContaining(reason),
-    })
-  })
+  ])(
+    'A directive over a WebSocket is REJECTED with the reason when %s',
+    async (_, message, reason) => {
+      await using api = await openServer()
+      await using socket = api.connect()
+      await socket.next('hello')
+      socket.send({ type: 'directive', ...message })
+      expect(await socket.next('directive_ack')).toEqual({
+        type: 'directive_ack',
+        directiveId: null,
+        status: 'REJECTED',
+        message: expect.stringContaining(reason),
+      })
+    },
+  )
 
-  it('on the connection of a run goes to that run', async () => {
+  it('A directive over a WebSocket on the connection of a run goes to that run', async () => {
     await using api = await openServer()
     const [home, other] = [await playing(api), await playing(api)]
     await using socket = api.connect(`/runs/${home}/ws`)

@@ -20,7 +20,7 @@ import { frames, Socket } from './open-server.ts'
 const RUN = { inputs: {} }
 
 describe('a server without its run store', () => {
-  it('reports that the server is not ready and why, until the store is back', async () => {
+  it('A server without its run store reports that the server is not ready and why, until the store is back', async () => {
     await using api = await serveLosableStore()
     const ready = async () => {
       const response = await fetch(`${api.url}/api/health/ready`)
@@ -44,7 +44,7 @@ describe('a server without its run store', () => {
     expect(await ready()).toEqual(yes)
   })
 
-  it('returns 503 and the time to wait for every request, and never 500', async () => {
+  it('A server without its run store returns 503 and the time to wait for every request, and never 500', async () => {
     await using api = await serveLosableStore()
     const runId = await api.submit()
     api.lose()
@@ -69,7 +69,7 @@ describe('a server without its run store', () => {
     }
   })
 
-  it('ends an event stream that cannot be read, and resumes it later at the same position', async () => {
+  it('A server without its run store ends an event stream that cannot be read, and resumes it later at the same position', async () => {
     await using api = await serveLosableStore()
     const runId = await api.submit()
     await api.ended(runId)
@@ -89,7 +89,7 @@ describe('a server without its run store', () => {
     expect(ids.length).toBeGreaterThan(Math.max(501, read))
   })
 
-  it('closes a WebSocket that reads a run with 1013 and the event to resume after', async () => {
+  it('A server without its run store closes a WebSocket that reads a run with 1013 and the event to resume after', async () => {
     await using api = await serveLosableStore()
     const runId = await api.submit()
     await api.ended(runId)
@@ -106,7 +106,7 @@ describe('a server without its run store', () => {
     ])
   })
 
-  it('closes a new WebSocket with 1013 before hello', async () => {
+  it('A server without its run store closes a new WebSocket with 1013 before hello', async () => {
     await using api = await serveLosableStore()
     api.lose()
     await using socket = new Socket(`${api.url}/ws`, {})

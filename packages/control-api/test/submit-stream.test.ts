@@ -8,7 +8,7 @@ const BODY = { inputs: { composer: 'Bach', hall: 'A' } }
 const STREAM = { accept: 'text/event-stream' }
 
 describe('a submission that accepts an event stream', () => {
-  it('returns the run id in the headers and all events of the run, as its event stream does', async () => {
+  it('A submission that accepts an event stream returns the run id in the headers and all events of the run, as its event stream does', async () => {
     await using api = await openServer()
     api.play()
     const response = await api.post('/api/runs', { ...BODY, runId: 'mine-1' }, STREAM)
@@ -26,14 +26,14 @@ describe('a submission that accepts an event stream', () => {
     ['inputs', { inputs: { topic: 'AI' } }],
     ['overrides', { inputs: { topic: 'AI' }, taskOverrides: { researcher: { maxIterations: 9 } } }],
     ['own tasks', { tasks: [{ name: 'a', description: 'A' }] }],
-  ])('streams a run of %s', async (_, body) => {
+  ])('A submission that accepts an event stream streams a run of %s', async (_, body) => {
     await using api = await openRecordedServer()
     const events = await eventsOf(await api.post('/api/runs', body, STREAM))
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_event, index) => index))
     expect(events.at(-1)).toMatchObject({ type: 'run_result' })
   })
 
-  it('sends only the requested types', async () => {
+  it('A submission that accepts an event stream sends only the requested types', async () => {
     await using api = await openServer()
     api.play()
     const response = await api.post('/api/runs?events=task_started,run_result', BODY, STREAM)
@@ -41,7 +41,7 @@ describe('a submission that accepts an event stream', () => {
     expect(types).toEqual(['task_started', 'task_started', 'run_result'])
   })
 
-  it('sends events while the run executes', async () => {
+  it('A submission that accepts an event stream sends events while the run executes', async () => {
     await using api = await openServer()
     const response = await api.post('/api/runs', BODY, STREAM)
     const seen: string[] = []
@@ -53,7 +53,7 @@ describe('a submission that accepts an event stream', () => {
     expect(seen.at(-1)).toBe('run_result')
   })
 
-  it('joins the run of an earlier submission from its start, or after Last-Event-ID', async () => {
+  it('A submission that accepts an event stream joins the run of an earlier submission from its start, or after Last-Event-ID', async () => {
     await using api = await openServer()
     const submit = (headers = {}) =>
       api.post('/api/runs', BODY, { ...STREAM, 'idempotency-key': 'k', ...headers })
@@ -73,7 +73,7 @@ describe('a submission that accepts an event stream', () => {
     expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(1)
   })
 
-  it('loses and repeats no event when the stream is dropped and the reader rejoins', async () => {
+  it('A submission that accepts an event stream loses and repeats no event when the stream is dropped and the reader rejoins', async () => {
     await using api = await openServer()
     api.play()
     const seen: number[] = []
@@ -93,7 +93,7 @@ describe('a submission that accepts an event stream', () => {
     expect(seen).toEqual(seen.map((_, index) => index))
   })
 
-  it('continues the run when the caller leaves', async () => {
+  it('A submission that accepts an event stream continues the run when the caller leaves', async () => {
     await using api = await openServer()
     for await (const { data } of frames(
       await api.post('/api/runs', { ...BODY, runId: 'mine' }, STREAM),
@@ -111,15 +111,18 @@ describe('a submission that accepts an event stream', () => {
     ['a missing input', '', { inputs: {} }, 400],
     ['an unknown event type', '?events=nothing', BODY, 400],
     ['`wait`', '?wait=5', BODY, 400],
-  ])('answers %s with an ordinary error, and creates no run', async (_, query, body, status) => {
-    await using api = await openServer()
-    const response = await api.post(`/api/runs${query}`, body, STREAM)
-    expect(response.status).toBe(status)
-    expect(response.headers.get('content-type')).toBe('application/json')
-    expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(0)
-  })
+  ])(
+    'A submission that accepts an event stream answers %s with an ordinary error, and creates no run',
+    async (_, query, body, status) => {
+      await using api = await openServer()
+      const response = await api.post(`/api/runs${query}`, body, STREAM)
+      expect(response.status).toBe(status)
+      expect(response.headers.get('content-type')).toBe('application/json')
+      expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(0)
+    },
+  )
 
-  it('refuses `events` without a stream', async () => {
+  it('A submission that accepts an event stream refuses `events` without a stream', async () => {
     await using api = await openServer()
     const response = await api.post('/api/runs?events=token', BODY)
     expect([response.status, await response.json()]).toMatchObject([
@@ -134,15 +137,18 @@ describe('a submission that accepts an event stream', () => {
     ['text/event-stream;q=0.5, application/json', false],
     ['application/json;q=0.5, text/event-stream', true],
     ['text/event-stream, */*;q=0.1', true],
-  ])('prefers JSON unless Accept prefers the stream: %s', async (accept, isStream) => {
-    await using api = await openServer()
-    api.play()
-    const response = await api.post('/api/runs', BODY, { accept })
-    expect(response.status).toBe(isStream ? 200 : 202)
-    await response.text()
-  })
+  ])(
+    'A submission that accepts an event stream prefers JSON unless Accept prefers the stream: %s',
+    async (accept, isStream) => {
+      await using api = await openServer()
+      api.play()
+      const response = await api.post('/api/runs', BODY, { accept })
+      expect(response.status).toBe(isStream ? 200 : 202)
+      await response.text()
+    },
+  )
 
-  it('ends the streams of readers when the server closes', async () => {
+  it('A submission that accepts an event stream ends the streams of readers when the server closes', async () => {
     const api: TestServer = await openServer()
     const response = await api.post('/api/runs', BODY, STREAM)
     const reading = eventsOf(response).catch(() => 'cut')

@@ -5,13 +5,13 @@ import { openServer } from './open-server.ts'
 const HEALTH = ['/api/health/live', '/api/health/ready', '/api/status']
 
 describe('a control API with the surface "health"', () => {
-  it('serves liveness, readiness and status', async () => {
+  it('A control API with the surface "health" serves liveness, readiness and status', async () => {
     await using api = await openServer({ surface: 'health' })
     for (const path of HEALTH) expect((await api.get(path)).status).toBe(200)
     expect((await api.get('/api/status', { method: 'POST' })).status).toBe(405)
   })
 
-  it('returns 404 for all other routes, with the reason', async () => {
+  it('A control API with the surface "health" returns 404 for all other routes, with the reason', async () => {
     await using api = await openServer({ surface: 'health' })
     for (const path of ['/', '/api/runs', '/api/reviews', '/api/capabilities', '/ws']) {
       const response = await api.get(path)
@@ -27,7 +27,7 @@ describe('a control API with the surface "health"', () => {
     ])
   })
 
-  it('opens no WebSocket', async () => {
+  it('A control API with the surface "health" opens no WebSocket', async () => {
     await using api = await openServer({ surface: 'health' })
     await using socket = api.connect()
     expect(await socket.refused()).toBe(404)

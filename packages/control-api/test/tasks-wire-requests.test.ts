@@ -25,7 +25,7 @@ function key(name: string, scopes: readonly Scope[]) {
 const as = (name: string) => ({ authorization: `Bearer key-of-${name}-and-more` })
 
 describe('a request body', () => {
-  it('[GW-D2] is refused with every problem at once', async () => {
+  it('[GW-D2] A request body is refused with every problem at once', async () => {
     await using api = await openTasksServer()
     const body = {
       jsonrpc: '1.0',
@@ -85,7 +85,7 @@ describe('a request body', () => {
       { params: { id: 'a', message: { taskId: 'b', parts: [{ text: 'x' }] } } },
       '/params/message/taskId',
     ],
-  ])('with %s is refused with the path of the problem', async (_, body, path) => {
+  ])('A request body with %s is refused with the path of the problem', async (_, body, path) => {
     await using api = await openTasksServer()
     expect(await postBody(api, '/tasks/send', body)).toMatchObject({
       http: 400,
@@ -96,7 +96,7 @@ describe('a request body', () => {
   })
 
   it.each(['[]', '[{"params":{}}]', 'null', '"x"', '7', '{', '{"params":{"message":', '\uFEFF{}'])(
-    'that is %s is a bad request on every path, and no internal error',
+    'A request body that is %s is a bad request on every path, and no internal error',
     async (body) => {
       await using api = await openTasksServer()
       for (const path of ['/tasks/send', '/tasks/sendSubscribe', '/tasks/cancel']) {
@@ -106,7 +106,7 @@ describe('a request body', () => {
     },
   )
 
-  it('may have any JSON content type or none, but not that of a form', async () => {
+  it('A request body may have any JSON content type or none, but not that of a form', async () => {
     await using api = await openTasksServer()
     const body = JSON.stringify(sendBody('x'))
     const statusOf = async (...headers: string[]) => {
@@ -120,7 +120,7 @@ describe('a request body', () => {
     expect(await statusOf('Content-Type: text/plain')).toBe(415)
   })
 
-  it('accepts data, the part kinds of later versions, and several parts', async () => {
+  it('A request body accepts data, the part kinds of later versions, and several parts', async () => {
     await using api = await openTasksServer()
     const outputOf = async (parts: readonly object[]) =>
       (await postBody(api, '/tasks/send', { params: { message: { role: 'user', parts } } }))[
@@ -134,7 +134,7 @@ describe('a request body', () => {
 
 describe('a JSON-RPC id', () => {
   it.each(['request-1', 7, null])(
-    '[GW-D1] of %j is in the response, with the result',
+    '[GW-D1] A JSON-RPC id of %j is in the response, with the result',
     async (id) => {
       await using api = await openTasksServer()
       const envelope = { jsonrpc: '2.0', id, method: 'tasks/send' }
@@ -147,7 +147,7 @@ describe('a JSON-RPC id', () => {
     },
   )
 
-  it('[GW-R1] comes with the result of a failed task', async () => {
+  it('[GW-R1] A JSON-RPC id comes with the result of a failed task', async () => {
     await using api = await openTasksServer()
     expect(
       await postBody(api, '/agents/flop/tasks/send', sendBody('', {}, { id: 1 })),
@@ -158,7 +158,7 @@ describe('a JSON-RPC id', () => {
     })
   })
 
-  it('is on every line of a stream', async () => {
+  it('A JSON-RPC id is on every line of a stream', async () => {
     await using api = await openTasksServer()
     const lines = await linesOf(
       await api.send('/tasks/sendSubscribe', sendBody('x', {}, { id: 1 })),
@@ -184,20 +184,23 @@ describe('a JSON-RPC id', () => {
       -32_000,
       'INVALID_ENSEMBLE',
     ],
-  ])('[GW-R5] at %s with %j comes with an error', async (path, body, http, code, error) => {
-    await using api = await openTasksServer()
-    await postBody(api, '/tasks/send', sendBody('x', { id: 'over' }))
-    expect(await postBody(api, path, { id: 'r', ...body })).toEqual({
-      http,
-      jsonrpc: '2.0',
-      id: 'r',
-      error: { code, message: expect.any(String), data: expect.objectContaining({ error }) },
-    })
-  })
+  ])(
+    '[GW-R5] A JSON-RPC id at %s with %j comes with an error',
+    async (path, body, http, code, error) => {
+      await using api = await openTasksServer()
+      await postBody(api, '/tasks/send', sendBody('x', { id: 'over' }))
+      expect(await postBody(api, path, { id: 'r', ...body })).toEqual({
+        http,
+        jsonrpc: '2.0',
+        id: 'r',
+        error: { code, message: expect.any(String), data: expect.objectContaining({ error }) },
+      })
+    },
+  )
 })
 
 describe('tasks/cancel', () => {
-  it('accepts a bare id or an envelope, and refuses anything else', async () => {
+  it('tasks/cancel accepts a bare id or an envelope, and refuses anything else', async () => {
     await using api = await openTasksServer()
     expect(await postBody(api, '/tasks/cancel', { id: 7 })).toMatchObject({ http: 400 })
     expect(await postBody(api, '/tasks/cancel', {})).toMatchObject({ problems: [{ path: '/id' }] })
@@ -218,7 +221,7 @@ describe('tasks/cancel', () => {
     expect(await postBody(api, '/tasks/cancel', { id })).toMatchObject({ http: 409 })
   })
 
-  it('[GW-R4] responds in time for every end of the run', async () => {
+  it('[GW-R4] tasks/cancel responds in time for every end of the run', async () => {
     const clock = fakeClock()
     await using api = await openTasksServer({ clock })
     const run = await api.runs.submit({ ensemble: 'long' })
@@ -256,7 +259,7 @@ describe('tasks/cancel', () => {
 })
 
 describe('a task', () => {
-  it('is a run with a tag for its caller, the session and the message', async () => {
+  it('A task is a run with a tag for its caller, the session and the message', async () => {
     await using api = await openTasksServer({ apiKeys: [key('peer', ['runs:write', 'runs:read'])] })
     const body = sendBody('x', { id: 'task-1', sessionId: 'session 1' })
     expect(await postBody(api, '/tasks/send', body, as('peer'))).toMatchObject({ http: 400 })
@@ -284,13 +287,13 @@ describe('a task', () => {
     })
   })
 
-  it('named as in later versions can be continued, but not started', async () => {
+  it('A task named as in later versions can be continued, but not started', async () => {
     await using api = await openTasksServer()
     const body = { params: { message: { taskId: 'nothing', parts: [{ text: 'x' }] } } }
     expect(await postBody(api, '/tasks/send', body)).toMatchObject({ http: 404 })
   })
 
-  it('is selected by metadata, or by a path that serves only one ensemble', async () => {
+  it('A task is selected by metadata, or by a path that serves only one ensemble', async () => {
     await using api = await openTasksServer()
     api.play()
     const long = { metadata: { ensemble: 'long' } }
@@ -313,7 +316,7 @@ describe('a task', () => {
     })
   })
 
-  it('[GW-O1] of an ensemble that is not shared does not exist', async () => {
+  it('[GW-O1] A task of an ensemble that is not shared does not exist', async () => {
     await using api = await openTasksServer({ shared: { ensembles: ['flop'] } })
     const { runId } = await api.runs.submit({ ensemble: 'echo', inputs: { text: 'x' } })
     expect(await postBody(api, '/tasks/send', { params: { id: runId } })).toMatchObject({
@@ -330,7 +333,7 @@ describe('a task', () => {
     expect(await postBody(closed, '/tasks/send', sendBody('x'))).toMatchObject({ http: 503 })
   })
 
-  it('[GW-O2] under an idempotency key is one run, also with a chosen id; another body is refused', async () => {
+  it('[GW-O2] A task under an idempotency key is one run, also with a chosen id; another body is refused', async () => {
     await using api = await openTasksServer()
     for (const params of [{}, { id: 'chosen' }]) {
       const headers = { 'idempotency-key': `key-${JSON.stringify(params).length}` }
@@ -352,7 +355,7 @@ describe('a task', () => {
 })
 
 describe('a key', () => {
-  it('[GW-O3] requires runs:write to send, runs:control to cancel and guide, reviews:decide to decide', async () => {
+  it('[GW-O3] A key requires runs:write to send, runs:control to cancel and guide, reviews:decide to decide', async () => {
     const apiKeys = [
       key('reader', ['runs:read']),
       key('writer', ['runs:write']),
@@ -386,7 +389,7 @@ describe('a key', () => {
     expect((await running)['status']).toBe('canceled')
   })
 
-  it('[GW-O2] of another caller never matches an earlier task, even with its idempotency key', async () => {
+  it('[GW-O2] A key of another caller never matches an earlier task, even with its idempotency key', async () => {
     const apiKeys = [key('one', ['runs:write']), key('other', ['runs:write'])]
     await using api = await openTasksServer({ apiKeys })
     const send = (who: string) =>
@@ -399,7 +402,7 @@ describe('a key', () => {
     expect(await send('other')).toMatchObject({ http: 403, error: 'FORBIDDEN' })
   })
 
-  it('is named in the audit trail, with the run', async () => {
+  it('A key is named in the audit trail, with the run', async () => {
     const apiKeys = [key('peer', ['runs:write', 'runs:control']), key('boss', ['admin'])]
     await using api = await openTasksServer({ apiKeys })
     const { id } = await postBody(api, '/tasks/send', sendBody('x'), as('peer'))
@@ -421,7 +424,7 @@ describe('the limits of a caller', () => {
   const within = (limits: object, params = {}) =>
     sendBody('', { ...params, metadata: { [USAGE]: limits } })
 
-  it('include a deadline, which cancels the run with that reason', async () => {
+  it('The limits of a caller include a deadline, which cancels the run with that reason', async () => {
     const clock = fakeClock()
     await using api = await openTasksServer({ clock })
     const body = within({ deadline_ms: 5_000 }, { id: 'late' })
@@ -451,7 +454,7 @@ describe('the limits of a caller', () => {
     [{ max_cost_usd: 1.5 * CALL_USD }, 'maxCostUsd is 0.375, used 0.5'],
     [{ max_tokens: 499_999 }, 'maxTokens is 499999, used 500000'],
   ])(
-    'set the budget of the run to %j, which fails when it is exhausted',
+    'The limits of a caller set the budget of the run to %j, which fails when it is exhausted',
     async (limits, message) => {
       await using api = await openTasksServer()
       expect(await postBody(api, '/agents/long/tasks/send', within(limits))).toMatchObject({
@@ -462,7 +465,7 @@ describe('the limits of a caller', () => {
     },
   )
 
-  it('cancel nothing when they are reached but not exceeded', async () => {
+  it('The limits of a caller cancel nothing when they are reached but not exceeded', async () => {
     await using api = await openTasksServer()
     api.play()
     const limits = { max_cost_usd: 3 * CALL_USD, max_tokens: 750_000, deadline_ms: 60_000 }
@@ -473,7 +476,7 @@ describe('the limits of a caller', () => {
 })
 
 describe('a store that cannot be read', () => {
-  it('[GW-R2] does not keep the caller from getting the id to resume with', async () => {
+  it('[GW-R2] A store that cannot be read does not keep the caller from getting the id to resume with', async () => {
     await using api = await openTasksServer()
     const { TuttiError } = await import('@tutti/core')
     const follow = api.runs.follow

@@ -20,7 +20,7 @@ async function reply(api: TasksServer, id: unknown, text: string, metadata: obje
 }
 
 describe('a review on the /tasks wire', () => {
-  it('is `input-required` with the question and its subject, and the run waits', async () => {
+  it('A review on the /tasks wire is `input-required` with the question and its subject, and the run waits', async () => {
     await using api = await openTasksServer()
     const body = await jamjetSync(api.agent('choir'), { song: 'Ode' })
     expect(body).toEqual({
@@ -43,7 +43,7 @@ describe('a review on the /tasks wire', () => {
     expect(pendingReviews).toMatchObject([{ reviewId: body['reviewId'] }])
   })
 
-  it('ends a stream with the question, and the reply continues it', async () => {
+  it('A review on the /tasks wire ends a stream with the question, and the reply continues it', async () => {
     await using api = await openTasksServer()
     const { chunks, id } = await jamjetStream(api.agent('choir'), 'Ode')
     expect(chunks.at(-1)).toMatchObject({ id, status: 'input-required' })
@@ -59,13 +59,13 @@ describe('a review on the /tasks wire', () => {
     ['Do re mi', { status: 'completed', output: 'Do re mi' }],
     ['No changes but one: do', { output: 'No changes but one: do' }],
     ['exit', { status: 'completed' }],
-  ])('is decided by the text %j', async (text, expected) => {
+  ])('A review on the /tasks wire is decided by the text %j', async (text, expected) => {
     await using api = await openTasksServer()
     const { id } = await ask(api, 'choir', 'Ode')
     expect(await reply(api, id, text)).toMatchObject({ id, ...expected })
   })
 
-  it('that rejects sends the work back with the feedback, and asks again', async () => {
+  it('A review on the /tasks wire that rejects sends the work back with the feedback, and asks again', async () => {
     await using api = await openTasksServer()
     const first = await ask(api, 'choir', 'Ode')
     const second = await reply(api, first['id'], 'no: too low')
@@ -78,7 +78,7 @@ describe('a review on the /tasks wire', () => {
     expect(await reply(api, first['id'], 'ok')).toMatchObject({ status: 'completed' })
   })
 
-  it('is decided by data like over REST, with every problem named', async () => {
+  it('A review on the /tasks wire is decided by data like over REST, with every problem named', async () => {
     await using api = await openTasksServer()
     const { id } = await ask(api, 'choir', 'Ode')
     const data = (value: object) => ({ id, message: { parts: [{ type: 'data', data: value }] } })
@@ -92,7 +92,7 @@ describe('a review on the /tasks wire', () => {
     })
   })
 
-  it('of a tool accepts its input as JSON, and names invalid parts', async () => {
+  it('A tool review on the /tasks wire accepts its input as JSON, and names invalid parts', async () => {
     await using api = await openTasksServer()
     const { id, output, review } = await ask(api, 'soloist', 'Ode')
     expect(output).toContain('440')
@@ -104,7 +104,7 @@ describe('a review on the /tasks wire', () => {
     })
   })
 
-  it('that is a question of a tool accepts any text as the answer', async () => {
+  it('A tool question on the /tasks wire accepts any text as the answer', async () => {
     const model = scriptedModel(({ messages }) => {
       const last = messages.at(-1)
       if (last?.role === 'tool') return `Heard ${last.content}`
@@ -127,7 +127,7 @@ describe('a review on the /tasks wire', () => {
     expect(await reply(api, id, 'yes')).toMatchObject({ output: 'Heard yes' })
   })
 
-  it('must be named unless it is the first one; a review of another task or an unknown one is refused', async () => {
+  it('A review on the /tasks wire must be named unless it is the first one; a review of another task or an unknown one is refused', async () => {
     await using api = await openTasksServer()
     const [one, other] = [await ask(api, 'choir', 'a'), await ask(api, 'choir', 'b')]
     const foreign = { reviewId: other['reviewId'] }
@@ -144,7 +144,7 @@ describe('a review on the /tasks wire', () => {
     expect(await reply(api, other['id'], ' ')).toMatchObject({ http: 400 })
   })
 
-  it('stays open while it is only read, and its run can be cancelled', async () => {
+  it('A review on the /tasks wire stays open while it is only read, and its run can be cancelled', async () => {
     await using api = await openTasksServer()
     const { id, reviewId } = await ask(api, 'choir', 'Ode')
     const look = await api.send('/tasks/send', { params: { id } })
@@ -155,7 +155,7 @@ describe('a review on the /tasks wire', () => {
 })
 
 describe('a message to a working task', () => {
-  it('guides its agents and returns the result', async () => {
+  it('A message to a working task guides its agents and returns the result', async () => {
     await using api = await openTasksServer()
     const id = 'guided'
     const first = api.send('/agents/long/tasks/send', sendBody('', { id }))
@@ -173,7 +173,7 @@ describe('a message to a working task', () => {
     })
   })
 
-  it('is refused when the task has ended', async () => {
+  it('A message to a working task is refused when the task has ended', async () => {
     await using api = await openTasksServer()
     const { id } = await ask(api, 'echo', 'x')
     expect(await reply(api, id, 'more')).toMatchObject({ http: 409, error: 'RUN_COMPLETED' })

@@ -30,7 +30,7 @@ async function findStatus(api: TasksServer, runId: string): Promise<string | und
 }
 
 describe('tasks/send, as JamJet sends it', () => {
-  it('[GW-R1] returns the result and the cost of the run', async () => {
+  it('[GW-R1] tasks/send, as JamJet sends it, returns the result and the cost of the run', async () => {
     await using api = await openTasksServer()
     const body = await jamjetSync(api.url, 'hello')
     const runId = await api.newest()
@@ -52,12 +52,12 @@ describe('tasks/send, as JamJet sends it', () => {
     ['a text of many lines', 'a\nb', 'a\nb'],
     ['a number', 5, '5'],
     ['a list', ['a', 1], '["a",1]'],
-  ])('accepts %s as input', async (_, input, heard) => {
+  ])('tasks/send, as JamJet sends it, accepts %s as input', async (_, input, heard) => {
     await using api = await openTasksServer()
     expect(await jamjetSync(api.url, input)).toMatchObject({ output: `Heard ${heard}` })
   })
 
-  it('needs no input without variables, and names missing ones otherwise', async () => {
+  it('tasks/send, as JamJet sends it, needs no input without variables, and names missing ones otherwise', async () => {
     await using api = await openTasksServer()
     api.play()
     expect(await jamjetSync(api.agent('long'), {})).toMatchObject({ status: 'completed' })
@@ -66,7 +66,7 @@ describe('tasks/send, as JamJet sends it', () => {
     )
   })
 
-  it('[GW-R1] returns 422 with the task for a failed run, so that the node fails', async () => {
+  it('[GW-R1] tasks/send, as JamJet sends it, returns 422 with the task for a failed run, so that the node fails', async () => {
     await using api = await openTasksServer()
     const failure = await jamjetSync(api.agent('flop'), {}).then(
       () => 'a result',
@@ -85,7 +85,7 @@ describe('tasks/send, as JamJet sends it', () => {
     })
   })
 
-  it('[GW-R1] returns 422 with the outputs so far for a cancelled run', async () => {
+  it('[GW-R1] tasks/send, as JamJet sends it, returns 422 with the outputs so far for a cancelled run', async () => {
     await using api = await openTasksServer()
     const sent = api.send('/agents/long/tasks/send', sendBody(''))
     await until('the task', async () => isWaiting(api, await api.newest()))
@@ -101,13 +101,13 @@ describe('tasks/send, as JamJet sends it', () => {
     ])
   })
 
-  it('ends a conversation at its first turn, because the status is `completed`', async () => {
+  it('tasks/send, as JamJet sends it, ends a conversation at its first turn, because the status is `completed`', async () => {
     await using api = await openTasksServer()
     const { turns, body } = await jamjetConversation(api.url, 'hello')
     expect([turns, body['output']]).toEqual([1, 'Heard hello'])
   })
 
-  it('accepts the bytes of a client that writes them itself, and returns JSON of known length', async () => {
+  it('tasks/send, as JamJet sends it, accepts the bytes of a client that writes them itself, and returns JSON of known length', async () => {
     await using api = await openTasksServer()
     const url = `${api.url}/tasks/send`
     const body = String.raw`{"jsonrpc":"2.0","method":"tasks/send","params":{"message":{"parts":[{"text":"{\"text\":\"é\"}"}]}}}`
@@ -124,7 +124,7 @@ describe('tasks/send, as JamJet sends it', () => {
 })
 
 describe('tasks/sendSubscribe, as JamJet sends it', () => {
-  it('[GW-R2] sends the id first, then progress, and last the whole result', async () => {
+  it('[GW-R2] tasks/sendSubscribe, as JamJet sends it, sends the id first, then progress, and last the whole result', async () => {
     await using api = await openTasksServer()
     const seen: unknown[] = []
     const { chunks, id } = await jamjetStream(
@@ -168,7 +168,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
     })
   })
 
-  it('[GW-R2] sends the first line before any event', async () => {
+  it('[GW-R2] tasks/sendSubscribe, as JamJet sends it, sends the first line before any event', async () => {
     await using api = await openTasksServer({ limits: { maxConcurrentRuns: 1 } })
     await api.runs.submit({ ensemble: 'long' })
     const first = Promise.withResolvers<unknown>()
@@ -178,7 +178,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
     expect((await stream).chunks.at(-1)).toMatchObject({ status: 'completed' })
   })
 
-  it('sends costs that add up to the cost of the run', async () => {
+  it('tasks/sendSubscribe, as JamJet sends it, sends costs that add up to the cost of the run', async () => {
     await using api = await openTasksServer()
     api.play()
     const { cost, chunks, id = '' } = await jamjetStream(api.agent('long'), {})
@@ -192,7 +192,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
     expect(chunks.at(-1)).not.toHaveProperty('cost_usd')
   })
 
-  it('[GW-R4] lets a caller with an exhausted budget cancel in mid-stream, and the run stops', async () => {
+  it('[GW-R4] tasks/sendSubscribe, as JamJet sends it, lets a caller with an exhausted budget cancel in mid-stream, and the run stops', async () => {
     await using api = await openTasksServer()
     const {
       reason,
@@ -209,7 +209,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
     expect((await api.detail(id)).status).toBe('CANCELLED')
   })
 
-  it('[GW-R1] sends in its last line that the run failed or was cancelled', async () => {
+  it('[GW-R1] tasks/sendSubscribe, as JamJet sends it, sends in its last line that the run failed or was cancelled', async () => {
     await using api = await openTasksServer()
     const failed = await jamjetStream(api.agent('flop'), {})
     expect(failed.chunks.at(-1)).toMatchObject({ status: 'failed', error: 'MODEL_FAILED' })
@@ -228,7 +228,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
     expect(cancelled.chunks.at(-1)).toMatchObject({ status: 'canceled', error: 'CANCELLED' })
   })
 
-  it('returns a refusal as an HTTP error, not as a stream', async () => {
+  it('tasks/sendSubscribe, as JamJet sends it, returns a refusal as an HTTP error, not as a stream', async () => {
     await using api = await openTasksServer()
     await expect(jamjetStream(api.url, {})).rejects.toThrow('BAD_REQUEST')
     await expect(jamjetStream(api.agent('nobody'), {})).rejects.toThrow('NOT_FOUND')
@@ -237,36 +237,39 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
   it.each([
     [15_000, 10_000],
     [4_000, 4_000],
-  ])('with a heartbeat of %i ms sends an empty line after %i ms', async (heartbeatMs, quietMs) => {
-    const clock = fakeClock()
-    await using api = await openTasksServer({ clock, heartbeatMs })
-    let signs = 0
-    const stream = jamjetStream(
-      api.agent('long'),
-      {},
-      {
-        onLine: (line) => {
-          if (line === '') signs += 1
+  ])(
+    'tasks/sendSubscribe, as JamJet sends it, with a heartbeat of %i ms sends an empty line after %i ms',
+    async (heartbeatMs, quietMs) => {
+      const clock = fakeClock()
+      await using api = await openTasksServer({ clock, heartbeatMs })
+      let signs = 0
+      const stream = jamjetStream(
+        api.agent('long'),
+        {},
+        {
+          onLine: (line) => {
+            if (line === '') signs += 1
+          },
         },
-      },
-    )
-    await until('the task', async () => isWaiting(api, await api.newest()))
-    // Webhooks, audit trail and stream wait for the clock, which has not advanced so far.
-    await until('the task', () => clock.pending >= 3)
-    for (let sign = 1; sign <= 3; sign += 1) {
-      await clock.advance(100)
-      await clock.advance(quietMs - 101)
-      expect(signs).toBe(sign - 1)
-      await clock.advance(1)
-      await until('the task', () => signs === sign)
-    }
-    api.play()
-    const { lines } = await stream
-    expect(lines.filter((line) => line === '')).toHaveLength(3)
-    expect(lines.at(-1)).toContain('"completed"')
-  })
+      )
+      await until('the task', async () => isWaiting(api, await api.newest()))
+      // Webhooks, audit trail and stream wait for the clock, which has not advanced so far.
+      await until('the task', () => clock.pending >= 3)
+      for (let sign = 1; sign <= 3; sign += 1) {
+        await clock.advance(100)
+        await clock.advance(quietMs - 101)
+        expect(signs).toBe(sign - 1)
+        await clock.advance(1)
+        await until('the task', () => signs === sign)
+      }
+      api.play()
+      const { lines } = await stream
+      expect(lines.filter((line) => line === '')).toHaveLength(3)
+      expect(lines.at(-1)).toContain('"completed"')
+    },
+  )
 
-  it('sends many streams at once, each with all events of one run', async () => {
+  it('tasks/sendSubscribe, as JamJet sends it, sends many streams at once, each with all events of one run', async () => {
     await using api = await openTasksServer({
       limits: { maxConcurrentRuns: 4, maxQueuedRuns: 100 },
     })
@@ -282,7 +285,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
     expect(new Set(streams.map(({ id }) => id)).size).toBe(40)
   })
 
-  it('is not slowed down by a reader that does not read, and neither are others', async () => {
+  it('tasks/sendSubscribe, as JamJet sends it, is not slowed down by a reader that does not read, and neither are others', async () => {
     await using api = await openTasksServer()
     const url = `${api.agent('long')}/tasks/sendSubscribe`
     const { hostname, port } = new URL(url)
@@ -300,7 +303,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
 })
 
 describe('a caller that disconnects', () => {
-  it('[GW-R3] from tasks/send without an id leaves a run that is cancelled after the grace period', async () => {
+  it('[GW-R3] A caller that disconnects from tasks/send without an id leaves a run that is cancelled after the grace period', async () => {
     const clock = fakeClock()
     await using api = await openTasksServer({ clock })
     const gone = new AbortController()
@@ -323,7 +326,7 @@ describe('a caller that disconnects', () => {
     expect(await findStatus(api, runId)).toBe('CANCELLED')
   })
 
-  it('[GW-R3] does not change a run that ends within the grace period', async () => {
+  it('[GW-R3] A caller that disconnects does not change a run that ends within the grace period', async () => {
     const clock = fakeClock()
     await using api = await openTasksServer({ clock })
     const gone = new AbortController()
@@ -345,30 +348,33 @@ describe('a caller that disconnects', () => {
   it.each([
     ['an idempotency key', { 'idempotency-key': 'k' }, {}],
     ['its own task id', {}, { id: 'my-task' }],
-  ])('[GW-R3] that sent %s can send again, and finds its run', async (_, headers, params) => {
-    const clock = fakeClock()
-    await using api = await openTasksServer({ clock })
-    const gone = new AbortController()
-    const url = `${api.agent('long')}/tasks/send`
-    const init = {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(sendBody('', params)),
-    }
-    const sent = fetch(url, { ...init, signal: gone.signal }).catch(() => 'gone')
-    await until('the task', async () => isWaiting(api, await api.newest()))
-    const runId = await api.newest()
-    gone.abort()
-    await sent
-    await clock.advance(120_000)
-    expect((await api.detail(runId)).status).toBe('RUNNING')
-    const again = 'id' in params ? { ...init, body: JSON.stringify({ params }) } : init
-    const answer = fetch(url, again)
-    api.play()
-    expect(await (await answer).json()).toMatchObject({ id: runId, status: 'completed' })
-  })
+  ])(
+    '[GW-R3] A caller that disconnects and sent %s can send again, and finds its run',
+    async (_, headers, params) => {
+      const clock = fakeClock()
+      await using api = await openTasksServer({ clock })
+      const gone = new AbortController()
+      const url = `${api.agent('long')}/tasks/send`
+      const init = {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(sendBody('', params)),
+      }
+      const sent = fetch(url, { ...init, signal: gone.signal }).catch(() => 'gone')
+      await until('the task', async () => isWaiting(api, await api.newest()))
+      const runId = await api.newest()
+      gone.abort()
+      await sent
+      await clock.advance(120_000)
+      expect((await api.detail(runId)).status).toBe('RUNNING')
+      const again = 'id' in params ? { ...init, body: JSON.stringify({ params }) } : init
+      const answer = fetch(url, again)
+      api.play()
+      expect(await (await answer).json()).toMatchObject({ id: runId, status: 'completed' })
+    },
+  )
 
-  it('[GW-R3] from a stream after its first line changes nothing, and can resume with the id', async () => {
+  it('[GW-R3] A caller that disconnects from a stream after its first line changes nothing, and can resume with the id', async () => {
     const clock = fakeClock()
     await using api = await openTasksServer({ clock })
     const url = `${api.agent('long')}/tasks/sendSubscribe`
@@ -393,7 +399,7 @@ describe('a caller that disconnects', () => {
     expect(lines.at(-1)).toMatchObject({ id, status: 'completed' })
   })
 
-  it('[GW-R3] from a stream before its first line has not received an id', async () => {
+  it('[GW-R3] A caller that disconnects from a stream before its first line has not received an id', async () => {
     const clock = fakeClock()
     await using api = await openTasksServer({ clock })
     const submit = api.runs.submit.bind(api.runs)
@@ -420,7 +426,7 @@ describe('a caller that disconnects', () => {
     expect(await findStatus(api, runId)).toBe('CANCELLED')
   })
 
-  it('[GW-R3] because the server stops leaves a run that is handed over, not cancelled', async () => {
+  it('[GW-R3] A server that stops hands over the runs of its disconnected callers instead of cancelling them', async () => {
     const clock = fakeClock()
     await using api = await openTasksServer({ clock })
     const gone = new AbortController()

@@ -33,7 +33,7 @@ describe('a run whose texts would exceed the limit', () => {
     ['an ensemble without overrides', {}],
     ['overrides', { taskOverrides: { write: { description: `Write ${TEMPLATE}` } } }],
     ['a task graph', { tasks: [{ name: 'write', description: `Write ${TEMPLATE}` }] }],
-  ])('is refused with 400 for %s', async (_, request) => {
+  ])('A run whose texts would exceed the limit is refused with 400 for %s', async (_, request) => {
     await using api = await serve()
     const refused = await api.post('/api/runs', { inputs: { topic: TOPIC }, ...request })
     expect([refused.status, await refused.json()]).toEqual([
@@ -43,7 +43,7 @@ describe('a run whose texts would exceed the limit', () => {
     await assertNothingStored(api)
   })
 
-  it('is refused for tasks with the same description a thousand times', async () => {
+  it('A run whose texts would exceed the limit is refused for tasks with the same description a thousand times', async () => {
     await using api = await serve()
     const first = { name: 'first', description: 'x'.repeat(50_000) }
     const others = Array.from({ length: 999 }, () => ({ description: 'Go', context: ['$first'] }))
@@ -54,7 +54,7 @@ describe('a run whose texts would exceed the limit', () => {
     ])
   })
 
-  it('is refused over WebSocket, A2A, /tasks and MCP', async () => {
+  it('A run whose texts would exceed the limit is refused over WebSocket, A2A, /tasks and MCP', async () => {
     await using api = await serve()
     const socket = api.connect()
     await socket.next('hello')

@@ -21,7 +21,7 @@ async function runToEnd(api: TestServer, body: object = BODY): Promise<string> {
 }
 
 describe('/api/threads', () => {
-  it('creates a thread once, lists it, and deletes it with its runs', async () => {
+  it('/api/threads creates a thread once, lists it, and deletes it with its runs', async () => {
     await using api = await openServer()
     api.play()
     const wanted = { threadId: 'thread-a', title: 'Music', tags: { by: 'ann' } }
@@ -51,7 +51,7 @@ describe('/api/threads', () => {
     expect((await api.get('/api/threads/thread-a', { method: 'DELETE' })).status).toBe(404)
   })
 
-  it('shows the runs of a thread as messages, and the thread of a run', async () => {
+  it('/api/threads shows the runs of a thread as messages, and the thread of a run', async () => {
     await using api = await openServer()
     api.play()
     await api.post('/api/threads', { threadId: 'thread-a' })
@@ -79,7 +79,7 @@ describe('/api/threads', () => {
     expect((await api.get('/api/threads/thread-z/runs')).status).toBe(404)
   })
 
-  it('refuses a run of a thread whose newest run has not ended, and cancels that run to delete it', async () => {
+  it('/api/threads refuses a run of a thread whose newest run has not ended, and cancels that run to delete it', async () => {
     await using api = await openServer()
     await api.post('/api/threads', { threadId: 'thread-a' })
     await using socket = api.connect()
@@ -99,7 +99,7 @@ describe('/api/threads', () => {
     expect((await api.get(`/api/runs/${runId}`)).status).toBe(404)
   })
 
-  it('[GW-A5] hides the runs of other keys from the key that created their thread', async () => {
+  it('[GW-A5] /api/threads hides the runs of other keys from the key that created their thread', async () => {
     await using api = await openServer({
       apiKeys: [apiKey('writer-key-of-some-length', { name: 'writer', scopes: ['runs:write'] })],
     })
@@ -116,7 +116,7 @@ describe('/api/threads', () => {
     expect((await api.post('/api/threads', { threadId }, as)).status).toBe(403)
   })
 
-  it('requires the scopes of runs, and records changes in the audit trail', async () => {
+  it('/api/threads requires the scopes of runs, and records changes in the audit trail', async () => {
     await using api = await openServer({
       apiKeys: [
         apiKey('reader-key-of-some-length', { name: 'reader', scopes: ['runs:read'] }),

@@ -17,7 +17,7 @@ const keys = (secret = KEY) => [
 ]
 
 describe('a ticket', () => {
-  it('replaces a key for WebSockets and event streams', async () => {
+  it('A ticket replaces a key for WebSockets and event streams', async () => {
     await using api = await serveWithKeys()
     const runId = await submit(api)
     const { ticket } = await ticketOf(api)
@@ -30,7 +30,7 @@ describe('a ticket', () => {
     expect(events.at(-1)).toMatchObject({ type: 'run_result' })
   })
 
-  it('is not accepted elsewhere: not in other queries, and not as a key', async () => {
+  it('A ticket is not accepted elsewhere: not in other queries, and not as a key', async () => {
     await using api = await serveWithKeys()
     const { ticket } = await ticketOf(api)
     for (const path of ['/api/runs', '/api/status', '/api/capabilities', '/api/tickets', '/']) {
@@ -43,14 +43,14 @@ describe('a ticket', () => {
     expect(await socket.refused()).toBe(401)
   })
 
-  it('[API-K3] yields to a key in the request', async () => {
+  it('[API-K3] A ticket yields to a key in the request', async () => {
     await using api = await serveWithKeys()
     const { ticket } = await ticketOf(api)
     await using socket = api.connect(`/ws?ticket=${ticket}`, { authorization: 'Bearer wrong' })
     expect(await socket.refused()).toBe(401)
   })
 
-  it('expires at its expiry time', async () => {
+  it('A ticket expires at its expiry time', async () => {
     const clock = fakeClock()
     await using api = await serveWithKeys({ clock, ticketTtlMs: 5_000 })
     const { ticket, expiresAt } = await ticketOf(api)
@@ -65,7 +65,7 @@ describe('a ticket', () => {
     ])
   })
 
-  it('becomes invalid with its key', async () => {
+  it('A ticket becomes invalid with its key', async () => {
     const clock = fakeClock()
     const expiresAt = clock.now() + 1_000
     await using api = await openServer({
@@ -76,7 +76,7 @@ describe('a ticket', () => {
     expect(Date.parse(until)).toBe(expiresAt)
   })
 
-  it('is valid in every process with the same keys, and in none with another key', async () => {
+  it('A ticket is valid in every process with the same keys, and in none with another key', async () => {
     const ticketSecret = TICKET_SECRET
     await using first = await serveWithKeys({ ticketSecret })
     await using second = await serveWithKeys({ ticketSecret })
@@ -89,7 +89,7 @@ describe('a ticket', () => {
     expect(await Promise.all(statuses)).toEqual([404, 401, 401])
   })
 
-  it('cannot be forged or changed', async () => {
+  it('A ticket cannot be forged or changed', async () => {
     await using api = await serveWithKeys()
     const { ticket } = await ticketOf(api, 'reader-key-of-length')
     const [payload = '', signature = ''] = ticket.split('.')
@@ -114,7 +114,7 @@ describe('a ticket', () => {
     expect(api.errors).toEqual([])
   })
 
-  it('is refused by a server with another secret, even with the same keys', async () => {
+  it('A ticket is refused by a server with another secret, even with the same keys', async () => {
     await using first = await serveWithKeys()
     await using second = await serveWithKeys()
     await using third = await serveWithKeys({ ticketSecret: TICKET_SECRET })
@@ -124,7 +124,7 @@ describe('a ticket', () => {
     }
   })
 
-  it('cannot be forged with the configured hash of a key, for WebSockets or event streams', async () => {
+  it('A ticket cannot be forged with the configured hash of a key, for WebSockets or event streams', async () => {
     await using api = await serveWithKeys()
     const [{ sha256 } = { sha256: '' }] = keys()
     const content = { name: 'page', expiresAt: Date.now() + 30_000, nonce: 'AAAAAAAAAAAAAAAA' }
@@ -148,7 +148,7 @@ describe('a ticket', () => {
     }
   })
 
-  it('is refused when it is valid for longer than this server allows', async () => {
+  it('A ticket is refused when it is valid for longer than this server allows', async () => {
     const clock = fakeClock()
     const ticketSecret = TICKET_SECRET
     await using long = await serveWithKeys({ clock, ticketSecret, ticketTtlMs: 3_600_000 })
@@ -158,13 +158,13 @@ describe('a ticket', () => {
     expect([(await long.get(path)).status, (await short.get(path)).status]).toEqual([404, 401])
   })
 
-  it('requires a secret of at least 32 characters', async () => {
+  it('A ticket requires a secret of at least 32 characters', async () => {
     await expect(serveWithKeys({ ticketSecret: 'short' })).rejects.toThrow(
       'ticketSecret must have at least 32 characters, got 5',
     )
   })
 
-  it('grants only the rights of its key', async () => {
+  it('A ticket grants only the rights of its key', async () => {
     await using api = await serveWithKeys()
     const { ticket } = await ticketOf(api, 'reader-key-of-length')
     await using socket = api.connect(`/ws?ticket=${ticket}`)
@@ -173,7 +173,7 @@ describe('a ticket', () => {
     expect(await socket.next('run_ack')).toMatchObject({ status: 'REJECTED', error: 'FORBIDDEN' })
   })
 
-  it('is issued and accepted without configured keys, so that clients need no special case', async () => {
+  it('A ticket is issued and accepted without configured keys, so that clients need no special case', async () => {
     await using api = await openServer()
     const { ticket } = await ticketOf(api)
     await using socket = api.connect(`/ws?ticket=${ticket}`)

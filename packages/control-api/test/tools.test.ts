@@ -115,7 +115,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     ['a typed tool with an object', 'tune', { hertz: 440, parts: ['A'] }, 'A at 440, calm'],
     ['a typed tool with JSON text', 'tune', '{"hertz":440,"parts":["A"]}', 'A at 440, calm'],
     ['a typed tool with input to coerce', 'tune', { hertz: '440', parts: 'A' }, 'A at 440, calm'],
-  ])('calls %s', async (_title, name, input, output) => {
+  ])('POST /api/tools/{name}/invoke calls %s', async (_title, name, input, output) => {
     await using api = await openToolServer()
     expect(await invoke(api, name, { input })).toEqual([
       200,
@@ -123,7 +123,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     ])
   })
 
-  it('returns the result as a value, and its duration', async () => {
+  it('POST /api/tools/{name}/invoke returns the result as a value, and its duration', async () => {
     await using api = await openToolServer()
     expect(await invoke(api, 'calculator', { input: '6*7' })).toEqual([
       200,
@@ -137,7 +137,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     ])
   })
 
-  it('[GW-I1] refuses invalid input with every problem and its path in the body', async () => {
+  it('[GW-I1] POST /api/tools/{name}/invoke refuses invalid input with every problem and its path in the body', async () => {
     await using api = await openToolServer()
     expect(await invoke(api, 'tune', { input: { hertz: 1, mood: [] } })).toEqual([
       400,
@@ -170,16 +170,19 @@ describe('POST /api/tools/{name}/invoke', () => {
     ['calculator', 'six', 'Cannot read "six"'],
     ['broken', {}, 'A string snapped'],
     ['leaver', {}, 'Enough'],
-  ])('[GW-I1] returns 200 and FAILED when tool "%s" fails or throws', async (name, input, why) => {
-    await using api = await openToolServer()
-    expect(await invoke(api, name, { input })).toEqual([
-      200,
-      { tool: name, status: 'FAILED', errorMessage: why, durationMs: expect.any(Number) },
-    ])
-    expect(api.errors).toEqual([])
-  })
+  ])(
+    '[GW-I1] POST /api/tools/{name}/invoke returns 200 and FAILED when tool "%s" fails or throws',
+    async (name, input, why) => {
+      await using api = await openToolServer()
+      expect(await invoke(api, name, { input })).toEqual([
+        200,
+        { tool: name, status: 'FAILED', errorMessage: why, durationMs: expect.any(Number) },
+      ])
+      expect(api.errors).toEqual([])
+    },
+  )
 
-  it('[GW-I1] returns FAILED at the time limit of a slow tool', async () => {
+  it('[GW-I1] POST /api/tools/{name}/invoke returns FAILED at the time limit of a slow tool', async () => {
     const clock = fakeClock()
     const { begun, tool } = waitingTool()
     await using api = await openToolServer({
@@ -199,14 +202,14 @@ describe('POST /api/tools/{name}/invoke', () => {
     ])
   })
 
-  it('truncates output that is too long, and states its length', async () => {
+  it('POST /api/tools/{name}/invoke truncates output that is too long, and states its length', async () => {
     await using api = await openToolServer()
     const [, answer] = await invoke(api, 'long', { input: {} })
     const { output } = answer as { readonly output: string }
     expect(output).toHaveLength(1_000_000 + '\n[truncated: 1000001 characters in full]'.length)
   })
 
-  it('returns 404 with the known names and the nearest for an unknown tool', async () => {
+  it('POST /api/tools/{name}/invoke returns 404 with the known names and the nearest for an unknown tool', async () => {
     await using api = await openToolServer()
     const names = TOOLS.map(({ name }) => name).join(', ')
     expect(await invoke(api, 'calcluator', { input: '1*1' })).toEqual([
@@ -221,7 +224,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     }
   })
 
-  it('returns 503 when there are no tools', async () => {
+  it('POST /api/tools/{name}/invoke returns 503 when there are no tools', async () => {
     await using api = await openToolServer({ tools: toolCatalog([]) })
     expect(await invoke(api, 'calculator', { input: '' })).toMatchObject([
       503,
@@ -233,16 +236,22 @@ describe('POST /api/tools/{name}/invoke', () => {
     ['careful', {}],
     ['careful', 'whatever it is called with'],
     ['hasty', { proceeds: false }],
-  ])('[GW-I3] refuses tool "%s", which requires approval', async (name, input) => {
-    await using api = await openToolServer()
-    expect(await invoke(api, name, { input })).toEqual([
-      403,
-      { error: 'FORBIDDEN', message: expect.stringContaining(`Tool "${name}" requires a review`) },
-    ])
-    expect(api.errors).toEqual([])
-  })
+  ])(
+    '[GW-I3] POST /api/tools/{name}/invoke refuses tool "%s", which requires approval',
+    async (name, input) => {
+      await using api = await openToolServer()
+      expect(await invoke(api, name, { input })).toEqual([
+        403,
+        {
+          error: 'FORBIDDEN',
+          message: expect.stringContaining(`Tool "${name}" requires a review`),
+        },
+      ])
+      expect(api.errors).toEqual([])
+    },
+  )
 
-  it('[GW-I3] lets a tool run that continues without approval', async () => {
+  it('[GW-I3] POST /api/tools/{name}/invoke lets a tool run that continues without approval', async () => {
     await using api = await openToolServer()
     expect(await invoke(api, 'hasty', { input: { proceeds: true } })).toMatchObject([
       200,
@@ -250,7 +259,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     ])
   })
 
-  it('[GW-I5] returns 500 with an id for a misconfigured tool, and logs the reason', async () => {
+  it('[GW-I5] POST /api/tools/{name}/invoke returns 500 with an id for a misconfigured tool, and logs the reason', async () => {
     await using api = await openToolServer()
     const [status, answer] = await invoke(api, 'unset', { input: {} })
     expect([status, answer]).toMatchObject([
@@ -264,7 +273,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     expect(api.errors).toEqual(['Misconfigured tool'])
   })
 
-  it('[GW-I2] limits the calls in flight, and accepts another when one has ended', async () => {
+  it('[GW-I2] POST /api/tools/{name}/invoke limits the calls in flight, and accepts another when one has ended', async () => {
     const first = waitingTool('first')
     const second = waitingTool('second')
     const tools = toolCatalog([first.tool, second.tool, calculator])
@@ -288,7 +297,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     await Promise.all(calls)
   })
 
-  it('[GW-I2] frees the slot after every kind of end', async () => {
+  it('[GW-I2] POST /api/tools/{name}/invoke frees the slot after every kind of end', async () => {
     await using api = await openToolServer({ maxToolCalls: 1 })
     const statuses: number[] = []
     const calls: readonly [string, unknown][] = [
@@ -303,7 +312,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     expect(statuses).toEqual([200, 500, 403, 400, 403, 200])
   })
 
-  it('[GW-I4] aborts the signal of the tool when the caller disconnects', async () => {
+  it('[GW-I4] POST /api/tools/{name}/invoke aborts the signal of the tool when the caller disconnects', async () => {
     const { tool, begun, aborted } = waitingTool()
     await using api = await openToolServer({ tools: toolCatalog([tool]), maxToolCalls: 1 })
     const controller = new AbortController()
@@ -321,7 +330,7 @@ describe('POST /api/tools/{name}/invoke', () => {
     expect(api.errors).toEqual([])
   })
 
-  it('counts calls', async () => {
+  it('POST /api/tools/{name}/invoke counts calls', async () => {
     const toolMetrics = createToolMetrics()
     await using api = await openToolServer({ toolMetrics })
     await invoke(api, 'calculator', { input: '1*1' })
@@ -351,7 +360,7 @@ describe('tool_request', () => {
     ['nothing', '', { status: 'REJECTED', error: expect.stringMatching(/^TOOL_NOT_FOUND: /) }],
     ['careful', '{}', { status: 'REJECTED', error: expect.stringMatching(/^FORBIDDEN: /) }],
     ['unset', '{}', { status: 'FAILED', error: expect.stringMatching(/^TOOL_EXECUTION_FAILED: /) }],
-  ])('calls tool "%s" with %j', async (tool, input, expected) => {
+  ])('tool_request calls tool "%s" with %j', async (tool, input, expected) => {
     await using api = await openToolServer()
     await using socket = api.connect()
     await socket.next('hello')
@@ -359,7 +368,7 @@ describe('tool_request', () => {
     expect(await socket.next('tool_response')).toMatchObject({ requestId: 'r-1', ...expected })
   })
 
-  it('[GW-I2] counts towards the calls in flight', async () => {
+  it('[GW-I2] tool_request counts towards the calls in flight', async () => {
     const { tool, begun, finish } = waitingTool()
     const tools = toolCatalog([tool, calculator])
     await using api = await openToolServer({ tools, maxToolCalls: 1 })
@@ -373,7 +382,7 @@ describe('tool_request', () => {
     expect((await invoke(api, 'calculator', { input: '1*1' }))[0]).toBe(200)
   })
 
-  it('[GW-I4] aborts the signal of the tool when the connection closes', async () => {
+  it('[GW-I4] tool_request aborts the signal of the tool when the connection closes', async () => {
     const { tool, begun, aborted } = waitingTool()
     await using api = await openToolServer({ tools: toolCatalog([tool]) })
     const socket = api.connect()
@@ -384,7 +393,7 @@ describe('tool_request', () => {
     await aborted
   })
 
-  it('passes the same idempotency key to the tool when the request is repeated', async () => {
+  it('tool_request passes the same idempotency key to the tool when the request is repeated', async () => {
     const keys: string[] = []
     const keyed = defineTool({
       name: 'keyed',
@@ -406,7 +415,7 @@ describe('tool_request', () => {
     expect(keys[2]).not.toBe(keys[0])
   })
 
-  it('reaches only shared tools, while REST reaches all', async () => {
+  it('tool_request reaches only shared tools, while REST reaches all', async () => {
     await using api = await openToolServer({ shared: { tools: ['calculator'] } })
     await using socket = api.connect()
     await socket.next('hello')

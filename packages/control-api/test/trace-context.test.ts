@@ -40,7 +40,7 @@ describe('a run', () => {
   it.each([
     ['has the trace of the request that submitted it', traceparent, true],
     ['starts a new trace when the header is malformed', `00-${TRACE}-x-01`, false],
-  ])('%s', async (_what, given, isIn) => {
+  ])('A run %s', async (_what, given, isIn) => {
     const { seen, ensembles } = createWatcher()
     await using api = await openServer({ ensembles })
     await api.post('/api/runs?wait=30', {}, { traceparent: given, tracestate })
@@ -52,7 +52,7 @@ describe('a run', () => {
     expect(kept?.request).toEqual(isIn ? { traceparent, tracestate } : undefined)
   })
 
-  it('has the trace of the message that submitted it', async () => {
+  it('A run has the trace of the message that submitted it', async () => {
     const { seen, ensembles } = createWatcher()
     await using api = await openServer({ ensembles })
     await using socket = api.connect()
@@ -64,7 +64,7 @@ describe('a run', () => {
 })
 
 describe('a direct tool call', () => {
-  it('has the trace of its request', async () => {
+  it('A direct tool call has the trace of its request', async () => {
     const { seen, look, ensembles } = createWatcher()
     await using api = await openServer({ ensembles, tools: toolCatalog([look]) })
     const headers = { traceparent, tracestate }
@@ -74,7 +74,7 @@ describe('a direct tool call', () => {
 })
 
 describe('a webhook', () => {
-  it('is called in the span of the run', async () => {
+  it('A webhook is called in the span of the run', async () => {
     const received = Promise.withResolvers<IncomingHttpHeaders>()
     const receiver = createServer((request, response) => {
       received.resolve(request.headers)

@@ -54,7 +54,7 @@ async function readReasonedCall(captureMode: CaptureMode) {
 }
 
 describe('the trace of a run', () => {
-  it('has the reasoning of a model, except with the capture mode OFF', async () => {
+  it('The trace of a run has the reasoning of a model, except with the capture mode OFF', async () => {
     expect(await readReasonedCall('STANDARD')).toMatchObject({
       responseText: 'Yes',
       reasoning: 'Let me see.',
@@ -65,7 +65,7 @@ describe('the trace of a run', () => {
     expect(without).not.toHaveProperty('reasoning')
   })
 
-  it('[API-E1] has tasks, turns, tool calls, prompts, metrics and cost', async () => {
+  it('[API-E1] The trace of a run has tasks, turns, tool calls, prompts, metrics and cost', async () => {
     await using api = await openRecordedServer()
     const runId = await runToEnd(api, {
       inputs: { topic: 'AI' },
@@ -149,7 +149,7 @@ describe('the trace of a run', () => {
     ['DETAILED', 'FULL', true, true],
     ['FULL', 'FULL', true, true],
   ] as const)(
-    '[API-E1] with capture mode %s has the content of that mode',
+    '[API-E1] The trace of a run with capture mode %s has the content of that mode',
     async (captureMode, told, messages, inputs) => {
       await using api = await openRecordedServer()
       const runId = await runToEnd(api, { inputs: { topic: 'AI' }, options: { captureMode } })
@@ -164,7 +164,7 @@ describe('the trace of a run', () => {
     },
   )
 
-  it('[API-D1] [API-E2] has the tasks that a manager delegates inside its delegations and at top level before it', async () => {
+  it('[API-D1] [API-E2] The trace of a run has the tasks that a manager delegates inside its delegations and at top level before it', async () => {
     await using api = await openRecordedServer()
     const runId = await runToEnd(api, {
       tasks: [
@@ -209,7 +209,7 @@ describe('the trace of a run', () => {
     })
   })
 
-  it('[API-E2] has every attempt, and the errors', async () => {
+  it('[API-E2] The trace of a run has every attempt, and the errors', async () => {
     await using api = await openRecordedServer()
     const runId = await runToEnd(api, {
       tasks: [{ name: 'a', description: 'A', outputSchema: { required: ['never'] } }],
@@ -224,7 +224,7 @@ describe('the trace of a run', () => {
     expect(trace.metadata).toMatchObject({ status: 'FAILED' })
   })
 
-  it('[API-E3] covers a running or waiting run up to now', async () => {
+  it('[API-E3] The trace of a run covers a running or waiting run up to now', async () => {
     await using api = await openServer({ limits: { maxConcurrentRuns: 1 } })
     const [runId, waiting] = [await api.submit(), await api.submit()]
     for await (const batch of api.runs.follow({ runId, from: 0 })) {
@@ -244,13 +244,13 @@ describe('the trace of a run', () => {
     api.play()
   })
 
-  it('[API-E4] has no tasks with a handler', async () => {
+  it('[API-E4] The trace of a run has no tasks with a handler', async () => {
     await using api = await openRecordedServer()
     const trace = await readTrace(api, await runToEnd(api, { ensemble: 'archive' }))
     expect(trace).toMatchObject({ taskTraces: [], metadata: { status: 'COMPLETED' } })
   })
 
-  it('has nested spans that do not end before they start', async () => {
+  it('The trace of a run has nested spans that do not end before they start', async () => {
     await using api = await openRecordedServer()
     const trace = await readTrace(api, await runToEnd(api, { inputs: { topic: 'AI' } }))
     for (const task of trace.taskTraces) {
@@ -268,7 +268,7 @@ describe('the trace of a run', () => {
     }
   })
 
-  it('has the timestamps of the events', async () => {
+  it('The trace of a run has the timestamps of the events', async () => {
     await using api = await openRecordedServer()
     const runId = await runToEnd(api, { inputs: { topic: 'AI' } })
     const events = await eventsOf(await api.get(`/api/runs/${runId}/events`))
@@ -289,7 +289,7 @@ describe('the trace of a run', () => {
     )
   })
 
-  it('[API-E5] has a list of tool calls in every message, and a value or null in every output', async () => {
+  it('[API-E5] The trace of a run has a list of tool calls in every message, and a value or null in every output', async () => {
     await using api = await openRecordedServer()
     const trace = await readTrace(api, await runToEnd(api, { inputs: { topic: 'AI' } }))
     const turns = trace.taskTraces.flatMap(({ llmInteractions }) => llmInteractions)
@@ -301,7 +301,7 @@ describe('the trace of a run', () => {
     expect(calls.map(({ structuredOutput }) => structuredOutput)).not.toContain(undefined)
   })
 
-  it('is refused with 404 for an unknown run', async () => {
+  it('The trace of a run is refused with 404 for an unknown run', async () => {
     await using api = await openRecordedServer()
     const response = await api.get('/api/runs/run-none/trace')
     expect([response.status, await response.json()]).toMatchObject([
@@ -312,7 +312,7 @@ describe('the trace of a run', () => {
 })
 
 describe('the task graph of a run', () => {
-  it('[API-D1] [API-D2] has the tasks of the run, with dependencies, levels and longest chain', async () => {
+  it('[API-D1] [API-D2] The task graph of a run has the tasks of the run, with dependencies, levels and longest chain', async () => {
     await using api = await openRecordedServer()
     const runId = await runToEnd(api, { inputs: { topic: 'AI' } })
     const dag = await readDag(api, runId)
@@ -335,7 +335,7 @@ describe('the task graph of a run', () => {
     )
   })
 
-  it('is refused with 404 for an unknown run', async () => {
+  it('The task graph of a run is refused with 404 for an unknown run', async () => {
     await using api = await openRecordedServer()
     const response = await api.get('/api/runs/run-none/dag')
     expect([response.status, await response.json()]).toMatchObject([

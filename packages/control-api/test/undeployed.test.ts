@@ -39,7 +39,7 @@ async function serve(path: string, deployed: Ensemble) {
   }
 }
 
-it('a decision of a run whose ensemble is not deployed is refused with ENSEMBLE_UNAVAILABLE, and can be repeated', async () => {
+it('A decision of a run whose ensemble is not deployed is refused with ENSEMBLE_UNAVAILABLE, and can be repeated', async () => {
   using directory = temporaryDirectory()
   let reviewId = ''
   let runId = ''

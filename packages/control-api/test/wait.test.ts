@@ -33,7 +33,7 @@ function countingClock() {
 }
 
 describe('a submission with `wait`', () => {
-  it('returns 200 and the run in detail when it ends in time', async () => {
+  it('A submission with `wait` returns 200 and the run in detail when it ends in time', async () => {
     await using api = await openRecordedServer()
     const response = await api.post('/api/runs?wait=60', { inputs: { topic: 'AI' } })
     const body: unknown = await response.json()
@@ -44,14 +44,14 @@ describe('a submission with `wait`', () => {
     expect(body).toEqual(await api.detail((body as RunDetail).runId))
   })
 
-  it('returns 200 also for a run that fails', async () => {
+  it('A submission with `wait` returns 200 also for a run that fails', async () => {
     await using api = await openRecordedServer()
     const tasks = [{ name: 'a', description: 'A', outputSchema: { required: ['never'] } }]
     const response = await api.post('/api/runs?wait=60', { tasks })
     expect([response.status, await response.json()]).toMatchObject([200, { status: 'FAILED' }])
   })
 
-  it('returns 202 on a timeout, and the run continues', async () => {
+  it('A submission with `wait` returns 202 on a timeout, and the run continues', async () => {
     const clock = countingClock()
     await using api = await openServer({ clock })
     const answering = api.post('/api/runs?wait=599', BODY)
@@ -68,7 +68,7 @@ describe('a submission with `wait`', () => {
     expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
   })
 
-  it('continues when its caller leaves, and leaves no timers or listeners', async () => {
+  it('A submission with `wait` continues when its caller leaves, and leaves no timers or listeners', async () => {
     const clock = countingClock()
     await using api = await openServer({ clock })
     const leaving = new AbortController()
@@ -88,7 +88,7 @@ describe('a submission with `wait`', () => {
     expect(api.errors).toEqual([])
   })
 
-  it('returns 202 when the run is deleted meanwhile', async () => {
+  it('A submission with `wait` returns 202 when the run is deleted meanwhile', async () => {
     const clock = countingClock()
     await using api = await openServer({ clock })
     const answering = api.post('/api/runs?wait=599', { ...BODY, runId: 'mine' })
@@ -100,7 +100,7 @@ describe('a submission with `wait`', () => {
     expect(await response.json()).toMatchObject({ runId: 'mine' })
   })
 
-  it('under an idempotency key returns the earlier run, ended or not', async () => {
+  it('A submission with `wait` under an idempotency key returns the earlier run, ended or not', async () => {
     await using api = await openRecordedServer()
     const submit = () =>
       api.post('/api/runs?wait=60', { inputs: { topic: 'AI' } }, { 'idempotency-key': 'k' })
@@ -110,13 +110,16 @@ describe('a submission with `wait`', () => {
     expect(api.asked).toHaveLength(3)
   })
 
-  it.each(['-1', '601', '1.5', 'x', ''])('is refused for %j seconds', async (wait) => {
-    await using api = await openRecordedServer()
-    const response = await api.post(`/api/runs?wait=${wait}`, { inputs: { topic: 'AI' } })
-    expect([response.status, await response.json()]).toMatchObject([
-      400,
-      { error: 'BAD_REQUEST', problems: [{ path: '/wait' }] },
-    ])
-    expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(0)
-  })
+  it.each(['-1', '601', '1.5', 'x', ''])(
+    'A submission with `wait` is refused for %j seconds',
+    async (wait) => {
+      await using api = await openRecordedServer()
+      const response = await api.post(`/api/runs?wait=${wait}`, { inputs: { topic: 'AI' } })
+      expect([response.status, await response.json()]).toMatchObject([
+        400,
+        { error: 'BAD_REQUEST', problems: [{ path: '/wait' }] },
+      ])
+      expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(0)
+    },
+  )
 })

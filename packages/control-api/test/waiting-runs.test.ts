@@ -17,7 +17,7 @@ describe.each(['embedded', 'postgres'] as const)('runs that wait in a tool (%s)'
     ['that must not be repeated', { idempotent: false, expectedParked: 0 }],
     ['that can be repeated', { idempotent: true, expectedParked: MAX_RUNS + 1 }],
   ])(
-    'free their slots for other runs, and complete once when they are answered, in a call %s',
+    'Runs that wait in a tool free their slots for other runs, and complete once when they are answered, in a call %s',
     async (_, { idempotent, expectedParked }) => {
       await using api = await questions(store, { idempotent })
       const waiting = await Promise.all(
@@ -47,7 +47,7 @@ describe.each(['embedded', 'postgres'] as const)('runs that wait in a tool (%s)'
     },
   )
 
-  it('accept a valid answer to a parked question, and refuse an invalid one', async () => {
+  it('Runs that wait in a tool accept a valid answer to a parked question, and refuse an invalid one', async () => {
     await using api = await questions(store, { idempotent: true })
     const runId = await api.submit('asking')
     await expect.poll(async () => (await api.runs.status.load()).parked, POLL).toBe(1)
@@ -64,7 +64,7 @@ describe.each(['embedded', 'postgres'] as const)('runs that wait in a tool (%s)'
     expect(api.booked).toEqual([3])
   })
 
-  it('are shown as WAITING_REVIEW before they are parked', async () => {
+  it('Runs that wait in a tool are shown as WAITING_REVIEW before they are parked', async () => {
     await using api = await questions(store, { idempotent: true }, { parkAfterMs: 3_600_000 })
     const runId = await api.submit('asking')
     await expect.poll(async () => (await api.detail(runId)).status, POLL).toBe('WAITING_REVIEW')

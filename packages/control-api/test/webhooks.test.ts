@@ -13,7 +13,7 @@ import { describe, expect, it } from 'vitest'
 import { webhookReceiver, type Receiver } from './webhook-receiver.ts'
 
 describe('a webhook', () => {
-  it('is notified of the end of a run that names it, signed, with the run in detail', async () => {
+  it('A webhook is notified of the end of a run that names it, signed, with the run in detail', async () => {
     await using receiver = await webhookReceiver()
     await using server = await openWebhookServer({ ci: receiver })
     const runId = await server.submit({ webhooks: ['ci'], tags: { by: 'ci' } })
@@ -30,7 +30,7 @@ describe('a webhook', () => {
     expect(receiver.received).toHaveLength(1)
   })
 
-  it('is notified of failed and cancelled runs', async () => {
+  it('A webhook is notified of failed and cancelled runs', async () => {
     await using receiver = await webhookReceiver()
     await using server = await openWebhookServer({ ci: receiver })
     await server.submit({ ensemble: 'broken', webhooks: ['ci'] })
@@ -42,7 +42,7 @@ describe('a webhook', () => {
     expect(types).toEqual(['run.failed', 'review.requested', 'run.cancelled'])
   })
 
-  it('gets only the events that it selects', async () => {
+  it('A webhook gets only the events that it selects', async () => {
     await using all = await webhookReceiver()
     await using ends = await webhookReceiver()
     await using server = await openWebhookServer({
@@ -62,7 +62,7 @@ describe('a webhook', () => {
     await all.until(2)
   })
 
-  it('[API-W1] [API-W2] [API-W4] gets a delivery again after an error or a redirect, each time with the same id', async () => {
+  it('[API-W1] [API-W2] [API-W4] A webhook gets a delivery again after an error or a redirect, each time with the same id', async () => {
     const clock = fakeClock(Date.now())
     await using receiver = await webhookReceiver(
       (index) => [500, 'redirect' as const, 200][index] ?? 200,
@@ -90,7 +90,7 @@ describe('a webhook', () => {
     ).toHaveLength(2)
   })
 
-  it('gets no more attempts after it returned 410', async () => {
+  it('A webhook gets no more attempts after it returned 410', async () => {
     await using gone = await webhookReceiver(() => 410)
     await using server = await openWebhookServer({ gone })
     await server.submit({ webhooks: ['gone'] })
@@ -100,7 +100,7 @@ describe('a webhook', () => {
     expect(gone.received).toHaveLength(1)
   })
 
-  it('[API-W3] that does not respond delays no others, and its attempt times out', async () => {
+  it('[API-W3] A webhook that does not respond delays no others, and its attempt times out', async () => {
     const clock = fakeClock(Date.now())
     await using silent = await webhookReceiver((index) => (index === 0 ? 'silence' : 200))
     await using quick = await webhookReceiver()
@@ -114,7 +114,7 @@ describe('a webhook', () => {
     await silent.until(2)
   })
 
-  it('[API-W6] gets at most eight deliveries at the same time, and the ninth when one has ended', async () => {
+  it('[API-W6] A webhook gets at most eight deliveries at the same time, and the ninth when one has ended', async () => {
     const clock = fakeClock(Date.now())
     await using receiver = await webhookReceiver((index) => (index < 8 ? 'silence' : 200))
     await using server = await openWebhookServer({ ci: receiver }, { clock })
@@ -127,7 +127,7 @@ describe('a webhook', () => {
     expect(server.maxInProgress).toBe(8)
   })
 
-  it('[API-W1] [API-W5] gets the interrupted delivery of the previous process after a restart', async () => {
+  it('[API-W1] [API-W5] A webhook gets the interrupted delivery of the previous process after a restart', async () => {
     const clock = fakeClock(Date.now())
     await using receiver = await webhookReceiver((index) => (index === 0 ? 'silence' : 200))
     const first = await openWebhookServer({ ci: receiver }, { clock })
@@ -142,7 +142,7 @@ describe('a webhook', () => {
     await second.settled()
   })
 
-  it('that is not registered is refused, with the registered names', async () => {
+  it('A webhook that is not registered is refused, with the registered names', async () => {
     await using receiver = await webhookReceiver()
     await using server = await openWebhookServer({ ci: receiver })
     const response = await server.post({ webhooks: ['crm', 'ci'] })
@@ -157,7 +157,7 @@ describe('a webhook', () => {
     })
   })
 
-  it('requires a valid address and secret; every problem is named, and no secret shown', async () => {
+  it('A webhook requires a valid address and secret; every problem is named, and no secret shown', async () => {
     const webhooks = {
       a: { url: 'ftp://x', secret: 'whsec_c2hvcnQ=' },
       b: { url: 'https://b.example', secret: 'my-password' },

@@ -63,7 +63,7 @@ const BASES: readonly [string, (api: TestServer) => Promise<string>][] = [
 ]
 
 describe.each(BASES)('%s', (_title, baseOf) => {
-  it('lists a directory as a bare array, directories first', async () => {
+  it('The workspace lists a directory as a bare array, directories first', async () => {
     await using api = await openServer({ workspace })
     const base = await baseOf(api)
     for (const query of ['', '?path=', '?path=.']) {
@@ -82,7 +82,7 @@ describe.each(BASES)('%s', (_title, baseOf) => {
     ])
   })
 
-  it('sends a file as plain text in UTF-8, regardless of its name', async () => {
+  it('The workspace sends a file as plain text in UTF-8, regardless of its name', async () => {
     await using api = await openServer({ workspace })
     const base = await baseOf(api)
     for (const [path, text] of [
@@ -120,20 +120,20 @@ describe.each(BASES)('%s', (_title, baseOf) => {
     ['files?path=..', 403, 'FORBIDDEN'],
     ['files?path=%2F', 403, 'FORBIDDEN'],
     ['files?dir=docs', 400, 'BAD_REQUEST'],
-  ])('answers %s with %i', async (query, status, code) => {
+  ])('The workspace answers %s with %i', async (query, status, code) => {
     await using api = await openServer({ workspace })
     expect(await refusal(api, `${await baseOf(api)}/${query}`)).toEqual([status, code])
     expect(api.errors).toEqual([])
   })
 
-  it('returns an error if there is no workspace', async () => {
+  it('The workspace returns an error if there is no workspace', async () => {
     await using api = await openServer()
     const base = await baseOf(api)
     expect(await refusal(api, `${base}/files`)).toEqual([503, 'NOT_CONFIGURED'])
     expect(await refusal(api, `${base}/file?path=a`)).toEqual([503, 'NOT_CONFIGURED'])
   })
 
-  it('does not follow a request path that leads up', async () => {
+  it('The workspace does not follow a request path that leads up', async () => {
     await using api = await openServer({ workspace })
     const base = await baseOf(api)
     for (const target of [
@@ -149,7 +149,7 @@ describe.each(BASES)('%s', (_title, baseOf) => {
   })
 })
 
-it('does not exist for an unknown run', async () => {
+it('The workspace does not exist for an unknown run', async () => {
   await using api = await openServer({ workspace })
   expect(await refusal(api, '/runs/run-none/api/workspace/files')).toEqual([404, 'RUN_NOT_FOUND'])
   expect(await refusal(api, '/runs/run-none/api/workspace/file?path=docs/a.txt')).toEqual([
@@ -158,7 +158,7 @@ it('does not exist for an unknown run', async () => {
   ])
 })
 
-it('returns NOT_FOUND after the workspace was removed', async () => {
+it('The workspace returns NOT_FOUND after it was removed', async () => {
   const gone = join(folder, 'gone')
   mkdirSync(gone)
   await using api = await openServer({ workspace: gone })
@@ -171,7 +171,7 @@ it.each([
   ['work', 'must be an absolute path'],
   ['/none/of/this', 'ENOENT'],
   ['/etc/hostname', 'is not a directory'],
-])('a server does not start with the workspace "%s"', async (directory, why) => {
+])('A server does not start with the workspace "%s"', async (directory, why) => {
   await expect(openServer({ workspace: directory })).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
     message: expect.stringContaining(why),

@@ -13,7 +13,7 @@ function openCounted() {
 }
 
 describe('a live store', () => {
-  it('[REACT-1] is open while it has subscribers, also when one subscribes twice', () => {
+  it('[REACT-1] A live store is open while it has subscribers, also when one subscribes twice', () => {
     const { opened, store } = openCounted()
     const listener = vi.fn<() => void>()
     const first = store.subscribe(listener)
@@ -27,7 +27,7 @@ describe('a live store', () => {
     expect(opened.map(({ signal }) => signal.aborted)).toEqual([true, true])
   })
 
-  it('[REACT-2] notifies once of changes that arrive together, and shows them only then', async () => {
+  it('[REACT-2] A live store notifies once of changes that arrive together, and shows them only then', async () => {
     const { opened, store } = openCounted()
     const notified = Promise.withResolvers<void>()
     const listener = vi.fn<() => void>(() => notified.resolve())
@@ -39,7 +39,7 @@ describe('a live store', () => {
     stop()
   })
 
-  it('[REACT-3] keeps its value when it is closed, and ignores later changes', async () => {
+  it('[REACT-3] A live store keeps its value when it is closed, and ignores later changes', async () => {
     const { opened, store } = openCounted()
     const notified = Promise.withResolvers<void>()
     const stop = store.subscribe(() => notified.resolve())

@@ -25,7 +25,7 @@ async function waitFor<T>(store: LiveStore<T>, isDone: (value: T) => boolean): P
 }
 
 describe('the store of a run', () => {
-  it('follows a run to its end, and continues where it was closed', async () => {
+  it('The store of a run follows a run to its end, and continues where it was closed', async () => {
     await using api = await openServer()
     const client = createClient({ baseUrl: api.url })
     const runId = await api.submit()
@@ -38,7 +38,7 @@ describe('the store of a run', () => {
     expect(after.state.tasks.map(({ status }) => status)).toEqual(['COMPLETED', 'COMPLETED'])
   })
 
-  it('has the error of a run that does not exist', async () => {
+  it('The store of a run has the error of a run that does not exist', async () => {
     await using api = await openServer()
     const store = createRunStore(createClient({ baseUrl: api.url }), 'run-none')
     const { error } = await waitFor(store, (value) => value.error !== undefined)
@@ -47,7 +47,7 @@ describe('the store of a run', () => {
 })
 
 describe('the store of a list', () => {
-  it('is read again when a run is submitted', async () => {
+  it('The store of a list is read again when a run is submitted', async () => {
     await using api = await openServer()
     const client = createClient({ baseUrl: api.url })
     const store = createListStore(client, (signal) => client.runs.list({}, { signal }))
@@ -63,7 +63,7 @@ describe('the store of a list', () => {
 })
 
 describe('the store of a thread', () => {
-  it('[REACT-4] shows the runs of the server, and the newest one as its events arrive', async () => {
+  it('[REACT-4] The store of a thread shows the runs of the server, and the newest one as its events arrive', async () => {
     await using api = await openServer()
     const client = createClient({ baseUrl: api.url })
     await client.threads.create({ threadId: 'thread-a' })
@@ -83,7 +83,7 @@ describe('the store of a thread', () => {
     expect(both.runs.map(({ state: _, ...run }) => run)).toEqual(runs.toReversed())
   })
 
-  it('has the error of a thread that does not exist', async () => {
+  it('The store of a thread has the error of a thread that does not exist', async () => {
     await using api = await openServer()
     const store = createThreadStore(createClient({ baseUrl: api.url }), 'none')
     const { error, isLoading } = await waitFor(store, (value) => value.error !== undefined)

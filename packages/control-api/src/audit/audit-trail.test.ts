@@ -7,7 +7,7 @@ import type { LogFields } from '@tutti/core'
 import type { NewAuditEntry } from '@tutti/runs'
 
 describe('AuditTrail', () => {
-  it('[API-T1] writes entries together after 50 ms, or when there are 100', async () => {
+  it('[API-T1] AuditTrail writes entries together after 50 ms, or when there are 100', async () => {
     const { trail, appended, clock } = createTrail()
     trail.record(entry('a'))
     trail.record(entry('b'))
@@ -21,7 +21,7 @@ describe('AuditTrail', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('[API-T2] stores entries in order, even when writing is slow', async () => {
+  it('[API-T2] AuditTrail stores entries in order, even when writing is slow', async () => {
     const gate = Promise.withResolvers<void>()
     const { trail, appended } = createTrail({ append: () => gate.promise })
     for (let n = 0; n < 101; n += 1) trail.record(entry(String(n)))
@@ -32,7 +32,7 @@ describe('AuditTrail', () => {
     expect(appended.flat()).toEqual([...Array.from({ length: 101 }, (_, n) => String(n)), 'last'])
   })
 
-  it('[API-T3] retries after a failure, with increasing pauses', async () => {
+  it('[API-T3] AuditTrail retries after a failure, with increasing pauses', async () => {
     let failures = 3
     const append = () => (failures-- > 0 ? Promise.reject(new Error('away')) : Promise.resolve())
     const { trail, appended, clock, warnings } = createTrail({ append })
@@ -47,7 +47,7 @@ describe('AuditTrail', () => {
     await trail.flush()
   })
 
-  it('[API-T3] [API-T5] logs entries in full when retries are exhausted, and continues with later ones', async () => {
+  it('[API-T3] [API-T5] AuditTrail logs entries in full when retries are exhausted, and continues with later ones', async () => {
     let tries = 0
     const append = () => (++tries <= 10 ? Promise.reject(new Error('away')) : Promise.resolve())
     const { trail, appended, clock, errors } = createTrail({ append })
@@ -61,7 +61,7 @@ describe('AuditTrail', () => {
     expect(appended.at(-1)).toEqual(['b'])
   })
 
-  it('[API-T4] logs entries when too many are waiting', async () => {
+  it('[API-T4] AuditTrail logs entries when too many are waiting', async () => {
     const gate = Promise.withResolvers<void>()
     const { trail, errors, appended } = createTrail({ append: () => gate.promise })
     for (let n = 0; n < 10_200; n += 1) trail.record(entry(String(n)))
@@ -73,7 +73,7 @@ describe('AuditTrail', () => {
     expect(appended.flat()).toHaveLength(10_100)
   })
 
-  it('tries once and does not wait when the trail is closed', async () => {
+  it('AuditTrail tries once and does not wait when it is closed', async () => {
     const { trail, clock, errors } = createTrail({
       append: () => Promise.reject(new Error('away')),
     })
@@ -83,7 +83,7 @@ describe('AuditTrail', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('writes entries at once when the store is about to close', async () => {
+  it('AuditTrail writes entries at once when the store is about to close', async () => {
     const { trail, appended } = createTrail({}, { isClosing: () => true })
     trail.record(entry('a'))
     await Promise.resolve()
@@ -91,7 +91,7 @@ describe('AuditTrail', () => {
     expect(appended).toEqual([['a']])
   })
 
-  it('trims at the start and after every 1,000 entries, and ignores failures of trimming', async () => {
+  it('AuditTrail trims at the start and after every 1,000 entries, and ignores failures of trimming', async () => {
     const trims: number[] = []
     const { trail, warnings } = createTrail({
       trim: (keep) => {
@@ -107,7 +107,7 @@ describe('AuditTrail', () => {
     expect(warnings).toHaveLength(3)
   })
 
-  it('does not trim when the store is about to close', async () => {
+  it('AuditTrail does not trim when the store is about to close', async () => {
     const trims: number[] = []
     const trim = async (keep: number): Promise<void> => void trims.push(keep)
     const { trail, appended } = createTrail({ trim }, { isClosing: () => true })

@@ -7,7 +7,7 @@ import { createSigner } from '../secrets/signer.ts'
 import { createRequestGuard, type GuardOptions, type RequestInfo } from './guard-request.ts'
 
 describe('createRequestGuard', () => {
-  it('[API-K2] lets pages of the local machine call a server on loopback only', () => {
+  it('[API-K2] createRequestGuard lets pages of the local machine call a server on loopback only', () => {
     const facts = { host: 'localhost:7329', origin: 'http://localhost:5173' }
     expect(guard({ isLocal: true }).allowsOrigin(facts)).toBe(true)
     const elsewhere = guard({ isLocal: false, allowedHosts: ['tutti.example'] })
@@ -16,7 +16,7 @@ describe('createRequestGuard', () => {
     expect(elsewhere.allowsOrigin({ ...facts, origin: 'https://tutti.example' })).toBe(true)
   })
 
-  it('[API-K2] compares allowed origins exactly', () => {
+  it('[API-K2] createRequestGuard compares allowed origins exactly', () => {
     const { allowsOrigin } = guard({ allowedOrigins: ['https://a.example'] })
     const allows = (origin: string) => allowsOrigin({ host: 'localhost', origin })
     expect(allows('https://a.example')).toBe(true)
@@ -24,7 +24,7 @@ describe('createRequestGuard', () => {
     expect(allows('https://b.a.example')).toBe(false)
   })
 
-  it('[API-K1] accepts any IP address but no unknown name as Host of a server that is not on loopback', () => {
+  it('[API-K1] createRequestGuard accepts any IP address but no unknown name as Host of a server that is not on loopback', () => {
     const at = (host: string, isLocal: boolean) => () =>
       guard({ isLocal, allowedHosts: ['box'] }).assertSite({ ...FACTS, host })
     for (const host of ['192.168.1.5:7329', '[2001:db8::1]:7329', 'box:7329', 'localhost']) {
@@ -34,7 +34,7 @@ describe('createRequestGuard', () => {
     expect(at('192.168.1.5', true)).toThrow('allowedHosts adds names')
   })
 
-  it('[API-K1] refuses an unknown Host after requests with accepted ones', () => {
+  it('[API-K1] createRequestGuard refuses an unknown Host after requests with accepted ones', () => {
     const { assertSite } = guard({})
     const at = (host: string | undefined) => () => assertSite({ ...FACTS, host })
     for (let port = 1; port <= 200; port += 1) expect(at(`localhost:${port}`)).not.toThrow()
@@ -44,7 +44,7 @@ describe('createRequestGuard', () => {
     expect(at('localhost:201')).not.toThrow()
   })
 
-  it('[API-K1] refuses a malformed Host, even if a URL with it names an allowed host', () => {
+  it('[API-K1] createRequestGuard refuses a malformed Host, even if a URL with it names an allowed host', () => {
     const hosts = [
       'evil@localhost',
       'localhost/x',
@@ -62,21 +62,21 @@ describe('createRequestGuard', () => {
     }
   })
 
-  it('[API-K1] accepts every well-formed Host when "*" is allowed', () => {
+  it('[API-K1] createRequestGuard accepts every well-formed Host when "*" is allowed', () => {
     const { assertSite } = guard({ allowedHosts: ['*'] })
     for (const host of ['any.example', 'any.example:8080', '192.168.1.5', '[2001:db8::1]:80']) {
       expect(() => assertSite({ ...FACTS, host })).not.toThrow()
     }
   })
 
-  it('[API-K3] ignores a ticket on routes that do not accept tickets', () => {
+  it('[API-K3] createRequestGuard ignores a ticket on routes that do not accept tickets', () => {
     const { identify } = guard({ apiKeys: [apiKey('a-key-of-some-length', { name: 'a' })] })
     const with_ = { ...FACTS, ticket: 'x' }
     expect(() => identify(with_, { takesTicket: false })).toThrow('A key is required')
     expect(() => identify(with_, { takesTicket: true })).toThrow('not issued by this server')
   })
 
-  it('[API-K4] counts each address separately', () => {
+  it('[API-K4] createRequestGuard counts each address separately', () => {
     const { identify } = guard({
       apiKeys: [apiKey('a-key-of-some-length', { name: 'a' })],
       maxRefusedKeysPerMinute: 1,

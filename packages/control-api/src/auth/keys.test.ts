@@ -7,7 +7,7 @@ import { apiKey, createCaller, DEFAULT_SCOPES, createKeyLookup } from './keys.ts
 const KEY = 'a-key-of-some-length'
 
 describe('apiKey', () => {
-  it('stores the hash of a key but not the key', () => {
+  it('apiKey stores the hash of a key but not the key', () => {
     const entry = apiKey(KEY, { name: 'a' })
     expect(entry.sha256).toMatch(/^[\da-f]{64}$/)
     expect(JSON.stringify(entry)).not.toContain(KEY)
@@ -15,7 +15,7 @@ describe('apiKey', () => {
 })
 
 describe('createKeyLookup', () => {
-  it('finds a key, also by a hash in upper case, and refuses unknown and expired keys', () => {
+  it('createKeyLookup finds a key, also by a hash in upper case, and refuses unknown and expired keys', () => {
     const { sha256 } = apiKey(KEY, { name: 'a' })
     const lookUp = createKeyLookup([
       { name: 'a', sha256: sha256.toUpperCase() },
@@ -30,18 +30,18 @@ describe('createKeyLookup', () => {
 })
 
 describe('createCaller', () => {
-  it('has the scopes of its key, or by default all but admin', () => {
+  it('createCaller gives the caller the scopes of its key, or by default all but admin', () => {
     expect([...caller({}).scopes]).toEqual(DEFAULT_SCOPES)
     expect(DEFAULT_SCOPES).not.toContain('admin')
     expect([...caller({ scopes: [] }).scopes]).toEqual([])
   })
 
-  it('throws instead of counting when its key has expired', () => {
+  it('createCaller throws instead of counting when its key has expired', () => {
     expect(() => caller({ expiresAt: clock.now() + 1 }).count()).not.toThrow()
     expect(() => caller({ expiresAt: clock.now() }).count()).toThrow('has expired')
   })
 
-  it('refuses requests above the limit of its key, and says when the next one is allowed', async () => {
+  it('A caller is refused requests above the limit of its key, with the time of the next allowed one', async () => {
     const limited = caller({ limits: { requestsPerMinute: 2 } })
     limited.count()
     limited.count()
@@ -57,12 +57,12 @@ describe('createCaller', () => {
     expect(() => limited.count()).toThrow(refused)
   })
 
-  it('does not limit the requests of a key without such a limit', () => {
+  it('A caller with a key without a request limit is not limited', () => {
     const unlimited = caller({ limits: { maxUnfinishedRuns: 1 } })
     for (let n = 0; n < 1_000; n += 1) expect(() => unlimited.count()).not.toThrow()
   })
 
-  it('has a quota for the last 24 hours when its key has limits', () => {
+  it('A caller has a quota for the last 24 hours when its key has limits', () => {
     expect(caller({}).quota()).toBeUndefined()
     expect(caller({ limits: { requestsPerMinute: 1 } }).quota()).toBeUndefined()
     expect(caller({ limits: { maxUnfinishedRuns: 0, maxCostUsdPerDay: 5 } }).quota()).toEqual({

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { RateLimits } from './rate-limits.ts'
 
 describe('RateLimits', () => {
-  it('allows a burst of the requests of one minute, then one at a time', async () => {
+  it('RateLimits allows a burst of the requests of one minute, then one at a time', async () => {
     const clock = fakeClock()
     const rates = new RateLimits(clock)
     const take = (): number => rates.take('a', 60)
@@ -16,7 +16,7 @@ describe('RateLimits', () => {
     expect([take(), take()]).toEqual([0, 1_000])
   })
 
-  it('never saves more than the requests of one minute', async () => {
+  it('RateLimits never saves more than the requests of one minute', async () => {
     const clock = fakeClock()
     const rates = new RateLimits(clock)
     rates.take('a', 2)
@@ -24,7 +24,7 @@ describe('RateLimits', () => {
     expect([1, 2, 3].map(() => rates.take('a', 2))).toEqual([0, 0, 30_000])
   })
 
-  it('allows single requests when the limit is below one per minute', async () => {
+  it('RateLimits allows single requests when the limit is below one per minute', async () => {
     const clock = fakeClock()
     const rates = new RateLimits(clock)
     expect([rates.take('a', 0.5), rates.take('a', 0.5)]).toEqual([0, 120_000])
@@ -32,7 +32,7 @@ describe('RateLimits', () => {
     expect(rates.take('a', 0.5)).toBe(0)
   })
 
-  it('counts names separately, and forgets the least recently used one', () => {
+  it('RateLimits counts names separately, and forgets the least recently used one', () => {
     const rates = new RateLimits(fakeClock())
     for (let n = 0; n < 10_001; n += 1) {
       rates.take('often', 1_000_000)

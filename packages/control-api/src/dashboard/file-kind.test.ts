@@ -13,6 +13,6 @@ it.each([
   ['module.wasm', 'application/octet-stream', false],
   ['CNAME', 'application/octet-stream', false],
   ['a.constructor', 'application/octet-stream', false],
-])('maps %s to %s', (name, contentType, isCompressed) => {
+])('The file kind of %s is %s', (name, contentType, isCompressed) => {
   expect(fileKind(name)).toEqual({ contentType, isCompressed })
 })

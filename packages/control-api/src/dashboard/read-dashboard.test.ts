@@ -17,7 +17,7 @@ afterEach(() => {
 })
 
 describe('readDashboard', () => {
-  it('returns the page and all other files with their URL paths', async () => {
+  it('readDashboard returns the page and all other files with their URL paths', async () => {
     write('index.html', 'favicon.svg', 'assets/index-DKaX9_-q.js', 'assets/fonts/plex.woff2')
     const { page, files } = await readDashboard(folder)
     expect(text(page)).toBe('of index.html')
@@ -28,7 +28,7 @@ describe('readDashboard', () => {
     ])
   })
 
-  it('skips hidden files, files in hidden folders, and links', async () => {
+  it('readDashboard skips hidden files, files in hidden folders, and links', async () => {
     write('index.html', '.env', '.vite/manifest.json', 'assets/.map')
     symlinkSync('/etc/hostname', join(folder, 'assets', 'link.txt'))
     symlinkSync(tmpdir(), join(folder, 'elsewhere'))
@@ -43,7 +43,7 @@ describe('readDashboard', () => {
       ['index.html', ':all', 'assets/*.js'],
       'got ":all", "assets/*.js"',
     ],
-  ])('refuses a folder with %s and names it', async (_, names, why) => {
+  ])('readDashboard refuses a folder with %s and names it', async (_, names, why) => {
     write(...names)
     const failed = readDashboard(folder)
     await expect(failed).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
@@ -51,7 +51,7 @@ describe('readDashboard', () => {
     await expect(failed).rejects.toThrow(why)
   })
 
-  it('refuses a folder that does not exist', async () => {
+  it('readDashboard refuses a folder that does not exist', async () => {
     const failed = readDashboard(join(folder, 'none'))
     await expect(failed).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
     await expect(failed).rejects.toThrow(/none": ENOENT/)

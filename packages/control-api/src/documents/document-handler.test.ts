@@ -9,7 +9,7 @@ const HEADERS = {
 }
 
 describe('createDocumentHandler', () => {
-  it('[API-F1] returns 304 without reading the bytes again', async () => {
+  it('[API-F1] createDocumentHandler returns 304 without reading the bytes again', async () => {
     const { answer, made } = createCountedHandler()
     const etag = (await answer(createRequest({}))).headers.get('etag') ?? ''
     const before = made()
@@ -23,14 +23,14 @@ describe('createDocumentHandler', () => {
     expect(again.headers.get('content-security-policy')).toBe("default-src 'self'")
   })
 
-  it('[API-F2] gives each form its own ETag, which matches only that form', async () => {
+  it('[API-F2] createDocumentHandler gives each form its own ETag, which matches only that form', async () => {
     const { answer } = createCountedHandler()
     const plain = (await answer(createRequest({}))).headers.get('etag') ?? ''
     const gzip = await answer(createRequest({ 'accept-encoding': 'gzip', 'if-none-match': plain }))
     expect([gzip.status, gzip.headers.get('etag')]).toEqual([200, plain.replace(/"$/, '-gzip"')])
   })
 
-  it('[API-F3] builds the document again after a failure', async () => {
+  it('[API-F3] createDocumentHandler builds the document again after a failure', async () => {
     let isThere = false
     const answer = createDocumentHandler({
       source: () =>
@@ -42,7 +42,7 @@ describe('createDocumentHandler', () => {
     expect((await answer(createRequest({}))).status).toBe(200)
   })
 
-  it('compresses once', async () => {
+  it('createDocumentHandler compresses once', async () => {
     const { answer, made } = createCountedHandler()
     await answer(createRequest({ 'accept-encoding': 'br' }))
     const before = made()
@@ -50,7 +50,7 @@ describe('createDocumentHandler', () => {
     expect(made()).toBe(before)
   })
 
-  it('does not compress content that is already compressed', async () => {
+  it('createDocumentHandler does not compress content that is already compressed', async () => {
     const { answer } = createCountedHandler({ isCompressed: true })
     const plain = await answer(createRequest({}))
     const response = await answer(createRequest({ 'accept-encoding': 'gzip, br' }))
@@ -60,7 +60,7 @@ describe('createDocumentHandler', () => {
     expect(await response.text()).toBe(await plain.text())
   })
 
-  it('sets Vary to the headers that select the document, also with 304', async () => {
+  it('createDocumentHandler sets Vary to the headers that select the document, also with 304', async () => {
     const { answer } = createCountedHandler({ varies: ['accept'] })
     const first = await answer(createRequest({}))
     const etag = first.headers.get('etag') ?? ''
@@ -83,13 +83,16 @@ describe('createDocumentHandler', () => {
     ['br;q=0.9, gzip;q=0.9', 'br'],
     ['*', 'br'],
     ['*;q=0', null],
-  ])('selects the encoding for "Accept-Encoding: %j": %j', async (accepted, encoding) => {
-    const { answer } = createCountedHandler()
-    const asked = accepted === undefined ? {} : { 'accept-encoding': accepted }
-    const response = await answer(createRequest(asked))
-    expect(response.headers.get('content-encoding')).toBe(encoding)
-    expect(response.headers.get('vary')).toBe('Origin, accept-encoding')
-  })
+  ])(
+    'createDocumentHandler selects the encoding for "Accept-Encoding: %j": %j',
+    async (accepted, encoding) => {
+      const { answer } = createCountedHandler()
+      const asked = accepted === undefined ? {} : { 'accept-encoding': accepted }
+      const response = await answer(createRequest(asked))
+      expect(response.headers.get('content-encoding')).toBe(encoding)
+      expect(response.headers.get('vary')).toBe('Origin, accept-encoding')
+    },
+  )
 })
 
 function createCountedHandler(parts: Partial<DocumentParts> = {}) {

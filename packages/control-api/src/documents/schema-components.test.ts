@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { schemaComponents } from './schema-components.ts'
 
 describe('schemaComponents', () => {
-  it('refers to named schemas and registers them with all schemas that they refer to', () => {
+  it('schemaComponents refers to named schemas and registers them with all schemas that they refer to', () => {
     const components = schemaComponents()
     expect(components.refer(RunList)).toEqual({ $ref: '#/components/schemas/RunList' })
     expect(Object.keys(components.all())).toEqual([
@@ -18,7 +18,7 @@ describe('schemaComponents', () => {
     })
   })
 
-  it('recognizes an optional copy of a schema', () => {
+  it('schemaComponents recognizes an optional copy of a schema', () => {
     const components = schemaComponents()
     components.refer(ErrorBody)
     expect(components.all()['ErrorBody']).toMatchObject({
@@ -26,14 +26,14 @@ describe('schemaComponents', () => {
     })
   })
 
-  it('inlines a schema without a name', () => {
+  it('schemaComponents inlines a schema without a name', () => {
     const components = schemaComponents()
     const schema = { type: 'array', items: { type: 'string', enum: ['a'] } }
     expect(components.refer(schema)).toEqual(schema)
     expect(components.all()).toEqual({})
   })
 
-  it('makes a recursive schema refer to itself, without a nested name', () => {
+  it('schemaComponents makes a recursive schema refer to itself, without a nested name', () => {
     const components = schemaComponents()
     expect(components.refer(TaskTrace)).toEqual({ $ref: '#/components/schemas/TaskTrace' })
     const text = JSON.stringify(components.all()['TaskTrace'])
@@ -41,7 +41,7 @@ describe('schemaComponents', () => {
     expect(text).not.toMatch(/\$id|\$defs/)
   })
 
-  it('registers a schema once, however often it is referred to', () => {
+  it('schemaComponents registers a schema once, however often it is referred to', () => {
     const components = schemaComponents()
     components.refer(RunList)
     const [before] = Object.values(components.all())

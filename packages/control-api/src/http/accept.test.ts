@@ -19,7 +19,7 @@ describe('prefersHtml', () => {
     ['HTML and any type', 'text/html, */*'],
     ['text with the quality 0', 'text/html;q=0.1, text/plain;q=0, */*'],
     ['HTML more than once', 'text/html;q=0.1, text/html;level=1, text/plain;q=0.5'],
-  ])('returns true for %s', (_, accept) => {
+  ])('prefersHtml returns true for %s', (_, accept) => {
     expect(prefersHtml(accept)).toBe(true)
   })
 
@@ -37,7 +37,7 @@ describe('prefersHtml', () => {
     ['a malformed quality', 'text/html;q=much'],
     ['a quality out of range', 'text/html;q=2'],
     ['another type with the same prefix', 'text/html5'],
-  ])('returns false for %s', (_, accept) => {
+  ])('prefersHtml returns false for %s', (_, accept) => {
     expect(prefersHtml(accept)).toBe(false)
   })
 })

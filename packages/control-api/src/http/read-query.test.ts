@@ -11,29 +11,29 @@ const QUERY = Type.Object({
 const read = (query: string): unknown => readQuery(`http://localhost/api/runs?${query}`, QUERY)
 
 describe('an integer in a query', () => {
-  it('is read as a number', () => {
+  it('An integer in a query is read as a number', () => {
     expect(read('limit=7')).toEqual({ limit: 7 })
     expect(read(`from=-${Number.MAX_SAFE_INTEGER}`)).toEqual({ from: Number.MIN_SAFE_INTEGER })
   })
 
   it.each(['501', '9'.repeat(16), '9'.repeat(400)])(
-    'above the maximum is refused with it: %s',
+    'An integer in a query above the maximum is refused with it: %s',
     (limit) => {
       expect(() => read(`limit=${limit}`)).toThrow(/\/limit must be <= 500, got /)
     },
   )
 
-  it('below the minimum is refused with it', () => {
+  it('An integer in a query below the minimum is refused with it', () => {
     expect(() => read(`limit=-${'9'.repeat(20)}`)).toThrow(/\/limit must be >= 1, got /)
   })
 
-  it('without an exact form is refused where no limit excludes it', () => {
+  it('An integer in a query without an exact form is refused where no limit excludes it', () => {
     expect(() => read('from=9007199254740993')).toThrow(
       '/from must be an integer, got "9007199254740993"',
     )
   })
 
-  it.each(['1.5', '0x10', '', '7 ', 'ten'])('must be one: %j', (limit) => {
+  it.each(['1.5', '0x10', '', '7 ', 'ten'])('An integer in a query must be one: %j', (limit) => {
     expect(() => read(`limit=${encodeURIComponent(limit)}`)).toThrow(
       '/limit must be an integer, got ',
     )

@@ -4,7 +4,7 @@ import { MAX_SERIES, MetricRegistry, OTHER } from './registry.ts'
 import { chooseFormat, formatMetrics } from './text-format.ts'
 
 describe('MetricRegistry', () => {
-  it('[API-M1] has one series per set of label values', () => {
+  it('[API-M1] MetricRegistry has one series per set of label values', () => {
     const registry = new MetricRegistry()
     const counter = registry.counter('a_total', { help: 'A', labels: ['x', 'y'] })
     counter.add({ x: '1', y: '23' })
@@ -16,7 +16,7 @@ describe('MetricRegistry', () => {
     )
   })
 
-  it('[API-M2] counts label values beyond the limit as "other"', () => {
+  it('[API-M2] MetricRegistry counts label values beyond the limit as "other"', () => {
     const registry = new MetricRegistry()
     const counter = registry.counter('a_total', { help: 'A', labels: ['x', 'y'] })
     for (let index = 0; index < MAX_SERIES + 5; index += 1) counter.add({ x: `${index}`, y: 'y' })
@@ -27,7 +27,7 @@ describe('MetricRegistry', () => {
     expect(samples[0]).toBe('a_total{x="0",y="y"} 2')
   })
 
-  it('[API-M3] ignores non-finite values and negative additions to a counter', () => {
+  it('[API-M3] MetricRegistry ignores non-finite values and negative additions to a counter', () => {
     const registry = new MetricRegistry()
     const counter = registry.counter('a_total', { help: 'A' })
     const histogram = registry.histogram('b', { help: 'B', buckets: [1] })
@@ -42,7 +42,7 @@ describe('MetricRegistry', () => {
     ])
   })
 
-  it('counts a value in every bucket whose bound it does not exceed', () => {
+  it('MetricRegistry counts a value in every bucket whose bound it does not exceed', () => {
     const registry = new MetricRegistry()
     const histogram = registry.histogram('b', { help: 'B', labels: ['x'], buckets: [0.125, 1] })
     for (const value of [0.125, 0.25, 1, 7, -2]) histogram.observe({ x: 'é' }, value)
@@ -55,7 +55,7 @@ describe('MetricRegistry', () => {
     ])
   })
 
-  it('reports no value of a gauge that was never set or was cleared', () => {
+  it('MetricRegistry reports no value of a gauge that was never set or was cleared', () => {
     const registry = new MetricRegistry()
     const gauge = registry.gauge('g', { help: 'G' })
     expect(samplesOf(registry)).toEqual([])
@@ -66,7 +66,7 @@ describe('MetricRegistry', () => {
     expect(samplesOf(registry)).toEqual([])
   })
 
-  it('escapes labels and help texts', () => {
+  it('MetricRegistry escapes labels and help texts', () => {
     const registry = new MetricRegistry()
     registry.gauge('g', { help: 'A "b" \\ c\nd', labels: ['x'] }).set({ x: 'A "b" \\ c\nd' }, 1)
     const line = String.raw`g{x="A \"b\" \\ c\nd"} 1`
@@ -78,7 +78,7 @@ describe('MetricRegistry', () => {
     )
   })
 
-  it('uses OpenMetrics only if Accept names it', () => {
+  it('MetricRegistry uses OpenMetrics only if Accept names it', () => {
     expect(chooseFormat(null)).toBe('prometheus')
     expect(chooseFormat('text/plain;version=0.0.4')).toBe('prometheus')
     expect(chooseFormat('application/openmetrics-text; version=1.0.0')).toBe('openmetrics')

@@ -14,7 +14,7 @@ import type { RunRecord } from '@tutti/runs'
 const AT_MS = Date.parse('2026-01-01T00:00:00.000Z')
 
 describe('createRunListeners', () => {
-  it('[API-C2] measures the time to the first token of each call and ignores other tokens', () => {
+  it('[API-C2] createRunListeners measures the time to the first token of each call and ignores other tokens', () => {
     const { emit, value } = createCounter()
     emit([
       llm('started', 1, 0),
@@ -31,7 +31,7 @@ describe('createRunListeners', () => {
     expect(value('tutti_model_retries_total{model="m"}')).toBe(1)
   })
 
-  it('measures reasoning as the first token of a response', () => {
+  it('createRunListeners measures reasoning as the first token of a response', () => {
     const { emit, value } = createCounter()
     const { token: _, ...fields } = token(1, 400)
     emit([llm('started', 1, 0), { ...fields, type: 'reasoning', text: 'Hm' }, token(1, 800)])
@@ -39,7 +39,7 @@ describe('createRunListeners', () => {
     expect(value('tutti_event_durable_lag_seconds_count')).toBe(1)
   })
 
-  it('forgets the calls of a run that continues in another process', () => {
+  it('createRunListeners forgets the calls of a run that continues in another process', () => {
     const { emit, value } = createCounter()
     emit([
       llm('started', 1, 0),
@@ -49,7 +49,7 @@ describe('createRunListeners', () => {
     expect(value('tutti_model_time_to_first_token_seconds_count{model="m"}')).toBeUndefined()
   })
 
-  it('counts incomplete responses by code, and cached and reasoning tokens, but not unknown tokens', () => {
+  it('createRunListeners counts incomplete responses by code, and cached and reasoning tokens, but not unknown tokens', () => {
     const { emit, value } = createCounter()
     const answer = {
       type: 'llm_iteration_completed',
@@ -81,14 +81,14 @@ describe('createRunListeners', () => {
     expect(value('tutti_model_reasoning_tokens_total{model="m"}')).toBe(1)
   })
 
-  it('reports unknown codes as other', () => {
+  it('createRunListeners reports unknown codes as other', () => {
     const { emit, value } = createCounter()
     emit([failed(1, 'what a provider said'), failed(1, 'RATE_LIMIT_TIMEOUT')])
     expect(value('tutti_model_calls_total{model="m",code="other"}')).toBe(1)
     expect(value('tutti_model_calls_total{model="m",code="RATE_LIMIT_TIMEOUT"}')).toBe(1)
   })
 
-  it('counts calls, tokens and cost of other agents once', () => {
+  it('createRunListeners counts calls, tokens and cost of other agents once', () => {
     const { emit, value } = createCounter()
     const call = {
       agentRole: 'Who',
@@ -142,7 +142,7 @@ describe('createRunListeners', () => {
     expect(value('tutti_agent_tokens_total{tool="ask",direction="output"}')).toBe(3)
   })
 
-  it('measures how long reviews were open, from their events or from the store', async () => {
+  it('createRunListeners measures how long reviews were open, from their events or from the store', async () => {
     const { emit, value, wait } = createCounter()
     emit([
       review('r1', 0),
@@ -156,7 +156,7 @@ describe('createRunListeners', () => {
     expect(value('tutti_gate_wait_seconds_count{outcome="timed_out"}')).toBe(1)
   })
 
-  it('measures the time to durability without tokens, and never below 0', () => {
+  it('createRunListeners measures the time to durability without tokens, and never below 0', () => {
     const { emit, value, clock } = createCounter()
     clock.set(AT_MS + 2_000)
     const timeless: RunEvent = { type: 'review_timed_out', reviewId: 'r', action: 'CONTINUE' }
@@ -165,7 +165,7 @@ describe('createRunListeners', () => {
     expect(value('tutti_event_durable_lag_seconds_sum')).toBe(1.5)
   })
 
-  it('counts claims and releases by kind, and forgets a released run', () => {
+  it('createRunListeners counts claims and releases by kind, and forgets a released run', () => {
     const { report, emit, value } = createCounter()
     for (const [epoch, lostOwners] of [
       [2, 0],
@@ -193,7 +193,7 @@ describe('createRunListeners', () => {
     ).toBeUndefined()
   })
 
-  it('counts audit entries that were logged instead of stored', async () => {
+  it('createRunListeners counts audit entries that were logged instead of stored', async () => {
     const lost: number[] = []
     const quiet = () => undefined
     const trail = new AuditTrail({

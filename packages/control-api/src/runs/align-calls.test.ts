@@ -21,14 +21,14 @@ const align = (a: string, b: string): readonly string[] =>
   )
 
 describe('alignCalls', () => {
-  it('pairs calls of the same tool in order, also with different arguments', () => {
+  it('alignCalls pairs calls of the same tool in order, also with different arguments', () => {
     expect(align('search:1 fetch:2', 'search:1 fetch:3')).toEqual([
       'search:1|search:1',
       'fetch:2|fetch:3',
     ])
   })
 
-  it('leaves a call alone that only one run made, and prefers pairs with equal arguments', () => {
+  it('alignCalls leaves a call alone that only one run made, and prefers pairs with equal arguments', () => {
     expect(align('search:1 search:2', 'search:2')).toEqual(['search:1|', 'search:2|search:2'])
     expect(align('search:2', 'search:1 search:2 mail:3')).toEqual([
       '|search:1',
@@ -37,14 +37,14 @@ describe('alignCalls', () => {
     ])
   })
 
-  it('never pairs different tools, and handles runs without calls', () => {
+  it('alignCalls never pairs different tools, and handles runs without calls', () => {
     expect(align('search:1', 'fetch:1')).toEqual(['search:1|', '|fetch:1'])
     expect(align('', '')).toEqual([])
     expect(align('a:1 b:1', '')).toEqual(['a:1|', 'b:1|'])
     expect(align('', 'a:1')).toEqual(['|a:1'])
   })
 
-  it('contains every call of both runs once and in order, for generated runs', () => {
+  it('alignCalls contains every call of both runs once and in order, for generated runs', () => {
     let seed = 7
     const random = (below: number): number => {
       seed = (seed * 16_807) % 2_147_483_647

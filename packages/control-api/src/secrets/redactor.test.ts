@@ -6,7 +6,7 @@ const SECRET = 'p"ss/w\\rd+ü&=€'
 const { text, value } = redactor([SECRET, 'sk-1234567890', 'sk-1234567890-long', 'short'])
 
 describe('redactor', () => {
-  it('replaces a secret anywhere, and prefers the longest match', () => {
+  it('The redactor replaces a secret anywhere, and prefers the longest match', () => {
     expect(text(`a ${SECRET}${SECRET} b`)).toBe(`a ${REDACTED}${REDACTED} b`)
     expect(text('sk-1234567890-long')).toBe(REDACTED)
     expect(text('sk-1234567890-other')).toBe(`${REDACTED}-other`)
@@ -23,7 +23,7 @@ describe('redactor', () => {
     ['base64 one byte later', Buffer.from(`users:${SECRET} and more`).toString('base64')],
     ['base64 two bytes later', Buffer.from(`userss:${SECRET}`).toString('base64')],
     ['base64 of URLs', Buffer.from(`user:${SECRET}`).toString('base64url')],
-  ])('finds a secret in %s', (_, given) => {
+  ])('The redactor finds a secret in %s', (_, given) => {
     const cleaned = text(given)
     expect(cleaned).toContain(REDACTED)
     expect(cleaned).not.toContain('w\\')
@@ -31,19 +31,19 @@ describe('redactor', () => {
     expect(asBase64).not.toContain('w\\rd')
   })
 
-  it('leaves short secrets and ordinary text unchanged', () => {
+  it('The redactor leaves short secrets and ordinary text unchanged', () => {
     const innocent = 'a short story of $ss and sk-123456789'
     expect(text(innocent)).toBe(innocent)
     expect(redactor(['short', '']).text('short')).toBe('short')
     expect(redactor([]).text('anything')).toBe('anything')
   })
 
-  it('treats pattern characters in secrets literally', () => {
+  it('The redactor treats pattern characters in secrets literally', () => {
     expect(redactor(['.*.*.*.*']).text('12345678')).toBe('12345678')
     expect(redactor(['(a|b)+$^[x]']).text('-(a|b)+$^[x]-')).toBe(`-${REDACTED}-`)
   })
 
-  it('replaces secrets in all texts and field names of a value', () => {
+  it('The redactor replaces secrets in all texts and field names of a value', () => {
     const given = { a: [{ b: `x ${SECRET}` }, 1, null, true], [SECRET]: undefined, c: 'd' }
     expect(value(given)).toEqual({
       a: [{ b: `x ${REDACTED}` }, 1, null, true],
@@ -53,14 +53,14 @@ describe('redactor', () => {
     expect(given.a[0]).toEqual({ b: `x ${SECRET}` })
   })
 
-  it('returns a value without secrets unchanged', () => {
+  it('The redactor returns a value without secrets unchanged', () => {
     const given = { a: [{ b: 'x' }], c: { d: new Date(0) }, ['__proto__']: { e: 1 } }
     expect(value(given)).toBe(given)
     expect(value('x')).toBe('x')
     expect(value(undefined)).toBeUndefined()
   })
 
-  it('treats special field names as data', () => {
+  it('The redactor treats special field names as data', () => {
     const given: unknown = JSON.parse(`{"__proto__":{"a":${JSON.stringify(SECRET)}}}`)
     const cleaned = value(given)
     expect(JSON.stringify(cleaned)).toBe(`{"__proto__":{"a":"${REDACTED}"}}`)

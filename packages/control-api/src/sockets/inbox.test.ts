@@ -38,7 +38,7 @@ async function turns(count: number): Promise<void> {
 }
 
 describe('MessageInbox', () => {
-  it('[API-I1] handles a limited number of messages at a time, in order', async () => {
+  it('[API-I1] MessageInbox handles a limited number of messages at a time, in order', async () => {
     const { send, begun, ends } = connection()
     send(2_000)
     await turns(50)
@@ -49,13 +49,13 @@ describe('MessageInbox', () => {
     expect(begun.at(-1)).toBe(String(MAX_IN_FLIGHT))
   })
 
-  it('[API-I2] yields to other work after a few messages', () => {
+  it('[API-I2] MessageInbox yields to other work after a few messages', () => {
     const { send, begun } = connection()
     send(2_000)
     expect(begun).toHaveLength(8)
   })
 
-  it('[API-I4] starts a large message in its turn, and later messages after it', async () => {
+  it('[API-I4] MessageInbox starts a large message in its turn, and later messages after it', async () => {
     const turn = Promise.withResolvers<void>()
     const { sendText, begun, isPaused } = connection(() => turn.promise)
     sendText('first')
@@ -70,7 +70,7 @@ describe('MessageInbox', () => {
     expect(isPaused()).toBe(false)
   })
 
-  it('[API-I3] stops reading while messages wait, and resumes when they have started', async () => {
+  it('[API-I3] MessageInbox stops reading while messages wait, and resumes when they have started', async () => {
     const { send, ends, isPaused } = connection()
     send(1)
     expect(isPaused()).toBe(false)

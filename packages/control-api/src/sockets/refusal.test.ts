@@ -23,30 +23,36 @@ describe('toMessageRefusal', () => {
     ['INVALID_MODEL', 400, 'INVALID_MODEL'],
     ['NOT_CONFIGURED', 503, 'NOT_CONFIGURED'],
     ['BAD_REQUEST', 400, 'REJECTED'],
-  ] as const)('acknowledges a run_control that fails with %s %i as %s', (code, status, word) => {
-    expect(toMessageRefusal(failure(code, status), SWITCH)).toEqual({
-      type: 'run_control_ack',
-      runId: 'run-1',
-      action: 'switch_model',
-      status: word,
-      message: 'Why',
-    })
-  })
+  ] as const)(
+    'toMessageRefusal acknowledges a run_control that fails with %s %i as %s',
+    (code, status, word) => {
+      expect(toMessageRefusal(failure(code, status), SWITCH)).toEqual({
+        type: 'run_control_ack',
+        runId: 'run-1',
+        action: 'switch_model',
+        status: word,
+        message: 'Why',
+      })
+    },
+  )
 
   it.each([
     ['BAD_REQUEST', 400],
     ['RUN_NOT_FOUND', 404],
     ['NOT_CONFIGURED', 503],
-  ] as const)('acknowledges a directive that fails with %s %i as REJECTED', (code, status) => {
-    expect(toMessageRefusal(failure(code, status), { type: 'directive' })).toEqual({
-      type: 'directive_ack',
-      directiveId: null,
-      status: 'REJECTED',
-      message: 'Why',
-    })
-  })
+  ] as const)(
+    'toMessageRefusal acknowledges a directive that fails with %s %i as REJECTED',
+    (code, status) => {
+      expect(toMessageRefusal(failure(code, status), { type: 'directive' })).toEqual({
+        type: 'directive_ack',
+        directiveId: null,
+        status: 'REJECTED',
+        message: 'Why',
+      })
+    },
+  )
 
-  it('reports an internal error as error, even for messages with an acknowledgement', () => {
+  it('toMessageRefusal reports an internal error as error, even for messages with an acknowledgement', () => {
     const fault: WireError = {
       status: 503,
       body: { error: 'STORE_UNAVAILABLE', message: 'Away', retryAfterMs: 5_000 },
@@ -56,7 +62,7 @@ describe('toMessageRefusal', () => {
     }
   })
 
-  it('repeats the request id of the message', () => {
+  it('toMessageRefusal repeats the request id of the message', () => {
     const query: ClientMessage = { type: 'state_query', requestId: 'q-1', query: 'runs' }
     expect(toMessageRefusal(failure('INTERNAL', 500), query)).toMatchObject({
       type: 'error',
@@ -78,7 +84,7 @@ describe('toMessageRefusal', () => {
 })
 
 describe('toMalformedRefusal', () => {
-  it('rejects an invalid run_request with a run_ack and its request id', () => {
+  it('toMalformedRefusal rejects an invalid run_request with a run_ack and its request id', () => {
     const head = { type: 'run_request', requestId: 'q-1' }
     expect(toMalformedRefusal(failure('BAD_REQUEST', 400), head)).toEqual({
       type: 'run_ack',
@@ -90,7 +96,7 @@ describe('toMalformedRefusal', () => {
     })
   })
 
-  it('replies to other invalid messages with an error, and their request id if they have one', () => {
+  it('toMalformedRefusal replies to other invalid messages with an error, and their request id if they have one', () => {
     const wire = failure('BAD_REQUEST', 400)
     const head = { type: 'state_query', requestId: 'q-2' }
     expect(toMalformedRefusal(wire, head)).toMatchObject({ type: 'error', requestId: 'q-2' })

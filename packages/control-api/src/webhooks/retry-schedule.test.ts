@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 
 import { nextAttemptInMs } from './retry-schedule.ts'
 
-it('waits longer after each attempt, about three days in total', () => {
+it('The retry schedule waits longer after each attempt, about three days in total', () => {
   const waits = Array.from({ length: 9 }, (_, index) => nextAttemptInMs(index + 1, () => 1) ?? 0)
   expect(waits.toSorted((a, b) => a - b)).toEqual(waits)
   expect(waits[0]).toBe(5_000)
@@ -11,11 +11,11 @@ it('waits longer after each attempt, about three days in total', () => {
   expect(days).toBeLessThan(3.5)
 })
 
-it('subtracts up to a tenth of random time', () => {
+it('The retry schedule subtracts up to a tenth of random time', () => {
   expect(nextAttemptInMs(1, () => 0)).toBe(4_500)
 })
 
-it('ends after the tenth attempt', () => {
+it('The retry schedule ends after the tenth attempt', () => {
   expect(nextAttemptInMs(9)).toBeDefined()
   expect(nextAttemptInMs(10)).toBeUndefined()
 })

@@ -43,7 +43,7 @@ describe('WebhookSender', () => {
     [1, 299, { kind: 'done' }],
     [1, 300, { kind: 'retry', reason: 'Receiver responded with 300' }],
     [1, 410, { kind: 'given_up', reason: 'Receiver responded with 410' }],
-  ])('[API-W1] attempt %i that gets %i results in %j', async (attempt, status, end) => {
+  ])('[API-W1] A webhook attempt %i that gets %i results in %j', async (attempt, status, end) => {
     await using receiver = await webhookReceiver(() => status)
     const { settled } = deliver(attempt, receiver.url)
     const { kind, ...more } = await settled
@@ -51,7 +51,7 @@ describe('WebhookSender', () => {
     expect('dueInMs' in more && more.dueInMs > 0).toBe(kind === 'retry')
   })
 
-  it('leaves no timer when an attempt has ended', async () => {
+  it('WebhookSender leaves no timer when an attempt has ended', async () => {
     await using receiver = await webhookReceiver()
     const { settled, sender, clock } = deliver(1, receiver.url)
     await settled

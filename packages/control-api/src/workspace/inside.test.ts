@@ -59,13 +59,13 @@ it.each([
   ['ENXIO', 'NOT_FOUND'],
   ['EACCES', 'FORBIDDEN'],
   ['EPERM', 'FORBIDDEN'],
-])('the system error %s is reported as %s, without the real path', (code, expected) => {
+])('The system error %s is reported as %s, without the real path', (code, expected) => {
   const error = Object.assign(new Error(`${code}: /real/a.txt`), { code, syscall: 'open' })
   const reported = toWorkspaceError(error, 'a.txt')
   expect(reported).toMatchObject({ code: expected, message: expect.not.stringContaining('real') })
 })
 
-it('other errors are reported as they are', () => {
+it('Other errors are reported as they are', () => {
   for (const error of [
     new Error('bug'),
     Object.assign(new Error('EIO'), { code: 'EIO', syscall: 'read' }),
@@ -101,7 +101,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     }
   }
 
-  it('reads a file unchanged, with byte order mark and line endings', async () => {
+  it('The workspace reads a file unchanged, with byte order mark and line endings', async () => {
     const text = '\ufeffgröße 😀\r\n\0'
     writeFileSync(join(inside, 'odd.txt'), text)
     expect(await read('odd.txt')).toBe(text)
@@ -110,7 +110,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     expect(await read('empty')).toBe('')
   })
 
-  it('lists a directory with sizes and times: directories first, each sorted by name', async () => {
+  it('The workspace lists a directory with sizes and times: directories first, each sorted by name', async () => {
     mkdirSync(join(inside, 'Z'))
     writeFileSync(join(inside, 'B.txt'), '12345')
     utimesSync(join(inside, 'B.txt'), 1, 1_700_000_000)
@@ -128,7 +128,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     expect(await list('Z/empty')).toEqual([])
   })
 
-  it('returns NOT_FOUND for missing paths and for entries of the wrong kind', async () => {
+  it('The workspace returns NOT_FOUND for missing paths and for entries of the wrong kind', async () => {
     expect(await read('none.txt')).toBe('NOT_FOUND')
     expect(await read('none/none.txt')).toBe('NOT_FOUND')
     expect(await read('a.txt/b')).toBe('NOT_FOUND')
@@ -147,7 +147,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     ['a link to the root directory', '/', 'link/etc/hostname'],
     ['a link to a directory with the same prefix', '../inside-2/a.txt', 'link'],
     ['a link to this process', '/proc/self/environ', 'link'],
-  ])('[API-O1] refuses %s', async (_kind, target, path) => {
+  ])('[API-O1] The workspace refuses %s', async (_kind, target, path) => {
     mkdirSync(`${inside}-2`)
     writeFileSync(`${inside}-2/a.txt`, 'SECRET')
     symlinkSync(target.replace('OUT', outside), join(inside, 'link'))
@@ -156,14 +156,14 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     if (path !== 'link') expect(await list('link')).toEqual(['FORBIDDEN'])
   })
 
-  it('[API-O1] does not reveal the kind of an entry outside of the workspace', async () => {
+  it('[API-O1] The workspace does not reveal the kind of an entry outside of the workspace', async () => {
     symlinkSync('../outside', join(inside, 'directory'))
     symlinkSync('../outside/a.txt', join(inside, 'file'))
     expect([await read('directory'), await read('file')]).toEqual(['FORBIDDEN', 'FORBIDDEN'])
     expect([await list('directory'), await list('file')]).toEqual([['FORBIDDEN'], ['FORBIDDEN']])
   })
 
-  it('[API-O1] follows a link inside the workspace, and lists it as its target', async () => {
+  it('[API-O1] The workspace follows a link inside the workspace, and lists it as its target', async () => {
     symlinkSync('docs', join(inside, 'to-docs'))
     symlinkSync(join(inside, 'a.txt'), join(inside, 'to-a'))
     expect(await list()).toEqual(['docs/', 'to-docs/', 'a.txt', 'to-a'])
@@ -172,7 +172,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     expect(await read('to-a')).toBe('inside')
   })
 
-  it('returns NOT_FOUND for circular and broken links', async () => {
+  it('The workspace returns NOT_FOUND for circular and broken links', async () => {
     symlinkSync('round', join(inside, 'round'))
     symlinkSync('nothing', join(inside, 'dangling'))
     expect(await list()).toEqual(['docs/', 'a.txt'])
@@ -180,7 +180,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     expect(await read('dangling')).toBe('NOT_FOUND')
   })
 
-  it('hides hidden entries, also behind links and in hidden directories', async () => {
+  it('The workspace hides hidden entries, also behind links and in hidden directories', async () => {
     writeFileSync(join(inside, '.env'), 'KEY=1')
     mkdirSync(join(inside, '.git'))
     writeFileSync(join(inside, '.git/config'), 'SECRET')
@@ -193,7 +193,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     for (const path of ['.git', 'git']) expect(await list(path)).toEqual(['NOT_FOUND'])
   })
 
-  it('[API-O3] neither reads nor lists pipes, sockets and devices', async () => {
+  it('[API-O3] The workspace neither reads nor lists pipes, sockets and devices', async () => {
     const { status } = spawnSync('mkfifo', [join(inside, 'pipe')])
     expect(status).toBe(0)
     const server = createServer()
@@ -208,7 +208,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     expect((await listDirectory(devices, '')).some(({ name }) => name === 'null')).toBe(false)
   })
 
-  it('reads at most 1 MiB, also when the size is not known in advance', async () => {
+  it('The workspace reads at most 1 MiB, also when the size is not known in advance', async () => {
     writeFileSync(join(inside, 'big'), 'x'.repeat(MAX_FILE_BYTES))
     expect(await read('big')).toHaveLength(MAX_FILE_BYTES)
     writeFileSync(join(inside, 'big'), 'x'.repeat(MAX_FILE_BYTES + 1))
@@ -217,27 +217,30 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     expect(await read('big')).toBe('PAYLOAD_TOO_LARGE')
   })
 
-  it.runIf(process.platform === 'linux')('does not trust the reported size of a file', async () => {
-    const system: Root = { path: '/proc', namesOpenFiles }
-    expect((await readTextFile(system, 'version')).toString()).toContain('Linux')
-    // The reported size is 0, and the content is far larger than the limit.
-    await expect(readTextFile(system, 'kallsyms')).rejects.toMatchObject({
-      code: 'PAYLOAD_TOO_LARGE',
-    })
-  })
+  it.runIf(process.platform === 'linux')(
+    'The workspace does not trust the reported size of a file',
+    async () => {
+      const system: Root = { path: '/proc', namesOpenFiles }
+      expect((await readTextFile(system, 'version')).toString()).toContain('Linux')
+      // The reported size is 0, and the content is far larger than the limit.
+      await expect(readTextFile(system, 'kallsyms')).rejects.toMatchObject({
+        code: 'PAYLOAD_TOO_LARGE',
+      })
+    },
+  )
 
   it.each([
     ['Latin-1', [0x67, 0x72, 0xf6]],
     ['half a character', [0x67, 0xc3]],
     ['UTF-16', [0xff, 0xfe, 0x67, 0x00]],
     ['an overlong slash', [0xc0, 0xaf]],
-  ])('refuses content that is not UTF-8: %s', async (_title, bytes) => {
+  ])('The workspace refuses content that is not UTF-8: %s', async (_title, bytes) => {
     writeFileSync(join(inside, 'bytes'), Buffer.from(bytes))
     expect(await read('bytes')).toBe('UNSUPPORTED_MEDIA_TYPE')
   })
 
   it.skipIf(process.getuid?.() === 0)(
-    'returns FORBIDDEN for a file without read permission',
+    'The workspace returns FORBIDDEN for a file without read permission',
     async () => {
       chmodSync(join(inside, 'a.txt'), 0)
       expect(await read('a.txt')).toBe('FORBIDDEN')
@@ -245,19 +248,19 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     },
   )
 
-  it('omits names that requests cannot ask for', async () => {
+  it('The workspace omits names that requests cannot ask for', async () => {
     writeFileSync(join(inside, 'a\nb'), '')
     writeFileSync(join(inside, 'a\\b'), '')
     writeFileSync(Buffer.concat([Buffer.from(`${inside}/bad-`), Buffer.from([0xff])]), '')
     expect(await list()).toEqual(['docs/', 'a.txt'])
   })
 
-  it('reads a hard link like any other file of the workspace', async () => {
+  it('The workspace reads a hard link like any other file of the workspace', async () => {
     linkSync(join(inside, 'docs/b.txt'), join(inside, 'hard'))
     expect(await read('hard')).toBe('inside docs')
   })
 
-  it('[API-O2] refuses a directory that was moved out of the workspace after it was opened', async () => {
+  it('[API-O2] The workspace refuses a directory that was moved out of the workspace after it was opened', async () => {
     const opened = await openInside(root(), 'docs', 'directory')
     try {
       await assertStillInside(root(), opened, 'docs')
@@ -271,7 +274,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     }
   })
 
-  it('[API-O2] refuses a directory that another one has replaced after it was opened', async () => {
+  it('[API-O2] The workspace refuses a directory that another one has replaced after it was opened', async () => {
     const opened = await openInside(root(), 'docs', 'directory')
     try {
       renameSync(join(inside, 'docs'), join(outside, 'moved'))
@@ -284,7 +287,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
     }
   })
 
-  it('refuses a directory with too many entries instead of listing only some', async () => {
+  it('The workspace refuses a directory with too many entries instead of listing only some', async () => {
     for (const name of ['1', '2', '.hidden']) writeFileSync(join(inside, name), '')
     expect(await listDirectory(root(), '', { maxEntries: 4 })).toHaveLength(4)
     await expect(listDirectory(root(), '', { maxEntries: 3 })).rejects.toMatchObject({
@@ -294,7 +297,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
   })
 
   it.runIf(namesOpenFiles)(
-    '[API-O2] exposes nothing outside of the workspace while a thread swaps links',
+    '[API-O2] The workspace exposes nothing outside of the workspace while a thread swaps links',
     async () => {
       await using swapper = await startSwapper()
       for (let call = 0; call < 500 || swapper.rounds < 100; call += 1) {
@@ -313,7 +316,7 @@ it.each([
   [-1e14, undefined],
   [1e300, undefined],
   [Number.NaN, undefined],
-])('formats the file time %d as %s', (ms, instant) => {
+])('The file time %d is formatted as %s', (ms, instant) => {
   expect(formatFileTime(ms)).toBe(instant)
 })
 

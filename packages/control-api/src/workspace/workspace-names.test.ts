@@ -13,7 +13,7 @@ describe('parseWorkspacePath', () => {
     ['a b/#?&%20/ü', ['a b', '#?&%20', 'ü']],
     ['a..b/c..', ['a..b', 'c..']],
     ['ab:c', ['ab:c']],
-  ])('parses %j', (path, names) => {
+  ])('parseWorkspacePath parses %j', (path, names) => {
     expect(parseWorkspacePath(path)).toEqual(names)
   })
 
@@ -28,7 +28,7 @@ describe('parseWorkspacePath', () => {
     '//a',
     'C:/a',
     'c:',
-  ])('refuses a path that could lead out of the workspace: %j', (path) => {
+  ])('parseWorkspacePath refuses a path that could lead out of the workspace: %j', (path) => {
     expect(() => parseWorkspacePath(path)).toThrow(expect.objectContaining({ code: 'FORBIDDEN' }))
   })
 
@@ -40,7 +40,7 @@ describe('parseWorkspacePath', () => {
     ['docs\\a', 'not contain "\\"'],
     ['\ud800', 'well-formed'],
     ['x'.repeat(1_001), 'at most 1000 characters, got 1001'],
-  ])('refuses a malformed path: %j', (path, why) => {
+  ])('parseWorkspacePath refuses a malformed path: %j', (path, why) => {
     expect(() => parseWorkspacePath(path)).toThrow(
       expect.objectContaining({
         code: 'BAD_REQUEST',
@@ -54,7 +54,7 @@ describe('parseWorkspacePath', () => {
   })
 
   it.each(['.env', '.git/config', 'docs/.secret', '...', './.env'])(
-    'treats a hidden path as missing: %j',
+    'parseWorkspacePath treats a hidden path as missing: %j',
     (path) => {
       expect(() => parseWorkspacePath(path)).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))
     },
@@ -62,7 +62,7 @@ describe('parseWorkspacePath', () => {
 })
 
 describe('isReachable', () => {
-  it('returns true for names that requests can ask for', () => {
+  it('isReachable returns true for names that requests can ask for', () => {
     expect(['a', 'a b', 'ü', 'a.b'].every(isReachable)).toBe(true)
     expect(['.a', 'a\\b', 'a\nb', 'x'.repeat(2_000)].some(isReachable)).toBe(false)
   })

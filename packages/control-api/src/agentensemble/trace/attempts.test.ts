@@ -59,7 +59,7 @@ function onlyTurn(events: readonly LoggedRunEvent[]) {
 }
 
 describe('collectAttempts', () => {
-  it('takes times from the timestamps of events', () => {
+  it('collectAttempts takes times from the timestamps of events', () => {
     const [started, completed] = turn(0, 100)
     const events = toLoggedEvents(
       ...begun,
@@ -77,7 +77,7 @@ describe('collectAttempts', () => {
     })
   })
 
-  it('derives missing times from the timestamps around them', () => {
+  it('collectAttempts derives missing times from the timestamps around them', () => {
     const [started, completed] = turn(0, 100)
     const begins = { ...started, startedAt: iso(40) }
     const ends = { ...completed, completedAt: iso(140) }
@@ -98,7 +98,7 @@ describe('collectAttempts', () => {
     expect(next && spanOf(next)).toEqual([250, 270])
   })
 
-  it('never ends a span before it starts, after a clock was set back or a timestamp was rounded', () => {
+  it('collectAttempts never ends a span before it starts, after a clock was set back or a timestamp was rounded', () => {
     const [started, completed] = turn(0, 100)
     const events = toLoggedEvents(
       ...begun,
@@ -116,7 +116,7 @@ describe('collectAttempts', () => {
     })
   })
 
-  it('derives times in a log of an earlier version: a turn starts when the calls of the previous one have ended', () => {
+  it('collectAttempts derives times in a log of an earlier version: a turn starts when the calls of the previous one have ended', () => {
     const events = toLoggedEvents(
       ...begun,
       ...turn(0, 100),
@@ -138,7 +138,7 @@ describe('collectAttempts', () => {
     ])
   })
 
-  it('never derives a time before the last known event', () => {
+  it('collectAttempts never derives a time before the last known event', () => {
     const failed = { type: 'llm_iteration_failed', ...where, failedAt: iso(500) }
     const [attempt] = collectAttempts(toLoggedEvents(...begun, failed, ...turn(0, 100)))
     expect((attempt?.turns[0]?.startedAt ?? 0) - START).toBe(500)
@@ -146,7 +146,7 @@ describe('collectAttempts', () => {
 })
 
 describe('sumAttempt', () => {
-  it('counts the calls that the model requested, without their nested calls', () => {
+  it('sumAttempt counts the calls that the model requested, without their nested calls', () => {
     const step = call(0, 25, { parentToolCallId: 'c' })
     const [attempt] = collectAttempts(toLoggedEvents(...begun, ...turn(0, 100), step, call(0, 30)))
     expect(attempt && sumAttempt(attempt)).toMatchObject({

@@ -24,7 +24,7 @@ function graphOf(events: readonly LoggedRunEvent[]) {
 }
 
 describe('buildDagModel', () => {
-  it('computes levels and the longest chain when dependencies follow the tasks that need them', () => {
+  it('buildDagModel computes levels and the longest chain when dependencies follow the tasks that need them', () => {
     const graph = graphOf(planned(['d', ['b', 'c']], ['a', []], ['b', ['a']], ['c', []]))
     expect(
       graph.tasks.map(({ id, dependsOn, parallelGroup }) => [id, dependsOn, parallelGroup]),
@@ -44,7 +44,7 @@ describe('buildDagModel', () => {
     ])
   })
 
-  it('adds the tasks of other code that continued the run', () => {
+  it('buildDagModel adds the tasks of other code that continued the run', () => {
     const added = {
       taskIndex: 3,
       name: 'c',
@@ -63,13 +63,13 @@ describe('buildDagModel', () => {
     ])
   })
 
-  it('[API-D3] lists the agents of tasks that have not started, without details', () => {
+  it('[API-D3] buildDagModel lists the agents of tasks that have not started, without details', () => {
     expect(graphOf(planned(['a', []])).agents).toEqual([
       { role: 'Worker', goal: '', background: null, toolNames: [], allowDelegation: false },
     ])
   })
 
-  it('returns an empty graph for a run that has not started', () => {
+  it('buildDagModel returns an empty graph for a run that has not started', () => {
     expect(graphOf([])).toMatchObject({ tasks: [], parallelGroups: [], criticalPath: [] })
   })
 })

@@ -12,6 +12,6 @@ it.each([
   [90_061_001, 'PT25H1M1.001S'],
   [0.4, 'PT0S'],
   [-5, 'PT0S'],
-])('formats %d ms as %s', (ms, text) => {
+])('The ISO 8601 duration of %d ms is %s', (ms, text) => {
   expect(formatJavaDuration(ms)).toBe(text)
 })

@@ -47,22 +47,25 @@ describe('the span of a delegation', () => {
   it.each([
     ['was completed', { ...completed, completedAt: iso(450) }, 'PT0.35S'],
     ['failed', { ...failed, failedAt: iso(450) }, 'PT0.36S'],
-  ])('that %s comes from the timestamps of its events', (_, end, duration) => {
-    expect(delegationAfter({ ...began, startedAt: iso(90) }, ...work, end)).toMatchObject({
-      startedAt: iso(90),
-      completedAt: iso(450),
-      duration,
-    })
-  })
+  ])(
+    'The span of a delegation that %s comes from the timestamps of its events',
+    (_, end, duration) => {
+      expect(delegationAfter({ ...began, startedAt: iso(90) }, ...work, end)).toMatchObject({
+        startedAt: iso(90),
+        completedAt: iso(450),
+        duration,
+      })
+    },
+  )
 
-  it('lasts until its worker ends, or until now, when it has no end', () => {
+  it('The span of a delegation lasts until its worker ends, or until now, when it has no end', () => {
     const start = { ...began, startedAt: iso(90) }
     expect(delegationAfter(start, ...work)).toMatchObject({ completedAt: iso(400) })
     expect(delegationAfter(start, ...work.slice(0, 1))).toMatchObject({ completedAt: iso(900) })
     expect(delegationAfter(start)).toMatchObject({ startedAt: iso(90), completedAt: iso(900) })
   })
 
-  it('equals that of its worker in a log of an earlier version', () => {
+  it('The span of a delegation equals that of its worker in a log of an earlier version', () => {
     expect(delegationAfter(began, ...work, completed)).toMatchObject({
       startedAt: iso(100),
       completedAt: iso(450),
@@ -76,7 +79,7 @@ describe('the span of a delegation', () => {
     expect(delegationAfter(began)).toMatchObject({ startedAt: iso(10) })
   })
 
-  it('does not end before it starts when the clock was set back', () => {
+  it('The span of a delegation does not end before it starts when the clock was set back', () => {
     const end = { ...failed, failedAt: iso(50) }
     expect(delegationAfter({ ...began, startedAt: iso(90) }, ...work, end)).toMatchObject({
       startedAt: iso(90),
