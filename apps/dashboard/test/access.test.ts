@@ -83,7 +83,7 @@ function recordUrls(context: BrowserContext): readonly string[] {
 }
 
 describe('a server with keys', () => {
-  it('asks for a key, explains why others are rejected, and accepts the right one', async () => {
+  it('A server with keys asks for a key, explains why others are rejected, and accepts the right one', async () => {
     await using stage = await serveWithKeys()
     await visit(browser, `${stage.url}#/tools`, {
       async use({ page, complaints, requests }) {
@@ -116,7 +116,7 @@ describe('a server with keys', () => {
     })
   })
 
-  it('keeps the key for the tab, after a reload but not in a new tab', async () => {
+  it('A server with keys keeps the key for the tab, after a reload but not in a new tab', async () => {
     await using stage = await serveWithKeys()
     const context = await browser.newContext()
     const addresses = recordUrls(context)
@@ -147,7 +147,7 @@ describe('a server with keys', () => {
     }
   })
 
-  it('shows the signed-in key, and offers a read-only key no other actions', async () => {
+  it('A server with keys shows the signed-in key, and offers a read-only key no other actions', async () => {
     await using stage = await serveWithKeys()
     const { runId } = await stage.client.runs.run({})
     await visit(browser, stage.url, {
@@ -172,7 +172,7 @@ describe('a server with keys', () => {
     })
   })
 
-  it('explains that a key has expired', async () => {
+  it('A server with keys explains that a key has expired', async () => {
     const clock = fakeClock()
     await using stage = await serveWithKeys({
       clock,
@@ -189,7 +189,7 @@ describe('a server with keys', () => {
     })
   })
 
-  it('sends no requests after a rejection', async () => {
+  it('A server with keys sends no requests after a rejection', async () => {
     await using stage = await serveWithKeys()
     await visit(browser, stage.url, {
       async use({ page, requests }) {
@@ -204,7 +204,7 @@ describe('a server with keys', () => {
     })
   })
 
-  it('asks again when the key has expired, and then returns to the same page', async () => {
+  it('A server with keys asks again when the key has expired, and then returns to the same page', async () => {
     const clock = fakeClock()
     await using stage = await serveWithKeys({
       clock,
@@ -231,7 +231,7 @@ describe('a server with keys', () => {
     })
   })
 
-  it('distinguishes a server that is unreachable from one that rejects the key', async () => {
+  it('A server with keys distinguishes a server that is unreachable from one that rejects the key', async () => {
     await using stage = await serveWithKeys()
     await visit(browser, stage.url, {
       async use({ page, complaints }) {
@@ -250,7 +250,7 @@ describe('a server with keys', () => {
 })
 
 describe('the connection', () => {
-  it('is not mentioned while it is open, but its loss and return are', async () => {
+  it('The connection is not mentioned while it is open, but its loss and return are', async () => {
     await using stage = await serveWithKeys({ apiKeys: [] })
     await visit(browser, stage.url, {
       async use({ page, complaints }) {

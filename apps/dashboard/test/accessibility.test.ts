@@ -61,7 +61,7 @@ describe('accessibility of a page', () => {
     ['a tool', () => '#/tools/measure', /call|try|run the tool/i],
     ['trace files', () => '#/traces', /file/i],
     ['an unknown page', () => '#/nowhere', /page not found/i],
-  ])('has no serious findings: %s', async (_, place, sign) => {
+  ])('A page has no serious findings: %s', async (_, place, sign) => {
     await visit(browser, `${stage.url}/${place()}`, {
       viewport: WIDE,
       reducedMotion: 'reduce',

@@ -131,7 +131,7 @@ const WIDTHS = [1440, 820, 390]
 
 describe('the comparison of two runs', () => {
   it.each(WIDTHS)(
-    'shows totals, inputs, tasks, texts and calls at a width of %i pixels',
+    'The comparison of two runs shows totals, inputs, tasks, texts and calls at a width of %i pixels',
     async (width) => {
       await visit(browser, `${stage.url}#/compare?a=${parent}&b=${fork}`, {
         viewport: { width, height: 900 },
@@ -172,7 +172,7 @@ describe('the comparison of two runs', () => {
   )
 
   it.each(WIDTHS)(
-    'begins in the list with two runs, by keyboard, at a width of %i pixels',
+    'The comparison of two runs begins in the list with two runs, by keyboard, at a width of %i pixels',
     async (width) => {
       await visit(browser, `${stage.url}#/runs`, {
         viewport: { width, height: 900 },
@@ -194,7 +194,7 @@ describe('the comparison of two runs', () => {
     },
   )
 
-  it('is reached from a fork, which names its parent', async () => {
+  it('The comparison of two runs is reached from a fork, which names its parent', async () => {
     await visit(browser, `${stage.url}#/runs/${fork}`, {
       async use({ page }) {
         await signIn(page)
@@ -206,7 +206,7 @@ describe('the comparison of two runs', () => {
     })
   })
 
-  it('names an unknown run, and asks for two runs without ids', async () => {
+  it('The comparison of two runs names an unknown run, and asks for two runs without ids', async () => {
     await visit(browser, `${stage.url}#/compare?a=${parent}&b=none`, {
       async use({ page }) {
         await signIn(page)
@@ -220,7 +220,7 @@ describe('the comparison of two runs', () => {
 
 describe('a fork from the transcript', () => {
   it.each(WIDTHS)(
-    'begins at a turn with guidance, after a preview, at a width of %i pixels',
+    'A fork from the transcript begins at a turn with guidance, after a preview, at a width of %i pixels',
     async (width) => {
       await visit(browser, `${stage.url}#/runs/${parent}?task=research`, {
         viewport: { width, height: 900 },
@@ -246,7 +246,7 @@ describe('a fork from the transcript', () => {
     },
   )
 
-  it('begins at the start of a task if its prompt was edited, with variables in the prompt', async () => {
+  it('A fork from the transcript begins at the start of a task if its prompt was edited, with variables in the prompt', async () => {
     await visit(browser, `${stage.url}#/runs/${parent}?task=write`, {
       async use({ page }) {
         await signIn(page)
@@ -272,7 +272,7 @@ describe('a fork from the transcript', () => {
     })
   })
 
-  it('needs consent before tools with side effects are called again', async () => {
+  it('A fork from the transcript needs consent before tools with side effects are called again', async () => {
     const { runId } = await stage.client.runs.run({ ensemble: 'mail' })
     await visit(browser, `${stage.url}#/runs/${runId}?task=post`, {
       async use({ page }) {
@@ -289,7 +289,7 @@ describe('a fork from the transcript', () => {
     })
   })
 
-  it('is not offered to a key that may not submit runs', async () => {
+  it('A fork from the transcript is not offered to a key that may not submit runs', async () => {
     await visit(browser, `${stage.url}#/runs/${parent}?task=write`, {
       async use({ page }) {
         await signIn(page, READER)
@@ -303,7 +303,7 @@ describe('a fork from the transcript', () => {
 })
 
 describe('a replay', () => {
-  it('executes a completed run again, and cannot be forked or replayed itself', async () => {
+  it('A replay executes a completed run again, and cannot be forked or replayed itself', async () => {
     await visit(browser, `${stage.url}#/runs/${parent}`, {
       async use({ page }) {
         await signIn(page)

@@ -13,13 +13,13 @@ const DIST =
 const MAX_SCRIPT_BYTES = 250_000
 
 describe('the first load', () => {
-  it('has at most 250 kB of compressed scripts', () => {
+  it('The first load has at most 250 kB of compressed scripts', () => {
     const bytes = firstScripts().reduce((sum, file) => sum + gzipSync(file).length, 0)
     expect(bytes).toBeGreaterThan(50_000)
     expect(bytes).toBeLessThan(MAX_SCRIPT_BYTES)
   })
 
-  it('has no inline scripts and styles', () => {
+  it('The first load has no inline scripts and styles', () => {
     const page = readFileSync(join(DIST, 'index.html'), 'utf8')
     expect(page).not.toMatch(/<script(?![^>]* src=)[^>]*>/)
     expect(page).not.toMatch(/<style|style=| on\w+=/)

@@ -139,7 +139,7 @@ async function findings(page: Page): Promise<readonly string[]> {
 }
 
 describe('an active run', () => {
-  it('shows parallel tasks, a retried one, one with an open review, and a waiting one', async () => {
+  it('An active run shows parallel tasks, a retried one, one with an open review, and a waiting one', async () => {
     const { stage, url, play, note, fix } = await band()
     await using _ = stage
     await visit(browser, url, {
@@ -185,7 +185,7 @@ describe('an active run', () => {
     })
   })
 
-  it('shows directives, switches and a cancel on the ruler', async () => {
+  it('An active run shows directives, switches and a cancel on the ruler', async () => {
     const { stage, runId, url, play, fix } = await band()
     await using _ = stage
     for (const { play: go } of [play, fix]) go()
@@ -254,7 +254,7 @@ describe('an ended run', () => {
     await stage[Symbol.asyncDispose]()
   })
 
-  it('is navigated with the keyboard in the graph, along its lines, and Enter selects', async () => {
+  it('An ended run is navigated with the keyboard in the graph, along its lines, and Enter selects', async () => {
     await visit(browser, url, {
       use: async ({ page, complaints }) => {
         await nodeOf(page, 'last Completed').waitFor()
@@ -279,7 +279,7 @@ describe('an ended run', () => {
     })
   })
 
-  it('is navigated with the keyboard in the timeline, with a card and a label for each note', async () => {
+  it('An ended run is navigated with the keyboard in the timeline, with a card and a label for each note', async () => {
     await visit(browser, url, {
       use: async ({ page, complaints }) => {
         await rowOf(page, /^last: Completed/).waitFor()
@@ -310,7 +310,7 @@ describe('an ended run', () => {
     })
   })
 
-  it('is zoomed and dragged around the pointer', async () => {
+  it('An ended run is zoomed and dragged around the pointer', async () => {
     await visit(browser, url, {
       viewport: { width: 1_280, height: 800 },
       use: async ({ page, complaints }) => {
@@ -369,7 +369,7 @@ describe('an ended run', () => {
     })
   })
 
-  it('shows details under the pointer, and selects on a click', async () => {
+  it('An ended run shows details under the pointer, and selects on a click', async () => {
     await visit(browser, url, {
       use: async ({ page, complaints }) => {
         const row = rowOf(page, /^left: Completed/)
@@ -394,7 +394,7 @@ describe('an ended run', () => {
     })
   })
 
-  it('zooms into notes that are too narrow to separate', async () => {
+  it('An ended run zooms into notes that are too narrow to separate', async () => {
     await visit(browser, url, {
       viewport: { width: 390, height: 844 },
       use: async ({ page, complaints }) => {
@@ -420,7 +420,7 @@ describe('an ended run', () => {
     })
   })
 
-  it('has no serious axe findings, and fits on a phone', async () => {
+  it('An ended run has no serious axe findings, and fits on a phone', async () => {
     await visit(browser, url, {
       colorScheme: 'dark',
       viewport: { width: 390, height: 844 },

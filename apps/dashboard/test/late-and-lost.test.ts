@@ -112,7 +112,7 @@ async function everything(page: Page): Promise<readonly (string | null)[]> {
 }
 
 describe('a late reader', () => {
-  it('sees the same as others in the middle of a task, and follows it with them', async () => {
+  it('A late reader sees the same as others in the middle of a task, and follows it with them', async () => {
     await using hall = await openHall()
     const { model, look } = hall
     await look(async (first) => {
@@ -135,7 +135,7 @@ describe('a late reader', () => {
     }, '?task=open')
   })
 
-  it('sees the same as others after the end', async () => {
+  it('A late reader sees the same as others after the end', async () => {
     await using hall = await openHall()
     const { model, look, stage, runId } = hall
     await look(async (first) => {
@@ -164,7 +164,7 @@ describe('a late reader', () => {
 })
 
 describe('a reader who loses the connection', () => {
-  it('twice while text is streamed, has every word once after reconnecting', async () => {
+  it('A reader who loses the connection twice while text is streamed has every word once after reconnecting', async () => {
     await using hall = await openHall()
     const { model, look, stage, runId } = hall
     await look(async (seen) => {
@@ -205,7 +205,7 @@ describe('a reader who loses the connection', () => {
     }, '?task=open')
   })
 
-  it('before the run ends, sees the end after reconnecting', async () => {
+  it('A reader who loses the connection before the run ends sees the end after reconnecting', async () => {
     await using hall = await openHall()
     const { model, look, stage, runId } = hall
     await look(async ({ page }) => {

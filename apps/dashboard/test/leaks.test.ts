@@ -98,7 +98,7 @@ async function held(page: Page): Promise<Held> {
 }
 
 describe('a reader who visits many runs', { timeout: 180_000 }, () => {
-  it('leaks no socket, listener, element or event', async () => {
+  it('A reader who visits many runs leaks no socket, listener, element or event', async () => {
     await using library = await openLibrary()
     const { stage } = library
     const runIds = await Promise.all(['one', 'two'].map((book) => start(stage, book)))

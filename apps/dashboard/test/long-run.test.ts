@@ -42,7 +42,7 @@ async function complete(page: Page, events: number): Promise<void> {
 }
 
 describe('a run of ten thousand events that is over', () => {
-  it('is read in one response without a socket, and rendered a few times', async () => {
+  it('A run of ten thousand events that is over is read in one response without a socket, and rendered a few times', async () => {
     await using stage = await openDashboard({ ...bigEnsembles(TURNS) })
     const runId = await startBigRun(stage.client)
     const { lastSeq } = await stage.client.runs.result(runId)
@@ -73,7 +73,7 @@ describe('a run of ten thousand events that is over', () => {
 })
 
 describe('the page of a run', () => {
-  it('requests the events before its scripts have loaded, and uses that response', async () => {
+  it('The page of a run requests the events before its scripts have loaded, and uses that response', async () => {
     await using stage = await openDashboard({ ...bigEnsembles(1) })
     const runId = await startBigRun(stage.client)
     await stage.client.runs.result(runId)
@@ -93,7 +93,7 @@ describe('the page of a run', () => {
     })
   })
 
-  it('leaves a run whose scripts have not loaded, and opens another', async () => {
+  it('The page of a run leaves a run whose scripts have not loaded, and opens another', async () => {
     await using stage = await openDashboard({ ...bigEnsembles(1) })
     const [first, second] = await Promise.all([1, 2].map(() => startBigRun(stage.client)))
     await visit(browser, 'about:blank', {

@@ -66,7 +66,7 @@ function bar(page: Page) {
 }
 
 describe('an ended run', () => {
-  it('is shown at a position in its middle, and again at its end', async () => {
+  it('An ended run is shown at a position in its middle, and again at its end', async () => {
     await using stage = await concert()
     await visit(browser, await played(stage), {
       async use({ page, complaints }) {
@@ -97,7 +97,7 @@ describe('an ended run', () => {
     })
   })
 
-  it('has its position in the URL, and keeps the title of its current state', async () => {
+  it('An ended run has its position in the URL, and keeps the title of its current state', async () => {
     await using stage = await concert()
     const address = await played(stage)
     await visit(browser, `${address}?at=3`, {
@@ -122,7 +122,7 @@ describe('an ended run', () => {
     })
   })
 
-  it('lists the events up to its position, and all of them at the end', async () => {
+  it('An ended run lists the events up to its position, and all of them at the end', async () => {
     await using stage = await concert()
     await visit(browser, `${await played(stage)}?tab=events`, {
       viewport: { width: 1440, height: 1600 },
@@ -148,7 +148,7 @@ describe('an ended run', () => {
     })
   })
 
-  it('is stepped through by key events', async () => {
+  it('An ended run is stepped through by key events', async () => {
     await using stage = await concert()
     await visit(browser, await played(stage), {
       async use({ page, complaints }) {
@@ -187,7 +187,7 @@ describe('an ended run', () => {
     })
   })
 
-  it('is played to its end, at any speed', async () => {
+  it('An ended run is played to its end, at any speed', async () => {
     await using stage = await concert()
     await visit(browser, await played(stage), {
       async use({ page, complaints }) {
@@ -224,7 +224,7 @@ describe('an ended run', () => {
     })
   })
 
-  it('can be paused and continued', async () => {
+  it('An ended run can be paused and continued', async () => {
     await using stage = await concert()
     await visit(browser, await played(stage), {
       async use({ page, complaints }) {
@@ -254,7 +254,7 @@ describe('an ended run', () => {
 })
 
 describe('an active run', () => {
-  it('stays at a past position, shows the number of new events, and returns to live', async () => {
+  it('An active run stays at a past position, shows the number of new events, and returns to live', async () => {
     const latch = Promise.withResolvers<void>()
     await using stage = await concert(latch.promise)
     const { runId } = await stage.client.runs.submit({})

@@ -78,7 +78,7 @@ function rows(page: Page) {
 }
 
 describe('the list of reviews', { timeout: LIMIT_MS }, () => {
-  it('shows the ensemble, inputs, tags and a preview, and filters by each', async () => {
+  it('The list of reviews shows the ensemble, inputs, tags and a preview, and filters by each', async () => {
     await using stage = await openDashboard({ ensembles: [letters(), payments()] })
     await fill(stage)
     await visit(browser, `${stage.url}/#/reviews`, {
@@ -103,7 +103,7 @@ describe('the list of reviews', { timeout: LIMIT_MS }, () => {
     })
   })
 
-  it('approves a single review in place, and several together', async () => {
+  it('The list of reviews approves a single review in place, and several together', async () => {
     await using stage = await openDashboard({ ensembles: [letters(), payments()] })
     const [ada = '', bo = '', cleo = '', payment = ''] = await fill(stage)
     const statusOf = async (runId: string) => (await stage.client.runs.get(runId)).status
@@ -126,7 +126,7 @@ describe('the list of reviews', { timeout: LIMIT_MS }, () => {
     })
   })
 
-  it('rejects several reviews with the same feedback, but not without feedback', async () => {
+  it('The list of reviews rejects several reviews with the same feedback, but not without feedback', async () => {
     await using stage = await openDashboard({ ensembles: [letters(), payments()] })
     const [ada = ''] = await fill(stage)
     await visit(browser, `${stage.url}/#/reviews`, {
@@ -147,7 +147,7 @@ describe('the list of reviews', { timeout: LIMIT_MS }, () => {
     })
   })
 
-  it('explains why a review cannot be decided without its role', async () => {
+  it('The list of reviews explains why a review cannot be decided without its role', async () => {
     const apiKeys = [
       apiKey(KEY, { name: 'reader', roles: ['support'] }),
       apiKey(LEAD_KEY, { name: 'lead', roles: ['legal'] }),
@@ -175,7 +175,7 @@ describe('the list of reviews', { timeout: LIMIT_MS }, () => {
     })
   })
 
-  it('explains in a sentence why an edit was rejected, and keeps the submit button in view', async () => {
+  it('The list of reviews explains in a sentence why an edit was rejected, and keeps the submit button in view', async () => {
     await using stage = await openDashboard({ ensembles: [payments()] })
     const { runId } = await stage.client.runs.submit({ inputs: { bill: '7-A' } })
     await visit(browser, `${stage.url}/#/runs/${runId}`, {

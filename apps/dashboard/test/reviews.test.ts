@@ -109,7 +109,7 @@ async function reviewOf(stage: ServedDashboard, runId: string): Promise<string> 
 }
 
 describe('a review after a task', { timeout: LIMIT_MS }, () => {
-  it('shows the output, the question and the deadline, and continues the run after approval', async () => {
+  it('A review after a task shows the output, the question and the deadline, and continues the run after approval', async () => {
     await using stage = await openDashboard({ ensembles: [poems()] })
     const runId = await submit(stage, 'poems')
     await watch(stage, runId, async ({ page, panel }) => {
@@ -132,7 +132,7 @@ describe('a review after a task', { timeout: LIMIT_MS }, () => {
     expect((await endOf(stage, runId)).outputs).toMatchObject({ draft: FIRST })
   })
 
-  it('shows its buttons together with its subject, so that they do not move under the pointer', async () => {
+  it('A review after a task shows its buttons together with its subject, so that they do not move under the pointer', async () => {
     await using stage = await openDashboard({ ensembles: [poems()] })
     const runId = await submit(stage, 'poems')
     const library = Promise.withResolvers<void>()
@@ -154,7 +154,7 @@ describe('a review after a task', { timeout: LIMIT_MS }, () => {
     })
   })
 
-  it('is edited next to a diff', async () => {
+  it('A review after a task is edited next to a diff', async () => {
     await using stage = await openDashboard({ ensembles: [poems()] })
     const runId = await submit(stage, 'poems')
     await watch(stage, runId, async ({ page, panel }) => {
@@ -177,7 +177,7 @@ describe('a review after a task', { timeout: LIMIT_MS }, () => {
     expect(outputs['draft']).toBe(FIRST.replace('sleep', 'dream'))
   })
 
-  it('is rejected with feedback, and the task is repeated with it', async () => {
+  it('A review after a task is rejected with feedback, and the task is repeated with it', async () => {
     await using stage = await openDashboard({ ensembles: [poems()] })
     const runId = await submit(stage, 'poems')
     await watch(stage, runId, async ({ page, panel }) => {
@@ -198,7 +198,7 @@ describe('a review after a task', { timeout: LIMIT_MS }, () => {
     expect((await endOf(stage, runId)).outputs['draft']).toContain('more gulls')
   })
 
-  it('ends the run early, after explaining the effect', async () => {
+  it('A review after a task ends the run early, after explaining the effect', async () => {
     await using stage = await openDashboard({ ensembles: [poems()] })
     const runId = await submit(stage, 'poems')
     await watch(stage, runId, async ({ panel }) => {
@@ -216,7 +216,7 @@ describe('a review after a task', { timeout: LIMIT_MS }, () => {
 })
 
 describe('a review before a task or of a tool call', { timeout: LIMIT_MS }, () => {
-  it('can change the description of the task', async () => {
+  it('The panel of a review before a task or of a tool call can change the description of the task', async () => {
     await using stage = await openDashboard({ ensembles: [allowed()] })
     const runId = await submit(stage, 'diggers')
     await watch(stage, runId, async ({ panel }) => {
@@ -230,7 +230,7 @@ describe('a review before a task or of a tool call', { timeout: LIMIT_MS }, () =
     expect((await endOf(stage, runId)).outputs['dig']).toBe('Dig a deep hole')
   })
 
-  it('shows the input of a tool, and accepts another valid JSON input', async () => {
+  it('The panel of a review before a task or of a tool call shows the input of a tool, and accepts another valid JSON input', async () => {
     const { paid, pay, ensemble: payer } = payers()
     await using stage = await openDashboard({ ensembles: [payer], tools: [pay] })
     const runId = await submit(stage, 'payers')
@@ -261,7 +261,7 @@ describe('a review before a task or of a tool call', { timeout: LIMIT_MS }, () =
 })
 
 describe('several reviews', { timeout: LIMIT_MS }, () => {
-  it('are shown as one panel and folded rows, and keep unsent text', async () => {
+  it('Several reviews are shown as one panel and folded rows, and keep unsent text', async () => {
     const model = writer()
     const tasks = ['north', 'south'].map((name) =>
       task({ name, description: `Write of the ${name}`, review: true }),
@@ -293,7 +293,7 @@ describe('several reviews', { timeout: LIMIT_MS }, () => {
 })
 
 describe('another reviewer', { timeout: LIMIT_MS }, () => {
-  it("decides while the reader watches or writes, without losing the reader's text", async () => {
+  it("Another reviewer decides while the reader watches or writes, without losing the reader's text", async () => {
     const clara = apiKey('clara-key', { name: 'clara' })
     await using stage = await openDashboard({
       ensembles: [poems()],
@@ -330,7 +330,7 @@ describe('another reviewer', { timeout: LIMIT_MS }, () => {
     await stage.client.runs.cancel(runId)
   })
 
-  it('decides first: the response reports it, and the run shows who', async () => {
+  it('Another reviewer decides first: the response reports it, and the run shows who', async () => {
     await using stage = await openDashboard({ ensembles: [poems()] })
     const runId = await submit(stage, 'poems')
     const reviewId = await reviewOf(stage, runId)
@@ -350,7 +350,7 @@ describe('another reviewer', { timeout: LIMIT_MS }, () => {
     })
   })
 
-  it('misses the deadline, and the panel shows the outcome', async () => {
+  it('Another reviewer misses the deadline, and the panel shows the outcome', async () => {
     const begin = Promise.withResolvers<void>()
     const review = { timeoutMs: 2_000, onTimeout: 'CONTINUE' } as const
     const count = task({
@@ -375,7 +375,7 @@ describe('another reviewer', { timeout: LIMIT_MS }, () => {
 })
 
 describe('the page of all reviews', { timeout: LIMIT_MS }, () => {
-  it('sorts them by deadline, updates them by events, and decides in place', async () => {
+  it('The page of all reviews sorts them by deadline, updates them by events, and decides in place', async () => {
     const { pay, ensemble: payer } = payers()
     const slow = poems({ prompt: 'Print it?', timeoutMs: 3_600_000 })
     await using stage = await openDashboard({ ensembles: [slow, payer], tools: [pay] })
@@ -410,7 +410,7 @@ describe('the page of all reviews', { timeout: LIMIT_MS }, () => {
     })
   })
 
-  it('shows the input of a tool for an earlier review, and after a lost connection', async () => {
+  it('The page of all reviews shows the input of a tool for an earlier review, and after a lost connection', async () => {
     const { paid, pay, ensemble: payer } = payers()
     await using stage = await openDashboard({ ensembles: [payer], tools: [pay] })
     const runId = await submit(stage, 'payers')
@@ -441,7 +441,7 @@ describe('the page of all reviews', { timeout: LIMIT_MS }, () => {
 })
 
 describe('with the keyboard only', { timeout: LIMIT_MS }, () => {
-  it('finds the review, rejects it with feedback, and approves the next one', async () => {
+  it('A reader with the keyboard only finds the review, rejects it with feedback, and approves the next one', async () => {
     await using stage = await openDashboard({ ensembles: [poems()] })
     const runId = await submit(stage, 'poems')
     await watch(stage, runId, async ({ page, panel }) => {

@@ -179,7 +179,7 @@ function figure(scope: Page | Locator, name: string): Locator {
 }
 
 describe('the page of a run', () => {
-  it('remembers that the timeline is collapsed, also on the next visit', async () => {
+  it('The page of a run remembers that the timeline is collapsed, also on the next visit', async () => {
     await performance(async ({ page, model }) => {
       model.answer()
       const timeline = page.getByRole('group', { name: /^Timeline of/ })
@@ -195,7 +195,7 @@ describe('the page of a run', () => {
     })
   })
 
-  it('renders a table written by a model', async () => {
+  it('The page of a run renders a table written by a model', async () => {
     await performance(async ({ page, model }) => {
       model.say('The **sales**:\n\n| Town | Sold |\n|---|---:|\n| *Cremona* | 3 |\n')
       model.answer()
@@ -205,7 +205,7 @@ describe('the page of a run', () => {
     })
   })
 
-  it('keeps the replay bar in view on a long page', async () => {
+  it('The page of a run keeps the replay bar in view on a long page', async () => {
     await performance(async ({ page, model }) => {
       model.answer()
       const replay = page.getByRole('region', { name: 'Replay' })
@@ -234,7 +234,7 @@ async function inSight(element: Locator): Promise<boolean> {
 }
 
 describe('an active run', () => {
-  it('streams the text of a model, and renders it when it is complete', async () => {
+  it('An active run streams the text of a model, and renders it when it is complete', async () => {
     await performance(async ({ page, model }) => {
       const call = work(page).getByRole('article', { name: 'Model call 1' })
       await expect.poll(() => call.getByText('No text yet').isVisible()).toBe(true)
@@ -257,7 +257,7 @@ describe('an active run', () => {
     })
   })
 
-  it('shows the input, the output and the progress of a tool', async () => {
+  it('An active run shows the input, the output and the progress of a tool', async () => {
     await performance(async ({ page, model, waiting }) => {
       model.answer({
         toolCalls: [{ name: 'tune', arguments: { instrument: 'viola', hertz: 440 } }],
@@ -281,7 +281,7 @@ describe('an active run', () => {
     })
   })
 
-  it('cuts a tool output of one megabyte', async () => {
+  it('An active run cuts a tool output of one megabyte', async () => {
     await performance(async ({ page, model }) => {
       model.answer({ toolCalls: [{ name: 'dump', arguments: {} }] })
       const call = work(page).getByRole('article', { name: 'Tool call dump' })
@@ -294,7 +294,7 @@ describe('an active run', () => {
     })
   })
 
-  it('shows failed model calls, and the reaction to each', async () => {
+  it('An active run shows failed model calls, and the reaction to each', async () => {
     await performance(async ({ page, model, second }) => {
       model.fail('429 Slow down', { retryable: true })
       const call = work(page).getByRole('article', { name: 'Model call 1' })
@@ -312,7 +312,7 @@ describe('an active run', () => {
     })
   })
 
-  it('shows the agents that a tool called', async () => {
+  it('An active run shows the agents that a tool called', async () => {
     await performance(async ({ page, model }) => {
       model.answer({ toolCalls: [{ name: 'ask_critic', arguments: { input: 'How was it?' } }] })
       const agents = work(page).getByRole('list', { name: 'Agent calls' })
@@ -323,7 +323,7 @@ describe('an active run', () => {
     })
   })
 
-  it('keeps what is known of a failed attempt', async () => {
+  it('An active run keeps what is known of a failed attempt', async () => {
     await performance(
       async ({ page, model }) => {
         model.fail('The first try went wrong', { retryable: true })
@@ -339,7 +339,7 @@ describe('an active run', () => {
     )
   })
 
-  it('shows the input of the agent and the messages of the model', async () => {
+  it('An active run shows the input of the agent and the messages of the model', async () => {
     await performance(async ({ page, model }) => {
       await work(page)
         .getByRole('button', { name: /^Input Play a fugue/ })
@@ -356,7 +356,7 @@ describe('an active run', () => {
 })
 
 describe('a long transcript', () => {
-  it('follows its end until the reader scrolls up, and offers to return', async () => {
+  it('A long transcript follows its end until the reader scrolls up, and offers to return', async () => {
     await performance(async ({ page, model }) => {
       model.say('line\n'.repeat(120))
       const list = work(page)
@@ -389,7 +389,7 @@ describe('a long transcript', () => {
     })
   })
 
-  it('keeps the turn in the URL in view while turns are added', async () => {
+  it('A long transcript keeps the turn in the URL in view while turns are added', async () => {
     await using hall = await openHall()
     const { client } = hall.stage
     const { runId } = await client.runs.submit({ ensemble: 'serial' })
@@ -417,7 +417,7 @@ describe('a long transcript', () => {
     })
   })
 
-  it('is scrolled to the turn and the call in the URL', async () => {
+  it('A long transcript is scrolled to the turn and the call in the URL', async () => {
     await using hall = await openHall()
     const { client } = hall.stage
     const { runId } = await client.runs.submit({ ensemble: 'book' }, { wait: 20 })
@@ -454,7 +454,7 @@ describe('a long transcript', () => {
 })
 
 describe('the tabs of a run', () => {
-  it('list its events, which can be filtered, unfolded and exported', async () => {
+  it('The tabs of a run list its events, which can be filtered, unfolded and exported', async () => {
     await performance(
       async ({ page, model, stage, runId }) => {
         model.say('Once upon a time')
@@ -489,7 +489,7 @@ describe('the tabs of a run', () => {
     )
   })
 
-  it('show its costs, with the totals of the server', async () => {
+  it('The tabs of a run show its costs, with the totals of the server', async () => {
     await performance(
       async ({ page, model, second, stage, runId }) => {
         model.answer({
@@ -517,7 +517,7 @@ describe('the tabs of a run', () => {
     )
   })
 
-  it('show its details, which are loaded once, when the tab is opened', async () => {
+  it('The tabs of a run show its details, which are loaded once, when the tab is opened', async () => {
     await performance(async ({ page, requests, model, stage, runId }) => {
       const asked = (): number => requests.filter((one) => one === `GET /api/runs/${runId}`).length
       model.answer()
@@ -538,7 +538,7 @@ describe('the tabs of a run', () => {
     })
   })
 
-  it('delete the run after confirmation', async () => {
+  it('The tabs of a run delete the run after confirmation', async () => {
     await performance(
       async ({ page, model, stage, runId }) => {
         await page.getByText('A run can be deleted after it has ended.').waitFor()

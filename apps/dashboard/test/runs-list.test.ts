@@ -97,7 +97,7 @@ describe('the list of runs', () => {
   })
   afterEach(() => stage[Symbol.asyncDispose]())
 
-  it('is filtered by status, ensemble, text and tag, all in the URL', async () => {
+  it('The list of runs is filtered by status, ensemble, text and tag, all in the URL', async () => {
     await finish('note', { tags: { team: 'strings' } })
     await finish('tear', { tags: { team: 'brass' } })
     await submit('band', { inputs: { piece: 'Toccata' } })
@@ -138,7 +138,7 @@ describe('the list of runs', () => {
     })
   })
 
-  it('follows its runs, and is loaded again only when one of them has changed', async () => {
+  it('The list of runs follows its runs, and is loaded again only when one of them has changed', async () => {
     const early = await submit('band')
     await expect.poll(() => hall.waiting.length).toBe(1)
     await look(async ({ page, requests }) => {
@@ -170,7 +170,7 @@ describe('the list of runs', () => {
     })
   })
 
-  it('shows that a run has an open review, and that it no longer has one', async () => {
+  it('The list of runs shows that a run has an open review, and that it no longer has one', async () => {
     await submit('jury')
     await look(async ({ page }) => {
       await shows(rowOf(page, 'jury'), 'Needs review')
@@ -190,7 +190,7 @@ describe('the list of runs', () => {
     })
   })
 
-  it('explains how to submit the first run, and shows it when it appears', async () => {
+  it('The list of runs explains how to submit the first run, and shows it when it appears', async () => {
     await look(async ({ page }) => {
       await page.getByText('No runs yet').waitFor()
       await page.getByText(/curl -X POST/).waitFor()
@@ -199,7 +199,7 @@ describe('the list of runs', () => {
     })
   })
 
-  it('shows tags and the whole filter on a phone', async () => {
+  it('The list of runs shows tags and the whole filter on a phone', async () => {
     await finish('note', { tags: { team: 'strings' } })
     await finish('note')
     await look(
@@ -213,7 +213,7 @@ describe('the list of runs', () => {
     )
   })
 
-  it('is loaded again after the connection was lost', async () => {
+  it('The list of runs is loaded again after the connection was lost', async () => {
     await finish('note')
     await visit(browser, stage.url, {
       use: async ({ page }) => {
@@ -235,7 +235,7 @@ describe('a thousand runs', { timeout: 180_000 }, () => {
   }, 180_000)
   afterAll(() => stage[Symbol.asyncDispose]())
 
-  it('are navigated with the keyboard, and keep the position on return', async () => {
+  it('A thousand runs are navigated with the keyboard, and keep the position on return', async () => {
     const { runs } = await stage.client.runs.list({ limit: 150 })
     await look(async ({ page, requests }) => {
       await rows(page).first().waitFor()
@@ -261,7 +261,7 @@ describe('a thousand runs', { timeout: 180_000 }, () => {
     })
   })
 
-  it('fit on a phone', async () => {
+  it('A thousand runs fit on a phone', async () => {
     await look(
       async ({ page }) => {
         await rows(page).first().waitFor()
@@ -275,7 +275,7 @@ describe('a thousand runs', { timeout: 180_000 }, () => {
     )
   })
 
-  it('are scrolled to the end page by page without gaps; new ones wait for the reader', async () => {
+  it('A thousand runs are scrolled to the end page by page without gaps; new ones wait for the reader', async () => {
     const { runs } = await stage.client.runs.list({ limit: 1_000 })
     await look(async ({ page }) => {
       const cursors: string[] = []

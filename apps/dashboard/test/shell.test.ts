@@ -42,7 +42,7 @@ function isFocused(page: Page, selector: string): Promise<boolean> {
 }
 
 describe('the frame', () => {
-  it('is navigated with the keyboard only, page by page', async () => {
+  it('The frame is navigated with the keyboard only, page by page', async () => {
     await using stage = await band()
     await visit(browser, stage.url, {
       async use({ page, complaints }) {
@@ -65,7 +65,7 @@ describe('the frame', () => {
     })
   })
 
-  it('has a link that skips it', async () => {
+  it('The frame has a link that skips it', async () => {
     await using stage = await band()
     await visit(browser, `${stage.url}#/traces`, {
       async use({ page, complaints }) {
@@ -83,7 +83,7 @@ describe('the frame', () => {
     })
   })
 
-  it('follows the history of the browser', async () => {
+  it('The frame follows the history of the browser', async () => {
     await using stage = await band()
     await visit(browser, `${stage.url}#/runs`, {
       async use({ page, complaints }) {
@@ -101,7 +101,7 @@ describe('the frame', () => {
     })
   })
 
-  it('remembers the chosen theme', async () => {
+  it('The frame remembers the chosen theme', async () => {
     await using stage = await band()
     await visit(browser, stage.url, {
       colorScheme: 'light',
@@ -125,7 +125,7 @@ describe('the frame', () => {
     })
   })
 
-  it('shows the keyboard shortcuts on "?", but not while typing', async () => {
+  it('The frame shows the keyboard shortcuts on "?", but not while typing', async () => {
     await using stage = await band()
     await visit(browser, stage.url, {
       async use({ page, complaints }) {
@@ -143,7 +143,7 @@ describe('the frame', () => {
     })
   })
 
-  it('reports unknown pages and unknown runs', async () => {
+  it('The frame reports unknown pages and unknown runs', async () => {
     await using stage = await band()
     await visit(browser, `${stage.url}#/nowhere`, {
       async use({ page, complaints }) {
@@ -160,7 +160,7 @@ describe('the frame', () => {
 })
 
 describe('a visit of all pages', () => {
-  it('requests only its own server, nothing twice, and no URL contains the key', async () => {
+  it('A visit of all pages requests only its own server, nothing twice, and no URL contains the key', async () => {
     await using stage = await band({
       key: KEY,
       apiKeys: [apiKey(KEY, { name: 'conductor', scopes: ['admin'] })],

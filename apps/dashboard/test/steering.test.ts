@@ -94,7 +94,7 @@ async function watch(
 type Watched = ReturnType<typeof watchers> & { readonly runId: string }
 
 describe('a directive', { timeout: LIMIT_MS }, () => {
-  it('is validated at its fields, sent, and shown as delivered to a model call', async () => {
+  it('A directive is validated at its fields, sent, and shown as delivered to a model call', async () => {
     await watch(async (stage, page, { goOn, untilCalled, runId }) => {
       await page.getByText('No steering yet').waitFor()
       await page.getByRole('button', { name: 'Direct…' }).click()
@@ -140,7 +140,7 @@ describe('a directive', { timeout: LIMIT_MS }, () => {
 })
 
 describe('a model switch', { timeout: LIMIT_MS }, () => {
-  it('shows the current model, and the first call that used the new one', async () => {
+  it('A model switch shows the current model, and the first call that used the new one', async () => {
     await watch(async (stage, page, { goOn, untilCalled, runId }) => {
       await page.getByRole('button', { name: 'Switch model…' }).click()
       const dialog = page.getByRole('dialog', { name: 'Switch model' })
@@ -179,7 +179,7 @@ describe('a model switch', { timeout: LIMIT_MS }, () => {
 })
 
 describe('a cancel', { timeout: LIMIT_MS }, () => {
-  it('lets running tasks finish, shows this, and can still be changed to an immediate stop', async () => {
+  it('A cancel lets running tasks finish, shows this, and can still be changed to an immediate stop', async () => {
     await watch(async (stage, page, { runId }) => {
       await page.getByRole('button', { name: 'Cancel…' }).click()
       const dialog = page.getByRole('dialog', { name: 'Cancel run' })
@@ -207,7 +207,7 @@ describe('a cancel', { timeout: LIMIT_MS }, () => {
 })
 
 describe('a rejection', { timeout: LIMIT_MS }, () => {
-  it('is shown in the dialog if the run has ended meanwhile', async () => {
+  it('A rejection is shown in the dialog if the run has ended meanwhile', async () => {
     await watch(async (stage, page, { runId }) => {
       await page.getByRole('button', { name: 'Cancel…' }).click()
       const dialog = page.getByRole('dialog')
@@ -219,7 +219,7 @@ describe('a rejection', { timeout: LIMIT_MS }, () => {
     })
   })
 
-  it('is anticipated for a read-only key: the buttons are disabled with the reason', async () => {
+  it('A rejection is anticipated for a read-only key: the buttons are disabled with the reason', async () => {
     const parts = watchers()
     await using stage = await openDashboard({
       ensembles: [parts.ensemble],

@@ -61,7 +61,7 @@ async function signIn(page: Page, key: string): Promise<void> {
 
 describe('the page of threads', () => {
   it.each([1440, 820, 390])(
-    'shows a conversation live and continues it, at a width of %i pixels',
+    'The page of threads shows a conversation live and continues it, at a width of %i pixels',
     async (width) => {
       release = Promise.withResolvers<void>()
       await visit(browser, `${stage.url}#/threads`, {
@@ -100,7 +100,7 @@ describe('the page of threads', () => {
     },
   )
 
-  it('stops a run, and continues after it', async () => {
+  it('The page of threads stops a run, and continues after it', async () => {
     release = Promise.withResolvers<void>()
     await stage.client.threads.create({ threadId: 'stopped', title: 'A stopped answer' })
     await visit(browser, `${stage.url}#/threads/stopped`, {
@@ -119,7 +119,7 @@ describe('the page of threads', () => {
     })
   })
 
-  it('shows no field for messages to a key that may not submit runs, and names an unknown thread', async () => {
+  it('The page of threads shows no field for messages to a key that may not submit runs, and names an unknown thread', async () => {
     await stage.client.threads.create({ threadId: 'read-only', title: 'For readers' })
     await visit(browser, `${stage.url}#/threads/read-only`, {
       async use({ page }) {

@@ -118,7 +118,7 @@ function readDescription(control: Locator): Promise<string> {
 }
 
 describe('a typed tool', () => {
-  it('is called with the values of its form', async () => {
+  it('A typed tool is called with the values of its form', async () => {
     await story('book', async (page) => {
       await field(page, 'train').fill('ICE 1')
       await page.getByLabel('day').fill('2026-12-24')
@@ -170,7 +170,7 @@ describe('a typed tool', () => {
     })
   })
 
-  it('is not called with invalid input; each problem is shown at its field', async () => {
+  it('A typed tool is not called with invalid input; each problem is shown at its field', async () => {
     await story('book', async (page) => {
       const calls = booked.length
       const train = field(page, 'train')
@@ -198,7 +198,7 @@ describe('a typed tool', () => {
 })
 
 describe('other tools', () => {
-  it('call a text tool with its text, using only the keyboard', async () => {
+  it('Other tools call a text tool with its text, using only the keyboard', async () => {
     await story('shout', async (page) => {
       await field(page, 'input').focus()
       await page.keyboard.type('hush\nnow')
@@ -208,7 +208,7 @@ describe('other tools', () => {
     })
   })
 
-  it('show the error of a failed call', async () => {
+  it('Other tools show the error of a failed call', async () => {
     await story('broken', async (page) => {
       await call(page)
       await page.getByRole('status').filter({ hasText: 'Failed' }).waitFor()
@@ -216,7 +216,7 @@ describe('other tools', () => {
     })
   })
 
-  it('reject a call that requires a review', async () => {
+  it('Other tools reject a call that requires a review', async () => {
     await story(
       'wary',
       async (page) => {
@@ -228,7 +228,7 @@ describe('other tools', () => {
     )
   })
 
-  it('stop a slow call', async () => {
+  it('Other tools stop a slow call', async () => {
     await story('slow', async (page) => {
       await call(page)
       await page.getByRole('button', { name: 'Stop' }).click()
@@ -238,7 +238,7 @@ describe('other tools', () => {
 })
 
 describe('the list of tools', () => {
-  it('is searched, and makes way for the selected tool on a phone', async () => {
+  it('The list of tools is searched, and makes way for the selected tool on a phone', async () => {
     await story(
       '',
       async (page) => {
@@ -256,7 +256,7 @@ describe('the list of tools', () => {
     )
   })
 
-  it('reports an unknown tool', async () => {
+  it('The list of tools reports an unknown tool', async () => {
     await story('nobody', async (page) => {
       await page.getByText('Tool "nobody" not found').waitFor()
     })
@@ -264,7 +264,7 @@ describe('the list of tools', () => {
 })
 
 describe('a key that may not call tools', () => {
-  it('disables the call and explains why', async () => {
+  it('A key that may not call tools disables the call and explains why', async () => {
     await using guarded = await openDashboard({
       ensembles: [
         ensemble({
@@ -305,7 +305,7 @@ describe('formatCurl', () => {
     return output.toString().split('\0').slice(0, -1)
   }
 
-  it('calls the URL below the page, with the body', () => {
+  it('formatCurl calls the URL below the page, with the body', () => {
     expect(argumentsOf(formatCurl({ ...line, body: { a: 1 } }))).toEqual([
       '-X',
       'POST',
@@ -317,7 +317,7 @@ describe('formatCurl', () => {
     ])
   })
 
-  it('protects the body from the shell, and refers to the key as a variable', () => {
+  it('formatCurl protects the body from the shell, and refers to the key as a variable', () => {
     const body = { text: `it's "$HOME" \`id\` \\ !\n$(id); 'x'` }
     const words = argumentsOf(formatCurl({ ...line, body, hasKey: true }))
     expect(JSON.parse(words.at(-1) ?? '')).toEqual(body)

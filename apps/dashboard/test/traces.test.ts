@@ -142,18 +142,21 @@ describe('a trace of Tutti', () => {
     ['evening', { composer: 'Bach' }],
     ['fall', { composer: 'Bach' }],
     ['choir', { composer: 'Bach' }],
-  ])('[DASH-TS3] of %s results in the same state as its events', async (name, inputs) => {
-    await using stage = await evening()
-    const { runId } = await stage.client.runs.run({ ensemble: name, inputs, tags: { team: 'x' } })
-    const events = runStateAfter(await eventsOf(stage, runId))
-    const trace = toRunState(await stage.client.runs.trace(runId))
-    expect(events.tasks.some(({ turns }) => turns.length > 0)).toBe(true)
-    expect(events.delegations.length > 0).toBe(name === 'choir')
-    expect(heldOfRun(trace)).toEqual(heldOfRun(events))
-    expect(trace.delegations.map(({ workerTask }) => workerTask)).toEqual(
-      events.delegations.map(({ workerTask }) => workerTask),
-    )
-  })
+  ])(
+    '[DASH-TS3] A trace of the ensemble "%s" results in the same state as its events',
+    async (name, inputs) => {
+      await using stage = await evening()
+      const { runId } = await stage.client.runs.run({ ensemble: name, inputs, tags: { team: 'x' } })
+      const events = runStateAfter(await eventsOf(stage, runId))
+      const trace = toRunState(await stage.client.runs.trace(runId))
+      expect(events.tasks.some(({ turns }) => turns.length > 0)).toBe(true)
+      expect(events.delegations.length > 0).toBe(name === 'choir')
+      expect(heldOfRun(trace)).toEqual(heldOfRun(events))
+      expect(trace.delegations.map(({ workerTask }) => workerTask)).toEqual(
+        events.delegations.map(({ workerTask }) => workerTask),
+      )
+    },
+  )
 })
 
 async function openFile(page: Page, file: Parameters<Page['setInputFiles']>[1]): Promise<void> {
@@ -165,7 +168,7 @@ function textFile(name: string, text: string) {
 }
 
 describe('the traces page', () => {
-  it('shows an exported run again, from its trace and from its events', async () => {
+  it('The traces page shows an exported run again, from its trace and from its events', async () => {
     await using stage = await evening()
     const { runId } = await stage.client.runs.run({ inputs: { composer: 'Bach' } })
     await visit(browser, `${stage.url}#/runs/${runId}`, {
@@ -199,7 +202,7 @@ describe('the traces page', () => {
     })
   })
 
-  it('shows a file of AgentEnsemble, and lists what it lacks', async () => {
+  it('The traces page shows a file of AgentEnsemble, and lists what it lacks', async () => {
     await using stage = await evening()
     await visit(browser, `${stage.url}#/traces`, {
       async use({ page, complaints, requests }) {
@@ -221,7 +224,7 @@ describe('the traces page', () => {
     })
   })
 
-  it('accepts a dropped file', async () => {
+  it('The traces page accepts a dropped file', async () => {
     await using stage = await evening()
     await visit(browser, `${stage.url}#/traces`, {
       async use({ page, complaints }) {
@@ -243,7 +246,7 @@ describe('the traces page', () => {
     })
   })
 
-  it('lists everything that is wrong with a file, and opens the next one', async () => {
+  it('The traces page lists everything that is wrong with a file, and opens the next one', async () => {
     await using stage = await evening()
     const bad: ReturnType<typeof JSON.parse> = JSON.parse(readFileSync(FIXTURE, 'utf8'))
     bad.captureMode = 'SOME'

@@ -34,7 +34,7 @@ const work = (page: Page, name: string): Locator =>
   page.getByRole('list', { name: `Work of ${name}` })
 const times = (text: string, part: string): number => text.split(part).length - 1
 
-it('opens a run from the list, streams its tokens, and returns to an updated list', async () => {
+it('A reader opens a run from the list, sees its tokens stream, and returns to an updated list', async () => {
   await using hall = await openHall()
   const { stage, model, runId } = hall
   await visit(browser, stage.url, {
@@ -64,7 +64,7 @@ it('opens a run from the list, streams its tokens, and returns to an updated lis
   })
 })
 
-it('shows the reasoning of a call while it is written, folded, and all of it after its end', async () => {
+it('The page shows the reasoning of a call while it is written, folded, and all of it after its end', async () => {
   await using hall = await openHall()
   const { stage, model, runId } = hall
   await visit(browser, stage.url, {
@@ -92,7 +92,7 @@ it('shows the reasoning of a call while it is written, folded, and all of it aft
   })
 })
 
-it('joins late, loses the connection, and finally shows the same as the server, nothing twice', async () => {
+it('A reader who joins late and loses the connection finally sees the same as the server, nothing twice', async () => {
   await using hall = await openHall()
   const { stage, model, runId } = hall
   model.say('Before anybody came. ')

@@ -38,7 +38,7 @@ function story(tokens: number): readonly LoggedRunEvent[] {
 }
 
 describe('FollowedLog', () => {
-  it('[DASH-R1][DASH-R3] computes the state after any number of events', () => {
+  it('[DASH-R1][DASH-R3] FollowedLog computes the state after any number of events', () => {
     const events = story(1_000)
     const log = appendEvents(createRunLog(), events)
     expect(log.state).toEqual(runStateAfter(events))
@@ -48,7 +48,7 @@ describe('FollowedLog', () => {
     expect(log.snapshots).toHaveLength(4)
   })
 
-  it('[DASH-R2] adds each event once and none after a gap, however they are batched', () => {
+  it('[DASH-R2] FollowedLog adds each event once and none after a gap, however they are batched', () => {
     const events = story(20)
     const pieces = [events.slice(0, 5), events.slice(3, 9), events.slice(12), events.slice(8)]
     const log = pieces.reduce(appendEvents, createRunLog())
@@ -57,14 +57,14 @@ describe('FollowedLog', () => {
     expect(appendEvents(log, events)).toBe(log)
   })
 
-  it('[DASH-R4] never lets instants decrease', () => {
+  it('[DASH-R4] FollowedLog never lets instants decrease', () => {
     const { instants } = appendEvents(createRunLog(), story(30))
     expect(instants).toHaveLength(33)
     expect(instants.every((instant, at) => instant >= (instants[at - 1] ?? 0))).toBe(true)
     expect(instants[2]).toBe(Date.parse(AT))
   })
 
-  it('leaves earlier logs unchanged', () => {
+  it('FollowedLog leaves earlier logs unchanged', () => {
     const events = story(10)
     const first = appendEvents(createRunLog(), events.slice(0, 5))
     const copy = structuredClone(first)

@@ -56,7 +56,7 @@ async function read(answer: (isForNewest: boolean) => Promise<Response>): Promis
   return log.events.length
 }
 
-it('ends at the newest event that an active run had, if that is known first', async () => {
+it('The stored log ends at the newest event that an active run had, if that is known first', async () => {
   const newest = Promise.withResolvers<void>()
   const count = await read(async (isForNewest) => {
     if (isForNewest) return respond(toFrames(2, 2), newest.resolve)
@@ -66,7 +66,7 @@ it('ends at the newest event that an active run had, if that is known first', as
   expect(count).toBe(3)
 })
 
-it('ends at the newest event that an active run had, if that is known after it was read', async () => {
+it('The stored log ends at the newest event that an active run had, if that is known after it was read', async () => {
   const isRead = Promise.withResolvers<void>()
   const count = await read(async (isForNewest) => {
     if (!isForNewest) return respond(toFrames(0, 700), isRead.resolve)

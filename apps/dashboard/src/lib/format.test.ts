@@ -25,7 +25,9 @@ describe('formats', () => {
     [null, UNKNOWN],
     [undefined, UNKNOWN],
     [Number.NaN, UNKNOWN],
-  ])('formats a duration of %s ms as %s', (ms, text) => expect(formatDuration(ms)).toBe(text))
+  ])('The formatter formats a duration of %s ms as %s', (ms, text) =>
+    expect(formatDuration(ms)).toBe(text),
+  )
 
   it.each([
     [0, '0'],
@@ -37,7 +39,9 @@ describe('formats', () => {
     [3_140_000, '3.1M'],
     [-1, UNKNOWN],
     [undefined, UNKNOWN],
-  ])('formats a count of %s as %s', (count, text) => expect(formatCount(count)).toBe(text))
+  ])('The formatter formats a count of %s as %s', (count, text) =>
+    expect(formatCount(count)).toBe(text),
+  )
 
   it.each([
     [0, '$0'],
@@ -49,7 +53,7 @@ describe('formats', () => {
     [12.8, '$12.80'],
     [1_203.6, '$1,204'],
     [undefined, UNKNOWN],
-  ])('formats %s dollars as %s', (usd, text) => expect(formatMoney(usd)).toBe(text))
+  ])('The formatter formats %s dollars as %s', (usd, text) => expect(formatMoney(usd)).toBe(text))
 
   it.each([
     [1_000, 'now'],
@@ -58,11 +62,11 @@ describe('formats', () => {
     [3 * 3_600_000, '3 h ago'],
     [50 * 3_600_000, '2 d ago'],
     [-5_000, 'now'],
-  ])('formats the age of %s ms as %s', (ago, text) =>
+  ])('The formatter formats the age of %s ms as %s', (ago, text) =>
     expect(formatAgo(1_000_000_000, 1_000_000_000 + ago)).toBe(text),
   )
 
-  it('formats bytes and counts with their unit', () => {
+  it('The formatter formats bytes and counts with their unit', () => {
     expect([812, 12_400, 3_140_000].map(formatBytes)).toEqual(['812 B', '12.4 kB', '3.1 MB'])
     expect([
       formatPlural(1, 'task'),
@@ -78,4 +82,4 @@ it.each([
   ['12345678901234', '12345678901234'],
   ['123456789012345', '12345678…2345'],
   ['run-6c5f0a4b-0000-4000-8000-0000000019a4', 'run-6c5f…19a4'],
-])('shortens the id %j to %j', (id, shown) => expect(formatShortId(id)).toBe(shown))
+])('The formatter shortens the id %j to %j', (id, shown) => expect(formatShortId(id)).toBe(shown))

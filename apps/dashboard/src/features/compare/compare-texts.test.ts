@@ -49,7 +49,7 @@ const task: ComparedTask = {
 }
 
 describe('the texts of a comparison', () => {
-  it('name the relation of the runs', () => {
+  it('The texts of a comparison name the relation of the runs', () => {
     expect(describeRelation(comparison)).toBe('B is a fork after event 14 of A')
     const replay = { ...run, parent: { runId: 'run-2', at: 0, replay: 'frozen' as const } }
     expect(describeRelation({ ...comparison, a: replay, relation: 'CHILD' })).toBe(
@@ -59,7 +59,7 @@ describe('the texts of a comparison', () => {
     expect(describeRelation(unrelated)).toBeUndefined()
   })
 
-  it('show totals with the sign of each change, and a dash for what is not known', () => {
+  it('The texts of a comparison show totals with the sign of each change, and a dash for what is not known', () => {
     expect(listTotals(comparison)).toEqual([
       { name: 'Duration', a: '4.0 s', b: '4.0 s', change: '−1.5 s' },
       { name: 'Tokens', a: '900', b: '900', change: 'same' },
@@ -77,11 +77,11 @@ describe('the texts of a comparison', () => {
     ['Description, output differ', { sameOutput: false, sameDescription: false }],
     ['Status differs', { b: { ...side, status: 'FAILED' } }],
     ['Tool calls differ', { calls: [{ sameInput: false }] }],
-  ])('describe a task: %s', (text, change) => {
+  ])('The texts of a comparison describe a task: %s', (text, change) => {
     expect(describeTaskChange({ ...task, ...change })).toBe(text)
   })
 
-  it('describe a task that one run does not have, or in which only one has an output', () => {
+  it('The texts of a comparison describe a task that one run does not have, or in which only one has an output', () => {
     const { a: _, ...inB } = task
     const { b: __, ...inA } = task
     const { output: ___, ...silent } = side

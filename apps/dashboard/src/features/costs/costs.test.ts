@@ -73,7 +73,7 @@ function tokensOf({ inputTokens, outputTokens }: UsedSum): number {
 describe('costs', () => {
   const state = runStateAfter(story())
 
-  it('[DASH-C1] by task add up to the totals of the run', () => {
+  it('[DASH-C1] Costs by task add up to the totals of the run', () => {
     const total = sumUsed(groupCostsByTask(state).map((cost) => cost.used))
     expect(tokensOf(total)).toBe(state.totals.totalTokens)
     expect(total.toolCalls).toBe(state.totals.totalToolCalls)
@@ -81,7 +81,7 @@ describe('costs', () => {
     expect(total.costUsd).toBeCloseTo(0.88, 10)
   })
 
-  it('[DASH-C2] by model, plus other usage, add up to the same totals', () => {
+  it('[DASH-C2] Costs by model, plus other usage, add up to the same totals', () => {
     const costs = groupCostsByModel(state)
     const total = sumUsed(costs.map((cost) => cost.used))
     expect(tokensOf(total)).toBe(state.totals.totalTokens)
@@ -98,19 +98,19 @@ describe('costs', () => {
     ])
   })
 
-  it('omit rows without usage', () => {
+  it('Costs omit rows without usage', () => {
     const plain = runStateAfter([...startOfRun(), ...turn(0, 'small', used(1, 1, 0.1))])
     expect(groupCostsByModel(plain).map(({ name }) => name)).toEqual(['small'])
     expect(groupCostsByModel(runStateAfter(startOfRun()))).toEqual([])
   })
 
-  it('count the model calls of a task, or report them as unknown', () => {
+  it('Costs count the model calls of a task, or report them as unknown', () => {
     const [researcher, writer] = groupCostsByTask(state)
     expect(researcher?.used.modelCalls).toBe(-1)
     expect(writer?.used.modelCalls).toBe(1)
   })
 
-  it('[DASH-C3] are unknown when a call does not report its usage', () => {
+  it('[DASH-C3] Costs are unknown when a call does not report its usage', () => {
     const unpriced = runStateAfter([
       ...startOfRun(),
       ...turn(0, 'small', used(100, 10, 0.01)),
@@ -128,7 +128,7 @@ describe('costs', () => {
     expect(others).toEqual([])
   })
 
-  it('[DASH-C3] are unknown in a sum when one part is unknown', () => {
+  it('[DASH-C3] Costs are unknown in a sum when one part is unknown', () => {
     const known: UsedSum = {
       inputTokens: 9,
       outputTokens: 9,
@@ -142,7 +142,7 @@ describe('costs', () => {
     expect(sumUsed([unknown, known])).toEqual(expected)
   })
 
-  it('are shared by cost, or by tokens without costs', () => {
+  it('Costs are shared by cost, or by tokens without costs', () => {
     const some: UsedSum = {
       inputTokens: 30,
       outputTokens: 0,

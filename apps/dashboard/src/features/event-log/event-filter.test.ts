@@ -28,7 +28,7 @@ const seqs = (events: readonly LoggedRunEvent[]) => events.map(({ seq }) => seq)
 const asked = (filter: Partial<LogFilter>) => seqs(createEventFilter({ ...ALL, ...filter })(EVENTS))
 
 describe('matchesFilter', () => {
-  it('combines groups, task and text', () => {
+  it('matchesFilter combines groups, task and text', () => {
     expect(asked({})).toEqual([0, 1, 2, 3, 4])
     expect(asked({ groups: new Set(['tokens']) })).toEqual([2, 4])
     expect(asked({ taskName: 'researcher' })).toEqual([1, 2, 3])
@@ -36,7 +36,7 @@ describe('matchesFilter', () => {
     expect(asked({ groups: new Set() })).toEqual([])
   })
 
-  it('finds text ignoring case, in the summary and in the JSON', () => {
+  it('matchesFilter finds text ignoring case, in the summary and in the JSON', () => {
     expect(asked({ text: 'dear rEADER' })).toEqual([4])
     expect(asked({ text: 'Tool called' })).toEqual([3])
     // Only the JSON contains the id of the call and the query.
@@ -47,7 +47,7 @@ describe('matchesFilter', () => {
 })
 
 describe('createEventFilter', () => {
-  it('returns the same as filtering the whole log, at every length', () => {
+  it('createEventFilter returns the same as filtering the whole log, at every length', () => {
     const filter: LogFilter = { ...ALL, groups: new Set(['tokens', 'tools']) }
     const matching = createEventFilter(filter)
     for (let length = 0; length <= EVENTS.length; length += 1) {
@@ -56,12 +56,12 @@ describe('createEventFilter', () => {
     }
   })
 
-  it('returns the same list when no new event matches', () => {
+  it('createEventFilter returns the same list when no new event matches', () => {
     const matching = createEventFilter({ ...ALL, groups: new Set(['run']) })
     expect(matching(EVENTS.slice(0, 2))).toBe(matching(EVENTS))
   })
 
-  it('starts again with another log', () => {
+  it('createEventFilter starts again with another log', () => {
     const matching = createEventFilter(ALL)
     matching(EVENTS)
     const other = log(eventOf('run_queued', { ensemble: 'other' }))
@@ -71,7 +71,7 @@ describe('createEventFilter', () => {
 })
 
 describe('takeFirst', () => {
-  it('returns the events before a position, and all events at the end', () => {
+  it('takeFirst returns the events before a position, and all events at the end', () => {
     const tokens = createEventFilter({ ...ALL, groups: new Set(['tokens']) })(EVENTS)
     const until = (count: number | undefined) => seqs(takeFirst(tokens, count))
     expect([0, 2, 3, 4, 5].map(until)).toEqual([[], [], [2], [2], [2, 4]])

@@ -57,13 +57,13 @@ const LINES: Readonly<Partial<Record<RunEvent['type'], string>>> = {
 
 describe('summarizeEvent', () => {
   it.each(RUN_EVENT_TYPES.filter((type) => type in LINES))(
-    'summarizes the particulars of %s',
+    'summarizeEvent summarizes the particulars of %s',
     (type) => {
       expect(summarizeEvent(logged(eventOf(type)))).toBe(LINES[type])
     },
   )
 
-  it('returns one line of limited length', () => {
+  it('summarizeEvent returns one line of limited length', () => {
     const long = 'word\n\t '.repeat(500_000)
     const line = summarizeEvent(logged(eventOf('tool_called', { toolResult: long })))
     expect(line).not.toMatch(/[\n\t]| {2}/)
@@ -73,7 +73,7 @@ describe('summarizeEvent', () => {
     )
   })
 
-  it('omits unknown values', () => {
+  it('summarizeEvent omits unknown values', () => {
     const event = eventOf('llm_iteration_completed', {
       costUsd: undefined,
       responseText: undefined,
@@ -85,7 +85,7 @@ describe('summarizeEvent', () => {
     expect(line).not.toMatch(/undefined|null|\$|NaN/)
   })
 
-  it('lists the texts and numbers of a type without a summary', () => {
+  it('summarizeEvent lists the texts and numbers of a type without a summary', () => {
     const event = {
       type: 'dummy_noted',
       text: 'Hm',
@@ -100,26 +100,26 @@ describe('summarizeEvent', () => {
     )
   })
 
-  it('numbers model calls from 1, like the transcript', () => {
+  it('summarizeEvent numbers model calls from 1, like the transcript', () => {
     const event = eventOf('llm_iteration_started', { iterationIndex: 0 })
     expect(summarizeEvent(logged(event))).toContain('call 1')
   })
 })
 
 describe('event metadata', () => {
-  it('groups the types, and has those of the run and new ones in the group of the run', () => {
+  it('The metadata of events groups the types, and new types are in the group of the run', () => {
     const types = ['task_started', 'run_queued', 'model_switched'] as const
     expect(types.map(groupOf)).toEqual(['tasks', 'run', 'people'])
     // NOTE: a type that a newer server has.
     expect(groupOf('dummy_noted' as RunEvent['type'])).toBe('run')
   })
 
-  it('finds the task of an event, if it has one', () => {
+  it('The metadata of an event names its task, if it has one', () => {
     expect(findEventTask(logged(eventOf('token')))).toBe('researcher')
     expect(findEventTask(logged(eventOf('run_queued')))).toBeUndefined()
   })
 
-  it('recognizes failures', () => {
+  it('The metadata of an event marks failures', () => {
     const failures = RUN_EVENT_TYPES.filter((type) => isFailure(logged(eventOf(type))))
     expect(failures.toSorted()).toEqual([
       'agent_tool_error',

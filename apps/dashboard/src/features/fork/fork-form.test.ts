@@ -20,11 +20,11 @@ const origin: ForkOrigin = {
 const form = createForkForm(origin)
 
 describe('buildForkBody', () => {
-  it('begins at the turn if no field is changed', () => {
+  it('buildForkBody begins at the turn if no field is changed', () => {
     expect(buildForkBody(form, origin)).toEqual({ at: 14 })
   })
 
-  it('keeps the turn with guidance, changed inputs and allowed side effects', () => {
+  it('buildForkBody keeps the turn with guidance, changed inputs and allowed side effects', () => {
     const edited = { ...form, directive: ' Be brief ', inputs: { topic: 'storms', tone: 'dry' } }
     expect(buildForkBody({ ...edited, allowSideEffects: true }, origin)).toEqual({
       at: 14,
@@ -34,27 +34,27 @@ describe('buildForkBody', () => {
     })
   })
 
-  it('begins at the start of the task if the prompt is changed', () => {
+  it('buildForkBody begins at the start of the task if the prompt is changed', () => {
     expect(buildForkBody({ ...form, prompt: 'Sing about {topic}' }, origin)).toEqual({
       at: { task: 'write' },
       taskOverrides: { write: { description: 'Sing about {topic}' } },
     })
   })
 
-  it('sends braces of a prompt without variables as literal text', () => {
+  it('buildForkBody sends braces of a prompt without variables as literal text', () => {
     const literal = { ...origin, prompt: { text: 'Return {json}', isTemplate: false } }
     const body = buildForkBody({ ...form, prompt: 'Return {json} only' }, literal)
     expect(body.taskOverrides).toEqual({ write: { description: 'Return {{json}} only' } })
   })
 
-  it('begins at the task if no turn was chosen', () => {
+  it('buildForkBody begins at the task if no turn was chosen', () => {
     const whole = { ...origin, place: { taskName: 'write' }, beforeTurn: undefined }
     expect(buildForkBody(form, whole)).toEqual({ at: { task: 'write' } })
   })
 })
 
 describe('findForkPrompt', () => {
-  it('returns the template only if the run used it', () => {
+  it('findForkPrompt returns the template only if the run used it', () => {
     const inputs = { topic: 'tides' }
     const task = { description: 'Write about tides as {json}' }
     expect(findForkPrompt(task, 'Write about {topic} as {{json}}', inputs)).toEqual({
@@ -88,7 +88,7 @@ describe('findSeqBeforeTurn', () => {
     ...change,
   })
 
-  it('returns the event before the last start of the turn', () => {
+  it('findSeqBeforeTurn returns the event before the last start of the turn', () => {
     const events = [
       started(5, { iterationIndex: 0 }),
       started(9),

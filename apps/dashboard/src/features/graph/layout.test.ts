@@ -46,17 +46,17 @@ describe('readTaskGraph', () => {
   const afterOf = (state: Pick<RunState, 'tasks' | 'workflow'>) =>
     Object.fromEntries(readTaskGraph(state).map(({ name, after }) => [name, after]))
 
-  it('follows the context in PARALLEL, and also when the workflow is unknown', () => {
+  it('readTaskGraph follows the context in PARALLEL, and also when the workflow is unknown', () => {
     const expected = { a: [], b: ['a'], c: [] }
     expect(afterOf({ tasks, workflow: 'PARALLEL' })).toEqual(expected)
     expect(afterOf({ tasks })).toEqual(expected)
   })
 
-  it('follows the order in SEQUENTIAL, regardless of the context', () => {
+  it('readTaskGraph follows the order in SEQUENTIAL, regardless of the context', () => {
     expect(afterOf({ tasks, workflow: 'SEQUENTIAL' })).toEqual({ a: [], b: ['a'], c: ['b'] })
   })
 
-  it('puts the manager above its workers in HIERARCHICAL, and delegated tasks below their delegator', () => {
+  it('readTaskGraph puts the manager above its workers in HIERARCHICAL, and delegated tasks below their delegator', () => {
     const delegated = (name: string, by: string): TaskState =>
       taskState(name, { delegatedBy: { taskName: by, delegationId: name } })
     const team = [
@@ -83,21 +83,21 @@ describe('readTaskGraph', () => {
     ])
   })
 
-  it('ignores references to tasks that are missing from a file', () => {
+  it('readTaskGraph ignores references to tasks that are missing from a file', () => {
     const only = [taskState('b', { context: ['gone'] })]
     expect(afterOf({ tasks: only, workflow: 'PARALLEL' })).toEqual({ b: [] })
   })
 })
 
 describe('layOutTasks', () => {
-  it('draws a chain as one line', () => {
+  it('layOutTasks draws a chain as one line', () => {
     expect(drawn(layOutTasks(graph({ a: [], b: ['a'], c: ['b'] })))).toEqual({
       rows: ['a 0', 'b 0', 'c 0'],
       links: ['0-1 0', '1-2 0'],
     })
   })
 
-  it('draws a fan of any width in three lanes, and returns to the left lane after it', () => {
+  it('layOutTasks draws a fan of any width in three lanes, and returns to the left lane after it', () => {
     const middle = Array.from({ length: 40 }, (_, index) => `m${index}`)
     const layout = layOutTasks(
       graph({ a: [], ...Object.fromEntries(middle.map((name) => [name, ['a']])), z: middle }),
@@ -111,18 +111,18 @@ describe('layOutTasks', () => {
     expect(new Set(layout.links.filter(({ to }) => to === 41).map(({ lane }) => lane)).size).toBe(1)
   })
 
-  it('puts a task after all of its predecessors, in any listed order', () => {
+  it('layOutTasks puts a task after all of its predecessors, in any listed order', () => {
     const { rows } = layOutTasks(graph({ d: ['c', 'b'], c: ['a'], b: ['a'], a: [] }))
     expect(rows.map(({ name }) => name)).toEqual(['a', 'c', 'b', 'd'])
   })
 
-  it('shows every task of a cycle once', () => {
+  it('layOutTasks shows every task of a cycle once', () => {
     const { rows, links } = layOutTasks(graph({ a: ['b'], b: ['a'], c: ['b', 'b'] }))
     expect(rows.map(({ name }) => name)).toEqual(['a', 'b', 'c'])
     expect(links).toHaveLength(2)
   })
 
-  it('separates unrelated tasks', () => {
+  it('layOutTasks separates unrelated tasks', () => {
     const layout = layOutTasks(graph({ a: [], x: [], b: ['a'], y: ['x'] }))
     expect(drawn(layout)).toEqual({
       rows: ['a 0', 'x 1', 'b 0', 'y 1'],
@@ -130,7 +130,7 @@ describe('layOutTasks', () => {
     })
   })
 
-  it('never draws a line through the mark of an unrelated task', () => {
+  it('layOutTasks never draws a line through the mark of an unrelated task', () => {
     for (let seed = 1; seed <= 60; seed += 1) {
       const { rows, links } = layOutTasks(graph(randomTasks(seed)))
       for (const { from, to, lane } of links) {
@@ -140,7 +140,7 @@ describe('layOutTasks', () => {
     }
   })
 
-  it('shares a lane only between links with a common source or target', () => {
+  it('layOutTasks shares a lane only between links with a common source or target', () => {
     for (let seed = 1; seed <= 60; seed += 1) {
       const { links } = layOutTasks(graph(randomTasks(seed)))
       for (const one of links) {
@@ -171,14 +171,14 @@ function randomTasks(seed: number): Readonly<Record<string, readonly string[]>> 
 }
 
 describe('geometry', () => {
-  it('ends a line at the side of its mark, without touching other marks', () => {
+  it('The geometry of the graph ends a line at the side of its mark, without touching other marks', () => {
     const layout = layOutTasks(graph({ a: [], b: ['a'], c: ['a'] }))
     const [straight] = layOutTasks(graph({ a: [], b: ['a'] })).links
     expect(drawLink(straight!, layOutTasks(graph({ a: [], b: ['a'] })))).toBe('M14 32L14 56')
     expect(drawLink(layout.links[1]!, layout)).toBe('M14 32L14 88Q14 110 20 110')
   })
 
-  it('limits the width of many lanes, so that names have room', () => {
+  it('The geometry of the graph limits the width of many lanes, so that names have room', () => {
     const wide = { rows: [], links: [], lanes: 30 }
     expect(computePitch(wide)).toBe(4)
     expect(computeLanesWidth({ ...wide, lanes: 1 })).toBe(28)
@@ -200,11 +200,11 @@ describe('findRowAfterKey', () => {
     ['Home', 2, 0],
     ['End', 0, 3],
     ['a', 0, undefined],
-  ] as const)('moves with %s from row %i to %s', (key, from, to) => {
+  ] as const)('findRowAfterKey moves with %s from row %i to %s', (key, from, to) => {
     expect(findRowAfterKey(layout, from, key)).toBe(to)
   })
 
-  it('moves to the next row where no link leads further', () => {
+  it('findRowAfterKey moves to the next row where no link leads further', () => {
     const apart = layOutTasks(graph({ a: [], b: [] }))
     expect(findRowAfterKey(apart, 0, 'ArrowDown')).toBe(1)
     expect(findRowAfterKey(apart, 1, 'ArrowUp')).toBe(0)
@@ -212,7 +212,7 @@ describe('findRowAfterKey', () => {
 })
 
 describe('row data', () => {
-  it('marks lines to running tasks as live, and lines to tasks with an open review as held', () => {
+  it('The data of a row marks lines to running tasks as live, and lines to tasks with an open review as held', () => {
     const layout = layOutTasks(graph({ a: [], b: ['a'], c: ['a'], d: ['a'], e: ['d'] }))
     const tasks = new Map([
       ['b', taskState('b', { status: 'RUNNING' })],
@@ -222,7 +222,7 @@ describe('row data', () => {
     expect(tones).toEqual(['live', 'held', 'quiet', 'chosen'])
   })
 
-  it('finds the tasks with an open review', () => {
+  it('The data of a row finds the tasks with an open review', () => {
     const review = (taskName: string, status: ReviewState['status']): ReviewState => ({
       reviewId: taskName,
       taskDescription: '',
@@ -242,7 +242,7 @@ describe('row data', () => {
     expect([...findHeldTasks(reviews)]).toEqual(['a'])
   })
 
-  it('sums the cost of all attempts; undefined if one is unknown', () => {
+  it('The data of a row sums the cost of all attempts; undefined if one is unknown', () => {
     const usage = { inputTokens: 1, outputTokens: 1, toolCallCount: 0, costUsd: 0.25 }
     const { costUsd: _, ...unknown } = usage
     const failed = { attempt: 1, reason: 'x', code: 'MODEL_FAILED' }
@@ -254,7 +254,7 @@ describe('row data', () => {
     ).toBeUndefined()
   })
 
-  it('counts tool calls without their steps', () => {
+  it('The data of a row counts tool calls without their steps', () => {
     const call = { id: '1', name: 't', arguments: null, status: 'SUCCEEDED', steps: [] } as const
     const turn = {
       iterationIndex: 0,

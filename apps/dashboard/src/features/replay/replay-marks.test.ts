@@ -26,7 +26,7 @@ const failed = event('tool_called', { toolName: 'search', outcome: 'FAILURE' })
 const log = [event('run_queued'), started, token, token, called, token, failed, token]
 
 describe('key events', () => {
-  it('are those of tasks, tools, reviews and steering', () => {
+  it('Key events are those of tasks, tools, reviews and steering', () => {
     const mattering = RUN_EVENT_TYPES.filter((type) => findKeySubject(event(type)) !== undefined)
     expect(mattering.toSorted()).toEqual([
       'directive_active',
@@ -50,7 +50,7 @@ describe('key events', () => {
     expect(findKeySubject(event('run_result', { status: 'FAILED' }))).toBe('failed')
   })
 
-  it('can be stepped through one by one', () => {
+  it('Key events can be stepped through one by one', () => {
     const forth = [1]
     for (let count = findNextStep(log, 1); count !== undefined; count = findNextStep(log, count)) {
       forth.push(count)
@@ -61,7 +61,7 @@ describe('key events', () => {
     expect(back).toEqual([8, 7, 5, 2, 1])
   })
 
-  it('have a label with their tool or task', () => {
+  it('Key events have a label with their tool or task', () => {
     expect([called, started, token].map(formatEventLabel)).toEqual([
       'Tool called: search',
       'Task started: research',
@@ -71,7 +71,7 @@ describe('key events', () => {
 })
 
 describe('computeMarks', () => {
-  it('places marks at their events', () => {
+  it('computeMarks places marks at their events', () => {
     expect(computeMarks(log, 8)).toEqual(
       new Map([
         ['task', [Math.round(PLACES / 7)]],
@@ -81,13 +81,13 @@ describe('computeMarks', () => {
     )
   })
 
-  it('omits events after the end of the rail', () => {
+  it('computeMarks omits events after the end of the rail', () => {
     expect([...computeMarks(log, 4).keys()]).toEqual(['task'])
     expect(computeMarks([started], 1)).toEqual(new Map([['task', [0]]]))
     expect(computeMarks([], 0)).toEqual(new Map())
   })
 
-  it('keeps one mark per place, preferring failures', () => {
+  it('computeMarks keeps one mark per place, preferring failures', () => {
     const many = Array.from({ length: 10_000 }, (_, at) => (at === 5_000 ? failed : called))
     const marks = computeMarks(many, many.length)
     expect([...marks.values()].flat()).toHaveLength(PLACES + 1)

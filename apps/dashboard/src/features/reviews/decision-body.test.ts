@@ -75,7 +75,7 @@ function question(answerSchema: unknown = { type: 'string' }): ReviewLike {
 }
 
 describe('toDecisionBody', () => {
-  it('starts an edit with the subject of the review', () => {
+  it('toDecisionBody starts an edit with the subject of the review', () => {
     expect(findOriginalText(review())).toBe('A text')
     expect(findOriginalText(review({ kind: 'TASK_INPUT', timing: 'BEFORE_EXECUTION' }))).toBe(
       'Write',
@@ -84,7 +84,7 @@ describe('toDecisionBody', () => {
     expect(findOriginalText(question())).toBe('')
   })
 
-  it('returns a body that the API accepts', () => {
+  it('toDecisionBody returns a body that the API accepts', () => {
     const bodies = [
       toDecisionBody(review(), 'EDIT', { ...DRAFT, text: '' }),
       toDecisionBody(review(), 'REJECT', { ...DRAFT, feedback: '  more  ' }),
@@ -98,7 +98,7 @@ describe('toDecisionBody', () => {
     for (const body of bodies) expect(decode(ReviewDecisionBody, body).ok).toBe(true)
   })
 
-  it('sends the edited input of a tool as JSON, and the answer to a question as it was typed', () => {
+  it('toDecisionBody sends the edited input of a tool as JSON, and the answer to a question as it was typed', () => {
     const edit = toDecisionBody(ofTool({ a: 1 }), 'EDIT', { ...DRAFT, text: '{"a":2}' })
     expect(edit.revisedOutput).toBe('{"a":2}')
     for (const text of ['Germany', '"Germany"', '["red"]']) {
@@ -114,13 +114,13 @@ describe('toDecisionBody', () => {
     ])
   })
 
-  it('reports invalid JSON', () => {
+  it('toDecisionBody reports invalid JSON', () => {
     expect(findJsonProblem('{"a": [1, null]}')).toBeUndefined()
     expect(findJsonProblem(' ')).toBe('Enter JSON')
     expect(findJsonProblem('{"a": }')).toMatch(/^Invalid JSON: /)
   })
 
-  it('recognizes drafts that contain text of the reader', () => {
+  it('toDecisionBody recognizes drafts that contain text of the reader', () => {
     expect(isWorthKeeping(review(), DRAFT)).toBe(false)
     expect(isWorthKeeping(review(), { ...DRAFT, text: 'A text' })).toBe(false)
     expect(isWorthKeeping(review(), { ...DRAFT, text: 'Another' })).toBe(true)
@@ -131,7 +131,7 @@ describe('toDecisionBody', () => {
 describe('a call of a client tool', () => {
   const call = ofTool({ amount: 7 }, 'CLIENT_TOOL')
 
-  it('is answered with its result as it is typed', () => {
+  it('A call of a client tool is answered with its result as it is typed', () => {
     expect(findOriginalText(call)).toBe('')
     expect(mustBeJson(call)).toBe(false)
     expect(toDecisionBody(call, 'EDIT', { ...DRAFT, text: 'paid {' })).toEqual({
@@ -140,14 +140,14 @@ describe('a call of a client tool', () => {
     })
   })
 
-  it('names the client in its title and its buttons', () => {
+  it('A call of a client tool names the client in its title and its buttons', () => {
     expect(formatReviewLabel(call)).toBe('settle calls a tool of the client')
     expect(labelActions(call)).toMatchObject({ EDIT: 'Answer…', REJECT: 'Report failure…' })
   })
 })
 
 describe('ReviewLike', () => {
-  it('is a question only by its kind, also when a tool is called with null', () => {
+  it('ReviewLike is a question only by its kind, also when a tool is called with null', () => {
     expect(isQuestion(question())).toBe(true)
     expect(isQuestion(ofTool(null))).toBe(false)
     expect(labelActions(question())).toMatchObject({
@@ -162,7 +162,7 @@ describe('ReviewLike', () => {
     expect(describeTimeout({ ...question(), onTimeout: 'CONTINUE' })).toContain('without an answer')
   })
 
-  it('has the deadline and the outcome of its state', () => {
+  it('ReviewLike has the deadline and the outcome of its state', () => {
     const review = {
       reviewId: 'v',
       taskDescription: 'Write',

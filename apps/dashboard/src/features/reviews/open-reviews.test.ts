@@ -74,7 +74,7 @@ function ids(reviews: readonly { readonly reviewId: string }[]): readonly string
 }
 
 describe('open reviews', () => {
-  it('[DASH-O1] are sorted by deadline, then by age', () => {
+  it('[DASH-O1] Open reviews are sorted by deadline, then by age', () => {
     const state = applyListEvents(NO_OPEN_REVIEWS, [
       requested('never-new', { timeoutMs: 0, requestedAt: '2026-01-01T00:02:00.000Z' }),
       requested('late', { timeoutMs: 90_000 }),
@@ -86,7 +86,7 @@ describe('open reviews', () => {
     expect(state.open[2]?.expiresAt).toBeUndefined()
   })
 
-  it('[DASH-O2] keep a closed review in place with its outcome and reviewer', () => {
+  it('[DASH-O2] Open reviews keep a closed review in place with its outcome and reviewer', () => {
     const open = applyListEvents(NO_OPEN_REVIEWS, [
       requested('a'),
       requested('b', { timeoutMs: 90_000 }),
@@ -99,7 +99,7 @@ describe('open reviews', () => {
     expect(dropClosed(state, ['b'])).toBe(state)
   })
 
-  it('[DASH-O2] keep the first outcome, except that a decision replaces a timeout', () => {
+  it('[DASH-O2] Open reviews keep the first outcome, except that a decision replaces a timeout', () => {
     const open = applyListEvents(NO_OPEN_REVIEWS, [requested('a'), requested('b')])
     const state = applyListEvents(open, [
       decided('a'),
@@ -115,7 +115,7 @@ describe('open reviews', () => {
     ])
   })
 
-  it('[DASH-O3] ignore duplicate events and unknown reviews', () => {
+  it('[DASH-O3] Open reviews ignore duplicate events and unknown reviews', () => {
     const state = applyListEvents(NO_OPEN_REVIEWS, [requested('a'), requested('a')])
     expect(ids(state.open)).toEqual(['a'])
     expect(applyListEvents(state, [decided('x'), timedOut('y')])).toBe(state)
@@ -123,7 +123,7 @@ describe('open reviews', () => {
     expect(applyListEvents(state, [asked])).toBe(state)
   })
 
-  it('are closed with their run, without affecting other runs', () => {
+  it('Open reviews are closed with their run, without affecting other runs', () => {
     const state = applyListEvents(NO_OPEN_REVIEWS, [
       requested('a'),
       requested('b', { runId: 'r2' }),
@@ -134,17 +134,17 @@ describe('open reviews', () => {
     expect(after.closed[0]?.end).toEqual({ kind: 'withdrawn', reason: 'The run has ended' })
   })
 
-  it('are opened again when they are requested again', () => {
+  it('Open reviews are opened again when they are requested again', () => {
     const state = applyListEvents(NO_OPEN_REVIEWS, [requested('a'), timedOut('a'), requested('a')])
     expect([ids(state.open), ids(state.closed)]).toEqual([['a'], []])
   })
 
-  it('[DASH-O4] leave out calls of client tools', () => {
+  it('[DASH-O4] Open reviews leave out calls of client tools', () => {
     const call = { ...requested('call'), kind: 'CLIENT_TOOL' } as ListEvent
     expect(ids(applyListEvents(NO_OPEN_REVIEWS, [call, requested('a')]).open)).toEqual(['a'])
   })
 
-  it("follow the server's list, and keep known reviews unchanged", () => {
+  it("Open reviews follow the server's list, and keep known reviews unchanged", () => {
     const known = applyListEvents(NO_OPEN_REVIEWS, [requested('a'), requested('gone')])
     const list = { reviews: [pending('new', '2026-01-01T00:00:10.000Z'), pending('a')], total: 2 }
     const state = toOpenReviews(list, known)
@@ -155,7 +155,7 @@ describe('open reviews', () => {
     ])
   })
 
-  it('have the task and the tool call given by the list', () => {
+  it('Open reviews have the task and the tool call given by the list', () => {
     const asked = { toolName: 'pay', toolCallId: 'c', toolInput: { amount: 7 } }
     const { taskName: _, agentRole: __, attempt: ___, ...earlier } = pending('old')
     const reviews = [pending('a'), { ...pending('b'), ...asked }, earlier]
@@ -167,7 +167,7 @@ describe('open reviews', () => {
     ])
   })
 
-  it('keep at most a hundred closed reviews', () => {
+  it('Open reviews keep at most a hundred closed reviews', () => {
     const all = Array.from({ length: 120 }, (_, index) => `v${index}`)
     const state = applyListEvents(NO_OPEN_REVIEWS, [
       ...all.map((id) => requested(id)),

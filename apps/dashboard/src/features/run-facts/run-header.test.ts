@@ -8,20 +8,20 @@ describe('formatRunTitle', () => {
     ['WAITING_REVIEW', '◆ Needs review — briefing'],
     ['COMPLETED', '✓ Completed — briefing'],
     ['FAILED', '✕ Failed — briefing'],
-  ] as const)('shows the status %s as %s', (status, title) => {
+  ] as const)('formatRunTitle shows the status %s as %s', (status, title) => {
     expect(formatRunTitle(status, 'briefing')).toBe(title)
   })
 })
 
 describe('describeOutcome', () => {
-  it('returns the message of the error', () => {
+  it('describeOutcome returns the message of the error', () => {
     const error = { message: 'Task "a" failed', code: 'TASK_FAILED' }
     expect(describeOutcome({ status: 'FAILED', error, exitReason: 'ERROR' })).toBe(
       'Task "a" failed',
     )
   })
 
-  it('explains outcomes that the status does not explain', () => {
+  it('describeOutcome explains outcomes that the status does not explain', () => {
     expect(describeOutcome({ status: 'COMPLETED', exitReason: 'USER_EXIT_EARLY' })).toBe(
       'A reviewer ended the run early',
     )
@@ -39,14 +39,14 @@ describe('describeOutcome', () => {
 })
 
 describe('describeConnection', () => {
-  it('names the state while the connection is not open and events are expected', () => {
+  it('describeConnection names the state while the connection is not open and events are expected', () => {
     expect(describeConnection('open', 'RUNNING', false)).toBe('')
     expect(describeConnection('connecting', 'RUNNING', false)).toBe('Connecting…')
     expect(describeConnection('reconnecting', 'RUNNING', false)).toBe('Reconnecting…')
     expect(describeConnection('closed', 'RUNNING', false)).toMatch('Disconnected')
   })
 
-  it('returns nothing for a run that has ended', () => {
+  it('describeConnection returns nothing for a run that has ended', () => {
     expect(describeConnection('closed', 'COMPLETED', false)).toBe('')
     expect(describeConnection('reconnecting', 'FAILED', false)).toBe('')
     expect(describeConnection('closed', 'RUNNING', true)).toBe('')

@@ -19,16 +19,18 @@ describe('run filter', () => {
       { group: 'failed', text: 'x', tag: 'a:b', ensemble: 'band' },
     ],
     [{ q: 'x'.repeat(300) }, { group: 'all', text: 'x'.repeat(200) }],
-  ])('is parsed from %j', (query, filter) => expect(parseRunFilter(query)).toEqual(filter))
+  ])('A run filter is parsed from %j', (query, filter) =>
+    expect(parseRunFilter(query)).toEqual(filter),
+  )
 
-  it('is restored from its URL', () => {
+  it('A run filter is restored from its URL', () => {
     const filter: RunFilter = { group: 'active', ensemble: 'a b', tag: 'k:v:w', text: '%&' }
     const query = Object.entries(toFilterQuery(filter)).map(([key, value = '']) => [key, value])
     expect(parseRunFilter(Object.fromEntries(query))).toEqual(filter)
     expect(toFilterQuery({ group: 'all' })).toEqual({})
   })
 
-  it('is converted to a query that contains only its conditions', () => {
+  it('A run filter is converted to a query that contains only its conditions', () => {
     expect(toListQuery({ group: 'all' })).toEqual({})
     expect(toListQuery({ group: 'failed', text: 'x', tag: 't', ensemble: 'e' })).toEqual({
       status: 'FAILED,REJECTED',
@@ -38,7 +40,7 @@ describe('run filter', () => {
     })
   })
 
-  it('recognizes that it matches every run', () => {
+  it('A run filter recognizes that it matches every run', () => {
     const filters: readonly RunFilter[] = [
       { group: 'all' },
       { group: 'active' },
@@ -49,7 +51,7 @@ describe('run filter', () => {
     expect(filters.map(isUnfiltered)).toEqual([true, false, false, false, false])
   })
 
-  it('assigns every status to "all" and to one other group', () => {
+  it('The run filter assigns every status to "all" and to one other group', () => {
     const groups = (['active', 'completed', 'failed', 'cancelled'] as const).map((group) => group)
     for (const status of ['ACCEPTED', 'RUNNING', 'CANCELLING', 'WAITING_REVIEW'] as const) {
       expect(groups.filter((group) => matchesGroup({ group }, status))).toEqual(['active'])

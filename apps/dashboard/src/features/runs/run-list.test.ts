@@ -70,20 +70,20 @@ const list = (names: string): RunListState =>
 const namesOf = (runs: readonly RunSummary[]): string => runs.map(({ runId }) => runId).join(' ')
 
 describe('mergeRuns', () => {
-  it('shows the first page at once', () => {
+  it('mergeRuns shows the first page at once', () => {
     const state = list('c b a')
     expect(namesOf(selectShownRuns(state))).toBe('c b a')
     expect(state).toMatchObject({ total: 9, isWhole: false })
   })
 
-  it('appends a page that continues the list', () => {
+  it('mergeRuns appends a page that continues the list', () => {
     const page = answer('z y', { total: 5, isWhole: true, isContinued: true })
     const state = mergeRuns(list('c b a'), page)
     expect(namesOf(selectShownRuns(state))).toBe('c b a z y')
     expect(state).toMatchObject({ total: 5, isWhole: true, nextCursor: undefined })
   })
 
-  it('continues after the last loaded run, also when a response ends before it', () => {
+  it('mergeRuns continues after the last loaded run, also when a response ends before it', () => {
     expect(list('c b a').nextCursor).toBe('a')
     expect(mergeRuns(list('c b a'), answer('d c b')).nextCursor).toBe('a')
     expect(mergeRuns(list('c b a'), answer('d c b a z')).nextCursor).toBe('z')
@@ -94,24 +94,24 @@ describe('mergeRuns', () => {
     })
   })
 
-  it('hides runs that appear above others until they are revealed', () => {
+  it('mergeRuns hides runs that appear above others until they are revealed', () => {
     const state = mergeRuns(list('c b a'), answer('e d c x b a z'))
     expect(namesOf(selectShownRuns(state))).toBe('c b a z')
     expect([...state.fresh]).toEqual(['e', 'd', 'x'])
     expect(namesOf(selectShownRuns(revealFresh(state)))).toBe('e d c x b a z')
   })
 
-  it('puts a response without a known run above the known runs', () => {
+  it('mergeRuns puts a response without a known run above the known runs', () => {
     const state = mergeRuns(list('b a'), answer('d c'))
     expect(namesOf(state.runs)).toBe('d c b a')
     expect(namesOf(selectShownRuns(state))).toBe('b a')
   })
 
-  it('keeps a run in place that the response does not contain', () => {
+  it('mergeRuns keeps a run in place that the response does not contain', () => {
     expect(namesOf(mergeRuns(list('d c b a'), answer('e d b z')).runs)).toBe('e d c b z a')
   })
 
-  it('reuses unchanged runs', () => {
+  it('mergeRuns reuses unchanged runs', () => {
     const before = list('b a')
     const changed = { ...summary('b'), totalTokens: 5 }
     const { runs } = mergeRuns(before, { ...answer('a'), runs: [changed, summary('a')] })
@@ -121,20 +121,20 @@ describe('mergeRuns', () => {
 })
 
 describe('runs missing from a response', () => {
-  it('are loaded again if they left the range of the response', () => {
+  it('Runs missing from a response are loaded again if they left the range of the response', () => {
     expect(findUnansweredRuns(list('d c b a'), answer('d b'), NONE)).toEqual(['c'])
     const whole = answer('d b', { isWhole: true })
     expect(findUnansweredRuns(list('d c b a'), whole, NONE)).toEqual(['c', 'a'])
   })
 
-  it('are loaded again if they no longer match and have changed', () => {
+  it('Runs missing from a response are loaded again if they no longer match and have changed', () => {
     const details = new Map([['b', detail('b', 'COMPLETED')]])
     const state = replaceRuns(list('c b a'), details)
     expect(findUnansweredRuns(state, answer('c a'), NONE)).toEqual([])
     expect(findUnansweredRuns(state, answer('c a'), new Set(['a', 'b', 'x']))).toEqual(['b'])
   })
 
-  it('stay in place, uncounted, until the reader leaves the list', () => {
+  it('Runs missing from a response stay in place, uncounted, until the reader leaves the list', () => {
     const state = replaceRuns(list('c b a'), new Map([['b', detail('b', 'COMPLETED')]]))
     expect(state.runs[1]).toMatchObject({
       status: 'COMPLETED',
@@ -150,13 +150,13 @@ describe('runs missing from a response', () => {
     expect(namesOf(dropPast(state).runs)).toBe('c a')
   })
 
-  it('are removed if they no longer exist', () => {
+  it('Runs missing from a response are removed if they no longer exist', () => {
     expect(namesOf(replaceRuns(list('c b a'), new Map([['b', undefined]])).runs)).toBe('c a')
   })
 })
 
 describe('formatTotal', () => {
-  it('has a plus when the server does not count all runs', () => {
+  it('formatTotal has a plus when the server does not count all runs', () => {
     expect(formatTotal({ total: 1, isCapped: false }, 'run')).toBe('1 run')
     expect(formatTotal({ total: 10_000, isCapped: true }, 'matching run')).toBe(
       '10,000+ matching runs',

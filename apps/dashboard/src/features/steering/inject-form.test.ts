@@ -24,7 +24,7 @@ function task(name: string, change: Partial<RunState['tasks'][number]> = {}) {
 }
 
 describe('a directive', () => {
-  it('is sent with the chosen values only', () => {
+  it('A directive is sent with the chosen values only', () => {
     expect(checkInject(FORM)).toEqual({ ok: true, body: { content: 'Be short' } })
     const all = { ...FORM, target: 'draft', priority: 'HIGH', ttl: 'PT5M' } as const
     expect(checkInject(all)).toEqual({
@@ -35,7 +35,7 @@ describe('a directive', () => {
     expect(custom).toMatchObject({ ok: true, body: { ttl: 'PT90S' } })
   })
 
-  it('reports problems at their fields', () => {
+  it('A directive reports problems at their fields', () => {
     const blank = checkInject({ ...FORM, content: '  ' })
     expect(blank.ok ? [] : pickProblems(blank.problems, 'content')).toEqual([
       expect.stringMatching(/not blank/),
@@ -49,7 +49,7 @@ describe('a directive', () => {
     expect(pickOtherProblems(problems, ['else'])).toEqual([])
   })
 
-  it('can target tasks that have not ended and their roles, each once', () => {
+  it('A directive can target tasks that have not ended and their roles, each once', () => {
     const retrying = { reason: '', code: 'X', willRetry: true }
     const tasks = [
       task('a'),
@@ -67,7 +67,7 @@ describe('a directive', () => {
 describe('a run', () => {
   const running: RunState = { ...emptyRunState(), status: 'RUNNING' }
 
-  it('can be steered until it ends or its work is being stopped', () => {
+  it('A run can be steered until it ends or its work is being stopped', () => {
     const available = { isOver: false, blocked: undefined, ending: undefined }
     expect(findSteerable(running)).toEqual(available)
     const boundary = findSteerable({ ...running, status: 'CANCELLING', cancelMode: 'boundary' })
@@ -81,7 +81,7 @@ describe('a run', () => {
     })
   })
 
-  it('uses the models of its running tasks, or the model that it was switched to', () => {
+  it('A run uses the models of its running tasks, or the model that it was switched to', () => {
     // NOTE: the field that is read.
     const turns = [{ model: 'small' }] as unknown as RunState['tasks'][number]['turns']
     const tasks = [task('a', { turns }), task('b', { model: 'own', status: 'PENDING' })]

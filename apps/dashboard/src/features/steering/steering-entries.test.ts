@@ -70,7 +70,7 @@ function acts(events: readonly object[], until?: number): readonly SteeringAct[]
 }
 
 describe('listSteeringActs', () => {
-  it('[DASH-E1][DASH-E3] reports who sent a directive, and the delay of each delivery', () => {
+  it('[DASH-E1][DASH-E3] listSteeringActs reports who sent a directive, and the delay of each delivery', () => {
     const delivered = {
       type: 'directive_delivered',
       directiveId: 'd',
@@ -97,7 +97,7 @@ describe('listSteeringActs', () => {
     ])
   })
 
-  it('[DASH-E1] reports the contents of a file, which lacks actors and times', () => {
+  it('[DASH-E1] listSteeringActs reports the contents of a file, which lacks actors and times', () => {
     const events = logged([...BEGUN, { ...GIVEN, actor: undefined }, SWITCHED])
     const state = runStateAfter([
       ...events,
@@ -114,7 +114,7 @@ describe('listSteeringActs', () => {
     expect(listSteeringActs(timed)).toMatchObject([{ by: 'clara', at: START + 4_000 }])
   })
 
-  it('reports the first call after a switch, and its delay', () => {
+  it('listSteeringActs reports the first call after a switch, and its delay', () => {
     const [act] = acts([...BEGUN, call('large', 2_000), SWITCHED, call('large', 5_500)])
     expect(act).toMatchObject({
       kind: 'switch',
@@ -125,7 +125,7 @@ describe('listSteeringActs', () => {
     })
   })
 
-  it('ignores calls of unaffected tasks, and calls after a later switch', () => {
+  it('listSteeringActs ignores calls of unaffected tasks, and calls after a later switch', () => {
     const ofB = { ...SWITCHED, taskName: 'b' }
     const back = { ...SWITCHED, model: 'small', switchedAt: at(6_000) }
     const first = (events: readonly object[]): unknown => {
@@ -150,7 +150,7 @@ describe('listSteeringActs', () => {
     })
   })
 
-  it('reports when the run stopped after each cancel, or that it ended anyway', () => {
+  it('listSteeringActs reports when the run stopped after each cancel, or that it ended anyway', () => {
     const ask = (mode: string, ms: number): object => ({
       type: 'run_cancelling',
       mode,
@@ -177,7 +177,7 @@ describe('listSteeringActs', () => {
     expect(acts(ended('COMPLETED'))[0]).toMatchObject({ isOver: true, endedOtherwise: true })
   })
 
-  it('reports closed reviews in order of time, without open ones', () => {
+  it('listSteeringActs reports closed reviews in order of time, without open ones', () => {
     const ask = (reviewId: string): object => ({
       type: 'review_requested',
       reviewId,
@@ -202,7 +202,7 @@ describe('listSteeringActs', () => {
     expect(listSteeringActs(state)[0]?.at).toBe(START + 5_500)
   })
 
-  it('[DASH-E2] omits everything after the shown position', () => {
+  it('[DASH-E2] listSteeringActs omits everything after the shown position', () => {
     const later = { ...SWITCHED, model: 'huge', switchedAt: at(8_000) }
     const events = [...BEGUN, SWITCHED, later]
     expect(acts(events, START + 5_000)).toHaveLength(1)

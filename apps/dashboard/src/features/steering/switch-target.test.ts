@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 
 import { parseSwitchTarget, listSwitchGroups } from './switch-dialog.tsx'
 
-it('lists models, tiers and the profiles with a tier', () => {
+it('The choice of a switch target lists models, tiers and the profiles with a tier', () => {
   const groups = listSwitchGroups({
     models: [{ alias: 'small', provider: 'test' }],
     modelTiers: [{ name: 'fast', model: 'small' }],
@@ -15,7 +15,7 @@ it('lists models, tiers and the profiles with a tier', () => {
   ])
 })
 
-it('lists a configured fallback tier instead of the built-in one', () => {
+it('The choice of a switch target lists a configured fallback tier instead of the built-in one', () => {
   const [tiers] = listSwitchGroups({
     models: [],
     modelTiers: [{ name: 'fallback', model: 'small' }],
@@ -23,7 +23,7 @@ it('lists a configured fallback tier instead of the built-in one', () => {
   expect(tiers?.options.map(({ value }) => value)).toEqual(['tier:PRIMARY', 'tier:fallback'])
 })
 
-it('parses the values that it lists, with any name', () => {
+it('The parser of switch targets accepts the values that are listed, with any name', () => {
   expect(parseSwitchTarget('tier:a:b')).toEqual({ kind: 'tier', name: 'a:b' })
   expect(parseSwitchTarget('model:x')).toEqual({ kind: 'model', name: 'x' })
   expect([parseSwitchTarget(''), parseSwitchTarget('else:x')]).toEqual([undefined, undefined])

@@ -94,15 +94,15 @@ describe('[DASH-S1] the body contains what belongs to the level and the ensemble
       },
     ],
     [{ level: 'tasks' }, { tasks: [{ description: 'Do {this}' }] }],
-  ])('%j', (change, body) => {
+  ])('The body of a submission is built from the draft %j', (change, body) => {
     expect(buildBody({ ...everything, ...change }, ensembles)).toEqual(body)
   })
 
-  it('omits everything that was not entered', () => {
+  it('The body of a submission omits everything that was not entered', () => {
     expect(buildBody(createDraft(), ensembles)).toEqual({})
   })
 
-  it('contains tags, additional inputs, webhooks, options, a budget and an id', () => {
+  it('The body of a submission contains tags, additional inputs, webhooks, options, a budget and an id', () => {
     const row = (name: string, value: string) => ({ key: name, name, value })
     const given = draft({
       tags: [row('team', 'a'), row('', '')],
@@ -176,17 +176,17 @@ describe('[DASH-S2] invalid input is reported at its field', () => {
       { level: 'overrides', inputs, overrides: { press: { write: { model: 'x' } } } },
       ['/taskOverrides/write/model unknown model "x"'],
     ],
-  ])('%j', (change, texts) => {
+  ])('The form reports the problems of the draft %j', (change, texts) => {
     expect(wrong(change)).toEqual(texts)
   })
 
-  it('reports an output schema that is invalid JSON once', () => {
+  it('The form reports an output schema that is invalid JSON once', () => {
     expect(wrong(own({ outputSchema: '{' }))).toEqual([
       expect.stringMatching(/^\/tasks\/0\/outputSchema is not valid JSON: /),
     ])
   })
 
-  it('reports a cycle once, with the names of its tasks', () => {
+  it('The form reports a cycle once, with the names of its tasks', () => {
     const tasks = [
       { key: 't1', name: 'a', description: 'A', context: ['t3'] },
       { key: 't2', description: 'B' },
@@ -197,7 +197,7 @@ describe('[DASH-S2] invalid input is reported at its field', () => {
     ])
   })
 
-  it('reports only the cycle, without the path to it', () => {
+  it('The form reports only the cycle, without the path to it', () => {
     const tasks = [
       { key: 't1', name: 'a', description: 'A', context: ['t2'] },
       { key: 't2', name: 'b', description: 'B', context: ['t3'] },
@@ -208,7 +208,7 @@ describe('[DASH-S2] invalid input is reported at its field', () => {
     ])
   })
 
-  it('reports dependencies that violate the order of a sequential run', () => {
+  it('The form reports dependencies that violate the order of a sequential run', () => {
     const tasks = [
       { key: 't1', description: 'A', context: ['t2'] },
       { key: 't2', name: 'b', description: 'B', context: ['t1'] },
@@ -219,7 +219,7 @@ describe('[DASH-S2] invalid input is reported at its field', () => {
     expect(wrong({ level: 'tasks', tasks })).toEqual([])
   })
 
-  it('reports duplicate names, and a position that is the name of another task', () => {
+  it('The form reports duplicate names, and a position that is the name of another task', () => {
     const twice = [
       { key: 't1', name: 'a', description: 'A' },
       { key: 't2', name: 'a', description: 'B' },
@@ -238,7 +238,7 @@ describe('[DASH-S2] invalid input is reported at its field', () => {
 })
 
 describe('findInputNames', () => {
-  it('follows the overridden texts', () => {
+  it('findInputNames follows the overridden texts', () => {
     const names = (override: OverrideDraft) =>
       findInputNames(
         draft({ level: 'overrides', overrides: { press: { research: override } } }),
@@ -256,7 +256,7 @@ describe('findInputNames', () => {
     expect(names({ description: 'X', expectedOutput: 'Y' })).toEqual({ needed: [], perhaps: [] })
   })
 
-  it('follows the texts of defined tasks', () => {
+  it('findInputNames follows the texts of defined tasks', () => {
     const tasks = [{ key: 't1', description: '{a} {{b}} {c}', expectedOutput: '{a} {d}' }]
     expect(findInputNames(draft({ level: 'tasks', tasks }), ensembles).needed).toEqual([
       'a',
@@ -269,7 +269,7 @@ describe('findInputNames', () => {
 describe('any valid draft', () => {
   const seeds = Array.from({ length: 400 }, (_, seed) => seed)
 
-  it('has no problems, and its body matches the schema of the API', () => {
+  it('Any valid draft has no problems, and its body matches the schema of the API', () => {
     for (const seed of seeds) {
       const given = randomDraft(seed, capabilities)
       const body = buildBody(given, ensembles)
@@ -278,7 +278,7 @@ describe('any valid draft', () => {
     }
   })
 
-  it('is restored from its body, which stays the same', () => {
+  it('Any valid draft is restored from its body, which stays the same', () => {
     for (const seed of seeds) {
       const decoded = decode(SubmitRunBody, buildBody(randomDraft(seed, capabilities), ensembles))
       if (!decoded.ok) throw new Error(`The body of seed ${seed} does not fit`)
@@ -289,7 +289,7 @@ describe('any valid draft', () => {
 })
 
 describe('toDraftFromBody', () => {
-  it('keeps unresolved references, and resolves references by position', () => {
+  it('toDraftFromBody keeps unresolved references, and resolves references by position', () => {
     const tasks = [
       { name: 'a', description: 'A', context: ['$1', '$zzz', '$9'] },
       { description: 'B', context: ['$a', '$0'] },
@@ -301,7 +301,7 @@ describe('toDraftFromBody', () => {
     ])
   })
 
-  it('prefers a task whose name is a number to a position', () => {
+  it('toDraftFromBody prefers a task whose name is a number to a position', () => {
     const tasks = [
       { description: 'A', context: ['$2'] },
       { name: '2', description: 'B' },
@@ -310,7 +310,7 @@ describe('toDraftFromBody', () => {
     expect(toDraftFromBody({ tasks }, ensembles)?.tasks[0]?.context).toEqual(['t2'])
   })
 
-  it('returns no draft for a body with both tasks and overrides', () => {
+  it('toDraftFromBody returns no draft for a body with both tasks and overrides', () => {
     const body = { tasks: [{ description: 'A' }], taskOverrides: { a: {} } }
     expect(toDraftFromBody(body, ensembles)).toBeUndefined()
   })
@@ -319,12 +319,12 @@ describe('toDraftFromBody', () => {
 describe('tags of a body', () => {
   const tags = { priority: 5, urgent: true, version: '5', flag: 'true' }
 
-  it('keep their types, so that a repeated run has the same tags', () => {
+  it('Tags of a body keep their types, so that a repeated run has the same tags', () => {
     const given = toDraftFromBody({ tags }, ensembles)
     expect(given && buildBody(given, ensembles)).toEqual({ tags })
   })
 
-  it('become text when they are edited', () => {
+  it('Tags of a body become text when they are edited', () => {
     const given = toDraftFromBody({ tags }, ensembles)
     const edited = given?.tags.map((row) =>
       row.name === 'priority' ? { ...row, value: '6' } : row,
@@ -335,7 +335,7 @@ describe('tags of a body', () => {
 })
 
 describe('labelPlace', () => {
-  it('returns readable labels', () => {
+  it('labelPlace returns readable labels', () => {
     const given = draft({ level: 'tasks', tasks: [{ key: 't1' }, { key: 't2', name: 'b' }] })
     expect(labelPlace('/tasks/0/description', given)).toBe('Task 1 › description')
     expect(labelPlace('/tasks/1/context/0', given)).toBe('b › context')
@@ -347,7 +347,7 @@ describe('labelPlace', () => {
 })
 
 describe('problems reported by the server', () => {
-  it('remain until their field changes', () => {
+  it('Problems reported by the server remain until their field changes', () => {
     const body = { tasks: [{ model: 'x' }, { model: 'y' }] }
     const refusals = ['/tasks/0/model', '/tasks/1/model'].map((path, at) => ({
       problem: { path, message: 'is unknown' },
@@ -359,7 +359,7 @@ describe('problems reported by the server', () => {
     ])
   })
 
-  it('have a field by their code if they have no path', () => {
+  it('Problems reported by the server are placed by their code if they have no path', () => {
     const error = Object.assign(new Error('Taken'), {
       code: 'RUN_EXISTS',
       [Symbol.for('tutti.client-error')]: true,
@@ -377,7 +377,7 @@ describe('tasks of a draft', () => {
     { key: 't2', description: 'B', context: ['t1'] },
   ]
 
-  it('can be added, copied, moved and removed', () => {
+  it('Tasks of a draft can be added, copied, moved and removed', () => {
     expect(appendTask(tasks).at(-1)).toEqual({ key: 't3' })
     expect(duplicateTask(tasks, 0)[1]).toEqual({ key: 't3', name: 'a-2', description: 'A' })
     expect(moveTask(tasks, 0, 1).map(({ key }) => key)).toEqual(['t2', 't1'])
@@ -385,7 +385,7 @@ describe('tasks of a draft', () => {
     expect(removeTask(tasks, 0)).toEqual([{ key: 't2', description: 'B' }])
   })
 
-  it('keep their dependencies when these are renamed or moved', () => {
+  it('Tasks of a draft keep their dependencies when these are renamed or moved', () => {
     const renamed = tasks.map((task) => (task.key === 't1' ? setField(task, 'name', 'z') : task))
     const body = (list: readonly TaskDraft[]) =>
       buildBody(draft({ level: 'tasks', tasks: list }), ensembles)

@@ -95,7 +95,7 @@ function* shown(events: readonly LoggedRunEvent[]): Generator<Shown> {
 const notesIn = (model: TimelineModel) => model.rows.flatMap(({ lanes }) => lanes.flat())
 
 describe('[DASH-N4] the notes of an active run', () => {
-  it('equal those of a run that is read at once, after each event', () => {
+  it('The notes of an active run equal those of a run that is read at once, after each event', () => {
     for (let seed = 1; seed <= 20; seed += 1) {
       for (const { log, history, model } of shown(randomRun(seed))) {
         // A copy is not cached.
@@ -107,7 +107,7 @@ describe('[DASH-N4] the notes of an active run', () => {
     }
   })
 
-  it('equal those of an earlier position, after each event', () => {
+  it('The notes of an active run equal those of an earlier position, after each event', () => {
     const events = randomRun(3)
     const moments = [...shown(events)]
     for (const { log, model } of moments.toReversed()) {
@@ -117,7 +117,7 @@ describe('[DASH-N4] the notes of an active run', () => {
     }
   })
 
-  it('change when the same turns are read with other input', () => {
+  it('The notes of an active run change when the same turns are read with other input', () => {
     const open = turn(0, 1, numbers(5)).slice(0, 1)
     const [task] = runStateAfter([...startOfRun(), ...open, ...turn(1, 1, numbers(5))]).tasks
     if (task === undefined) return expect.fail('There is no task')
@@ -137,7 +137,7 @@ describe('[DASH-N4] the notes of an active run', () => {
     }
   })
 
-  it('stay the same objects where nothing has changed', () => {
+  it('The notes of an active run stay the same objects where nothing has changed', () => {
     const next = numbers(5)
     const events = [...startOfRun(), ...turn(0, 1, next), ...turn(1, 1, next), ...turn(2, 1, next)]
     const moments = [...shown(events.map((event, seq) => ({ ...event, runId: 'r', seq, id: 'e' })))]

@@ -144,14 +144,14 @@ const lanesOf = (model: TimelineModel, name: string): readonly (readonly string[
   rowOf(model, name).lanes.map((lane) => lane.map(words))
 
 describe('a task', () => {
-  it('has no span while it waits, and a running one after its start', () => {
+  it('A task has no span while it waits, and a running one after its start', () => {
     const model = modelOf(began({ a: [], b: ['a'] }), started('a', 10))
     expect(rowOf(model, 'a').attempts.map(words)).toEqual(['attempt 10-… running'])
     expect(rowOf(model, 'b').attempts).toEqual([])
     expect([model.startMs, model.lastMs].map((ms) => (ms ?? 0) - START)).toEqual([0, 10])
   })
 
-  it('has a separate row when it runs in parallel, in order of its index', () => {
+  it('A task has a separate row when it runs in parallel, in order of its index', () => {
     const model = modelOf(began({ a: [], b: [], c: [] }), started('c', 5), started('a', 6))
     expect(model.rows.map(({ task }) => task.name)).toEqual(['a', 'b', 'c'])
     expect(model.rows.flatMap(({ attempts }) => attempts.map(words))).toEqual([
@@ -160,13 +160,13 @@ describe('a task', () => {
     ])
   })
 
-  it('has no bar if it was skipped or never started', () => {
+  it('A task has no bar if it was skipped or never started', () => {
     const skipped = { type: 'task_skipped', ...place('b'), reason: 'a failed', skippedAt: at(50) }
     const model = modelOf(began({ a: [], b: ['a'] }), skipped)
     expect(rowOf(model, 'b').attempts).toEqual([])
   })
 
-  it('has a span for every attempt, one after another, with their work', () => {
+  it('A task has a span for every attempt, one after another, with their work', () => {
     const next = (events: readonly Event[]): readonly Event[] =>
       events.map((event) => ({ ...event, attempt: 2 }))
     const model = modelOf(
@@ -188,14 +188,14 @@ describe('a task', () => {
     expect(present?.target).toEqual({ taskName: 'a', iterationIndex: 0 })
   })
 
-  it('has the attempts up to the position of a replay, and no later one', () => {
+  it('A task has the attempts up to the position of a replay, and no later one', () => {
     const log = logOf(began({ a: [] }), started('a', 0), failed('a', 50), started('a', 80, 2))
     const history = extendHistory(NO_HISTORY, log)
     const early = buildTimeline(runStateAfter(log.events.slice(0, 3)), { history })
     expect(early.rows[0]?.attempts.map(words)).toEqual(['attempt 0-50 failed'])
   })
 
-  it('has only the attempt of its state if there is no log', () => {
+  it('A task has only the attempt of its state if there is no log', () => {
     const { state } = logOf(began({ a: [] }), started('a', 0), failed('a', 50), started('a', 80, 2))
     const model = buildTimeline(state, { history: NO_HISTORY })
     expect(model.rows[0]?.attempts.map(words)).toEqual(['attempt 80-… running'])
@@ -203,7 +203,7 @@ describe('a task', () => {
 })
 
 describe('[DASH-N1] notes', () => {
-  it('have the times of the log', () => {
+  it('Notes have the times of the log', () => {
     const model = modelOf(
       began({ a: [] }),
       started('a', 0),
@@ -220,7 +220,7 @@ describe('[DASH-N1] notes', () => {
     ])
   })
 
-  it('follow the previous work in earlier logs, and start the calls of a turn together', () => {
+  it('Notes follow the previous work in earlier logs, and start the calls of a turn together', () => {
     const model = modelOf(
       began({ a: [] }),
       started('a', 5),
@@ -238,7 +238,7 @@ describe('[DASH-N1] notes', () => {
     ])
   })
 
-  it('put failed calls before the one that counts', () => {
+  it('Notes put failed calls before the one that counts', () => {
     const failure = (ms: number, fields: object) => ({
       type: 'llm_iteration_failed',
       ...place('a'),
@@ -271,7 +271,7 @@ describe('[DASH-N1] notes', () => {
     ])
   })
 
-  it('put steps and agents of a call below it', () => {
+  it('Notes put steps and agents of a call below it', () => {
     const agent = (type: string, ms: number, fields: object = {}) => ({
       type,
       ...place('a'),
@@ -305,7 +305,7 @@ describe('[DASH-N1] notes', () => {
     ])
   })
 
-  it('put a step below its call even if there is room above', () => {
+  it('Notes put a step below its call even if there is room above', () => {
     const model = modelOf(
       began({ a: [] }),
       started('a', 0),
@@ -324,7 +324,7 @@ describe('[DASH-N1] notes', () => {
 })
 
 describe('[DASH-N2] a clock that was set back', () => {
-  it('never inverts spans, or makes consecutive ones overlap', () => {
+  it('A clock that was set back never inverts spans or makes consecutive ones overlap', () => {
     const model = modelOf(
       began({ a: [] }),
       started('a', 1_000),
@@ -344,7 +344,7 @@ describe('[DASH-N2] a clock that was set back', () => {
 })
 
 describe('[DASH-N3] interrupted work', () => {
-  it('ends with its attempt', () => {
+  it('Interrupted work ends with its attempt', () => {
     const model = modelOf(
       began({ a: [] }),
       started('a', 0),
@@ -358,7 +358,7 @@ describe('[DASH-N3] interrupted work', () => {
     expect(lanesOf(thinking, 'a')[0]).toEqual(['model 5-70 failed'])
   })
 
-  it('continues while the attempt does', () => {
+  it('Interrupted work continues while the attempt does', () => {
     const model = modelOf(
       began({ a: [] }),
       started('a', 0),
@@ -368,7 +368,7 @@ describe('[DASH-N3] interrupted work', () => {
     expect(lanesOf(model, 'a')[1]).toEqual(['tool 10-… running'])
   })
 
-  it('has an end in a file with running work in an ended task', () => {
+  it('Interrupted work has an end in a file with running work in an ended task', () => {
     const state = logOf(began({ a: [] }), started('a', 0), asked('a', 0, 5)).state
     const [task] = state.tasks
     const ended: TaskState = { ...task!, status: 'COMPLETED', completedAt: at(90) }
@@ -394,7 +394,7 @@ describe('reviews', () => {
   const reviewsAfter = (...events: readonly Event[]) =>
     rowOf(modelOf(began({ a: [] }), opened(), ...events), 'a').reviews.map(words)
 
-  it('span the time until the decision, even before the task starts', () => {
+  it('Reviews span the time until the decision, even before the task starts', () => {
     expect(reviewsAfter()).toEqual(['review 20-… running'])
     const decided = {
       type: 'review_decided',
@@ -405,7 +405,7 @@ describe('reviews', () => {
     expect(reviewsAfter(decided)).toEqual(['review 20-60 done'])
   })
 
-  it('end at their deadline, or when they are withdrawn', () => {
+  it('Reviews end at their deadline, or when they are withdrawn', () => {
     const timedOut = { type: 'review_timed_out', reviewId: 'rev-1', action: 'CONTINUE' }
     expect(reviewsAfter(timedOut)).toEqual(['review 20-5020 done'])
     const withdrawn = {
@@ -417,7 +417,7 @@ describe('reviews', () => {
     expect(reviewsAfter(withdrawn)).toEqual(['review 20-30 stopped'])
   })
 
-  it('lead to the tool call under review', () => {
+  it('Reviews lead to the tool call under review', () => {
     const model = modelOf(
       began({ a: [] }),
       started('a', 0),
@@ -456,7 +456,7 @@ describe('marks above the rows', () => {
     { type: 'run_cancelling', requestedAt: at(50), mode: 'abort', cause: 'SERVER' },
   ]
 
-  it('are in order of time, and lead to the task where they took effect', () => {
+  it('Marks above the rows are in order of time, and lead to the task where they took effect', () => {
     const { marks } = modelOf(...events)
     expect(marks.map(({ kind, atMs }) => `${kind} ${atMs - START}`)).toEqual([
       'directive 10',
@@ -467,7 +467,7 @@ describe('marks above the rows', () => {
     expect(marks[0]?.target).toEqual({ taskName: 'a', iterationIndex: 0 })
   })
 
-  it('are limited to the position of a replay', () => {
+  it('Marks above the rows are limited to the position of a replay', () => {
     const log = logOf(...events)
     const history = extendHistory(NO_HISTORY, log)
     const early = buildTimeline(runStateAfter(log.events.slice(0, 6)), {
@@ -489,7 +489,7 @@ describe('the history', () => {
     started('a', 95, 3),
   ]
 
-  it('is the same for a log that arrives in batches, and starts again with another log', () => {
+  it('The history is the same for a log that arrives in batches, and starts again with another log', () => {
     const whole = extendHistory(NO_HISTORY, logOf(...all))
     const [first, second] = [logOf(...all.slice(0, 5)), logOf(...all)]
     expect(extendHistory(extendHistory(NO_HISTORY, first), second)).toEqual(whole)
@@ -497,7 +497,7 @@ describe('the history', () => {
     expect(extendHistory(whole, first).attempts.get('a')).toHaveLength(1)
   })
 
-  it('has an attempt once, even if another process continues it', () => {
+  it('The history has an attempt once, even if another process continues it', () => {
     const again = logOf(...all.slice(0, 4), started('a', 82, 2), ...all.slice(5))
     const attempts = extendHistory(NO_HISTORY, again).attempts.get('a')
     expect(attempts?.map(({ attempt }) => attempt)).toEqual([1, 2])
@@ -505,7 +505,7 @@ describe('the history', () => {
 })
 
 describe('[DASH-T1] a row', () => {
-  it('is reused when nothing of its task has changed', () => {
+  it('A row is reused when nothing of its task has changed', () => {
     const log = logOf(began({ a: [], b: [] }), started('a', 0), started('b', 0), asked('a', 0, 5))
     const before = buildTimeline(log.state, { history: NO_HISTORY })
     const [more] = logged([{ ...asked('b', 0, 9) }])
@@ -517,7 +517,7 @@ describe('[DASH-T1] a row', () => {
 })
 
 describe('any run', () => {
-  it('[DASH-T3] has sorted lanes without overlaps, within its known time', () => {
+  it('[DASH-T3] Any run has sorted lanes without overlaps, within its known time', () => {
     for (let seed = 1; seed <= 40; seed += 1) {
       const model = modelOf(...randomRun(seed))
       for (const { lanes, attempts } of model.rows) {
@@ -577,7 +577,7 @@ function randomRun(seed: number): readonly Event[] {
   return events
 }
 
-it('has no time if nothing of the run is known', () => {
+it('A timeline has no time if nothing of the run is known', () => {
   const state: RunState = runStateAfter([])
   expect(buildTimeline(state, { history: NO_HISTORY })).toMatchObject({ rows: [], marks: [] })
   expect(buildTimeline(state, { history: NO_HISTORY }).startMs).toBeUndefined()

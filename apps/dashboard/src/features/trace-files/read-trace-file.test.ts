@@ -32,7 +32,7 @@ const events = bodies.map((body, seq) => ({
 })) as unknown as readonly LoggedRunEvent[]
 
 describe('readTraceFile', () => {
-  it('reads a trace of AgentEnsemble, and describes its format and what it lacks', () => {
+  it('readTraceFile reads a trace of AgentEnsemble, and describes its format and what it lacks', () => {
     const read = readTraceFile(`\u{FEFF}${full}`)
     if (!read.ok) throw new Error(read.reason)
     expect(read.state.tasks).toHaveLength(3)
@@ -53,13 +53,13 @@ describe('readTraceFile', () => {
     ])
   })
 
-  it('reads version 1.0 with unknown fields', () => {
+  it('readTraceFile reads version 1.0 with unknown fields', () => {
     const read = readTraceFile(JSON.stringify({ ...oldFile, vendor: { x: 1 } }))
     expect(read.ok && read.facts.format).toBe('AgentEnsemble trace 1.0')
     expect(read.ok && read.facts.missing[0]).toBe('model turns')
   })
 
-  it('rejects an invalid trace with every problem and its path', () => {
+  it('readTraceFile rejects an invalid trace with every problem and its path', () => {
     const value: ReturnType<typeof JSON.parse> = JSON.parse(full)
     value.captureMode = 'SOME'
     value.taskTraces[0].llmInteractions[0].toolCalls[0].startedAt = 'yesterday'
@@ -84,11 +84,11 @@ describe('readTraceFile', () => {
     ['null', /neither a trace nor/],
     [JSON.stringify(graphFile), /task graph/],
     ['[]', /not a list of events/],
-  ])('rejects %.20s with the reason', (text, reason) => {
+  ])('readTraceFile rejects %.20s with the reason', (text, reason) => {
     expect(problemsOf(text)[0]).toMatch(reason)
   })
 
-  it('rejects files that are empty or too large', () => {
+  it('readTraceFile rejects files that are empty or too large', () => {
     expect([findSizeProblem(1), findSizeProblem(MAX_TRACE_FILE_BYTES)]).toEqual([
       undefined,
       undefined,
@@ -103,7 +103,7 @@ describe('a file of events', () => {
     ['NDJSON', formatNdjson(events)],
     ['NDJSON of Windows', formatNdjson(events).replaceAll('\n', '\r\n\r\n')],
     ['a JSON list', JSON.stringify(events)],
-  ])('is read as a run that can be replayed, as %s', (_, text) => {
+  ])('A file of events is read as a run that can be replayed, as %s', (_, text) => {
     const read = readTraceFile(text)
     if (!read.ok) throw new Error(JSON.stringify(read.problems))
     expect(read.state).toEqual(runStateAfter(events))
@@ -111,19 +111,19 @@ describe('a file of events', () => {
     expect(read.facts).toMatchObject({ format: 'Tutti events', missing: [] })
   })
 
-  it('is read without events of unknown types, which are reported', () => {
+  it('A file of events is read without events of unknown types, which are reported', () => {
     const later = { ...events[1], type: 'choir_sang', solo: true }
     const read = readTraceFile(formatNdjson([events[0], later, events[2]] as LoggedRunEvent[]))
     expect(read.ok && read.state.status).toBe('CANCELLED')
     expect(read.ok && read.facts.missing).toEqual(['events of the unsupported type "choir_sang"'])
   })
 
-  it('reports missing parts of the log', () => {
+  it('A file of events reports missing parts of the log', () => {
     const read = readTraceFile(formatNdjson(events.slice(1, 2)))
     expect(read.ok && read.facts.missing).toEqual(['the start of the run', 'the end of the run'])
   })
 
-  it('is rejected with every mistake and its line', () => {
+  it('A file of events is rejected with every mistake and its line', () => {
     const lines = [
       JSON.stringify(events[0]),
       '{"type": "run_cancelling"',
@@ -141,7 +141,7 @@ describe('a file of events', () => {
     )
   })
 
-  it('is rejected with the first mistakes and the number of the others', () => {
+  it('A file of events is rejected with the first mistakes and the number of the others', () => {
     const text = Array.from({ length: 1_000 }, () => '{"type":"run_result"}').join('\n')
     const problems = problemsOf(text)
     expect(problems.length).toBeLessThan(250)
@@ -156,6 +156,6 @@ it.each([
   ['Größe', 'Größe-r-1'],
   ['', 'run-r-1'],
   [undefined, 'run-r-1'],
-])('names the export of ensemble %j %s', (ensemble, name) => {
+])('The file name is that of the export of ensemble %j %s', (ensemble, name) => {
   expect(createExportName(ensemble, 'r-1')).toBe(name)
 })

@@ -27,7 +27,7 @@ function withTasks(...taskTraces: readonly Partial<TaskTrace>[]): RunState {
   })
 }
 
-it('[DASH-TS1] a trace is converted with the reasoning of its model calls', () => {
+it('[DASH-TS1] A trace is converted with the reasoning of its model calls', () => {
   const thought = { reasoning: 'Let me see', reasoningTokens: 7, reasoningTruncated: true } as const
   const llmInteractions = first.llmInteractions.map((call) => ({ ...call, ...thought }))
   expect(withTasks({ llmInteractions }).tasks[0]?.turns[0]).toMatchObject(thought)
@@ -38,7 +38,7 @@ describe('a trace of AgentEnsemble', () => {
   const state = toRunState(full)
   const [task, writer, editor] = state.tasks
 
-  it('[DASH-TS1] is converted with its inputs, times and totals', () => {
+  it('[DASH-TS1] A trace of AgentEnsemble is converted with its inputs, times and totals', () => {
     expect(state).toMatchObject({
       id: full.ensembleId,
       status: 'COMPLETED',
@@ -55,7 +55,7 @@ describe('a trace of AgentEnsemble', () => {
     })
   })
 
-  it('[DASH-TS2] has no cost, ensemble, reviews and models, because the file has none', () => {
+  it('[DASH-TS2] A trace of AgentEnsemble has no cost, ensemble, reviews and models, because the file has none', () => {
     expect(state.totals).not.toHaveProperty('costUsd')
     expect(state).not.toHaveProperty('ensemble')
     expect([state.reviews, state.directives, state.changedFiles, state.tags]).toEqual([
@@ -67,7 +67,7 @@ describe('a trace of AgentEnsemble', () => {
     expect(task?.turns[0]?.model).toBe('')
   })
 
-  it('has turns with messages, and calls with times', () => {
+  it('A trace of AgentEnsemble has turns with messages, and calls with times', () => {
     expect(task?.turns).toMatchObject([
       {
         iterationIndex: 0,
@@ -95,7 +95,7 @@ describe('a trace of AgentEnsemble', () => {
     expect(task?.input?.toolNames).toEqual(['web_search'])
   })
 
-  it('[DASH-TS4] names tasks by their descriptions, including delegated ones', () => {
+  it('[DASH-TS4] A trace of AgentEnsemble names tasks by their descriptions, including delegated ones', () => {
     expect(state.tasks.map(({ name, index }) => [name, index])).toEqual([
       ['Research AI safety focusing on EU regulation', 1],
       ['Research AI safety focusing on EU regulation (2)', 2],
@@ -104,7 +104,7 @@ describe('a trace of AgentEnsemble', () => {
     expect(writer?.delegatedBy).toEqual({ taskName: task?.name, delegationId: 'delegation-1' })
   })
 
-  it('contains its delegations, including those without a trace', () => {
+  it('A trace of AgentEnsemble contains its delegations, including those without a trace', () => {
     expect(state.delegations).toMatchObject([
       { status: 'COMPLETED', taskName: task?.name, workerTask: writer?.name, workerTaskIndex: 2 },
       { status: 'FAILED', taskName: writer?.name, workerTask: 'Edit', depth: 2 },
@@ -117,12 +117,12 @@ describe('a trace of AgentEnsemble', () => {
     })
   })
 
-  it('is read in version 1.0 too', () => {
+  it('A trace of AgentEnsemble is read in version 1.0 too', () => {
     const old = toRunState(decoded(oldFile))
     expect(old).toMatchObject({ status: 'FAILED', tasks: [], error: { message: 'c', code: 'X' } })
   })
 
-  it('is read without a workflow that Tutti does not support', () => {
+  it('A trace of AgentEnsemble is read without a workflow that Tutti does not support', () => {
     const state = toRunState({ ...full, workflow: 'MAP_REDUCE_ADAPTIVE' })
     expect(state).not.toHaveProperty('workflow')
     expect(state.tasks).toHaveLength(3)
@@ -130,7 +130,7 @@ describe('a trace of AgentEnsemble', () => {
 })
 
 describe('a task of a trace', () => {
-  it('has failed if it has no output and an error refers to it', () => {
+  it('A task of a trace has failed if it has no output and an error refers to it', () => {
     const named = { agentRole: 'a', taskDescription: 'b' }
     expect(withTasks({ ...named, finalOutput: null })).toMatchObject({
       status: 'FAILED',
@@ -141,7 +141,7 @@ describe('a task of a trace', () => {
     expect(withTasks({ finalOutput: null }).tasks[0]?.status).toBe('COMPLETED')
   })
 
-  it('is still running, without an end, if it was exported while running', () => {
+  it('A task of a trace is still running, without an end, if it was exported while running', () => {
     const metadata = { taskName: 'one', taskIndex: 4, attempt: 1, status: 'RUNNING' }
     const { tasks } = withTasks({ metadata, finalOutput: null })
     expect(tasks).toMatchObject([{ name: 'one', index: 4, status: 'RUNNING' }])
@@ -149,7 +149,7 @@ describe('a task of a trace', () => {
     expect(tasks[0]).not.toHaveProperty('durationMs')
   })
 
-  it('has its earlier attempts, each with its error', () => {
+  it('A task of a trace has its earlier attempts, each with its error', () => {
     const failedAt = ['2025-03-15T10:30:01Z', '2025-03-15T10:30:02Z']
     const one = (attempt: number, status: string): Partial<TaskTrace> => ({
       metadata: { taskName: 'one', taskIndex: 1, attempt, status },
@@ -184,7 +184,7 @@ describe('a task of a trace', () => {
     ])
   })
 
-  it('has the model of each turn, if the file contains it', () => {
+  it('A task of a trace has the model of each turn, if the file contains it', () => {
     const [turn] = first.llmInteractions
     if (turn === undefined) throw new Error('The fixture has a turn')
     const llmInteractions = [{ ...turn, model: 'fast' }, turn]
@@ -192,7 +192,7 @@ describe('a task of a trace', () => {
     expect(models).toEqual(['fast', ''])
   })
 
-  it('shows its prompts if the file contains no messages', () => {
+  it('A task of a trace shows its prompts if the file contains no messages', () => {
     const [turn] = first.llmInteractions
     if (turn === undefined) throw new Error('The fixture has a turn')
     const llmInteractions = [{ ...turn, messages: [] }]
@@ -204,7 +204,7 @@ describe('a task of a trace', () => {
     expect(nothing.tasks[0]?.turns[0]?.messages).toEqual([])
   })
 
-  it('nests steps in their calls, and marks skipped calls', () => {
+  it('A task of a trace nests steps in their calls, and marks skipped calls', () => {
     const [turn] = first.llmInteractions
     const [call] = turn?.toolCalls ?? []
     if (turn === undefined || call === undefined) throw new Error('The fixture has a call')
@@ -223,7 +223,7 @@ describe('a task of a trace', () => {
     })
   })
 
-  it('is read at any nesting depth of delegations', () => {
+  it('A task of a trace is read at any nesting depth of delegations', () => {
     const [handed] = first.delegations
     if (handed === undefined) throw new Error('The fixture has a delegation')
     const flat: TaskTrace = { ...first, delegations: [] }
@@ -245,7 +245,9 @@ describe('a value of a trace', () => {
     ['P1M', undefined],
     ['P1Y', undefined],
     ['11 s', undefined],
-  ])('parses the duration %s as %s ms', (text, ms) => expect(parseDurationMs(text)).toBe(ms))
+  ])('A value of a trace parses the duration %s as %s ms', (text, ms) =>
+    expect(parseDurationMs(text)).toBe(ms),
+  )
 
   it.each([
     [0.057, 'USD', 0.057],
@@ -254,11 +256,11 @@ describe('a value of a trace', () => {
     ['', 'USD', undefined],
     ['much', 'USD', undefined],
     [0.057, 'EUR', undefined],
-  ])('converts a cost of %j %s to %s dollars', (totalCost, currency, costUsd) =>
+  ])('A value of a trace converts a cost of %j %s to %s dollars', (totalCost, currency, costUsd) =>
     expect(readCost({}, { inputCost: 0, outputCost: 0, totalCost, currency })).toBe(costUsd),
   )
 
-  it('prefers the exact cost of Tutti to an estimate', () => {
+  it('A value of a trace prefers the exact cost of Tutti to an estimate', () => {
     const estimate = { inputCost: 1, outputCost: 1, totalCost: 2, currency: 'USD' }
     expect([readCost({ costUsd: 3 }, estimate), readCost({ costUsd: '3' }, estimate)]).toEqual([
       3, 2,

@@ -9,7 +9,7 @@ function lines(count: number): string {
 }
 
 describe('splitBlocks', () => {
-  it('returns the whole text, with a line break between blocks', () => {
+  it('splitBlocks returns the whole text, with a line break between blocks', () => {
     for (const text of ['', 'a', '\n\n', lines(10), lines(2_000), 'x'.repeat(50_000)]) {
       expect(
         splitBlocks(text)
@@ -19,7 +19,7 @@ describe('splitBlocks', () => {
     }
   })
 
-  it('keeps all blocks but the last unchanged while text is appended', () => {
+  it('splitBlocks keeps all blocks but the last unchanged while text is appended', () => {
     const text = lines(800)
     let before = splitBlocks('')
     for (let length = 0; length <= text.length; length += 97) {
@@ -31,14 +31,14 @@ describe('splitBlocks', () => {
     expect(before.length).toBeGreaterThan(10)
   })
 
-  it('returns few blocks, none much longer than the limit', () => {
+  it('splitBlocks returns few blocks, none much longer than the limit', () => {
     const blocks = splitBlocks(lines(2_000))
     expect(Math.max(...blocks.map((block) => block.text.length))).toBeLessThan(1_700)
   })
 })
 
 describe('takeNewestBlocks', () => {
-  it('returns the newest part of a long text, and the length of the rest', () => {
+  it('takeNewestBlocks returns the newest part of a long text, and the length of the rest', () => {
     const text = lines(10_000)
     const { hidden, blocks } = takeNewestBlocks(text)
     expect(hidden).toBeGreaterThan(100_000)
@@ -46,7 +46,7 @@ describe('takeNewestBlocks', () => {
     expect(text.length - hidden).toBeLessThan(62_000)
   })
 
-  it('returns a short text, or a long last line, as a whole', () => {
+  it('takeNewestBlocks returns a short text, or a long last line, as a whole', () => {
     expect(takeNewestBlocks('short').hidden).toBe(0)
     const line = 'x'.repeat(200_000)
     expect(takeNewestBlocks(line)).toEqual({ hidden: 0, blocks: [{ start: 0, text: line }] })
@@ -54,7 +54,7 @@ describe('takeNewestBlocks', () => {
 })
 
 describe('toOneLine', () => {
-  it('returns one line', () => {
+  it('toOneLine returns one line', () => {
     expect(toOneLine('  a\n\n b\tc ')).toBe('a b c')
     expect(toOneLine('x'.repeat(1_000_000))).toHaveLength(200)
   })

@@ -40,7 +40,7 @@ const review = (reviewId: string, fields: Parameters<typeof eventOf<'review_requ
   eventOf('review_requested', { reviewId, ...fields })
 
 describe('buildTranscriptRows', () => {
-  it('[DASH-TR1] returns the input, each turn with its calls, and the end', () => {
+  it('[DASH-TR1] buildTranscriptRows returns the input, each turn with its calls, and the end', () => {
     expect(
       keysOf(
         ...startOfRun(),
@@ -56,7 +56,7 @@ describe('buildTranscriptRows', () => {
     )
   })
 
-  it('[DASH-TR2] places a review where the task waited', () => {
+  it('[DASH-TR2] buildTranscriptRows places a review where the task waited', () => {
     const before = review('before', { timing: 'BEFORE_EXECUTION' })
     const during = review('during', { timing: 'DURING_EXECUTION', toolCallId: 'a' })
     const step = review('step', {
@@ -88,12 +88,12 @@ describe('buildTranscriptRows', () => {
     ])
   })
 
-  it('[DASH-TR2] includes the review of a pending task', () => {
+  it('[DASH-TR2] buildTranscriptRows includes the review of a pending task', () => {
     const waiting = review('first', { timing: 'BEFORE_EXECUTION' })
     expect(keysOf(eventOf('ensemble_started'), waiting)).toEqual(['review-first', 'given'])
   })
 
-  it('[DASH-TR2] omits reviews of other tasks and earlier attempts', () => {
+  it('[DASH-TR2] buildTranscriptRows omits reviews of other tasks and earlier attempts', () => {
     expect(
       keysOf(
         ...startOfRun(),
@@ -106,7 +106,7 @@ describe('buildTranscriptRows', () => {
     ).toEqual(['given', 'review-new'])
   })
 
-  it('[DASH-TR3] adds a switch before the first turn with another model, but not for a fallback', () => {
+  it('[DASH-TR3] buildTranscriptRows adds a switch before the first turn with another model, but not for a fallback', () => {
     const fallback = [
       eventOf('llm_iteration_started', { iterationIndex: 1, model: 'haiku' }),
       eventOf('llm_iteration_failed', { iterationIndex: 1, model: 'haiku', nextModel: 'opus' }),
@@ -120,7 +120,7 @@ describe('buildTranscriptRows', () => {
     })
   })
 
-  it('[DASH-TR4] places a delegation after the turn in which it started', () => {
+  it('[DASH-TR4] buildTranscriptRows places a delegation after the turn in which it started', () => {
     expect(
       keysOf(
         ...startOfRun(),
@@ -133,7 +133,7 @@ describe('buildTranscriptRows', () => {
     ).toEqual(['given', 'turn-0', 'call-0-a', 'delegation-d', 'turn-1', 'delegation-refused'])
   })
 
-  it('[DASH-TR5] keeps keys stable and unique as events arrive', () => {
+  it('[DASH-TR5] buildTranscriptRows keeps keys stable and unique as events arrive', () => {
     const events = [
       ...startOfRun(),
       ...turn(0, 'sonnet', 'a', 'b'),
@@ -154,7 +154,7 @@ describe('buildTranscriptRows', () => {
 })
 
 describe('nestCalls', () => {
-  it('nests steps that ended before their calls', () => {
+  it('nestCalls nests steps that ended before their calls', () => {
     const step = eventOf('tool_called', { toolCallId: 's', parentToolCallId: 'a' })
     const begun = [...startOfRun(), ...turn(0, 'sonnet').slice(0, 1)]
     const asked = eventOf('llm_iteration_completed', {
@@ -172,7 +172,7 @@ describe('nestCalls', () => {
 describe('groups', () => {
   const task = { name: 'researcher', attempt: 1 } satisfies Partial<TaskState>
 
-  it('directives by the turn of this attempt', () => {
+  it('Directives are grouped by the turn of this attempt', () => {
     const { directives } = runStateAfter([
       eventOf('directive_active'),
       eventOf('directive_delivered', { iterationIndex: 1 }),
@@ -182,7 +182,7 @@ describe('groups', () => {
     expect([...groupDirectivesByTurn(task, directives).keys()]).toEqual([1])
   })
 
-  it('agent calls by tool call, attempt by attempt', () => {
+  it('Agent calls are grouped by tool call, attempt by attempt', () => {
     const state = runStateAfter([
       ...startOfRun(),
       eventOf('agent_tool_invoked'),
@@ -200,7 +200,7 @@ describe('[DASH-TR6] the rows of an active run', () => {
   const shown = ({ tasks: [task], ...rest }: ReturnType<typeof state>) =>
     buildTranscriptRows(task ?? expect.fail('There is no task'), rest)
 
-  it('are reused for unchanged turns', () => {
+  it('The rows of an active run are reused for unchanged turns', () => {
     const before = state(...turn(0, 'sonnet', 'a'), ...turn(1, 'sonnet', 'b'))
     const after = turn(2, 'sonnet', 'c').reduce(applyRunEvent, before)
     const [first, second] = [shown(before), shown(after)]
@@ -208,7 +208,7 @@ describe('[DASH-TR6] the rows of an active run', () => {
     for (const row of first.filter(({ kind }) => kind !== 'given')) expect(second).toContain(row)
   })
 
-  it('contain a review that is added to existing rows', () => {
+  it('The rows of an active run contain a review that is added to existing rows', () => {
     const before = state(...turn(0, 'sonnet', 'a'), ...turn(1, 'sonnet', 'b'))
     shown(before)
     const after = [
@@ -227,7 +227,7 @@ describe('[DASH-TR6] the rows of an active run', () => {
     expect(shown(after).map(({ key }) => key)).toEqual(keys)
   })
 
-  it('contain a model switch when the previous turn changes', () => {
+  it('The rows of an active run contain a model switch when the previous turn changes', () => {
     const before = state(...turn(0), ...turn(1))
     const [, last] = before.tasks[0]?.turns ?? []
     const task = before.tasks[0] ?? expect.fail('There is no task')

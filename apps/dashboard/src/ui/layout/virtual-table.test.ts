@@ -20,11 +20,11 @@ it.each([
   ['Home', 5, 0],
   ['End', 5, 9],
   ['x', 5, undefined],
-])('moves with %s from row %i of ten to %s', (key, at, to) =>
+])('The selection of a table moves with %s from row %i of ten to %s', (key, at, to) =>
   expect(findRowForKey(pressed(key), at, 10)).toBe(to),
 )
 
-it('ignores keys with a modifier, and tables without rows', () => {
+it('The selection of a table ignores keys with a modifier, and tables without rows', () => {
   for (const modifier of ['ctrlKey', 'metaKey', 'altKey']) {
     expect(findRowForKey(pressed('j', { [modifier]: true }), 0, 10)).toBeUndefined()
   }

@@ -9,7 +9,7 @@ import {
 } from './form-draft.ts'
 
 describe('form draft', () => {
-  it('takes valid JSON as a value, and keeps invalid text', () => {
+  it('The draft of a form takes valid JSON as a value, and keeps invalid text', () => {
     const good = setDraftJson(createFormDraft({ a: 1 }), '/b', ' {"c": 2}')
     expect(good).toEqual({ value: { a: 1, b: { c: 2 } }, broken: {} })
     const bad = setDraftJson(good, '/b', '{"c": ')
@@ -20,7 +20,7 @@ describe('form draft', () => {
     expect(setDraftJson(bad, '/b', 'null')).toEqual({ value: { a: 1, b: null }, broken: {} })
   })
 
-  it('drops an invalid text when a value at, around or inside its place changes', () => {
+  it('The draft of a form drops an invalid text when a value at, around or inside its place changes', () => {
     const bad = setDraftJson(createFormDraft({ list: [{ a: 1 }, { a: 2 }] }), '/list/1/a', '{')
     expect(setDraftValue(bad, '/list/1/a', 3).broken).toEqual({})
     expect(setDraftValue(bad, '', {}).broken).toEqual({})
@@ -32,12 +32,12 @@ describe('form draft', () => {
     expect(setDraftValue(bad, '/list/0/a', 3).broken).toEqual({ '/list/1/a': '{' })
   })
 
-  it('drops the invalid texts of a list when an item is removed, because the positions change', () => {
+  it('The draft of a form drops the invalid texts of a list when an item is removed, because the positions change', () => {
     const bad = setDraftJson(createFormDraft({ list: [1, 2] }), '/list/1', '{')
     expect(removeDraftValue(bad, '/list/0')).toEqual({ value: { list: [2] }, broken: {} })
   })
 
-  it('reports empty text as invalid JSON', () => {
+  it('The draft of a form reports empty text as invalid JSON', () => {
     expect(findBrokenProblems(setDraftJson(createFormDraft(1), '', ' '))).toEqual([
       { path: '', message: 'is not valid JSON: it is empty' },
     ])

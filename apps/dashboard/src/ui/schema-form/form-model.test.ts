@@ -44,18 +44,18 @@ describe('createFormField', () => {
     ['no fields', { type: 'object', additionalProperties: false }, { kind: 'object', fields: [] }],
     ['what does not resolve', { $ref: '#/$defs/none' }, { kind: 'json' }],
     ['a circle of references', { $ref: '#/properties/it' }, { kind: 'json' }],
-  ])('creates a field for %s', (_, schema, shape) => {
+  ])('createFormField creates a field for %s', (_, schema, shape) => {
     expect(fieldOf(schema)).toMatchObject({ ...shape, isRequired: false, isGiven: false })
   })
 
-  it('follows references and applies the keywords next to them', () => {
+  it('createFormField follows references and applies the keywords next to them', () => {
     const root = { $defs: { Name: { type: 'string', maxLength: 9, description: 'A name' } } }
     const schema = { $ref: '#/$defs/Name', description: 'Whose' }
     expect(fieldOf(schema, undefined, root)).toMatchObject({ kind: 'text', description: 'Whose' })
     expect(fieldOf({ $ref: 'Name' }, undefined, root)).toMatchObject({ description: 'A name' })
   })
 
-  it('merges the parts of allOf', () => {
+  it('createFormField merges the parts of allOf', () => {
     const schema = {
       allOf: [
         { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
@@ -77,12 +77,12 @@ describe('createFormField', () => {
     [{ anyOf: [{ type: 'integer' }, { type: 'null' }] }, 'number'],
     [{ oneOf: [{ type: 'null' }, { enum: ['a'] }] }, 'choice'],
     [{ type: ['string', 'null'], enum: ['a', null] }, 'choice'],
-  ])('recognizes that null is allowed: %j', (schema, kind) => {
+  ])('createFormField recognizes that null is allowed: %j', (schema, kind) => {
     expect(fieldOf(schema, null)).toMatchObject({ kind, isNullable: true, value: null })
     expect(fieldOf({ type: 'string' })).toMatchObject({ isNullable: false })
   })
 
-  it('describes the constraints of the schema', () => {
+  it('createFormField describes the constraints of the schema', () => {
     const schema = { type: 'integer', minimum: 1, maximum: 5, default: 3, title: 'Stars' }
     expect(fieldOf(schema)).toMatchObject({
       label: 'Stars',
@@ -99,7 +99,7 @@ describe('createFormField', () => {
     [{ minimum: 1, maximum: 9007199254740991 }, 'a whole number, at least 1'],
     [{ exclusiveMinimum: 0, maximum: 9007199254740991 }, 'a whole number, more than 0'],
     [{ exclusiveMinimum: -9007199254740991 }, 'a whole number'],
-  ])('omits the limits of safe integers: %j', (limits, hint) => {
+  ])('createFormField omits the limits of safe integers: %j', (limits, hint) => {
     expect(fieldOf({ type: 'integer', ...limits }).hint).toBe(hint)
   })
 })
@@ -109,7 +109,7 @@ describe('a union', () => {
   const cash = { type: 'object', properties: { kind: { const: 'cash' } }, required: ['kind'] }
   const schema = { anyOf: [card, cash, { type: 'string' }] }
 
-  it('names its variants and selects the one that matches the value', () => {
+  it('A union names its variants and selects the one that matches the value', () => {
     expect(fieldOf(schema, { kind: 'cash' })).toMatchObject({
       kind: 'union',
       variants: ['card', 'cash', 'text'],
@@ -119,12 +119,12 @@ describe('a union', () => {
     expect(fieldOf(schema, { kind: 'card', no: 5 })).toMatchObject({ chosen: 0 })
   })
 
-  it('selects by constant, even if other fields are missing', () => {
+  it('A union selects by constant, even if other fields are missing', () => {
     const rich = { ...card, required: ['kind', 'no', 'holder', 'until'] }
     expect(fieldOf({ anyOf: [cash, rich] }, { kind: 'card' })).toMatchObject({ chosen: 1 })
   })
 
-  it('keeps the variant that the reader selected', () => {
+  it('A union keeps the variant that the reader selected', () => {
     const whole = {
       type: 'object',
       properties: { it: { anyOf: [{ type: 'string' }, { type: 'string' }] } },
@@ -135,7 +135,7 @@ describe('a union', () => {
 })
 
 describe('[DASH-F1] every part of a value is in a field', () => {
-  it('including fields that the schema does not name, and lists', () => {
+  it('A form covers fields that the schema does not name, and lists', () => {
     const schema = {
       type: 'object',
       properties: { list: { type: 'array', items: { type: 'object', properties: { a: {} } } } },
@@ -154,7 +154,7 @@ describe('[DASH-F1] every part of a value is in a field', () => {
     ])
   })
 
-  it('including values of another type', () => {
+  it('A form covers values of another type', () => {
     for (const value of ['x', 5, [1]]) {
       const whole = { type: 'object', properties: { a: { type: 'string' } } }
       expect(createFormField({ schema: whole, value })).toMatchObject({ kind: 'json', value })
@@ -179,7 +179,7 @@ describe('[DASH-F3] a recursive schema', () => {
     $ref: '#/$defs/Node',
   }
 
-  it('ends where the value does', () => {
+  it('A recursive schema ends where the value does', () => {
     const form = createFormField({ schema: tree, value: { name: 'a', left: { name: 'b' } } })
     expect(listFields(form).map(({ pointer }) => pointer)).toEqual([
       '',
@@ -192,7 +192,7 @@ describe('[DASH-F3] a recursive schema', () => {
     ])
   })
 
-  it('ends at a maximum depth if its field is required', () => {
+  it('A recursive schema ends at a maximum depth if its field is required', () => {
     const loop = {
       $defs: { L: { type: 'object', properties: { l: { $ref: '#/$defs/L' } }, required: ['l'] } },
       $ref: '#/$defs/L',

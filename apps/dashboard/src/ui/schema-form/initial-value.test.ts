@@ -24,7 +24,7 @@ const schema = {
 }
 
 describe('createInitialValue', () => {
-  it('contains the required fields that follow from the schema', () => {
+  it('createInitialValue contains the required fields that follow from the schema', () => {
     expect(createInitialValue(schema, schema)).toEqual({
       flag: false,
       size: 3,
@@ -35,7 +35,7 @@ describe('createInitialValue', () => {
     })
   })
 
-  it('ends for a recursive schema', () => {
+  it('createInitialValue ends for a recursive schema', () => {
     const loop = {
       $defs: { L: { type: 'object', properties: { l: { $ref: '#/$defs/L' } }, required: ['l'] } },
       $ref: '#/$defs/L',
@@ -43,7 +43,7 @@ describe('createInitialValue', () => {
     expect(JSON.stringify(createInitialValue(loop, loop)).length).toBeLessThan(200)
   })
 
-  it('is empty for an item that the reader must enter', () => {
+  it('createInitialValue is empty for an item that the reader must enter', () => {
     expect(createItem({ type: 'string' }, schema)).toBe('')
     expect(createItem({ type: 'number' }, schema)).toBeNull()
     expect(createItem({ $ref: '#/$defs/Inner' }, schema)).toEqual({ on: false })
@@ -51,7 +51,7 @@ describe('createInitialValue', () => {
 })
 
 describe('checkDraft', () => {
-  it('fills in the defaults of absent fields at any depth, as a server does', () => {
+  it('checkDraft fills in the defaults of absent fields at any depth, as a server does', () => {
     const nested = {
       type: 'object',
       properties: {
@@ -72,7 +72,7 @@ describe('checkDraft', () => {
     })
   })
 
-  it('reports an invalid text, without further problems at its place', () => {
+  it('checkDraft reports an invalid text, without further problems at its place', () => {
     const draft = setDraftJson(createFormDraft({ text: 5 }), '/inner', '{')
     const { problems } = checkDraft(schema, draft)
     const paths = problems.map(({ path }) => path)
@@ -80,7 +80,7 @@ describe('checkDraft', () => {
     expect(paths).toEqual(expect.arrayContaining(['/inner', '/text', '/flag']))
   })
 
-  it('reports that a schema cannot be compiled', () => {
+  it('checkDraft reports that a schema cannot be compiled', () => {
     const broken = { type: 'object', properties: { a: { type: 'string', pattern: '(' } } }
     expect(checkDraft(broken, createFormDraft({ a: 'x' })).unchecked).toMatch(/regular expression/i)
   })
@@ -95,11 +95,11 @@ describe('typed text', () => {
     ['-1e3', -1000],
     ['five', 'five'],
     ['1e999', '1e999'],
-  ])('is parsed as a number: %j', (text, number) => {
+  ])('Typed text is parsed as a number: %j', (text, number) => {
     expect(parseNumber(text)).toBe(number)
   })
 
-  it('is stored in UTC as a date and time, and shown in local time', () => {
+  it('Typed text is stored in UTC as a date and time, and shown in local time', () => {
     for (const local of ['2026-01-31T23:59:59', '2026-07-01T00:00:00']) {
       expect(toUtcInstant(local)).toMatch(/Z$/)
       expect(toLocalDateTime(toUtcInstant(local))).toBe(local)

@@ -11,12 +11,12 @@ describe('[DASH-P1] every problem is shown at one field', () => {
     ['/a/list/0/x/y', '/a/list/0', 'x › y is wrong'],
     ['/other', '', 'other is wrong'],
     ['', '', 'Is wrong'],
-  ])('shows %s at %s', (path, place, text) => {
+  ])('The form shows a problem of %s at %s', (path, place, text) => {
     const placed = placeProblems([{ path, message: 'is wrong' }], drawn)
     expect([...placed]).toEqual([[place, [text]]])
   })
 
-  it('shows duplicates once', () => {
+  it('The form shows duplicate problems once', () => {
     const one = { path: '/a', message: 'is wrong' }
     expect(placeProblems([one, one, { ...one, message: 'is late' }], drawn).get('/a')).toEqual([
       'Is wrong',
@@ -32,12 +32,12 @@ describe('[DASH-P2] an unvisited field', () => {
   }))
   const value = { empty: '', null: null, list: [], bad: 'x' }
 
-  it('is not reported as empty, but with wrong values', () => {
+  it('An unvisited field is not reported as empty, but with wrong values', () => {
     const shown = selectShownProblems(problems, value, new Set())
     expect(shown.map(({ path }) => path)).toEqual(['/bad'])
   })
 
-  it('is reported after it was visited', () => {
+  it('An unvisited field is reported after it was visited', () => {
     const shown = selectShownProblems(problems, value, new Set(['/none', '/list']))
     expect(shown.map(({ path }) => path)).toEqual(['/none', '/list', '/bad'])
   })

@@ -13,7 +13,7 @@ import {
 const value = { a: [1, { 'b/c': 2 }], 'x~y': null }
 
 describe('pointers', () => {
-  it('encode any key, and decode it again', () => {
+  it('Pointers encode any key, and decode it again', () => {
     for (const key of ['a', 'b/c', 'x~y', '', '~1', '0']) {
       const path = toChildPointer(toChildPointer('', 'in'), key)
       expect(parsePointer(path)).toEqual(['in', key])
@@ -22,7 +22,7 @@ describe('pointers', () => {
     expect(toParentPointer('')).toBeUndefined()
   })
 
-  it('are inside a place only at a key boundary', () => {
+  it('Pointers are inside a place only at a key boundary', () => {
     expect(isWithin('/a/b', '/a')).toBe(true)
     expect(isWithin('/a', '')).toBe(true)
     expect(isWithin('/ab', '/a')).toBe(false)
@@ -30,7 +30,7 @@ describe('pointers', () => {
 })
 
 describe('values by pointer', () => {
-  it('are read, without inherited properties', () => {
+  it('Values by pointer are read, without inherited properties', () => {
     expect(getValueAt(value, '/a/1/b~1c')).toBe(2)
     expect(getValueAt(value, '/x~0y')).toBeNull()
     expect(getValueAt(value, '')).toBe(value)
@@ -38,7 +38,7 @@ describe('values by pointer', () => {
     expect(getValueAt({}, '/toString')).toBeUndefined()
   })
 
-  it('are set without changing the old value', () => {
+  it('Values by pointer are set without changing the old value', () => {
     const before = structuredClone(value)
     expect(setValueAt(value, '/a/1/b~1c', 3)).toEqual({ ...value, a: [1, { 'b/c': 3 }] })
     expect(setValueAt(value, '/a/2', 9)).toEqual({ ...value, a: [...value.a, 9] })
@@ -47,11 +47,11 @@ describe('values by pointer', () => {
     expect(value).toEqual(before)
   })
 
-  it('keep the order of fields', () => {
+  it('Values by pointer keep the order of fields', () => {
     expect(Object.keys(setValueAt({ b: 1, a: 2 }, '/b', 3) as object)).toEqual(['b', 'a'])
   })
 
-  it('are removed: fields from objects, items from lists', () => {
+  it('Values by pointer are removed: fields from objects, items from lists', () => {
     expect(removeValueAt(value, '/a/0')).toEqual({ ...value, a: [{ 'b/c': 2 }] })
     expect(removeValueAt(value, '/x~0y')).toEqual({ a: value.a })
     expect(removeValueAt(value, '')).toBeUndefined()

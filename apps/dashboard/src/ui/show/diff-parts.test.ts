@@ -9,7 +9,7 @@ const textOf = (parts: readonly DiffPart[], hidden: DiffPart['change']): string 
     .join('')
 
 describe('findDiffParts', () => {
-  it('compares short texts by words', () => {
+  it('findDiffParts compares short texts by words', () => {
     expect(findDiffParts('a red fox', 'a blue fox')).toEqual([
       { value: 'a ' },
       { value: 'red', change: 'removed' },
@@ -18,7 +18,7 @@ describe('findDiffParts', () => {
     ])
   })
 
-  it('compares long texts by lines', () => {
+  it('findDiffParts compares long texts by lines', () => {
     const lines = Array.from({ length: 3_000 }, (_, index) => `line ${index}`)
     const before = lines.join('\n')
     const after = lines.with(1_500, 'line changed').join('\n')
@@ -31,7 +31,7 @@ describe('findDiffParts', () => {
     ['many words', 'x y '.repeat(2_400), 'z w '.repeat(2_400)],
     ['an empty text', '', 'all new'],
     ['equal texts', 'same', 'same'],
-  ])('contains both texts in full: %s', (_, before, after) => {
+  ])('findDiffParts contains both texts in full: %s', (_, before, after) => {
     const parts = findDiffParts(before, after)
     expect(textOf(parts, 'added')).toBe(before)
     expect(textOf(parts, 'removed')).toBe(after)

@@ -4,7 +4,7 @@ import { splitMarkdown } from './markdown.tsx'
 
 const TABLE = ['| Name | Sold | Share |', '|---|---:|:-:|', '| a | 1 | 2 |', '| b | 3 |']
 
-it('finds a table between texts, with its alignments', () => {
+it('The table parser finds a table between texts, with its alignments', () => {
   expect(splitMarkdown(['Before', '', ...TABLE, '', 'After'].join('\n'))).toEqual([
     { kind: 'text', text: 'Before\n' },
     {
@@ -22,7 +22,7 @@ it('finds a table between texts, with its alignments', () => {
   ])
 })
 
-it('accepts a table without outer bars, or directly after a text', () => {
+it('The table parser accepts a table without outer bars, or directly after a text', () => {
   expect(splitMarkdown('Words\na | b\n- | -\n1 | 2')).toEqual([
     { kind: 'text', text: 'Words' },
     {
@@ -32,12 +32,12 @@ it('accepts a table without outer bars, or directly after a text', () => {
   ])
 })
 
-it('keeps escaped bars, and drops cells without a column', () => {
+it('The table parser keeps escaped bars, and drops cells without a column', () => {
   const [part] = splitMarkdown('| a | b |\n|---|---|\n| x \\| y | `z` | more |')
   expect(part).toMatchObject({ table: { rows: [['x | y', '`z`']] } })
 })
 
-it('ignores tables in code, and finds one after it', () => {
+it('The table parser ignores tables in code, and finds one after it', () => {
   const code = ['````', '```', ...TABLE, '````'].join('\n')
   expect(splitMarkdown(code)).toEqual([{ kind: 'text', text: code }])
   expect(splitMarkdown([code, ...TABLE].join('\n')).map(({ kind }) => kind)).toEqual([
@@ -53,10 +53,10 @@ it.each([
   '- a | b\n- | -',
   '> | a | b |\n> |---|---|',
   '    | a | b |\n    |---|---|',
-])('finds no table in %j', (text) => {
+])('The table parser finds no table in %j', (text) => {
   expect(splitMarkdown(text)).toEqual([{ kind: 'text', text }])
 })
 
-it('returns no part for an empty text', () => {
+it('The table parser returns no part for an empty text', () => {
   expect(splitMarkdown('')).toEqual([])
 })
