@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { listPrices, pricesFor } from './prices.ts'
 
 describe('listPrices and pricesFor', () => {
-  it('return the prices of the list, per million tokens', async () => {
+  it('listPrices and pricesFor return the prices of the list, per million tokens', async () => {
     const prices = await listPrices()
     const price = prices({ provider: 'openai', name: 'gpt-4o' })
     expect(price?.inputPerMillion).toBeCloseTo(2.5, 6)
@@ -14,19 +14,19 @@ describe('listPrices and pricesFor', () => {
     expect(prices({ provider: 'openai', name: 'gpt-4o' })).toBe(price)
   })
 
-  it('return the price of the first tier of a model with tiers', async () => {
+  it('listPrices and pricesFor return the price of the first tier of a model with tiers', async () => {
     const price = (await listPrices())({ provider: 'anthropic', name: 'claude-sonnet-4-5' })
     expect(price?.inputPerMillion).toBeCloseTo(3, 6)
     expect(price?.cacheWriteInputPerMillion).toBeCloseTo(3.75, 6)
   })
 
-  it('return undefined for a model that is not in the list', async () => {
+  it('listPrices and pricesFor return undefined for a model that is not in the list', async () => {
     const prices = await listPrices()
     expect(prices({ provider: 'openai', name: 'nothing-of-that-name' })).toBeUndefined()
     expect(prices({ provider: 'nobody', name: 'x' })).toBeUndefined()
   })
 
-  it('load the list only when a model defines no price', async () => {
+  it('listPrices and pricesFor load the list only when a model defines no price', async () => {
     const model = scriptedModel([])
     const band = ensemble({ name: 'band', tasks: [task({ description: 'Play' })], model })
     const gpt = { provider: 'openai', name: 'gpt-4o' }

@@ -11,7 +11,7 @@ const duet = ensemble({
 })
 
 describe('serve()', () => {
-  it('suggests a similar option for an unknown one', async () => {
+  it('serve() suggests a similar option for an unknown one', async () => {
     const options = { prot: 0 }
     // @ts-expect-error No option has that name.
     const started = serve(duet, options)
@@ -20,14 +20,14 @@ describe('serve()', () => {
     )
   })
 
-  it.each([-1, 1.5, 65_536, Number.NaN])('refuses the port %d', async (port) => {
+  it.each([-1, 1.5, 65_536, Number.NaN])('serve() refuses the port %d', async (port) => {
     await expect(serve(duet, { port })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message: expect.stringContaining('port must be an integer from 0 to 65535'),
     })
   })
 
-  it('refuses an empty list of ensembles', async () => {
+  it('serve() refuses an empty list of ensembles', async () => {
     await expect(serve([], { port: 0 })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message: 'Cannot serve: "ensembles" must be a list of at least one ensemble',

@@ -49,7 +49,7 @@ async function deploy(): Promise<void> {
 }
 
 describe('tutti builds', () => {
-  it('lists the builds, sets a share, and submits a run to a build that has a process', async () => {
+  it('`tutti builds` lists the builds, sets a share, and submits a run to a build that has a process', async () => {
     const set = await tutti('builds', 'share', 'v1', '25')
     expect(set).toMatchObject({ code: 0, stdout: 'v1  25 % of new runs\n' })
     const [list, json, wrong, unknown, submitted, refused] = await Promise.all([
@@ -83,7 +83,7 @@ describe('tutti builds', () => {
 })
 
 describe('tutti replay and tutti migrate', () => {
-  it('replays a run, and shows the difference after a deploy with exit code 1', async () => {
+  it('`tutti replay` replays a run, and shows the difference after a deploy with exit code 1', async () => {
     const [same, live, unknown, noMode] = await Promise.all([
       tutti('replay', completedRun),
       tutti('replay', completedRun, '--mode', 'models', '--json'),
@@ -107,7 +107,7 @@ describe('tutti replay and tutti migrate', () => {
     })
   })
 
-  it('moves a run that waits for its build, after it has shown the differences', async () => {
+  it('`tutti migrate` moves a run that waits for its build, after it has shown the differences', async () => {
     const status = async () => (await server.client().runs.get(interruptedRun)).status
     await expect.poll(status, POLLING).toBe('WAITING_FOR_BUILD')
     const [preview, nowhere, unknown] = await Promise.all([
@@ -131,7 +131,7 @@ describe('tutti replay and tutti migrate', () => {
     await expect.poll(status, POLLING).toBe('COMPLETED')
   })
 
-  it('says that a decided run waits for its build; moved, it asks again about its new text', async () => {
+  it('`tutti migrate` says that a decided run waits for its build; moved, it asks again about its new text', async () => {
     const decided = await tutti('review', reviewedRun, '--approve')
     expect(decided).toMatchObject({
       code: 0,

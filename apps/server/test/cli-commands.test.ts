@@ -46,7 +46,7 @@ async function startHeldRun(): Promise<string> {
 }
 
 describe('tutti runs', () => {
-  it('lists runs, with filters, as a table and as the JSON of the API', async () => {
+  it('`tutti runs` lists runs, with filters, as a table and as the JSON of the API', async () => {
     expect(await tutti(['runs'])).toEqual({
       code: 0,
       stdout: '',
@@ -100,7 +100,7 @@ describe('tutti runs', () => {
     files.release(2)
   })
 
-  it('shows one run with its tasks, and exits silently when its output is closed', async () => {
+  it('`tutti runs` shows one run with its tasks, and exits silently when its output is closed', async () => {
     const { runs } = server.client()
     const { runId } = await runs.run({ inputs: { topic: 'tea' }, tags: { team: 'b' } })
     const [shown, json, unfit] = await Promise.all([
@@ -136,7 +136,7 @@ describe('tutti runs', () => {
 })
 
 describe('tutti cancel', () => {
-  it('cancels runs by id and by tag, and reports those that it cannot cancel', async () => {
+  it('`tutti cancel` cancels runs by id and by tag, and reports those that it cannot cancel', async () => {
     files.hold(2)
     const [one, other] = [await startHeldRun(), await startHeldRun()]
     const both = await tutti(['cancel', one, 'run-none', other, '--wait'])
@@ -179,7 +179,7 @@ describe('tutti cancel', () => {
     })
   })
 
-  it('lets the running task end with --mode boundary, and exits with 4 when the run completed', async () => {
+  it('`tutti cancel` lets the running task end with --mode boundary, and exits with 4 when the run completed', async () => {
     const runId = await startHeldRun()
     const cancelling = tutti(['cancel', runId, '-m', 'boundary', '-w'])
     await expect.poll(async () => (await server.client().runs.get(runId)).status).toBe('CANCELLING')
@@ -189,7 +189,7 @@ describe('tutti cancel', () => {
 })
 
 describe('tutti tools', () => {
-  it('lists the tools, and calls one with values of the types in its schema', async () => {
+  it('`tutti tools` lists the tools, and calls one with values of the types in its schema', async () => {
     writeFileSync(join(home.path, 'input.json'), '{"n":3}')
     const [list, json, called, whole, file, stdin, failed, asJson] = await Promise.all([
       tutti(['tools']),
@@ -226,7 +226,7 @@ describe('tutti tools', () => {
     })
   })
 
-  it('reports invalid names and inputs with the expected ones', async () => {
+  it('`tutti tools` reports invalid names and inputs with the expected ones', async () => {
     const [name, key, both, missing] = await Promise.all([
       tutti(['tools', 'invoke', 'stpe']),
       tutti(['tools', 'invoke', 'step', 'm=5']),
@@ -247,7 +247,7 @@ describe('tutti tools', () => {
 })
 
 describe('tutti review', () => {
-  it('lists open reviews, and makes each kind of decision', async () => {
+  it('`tutti review` lists open reviews, and makes each kind of decision', async () => {
     const [none, unknown] = await Promise.all([tutti(['review']), tutti(['review', 'review-none'])])
     expect(none).toEqual({ code: 0, stdout: '', stderr: 'No open reviews\n' })
     expect(unknown).toMatchObject({ code: 4, stderr: expect.stringContaining('tutti review') })
@@ -301,7 +301,7 @@ describe('tutti review', () => {
     await server.client().reviews.decide(again.reviewId, { decision: 'EXIT_EARLY' })
   })
 
-  it('asks for all open reviews in turn on a terminal, and lists them with --list', async () => {
+  it('`tutti review` asks for all open reviews in turn on a terminal, and lists them with --list', async () => {
     const reviews = [await startReviewedRun(), await startReviewedRun()]
     const env = { TUTTI_URL: server.url }
     await using list = openTerminal(['review', '--list'], { env, cols: 80 })
@@ -323,7 +323,7 @@ describe('tutti review', () => {
     }
   })
 
-  it('asks for a decision on a terminal', async () => {
+  it('`tutti review` asks for a decision on a terminal', async () => {
     const review = await startReviewedRun()
     const env = { TUTTI_URL: server.url }
     await using later = openTerminal(['review', review.reviewId], { env })
@@ -351,7 +351,7 @@ async function startReviewedRun() {
 }
 
 describe('every command', () => {
-  it('fits its output into the terminal, and colors it unless NO_COLOR is set', async () => {
+  it('Every command fits its output into the terminal, and colors it unless NO_COLOR is set', async () => {
     const env = { TUTTI_URL: server.url }
     await using colored = openTerminal(['runs'], { env, cols: 40 })
     await using plain = openTerminal(['runs'], { env: { ...env, NO_COLOR: '1' }, cols: 40 })
@@ -362,7 +362,7 @@ describe('every command', () => {
     expect(plain.history().every((line) => /^(?:RUN|run-)/.test(line))).toBe(true)
   })
 
-  it('reports errors with advice, and with an exit code for each kind', async () => {
+  it('Every command reports errors with advice, and with an exit code for each kind', async () => {
     const nowhere = { TUTTI_URL: `http://127.0.0.1:${await freePort()}` }
     const [missing, gone, noUrl, command, helpOn, option, value, help, version] = await Promise.all(
       [
@@ -412,7 +412,7 @@ describe('every command', () => {
     })
   })
 
-  it('reports a missing key and a missing scope', async () => {
+  it('Every command reports a missing key and a missing scope', async () => {
     using other = recordSteps()
     const reader = 'a-key-that-only-reads'
     await using guarded = await other.start({ TUTTI_API_KEYS: `reader:runs:read:${reader}` })

@@ -38,7 +38,7 @@ function waiter() {
 }
 
 describe('tutti dev on a terminal', () => {
-  it('prints its address once, continues runs after changes, survives a broken file, and ends on Ctrl-C', async () => {
+  it('`tutti dev` on a terminal prints its address once, continues runs after changes, survives a broken file, and ends on Ctrl-C', async () => {
     using home = waiter()
     await using terminal = openTerminal(['dev', '--port', '0'], { cwd: home.path, cols: 120 })
     const lines = await terminal.until(/Tutti ready on \S+:\d+/)
@@ -85,7 +85,7 @@ describe('tutti dev on a terminal', () => {
     await expect(fetch(url)).rejects.toThrow('fetch failed')
   })
 
-  it('exits at once on a second Ctrl-C when the server does not stop', async () => {
+  it('`tutti dev` on a terminal exits at once on a second Ctrl-C when the server does not stop', async () => {
     using home = project({ 'tutti.config.js': 'console.error("stuck"); for (;;);' })
     await using terminal = openTerminal(['dev', '-p', '0'], { cwd: home.path })
     await terminal.until('stuck')
@@ -98,7 +98,7 @@ describe('tutti dev on a terminal', () => {
 })
 
 describe('tutti dev without a terminal', () => {
-  it('logs JSON lines, reads .env without overriding variables, and serves a config that appears', async () => {
+  it('`tutti dev` without a terminal logs JSON lines, reads .env without overriding variables, and serves a config that appears', async () => {
     using home = project({ '.env': 'TUTTI_DATA_DIR=from-env-file\nPORT=1\n' })
     await using dev = new CommandProcess(['dev'], { cwd: home.path, env: { PORT: '0' } })
     await dev.until(/Tutti ready on \S+\n/)
@@ -132,7 +132,7 @@ describe('tutti dev without a terminal', () => {
     await expect(fetch(url)).rejects.toThrow('fetch failed')
   })
 
-  it('continues a run that waits for a review after its prompt was edited', async () => {
+  it('`tutti dev` without a terminal continues a run that waits for a review after its prompt was edited', async () => {
     const config = (description: string): string => `
 import { ensemble, task } from '@tutti/ensemble'
 const draft = task({ name: 'draft', description: '${description}', handler: () => 'A draft', review: { timeoutMs: 600_000 } })
@@ -164,7 +164,7 @@ export default { ensembles: [ensemble({ name: 'writer', tasks: [draft] })] }
     expect((await dev.ended).code).toBe(0)
   })
 
-  it('waits for a file change when the server dies, and takes the server with it when it is killed', async () => {
+  it('`tutti dev` without a terminal waits for a file change when the server dies, and takes the server with it when it is killed', async () => {
     using home = project({
       'tutti.config.ts': `${HEAD}\nsetTimeout(() => process.exit(7), 1)\nawait sleep(60_000)\n`,
       'greeting.ts': greeting('any'),
@@ -184,7 +184,7 @@ export default { ensembles: [ensemble({ name: 'writer', tasks: [draft] })] }
     await expect.poll(answers, POLL_OPTIONS).toBe(false)
   })
 
-  it('exits with 1 when no file change can fix the start, and with 2 for an invalid option', async () => {
+  it('`tutti dev` without a terminal exits with 1 when no file change can fix the start, and with 2 for an invalid option', async () => {
     using home = waiter()
     const taken = createServer()
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))

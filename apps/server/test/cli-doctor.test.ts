@@ -41,7 +41,7 @@ const UNWRITABLE = process.platform === 'darwin' ? '/System' : '/proc'
 const FREE = { PORT: '0' }
 
 describe('tutti doctor', () => {
-  it('reports a sound setup and the inputs of each ensemble, and changes no file', async () => {
+  it('`tutti doctor` reports a sound setup and the inputs of each ensemble, and changes no file', async () => {
     using home = project({
       'tutti.config.ts': CONFIG,
       '.env': 'OPENAI_API_KEY=sk-secret-of-openai\n',
@@ -67,7 +67,7 @@ describe('tutti doctor', () => {
     expect(readdirSync(home.path).toSorted()).toEqual(['.env', 'node_modules', 'tutti.config.ts'])
   })
 
-  it('reports every problem of the environment and of the config, without secrets', async () => {
+  it('`tutti doctor` reports every problem of environment and config, without secrets', async () => {
     using home = project({
       'tutti.config.ts': `
         export default { ensembles: [], limits: { maxRuns: 1 }, auth: { keys: [{ name: 'a', key: 'secret' }] } }`,
@@ -104,7 +104,7 @@ describe('tutti doctor', () => {
     }
   })
 
-  it('reports problems that only a start reveals, an address without keys, and expired keys', async () => {
+  it('`tutti doctor` reports problems that only a start reveals, an address without keys, and expired keys', async () => {
     using home = project({
       'tutti.config.ts': CONFIG.replace('models: {', `shared: { tools: ['none'] }, models: {`),
     })
@@ -140,7 +140,7 @@ describe('tutti doctor', () => {
     ])
   })
 
-  it('recognizes a running server by its port and its store', async () => {
+  it('`tutti doctor` recognizes a running server by its port and its store', async () => {
     using home = project({ 'tutti.config.ts': CONFIG })
     const key = 'a-key-that-is-long-enough'
     await using server = await ServerProcess.start({ TUTTI_API_KEYS: key }, home.path)
@@ -181,7 +181,7 @@ describe('tutti doctor', () => {
     expect(running.text).not.toContain(key)
   })
 
-  it('checks the clock, the API version and the readiness of a server', async () => {
+  it('`tutti doctor` checks the clock, the API version and the readiness of a server', async () => {
     using home = project({ 'tutti.config.ts': CONFIG })
     const later = () => new Date(Date.now() + 60_000).toUTCString()
     const strange = createHttpServer((request, response) => {
@@ -215,7 +215,7 @@ describe('tutti doctor', () => {
     expect(missing.lines.at(-1)).toMatch(/^problem server: Cannot reach http:\/\/127\.0\.0\.1:1: /)
   })
 
-  it('reports a data directory that is a file, holds another file type or a newer schema, or is read-only', async () => {
+  it('`tutti doctor` reports a data directory that is a file, holds another file type or a newer schema, or is read-only', async () => {
     using home = project({
       'tutti.config.ts': CONFIG,
       file: '',
@@ -269,7 +269,7 @@ describe('tutti doctor with a database', () => {
     await other[Symbol.asyncDispose]()
   })
 
-  it('checks that it is reachable and delivers notifications', async () => {
+  it('`tutti doctor` checks that a database is reachable and delivers notifications', async () => {
     using home = project({ 'tutti.config.ts': CONFIG })
     const at = (env: Record<string, string>) => doctor({ cwd: home.path, env: { ...FREE, ...env } })
     const wrong = new URL(database.url)

@@ -68,12 +68,12 @@ describe('text on a terminal', () => {
     ['●✔', 2],
     ['한글', 4],
     ['\u200B', 0],
-  ])('measures %j as %i columns', (text, width) => {
+  ])('The text width of %j is %i columns', (text, width) => {
     expect(measureWidth(text)).toBe(width)
     expect(measureWidth(padToWidth(text, 8))).toBe(8)
   })
 
-  it('truncates between graphemes, and never exceeds the width', () => {
+  it('Truncated text ends between graphemes and never exceeds the width', () => {
     expect(cutToWidth('abcdef', 6)).toBe('abcdef')
     expect(cutToWidth('abcdef', 5)).toBe('abcd…')
     expect(cutToWidth('日本語', 4)).toBe('日…')
@@ -83,14 +83,14 @@ describe('text on a terminal', () => {
     }
   })
 
-  it('removes everything that a terminal would act on', () => {
+  it('Terminal text contains nothing that a terminal would act on', () => {
     expect(toTerminalText('a\x1b[2Jb\x1b]0;title\x07c\x9b31md\u202Ee\r\nf\tg\x00')).toBe(
       'abcde\nf  g',
     )
     expect(toSingleLine('  a\n\n b\t\x1b[31mc ')).toBe('a b c')
   })
 
-  it('returns the last or first lines, wrapped at spaces', () => {
+  it('A long text is wrapped at spaces and limited to its last or first lines', () => {
     expect(lastLines('one two three four\nfive\n', 9, 3)).toEqual(['three', 'four', 'five'])
     expect(lastLines('abcdefghij', 4, 9)).toEqual(['abcd', 'efgh', 'ij'])
     expect(lastLines('日本語日本', 5, 2)).toEqual(['語日', '本'])
@@ -102,7 +102,7 @@ describe('text on a terminal', () => {
     expect(firstLines('a b c d e f g', 3, 2)).toEqual(['a b', 'c …'])
   })
 
-  it('formats durations, dollars and counts', () => {
+  it('Durations, dollars and counts are formatted for a terminal', () => {
     expect([340, 4_249, 59_960, 185_000, 7_800_000].map(formatTerminalDuration)).toEqual([
       '340 ms',
       '4.2 s',
@@ -129,7 +129,7 @@ describe('text on a terminal', () => {
     ])
   })
 
-  it('colors a line by its styles after truncating it, and selects symbols by terminal', () => {
+  it('A line is colored by its styles after it is truncated, with symbols selected by terminal', () => {
     const line = [{ text: 'ab', style: 'red' as const }, { text: 'cdef' }]
     expect(paint(line, 4, true)).toEqual({ text: '\x1b[31mab\x1b[39mc…', width: 4 })
     expect(paint(line, 9, false)).toEqual({ text: 'abcdef', width: 6 })
@@ -148,11 +148,11 @@ describe('text on a terminal', () => {
 describe('the lines of a run', () => {
   const answered = [eventOf('llm_iteration_started'), eventOf('llm_iteration_completed')]
 
-  it('exist before the first event', () => {
+  it('The lines of a run exist before the first event', () => {
     expect(renderView(emptyRunState())).toEqual(['ACCEPTED    run-1', 'the hint'])
   })
 
-  it('show the calls of the running task, then the text of its model', () => {
+  it('The lines of a run show the calls of the running task, then the text of its model', () => {
     const token = eventOf('token', { iterationIndex: 1, token: 'First line\nsecond\x1b[2J line' })
     const next = eventOf('llm_iteration_started', { iterationIndex: 1 })
     expect(viewAfter([...answered, eventOf('tool_called'), next, token])).toEqual([
@@ -167,7 +167,7 @@ describe('the lines of a run', () => {
     ])
   })
 
-  it('show the last line of the reasoning until the text begins', () => {
+  it('The lines of a run show the last line of the reasoning until the text begins', () => {
     const thought = eventOf('reasoning', { iterationIndex: 0, text: 'First\nthen this' })
     const begun = [eventOf('llm_iteration_started', { iterationIndex: 0 }), thought]
     expect(viewAfter(begun)).toContain('  │ then this')
@@ -177,7 +177,7 @@ describe('the lines of a run', () => {
     expect(view).not.toContain('  │ then this')
   })
 
-  it('show failed calls, attempts, reviews, skipped tasks and delegated tasks', () => {
+  it('The lines of a run show failed calls, attempts, reviews, skipped tasks and delegated tasks', () => {
     const failed = eventOf('llm_iteration_failed', {
       retryInMs: 2_000,
       nextModel: undefined,
@@ -207,7 +207,7 @@ describe('the lines of a run', () => {
     )
   })
 
-  it('[SERVER-V1] fit into every window, and include the first line and the last note', () => {
+  it('[SERVER-V1] The lines of a run fit into every window, and include the first line and the last note', () => {
     const tokens = Array.from({ length: 40 }, (_, n) =>
       eventOf('token', { iterationIndex: 0, token: `日本 ${n}\n` }),
     )
@@ -227,7 +227,7 @@ describe('the lines of a run', () => {
     }
   })
 
-  it('[SERVER-V2] show the running task when not all tasks fit, and count the others', () => {
+  it('[SERVER-V2] The lines of a run show the running task when not all tasks fit, and count the others', () => {
     const state = manyTasks(runStateAfter(startOfRun()))
     const lines = renderView(state, { rows: 7 })
     expect(lines).toHaveLength(6)
@@ -235,7 +235,7 @@ describe('the lines of a run', () => {
     expect(lines[4]).toBe('  and 19 more tasks: 19 pending')
   })
 
-  it('end with a short summary that has the reason of a failure', () => {
+  it('The lines of a run end with a short summary that has the reason of a failure', () => {
     const end = eventOf('run_result', {
       status: 'FAILED',
       error: 'The model\nfell over',
@@ -257,7 +257,7 @@ describe('the lines of a run', () => {
 })
 
 describe('plain lines', () => {
-  it('show each event once, without control characters, with the time of the log', () => {
+  it('Plain lines show each event once, without control characters, with the time of the log', () => {
     const events: readonly RunEvent[] = [
       ...startOfRun(),
       eventOf('tool_called', { toolArguments: '{"a":\n"\x1b[2J"}' }),
@@ -298,7 +298,7 @@ describe('plain lines', () => {
 })
 
 describe('a frame', () => {
-  it('[SERVER-F1] writes only the lines that have changed', () => {
+  it('[SERVER-F1] A frame writes only the lines that have changed', () => {
     const frame = new TerminalFrame()
     frame.draw(lines('one', 'two'), 20)
     expect(frame.draw(lines('one', 'two'), 20)).toBe('')
@@ -307,7 +307,7 @@ describe('a frame', () => {
     expect(update).not.toContain('one')
   })
 
-  it('stays below the existing content when it grows, shrinks and is cleared', async () => {
+  it('A frame stays below the existing content when it grows, shrinks and is cleared', async () => {
     const { write, screen } = terminal(20, 8)
     const frame = new TerminalFrame()
     await write('$ tutti run\r\n')
@@ -320,7 +320,7 @@ describe('a frame', () => {
     expect(screen()).toEqual(['$ tutti run'])
   })
 
-  it('[SERVER-F2] leaves no old lines behind when the window becomes narrower or wider', async () => {
+  it('[SERVER-F2] A frame leaves no old lines behind when the window becomes narrower or wider', async () => {
     const { write, screen, resize } = terminal(20, 10)
     const frame = new TerminalFrame()
     await write('$ tutti\r\n')
@@ -350,7 +350,7 @@ describe('an invalid command line of tutti run', () => {
     [['band', '--workflow', 'RANDOM'], 'Allowed choices are SEQUENTIAL, PARALLEL, HIERARCHICAL'],
     [['band', '--json', '--events'], '--json and --events cannot be combined'],
     [['band', '--max-reconnects', 'x'], 'must be a whole number'],
-  ])('is rejected: %j', async (args, message) => {
+  ])('An invalid command line of `tutti run` is rejected: %j', async (args, message) => {
     const { exit, stdout, stderr } = await runOffline(['run', ...args])
     expect([exit, stdout, stderr]).toEqual(['USAGE', '', expect.stringContaining(message)])
   })

@@ -68,7 +68,7 @@ async function readOutput(runId: string): Promise<unknown> {
   throw new Error('Expected a result')
 }
 
-it('lists the question and takes a plain text as its answer', async () => {
+it('`tutti review` lists the question and takes a plain text as its answer', async () => {
   const review = await untilAsked('travel')
   expect(review).toMatchObject({
     kind: 'QUESTION',
@@ -87,7 +87,7 @@ it('lists the question and takes a plain text as its answer', async () => {
   expect(await readOutput(review.runId)).toBe('"Germany"')
 })
 
-it('refuses an answer to a review that is not a question', async () => {
+it('`tutti review` refuses an answer to a review that is not a question', async () => {
   const { runId } = await client.runs.submit({ ensemble: 'panel', inputs: { composer: 'Bach' } })
   await expect.poll(async () => (await client.reviews.list({ runId })).total).toBe(1)
   const refused = await tutti(['review', runId, '--answer', 'Germany'], { env })
@@ -95,7 +95,7 @@ it('refuses an answer to a review that is not a question', async () => {
   await client.runs.cancel(runId)
 })
 
-it('asks for the answer first on a terminal, and again with the text that the server rejected', async () => {
+it('`tutti review` asks for the answer first on a terminal, and again with the text that the server rejected', async () => {
   const review = await untilAsked('count')
   await using terminal = openTerminal(['review', review.reviewId], { env })
   await terminal.until(

@@ -28,7 +28,7 @@ function readScreen(terminal: ProgramTerminal): string {
 }
 
 describe('the live view', () => {
-  it('shows the progress over a restart of the server, and leaves a summary and the result', async () => {
+  it('The live view shows the progress over a restart of the server, and leaves a summary and the result', async () => {
     using data = temporaryDirectory()
     const environment = { TUTTI_DATA_DIR: data.path }
     const first = await ServerProcess.start(environment)
@@ -62,7 +62,7 @@ describe('the live view', () => {
     expect(terminal.written).toMatch(COLOR)
   })
 
-  it('fits into a window of 40×10 and of every later size, and uses no colors with NO_COLOR', async () => {
+  it('The live view fits into a window of 40×10 and of every later size, and uses no colors with NO_COLOR', async () => {
     await using api = await openClientServer()
     const env = { TUTTI_URL: api.url, NO_COLOR: '1' }
     await using terminal = openTerminal(['run', 'band', BACH], { env, cols: 40, rows: 10 })
@@ -99,7 +99,7 @@ describe('the live view', () => {
     ])
   })
 
-  it('is replaced by plain lines with --plain, TERM=dumb and CI, and by no output with --quiet', async () => {
+  it('The live view is replaced by plain lines with --plain, TERM=dumb and CI, and by no output with --quiet', async () => {
     await using api = await openClientServer()
     api.play()
     const TUTTI_URL = api.url
@@ -120,7 +120,7 @@ describe('the live view', () => {
     expect(quiet.written).toBe('All instruments are in tune, says small\r\n')
   })
 
-  it('is suspended as a job of the shell, and continues', async () => {
+  it('The live view is suspended as a job of the shell, and continues', async () => {
     await using api = await openClientServer()
     await using terminal = openShell({ env: { TUTTI_URL: api.url } })
     terminal.write(`tutti run band ${BACH}\r`)
@@ -142,7 +142,7 @@ describe('the live view', () => {
     expect(await terminal.ended()).toBe(0)
   })
 
-  it('continues at once when no shell could continue it', async () => {
+  it('The live view continues at once when no shell could continue it', async () => {
     await using api = await openClientServer()
     await using terminal = openTerminal(['run', 'band', BACH], { env: { TUTTI_URL: api.url } })
     await terminal.until(/→ wait/)
@@ -158,7 +158,7 @@ describe('the live view', () => {
 })
 
 describe('Ctrl-C', () => {
-  it('asks in `tutti run`: n continues, y cancels and waits until the run is over', async () => {
+  it('Ctrl-C asks in `tutti run`: n continues, y cancels and waits until the run is over', async () => {
     await using api = await openClientServer()
     await using terminal = openTerminal(['run', 'band', BACH], { env: { TUTTI_URL: api.url } })
     await terminal.until(/→ wait/)
@@ -174,7 +174,7 @@ describe('Ctrl-C', () => {
     expect(readScreen(terminal)).toMatch(/✔ tune .*\n◼ play .*cancelled\nrun-\S+ CANCELLED in /)
   })
 
-  it('lets the run continue when pressed twice or answered with l', async () => {
+  it('Ctrl-C lets the run continue when pressed twice or answered with l', async () => {
     await using api = await openClientServer()
     const env = { TUTTI_URL: api.url }
     await using terminal = openTerminal(['run', 'band', BACH], { env })
@@ -195,7 +195,7 @@ describe('Ctrl-C', () => {
     expect(runs.map(({ status }) => status)).toEqual(['RUNNING', 'RUNNING'])
   })
 
-  it('leaves `tutti watch` at once', async () => {
+  it('Ctrl-C leaves `tutti watch` at once', async () => {
     await using api = await openClientServer()
     const { runs } = createClient({ baseUrl: api.url })
     const { runId } = await runs.submit({ inputs: { composer: 'Bach' } })
@@ -233,7 +233,7 @@ function soloist() {
 }
 
 describe('a review', () => {
-  it('can be put off, asked about again, edited in the editor and decided', async () => {
+  it('A review can be put off, asked about again, edited in the editor and decided', async () => {
     using home = temporaryDirectory()
     const EDITOR = join(home.path, 'editor')
     writeFileSync(EDITOR, '#!/bin/sh\nprintf "Bravo, %s" "$(cat "$1")" > "$1"\n')
@@ -255,7 +255,7 @@ describe('a review', () => {
     )
   })
 
-  it('opens the editor again with the text that the server rejected', async () => {
+  it('A review opens the editor again with the text that the server rejected', async () => {
     using home = temporaryDirectory()
     const EDITOR = join(home.path, 'editor')
     // The server rejects the first edit, which does not match the tool; the second edit starts from its text.
@@ -277,7 +277,7 @@ describe('a review', () => {
     expect(readScreen(terminal)).toMatch(/COMPLETED in [^]*\n\nPlayed 4 bars$/)
   })
 
-  it('is no longer asked about when another reviewer has decided; a rejection needs feedback', async () => {
+  it('A review is no longer asked about when another reviewer has decided; a rejection needs feedback', async () => {
     await using api = await openClientServer()
     const { reviews } = createClient({ baseUrl: api.url })
     await using terminal = openTerminal(['run', 'panel', BACH], { env: { TUTTI_URL: api.url } })

@@ -52,7 +52,7 @@ afterAll(async () => {
 })
 
 describe('the inputs of a run', () => {
-  it('that nothing reads are refused, with a suggestion', async () => {
+  it('Inputs of a run that nothing reads are refused, with a suggestion', async () => {
     const { code, stdout, stderr } = await tutti(['run', 'band', BACH, 'compser=Haydn'])
     expect([code, stdout]).toEqual([2, ''])
     expect(stderr).toContain(
@@ -60,7 +60,7 @@ describe('the inputs of a run', () => {
     )
   })
 
-  it('that are unknown and missing are reported together, and the advice has only known ones', async () => {
+  it('Inputs of a run that are unknown and missing are reported together, and the advice has only known ones', async () => {
     const { code, stderr } = await tutti(['run', 'band', 'compser=Haydn', 'a=1'])
     expect(code).toBe(2)
     expect(stderr).toMatch(
@@ -68,14 +68,14 @@ describe('the inputs of a run', () => {
     )
   })
 
-  it('that no task uses are reported if the server accepts any', async () => {
+  it('Inputs of a run that no task uses are reported if the server accepts any', async () => {
     const { stderr } = await tutti(['run', 'stumbler', 'hall=1'])
     expect(stderr).toContain('Input "hall" is not used: no task of "stumbler" has {hall}\n')
   })
 })
 
 describe('the result of a run', () => {
-  it('is the last output on standard output, with progress on standard error and without escape codes', async () => {
+  it('The result of a run is the last output on standard output, with progress on standard error and without escape codes', async () => {
     const { code, stdout, stderr } = await tutti(['run', 'band', BACH])
     expect([code, stdout]).toEqual([0, 'It was played in full, says small\n'])
     const lines = stderr.split('\n')
@@ -92,7 +92,7 @@ describe('the result of a run', () => {
     ])
   })
 
-  it('is the detail with --json, the events with --events, and the only output with --quiet', async () => {
+  it('The result of a run is the detail with --json, the events with --events, and the only output with --quiet', async () => {
     const [json, events, quiet] = await Promise.all([
       tutti(['run', 'soloist', BACH, '--json', '-q']),
       tutti(['run', 'soloist', BACH, '--events']),
@@ -109,7 +109,7 @@ describe('the result of a run', () => {
     expect([json.stderr, events.stderr, quiet]).toEqual(['', '', output])
   })
 
-  it('determines the exit code, and a failure is printed with its reason', async () => {
+  it('The result of a run determines the exit code, and a failure is printed with its reason', async () => {
     const { code, stdout, stderr } = await tutti(['run', 'stumbler', '-q'])
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(/FAILED in .*\n.*The model fell over/)
@@ -117,7 +117,7 @@ describe('the result of a run', () => {
     expect([json.code, JSON.parse(json.stdout)]).toMatchObject([1, { status: 'FAILED' }])
   })
 
-  it('is not printed to a closed pipe: the command exits silently, and the run continues', async () => {
+  it('The result of a run is not printed to a closed pipe: the command exits silently, and the run continues', async () => {
     const script = `"${process.execPath}" "${PROGRAM}" run soloist ${BACH} -t pipe=1 --events | head -1`
     const env = { ...process.env, TUTTI_URL: band.url }
     const { stdout, stderr } = await promisify(execFile)('sh', ['-c', script], { env })
@@ -127,7 +127,7 @@ describe('the result of a run', () => {
 })
 
 describe('the submitted request', () => {
-  it('has an option for every field, from arguments, options, files and standard input', async () => {
+  it('The submitted request has an option for every field, from arguments, options, files and standard input', async () => {
     writeFileSync(join(home.path, 'inputs.json'), '{"a":"1","b":"@x"}')
     writeFileSync(join(home.path, 'text.txt'), 'Two\nlines\n')
     writeFileSync(join(home.path, 'tune.json'), '{"play":{"tools":{"remove":["wait"]}}}')
@@ -221,7 +221,7 @@ describe('the submitted request', () => {
     })
   })
 
-  it('can contain its own tasks, or be a complete request with overrides', async () => {
+  it('The submitted request can contain its own tasks, or be a complete request with overrides', async () => {
     const tasks = JSON.stringify([{ name: 'one', description: 'Tune {what}' }])
     const request = JSON.stringify({
       ensemble: 'panel',
@@ -245,7 +245,7 @@ describe('the submitted request', () => {
     })
   })
 
-  it('is reported with every invalid field and with the missing inputs if it is not valid', async () => {
+  it('The submitted request is reported with every invalid field and with the missing inputs if it is not valid', async () => {
     const missing = await tutti(['run', 'band', '-t', 'team=a b'])
     expect([missing.code, missing.stdout]).toEqual([2, ''])
     expect(missing.stderr).toMatch(
@@ -271,7 +271,7 @@ describe('the submitted request', () => {
 })
 
 describe('an unreachable server', () => {
-  it('leads to exit code 3, at once or after the last attempt', async () => {
+  it('An unreachable server leads to exit code 3, at once or after the last attempt', async () => {
     await using lost = await openClientServer()
     await using line = await tcpProxy(lost.url)
     const env = { TUTTI_URL: 'http://127.0.0.1:9' }
@@ -299,7 +299,7 @@ describe('an unreachable server', () => {
     ])
   })
 
-  it('is retried without losing or repeating an event', async () => {
+  it('An unreachable server is retried without losing or repeating an event', async () => {
     await using lost = await openClientServer()
     await using line = await tcpProxy(lost.url)
     await using run = start(['run', 'band', BACH, '--events'], line.url)
@@ -317,7 +317,7 @@ describe('an unreachable server', () => {
     expect(stderr).toMatch(/^Connection lost, retrying: .*\nReconnected\n$/)
   })
 
-  it('refuses a command without a key', async () => {
+  it('An unreachable server does not keep `tutti` from refusing a command without a key', async () => {
     await using closed = await openClientServer({ apiKeys: [ADMIN] })
     const env = { TUTTI_URL: closed.url }
     const { code, stderr } = await tutti(['run', 'band', BACH], { env })
@@ -330,7 +330,7 @@ describe('an unreachable server', () => {
 })
 
 describe('a signal without a terminal', () => {
-  it('cancels the run of the command, and waits until the run is over', async () => {
+  it('A signal without a terminal cancels the run of the command, and waits until the run is over', async () => {
     await using held = await openClientServer()
     await using run = start(['run', 'band', BACH, '-t', 'job=1'], held.url)
     await held.untilWaiting()
@@ -343,7 +343,7 @@ describe('a signal without a terminal', () => {
     expect((await findByTag('job', held)).status).toBe('CANCELLED')
   })
 
-  it('lets the run continue with --detach-on-signal, and always in `tutti watch`', async () => {
+  it('A signal without a terminal lets the run continue with --detach-on-signal, and always in `tutti watch`', async () => {
     await using held = await openClientServer()
     await using run = start(['run', 'band', BACH, '-t', 'job=2', '--detach-on-signal'], held.url)
     await held.untilWaiting()
@@ -365,7 +365,7 @@ describe('a signal without a terminal', () => {
     expect(status).toBe('RUNNING')
   })
 
-  it('during the submit waits for the response, and then cancels the run', async () => {
+  it('A signal during the submit waits for the response, and then cancels the run', async () => {
     await using held = await openClientServer()
     await using line = await tcpProxy(held.url)
     line.pause()
@@ -378,7 +378,7 @@ describe('a signal without a terminal', () => {
     expect((await findByTag('job', held)).status).toBe('CANCELLED')
   })
 
-  it('given twice during the submit leaves, and prints how to find the run', async () => {
+  it('A signal given twice during the submit leaves, and prints how to find the run', async () => {
     await using held = await openClientServer()
     await using line = await tcpProxy(held.url)
     line.pause()
@@ -398,7 +398,7 @@ describe('a signal without a terminal', () => {
       .toBe(runId)
   })
 
-  it('cancels the run as soon as an unreachable server is back', async () => {
+  it('A signal cancels the run as soon as an unreachable server is back', async () => {
     await using held = await openClientServer()
     await using line = await tcpProxy(held.url)
     await using run = start(['run', 'band', BACH, '-t', 'job=5'], line.url)
@@ -413,7 +413,7 @@ describe('a signal without a terminal', () => {
 })
 
 describe('a review without a terminal', () => {
-  it('is awaited, with a hint how to decide it', async () => {
+  it('A review without a terminal is awaited, with a hint how to decide it', async () => {
     await using run = start(['run', 'panel', BACH, '-q'])
     await run.until('decide with: tutti review ')
     expect(run.stderr).toContain('decide: waiting for review: Good?\n')
@@ -422,7 +422,7 @@ describe('a review without a terminal', () => {
     expect(await run.ended).toMatchObject({ code: 0, stdout: 'Better\n' })
   })
 
-  it('ends the command with --no-review while the run waits', async () => {
+  it('A review without a terminal ends the command with --no-review while the run waits', async () => {
     const { code, stdout, stderr } = await tutti([
       'run',
       'panel',
@@ -445,7 +445,7 @@ describe('a review without a terminal', () => {
 })
 
 describe('tutti watch', () => {
-  it('prints an ended run from the requested event on, and exits with its outcome', async () => {
+  it('`tutti watch` prints an ended run from the requested event on, and exits with its outcome', async () => {
     const { runs } = createClient({ baseUrl: band.url })
     const { runId } = await runs.run({ ensemble: 'band', inputs: { composer: 'Bach' } })
     const [all, tail, last] = await Promise.all([
@@ -463,7 +463,7 @@ describe('tutti watch', () => {
     expect(types).toEqual(['ensemble_completed', 'run_result'])
   })
 
-  it('gives advice when there is no run to watch', async () => {
+  it('`tutti watch` gives advice when there is no run to watch', async () => {
     await using empty = await openClientServer()
     const env = { TUTTI_URL: empty.url }
     const [none, unknown] = await Promise.all([

@@ -43,7 +43,7 @@ async function finishRun(runId: string): Promise<readonly LoggedRunEvent[]> {
 }
 
 describe('tutti inject', () => {
-  it('injects guidance from an argument or standard input, with target, priority and expiry', async () => {
+  it('`tutti inject` injects guidance from an argument or standard input, with target, priority and expiry', async () => {
     const runId = await startHeldRun()
     const plain = await tutti(['inject', runId, 'Be quick'])
     expect(plain).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\S+  ACTIVE\n$/) })
@@ -65,7 +65,7 @@ describe('tutti inject', () => {
 })
 
 describe('tutti model', () => {
-  it('switches a run to a model, to a tier and to the tier of a profile', async () => {
+  it('`tutti model` switches a run to a model, to a tier and to the tier of a profile', async () => {
     const runId = await startHeldRun()
     expect((await tutti(['model', runId, 'second'])).stdout).toBe(`${runId}  second (was first)\n`)
     expect((await tutti(['model', runId, '--tier', 'primary'])).stdout).toBe(
@@ -108,7 +108,7 @@ describe('tutti model', () => {
 })
 
 describe('tutti fork', () => {
-  it('starts a run at a task or after an event, and refuses an unknown place', async () => {
+  it('`tutti fork` starts a run at a task or after an event, and refuses an unknown place', async () => {
     const { runs } = server.client()
     const { runId } = await runs.run({ inputs: { topic: 'tea' } })
     const change = ['fork', runId, '--at', 'work', '--input', 'topic=milk']
@@ -129,7 +129,7 @@ describe('tutti fork', () => {
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('"wrok"') })
   })
 
-  it('gives results and directives to the fork, and previews it', async () => {
+  it('`tutti fork` gives results and directives to the fork, and previews it', async () => {
     const { runs } = server.client()
     const { runId } = await runs.run({ inputs: { topic: 'tea' } })
     const given = ['fork', runId, '--at', '0', '--result', 'work=given', '--directive', 'Be kind']
@@ -153,7 +153,7 @@ describe('tutti fork', () => {
 })
 
 describe('tutti diff', () => {
-  it('compares a run with its fork as text and as JSON, and exits with 4 for an unknown run', async () => {
+  it('`tutti diff` compares a run with its fork as text and as JSON, and exits with 4 for an unknown run', async () => {
     const { runs } = server.client()
     const { runId } = await runs.run({ inputs: { topic: 'tea' } })
     const change = { inputs: { topic: 'milk' }, allowSideEffects: true }
@@ -179,7 +179,7 @@ describe('tutti diff', () => {
 })
 
 describe('tutti events', () => {
-  it('prints the log as lines and as JSON, completely or filtered', async () => {
+  it('`tutti events` prints the log as lines and as JSON, completely or filtered', async () => {
     const runId = await startHeldRun()
     const [lines, json, last, typo] = await Promise.all([
       tutti(['events', runId, '--type', 'task_started,tool_called']),
@@ -204,7 +204,7 @@ describe('tutti events', () => {
     await finishRun(runId)
   })
 
-  it('follows a run to its end', async () => {
+  it('`tutti events` follows a run to its end', async () => {
     const runId = await startHeldRun()
     await using following = new CommandProcess(['events', runId, '-f', '--json'], {
       env: { TUTTI_URL: server.url },
@@ -223,7 +223,7 @@ describe('tutti events', () => {
 })
 
 describe('tutti export', () => {
-  it('exports the trace, the graph, the detail and the log of a run, also to a file', async () => {
+  it('`tutti export` exports the trace, the graph, the detail and the log of a run, also to a file', async () => {
     const { runs } = server.client()
     const { runId } = await runs.run({ inputs: { topic: 'tea' } })
     const [trace, dag, detail, events, file, lost] = await Promise.all([
@@ -245,7 +245,7 @@ describe('tutti export', () => {
 })
 
 describe('tutti delete', () => {
-  it('deletes ended and active runs, and reports those that it cannot delete', async () => {
+  it('`tutti delete` deletes ended and active runs, and reports those that it cannot delete', async () => {
     const { runs } = server.client()
     const { runId: done } = await runs.run({ inputs: { topic: 'tea' } })
     const active = await startHeldRun()

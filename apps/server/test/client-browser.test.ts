@@ -35,13 +35,13 @@ const END: StoryEnd = {
 }
 
 describe('the client story', { timeout: LIMIT_MS }, () => {
-  it('works in Node', async () => {
+  it('The client works in Node', async () => {
     await using api = await startKeyedServer()
     expect(await tellStory({ baseUrl: api.url, apiKey: KEY, ...controls(api) })).toEqual(END)
     expect(api.drains).toBe(1)
   })
 
-  it('works in a page of an allowed origin', async () => {
+  it('The client works in a page of an allowed origin', async () => {
     await using site = await servePage()
     await using api = await startKeyedServer([site.origin])
     await visitPage(site.origin, async (page) => {
@@ -54,7 +54,7 @@ describe('the client story', { timeout: LIMIT_MS }, () => {
     expect(api.drains).toBe(1)
   })
 
-  it('fails in a page of another origin', async () => {
+  it('The client fails in a page of another origin', async () => {
     await using site = await servePage()
     await using api = await startKeyedServer(['http://other.localhost:1'])
     await visitPage(site.origin, async (page) => {

@@ -10,7 +10,7 @@ const LIMIT_MS = 60_000
 const TEA = { inputs: { topic: 'tea' } }
 
 describe('the built server', { timeout: LIMIT_MS }, () => {
-  it('executes a run that is submitted over REST, and returns its outputs', async () => {
+  it('The built server executes a run that is submitted over REST, and returns its outputs', async () => {
     using files = recordSteps()
     await using server = await files.start({})
     const { runs } = server.client()
@@ -29,7 +29,7 @@ describe('the built server', { timeout: LIMIT_MS }, () => {
     expect(await runs.list({ tag: 'by:e2e', status: 'COMPLETED' })).toMatchObject({ total: 1 })
   })
 
-  it('executes submitted tasks, and sends their events over a WebSocket', async () => {
+  it('The built server executes submitted tasks, and sends their events over a WebSocket', async () => {
     using files = recordSteps()
     await using server = await files.start({})
     const client = server.client()
@@ -58,7 +58,7 @@ describe('the built server', { timeout: LIMIT_MS }, () => {
     expect(events.some(({ type }) => type === 'token')).toBe(true)
   })
 
-  it('cancels a run over REST, and retains its outputs so far', async () => {
+  it('The built server cancels a run over REST, and retains its outputs so far', async () => {
     using files = recordSteps()
     files.hold(2)
     await using server = await files.start({})
@@ -73,7 +73,7 @@ describe('the built server', { timeout: LIMIT_MS }, () => {
     expect((await runs.get(runId)).status).toBe('CANCELLED')
   })
 
-  it('switches the model of a run, so that its second task uses it', async () => {
+  it('The built server switches the model of a run, so that its second task uses it', async () => {
     using files = recordSteps()
     files.hold(1)
     await using server = await files.start({})
@@ -93,7 +93,7 @@ describe('the built server', { timeout: LIMIT_MS }, () => {
     expect(models.at(-1)).toBe('second')
   })
 
-  it('sends the same live events over the event stream and the WebSocket', async () => {
+  it('The built server sends the same live events over the event stream and the WebSocket', async () => {
     using files = recordSteps()
     files.hold(3)
     await using server = await files.start({})
@@ -117,7 +117,7 @@ describe('the built server', { timeout: LIMIT_MS }, () => {
     expect(live.every(({ id }) => id.startsWith(runId))).toBe(true)
   })
 
-  it('continues a run after its review is decided over REST', async () => {
+  it('The built server continues a run after its review is decided over REST', async () => {
     using files = recordSteps()
     await using server = await files.start({})
     const { reviews, runs } = server.client()

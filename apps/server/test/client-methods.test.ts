@@ -11,7 +11,7 @@ function createTestClient(api: ClientServer) {
 }
 
 describe('client.runs', () => {
-  it('submits, reads, lists and deletes a run', async () => {
+  it('client.runs submits, reads, lists and deletes a run', async () => {
     await using api = await openClientServer()
     const { runs } = createTestClient(api)
     api.play()
@@ -26,7 +26,7 @@ describe('client.runs', () => {
     await expect(runs.get(runId)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND', status: 404 })
   })
 
-  it('forks a run, once under an idempotency key', async () => {
+  it('client.runs forks a run, once under an idempotency key', async () => {
     await using api = await openClientServer()
     const { runs } = createTestClient(api)
     api.play()
@@ -41,7 +41,7 @@ describe('client.runs', () => {
     await expect(runs.fork(runId, { at: 999 })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
   })
 
-  it('replays a run, once under an idempotency key', async () => {
+  it('client.runs replays a run, once under an idempotency key', async () => {
     await using api = await openClientServer()
     const { runs } = createTestClient(api)
     api.play()
@@ -54,7 +54,7 @@ describe('client.runs', () => {
     expect(again.runId).toBe(replay.runId)
   })
 
-  it('compares two runs', async () => {
+  it('client.runs compares two runs', async () => {
     await using api = await openClientServer()
     const { runs } = createTestClient(api)
     api.play()
@@ -74,7 +74,7 @@ describe('client.runs', () => {
     await expect(runs.compare(runId, 'none')).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
   })
 
-  it('submits a run with overrides and options', async () => {
+  it('client.runs submits a run with overrides and options', async () => {
     await using api = await openClientServer()
     const { runs } = createTestClient(api)
     const end = await runs.run({
@@ -91,7 +91,7 @@ describe('client.runs', () => {
     ).rejects.toMatchObject({ code: 'INVALID_TASK_OVERRIDE' })
   })
 
-  it('submits a run with its own tasks', async () => {
+  it('client.runs submits a run with its own tasks', async () => {
     await using api = await openClientServer()
     const { runs } = createTestClient(api)
     api.play()
@@ -112,7 +112,7 @@ describe('client.runs', () => {
     ])
   })
 
-  it('returns the same run for a repeated idempotency key', async () => {
+  it('client.runs returns the same run for a repeated idempotency key', async () => {
     await using api = await openClientServer()
     const { runs } = createTestClient(api)
     const key = { idempotencyKey: 'order-7' }
@@ -123,7 +123,7 @@ describe('client.runs', () => {
     })
   })
 
-  it('returns the ended run of a submit with wait, or the acceptance if it takes longer', async () => {
+  it('client.runs returns the ended run of a submit with wait, or the acceptance if it takes longer', async () => {
     await using api = await openClientServer()
     const { runs } = createTestClient(api)
     const ended = await runs.submit({ ensemble: 'soloist', ...BACH }, { wait: 30 })
@@ -132,7 +132,7 @@ describe('client.runs', () => {
     expect(accepted).toMatchObject({ status: 'ACCEPTED', tasks: 2 })
   })
 
-  it('returns a failed run, or throws an error with it if requested', async () => {
+  it('client.runs returns a failed run, or throws an error with it if requested', async () => {
     await using api = await openClientServer()
     const { runs } = createTestClient(api)
     const failed = await runs.run({ ensemble: 'stumbler' })
@@ -145,7 +145,7 @@ describe('client.runs', () => {
     expect(error.message).toContain('ended with status FAILED')
   })
 
-  it('lists each run once, page by page', async () => {
+  it('client.runs lists each run once, page by page', async () => {
     await using api = await openClientServer()
     const { runs } = createTestClient(api)
     const ids: string[] = []
@@ -161,7 +161,7 @@ describe('client.runs', () => {
     expect(listed).toEqual(ids)
   })
 
-  it('cancels runs by id and by tag', async () => {
+  it('client.runs cancels runs by id and by tag', async () => {
     await using api = await openClientServer()
     const { runs } = createTestClient(api)
     const one = await runs.submit(BACH)
@@ -178,7 +178,7 @@ describe('client.runs', () => {
     await expect(runs.cancel(two.runId)).rejects.toMatchObject({ code: 'RUN_COMPLETED' })
   })
 
-  it('steers running runs', async () => {
+  it('client.runs steers running runs', async () => {
     await using api = await openClientServer()
     const { runs } = createTestClient(api)
     const { runId } = await runs.submit(BACH)
@@ -195,7 +195,7 @@ describe('client.runs', () => {
     expect((await runs.result(runId)).outputs.at(-1)?.output).toContain('says large')
   })
 
-  it('returns the trace of a run', async () => {
+  it('client.runs returns the trace of a run', async () => {
     await using api = await openClientServer()
     const { runs } = createTestClient(api)
     const { runId } = await runs.run({ ensemble: 'soloist', ...BACH })
@@ -203,7 +203,7 @@ describe('client.runs', () => {
     expect(trace.taskTraces).toMatchObject([{ taskDescription: 'Tune for Bach' }])
   })
 
-  it('returns each event once and in order over cut connections', async () => {
+  it('client.runs returns each event once and in order over cut connections', async () => {
     await using api = await openClientServer()
     const client = createClient({ baseUrl: api.url, reconnect: { baseDelayMs: 1 } })
     const { runId } = await client.runs.submit(BACH)
@@ -223,7 +223,7 @@ describe('client.runs', () => {
     expect(told).toEqual(['open', 'reconnecting', 'open', 'closed'])
   })
 
-  it('rejects invalid requests with every problem', async () => {
+  it('client.runs rejects invalid requests with every problem', async () => {
     await using api = await openClientServer()
     const { runs } = createTestClient(api)
     const body = { inputs: { year: 2026 }, task: [] } as unknown as typeof BACH
@@ -236,7 +236,7 @@ describe('client.runs', () => {
 })
 
 describe('client.threads', () => {
-  it('creates a thread once, continues it with runs, reads it, and deletes it', async () => {
+  it('client.threads creates a thread once, continues it with runs, reads it, and deletes it', async () => {
     await using api = await openClientServer()
     const { runs, threads } = createTestClient(api)
     api.play()
@@ -260,7 +260,7 @@ describe('client.threads', () => {
 })
 
 describe('client.reviews', () => {
-  it('lists reviews, and decides each once', async () => {
+  it('client.reviews lists reviews, and decides each once', async () => {
     await using api = await openClientServer()
     const { runs, reviews } = createTestClient(api)
     const { runId } = await runs.submit({ ensemble: 'panel', ...BACH })
@@ -275,7 +275,7 @@ describe('client.reviews', () => {
 })
 
 describe('client.tools', () => {
-  it('lists tools, and calls them with valid input', async () => {
+  it('client.tools lists tools, and calls them with valid input', async () => {
     await using api = await openClientServer()
     const { tools } = createTestClient(api)
     expect((await tools.list()).map(({ name }) => name)).toEqual(['wait', 'add', 'fail'])
@@ -290,7 +290,7 @@ describe('client.tools', () => {
 })
 
 describe('the other methods of the client', () => {
-  it('return the health and the capabilities of the server', async () => {
+  it('The client returns the health and the capabilities of the server', async () => {
     await using api = await openClientServer()
     const client = createTestClient(api)
     expect(await client.status()).toMatchObject({ status: 'running' })
@@ -303,7 +303,7 @@ describe('the other methods of the client', () => {
     expect(api.drains).toBe(1)
   })
 
-  it('list the files of the workspace', async () => {
+  it('The client lists the files of the workspace', async () => {
     await using api = await openClientServer()
     const { workspace } = createTestClient(api)
     expect(await workspace.list()).toMatchObject([{ name: 'scores', type: 'directory' }])
@@ -314,7 +314,7 @@ describe('the other methods of the client', () => {
     })
   })
 
-  it('require a key, create tickets, and read the audit trail', async () => {
+  it('The client requires a key, creates tickets, and reads the audit trail', async () => {
     await using api = await openClientServer({ apiKeys: [ADMIN] })
     const client = createTestClient(api)
     const stranger = createClient({ baseUrl: api.url, maxRepeats: 0 })
@@ -328,7 +328,7 @@ describe('the other methods of the client', () => {
     expect(entries).toMatchObject([{ actor: 'conductor', action: 'submitRun', outcome: 'DONE' }])
   })
 
-  it('report how long to wait when the server is full', async () => {
+  it('The client reports how long to wait when the server is full', async () => {
     await using api = await openClientServer({ maxQueuedRuns: 0 })
     const { runs } = createTestClient(api)
     await runs.submit(BACH)

@@ -16,7 +16,7 @@ const ENDS = [
   /^Connection open 0\n[^]*COMPLETED 2\nConnection closed 0\n$/,
 ]
 
-it('executes the code blocks of the README', { timeout: 60_000 }, async () => {
+it('The client executes the code blocks of its README', { timeout: 60_000 }, async () => {
   const readme = readFileSync(`${CLIENT}/README.md`, 'utf8')
   const blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code)
   expect(blocks).toHaveLength(ENDS.length)

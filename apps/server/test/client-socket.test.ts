@@ -67,7 +67,7 @@ function expectWhole(events: readonly LoggedRunEvent[]): void {
 }
 
 describe('a connection', () => {
-  it('greets the server, also with a key, and counts as open until it is closed', async () => {
+  it('A connection greets the server, also with a key, and counts as open until it is closed', async () => {
     await using on = await connected({ apiKeys: [ADMIN] })
     expect(await on.connection.hello()).toMatchObject({ type: 'hello' })
     expect((await on.client.status()).clients).toBe(1)
@@ -80,7 +80,7 @@ describe('a connection', () => {
     await expect(on.connection.hello()).rejects.toMatchObject({ code: 'ABORTED' })
   })
 
-  it('fails with the HTTP error for an unknown key or run', async () => {
+  it('A connection fails with the HTTP error for an unknown key or run', async () => {
     await using on = await connected({ apiKeys: [ADMIN] })
     const ends: unknown[] = []
     const onConnection = (state: ConnectionState): void => {
@@ -96,7 +96,7 @@ describe('a connection', () => {
 })
 
 describe('commands over a connection', () => {
-  it('steer and cancel a run', async () => {
+  it('Commands over a connection steer and cancel a run', async () => {
     await using on = await connected()
     const { api, client, connection: over } = on
     const { runId } = await client.runs.submit(BACH)
@@ -124,7 +124,7 @@ describe('commands over a connection', () => {
     await expect(runs.cancel('none', { over })).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
   })
 
-  it('decide a review once', async () => {
+  it('Commands over a connection decide a review once', async () => {
     await using on = await connected()
     const { client, connection } = on
     const options = { over: connection }
@@ -154,7 +154,7 @@ describe('commands over a connection', () => {
 })
 
 describe('a subscription', () => {
-  it('returns the same events as the event stream, from first to last', async () => {
+  it('A subscription returns the same events as the event stream, from first to last', async () => {
     await using on = await connected()
     const { api, client, connection } = on
     const { runId } = await client.runs.submit(BACH)
@@ -168,7 +168,7 @@ describe('a subscription', () => {
     expect(whole).toEqual(streamed)
   })
 
-  it('continues without gaps or repetitions after cuts, and reports its state', async () => {
+  it('A subscription continues without gaps or repetitions after cuts, and reports its state', async () => {
     await using on = await connected()
     const { api, client, connection, states } = on
     const opened = () => states.filter(({ status }) => status === 'open').length
@@ -199,7 +199,7 @@ describe('a subscription', () => {
     expect(resumed.every(({ lastEventId }) => lastEventId?.startsWith(runId))).toBe(true)
   })
 
-  it('returns the last events, or selected types, on a connection for one run', async () => {
+  it('A subscription returns the last events, or selected types, on a connection for one run', async () => {
     await using on = await connected()
     const { client } = on
     const { runId } = await client.runs.run({ ensemble: 'soloist', ...BACH })
@@ -213,7 +213,7 @@ describe('a subscription', () => {
     expect(types).toEqual(['task_completed'])
   })
 
-  it('fails for an unknown run or position, while the connection stays open', async () => {
+  it('A subscription fails for an unknown run or position, while the connection stays open', async () => {
     await using on = await connected()
     const { client, connection } = on
     await expect(collect(connection.subscribe({ runId: 'none' }))).rejects.toMatchObject({
@@ -226,7 +226,7 @@ describe('a subscription', () => {
     expectWhole(await collect(connection.subscribe({ runId })))
   })
 
-  it('replaces and ends the previous one', async () => {
+  it('A subscription replaces and ends the previous one', async () => {
     await using on = await connected()
     const { api, client, connection } = on
     const { runId } = await client.runs.submit(BACH)
@@ -240,7 +240,7 @@ describe('a subscription', () => {
     expect(ends).toEqual([undefined])
   })
 
-  it('without a snapshot receives only later events', async () => {
+  it('A subscription without a snapshot receives only later events', async () => {
     await using on = await connected()
     const { api, client } = on
     await client.runs.run({ ensemble: 'soloist', ...BACH })
@@ -264,7 +264,7 @@ describe('a subscription', () => {
     expectWhole(await collect(late.subscribe({ runId })))
   })
 
-  it('without a snapshot can still decide reviews', async () => {
+  it('A subscription without a snapshot can still decide reviews', async () => {
     await using on = await connected()
     const { client } = on
     await using connection = client.connect({ snapshot: 'none' })
@@ -279,7 +279,7 @@ describe('a subscription', () => {
     expect(await client.runs.result(runId)).toMatchObject({ runId })
   })
 
-  it('to all runs reports an open review once to a late reader', async () => {
+  it('A subscription to all runs reports an open review once to a late reader', async () => {
     await using on = await connected()
     const { api, client } = on
     const { runId } = await client.runs.submit({ ensemble: 'panel', ...BACH })

@@ -7,7 +7,7 @@ import { ServerProcess, temporaryDirectory } from './server-process.ts'
 const CONFIG = fileURLToPath(new URL('./fixtures/duet.config.ts', import.meta.url))
 
 describe('a server with a config file', () => {
-  it('serves the ensembles of the file', async () => {
+  it('A server with a config file serves the ensembles of the file', async () => {
     using data = temporaryDirectory()
     await using server = await ServerProcess.start({
       TUTTI_DATA_DIR: data.path,
@@ -26,7 +26,7 @@ describe('a server with a config file', () => {
     })
   })
 
-  it('rejects an unusable file, and names it', async () => {
+  it('A server with a config file rejects an unusable file, and names it', async () => {
     using data = temporaryDirectory()
     const path = `${data.path}/none.config.ts`
     const { code, errors } = await ServerProcess.refused({ TUTTI_CONFIG: path })

@@ -22,19 +22,19 @@ async function readErrors(
   return { errors, folder: directory.path }
 }
 
-it('reports file, line and column of a syntax error in JavaScript', async () => {
+it('A config error has the file, line and column of a syntax error in JavaScript', async () => {
   const { errors, folder } = await readErrors('const a = 1\nexport default { a, , }\n', {
     name: 'tutti.config.mjs',
   })
   expect(errors).toContain(`(${folder}/tutti.config.mjs:2:21)`)
 })
 
-it('reports file, line and column of a syntax error in TypeScript', async () => {
+it('A config error has the file, line and column of a syntax error in TypeScript', async () => {
   const { errors, folder } = await readErrors('const a: number = 1\nexport default { a, , }\n')
   expect(errors).toContain(`(${folder}/tutti.config.ts:2:21)`)
 })
 
-it('reports the position of the call that failed in an imported file', async () => {
+it('A config error has the position of the call that failed in an imported file', async () => {
   const { errors, folder } = await readErrors(
     "import { pay } from './pay.ts'\nexport default pay(1)\n",
     {

@@ -21,7 +21,7 @@ const CTRL_C = '\x03'
 const FILES_ONLY = ['--no-install', '--no-git']
 
 describe('create-tutti on a terminal', () => {
-  it('asks for the folder and the package manager, and prints the next steps', async () => {
+  it('`create-tutti` on a terminal asks for the folder and the package manager, and prints the next steps', async () => {
     using directory = temporaryDirectory()
     const terminal = openTerminal(FILES_ONLY, directory.path, 'pnpm/12.0.0 npm/? node/v24.0.0')
     await terminal.until('Where should the project go?')
@@ -38,7 +38,7 @@ describe('create-tutti on a terminal', () => {
     expect(JSON.parse(manifest)).toMatchObject({ name: 'my-desk' })
   })
 
-  it('uses the proposed folder by default', async () => {
+  it('`create-tutti` on a terminal uses the proposed folder by default', async () => {
     using directory = temporaryDirectory()
     const terminal = openTerminal([...FILES_ONLY, '--package-manager', 'npm'], directory.path)
     await terminal.until('support-desk')
@@ -48,7 +48,7 @@ describe('create-tutti on a terminal', () => {
     expect(readdirSync(directory.path)).toEqual(['support-desk'])
   })
 
-  it('reports an invalid name while it can be changed', async () => {
+  it('`create-tutti` on a terminal reports an invalid name while it can be changed', async () => {
     using directory = temporaryDirectory()
     const terminal = openTerminal([...FILES_ONLY, '--package-manager', 'npm'], directory.path)
     await terminal.until('Where should the project go?')
@@ -60,7 +60,7 @@ describe('create-tutti on a terminal', () => {
     expect(readdirSync(directory.path)).toEqual(['node_modules-2'])
   })
 
-  it('asks before it writes into a folder that is not empty, and does not write by default', async () => {
+  it('`create-tutti` on a terminal asks before it writes into a folder that is not empty, and does not write by default', async () => {
     using directory = temporaryDirectory()
     mkdirSync(join(directory.path, 'full'))
     writeFileSync(join(directory.path, 'full/README.md'), 'mine')
@@ -73,7 +73,7 @@ describe('create-tutti on a terminal', () => {
     expect(readFileSync(join(directory.path, 'full/README.md'), 'utf8')).toBe('mine')
   })
 
-  it('writes into a folder that is not empty after confirmation', async () => {
+  it('`create-tutti` on a terminal writes into a folder that is not empty after confirmation', async () => {
     using directory = temporaryDirectory()
     writeFileSync(join(directory.path, 'README.md'), 'mine')
     const args = ['.', '--name', 'desk', '--package-manager', 'npm', ...FILES_ONLY]
@@ -88,7 +88,7 @@ describe('create-tutti on a terminal', () => {
   it.each([
     ['Ctrl-C', CTRL_C],
     ['Escape', ESCAPE],
-  ])('creates no project when the user presses %s', async (_, key) => {
+  ])('`create-tutti` on a terminal creates no project when the user presses %s', async (_, key) => {
     using directory = temporaryDirectory()
     const terminal = openTerminal(FILES_ONLY, directory.path)
     await terminal.until('Where should the project go?')
@@ -100,7 +100,7 @@ describe('create-tutti on a terminal', () => {
     expect(readdirSync(directory.path)).toEqual([])
   })
 
-  it('does not ask with --yes', async () => {
+  it('`create-tutti` on a terminal does not ask with --yes', async () => {
     using directory = temporaryDirectory()
     const terminal = openTerminal(['--yes', ...FILES_ONLY], directory.path)
     const shown = await terminal.until('No key is needed')

@@ -14,7 +14,7 @@ const KEY = 'a-key-of-some-length'
 const LIMIT_MS = 60_000
 
 describe('the built server', { timeout: LIMIT_MS }, () => {
-  it('serves the built page and its files to browsers', async () => {
+  it('The built server serves the built page and its files to browsers', async () => {
     using data = temporaryDirectory()
     await using server = await withDashboard(data.path)
     const page = await fetch(server.url, { headers: BROWSER })
@@ -33,7 +33,7 @@ describe('the built server', { timeout: LIMIT_MS }, () => {
     expect(server.errors).toBe('')
   })
 
-  it('serves the page without a key, and the text only with a key, when keys are set', async () => {
+  it('The built server serves the page without a key, and the text only with a key, when keys are set', async () => {
     using data = temporaryDirectory()
     await using server = await withDashboard(data.path, { TUTTI_API_KEYS: KEY })
     expect((await fetch(server.url, { headers: BROWSER })).status).toBe(200)
@@ -45,7 +45,7 @@ describe('the built server', { timeout: LIMIT_MS }, () => {
     ])
   })
 
-  it('shows the page in a browser without violating its content security policy', async () => {
+  it('The built server shows the page in a browser without violating its content security policy', async () => {
     using data = temporaryDirectory()
     await using server = await withDashboard(data.path)
     const browser = await launchBrowser()
@@ -71,7 +71,7 @@ describe('the built server', { timeout: LIMIT_MS }, () => {
 })
 
 describe('a config with dashboard: false', () => {
-  it('serves the text to browsers, too, without a warning', async () => {
+  it('A server with `dashboard: false` serves the text to browsers, too, without a warning', async () => {
     using data = temporaryDirectory()
     await using server = await ServerProcess.start({
       TUTTI_DATA_DIR: data.path,

@@ -20,7 +20,7 @@ afterAll(async () => {
 })
 
 describe('a lost database', { timeout: LIMIT_MS }, () => {
-  it('is reported by every process; runs and readers continue without a gap when it is back', async () => {
+  it('A lost database is reported by every process; runs and readers continue without a gap when it is back', async () => {
     using files = recordSteps()
     const url = { DATABASE_URL: database.url }
     await using api = await files.start({ ...url, TUTTI_ROLE: 'api' })
@@ -61,7 +61,7 @@ describe('a lost database', { timeout: LIMIT_MS }, () => {
     expect((await readEvents(api, await submit(api))).at(-1)).toMatchObject({ status: 'COMPLETED' })
   })
 
-  it('does not delay a stop beyond the drain time', async () => {
+  it('A lost database does not delay a stop beyond the drain time', async () => {
     using files = recordSteps()
     await using server = await files.start({ DATABASE_URL: database.url })
     files.hold(2)
@@ -74,7 +74,7 @@ describe('a lost database', { timeout: LIMIT_MS }, () => {
     await database.start()
   })
 
-  it('does not delay a stop if it no longer responds', async () => {
+  it('A lost database does not delay a stop if it no longer responds', async () => {
     using files = recordSteps()
     await using proxy = await tcpProxy(database.url)
     await using server = await files.start({ DATABASE_URL: proxy.url })
@@ -88,7 +88,7 @@ describe('a lost database', { timeout: LIMIT_MS }, () => {
 })
 
 describe('an unusable database', { timeout: LIMIT_MS }, () => {
-  it('is reported in one line, without the password', async () => {
+  it('An unusable database is reported in one line, without the password', async () => {
     using files = recordSteps()
     const away = new URL(database.url)
     away.port = '1'

@@ -40,7 +40,7 @@ async function untilRuns(
 }
 
 describe('the clients of other protocols', { timeout: LIMIT_MS }, () => {
-  it('see each end of a run as the documentation says', async () => {
+  it('The clients of other protocols see each end of a run as the documentation says', async () => {
     using files = recordSteps()
     await using server = await files.start(ENVIRONMENT)
     const { answered, reasoned, refused, filtered, cut, cutAccepted, spent, failed } = FOREIGN_CASES
@@ -55,7 +55,7 @@ describe('the clients of other protocols', { timeout: LIMIT_MS }, () => {
     expect(Object.fromEntries(seen)).toEqual(Object.fromEntries(expected))
   })
 
-  it('see a review, and its approval', async () => {
+  it('The clients of other protocols see a review, and its approval', async () => {
     using files = recordSteps()
     await using server = await files.start(ENVIRONMENT)
     const readers = openReaders(server.url)
@@ -73,7 +73,7 @@ describe('the clients of other protocols', { timeout: LIMIT_MS }, () => {
     expect(await approvals).toEqual(FOREIGN_CASES.approved.seen)
   })
 
-  it('see a cancelled run', async () => {
+  it('The clients of other protocols see a cancelled run', async () => {
     using files = recordSteps()
     files.hold(1)
     await using server = await files.start(ENVIRONMENT)
@@ -84,7 +84,7 @@ describe('the clients of other protocols', { timeout: LIMIT_MS }, () => {
     expect(await seen).toEqual(FOREIGN_CASES.cancelled.seen)
   })
 
-  it('continue and join their runs after the server was killed', async () => {
+  it('The clients of other protocols continue and join their runs after the server was killed', async () => {
     using files = recordSteps()
     files.hold(3)
     const first = await files.start(ENVIRONMENT)

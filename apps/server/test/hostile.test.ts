@@ -86,7 +86,7 @@ async function attack(load: HostileLoad, runIds: readonly string[]): Promise<num
 }
 
 it(
-  'a process with 384 MiB of heap survives hostile requests and readers, with small errors, and keeps serving',
+  'A process with 384 MiB of heap survives hostile requests and readers, with small errors, and keeps serving',
   { timeout: 180_000 },
   async () => {
     using files = temporaryDirectory()

@@ -10,7 +10,7 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 type Line = Readonly<Record<string, unknown>>
 
 describe('the log of a server', () => {
-  it('has a JSON line for the outcome of each run and request, without content', async () => {
+  it('The log of a server has a JSON line for the outcome of each run and request, without content', async () => {
     using data = temporaryDirectory()
     await using server = await ServerProcess.start({
       TUTTI_DATA_DIR: data.path,
@@ -93,7 +93,7 @@ describe('the log of a server', () => {
     })
   })
 
-  it('omits lines below LOG_LEVEL', async () => {
+  it('The log of a server omits lines below LOG_LEVEL', async () => {
     using data = temporaryDirectory()
     await using server = await ServerProcess.start({ TUTTI_DATA_DIR: data.path, LOG_LEVEL: 'warn' })
     const headers = { 'content-type': 'application/json' }

@@ -11,7 +11,7 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 const INPUTS = { topic: 'AI safety' }
 
 describe('a server without a config', () => {
-  it('prints what it serves, then its address', async () => {
+  it('A server without a config prints what it serves, then its address', async () => {
     using data = temporaryDirectory()
     await using server = await ServerProcess.start({ TUTTI_DATA_DIR: data.path })
     expect(server.output).toMatch(
@@ -22,7 +22,7 @@ describe('a server without a config', () => {
     expect(server.errors).toBe('')
   })
 
-  it('executes a run that clients submit and follow over SSE and WebSocket', async () => {
+  it('A server without a config executes a run that clients submit and follow over SSE and WebSocket', async () => {
     using data = temporaryDirectory()
     await using server = await ServerProcess.start({ TUTTI_DATA_DIR: data.path })
     const client = server.client()
@@ -48,7 +48,7 @@ describe('a server without a config', () => {
     expect(detail.metrics.totalTokens).toBeGreaterThan(100)
   })
 
-  it('rejects a run with a missing or an unknown input, and names it', async () => {
+  it('A server without a config rejects a run with a missing or an unknown input, and names it', async () => {
     using data = temporaryDirectory()
     await using server = await ServerProcess.start({ TUTTI_DATA_DIR: data.path })
     const client = server.client()
@@ -67,7 +67,7 @@ describe('a server without a config', () => {
 })
 
 describe('a restarted server', () => {
-  it('still has its earlier runs and their events', async () => {
+  it('A restarted server still has its earlier runs and their events', async () => {
     using data = temporaryDirectory()
     const environment = { TUTTI_DATA_DIR: data.path }
     const first = await ServerProcess.start(environment)
@@ -80,7 +80,7 @@ describe('a restarted server', () => {
     expect(await second.client().runs.result(runId)).toMatchObject({ status: 'COMPLETED' })
   })
 
-  it('continues a run after kill -9 without repeating completed model or tool calls', async () => {
+  it('A restarted server continues a run after kill -9 without repeating completed model or tool calls', async () => {
     using data = temporaryDirectory()
     const environment = { TUTTI_DATA_DIR: data.path }
     const first = await ServerProcess.start(environment)
@@ -127,7 +127,7 @@ describe('a restarted server', () => {
     expect(second.errors).toContain(runId)
   })
 
-  it('completes the cancel of a run after kill -9', async () => {
+  it('A restarted server completes the cancel of a run after kill -9', async () => {
     using data = temporaryDirectory()
     const environment = { TUTTI_DATA_DIR: data.path }
     const first = await ServerProcess.start(environment)
@@ -146,7 +146,7 @@ describe('a restarted server', () => {
     expect((await second.client().runs.get(runId)).status).toBe('CANCELLED')
   })
 
-  it('lets a running run end on SIGTERM, and accepts no new one', async () => {
+  it('A restarted server lets a running run end on SIGTERM, and accepts no new one', async () => {
     using data = temporaryDirectory()
     const environment = { TUTTI_DATA_DIR: data.path }
     const first = await ServerProcess.start(environment)
@@ -170,7 +170,7 @@ describe('a restarted server', () => {
 })
 
 describe('a server that cannot start', () => {
-  it('reports every problem of its environment, and leaves no files behind', async () => {
+  it('A server that cannot start reports every problem of its environment, and leaves no files behind', async () => {
     using data = temporaryDirectory()
     const path = join(data.path, 'store')
     const { code, output, errors } = await ServerProcess.refused({
@@ -184,7 +184,7 @@ describe('a server that cannot start', () => {
     expect(existsSync(path)).toBe(false)
   })
 
-  it('rejects a public address without keys, and accepts it with keys', async () => {
+  it('A server that cannot start rejects a public address without keys, and accepts it with keys', async () => {
     using data = temporaryDirectory()
     const environment = { TUTTI_DATA_DIR: data.path, HOST: '0.0.0.0' }
     const { code, errors } = await ServerProcess.refused(environment)
@@ -197,7 +197,7 @@ describe('a server that cannot start', () => {
     expect((await fetch(`${url}/api/status`, { headers })).status).toBe(200)
   })
 
-  it('rejects a store that another process uses, and a port that is in use', async () => {
+  it('A server that cannot start rejects a store that another process uses, and a port that is in use', async () => {
     using data = temporaryDirectory()
     using other = temporaryDirectory()
     await using server = await ServerProcess.start({ TUTTI_DATA_DIR: data.path })

@@ -30,7 +30,7 @@ afterAll(async () => {
 })
 
 describe('one api process and two workers', { timeout: LIMIT_MS }, () => {
-  it('execute and stream a run that was submitted to another process', async () => {
+  it('One api process and two workers execute and stream a run that was submitted to another process', async () => {
     await using team = await started()
     const { api, workers } = team
     const socketEvents = await listening(api)
@@ -52,7 +52,7 @@ describe('one api process and two workers', { timeout: LIMIT_MS }, () => {
     })
   })
 
-  it('serve only health and status in a worker', async () => {
+  it('A worker serves only health and status', async () => {
     await using team = await started()
     const [worker] = team.workers
     const ask = async (path: string) => (await fetch(`${worker?.url}${path}`)).status
@@ -63,7 +63,7 @@ describe('one api process and two workers', { timeout: LIMIT_MS }, () => {
     expect(worker?.output).toBe(`Tutti ready on ${worker?.url}\n`)
   })
 
-  it('deliver cancels, model switches, directives and decisions to the worker that owns the run', async () => {
+  it('One api process and two workers deliver cancels, model switches, directives and decisions to the worker that owns the run', async () => {
     await using team = await started()
     const { runs, reviews } = team.api.client()
     team.hold(2)
@@ -93,7 +93,7 @@ describe('one api process and two workers', { timeout: LIMIT_MS }, () => {
     })
   })
 
-  it('continue a run in the other worker after kill -9, without repeating completed calls', async () => {
+  it('One api process and two workers continue a run in the other worker after kill -9, without repeating completed calls', async () => {
     await using team = await started()
     team.hold(2)
     const runId = await submit(team.api)
@@ -113,7 +113,7 @@ describe('one api process and two workers', { timeout: LIMIT_MS }, () => {
     expect(steps.filter((step) => step.pid === pid).map(({ n }) => n)).toEqual([1, 1, 2])
   })
 
-  it('hand a run over on SIGTERM after the call in flight has ended', async () => {
+  it('One api process and two workers hand a run over on SIGTERM after the call in flight has ended', async () => {
     await using team = await started()
     team.hold(2)
     const runId = await submit(team.api)
@@ -130,7 +130,7 @@ describe('one api process and two workers', { timeout: LIMIT_MS }, () => {
     expect(steps.findLast((step) => step.pid === pid)).toMatchObject({ what: 'end', n: 2 })
   })
 
-  it('reject writes of a worker that was suspended beyond its lease', async () => {
+  it('One api process and two workers reject writes of a worker that was suspended beyond its lease', async () => {
     await using team = await started()
     team.hold(2)
     const runId = await submit(team.api)
@@ -152,7 +152,7 @@ describe('one api process and two workers', { timeout: LIMIT_MS }, () => {
     expect(await readEvents(team.api, runId)).toEqual(events)
   })
 
-  it('retain an open review and its time limit over a restart of all processes', async () => {
+  it('One api process and two workers retain an open review and its time limit over a restart of all processes', async () => {
     const earlier = await started()
     const runIds = [await submit(earlier.api, 'panel'), await submit(earlier.api, 'hasty-panel')]
     const [lasting, hasty] = await Promise.all(

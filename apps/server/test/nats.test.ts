@@ -20,7 +20,7 @@ const TEAM = ensemble({
 })
 
 describe.skipIf(!hasNatsServer())('a server with NATS_URL', () => {
-  it('reports whether NATS or the database dispatches runs', async () => {
+  it('A server with NATS_URL reports whether NATS or the database dispatches runs', async () => {
     await using database = await testDatabase()
     await using cluster = await startNatsCluster(1)
     const environment = readEnvironment({ DATABASE_URL: database.url, NATS_URL: cluster.url })

@@ -17,7 +17,7 @@ function runOn(version: string) {
   return spawnSync(process.execPath, [...args, '--version'], { encoding: 'utf8', cwd: tmpdir() })
 }
 
-it('reports the required version of Node, which is that of its package', () => {
+it('The program reports the required version of Node, which is that of its package', () => {
   const { engines } = JSON.parse(readFileSync(MANIFEST, 'utf8'))
   const needed = String(engines.node).replace(/^\D+/, '')
   const { status, stderr } = runOn('20.20.2')
@@ -28,6 +28,6 @@ it('reports the required version of Node, which is that of its package', () => {
   expect(runOn(`${needed}.0`).status).toBe(0)
 })
 
-it('has no static imports, because an old Node cannot link them', () => {
+it('The entry point has no static imports, because an old Node cannot link them', () => {
   expect(readFileSync(PROGRAM, 'utf8')).not.toMatch(/^import\s/m)
 })

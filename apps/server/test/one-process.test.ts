@@ -6,7 +6,7 @@ import { recordSteps, readEvents, numbers, submit, untilReviewed } from './recor
 const LIMIT_MS = 60_000
 
 describe('one process on the embedded store', { timeout: LIMIT_MS }, () => {
-  it('retains an open review and its time limit over kill -9, and accepts a decision afterwards', async () => {
+  it('One process on the embedded store retains an open review and its time limit over kill -9, and accepts a decision afterwards', async () => {
     using files = recordSteps()
     const first = await files.start({})
     const runIds = [await submit(first, 'panel'), await submit(first, 'hasty-panel')]
@@ -25,7 +25,7 @@ describe('one process on the embedded store', { timeout: LIMIT_MS }, () => {
     })
   })
 
-  it('executes a repeated submission with the same key once, also after a restart', async () => {
+  it('One process on the embedded store executes a repeated submission with the same key once, also after a restart', async () => {
     using files = recordSteps()
     const send = async (server: Awaited<ReturnType<typeof files.start>>, topic: string) => {
       const { runs } = server.client()
@@ -46,7 +46,7 @@ describe('one process on the embedded store', { timeout: LIMIT_MS }, () => {
     expect((await second.client().runs.list()).total).toBe(1)
   })
 
-  it('steers a running run', async () => {
+  it('One process on the embedded store steers a running run', async () => {
     using files = recordSteps()
     await using server = await files.start({})
     const { runs } = server.client()
@@ -64,7 +64,7 @@ describe('one process on the embedded store', { timeout: LIMIT_MS }, () => {
     })
   })
 
-  it('does not load the Postgres driver', async () => {
+  it('One process on the embedded store does not load the Postgres driver', async () => {
     using files = recordSteps()
     const hook = `import { registerHooks } from 'node:module'
       registerHooks({ load(url, context, next) {

@@ -54,7 +54,7 @@ it.each([
   ['dev', 'SIGTERM'],
   ['dev', 'SIGHUP'],
 ] as const)(
-  'a server of "npm run %s" releases its port and its store when npm gets %s',
+  'A server of "npm run %s" releases its port and its store when npm gets %s',
   { timeout: LIMIT_MS },
   async (script, signal) => {
     using directory = temporaryDirectory()
@@ -68,23 +68,27 @@ it.each([
   },
 )
 
-it('logs the start and the end of its drain', { timeout: LIMIT_MS }, async () => {
-  using directory = temporaryDirectory()
-  await using server = await ServerProcess.start({ TUTTI_DATA_DIR: directory.path })
-  await server.end('SIGHUP')
-  expect(server.errors).toMatch(
-    /"message":"Draining","runs":0,"drainTimeoutMs":10000\}\n.*"message":"Stopped"/s,
-  )
-})
+it(
+  'A server that npm starts logs the start and the end of its drain',
+  { timeout: LIMIT_MS },
+  async () => {
+    using directory = temporaryDirectory()
+    await using server = await ServerProcess.start({ TUTTI_DATA_DIR: directory.path })
+    await server.end('SIGHUP')
+    expect(server.errors).toMatch(
+      /"message":"Draining","runs":0,"drainTimeoutMs":10000\}\n.*"message":"Stopped"/s,
+    )
+  },
+)
 
-it('reports the process that uses the store', { timeout: LIMIT_MS }, async () => {
+it('A server reports the process that uses its store', { timeout: LIMIT_MS }, async () => {
   using directory = temporaryDirectory()
   await using server = await ServerProcess.start({ TUTTI_DATA_DIR: directory.path })
   const { errors } = await ServerProcess.refused({ TUTTI_DATA_DIR: directory.path })
   expect(errors).toContain(`process ${server.pid} is using it`)
 })
 
-it('rejects a data directory that cannot be created', { timeout: LIMIT_MS }, async () => {
+it('A server rejects a data directory that cannot be created', { timeout: LIMIT_MS }, async () => {
   const { code, errors } = await ServerProcess.refused({ TUTTI_DATA_DIR: '/proc/x' })
   expect(code).toBe(1)
   expect(errors).toMatch(/Cannot open the run store in "\/proc\/x": ENOENT/)

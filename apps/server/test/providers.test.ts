@@ -29,35 +29,38 @@ describe('a server with a provider key', () => {
       anthropicStub,
       (url) => ({ ANTHROPIC_API_KEY: 'sk-test', ANTHROPIC_BASE_URL: url }),
     ],
-  ])('executes the same run on %s, through its real wire format', async (_, stub, variables) => {
-    using data = temporaryDirectory()
-    await using provider = await stub(SCRIPT)
-    await using server = await ServerProcess.start({
-      TUTTI_DATA_DIR: data.path,
-      ...variables(provider.baseUrl),
-    })
-    expect(server.output).not.toContain('scripted')
-    const client = server.client()
-    const { runId } = await client.runs.submit({ inputs: { topic: 'AI safety' } })
-    const texts: string[] = []
-    for await (const event of client.runs.events(runId)) {
-      if (event.type === 'token') texts.push(event.token)
-    }
-    expect(texts.join('')).toBe(SCRIPT.map(({ text }) => text).join(''))
-    expect(await client.runs.get(runId)).toMatchObject({
-      status: 'COMPLETED',
-      tasks: [
-        { name: 'researcher', tokenCount: 324, toolCallCount: 1, output: SCRIPT[1]?.text },
-        { name: 'writer', tokenCount: 98, toolCallCount: 0, output: SCRIPT[2]?.text },
-      ],
-      metrics: { totalTokens: 422, totalToolCalls: 1 },
-    })
-    const { body } = await provider.request(1)
-    expect(JSON.stringify(body)).toContain('ai-safety-goals')
-    expect(server.errors).not.toMatch(/"level":"(?:warn|error)"/)
-  })
+  ])(
+    'A server with a provider key executes the same run on %s, through its real wire format',
+    async (_, stub, variables) => {
+      using data = temporaryDirectory()
+      await using provider = await stub(SCRIPT)
+      await using server = await ServerProcess.start({
+        TUTTI_DATA_DIR: data.path,
+        ...variables(provider.baseUrl),
+      })
+      expect(server.output).not.toContain('scripted')
+      const client = server.client()
+      const { runId } = await client.runs.submit({ inputs: { topic: 'AI safety' } })
+      const texts: string[] = []
+      for await (const event of client.runs.events(runId)) {
+        if (event.type === 'token') texts.push(event.token)
+      }
+      expect(texts.join('')).toBe(SCRIPT.map(({ text }) => text).join(''))
+      expect(await client.runs.get(runId)).toMatchObject({
+        status: 'COMPLETED',
+        tasks: [
+          { name: 'researcher', tokenCount: 324, toolCallCount: 1, output: SCRIPT[1]?.text },
+          { name: 'writer', tokenCount: 98, toolCallCount: 0, output: SCRIPT[2]?.text },
+        ],
+        metrics: { totalTokens: 422, totalToolCalls: 1 },
+      })
+      const { body } = await provider.request(1)
+      expect(JSON.stringify(body)).toContain('ai-safety-goals')
+      expect(server.errors).not.toMatch(/"level":"(?:warn|error)"/)
+    },
+  )
 
-  it('fails a run when the provider rejects the key, without showing the key', async () => {
+  it('A server with a provider key fails a run when the provider rejects the key, without showing the key', async () => {
     using data = temporaryDirectory()
     await using provider = await openaiStub(() => ({ status: 401, message: 'Incorrect API key' }))
     await using server = await ServerProcess.start({
@@ -81,7 +84,7 @@ describe('a server with a provider key', () => {
 })
 
 describe('a thread', () => {
-  it('continues on Anthropic after an empty answer', async () => {
+  it('A thread continues on Anthropic after an empty answer', async () => {
     await using provider = await anthropicStub(['Hello', '', 'Still here'])
     const chat = ensemble({
       name: 'chat',

@@ -23,7 +23,7 @@ describe('the commands of the documentation', () => {
     rmSync(home, { recursive: true })
   })
 
-  it('submit a run, which completes', async () => {
+  it('The documented commands submit a run, which completes', async () => {
     const [, path = '', body = ''] =
       /localhost:7329(\/api\/runs\S*?)'? -H [^{]*?-d '([^']+)'/s.exec(README) ?? []
     const address = new URL(path, server.url)
@@ -38,7 +38,7 @@ describe('the commands of the documentation', () => {
     expect(tasks.at(-1).output).toContain('AI safety: a brief\n\n- ')
   })
 
-  it('call the server like another agent', async () => {
+  it('The documented commands call the server like another agent', async () => {
     const [, path = '', body = ''] =
       /localhost:7329(\/tasks\/send) -H [^{]*?-d '([^']+)'/.exec(OTHER_AGENTS) ?? []
     const headers = { 'content-type': 'application/json' }

@@ -14,7 +14,7 @@ const HASHED = 'hashed-key-of-length'
 const HASH = createHash('sha256').update(HASHED).digest('hex')
 
 describe('a server on a public address', () => {
-  it('does not start without keys, and explains what to do', async () => {
+  it('A server on a public address does not start without keys, and explains what to do', async () => {
     using data = temporaryDirectory()
     for (const HOST of ['0.0.0.0', '::']) {
       const { code, errors } = await ServerProcess.refused({ HOST, TUTTI_DATA_DIR: data.path })
@@ -25,7 +25,7 @@ describe('a server on a public address', () => {
     }
   })
 
-  it('starts with keys from the config only', async () => {
+  it('A server on a public address starts with keys from the config only', async () => {
     using data = temporaryDirectory()
     await using server = await start(data.path, { HOST: '0.0.0.0' })
     const url = server.url.replace('0.0.0.0', '127.0.0.1')
@@ -35,7 +35,7 @@ describe('a server on a public address', () => {
 })
 
 describe('keys of a server', () => {
-  it('are read from the environment and the config, plain and hashed, with scopes', async () => {
+  it('Keys of a server are read from the environment and the config, plain and hashed, with scopes', async () => {
     using data = temporaryDirectory()
     const TUTTI_API_KEYS = `${ADMIN},ci:runs:read+runs:write:sha256:${HASH}`
     await using server = await start(data.path, { TUTTI_API_KEYS })
@@ -54,7 +54,7 @@ describe('keys of a server', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBe('https://app.example.com')
   })
 
-  it('prevent a start when they are invalid, with every problem and without the keys', async () => {
+  it('Keys of a server prevent a start when they are invalid, with every problem and without the keys', async () => {
     using data = temporaryDirectory()
     const { code, errors } = await ServerProcess.refused({
       TUTTI_DATA_DIR: data.path,
@@ -68,7 +68,7 @@ describe('keys of a server', () => {
 })
 
 describe('secrets of a server', () => {
-  it('do not appear in logs, errors, events and responses', async () => {
+  it('Secrets of a server do not appear in logs, errors, events and responses', async () => {
     using data = temporaryDirectory()
     await using server = await start(data.path, {
       TUTTI_API_KEYS: ADMIN,
@@ -89,7 +89,7 @@ describe('secrets of a server', () => {
     expect(server.errors).not.toMatch(/env-secret|config-secret|-key-of-length/)
   })
 
-  it('do not appear in the message of a failed start', async () => {
+  it('Secrets of a server do not appear in the message of a failed start', async () => {
     const DATABASE_URL = 'postgres://user:pass-of-database@127.0.0.1:1/pass-of-database'
     const { code, errors } = await ServerProcess.refused({ DATABASE_URL })
     expect(code).toBe(1)
@@ -98,7 +98,7 @@ describe('secrets of a server', () => {
 })
 
 describe('the cost of runs', () => {
-  it('is known for models in the price list without configuration', async () => {
+  it('The cost of runs is known for models in the price list without configuration', async () => {
     using data = temporaryDirectory()
     await using server = await start(data.path, { TUTTI_API_KEYS: ADMIN })
     const answer = await ask(server.url, '/api/runs?wait=30', ADMIN, {})
@@ -108,7 +108,7 @@ describe('the cost of runs', () => {
 })
 
 describe('a drain request', () => {
-  it('ends the process like SIGTERM, and is recorded in the audit trail', async () => {
+  it('A drain request ends the process like SIGTERM, and is recorded in the audit trail', async () => {
     using data = temporaryDirectory()
     const server = await start(data.path, { TUTTI_API_KEYS: ADMIN })
     expect((await ask(server.url, '/api/lifecycle/drain', 'reader-key-of-length', {})).status).toBe(
@@ -126,7 +126,7 @@ describe('a drain request', () => {
 })
 
 describe('an attacked server', () => {
-  it('continues, logs no error, and stops cleanly', async () => {
+  it('An attacked server continues, logs no error, and stops cleanly', async () => {
     using data = temporaryDirectory()
     await using server = await start(data.path, { TUTTI_API_KEYS: ADMIN })
     const garbage = [

@@ -20,7 +20,7 @@ function start(args: readonly string[]) {
 }
 
 describe('serve() of the built package', () => {
-  it('serves ensembles, handles no signals, and frees the port when closed', async () => {
+  it('serve() of the built package serves ensembles, handles no signals, and frees the port when closed', async () => {
     using data = temporaryDirectory()
     const child = start([data.path])
     const exited = once(child, 'exit')
@@ -47,7 +47,7 @@ describe('serve() of the built package', () => {
     expect([await rest, await errors]).toEqual(['closed\n', ''])
   })
 
-  it('rejects a public address without keys', async () => {
+  it('serve() of the built package rejects a public address without keys', async () => {
     using data = temporaryDirectory()
     const child = start([data.path, '0.0.0.0'])
     const errors = text(child.stderr)

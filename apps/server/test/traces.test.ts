@@ -43,7 +43,7 @@ const HOOK = `import { registerHooks } from 'node:module'
 const HOOKED = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(HOOK)}` }
 
 describe('traces', { timeout: LIMIT_MS }, () => {
-  it('are not created by default, without loading OpenTelemetry', async () => {
+  it('Traces are not created by default, without loading OpenTelemetry', async () => {
     using files = recordSteps()
     await using server = await files.start({ ...HOOKED })
     const events = await readEvents(server, await submit(server))
@@ -54,7 +54,7 @@ describe('traces', { timeout: LIMIT_MS }, () => {
     expect(errors).toContain('Loaded the SDK')
   })
 
-  it('are complete over kill -9, and over a review of an unowned run', async () => {
+  it('Traces are complete over kill -9, and over a review of an unowned run', async () => {
     await using collector = await startCollector()
     using files = recordSteps()
     files.hold(2)
@@ -89,7 +89,7 @@ describe('traces', { timeout: LIMIT_MS }, () => {
     expect(collector.headers[0]).toMatchObject({ 'x-collector-key': SECRET })
   })
 
-  it('span two servers and their caller', async () => {
+  it('Traces span two servers and their caller', async () => {
     await using collector = await startCollector()
     using data = temporaryDirectory()
     const variables = { ...sendingTo(collector.endpoint), TUTTI_CONFIG: TRACED }
@@ -135,7 +135,7 @@ describe('traces', { timeout: LIMIT_MS }, () => {
     )
   })
 
-  it('cause one warning, and affect neither runs nor a stop, when the collector is unreachable', async () => {
+  it('Traces cause one warning, and affect neither runs nor a stop, when the collector is unreachable', async () => {
     using files = recordSteps()
     await using server = await files.start({
       ...sendingTo('http://127.0.0.1:1'),

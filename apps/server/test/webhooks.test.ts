@@ -20,7 +20,7 @@ afterEach(() => {
   rmSync(home, { recursive: true })
 })
 
-it('notifies a webhook of the config file about runs that name it, without showing its secret', async () => {
+it('The server notifies a webhook of the config file about runs that name it, without showing its secret', async () => {
   await using receiver = await webhookReceiver()
   const { url, secret } = receiver
   const hook = { HOOK_URL: url, HOOK_WORD: secret }
@@ -35,7 +35,7 @@ it('notifies a webhook of the config file about runs that name it, without showi
   expect(`${server.output}${server.errors}`).not.toContain(secret)
 })
 
-it('rejects an invalid webhook at the start, with every problem and without its secret', async () => {
+it('The server rejects an invalid webhook at the start, with every problem and without its secret', async () => {
   const hook = { HOOK_URL: 'nowhere', HOOK_WORD: 'my-little-word' }
   const { code, errors } = await ServerProcess.refused({
     TUTTI_DATA_DIR: home,

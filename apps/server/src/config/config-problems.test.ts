@@ -12,7 +12,7 @@ const band = ensemble({
 const KEY = 'a-key-of-some-length'
 
 describe('findConfigProblems', () => {
-  it('returns no problem for a valid config', () => {
+  it('findConfigProblems returns no problem for a valid config', () => {
     const keys = [
       {
         name: 'a',
@@ -103,13 +103,13 @@ describe('findConfigProblems', () => {
       { ensembles: [band], auth: { keys: {}, open: 1, allowUnauthenticated: 'yes' } },
       ['"open"', 'true or false', 'a list of keys'],
     ],
-  ])('reports the problems of %s', (_, config, expected) => {
+  ])('findConfigProblems reports the problems of %s', (_, config, expected) => {
     expect(findConfigProblems(config)).toEqual(
       expected.map((text) => expect.stringContaining(text)),
     )
   })
 
-  it('names every problem of every key, without the keys', () => {
+  it('findConfigProblems names every problem of every key, without the keys', () => {
     const keys = [
       { name: '', key: 'secret value' },
       { name: 'b', key: KEY, sha256: 'also-secret' },
@@ -141,12 +141,12 @@ describe('findConfigProblems', () => {
 })
 
 describe('toEpochMs', () => {
-  it('reads times and numbers, and returns NaN for anything else', () => {
+  it('toEpochMs reads times and numbers, and returns NaN for anything else', () => {
     expect([toEpochMs(5), toEpochMs('1970-01-01T00:00:01Z')]).toEqual([5, 1_000])
     expect([toEpochMs('soon'), toEpochMs({})]).toEqual([NaN, NaN])
   })
 
-  it('names the problems of telemetry, without the headers', () => {
+  it('findConfigProblems names the problems of telemetry, without the headers', () => {
     const problems = (telemetry: unknown) => findConfigProblems({ ensembles: [band], telemetry })
     expect(problems(true)).toEqual(['"telemetry" must be an object'])
     expect(problems({ traces: 'yes', captureContent: 1, logs: true })).toEqual([

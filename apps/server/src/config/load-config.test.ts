@@ -17,7 +17,7 @@ afterAll(() => {
 })
 
 describe('loadConfig', () => {
-  it('throws an error with the file and the reason when the file cannot be used', async () => {
+  it('loadConfig throws an error with the file and the reason when the file cannot be used', async () => {
     const broken = join(directory, 'broken.mjs')
     writeFileSync(broken, 'export default {')
     const empty = join(directory, 'empty.mjs')
@@ -36,7 +36,7 @@ describe('loadConfig', () => {
     }
   })
 
-  it('says which version of Node runs a TypeScript config', async () => {
+  it('loadConfig says which version of Node runs a TypeScript config', async () => {
     // Like Node before 22.18, which the tests do not run on.
     const path = join(directory, 'typed.mjs')
     const message = 'Unknown file extension ".ts" for /app/c.config.ts'
@@ -51,7 +51,7 @@ describe('loadConfig', () => {
     })
   })
 
-  it('adds the position of an invalid setting', async () => {
+  it('loadConfig adds the position of an invalid setting', async () => {
     const path = join(directory, 'settings.mjs')
     writeFileSync(path, 'export default {\n  port: 1,\n  limits: { leaseMs: "5s" },\n}\n')
     await expect(loadConfig(path)).rejects.toThrow(
@@ -63,7 +63,7 @@ describe('loadConfig', () => {
     )
   })
 
-  it('returns undefined when there is no config file', async () => {
+  it('loadConfig returns undefined when there is no config file', async () => {
     expect(await loadConfig(undefined)).toBeUndefined()
   })
 })

@@ -29,7 +29,7 @@ describe('readApiKeys', () => {
       `ci:runs:read+runs:write:sha256:${HASH}`,
       { name: 'ci', scopes: ['runs:read', 'runs:write'], sha256: HASH },
     ],
-  ])('parses %s', (list, expected) => {
+  ])('readApiKeys parses %s', (list, expected) => {
     const problems: string[] = []
     expect(readApiKeys(list, problems)).toEqual([
       { key: undefined, sha256: undefined, ...expected },
@@ -37,14 +37,14 @@ describe('readApiKeys', () => {
     expect(problems).toEqual([])
   })
 
-  it('returns no keys for an empty list, and skips empty entries', () => {
+  it('readApiKeys returns no keys for an empty list, and skips empty entries', () => {
     const problems: string[] = []
     expect(['', ' , ,'].map((list) => readApiKeys(list, problems))).toEqual([[], []])
     expect(readApiKeys(` ${KEY} ,, b:${KEY}x `, problems)).toHaveLength(2)
     expect(problems).toEqual([])
   })
 
-  it('reports a key with roles and no scopes, and a role that is not a name', () => {
+  it('readApiKeys reports a key with roles and no scopes, and a role that is not a name', () => {
     const problems: string[] = []
     readApiKeys(`a:role=cfo:${KEY},b:runs:read+role=:${KEY}`, problems)
     expect(problems).toEqual([
@@ -53,7 +53,7 @@ describe('readApiKeys', () => {
     ])
   })
 
-  it('reports every problem, without the keys', () => {
+  it('readApiKeys reports every problem, without the keys', () => {
     const problems: string[] = []
     readApiKeys(
       `ci:tooshort,two words:${KEY},x:root:${KEY},x:${KEY},y:sha256:abc,z::${KEY},secret part:with:${KEY}`,

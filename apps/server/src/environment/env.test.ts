@@ -11,7 +11,7 @@ const NO_TELEMETRY = {
 }
 
 describe('readEnvironment', () => {
-  it('has a default for every setting', () => {
+  it('readEnvironment has a default for every setting', () => {
     expect(readEnvironment({})).toEqual({
       host: '127.0.0.1',
       port: 7329,
@@ -36,7 +36,7 @@ describe('readEnvironment', () => {
     })
   })
 
-  it('reads every variable, and treats empty ones as not set', () => {
+  it('readEnvironment reads every variable, and treats empty ones as not set', () => {
     expect(
       readEnvironment({
         HOST: '0.0.0.0',
@@ -91,7 +91,7 @@ describe('readEnvironment', () => {
     })
   })
 
-  it('reports every invalid variable, without keys', () => {
+  it('readEnvironment reports every invalid variable, without keys', () => {
     const read = () =>
       readEnvironment({
         PORT: '80a',
@@ -122,7 +122,7 @@ describe('readEnvironment', () => {
     expect(() => readEnvironment({ PORT: '65536' })).toThrow('PORT')
   })
 
-  it.each(['api', 'worker'])('requires a database for the role %s', (role) => {
+  it.each(['api', 'worker'])('readEnvironment requires a database for the role %s', (role) => {
     expect(() => readEnvironment({ TUTTI_ROLE: role })).toThrow(
       `TUTTI_ROLE "${role}" needs DATABASE_URL`,
     )
@@ -130,7 +130,7 @@ describe('readEnvironment', () => {
     expect(readEnvironment({ TUTTI_ROLE: role, DATABASE_URL: url })).toMatchObject({ role })
   })
 
-  it('lists as secrets the variables with secret names, and the passwords of databases', () => {
+  it('readEnvironment lists as secrets the variables with secret names, and the passwords of databases', () => {
     const variables: Readonly<Record<string, string>> = {
       STRIPE_KEY: 'stripe-value',
       github_token: 'github-value',
@@ -166,7 +166,7 @@ describe('readEnvironment', () => {
   })
 
   it.for(['DATABASE_LISTEN_URL', 'DATABASE_READ_URL'])(
-    'rejects %s without DATABASE_URL',
+    'readEnvironment rejects %s without DATABASE_URL',
     (name) => {
       expect(() => readEnvironment({ [name]: 'postgres://db/tutti' })).toThrow(
         `${name} is set without DATABASE_URL`,
@@ -174,7 +174,7 @@ describe('readEnvironment', () => {
     },
   )
 
-  it('reads the servers of a NATS cluster, and names everything that is wrong with them', () => {
+  it('readEnvironment reads the servers of a NATS cluster, and names everything that is wrong with them', () => {
     const DATABASE_URL = 'postgres://db/tutti'
     expect(readEnvironment({ DATABASE_URL }).nats).toBeUndefined()
     const NATS_URL = 'nats://one:4222,tls://two'
@@ -186,7 +186,7 @@ describe('readEnvironment', () => {
     )
   })
 
-  it('rejects a DATABASE_URL without a host', () => {
+  it('readEnvironment rejects a DATABASE_URL without a host', () => {
     expect(() => readEnvironment({ DATABASE_URL: 'postgres://' })).toThrow('DATABASE_URL must be')
   })
 })

@@ -9,7 +9,7 @@ import type { ProcessVariables } from './env-table.ts'
 const read = (variables: ProcessVariables) => readEnvironment(variables).telemetry
 
 describe('toTelemetry', () => {
-  it('sends no traces by default', () => {
+  it('toTelemetry sends no traces by default', () => {
     expect(read({})).toEqual({
       isDisabled: false,
       tracesUrl: undefined,
@@ -31,11 +31,11 @@ describe('toTelemetry', () => {
       },
       'http://t/in',
     ],
-  ] as const)('reads %o as the address %s', (variables, url) => {
+  ] as const)('toTelemetry reads %o as the address %s', (variables, url) => {
     expect(read(variables)).toMatchObject({ tracesUrl: url })
   })
 
-  it('reads lists of pairs, and prefers the variables for traces', () => {
+  it('toTelemetry reads lists of pairs, and prefers the variables for traces', () => {
     expect(
       read({
         OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20abc, x=1',
@@ -55,7 +55,7 @@ describe('toTelemetry', () => {
     [{ OTEL_SDK_DISABLED: 'false' }, false],
     [{ OTEL_TRACES_EXPORTER: 'none' }, true],
     [{ OTEL_TRACES_EXPORTER: 'otlp' }, false],
-  ] as const)('reads %o as disabled: %s', (variables, isDisabled) => {
+  ] as const)('toTelemetry reads %o as disabled: %s', (variables, isDisabled) => {
     expect(read(variables)).toMatchObject({ isDisabled })
   })
 
@@ -68,7 +68,7 @@ describe('toTelemetry', () => {
     ['parentbased_traceidratio', '0.5', true, 0.5],
     ['parentbased_traceidratio', undefined, true, 1],
   ])(
-    'reads the sampler %s with %s as followsParent %s and ratio %s',
+    'toTelemetry reads the sampler %s with %s as followsParent %s and ratio %s',
     (name, arg, followsParent, ratio) => {
       const given = arg === undefined ? {} : { OTEL_TRACES_SAMPLER_ARG: arg }
       expect(read({ OTEL_TRACES_SAMPLER: name, ...given })).toMatchObject({
@@ -77,7 +77,7 @@ describe('toTelemetry', () => {
     },
   )
 
-  it('reports every invalid variable, without secrets', () => {
+  it('toTelemetry reports every invalid variable, without secrets', () => {
     const variables = {
       OTEL_TRACES_EXPORTER: 'zipkin',
       OTEL_EXPORTER_OTLP_ENDPOINT: 'user:secret@collector',
@@ -106,7 +106,7 @@ describe('toTelemetry', () => {
     )
   })
 
-  it('does not check the variables for all signals that those for traces replace', () => {
+  it('toTelemetry does not check the variables for all signals that those for traces replace', () => {
     expect(
       read({
         OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317',
@@ -120,7 +120,7 @@ describe('toTelemetry', () => {
     )
   })
 
-  it('lists the headers and passwords of a collector as secrets', () => {
+  it('toTelemetry lists the headers and passwords of a collector as secrets', () => {
     const { secrets } = readEnvironment({
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://me:pass%2Dword@collector',
       OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20abcdefgh12,x=short',

@@ -10,7 +10,7 @@ function logged(colors = false) {
   return { lines, logger: plainLogger((line) => lines.push(line), { colors, redactor, now }) }
 }
 
-it('writes time, level, message, run and fields in one line, without secrets and escape codes', () => {
+it('The console log writes time, level, message, run and fields in one line, without secrets and escape codes', () => {
   const { lines, logger } = logged()
   logger.debug('Asked')
   logger.info('Begun', { runId: 'run-1', count: 2, where: 'over there', nothing: undefined })
@@ -22,7 +22,7 @@ it('writes time, level, message, run and fields in one line, without secrets and
   ])
 })
 
-it('writes an error below the line: with its message if it is expected, otherwise with its stack', () => {
+it('The console log writes an error below the line: with its message if it is expected, otherwise with its stack', () => {
   const { lines, logger } = logged()
   const cause = new Error('The disk is hush-hush')
   logger.error('Lost', { error: new TuttiError('STORE_UNAVAILABLE', 'No store', { cause }) })
@@ -35,7 +35,7 @@ it('writes an error below the line: with its message if it is expected, otherwis
   expect(lines[2]).toBe('03:04:05 warn  Odd circle=(not serializable)\n  words\n')
 })
 
-it('colors only the time and the level', () => {
+it('The console log colors only the time and the level', () => {
   const { lines, logger } = logged(true)
   logger.error('Lost')
   expect(lines).toEqual(['\x1b[2m03:04:05\x1b[22m \x1b[31merror\x1b[39m Lost\n'])

@@ -8,7 +8,7 @@ import { atLevel, jsonLogger } from './log.ts'
 const SECRET = 'sk-live-"1234567890"'
 
 describe('jsonLogger', () => {
-  it('writes one JSON object per line', () => {
+  it('jsonLogger writes one JSON object per line', () => {
     const { logger, lines } = recording()
     logger.info('Hello', { runId: 'a\nb', size: 10n })
     logger.info('a\u2028b\u2029c\u0085d')
@@ -25,7 +25,7 @@ describe('jsonLogger', () => {
     expect(lines[0]).toMatch(/^[^\n]+\n$/)
   })
 
-  it('redacts secrets in messages, fields, errors and causes', () => {
+  it('jsonLogger redacts secrets in messages, fields, errors and causes', () => {
     const { logger, lines } = recording()
     const cause = new Error(`cause ${SECRET}`)
     const error = new TuttiError('INTERNAL', `error ${SECRET}`, { cause })
@@ -43,7 +43,7 @@ describe('jsonLogger', () => {
     })
   })
 
-  it('replaces fields that cannot be serialized', () => {
+  it('jsonLogger replaces fields that cannot be serialized', () => {
     const { logger, lines } = recording()
     const circle: Record<string, unknown> = {}
     circle['self'] = circle
@@ -64,7 +64,7 @@ describe('jsonLogger', () => {
 
 describe('atLevel', () => {
   it.each(LOG_LEVELS.map((level, index) => [level, LOG_LEVELS.slice(index)] as const))(
-    'writes lines from level %s on: %j',
+    'atLevel writes lines from level %s on: %j',
     (level, written) => {
       const { logger, lines } = recording()
       const log = atLevel(logger, level)

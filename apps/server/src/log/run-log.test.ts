@@ -28,7 +28,7 @@ function log(...events: readonly object[]): readonly Readonly<Record<string, unk
 }
 
 describe('the log of failures', () => {
-  it('has the message of the error of a task, a model call and a run, redacted, as warnings', () => {
+  it('The log of failures has the message of the error of a task, a model call and a run, redacted, as warnings', () => {
     const lines = log(
       { type: 'task_attempt_failed', ...FAILED, willRetry: true },
       { type: 'task_failed', ...FAILED, willRetry: false },
@@ -68,20 +68,23 @@ describe('the log of failures', () => {
     ])
   })
 
-  it('has at most 2,000 characters of a message', () => {
+  it('The log of failures has at most 2,000 characters of a message', () => {
     const [line] = log({ type: 'task_failed', ...FAILED, reason: 'x'.repeat(3_000) })
     expect(line?.['reason']).toBe(`${'x'.repeat(2_000)}\n[truncated: 3000 characters in full]`)
   })
 
-  it('has the rejection of a reviewer at level info, without the feedback', () => {
+  it('The log of failures has the rejection of a reviewer at level info, without the feedback', () => {
     const [line] = log({ type: 'task_failed', ...FAILED, code: 'REVIEW_REJECTED', willRetry: true })
     expect(line).toMatchObject({ level: 'info', message: 'Task rejected', willRetry: true })
     expect(line).not.toHaveProperty('reason')
   })
 
-  it.each(['COMPLETED', 'CANCELLED'])('reports a run that is %s at level info', (status) => {
-    const [line] = log({ type: 'run_result', status, durationMs: 9 })
-    expect(line).toMatchObject({ level: 'info', message: 'Run ended', status })
-    expect(line).not.toHaveProperty('reason')
-  })
+  it.each(['COMPLETED', 'CANCELLED'])(
+    'The log of failures reports a run that is %s at level info',
+    (status) => {
+      const [line] = log({ type: 'run_result', status, durationMs: 9 })
+      expect(line).toMatchObject({ level: 'info', message: 'Run ended', status })
+      expect(line).not.toHaveProperty('reason')
+    },
+  )
 })

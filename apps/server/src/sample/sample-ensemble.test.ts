@@ -9,7 +9,7 @@ import { sampleEnsemble } from './sample-ensemble.ts'
 import { sampleModel } from './sample-model.ts'
 
 describe('the sample ensemble', () => {
-  it('writes a brief from the results of its tools', async () => {
+  it('The sample ensemble writes a brief from the results of its tools', async () => {
     const { status, tasks, metrics } = await sampleEnsemble(sampleModel({ delayMs: 0 })).run({
       topic: 'AI safety',
     })
@@ -24,13 +24,13 @@ describe('the sample ensemble', () => {
     expect(metrics.totalToolCalls).toBe(5)
   })
 
-  it('has a model that retains no requests, because its server may run for months', async () => {
+  it('The sample ensemble has a model that retains no requests, because its server may run for months', async () => {
     const model = sampleModel({ delayMs: 0 })
     await sampleEnsemble(model).run({ topic: 'AI safety' })
     expect(model).toMatchObject({ requests: [] })
   })
 
-  it('reports that the library has nothing on a topic', async () => {
+  it('The sample ensemble reports that the library has nothing on a topic', async () => {
     const { status, output } = await sampleEnsemble(sampleModel({ delayMs: 0 })).run({
       topic: 'zebra husbandry',
     })
@@ -40,7 +40,7 @@ describe('the sample ensemble', () => {
 })
 
 describe('the sample ensemble with a review', () => {
-  it('combines both researchers, and revises the brief after feedback', async () => {
+  it('The sample ensemble with a review combines both researchers, and revises the brief after feedback', async () => {
     const reviewer = scriptedReviewer([
       { action: 'REJECT', feedback: 'Say who it is for.' },
       'CONTINUE',
@@ -60,7 +60,7 @@ describe('the sample ensemble with a review', () => {
 })
 
 describe('the tools of the samples', () => {
-  it('search by subject, best match first, and return an empty list without a match', async () => {
+  it('The tools of the samples search by subject, best match first, and return an empty list without a match', async () => {
     const found = await call(searchLibrary, { query: 'the safety of AI', limit: 2 })
     expect(found.structured).toEqual([
       { id: 'ai-safety-goals', title: 'The goals of AI safety' },
@@ -69,7 +69,7 @@ describe('the tools of the samples', () => {
     expect((await call(searchLibrary, { query: 'zebra' })).output).toBe('[]')
   })
 
-  it('read an article, and list the known ids for an unknown one', async () => {
+  it('The tools of the samples read an article, and list the known ids for an unknown one', async () => {
     expect((await call(readArticle, { id: 'orchestra' })).output).toMatch(/^How an orchestra/)
     expect(await call(readArticle, { id: 'opera' })).toMatchObject({
       success: false,
@@ -77,7 +77,7 @@ describe('the tools of the samples', () => {
     })
   })
 
-  it('measure a text', async () => {
+  it('The tools of the samples measure a text', async () => {
     const text = 'It is half-done. Isn’t it? Yes!'
     expect((await call(measureText, { text })).structured).toEqual({
       words: 6,

@@ -45,7 +45,7 @@ async function runProgram(isSentMessages = false) {
   return { own, pid: child.pid, printed: JSON.parse(output) }
 }
 
-it('replaces the program, which keeps its id, arguments, flags and environment', async () => {
+it('The restart replaces the program, which keeps its id, arguments, flags and environment', async () => {
   const { own, pid, printed } = await runProgram()
   expect(printed).toEqual({
     pid,
@@ -55,7 +55,7 @@ it('replaces the program, which keeps its id, arguments, flags and environment',
   })
 })
 
-it('does not replace a program that its parent sends messages', async () => {
+it('The restart does not replace a program that its parent sends messages', async () => {
   const { own, printed } = await runProgram(true)
   expect(printed.execArgv).toEqual([own])
 })

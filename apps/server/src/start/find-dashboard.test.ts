@@ -31,7 +31,7 @@ afterEach(() => {
 })
 
 describe('findDashboard', () => {
-  it('returns the first folder that has a page', () => {
+  it('findDashboard returns the first folder that has a page', () => {
     put('package')
     expect(findDashboard({}, ALL, { logger, places })).toBe(join(parent, 'package', '/'))
     put('program')
@@ -42,14 +42,14 @@ describe('findDashboard', () => {
     expect(warnings).toEqual([])
   })
 
-  it('returns undefined without a warning when the dashboard is off, and for a worker', () => {
+  it('findDashboard returns undefined without a warning when the dashboard is off, and for a worker', () => {
     put('program')
     expect(findDashboard({ dashboard: false }, ALL, { logger, places })).toBeUndefined()
     expect(findDashboard({}, { role: 'worker' }, { logger, places: [] })).toBeUndefined()
     expect(warnings).toEqual([])
   })
 
-  it('returns undefined with a warning in an installation that lacks the dashboard', () => {
+  it('findDashboard returns undefined with a warning in an installation that lacks the dashboard', () => {
     expect(findDashboard({}, ALL, { logger, places })).toBeUndefined()
     expect(warnings).toEqual([
       [

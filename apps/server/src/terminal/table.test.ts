@@ -7,7 +7,7 @@ import { tableLines } from './table.ts'
 
 import type { RunSummary } from '@tutti/protocol'
 
-it('aligns columns by terminal width, with numbers to the right and cells on one line', () => {
+it('The table aligns columns by terminal width, with numbers to the right and cells on one line', () => {
   const lines = tableLines(
     [{ title: 'NAME' }, { title: 'N', align: 'right' }, { title: 'LAST' }],
     [
@@ -29,11 +29,11 @@ it.each([
   [3_599_999, '59 min'],
   [7_200_000, '2 h'],
   [86_400_000 * 40, '40 d'],
-])('formats an age of %i ms as %s', (ms, text) => {
+])('The table formats an age of %i ms as %s', (ms, text) => {
   expect(formatAge(ms)).toBe(text)
 })
 
-it('shows the current task, open reviews, or the error of a run', () => {
+it('The table shows the current task, open reviews, or the error of a run', () => {
   const run: RunSummary = {
     runId: 'run-1',
     status: 'RUNNING',

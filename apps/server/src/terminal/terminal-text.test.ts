@@ -35,13 +35,13 @@ function terminal(isTTY: boolean) {
 }
 
 describe('untrusted text', () => {
-  it('is stripped of everything that a terminal acts on, including the content of control strings', () => {
+  it('Untrusted text is stripped of everything that a terminal acts on, including the content of control strings', () => {
     expect(toTerminalText(HOSTILE)).toBe('fine_unterminated')
     expect(toTerminalText('a\r\nb\rc\td\ne')).toBe('a\nb\nc  d\ne')
     expect(toSingleLine('a\rb\u0085c\n d')).toBe('a bc d')
   })
 
-  it('is harmless on a terminal, however it is printed', () => {
+  it('Untrusted text is harmless on a terminal, however it is printed', () => {
     const { io, written } = terminal(true)
     printText(HOSTILE, io)
     printLines([[{ text: HOSTILE }]], io)
@@ -52,13 +52,13 @@ describe('untrusted text', () => {
     })
   })
 
-  it('is written unchanged to a file or a pipe', () => {
+  it('Untrusted text is written unchanged to a file or a pipe', () => {
     const { io, written } = terminal(false)
     printText(`${HOSTILE}\n`, io)
     expect(written.out).toBe(`${HOSTILE}\n`)
   })
 
-  it('is escaped in JSON, which parses to the same value', () => {
+  it('Untrusted text is escaped in JSON, which parses to the same value', () => {
     const { io, written } = terminal(true)
     printJson({ [HOSTILE]: HOSTILE }, io)
     expect(written.out).not.toMatch(CONTROL)
@@ -68,7 +68,7 @@ describe('untrusted text', () => {
     )
   })
 
-  it('cannot move the cursor or add lines in the log of "tutti dev"', () => {
+  it('Untrusted text cannot move the cursor or add lines in the log of `tutti dev`', () => {
     const lines: string[] = []
     const redactor = { text: (text: string) => text }
     const now = () => new Date(2026, 0, 2, 3, 4, 5)

@@ -45,13 +45,13 @@ describe.skipIf(process.platform === 'win32')('the script for bash', () => {
       ['tools', 'invoke', '--'],
       ['--timeout', '--help'],
     ],
-  ])('completes %j with %j', (words, expected) => {
+  ])('The script for bash completes %j with %j', (words, expected) => {
     expect(completeInBash(...words)).toEqual(expected)
   })
 })
 
 describe('the scripts for zsh and fish', () => {
-  it('contain each command with its description, quoted, and no hidden command', () => {
+  it('The scripts for zsh and fish contain each command with its description, quoted, and no hidden command', () => {
     const zsh = writeCompletion(createProgram(), 'zsh')
     expect(zsh).toContain(String.raw`'run:start a run: it'\''s followed'`)
     expect(zsh).toContain(`'tools invoke '*) entries=('--timeout:time limit' `)

@@ -20,7 +20,7 @@ describe('checkNode', () => {
     ['22.17.1', '/a/tutti.config.mts', 'problem'],
     ['22.18.0', '/a/tutti.config.ts', 'ok'],
     ['25.0.0-nightly', '/a/tutti.config.ts', 'ok'],
-  ])('rates Node %s with the config %s as %s', (version, configPath, level) => {
+  ])('checkNode rates Node %s with the config %s as %s', (version, configPath, level) => {
     expect(checkNode({ version, needed: '>=22.13', configPath }).level).toBe(level)
   })
 })
@@ -32,7 +32,7 @@ describe('checkAccess', () => {
       ({ level, message }) => `${level} ${message}`,
     )
 
-  it('requires keys on every address but loopback, unless allowUnauthenticated is set', () => {
+  it('checkAccess requires keys on every address but loopback, unless allowUnauthenticated is set', () => {
     for (const host of ['localhost', '127.0.0.1', '::1']) expect(check(host, {})[0]).toMatch(/^ok/)
     for (const host of ['0.0.0.0', '::', '10.0.0.1', '127.evil.example']) {
       expect(check(host, {})).toEqual([expect.stringMatching(/^problem /)])
@@ -43,7 +43,7 @@ describe('checkAccess', () => {
     }
   })
 
-  it('warns of expired keys', () => {
+  it('checkAccess warns of expired keys', () => {
     const keys = [
       { name: 'old', key: 'x', expiresAt: 1_000 },
       { name: 'new', key: 'y', expiresAt: '2100-01-01' },
@@ -66,7 +66,7 @@ describe('checkModels', () => {
       },
     ).map(({ level, message, advice = '' }) => [level, message, advice] as const)
 
-  it('checks the key of each provider once, and never shows it', () => {
+  it('checkModels checks the key of each provider once, and never shows it', () => {
     const models = { a: 'openai:gpt-5-mini', b: 'openai:gpt-5', c: 'groq:x:y', d: 'ollama:z' }
     expect(check(models).map(([level, message]) => `${level} ${message}`)).toEqual([
       'ok openai: gpt-5-mini, gpt-5; OPENAI_API_KEY is set',
@@ -78,7 +78,7 @@ describe('checkModels', () => {
     ])
   })
 
-  it('reports a package that is not installed and how to install it', () => {
+  it('checkModels reports a package that is not installed and how to install it', () => {
     expect(check({ a: 'mistralai:large', b: 'openai:gpt-5' }, ['@langchain/mistralai'])).toEqual([
       [
         'warning',
@@ -89,7 +89,7 @@ describe('checkModels', () => {
     ])
   })
 
-  it('finds installed packages by default', () => {
+  it('checkModels finds installed packages by default', () => {
     const variables = { OPENAI_API_KEY: 'sk-1', PERPLEXITY_API_KEY: 'p-1' }
     const models = { a: 'openai:gpt-5', b: 'perplexity:sonar' }
     expect(checkModels({ ensembles: [], models }, { variables })).toMatchObject([
@@ -98,7 +98,7 @@ describe('checkModels', () => {
     ])
   })
 
-  it('reports a provider that does not exist', () => {
+  it('checkModels reports a provider that does not exist', () => {
     expect(check({ a: 'opnai:gpt-5' })).toEqual([
       [
         'problem',
@@ -110,7 +110,7 @@ describe('checkModels', () => {
 })
 
 describe('checkVariables', () => {
-  it('warns of unknown TUTTI_ variables, and suggests similar ones', () => {
+  it('checkVariables warns of unknown TUTTI_ variables, and suggests similar ones', () => {
     const variables = { TUTTI_DATADIR: 'x', TUTTI_ROLE: 'all', TUTTI_ZEBRA: '1', OTHER: '2' }
     expect(checkVariables(variables)).toMatchObject([
       {
@@ -124,7 +124,7 @@ describe('checkVariables', () => {
 })
 
 describe('checkRetention', () => {
-  it('reports which ended runs are deleted', () => {
+  it('checkRetention reports which ended runs are deleted', () => {
     expect(checkRetention({}).message).toBe('Ended runs are retained without limit')
     const limits = { maxRetainedRuns: 500, maxRetainedAgeMs: 1000 }
     expect(checkRetention({ limits }).message).toBe(
@@ -134,7 +134,7 @@ describe('checkRetention', () => {
 })
 
 describe('checkBudgets', () => {
-  it('warns of a cost limit for a model without a price', async () => {
+  it('checkBudgets warns of a cost limit for a model without a price', async () => {
     const model = scriptedModel([], { provider: 'acme', name: 'large' })
     const tasks = [task({ description: 'Pay', budget: { maxCostUsd: 1 } })]
     const team = ensemble({ name: 'pay', tasks, model })
@@ -152,7 +152,7 @@ describe('checkDisk', () => {
     [51, 'warning'],
     [499, 'warning'],
     [500, 'ok'],
-  ])('rates %i MiB of free space as %s', (mib, level) => {
+  ])('checkDisk rates %i MiB of free space as %s', (mib, level) => {
     expect(checkDisk(mib * 1_048_576, '/data').level).toBe(level)
   })
 })

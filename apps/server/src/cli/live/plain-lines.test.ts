@@ -38,7 +38,7 @@ function formatWithoutTime(event: LoggedRunEvent): readonly string[] {
 }
 
 describe('plainLines for a model call', () => {
-  it('shows why an answer ended early, and no line for a complete answer', () => {
+  it('plainLines shows why an answer ended early, and no line for a complete answer', () => {
     expect(formatWithoutTime({ ...ANSWER, finishReason: 'stop' })).toEqual([])
     expect(formatWithoutTime({ ...ANSWER, finishReason: 'length' })).toEqual([
       'write: model small: answer truncated at the output limit',
@@ -48,7 +48,7 @@ describe('plainLines for a model call', () => {
     )
   })
 
-  it('shows how long the provider asks to wait, even if the next model does not wait', () => {
+  it('plainLines shows how long the provider asks to wait, even if the next model does not wait', () => {
     expect(formatWithoutTime({ ...FAILURE, retryAfterMs: 90_000, nextModel: 'large' })).toEqual([
       expect.stringMatching(/Slow down; the provider asks to wait .*; next model: large$/),
     ])
@@ -70,7 +70,7 @@ describe('plainLines for a completed task', () => {
     iterationLimitReached: false,
   } as const
 
-  it('shows its duration, or that the request of a fork gave its output', () => {
+  it('plainLines shows the duration of a completed task, or that the request of a fork gave its output', () => {
     expect(formatWithoutTime(completed)).toEqual(['write: completed in 20 ms'])
     expect(formatWithoutTime({ ...completed, outputGiven: true })).toEqual(['write: output given'])
   })

@@ -20,7 +20,7 @@ const show = (change: Partial<RunComparison> = {}): string =>
     .map(lineText)
     .join('\n')
 
-it('shows both runs, their relation, totals with changes, inputs and tasks', () => {
+it('The comparison shows both runs, their relation, totals with changes, inputs and tasks', () => {
   expect(show()).toMatchInlineSnapshot(`
     "A  run-7f3a2b  COMPLETED  briefing
     B  run-9c1d4e  FAILED  briefing
@@ -47,7 +47,7 @@ it('shows both runs, their relation, totals with changes, inputs and tasks', () 
   `)
 })
 
-it('shows descriptions, outputs and tool calls that differ, with signs', () => {
+it('The comparison shows descriptions, outputs and tool calls that differ, with signs', () => {
   const [task] = readFixture().tasks
   const side = task?.a
   if (task === undefined || side === undefined) throw new Error('The fixture has no task')
@@ -95,7 +95,7 @@ it('shows descriptions, outputs and tool calls that differ, with signs', () => {
   `)
 })
 
-it('says when only a part is compared, and when texts differ after the part', () => {
+it('The comparison says when only a part is compared, and when texts differ after the part', () => {
   const [task] = readFixture().tasks
   if (task === undefined) throw new Error('The fixture has no task')
   const shown = show({ tasks: [{ ...task, sameOutput: false }] })
@@ -108,11 +108,11 @@ it.each([
   ['CHILD', 'A is a fork after event 0 of B'],
   ['SAME', 'A and B are the same run'],
   ['SIBLINGS', 'A is a fork after event 0 and B a fork after event 14 of'],
-] as const)('describes the relation %s', (relation, text) => {
+] as const)('The comparison describes the relation %s', (relation, text) => {
   expect(show({ relation })).toContain(text)
 })
 
-it('compares long texts that have nothing in common without a diff by lines', () => {
+it('The comparison shows long texts that have nothing in common without a diff by lines', () => {
   const [task] = readFixture().tasks
   const side = task?.a
   if (task === undefined || side === undefined) throw new Error('The fixture has no task')

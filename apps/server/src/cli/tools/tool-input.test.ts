@@ -50,19 +50,19 @@ describe('toolInput', () => {
     ['textOrNumber=2', { textOrNumber: '2' }],
     ['anything=[1]', { anything: [1] }],
     ['anything=words', { anything: 'words' }],
-  ])('converts %s to the type in the schema', (pair, input) => {
+  ])('toolInput converts %s to the type in the schema', (pair, input) => {
     expect(toolInput([pair], SCHEMA)).toEqual(input)
   })
 
   it.each(['count=many', 'count=5.5', 'deep=yes', 'place=[1]', 'kind=c', 'only=1'])(
-    'passes %s on as text when it matches no type, so that the server reports the problem',
+    'toolInput passes %s on as text when it matches no type, so that the server reports the problem',
     (pair) => {
       const [key = '', text] = pair.split('=')
       expect(toolInput([pair], SCHEMA)).toEqual({ [key]: text })
     },
   )
 
-  it('converts a repeated key to an array', () => {
+  it('toolInput converts a repeated key to an array', () => {
     expect(toolInput(['tags=a', 'sizes=1', 'tags=b', 'sizes=2'], SCHEMA)).toEqual({
       tags: ['a', 'b'],
       sizes: [1, 2],
@@ -70,7 +70,7 @@ describe('toolInput', () => {
     expect(toolInput(['x=1', 'x=2', 'y=z'], {})).toEqual({ x: [1, 2], y: 'z' })
   })
 
-  it('rejects unknown keys, and arguments that are not key=value', () => {
+  it('toolInput rejects unknown keys, and arguments that are not key=value', () => {
     expect(() => toolInput(['cuont=5'], SCHEMA)).toThrow('Did you mean "count"?')
     expect(() => toolInput(['__proto__=5'], SCHEMA)).toThrow('Unknown input "__proto__"')
     for (const word of ['five', '=5']) {
@@ -80,7 +80,7 @@ describe('toolInput', () => {
 })
 
 describe('schemaText', () => {
-  it('formats a schema in TypeScript syntax', () => {
+  it('schemaText formats a schema in TypeScript syntax', () => {
     expect(schemaText(SCHEMA)).toBe(
       '{ name: string, count?: integer, ratio?: number, deep?: boolean, kind: "a" | "b" | 3, only?: true, ' +
         'tags?: string[], sizes?: number[], place?: { x: number, at?: { … } }, either?: number | null, ' +
