@@ -86,7 +86,7 @@ describe.skipIf(!hasNatsServer())('a NATS cluster of three servers', () => {
     expect(most).toBeLessThanOrEqual(LIMIT)
   }
 
-  it('[NATS-E3] loses and repeats no run when the leader of the stream is killed', async () => {
+  it('[NATS-E3] A NATS cluster of three servers loses and repeats no run when the leader of the stream is killed', async () => {
     const runs = countedRuns(() => 20)
     const api = await startProcess(runs, { executes: false })
     for (let n = 0; n < 3; n += 1) await startProcess(runs)
@@ -98,7 +98,7 @@ describe.skipIf(!hasNatsServer())('a NATS cluster of three servers', () => {
     expectEachOnce(runs, 80)
   })
 
-  it('[RUNS-DP6] continues over Postgres when all servers are stopped, and returns to NATS', async () => {
+  it('[RUNS-DP6] A NATS cluster of three servers continues over Postgres when all servers are stopped, and returns to NATS', async () => {
     const runs = countedRuns(() => 10)
     const storage = await openOverNats(optionsOf())
     const api = await startProcess(runs, { executes: false }, storage)
@@ -115,7 +115,7 @@ describe.skipIf(!hasNatsServer())('a NATS cluster of three servers', () => {
     expectEachOnce(runs, 60)
   })
 
-  it('[RUNS-DP6] works when NATS is down at the start, and uses it as soon as it is there', async () => {
+  it('[RUNS-DP6] A NATS cluster of three servers works when NATS is down at the start, and uses it as soon as it is there', async () => {
     await Promise.all(cluster.nodes.map((node) => node.kill()))
     const runs = countedRuns(() => 1)
     const storage = await openOverNats(optionsOf(), { waits: false })
@@ -130,7 +130,7 @@ describe.skipIf(!hasNatsServer())('a NATS cluster of three servers', () => {
     expectEachOnce(runs, 6)
   })
 
-  it('[NATS-E1] continues over Postgres when a server is frozen and the majority is lost', async () => {
+  it('[NATS-E1] A NATS cluster of three servers continues over Postgres when a server is frozen and the majority is lost', async () => {
     const runs = countedRuns(() => 10)
     const storage = await openOverNats(optionsOf())
     const api = await startProcess(runs, { executes: false }, storage)
@@ -148,7 +148,7 @@ describe.skipIf(!hasNatsServer())('a NATS cluster of three servers', () => {
     expectEachOnce(runs, 30)
   })
 
-  it('[NATS-E6] a process that cannot reach NATS executes runs and gets commands', async () => {
+  it('[NATS-E6] A process that cannot reach NATS executes runs and gets commands', async () => {
     await using proxy = await tcpProxy(cluster.nodes[0]?.url ?? '')
     const runs = countedRuns(() => 2_000)
     const cutOff = await openOverNats(optionsOf({ servers: proxy.url }))
@@ -169,7 +169,7 @@ describe.skipIf(!hasNatsServer())('a NATS cluster of three servers', () => {
     await until('it returns', () => cutOff.dispatcher.engine.isConnected)
   })
 
-  it('[RUNS-DP2] offers a run that is submitted again after a failover that lost it', async () => {
+  it('[RUNS-DP2] A NATS cluster of three servers offers a run that is submitted again after a failover that lost it', async () => {
     const runs = countedRuns(() => 1)
     const api = await startProcess(runs, { executes: false })
     await startProcess(runs)
@@ -184,7 +184,7 @@ describe.skipIf(!hasNatsServer())('a NATS cluster of three servers', () => {
     expectEachOnce(runs, 2)
   })
 
-  it('[NATS-E4] hands the run of a dead process to another one, without polls of the store', async () => {
+  it('[NATS-E4] A NATS cluster of three servers hands the run of a dead process to another one, without polls of the store', async () => {
     const [first, second] = [await openOverNats(optionsOf()), await openOverNats(optionsOf())]
     const runs = countedRuns(() => 1)
     const api = await startProcess(runs, { executes: false })

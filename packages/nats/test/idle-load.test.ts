@@ -26,7 +26,7 @@ function measureWithNats(processes: number): Promise<IdleLoad> {
 
 describe('a process without runs that NATS dispatches', () => {
   it.for([10, 200])(
-    '[NATS-E5] asks Postgres at most once in 10 s as one of %i',
+    '[NATS-E5] A process without runs that NATS dispatches asks Postgres at most once in 10 s as one of %i',
     async (processes) => {
       const { perSecond } = await measureWithNats(processes)
       expect(perSecond * 10).toBeLessThanOrEqual(1)
@@ -34,7 +34,7 @@ describe('a process without runs that NATS dispatches', () => {
   )
 
   it.for([1, 10])(
-    '[NATS-E5] takes runs from Postgres within 20 s as one of %i',
+    '[NATS-E5] A process without runs that NATS dispatches takes runs from Postgres within 20 s as one of %i',
     async (processes) => {
       const { longestGapMs, methods } = await measureWithNats(processes)
       expect(longestGapMs).toBeLessThanOrEqual(20_000)

@@ -55,7 +55,7 @@ describe.skipIf(!hasNatsServer())('the connection to a NATS server', () => {
     return { link, notifications, received }
   }
 
-  it('[NATS-E8] the link replaces a client that has closed its connection, with all of its subscriptions', async () => {
+  it('[NATS-E8] The link replaces a client that has closed its connection, with all of its subscriptions', async () => {
     const reader = openProcess('reader')
     await until('NATS can be used', () => reader.link.ready !== undefined)
     await reader.notifications.follow({ runIds: ['run-1'], all: false })
@@ -78,7 +78,7 @@ describe.skipIf(!hasNatsServer())('the connection to a NATS server', () => {
     await Promise.all([reader.link.close(), writer.link.close()])
   })
 
-  it('[NATS-E8] a client that is closed by a drain is replaced', async () => {
+  it('[NATS-E8] A client that is closed by a drain is replaced', async () => {
     const { link } = openProcess('drained')
     await until('NATS can be used', () => link.ready !== undefined)
     const first = link.opened

@@ -65,7 +65,7 @@ function openOffers(outcome: OfferOutcome): Offers {
   return { dispatcher, counts, answers }
 }
 
-it('[NATS-E7] returns offers and pulls none after it met the full limit, until it takes again', async () => {
+it('[NATS-E7] The receiver of offers returns offers and pulls none after it met the full limit, until it takes again', async () => {
   const { dispatcher, counts, answers } = openOffers({ kind: 'full' })
   await dispatcher.take(REQUEST)
   await turns()

@@ -102,7 +102,7 @@ afterEach(async () => {
 
 describe('new runs', () => {
   it(
-    '[RUNS-Z13] [RUNS-Z15] [RUNS-Z16] go to the newest build, by its share, and to an older one when it was killed',
+    '[RUNS-Z13] [RUNS-Z15] [RUNS-Z16] New runs go to the newest build, by its share, and to an older one when it was killed',
     LONG,
     async () => {
       const [, present] = [await startBuild('v1'), await startBuild('v2')]

@@ -123,7 +123,7 @@ async function waitForStatus(runs: RunService, runId: string, status: string): P
 }
 
 describe('a run that other code has begun', () => {
-  it('[RUNS-Z1] [RUNS-Z7] continues with the same code in another build', async () => {
+  it('[RUNS-Z1] [RUNS-Z7] A run that other code has begun continues with the same code in another build', async () => {
     const runId = await leaveRun()
     const present = await startProcess({}, { buildId: 'v2' })
     await waitForStatus(present.runs, runId, 'COMPLETED')
@@ -131,7 +131,7 @@ describe('a run that other code has begun', () => {
     await present.close()
   })
 
-  it('[RUNS-Z4] [RUNS-Z7] [RUNS-Z10] waits for its build when a task that has begun differs, and continues there', async () => {
+  it('[RUNS-Z4] [RUNS-Z7] [RUNS-Z10] A run that other code has begun waits for its build when a task that has begun differs, and continues there', async () => {
     const runId = await leaveRun()
     const present = await startProcess({ first: 'Play louder' }, { buildId: 'v2' })
     await waitForStatus(present.runs, runId, 'WAITING_FOR_BUILD')
@@ -151,7 +151,7 @@ describe('a run that other code has begun', () => {
     await old.close()
   })
 
-  it('[RUNS-Z5] [RUNS-Z7] continues when only a task that has not begun differs', async () => {
+  it('[RUNS-Z5] [RUNS-Z7] A run that other code has begun continues when only a task that has not begun differs', async () => {
     const runId = await leaveRun()
     const present = await startProcess({ last: 'Bow deeply' }, { buildId: 'v2' })
     await waitForStatus(present.runs, runId, 'COMPLETED')
@@ -163,7 +163,7 @@ describe('a run that other code has begun', () => {
     await present.close()
   })
 
-  it('[RUNS-Z17] continues when tasks that have not begun were added and removed, each at its place', async () => {
+  it('[RUNS-Z17] A run that other code has begun continues when tasks that have not begun were added and removed, each at its place', async () => {
     const runId = await leaveRun({ between: ['clap'] })
     const present = await startProcess({ between: ['sing', 'dance'] }, { buildId: 'v2' })
     await waitForStatus(present.runs, runId, 'COMPLETED')
@@ -185,7 +185,7 @@ describe('a run that other code has begun', () => {
     await present.close()
   })
 
-  it('[RUNS-Z17] waits for its build when the last task, which has the output of the run, was replaced', async () => {
+  it('[RUNS-Z17] A run that other code has begun waits for its build when the last task, which has the output of the run, was replaced', async () => {
     const runId = await leaveRun()
     const present = await startProcess({ lastName: 'leave' }, { buildId: 'v2' })
     await waitForStatus(present.runs, runId, 'WAITING_FOR_BUILD')
@@ -201,14 +201,17 @@ describe('a run that other code has begun', () => {
     ['the build in compatibleBuilds', { first: 'Play on' }, { compatibleBuilds: ['v1'] }],
     ['the same build id', { first: 'Play on' }, { buildId: 'v1' }],
     ['the policy latest', { first: 'Play on' }, { resumePolicy: 'latest' }],
-  ])('[RUNS-Z7] [RUNS-Z8] continues with %s', async (_, code, options) => {
-    const runId = await leaveRun()
-    const present = await startProcess(code, { buildId: 'v2', ...options })
-    await waitForStatus(present.runs, runId, 'COMPLETED')
-    await present.close()
-  })
+  ])(
+    '[RUNS-Z7] [RUNS-Z8] A run that other code has begun continues with %s',
+    async (_, code, options) => {
+      const runId = await leaveRun()
+      const present = await startProcess(code, { buildId: 'v2', ...options })
+      await waitForStatus(present.runs, runId, 'COMPLETED')
+      await present.close()
+    },
+  )
 
-  it('[RUNS-Z8] waits with the policy compatible when an output differs, and fails with latest without a call', async () => {
+  it('[RUNS-Z8] A run that other code has begun waits with the policy compatible when an output differs, and fails with latest without a call', async () => {
     const runId = await leaveRun()
     const compatible = await startProcess({ isTyped: true }, { resumePolicy: 'compatible' })
     await waitForStatus(compatible.runs, runId, 'WAITING_FOR_BUILD')
@@ -220,7 +223,7 @@ describe('a run that other code has begun', () => {
     await latest.close()
   })
 
-  it('[RUNS-Z9] is cancelled while it waits for its build', async () => {
+  it('[RUNS-Z9] A run that other code has begun is cancelled while it waits for its build', async () => {
     const runId = await leaveRun()
     const present = await startProcess({ first: 'Play louder' }, { buildId: 'v2' })
     await waitForStatus(present.runs, runId, 'WAITING_FOR_BUILD')
@@ -230,7 +233,7 @@ describe('a run that other code has begun', () => {
     await present.close()
   })
 
-  it('[RUNS-Z9] waits for its build to finish its running task after a cancel in mode boundary', async () => {
+  it('[RUNS-Z9] A run that other code has begun waits for its build to finish its running task after a cancel in mode boundary', async () => {
     const runId = await leaveRun()
     const present = await startProcess({ first: 'Play louder' }, { buildId: 'v2' })
     await waitForStatus(present.runs, runId, 'WAITING_FOR_BUILD')
@@ -257,7 +260,7 @@ describe('a run that other code has begun', () => {
     ],
     ['names none with the same code', {}, {}, 'COMPLETED'],
     ['names none where the policy continues the run', { last: 'Bow deeply' }, {}, 'COMPLETED'],
-  ])('[RUNS-Z19] the reply to its decision %s', async (_, code, reply, status) => {
+  ])('[RUNS-Z19] The reply to its decision %s', async (_, code, reply, status) => {
     const old = await startProcess({ isReviewed: true }, { buildId: 'v1' })
     const { runId } = await old.runs.submit({})
     await waitForStatus(old.runs, runId, 'WAITING_REVIEW')
@@ -274,7 +277,7 @@ describe('a run that other code has begun', () => {
     await again.close()
   })
 
-  it('[RUNS-Z5] is moved to another build after the differences are shown', async () => {
+  it('[RUNS-Z5] A run that other code has begun is moved to another build after the differences are shown', async () => {
     const runId = await leaveRun()
     const present = await startProcess({ first: 'Play louder' }, { buildId: 'v2' })
     const { runs } = present

@@ -49,7 +49,7 @@ function service(
 }
 
 describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
-  it('a run has the trace and the budget of its caller, also in another process', async () => {
+  it('A run has the trace and the budget of its caller, also in another process', async () => {
     await using where = await place()
     const asking = service(await where.open())
     const { runId } = await asking.submit({ traceparent, budget: { maxCostUsd: 5 } })
@@ -62,7 +62,7 @@ describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
     await executing.close({ drainTimeoutMs: 0 })
   })
 
-  it('a run fails with the reason when its budget is used up', async () => {
+  it('A run fails with the reason when its budget is used up', async () => {
     await using where = await place()
     const runs = service(await where.open())
     await runs.start()
@@ -72,7 +72,7 @@ describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
     await runs.close({ drainTimeoutMs: 0 })
   })
 
-  it('a cost limit that cannot be enforced is refused, or dropped when it is an allowance', async () => {
+  it('A cost limit that cannot be enforced is refused, or dropped when it is an allowance', async () => {
     await using where = await place()
     const runs = service(await where.open(), [], {})
     const budget = { maxCostUsd: 1 }
@@ -93,7 +93,7 @@ describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
     await runs.close({ drainTimeoutMs: 0 })
   })
 
-  it('a memo is stored with the run', async () => {
+  it('A memo is stored with the run', async () => {
     await using where = await place()
     const memo = { message: { parts: [{ text: 'ü' }] } }
     const runs = service(await where.open())
@@ -102,7 +102,7 @@ describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
     await runs.close({ drainTimeoutMs: 0 })
   })
 
-  it('a repeated submission may have another trace and memo, but not another budget', async () => {
+  it('A repeated submission may have another trace and memo, but not another budget', async () => {
     await using where = await place()
     const runs = service(await where.open())
     const submitted = { idempotencyKey: 'k', budget: { maxTokens: 9 } }

@@ -77,7 +77,7 @@ const SECRET = {
 } satisfies RunSubmission
 
 describe.each(Object.entries(STORES))('the request of a run with capture OFF (%s)', (_, make) => {
-  it('[RUNS-J3] loses its prompts when the run ends, and not before', async () => {
+  it('[RUNS-J3] The request of a run with capture OFF loses its prompts when the run ends, and not before', async () => {
     await using place = await make()
     const model = scriptedModel(() => 'Answer')
     const service = await startRuns(await place.open(), [
@@ -113,7 +113,7 @@ describe.each(Object.entries(STORES))('the request of a run with capture OFF (%s
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-J3] is unchanged if it has no prompts, and in every other mode', async () => {
+  it('[RUNS-J3] The request of a run is unchanged if it has no prompts, and in every other mode', async () => {
     await using place = await make()
     const service = await startRuns(await place.open(), [
       ensemble({
@@ -136,7 +136,7 @@ describe.each(Object.entries(STORES))('the request of a run with capture OFF (%s
 })
 
 describe('the files of the embedded store', () => {
-  it('[RUNS-J3] have no byte of the prompts of runs that have ended', async () => {
+  it('[RUNS-J3] The files of the embedded store have no byte of prompts of ended runs', async () => {
     using directory = temporaryDirectory()
     const model = scriptedModel(() => 'Answer')
     const service = await startRuns(sqliteRunStorage(directory.path), [
@@ -158,20 +158,20 @@ describe('the files of the embedded store', () => {
 })
 
 describe('the store of a run', () => {
-  it('[RUNS-J1] has no prompts and no reasoning with capture OFF, but the full output', async () => {
+  it('[RUNS-J1] The store of a run has no prompts and no reasoning with capture OFF, but the full output', async () => {
     const { bytes } = await stored({ ofRun: 'OFF' })
     expect(canariesIn(bytes)).toEqual([])
     expect(bytes.includes('An essay')).toBe(true)
   })
 
-  it('[RUNS-J2] has prompts and reasoning in every other mode', async () => {
+  it('[RUNS-J2] The store of a run has prompts and reasoning in every other mode', async () => {
     for (const ofRun of ['STANDARD', 'DETAILED', 'FULL'] as const) {
       expect(canariesIn((await stored({ ofRun })).bytes)).toEqual(CANARIES)
     }
     expect(canariesIn((await stored({})).bytes)).toEqual(CANARIES)
   })
 
-  it('uses the mode of the ensemble unless the run sets one', async () => {
+  it('The store of a run uses the mode of the ensemble unless the run sets one', async () => {
     const off = await stored({ ofEnsemble: 'OFF' })
     expect([canariesIn(off.bytes), off.mode]).toEqual([[], 'OFF'])
     const full = await stored({ ofEnsemble: 'OFF', ofRun: 'FULL' })

@@ -40,7 +40,7 @@ async function open(place: TestStore, { executes = true } = {}): Promise<RunServ
 const close = { drainTimeoutMs: 1_000 }
 
 describe.each(Object.entries(STORES))('client tools (%s)', (_, make) => {
-  it('[RUNS-X5] park their run, which continues in another process with the answers', async () => {
+  it('[RUNS-X5] Client tools park their run, which continues in another process with the answers', async () => {
     await using place = await make()
     const first = await open(place)
     const { runId } = await first.submit({ clientTools: [weather] })
@@ -82,7 +82,7 @@ describe.each(Object.entries(STORES))('client tools (%s)', (_, make) => {
     await second.close(close)
   })
 
-  it('[RUNS-I1] are refused with every problem', async () => {
+  it('[RUNS-I1] Client tools are refused with every problem', async () => {
     await using place = await make()
     const service = await open(place)
     const tools = [weather, weather, { name: 'a b', inputSchema: { type: 'object' } }]

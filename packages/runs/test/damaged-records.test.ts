@@ -149,7 +149,7 @@ async function readEverything(storage: RunStorage): Promise<readonly string[]> {
 
 describe.each(Object.keys(STORES))('a damaged record in the %s store', (store) => {
   it(
-    '[RUNS-P14] is named and does not affect the reads and claims of others, in any column',
+    '[RUNS-P14] A damaged record in the store is named and does not affect the reads and claims of others, in any column',
     { timeout: 240_000 },
     async () => {
       await using place = await (STORES[store] ?? expect.fail())()
@@ -174,24 +174,27 @@ describe.each(Object.keys(STORES))('a damaged record in the %s store', (store) =
     ['cut JSON', '{"type":"task_comp'],
     ['another type', '5'],
     ['a reference to an event that is missing', '["@77/output"]'],
-  ])('[RUNS-P14] with %s as an event is read with a placeholder in its place', async (_, data) => {
-    await using place = await (STORES[store] ?? expect.fail())()
-    await using storage = await place.open()
-    await fill(storage)
-    const where = store === 'embedded' ? `key = ${ID} << 32 | 3` : `run = ${ID} AND seq = 3`
-    await place.damage(`UPDATE {}events SET data = '${data}' WHERE ${where}`)
-    const events = await readAll(storage, 'run-bad')
-    expect(events.map(({ type, seq }) => [type, seq])).toEqual([
-      ['run_queued', 0],
-      ['ensemble_started', 1],
-      ['task_started', 2],
-      ['event_unreadable', 3],
-      ['review_requested', 4],
-    ])
-    expect(events[3]).toMatchObject({ eventType: 'task_completed', id: 'run-bad:3' })
-  })
+  ])(
+    '[RUNS-P14] A damaged record with %s as an event is read with a placeholder in its place',
+    async (_, data) => {
+      await using place = await (STORES[store] ?? expect.fail())()
+      await using storage = await place.open()
+      await fill(storage)
+      const where = store === 'embedded' ? `key = ${ID} << 32 | 3` : `run = ${ID} AND seq = 3`
+      await place.damage(`UPDATE {}events SET data = '${data}' WHERE ${where}`)
+      const events = await readAll(storage, 'run-bad')
+      expect(events.map(({ type, seq }) => [type, seq])).toEqual([
+        ['run_queued', 0],
+        ['ensemble_started', 1],
+        ['task_started', 2],
+        ['event_unreadable', 3],
+        ['review_requested', 4],
+      ])
+      expect(events[3]).toMatchObject({ eventType: 'task_completed', id: 'run-bad:3' })
+    },
+  )
 
-  it('[RUNS-P14] with a missing event is read without it', async () => {
+  it('[RUNS-P14] A log with a missing event is read without it', async () => {
     await using place = await (STORES[store] ?? expect.fail())()
     await using storage = await place.open()
     await fill(storage)
@@ -201,7 +204,7 @@ describe.each(Object.keys(STORES))('a damaged record in the %s store', (store) =
     expect(await readAll(storage, 'run-good')).toHaveLength(5)
   })
 
-  it('[RUNS-P14] with a damaged command leaves it out of claims and of pending commands', async () => {
+  it('[RUNS-P14] A run with a damaged command leaves it out of claims and of pending commands', async () => {
     await using place = await (STORES[store] ?? expect.fail())()
     await using storage = await place.open()
     const owner = await ownedRun(storage, 'run-bad')
@@ -214,7 +217,7 @@ describe.each(Object.keys(STORES))('a damaged record in the %s store', (store) =
     expect(claimed.map(({ run }) => run.runId).toSorted()).toEqual(['run-bad', 'run-good'])
   })
 
-  it('[RUNS-P14] with damaged steps can still get a command', async () => {
+  it('[RUNS-P14] A run with damaged steps can still get a command', async () => {
     await using place = await (STORES[store] ?? expect.fail())()
     await using storage = await place.open()
     await fill(storage)

@@ -56,7 +56,7 @@ describe.each(hasLimits ? [LOCK, REFUSED_WRITES] : [LOCK])('while $title', ({ be
     service = undefined
   })
 
-  it('[RUNS-P19] submits and commands are rejected as unavailable, and running runs wait and complete', async () => {
+  it('[RUNS-P19] Submits and commands are rejected as unavailable during a disk fault, and running runs wait and complete', async () => {
     using directory = temporaryDirectory()
     const band = waitingEnsemble()
     service = await openRuns(directory.path, [band.ensemble])
@@ -89,7 +89,7 @@ describe.each(hasLimits ? [LOCK, REFUSED_WRITES] : [LOCK])('while $title', ({ be
     expect((await submit('d')).runId).toMatch(/^run-/)
   })
 
-  it('[RUNS-P20] a running run can be cancelled when the store is available again', async () => {
+  it('[RUNS-P20] A running run can be cancelled when the store is available again', async () => {
     using directory = temporaryDirectory()
     const band = waitingEnsemble()
     service = await openRuns(directory.path, [band.ensemble])

@@ -83,7 +83,7 @@ function wrapMethods<T extends object>(
 }
 
 describe.each(Object.entries(STORES))('a fork of a run (%s)', (_, make) => {
-  it('[RUNS-E1] [RUNS-E3] after any event ends like its parent, and pays only for its own part', async () => {
+  it('[RUNS-E1] [RUNS-E3] A fork after any event ends like its parent, and pays only for its own part', async () => {
     await using place = await make()
     const { team, model, lookedUp } = openTeam()
     const service = createRunService(await place.open(), [team], { pollMs: 20 })
@@ -111,7 +111,7 @@ describe.each(Object.entries(STORES))('a fork of a run (%s)', (_, make) => {
     await service.close({ drainTimeoutMs: 100 })
   })
 
-  it('is refused for its own unknown inputs, with the missing ones, but not for those of its parent', async () => {
+  it('A fork of a run is refused for its own unknown inputs, with the missing ones, but not for those of its parent', async () => {
     await using place = await make()
     const storage = await place.open()
     const { team } = openTeam()
@@ -143,7 +143,7 @@ describe.each(Object.entries(STORES))('a fork of a run (%s)', (_, make) => {
     await other.close({ drainTimeoutMs: 0 })
   })
 
-  it('changes a task from its begin on, and nothing before', async () => {
+  it('A fork of a run changes a task from its begin on, and nothing before', async () => {
     await using place = await make()
     const { team, lookedUp } = openTeam()
     const service = createRunService(await place.open(), [team], { pollMs: 20 })
@@ -192,7 +192,7 @@ describe.each(Object.entries(STORES))('a fork of a run (%s)', (_, make) => {
       erase: (storage: RunStorage) => storage.runs.deleteSteps({ maxAgeMs: -1000, limit: 1 }),
     },
   ])(
-    '[RUNS-P17] is refused, and repeats no call, when $deletion comes before each of its reads',
+    '[RUNS-P17] A fork of a run is refused, and repeats no call, when $deletion comes before each of its reads',
     async ({ code, erase }) => {
       for (let reads = 0, isErased = true; isErased; reads += 1) {
         await using place = await make()
@@ -227,7 +227,7 @@ describe.each(Object.entries(STORES))('a fork of a run (%s)', (_, make) => {
     },
   )
 
-  it('[RUNS-E2] is refused where it would repeat a side effect or has no place', async () => {
+  it('[RUNS-E2] A fork of a run is refused where it would repeat a side effect or has no place', async () => {
     await using place = await make()
     const { team, lookedUp } = openTeam({ idempotent: false })
     const service = createRunService(await place.open(), [team], { pollMs: 20 })

@@ -24,7 +24,7 @@ const MAX_ROUNDS = 20_000
 /** Number of statements in a row that fail when the stopped process has no more room for notifications. */
 const FAILURES = 20
 
-it('[RUNS-N4] [RUNS-F6] while a stopped process fills the notification queue, commits and submits succeed and readers are one poll late', async () => {
+it('[RUNS-N4] [RUNS-F6] Commits and submits succeed while a stopped process fills the notification queue, and readers are one poll late', async () => {
   await using server = await testServer()
   await using admin = await connect(server.url)
   await admin.client.query('ALTER SYSTEM SET max_notify_queue_pages = 64')

@@ -74,7 +74,7 @@ function typed<T extends RunEvent['type']>(
 }
 
 describe.each(Object.entries(STORES))('a fork with what its request gives (%s)', (_, make) => {
-  it('[RUNS-E6] has given results instead of answers after every event, and pays for nothing else', async () => {
+  it('[RUNS-E6] A fork with what its request gives has given results instead of answers after every event, and pays for nothing else', async () => {
     await using place = await make()
     const { service, model } = await openService(await place.open())
     const { runId } = await service.submit({})
@@ -107,7 +107,7 @@ describe.each(Object.entries(STORES))('a fork with what its request gives (%s)',
     await service.close({ drainTimeoutMs: 100 })
   })
 
-  it('[RUNS-E6] has given directives from its beginning, for their targets only', async () => {
+  it('[RUNS-E6] A fork with what its request gives has given directives from its beginning, for their targets only', async () => {
     await using place = await make()
     const { service } = await openService(await place.open())
     const { runId } = await service.submit({})
@@ -130,7 +130,7 @@ describe.each(Object.entries(STORES))('a fork with what its request gives (%s)',
     await service.close({ drainTimeoutMs: 100 })
   })
 
-  it('[RUNS-E6] can be forked itself, at its begin with its results and after each directive', async () => {
+  it('[RUNS-E6] A fork with what its request gives can be forked itself, at its begin with its results and after each directive', async () => {
     await using place = await make()
     const { service, model } = await openService(await place.open())
     const { runId } = await service.submit({})
@@ -161,7 +161,7 @@ describe.each(Object.entries(STORES))('a fork with what its request gives (%s)',
     await service.close({ drainTimeoutMs: 100 })
   })
 
-  it('[RUNS-E6] is refused with every problem of its results and directives', async () => {
+  it('[RUNS-E6] A fork with what its request gives is refused with every problem of its results and directives', async () => {
     await using place = await make()
     const { service } = await openService(await place.open())
     const { runId } = await service.submit({})
@@ -197,7 +197,7 @@ describe.each(Object.entries(STORES))('a fork with what its request gives (%s)',
 })
 
 describe.each(Object.entries(STORES))('a preview of a fork (%s)', (_, make) => {
-  it('[RUNS-E7] lists what is reused, continued and executed, and creates nothing', async () => {
+  it('[RUNS-E7] A preview of a fork lists what is reused, continued and executed, and creates nothing', async () => {
     await using place = await make()
     const { service } = await openService(await place.open())
     const { runId } = await service.submit({})
@@ -259,7 +259,7 @@ describe.each(Object.entries(STORES))('a preview of a fork (%s)', (_, make) => {
     await service.close({ drainTimeoutMs: 100 })
   })
 
-  it('[RUNS-E7] lists tasks that the parent never executed as without an estimate', async () => {
+  it('[RUNS-E7] A preview of a fork lists tasks that the parent never executed as without an estimate', async () => {
     await using place = await make()
     const { service } = await openService(await place.open())
     const { runId } = await service.submit({})
@@ -277,7 +277,7 @@ describe.each(Object.entries(STORES))('a preview of a fork (%s)', (_, make) => {
     await service.close({ drainTimeoutMs: 100 })
   })
 
-  it('[RUNS-E7] is refused like the fork', async () => {
+  it('[RUNS-E7] A preview of a fork is refused like the fork', async () => {
     await using place = await make()
     const { service } = await openService(await place.open())
     const { runId } = await service.submit({})

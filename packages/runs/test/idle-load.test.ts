@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 
 import { measureIdleProcess } from './idle-process.ts'
 
-it('[RUNS-Q10] [RUNS-Z18] lets 200 processes without runs ask Postgres at most 15 times a second', async () => {
+it('[RUNS-Q10] [RUNS-Z18] A fleet of 200 processes without runs asks Postgres at most 15 times a second', async () => {
   const processes = 200
   const { perSecond, methods } = await measureIdleProcess({ processes, seconds: 14_400 })
   expect(perSecond * processes).toBeLessThanOrEqual(15)

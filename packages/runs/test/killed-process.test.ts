@@ -96,7 +96,7 @@ async function live(
 
 describe.each(Object.keys(PLACES))('a run that kills its process, on the %s store', (kind) => {
   it(
-    '[RUNS-X2] [RUNS-L12] fails alone after a few deaths, and the others complete',
+    '[RUNS-X2] [RUNS-L12] A run that kills its process fails alone after a few deaths, and the others complete',
     LONG,
     async () => {
       await using place = await (PLACES[kind] ?? expect.fail())()

@@ -38,7 +38,7 @@ async function runEvents(
 const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
 describe('a run that exceeds the limits of its size', () => {
-  it('fails with RUN_TOO_LARGE, and retains earlier events and completed tasks', async () => {
+  it('A run that exceeds the limits of its size fails with RUN_TOO_LARGE, and retains earlier events and completed tasks', async () => {
     const events = await runEvents({ calls: 20, length: 10_000 }, { maxStoredRunBytes: 200_000 })
     expect(events.at(-1)).toMatchObject({
       type: 'run_result',
@@ -57,12 +57,12 @@ describe('a run that exceeds the limits of its size', () => {
     expect(events.reduce((sum, event) => sum + bytes(event), 0)).toBeLessThan(220_000)
   })
 
-  it('completes below the limit', async () => {
+  it('A run that exceeds the limits of its size completes below the limit', async () => {
     const events = await runEvents({ calls: 2, length: 10_000 }, { maxStoredRunBytes: 200_000 })
     expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
   })
 
-  it('fails at an event that is too large, which is not stored', async () => {
+  it('A run that exceeds the limits of its size fails at an event that is too large, which is not stored', async () => {
     const events = await runEvents({ calls: 1, length: 50_000 }, { maxEventBytes: 40_000 })
     expect(events.at(-1)).toMatchObject({
       status: 'FAILED',
@@ -74,7 +74,7 @@ describe('a run that exceeds the limits of its size', () => {
     expect(Math.max(...events.map(bytes))).toBeLessThan(40_000)
   })
 
-  it('completes with an event just below the limit', async () => {
+  it('A run that exceeds the limits of its size completes with an event just below the limit', async () => {
     const events = await runEvents({ calls: 1, length: 38_000 }, { maxEventBytes: 41_000 })
     expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
   })

@@ -33,7 +33,7 @@ async function complete(runs: RunService, topic: string): Promise<void> {
 }
 
 describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
-  it('a run receives memories and reflections from runs of an earlier process', async () => {
+  it('A run receives memories and reflections from runs of an earlier process', async () => {
     await using where = await place()
     const earlier: string[] = []
     const first = service(await where.open(), earlier)

@@ -85,7 +85,7 @@ describe.each(Object.keys(PLACES))('a poisoned run, on the %s store', (kind) => 
     ['that cannot be read', BROKEN, 'RUN_UNREADABLE', /^Cannot read the steps of run run-bad: /],
     ['that are too large', HUGE, 'RUN_TOO_LARGE', /^Run run-bad has 20000\d\d bytes in the store/],
   ])(
-    '[RUNS-X2] with steps %s fails alone, and the others complete',
+    '[RUNS-X2] A poisoned run with steps %s fails alone, and the others complete',
     async (_, data, code, error) => {
       await using place = await (PLACES[kind] ?? expect.fail())()
       const { ensemble, play } = waitingEnsemble()
@@ -113,7 +113,7 @@ describe.each(Object.keys(PLACES))('a poisoned run, on the %s store', (kind) => 
   )
 
   it.each(['inputs', 'tags', 'request', 'webhooks', 'actor'])(
-    '[RUNS-P14] with a damaged column %s fails alone, is listed, and the others complete',
+    '[RUNS-P14] A poisoned run with a damaged column %s fails alone, is listed, and the others complete',
     async (column) => {
       await using place = await (PLACES[kind] ?? expect.fail())()
       const { ensemble, play } = waitingEnsemble()

@@ -92,7 +92,7 @@ describe.each(Object.entries(STORES))('a replay of a run (%s)', (_, make) => {
     return { service, runId, whole, model, calls, [Symbol.asyncDispose]: close }
   }
 
-  it('[RUNS-E4] [ENS-E25] that is frozen has the result of its parent, makes no call and costs nothing', async () => {
+  it('[RUNS-E4] [ENS-E25] A replay of a run that is frozen has the result of its parent, makes no call and costs nothing', async () => {
     await using replays = await openReplays()
     const { service, runId, whole, model, calls } = replays
     const { runId: id } = await service.forks.replay(runId, {
@@ -119,7 +119,7 @@ describe.each(Object.entries(STORES))('a replay of a run (%s)', (_, make) => {
     ).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' })
   })
 
-  it('[ENS-E25] that is frozen fails at the first request that differs, without a call', async () => {
+  it('[ENS-E25] A replay of a run that is frozen fails at the first request that differs, without a call', async () => {
     await using replays = await openReplays({ find: 'Search {topic}' })
     const { service, runId, model, calls } = replays
     const { runId: id } = await service.forks.replay(runId, { mode: 'frozen' })
@@ -132,7 +132,7 @@ describe.each(Object.entries(STORES))('a replay of a run (%s)', (_, make) => {
     expect([model.requests.length, calls]).toEqual([0, []])
   })
 
-  it('[ENS-E26] with live models calls no tool, handler or reviewer again', async () => {
+  it('[ENS-E26] A replay of a run with live models calls no tool, handler or reviewer again', async () => {
     await using replays = await openReplays({ find: 'Search {topic}' })
     const { service, runId, whole, model, calls } = replays
     const { runId: id } = await service.forks.replay(runId, { mode: 'models' })
@@ -144,7 +144,7 @@ describe.each(Object.entries(STORES))('a replay of a run (%s)', (_, make) => {
     expect(end.metrics).toMatchObject({ totalToolCalls: 0 })
   })
 
-  it('[ENS-E26] with live models fails at a call that is not in the record', async () => {
+  it('[ENS-E26] A replay of a run with live models fails at a call that is not in the record', async () => {
     await using replays = await openReplays({ topic: 'storms' })
     const { service, runId, calls } = replays
     const { runId: id } = await service.forks.replay(runId, { mode: 'models' })
@@ -162,7 +162,7 @@ describe.each(Object.entries(STORES))('a replay of a run (%s)', (_, make) => {
     expect([calls, other.calls]).toEqual([[], []])
   })
 
-  it('[RUNS-E5] is refused unless its parent is a completed run that is not a replay', async () => {
+  it('[RUNS-E5] A replay of a run is refused unless its parent is a completed run that is not a replay', async () => {
     await using replays = await openReplays({ find: 'Search {topic}' })
     const { service, runId } = replays
     const { runId: id } = await service.forks.replay(runId, { mode: 'frozen' })

@@ -100,7 +100,7 @@ describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
     ['level 2', LEVEL_2],
     ['level 3', LEVEL_3],
   ])(
-    '[RUNS-R2] [ENS-L29] a run at %s continues unchanged in another process',
+    '[RUNS-R2] [ENS-L29] A run at %s continues unchanged in another process',
     async (__, request) => {
       await using where = await place()
       const [before, after] = [crew(), crew()]
@@ -133,7 +133,7 @@ describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
     },
   )
 
-  it('a run whose tool or model is missing fails with the reason when it is resumed', async () => {
+  it('A run whose tool or model is missing fails with the reason when it is resumed', async () => {
     await using where = await place()
     const before = crew()
     const first = await before.serve(await where.open())
@@ -154,7 +154,7 @@ describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('applies commands to an unowned run with its own tasks, models and texts', async () => {
+  it('An unowned run applies commands with its own tasks, models and texts', async () => {
     await using where = await place()
     const { serve, asked } = crew()
     const service = await serve(await where.open())
@@ -183,7 +183,7 @@ describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('an unowned run whose tool is missing accepts only a cancel', async () => {
+  it('An unowned run whose tool is missing accepts only a cancel', async () => {
     await using where = await place()
     const before = crew()
     const first = await before.serve(await where.open())

@@ -158,7 +158,7 @@ function pickResult(events: readonly LoggedRunEvent[]): object {
 
 describe('a run whose process died', () => {
   it.each(['before', 'after'] as const)(
-    '[RUNS-S3] [RUNS-X1] continues %s any of its commits without repeated work, to the same result',
+    '[RUNS-S3] [RUNS-X1] A run whose process died continues %s any of its commits without repeated work, to the same result',
     async (when) => {
       using quiet = temporaryDirectory()
       const undisturbed = await runToEnd(quiet.path, { submit: true })
@@ -201,7 +201,7 @@ describe('a run whose process died', () => {
     },
   )
 
-  it('[RUNS-X1] ends after many deaths, with two commits per process and no repeated work', async () => {
+  it('[RUNS-X1] A run whose process died ends after many deaths, with two commits per process and no repeated work', async () => {
     using quiet = temporaryDirectory()
     const undisturbed = await runToEnd(quiet.path, { submit: true })
     using directory = temporaryDirectory()

@@ -32,7 +32,7 @@ async function parked(service: RunService, runId = 'run-1'): Promise<string> {
 const close = { drainTimeoutMs: 1_000 }
 
 describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kind, make) => {
-  it('[RUNS-X5] is parked without an owner, and its review has the question', async () => {
+  it('[RUNS-X5] A run that waits for a person is parked without an owner, and its review has the question', async () => {
     await using place = await make()
     const service = await open(place, reviewedEnsemble())
     const reviewId = await parked(service)
@@ -50,7 +50,7 @@ describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kin
     await service.close(close)
   })
 
-  it('[RUNS-X1] [RUNS-W5] continues after a decision when everything was restarted', async () => {
+  it('[RUNS-X1] [RUNS-W5] A run that waits for a person continues after a decision when everything was restarted', async () => {
     await using place = await make()
     const before = reviewedEnsemble()
     const first = await open(place, before)
@@ -77,7 +77,7 @@ describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kin
     await second.close(close)
   })
 
-  it('[RUNS-W6] is decided by a process that does not execute, and continues when another starts', async () => {
+  it('[RUNS-W6] A run that waits for a person is decided by a process that does not execute, and continues when another starts', async () => {
     await using place = await make()
     const first = await open(place, reviewedEnsemble())
     const reviewId = await parked(first)
@@ -101,7 +101,7 @@ describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kin
     await worker.close(close)
   })
 
-  it('[RUNS-S4] [RUNS-Q2] is cancelled at once', async () => {
+  it('[RUNS-S4] [RUNS-Q2] A run that waits for a person is cancelled at once', async () => {
     await using place = await make()
     const service = await open(place, reviewedEnsemble(), { maxConcurrentRuns: 1 })
     await parked(service)
@@ -135,7 +135,7 @@ describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kin
     await service.close(close)
   })
 
-  it('[RUNS-W6] refuses an invalid decision, and the review stays open', async () => {
+  it('[RUNS-W6] A run that waits for a person refuses an invalid decision, and the review stays open', async () => {
     await using place = await make()
     const service = await open(place, reviewedEnsemble())
     const reviewId = await parked(service)
@@ -152,7 +152,7 @@ describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kin
     await service.close(close)
   })
 
-  it('retains its time limit while it is unowned, also across a restart', async () => {
+  it('A run that waits for a person retains its time limit while it is unowned, also across a restart', async () => {
     await using place = await make()
     const review = { timeoutMs: 1_500, onTimeout: 'CONTINUE' } as const
     const first = await open(place, reviewedEnsemble({ review }))
@@ -167,7 +167,7 @@ describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kin
     await second.close(close)
   })
 
-  it('calls a tool that waits for approval once, after the approval', async () => {
+  it('A run that waits for a person calls a tool that waits for approval once, after the approval', async () => {
     await using place = await make()
     const before = reviewedEnsemble({ review: false, approval: true })
     const first = await open(place, before)
@@ -185,7 +185,7 @@ describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kin
     await second.close(close)
   })
 
-  it('[RUNS-W6] accepts a model switch and a directive as well', async () => {
+  it('[RUNS-W6] A run that waits for a person accepts a model switch and a directive as well', async () => {
     await using place = await make()
     const mine = reviewedEnsemble()
     const service = await open(place, mine)

@@ -74,7 +74,7 @@ async function deploy(old: RunService, build: Build, runIds: string[]): Promise<
   return present
 }
 
-it('[RUNS-Z2] [RUNS-Z5] [RUNS-Z7] loses, repeats and confuses no run over three rolling deploys', async () => {
+it('[RUNS-Z2] [RUNS-Z5] [RUNS-Z7] A fleet loses, repeats and confuses no run over three rolling deploys', async () => {
   const runIds: string[] = []
   let present = await startProcess('v1')
   for (const build of ['v2', 'v3', 'v1'] as const) present = await deploy(present, build, runIds)

@@ -17,7 +17,7 @@ const MAX_TRIPS = 12
 /** Number of runs before the measured ones. */
 const WARM_UP_RUNS = 3
 
-it('a run with one tool call takes few round trips, everything counted', async () => {
+it('A run with one tool call takes few round trips, everything counted', async () => {
   const tool = defineTool({
     name: 'work',
     description: 'Work',

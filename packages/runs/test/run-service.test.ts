@@ -16,7 +16,7 @@ import { storageOver } from './storage-over.ts'
 const INPUTS = { topic: 'Bach' }
 
 describe('a submitted run', () => {
-  it('[RUNS-S1] is durable when submit resolves, executes, and ends with one terminal event', async () => {
+  it('[RUNS-S1] A submitted run is durable when submit resolves, executes, and ends with one terminal event', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     play()
@@ -35,7 +35,7 @@ describe('a submitted run', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-P15] starts in the transaction that creates it, and queues when every slot is taken', async () => {
+  it('[RUNS-P15] A submitted run starts in the transaction that creates it, and queues when every slot is taken', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     const storage = sqliteRunStorage(directory.path)
@@ -61,7 +61,7 @@ describe('a submitted run', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('is handed over when the service closes while it is created', async () => {
+  it('A submitted run is handed over when the service closes while it is created', async () => {
     using directory = temporaryDirectory()
     const { ensemble } = waitingEnsemble()
     const service = await openRuns(directory.path, [ensemble])
@@ -76,7 +76,7 @@ describe('a submitted run', () => {
     ).toBe(0)
   })
 
-  it('is followed from its first event without a read of the log', async () => {
+  it('A submitted run is followed from its first event without a read of the log', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     play()
@@ -99,7 +99,7 @@ describe('a submitted run', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('under a repeated key is not followed, and leaves no reader', async () => {
+  it('A submitted run under a repeated key is not followed, and leaves no reader', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     const service = await openRuns(directory.path, [ensemble])
@@ -115,7 +115,7 @@ describe('a submitted run', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('is refused with all missing inputs, and is not stored', async () => {
+  it('A submitted run is refused with all missing inputs, and is not stored', async () => {
     using directory = temporaryDirectory()
     const { ensemble, model } = waitingEnsemble()
     const service = await openRuns(directory.path, [ensemble])
@@ -128,7 +128,7 @@ describe('a submitted run', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('selects its ensemble by name, and reports the known names for an unknown one', async () => {
+  it('A submitted run selects its ensemble by name, and reports the known names for an unknown one', async () => {
     using directory = temporaryDirectory()
     const [first, second] = [waitingEnsemble(), waitingEnsemble({ name: 'choir' })]
     second.play()
@@ -144,7 +144,7 @@ describe('a submitted run', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('has the id that its client chose, once', async () => {
+  it('A submitted run has the id that its client chose, once', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     play()
@@ -157,7 +157,7 @@ describe('a submitted run', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('is not affected by a reader that throws', async () => {
+  it('A submitted run is not affected by a reader that throws', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     play()
@@ -172,7 +172,7 @@ describe('a submitted run', () => {
 })
 
 describe('the queue', () => {
-  it('[RUNS-S2] [RUNS-Q1] executes and queues runs up to the limits, in order, and refuses more', async () => {
+  it('[RUNS-S2] [RUNS-Q1] The queue executes and queues runs up to the limits, in order, and refuses more', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting } = waitingEnsemble()
     const limits = { maxConcurrentRuns: 2, maxQueuedRuns: 1 }
@@ -195,7 +195,7 @@ describe('the queue', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('enforces its limit for concurrent submits', async () => {
+  it('The queue enforces its limit for concurrent submits', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     const limits = { maxConcurrentRuns: 1, maxQueuedRuns: 2 }
@@ -210,7 +210,7 @@ describe('the queue', () => {
 })
 
 describe('cancel', () => {
-  it('[RUNS-S4] [RUNS-Q2] ends a running run when its work has stopped, and retains completed tasks', async () => {
+  it('[RUNS-S4] [RUNS-Q2] A cancel ends a running run when its work has stopped, and retains completed tasks', async () => {
     using directory = temporaryDirectory()
     const { ensemble, waiting } = waitingEnsemble()
     const service = await openRuns(directory.path, [ensemble])
@@ -229,7 +229,7 @@ describe('cancel', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-S4] is CANCELLING while a tool ignores its signal', async () => {
+  it('[RUNS-S4] A cancelled run is CANCELLING while a tool ignores its signal', async () => {
     using directory = temporaryDirectory()
     const { ensemble, waiting } = waitingEnsemble({ obedient: false })
     const clock = fakeClock()
@@ -250,7 +250,7 @@ describe('cancel', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-S4] at a boundary lets the running task finish and starts no other', async () => {
+  it('[RUNS-S4] A cancel at a boundary lets the running task finish and starts no other', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting } = waitingEnsemble({ encore: true })
     const service = await openRuns(directory.path, [ensemble])
@@ -273,7 +273,7 @@ describe('cancel', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-S4] at a boundary is COMPLETED when no task was left to start', async () => {
+  it('[RUNS-S4] A cancelled run at a boundary is COMPLETED when no task was left to start', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting } = waitingEnsemble()
     const service = await openRuns(directory.path, [ensemble])
@@ -285,7 +285,7 @@ describe('cancel', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('stops with abort a run that a boundary cancel lets finish', async () => {
+  it('A cancel stops with abort a run that a boundary cancel lets finish', async () => {
     using directory = temporaryDirectory()
     const { ensemble, waiting } = waitingEnsemble({ encore: true })
     const service = await openRuns(directory.path, [ensemble])
@@ -301,7 +301,7 @@ describe('cancel', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('is durable when it resolves', async () => {
+  it('A cancel is durable when it resolves', async () => {
     using directory = temporaryDirectory()
     const { ensemble, waiting } = waitingEnsemble({ obedient: false })
     const storage = sqliteRunStorage(directory.path)
@@ -320,7 +320,7 @@ describe('cancel', () => {
     await closed
   })
 
-  it('ends the run at any time after its submit', async () => {
+  it('A cancel ends the run at any time after its submit', async () => {
     using directory = temporaryDirectory()
     const { ensemble } = waitingEnsemble()
     const service = await openRuns(directory.path, [ensemble])
@@ -330,7 +330,7 @@ describe('cancel', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('is refused with the final status while the end of the run is being written', async () => {
+  it('A cancel is refused with the final status while the end of the run is being written', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     play()
@@ -351,7 +351,7 @@ describe('cancel', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-Q2] ends a waiting run at once, and never starts it', async () => {
+  it('[RUNS-Q2] A cancel ends a waiting run at once, and never starts it', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting, model } = waitingEnsemble()
     const service = await openRuns(directory.path, [ensemble], { maxConcurrentRuns: 1 })
@@ -376,7 +376,7 @@ describe('cancel', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('refuses runs that have ended or are unknown', async () => {
+  it('A cancel refuses runs that have ended or are unknown', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     play()
@@ -393,7 +393,7 @@ describe('cancel', () => {
 })
 
 describe('an interrupted run', () => {
-  it('[RUNS-S3] [RUNS-S5] [RUNS-X1] continues after its last completed step, under a new epoch', async () => {
+  it('[RUNS-S3] [RUNS-S5] [RUNS-X1] An interrupted run continues after its last completed step, under a new epoch', async () => {
     using directory = temporaryDirectory()
     const before = waitingEnsemble()
     const first = await openRuns(directory.path, [before.ensemble])
@@ -431,7 +431,7 @@ describe('an interrupted run', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-S3] is followed by the runs that waited, the oldest first', async () => {
+  it('[RUNS-S3] An interrupted run is followed by the runs that waited, the oldest first', async () => {
     using directory = temporaryDirectory()
     const before = waitingEnsemble()
     const first = await openRuns(directory.path, [before.ensemble], { maxConcurrentRuns: 1 })
@@ -449,7 +449,7 @@ describe('an interrupted run', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-X2] ends FAILED with the reason when its ensemble is no longer registered', async () => {
+  it('[RUNS-X2] An interrupted run ends FAILED with the reason when its ensemble is no longer registered', async () => {
     using directory = temporaryDirectory()
     const before = waitingEnsemble()
     const first = await openRuns(directory.path, [before.ensemble])
@@ -464,7 +464,7 @@ describe('an interrupted run', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-Q3] is cancelled when it was being cancelled', async () => {
+  it('[RUNS-Q3] An interrupted run is cancelled when it was being cancelled', async () => {
     using directory = temporaryDirectory()
     const before = waitingEnsemble({ obedient: false })
     const clock = fakeClock()
@@ -487,7 +487,7 @@ describe('an interrupted run', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-Q3] only finishes its running tasks after a boundary cancel', async () => {
+  it('[RUNS-Q3] An interrupted run only finishes its running tasks after a boundary cancel', async () => {
     using directory = temporaryDirectory()
     const before = waitingEnsemble({ encore: true })
     const first = await openRuns(directory.path, [before.ensemble])
@@ -516,7 +516,7 @@ describe('an interrupted run', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-Q2] is cancelled at once while it waits for its turn again, and retains its outputs', async () => {
+  it('[RUNS-Q2] An interrupted run is cancelled at once while it waits for its turn again, and retains its outputs', async () => {
     using directory = temporaryDirectory()
     const before = waitingEnsemble({ encore: true })
     const first = await openRuns(directory.path, [before.ensemble], { maxConcurrentRuns: 2 })
@@ -543,7 +543,7 @@ describe('an interrupted run', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-Q2] stays cancelled if its process dies before the end', async () => {
+  it('[RUNS-Q2] An interrupted run stays cancelled if its process dies before the end', async () => {
     using directory = temporaryDirectory()
     const before = waitingEnsemble()
     const first = await openRuns(directory.path, [before.ensemble])
@@ -561,7 +561,7 @@ describe('an interrupted run', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-Q4] is not changed by a shutdown: no cancel, no end, no interrupted call', async () => {
+  it('[RUNS-Q4] An interrupted run is not changed by a shutdown: no cancel, no end, no interrupted call', async () => {
     using directory = temporaryDirectory()
     const { ensemble, waiting } = waitingEnsemble()
     const service = await openRuns(directory.path, [ensemble])
@@ -586,7 +586,7 @@ describe('an interrupted run', () => {
     ])
   })
 
-  it('[RUNS-Q4] retains the events of the moment of the shutdown', async () => {
+  it('[RUNS-Q4] An interrupted run retains the events emitted during the shutdown', async () => {
     using directory = temporaryDirectory()
     const before = waitingEnsemble()
     const first = await openRuns(directory.path, [before.ensemble])
@@ -605,7 +605,7 @@ describe('an interrupted run', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-X2] [RUNS-X4] retains completed tasks and the reason when it cannot continue', async () => {
+  it('[RUNS-X2] [RUNS-X4] An interrupted run retains completed tasks and the reason when it cannot continue', async () => {
     using directory = temporaryDirectory()
     const before = waitingEnsemble()
     const first = await openRuns(directory.path, [before.ensemble], { maxConcurrentRuns: 2 })
@@ -624,7 +624,7 @@ describe('an interrupted run', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-X3] stops its earlier owner, which writes nothing more', async () => {
+  it('[RUNS-X3] An interrupted run stops its earlier owner, which writes nothing more', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting } = waitingEnsemble()
     const storage = sqliteRunStorage(directory.path)
@@ -643,7 +643,7 @@ describe('an interrupted run', () => {
 })
 
 describe('close', () => {
-  it('[RUNS-S5] lets running runs end within the drain timeout, and accepts and starts no others', async () => {
+  it('[RUNS-S5] close() lets running runs end within the drain timeout, and accepts and starts no others', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting } = waitingEnsemble()
     const service = await openRuns(directory.path, [ensemble], { maxConcurrentRuns: 1 })
@@ -661,7 +661,7 @@ describe('close', () => {
 })
 
 describe('retention', () => {
-  it('[RUNS-S8] deletes the oldest ended runs with their events, and no others', async () => {
+  it('[RUNS-S8] Retention deletes the oldest ended runs with their events, and no others', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting } = waitingEnsemble()
     const clock = fakeClock()
@@ -689,7 +689,7 @@ describe('retention', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-S8] deletes no runs unless a limit is set', async () => {
+  it('[RUNS-S8] Retention deletes no runs unless a limit is set', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     play()
@@ -705,7 +705,7 @@ describe('retention', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-S8] deletes runs that ended too long ago', async () => {
+  it('[RUNS-S8] Retention deletes runs that ended too long ago', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     play()
@@ -722,7 +722,7 @@ describe('retention', () => {
 })
 
 describe('options', () => {
-  it('names every value that is out of range', () => {
+  it('RunService names every option that is out of range', () => {
     using directory = temporaryDirectory()
     const storage = sqliteRunStorage(directory.path)
     expect(() =>

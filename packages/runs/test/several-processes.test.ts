@@ -104,7 +104,7 @@ function isGapless(events: readonly LoggedRunEvent[]): boolean {
 }
 
 describe('several processes on one store', () => {
-  it('[RUNS-S1] a run that one process accepts executes in another, and all see the same live events', async () => {
+  it('[RUNS-S1] A run that one process accepts executes in another, and all see the same live events', async () => {
     await using database = await testDatabase()
     const { ensemble, play, waiting } = waitingEnsemble()
     const taker = await startProcess(database.url, { ensemble }, api)
@@ -127,7 +127,7 @@ describe('several processes on one store', () => {
     for (const service of [taker, worker, onlooker]) await service.close(CLOSE)
   })
 
-  it('[RUNS-F6] readers of a process without notifications for a while miss no events', async () => {
+  it('[RUNS-F6] Readers of a process without notifications for a while miss no events', async () => {
     await using database = await testDatabase()
     const { ensemble, play, waiting } = waitingEnsemble()
     const storage = await open(database.url)
@@ -163,7 +163,7 @@ describe('several processes on one store', () => {
     for (const service of [onlooker, worker]) await service.close(CLOSE)
   })
 
-  it('[RUNS-F6] [RUNS-N6] in a large fleet, readers are not notified of events, and poll five times a second', async () => {
+  it('[RUNS-F6] [RUNS-N6] Readers in a large fleet are not notified of events, and poll five times a second', async () => {
     await using database = await testDatabase()
     const { ensemble, play, waiting } = waitingEnsemble()
     const storage = await open(database.url)
@@ -216,7 +216,7 @@ describe('several processes on one store', () => {
     for (const service of [onlooker, worker]) await service.close(CLOSE)
   })
 
-  it('[RUNS-F8] a reader learns that the log has lost events that it has received', async () => {
+  it('[RUNS-F8] A reader learns that the log has lost events that it has received', async () => {
     await using database = await testDatabase()
     const { ensemble, waiting } = waitingEnsemble()
     const worker = await startProcess(database.url, { ensemble })
@@ -239,7 +239,7 @@ describe('several processes on one store', () => {
     await onlooker.close(CLOSE)
   })
 
-  it('[RUNS-S2] [RUNS-Q1] execute and accept runs within the limits together', async () => {
+  it('[RUNS-S2] [RUNS-Q1] Several processes on one store execute and accept runs within the limits together', async () => {
     await using database = await testDatabase()
     const { ensemble, play } = waitingEnsemble()
     const limits = { maxConcurrentRuns: 3, maxQueuedRuns: 5 }
@@ -273,7 +273,7 @@ describe('several processes on one store', () => {
     for (const worker of workers) await worker.close(CLOSE)
   })
 
-  it('[RUNS-Q7] a process leaves runs of unknown ensembles to other processes', async () => {
+  it('[RUNS-Q7] A process leaves runs of unknown ensembles to other processes', async () => {
     await using database = await testDatabase()
     const choir = waitingEnsemble({ name: 'choir' })
     choir.play()
@@ -289,7 +289,7 @@ describe('several processes on one store', () => {
     for (const process of [stranger, taker, worker]) await process.close(CLOSE)
   })
 
-  it('[RUNS-S6] a repeated submission to any process is one run', async () => {
+  it('[RUNS-S6] A repeated submission to any process is one run', async () => {
     await using database = await testDatabase()
     const { ensemble } = waitingEnsemble()
     const [one, two] = [
@@ -308,7 +308,7 @@ describe('several processes on one store', () => {
     for (const service of [one, two]) await service.close(CLOSE)
   })
 
-  it('[RUNS-S4] [RUNS-W5] [RUNS-W6] a command reaches the run from any process', async () => {
+  it('[RUNS-S4] [RUNS-W5] [RUNS-W6] A command reaches the run from any process', async () => {
     await using database = await testDatabase()
     const { ensemble, models, other } = reviewedEnsemble({ review: false })
     const gate = waitingEnsemble({ encore: true })
@@ -349,7 +349,7 @@ describe('several processes on one store', () => {
     for (const service of [taker, worker]) await service.close(CLOSE)
   })
 
-  it('[RUNS-X3] [RUNS-Q5] a run whose process stops renewing continues elsewhere, and that process writes nothing more', async () => {
+  it('[RUNS-X3] [RUNS-Q5] A run whose process stops renewing continues elsewhere, and that process writes nothing more', async () => {
     await using database = await testDatabase()
     const silent = waitingEnsemble()
     const { service, mute, unmute } = await mutedProcess(database.url, silent)
@@ -376,7 +376,7 @@ describe('several processes on one store', () => {
     for (const process of [service, worker]) await process.close(CLOSE)
   })
 
-  it('[RUNS-S5] [RUNS-X6] a process that stops hands its run over when no call is in flight', async () => {
+  it('[RUNS-S5] [RUNS-X6] A process that stops hands its run over when no call is in flight', async () => {
     await using database = await testDatabase()
     const first = waitingEnsemble({ encore: true })
     const stopping = await startProcess(database.url, first)
@@ -398,7 +398,7 @@ describe('several processes on one store', () => {
     await next.close(CLOSE)
   })
 
-  it('[RUNS-S7] [RUNS-G5] a run in flight continues when the store is back, and submits are refused until then', async () => {
+  it('[RUNS-S7] [RUNS-G5] A run in flight continues when the store is back, and submits are refused until then', async () => {
     await using server = await testServer()
     const { ensemble, play, waiting, model } = waitingEnsemble()
     const service = await startProcess(server.url, { ensemble }, { leaseMs: 60_000 })
@@ -421,7 +421,7 @@ describe('several processes on one store', () => {
     await service.close(CLOSE)
   })
 
-  it('[RUNS-S5] closes within its timeout when the store is unavailable', async () => {
+  it('[RUNS-S5] A process closes within its timeout when the store is unavailable', async () => {
     await using server = await testServer()
     const { ensemble, waiting } = waitingEnsemble()
     const service = await startProcess(server.url, { ensemble })

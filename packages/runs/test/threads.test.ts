@@ -38,7 +38,7 @@ async function say(service: RunService, message: string, more: RunSubmission = {
 }
 
 describe.each(Object.entries(STORES))('a thread in the %s store', (_, openStore) => {
-  it('[RUNS-H6] gives each run the messages of the earlier ones, oldest first', async () => {
+  it('[RUNS-H6] A thread gives each run the messages of the earlier ones, oldest first', async () => {
     await using store = await openStore()
     const service = await startRuns(await store.open(), [chat()])
     await service.threads.create({ threadId: 'thread-a', tags: {} })
@@ -56,7 +56,7 @@ describe.each(Object.entries(STORES))('a thread in the %s store', (_, openStore)
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-H2] waits for the answer of a run that ends while its thread is read', async () => {
+  it('[RUNS-H2] A thread waits for the answer of a run that ends while its thread is read', async () => {
     await using store = await openStore()
     const answer = Promise.withResolvers<void>()
     const quick = parrot()
@@ -97,7 +97,7 @@ describe.each(Object.entries(STORES))('a thread in the %s store', (_, openStore)
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-H7] shows a run as the messages that its events show', async () => {
+  it('[RUNS-H7] A thread shows a run as the messages that its events show', async () => {
     await using store = await openStore()
     const service = await startRuns(await store.open(), [chat()])
     await service.threads.create({ threadId: 'thread-a', tags: {} })
@@ -118,7 +118,7 @@ describe.each(Object.entries(STORES))('a thread in the %s store', (_, openStore)
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-H7] shows a cancelled run with the text that it had written', async () => {
+  it('[RUNS-H7] A thread shows a cancelled run with the text that it had written', async () => {
     await using store = await openStore()
     const begun = Promise.withResolvers<void>()
     const quick = scriptedModel(() => 'Hm')
@@ -158,7 +158,7 @@ describe.each(Object.entries(STORES))('a thread in the %s store', (_, openStore)
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-H8] gives a resumed run the messages that it was stored with', async () => {
+  it('[RUNS-H8] A thread gives a resumed run the messages that it was stored with', async () => {
     await using store = await openStore()
     const before = await startRuns(await store.open(), [chat()])
     await before.threads.create({ threadId: 'thread-a', tags: {} })
@@ -174,7 +174,7 @@ describe.each(Object.entries(STORES))('a thread in the %s store', (_, openStore)
     await after.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-H1] accepts one of many concurrent submissions, and repeats of it', async () => {
+  it('[RUNS-H1] A thread accepts one of many concurrent submissions, and repeats of it', async () => {
     await using store = await openStore()
     const service = createRunService(await store.open(), [chat()], { executes: false })
     await service.threads.create({ threadId: 'thread-a', tags: {} })
@@ -195,7 +195,7 @@ describe.each(Object.entries(STORES))('a thread in the %s store', (_, openStore)
 })
 
 describe('the messages of a run in a thread', () => {
-  it('[RUNS-H6] are those of the newest runs that fit the limits', async () => {
+  it('[RUNS-H6] The messages of a run in a thread are those of the newest runs that fit the limits', async () => {
     await using store = await STORES.embedded()
     const long = 'x'.repeat(400)
     const model = scriptedModel(() => 'Yes')
@@ -218,7 +218,7 @@ describe('the messages of a run in a thread', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('cannot be combined with messages of the request', async () => {
+  it('The messages of a run in a thread cannot be combined with messages of the request', async () => {
     await using store = await STORES.embedded()
     const service = await startRuns(await store.open(), [chat()])
     await service.threads.create({ threadId: 'thread-a', tags: {} })
@@ -231,7 +231,7 @@ describe('the messages of a run in a thread', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-S8] are deleted with the thread when it has no runs and exceeds the retention', async () => {
+  it('[RUNS-S8] The messages of a run in a thread are deleted with the thread when it has no runs and exceeds the retention', async () => {
     using directory = temporaryDirectory()
     const clock = fakeClock()
     const service = await openRuns(directory.path, [chat()], { clock, maxRetainedRuns: 1 })

@@ -31,7 +31,7 @@ const STOP = new TuttiError('INTERRUPTED', 'stop')
 const RETRY_MS = 250
 
 describe('GroupCommit', () => {
-  it('[RUNS-G1] writes the events of a run in the order they were emitted', async () => {
+  it('[RUNS-G1] GroupCommit writes the events of a run in the order they were emitted', async () => {
     const { journal, written } = setUp()
     journal.emit(token('a', 1))
     journal.emit(CANCELLING)
@@ -40,7 +40,7 @@ describe('GroupCommit', () => {
     expect(written('run-a')).toEqual(['a', 'run_cancelling', 'b'])
   })
 
-  it('[RUNS-G2] publishes events only after the store has confirmed them', async () => {
+  it('[RUNS-G2] GroupCommit publishes events only after the store has confirmed them', async () => {
     const { journal, store, published } = setUp()
     const gate = Promise.withResolvers<void>()
     store.before = () => gate.promise
@@ -53,13 +53,13 @@ describe('GroupCommit', () => {
     expect(published).toEqual(['run-a:0'])
   })
 
-  it('[RUNS-G2] resolves flushes after readers received the events', async () => {
+  it('[RUNS-G2] GroupCommit resolves flushes after readers received the events', async () => {
     const { journal, published } = setUp()
     await journal.commit(CANCEL, CANCELLING)
     expect(published).toEqual(['run-a:0'])
   })
 
-  it('[RUNS-G3] joins the tokens of a model call, for each task separately, and loses no text', async () => {
+  it('[RUNS-G3] GroupCommit joins the tokens of a model call, for each task separately, and loses no text', async () => {
     const { journal, written, clock } = setUp()
     for (const text of ['one ', 'two ', 'three']) {
       journal.emit(token(text, 1))
@@ -74,7 +74,7 @@ describe('GroupCommit', () => {
     expect(written('run-a')).toEqual(['one two three', 'ONE TWO THREE'])
   })
 
-  it('[RUNS-G3] does not join tokens across other events, attempts or turns', async () => {
+  it('[RUNS-G3] GroupCommit does not join tokens across other events, attempts or turns', async () => {
     const { journal, written } = setUp()
     journal.emit(token('a'))
     journal.emit({ ...token('b'), iterationIndex: 1 })
@@ -85,7 +85,7 @@ describe('GroupCommit', () => {
     expect(written('run-a')).toEqual(['a', 'b', 'c', 'run_cancelling', 'd'])
   })
 
-  it('[RUNS-G3] does not join tokens to those of a write that was sent', async () => {
+  it('[RUNS-G3] GroupCommit does not join tokens to those of a write that was sent', async () => {
     const { journal, store, written } = setUp()
     store.before = async (batch) => {
       if (batch === 1) journal.emit(token('b'))
@@ -96,7 +96,7 @@ describe('GroupCommit', () => {
     expect(written('run-a')).toEqual(['a', 'b'])
   })
 
-  it('waits tickMs for tokens to be joined', async () => {
+  it('GroupCommit waits tickMs for tokens to be joined', async () => {
     const { journal, written, clock } = setUp({ tickMs: 100 })
     journal.emit(token('a'))
     await clock.advance(99)
@@ -108,7 +108,7 @@ describe('GroupCommit', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('writes other events at once, with the tokens before them', async () => {
+  it('GroupCommit writes other events at once, with the tokens before them', async () => {
     const { journal, written, clock } = setUp()
     journal.emit(token('a'))
     journal.emit(CANCELLING)
@@ -117,7 +117,7 @@ describe('GroupCommit', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('writes the events of several runs of one turn in one batch', async () => {
+  it('GroupCommit writes the events of several runs of one turn in one batch', async () => {
     const { commits, store } = setUp()
     const journals = ['run-1', 'run-2', 'run-3'].map((runId) => openJournal(commits, runId))
     for (const journal of journals) journal.emit(CANCELLING)
@@ -127,7 +127,7 @@ describe('GroupCommit', () => {
     ])
   })
 
-  it('writes events that arrive during a write in the next batch, one batch at a time', async () => {
+  it('GroupCommit writes events that arrive during a write in the next batch, one batch at a time', async () => {
     const { journal, store } = setUp()
     let isWriting = false
     store.before = async (batch) => {
@@ -144,7 +144,7 @@ describe('GroupCommit', () => {
     expect(store.writes.map(toTexts)).toEqual([['run_cancelling'], ['run_cancelling', 'late']])
   })
 
-  it('[RUNS-G3] joins tokens that arrive during a write until the next tick', async () => {
+  it('[RUNS-G3] GroupCommit joins tokens that arrive during a write until the next tick', async () => {
     const { journal, store, clock } = setUp()
     store.before = async (batch) => {
       if (batch === 1) journal.emit(token('a '))
@@ -160,7 +160,7 @@ describe('GroupCommit', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('writes an event that arrives during a write at once, while another run has only tokens', async () => {
+  it('GroupCommit writes an event that arrives during a write at once, while another run has only tokens', async () => {
     const { commits, journal, store, written } = setUp()
     const other = openJournal(commits, 'run-b')
     store.before = async (batch) => {
@@ -173,7 +173,7 @@ describe('GroupCommit', () => {
     expect(written('run-b')).toEqual(['run_cancelling'])
   })
 
-  it('[RUNS-G1] numbers the writes of a claim from 1, with the run and the token', async () => {
+  it('[RUNS-G1] GroupCommit numbers the writes of a claim from 1, with the run and the token', async () => {
     const { commits, store } = setUp()
     const journal = commits.journal({
       runId: 'run-b',
@@ -189,7 +189,7 @@ describe('GroupCommit', () => {
     ])
   })
 
-  it('[RUNS-G1] writes a step with its event, and steps in order', async () => {
+  it('[RUNS-G1] GroupCommit writes a step with its event, and steps in order', async () => {
     const { journal, store } = setUp()
     journal.emit(token('a'))
     journal.emit(CANCELLING, BEGUN)
@@ -205,7 +205,7 @@ describe('GroupCommit', () => {
     ])
   })
 
-  it('commits a step without an event, and publishes nothing', async () => {
+  it('GroupCommit commits a step without an event, and publishes nothing', async () => {
     const { journal, store, batchSizes } = setUp()
     await journal.commit(BEGUN)
     expect(store.writes).toMatchObject([
@@ -214,14 +214,14 @@ describe('GroupCommit', () => {
     expect(batchSizes).toEqual([])
   })
 
-  it('writes a step at once, even if its event is a token', async () => {
+  it('GroupCommit writes a step at once, even if its event is a token', async () => {
     const { journal, written } = setUp()
     journal.emit(token('a'), BEGUN)
     await turns()
     expect(written('run-a')).toEqual(['a'])
   })
 
-  it('resolves a commit with the write of its step, not with an earlier one', async () => {
+  it('GroupCommit resolves a commit with the write of its step, not with an earlier one', async () => {
     const { journal, store } = setUp()
     const answers: (() => void)[] = []
     store.before = () => new Promise((go) => answers.push(go))
@@ -236,7 +236,7 @@ describe('GroupCommit', () => {
     await committed
   })
 
-  it('[RUNS-G1] writes an answer with the events of the same turn', async () => {
+  it('[RUNS-G1] GroupCommit writes an answer with the events of the same turn', async () => {
     const { journal, store } = setUp()
     journal.emit(CANCELLING, CANCEL)
     await Promise.resolve()
@@ -247,7 +247,7 @@ describe('GroupCommit', () => {
     ])
   })
 
-  it('writes an answer at once, even alone, and omits an empty list of answers', async () => {
+  it('GroupCommit writes an answer at once, even alone, and omits an empty list of answers', async () => {
     const { journal, store } = setUp()
     journal.answer(ANSWER)
     await turns()
@@ -266,7 +266,7 @@ describe('GroupCommit', () => {
     ])
   })
 
-  it('reports whether everything is written, also during a write', async () => {
+  it('GroupCommit reports whether everything is written, also during a write', async () => {
     const { journal, store } = setUp()
     const gate = Promise.withResolvers<void>()
     store.before = () => gate.promise
@@ -281,7 +281,7 @@ describe('GroupCommit', () => {
     expect(journal.isFlushed).toBe(true)
   })
 
-  it('[RUNS-G4] stops a run whose write was fenced, and notifies it once', async () => {
+  it('[RUNS-G4] GroupCommit stops a run whose write was fenced, and notifies it once', async () => {
     const { journal, store, lost, batchSizes } = setUp()
     store.reply = () => ({ kind: 'fenced' })
     await expect(journal.commit(CANCEL, CANCELLING)).rejects.toMatchObject({ code: 'FENCED' })
@@ -294,7 +294,7 @@ describe('GroupCommit', () => {
     expect(batchSizes).toEqual([])
   })
 
-  it('[RUNS-G6] notifies a run whose write was refused, and writes its end', async () => {
+  it('[RUNS-G6] GroupCommit notifies a run whose write was refused, and writes its end', async () => {
     const { journal, store, lost, refused, written } = setUp()
     store.reply = () => ({ kind: 'failed', error: new Error('out of range') })
     await expect(journal.commit(CANCEL, CANCELLING)).rejects.toMatchObject({
@@ -308,7 +308,7 @@ describe('GroupCommit', () => {
     expect(written('run-a').at(-1)).toBe('end')
   })
 
-  it('[RUNS-G4] a lost run does not affect the others of its batch', async () => {
+  it('[RUNS-G4] A lost run does not affect the others of its batch', async () => {
     const { commits, journal, store, lost } = setUp()
     const other = openJournal(commits, 'run-b')
     store.reply = ({ runId }, keep) => (runId === 'run-a' ? { kind: 'fenced' } : keep())
@@ -319,7 +319,7 @@ describe('GroupCommit', () => {
     expect(store.stored.map(({ id }) => id)).toEqual(['run-b:0'])
   })
 
-  it('[RUNS-G6] an error of the store is that of the write which causes it alone', async () => {
+  it('[RUNS-G6] An error of the store is that of the write which causes it alone', async () => {
     const { commits, journal, store, refused } = setUp()
     const other = openJournal(commits, 'run-b')
     store.before = async (batch) => {
@@ -337,7 +337,7 @@ describe('GroupCommit', () => {
     expect(store.stored.map(({ id }) => id)).toEqual(['run-b:0'])
   })
 
-  it('[RUNS-G4] a write without a result is lost', async () => {
+  it('[RUNS-G4] A write without a result is lost', async () => {
     const clock = fakeClock()
     const store = { commit: () => Promise.resolve([]) }
     const commits = new GroupCommit({ store, clock, onWritten: () => undefined })
@@ -348,7 +348,7 @@ describe('GroupCommit', () => {
 })
 
 describe('GroupCommit over a store that cannot be reached', () => {
-  it('[RUNS-G5] waits, retries, and writes everything once, in order', async () => {
+  it('[RUNS-G5] GroupCommit over a store that cannot be reached waits, retries, and writes everything once, in order', async () => {
     const { journal, store, clock, published } = setUp()
     store.reply = () => UNAVAILABLE
     journal.emit(CANCELLING, CANCEL)
@@ -373,7 +373,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('[RUNS-G5] sends an unconfirmed write again unchanged, and it is stored once', async () => {
+  it('[RUNS-G5] GroupCommit over a store that cannot be reached sends an unconfirmed write again unchanged, and it is stored once', async () => {
     const { journal, store, commits, published } = setUp()
     let answers = 0
     store.reply = (_, keep) => {
@@ -398,7 +398,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
     expect(published).toEqual(['run-a:0', 'run-a:1'])
   })
 
-  it('[RUNS-G5] treats STORE_UNAVAILABLE that is thrown like an unavailable result', async () => {
+  it('[RUNS-G5] GroupCommit over a store that cannot be reached treats STORE_UNAVAILABLE that is thrown like an unavailable result', async () => {
     const { journal, store, lost, commits } = setUp()
     store.before = () => Promise.reject(new TuttiError('STORE_UNAVAILABLE', 'no connection'))
     journal.emit(CANCELLING)
@@ -410,7 +410,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
     expect(store.writes.map(({ writeNo }) => writeNo)).toEqual([1, 1])
   })
 
-  it('[RUNS-G3] joins tokens while they wait for the store', async () => {
+  it('[RUNS-G3] GroupCommit over a store that cannot be reached joins tokens while they wait for the store', async () => {
     const { journal, store, clock, commits } = setUp()
     store.reply = () => UNAVAILABLE
     journal.emit(token('a'))
@@ -426,7 +426,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
     expect(store.stored.map(toText)).toEqual(['a', 'b'.repeat(2 * MAX_PENDING_EVENTS)])
   })
 
-  it('[RUNS-G5] loses a run with too many waiting events, and notifies it once', async () => {
+  it('[RUNS-G5] GroupCommit over a store that cannot be reached loses a run with too many waiting events, and notifies it once', async () => {
     const { journal, store, lost, commits } = setUp()
     store.reply = () => UNAVAILABLE
     const committed = journal.commit(CANCEL, CANCELLING)
@@ -447,7 +447,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
     expect(journal.isFlushed).toBe(true)
   })
 
-  it('[RUNS-G5] retries at once on request, and not again on the timer', async () => {
+  it('[RUNS-G5] GroupCommit over a store that cannot be reached retries at once on request, and not again on the timer', async () => {
     const { commits, journal, store, clock } = setUp()
     store.reply = () => UNAVAILABLE
     journal.emit(CANCELLING)
@@ -462,14 +462,14 @@ describe('GroupCommit over a store that cannot be reached', () => {
     expect(store.batches).toHaveLength(2)
   })
 
-  it('[RUNS-G5] writes nothing when a retry is requested without a failure', async () => {
+  it('[RUNS-G5] GroupCommit over a store that cannot be reached writes nothing when a retry is requested without a failure', async () => {
     const { commits, store } = setUp()
     commits.retry()
     await turns()
     expect(store.batches).toEqual([])
   })
 
-  it('[RUNS-G5] makes a run that starts in the meantime wait as well', async () => {
+  it('[RUNS-G5] GroupCommit over a store that cannot be reached makes a run that starts in the meantime wait as well', async () => {
     const { commits, journal, store, clock } = setUp()
     store.reply = ({ runId }, keep) => (runId === 'run-a' ? UNAVAILABLE : keep())
     journal.emit(CANCELLING)
@@ -483,7 +483,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
     expect(store.batches.at(1)?.map(({ runId }) => runId)).toEqual(['run-a', 'run-b'])
   })
 
-  it('[RUNS-G5] flushes only when the store is back', async () => {
+  it('[RUNS-G5] GroupCommit over a store that cannot be reached flushes only when the store is back', async () => {
     const { commits, journal, store } = setUp()
     store.reply = () => UNAVAILABLE
     let isFlushed = false
@@ -497,7 +497,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
     await flushed
   })
 
-  it('[RUNS-G4] loses the run when a repeated write is fenced', async () => {
+  it('[RUNS-G4] GroupCommit over a store that cannot be reached loses the run when a repeated write is fenced', async () => {
     const { commits, journal, store, lost } = setUp()
     store.reply = () => UNAVAILABLE
     const first = journal.commit(CANCEL, CANCELLING)
@@ -512,7 +512,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
 })
 
 describe('a detached journal', () => {
-  it('drops what is emitted after it was detached', async () => {
+  it('A detached journal drops what is emitted after it was detached', async () => {
     const { journal, store } = setUp()
     journal.detach(STOP)
     journal.emit(CANCELLING, CANCEL)
@@ -523,7 +523,7 @@ describe('a detached journal', () => {
     await expect(journal.flush()).rejects.toBe(STOP)
   })
 
-  it('drops unsent data and is notified once', async () => {
+  it('A detached journal drops unsent data and is notified once', async () => {
     const { journal, store, lost } = setUp()
     const committed = journal.commit(BEGUN)
     journal.detach(STOP)
@@ -535,7 +535,7 @@ describe('a detached journal', () => {
     expect(journal.isFlushed).toBe(true)
   })
 
-  it('[RUNS-G2] publishes a write in flight, if it is stored', async () => {
+  it('[RUNS-G2] A detached journal publishes a write in flight, if it is stored', async () => {
     const { journal, store, published } = setUp()
     const gate = Promise.withResolvers<void>()
     store.before = () => gate.promise
@@ -550,7 +550,7 @@ describe('a detached journal', () => {
     expect(store.batches).toHaveLength(1)
   })
 
-  it('[RUNS-G5] does not repeat an unavailable write', async () => {
+  it('[RUNS-G5] A detached journal does not repeat an unavailable write', async () => {
     const { commits, journal, store, clock } = setUp()
     store.reply = () => UNAVAILABLE
     journal.emit(CANCELLING)
@@ -567,7 +567,7 @@ describe('a stopped group commit', () => {
   it.each([
     ['tokens wait', (journal: DurableJournal) => journal.emit(token('a'))],
     ['the store could not be reached', (journal: DurableJournal) => journal.emit(CANCELLING)],
-  ])('leaves no timer when %s', async (_, emit) => {
+  ])('A stopped group commit leaves no timer when %s', async (_, emit) => {
     const { commits, journal, store, clock } = setUp()
     store.reply = () => UNAVAILABLE
     emit(journal)
@@ -581,7 +581,7 @@ describe('a stopped group commit', () => {
     expect(store.batches).toHaveLength(length)
   })
 
-  it('leaves no timer when a write in flight fails', async () => {
+  it('A stopped group commit leaves no timer when a write in flight fails', async () => {
     const { commits, journal, store, clock } = setUp()
     const gate = Promise.withResolvers<void>()
     store.before = () => gate.promise

@@ -23,14 +23,14 @@ const TOKEN = 'token-3'
 const UNAVAILABLE = { kind: 'unavailable', error: new Error('no connection') } as const
 
 describe('PendingWrites', () => {
-  it('has nothing to send before data is added', async () => {
+  it('PendingWrites has nothing to send before data is added', async () => {
     const { pending } = setUp()
     expect(pending.isEmpty).toBe(true)
     expect(pending.take()).toBeUndefined()
     await pending.settled()
   })
 
-  it('[RUNS-G1] sends all added data once', () => {
+  it('[RUNS-G1] PendingWrites sends all added data once', () => {
     const { pending } = setUp()
     pending.add({ event: CANCELLING, step: BEGUN })
     pending.add({ answer: { commandId: 's', ok: true } })
@@ -48,7 +48,7 @@ describe('PendingWrites', () => {
     expect([pending.isEmpty, pending.take()]).toEqual([true, undefined])
   })
 
-  it('[RUNS-P16] sends each step with the index of its event, or of the next one', () => {
+  it('[RUNS-P16] PendingWrites sends each step with the index of its event, or of the next one', () => {
     const { pending } = setUp()
     pending.add({ step: BEGUN })
     pending.add({ event: CANCELLING })
@@ -60,7 +60,7 @@ describe('PendingWrites', () => {
     expect(pending.take()).toMatchObject({ stepEvents: [0] })
   })
 
-  it('[RUNS-G5] returns the same write until its result is known, even if data is added', () => {
+  it('[RUNS-G5] PendingWrites returns the same write until its result is known, even if data is added', () => {
     const { pending } = setUp()
     pending.add({ event: token('a') })
     const sent = pending.take()
@@ -85,7 +85,7 @@ describe('PendingWrites', () => {
     expect(pending.isUrgent).toBe(true)
   })
 
-  it('resolves waiting callers when their data is stored, not later', async () => {
+  it('PendingWrites resolves waiting callers when their data is stored, not later', async () => {
     const { pending } = setUp()
     const order: string[] = []
     pending.add({ event: CANCELLING })
@@ -103,7 +103,7 @@ describe('PendingWrites', () => {
     await second
   })
 
-  it('[RUNS-G3] joins the interleaved tokens of two tasks separately', () => {
+  it('[RUNS-G3] PendingWrites joins the interleaved tokens of two tasks separately', () => {
     const { pending } = setUp()
     const mixed = [
       ['a', 1],
@@ -115,7 +115,7 @@ describe('PendingWrites', () => {
     expect(pending.take()?.events).toEqual([token('ad', 1), token('bc', 2)])
   })
 
-  it('[RUNS-G3] joins reasoning, and never reasoning with tokens', () => {
+  it('[RUNS-G3] PendingWrites joins reasoning, and never reasoning with tokens', () => {
     const { pending } = setUp()
     pending.add({ event: reasoning('a') })
     pending.add({ event: reasoning('b') })
@@ -129,14 +129,14 @@ describe('PendingWrites', () => {
     expect(pending.take()?.events).toEqual(events)
   })
 
-  it('[RUNS-G3] takes the other fields of joined tokens from the first one', () => {
+  it('[RUNS-G3] PendingWrites takes the other fields of joined tokens from the first one', () => {
     const { pending } = setUp()
     pending.add({ event: token('a') })
     pending.add({ event: { ...token('b'), sentAt: '2026-02-02T00:00:00.000Z' } })
     expect(pending.take()?.events).toEqual([token('ab')])
   })
 
-  it('[RUNS-G3] does not join later tokens to a sent write', () => {
+  it('[RUNS-G3] PendingWrites does not join later tokens to a sent write', () => {
     const { pending } = setUp()
     pending.add({ event: token('a', 1) })
     pending.take()
@@ -146,7 +146,7 @@ describe('PendingWrites', () => {
     expect(pending.take()?.events).toEqual([token('b', 2), token('c', 1)])
   })
 
-  it('[RUNS-G3] does not join tokens of different attempts', () => {
+  it('[RUNS-G3] PendingWrites does not join tokens of different attempts', () => {
     const { pending } = setUp()
     pending.add({ event: token('a') })
     pending.add({ event: { ...token('b'), attempt: 2 } })
@@ -155,7 +155,7 @@ describe('PendingWrites', () => {
     expect(texts).toEqual(['a', 'bc'])
   })
 
-  it('[RUNS-G6] drops a refused write and what waits behind it, and gives its number to the next one', async () => {
+  it('[RUNS-G6] PendingWrites drops a refused write and what waits behind it, and gives its number to the next one', async () => {
     const { pending, lost, refused } = setUp()
     pending.add({ event: CANCELLING })
     const first = pending.take()
@@ -177,7 +177,7 @@ describe('PendingWrites', () => {
     expect(pending.isEmpty).toBe(true)
   })
 
-  it('[RUNS-G4] accepts no more data after a loss, and returns false', async () => {
+  it('[RUNS-G4] PendingWrites accepts no more data after a loss, and returns false', async () => {
     const { pending, lost } = setUp()
     pending.add({ event: CANCELLING })
     pending.take()
@@ -190,7 +190,7 @@ describe('PendingWrites', () => {
     await expect(pending.settled()).rejects.toBe(lost[0])
   })
 
-  it('[RUNS-G4] is lost once, and ignores later results', () => {
+  it('[RUNS-G4] PendingWrites is lost once, and ignores later results', () => {
     const { pending, lost } = setUp()
     pending.add({ event: CANCELLING })
     pending.take()
@@ -201,7 +201,7 @@ describe('PendingWrites', () => {
     expect(lost).toEqual([reason])
   })
 
-  it('[RUNS-G5] counts joined tokens as one waiting event', () => {
+  it('[RUNS-G5] PendingWrites counts joined tokens as one waiting event', () => {
     const { pending, lost } = setUp()
     for (let count = 1; count < MAX_PENDING_EVENTS; count += 1) pending.add({ event: CANCELLING })
     for (let count = 0; count < 9; count += 1) {

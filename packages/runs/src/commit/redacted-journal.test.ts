@@ -19,7 +19,7 @@ const redact: RedactEvent = () => REDACTED
 const STEP = { kind: 'cancel_asked', mode: 'abort', cause: 'SERVER', runMs: 0 } as const
 
 describe('redactedJournal', () => {
-  it('redacts events and leaves steps unchanged', async () => {
+  it('redactedJournal redacts events and leaves steps unchanged', async () => {
     const { journal, calls } = recording()
     const redacted = redactedJournal(journal, redact)
     redacted.emit(EVENT, STEP)
@@ -32,7 +32,7 @@ describe('redactedJournal', () => {
     ])
   })
 
-  it('passes all other calls to the journal', async () => {
+  it('redactedJournal passes all other calls to the journal', async () => {
     const { journal, calls } = recording()
     const redacted = redactedJournal(journal, redact)
     const reason = new TuttiError('FENCED', 'Gone')
@@ -52,7 +52,7 @@ describe('[RUNS-J1] the capture mode OFF', () => {
     reasoningTruncated: true,
   })
 
-  it('stores no reasoning, but its tokens', async () => {
+  it('The capture mode OFF stores no reasoning, but its tokens', async () => {
     const { journal, calls } = recording()
     const redacted = redactedJournal(
       journal,
@@ -68,7 +68,7 @@ describe('[RUNS-J1] the capture mode OFF', () => {
     ])
   })
 
-  it('is the only mode that does', () => {
+  it('The capture mode OFF is the only mode that does', () => {
     for (const mode of ['STANDARD', 'DETAILED', 'FULL', undefined] as const) {
       const filter = applyCaptureMode(mode, (event) => event)
       expect([filter(reasoning('Hm')), filter(answer)]).toEqual([reasoning('Hm'), answer])

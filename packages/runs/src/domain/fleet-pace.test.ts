@@ -13,12 +13,12 @@ import {
 const MULTIPLIER = 1_664_525
 
 describe('nextPollMs', () => {
-  it('[RUNS-Q10] is the interval of a single process, without jitter', () => {
+  it('[RUNS-Q10] nextPollMs is the interval of a single process, without jitter', () => {
     expect([0, 0.5, 1].map((random) => nextPollMs(1_000, 1, random))).toEqual([1_000, 1_000, 1_000])
   })
 
   it.for([2, 8, 16, 200, 1_000])(
-    '[RUNS-Q10] lets %i processes poll at most 9 times a second, and never leaves 2 s without a poll',
+    '[RUNS-Q10] nextPollMs lets %i processes poll at most 9 times a second, and never leaves 2 s without a poll',
     (pollers) => {
       const seconds = 3_000
       const random = generator()
@@ -33,7 +33,7 @@ describe('nextPollMs', () => {
 })
 
 describe('idleLeaseMs', () => {
-  it('[RUNS-Q5] outlasts several polls and renewals', () => {
+  it('[RUNS-Q5] idleLeaseMs outlasts several polls and renewals', () => {
     const settings = { leaseMs: 10_000, pollMs: 1_000 }
     expect(idleLeaseMs(settings, 1)).toBe(30_000)
     expect(idleLeaseMs(settings, 200)).toBe(75_000)
@@ -41,13 +41,13 @@ describe('idleLeaseMs', () => {
 })
 
 describe('notificationGatherMs', () => {
-  it('[RUNS-N6] grows with the number of processes, from 25 ms up to 500 ms', () => {
+  it('[RUNS-N6] notificationGatherMs grows with the number of processes, from 25 ms up to 500 ms', () => {
     expect([1, 25, 200, 1_000].map(notificationGatherMs)).toEqual([25, 25, 200, 500])
   })
 })
 
 describe('readerPollMs', () => {
-  it('[RUNS-F6] is short where processes do not notify each other of events', () => {
+  it('[RUNS-F6] readerPollMs is short where processes do not notify each other of events', () => {
     const fleets = [1, 50, 51, 1_000]
     expect(fleets.map(readerPollMs)).toEqual([1_000, 1_000, 200, 200])
     expect(fleets.map(notifiesOfEvents)).toEqual([true, true, false, false])
@@ -55,7 +55,7 @@ describe('readerPollMs', () => {
 })
 
 describe('takesTurn', () => {
-  it('is always true while there are no more processes than needed, and otherwise for a part of them', () => {
+  it('takesTurn is always true while there are no more processes than needed, and otherwise for a part of them', () => {
     expect([1, 5].map((processes) => takesTurn(5, processes, 0.999))).toEqual([true, true])
     expect([0.009, 0.01].map((random) => takesTurn(1, 100, random))).toEqual([true, false])
   })

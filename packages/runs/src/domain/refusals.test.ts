@@ -19,10 +19,13 @@ describe('idempotencyConflict', () => {
     ['["b","idem-1"]', undefined],
     ['["b","idem-1"]', 'b'],
     ['"', 'a "b"'],
-  ])('[RUNS-S6] names the key %s of actor %s as its caller sent it', (key, actor) => {
-    const message = `The idempotency key "${key}" was used for another request`
-    expect(idempotencyConflict(toActorKey(key, actor), actor)).toMatchObject({ message })
-  })
+  ])(
+    '[RUNS-S6] idempotencyConflict names the key %s of actor %s as its caller sent it',
+    (key, actor) => {
+      const message = `The idempotency key "${key}" was used for another request`
+      expect(idempotencyConflict(toActorKey(key, actor), actor)).toMatchObject({ message })
+    },
+  )
 })
 
 describe('assertWithinQuota', () => {
@@ -30,11 +33,14 @@ describe('assertWithinQuota', () => {
     [{}, { unfinished: 1e9, spentUsd: 1e9 }],
     [{ maxUnfinishedRuns: 3 }, { unfinished: 2, spentUsd: 1e9 }],
     [{ spend: { maxCostUsd: 2, since: SINCE } }, { unfinished: 1e9, spentUsd: 1.999_999 }],
-  ])('[RUNS-P11] accepts a run within the limits %j with the usage %j', ([limits, use]) => {
-    expect(() => {
-      assertWithinQuota({ actor: 'ci', ...limits }, use)
-    }).not.toThrow()
-  })
+  ])(
+    '[RUNS-P11] assertWithinQuota accepts a run within the limits %j with the usage %j',
+    ([limits, use]) => {
+      expect(() => {
+        assertWithinQuota({ actor: 'ci', ...limits }, use)
+      }).not.toThrow()
+    },
+  )
 
   it.for([
     [0, 0, '0 unfinished runs; its limit is 0'],
@@ -42,7 +48,7 @@ describe('assertWithinQuota', () => {
     [3, 3, '3 unfinished runs; its limit is 3'],
     [4, 2, '4 unfinished runs; its limit is 2'],
   ] as const)(
-    '[RUNS-P11] refuses a run when there are %i of at most %i',
+    '[RUNS-P11] assertWithinQuota refuses a run when there are %i of at most %i',
     ([unfinished, max, words]) => {
       const quota = { actor: 'a "b"', maxUnfinishedRuns: max }
       expect(() => {
@@ -64,7 +70,7 @@ describe('assertWithinQuota', () => {
     [0.000_001_4, 0.000_001, '$0.000001', '$0.000001'],
     [12.5, 0, '$12.5', '$0'],
   ] as const)(
-    '[RUNS-P11] refuses a run when $%f of $%f are spent',
+    '[RUNS-P11] assertWithinQuota refuses a run when $%f of $%f are spent',
     ([spentUsd, maxCostUsd, spent, max]) => {
       const quota = { actor: 'ci', maxUnfinishedRuns: 9, spend: { maxCostUsd, since: SINCE } }
       expect(() => {
@@ -82,7 +88,7 @@ describe('assertWithinQuota', () => {
 })
 
 describe('assertRoom', () => {
-  it('[RUNS-P1] accepts the last run within the limit and refuses the next', () => {
+  it('[RUNS-P1] assertRoom accepts the last run within the limit and refuses the next', () => {
     expect(() => {
       assertRoom(1, 2)
     }).not.toThrow()

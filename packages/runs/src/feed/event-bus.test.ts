@@ -8,7 +8,7 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 const EVENT: LoggedRunEvent = { ...token('x'), runId: 'run-a', seq: 0, id: 'run-a:0' }
 
 describe('EventBus', () => {
-  it('calls the listeners of a run and those of all runs, and no others', () => {
+  it('EventBus calls the listeners of a run and those of all runs, and no others', () => {
     const { bus, published, listener } = setUp()
     bus.listen('run-a', listener('a'))
     bus.listen('run-a', listener('a too'))
@@ -22,7 +22,7 @@ describe('EventBus', () => {
     ])
   })
 
-  it('does not call removed listeners', () => {
+  it('EventBus does not call removed listeners', () => {
     const { bus, published, listener } = setUp()
     const stops = [bus.listen('run-a', listener('a')), bus.listenToAll(listener('all'))]
     bus.listen('run-a', listener('stays'))
@@ -31,7 +31,7 @@ describe('EventBus', () => {
     expect(published).toEqual([['stays', 1]])
   })
 
-  it('knows which runs have listeners', () => {
+  it('EventBus knows which runs have listeners', () => {
     const { bus, listener } = setUp()
     const stop = bus.listen('run-a', listener('a'))
     expect([bus.hasListeners('run-a'), bus.hasListeners('run-b')]).toEqual([true, false])
@@ -44,7 +44,7 @@ describe('EventBus', () => {
     expect([bus.hasListeners('run-a'), bus.runIds]).toEqual([false, []])
   })
 
-  it('forgets a run only when its last listener is removed, even if a removal is repeated', () => {
+  it('EventBus forgets a run only when its last listener is removed, even if a removal is repeated', () => {
     const { bus, listener } = setUp()
     const stop = bus.listen('run-a', listener('a'))
     stop()
@@ -53,7 +53,7 @@ describe('EventBus', () => {
     expect(bus.hasListeners('run-a')).toBe(true)
   })
 
-  it('calls only the listeners of the run with an empty list on a nudge', () => {
+  it('EventBus calls only the listeners of the run with an empty list on a nudge', () => {
     const { bus, published, listener } = setUp()
     bus.listen('run-a', listener('a'))
     bus.listen('run-b', listener('b'))
@@ -63,7 +63,7 @@ describe('EventBus', () => {
     expect(published).toEqual([['a', 0]])
   })
 
-  it('isolates the errors of listeners', () => {
+  it('EventBus isolates the errors of listeners', () => {
     const { bus, published, errors, listener } = setUp()
     const bad = new Error('bad listener')
     const broken = (): never => {
@@ -78,7 +78,7 @@ describe('EventBus', () => {
     expect(errors).toEqual([bad, bad])
   })
 
-  it('allows listeners to be added and removed during a call', () => {
+  it('EventBus allows listeners to be added and removed during a call', () => {
     const { bus, published, listener } = setUp()
     const stop = bus.listen('run-a', () => {
       stop()

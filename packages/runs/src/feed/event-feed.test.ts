@@ -12,7 +12,7 @@ import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 const RUN = 'run-a'
 
 describe('RunEventFeed, with events of this process', () => {
-  it('[RUNS-F4] publishes them at once without reading the log', () => {
+  it('[RUNS-F4] RunEventFeed publishes events of this process at once without reading the log', () => {
     const { feed, log, published } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     feed.offer(RUN, log.append(RUN, tokens(1)))
@@ -20,7 +20,7 @@ describe('RunEventFeed, with events of this process', () => {
     expect(log.reads).toEqual([])
   })
 
-  it('[RUNS-F4] publishes events in order, each once, if they are offered out of order', async () => {
+  it('[RUNS-F4] RunEventFeed publishes events in order, each once, if they are offered out of order', async () => {
     const { feed, log, published } = setUp()
     const first = log.append(RUN, tokens(2))
     const second = log.append(RUN, tokens(2))
@@ -33,7 +33,7 @@ describe('RunEventFeed, with events of this process', () => {
     expect(published).toEqual(ids(0, 4))
   })
 
-  it('[RUNS-F4] does not publish repeated events again', async () => {
+  it('[RUNS-F4] RunEventFeed does not publish repeated events again', async () => {
     const { feed, log, published } = setUp()
     const events = log.append(RUN, tokens(3))
     feed.offer(RUN, events)
@@ -43,7 +43,7 @@ describe('RunEventFeed, with events of this process', () => {
     expect(published).toEqual(ids(0, 2))
   })
 
-  it('[RUNS-F4] publishes only the new events of a batch', async () => {
+  it('[RUNS-F4] RunEventFeed publishes only the new events of a batch', async () => {
     const { feed, log, published } = setUp()
     const events = log.append(RUN, tokens(3))
     feed.offer(RUN, events.slice(0, 2))
@@ -52,7 +52,7 @@ describe('RunEventFeed, with events of this process', () => {
     expect(published).toEqual(ids(0, 2))
   })
 
-  it('[RUNS-F4] publishes them after the earlier events that it reads', async () => {
+  it('[RUNS-F4] RunEventFeed publishes events of this process after the earlier events that it reads', async () => {
     const { feed, log, published } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(1)))
     log.append(RUN, tokens(2))
@@ -63,13 +63,13 @@ describe('RunEventFeed, with events of this process', () => {
     expect(published).toEqual(ids(0, 3))
   })
 
-  it('ignores an empty list of events', () => {
+  it('RunEventFeed ignores an empty list of events', () => {
     const { feed, log, published } = setUp()
     feed.offer(RUN, [])
     expect([log.reads, published]).toEqual([[], []])
   })
 
-  it('[RUNS-F4] starts a resumed run at its first offered event', () => {
+  it('[RUNS-F4] RunEventFeed starts a resumed run at its first offered event', () => {
     const { feed, log, published } = setUp()
     log.append(RUN, tokens(5))
     feed.offer(RUN, log.append(RUN, tokens(1)))
@@ -78,7 +78,7 @@ describe('RunEventFeed, with events of this process', () => {
 })
 
 describe('RunEventFeed, with events of other processes', () => {
-  it('[RUNS-F4] reads and publishes them in order', async () => {
+  it('[RUNS-F4] RunEventFeed reads and publishes events of other processes in order', async () => {
     const { feed, log, published } = setUp()
     log.append(RUN, tokens(3))
     feed.onWritten(RUN, { from: 0, to: 2 })
@@ -87,7 +87,7 @@ describe('RunEventFeed, with events of other processes', () => {
     expect(log.reads).toEqual([{ runId: RUN, from: 0, limit: 500 }])
   })
 
-  it('[RUNS-F4] continues to read for later notifications, one read at a time', async () => {
+  it('[RUNS-F4] RunEventFeed continues to read for later notifications, one read at a time', async () => {
     const { feed, log, published } = setUp()
     log.append(RUN, tokens(2))
     feed.onWritten(RUN, { from: 0, to: 1 })
@@ -100,7 +100,7 @@ describe('RunEventFeed, with events of other processes', () => {
     expect(log.reads.map(({ from }) => from)).toEqual([0, 2])
   })
 
-  it('[RUNS-F4] reads many events in pages', async () => {
+  it('[RUNS-F4] RunEventFeed reads many events in pages', async () => {
     const { feed, log, published } = setUp()
     log.append(RUN, tokens(1_200))
     feed.onWritten(RUN, { from: 0, to: 1_199 })
@@ -109,7 +109,7 @@ describe('RunEventFeed, with events of other processes', () => {
     expect(log.reads.map(({ from }) => from)).toEqual([0, 500, 1_000])
   })
 
-  it('[RUNS-F4] fills the gap of a lost notification', async () => {
+  it('[RUNS-F4] RunEventFeed fills the gap of a lost notification', async () => {
     const { feed, log, published } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(1)))
     log.append(RUN, tokens(5))
@@ -118,7 +118,7 @@ describe('RunEventFeed, with events of other processes', () => {
     expect(published).toEqual(ids(0, 5))
   })
 
-  it('[RUNS-F4] ignores an outdated notification', async () => {
+  it('[RUNS-F4] RunEventFeed ignores an outdated notification', async () => {
     const { feed, log, published } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(5)))
     feed.onWritten(RUN, { from: 1, to: 3 })
@@ -127,7 +127,7 @@ describe('RunEventFeed, with events of other processes', () => {
     expect(log.reads).toEqual([])
   })
 
-  it('[RUNS-F5] reads nothing without listeners, and continues with later events', async () => {
+  it('[RUNS-F5] RunEventFeed reads nothing without listeners, and continues with later events', async () => {
     const { feed, log, bus } = setUp({ listens: false })
     log.append(RUN, tokens(3))
     feed.onWritten(RUN, { from: 0, to: 2 })
@@ -140,7 +140,7 @@ describe('RunEventFeed, with events of other processes', () => {
     expect(published).toEqual(ids(3, 4))
   })
 
-  it('[RUNS-F5] reads only runs that have listeners', async () => {
+  it('[RUNS-F5] RunEventFeed reads only runs that have listeners', async () => {
     const { feed, log, bus } = setUp({ listens: false })
     const published: string[] = []
     bus.listen('run-b', (events) => published.push(...events.map(({ id }) => id)))
@@ -153,7 +153,7 @@ describe('RunEventFeed, with events of other processes', () => {
     expect(log.reads.map(({ runId }) => runId)).toEqual(['run-b'])
   })
 
-  it('[RUNS-F5] stops reading when the last listener is removed', async () => {
+  it('[RUNS-F5] RunEventFeed stops reading when the last listener is removed', async () => {
     const { feed, log, bus } = setUp({ listens: false })
     const stop = bus.listenToAll(() => {
       stop()
@@ -164,7 +164,7 @@ describe('RunEventFeed, with events of other processes', () => {
     expect(log.reads).toHaveLength(1)
   })
 
-  it('reports a failed read, and reads again at the next notification', async () => {
+  it('RunEventFeed reports a failed read, and reads again at the next notification', async () => {
     const { feed, log, published, errors } = setUp()
     const broken = new Error('no connection')
     log.beforeAnswer = () => Promise.reject(broken)
@@ -179,7 +179,7 @@ describe('RunEventFeed, with events of other processes', () => {
     expect(published).toEqual(ids(0, 2))
   })
 
-  it('stops reading when the log has fewer events than announced', async () => {
+  it('RunEventFeed stops reading when the log has fewer events than announced', async () => {
     const { feed, log, published } = setUp()
     log.append(RUN, tokens(2))
     feed.onWritten(RUN, { from: 0, to: 9 })
@@ -190,7 +190,7 @@ describe('RunEventFeed, with events of other processes', () => {
 })
 
 describe('RunEventFeed, when runs end', () => {
-  it('[RUNS-F4] publishes the end of a run that another process wrote', async () => {
+  it('[RUNS-F4] RunEventFeed publishes the end of a run that another process wrote', async () => {
     const { feed, log, published } = setUp()
     log.append(RUN, [...tokens(1), resultEvent(RUN)])
     feed.onWritten(RUN, { from: 0, to: 1 })
@@ -198,7 +198,7 @@ describe('RunEventFeed, when runs end', () => {
     expect(published).toEqual(ids(0, 1))
   })
 
-  it('[RUNS-F4] does not publish the events of an ended run again after a late notification', async () => {
+  it('[RUNS-F4] RunEventFeed does not publish the events of an ended run again after a late notification', async () => {
     const { feed, log, published } = setUp()
     log.append(RUN, [...tokens(2), resultEvent(RUN)])
     feed.onWritten(RUN, { from: 0, to: 1 })
@@ -209,7 +209,7 @@ describe('RunEventFeed, when runs end', () => {
     expect(published).toEqual(ids(0, 2))
   })
 
-  it('[RUNS-F4] does not publish the events of a run again that ends during a check of all runs', async () => {
+  it('[RUNS-F4] RunEventFeed does not publish the events of a run again that ends during a check of all runs', async () => {
     const { feed, log, published } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     log.beforeAnswer = () => {
@@ -223,7 +223,7 @@ describe('RunEventFeed, when runs end', () => {
 })
 
 describe('RunEventFeed, when notifications may have been missed', () => {
-  it('[RUNS-F6] publishes missed events of a known run', async () => {
+  it('[RUNS-F6] RunEventFeed publishes missed events of a known run', async () => {
     const { feed, log, published } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     log.append(RUN, tokens(2))
@@ -232,7 +232,7 @@ describe('RunEventFeed, when notifications may have been missed', () => {
     expect(published).toEqual(ids(0, 3))
   })
 
-  it('[RUNS-F6] publishes missed events of a run that has ended in the meantime', async () => {
+  it('[RUNS-F6] RunEventFeed publishes missed events of a run that has ended in the meantime', async () => {
     const { feed, log, published } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     log.append(RUN, [...tokens(1), resultEvent(RUN)])
@@ -241,7 +241,7 @@ describe('RunEventFeed, when notifications may have been missed', () => {
     expect(published).toEqual(ids(0, 3))
   })
 
-  it('[RUNS-F6] sends each event once to listeners of all runs, even after repeated polls', async () => {
+  it('[RUNS-F6] RunEventFeed sends each event once to listeners of all runs, even after repeated polls', async () => {
     const { feed, log, published } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     log.append(RUN, tokens(1))
@@ -253,7 +253,7 @@ describe('RunEventFeed, when notifications may have been missed', () => {
     expect(published).toEqual(ids(0, 3))
   })
 
-  it('[RUNS-F6] makes the readers of a run read the log when it first polls the run', async () => {
+  it('[RUNS-F6] RunEventFeed makes the readers of a run read the log when it first polls the run', async () => {
     const { feed, log, bus } = setUp({ listens: false })
     const sizes: number[] = []
     bus.listen(RUN, (events) => sizes.push(events.length))
@@ -267,7 +267,7 @@ describe('RunEventFeed, when notifications may have been missed', () => {
     expect(sizes).toEqual([0, 3])
   })
 
-  it('[RUNS-F6] makes the readers of a deleted run read the log, and forgets the run', async () => {
+  it('[RUNS-F6] RunEventFeed makes the readers of a deleted run read the log, and forgets the run', async () => {
     const { feed, log, bus, published } = setUp()
     const sizes: number[] = []
     bus.listen(RUN, (events) => sizes.push(events.length))
@@ -280,7 +280,7 @@ describe('RunEventFeed, when notifications may have been missed', () => {
     expect(published).toEqual([...ids(0, 1), `${RUN}:0`])
   })
 
-  it('[RUNS-F8] makes the readers of a run read the log when it is shorter, and starts over', async () => {
+  it('[RUNS-F8] RunEventFeed makes the readers of a run read the log when it is shorter, and starts over', async () => {
     const { feed, log, bus } = setUp({ listens: false })
     const received: (readonly number[])[] = []
     bus.listen(RUN, (events) => received.push(events.map(({ seq }) => seq)))
@@ -294,7 +294,7 @@ describe('RunEventFeed, when notifications may have been missed', () => {
     expect(received).toEqual([[0, 1, 2], [], [1]])
   })
 
-  it('[RUNS-F6] forgets runs without events between two sweeps', async () => {
+  it('[RUNS-F6] RunEventFeed forgets runs without events between two sweeps', async () => {
     const { feed, log } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     await feed.sweep()
@@ -302,7 +302,7 @@ describe('RunEventFeed, when notifications may have been missed', () => {
     expect(log.follows.map(({ runIds }) => runIds)).toEqual([[RUN], []])
   })
 
-  it('throws the error of a failed read', async () => {
+  it('RunEventFeed throws the error of a failed read', async () => {
     const { feed, log } = setUp()
     log.beforeAnswer = () => Promise.reject(new Error('no connection'))
     await expect(feed.poll()).rejects.toThrow('no connection')
@@ -311,14 +311,14 @@ describe('RunEventFeed, when notifications may have been missed', () => {
 })
 
 describe('RunEventFeed, when it follows runs', () => {
-  it('[RUNS-F7] does not ask the store without listeners', async () => {
+  it('[RUNS-F7] RunEventFeed does not ask the store without listeners', async () => {
     const { feed, log } = setUp({ listens: false })
     feed.offer(RUN, log.append(RUN, tokens(2)))
     await feed.poll()
     expect(log.follows).toEqual([])
   })
 
-  it('[RUNS-F7] follows the runs with listeners that other processes write, and stops with the last listener', async () => {
+  it('[RUNS-F7] RunEventFeed follows the runs with listeners that other processes write, and stops with the last listener', async () => {
     const { feed, log, bus } = setUp({ listens: false, own: ['own'] })
     const stops = ['own', RUN, 'run-b'].map((runId) => bus.listen(runId, () => undefined))
     await feed.poll()
@@ -331,13 +331,13 @@ describe('RunEventFeed, when it follows runs', () => {
     ])
   })
 
-  it('[RUNS-F7] follows all runs for a listener of all', async () => {
+  it('[RUNS-F7] RunEventFeed follows all runs for a listener of all', async () => {
     const { feed, log } = setUp()
     await feed.poll()
     expect(log.follows).toEqual([{ runIds: [], all: true }])
   })
 
-  it('[RUNS-F7] polls once for the listeners that are added within a while', async () => {
+  it('[RUNS-F7] RunEventFeed polls once for the listeners that are added within a while', async () => {
     const { feed, log, bus, clock } = setUp({ listens: false })
     for (const runId of [RUN, 'run-b']) {
       bus.listen(runId, () => undefined)

@@ -19,7 +19,7 @@ import type { LoggedRunEvent, RunEvent, RunStatus } from '@tutti/protocol'
 const RUN = 'run-a'
 
 describe('followEvents', () => {
-  it('[RUNS-F1] yields the events of the log and then live events, each once, in order', async () => {
+  it('[RUNS-F1] followEvents yields the events of the log and then live events, each once, in order', async () => {
     const run = new FakeRun()
     run.append(3)
     const reader = run.follow(0)
@@ -28,7 +28,7 @@ describe('followEvents', () => {
     expect(await reader.take(2)).toEqual([3, 4])
   })
 
-  it('[RUNS-F1] yields an event once that was written during a read of the log', async () => {
+  it('[RUNS-F1] followEvents yields an event once that was written during a read of the log', async () => {
     const run = new FakeRun()
     run.append(2)
     run.duringRead(() => {
@@ -39,7 +39,7 @@ describe('followEvents', () => {
     expect(await reader.take(5)).toEqual([0, 1, 2, 3, 4])
   })
 
-  it('[RUNS-F1] reads the log of a running run once, and does not read the run', async () => {
+  it('[RUNS-F1] followEvents reads the log of a running run once, and does not read the run', async () => {
     const run = new FakeRun()
     run.append(3)
     const reader = run.follow(0)
@@ -52,7 +52,7 @@ describe('followEvents', () => {
     expect([run.reads, run.questions]).toEqual([1, 0])
   })
 
-  it('[RUNS-F1] starts at the given number, even if it is in the future', async () => {
+  it('[RUNS-F1] followEvents starts at the given number, even if it is in the future', async () => {
     const run = new FakeRun()
     run.append(2)
     const reader = run.follow(2)
@@ -61,7 +61,7 @@ describe('followEvents', () => {
     expect(await first).toEqual([2])
   })
 
-  it('[RUNS-F8] throws the newest number when the log has lost events that it yielded', async () => {
+  it('[RUNS-F8] followEvents throws the newest number when the log has lost events that it yielded', async () => {
     const run = new FakeRun()
     run.append(3)
     const reader = run.follow(0)
@@ -75,7 +75,7 @@ describe('followEvents', () => {
     expect(run.listeners).toBe(0)
   })
 
-  it('[RUNS-F8] continues after a check that finds all events', async () => {
+  it('[RUNS-F8] followEvents continues after a check that finds all events', async () => {
     const run = new FakeRun()
     run.append(3)
     const reader = run.follow(0)
@@ -87,7 +87,7 @@ describe('followEvents', () => {
     expect(await reader.take(1)).toEqual([3])
   })
 
-  it('[RUNS-F2] ends after the terminal event', async () => {
+  it('[RUNS-F2] followEvents ends after the terminal event', async () => {
     const run = new FakeRun()
     run.append(1)
     const reader = run.follow(0)
@@ -97,7 +97,7 @@ describe('followEvents', () => {
     expect(run.listeners).toBe(0)
   })
 
-  it('readers of short logs do not wait for each other', async () => {
+  it('Readers of short logs do not wait for each other', async () => {
     const run = new FakeRun()
     run.append(3)
     const readers = Array.from({ length: 50 }, () => run.follow(0))
@@ -109,7 +109,7 @@ describe('followEvents', () => {
     await Promise.all(readers.map((reader) => reader.rest()))
   })
 
-  it('readers of long logs take turns after their first pages', async () => {
+  it('Readers of long logs take turns after their first pages', async () => {
     const run = new FakeRun()
     run.append(1_000)
     run.end()
@@ -122,7 +122,7 @@ describe('followEvents', () => {
     expect(await Promise.all(read)).toEqual(readers.map(() => seqs))
   })
 
-  it('[RUNS-F3] a slow reader misses no events that did not fit into memory', async () => {
+  it('[RUNS-F3] A slow reader misses no events that did not fit into memory', async () => {
     const run = new FakeRun()
     run.append(1)
     const reader = run.follow(0)
@@ -133,7 +133,7 @@ describe('followEvents', () => {
     expect(run.reads).toBeGreaterThan(10)
   })
 
-  it('[RUNS-F3] a reader that keeps up is served from memory', async () => {
+  it('[RUNS-F3] A reader that keeps up is served from memory', async () => {
     const run = new FakeRun()
     const reader = run.follow(0)
     const all = reader.rest()
@@ -146,7 +146,7 @@ describe('followEvents', () => {
     expect(run.reads).toBe(1)
   })
 
-  it('[RUNS-F3] reads large events from the log again when their reader is slow', async () => {
+  it('[RUNS-F3] followEvents reads large events from the log again when their reader is slow', async () => {
     const run = new FakeRun()
     const reader = run.follow(0)
     const first = reader.take(1)
@@ -157,7 +157,7 @@ describe('followEvents', () => {
     expect(run.reads).toBe(2)
   })
 
-  it('[RUNS-F3] does not retain a batch that was yielded', async () => {
+  it('[RUNS-F3] followEvents does not retain a batch that was yielded', async () => {
     setFlagsFromString('--expose-gc')
     const collectGarbage: unknown = runInNewContext('gc')
     const run = new FakeRun()
@@ -170,7 +170,7 @@ describe('followEvents', () => {
     expect(batch.deref()).toBeUndefined()
   })
 
-  it('[RUNS-F1] reads the log again after a gap in the live events', async () => {
+  it('[RUNS-F1] followEvents reads the log again after a gap in the live events', async () => {
     const run = new FakeRun()
     run.append(1)
     const reader = run.follow(0)
@@ -183,7 +183,7 @@ describe('followEvents', () => {
     expect(await reader.rest()).toEqual([4])
   })
 
-  it('[RUNS-F1] reads the log again after an empty list of events', async () => {
+  it('[RUNS-F1] followEvents reads the log again after an empty list of events', async () => {
     const run = new FakeRun()
     run.append(1)
     const reader = run.follow(0)
@@ -197,7 +197,7 @@ describe('followEvents', () => {
   })
 
   it.for([0, 1])(
-    '[RUNS-F1] reads once more after an empty list during a read from event %i',
+    '[RUNS-F1] followEvents reads once more after an empty list during a read from event %i',
     async (from) => {
       const run = new FakeRun()
       run.append(1)
@@ -210,7 +210,7 @@ describe('followEvents', () => {
     },
   )
 
-  it('[RUNS-F1] reads the log again if the events during a read did not fit into memory', async () => {
+  it('[RUNS-F1] followEvents reads the log again if the events during a read did not fit into memory', async () => {
     const run = new FakeRun()
     run.append(1)
     run.duringRead(() => {
@@ -222,7 +222,7 @@ describe('followEvents', () => {
     expect(await reader.rest()).toEqual([1_002])
   })
 
-  it('[RUNS-F1] continues to wait when the log has no new events', async () => {
+  it('[RUNS-F1] followEvents continues to wait when the log has no new events', async () => {
     const run = new FakeRun()
     run.append(1)
     const reader = run.follow(0)
@@ -236,7 +236,7 @@ describe('followEvents', () => {
     expect(await reader.take(1)).toEqual([1])
   })
 
-  it('[RUNS-F2] ends when it reads again and the run has ended', async () => {
+  it('[RUNS-F2] followEvents ends when it reads again and the run has ended', async () => {
     const run = new FakeRun()
     run.append(1)
     const reader = run.follow(0)
@@ -247,7 +247,7 @@ describe('followEvents', () => {
     expect(await reader.rest()).toEqual([1])
   })
 
-  it('[RUNS-F2] ends when it reads again and the run was deleted', async () => {
+  it('[RUNS-F2] followEvents ends when it reads again and the run was deleted', async () => {
     const run = new FakeRun()
     run.append(2)
     const reader = run.follow(0)
@@ -258,13 +258,13 @@ describe('followEvents', () => {
     expect(run.listeners).toBe(0)
   })
 
-  it('[RUNS-F2] ends at once when the run is unknown', async () => {
+  it('[RUNS-F2] followEvents ends at once when the run is unknown', async () => {
     const run = new FakeRun()
     run.delete()
     expect(await run.follow(0).rest()).toEqual([])
   })
 
-  it('[RUNS-F2] reads the run only when its log has no further events', async () => {
+  it('[RUNS-F2] followEvents reads the run only when its log has no further events', async () => {
     const run = new FakeRun()
     run.append(2)
     const reader = run.follow(0)
@@ -278,7 +278,7 @@ describe('followEvents', () => {
     expect(run.questions).toBe(1)
   })
 
-  it('[RUNS-F2] ends with the run even if it starts after the last event', async () => {
+  it('[RUNS-F2] followEvents ends with the run even if it starts after the last event', async () => {
     const run = new FakeRun()
     run.append(1)
     const reader = run.follow(9)
@@ -290,7 +290,7 @@ describe('followEvents', () => {
     expect(run.listeners).toBe(0)
   })
 
-  it('[RUNS-F2] yields the end of a run that ends during a read of the log', async () => {
+  it('[RUNS-F2] followEvents yields the end of a run that ends during a read of the log', async () => {
     const run = new FakeRun()
     run.append(1)
     run.duringRead(() => {
@@ -299,7 +299,7 @@ describe('followEvents', () => {
     expect(await run.follow(1).rest()).toEqual([1])
   })
 
-  it('[RUNS-F2] yields the end from the log to a reader that starts later', async () => {
+  it('[RUNS-F2] followEvents yields the end from the log to a reader that starts later', async () => {
     const run = new FakeRun()
     run.append(2)
     run.end()
@@ -307,21 +307,21 @@ describe('followEvents', () => {
     expect(run.listeners).toBe(0)
   })
 
-  it('throws the error of a failed read, and stops listening', async () => {
+  it('followEvents throws the error of a failed read, and stops listening', async () => {
     const run = new FakeRun()
     run.duringRead(() => Promise.reject(new Error('no connection')))
     await expect(run.follow(0).take(1)).rejects.toThrow('no connection')
     expect(run.listeners).toBe(0)
   })
 
-  it('yields nothing when its signal has already aborted', async () => {
+  it('followEvents yields nothing when its signal has already aborted', async () => {
     const run = new FakeRun()
     run.append(1)
     expect(await run.follow(0, AbortSignal.abort()).rest()).toEqual([])
     expect([run.reads, run.listeners]).toEqual([0, 0])
   })
 
-  it('stops when its signal aborts during a read without new events', async () => {
+  it('followEvents stops when its signal aborts during a read without new events', async () => {
     const run = new FakeRun()
     const controller = new AbortController()
     run.duringRead(() => {
@@ -337,7 +337,7 @@ describe('followEvents', () => {
     await reading
   })
 
-  it('stops, and stops listening, when its signal aborts', async () => {
+  it('followEvents stops, and stops listening, when its signal aborts', async () => {
     const run = new FakeRun()
     run.append(1)
     const controller = new AbortController()
@@ -349,14 +349,14 @@ describe('followEvents', () => {
     expect(run.listeners).toBe(0)
   })
 
-  it('stops listening when its consumer stops', async () => {
+  it('followEvents stops listening when its consumer stops', async () => {
     const run = new FakeRun()
     run.append(1)
     for await (const _batch of run.events(0)) break
     expect(run.listeners).toBe(0)
   })
 
-  it('yields the same events to every reader, whenever it starts', async () => {
+  it('followEvents yields the same events to every reader, whenever it starts', async () => {
     const run = new FakeRun()
     const early = run.follow(0).rest()
     run.append(700)
@@ -370,7 +370,7 @@ describe('followEvents', () => {
 })
 
 describe('followNewRun', () => {
-  it('[RUNS-F1] yields every event from the first without reading the log or the run', async () => {
+  it('[RUNS-F1] followNewRun yields every event from the first without reading the log or the run', async () => {
     const run = new FakeRun()
     const reader = run.followNew()
     run.append(2)
@@ -381,7 +381,7 @@ describe('followNewRun', () => {
     expect([run.reads, run.questions, run.listeners]).toEqual([0, 0, 0])
   })
 
-  it('[RUNS-F1] reads events from the log that were not published', async () => {
+  it('[RUNS-F1] followNewRun reads events from the log that were not published', async () => {
     const run = new FakeRun()
     const reader = run.followNew()
     run.appendUnpublished(2)
@@ -391,7 +391,7 @@ describe('followNewRun', () => {
     expect(run.reads).toBeGreaterThan(0)
   })
 
-  it('[RUNS-F3] misses no event of a run that is faster than its reader', async () => {
+  it('[RUNS-F3] followNewRun misses no event of a run that is faster than its reader', async () => {
     const run = new FakeRun()
     const reader = run.followNew()
     for (let burst = 0; burst < 50; burst += 1) run.append(100)
@@ -399,7 +399,7 @@ describe('followNewRun', () => {
     expect(await reader.rest()).toEqual(Array.from({ length: 5001 }, (_, index) => index))
   })
 
-  it('stops listening when its reader leaves before the first event', async () => {
+  it('followNewRun stops listening when its reader leaves before the first event', async () => {
     const run = new FakeRun()
     const reader = run.followNew()
     expect(run.listeners).toBe(1)

@@ -40,7 +40,7 @@ function fakeLoop() {
 }
 
 describe('ReadTurns', () => {
-  it('[RUNS-FL5] gives the first turn at once and each other eight passes later if there is little other work', async () => {
+  it('[RUNS-FL5] ReadTurns gives the first turn at once and each other eight passes later if there is little other work', async () => {
     const { read, pass, log } = fakeLoop()
     for (const name of ['a', 'b', 'c']) read(name)
     await pass(29)
@@ -49,7 +49,7 @@ describe('ReadTurns', () => {
     expect(log).toEqual(['a in pass 1', 'b in pass 9', 'c in pass 17', 'd in pass 30'])
   })
 
-  it('[RUNS-FL5] lets a reader that comes right after the last one wait as well', async () => {
+  it('[RUNS-FL5] ReadTurns lets a reader that comes right after the last one wait as well', async () => {
     const { read, pass, log } = fakeLoop()
     read('a')
     await pass(2)
@@ -58,7 +58,7 @@ describe('ReadTurns', () => {
     expect(log).toEqual(['a in pass 1', 'b in pass 9'])
   })
 
-  it('[RUNS-FL5] gives the next turn after 5 ms of other work, without the time of the last turn', async () => {
+  it('[RUNS-FL5] ReadTurns gives the next turn after 5 ms of other work, without the time of the last turn', async () => {
     const { read, pass, log } = fakeLoop()
     read('slow', { workMs: 100 })
     read('next')
@@ -72,7 +72,7 @@ describe('ReadTurns', () => {
     expect(log.at(-1)).toBe('last in pass 5')
   })
 
-  it('[RUNS-FL6] lets keys take turns, then connections', async () => {
+  it('[RUNS-FL6] ReadTurns lets keys take turns, then connections', async () => {
     const { read, pass, log, otherConnection } = fakeLoop()
     for (const name of ['a1', 'a2', 'a3']) read(name)
     read('a4', { connection: otherConnection })

@@ -69,7 +69,7 @@ const RETRIED: RunStep = {
   willRetry: true,
 }
 
-it('ends unfinished tasks before the run', () => {
+it('endRun ends unfinished tasks before the run', () => {
   const events = written([
     record(1, { status: 'COMPLETED', attempt: 1 }),
     record(2, { status: 'RUNNING', attempt: 1, startedAt: NOW - 300, inputTokens: 7 }),
@@ -92,13 +92,13 @@ it('ends unfinished tasks before the run', () => {
   expect(events[1]).toMatchObject({ taskName: 'task-3', reason: 'Its tool is gone' })
 })
 
-it('subtracts the usage of earlier attempts from that of the last one', () => {
+it('endRun subtracts the usage of earlier attempts from that of the last one', () => {
   const task = { status: 'RUNNING', attempt: 2, inputTokens: 15, outputTokens: -1 } as const
   const [failed] = written([record(2, { ...task, toolCallCount: 3 })], [RETRIED])
   expect(failed).toMatchObject({ inputTokens: 5, outputTokens: -1, toolCallCount: 2, attempt: 2 })
 })
 
-it('ends the tasks of a cancelled run as cancelled', () => {
+it('endRun ends the tasks of a cancelled run as cancelled', () => {
   const asked: RunStep = { kind: 'cancel_asked', runMs: 0, mode: 'abort', cause: 'SERVER' }
   const [failed] = written([record(1, { status: 'RUNNING', attempt: 1 })], [asked])
   expect(failed).toMatchObject({ code: 'CANCELLED', reason: 'The run was cancelled' })

@@ -5,7 +5,7 @@ import { turns } from '../../test/turns.ts'
 import { every } from './every.ts'
 
 describe('every', () => {
-  it('runs its task at the interval, first after one interval', async () => {
+  it('every() runs its task at the interval, first after one interval', async () => {
     const { clock, calls, stop } = setUp()
     await clock.advance(99)
     expect(calls).toHaveLength(0)
@@ -14,7 +14,7 @@ describe('every', () => {
     stop()
   })
 
-  it('never runs it twice at a time, and waits from its end', async () => {
+  it('every() never runs its task twice at a time, and waits from its end', async () => {
     const gate = Promise.withResolvers<void>()
     const { clock, calls, stop } = setUp(() => gate.promise)
     await clock.advance(250)
@@ -28,7 +28,7 @@ describe('every', () => {
     stop()
   })
 
-  it('reports an error and continues', async () => {
+  it('every() reports an error and continues', async () => {
     const broken = new Error('no connection')
     const { clock, calls, errors, stop } = setUp(() => Promise.reject(broken))
     await clock.advance(200)
@@ -37,7 +37,7 @@ describe('every', () => {
     stop()
   })
 
-  it('leaves no timer when it is stopped', async () => {
+  it('every() leaves no timer when it is stopped', async () => {
     const { clock, calls, stop } = setUp()
     await clock.advance(100)
     expect(clock.pending).toBe(1)
@@ -48,7 +48,7 @@ describe('every', () => {
     expect(calls).toEqual([100])
   })
 
-  it('leaves no timer when it is stopped while its task runs', async () => {
+  it('every() leaves no timer when it is stopped while its task runs', async () => {
     const gate = Promise.withResolvers<void>()
     const { clock, stop } = setUp(() => gate.promise)
     await clock.advance(100)

@@ -76,7 +76,7 @@ const CANCEL: RunCommand = { kind: 'cancel', mode: 'abort' }
 const SWITCH: RunCommand = { kind: 'switch_model', model: 'fast' }
 
 describe('Execution, from its claim to its end', () => {
-  it('[RUNS-X1] starts a run without steps', async () => {
+  it('[RUNS-X1] An Execution starts a run without steps', async () => {
     const { engine, over, clock } = await setUp()
     expect(engine.run.inputs).toEqual({ topic: 'Bach' })
     expect(engine.run.options).toMatchObject({ runId: RUN, clock })
@@ -87,7 +87,7 @@ describe('Execution, from its claim to its end', () => {
     expect(await over).toBe('ended')
   })
 
-  it('[RUNS-X1] resumes from the steps of earlier owners', async () => {
+  it('[RUNS-X1] An Execution resumes from the steps of earlier owners', async () => {
     const models = modelCatalog({})
     const prices = priceList({})
     const claim = claimed(RUN, { run: { epoch: 4 } })
@@ -97,7 +97,7 @@ describe('Execution, from its claim to its end', () => {
     expect(engine.run.options.prices).toBe(prices)
   })
 
-  it('[RUNS-X1] passes the trace of the request to the engine', async () => {
+  it('[RUNS-X1] An Execution passes the trace of the request to the engine', async () => {
     const trace = {
       traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
       tracestate: 'vendor=1',
@@ -106,7 +106,7 @@ describe('Execution, from its claim to its end', () => {
     expect(engine.run.options).toMatchObject(trace)
   })
 
-  it('is over only when its end is durable', async () => {
+  it('An Execution is over only when its end is durable', async () => {
     const { engine, store, end } = await setUp()
     const gate = Promise.withResolvers<void>()
     store.before = () => gate.promise
@@ -118,7 +118,7 @@ describe('Execution, from its claim to its end', () => {
     expect(end()).toBe('ended')
   })
 
-  it('waits for an unavailable store before its end', async () => {
+  it('An Execution waits for an unavailable store before its end', async () => {
     const { engine, store, end, commits } = await setUp()
     store.reply = () => UNAVAILABLE
     engine.run.complete()
@@ -130,7 +130,7 @@ describe('Execution, from its claim to its end', () => {
     expect(end()).toBe('ended')
   })
 
-  it('[RUNS-X2] ends FAILED when its ensemble is no longer registered', async () => {
+  it('[RUNS-X2] An Execution ends FAILED when its ensemble is no longer registered', async () => {
     const { store, over, releases } = await setUp({ options: { ensemble: missing } })
     expect(await over).toBe('ended')
     expect(store.stored).toMatchObject([
@@ -146,7 +146,7 @@ describe('Execution, from its claim to its end', () => {
     expect(releases).toEqual([])
   })
 
-  it('[RUNS-X2] ends FAILED when its ensemble refuses it, and retains completed tasks', async () => {
+  it('[RUNS-X2] An Execution ends FAILED when its ensemble refuses it, and retains completed tasks', async () => {
     const refusal = new TuttiError('INPUT_MISSING', 'Missing input topic')
     const claim = claimed(RUN, {
       run: { startedAt: Date.UTC(2025, 11, 31) },
@@ -169,7 +169,7 @@ describe('Execution, from its claim to its end', () => {
     ['a second completed task', { startedAt: 0, completedTasks: 2 }, [BEGUN, DONE]],
     ['everything', { startedAt: 0, completedTasks: 1 }, []],
   ])(
-    '[RUNS-E8] ends FAILED without repeating anything when its steps lack %s',
+    '[RUNS-E8] An Execution ends FAILED without repeating anything when its steps lack %s',
     async (_, run, steps) => {
       const claim = claimed(RUN, { run: { epoch: 2, lastSeq: 9, ...run } })
       const { engine, store, over } = await setUp({ claim, steps })
@@ -179,7 +179,7 @@ describe('Execution, from its claim to its end', () => {
     },
   )
 
-  it('[RUNS-X2] ends FAILED when the engine throws', async () => {
+  it('[RUNS-X2] An Execution ends FAILED when the engine throws', async () => {
     const { engine, store, over, logged } = await setUp()
     engine.run.fail(new Error('no such thing'))
     expect(await over).toBe('ended')
@@ -187,7 +187,7 @@ describe('Execution, from its claim to its end', () => {
     expect(logged).toEqual(['error Run cannot continue'])
   })
 
-  it('[RUNS-X2] ends FAILED when it lost too many owners without progress', async () => {
+  it('[RUNS-X2] An Execution ends FAILED when it lost too many owners without progress', async () => {
     let reads = 0
     const steps = () => {
       reads += 1
@@ -204,7 +204,7 @@ describe('Execution, from its claim to its end', () => {
     })
   })
 
-  it('[RUNS-X2] ends FAILED with the stored outputs when its steps cannot be read', async () => {
+  it('[RUNS-X2] An Execution ends FAILED with the stored outputs when its steps cannot be read', async () => {
     const unreadable = new TuttiError('RUN_UNREADABLE', 'Cannot read the steps of run run-a')
     const tasks = () => Promise.resolve([TUNED])
     const steps = () => Promise.reject(unreadable)
@@ -218,7 +218,7 @@ describe('Execution, from its claim to its end', () => {
     })
   })
 
-  it('[RUNS-X2] is CANCELLED when it was being cancelled and its steps cannot be read', async () => {
+  it('[RUNS-X2] An Execution is CANCELLED when it was being cancelled and its steps cannot be read', async () => {
     const claim = claimed(RUN, { run: { status: 'CANCELLING' } })
     const steps = () => Promise.reject(new TuttiError('RUN_UNREADABLE', 'unreadable'))
     const { store, over } = await setUp({ claim, options: { steps } })
@@ -226,7 +226,7 @@ describe('Execution, from its claim to its end', () => {
     expect(store.stored.at(-1)).toMatchObject({ type: 'run_result', status: 'CANCELLED' })
   })
 
-  it('[RUNS-X7] applies a command that arrived during the read of the steps after the engine has started', async () => {
+  it('[RUNS-X7] An Execution applies a command that arrived during the read of the steps after the engine has started', async () => {
     const read = Promise.withResolvers<readonly RunStep[]>()
     const { execution, engine } = await setUp({ options: { steps: () => read.promise } })
     const answer = execution.take(pending(CANCEL))
@@ -237,7 +237,7 @@ describe('Execution, from its claim to its end', () => {
     expect(engine.run.commands).toEqual([CANCEL])
   })
 
-  it('[RUNS-X6] is handed over after its steps are read', async () => {
+  it('[RUNS-X6] An Execution is handed over after its steps are read', async () => {
     const read = Promise.withResolvers<readonly RunStep[]>()
     const { execution, over, releases } = await setUp({ options: { steps: () => read.promise } })
     const handedOver = execution.handOver()
@@ -248,7 +248,7 @@ describe('Execution, from its claim to its end', () => {
     expect([await over, releases]).toEqual(['ready', [{ kind: 'ready' }]])
   })
 
-  it('[RUNS-X3] does not start when it loses its claim while its steps are read', async () => {
+  it('[RUNS-X3] An Execution does not start when it loses its claim while its steps are read', async () => {
     const read = Promise.withResolvers<readonly RunStep[]>()
     const { execution, engine, over } = await setUp({ options: { steps: () => read.promise } })
     execution.lose(STOP)
@@ -258,12 +258,12 @@ describe('Execution, from its claim to its end', () => {
     expect(engine.runs).toEqual([])
   })
 
-  it('[RUNS-X2] is executed up to the limit of lost owners', async () => {
+  it('[RUNS-X2] An Execution is executed up to the limit of lost owners', async () => {
     const { engine } = await setUp({ claim: claimed(RUN, { lostOwners: 3 }) })
     expect(engine.runs).toHaveLength(1)
   })
 
-  it('[RUNS-X4] is CANCELLED when it was cancelled and cannot continue', async () => {
+  it('[RUNS-X4] An Execution is CANCELLED when it was cancelled and cannot continue', async () => {
     const steps = [BEGUN, DONE, CANCEL_ASKED]
     const { store, over } = await setUp({ steps, options: { ensemble: missing } })
     expect(await over).toBe('ended')
@@ -275,7 +275,7 @@ describe('Execution, from its claim to its end', () => {
     expect(store.stored.at(-1)).not.toHaveProperty('code')
   })
 
-  it('[RUNS-X11] is released and logs an error when not even a short end can be stored', async () => {
+  it('[RUNS-X11] An Execution is released and logs an error when not even a short end can be stored', async () => {
     const { store, engine, end, logged, releases } = await setUp()
     store.reply = () => ({ kind: 'failed', error: new Error('out of range') })
     engine.run.fail(new Error('no such thing'))
@@ -289,7 +289,7 @@ describe('Execution, from its claim to its end', () => {
 })
 
 describe('Execution that loses its claim', () => {
-  it('[RUNS-X11] ends the run once, with the reason of the store, when the store refuses a write', async () => {
+  it('[RUNS-X11] An Execution that loses its claim ends the run once, with the reason of the store, when the store refuses a write', async () => {
     const { engine, store, over, releases, logged } = await setUp()
     store.reply = ({ events }, keep) =>
       events.some(({ type }) => type === 'token')
@@ -312,7 +312,7 @@ describe('Execution that loses its claim', () => {
     expect(logged).toContain('error Run cannot continue')
   })
 
-  it('[RUNS-X11] ends a run whose write is refused while it is handed over', async () => {
+  it('[RUNS-X11] An Execution that loses its claim ends a run whose write is refused while it is handed over', async () => {
     const { engine, store, execution, over, releases } = await setUp()
     store.reply = ({ events }, keep) =>
       events.some(({ type }) => type === 'token')
@@ -326,7 +326,7 @@ describe('Execution that loses its claim', () => {
     expect(store.stored.at(-1)).toMatchObject({ type: 'run_result', code: 'STORE_REFUSED' })
   })
 
-  it('[RUNS-X8] releases the run as lost when its steps cannot be read because the store is unavailable', async () => {
+  it('[RUNS-X8] An Execution that loses its claim releases the run as lost when its steps cannot be read because the store is unavailable', async () => {
     const unavailable = new TuttiError('STORE_UNAVAILABLE', 'gone', { retryable: true })
     const steps = () => Promise.reject(unavailable)
     const { store, over, releases } = await setUp({ options: { steps } })
@@ -335,7 +335,7 @@ describe('Execution that loses its claim', () => {
     expect(store.writes).toEqual([])
   })
 
-  it('[RUNS-X3] stops its work and writes nothing more when a write is fenced', async () => {
+  it('[RUNS-X3] An Execution that loses its claim stops its work and writes nothing more when a write is fenced', async () => {
     const { engine, store, over, releases } = await setUp()
     store.reply = () => ({ kind: 'fenced' })
     engine.run.emit(token('a'))
@@ -347,7 +347,7 @@ describe('Execution that loses its claim', () => {
     expect(releases).toEqual([])
   })
 
-  it('[RUNS-X3] stops its work and writes nothing more when it loses its claim', async () => {
+  it('[RUNS-X3] An Execution that loses its claim stops its work and writes nothing more when it loses its claim', async () => {
     const { engine, store, execution, over, releases, clock } = await setUp()
     engine.run.wait(Infinity)
     engine.run.emit(token('a'))
@@ -361,7 +361,7 @@ describe('Execution that loses its claim', () => {
 })
 
 describe('Execution of a run that waits for a person', () => {
-  it('[RUNS-X5] is parked after a while, until its first review expires', async () => {
+  it('[RUNS-X5] An Execution of a run that waits for a person is parked after a while, until its first review expires', async () => {
     const { engine, clock, over, releases, store } = await setUp()
     engine.run.emit({ ...token('a') })
     engine.run.wait(90_000, 60_000, Infinity)
@@ -376,7 +376,7 @@ describe('Execution of a run that waits for a person', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('[RUNS-X5] is parked without a time limit when its reviews have none', async () => {
+  it('[RUNS-X5] An Execution of a run that waits for a person is parked without a time limit when its reviews have none', async () => {
     const { engine, clock, over, releases } = await setUp()
     engine.run.wait(Infinity)
     await clock.advance(PARK_AFTER_MS)
@@ -385,7 +385,7 @@ describe('Execution of a run that waits for a person', () => {
   })
 
   it.each([PARK_AFTER_MS, 1, 0])(
-    '[RUNS-X5] is not parked when there are only %i ms left',
+    '[RUNS-X5] An Execution of a run that waits for a person is not parked when there are only %i ms left',
     async (leftMs) => {
       const { engine, clock, end, releases } = await setUp()
       engine.run.wait(Infinity, leftMs)
@@ -395,7 +395,7 @@ describe('Execution of a run that waits for a person', () => {
     },
   )
 
-  it('[RUNS-X5] is not parked when it continues', async () => {
+  it('[RUNS-X5] An Execution of a run that waits for a person is not parked when it continues', async () => {
     const { engine, clock, end, releases } = await setUp()
     engine.run.wait(Infinity)
     await clock.advance(PARK_AFTER_MS - 1)
@@ -404,7 +404,7 @@ describe('Execution of a run that waits for a person', () => {
     expect([end(), releases]).toEqual([undefined, []])
   })
 
-  it('[RUNS-X5] restarts the delay when it waits again', async () => {
+  it('[RUNS-X5] An Execution of a run that waits for a person restarts the delay when it waits again', async () => {
     const { engine, clock, over, releases } = await setUp()
     engine.run.wait(Infinity)
     await clock.advance(PARK_AFTER_MS - 1)
@@ -416,7 +416,7 @@ describe('Execution of a run that waits for a person', () => {
     expect(await over).toBe('parked')
   })
 
-  it('[RUNS-X5] becomes ready instead of parked when a decision arrives at that moment', async () => {
+  it('[RUNS-X5] An Execution of a run that waits for a person becomes ready instead of parked when a decision arrives at that moment', async () => {
     const { engine, clock, store, over, releases } = await setUp()
     const gate = Promise.withResolvers<void>()
     store.before = () => gate.promise
@@ -431,7 +431,7 @@ describe('Execution of a run that waits for a person', () => {
     expect(releases).toEqual([{ kind: 'ready' }])
   })
 
-  it('[RUNS-X5] writes all effects of its last write before it is parked', async () => {
+  it('[RUNS-X5] An Execution of a run that waits for a person writes all effects of its last write before it is parked', async () => {
     const { engine, clock, store, over } = await setUp()
     engine.run.wait(Infinity)
     store.before = async (batch) => {
@@ -444,7 +444,7 @@ describe('Execution of a run that waits for a person', () => {
     expect(store.stored).toHaveLength(5)
   })
 
-  it('[RUNS-X5] is not parked when it ends at that moment', async () => {
+  it('[RUNS-X5] An Execution of a run that waits for a person is not parked when it ends at that moment', async () => {
     const { engine, clock, over, releases } = await setUp()
     engine.run.wait(Infinity)
     engine.run.isBusy = true
@@ -455,7 +455,7 @@ describe('Execution of a run that waits for a person', () => {
     expect(releases).toEqual([])
   })
 
-  it('[RUNS-X5] leaves no timer when it ends', async () => {
+  it('[RUNS-X5] An Execution of a run that waits for a person leaves no timer when it ends', async () => {
     const { engine, clock, over } = await setUp()
     engine.run.wait(Infinity)
     engine.run.complete()
@@ -463,14 +463,14 @@ describe('Execution of a run that waits for a person', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('[RUNS-X3] is lost when another process owns it while it is being parked', async () => {
+  it('[RUNS-X3] An Execution of a run that waits for a person is lost when another process owns it while it is being parked', async () => {
     const { engine, clock, over } = await setUp({ release: () => Promise.resolve('fenced') })
     engine.run.wait(Infinity)
     await clock.advance(PARK_AFTER_MS)
     expect(await over).toBe('lost')
   })
 
-  it('[RUNS-X5] becomes ready when the store has a pending command', async () => {
+  it('[RUNS-X5] An Execution of a run that waits for a person becomes ready when the store has a pending command', async () => {
     const { engine, clock, over } = await setUp({ release: () => Promise.resolve('ready') })
     engine.run.wait(Infinity)
     await clock.advance(PARK_AFTER_MS)
@@ -479,7 +479,7 @@ describe('Execution of a run that waits for a person', () => {
 })
 
 describe('Execution that is released', () => {
-  it('[RUNS-X6] is handed over when it has no call in flight and everything is durable', async () => {
+  it('[RUNS-X6] An Execution is handed over when it has no call in flight and everything is durable', async () => {
     const { engine, execution, store, over, releases } = await setUp()
     engine.run.isBusy = true
     const handedOver = execution.handOver()
@@ -494,7 +494,7 @@ describe('Execution that is released', () => {
     expect(engine.run.isStopped).toBe(true)
   })
 
-  it('[RUNS-X6] writes nothing more once other processes may claim it', async () => {
+  it('[RUNS-X6] An Execution writes nothing more once other processes may claim it', async () => {
     const { engine, execution, store } = await setUp({
       release: () => {
         engine.run.emit(token('too late'))
@@ -506,14 +506,14 @@ describe('Execution that is released', () => {
     expect(store.batches).toEqual([])
   })
 
-  it('[RUNS-X6] is handed over once, even if it is requested repeatedly', async () => {
+  it('[RUNS-X6] An Execution is handed over once, even if it is requested repeatedly', async () => {
     const { execution, releases } = await setUp()
     await Promise.all([execution.handOver(), execution.handOver()])
     await execution.handOver()
     expect(releases).toEqual([{ kind: 'ready' }])
   })
 
-  it('[RUNS-X6] is not parked while it is being handed over', async () => {
+  it('[RUNS-X6] An Execution is not parked while it is being handed over', async () => {
     const { engine, clock, execution, over, releases } = await setUp()
     engine.run.isBusy = true
     engine.run.wait(Infinity)
@@ -525,7 +525,7 @@ describe('Execution that is released', () => {
     expect(releases).toEqual([{ kind: 'ready' }])
   })
 
-  it('[RUNS-X6] is not handed over when it ends', async () => {
+  it('[RUNS-X6] An Execution is not handed over when it ends', async () => {
     const { engine, execution, over, releases, store } = await setUp()
     engine.run.isBusy = true
     const handedOver = execution.handOver()
@@ -535,7 +535,7 @@ describe('Execution that is released', () => {
     expect([releases, store.stored.map(({ type }) => type)]).toEqual([[], ['run_result']])
   })
 
-  it('[RUNS-X6] waits for an unavailable store before the handover', async () => {
+  it('[RUNS-X6] An Execution waits for an unavailable store before the handover', async () => {
     const { commits, engine, execution, store, over, releases } = await setUp()
     store.reply = () => UNAVAILABLE
     engine.run.emit({ ...token('a') })
@@ -548,7 +548,7 @@ describe('Execution that is released', () => {
     expect(store.stored).toHaveLength(1)
   })
 
-  it('[RUNS-X3] is lost when its last write is fenced', async () => {
+  it('[RUNS-X3] An Execution is lost when its last write is fenced', async () => {
     const { engine, execution, store, over, releases } = await setUp()
     store.reply = () => ({ kind: 'fenced' })
     engine.run.emit(token('a'))
@@ -557,7 +557,7 @@ describe('Execution that is released', () => {
     expect(releases).toEqual([])
   })
 
-  it('is lost and logs a warning when the release fails', async () => {
+  it('An Execution is lost and logs a warning when the release fails', async () => {
     const release = () => Promise.reject(new Error('no connection'))
     const { execution, over, logged } = await setUp({ release })
     await execution.handOver()
@@ -565,7 +565,7 @@ describe('Execution that is released', () => {
     expect(logged).toEqual(['warn Failed to release run'])
   })
 
-  it('[RUNS-X10] is released when the store is available again', async () => {
+  it('[RUNS-X10] An Execution is released when the store is available again', async () => {
     const answers: (() => Promise<'parked'>)[] = [unavailable, unavailable]
     const { engine, clock, over, end, releases, logged } = await setUp({
       release: () => answers.shift()?.() ?? Promise.resolve('parked'),
@@ -580,7 +580,7 @@ describe('Execution that is released', () => {
     expect(logged).toEqual(['warn Failed to release run'])
   })
 
-  it('[RUNS-X10] does not wait for an unavailable store when the process shuts down', async () => {
+  it('[RUNS-X10] An Execution that is released does not wait for an unavailable store when the process shuts down', async () => {
     const { engine, execution, clock, over, releases } = await setUp({ release: unavailable })
     engine.run.wait(Infinity)
     await clock.advance(PARK_AFTER_MS)
@@ -591,7 +591,7 @@ describe('Execution that is released', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('[RUNS-X6] stops with work in flight when it is released, and retains its history', async () => {
+  it('[RUNS-X6] An Execution stops with work in flight when it is released, and retains its history', async () => {
     const { engine, execution, store, over, releases } = await setUp()
     engine.run.isBusy = true
     engine.run.emit(token('a'))
@@ -604,14 +604,14 @@ describe('Execution that is released', () => {
     expect(await over).toBe('ready')
   })
 
-  it('leaves no timer when it is released', async () => {
+  it('An Execution leaves no timer when it is released', async () => {
     const { engine, execution, clock } = await setUp()
     engine.run.wait(Infinity)
     await execution.release(STOP)
     expect(clock.pending).toBe(0)
   })
 
-  it('does not wait long for an unavailable store when it is released', async () => {
+  it('An Execution does not wait long for an unavailable store when it is released', async () => {
     const { engine, execution, store, clock, releases } = await setUp()
     store.reply = () => UNAVAILABLE
     engine.run.emit(token('a'))
@@ -623,7 +623,7 @@ describe('Execution that is released', () => {
     expect(releases).toEqual([{ kind: 'ready' }])
   })
 
-  it('stops at once when it is released during a handover', async () => {
+  it('An Execution stops at once when it is released during a handover', async () => {
     const { engine, execution, over, releases } = await setUp()
     engine.run.isBusy = true
     void execution.handOver()
@@ -634,7 +634,7 @@ describe('Execution that is released', () => {
     expect(engine.run.isStopped).toBe(true)
   })
 
-  it('ends a run that cannot start before the handover', async () => {
+  it('An Execution ends a run that cannot start before the handover', async () => {
     const { execution, over, store } = await setUp({ options: { ensemble: missing } })
     await execution.handOver()
     expect(await over).toBe('ended')
@@ -643,7 +643,7 @@ describe('Execution that is released', () => {
 })
 
 describe('Execution that receives commands', () => {
-  it('[RUNS-X7] passes a command to the run unchanged, and answers when the effect is durable', async () => {
+  it('[RUNS-X7] An Execution that receives commands passes a command to the run unchanged, and answers when the effect is durable', async () => {
     const { engine, execution, store } = await setUp()
     engine.run.onCommand = () => ({ model: 'fast' })
     const command: RunCommand = { ...SWITCH, taskName: 'tune' }
@@ -653,7 +653,7 @@ describe('Execution that receives commands', () => {
     expect(store.writes.flatMap(({ answers }) => answers ?? [])).toEqual([answer])
   })
 
-  it('[RUNS-X7] writes the answer together with the effect', async () => {
+  it('[RUNS-X7] An Execution that receives commands writes the answer together with the effect', async () => {
     const { engine, execution, store } = await setUp()
     engine.run.onCommand = () => {
       engine.run.emit(token('what it did'))
@@ -665,7 +665,7 @@ describe('Execution that receives commands', () => {
     ])
   })
 
-  it('[RUNS-X7] applies a repeated command once, and returns the same answer', async () => {
+  it('[RUNS-X7] An Execution that receives commands applies a repeated command once, and returns the same answer', async () => {
     const { engine, execution, store } = await setUp({
       claim: claimed(RUN, { commands: [pending(SWITCH)] }),
     })
@@ -679,7 +679,7 @@ describe('Execution that receives commands', () => {
     expect(store.writes).toHaveLength(1)
   })
 
-  it('[RUNS-X7] applies commands from before its claim in order', async () => {
+  it('[RUNS-X7] An Execution that receives commands applies commands from before its claim in order', async () => {
     const commands = [pending(SWITCH, 'one'), pending(CANCEL, 'two')]
     const { engine, store } = await setUp({ claim: claimed(RUN, { commands }) })
     await turns()
@@ -688,7 +688,7 @@ describe('Execution that receives commands', () => {
     expect(answered.map(({ commandId }) => commandId)).toEqual(['one', 'two'])
   })
 
-  it('[RUNS-X7] answers with the stored reason of a refusal', async () => {
+  it('[RUNS-X7] An Execution that receives commands answers with the stored reason of a refusal', async () => {
     const { engine, execution, store } = await setUp()
     const details = { known: ['slow'] }
     engine.run.onCommand = () => {
@@ -701,7 +701,7 @@ describe('Execution that receives commands', () => {
     expect(engine.run.isStopped).toBe(false)
   })
 
-  it('[RUNS-X7] answers a decision that is refused later at that time', async () => {
+  it('[RUNS-X7] An Execution that receives commands answers a decision that is refused later at that time', async () => {
     const { engine, execution } = await setUp()
     engine.run.onCommand = () => Promise.reject(new TuttiError('REVIEW_RESOLVED', 'closed'))
     const decide = { kind: 'decide', reviewId: 'r', decision: { action: 'CONTINUE' } } as const
@@ -710,7 +710,7 @@ describe('Execution that receives commands', () => {
     })
   })
 
-  it('[RUNS-X7] leaves the answer to a cancel of an ended run to the store', async () => {
+  it('[RUNS-X7] An Execution that receives commands leaves the answer to a cancel of an ended run to the store', async () => {
     const { engine, execution, store, over } = await setUp()
     engine.run.complete()
     expect(await execution.take(pending(CANCEL))).toBeUndefined()
@@ -718,7 +718,7 @@ describe('Execution that receives commands', () => {
     expect(store.writes.map(({ answers }) => answers)).toEqual([undefined])
   })
 
-  it('[RUNS-X7] leaves the answer to other commands for an ended run to the store', async () => {
+  it('[RUNS-X7] An Execution that receives commands leaves the answer to other commands for an ended run to the store', async () => {
     const { engine, execution, store, over } = await setUp()
     engine.run.onCommand = () => {
       throw new TuttiError('RUN_COMPLETED', 'Run is over')
@@ -729,7 +729,7 @@ describe('Execution that receives commands', () => {
     expect(store.writes.map(({ answers }) => answers)).toEqual([undefined])
   })
 
-  it('[RUNS-X7] gives no answer for a run that never started', async () => {
+  it('[RUNS-X7] An Execution that receives commands gives no answer for a run that never started', async () => {
     const commands = [pending(CANCEL)]
     const { execution, store, over } = await setUp({
       claim: claimed(RUN, { commands }),
@@ -743,19 +743,22 @@ describe('Execution that receives commands', () => {
   it.each([
     ['let go', (execution: Execution) => execution.release(STOP)],
     ['lost', async (execution: Execution) => execution.lose(STOP)],
-  ])('[RUNS-X7] leaves the answer to the next owner when it was %s before', async (_, stop) => {
-    const { engine, execution, store } = await setUp()
-    const gate = Promise.withResolvers<void>()
-    engine.run.onCommand = () => gate.promise
-    const decide = { kind: 'decide', reviewId: 'r', decision: { action: 'CONTINUE' } } as const
-    const answer = execution.take(pending(decide))
-    await stop(execution)
-    gate.resolve()
-    expect(await answer).toBeUndefined()
-    expect(store.batches).toEqual([])
-  })
+  ])(
+    '[RUNS-X7] An Execution that receives commands leaves the answer to the next owner when it was %s before',
+    async (_, stop) => {
+      const { engine, execution, store } = await setUp()
+      const gate = Promise.withResolvers<void>()
+      engine.run.onCommand = () => gate.promise
+      const decide = { kind: 'decide', reviewId: 'r', decision: { action: 'CONTINUE' } } as const
+      const answer = execution.take(pending(decide))
+      await stop(execution)
+      gate.resolve()
+      expect(await answer).toBeUndefined()
+      expect(store.batches).toEqual([])
+    },
+  )
 
-  it('[RUNS-X7] gives no answer that could not be stored', async () => {
+  it('[RUNS-X7] An Execution that receives commands gives no answer that could not be stored', async () => {
     const { execution, store } = await setUp()
     store.reply = () => ({ kind: 'fenced' })
     expect(await execution.take(pending(SWITCH))).toBeUndefined()
@@ -763,7 +766,7 @@ describe('Execution that receives commands', () => {
 })
 
 describe('Execution of a run of the engine', () => {
-  it('[RUNS-X6] is handed over when the model call in flight has ended and is stored', async () => {
+  it('[RUNS-X6] An Execution of a run of the engine is handed over when the model call in flight has ended and is stored', async () => {
     const reply = Promise.withResolvers<void>()
     const tuned = handSettledModel('tuned', reply.promise)
     const played = scriptedModel(['played'])
@@ -795,7 +798,7 @@ describe('Execution of a run of the engine', () => {
     })
   })
 
-  it('[RUNS-X9] takes no slot while a tool waits in a call that must not be repeated, and is not parked', async () => {
+  it('[RUNS-X9] An Execution of a run of the engine takes no slot while a tool waits in a call that must not be repeated, and is not parked', async () => {
     let left = 0
     const { engine, execution, clock, marks, end } = await setUp({
       options: { onSlotFreed: () => (left += 1) },
@@ -811,7 +814,7 @@ describe('Execution of a run of the engine', () => {
     expect([marks, execution.takesSlot, left]).toEqual([['people', 'nothing'], true, 1])
   })
 
-  it('[RUNS-X9] is marked as waiting only when its review is durable', async () => {
+  it('[RUNS-X9] An Execution of a run of the engine is marked as waiting only when its review is durable', async () => {
     const { engine, store, marks } = await setUp()
     const gate = Promise.withResolvers<void>()
     store.before = () => gate.promise
@@ -824,7 +827,7 @@ describe('Execution of a run of the engine', () => {
     expect(marks).toEqual(['people'])
   })
 
-  it('[RUNS-X9] repeats a failed mark until it is stored', async () => {
+  it('[RUNS-X9] An Execution of a run of the engine repeats a failed mark until it is stored', async () => {
     let failures = 2
     const { engine, clock, marks, logged } = await setUp({
       mark: async () => {
@@ -841,7 +844,7 @@ describe('Execution of a run of the engine', () => {
     expect(logged).toEqual(Array(2).fill('warn Failed to mark a run as waiting'))
   })
 
-  it('[RUNS-X5] is parked while it waits for a reviewer, and continues after the decision', async () => {
+  it('[RUNS-X5] An Execution of a run of the engine is parked while it waits for a reviewer, and continues after the decision', async () => {
     const model = scriptedModel(['tuned'])
     const review = { timeoutMs: 60_000 }
     const tune = task({ name: 'tune', description: 'Tune', review })

@@ -7,14 +7,14 @@ import { OfferRelay } from './offer-relay.ts'
 
 import type { StoredOffer } from '../ports/dispatcher.ts'
 
-it('sends all offers of the outbox, and removes them', async () => {
+it('The offer relay sends all offers of the outbox, and removes them', async () => {
   const { relay, outbox, sent } = setUp({ count: 450 })
   relay.send()
   await turns()
   expect([sent, outbox]).toEqual([ids(450), []])
 })
 
-it('sends offers that are stored while it sends', async () => {
+it('The offer relay sends offers that are stored while it sends', async () => {
   const { relay, outbox, sent } = setUp({ count: 1 })
   relay.send()
   outbox.push(offerOf('new'))
@@ -24,7 +24,7 @@ it('sends offers that are stored while it sends', async () => {
   expect([sent, outbox]).toEqual([['0', 'new'], []])
 })
 
-it('retains offers that did not arrive, and sends them again after 1.5 s', async () => {
+it('The offer relay retains offers that did not arrive, and sends them again after 1.5 s', async () => {
   const { relay, outbox, sent, clock, fail, logged } = setUp({ count: 3 })
   fail('1')
   relay.send()
@@ -39,7 +39,7 @@ it('retains offers that did not arrive, and sends them again after 1.5 s', async
   expect([sent, outbox, clock.pending]).toEqual([['0', '2', '1'], [], 0])
 })
 
-it('tries again when the store cannot be read', async () => {
+it('The offer relay tries again when the store cannot be read', async () => {
   const { relay, sent, clock, breakStore, logged } = setUp({ count: 1 })
   breakStore(true)
   relay.send()
@@ -51,7 +51,7 @@ it('tries again when the store cannot be read', async () => {
   expect(sent).toEqual(['0'])
 })
 
-it('leaves offers in the outbox while the engine cannot be reached', async () => {
+it('The offer relay leaves offers in the outbox while the engine cannot be reached', async () => {
   const { relay, outbox, sent, clock, setReady } = setUp({ count: 2 })
   setReady(false)
   relay.send()
@@ -63,7 +63,7 @@ it('leaves offers in the outbox while the engine cannot be reached', async () =>
   expect(sent).toEqual(['0', '1'])
 })
 
-it('still sends new offers when it is stopped, but none again', async () => {
+it('The offer relay still sends new offers when it is stopped, but none again', async () => {
   const { relay, sent, clock, fail } = setUp({ count: 2 })
   fail('1')
   relay.stop()

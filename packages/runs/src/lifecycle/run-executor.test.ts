@@ -22,7 +22,7 @@ const LEASE_MS = 9_000
 const POLL_MS = 1_000
 
 describe('RunExecutor, claiming', () => {
-  it('[RUNS-Q1] starts waiting runs in order, up to its slots', async () => {
+  it('[RUNS-Q1] RunExecutor starts waiting runs in order, up to its slots', async () => {
     const { executor, started, queue } = setUp({ waiting: ['a', 'b', 'c'] })
     executor.start()
     await turns()
@@ -30,7 +30,7 @@ describe('RunExecutor, claiming', () => {
     expect([executor.running, queue.wanted]).toEqual([2, [2]])
   })
 
-  it('[RUNS-Q1] [RUNS-Q7] claims with the limit, its owner id, the duration of its lease, and its ensembles', async () => {
+  it('[RUNS-Q1] [RUNS-Q7] RunExecutor claims with the limit, its owner id, the duration of its lease, and its ensembles', async () => {
     const { executor, queue, engine } = setUp({ options: { maxConcurrentRuns: 7 } })
     const requests: unknown[] = []
     queue.take = async (request) => {
@@ -64,7 +64,7 @@ describe('RunExecutor, claiming', () => {
     ['a suspect until it has ended', SUSPECT_LOSSES, false],
     ['a run that lost its owner once', SUSPECT_LOSSES - 1, true],
   ])(
-    '[RUNS-Q8] decides whether to take a suspect while it executes %s',
+    '[RUNS-Q8] RunExecutor decides whether to take a suspect while it executes %s',
     async (_, lostOwners, takes) => {
       const { executor, queue, engine } = setUp()
       const asked = recordTakes(queue, [claimed('a', { lostOwners })])
@@ -79,7 +79,7 @@ describe('RunExecutor, claiming', () => {
     },
   )
 
-  it('[RUNS-Q8] takes another suspect when the first one has run for a while', async () => {
+  it('[RUNS-Q8] RunExecutor takes another suspect when the first one has run for a while', async () => {
     const { executor, queue, clock } = setUp({
       options: { pollMs: SETTLED_AFTER_MS / 2 },
       held: [{ runId: 'a', token: toToken(1) }],
@@ -94,7 +94,7 @@ describe('RunExecutor, claiming', () => {
     expect(asked).toEqual([true, false, true])
   })
 
-  it('[RUNS-Q1] claims the next run when a slot is free', async () => {
+  it('[RUNS-Q1] RunExecutor claims the next run when a slot is free', async () => {
     const { executor, engine, started } = setUp({ waiting: ['a', 'b', 'c'] })
     executor.start()
     await turns()
@@ -104,7 +104,7 @@ describe('RunExecutor, claiming', () => {
     expect(executor.running).toBe(2)
   })
 
-  it('[RUNS-Q1] claims once for all wake-ups of one turn of the event loop', async () => {
+  it('[RUNS-Q1] RunExecutor claims once for all wake-ups of one turn of the event loop', async () => {
     const { executor, queue } = setUp()
     executor.start()
     await turns()
@@ -115,7 +115,7 @@ describe('RunExecutor, claiming', () => {
     expect(queue.wanted).toHaveLength(2)
   })
 
-  it('[RUNS-Q1] claims again when it is woken during a claim', async () => {
+  it('[RUNS-Q1] RunExecutor claims again when it is woken during a claim', async () => {
     const { executor, queue, started } = setUp()
     executor.start()
     await turns()
@@ -133,7 +133,7 @@ describe('RunExecutor, claiming', () => {
     expect(queue.wanted).toHaveLength(3)
   })
 
-  it('[RUNS-Q1] polls for due runs without notifications', async () => {
+  it('[RUNS-Q1] RunExecutor polls for due runs without notifications', async () => {
     const { executor, queue, clock, started } = setUp()
     executor.start()
     await turns()
@@ -143,7 +143,7 @@ describe('RunExecutor, claiming', () => {
     expect(started()).toEqual(['a'])
   })
 
-  it('[RUNS-Q1] never exceeds its slots when a poll coincides with a claim', async () => {
+  it('[RUNS-Q1] RunExecutor never exceeds its slots when a poll coincides with a claim', async () => {
     const { executor, queue, clock, started } = setUp({ waiting: ['a', 'b', 'c', 'd'] })
     const gate = Promise.withResolvers<void>()
     queue.beforeAnswer = () => gate.promise
@@ -154,7 +154,7 @@ describe('RunExecutor, claiming', () => {
     expect(started()).toEqual(['a', 'b'])
   })
 
-  it('[RUNS-Q1] continues to claim while it gets all wanted runs and has slots', async () => {
+  it('[RUNS-Q1] RunExecutor continues to claim while it gets all wanted runs and has slots', async () => {
     const { executor, engine, started } = setUp({ waiting: ['a', 'b', 'c'] })
     engine.onStart = (run) => {
       if (engine.runs.length < 3) run.complete()
@@ -165,7 +165,7 @@ describe('RunExecutor, claiming', () => {
     expect(executor.running).toBe(1)
   })
 
-  it('does not claim before its start, nor in a process that does not execute', async () => {
+  it('RunExecutor does not claim before its start, nor in a process that does not execute', async () => {
     const { executor, queue, clock } = setUp({ options: { executes: false }, waiting: ['a'] })
     executor.wake()
     executor.start()
@@ -174,7 +174,7 @@ describe('RunExecutor, claiming', () => {
     expect(queue.wanted).toEqual([])
   })
 
-  it('does not claim while the store cannot be reached', async () => {
+  it('RunExecutor does not claim while the store cannot be reached', async () => {
     const { executor, storage, queue, clock, started } = setUp({ waiting: ['a'] })
     storage.isAvailable = false
     executor.start()
@@ -186,7 +186,7 @@ describe('RunExecutor, claiming', () => {
     expect(started()).toEqual(['a'])
   })
 
-  it('logs a failed claim and claims again', async () => {
+  it('RunExecutor logs a failed claim and claims again', async () => {
     const { executor, queue, clock, started, warned } = setUp({ waiting: ['a'] })
     queue.beforeAnswer = () => Promise.reject(new Error('no connection'))
     executor.start()
@@ -201,7 +201,7 @@ describe('RunExecutor, claiming', () => {
 })
 
 describe('RunExecutor.executeNow', () => {
-  it('[RUNS-Q2] executes the run regardless of the limits, and returns its end', async () => {
+  it('[RUNS-Q2] RunExecutor.executeNow executes the run regardless of the limits, and returns its end', async () => {
     const { executor, engine, queue } = setUp({ waiting: ['a', 'b'] })
     executor.start()
     await turns()
@@ -213,7 +213,7 @@ describe('RunExecutor.executeNow', () => {
     expect(await end).toBe('ended')
   })
 
-  it('[RUNS-Q1] claims nothing while it exceeds its slots', async () => {
+  it('[RUNS-Q1] RunExecutor.executeNow claims nothing while it exceeds its slots', async () => {
     const { executor, engine, queue, clock } = setUp({ waiting: ['a', 'b'] })
     executor.start()
     await turns()
@@ -226,7 +226,7 @@ describe('RunExecutor.executeNow', () => {
     expect(queue.waiting.map(({ run }) => run.runId)).toEqual(['d'])
   })
 
-  it('[RUNS-Q2] waits for a run that is being claimed at the same time', async () => {
+  it('[RUNS-Q2] RunExecutor.executeNow waits for a run that is being claimed at the same time', async () => {
     const { executor, engine, queue, started } = setUp({ waiting: ['a'] })
     const gate = Promise.withResolvers<void>()
     queue.beforeAnswer = () => gate.promise
@@ -240,7 +240,7 @@ describe('RunExecutor.executeNow', () => {
     expect(await end).toBe('ended')
   })
 
-  it('waits for a run that already executes here', async () => {
+  it('RunExecutor.executeNow waits for a run that already executes here', async () => {
     const { executor, engine } = setUp({ waiting: ['a'] })
     executor.start()
     await turns()
@@ -250,12 +250,12 @@ describe('RunExecutor.executeNow', () => {
     expect(await end).toBe('ended')
   })
 
-  it('returns undefined for a run that another process owns', async () => {
+  it('RunExecutor.executeNow returns undefined for a run that another process owns', async () => {
     const { executor } = setUp()
     expect(await executor.executeNow('a')).toBeUndefined()
   })
 
-  it('stops the earlier execution of a run that it claims again', async () => {
+  it('RunExecutor.executeNow stops the earlier execution of a run that it claims again', async () => {
     const { executor, engine, queue, warned } = setUp({ waiting: ['a'] })
     executor.start()
     await turns()
@@ -271,7 +271,7 @@ describe('RunExecutor.executeNow', () => {
 })
 
 describe('RunExecutor, renewing leases', () => {
-  it('[RUNS-Q5] renews leases three times before they expire', async () => {
+  it('[RUNS-Q5] RunExecutor renews leases three times before they expire', async () => {
     const { executor, queue, clock } = setUp({
       waiting: ['a'],
       held: [{ runId: 'a', token: toToken(1) }],
@@ -285,7 +285,7 @@ describe('RunExecutor, renewing leases', () => {
     expect(executor.running).toBe(1)
   })
 
-  it('[RUNS-Q5] renews also in a process that does not claim runs', async () => {
+  it('[RUNS-Q5] RunExecutor renews leases also in a process that does not claim runs', async () => {
     const held = [{ runId: 'a', token: toToken(1) }]
     const { executor, queue, clock } = setUp({ options: { executes: false }, waiting: ['a'], held })
     executor.start()
@@ -295,7 +295,7 @@ describe('RunExecutor, renewing leases', () => {
     expect(queue.asked).toEqual(['renew'])
   })
 
-  it('[RUNS-Q6] releases a run whose claim was never received', async () => {
+  it('[RUNS-Q6] RunExecutor releases a run whose claim was never received', async () => {
     const { executor, queue, clock, warned } = setUp({
       held: [{ runId: 'stray', token: toToken(1) }],
       options: { pollMs: LEASE_MS },
@@ -311,7 +311,7 @@ describe('RunExecutor, renewing leases', () => {
     ])
   })
 
-  it('[RUNS-Q5] renews the lease of a process without runs only when two thirds of it have passed', async () => {
+  it('[RUNS-Q5] RunExecutor renews the lease of a process without runs only when two thirds of it have passed', async () => {
     const { executor, queue, clock } = setUp({ options: { executes: false }, held: [] })
     queue.fleet = { processes: 400, pollers: 1 }
     executor.start()
@@ -326,7 +326,7 @@ describe('RunExecutor, renewing leases', () => {
     expect(queue.renewals).toHaveLength(2)
   })
 
-  it('[RUNS-Z11] knows no code in its lease if it does not execute runs, or no longer', async () => {
+  it('[RUNS-Z11] RunExecutor knows no code in its lease if it does not execute runs, or no longer', async () => {
     const api = setUp({ options: { executes: false }, held: [] })
     api.executor.start()
     await api.executor.renew()
@@ -340,7 +340,7 @@ describe('RunExecutor, renewing leases', () => {
     expect(worker.queue.renewals.at(-1)?.known).toEqual(nothing)
   })
 
-  it('[RUNS-Q10] polls as often as its share of a large fleet, with jitter', async () => {
+  it('[RUNS-Q10] RunExecutor polls as often as its share of a large fleet, with jitter', async () => {
     const { executor, queue, clock } = setUp({ held: [] })
     queue.fleet = { processes: 80, pollers: 80 }
     executor.start()
@@ -361,7 +361,7 @@ describe('RunExecutor, renewing leases', () => {
   })
 
   it.each(['before it renews', 'while it renews'])(
-    '[RUNS-Q6] does not release a run whose claim is in flight %s',
+    '[RUNS-Q6] RunExecutor does not release a run whose claim is in flight %s',
     async (when) => {
       const { executor, queue } = setUp()
       executor.start()
@@ -386,7 +386,7 @@ describe('RunExecutor, renewing leases', () => {
     },
   )
 
-  it('[RUNS-Q5] does not renew leases of a store that is not shared', async () => {
+  it('[RUNS-Q5] RunExecutor does not renew leases of a store that is not shared', async () => {
     const { executor, queue, clock } = setUp({ waiting: ['a'], isShared: false })
     const leases: number[] = []
     const take = queue.take.bind(queue)
@@ -403,7 +403,7 @@ describe('RunExecutor, renewing leases', () => {
   it.each([
     ['somebody else has', []],
     ['it has under another claim', [{ runId: 'a', token: toToken(2) }]],
-  ])('[RUNS-Q5] stops a run that %s', async (_, lost) => {
+  ])('[RUNS-Q5] RunExecutor stops a run that %s', async (_, lost) => {
     const held = [...lost, { runId: 'b', token: toToken(1) }]
     const { executor, engine, clock, warned, queue } = setUp({ waiting: ['a', 'b'], held })
     executor.start()
@@ -415,7 +415,7 @@ describe('RunExecutor, renewing leases', () => {
     expect(queue.asked).toEqual(['renew'])
   })
 
-  it('[RUNS-Q5] does not stop a run that was claimed during the renewal', async () => {
+  it('[RUNS-Q5] RunExecutor does not stop a run that was claimed during the renewal', async () => {
     const { executor, engine, queue } = setUp({ waiting: ['a'] })
     executor.start()
     await turns()
@@ -430,7 +430,7 @@ describe('RunExecutor, renewing leases', () => {
     expect(engine.runs.map(({ isStopped }) => isStopped)).toEqual([false, false])
   })
 
-  it('[RUNS-Q5] does not stop a run that was claimed again during the renewal', async () => {
+  it('[RUNS-Q5] RunExecutor does not stop a run that was claimed again during the renewal', async () => {
     const { executor, engine, queue, warned } = setUp({ waiting: ['a'] })
     executor.start()
     await turns()
@@ -447,7 +447,7 @@ describe('RunExecutor, renewing leases', () => {
     expect([executor.running, warned]).toEqual([1, ['Lost the lease of a run; stopping']])
   })
 
-  it('[RUNS-Q9] stops its runs at the end of a lease that it could not renew, by its own clock', async () => {
+  it('[RUNS-Q9] RunExecutor stops its runs at the end of a lease that it could not renew, by its own clock', async () => {
     const { executor, engine, queue, clock, warned } = setUp({ waiting: ['a', 'b'] })
     executor.start()
     await turns()
@@ -464,7 +464,7 @@ describe('RunExecutor, renewing leases', () => {
     expect(queue.asked).toContain('release a lost')
   })
 
-  it('[RUNS-Q11] excuses the losses of a lease that the store did not renew, once the store answers', async () => {
+  it('[RUNS-Q11] RunExecutor excuses the losses of a lease that the store did not renew, once the store answers', async () => {
     const { executor, queue, clock } = setUp({ waiting: ['a', 'b'] })
     executor.start()
     await turns()
@@ -479,7 +479,7 @@ describe('RunExecutor, renewing leases', () => {
     expect(queue.asked.filter((call) => call.startsWith('excuse'))).toEqual(['excuse a@1 b@1'])
   })
 
-  it('[RUNS-Q11] excuses no loss of a process that was blocked until its lease had ended', async () => {
+  it('[RUNS-Q11] RunExecutor excuses no loss of a process that was blocked until its lease had ended', async () => {
     const { executor, engine, queue, clock } = setUp({ waiting: ['a'] })
     executor.start()
     await turns()
@@ -491,7 +491,7 @@ describe('RunExecutor, renewing leases', () => {
     expect(queue.asked.filter((call) => call.startsWith('excuse'))).toEqual([])
   })
 
-  it('[RUNS-Q9] counts the lease from the moment at which a renewal was sent', async () => {
+  it('[RUNS-Q9] RunExecutor counts the lease from the moment at which a renewal was sent', async () => {
     const { executor, engine, queue, clock } = setUp({ waiting: ['a'] })
     const held = [{ runId: 'a', token: toToken(1) }]
     executor.start()
@@ -512,7 +512,7 @@ describe('RunExecutor, renewing leases', () => {
     expect(engine.run.isStopped).toBe(true)
   })
 
-  it('[RUNS-Q5] logs a failed renewal, stops no run, and retries', async () => {
+  it('[RUNS-Q5] RunExecutor logs a failed renewal, stops no run, and retries', async () => {
     const { executor, engine, queue, clock, warned } = setUp({ waiting: ['a'] })
     executor.start()
     await turns()
@@ -527,7 +527,7 @@ describe('RunExecutor, renewing leases', () => {
 })
 
 describe('RunExecutor, delivering commands', () => {
-  it('delivers a command to its run, but not to a run that executes elsewhere', async () => {
+  it('RunExecutor delivers a command to its run, but not to a run that executes elsewhere', async () => {
     const { executor, engine } = setUp({ waiting: ['a'] })
     executor.start()
     await turns()
@@ -539,7 +539,7 @@ describe('RunExecutor, delivering commands', () => {
     expect(engine.run.commands).toHaveLength(1)
   })
 
-  it('reads the pending commands of one or all of its runs, and of no others', async () => {
+  it('RunExecutor reads the pending commands of one or all of its runs, and of no others', async () => {
     const asked: (readonly string[])[] = []
     const pending: CommandQueue['pending'] = async (runIds) => {
       asked.push(runIds)
@@ -559,7 +559,7 @@ describe('RunExecutor, delivering commands', () => {
 })
 
 describe('RunExecutor.stop', () => {
-  it('[RUNS-Q4] hands its runs over, waits for calls in flight, and claims no more runs', async () => {
+  it('[RUNS-Q4] RunExecutor.stop hands its runs over, waits for calls in flight, and claims no more runs', async () => {
     const { executor, engine, queue, clock } = setUp({ waiting: ['a', 'b', 'c'] })
     executor.start()
     await turns()
@@ -575,7 +575,7 @@ describe('RunExecutor.stop', () => {
     expect([executor.running, clock.pending]).toEqual([0, 0])
   })
 
-  it('[RUNS-Q4] releases the runs that were not handed over in time', async () => {
+  it('[RUNS-Q4] RunExecutor.stop releases the runs that were not handed over in time', async () => {
     const held = [{ runId: 'a', token: toToken(1) }]
     const { executor, engine, queue, clock } = setUp({ waiting: ['a'], held })
     executor.start()
@@ -592,7 +592,7 @@ describe('RunExecutor.stop', () => {
     expect(executor.running).toBe(0)
   })
 
-  it('lets runs end when the store is not shared', async () => {
+  it('RunExecutor.stop lets runs end when the store is not shared', async () => {
     const { executor, engine, queue } = setUp({ waiting: ['a'], isShared: false })
     executor.start()
     await turns()
@@ -604,7 +604,7 @@ describe('RunExecutor.stop', () => {
     expect(queue.asked).toEqual([])
   })
 
-  it('[RUNS-Q4] hands over runs that were claimed during the stop', async () => {
+  it('[RUNS-Q4] RunExecutor.stop hands over runs that were claimed during the stop', async () => {
     const { executor, queue } = setUp({ waiting: ['a'] })
     const gate = Promise.withResolvers<void>()
     queue.beforeAnswer = () => gate.promise
@@ -617,7 +617,7 @@ describe('RunExecutor.stop', () => {
     expect(executor.running).toBe(0)
   })
 
-  it('[RUNS-Q4] hands over runs that a poll claimed during the stop', async () => {
+  it('[RUNS-Q4] RunExecutor.stop hands over runs that a poll claimed during the stop', async () => {
     const { executor, queue, clock } = setUp()
     executor.start()
     await turns()
@@ -634,7 +634,7 @@ describe('RunExecutor.stop', () => {
     expect(queue.asked).toEqual(['renew', 'release a ready'])
   })
 
-  it('[RUNS-Q4] hands over a run of executeNow at once', async () => {
+  it('[RUNS-Q4] RunExecutor.stop hands over a run of executeNow at once', async () => {
     const { executor, engine, queue } = setUp({ waiting: ['a'] })
     executor.start()
     await turns()
@@ -649,7 +649,7 @@ describe('RunExecutor.stop', () => {
     await stopped
   })
 
-  it('leaves no timer, and claims nothing when it is woken', async () => {
+  it('RunExecutor.stop leaves no timer, and claims nothing when it is woken', async () => {
     const { executor, queue, clock } = setUp()
     executor.start()
     await turns()

@@ -54,7 +54,7 @@ function start(builds: Partial<BuildStore>) {
 }
 
 describe('BuildCheck', () => {
-  it('[RUNS-Z6] registers its build at the next check if the store could not be reached', async () => {
+  it('[RUNS-Z6] BuildCheck registers its build at the next check if the store could not be reached', async () => {
     const registered: unknown[] = []
     const { clock, warned, stop } = start({
       register: async (build) => {
@@ -72,7 +72,7 @@ describe('BuildCheck', () => {
     stop()
   })
 
-  it('[RUNS-Z15] moves runs that have not begun to the builds that live now, all of them in one check', async () => {
+  it('[RUNS-Z15] BuildCheck moves runs that have not begun to the builds that live now, all of them in one check', async () => {
     const pages = [
       Array.from({ length: 500 }, (_, n) => stranded(`run-${n}`)),
       [stranded('last')],
@@ -100,7 +100,7 @@ describe('BuildCheck', () => {
     stop()
   })
 
-  it('[RUNS-Z18] reads the store again only when a poll has found runs to check', async () => {
+  it('[RUNS-Z18] BuildCheck reads the store again only when a poll has found runs to check', async () => {
     let checks = 0
     const { clock, queue, stop } = start({
       register: async () => undefined,
@@ -120,7 +120,7 @@ describe('BuildCheck', () => {
     stop()
   })
 
-  it('[RUNS-Z15] moves runs to its own code if no build is known to live', async () => {
+  it('[RUNS-Z15] BuildCheck moves runs to its own code if no build is known to live', async () => {
     const moves: RunMove[][] = []
     const pages = [[stranded('run-a')]]
     const { clock, stop } = start({

@@ -24,7 +24,7 @@ function count(builds: readonly LivingBuild[]): Readonly<Record<string, number>>
 }
 
 describe('chooseBuild', () => {
-  it('[RUNS-Z13] gives every run to the newest build that has the ensemble', () => {
+  it('[RUNS-Z13] chooseBuild gives every run to the newest build that has the ensemble', () => {
     expect(count([living('v3', 100, 'choir'), living('v2', 100), living('v1', 100)])).toEqual({
       v2: 2_000,
     })
@@ -33,7 +33,7 @@ describe('chooseBuild', () => {
     )
   })
 
-  it('[RUNS-Z13] gives a build its share, and the others to older builds by their shares', () => {
+  it('[RUNS-Z13] chooseBuild gives a build its share, and the others to older builds by their shares', () => {
     // The ids are fixed, so the counts are exact. A quarter, then half of the others.
     expect(count([living('v3', 25), living('v2', 50), living('v1', 100)])).toEqual({
       v3: 457,
@@ -42,13 +42,13 @@ describe('chooseBuild', () => {
     })
   })
 
-  it('[RUNS-Z13] gives no run to a build with a share of 0, unless no older one lives', () => {
+  it('[RUNS-Z13] chooseBuild gives no run to a build with a share of 0, unless no older one lives', () => {
     expect(count([living('v2', 0), living('v1', 100)])).toEqual({ v1: 2_000 })
     expect(count([living('v2', 0), living('v1', 0)])).toEqual({ v1: 2_000 })
     expect(count([living('v2', 0)])).toEqual({ v2: 2_000 })
   })
 
-  it('[RUNS-Z14] moves no run away from a build when its share grows', () => {
+  it('[RUNS-Z14] chooseBuild moves no run away from a build when its share grows', () => {
     const shares = [0, 1, 5, 25, 26, 75, 99, 100]
     const given = shares.map((share) => choose([living('v2', share), living('v1', 100)]).get('v2'))
     for (const [index, runs = []] of given.slice(1).entries()) {

@@ -45,7 +45,7 @@ const REVIEWED: RunEventOf<'review_requested'> = {
 }
 
 describe('readForkedLog', () => {
-  it('[RUNS-E1] a review that is open at the event is open in the fork, under a new id', async () => {
+  it('[RUNS-E1] A review that is open at the event is open in the fork, under a new id', async () => {
     const { fork } = await read([QUEUED, started, REVIEWED])
     const reviewId = fork.reviewIds.get('review-1')
     expect(reviewId).toMatch(/^review-(?!1$)/)
@@ -72,7 +72,7 @@ describe('readForkedLog', () => {
       'WITHDRAWN',
     ],
   ])(
-    '[RUNS-E1] a review that %s before the event is closed in the fork',
+    '[RUNS-E1] A review that %s before the event is closed in the fork',
     async (_, end, status) => {
       const { fork } = await read([QUEUED, started, REVIEWED, end])
       expect([...fork.reviewIds]).toEqual([])
@@ -80,7 +80,7 @@ describe('readForkedLog', () => {
     },
   )
 
-  it('[RUNS-E3] retains the results of the parent, without its usage, and has its own start', async () => {
+  it('[RUNS-E3] readForkedLog retains the results of the parent, without its usage, and gives the fork its own start', async () => {
     const { fork } = await read([QUEUED, started, taskStarted(1), completed])
     const ends = fork.changes.filter((change) => change.kind === 'task')
     expect(ends.at(-1)?.set).toEqual({
@@ -106,19 +106,19 @@ describe('readForkedLog', () => {
     'task-failed',
     'task-skipped',
     'task-started',
-  ])('[RUNS-E1] applies what the event %s changes', async (name) => {
+  ])('[RUNS-E1] readForkedLog applies what the event %s changes', async (name) => {
     const base = await read([QUEUED, started])
     const { fork } = await read([QUEUED, started, readGolden(name)])
     expect(fork.changes.length).toBeGreaterThan(base.fork.changes.length)
   })
 
-  it('[RUNS-E2] has no place after the end of the work', async () => {
+  it('[RUNS-E2] readForkedLog refuses a fork after the end of the work, where it has no place', async () => {
     const log = [QUEUED, started, readGolden('ensemble-completed')]
     await expect(read(log)).rejects.toThrow('The work of run run-a ended with event 2')
     expect((await read(log, { at: 1 })).fork.parent.at).toBe(1)
   })
 
-  it('has no place before a task that has not begun, and says which have', async () => {
+  it('readForkedLog refuses a fork before a task that has not begun, and says which have', async () => {
     const place = { task: 'taks-1' }
     const log = [QUEUED, started, taskStarted(1)]
     await expect(read(log, { at: place })).rejects.toMatchObject({
@@ -130,26 +130,26 @@ describe('readForkedLog', () => {
     await expect(read([QUEUED], { at: { task: 'other' } })).rejects.toThrow('(begun: none has)')
   })
 
-  it('reads every event of a log that is longer than a page', async () => {
+  it('readForkedLog reads every event of a log that is longer than a page', async () => {
     const resumed = Array.from({ length: 1_200 }, () => taskStarted(1))
     const { fork } = await read([QUEUED, started, ...resumed])
     expect(fork.changes.filter(({ kind }) => kind === 'task')).toHaveLength(1_200)
   })
 
-  it('begins at the last event, and at no later one', async () => {
+  it('readForkedLog begins at the last event, and at no later one', async () => {
     const { fork } = await read([QUEUED, started, taskStarted(1)], { at: 2 })
     expect(fork.parent.at).toBe(2)
     const later = read([QUEUED, started, taskStarted(1)], { at: 3 })
     await expect(later).rejects.toThrow('Run run-a has the events 0 to 2, got 3')
   })
 
-  it('begins right before the first event of a task', async () => {
+  it('readForkedLog begins right before the first event of a task', async () => {
     const log = [QUEUED, started, taskStarted(1), completed, taskStarted(2)]
     const { fork } = await read(log, { at: { task: 'task-2' } })
     expect(fork.parent.at).toBe(3)
   })
 
-  it('[RUNS-P17] is refused when the steps that it copies, or those after them, were deleted', async () => {
+  it('[RUNS-P17] A fork is refused when the steps that it copies, or those after them, were deleted', async () => {
     const log = [QUEUED, started, taskStarted(1)]
     const refused = { code: 'STEPS_NOT_RETAINED' }
     await expect(read(log, { copied: [], steps: [] })).rejects.toMatchObject(refused)
@@ -157,14 +157,14 @@ describe('readForkedLog', () => {
     await expect(read(log, { at: 0, copied: [], steps: [] })).rejects.toMatchObject(refused)
   })
 
-  it('returns the steps after the event apart from those that it copies', async () => {
+  it('readForkedLog returns the steps after the event apart from those that it copies', async () => {
     const later: RunStep = { kind: 'cancel_asked', mode: 'abort', cause: 'SERVER', runMs: 1 }
     const log = [QUEUED, started, taskStarted(1)]
     const source = await read(log, { copied: [BEGUN], steps: [BEGUN, later] })
     expect([source.copied, source.rest, source.fork.copiedSteps]).toEqual([[BEGUN], [later], 1])
   })
 
-  it('needs no steps before the run has begun', async () => {
+  it('readForkedLog needs no steps before the run has begun', async () => {
     const { copied, rest } = await read([QUEUED, started], { at: 0, copied: [], steps: [BEGUN] })
     expect([copied, rest]).toEqual([[], [BEGUN]])
     const waiting = await read([QUEUED], { copied: [], steps: [] })

@@ -29,7 +29,7 @@ function open() {
 }
 
 describe('[RUNS-Z13] the list of living builds', () => {
-  it('is read by a submit, at most every two seconds, and not by an idle process', async () => {
+  it('The list of living builds is read by a submit, at most every two seconds, and not by an idle process', async () => {
     const { clock, store, builds } = open()
     await clock.advance(60_000)
     expect(store.reads).toBe(0)
@@ -42,7 +42,7 @@ describe('[RUNS-Z13] the list of living builds', () => {
     expect(store.reads).toBe(2)
   })
 
-  it('is read again by the next submit after a read that failed', async () => {
+  it('The list of living builds is read again by the next submit after a read that failed', async () => {
     const { store, builds } = open()
     store.isLost = true
     await expect(builds.choose(RUN)).rejects.toThrow('lost')

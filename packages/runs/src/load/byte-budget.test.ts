@@ -5,7 +5,7 @@ import { ByteBudget } from './byte-budget.ts'
 const OVERLOADED = expect.objectContaining({ code: 'OVERLOADED', retryable: true })
 
 describe('ByteBudget', () => {
-  it('[RUNS-FL3] gives one key at most half, so that another one always gets something', () => {
+  it('[RUNS-FL3] ByteBudget gives one key at most half, so that another one always gets something', () => {
     const budget = new ByteBudget(100)
     for (let count = 0; count < 5; count += 1) budget.reserve('many', 10)
     expect(() => budget.reserve('many', 10)).toThrow(OVERLOADED)
@@ -15,7 +15,7 @@ describe('ByteBudget', () => {
     expect(budget.used).toBe(50)
   })
 
-  it('[RUNS-FL3] leaves room for one more key, however many keys take as much as they get', () => {
+  it('[RUNS-FL3] ByteBudget leaves room for one more key, however many keys take as much as they get', () => {
     const budget = new ByteBudget(1_000)
     const take = (key: string): number => {
       let taken = 0
@@ -31,7 +31,7 @@ describe('ByteBudget', () => {
     expect(['a', 'b', 'c', 'd'].map(take)).toEqual([500, 250, 125, 62])
   })
 
-  it('[RUNS-FL2] refuses what exceeds the limit, also for a key that holds nothing', () => {
+  it('[RUNS-FL2] ByteBudget refuses what exceeds the limit, also for a key that holds nothing', () => {
     const budget = new ByteBudget(100)
     const first = budget.reserve('a', 100)
     expect(() => budget.reserve('b', 1)).toThrow(
@@ -43,7 +43,7 @@ describe('ByteBudget', () => {
     expect(() => budget.reserve('b', 100)).not.toThrow()
   })
 
-  it('[RUNS-FL4] holds accepted work above the limit, and refuses further work until it is released', () => {
+  it('[RUNS-FL4] ByteBudget holds accepted work above the limit, and refuses further work until it is released', () => {
     const budget = new ByteBudget(100)
     const run = budget.hold('a', 90)
     run.grow(60)

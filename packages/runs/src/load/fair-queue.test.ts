@@ -10,7 +10,7 @@ function drain(queue: FairQueue<string>): readonly string[] {
 }
 
 describe('FairQueue', () => {
-  it('[RUNS-FL1] lets keys take turns, regardless of how much each has in the queue', () => {
+  it('[RUNS-FL1] FairQueue lets keys take turns, regardless of how much each has in the queue', () => {
     const queue = new FairQueue<string>()
     const connection = {}
     for (const item of ['a1', 'a2', 'a3', 'a4']) queue.push({ key: 'a', connection }, item)
@@ -21,7 +21,7 @@ describe('FairQueue', () => {
     expect(queue.size).toBe(0)
   })
 
-  it('[RUNS-FL1] lets the connections of a key take turns, each in the order of its items', () => {
+  it('[RUNS-FL1] FairQueue lets the connections of a key take turns, each in the order of its items', () => {
     const queue = new FairQueue<string>()
     const [first, second] = [{}, {}]
     for (const item of ['1', '2', '3']) queue.push({ key: 'a', connection: first }, item)
@@ -29,7 +29,7 @@ describe('FairQueue', () => {
     expect(drain(queue)).toEqual(['1', 'x', '2', 'y', '3'])
   })
 
-  it('[RUNS-FL1] skips keys that may not have anything, and keeps their place', () => {
+  it('[RUNS-FL1] FairQueue skips keys that may not have anything, and keeps their place', () => {
     const queue = new FairQueue<string>()
     queue.push({ key: 'a', connection: {} }, 'a1')
     queue.push({ key: 'b', connection: {} }, 'b1')
@@ -39,7 +39,7 @@ describe('FairQueue', () => {
     expect(drain(queue)).toEqual(['a1', 'b2'])
   })
 
-  it('[RUNS-FL1] puts a key that returns behind the others', () => {
+  it('[RUNS-FL1] FairQueue puts a key that returns behind the others', () => {
     const queue = new FairQueue<string>()
     const [a, b] = [
       { key: 'a', connection: {} },

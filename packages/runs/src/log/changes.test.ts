@@ -70,7 +70,7 @@ const FAILED: RunEventOf<'task_attempt_failed'> = {
 }
 
 describe('toRecordChanges, of a run', () => {
-  it('[RUNS-C1] makes a started run RUNNING, with the tasks of its plan in order', () => {
+  it('[RUNS-C1] toRecordChanges makes a started run RUNNING, with the tasks of its plan in order', () => {
     const planned = (name: string, agentRole: string) => ({
       name,
       description: `To ${name}`,
@@ -101,7 +101,7 @@ describe('toRecordChanges, of a run', () => {
     ])
   })
 
-  it('[RUNS-C1] makes a run with a cancel CANCELLING', () => {
+  it('[RUNS-C1] toRecordChanges makes a run with a cancel CANCELLING', () => {
     const changes = toRecordChanges({
       type: 'run_cancelling',
       requestedAt: AT,
@@ -111,7 +111,7 @@ describe('toRecordChanges, of a run', () => {
     expect(changes).toEqual([{ kind: 'run', set: { status: 'CANCELLING' } }])
   })
 
-  it('[RUNS-C4] retains the status of a resumed run', () => {
+  it('[RUNS-C4] toRecordChanges retains the status of a resumed run', () => {
     expect(
       toRecordChanges({
         type: 'run_resumed',
@@ -123,7 +123,7 @@ describe('toRecordChanges, of a run', () => {
     ).toEqual([{ kind: 'run', set: { outputTask: 'sing' } }])
   })
 
-  it('[RUNS-C1] takes the end of a run and its status from two events', () => {
+  it('[RUNS-C1] toRecordChanges takes the end of a run and its status from two events', () => {
     const metrics = { totalTokens: 1, totalToolCalls: 2 }
     expect(
       toRecordChanges({
@@ -151,7 +151,7 @@ describe('toRecordChanges, of a run', () => {
     ])
   })
 
-  it('[RUNS-C1] ignores most events', () => {
+  it('[RUNS-C1] toRecordChanges ignores most events', () => {
     const events: readonly RunEvent[] = [
       token('x'),
       {
@@ -170,7 +170,7 @@ describe('toRecordChanges, of a run', () => {
 })
 
 describe('toRecordChanges, of a task', () => {
-  it('[RUNS-C2] clears the end of the earlier attempt when a new attempt starts', () => {
+  it('[RUNS-C2] toRecordChanges clears the end of the earlier attempt when a new attempt starts', () => {
     const changes = toRecordChanges({
       type: 'task_started',
       ...TASK,
@@ -197,7 +197,7 @@ describe('toRecordChanges, of a task', () => {
     ])
   })
 
-  it('[RUNS-C2] replaces the usage of the current attempt', () => {
+  it('[RUNS-C2] toRecordChanges replaces the usage of the current attempt', () => {
     const snapshot: RunEventOf<'metrics_snapshot'> = {
       type: 'metrics_snapshot',
       ...TASK,
@@ -216,14 +216,14 @@ describe('toRecordChanges, of a task', () => {
     ])
   })
 
-  it('[RUNS-C2] counts a tool call once, and not its nested calls', () => {
+  it('[RUNS-C2] toRecordChanges counts a tool call once, and not its nested calls', () => {
     expect(toRecordChanges(CALLED)).toEqual([
       { kind: 'task', taskIndex: 2, set: {}, addToolCalls: 1 },
     ])
     expect(toRecordChanges({ ...CALLED, parentToolCallId: 'call-0' })).toEqual([])
   })
 
-  it('[RUNS-C2] sets usage and output at the end of an attempt', () => {
+  it('[RUNS-C2] toRecordChanges sets usage and output at the end of an attempt', () => {
     const set = {
       status: 'COMPLETED',
       completedAt: AT_MS,
@@ -241,7 +241,7 @@ describe('toRecordChanges, of a task', () => {
     ])
   })
 
-  it('[RUNS-C2] sets the error of a failed task, and makes a cancelled one CANCELLED', () => {
+  it('[RUNS-C2] toRecordChanges sets the error of a failed task, and makes a cancelled one CANCELLED', () => {
     const set = { completedAt: AT_MS, durationMs: 3, ...USED, costUsd: null, error: 'it broke' }
     expect(toRecordChanges(FAILED)).toEqual([
       { kind: 'task', taskIndex: 2, set: { ...set, status: 'FAILED' } },
@@ -252,7 +252,7 @@ describe('toRecordChanges, of a task', () => {
     ])
   })
 
-  it('makes a task that will not run SKIPPED, with the reason', () => {
+  it('toRecordChanges makes a task that will not run SKIPPED, with the reason', () => {
     const { taskIndex, taskName, taskDescription } = TASK
     const skipped = { taskIndex, taskName, taskDescription, skippedAt: AT, reason: 'too late' }
     expect(toRecordChanges({ type: 'task_skipped', ...skipped })).toEqual([
@@ -260,7 +260,7 @@ describe('toRecordChanges, of a task', () => {
     ])
   })
 
-  it('[RUNS-C3] adds the task of a delegation, which the run counts', () => {
+  it('[RUNS-C3] toRecordChanges adds the task of a delegation, which the run counts', () => {
     const changes = toRecordChanges({
       type: 'delegation_started',
       delegationId: 'd-1',
@@ -283,7 +283,7 @@ describe('toRecordChanges, of a task', () => {
 })
 
 describe('toRecordChanges, of a review', () => {
-  it('[RUNS-C5] opens it with its request, without changing the status of the run', () => {
+  it('[RUNS-C5] toRecordChanges opens a review with its request, without changing the status of the run', () => {
     expect(toRecordChanges(REQUESTED)).toEqual([
       {
         kind: 'new_review',
@@ -297,7 +297,7 @@ describe('toRecordChanges, of a review', () => {
     ])
   })
 
-  it('[RUNS-C5] sets no expiry for a timeout of 0', () => {
+  it('[RUNS-C5] toRecordChanges sets no expiry for a review with a timeout of 0', () => {
     const request = { ...REQUESTED, timeoutMs: 0 }
     expect(toRecordChanges(request)).toEqual([
       { kind: 'new_review', review: { reviewId: 'review-1', request, openedAt: AT_MS } },
@@ -327,7 +327,7 @@ describe('toRecordChanges, of a review', () => {
       { type: 'review_withdrawn', reviewId: 'review-1', reason: 'over', withdrawnAt: AT },
       { status: 'WITHDRAWN' },
     ],
-  ])('[RUNS-C5] closes it with %j', (event, end) => {
+  ])('[RUNS-C5] toRecordChanges closes a review with %j', (event, end) => {
     expect(toRecordChanges(event)).toEqual([{ kind: 'review', reviewId: 'review-1', ...end }])
   })
 })

@@ -10,7 +10,7 @@ const NEW_TASK: Change = {
 }
 
 describe('foldChanges', () => {
-  it('joins the changes of a run that starts and ends in one write', () => {
+  it('foldChanges joins the changes of a run that starts and ends in one write', () => {
     const { run } = foldChanges([
       { kind: 'run', set: { status: 'RUNNING', startedAt: 1 } },
       { kind: 'run', set: {}, countTasks: true },
@@ -26,7 +26,7 @@ describe('foldChanges', () => {
     })
   })
 
-  it('leaves a run CANCELLING that starts after its cancel', () => {
+  it('foldChanges leaves a run CANCELLING that starts after its cancel', () => {
     const { run } = foldChanges([
       { kind: 'run', set: { status: 'CANCELLING' } },
       { kind: 'run', set: { status: 'RUNNING', startedAt: 1 } },
@@ -34,7 +34,7 @@ describe('foldChanges', () => {
     expect(run.set).toEqual({ status: 'CANCELLING', startedAt: 1 })
   })
 
-  it('joins the changes of each task and leaves those of other rows in order', () => {
+  it('foldChanges joins the changes of each task and leaves those of other rows in order', () => {
     const ended: Change = { kind: 'review', reviewId: 'r', status: 'WITHDRAWN' }
     const { others, tasks } = foldChanges([
       NEW_TASK,
@@ -56,7 +56,7 @@ describe('foldChanges', () => {
     ])
   })
 
-  it('adds tool calls to a count only if they follow it', () => {
+  it('foldChanges adds tool calls to a count only if they follow it', () => {
     const call: Change = { kind: 'task', taskIndex: 1, set: {}, addToolCalls: 1 }
     const counted: Change = { kind: 'task', taskIndex: 1, set: { toolCallCount: 7 } }
     expect(foldChanges([call, call]).tasks).toEqual([{ ...call, addToolCalls: 2 }])
@@ -66,7 +66,7 @@ describe('foldChanges', () => {
     ])
   })
 
-  it('does not join two attempts of a task', () => {
+  it('foldChanges does not join two attempts of a task', () => {
     const begun: Change = { kind: 'task', taskIndex: 1, set: { attempt: 1 }, newAttempt: true }
     const again: Change = { kind: 'task', taskIndex: 1, set: { attempt: 2 }, newAttempt: true }
     const failed: Change = { kind: 'task', taskIndex: 1, set: { status: 'FAILED' } }

@@ -34,7 +34,7 @@ const TOKEN: RunEvent = {
 }
 
 describe('serializeOnce', () => {
-  it('returns the JSON of an event with its position, whether the event was serialized before or not', () => {
+  it('serializeOnce returns the JSON of an event with its position, whether the event was serialized before or not', () => {
     const fresh = toLoggedEvent('run-"1"', 7, { ...TOKEN })
     expect(serializeOnce(fresh)).toBe(JSON.stringify(fresh))
     const event = { ...TOKEN }
@@ -44,7 +44,7 @@ describe('serializeOnce', () => {
   })
 
   it.each(RUN_EVENT_TYPES)(
-    'returns the same JSON, with each name once, for a live and a stored event of type %s',
+    'serializeOnce returns the same JSON, with each name once, for a live and a stored event of type %s',
     (type) => {
       const events = FIXTURES.filter((event) => event.type === type)
       expect(events).not.toEqual([])
@@ -58,7 +58,7 @@ describe('serializeOnce', () => {
     },
   )
 
-  it('reads an event once for its size, the store and all readers', () => {
+  it('serializeOnce reads an event once for its size, the store and all readers', () => {
     let reads = 0
     const event: RunEvent = { ...TOKEN }
     Object.defineProperty(event, 'toJSON', {

@@ -19,13 +19,13 @@ import type { RunEvent } from '@tutti/protocol'
 const LONG = 'A long text that a run contains several times. '.repeat(40)
 
 describe('stored values', () => {
-  it('stores an event without long texts as its JSON', () => {
+  it('The encoder of stored values stores an event without long texts as its JSON', () => {
     const log = new StoredLog()
     log.write([token('@57/toolResult')])
     expect(log.data).toEqual([JSON.stringify(token('@57/toolResult'))])
   })
 
-  it('stores events and steps without stored values as their JSON', () => {
+  it('The encoder of stored values stores events and steps without stored values as their JSON', () => {
     const event = toolCalled({ toolArguments: LONG, toolResult: LONG })
     expect(encodeWrite({ events: [event], steps: [step(1)] }, 7)).toEqual({
       events: [{ event, data: JSON.stringify(event), bytes: null }],
@@ -33,7 +33,7 @@ describe('stored values', () => {
     })
   })
 
-  it('[RUNS-K2] refers to a text in an earlier event, from events and from steps', () => {
+  it('[RUNS-K2] The encoder of stored values refers to a text in an earlier event, from events and from steps', () => {
     const log = new StoredLog()
     log.write(
       [toolCalled({ toolResult: LONG }), toolCalled({ toolResult: LONG })],
@@ -47,7 +47,7 @@ describe('stored values', () => {
     expect(log.read()).toEqual(log.written)
   })
 
-  it('stores the reasoning of a turn once, although its provider expects it back in the next call', () => {
+  it('The encoder of stored values stores the reasoning of a turn once, although its provider expects it back in the next call', () => {
     const log = new StoredLog()
     const content = { kind: 'blocks', blocks: [{ type: 'thinking', thinking: LONG }] }
     const reply = { text: '', toolCalls: [], providerContent: { provider: 'own', content } }
@@ -59,7 +59,7 @@ describe('stored values', () => {
     expect(log.read()).toEqual(log.written)
   })
 
-  it('refers to the start of a text that another one shares', () => {
+  it('The encoder of stored values refers to the start of a text that another one shares', () => {
     const log = new StoredLog()
     const cut = `${LONG.slice(0, 1_000)}\n[truncated]`
     log.write([toolCalled({ toolResult: LONG }), toolCalled({ toolResult: cut })])
@@ -67,7 +67,7 @@ describe('stored values', () => {
     expect(log.read()).toEqual(log.written)
   })
 
-  it('stores each message of a conversation once, and refers to those of several events together', () => {
+  it('The encoder of stored values stores each message of a conversation once, and refers to those of several events together', () => {
     const log = new StoredLog()
     const messages = Array.from({ length: 12 }, (_, index) => message(`turn ${index}. ${LONG}`))
     log.write([modelCalled(messages.slice(0, 4))])
@@ -79,7 +79,7 @@ describe('stored values', () => {
     expect(log.read()).toEqual(log.written)
   })
 
-  it('[RUNS-K1] restores texts that look like references, odd keys and deep values', () => {
+  it('[RUNS-K1] The decoder of stored values restores texts that look like references, odd keys and deep values', () => {
     const log = new StoredLog()
     const deep = Array.from({ length: 2 * MAX_STORED_DEPTH }).reduce<unknown>(
       (inner) => ({ [LONG]: inner, '@': '@1/x' }),
@@ -95,7 +95,7 @@ describe('stored values', () => {
     expect(log.read()).toEqual(log.written)
   })
 
-  it('[RUNS-K1] restores the events and steps of random conversations', () => {
+  it('[RUNS-K1] The decoder of stored values restores the events and steps of random conversations', () => {
     const random = seededRandom(7)
     for (let round = 0; round < 20; round += 1) {
       const log = new StoredLog()
@@ -118,7 +118,7 @@ describe('stored values', () => {
     }
   })
 
-  it('[RUNS-K3] refers to no value of a write that was encoded but not stored', () => {
+  it('[RUNS-K3] The encoder of stored values refers to no value of a write that was encoded but not stored', () => {
     const log = new StoredLog()
     const call = toolCalled({ toolResult: LONG })
     log.write([token('a'), call], [], { isStored: false })
@@ -127,7 +127,7 @@ describe('stored values', () => {
     expect(log.read()).toEqual(log.written)
   })
 
-  it('remembers a limited number of characters', () => {
+  it('The encoder of stored values remembers a limited number of characters', () => {
     const log = new StoredLog()
     log.write([toolCalled({ toolResult: LONG })])
     for (let index = 0; index < 6; index += 1) {
@@ -138,7 +138,7 @@ describe('stored values', () => {
     expect(log.read()).toEqual(log.written)
   })
 
-  it('measures data with all values that it refers to', () => {
+  it('The encoder of stored values measures data with all values that it refers to', () => {
     const log = new StoredLog()
     const messages = Array.from({ length: 9 }, (_, index) => message(`turn ${index}. ${LONG}`))
     log.write([toolCalled({ toolResult: LONG }), modelCalled(messages)])
@@ -152,7 +152,7 @@ describe('stored values', () => {
     expect(again.steps[0]?.bytes).toBeGreaterThan(LONG.length)
   })
 
-  it('reports a reference to a value that does not exist', () => {
+  it('The decoder of stored values reports a reference to a value that does not exist', () => {
     const reader = new StoredReader(() => '{"type":"token"}')
     expect(() => reader.read('[{"a":"@3/toolResult"}]')).toThrow(
       'A stored event has no value "toolResult"',

@@ -85,20 +85,23 @@ describe('a schema of a request', () => {
     Reflect.deleteProperty(globalThis, 'hacked')
   })
 
-  it.each(Object.entries(PLACES))('[RUNS-T3] is never executed as code: %s', async (_, place) => {
-    for (const payload of PAYLOADS) {
-      const schema = JSON.parse(JSON.stringify(place(payload)))
-      const fault = faultIn(schema)
-      if (fault === 'none') {
-        const { read } = createReader(schema)
-        const values = ['1', '"x"', '{}', '[1]', JSON.stringify({ [payload]: payload, a: 1 })]
-        for (const text of [...values, JSON.stringify(payload)]) await read(text)
+  it.each(Object.entries(PLACES))(
+    '[RUNS-T3] A schema of a request is never executed as code: %s',
+    async (_, place) => {
+      for (const payload of PAYLOADS) {
+        const schema = JSON.parse(JSON.stringify(place(payload)))
+        const fault = faultIn(schema)
+        if (fault === 'none') {
+          const { read } = createReader(schema)
+          const values = ['1', '"x"', '{}', '[1]', JSON.stringify({ [payload]: payload, a: 1 })]
+          for (const text of [...values, JSON.stringify(payload)]) await read(text)
+        }
+        expect(Reflect.has(globalThis, 'hacked'), JSON.stringify(schema)).toBe(false)
       }
-      expect(Reflect.has(globalThis, 'hacked'), JSON.stringify(schema)).toBe(false)
-    }
-  })
+    },
+  )
 
-  it('[RUNS-T3] is enforced with coercion, for any property names', async () => {
+  it('[RUNS-T3] A schema of a request is enforced with coercion, for any property names', async () => {
     const { read, schema } = createReader({
       type: 'object',
       properties: { toString: { type: 'integer' }, tags: { type: 'array', items: {} } },
@@ -145,11 +148,14 @@ describe('a schema of a request', () => {
     ],
     ['a default that does not fit', { type: 'integer', default: 'x' }, '/default must match'],
     ['no schema of a library', { '~standard': { validate: 1 }, type: 'text' }, '/type must be'],
-  ])('[RUNS-T3] is refused with the path of an error: %s', (_, schema, message) => {
-    expect(faultIn(schema)).toContain(message)
-  })
+  ])(
+    '[RUNS-T3] A schema of a request is refused with the path of an error: %s',
+    (_, schema, message) => {
+      expect(faultIn(schema)).toContain(message)
+    },
+  )
 
-  it('[RUNS-B1] is refused with its size when it is too large', () => {
+  it('[RUNS-B1] A schema of a request is refused with its size when it is too large', () => {
     const wide = (fields: number): Json => ({
       properties: Object.fromEntries(
         Array.from({ length: fields }, (__, index) => [`field${index}`, { type: 'string' }]),
@@ -159,11 +165,14 @@ describe('a schema of a request', () => {
     expect(faultIn(wide(5_000))).toMatch(/^must be at most 65536 characters of JSON, got \d{6}$/)
   })
 
-  it.each([100, 101, 5_000, 300_000])('[RUNS-B1] is accepted up to a depth of 100: %i', (depth) => {
-    const text = `${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}`
-    const fault = faultIn(JSON.parse(`{"const":${text}}`))
-    expect(fault).toBe(depth <= 100 ? 'none' : `must nest at most 100 deep, got ${depth}`)
-  })
+  it.each([100, 101, 5_000, 300_000])(
+    '[RUNS-B1] A schema of a request is accepted up to a depth of 100: %i',
+    (depth) => {
+      const text = `${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}`
+      const fault = faultIn(JSON.parse(`{"const":${text}}`))
+      expect(fault).toBe(depth <= 100 ? 'none' : `must nest at most 100 deep, got ${depth}`)
+    },
+  )
 
   it.each<[string, Json, string]>([
     ['lookahead', { pattern: '^(?=a)' }, '/pattern is not checked: "^(?=a)" uses lookahead'],
@@ -173,18 +182,21 @@ describe('a schema of a request', () => {
       'refers to a group',
     ],
     ['too many repetitions', { pattern: '(a{1,1000}){1,1000}' }, 'needs too many states'],
-  ])('[RUNS-B1] is refused when it needs backtracking: %s', (_, schema, message) => {
-    expect(faultIn(schema)).toContain(message)
-  })
+  ])(
+    '[RUNS-B1] A schema of a request is refused when it needs backtracking: %s',
+    (_, schema, message) => {
+      expect(faultIn(schema)).toContain(message)
+    },
+  )
 
-  it('[RUNS-B1] is refused when the schemas before it took too long to compile', () => {
+  it('[RUNS-B1] A schema of a request is refused when the schemas before it took too long to compile', () => {
     const time = { leftMs: -1_000 }
     expect(() => boundedSchema({ type: 'string' }, time)).toThrow(
       'must compile, together with the schemas before it, within 200 ms of processor time plus 2 ms for each thousand characters',
     )
   })
 
-  it('[RUNS-B1] is quick to compile with a default that a pattern matches slowly', () => {
+  it('[RUNS-B1] A schema of a request is quick to compile with a default that a pattern matches slowly', () => {
     const schema = { type: 'string', pattern: '^(a+)+$', default: `${'a'.repeat(60)}!` }
     const before = process.cpuUsage()
     for (let task = 0; task < 30; task += 1) {
@@ -215,14 +227,14 @@ describe('a schema of a request', () => {
       },
       Array.from({ length: 12 }).reduce((inner) => ({ a: inner, b: 'x' }), 1),
     ],
-  ])('[RUNS-B2] has checks that end soon: %s', async (_, schema, answer) => {
+  ])('[RUNS-B2] A schema of a request has checks that end soon: %s', async (_, schema, answer) => {
     const { readValue } = createReader(schema)
     const before = process.cpuUsage()
     expect(await readValue(answer)).toMatchObject({ ok: false })
     expect(processorMs(before)).toBeLessThan(1_000)
   })
 
-  it('[RUNS-B2] makes an answer invalid that cannot be checked within the steps of one check', async () => {
+  it('[RUNS-B2] A schema of a request makes an answer invalid that cannot be checked within the steps of one check', async () => {
     const { readValue } = createReader({ items: { type: 'string', pattern: '(a|aa)+$' } })
     expect(await readValue(['a'.repeat(1_000_000)])).toMatchObject({
       ok: false,

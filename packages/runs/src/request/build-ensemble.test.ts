@@ -50,12 +50,12 @@ function findProblem(request: RequestedRun, template: Ensemble = team): object {
 }
 
 describe('the ensemble of a request', () => {
-  it('[RUNS-R4] is the template itself for an empty request', () => {
+  it('[RUNS-R4] The ensemble of a request is the template itself for an empty request', () => {
     expect(made({})).toBe(team)
     expect(made({ options: { verbose: true, captureMode: 'OFF' } })).toBe(team)
   })
 
-  it('has the options of the request, and the template does not change', () => {
+  it('The ensemble of a request has the options of the request, and the template does not change', () => {
     const options = {
       workflow: 'SEQUENTIAL',
       reviewPolicy: 'AFTER_LAST_TASK',
@@ -67,7 +67,7 @@ describe('the ensemble of a request', () => {
     expect(team).toMatchObject({ reviewPolicy: 'NEVER', maxToolOutputLength: 100_000 })
   })
 
-  it('[RUNS-R2] is the same every time', () => {
+  it('[RUNS-R2] The ensemble of a request is the same every time', () => {
     const request: RequestedRun = {
       tasks: [
         { description: 'Research a', outputSchema: { type: 'integer' } },
@@ -85,7 +85,7 @@ describe('the ensemble of a request', () => {
     expect(one).toEqual(two)
   })
 
-  it('[RUNS-R3] retains the budget, the model and the limits of the template for tasks of a request', () => {
+  it('[RUNS-R3] The ensemble of a request retains the budget, the model and the limits of the template for tasks of a request', () => {
     const bounded = ensemble({
       ...team,
       budget: { maxTokens: 7 },
@@ -113,7 +113,7 @@ describe('the ensemble of a request', () => {
     })
   })
 
-  it('[RUNS-R1] reports all unknown names at once, with the code of the first', () => {
+  it('[RUNS-R1] The ensemble of a request reports all unknown names at once, with the code of the first', () => {
     expect(
       findProblem({
         tasks: [
@@ -149,7 +149,7 @@ describe('the ensemble of a request', () => {
     })
   })
 
-  it('[RUNS-R1] is refused without catalogs when the request names a tool or a model', () => {
+  it('[RUNS-R1] The ensemble of a request is refused without catalogs when the request names a tool or a model', () => {
     const without = { tools: undefined, models: undefined }
     const request = { tasks: [{ description: 'A', tools: ['search'], model: 'opus' }] }
     expect(() => buildEnsemble(team, request, without)).toThrow(
@@ -161,7 +161,7 @@ describe('the ensemble of a request', () => {
     )
   })
 
-  it('[RUNS-R1] describes twenty unknown names and counts the rest', () => {
+  it('[RUNS-R1] The ensemble of a request describes twenty unknown names and counts the rest', () => {
     const tools = Array.from({ length: 50_000 }, (_, index) => `searc${index}`)
     const refusal = findProblem({ tasks: [{ name: 'a', description: 'A', tools }] })
     expect(refusal).toMatchObject({ code: 'INVALID_TOOL' })
@@ -182,7 +182,7 @@ describe('the ensemble of a request', () => {
         taskOverrides: Object.fromEntries(Array.from({ length }, (_, key) => [`k${key}`, {}])),
       }),
     ],
-  ])('is refused with more than 1000 %s', (path, request) => {
+  ])('The ensemble of a request is refused with more than 1000 %s', (path, request) => {
     expect(findProblem(request(1_000))).not.toMatchObject({
       message: expect.stringContaining('1000,'),
     })
@@ -193,7 +193,7 @@ describe('the ensemble of a request', () => {
     })
   })
 
-  it('is refused with the cycle when tasks wait for each other', () => {
+  it('The ensemble of a request is refused with the cycle when tasks wait for each other', () => {
     const tasks = [
       { name: 'researcher', description: 'A', context: ['$writer'] },
       { name: 'writer', description: 'B', context: ['$researcher'] },
@@ -209,7 +209,7 @@ describe('the ensemble of a request', () => {
     })
   })
 
-  it('is refused with the reason when its parts do not fit together', () => {
+  it('The ensemble of a request is refused with the reason when its parts do not fit together', () => {
     const { model: _, ...rest } = team
     const modelless = ensemble({ ...rest, tasks: [task({ ...research, model: main }), file] })
     expect(findProblem({ tasks: [{ name: 'a', description: 'A' }] }, modelless)).toEqual({
@@ -233,7 +233,7 @@ describe('an override', () => {
   const changes = (key: string, override: object) => made({ taskOverrides: { [key]: override } })
 
   it.each(['research', 'RESEARCH', 'Research {t', 'research {TOPIC} in depth'])(
-    '[RUNS-V1] finds its task by the key %j',
+    '[RUNS-V1] An override finds its task by the key %j',
     (key) => {
       const [first, ...others] = changes(key, { maxIterations: 3 }).tasks
       expect(first).toMatchObject({ name: 'research', maxIterations: 3 })
@@ -241,7 +241,7 @@ describe('an override', () => {
     },
   )
 
-  it('[RUNS-V1] prefers the exact name to all other matches', () => {
+  it('[RUNS-V1] An override prefers the exact name to all other matches', () => {
     const twins = ['a', 'A', 'b'].map((name) => task({ name, description: `A ${name}` }))
     const band = ensemble({ name: 'band', tasks: twins, model: main })
     const override = { maxIterations: 3 }
@@ -263,7 +263,7 @@ describe('an override', () => {
     ['constructor', ''],
     ['esearch', ". Did you mean 'research'?"],
     ['wriet', ". Did you mean 'Write'?"],
-  ])('[RUNS-V2] is refused when its key matches no task: %j', (key, hint) => {
+  ])('[RUNS-V2] An override is refused when its key matches no task: %j', (key, hint) => {
     const request = JSON.parse(`{"taskOverrides":{${JSON.stringify(key)}:{"maxIterations":3}}}`)
     expect(findProblem(request)).toMatchObject({
       code: 'INVALID_TASK_OVERRIDE',
@@ -271,7 +271,7 @@ describe('an override', () => {
     })
   })
 
-  it('[RUNS-V2] is refused when another key matches the same task', () => {
+  it('[RUNS-V2] An override is refused when another key matches the same task', () => {
     const taskOverrides = { 'a/b~': {}, research: {}, 'Research {': {} }
     expect(findProblem({ taskOverrides })).toMatchObject({
       problems: [
@@ -281,7 +281,7 @@ describe('an override', () => {
     })
   })
 
-  it('changes only the given fields, and not the template', () => {
+  it('An override changes only the given fields, and not the template', () => {
     const before = JSON.stringify(team)
     const [first] = changes('research', {
       description: 'Look for {topic}',
@@ -305,7 +305,7 @@ describe('an override', () => {
     )
   })
 
-  it('does not change the other fields of a custom agent', () => {
+  it('An override does not change the other fields of a custom agent', () => {
     const own = agent({ role: 'Scout', goal: 'See', tools: [mail, search] })
     const scouts = ensemble({
       name: 'scouts',
@@ -321,7 +321,7 @@ describe('an override', () => {
     expect(own.tools).toEqual([mail, search])
   })
 
-  it('[RUNS-V4] removes tools and adds those of the catalog, without replacing existing ones', () => {
+  it('[RUNS-V4] An override removes tools and adds those of the catalog, without replacing existing ones', () => {
     const tools = (change: object) =>
       changes('research', { tools: change }).tasks[0]?.tools.map(({ name }) => name)
     expect(tools({ add: ['calculator'], remove: ['mail'] })).toEqual(['search', 'calculator'])
@@ -344,7 +344,7 @@ describe('an override', () => {
     expect(made(swap, band).tasks[0]?.tools).toEqual([search])
   })
 
-  it('[RUNS-V4] is refused with the available tools when it removes an unknown one', () => {
+  it('[RUNS-V4] An override is refused with the available tools when it removes an unknown one', () => {
     expect(
       findProblem({
         taskOverrides: { research: { tools: { remove: ['mail', 'cal'], add: ['x'] } } },
@@ -366,16 +366,19 @@ describe('an override', () => {
     ['tools', { tools: { add: ['search'] } }],
     ['maxIterations', { maxIterations: 3 }],
     ['additionalContext', { additionalContext: 'x' }],
-  ])('[RUNS-V3] is refused when it sets %s of a task with a handler', (setting, override) => {
-    expect(findProblem({ taskOverrides: { file: override } })).toEqual({
-      code: 'INVALID_TASK_OVERRIDE',
-      message: `Task 'file' has a handler, so ${setting} has no effect on it`,
-      problems: [expect.objectContaining({ path: `/taskOverrides/file/${setting}` })],
-    })
-    expect(changes('file', { description: 'File {x}' }).tasks[2]?.description).toBe('File {x}')
-  })
+  ])(
+    '[RUNS-V3] An override is refused when it sets %s of a task with a handler',
+    (setting, override) => {
+      expect(findProblem({ taskOverrides: { file: override } })).toEqual({
+        code: 'INVALID_TASK_OVERRIDE',
+        message: `Task 'file' has a handler, so ${setting} has no effect on it`,
+        problems: [expect.objectContaining({ path: `/taskOverrides/file/${setting}` })],
+      })
+      expect(changes('file', { description: 'File {x}' }).tasks[2]?.description).toBe('File {x}')
+    },
+  )
 
-  it('changes tasks of the same request as well', () => {
+  it('An override changes tasks of the same request as well', () => {
     const { tasks } = made({
       tasks: [{ name: 'a', description: 'A', outputSchema: { type: 'integer' } }],
       taskOverrides: { a: { model: 'haiku' } },
@@ -388,7 +391,7 @@ describe('an override', () => {
 describe('tasks of a request', () => {
   const tasksOf = (...tasks: NonNullable<RequestedRun['tasks']>) => made({ tasks }).tasks
 
-  it('have the given settings, and the defaults of the engine otherwise', () => {
+  it('Tasks of a request have the given settings, and the defaults of the engine otherwise', () => {
     const [one, two] = tasksOf(
       {
         name: 'one',
@@ -420,7 +423,7 @@ describe('tasks of a request', () => {
     })
   })
 
-  it('[RUNS-T1] get unique names if they have none', () => {
+  it('[RUNS-T1] Tasks of a request get unique names if they have none', () => {
     const names = tasksOf(
       { description: 'Do it' },
       { description: 'Do it' },
@@ -430,7 +433,7 @@ describe('tasks of a request', () => {
     expect(names).toEqual(['do-it-3', 'do-it-4', 'do-it', 'do-it-2'])
   })
 
-  it('[RUNS-T2] refer to their context by name or index, which makes them PARALLEL', () => {
+  it('[RUNS-T2] Tasks of a request refer to their context by name or index, which makes them PARALLEL', () => {
     const request: RequestedRun = {
       tasks: [
         { name: 'a', description: 'A' },
@@ -445,7 +448,7 @@ describe('tasks of a request', () => {
     expect(made({ tasks: [{ description: 'A' }] }).plan.workflow).toBe('SEQUENTIAL')
   })
 
-  it('[RUNS-T3] have output schemas that cannot block the thread', async () => {
+  it('[RUNS-T3] Tasks of a request have output schemas that cannot block the thread', async () => {
     const outputSchema = { type: 'string', pattern: '^(a+)+$' }
     const [one] = tasksOf({ name: 'one', description: 'A', outputSchema })
     expect(await one?.outputReader?.read('"aa"')).toEqual({ ok: true, value: 'aa' })
@@ -455,7 +458,7 @@ describe('tasks of a request', () => {
     })
   })
 
-  it('[RUNS-T4] get unique roles under a manager', () => {
+  it('[RUNS-T4] Tasks of a request get unique roles under a manager', () => {
     const { tasks, plan } = made({
       tasks: [
         { name: 'a', description: 'Research a' },

@@ -43,7 +43,7 @@ describe('[RUNS-R5] a request cannot relax the reviews of its operator', () => {
     ['AFTER_LAST_TASK', 'NEVER', ['/options/reviewPolicy']],
     ['AFTER_EVERY_TASK', 'AFTER_LAST_TASK', ['/options/reviewPolicy']],
   ] as const)(
-    'accepts a change of the policy from %s to %s only if it is as strict',
+    'A request may change the policy of required reviews from %s to %s only if it is as strict',
     (own, asked, paths) => {
       const template = team({ reviewPolicy: own })
       expect(refused({ options: { reviewPolicy: asked } }, template)).toEqual(paths)
@@ -59,7 +59,7 @@ describe('[RUNS-R5] a request cannot relax the reviews of its operator', () => {
     [{ review: 'required', beforeReview: 'required' }, []],
     [{ review: { timeoutMs: 0, onTimeout: 'EXIT_EARLY', requiredRole: 'cfo' } }, []],
     [{ beforeReview: { prompt: 'May it?', requiredRole: 'cfo' } }, []],
-  ] as const)('refuses the override %j at %j', (override, paths) => {
+  ] as const)('A request is refused the override %j at %j', (override, paths) => {
     expect(refused({ taskOverrides: { pay: override } })).toEqual(paths)
   })
 
@@ -69,7 +69,7 @@ describe('[RUNS-R5] a request cannot relax the reviews of its operator', () => {
     [0, []],
     [59_999, ['/taskOverrides/send/review/timeoutMs']],
   ])(
-    'a review that a timeout of 60 s approves accepts %d ms with the result %j',
+    'A review that a timeout of 60 s approves accepts %d ms with the result %j',
     (timeoutMs, paths) => {
       const send = task({
         name: 'send',
@@ -81,7 +81,7 @@ describe('[RUNS-R5] a request cannot relax the reviews of its operator', () => {
     },
   )
 
-  it('says which setting is refused, and what is expected', () => {
+  it('A refused relaxation of required reviews names the setting, and what is expected', () => {
     const taskOverrides = {
       pay: {
         review: { onTimeout: 'CONTINUE', requiredRole: 'intern', prompt: 'Yes?' },
@@ -102,17 +102,17 @@ describe('[RUNS-R5] a request cannot relax the reviews of its operator', () => {
     )
   })
 
-  it('accepts every setting for a task without a required review', () => {
+  it('A request may have every setting for a task without a required review', () => {
     expect(refused({ taskOverrides: { file: { review: { onTimeout: 'CONTINUE' } } } })).toEqual([])
     expect(refused({ taskOverrides: { file: { review: 'skip' } } })).toEqual([])
   })
 
-  it('finds a task that is overridden by the start of its description', () => {
+  it('A required review is found for a task that is overridden by the start of its description', () => {
     const taskOverrides = { 'Pay the': { review: 'skip' as const } }
     expect(refused({ taskOverrides })).toEqual(['/taskOverrides/Pay the/review'])
   })
 
-  it('refuses tasks of a request without a review that the policy requires', () => {
+  it('A request is refused with tasks without a review that the policy requires', () => {
     const tasks = [
       { description: 'One', review: 'skip' as const },
       { description: 'Two', review: { onTimeout: 'CONTINUE' as const } },
@@ -135,16 +135,19 @@ describe('[RUNS-R5] a request cannot relax the reviews of its operator', () => {
     [{}, { timeoutMs: 1 }, []],
     [{ requiredRole: 'lead' }, { requiredRole: 'intern' }, ['/options/review/requiredRole']],
     [{}, { requiredRole: 'lead', timeoutMs: 0, onTimeout: 'FAIL' }, []],
-  ] as const)('with the defaults %j, refuses options.review %j for %j', (own, asked, paths) => {
-    expect(refused({ options: { review: asked } }, team({ review: own }))).toEqual(paths)
-  })
+  ] as const)(
+    'A request with the defaults %j is refused options.review %j for %j',
+    (own, asked, paths) => {
+      expect(refused({ options: { review: asked } }, team({ review: own }))).toEqual(paths)
+    },
+  )
 })
 
 describe('the reviews of a request', () => {
   const built = (request: RequestedRun, template: Ensemble = team()): Ensemble =>
     buildEnsemble(template, request, { tools: undefined, models: undefined })
 
-  it('take missing settings from the task, then the request, then the ensemble', () => {
+  it('The reviews of a request take missing settings from the task, then the request, then the ensemble', () => {
     const template = team({ review: { timeoutMs: 1, onTimeout: 'FAIL', requiredRole: 'lead' } })
     const { tasks, review } = built(
       {
@@ -158,7 +161,7 @@ describe('the reviews of a request', () => {
     expect(tasks[0]?.beforeReview).toEqual({})
   })
 
-  it('are required, skipped, or have settings for its own tasks', () => {
+  it('The reviews of a request are required, skipped, or have settings for its own tasks', () => {
     const { tasks } = built({
       tasks: [
         { description: 'A', review: 'required', beforeReview: 'skip' },

@@ -12,7 +12,7 @@ const CONTENT: SubmissionContent = {
 }
 
 describe('hashSubmission', () => {
-  it('returns the same hash regardless of the order of keys', () => {
+  it('hashSubmission returns the same hash regardless of the order of keys', () => {
     const same = hashSubmission({
       runId: undefined,
       tags: { on: 'monday', by: 'ci' },
@@ -22,13 +22,13 @@ describe('hashSubmission', () => {
     expect(same).toBe(hashSubmission(CONTENT))
   })
 
-  it('returns the hashes that existing stores contain', () => {
+  it('hashSubmission returns the hashes that existing stores contain', () => {
     expect(hashSubmission(CONTENT)).toBe(
       '18a6c4edecfa799eb99ba4f15881aaeb818ea887b7d4858054b3c5b560f78d46',
     )
   })
 
-  it('returns different hashes for different content', () => {
+  it('hashSubmission returns different hashes for different content', () => {
     const contents: readonly SubmissionContent[] = [
       CONTENT,
       { ...CONTENT, ensemble: 'choir' },

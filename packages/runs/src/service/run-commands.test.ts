@@ -94,7 +94,7 @@ const AT_GATE: readonly RunStep[] = [
 ]
 
 describe('a command for a run', () => {
-  it('is refused when the run is unknown', async () => {
+  it('A command for a run is refused when the run is unknown', async () => {
     const { commands } = setUp({ sent: [undefined] })
     await expect(commands.send(RUN, CANCEL)).rejects.toMatchObject({
       code: 'RUN_NOT_FOUND',
@@ -102,7 +102,7 @@ describe('a command for a run', () => {
     })
   })
 
-  it('is refused when the run has ended', async () => {
+  it('A command for a run is refused when the run has ended', async () => {
     const run = ownedRecord(RUN, { status: 'FAILED' })
     const { commands } = setUp({ sent: [{ kind: 'ended', run }] })
     await expect(commands.send(RUN, CANCEL)).rejects.toMatchObject({
@@ -111,7 +111,7 @@ describe('a command for a run', () => {
     })
   })
 
-  it('[RUNS-W5] is refused when it cannot be stored', async () => {
+  it('[RUNS-W5] A command for a run is refused when it cannot be stored', async () => {
     const broken = new TuttiError('STORE_UNAVAILABLE', 'no connection')
     const { commands, delivered } = setUp({ send: () => Promise.reject(broken) })
     await expect(commands.send(RUN, CANCEL)).rejects.toBe(broken)
@@ -120,21 +120,21 @@ describe('a command for a run', () => {
 })
 
 describe('a command for a run that executes here', () => {
-  it('[RUNS-W6] is answered by the run without polling the store', async () => {
+  it('[RUNS-W6] A command for a run that executes here is answered by the run without polling the store', async () => {
     const { commands, delivered, clock, looks } = setUp({ deliver: async () => DONE })
     expect(await commands.send(RUN, SWITCH)).toEqual(REPLY)
     expect(delivered).toEqual([{ id: 'command-1', runId: RUN, command: SWITCH }])
     expect([looks(), clock.pending]).toEqual([0, 0])
   })
 
-  it('[RUNS-W6] is refused with the error of the run', async () => {
+  it('[RUNS-W6] A command for a run that executes here is refused with the error of the run', async () => {
     const error = { code: 'INVALID_MODEL', message: 'No model "fast"', retryable: true } as const
     const deliver = async () => ({ commandId: 'command-1', ok: false, error }) as const
     const { commands } = setUp({ deliver })
     await expect(commands.send(RUN, SWITCH)).rejects.toMatchObject(error)
   })
 
-  it('[RUNS-W7] waits for the next owner when this one gives no answer', async () => {
+  it('[RUNS-W7] A command for a run that executes here waits for the next owner when this one gives no answer', async () => {
     const { commands, answer } = setUp()
     const end = commands.send(RUN, SWITCH)
     await turns()
@@ -143,21 +143,21 @@ describe('a command for a run that executes here', () => {
     expect(await end).toEqual(REPLY)
   })
 
-  it('[RUNS-W8] stays queued when the run does not answer in time', async () => {
+  it('[RUNS-W8] A command for a run that executes here stays queued when the run does not answer in time', async () => {
     const { commands, clock } = setUp({ deliver: () => new Promise(() => undefined) })
     const sending = expect(commands.send(RUN, DECIDE)).rejects.toMatchObject(NOT_CONFIRMED)
     await clock.advance(30_000)
     await sending
   })
 
-  it('[RUNS-W8] is reported as under way when it is a cancel', async () => {
+  it('[RUNS-W8] A command for a run that executes here is reported as under way when it is a cancel', async () => {
     const { commands, clock } = setUp({ deliver: () => new Promise(() => undefined) })
     const sending = commands.send(RUN, CANCEL)
     await clock.advance(1_000)
     expect(await sending).toEqual({ status: 'CANCELLING' })
   })
 
-  it('[RUNS-W6] is refused when the reply is not one to this command', async () => {
+  it('[RUNS-W6] A command for a run that executes here is refused when the reply is not one to this command', async () => {
     const deliver = async () => ({ commandId: 'command-1', ok: true, value: { model: 1 } }) as const
     const { commands } = setUp({ deliver })
     await expect(commands.send(RUN, SWITCH)).rejects.toMatchObject({ code: 'ENGINE_FAILED' })
@@ -165,7 +165,7 @@ describe('a command for a run that executes here', () => {
 })
 
 describe('a command for a run that executes elsewhere', () => {
-  it('[RUNS-W6] is answered at once when the answer is already stored', async () => {
+  it('[RUNS-W6] A command for a run that executes elsewhere is answered at once when the answer is already stored', async () => {
     const { commands, answer, looks, clock } = setUp()
     answer(DONE)
     expect(await commands.send(RUN, SWITCH)).toEqual(REPLY)
@@ -175,7 +175,7 @@ describe('a command for a run that executes elsewhere', () => {
   it.each([
     ['a notification of the answer', (commands: RunCommands) => commands.onAnswer('command-1')],
     ['notifications may have been missed', (commands: RunCommands) => commands.onMissed()],
-  ])('[RUNS-W6] is answered on %s', async (_, tell) => {
+  ])('[RUNS-W6] A command for a run that executes elsewhere is answered on %s', async (_, tell) => {
     const { commands, answer, looks, clock } = setUp()
     const end = commands.send(RUN, SWITCH)
     await turns()
@@ -187,7 +187,7 @@ describe('a command for a run that executes elsewhere', () => {
     expect([looks(), clock.pending]).toEqual([2, 0])
   })
 
-  it('[RUNS-W6] is answered without a notification, by polling every second', async () => {
+  it('[RUNS-W6] A command for a run that executes elsewhere is answered without a notification, by polling every second', async () => {
     const { commands, answer, looks, clock } = setUp()
     const end = commands.send(RUN, SWITCH)
     await clock.advance(2_999)
@@ -198,7 +198,7 @@ describe('a command for a run that executes elsewhere', () => {
     expect([looks(), clock.pending]).toEqual([4, 0])
   })
 
-  it('[RUNS-W6] misses no notification that arrives during a poll', async () => {
+  it('[RUNS-W6] A command for a run that executes elsewhere misses no notification that arrives during a poll', async () => {
     const gate = Promise.withResolvers<CommandAnswer | undefined>()
     const answers = [gate.promise, Promise.resolve(DONE)]
     const { commands } = setUp({ look: async () => answers.shift() })
@@ -209,7 +209,7 @@ describe('a command for a run that executes elsewhere', () => {
     expect(await end).toEqual(REPLY)
   })
 
-  it('[RUNS-W6] ignores notifications of other answers', async () => {
+  it('[RUNS-W6] A command for a run that executes elsewhere ignores notifications of other answers', async () => {
     const { commands, looks, answer } = setUp()
     const end = commands.send(RUN, SWITCH)
     await turns()
@@ -221,7 +221,7 @@ describe('a command for a run that executes elsewhere', () => {
     await end
   })
 
-  it('[RUNS-W8] stays queued when no owner answers in time', async () => {
+  it('[RUNS-W8] A command for a run that executes elsewhere stays queued when no owner answers in time', async () => {
     const { commands, looks, clock } = setUp()
     let refusal: unknown
     commands.send(RUN, SWITCH).catch((error: unknown) => (refusal = error))
@@ -234,7 +234,7 @@ describe('a command for a run that executes elsewhere', () => {
     expect([looks(), clock.pending]).toEqual([31, 0])
   })
 
-  it('[RUNS-W8] is answered at the last moment', async () => {
+  it('[RUNS-W8] A command for a run that executes elsewhere is answered at the last moment', async () => {
     const { commands, answer, clock } = setUp()
     const end = commands.send(RUN, SWITCH)
     await clock.advance(29_999)
@@ -243,7 +243,7 @@ describe('a command for a run that executes elsewhere', () => {
     expect(await end).toEqual(REPLY)
   })
 
-  it('stops polling after its end', async () => {
+  it('A command for a run that executes elsewhere stops polling after its end', async () => {
     const { commands, looks, clock } = setUp()
     await Promise.all([commands.send(RUN, CANCEL), turns().then(() => clock.advance(1_000))])
     const looked = looks()
@@ -253,14 +253,14 @@ describe('a command for a run that executes elsewhere', () => {
     expect(looks()).toBe(looked)
   })
 
-  it('throws the error when the answer cannot be read', async () => {
+  it('A command for a run that executes elsewhere throws the error when the answer cannot be read', async () => {
     const { commands, clock } = setUp({ look: () => Promise.reject(new Error('no connection')) })
     await expect(commands.send(RUN, SWITCH)).rejects.toThrow('no connection')
     commands.onAnswer('command-1')
     expect(clock.pending).toBe(0)
   })
 
-  it('reports how the run ended when it ended before the answer', async () => {
+  it('A command for a run that executes elsewhere reports how the run ended when it ended before the answer', async () => {
     const error = { code: 'RUN_COMPLETED', message: 'over', retryable: false } as const
     const { commands, answer } = setUp({ run: ownedRecord(RUN, { status: 'CANCELLED' }) })
     answer({ commandId: 'command-1', ok: false, error })
@@ -270,7 +270,7 @@ describe('a command for a run that executes elsewhere', () => {
     })
   })
 
-  it('reports the end even when the run has been deleted', async () => {
+  it('A command for a run that executes elsewhere reports the end even when the run has been deleted', async () => {
     const error = { code: 'RUN_COMPLETED', message: 'over', retryable: false } as const
     const { commands, answer } = setUp()
     answer({ commandId: 'command-1', ok: false, error })
@@ -280,14 +280,14 @@ describe('a command for a run that executes elsewhere', () => {
 
 describe('a command for an unowned run', () => {
   it.each([undefined, 'lost'] as const)(
-    '[RUNS-W8] reports a cancel as under way when the execution here results in %s',
+    '[RUNS-W8] A command for an unowned run reports a cancel as under way when the execution here results in %s',
     async (end) => {
       const { commands } = setUp({ sent: [unowned()], end })
       expect(await commands.send(RUN, CANCEL)).toEqual({ status: 'CANCELLING' })
     },
   )
 
-  it('[RUNS-W5] is written to the run and published to readers, and the run continues', async () => {
+  it('[RUNS-W5] A command for an unowned run is written to the run and published to readers, and the run continues', async () => {
     const run = ownedRecord(RUN, { epoch: 3, lastSeq: 7 })
     const { commands, written, published, woken } = setUp({ sent: [unowned([], run)] })
     const end = await commands.send(RUN, CANCEL)
@@ -306,7 +306,7 @@ describe('a command for an unowned run', () => {
     expect(woken()).toBe(1)
   })
 
-  it('is stored redacted, but agents receive the full text', async () => {
+  it('A command for an unowned run is stored redacted, but agents receive the full text', async () => {
     const redact: RedactEvent = (event) =>
       event.type === 'directive_active' ? { ...event, content: '[redacted]' } : event
     const { commands, written } = setUp({ sent: [unowned([])], redact })
@@ -318,7 +318,7 @@ describe('a command for an unowned run', () => {
   it.each([
     [SWITCH, { model: 'fast' }, 'model_switched'],
     [INJECT, { id: expect.any(String) as string }, 'directive_taken'],
-  ])('[RUNS-W5] %j leaves it waiting', async (command, reply, kind) => {
+  ])('[RUNS-W5] The command %j leaves an unowned run waiting', async (command, reply, kind) => {
     const { commands, written, woken } = setUp({ sent: [unowned()] })
     expect(await commands.send(RUN, command)).toMatchObject(reply)
     expect(written).toMatchObject([{ afterwards: 'stay', steps: [{ kind }] }])
@@ -326,7 +326,7 @@ describe('a command for an unowned run', () => {
     expect(woken()).toBe(0)
   })
 
-  it('[RUNS-W6] validates and writes a decision, and the run continues', async () => {
+  it('[RUNS-W6] A command for an unowned run validates and writes a decision, and the run continues', async () => {
     const { commands, written, woken } = setUp({ sent: [unowned(AT_GATE)], reviews: [REVIEW] })
     const end = await commands.send(RUN, DECIDE)
     expect(end).toEqual({})
@@ -343,7 +343,7 @@ describe('a command for an unowned run', () => {
   it.each<[string, () => Promise<string | undefined>, object]>([
     ['names the build that the run waits for', async () => 'v1', { waitsForBuild: 'v1' }],
     ['is not lost if the check fails', () => Promise.reject(new Error('No store')), {}],
-  ])('[RUNS-Z19] the reply to a decision %s', async (_, checkBuild, reply) => {
+  ])('[RUNS-Z19] The reply to a decision %s', async (_, checkBuild, reply) => {
     const { commands, written } = setUp({
       sent: [unowned(AT_GATE)],
       reviews: [REVIEW],
@@ -353,7 +353,7 @@ describe('a command for an unowned run', () => {
     expect(written).toHaveLength(1)
   })
 
-  it('[RUNS-W6] is refused by the rules of the engine and not written', async () => {
+  it('[RUNS-W6] A command for an unowned run is refused by the rules of the engine and not written', async () => {
     const { commands, written } = setUp({ send: async () => unowned() })
     const refused: readonly (readonly [RunCommand, string])[] = [
       [{ ...SWITCH, model: 'slow' }, 'INVALID_MODEL'],
@@ -369,7 +369,7 @@ describe('a command for an unowned run', () => {
     expect(written).toEqual([])
   })
 
-  it('[RUNS-W7] is sent again when another process has claimed the run', async () => {
+  it('[RUNS-W7] A command for an unowned run is sent again when another process has claimed the run', async () => {
     const { commands, written, delivered, published } = setUp({
       sent: [unowned(), SENT],
       results: [{ kind: 'fenced' }],
@@ -379,7 +379,7 @@ describe('a command for an unowned run', () => {
     expect([written.length, delivered.length, published]).toEqual([1, 1, []])
   })
 
-  it('[RUNS-W7] is applied to the new state of the run after a concurrent write', async () => {
+  it('[RUNS-W7] A command for an unowned run is applied to the new state of the run after a concurrent write', async () => {
     const first = unowned([], ownedRecord(RUN, { lastSeq: 1 }))
     const earlier: RunStep = { kind: 'model_switched', model: 'other', runMs: 0 }
     const second = unowned([earlier], ownedRecord(RUN, { lastSeq: 2 }))
@@ -389,7 +389,7 @@ describe('a command for an unowned run', () => {
     expect(written.map(({ lastSeq }) => lastSeq)).toEqual([1, 2])
   })
 
-  it('[RUNS-W7] is refused when the run has ended in the meantime', async () => {
+  it('[RUNS-W7] A command for an unowned run is refused when the run has ended in the meantime', async () => {
     const ended: SentCommand = { kind: 'ended', run: ownedRecord(RUN, { status: 'COMPLETED' }) }
     const { commands } = setUp({ sent: [unowned(), ended], results: [{ kind: 'fenced' }] })
     await expect(commands.send(RUN, SWITCH)).rejects.toMatchObject({
@@ -400,14 +400,20 @@ describe('a command for an unowned run', () => {
   it.each([
     ['unavailable', 'STORE_UNAVAILABLE', new TuttiError('STORE_UNAVAILABLE', 'no connection')],
     ['failed', 'STORE_REFUSED', new Error('value too long')],
-  ] as const)('[RUNS-W5] is refused when its write is %s', async (kind, code, error) => {
-    const { commands, published, woken } = setUp({ sent: [unowned()], results: [{ kind, error }] })
-    const message: unknown = expect.stringContaining(error.message)
-    await expect(commands.send(RUN, CANCEL)).rejects.toMatchObject({ code, message })
-    expect([published, woken()]).toEqual([[], 0])
-  })
+  ] as const)(
+    '[RUNS-W5] A command for an unowned run is refused when its write is %s',
+    async (kind, code, error) => {
+      const { commands, published, woken } = setUp({
+        sent: [unowned()],
+        results: [{ kind, error }],
+      })
+      const message: unknown = expect.stringContaining(error.message)
+      await expect(commands.send(RUN, CANCEL)).rejects.toMatchObject({ code, message })
+      expect([published, woken()]).toEqual([[], 0])
+    },
+  )
 
-  it('accepts a second cancel, which changes and writes nothing', async () => {
+  it('A command for an unowned run accepts a second cancel, which changes and writes nothing', async () => {
     const asked: RunStep = { kind: 'cancel_asked', mode: 'abort', cause: 'SERVER', runMs: 0 }
     const { commands, written } = setUp({ sent: [unowned([asked])] })
     const end = await commands.send(RUN, CANCEL)
@@ -415,7 +421,7 @@ describe('a command for an unowned run', () => {
     expect(written).toEqual([])
   })
 
-  it('[RUNS-W6] accepts only a cancel when its ensemble is no longer registered', async () => {
+  it('[RUNS-W6] A command for an unowned run accepts only a cancel when its ensemble is no longer registered', async () => {
     const gone = unowned([], ownedRecord(RUN, { ensemble: 'choir' }))
     const { commands, written } = setUp({ send: async () => gone })
     await commands.send(RUN, { kind: 'cancel', mode: 'boundary' })

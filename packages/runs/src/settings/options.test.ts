@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { resolveRunServiceOptions, type RunServiceOptions } from './options.ts'
 
 describe('resolveRunServiceOptions', () => {
-  it('fills in the documented defaults', () => {
+  it('resolveRunServiceOptions fills in the documented defaults', () => {
     expect(resolveRunServiceOptions({})).toEqual({
       executes: true,
       buildId: undefined,
@@ -43,7 +43,7 @@ describe('resolveRunServiceOptions', () => {
     })
   })
 
-  it('uses the given values', () => {
+  it('resolveRunServiceOptions uses the given values', () => {
     const given = {
       executes: false,
       maxConcurrentRuns: 8,
@@ -67,7 +67,7 @@ describe('resolveRunServiceOptions', () => {
     expect(resolveRunServiceOptions(given)).toMatchObject(given)
   })
 
-  it('uses maxConcurrentRuns as the default of maxRunsPerProcess', () => {
+  it('resolveRunServiceOptions uses maxConcurrentRuns as the default of maxRunsPerProcess', () => {
     expect(resolveRunServiceOptions({ maxConcurrentRuns: 9 }).maxRunsPerProcess).toBe(9)
   })
 
@@ -114,13 +114,13 @@ describe('resolveRunServiceOptions', () => {
       { maxEventBytes: 2e12 },
       'maxEventBytes must be an integer >= 1 and <= 1000000000000, got 2000000000000',
     ],
-  ])('refuses %o', (options, problem) => {
+  ])('resolveRunServiceOptions refuses %o', (options, problem) => {
     expect(() => resolveRunServiceOptions(options)).toThrow(
       new RangeError(`Cannot start runs: ${problem}`),
     )
   })
 
-  it('names every value that is out of range', () => {
+  it('resolveRunServiceOptions names every value that is out of range', () => {
     const resolve = () => resolveRunServiceOptions({ maxQueuedRuns: -1, leaseMs: 0 })
     expect(resolve).toThrow(/maxQueuedRuns .*got -1; leaseMs .*got 0$/)
   })

@@ -84,7 +84,7 @@ describe('a failover to an asynchronous standby', () => {
     for (const storage of [a, b]) await retried(() => storage.queue.load())
   }, SLOW_MS)
 
-  it('[RUNS-L1] [RUNS-P2] fences a claim that the new primary does not know, under the same epoch', async () => {
+  it('[RUNS-L1] [RUNS-P2] A failover to an asynchronous standby fences a claim that the new primary does not know, under the same epoch', async () => {
     const present = await claimRun(b, 'run-claimed', B)
     expect(present.epoch).toBe(claimed.epoch)
     const first = await present.commit([token('b 1')], { steps: [step(7)] })
@@ -104,7 +104,7 @@ describe('a failover to an asynchronous standby', () => {
     expect(await a.queue.markWaiting(claimed, 'people')).toBe(false)
   })
 
-  it('[RUNS-L13] [RUNS-P7] fences a known claim whose last writes are lost, and stores its later writes never', async () => {
+  it('[RUNS-L13] [RUNS-P7] A failover to an asynchronous standby fences a known claim whose last writes are lost, and stores its later writes never', async () => {
     expect(await written.commit([token('after')])).toEqual(FENCED)
     expect(await texts(a, 'run-written')).toEqual(['known'])
     expect(await a.runs.steps('run-written')).toEqual([step(1)])
@@ -116,7 +116,7 @@ describe('a failover to an asynchronous standby', () => {
     expect(await texts(a, 'run-written')).toEqual(['known', 'b'])
   })
 
-  it('[RUNS-P7] stores a write once whose answer was lost with the primary', async () => {
+  it('[RUNS-P7] A failover to an asynchronous standby stores a write once whose answer was lost with the primary', async () => {
     const write = inFlight.next([token('in flight')])
     for (const _ of [1, 2]) {
       expect(await a.runs.commit([write])).toMatchObject([
@@ -126,14 +126,14 @@ describe('a failover to an asynchronous standby', () => {
     expect(await texts(a, 'run-in-flight')).toEqual(['in flight'])
   })
 
-  it('[RUNS-L2] leaves a run whose release is lost to its owner, which finds it among its runs', async () => {
+  it('[RUNS-L2] A failover to an asynchronous standby leaves a run whose release is lost to its owner, which finds it among its runs', async () => {
     const held = await a.queue.renew(A)
     expect(held).toContainEqual({ runId: 'run-parked', token: parked.token })
     expect(await a.queue.release(parked, { kind: 'lost' })).toBe('lost')
     expect((await (await takeOver(b, 'run-parked')).commit([token('b')])).kind).toBe('written')
   })
 
-  it('[RUNS-W1] does not answer a lost command, and queues the next one', async () => {
+  it('[RUNS-W1] A failover to an asynchronous standby does not answer a lost command, and queues the next one', async () => {
     expect(lostCommand).toBeDefined()
     expect(await b.commands.answer(lostCommand ?? '')).toBeUndefined()
     expect(await a.commands.pending(['run-commanded'])).toEqual([])
@@ -143,7 +143,7 @@ describe('a failover to an asynchronous standby', () => {
     expect(sent?.kind).toBe('sent')
   })
 
-  it('[RUNS-P8] fences a write to an unowned run as it was before the failover', async () => {
+  it('[RUNS-P8] A failover to an asynchronous standby fences a write to an unowned run as it was before the failover', async () => {
     const present = await readUnowned(b, 'run-unowned')
     const lost = { ...present, token: lostToken }
     expect(await b.runs.commitUnowned(newUnownedWrite(lost, 'stay'))).toEqual(FENCED)
@@ -151,7 +151,7 @@ describe('a failover to an asynchronous standby', () => {
     expect(stored).toMatchObject({ kind: 'written', events: [{ seq: present.lastSeq + 1 }] })
   })
 
-  it('[RUNS-P1] accepts a lost submission again, which the earlier owner cannot write to', async () => {
+  it('[RUNS-P1] A failover to an asynchronous standby accepts a lost submission again, which the earlier owner cannot write to', async () => {
     expect(await b.runs.get('run-submitted')).toBeUndefined()
     expect(await submitted.commit([token('zombie')])).toEqual(FENCED)
     const again = await ownedRun(b, 'run-submitted', { leaseOwner: B })
@@ -163,7 +163,7 @@ describe('a failover to an asynchronous standby', () => {
 
 describe('a failover to a synchronous standby', () => {
   it(
-    '[RUNS-P7] loses no acknowledged write, and its owner continues',
+    '[RUNS-P7] A failover to a synchronous standby loses no acknowledged write, and its owner continues',
     { timeout: SLOW_MS },
     async () => {
       await using servers = await startFailoverCluster()

@@ -11,7 +11,7 @@ import { ownDatabase } from '../../../test/own-database.ts'
 const database = ownDatabase()
 
 describe('a server that restarts', () => {
-  it('[RUNS-P7] loses no writes, and stores none twice', async () => {
+  it('[RUNS-P7] A server that restarts loses no writes, and stores none twice', async () => {
     await using server = await testServer()
     await using storage = await postgresRunStorage({ connectionString: server.url })
     await using other = await postgresRunStorage({ connectionString: server.url })
@@ -49,7 +49,7 @@ describe('a server that restarts', () => {
     }
   }, 60_000)
 
-  it('closes within a second while the server is down', async () => {
+  it('A server that restarts closes within a second while the server is down', async () => {
     await using server = await testServer()
     const storage = await postgresRunStorage({ connectionString: server.url })
     const owner = await ownedRun(storage, 'run-a')
@@ -65,7 +65,7 @@ describe('a server that restarts', () => {
 })
 
 describe('connections that are closed', () => {
-  it('[RUNS-D1] [RUNS-P7] a commit whose connection is lost is sent again and stored once', async () => {
+  it('[RUNS-D1] [RUNS-P7] A commit whose connection is lost is sent again and stored once', async () => {
     await using storage = await postgresRunStorage({
       connectionString: database.url,
       schema: 'cut',
@@ -95,7 +95,7 @@ describe('connections that are closed', () => {
 })
 
 describe('a busy database', () => {
-  it('[RUNS-D2] [RUNS-D5] reports a lock timeout and a slow read, and not a lost database', async () => {
+  it('[RUNS-D2] [RUNS-D5] A busy database reports a lock timeout and a slow read, and not a lost database', async () => {
     await using storage = await postgresRunStorage({
       connectionString: database.url,
       schema: 'busy',
@@ -131,7 +131,7 @@ describe('a busy database', () => {
   })
 
   it.for(['direct', 'pooled'] as const)(
-    '[RUNS-D5] over %s connections, 30 slow searches take no lease away and end on the server',
+    '[RUNS-D5] A busy database with 30 slow searches over %s connections takes no lease away, and the searches end on the server',
     async (kind) => {
       await using storage = await postgresRunStorage({
         connectionString: database.url,

@@ -19,7 +19,7 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-it('runs on Postgres 15', async () => {
+it('The storage runs on Postgres 15', async () => {
   const { rows } = await client.query('SHOW server_version_num')
   expect(rows).toEqual([{ server_version_num: expect.stringMatching(/^15/) }])
 })

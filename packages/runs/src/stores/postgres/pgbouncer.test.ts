@@ -20,7 +20,7 @@ describe.skipIf(isMissing())('behind PgBouncer', () => {
 
   afterAll(() => bouncer[Symbol.asyncDispose]())
 
-  it('server connections are shared between transactions', async () => {
+  it('Server connections behind PgBouncer are shared between transactions', async () => {
     const clients = Array.from({ length: 12 }, () => new Client(bouncer.url))
     await Promise.all(clients.map((client) => client.connect()))
     const pids = await Promise.all(clients.map(readServerPid))

@@ -9,7 +9,7 @@ import { ownDatabase } from '../../../test/own-database.ts'
 const database = ownDatabase()
 
 describe('a replica for lists', () => {
-  it('lists are unavailable, and nothing else is, until the replica has the tables and columns', async () => {
+  it('Lists are unavailable, and nothing else is, until the replica has the tables and columns', async () => {
     await using replica = await testDatabase()
     await using storage = await postgresRunStorage({
       connectionString: database.url,
@@ -30,7 +30,7 @@ describe('a replica for lists', () => {
     expect(await list()).toMatchObject({ total: 0 })
   })
 
-  it('a missing table of the primary is an error of the program', async () => {
+  it('A missing table of the primary is an error of the program', async () => {
     await using storage = await postgresRunStorage({
       connectionString: database.url,
       schema: 'gone',

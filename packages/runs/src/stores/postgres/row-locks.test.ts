@@ -16,7 +16,7 @@ const BUILD = {
 } as const
 
 describe('concurrent changes of a run', () => {
-  it('[RUNS-P2] a write during a claim is fenced', async () => {
+  it('[RUNS-P2] A write during a claim is fenced', async () => {
     await using storage = await postgresRunStorage({ connectionString: database.url })
     const owner = await ownedRun(storage, 'run-a')
     await database.client.query(
@@ -30,7 +30,7 @@ describe('concurrent changes of a run', () => {
     expect(await storage.runs.get('run-a')).toMatchObject({ epoch: 2, lastSeq: 0 })
   })
 
-  it('[RUNS-P2] a write during another change of its row is stored', async () => {
+  it('[RUNS-P2] A write during another change of its row is stored', async () => {
     await using storage = await postgresRunStorage({ connectionString: database.url })
     const owner = await ownedRun(storage, 'run-f')
     await database.client.query(
@@ -44,7 +44,7 @@ describe('concurrent changes of a run', () => {
     expect(await storage.runs.steps('run-f')).toEqual([step(1)])
   })
 
-  it('[RUNS-W3] the end of a run answers a command that is queued during the write', async () => {
+  it('[RUNS-W3] The end of a run answers a command that is queued during the write', async () => {
     await using storage = await postgresRunStorage({ connectionString: database.url })
     const owner = await ownedRun(storage, 'run-g')
     await owner.commit([token('x')])
@@ -62,7 +62,7 @@ describe('concurrent changes of a run', () => {
     })
   })
 
-  it('[RUNS-L5] a release during a command makes the run ready', async () => {
+  it('[RUNS-L5] A release during a command makes the run ready', async () => {
     await using storage = await postgresRunStorage({ connectionString: database.url })
     const owner = await ownedRun(storage, 'run-b')
     await database.client.query(
@@ -76,7 +76,7 @@ describe('concurrent changes of a run', () => {
     expect(await released).toBe('ready')
   })
 
-  it('[RUNS-W2] a command during a release returns the run to its sender', async () => {
+  it('[RUNS-W2] A command during a release returns the run to its sender', async () => {
     await using storage = await postgresRunStorage({ connectionString: database.url })
     await ownedRun(storage, 'run-c')
     await database.client.query(
@@ -90,7 +90,7 @@ describe('concurrent changes of a run', () => {
 })
 
 describe('concurrent changes of a delivery', () => {
-  it('[RUNS-O2] a claim skips a delivery that another process is changing', async () => {
+  it('[RUNS-O2] A claim skips a delivery that another process is changing', async () => {
     await using storage = await postgresRunStorage({ connectionString: database.url })
     await endedRun(storage, 'run-d', { webhooks: ['one', 'two'] })
     await database.client.query(
@@ -102,7 +102,7 @@ describe('concurrent changes of a delivery', () => {
     expect(await storage.outbox.claim({ limit: 9, claimMs: 60_000 })).toEqual([])
   })
 
-  it('[RUNS-O4] an outcome during the claim of another process is ignored', async () => {
+  it('[RUNS-O4] An outcome during the claim of another process is ignored', async () => {
     await using storage = await postgresRunStorage({ connectionString: database.url })
     await endedRun(storage, 'run-e', { webhooks: ['hook'] })
     const [old = expect.fail('nothing is due')] = await storage.outbox.claim({
@@ -122,7 +122,7 @@ describe('concurrent changes of a delivery', () => {
 })
 
 describe('concurrent starts of a build', () => {
-  it('[RUNS-Z6] a process registers a build without waiting for another one that does', async () => {
+  it('[RUNS-Z6] A process registers a build without waiting for another one that does', async () => {
     await using storage = await postgresRunStorage({ connectionString: database.url })
     await storage.builds.register(BUILD)
     await database.client.query(
@@ -133,7 +133,7 @@ describe('concurrent starts of a build', () => {
     expect(await storage.builds.list()).toMatchObject([{ build: 'v1', ensemble: 'band' }])
   })
 
-  it('[RUNS-Z6] a build that another process deletes meanwhile is stored again', async () => {
+  it('[RUNS-Z6] A build that another process deletes meanwhile is stored again', async () => {
     await using storage = await postgresRunStorage({ connectionString: database.url })
     await storage.builds.register(BUILD)
     await database.client.query('BEGIN; DELETE FROM tutti.builds')

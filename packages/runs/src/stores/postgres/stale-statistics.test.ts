@@ -76,7 +76,7 @@ it.for<[string, (storage: RunStorage, held: HeldRun) => Promise<unknown>, unknow
   expect(rows).toBeLessThanOrEqual(MAX_ROWS)
 })
 
-it('[RUNS-L2] the runs of an expired lease are found without those of others', async () => {
+it('[RUNS-L2] The runs of an expired lease are found without those of others', async () => {
   const expire = `UPDATE tutti.leases SET expires_at = clock_timestamp() - interval '1 s' WHERE owner = 'owner-0'`
   await database.client.query(expire)
   const rows = await countRows(async (storage) => {

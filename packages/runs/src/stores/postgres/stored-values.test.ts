@@ -7,7 +7,7 @@ import { ownDatabase } from '../../../test/own-database.ts'
 
 const database = ownDatabase()
 
-it('[RUNS-K1] the tables contain a text once that events and steps repeat', async () => {
+it('[RUNS-K1] The tables contain a text once that events and steps repeat', async () => {
   await using storage = await postgresRunStorage({
     connectionString: database.url,
     schema: 'values_once',

@@ -13,7 +13,7 @@ const LIMIT = 12
 const WRITES_A_RUN = 6
 
 describe('several stores under load', () => {
-  it('[RUNS-L2] [RUNS-L3] [RUNS-P3] a run has one owner at a time, the limit holds, and there are no gaps', async () => {
+  it('[RUNS-L2] [RUNS-L3] [RUNS-P3] A run has one owner at a time, the limit holds, and there are no gaps', async () => {
     await using database = await testDatabase()
     const connect = () => postgresRunStorage({ connectionString: database.url, maxConnections: 5 })
     const storages = await Promise.all([connect(), connect(), connect(), connect()])

@@ -18,7 +18,7 @@ import {
 
 describe('a delivery id', () => {
   it.for(['hook', 'a:1:b', '', ODD_TEXT, 'two\nlines'])(
-    '[RUNS-O1] round-trips the run, the event and the webhook %j',
+    '[RUNS-O1] A delivery id round-trips the run, the event and the webhook %j',
     (webhook) => {
       const parts = { runId: 'run-a_1', seq: 12, webhook }
       expect(formatDeliveryId(parts)).toBe(`run-a_1:12:${webhook}`)
@@ -27,7 +27,7 @@ describe('a delivery id', () => {
   )
 
   it.for(['', 'run-a', 'run-a:1', 'run-a:x:hook', 'run-a:-1:hook', `run-a:${'1'.repeat(10)}:h`])(
-    'rejects %j',
+    'A delivery id rejects %j',
     (id) => {
       expect(parseDeliveryId(id)).toBeUndefined()
     },
@@ -40,7 +40,7 @@ describe('the columns of a submission', () => {
     [{ webhooks: [] }, [null, null, null], {}],
     [{ actor: '' }, [null, '""', null], { actor: '' }],
     [{ request: {}, webhooks: ['a'] }, ['{}', null, '["a"]'], { request: {}, webhooks: ['a'] }],
-  ] as const)('converts %j to %j', ([brought, columns, fields]) => {
+  ] as const)('The columns of a submission converts %j to %j', ([brought, columns, fields]) => {
     const [request, actor, webhooks] = toSubmittedColumns(brought)
     expect([request, actor, webhooks]).toEqual(columns)
     expect(readJsonColumns(new ColumnReader({ request, actor, webhooks }))).toEqual({
@@ -52,7 +52,7 @@ describe('the columns of a submission', () => {
 })
 
 describe('isDelivered', () => {
-  it('[RUNS-O1] is true only for the end of a run and for reviews that people decide', () => {
+  it('[RUNS-O1] isDelivered is true only for the end of a run and for reviews that people decide', () => {
     expect([result('run-a'), reviewRequested('review-a')].every(isDelivered)).toBe(true)
     const delivered = ReviewKind.enum.filter((kind) => isDelivered(reviewRequested('a', { kind })))
     expect(delivered).toEqual(['TASK_INPUT', 'TASK_OUTPUT', 'TOOL_CALL', 'QUESTION'])

@@ -45,7 +45,7 @@ describe('the embedded storage', () => {
     })
   }
 
-  it('retains everything when it is opened again', async () => {
+  it('The embedded storage retains everything when it is opened again', async () => {
     const run = newRun('run-a')
     {
       await using storage = sqliteRunStorage(directory)
@@ -56,7 +56,7 @@ describe('the embedded storage', () => {
     expect(await readAll(storage, 'run-a')).toHaveLength(1)
   })
 
-  it('makes the runs of an earlier process ready on request', async () => {
+  it('The embedded storage makes the runs of an earlier process ready on request', async () => {
     {
       await using storage = sqliteRunStorage(directory)
       await ownedRun(storage, 'run-a')
@@ -69,12 +69,12 @@ describe('the embedded storage', () => {
     expect(claimed.map(({ run, lostOwners }) => [run.epoch, lostOwners])).toEqual([[2, 1]])
   })
 
-  it('is not shared, and is available', async () => {
+  it('The embedded storage is not shared, and is available', async () => {
     await using storage = sqliteRunStorage(directory)
     expect([storage.isShared, storage.isAvailable]).toEqual([false, true])
   })
 
-  it('sends no notifications of events, and others only after its caller has continued', async () => {
+  it('The embedded storage sends no notifications of events, and others only after its caller has continued', async () => {
     await using storage = sqliteRunStorage(directory)
     const notifications: StoreNotification[] = []
     storage.listen((notification) => notifications.push(notification))
@@ -87,7 +87,7 @@ describe('the embedded storage', () => {
     expect(notifications).toEqual([{ kind: 'ready' }])
   })
 
-  it('sends notifications only of committed changes', async () => {
+  it('The embedded storage sends notifications only of committed changes', async () => {
     await using storage = sqliteRunStorage(directory)
     const owner = await ownedRun(storage, 'run-a')
     const other = await ownedRun(storage, 'run-b')
@@ -112,7 +112,7 @@ describe('the embedded storage', () => {
     expect(notifications).toEqual([{ kind: 'ready' }])
   })
 
-  it('[RUNS-O3] stores the outcome of a delivery and its reason', async () => {
+  it('[RUNS-O3] The embedded storage stores the outcome of a delivery and its reason', async () => {
     {
       await using storage = sqliteRunStorage(directory)
       await endedRun(storage, 'run-a', { webhooks: ['one', 'two', 'three'] })
@@ -132,7 +132,7 @@ describe('the embedded storage', () => {
     ])
   })
 
-  it('deletes the oldest of the runs that ended at the same instant', async () => {
+  it('The embedded storage deletes the oldest of the runs that ended at the same instant', async () => {
     const clock = fakeClock()
     await using storage = sqliteRunStorage(directory, { clock })
     for (const runId of ['run-2', 'run-1', 'run-3']) await createRun(storage, runId)
@@ -143,7 +143,7 @@ describe('the embedded storage', () => {
     expect(await storage.runs.deleteEnded({ keep: 1, limit: 9 })).toEqual(['run-2', 'run-1'])
   })
 
-  it('[RUNS-L4] claims the oldest of the runs that are due since the same instant first', async () => {
+  it('[RUNS-L4] The embedded storage claims the oldest of the runs that are due since the same instant first', async () => {
     const clock = fakeClock()
     await using storage = sqliteRunStorage(directory, { clock })
     const owner = await ownedRun(storage, 'run-1')
@@ -161,7 +161,7 @@ describe('the embedded storage', () => {
     expect(claimed.map(({ run }) => run.runId)).toEqual(['run-1', 'run-2'])
   })
 
-  it('uses the clock of the machine unless it gets another', async () => {
+  it('The embedded storage uses the clock of the machine unless it gets another', async () => {
     await using storage = sqliteRunStorage(directory)
     await createRun(storage, 'run-a')
     await claimRun(storage, 'run-a', { owner: 'owner-a', leaseMs: -1 })
@@ -170,7 +170,7 @@ describe('the embedded storage', () => {
     expect(await storage.dispatcher.take(request)).toHaveLength(0)
   })
 
-  it('continues after a failed transaction', async () => {
+  it('The embedded storage continues after a failed transaction', async () => {
     await using storage = sqliteRunStorage(directory)
     const run = newRun('run-a')
     const first = { ...queued(run), tags: { big: 1n } }
@@ -181,7 +181,7 @@ describe('the embedded storage', () => {
     expect((await createRun(storage, 'run-a')).lastSeq).toBe(0)
   })
 
-  it('returns the error of writes after it was closed', async () => {
+  it('The embedded storage returns the error of writes after it was closed', async () => {
     const storage = sqliteRunStorage(directory)
     const owner = await ownedRun(storage, 'run-a')
     await storage[Symbol.asyncDispose]()
@@ -189,7 +189,7 @@ describe('the embedded storage', () => {
     await expect(storage.runs.get('run-a')).rejects.toThrow(/finalized|not open/)
   })
 
-  it('[RUNS-P1] accepts the submissions of one turn together, and refuses those over the limit', async () => {
+  it('[RUNS-P1] The embedded storage accepts the submissions of one turn together, and refuses those over the limit', async () => {
     await using storage = sqliteRunStorage(directory)
     const submission = { idempotencyKey: 'key', fingerprint: 'print' }
     const create = (runId: string, maxUnfinishedRuns: number, more = {}): Promise<unknown> => {
@@ -218,7 +218,7 @@ describe('the embedded storage', () => {
     expect(await readAll(storage, 'run-a')).toHaveLength(1)
   })
 
-  it('[RUNS-P15] gives a new run to its claimant, unless another run is due or the limit is reached', async () => {
+  it('[RUNS-P15] The embedded storage gives a new run to its claimant, unless another run is due or the limit is reached', async () => {
     await using storage = sqliteRunStorage(directory)
     const claimant = { owner: 'owner-a', leaseMs: Infinity, maxConcurrentRuns: 2 }
     const create = async (runId: string, more = {}) => {
@@ -245,7 +245,7 @@ describe('the embedded storage', () => {
     expect((await create('run-f', roomy))?.run.runId).toBe('run-f')
   })
 
-  it('stores waiting writes when it is closed', async () => {
+  it('The embedded storage stores waiting writes when it is closed', async () => {
     const storage = sqliteRunStorage(directory)
     const made = ['run-a', 'run-b', 'run-c'].map((runId) => {
       const run = newRun(runId)
@@ -270,7 +270,7 @@ describe('the embedded storage', () => {
     expect((await again.runs.list({ limit: 9, offset: 0 })).total).toBe(2)
   })
 
-  it('writes commits to disk before they resolve, unless synchronous is NORMAL', async () => {
+  it('The embedded storage writes commits to disk before they resolve, unless synchronous is NORMAL', async () => {
     for (const [options, level] of [
       [{}, 2],
       [{ synchronous: 'FULL' }, 2],
@@ -291,7 +291,7 @@ describe('the embedded storage', () => {
     )
   })
 
-  it('refuses a newer schema and names both versions', () => {
+  it('The embedded storage refuses a newer schema and names both versions', () => {
     const database = new DatabaseSync(join(directory, 'runs.sqlite'))
     database.exec('PRAGMA user_version = 99')
     database.close()
@@ -305,7 +305,7 @@ describe('the embedded storage', () => {
     )
   })
 
-  it('names a directory that cannot be used', () => {
+  it('The embedded storage names a directory that cannot be used', () => {
     const file = join(directory, 'file')
     writeFileSync(file, '')
     expect(() => sqliteRunStorage(join(file, 'below'))).toThrow(
@@ -325,7 +325,7 @@ describe('the lock of the embedded storage', () => {
     catch (error) { console.log(error.code + ' ' + error.message) }`
   const node = ['--conditions=@tutti/source', '--input-type=module', '--eval', script]
 
-  it('refuses a second process with advice, and a second open in the same process', async () => {
+  it('The lock of the embedded storage refuses a second process with advice, and a second open in the same process', async () => {
     await using storage = sqliteRunStorage(directory)
     const { stdout } = spawnSync(process.execPath, [...node, directory], { encoding: 'utf8' })
     expect(stdout).toMatch(
@@ -337,7 +337,7 @@ describe('the lock of the embedded storage', () => {
     expect(await storage.events.follow({ runIds: [], all: true })).toEqual([])
   })
 
-  it('is released as soon as its owner is killed', async () => {
+  it('The lock of the embedded storage is released as soon as its owner is killed', async () => {
     const owner = spawn(process.execPath, [...node, directory], {
       stdio: ['pipe', 'pipe', 'inherit'],
     })

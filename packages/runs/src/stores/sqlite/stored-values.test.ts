@@ -19,7 +19,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true })
 })
 
-it('[RUNS-K1] the file contains a text once that events and steps repeat', async () => {
+it('[RUNS-K1] The file contains a text once that events and steps repeat', async () => {
   await using storage = sqliteRunStorage(directory)
   const owner = await ownedRun(storage, 'run-a')
   const content = 'The page that the tool returned. '.repeat(50)

@@ -25,7 +25,7 @@ describe('classifyError', () => {
     'Connection terminated due to connection timeout',
     'Query read timeout',
     'Client has encountered a connection error and is not queryable',
-  ])('the message "%s" means that the database cannot be reached', (message) => {
+  ])('The message "%s" means that the database cannot be reached', (message) => {
     expect(classifyError(new Error(message))).toBe('lost')
   })
 
@@ -36,11 +36,11 @@ describe('classifyError', () => {
     },
   )
 
-  it('an exhausted pool means that the database is busy', () => {
+  it('An exhausted pool means that the database is busy', () => {
     expect(classifyError(new Error('timeout exceeded when trying to connect'))).toBe('busy')
   })
 
-  it('a statement that was prepared before a change of the tables is stale', () => {
+  it('A statement that was prepared before a change of the tables is stale', () => {
     const error = coded('0A000', 'cached plan must not change result type')
     expect(classifyError(error)).toBe('stale')
     expect(classifyError(coded('0A000'))).toBe('none')
@@ -66,7 +66,7 @@ describe('classifyError', () => {
 describe('unavailable', () => {
   const url = 'postgres://me:s3%40cret@db.example:6543/runs'
 
-  it('names host, port, database and reason, and is retryable', () => {
+  it('The error of an unavailable database names host, port, database and reason, and is retryable', () => {
     const error = unavailable(coded('57P01', 'terminating connection'), url)
     expect(error.message).toBe(
       'Cannot use the run store in Postgres at db.example:6543/runs: terminating connection',
@@ -74,13 +74,13 @@ describe('unavailable', () => {
     expect([error.code, error.retryable]).toEqual(['STORE_UNAVAILABLE', true])
   })
 
-  it('never contains the password, plain or URL-encoded', () => {
+  it('The error of an unavailable database never contains the password, plain or URL-encoded', () => {
     const { message, cause } = unavailable(new Error('s3@cret or s3%40cret'), url)
     expect(message).not.toMatch(/cret/)
     expect(cause).toBeUndefined()
   })
 
-  it('names all tried addresses', () => {
+  it('The error of an unavailable database names all tried addresses', () => {
     const error = new AggregateError([new Error('no ::1'), new Error('no 127.0.0.1')])
     expect(unavailable(error, 'postgres://h/d').message).toBe(
       'Cannot use the run store in Postgres at h:5432/d: no ::1, no 127.0.0.1',

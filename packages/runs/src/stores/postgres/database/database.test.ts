@@ -9,7 +9,7 @@ describe('the connections of a store', () => {
 
   // A server with JIT compilation took four seconds of processor time for each claim, whose plan looks expensive.
   it.for(['', PLAN_ONCE, PLAN_LISTS])(
-    'use no JIT compilation, with the settings "%s"',
+    'The connections of a store use no JIT compilation, with the settings "%s"',
     async (planner) => {
       const database = new Database({
         ...resolvePostgresRunStorageOptions({ connectionString: own.url }),

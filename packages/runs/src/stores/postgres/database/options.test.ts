@@ -5,7 +5,7 @@ import { resolvePostgresRunStorageOptions } from './options.ts'
 const URL_TEXT = 'postgres://me:secret@h/d'
 
 describe('resolvePostgresRunStorageOptions', () => {
-  it('fills in the defaults', () => {
+  it('resolvePostgresRunStorageOptions fills in the defaults', () => {
     const options = resolvePostgresRunStorageOptions({ connectionString: URL_TEXT })
     expect(options).toMatchObject({
       listenConnectionString: URL_TEXT,
@@ -17,14 +17,14 @@ describe('resolvePostgresRunStorageOptions', () => {
     })
   })
 
-  it('disables prepared statements behind a pooler unless they are enabled', () => {
+  it('resolvePostgresRunStorageOptions disables prepared statements behind a pooler unless they are enabled', () => {
     const pooled = { connectionString: URL_TEXT, listenConnectionString: URL_TEXT }
     expect(resolvePostgresRunStorageOptions(pooled).preparedStatements).toBe(false)
     const settings = { ...pooled, preparedStatements: true }
     expect(resolvePostgresRunStorageOptions(settings).preparedStatements).toBe(true)
   })
 
-  it('names every option that is out of range, and shows no password', () => {
+  it('resolvePostgresRunStorageOptions names every option that is out of range, and shows no password', () => {
     const bad = () =>
       resolvePostgresRunStorageOptions({
         connectionString: 'mysql://me:secret@h/d',
@@ -41,9 +41,12 @@ describe('resolvePostgresRunStorageOptions', () => {
     expect(bad).not.toThrow(/secret/)
   })
 
-  it.for(['', 'pg_mine', 'a\0b'])('rejects the schema name %j', (schema) => {
-    expect(() => resolvePostgresRunStorageOptions({ connectionString: URL_TEXT, schema })).toThrow(
-      /schema/,
-    )
-  })
+  it.for(['', 'pg_mine', 'a\0b'])(
+    'resolvePostgresRunStorageOptions rejects the schema name %j',
+    (schema) => {
+      expect(() =>
+        resolvePostgresRunStorageOptions({ connectionString: URL_TEXT, schema }),
+      ).toThrow(/schema/)
+    },
+  )
 })

@@ -6,36 +6,36 @@ const ODD =
   'nul \u0000 lone \ud800 low \udc00 pair \ud83c\udfbb "quoted" \\u0000 back\\slash \n\t é'
 
 describe('column texts', () => {
-  it('any text is read unchanged', () => {
+  it('Any text is read unchanged', () => {
     expect(fromColumn(toColumn(ODD))).toBe(ODD)
     expect(fromColumn(toColumn(''))).toBe('')
   })
 
-  it('a column contains neither NUL nor half of a surrogate pair', () => {
+  it('A column contains neither NUL nor half of a surrogate pair', () => {
     const column = toColumn(ODD)
     expect(column.isWellFormed()).toBe(true)
     expect(column).not.toContain('\0')
   })
 
-  it('different texts have different columns', () => {
+  it('Different texts have different columns', () => {
     expect(toColumn('\0')).not.toBe(toColumn('\\u0000'))
     expect(toColumn('\ud800')).not.toBe(toColumn('\ud801'))
   })
 
-  it('an ordinary text equals its column', () => {
+  it('An ordinary text equals its column', () => {
     expect(toColumn('run-a é 🎻')).toBe('run-a é 🎻')
   })
 })
 
 describe('index texts', () => {
-  it('a long text is replaced by its hash', () => {
+  it('A long text is replaced by its hash', () => {
     const long = 'x'.repeat(10_000)
     expect(toIndex(long)).toMatch(/^sha256:[0-9a-f]{64}$/)
     expect(toIndex(long)).not.toBe(toIndex(`${long}y`))
     expect(toIndex('x'.repeat(500))).toBe('x'.repeat(500))
   })
 
-  it('a tag with a value differs from a tag with that name', () => {
+  it('A tag with a value differs from a tag with that name', () => {
     expect(toTagIndex('a', 'b')).not.toBe(toTagIndex('a"="b'))
     expect(toTagIndex('a', '')).not.toBe(toTagIndex('a'))
   })

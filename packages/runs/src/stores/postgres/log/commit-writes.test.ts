@@ -16,7 +16,7 @@ import { recordStatements } from '../testing/record-statements.ts'
 const database = ownDatabase()
 
 describe('the round trips of a commit', () => {
-  it('are one for all writes of all runs, from the claim of a new run to its end', async () => {
+  it('The round trips of a commit are one for all writes of all runs, from the claim of a new run to its end', async () => {
     await using storage = await postgresRunStorage({ connectionString: database.url })
     const owners = [
       await ownedRun(storage, 'run-a', { webhooks: ['hook'] }),
@@ -38,7 +38,7 @@ describe('the round trips of a commit', () => {
     expect(trips).toEqual([1, 1, 1])
   })
 
-  it('are one for the end of a run without new commands, and three more after one', async () => {
+  it('The round trips of a commit are one for the end of a run without new commands, and three more after one', async () => {
     await using storage = await postgresRunStorage({ connectionString: database.url })
     const counts = []
     for (const hasCommand of [false, true]) {
@@ -55,7 +55,7 @@ describe('the round trips of a commit', () => {
     expect(counts).toEqual([1, 4])
   })
 
-  it('include reads of the run and its tasks only for the first write after a takeover', async () => {
+  it('The round trips of a commit include reads of the run and its tasks only for the first write after a takeover', async () => {
     await using storage = await postgresRunStorage({ connectionString: database.url })
     const first = await ownedRun(storage, 'run-c')
     await first.commit([started, token('x')])
@@ -70,7 +70,7 @@ describe('the round trips of a commit', () => {
     expect(await storage.runs.tasks('run-c')).toMatchObject([{ status: 'COMPLETED' }, {}])
   })
 
-  it('[RUNS-P7] a write of another process to the same run is found, and the write is stored once', async () => {
+  it('[RUNS-P7] A write of another process to the same run is found, and the write is stored once', async () => {
     await using storage = await postgresRunStorage({ connectionString: database.url })
     await using other = await postgresRunStorage({ connectionString: database.url })
     const owner = await ownedRun(storage, 'run-d')
@@ -86,7 +86,7 @@ describe('the round trips of a commit', () => {
     expect(await storage.runs.steps('run-d')).toHaveLength(1)
   })
 
-  it('[RUNS-P8] are two for a write to an unowned run', async () => {
+  it('[RUNS-P8] The round trips of a commit are two for a write to an unowned run', async () => {
     await using storage = await postgresRunStorage({ connectionString: database.url })
     const run = await createRun(storage, 'run-e')
     const sent = await storage.commands.send('run-e', { kind: 'cancel', mode: 'abort' })

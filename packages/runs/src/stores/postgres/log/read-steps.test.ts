@@ -10,7 +10,7 @@ const database = ownDatabase()
 
 const LIMIT = { maxBytes: 1_000_000 }
 
-it('reads the small steps of many runs with one statement, and those of others alone', async () => {
+it('StepReader reads the small steps of many runs with one statement, and those of others alone', async () => {
   await using storage = await postgresRunStorage({ connectionString: database.url })
   const runIds = Array.from({ length: 10 }, (_, n) => `run-${n}`)
   for (const runId of runIds) {
@@ -36,7 +36,7 @@ it('reads the small steps of many runs with one statement, and those of others a
   )
 })
 
-it('reads the steps of other runs when those of one cannot be read', async () => {
+it('StepReader reads the steps of other runs when those of one cannot be read', async () => {
   await using storage = await postgresRunStorage({ connectionString: database.url })
   const owners = [await ownedRun(storage, 'run-good'), await ownedRun(storage, 'run-bad')]
   for (const owner of owners) await owner.commit([token('x')], { steps: [step(1)] })

@@ -17,7 +17,7 @@ import type { AddressedNotification, StoreNotification } from '../../../ports/no
 const database = ownDatabase()
 
 describe('NotificationSender', () => {
-  it('[RUNS-N4] sends the first notification at once, and gathers those of the next 25 ms', async () => {
+  it('[RUNS-N4] NotificationSender sends the first notification at once, and gathers those of the next 25 ms', async () => {
     const { sender, clock, sent } = setUp()
     sender.send([events('run-a', 1)])
     sender.send([events('run-a', 2), events('run-a', 3), events('run-b', 1)])
@@ -32,7 +32,7 @@ describe('NotificationSender', () => {
     ])
   })
 
-  it('[RUNS-N4] drops notifications that cannot be sent, and logs a series of failures once', async () => {
+  it('[RUNS-N4] NotificationSender drops notifications that cannot be sent, and logs a series of failures once', async () => {
     const { sender, clock, sent, logged, breakDown, repair } = setUp()
     breakDown()
     for (const seq of [1, 2, 3]) {
@@ -55,7 +55,7 @@ describe('NotificationSender', () => {
     { processes: 200, statements: 5 },
     { processes: 1_000, statements: 2 },
   ])(
-    '[RUNS-N6] sends at most $statements statements a second in a fleet of $processes',
+    '[RUNS-N6] NotificationSender sends at most $statements statements a second in a fleet of $processes',
     async ({ processes, statements }) => {
       const { sender, clock, sent } = setUp({ processes })
       for (let seq = 1; seq < 100; seq += 1) {
@@ -72,17 +72,20 @@ describe('NotificationSender', () => {
   it.for([
     { processes: 50, kinds: ['events', 'command'] },
     { processes: 51, kinds: ['command'] },
-  ])('[RUNS-N6] sends $kinds in a fleet of $processes', async ({ processes, kinds }) => {
-    const { sender, clock, sent } = setUp({ processes })
-    sender.send([events('run-a', 1)])
-    await turns()
-    await clock.advance(500)
-    sender.send([signal('run-a')])
-    await turns()
-    expect(sent.flat()).toMatchObject(kinds.map((kind) => ({ kind })))
-  })
+  ])(
+    '[RUNS-N6] NotificationSender sends $kinds in a fleet of $processes',
+    async ({ processes, kinds }) => {
+      const { sender, clock, sent } = setUp({ processes })
+      sender.send([events('run-a', 1)])
+      await turns()
+      await clock.advance(500)
+      sender.send([signal('run-a')])
+      await turns()
+      expect(sent.flat()).toMatchObject(kinds.map((kind) => ({ kind })))
+    },
+  )
 
-  it('sends nothing to its own process, and nothing after it was closed', async () => {
+  it('NotificationSender sends nothing to its own process, and nothing after it was closed', async () => {
     const { sender, clock, sent } = setUp()
     sender.send([{ ...events('run-a', 1), channel: 'own' }])
     await turns()
@@ -96,7 +99,7 @@ describe('NotificationSender', () => {
 })
 
 describe('a store with followers in another process', () => {
-  it('[RUNS-N5] notifies only the process of the owner of a command, and only its sender of the answer', async () => {
+  it('[RUNS-N5] A store with followers in another process notifies only the owner of a command, and only its sender of the answer', async () => {
     const open = () => postgresRunStorage({ connectionString: database.url, schema: 'commands' })
     await using storage = await open()
     await using sender = await open()
@@ -120,7 +123,7 @@ describe('a store with followers in another process', () => {
     ])
   })
 
-  it('[RUNS-N4] notifies only outside of transactions', async () => {
+  it('[RUNS-N4] A store with followers in another process notifies only outside of transactions', async () => {
     await using storage = await postgresRunStorage({ connectionString: database.url })
     await using other = await postgresRunStorage({ connectionString: database.url })
     await other.events.follow({ runIds: [], all: true })

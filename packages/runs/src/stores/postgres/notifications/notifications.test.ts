@@ -25,7 +25,7 @@ const open = (): Promise<RunStorage> =>
   postgresRunStorage({ connectionString: database.url, schema, maxConnections: 4 })
 
 describe('notifications between stores', () => {
-  it('[RUNS-N1] sends no notification of events that were not stored', async () => {
+  it('[RUNS-N1] A store sends no notification of events that were not stored', async () => {
     await using writer = await open()
     await using reader = await open()
     const owner = await ownedRun(writer, 'run-a')
@@ -42,7 +42,7 @@ describe('notifications between stores', () => {
     ])
   })
 
-  it('notifies a store at once of runs that it makes ready, but not of events that it writes', async () => {
+  it('A store is notified at once of runs that it makes ready, but not of events that it writes', async () => {
     await using storage = await open()
     const recorded = recordNotifications(storage.listen)
     await claimDue(storage)
@@ -62,7 +62,7 @@ describe('notifications between stores', () => {
     ])
   })
 
-  it('splits 500 runs of one commit into several payloads, and sends all', async () => {
+  it('A store splits 500 runs of one commit into several payloads, and sends all', async () => {
     await using writer = await open()
     await using reader = await open()
     const names = Array.from({ length: 500 }, (_, index) => `run-with-quite-a-long-name-${index}`)
@@ -85,7 +85,7 @@ describe('notifications between stores', () => {
     expect(recorded.all.filter(isWritten)[7]).toMatchObject({ from: 1, to: 2 })
   })
 
-  it('isolates listeners that throw or were removed', async () => {
+  it('A store isolates listeners that throw or were removed', async () => {
     await using storage = await open()
     storage.listen(() => {
       throw new Error('not me')
@@ -102,7 +102,7 @@ describe('notifications between stores', () => {
 })
 
 describe('the LISTEN connection', () => {
-  it('[RUNS-N2] reconnects after a loss, and sends a missed notification', async () => {
+  it('[RUNS-N2] The LISTEN connection reconnects after a loss, and sends a missed notification', async () => {
     await using writer = await open()
     await using reader = await open()
     const recorded = recordNotifications(reader.listen)
@@ -126,7 +126,7 @@ describe('the LISTEN connection', () => {
     await recorded.first(({ kind }) => kind === 'ready')
   })
 
-  it('[RUNS-N2] sends missed only when it listens again', async () => {
+  it('[RUNS-N2] The LISTEN connection sends missed only when it listens again', async () => {
     await using server = await tcpProxy(database.url)
     await using notifications = await openNotifications(server.url)
     const recorded = recordNotifications((listener) => notifications.listen(listener))
@@ -143,7 +143,7 @@ describe('the LISTEN connection', () => {
     await recorded.first(({ kind }) => kind === 'ready')
   })
 
-  it('[RUNS-N3] is polled repeatedly and stays open while it answers', async () => {
+  it('[RUNS-N3] The LISTEN connection is polled repeatedly and stays open while it answers', async () => {
     await using notifications = await openNotifications(database.url)
     const asked = async (): Promise<number> => {
       const { rows } = await database.client.query<{ asked: Date }>(

@@ -7,7 +7,7 @@ import type { SentNotification } from '../../../ports/notifications.ts'
 const ORIGIN = 'origin-a'
 
 describe('payloads of NOTIFY', () => {
-  it('round-trip notifications in order', () => {
+  it('Payloads of NOTIFY round-trip notifications in order', () => {
     const notifications: readonly SentNotification[] = [
       { kind: 'events', runId: 'run "\u0000\ud800', from: 3, to: 9 },
       { kind: 'ready' },
@@ -20,16 +20,16 @@ describe('payloads of NOTIFY', () => {
     expect(payloads.flatMap((payload) => fromPayload('b', payload))).toEqual(notifications)
   })
 
-  it('are ignored by their sender', () => {
+  it('Payloads of NOTIFY are ignored by their sender', () => {
     const payloads = toPayloads(ORIGIN, [{ kind: 'ready' }])
     expect(payloads.flatMap((payload) => fromPayload(ORIGIN, payload))).toEqual([])
   })
 
-  it('are not created without notifications', () => {
+  it('Payloads of NOTIFY are not created without notifications', () => {
     expect(toPayloads(ORIGIN, [])).toEqual([])
   })
 
-  it('split many notifications within the limit of Postgres, without loss', () => {
+  it('Payloads of NOTIFY split many notifications within the limit of Postgres, without loss', () => {
     const notifications = Array.from({ length: 1000 }, (_, index) => ({
       kind: 'events' as const,
       runId: `run-äöü-${index}`,
@@ -42,7 +42,7 @@ describe('payloads of NOTIFY', () => {
     expect(payloads.flatMap((payload) => fromPayload('b', payload))).toEqual(notifications)
   })
 
-  it('replace a notification that is too long with missed', () => {
+  it('Payloads of NOTIFY replace a notification that is too long with missed', () => {
     const long = { kind: 'command' as const, runId: 'x'.repeat(9_000) }
     const payloads = toPayloads(ORIGIN, [{ kind: 'ready' }, long, { kind: 'ready' }])
     const recorded = payloads.flatMap((payload) => fromPayload('b', payload))
@@ -50,7 +50,7 @@ describe('payloads of NOTIFY', () => {
   })
 
   it.for(['', 'x', '{}', '{"from":"b","items":7}'])(
-    'convert the invalid payload %j to missed',
+    'Payloads of NOTIFY convert the invalid payload %j to missed',
     (text) => {
       expect(fromPayload(ORIGIN, text)).toEqual([{ kind: 'missed' }])
     },

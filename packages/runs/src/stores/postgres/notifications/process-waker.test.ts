@@ -25,7 +25,7 @@ const API = { executes: false }
 let schemas = 0
 
 describe('a fleet of idle workers', () => {
-  it('[RUNS-L14] makes at most 3 claims for a run that an API process accepts', async () => {
+  it('[RUNS-L14] A fleet of idle workers makes at most 3 claims for a run that an API process accepts', async () => {
     await using fleet = openFleet()
     const api = await fleet.start(API)
     const bystander = await fleet.start(API)
@@ -41,7 +41,7 @@ describe('a fleet of idle workers', () => {
     expect(fleet.claims().length - before).toBeLessThanOrEqual(3 * submits)
   })
 
-  it('[RUNS-L14] makes at most 2 claims for a run that a worker accepts, which executes it itself', async () => {
+  it('[RUNS-L14] A fleet of idle workers makes at most 2 claims for a run that a worker accepts, which executes it itself', async () => {
     await using fleet = openFleet()
     const workers = []
     for (let n = 0; n < 5; n += 1) workers.push(await fleet.start())
@@ -55,7 +55,7 @@ describe('a fleet of idle workers', () => {
     expect(fleet.notified()).toBe(0)
   })
 
-  it('[RUNS-L14] wakes the only process that knows the ensemble', async () => {
+  it('[RUNS-L14] A fleet of idle workers wakes the only process that knows the ensemble', async () => {
     await using fleet = openFleet()
     const choir = waitingEnsemble({ name: 'choir' })
     const taker = await fleet.start({}, [fleet.band, choir])
@@ -72,7 +72,7 @@ describe('a fleet of idle workers', () => {
     expect(fleet.claims().length - before).toBeLessThanOrEqual(3)
   })
 
-  it('[RUNS-L14] passes on the runs that a process has no slot for', async () => {
+  it('[RUNS-L14] A fleet of idle workers passes on the runs that a process has no slot for', async () => {
     await using fleet = openFleet()
     const one = { maxRunsPerProcess: 1 }
     const first = await fleet.start(one)
@@ -82,7 +82,7 @@ describe('a fleet of idle workers', () => {
     expect([first.status.running, second.status.running]).toEqual([1, 1])
   })
 
-  it('[RUNS-L14] wakes no process while all are full; the first with a free slot claims', async () => {
+  it('[RUNS-L14] A fleet of idle workers wakes no process while all are full; the first with a free slot claims', async () => {
     await using fleet = openFleet()
     const one = { maxRunsPerProcess: 1 }
     const workers = [await fleet.start(one), await fleet.start(one)]
@@ -99,7 +99,7 @@ describe('a fleet of idle workers', () => {
     await fleet.completed(api, runId)
   })
 
-  it('[RUNS-L14] hands the runs of a process that stops to another one at once', async () => {
+  it('[RUNS-L14] A fleet of idle workers hands the runs of a process that stops to another one at once', async () => {
     await using fleet = openFleet()
     const first = await fleet.start()
     const { runId } = await first.submit({ inputs: INPUTS })
@@ -111,7 +111,7 @@ describe('a fleet of idle workers', () => {
     await fleet.completed(second, runId)
   })
 
-  it('[RUNS-Q10] executes at most 10 statements a second, and takes over a lost run within 2 s', async () => {
+  it('[RUNS-Q10] A fleet of idle workers executes at most 10 statements a second, and takes over a lost run within 2 s', async () => {
     await using fleet = openFleet()
     for (let n = 0; n < 24; n += 1) await fleet.start()
     await fleet.advance(10_000)
@@ -126,7 +126,7 @@ describe('a fleet of idle workers', () => {
 })
 
 describe('ProcessWaker', () => {
-  it('[RUNS-L14] wakes two processes for each ensemble that a full process passes on', () => {
+  it('[RUNS-L14] ProcessWaker wakes two processes for each ensemble that a full process passes on', () => {
     const woken: (readonly string[])[] = []
     const waker = new ProcessWaker({
       notifications: { notify: () => undefined },
@@ -138,7 +138,7 @@ describe('ProcessWaker', () => {
 })
 
 describe('a store', () => {
-  it('[RUNS-L14] whose process is full wakes another one for the runs of an expired lease that it finds', async () => {
+  it('[RUNS-L14] A store whose process is full wakes another one for the runs of an expired lease that it finds', async () => {
     await using fleet = openFleet()
     await using full = await fleet.open()
     await using free = await fleet.open()
@@ -153,7 +153,7 @@ describe('a store', () => {
     await notifications.first(({ kind }) => kind === 'ready')
   })
 
-  it('[RUNS-L2] sets the lease of an owner without runs to its longer duration, and a claim sets it back', async () => {
+  it('[RUNS-L2] A store sets the lease of an owner without runs to its longer duration, and a claim sets it back', async () => {
     await using fleet = openFleet()
     await using storage = await fleet.open()
     const owner = { owner: 'owner-a', leaseMs: 60_000, idleLeaseMs: 600_000 }
@@ -182,7 +182,7 @@ describe('a store', () => {
     await lastsAbout(60_000)
   })
 
-  it('counts the living processes, and those with a free slot', async () => {
+  it('A store counts the living processes, and those with a free slot', async () => {
     await using fleet = openFleet()
     await using storage = await fleet.open()
     const lease = { leaseMs: 60_000 }
@@ -194,7 +194,7 @@ describe('a store', () => {
     expect(storage.queue.fleet).toEqual({ processes: 3, pollers: 2 })
   })
 
-  it('[RUNS-N5] no longer follows a run when its process has left or its lease has expired', async () => {
+  it('[RUNS-N5] No longer follows a run when its process has left or its lease has expired', async () => {
     await using fleet = openFleet()
     await using storage = await fleet.open()
     const left = await fleet.open()

@@ -47,7 +47,7 @@ beforeAll(async () => {
 // First, because connections report their counts some time after what they did.
 describe('a renewal', () => {
   it(
-    '[RUNS-L2] is one HOT update of one row, however many runs the process owns',
+    '[RUNS-L2] A renewal is one HOT update of one row, however many runs the process owns',
     LONG,
     async () => {
       const owner = { owner: 'owner-1', leaseMs: 86_400_000 }
@@ -65,7 +65,7 @@ describe('a renewal', () => {
     },
   )
 
-  it('[RUNS-L2] of 1,000 processes every 3.3 s writes at most 70 kB/s of WAL', async () => {
+  it('[RUNS-L2] A renewal of 1,000 processes every 3.3 s writes at most 70 kB/s of WAL', async () => {
     const renew = () =>
       explain('WAL', renewSql('tutti'), ['owner-2', 86_400_000, 86_400_000, true, ['band'], null])
     const changed = listNodes(await renew()).filter((node) => node['Node Type'] === 'ModifyTable')
@@ -84,36 +84,42 @@ describe('a claim next to 20,000 ready, 20,000 parked, 2,000 owned and 100,000 e
     ['of runs of all ensembles', null, true],
     ['without room', ['band'], false, OWNED],
     ['of runs of ensembles that have none', ['choir'], false],
-  ] as const)('[RUNS-L3] %s reads few buffers', async ([, known, looksAtAll, limit = LIMIT]) => {
-    const plan = await explainClaim({ known, looksAtAll, allEnsembles: looksAtAll, limit })
-    const nodes = listNodes(plan)
-    const scanned = nodes.filter((node) => node['Node Type'] === 'Seq Scan')
-    expect(scanned.map((node) => node['Relation Name'])).not.toContain('runs')
-    const sorted = nodes.filter((node) => String(node['Node Type']).includes('Sort'))
-    expect(Math.max(0, ...sorted.map((node) => Number(node['Actual Rows'])))).toBeLessThanOrEqual(
-      10,
-    )
-    expect(readBuffers(plan)).toBeLessThanOrEqual(MAX_BUFFERS)
-  })
+  ] as const)(
+    '[RUNS-L3] A claim %s reads few buffers',
+    async ([, known, looksAtAll, limit = LIMIT]) => {
+      const plan = await explainClaim({ known, looksAtAll, allEnsembles: looksAtAll, limit })
+      const nodes = listNodes(plan)
+      const scanned = nodes.filter((node) => node['Node Type'] === 'Seq Scan')
+      expect(scanned.map((node) => node['Relation Name'])).not.toContain('runs')
+      const sorted = nodes.filter((node) => String(node['Node Type']).includes('Sort'))
+      expect(Math.max(0, ...sorted.map((node) => Number(node['Actual Rows'])))).toBeLessThanOrEqual(
+        10,
+      )
+      expect(readBuffers(plan)).toBeLessThanOrEqual(MAX_BUFFERS)
+    },
+  )
 
   it.for([
     ['as many slots as runs are due', 'duo', 2],
     ['no slot while no run is due', 'choir', 0],
-  ] as const)('[RUNS-L3] locks %s, however many it wants', async ([, ensemble, due]) => {
-    await database.client.query(
-      `UPDATE tutti.runs SET ensemble = 'duo' WHERE run_id IN ('ready-1', 'ready-2')`,
-    )
-    const sql = claimSql('tutti', { looksAtAll: false, allEnsembles: false })
-    const values = claimValues({ known: [ensemble], limit: LIMIT, wanted: 50 })
-    const nodes = listNodes(await explain('BUFFERS', sql, values))
-    const locked = nodes.filter((node) => node['Node Type'] === 'LockRows')
-    const rows = locked.map((node) => Number(node['Actual Rows']))
-    // Slots and runs.
-    expect(rows).toEqual([due, due])
-  })
+  ] as const)(
+    '[RUNS-L3] A claim next to many ready, parked, owned and ended runs locks %s, however many it wants',
+    async ([, ensemble, due]) => {
+      await database.client.query(
+        `UPDATE tutti.runs SET ensemble = 'duo' WHERE run_id IN ('ready-1', 'ready-2')`,
+      )
+      const sql = claimSql('tutti', { looksAtAll: false, allEnsembles: false })
+      const values = claimValues({ known: [ensemble], limit: LIMIT, wanted: 50 })
+      const nodes = listNodes(await explain('BUFFERS', sql, values))
+      const locked = nodes.filter((node) => node['Node Type'] === 'LockRows')
+      const rows = locked.map((node) => Number(node['Actual Rows']))
+      // Slots and runs.
+      expect(rows).toEqual([due, due])
+    },
+  )
 
   it(
-    '[RUNS-L3] takes no advisory lock, and a full limit is exact for 64 claimants',
+    '[RUNS-L3] A claim next to many ready, parked, owned and ended runs takes no advisory lock, and a full limit is exact for 64 claimants',
     LONG,
     async () => {
       const storages = await Promise.all(Array.from({ length: 8 }, () => open()))
@@ -139,32 +145,40 @@ describe('a claim next to 20,000 ready, 20,000 parked, 2,000 owned and 100,000 e
 })
 
 describe('claims of many processes', () => {
-  it('[RUNS-L3] by 64 claimants at once read few buffers each', LONG, async () => {
-    const before = await buffersOfClaims()
-    const claimed = await claimAtOnce({ claimants: 64, each: 4 })
-    // A connection reports its counts when it is closed.
-    await expect.poll(buffersOfClaims).toBeGreaterThan(before)
-    expect(claimed).toBe(256)
-    expect((await buffersOfClaims()) - before).toBeLessThanOrEqual(256 * MAX_BUFFERS)
-  })
+  it(
+    '[RUNS-L3] Claims of many processes by 64 claimants at once read few buffers each',
+    LONG,
+    async () => {
+      const before = await buffersOfClaims()
+      const claimed = await claimAtOnce({ claimants: 64, each: 4 })
+      // A connection reports its counts when it is closed.
+      await expect.poll(buffersOfClaims).toBeGreaterThan(before)
+      expect(claimed).toBe(256)
+      expect((await buffersOfClaims()) - before).toBeLessThanOrEqual(256 * MAX_BUFFERS)
+    },
+  )
 
-  it('[RUNS-L3] read few more buffers when a snapshot keeps what they replaced', LONG, async () => {
-    await using stack = new AsyncDisposableStack()
-    const holder = new Client({ connectionString: database.url })
-    await holder.connect()
-    stack.defer(() => holder.end())
-    await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM tutti.leases LIMIT 1')
-    await claimAtOnce({ claimants: 4, each: 5 })
-    const first = readBuffers(await explainNextClaim())
-    expect(await claimAtOnce({ claimants: 4, each: 250 })).toBe(1_000)
-    const last = readBuffers(await explainNextClaim())
-    // Updates of 1,000 leases would leave a dozen pages, which a claim would read several times.
-    expect(last).toBeLessThanOrEqual(first + 10)
-  })
+  it(
+    '[RUNS-L3] Claims of many processes read few more buffers when a snapshot keeps what they replaced',
+    LONG,
+    async () => {
+      await using stack = new AsyncDisposableStack()
+      const holder = new Client({ connectionString: database.url })
+      await holder.connect()
+      stack.defer(() => holder.end())
+      await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM tutti.leases LIMIT 1')
+      await claimAtOnce({ claimants: 4, each: 5 })
+      const first = readBuffers(await explainNextClaim())
+      expect(await claimAtOnce({ claimants: 4, each: 250 })).toBe(1_000)
+      const last = readBuffers(await explainNextClaim())
+      // Updates of 1,000 leases would leave a dozen pages, which a claim would read several times.
+      expect(last).toBeLessThanOrEqual(first + 10)
+    },
+  )
 })
 
 describe('a claim on a new connection of the queue', () => {
-  it('[RUNS-L3] is planned once, with indexes, for all values', async () => {
+  it('[RUNS-L3] A claim on a new connection of the queue is planned once, with indexes, for all values', async () => {
     const queue = new Database({
       connectionString: database.url,
       schema: 'tutti',

@@ -5,7 +5,7 @@ import { LastUnfinishedCount } from './unfinished-count.ts'
 
 const SECOND = 1_000
 
-it('allows row ids up to half of the limit after a count', () => {
+it('The unfinished count allows row ids up to half of the limit after a count', () => {
   const { count } = setUp()
   expect(count.findLimit(100)).toBeUndefined()
   count.remember({ unfinished: 20, lastId: 1_000 })
@@ -15,7 +15,7 @@ it('allows row ids up to half of the limit after a count', () => {
   expect(count.findLimit(Number.MAX_SAFE_INTEGER)).toBeGreaterThan(1e15)
 })
 
-it('requires another count after a second', async () => {
+it('The unfinished count requires another count after a second', async () => {
   const { count, clock } = setUp()
   count.remember({ unfinished: 0, lastId: 0 })
   await clock.advance(SECOND)

@@ -30,7 +30,7 @@ async function count(sql: string): Promise<number> {
 }
 
 describe('deleting ended runs', () => {
-  it('[RUNS-D7] deletes at most 10,000 events with one statement, of a long run and of many short ones', async () => {
+  it('[RUNS-D7] The deletion of ended runs removes at most 10,000 events with one statement, of a long run and of many short ones', async () => {
     await using storage = await open('chunks')
     for (const runId of ['run-a', 'run-long', 'run-b', 'run-c']) await endedRun(storage, runId)
     await lengthen('chunks', 'run-long', 25_003)
@@ -45,7 +45,7 @@ describe('deleting ended runs', () => {
     expect([await count('chunks.events'), await count('chunks.run_texts')]).toEqual([0, 0])
   })
 
-  it('[RUNS-D7] deletes what a process that ended in between has left', async () => {
+  it('[RUNS-D7] The deletion of ended runs also removes what a process that ended in between has left', async () => {
     await using storage = await open('rest')
     await endedRun(storage, 'run-a')
     await lengthen('rest', 'run-a', 12_000)
@@ -60,7 +60,7 @@ describe('deleting ended runs', () => {
     expect([await count('rest.events'), await count('rest.deleted_runs')]).toEqual([1, 0])
   })
 
-  it('[RUNS-D7] leaves the deletion to the process that is at it', async () => {
+  it('[RUNS-D7] A deletion of ended runs leaves the work to the process that is at it', async () => {
     await using storage = await open('alone')
     await endedRun(storage, 'run-a')
     await database.client.query('BEGIN; SELECT FROM alone.runs FOR UPDATE')
@@ -77,7 +77,7 @@ describe('deleting ended runs', () => {
     ['ended_at DESC, id DESC', ''],
     ['ended_at, id', `AND (ended_at, id) <= (now(), 5)`],
     ['ended_at, id', `AND ended_at < now()`],
-  ] as const)('finds ended runs in the order %s by their index', async ([order, bound]) => {
+  ] as const)('A query finds ended runs in the order %s by their index', async ([order, bound]) => {
     await using _ = await open('plans')
     await database.client.query('SET enable_seqscan = off; SET enable_sort = off')
     const { rows } = await database.client.query(

@@ -94,7 +94,7 @@ it.for<[string, Partial<RunQuery>]>([
   ['a text of all runs and a status of no run', { text: 'report', statuses: ['RUNNING'] }],
   ['a text of 100 runs and a common status', { text: 'report 77 of', statuses: ['COMPLETED'] }],
   ['a text of 1,100 runs and a status of 1,760', { text: 'report 77', statuses: ['FAILED'] }],
-])('[RUNS-P13] a list of %s reads few pages', async ([, filter]) => {
+])('[RUNS-P13] A list of %s reads few pages', async ([, filter]) => {
   await using storage = await open()
   const buffers = await countBuffers(() => storage.runs.list({ ...PAGE, ...filter }))
   expect(buffers).toBeLessThanOrEqual(MAX_BUFFERS)
@@ -110,14 +110,14 @@ it.for<[string, Partial<ChangedRunsQuery>]>([
   ['the runs after another one', { after: { runId: 'run-777', changedAt: 1.8e12 + 777 } }],
   ['a rare ensemble', { ensembles: ['choir'] }],
   ['a group', { group: { tag: 'team', value: 't7' } }],
-])('[RUNS-P13] a list by change of %s reads few pages', async ([, filter]) => {
+])('[RUNS-P13] A list by change of %s reads few pages', async ([, filter]) => {
   await using storage = await open()
   const query = { ensembles: ['band', 'choir', 'none'], ...PAGE, ...filter }
   const buffers = await countBuffers(() => storage.runs.listByChange(query))
   expect(buffers).toBeLessThanOrEqual(MAX_BUFFERS_BY_CHANGE)
 })
 
-it('[RUNS-P13] a list of an ensemble and a status does not read newer runs with another status', async () => {
+it('[RUNS-P13] A list of an ensemble and a status does not read newer runs with another status', async () => {
   await database.client.query(
     `INSERT INTO tutti.runs (run_id, ensemble, workflow, status, inputs, tags, tag_index, task_count, created_at)
      SELECT 'new-' || g, 'band', 'SEQUENTIAL', 'RUNNING', '{}', '{}', '{}', 1, 1.9e12 + g

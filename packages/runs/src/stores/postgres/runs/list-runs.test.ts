@@ -6,7 +6,7 @@ import { ownDatabase } from '../../../../test/own-database.ts'
 
 const database = ownDatabase()
 
-it('[RUNS-P13] a list counts at most 10,000 runs, and its pages continue beyond them', async () => {
+it('[RUNS-P13] A list counts at most 10,000 runs, and its pages continue beyond them', async () => {
   await using storage = await postgresRunStorage({ connectionString: database.url })
   await createRun(storage, 'first', { tags: { by: 'ci' } })
   await database.client.query(`

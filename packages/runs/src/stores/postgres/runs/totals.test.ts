@@ -17,7 +17,7 @@ const DAY_MS = 86_400_000
 /** At most one for each of the 720 periods of a day, and those of the runs of one period. */
 const MAX_BUFFERS = 900
 
-it('[RUNS-P11] the totals equal counts while processes change runs concurrently', async () => {
+it('[RUNS-P11] The totals equal counts while processes change runs concurrently', async () => {
   await using first = await open('equal')
   await using second = await open('equal')
   await using third = await open('equal')
@@ -39,7 +39,7 @@ it('[RUNS-P11] the totals equal counts while processes change runs concurrently'
   expect(await readTotals('equal')).toEqual([])
 })
 
-it('[RUNS-P11] deletes the costs of periods without runs', async () => {
+it('[RUNS-P11] The totals delete the costs of periods without runs', async () => {
   await using storage = await open('empty')
   for (const runId of ['run-a', 'run-b', 'run-c']) {
     await createRun(storage, runId, { actor: 'ci' })
@@ -52,7 +52,7 @@ it('[RUNS-P11] deletes the costs of periods without runs', async () => {
   expect(await countCosts()).toBe(0)
 })
 
-it('[RUNS-P11] a submit within a quota reads few buffers next to 50,000 ended runs of its actor', async () => {
+it('[RUNS-P11] A submit within a quota reads few buffers next to 50,000 ended runs of its actor', async () => {
   await using _ = await open('loaded')
   await insertRuns('loaded', 'ended', ENDED)
   await insertRuns('loaded', 'parked', UNFINISHED)

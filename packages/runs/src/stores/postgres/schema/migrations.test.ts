@@ -12,7 +12,7 @@ import { ownDatabase } from '../../../../test/own-database.ts'
 const database = ownDatabase()
 
 describe('opening', () => {
-  it('[RUNS-D4] several processes that open the store at once create its tables once', async () => {
+  it('[RUNS-D4] Several processes that open the store at once create its tables once', async () => {
     const storages = await Promise.all(
       Array.from({ length: 8 }, () =>
         postgresRunStorage({ connectionString: database.url, schema: 'eight', maxConnections: 3 }),
@@ -24,7 +24,7 @@ describe('opening', () => {
     await Promise.all(storages.map((storage) => storage[Symbol.asyncDispose]()))
   })
 
-  it('[RUNS-D3] a process of the previous version continues when the tables change', async () => {
+  it('[RUNS-D3] A process of the previous version continues when the tables change', async () => {
     const settings = { connectionString: database.url, schema: 'rolling', maxConnections: 4 }
     await using storage = await postgresRunStorage(settings)
     const owner = await ownedRun(storage, 'run-a')
@@ -38,7 +38,7 @@ describe('opening', () => {
     expect(storage.isAvailable).toBe(true)
   })
 
-  it('[RUNS-D4] refuses a newer schema, names both versions and leaves it unchanged', async () => {
+  it('[RUNS-D4] A store refuses a newer schema, names both versions and leaves it unchanged', async () => {
     await using _ = await postgresRunStorage({ connectionString: database.url, schema: 'newer' })
     await database.client.query('UPDATE newer.schema_version SET version = 99')
     await expect(
@@ -53,7 +53,7 @@ describe('opening', () => {
     expect(rows).toEqual([{ version: 99 }])
   })
 
-  it('stores of different schemas in one database are independent', async () => {
+  it('Stores of different schemas in one database are independent', async () => {
     const open = (schema: string) => postgresRunStorage({ connectionString: database.url, schema })
     await using a = await open('With "Quotes" $1 ä')
     await using b = await open('other')
@@ -66,7 +66,7 @@ describe('opening', () => {
     expect(recorded).toEqual(['ready'])
   })
 
-  it('a user who may only use the tables can open the store', async () => {
+  it('A user who may only use the tables can open the store', async () => {
     await using _ = await postgresRunStorage({ connectionString: database.url, schema: 'lent' })
     await database.client.query(`CREATE ROLE borrower LOGIN PASSWORD 'pw-borrower'`)
     await database.client.query('GRANT USAGE ON SCHEMA lent TO borrower')
@@ -85,28 +85,31 @@ describe('opening', () => {
     ['pathname', /database "nowhere" does not exist/],
     ['port', /ECONNREFUSED/],
     ['hostname', /ENOTFOUND|EAI_AGAIN/],
-  ] as const)('reports a wrong %s with its host, without the password', async ([part, reason]) => {
-    const wrong = {
-      password: 'not-it',
-      pathname: '/nowhere',
-      port: '1',
-      hostname: 'nowhere.invalid',
-    }
-    const url = new URL(database.url)
-    url[part] = wrong[part]
-    const error: unknown = await postgresRunStorage({ connectionString: url.href }).catch(
-      (thrown: unknown) => thrown,
-    )
-    expect(error).toMatchObject({
-      code: 'STORE_UNAVAILABLE',
-      retryable: true,
-      message: expect.stringMatching(reason),
-    })
-    expect(String(error)).toContain(`${url.hostname}:${url.port}${url.pathname}`)
-    expect(JSON.stringify(error) + String(error)).not.toContain(url.password)
-  })
+  ] as const)(
+    'The store reports a wrong %s with its host, without the password',
+    async ([part, reason]) => {
+      const wrong = {
+        password: 'not-it',
+        pathname: '/nowhere',
+        port: '1',
+        hostname: 'nowhere.invalid',
+      }
+      const url = new URL(database.url)
+      url[part] = wrong[part]
+      const error: unknown = await postgresRunStorage({ connectionString: url.href }).catch(
+        (thrown: unknown) => thrown,
+      )
+      expect(error).toMatchObject({
+        code: 'STORE_UNAVAILABLE',
+        retryable: true,
+        message: expect.stringMatching(reason),
+      })
+      expect(String(error)).toContain(`${url.hostname}:${url.port}${url.pathname}`)
+      expect(JSON.stringify(error) + String(error)).not.toContain(url.password)
+    },
+  )
 
-  it('reports a wrong address for LISTEN as well', async () => {
+  it('The store reports a wrong address for LISTEN as well', async () => {
     const url = new URL(database.url)
     url.port = '1'
     const opening = postgresRunStorage({
@@ -118,7 +121,7 @@ describe('opening', () => {
 })
 
 describe('migrating a store in use', () => {
-  it('[RUNS-D6] lets writers continue while an index waits for a transaction, and repeats an interrupted one', async () => {
+  it('[RUNS-D6] A migration lets writers continue while an index waits for a transaction, and repeats an interrupted one', async () => {
     const { client } = database
     await migrate('online', POSTGRES_MIGRATIONS)
     // What is left of an attempt that was interrupted: an index of that name that is of no use.
@@ -152,7 +155,7 @@ describe('migrating a store in use', () => {
     ])
   })
 
-  it('[RUNS-D6] a step that waits for a table lets the writers behind it continue', async () => {
+  it('[RUNS-D6] A step that waits for a table lets the writers behind it continue', async () => {
     const { client } = database
     await migrate('blocked', POSTGRES_MIGRATIONS)
     const reader = new Client(database.url)
@@ -177,7 +180,7 @@ describe('migrating a store in use', () => {
     expect(rows).toEqual([{ later: null }])
   })
 
-  it('[RUNS-D4] a new schema has all steps, and an older one gets those that it lacks, in order', async () => {
+  it('[RUNS-D4] A new schema has all steps, and an older one gets those that it lacks, in order', async () => {
     const later = [
       'CREATE TABLE $schema.later (n integer)',
       'INSERT INTO $schema.later VALUES (1)',

@@ -6,7 +6,7 @@ import { ownDatabase } from '../../../../test/own-database.ts'
 
 const database = ownDatabase()
 
-it('[RUNS-O3] stores the outcome of a delivery and its reason', async () => {
+it('[RUNS-O3] The webhook outbox stores the outcome of a delivery and its reason', async () => {
   await using storage = await postgresRunStorage({ connectionString: database.url })
   await endedRun(storage, 'run-a', { webhooks: ['one', 'two', 'three'] })
   const [one, two, three] = await storage.outbox.claim({ limit: 9, claimMs: 1000 })

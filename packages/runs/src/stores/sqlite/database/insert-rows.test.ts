@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 
 import { prepareRowInserter } from './insert-rows.ts'
 
-it.each([0, 1, 15, 16, 17, 100])('inserts %i rows in order', (count) => {
+it.each([0, 1, 15, 16, 17, 100])('A row inserter inserts %i rows in order', (count) => {
   using database = new DatabaseSync(':memory:')
   database.exec('CREATE TABLE notes (n INTEGER PRIMARY KEY, text TEXT)')
   const insert = prepareRowInserter(database, 'INSERT INTO notes (n, text)', '(?, ?)')

@@ -20,7 +20,7 @@ afterEach(() => {
 })
 
 it.each(['FULL', 'NORMAL'] as const)(
-  'a new database and an existing one commit with synchronous = %s after their migrations',
+  'A new database and an existing one commit with synchronous = %s after their migrations',
   (synchronous) => {
     for (let opened = 0; opened < 2; opened += 1) {
       const { database, close } = openDatabase(directory, synchronous)

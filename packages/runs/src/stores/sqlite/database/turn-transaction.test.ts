@@ -70,20 +70,20 @@ function names(): readonly unknown[] {
 }
 
 describe('a transaction of a turn', () => {
-  it('[RUNS-U1] runs all bodies of a turn in order', async () => {
+  it('[RUNS-U1] A transaction of a turn runs all bodies of a turn in order', async () => {
     const all = Promise.all([add('a'), add('b'), add('c')])
     expect([begun, names()]).toEqual([0, []])
     expect(await all).toEqual([1, 2, 3])
     expect([begun, names()]).toEqual([1, ['a', 'b', 'c']])
   })
 
-  it('[RUNS-U1] runs later bodies in the next transaction', async () => {
+  it('[RUNS-U1] A transaction of a turn runs later bodies in the next transaction', async () => {
     expect(await add('a')).toBe(1)
     expect(await Promise.all([add('b'), add('c')])).toEqual([2, 3])
     expect(begun).toBe(2)
   })
 
-  it('[RUNS-U1] runs bodies that are added during the transaction in the next one', async () => {
+  it('[RUNS-U1] A transaction of a turn runs bodies that are added during the transaction in the next one', async () => {
     let later: Promise<number> | undefined
     await Promise.all([
       add('a'),
@@ -97,7 +97,7 @@ describe('a transaction of a turn', () => {
     expect(begun).toBe(2)
   })
 
-  it('[RUNS-U2] rolls back only the body that throws, alone or with others', async () => {
+  it('[RUNS-U2] A transaction of a turn rolls back only the body that throws, alone or with others', async () => {
     const reason = new Error('refused')
     await expect(addAndFail('x', reason)).rejects.toBe(reason)
     expect(names()).toEqual([])
@@ -111,7 +111,7 @@ describe('a transaction of a turn', () => {
     expect([begun, names()]).toEqual([6, ['a', 'b']])
   })
 
-  it('[RUNS-U2] shares the transaction when a body throws before its first write', async () => {
+  it('[RUNS-U2] A transaction of a turn shares the transaction when a body throws before its first write', async () => {
     const reason = new Error('refused')
     const refused = inTurn(() => {
       throw reason
@@ -125,7 +125,7 @@ describe('a transaction of a turn', () => {
     expect([begun, names()]).toEqual([1, ['a', 'b']])
   })
 
-  it('[RUNS-U3] settles promises after the commit, also rejected ones', async () => {
+  it('[RUNS-U3] A transaction of a turn settles promises after the commit, also rejected ones', async () => {
     const seen: unknown[] = []
     const look = (): void => {
       seen.push(names())
@@ -142,7 +142,7 @@ describe('a transaction of a turn', () => {
     ])
   })
 
-  it('[RUNS-U4] runs each body separately when the commit fails', async () => {
+  it('[RUNS-U4] A transaction of a turn runs each body separately when the commit fails', async () => {
     const wrong = new Error('the disk is full')
     beforeCommit = () => {
       const count = Number(database.prepare('SELECT count(*) AS count FROM names').get()?.['count'])
@@ -157,7 +157,7 @@ describe('a transaction of a turn', () => {
     expect([begun, names()]).toEqual([4, ['a', 'b']])
   })
 
-  it('[RUNS-U4] runs a refused body again when the body that caused the refusal is not stored', async () => {
+  it('[RUNS-U4] A transaction of a turn runs a refused body again when the body that caused the refusal is not stored', async () => {
     const wrong = new Error('the disk is full')
     const count = (): number =>
       Number(database.prepare('SELECT count(*) AS count FROM names').get()?.['count'])
@@ -179,7 +179,7 @@ describe('a transaction of a turn', () => {
     expect(names()).toEqual(['small'])
   })
 
-  it('[RUNS-U4] runs the other bodies when one body ends the whole transaction', async () => {
+  it('[RUNS-U4] A transaction of a turn runs the other bodies when one body ends the whole transaction', async () => {
     const reason = new Error('the disk is full')
     const ending = inTurn(() => {
       database.exec('ROLLBACK')
@@ -195,7 +195,7 @@ describe('a transaction of a turn', () => {
     expect(await add('c')).toBe(3)
   })
 
-  it('[RUNS-U6] runs the rest some passes later when a transaction has taken long, in order', async () => {
+  it('[RUNS-U6] A transaction of a turn runs the rest some passes later when a transaction has taken long, in order', async () => {
     const slow = (name: string): Promise<number> =>
       inTurn(() => {
         time += 6
@@ -213,7 +213,7 @@ describe('a transaction of a turn', () => {
     expect(names()).toEqual(['a', 'b', 'c', 'd', 'e'])
   })
 
-  it('[RUNS-U6] flushes all bodies at once, however many transactions they take', async () => {
+  it('[RUNS-U6] A transaction of a turn flushes all bodies at once, however many transactions they take', async () => {
     const slow = (name: string): Promise<unknown> =>
       inTurn(() => {
         time += 6
@@ -230,7 +230,7 @@ describe('a transaction of a turn', () => {
     ])
   })
 
-  it('[RUNS-U7] lets callers take turns', async () => {
+  it('[RUNS-U7] A transaction of a turn lets callers take turns', async () => {
     const [many, other] = [
       { key: 'many', connection: {} },
       { key: 'other', connection: {} },
@@ -243,7 +243,7 @@ describe('a transaction of a turn', () => {
     expect(names()).toEqual(['m1', 'o1', 'm2', 'm3'])
   })
 
-  it('[RUNS-U5] flushes waiting bodies at once, and once', async () => {
+  it('[RUNS-U5] A transaction of a turn flushes waiting bodies at once, and once', async () => {
     const all = Promise.all([add('a'), add('b')])
     inTurn.flush()
     expect(names()).toEqual(['a', 'b'])
@@ -253,7 +253,7 @@ describe('a transaction of a turn', () => {
     expect(begun).toBe(1)
   })
 
-  it('[RUNS-U5] rejects bodies after the store was closed', async () => {
+  it('[RUNS-U5] A transaction of a turn rejects bodies after the store was closed', async () => {
     database.close()
     const all = await Promise.allSettled([inTurn(() => 1), inTurn(() => 2)])
     expect(all.map(({ status }) => status)).toEqual(['rejected', 'rejected'])

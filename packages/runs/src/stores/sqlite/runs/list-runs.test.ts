@@ -20,7 +20,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true })
 })
 
-it('reads the tasks of the listed runs, and scans no table', () => {
+it('A list reads the tasks of the listed runs, and scans no table', () => {
   const { database } = opened
   const prepare = vi.spyOn(database, 'prepare')
   const list = prepareRunLister(database)
@@ -40,7 +40,7 @@ it('reads the tasks of the listed runs, and scans no table', () => {
   expect(steps).toContain('SEARCH tasks USING INDEX sqlite_autoindex_tasks_1 (run=?)')
 })
 
-it('finds rows without reading their long texts', () => {
+it('A list finds rows without reading their long texts', () => {
   const { database } = opened
   // A search in such a table reads the whole row of each comparison.
   const keyed = database.prepare(`SELECT name FROM pragma_table_list WHERE wr = 1 ORDER BY name`)

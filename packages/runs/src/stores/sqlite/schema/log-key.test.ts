@@ -19,7 +19,7 @@ afterEach(() => {
 })
 
 describe('the key of an event', () => {
-  it('keeps a run apart from the next one, for every number that a reader asks for', async () => {
+  it('The key of an event keeps a run apart from the next one, for every number that a reader asks for', async () => {
     await using storage = sqliteRunStorage(directory)
     for (const runId of ['run-a', 'run-b'])
       await (await ownedRun(storage, runId)).commit([token('x')])
@@ -30,7 +30,7 @@ describe('the key of an event', () => {
     expect((await readAll(storage, 'run-b')).map(({ id }) => id)).toEqual(['run-b:0', 'run-b:1'])
   })
 
-  it('leaves little of a page unused when an event has more than 1 KB', async () => {
+  it('The key of an event leaves little of a page unused when an event has more than 1 KB', async () => {
     await sqliteRunStorage(directory)[Symbol.asyncDispose]()
     const path = join(directory, 'runs.sqlite')
     const empty = statSync(path).size
