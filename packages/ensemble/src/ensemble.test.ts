@@ -10,7 +10,7 @@ const first = task({ name: 'first', description: 'Do it' })
 const second = task({ name: 'second', description: 'Go on', context: [first] })
 
 describe('ensemble', () => {
-  it('fills in defaults', () => {
+  it('ensemble() fills in defaults', () => {
     expect(ensemble({ name: 'pair', tasks: [first], model })).toMatchObject({
       name: 'pair',
       description: '',
@@ -21,14 +21,14 @@ describe('ensemble', () => {
     })
   })
 
-  it('[ENS-W3] infers its workflow unless it is set', () => {
+  it('[ENS-W3] ensemble() infers its workflow unless it is set', () => {
     const tasks = [first, second]
     expect(ensemble({ name: 'pair', tasks, model }).plan.workflow).toBe('PARALLEL')
     const workflow = 'SEQUENTIAL'
     expect(ensemble({ name: 'pair', tasks, model, workflow }).plan.workflow).toBe(workflow)
   })
 
-  it('accepts a copy of an ensemble with a change, without its inferred values', async () => {
+  it('ensemble() accepts a copy of an ensemble with a change, without its inferred values', async () => {
     const pair = ensemble({ name: 'pair', tasks: [first, second], model, maxConcurrentTasks: 2 })
     const other = scriptedModel(() => 'done by another')
     const copy = ensemble({ ...pair, tasks: [first], model: other })
@@ -40,7 +40,7 @@ describe('ensemble', () => {
     expect(ensemble({ ...explicit, name: 'duo' }).plan.workflow).toBe('SEQUENTIAL')
   })
 
-  it('needs no model if every task has one', () => {
+  it('ensemble() needs no model if every task has one', () => {
     const tasks = [
       task({ description: 'Do it', model }),
       task({ description: 'Go on', agent: agent({ role: 'Writer', goal: 'Write', model }) }),
@@ -49,7 +49,7 @@ describe('ensemble', () => {
     expect(made).not.toHaveProperty('model')
   })
 
-  it('[ENS-W8] rejects an invalid definition with every problem at once', () => {
+  it('[ENS-W8] ensemble() rejects an invalid definition with every problem at once', () => {
     const make = (): unknown =>
       ensemble({
         name: ' ',
@@ -71,7 +71,7 @@ describe('ensemble', () => {
     expect(make).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID', details: { problems } }))
   })
 
-  it('[ENS-W8] rejects a cycle with the message of the cycle alone', () => {
+  it('[ENS-W8] ensemble() rejects a cycle with the message of the cycle alone', () => {
     const tasks = [
       task({ name: 'a', description: 'Do it', context: ['b'] }),
       task({ name: 'b', description: 'Do it', context: ['a'] }),
@@ -84,13 +84,16 @@ describe('ensemble', () => {
     )
   })
 
-  it.each([0, -1, 1.5, Number.NaN])('rejects a maxConcurrentTasks of %d', (maxConcurrentTasks) => {
-    expect(() => ensemble({ name: 'one', tasks: [first], model, maxConcurrentTasks })).toThrow(
-      `maxConcurrentTasks must be an integer >= 1, got ${maxConcurrentTasks}`,
-    )
-  })
+  it.each([0, -1, 1.5, Number.NaN])(
+    'ensemble() rejects a maxConcurrentTasks of %d',
+    (maxConcurrentTasks) => {
+      expect(() => ensemble({ name: 'one', tasks: [first], model, maxConcurrentTasks })).toThrow(
+        `maxConcurrentTasks must be an integer >= 1, got ${maxConcurrentTasks}`,
+      )
+    },
+  )
 
-  it('can run several times independently', async () => {
+  it('ensemble() can run several times independently', async () => {
     const team = ensemble({ name: 'pair', tasks: [first, second], model })
     const [one, two] = await Promise.all([team.run(), team.run()])
     expect(one).toMatchObject({ status: 'COMPLETED', output: 'done' })
@@ -100,14 +103,14 @@ describe('ensemble', () => {
 })
 
 describe('run', () => {
-  it('runs a text with a model', async () => {
+  it('run() runs a text with a model', async () => {
     const model = scriptedModel(() => 'Tides rise and fall.')
     const { status, output } = await run(model, 'Explain {topic}', { inputs: { topic: 'tides' } })
     expect([status, output]).toEqual(['COMPLETED', 'Tides rise and fall.'])
     expect(JSON.stringify(model.requests[0]?.messages)).toContain('Explain tides')
   })
 
-  it('runs several tasks in order', async () => {
+  it('run() runs several tasks in order', async () => {
     const find = task({ name: 'find', description: 'Find it' })
     const sum = task({ name: 'sum', description: 'Sum up', context: [find] })
     const result = await run(
@@ -117,7 +120,7 @@ describe('run', () => {
     expect(result.tasks.map(({ taskName }) => taskName)).toEqual(['find', 'sum'])
   })
 
-  it('rejects an unknown option and a missing input', async () => {
+  it('run() rejects an unknown option and a missing input', async () => {
     const model = scriptedModel(() => 'done')
     await expect(run(model, 'Explain {topic}')).rejects.toThrow('missing inputs: topic')
     await expect(run(model, 'Explain', { input: {} } as never)).rejects.toThrow('unknown option')

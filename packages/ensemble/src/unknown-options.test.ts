@@ -16,14 +16,14 @@ function careless(make: (definition: never) => unknown, definition: object): () 
 const pay = task({ name: 'pay', description: 'Pay' })
 const model = scriptedModel(() => 'paid')
 
-it('rejects a misspelled option of a task, so that a typo cannot remove a review', () => {
+it('task() rejects a misspelled option, so that a typo cannot remove a review', () => {
   const definition = { name: 'Pay', description: 'Pay', reviw: { prompt: 'Pay?' } }
   expect(careless(task, definition)).toThrow(
     'Cannot create task "Pay": unknown option "reviw" (did you mean "review"?)',
   )
 })
 
-it('names every problem of the parts of a task at once', () => {
+it('task() names every problem of the parts of a task at once', () => {
   const definition = {
     name: 'Pay',
     description: 'Pay',
@@ -42,13 +42,13 @@ it('names every problem of the parts of a task at once', () => {
   )
 })
 
-it('rejects a misspelled option of an agent', () => {
+it('agent() rejects a misspelled option', () => {
   expect(careless(agent, { role: 'Clerk', goal: 'Pay', tool: [] })).toThrow(
     'Cannot create agent "Clerk": unknown option "tool" (did you mean "tools"?)',
   )
 })
 
-it('rejects misspelled options and choices of an ensemble', () => {
+it('ensemble() rejects misspelled options and choices', () => {
   const definition = {
     name: 'pay',
     tasks: [pay],
@@ -68,13 +68,13 @@ it('rejects misspelled options and choices of an ensemble', () => {
   )
 })
 
-it('rejects a plain object where a task is expected', () => {
+it('ensemble() rejects a plain object where a task is expected', () => {
   expect(careless(ensemble, { name: 'pay', tasks: [{ description: 'Pay' }], model })).toThrow(
     'Cannot create ensemble "pay": tasks[0] must be created with task()',
   )
 })
 
-it('rejects a misspelled option of a run', async () => {
+it('run() rejects a misspelled option', async () => {
   const team = ensemble({ name: 'pay', tasks: [pay], model })
   const options = { reviwer: {} } as never
   await expect(async () => team.run({}, options)).rejects.toThrow(
@@ -82,7 +82,7 @@ it('rejects a misspelled option of a run', async () => {
   )
 })
 
-it('rejects misspelled limits', () => {
+it('run() rejects misspelled limits', () => {
   expect(careless(rateLimit, { requests: 1, intervalMs: 1, maxWait: 1 })).toThrow(
     'Cannot create a rate limit: unknown option "maxWait" (did you mean "maxWaitMs"?)',
   )

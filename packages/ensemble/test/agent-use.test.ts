@@ -57,7 +57,7 @@ describe('[ENS-B6] a run that is interrupted while its agent works', () => {
     yield { kind: 'end', state: 'completed', output: 'ok' }
   })
 
-  it('counts usage before and after the interruption once, in totals and in its task', async () => {
+  it('A run that is interrupted while its agent works counts usage before and after the interruption once, in totals and in its task', async () => {
     const first = await cut()
     const second = startRecorded(asking(again, [DONE]), { from: first, prices })
     expect(await second.handle.result).toMatchObject({ status: 'COMPLETED' })
@@ -67,7 +67,7 @@ describe('[ENS-B6] a run that is interrupted while its agent works', () => {
     expect(eventsOf(events, 'task_completed')).toMatchObject([{ inputTokens: 8, costUsd: 5 }])
   })
 
-  it('has less budget by the usage before the interruption', async () => {
+  it('A run that is interrupted while its agent works has less budget by the usage before the interruption', async () => {
     const first = await cut()
     const second = startRecorded(asking(again, [DONE]), {
       from: first,
@@ -81,7 +81,7 @@ describe('[ENS-B6] a run that is interrupted while its agent works', () => {
 // NOTE: tools are third-party code and can report anything.
 const INVALID = [NaN, -5, Infinity, -Infinity, '7', null, {}] as readonly number[]
 
-it('[ENS-B6] invalid amounts do not increase a budget', async () => {
+it('[ENS-B6] Invalid amounts do not increase a budget', async () => {
   const tool = defineTextTool({
     name: 'ask',
     description: 'Asks',
@@ -102,7 +102,7 @@ it('[ENS-B6] invalid amounts do not increase a budget', async () => {
   expect(JSON.parse(called?.toolResult ?? '')).toMatchObject({ costUsd: 2, tokens: 8 })
 })
 
-it('a call of an ensemble as a tool ends only when the ensemble has abandoned its own work', async () => {
+it('A call of an ensemble as a tool ends only when the ensemble has abandoned its own work', async () => {
   const clock = fakeClock()
   const begun = Promise.withResolvers<void>()
   const stuck = defineTool({

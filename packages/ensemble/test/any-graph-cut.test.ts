@@ -104,7 +104,7 @@ describe(
   '[ENS-E2] [ENS-E16] a graph that is interrupted up to three times',
   { timeout: 60_000 },
   () => {
-    it('[ENS-W6] with CONTINUE_ON_ERROR ends each task as its own work and its context determine', () =>
+    it('[ENS-W6] A graph that is interrupted up to three times with CONTINUE_ON_ERROR ends each task as its own work and its context determine', () =>
       forEachSeed(async (seed) => {
         const graph = createGraph(seed)
         const settings = {
@@ -119,7 +119,7 @@ describe(
         expect(result.status).toBe(broken ? 'FAILED' : 'COMPLETED')
       }))
 
-    it('[ENS-W1] [ENS-W6] with SEQUENTIAL and CONTINUE_ON_ERROR ends the same, one task at a time', () =>
+    it('[ENS-W1] [ENS-W6] A graph that is interrupted up to three times with SEQUENTIAL and CONTINUE_ON_ERROR ends the same, one task at a time', () =>
       forEachSeed(async (seed) => {
         const graph = createGraph(seed).toSorted((a, b) => a.name.localeCompare(b.name))
         const settings = { workflow: 'SEQUENTIAL', errorStrategy: 'CONTINUE_ON_ERROR' } as const
@@ -139,7 +139,7 @@ describe(
         expect(order).toEqual(order.toSorted((a, b) => a.localeCompare(b)))
       }))
 
-    it('[ENS-E3] with FAIL_FAST begins nothing after a final failure', () =>
+    it('[ENS-E3] A graph that is interrupted up to three times with FAIL_FAST begins nothing after a final failure', () =>
       forEachSeed(async (seed) => {
         const graph = createGraph(seed)
         const { events, result } = await runGraph({
@@ -156,7 +156,7 @@ describe(
       }))
 
     it.each(['abort', 'boundary'] as const)(
-      '[ENS-E4] [ENS-S1] begins nothing after a cancel in mode %s',
+      '[ENS-E4] [ENS-S1] A graph that is interrupted up to three times begins nothing after a cancel in mode %s',
       (mode) =>
         forEachSeed(async (seed) => {
           const graph = createGraph(seed)

@@ -112,7 +112,7 @@ function createGraph(seed: number, failing: number): readonly GraphTask[] {
 }
 
 describe('a graph without failures', () => {
-  it('[ENS-E2] takes as long as its critical path', () =>
+  it('[ENS-E2] A graph without failures takes as long as its critical path', () =>
     tryOn(300, async (seed) => {
       const graph = createGraph(seed, 0)
       const { result, events } = await runGraph(graph)
@@ -129,7 +129,7 @@ describe('a graph without failures', () => {
       expect(new Map(ends)).toEqual(times)
     }))
 
-  it('[ENS-W4] never exceeds its slots and never leaves one empty', () =>
+  it('[ENS-W4] A graph without failures never exceeds its slots and never leaves one empty', () =>
     tryOn(300, async (seed) => {
       const graph = createGraph(seed, 0)
       const slots = 1 + (seed % 3)
@@ -143,7 +143,7 @@ describe('a graph without failures', () => {
       expect(result.durationMs).toBeGreaterThanOrEqual(Math.max(critical, work / slots))
     }))
 
-  it('[ENS-W1] runs one task at a time in SEQUENTIAL', () =>
+  it('[ENS-W1] A graph without failures runs one task at a time in SEQUENTIAL', () =>
     tryOn(300, async (seed) => {
       const graph = createGraph(seed, 0).map((task) => ({ ...task, context: [] }))
       const { result, events } = await runGraph(graph, { workflow: 'SEQUENTIAL' })
@@ -155,7 +155,7 @@ describe('a graph without failures', () => {
 })
 
 describe('a graph with failures', () => {
-  it('[ENS-E3] starts nothing after a failure with FAIL_FAST', () =>
+  it('[ENS-E3] A graph with failures starts nothing after a failure with FAIL_FAST', () =>
     tryOn(300, async (seed) => {
       const graph = createGraph(seed, 0.3)
       const { result, events } = await runGraph(graph, { maxConcurrentTasks: 1 + (seed % 4) })
@@ -167,7 +167,7 @@ describe('a graph with failures', () => {
       expect(result.error?.message).toBe(eventsOf(events, 'task_failed')[0]?.reason)
     }))
 
-  it('[ENS-W6] runs all tasks that do not need a failed one with CONTINUE_ON_ERROR', () =>
+  it('[ENS-W6] A graph with failures runs all tasks that do not need a failed one with CONTINUE_ON_ERROR', () =>
     tryOn(300, async (seed) => {
       const graph = createGraph(seed, 0.3)
       const settings = {
@@ -183,7 +183,7 @@ describe('a graph with failures', () => {
 })
 
 describe('a graph that is cancelled', () => {
-  it('[ENS-E4] stops at once and retains completed tasks', () =>
+  it('[ENS-E4] A graph that is cancelled stops at once and retains completed tasks', () =>
     tryOn(300, async (seed) => {
       const graph = createGraph(seed, 0)
       const times = computeFinishTimes(graph)
@@ -198,7 +198,7 @@ describe('a graph that is cancelled', () => {
       expect(result.durationMs).toBe(Math.min(Math.round(cancelAt), makespan))
     }))
 
-  it('[ENS-E4] starts nothing after the cancel, also when tasks fail', () =>
+  it('[ENS-E4] A graph that is cancelled starts nothing after the cancel, also when tasks fail', () =>
     tryOn(300, async (seed) => {
       const random = createRandom(seed + 10_000)
       const graph = createGraph(seed, 0.3)
@@ -218,7 +218,7 @@ describe('a graph that is cancelled', () => {
     }))
 })
 
-it('the graphs of the tests are wide and deep, in any order of declaration, with and without failures', () => {
+it('The graphs of the tests are wide and deep, in any order of declaration, with and without failures', () => {
   const graphs = Array.from({ length: 300 }, (_, index) => createGraph(index + 1, 0.3))
   const count = (holds: (graph: readonly GraphTask[]) => boolean): number =>
     graphs.filter(holds).length

@@ -78,7 +78,7 @@ function readChunks(all: readonly RunEvent[]): readonly RunEvent[] {
 const answered = { text: 'Well done', usage: USAGE }
 
 describe('an ensemble as a tool', () => {
-  it('takes its template variables and returns its output', async () => {
+  it('An ensemble as a tool takes its template variables and returns its output', async () => {
     const tool = solo('inner', [answered]).asTool()
     expect(tool).toMatchObject({ name: 'inner', description: 'Does inner', idempotent: false })
     expect(tool.inputSchema).toMatchObject({ type: 'object', required: ['what'] })
@@ -89,13 +89,13 @@ describe('an ensemble as a tool', () => {
     expect((await ask(tool, {})).result.errorMessage).toContain('what')
   })
 
-  it('returns the structured output of its last task', async () => {
+  it('An ensemble as a tool returns the structured output of its last task', async () => {
     const output = Type.Object({ ok: Type.Boolean() })
     const tool = solo('inner', ['{"ok":true}'], { output }).asTool()
     expect((await ask(tool, { what: 'a' })).result.structured).toEqual({ ok: true })
   })
 
-  it('has a default description and a valid name', () => {
+  it('An ensemble as a tool has a default description and a valid name', () => {
     const plain = ensemble({
       name: 'a trip, planned',
       tasks: [task({ name: 'plan', description: 'Plan' })],
@@ -108,7 +108,7 @@ describe('an ensemble as a tool', () => {
     expect(plain.asTool({ name: 'trip', description: 'x' })).toMatchObject({ name: 'trip' })
   })
 
-  it('has an optional argument for each input that only the ensemble lists', async () => {
+  it('An ensemble as a tool has an optional argument for each input that only the ensemble lists', async () => {
     const read = task({
       name: 'read',
       description: 'Read {what}',
@@ -119,7 +119,7 @@ describe('an ensemble as a tool', () => {
     expect((await ask(tool, { what: 'a' })).result.output).toBe('a in any')
   })
 
-  it('returns the completed outputs and the reason when it fails', async () => {
+  it('An ensemble as a tool returns the completed outputs and the reason when it fails', async () => {
     const first = task({ name: 'first', description: 'First {what}' })
     const second = task({ name: 'second', description: 'Second', context: [first] })
     const tool = ensemble({
@@ -136,7 +136,7 @@ describe('an ensemble as a tool', () => {
     })
   })
 
-  it('rejects a run that needs a review if there is no reviewer', async () => {
+  it('An ensemble as a tool rejects a run that needs a review if there is no reviewer', async () => {
     const { result } = await ask(solo('inner', [answered], { review: true }).asTool(), {
       what: 'a',
     })
@@ -154,11 +154,11 @@ describe('an ensemble as an agent', () => {
       ...settings,
     })
 
-  it('takes a text if it has a single variable', async () => {
+  it('An ensemble as an agent takes a text if it has a single variable', async () => {
     expect((await ask(tool(), { input: 'a walk' })).result.output).toBe('Well done')
   })
 
-  it('rejects an invalid input with every problem', async () => {
+  it('An ensemble as an agent rejects an invalid input with every problem', async () => {
     const wrong = tool({ request: () => ({ where: 1 }) })
     const { result } = await ask(wrong, { input: 'x' })
     expect(result.errorMessage).toContain('"what" is required')
@@ -186,7 +186,7 @@ describe('[ENS-N1] the run of an agent', () => {
     })
   }
 
-  it('is cancelled through two levels, and each level ends only when the work has stopped', async () => {
+  it('The run of an agent is cancelled through two levels, and each level ends only when the work has stopped', async () => {
     const stops: string[] = []
     const begun = Promise.withResolvers<void>()
     const lowest = above('lowest', waiting(stops, begun.resolve))
@@ -201,7 +201,7 @@ describe('[ENS-N1] the run of an agent', () => {
     expect(eventsOf(run.events, 'agent_tool_error')).toEqual([])
   })
 
-  it('has at most the remaining budget, through two levels', async () => {
+  it('The run of an agent has at most the remaining budget, through two levels', async () => {
     const seen: unknown[] = []
     const spy = defineTool({
       name: 'spy',
@@ -220,7 +220,7 @@ describe('[ENS-N1] the run of an agent', () => {
     expect(seen).toEqual([{ timeMs: 30_000, costUsd: 7, tokens: 94 }])
   })
 
-  it('is stopped by the budget on the lowest level, and every level reports it', async () => {
+  it('The run of an agent is stopped by the budget on the lowest level, and every level reports it', async () => {
     const lowest = solo('lowest', asking('nothing').concat(answered, answered), {})
     const middle = above('middle', lowest.asTool({ name: 'lowest', prices }))
     const highest = above('highest', middle.asTool({ name: 'middle', prices }))
@@ -235,7 +235,7 @@ describe('[ENS-N1] the run of an agent', () => {
     expect(eventsOf(all, 'agent_tool_terminated')).toMatchObject([{ reason: 'budget_exceeded' }])
   })
 
-  it('belongs to the trace', async () => {
+  it('The run of an agent belongs to the trace', async () => {
     const seen: (string | undefined)[] = []
     const spy = defineTool({
       name: 'spy',
@@ -255,7 +255,7 @@ describe('[ENS-N1] the run of an agent', () => {
 })
 
 describe('[ENS-N2] the run of an agent', () => {
-  it('reports its events as chunks, and its end', async () => {
+  it('The run of an agent reports its events as chunks, and its end', async () => {
     const inner = solo('inner', [answered])
     const all = await events(above('outer', inner.asTool({ name: 'inner' })))
     const types = all.flatMap((event): readonly string[] =>
@@ -279,7 +279,7 @@ describe('[ENS-N2] the run of an agent', () => {
     expect(eventsOf(all, 'agent_tool_invoked')).toMatchObject([invoked])
   })
 
-  it('[ENS-B6] reports its usage, which counts for the caller at once', async () => {
+  it('[ENS-B6] The run of an agent reports its usage, which counts for the caller at once', async () => {
     const inner = solo('inner', [answered])
     const all = await events(above('outer', inner.asTool({ name: 'inner', prices })))
     expect(runStateAfter(all).totals).toEqual({ totalTokens: 6, totalToolCalls: 1, costUsd: 3 })
@@ -287,7 +287,7 @@ describe('[ENS-N2] the run of an agent', () => {
     expect(eventsOf(all, 'agent_tool_completed')).toMatchObject([{ total_cost: 1 }])
   })
 
-  it('reports a failure, after which the caller continues', async () => {
+  it('The run of an agent reports a failure, after which the caller continues', async () => {
     const failing = defineAgentTool({
       name: 'inner',
       description: 'x',
@@ -310,7 +310,7 @@ describe('[ENS-N2] the run of an agent', () => {
 describe('[ENS-N3] a review in the run of an agent', () => {
   const reviewed = (): Ensemble => solo('inner', [answered], { review: true })
 
-  it('is a question to the reviewer of the caller, through two levels, whose decision counts', async () => {
+  it('A review in the run of an agent is a question to the reviewer of the caller, through two levels, whose decision counts', async () => {
     const middle = above('middle', reviewed().asTool({ name: 'inner' }))
     const highest = above('highest', middle.asTool({ name: 'middle' }))
     const reviewer = scriptedReviewer([{ action: 'EDIT', input: 'Better' }])
@@ -321,13 +321,13 @@ describe('[ENS-N3] a review in the run of an agent', () => {
     expect(JSON.stringify(readChunks(all))).toContain('"output":"Better"')
   })
 
-  it('continues when the reviewer accepts', async () => {
+  it('A review in the run of an agent continues it when the reviewer accepts', async () => {
     const reviewer = scriptedReviewer([{ action: 'CONTINUE' }])
     const all = await events(above('outer', reviewed().asTool({ name: 'inner' })), { reviewer })
     expect(eventsOf(all, 'agent_tool_completed')).toMatchObject([{ output: 'Well done' }])
   })
 
-  it('repeats the task with the feedback when the reviewer rejects', async () => {
+  it('A review in the run of an agent repeats the task with the feedback when the reviewer rejects', async () => {
     const inner = solo('inner', [answered, { text: 'Again', usage: USAGE }], { review: true })
     const reviewer = scriptedReviewer([
       { action: 'REJECT', feedback: 'More' },
@@ -337,7 +337,7 @@ describe('[ENS-N3] a review in the run of an agent', () => {
     expect(eventsOf(all, 'agent_tool_completed')).toMatchObject([{ output: 'Again' }])
   })
 
-  it('ends both runs early when the reviewer requests it', async () => {
+  it('A review in the run of an agent ends both runs early when the reviewer requests it', async () => {
     const reviewer = scriptedReviewer([{ action: 'EXIT_EARLY' }])
     const run = watchRun(above('outer', reviewed().asTool({ name: 'inner' })), {
       inputs: { what: 'all' },
@@ -350,7 +350,7 @@ describe('[ENS-N3] a review in the run of an agent', () => {
     expect(eventsOf(run.events, 'agent_tool_terminated')).toHaveLength(1)
   })
 
-  it('takes an input of the tool when a tool is under review', async () => {
+  it('A review in the run of an agent takes an input of the tool when a tool is under review', async () => {
     const spoken: string[] = []
     const careful = defineTool({
       name: 'say',

@@ -105,26 +105,29 @@ describe.each(['the run', 'the task'] as const)('[ENS-B1] a limit of %s', (whose
     [{ maxCostUsd: 0.0011 }, { turns: 3, tools: 2, limit: 'maxCostUsd', used: 0.0015 }],
     [{ maxModelCalls: 3 }, { turns: 3, tools: 3, limit: 'maxModelCalls', used: 3 }],
     [{ maxToolCalls: 2 }, { turns: 3, tools: 2, limit: 'maxToolCalls', used: 2 }],
-  ] as const)('stops %j at the first check after it is reached', async (budget, expected) => {
-    const watched = await under(budget)
-    const { turns, tools, limit, used } = expected
-    expect(listModelCalls(watched)).toHaveLength(turns)
-    expect(toolCalls).toBe(tools)
-    const result = await watched.ended
-    expect(result).toMatchObject({
-      status: 'FAILED',
-      error: { code: 'BUDGET_EXCEEDED', details: { limit, of: label } },
-    })
-    const [max] = Object.values(budget)
-    const details = 'error' in result ? result.error.details : undefined
-    expect(details).toMatchObject({ max, used: expect.closeTo(used, 9) })
-    expect('error' in result && result.error.message).toContain(
-      `The budget of ${label} is used up: ${limit} is ${max}, used `,
-    )
-    expect(listFailures(watched.events)).toMatchObject([{ willRetry: false }])
-  })
+  ] as const)(
+    'A limit stops %j at the first check after it is reached',
+    async (budget, expected) => {
+      const watched = await under(budget)
+      const { turns, tools, limit, used } = expected
+      expect(listModelCalls(watched)).toHaveLength(turns)
+      expect(toolCalls).toBe(tools)
+      const result = await watched.ended
+      expect(result).toMatchObject({
+        status: 'FAILED',
+        error: { code: 'BUDGET_EXCEEDED', details: { limit, of: label } },
+      })
+      const [max] = Object.values(budget)
+      const details = 'error' in result ? result.error.details : undefined
+      expect(details).toMatchObject({ max, used: expect.closeTo(used, 9) })
+      expect('error' in result && result.error.message).toContain(
+        `The budget of ${label} is used up: ${limit} is ${max}, used `,
+      )
+      expect(listFailures(watched.events)).toMatchObject([{ willRetry: false }])
+    },
+  )
 
-  it('[ENS-B4] stops the work in flight when the time is reached', async () => {
+  it('[ENS-B4] A limit stops the work in flight when the time is reached', async () => {
     const watched = await under({ maxDurationMs: 250 }, timedModel(clock, 10_000))
     expect(await watched.ended).toMatchObject({
       status: 'FAILED',
@@ -134,7 +137,7 @@ describe.each(['the run', 'the task'] as const)('[ENS-B1] a limit of %s', (whose
     expect(clock.pending).toBe(0)
   })
 
-  it('[ENS-B4] stops a tool when the time is reached', async () => {
+  it('[ENS-B4] A limit stops a tool when the time is reached', async () => {
     let stopped: unknown
     const long = defineTextTool({
       name: 'work',
@@ -154,7 +157,7 @@ describe.each(['the run', 'the task'] as const)('[ENS-B1] a limit of %s', (whose
     expect(stopped).toMatchObject({ code: 'BUDGET_EXCEEDED' })
   })
 
-  it('[ENS-B3] counts a call by its length if its provider does not report tokens', async () => {
+  it('[ENS-B3] A limit counts a call by its length if its provider does not report tokens', async () => {
     const watched = await under({ maxTokens: 100 }, busy(1, null))
     const shown = eventsOf(watched.events, 'llm_iteration_started').map(({ messages }) =>
       messages.reduce((sum, { content }) => sum + (content?.length ?? 0), 0),
@@ -167,7 +170,7 @@ describe.each(['the run', 'the task'] as const)('[ENS-B1] a limit of %s', (whose
     expect((await watched.ended).metrics).toMatchObject({ totalTokens: -1 })
   })
 
-  it('[ENS-B3] [ENS-B5] estimates its cost from the length, too', async () => {
+  it('[ENS-B3] [ENS-B5] A limit estimates its cost from the length, too', async () => {
     const watched = await under({ maxCostUsd: 0.0011 }, busy(1, null))
     expect(listModelCalls(watched).length).toBeLessThan(5)
     expect(await watched.ended).toMatchObject({ error: { details: { limit: 'maxCostUsd' } } })
@@ -175,7 +178,7 @@ describe.each(['the run', 'the task'] as const)('[ENS-B1] a limit of %s', (whose
 })
 
 describe('[ENS-B1] the budget of a task', () => {
-  it('[ENS-T7] covers all its attempts', async () => {
+  it('[ENS-T7] The budget of a task covers all its attempts', async () => {
     const bad = scriptedModel(() => new TuttiError('MODEL_FAILED', 'No', { retryable: true }))
     const team = ensemble({
       ...one(bad, { retries: 9, budget: { maxModelCalls: 5 } }),
@@ -191,7 +194,7 @@ describe('[ENS-B1] the budget of a task', () => {
     ])
   })
 
-  it('[ENS-T7] covers the time of all its attempts and of the waits between them', async () => {
+  it('[ENS-T7] The budget of a task covers the time of all its attempts and of the waits between them', async () => {
     const slowly = timedModel(clock, 400, new TuttiError('MODEL_FAILED', 'No', { retryable: true }))
     const budget = { maxDurationMs: 5_000 }
     const team = ensemble({ ...one(slowly, { retries: 99, budget }), modelRetries: 0 })
@@ -200,7 +203,7 @@ describe('[ENS-B1] the budget of a task', () => {
     expect(readEnds(watched)).toEqual({ a: 'BUDGET_EXCEEDED' })
   })
 
-  it('covers each retry of a model call', async () => {
+  it('The budget of a task covers each retry of a model call', async () => {
     const bad = scriptedModel(() => new TuttiError('MODEL_FAILED', 'No', { retryable: true }))
     const watched = await run(one(bad, { budget: { maxModelCalls: 2 } }))
     expect(listModelCalls(watched)).toHaveLength(2)
@@ -208,7 +211,7 @@ describe('[ENS-B1] the budget of a task', () => {
     expect(eventsOf(watched.events, 'llm_iteration_failed')).toHaveLength(2)
   })
 
-  it('[ENS-T7] [ENS-H3] covers the work that it delegates', async () => {
+  it('[ENS-T7] [ENS-H3] The budget of a task covers the work that it delegates', async () => {
     const delegate = {
       toolCalls: [{ name: 'delegate_task', arguments: { agentRole: 'W', taskDescription: 'W' } }],
     }
@@ -230,7 +233,7 @@ describe('[ENS-B1] the budget of a task', () => {
     expect(listModelCalls(watched)).toHaveLength(3)
   })
 
-  it('does not cover the time of reviews', async () => {
+  it('The budget of a task does not cover the time of reviews', async () => {
     const review = { timeoutMs: Infinity }
     const team = one(scriptedModel(['done']), { review, budget: { maxDurationMs: 100 } })
     const watched = watchRun(team, { clock, decidable: true })
@@ -241,7 +244,7 @@ describe('[ENS-B1] the budget of a task', () => {
 })
 
 describe('[ENS-B2] [ENS-L21] concurrent work', () => {
-  it('makes the calls of one turn up to the limit, in their order', async () => {
+  it('Concurrent work makes the calls of one turn up to the limit, in their order', async () => {
     const watched = await run(one(busy(5)), { budget: { maxToolCalls: 3 } })
     expect(toolCalls).toBe(3)
     expect(eventsOf(watched.events, 'tool_called').map(({ toolCallId }) => toolCallId)).toEqual([
@@ -255,18 +258,21 @@ describe('[ENS-B2] [ENS-L21] concurrent work', () => {
   it.each([
     ['maxModelCalls', 7],
     ['maxToolCalls', 7],
-  ] as const)('shares the limit of the run among tasks in PARALLEL: %s', async (limit, max) => {
-    const tasks = ['a', 'b', 'c', 'd'].map((name) =>
-      task({ name, description: name, tools: [work], model: busy(2) }),
-    )
-    const team = ensemble({ name: 'team', workflow: 'PARALLEL', tasks })
-    const watched = await run(team, { budget: { [limit]: max } })
-    const made = limit === 'maxToolCalls' ? toolCalls : listModelCalls(watched).length
-    expect(made).toBe(max)
-    expect((await watched.ended).status).toBe('FAILED')
-  })
+  ] as const)(
+    'Concurrent work shares the limit of the run among tasks in PARALLEL: %s',
+    async (limit, max) => {
+      const tasks = ['a', 'b', 'c', 'd'].map((name) =>
+        task({ name, description: name, tools: [work], model: busy(2) }),
+      )
+      const team = ensemble({ name: 'team', workflow: 'PARALLEL', tasks })
+      const watched = await run(team, { budget: { [limit]: max } })
+      const made = limit === 'maxToolCalls' ? toolCalls : listModelCalls(watched).length
+      expect(made).toBe(max)
+      expect((await watched.ended).status).toBe('FAILED')
+    },
+  )
 
-  it('does not share the budget of one task with another', async () => {
+  it('Concurrent work does not share the budget of one task with another', async () => {
     const tasks = ['a', 'b'].map((name) =>
       task({
         name,
@@ -285,7 +291,7 @@ describe('[ENS-E15] an exhausted budget of the run', () => {
   const handled = { name: 'h', description: 'H', handler: () => 'by hand' }
 
   it.each(['FAIL_FAST', 'CONTINUE_ON_ERROR'] as const)(
-    'prevents every further task from starting, also tasks that need no budget (%s)',
+    'An exhausted budget of the run prevents every further task from starting, also tasks that need no budget (%s)',
     async (errorStrategy) => {
       const tasks = [
         task({ name: 'a', description: 'A', model: answering() }),
@@ -313,7 +319,7 @@ describe('[ENS-E15] an exhausted budget of the run', () => {
     },
   )
 
-  it('is the error of the run, also after another failure', async () => {
+  it('An exhausted budget of the run is the error of the run, also after another failure', async () => {
     const tasks = [
       task({ name: 'a', description: 'A', model: scriptedModel([new Error('Broken')]) }),
       task({ name: 'b', description: 'B', model: answering() }),
@@ -333,7 +339,7 @@ describe('[ENS-E15] an exhausted budget of the run', () => {
     })
   })
 
-  it('ends only its task if it is the budget of a task', async () => {
+  it('An exhausted budget of the run ends only its task if it is the budget of a task', async () => {
     const tasks = [
       task({ name: 'a', description: 'A', tools: [work], model: busy(), budget: { maxTokens: 1 } }),
       task({ name: 'b', description: 'B', model: answering() }),
@@ -342,7 +348,7 @@ describe('[ENS-E15] an exhausted budget of the run', () => {
     expect(readEnds(await run(team))).toEqual({ a: 'BUDGET_EXCEEDED', b: 'completed' })
   })
 
-  it('is that of the run options, which replaces that of the ensemble', async () => {
+  it('A budget in the run options replaces that of the ensemble', async () => {
     const team = ensemble({ ...one(answering()), budget: { maxTokens: 1 } })
     const watched = await run(team, { budget: { maxModelCalls: 5 } })
     expect(readEnds(watched)).toEqual({ a: 'completed' })
@@ -350,7 +356,7 @@ describe('[ENS-E15] an exhausted budget of the run', () => {
 })
 
 describe('[ENS-B5] a limit on cost', () => {
-  it('accepts a price of the model itself', async () => {
+  it('A limit on cost accepts a price of the model itself', async () => {
     const price = { inputPerMillion: 0, outputPerMillion: 1_000_000 }
     const priced = { ...scriptedModel(() => 'done'), price }
     const result = await one(priced).run({}, { budget: { maxCostUsd: 99 } })
@@ -362,7 +368,7 @@ describe('[ENS-B5] a limit on cost', () => {
 
   const cheap = (): ChatModel => scriptedModel(() => 'done', { provider: 'test', name: 'cheap' })
 
-  it('rejects a run without prices, also for fallback models, and names every model', async () => {
+  it('A limit on cost rejects a run without prices, also for fallback models, and names every model', async () => {
     const budget = { maxCostUsd: 1 }
     await expect(one(cheap()).run({}, { budget })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
@@ -374,7 +380,7 @@ describe('[ENS-B5] a limit on cost', () => {
     await expect(team.run({}, { prices: PRICES })).rejects.toThrow('"test:cheap"')
   })
 
-  it('fails the task after a switch to a model without a price', async () => {
+  it('A limit on cost fails the task after a switch to a model without a price', async () => {
     const watched = watchRun(one(busy()), { clock, prices: PRICES, budget: { maxCostUsd: 1 } })
     await clock.advance(50)
     watched.handle.switchModel(cheap())
@@ -391,7 +397,7 @@ describe('[ENS-B5] a limit on cost', () => {
   })
 })
 
-it('[ENS-B1] an invalid budget is rejected at the start with every problem', async () => {
+it('[ENS-B1] An invalid budget is rejected at the start with every problem', async () => {
   const bad = { maxTokens: 0, maxCalls: 3, maxToolCalls: Number.NaN }
   await expect(one(busy()).run({}, { budget: bad })).rejects.toMatchObject({
     code: 'CONFIG_INVALID',

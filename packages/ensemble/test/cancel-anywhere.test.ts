@@ -122,7 +122,7 @@ async function cancelAt(count: number, mode: CancelMode): Promise<WatchedRun> {
 
 describe('[ENS-C9] a cancel at any moment', () => {
   it.each(['abort', 'boundary'] as const)(
-    'leaves a complete log, no timer and no unhandled rejection (%s)',
+    'A cancel at any moment leaves a complete log, no timer and no unhandled rejection (%s)',
     async (mode) => {
       const whole = await cancelAt(Infinity, mode)
       expect((await whole.ended).status).toBe('COMPLETED')

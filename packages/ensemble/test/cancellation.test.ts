@@ -47,7 +47,7 @@ function calling(name: string, count = 1): ReturnType<typeof scriptedModel> {
 const CUT_OFF = { before: 'completed', work: 'failed', after: 'skipped' }
 
 describe('[ENS-C1] a cancel before the start', () => {
-  it('starts no task, calls no model and skips each task', async () => {
+  it('A cancel before the start starts no task, calls no model and skips each task', async () => {
     const model = timedModel(clock, 10)
     const tasks = ['a', 'b'].map((name) => task({ name, description: 'Do it', model }))
     controller.abort()
@@ -64,7 +64,7 @@ describe('[ENS-C1] a cancel before the start', () => {
     expect(model.requests).toEqual([])
   })
 
-  it('does the same during the start', async () => {
+  it('A cancel during the start prevents every task and model call, as one before the start', async () => {
     const model = timedModel(clock, 10)
     const tasks = [task({ name: 'a', description: 'Do it', model })]
     const run = start(ensemble({ name: 'team', tasks }), ({ type }) => {
@@ -76,7 +76,7 @@ describe('[ENS-C1] a cancel before the start', () => {
 })
 
 describe('[ENS-C2] a cancel while the model streams', () => {
-  it('aborts the call, and no token follows', async () => {
+  it('A cancel while the model streams aborts the call, and no token follows', async () => {
     const model = scriptedModel(['one two three four'], { clock, delayMs: 50 })
     const run = start(teamAround({ model }))
     await clock.advance(220)
@@ -92,7 +92,7 @@ describe('[ENS-C2] a cancel while the model streams', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('emits no token although the model continues to stream', async () => {
+  it('A cancel while the model streams emits no token although the model continues to stream', async () => {
     const stubborn: ChatModel = {
       provider: 'test',
       name: 'stubborn',
@@ -113,7 +113,7 @@ describe('[ENS-C2] a cancel while the model streams', () => {
     expect(eventsOf(run.events, 'token').map(({ token }) => token)).toEqual(['begun', 'one'])
   })
 
-  it('works from a listener at the first token', async () => {
+  it('A cancel while the model streams works from a listener at the first token', async () => {
     const model = scriptedModel(['one two three'])
     const run = start(teamAround({ model }), (event) => {
       if (event.type === 'token' && event.taskName === 'work') controller.abort()
@@ -125,7 +125,7 @@ describe('[ENS-C2] a cancel while the model streams', () => {
 })
 
 describe('[ENS-C3] a cancel while a tool runs that obeys its signal', () => {
-  it('aborts the signal at once with the reason, and the run ends when the tool has stopped', async () => {
+  it('A cancel while a tool runs that obeys its signal aborts the signal at once with the reason, and the run ends when the tool has stopped', async () => {
     const reasons: unknown[] = []
     const obedient = defineTextTool({
       name: 'obedient',
@@ -156,7 +156,7 @@ describe('[ENS-C3] a cancel while a tool runs that obeys its signal', () => {
 })
 
 describe('[ENS-C4] a cancel while a tool runs that ignores its signal', () => {
-  it('abandons the tool 5 s later, and its later actions are in no event', async () => {
+  it('A cancel while a tool runs that ignores its signal abandons the tool 5 s later, and its later actions are in no event', async () => {
     let finished = false
     const deaf = defineTextTool({
       name: 'deaf',
@@ -186,7 +186,7 @@ describe('[ENS-C4] a cancel while a tool runs that ignores its signal', () => {
 })
 
 describe('[ENS-C10] a cancel while a model answers that ignores its signal', () => {
-  it('abandons the model 5 s later, and its later output is in no event', async () => {
+  it('A cancel while a model answers that ignores its signal abandons the model 5 s later, and its later output is in no event', async () => {
     let finished = false
     const deaf: ChatModel = {
       provider: 'test',
@@ -221,26 +221,29 @@ describe('[ENS-C6] a cancel during a guardrail', () => {
   it.each([
     ['obeys', 400, 'Guardrail was cancelled'],
     ['ignores', 5_100, 'Guardrail was abandoned: it ignored its signal'],
-  ] as const)('that %s its signal cancels the task', async (how, durationMs, reason) => {
-    const slow = async (_: unknown, signal: AbortSignal): Promise<true> => {
-      await sleep(clock, 60_000, how === 'obeys' ? signal : undefined)
-      if (how === 'obeys') await sleep(clock, 300)
-      return true
-    }
-    const guardrails = { input: [slow] }
-    const tasks = [task({ name: 'a', description: 'A', guardrails, model: scriptedModel([]) })]
-    const run = start(ensemble({ name: 'team', tasks }))
-    await clock.advance(100)
-    controller.abort(new Error('The user left'))
-    await clock.advance(5_000)
-    expect(await run.ended).toMatchObject({ status: 'CANCELLED', durationMs })
-    expect(eventsOf(run.events, 'task_failed')).toMatchObject([{ code: 'CANCELLED', reason }])
-    await clock.advance(60_000)
-    expect(clock.pending).toBe(0)
-  })
+  ] as const)(
+    'A cancel during a guardrail that %s its signal cancels the task',
+    async (how, durationMs, reason) => {
+      const slow = async (_: unknown, signal: AbortSignal): Promise<true> => {
+        await sleep(clock, 60_000, how === 'obeys' ? signal : undefined)
+        if (how === 'obeys') await sleep(clock, 300)
+        return true
+      }
+      const guardrails = { input: [slow] }
+      const tasks = [task({ name: 'a', description: 'A', guardrails, model: scriptedModel([]) })]
+      const run = start(ensemble({ name: 'team', tasks }))
+      await clock.advance(100)
+      controller.abort(new Error('The user left'))
+      await clock.advance(5_000)
+      expect(await run.ended).toMatchObject({ status: 'CANCELLED', durationMs })
+      expect(eventsOf(run.events, 'task_failed')).toMatchObject([{ code: 'CANCELLED', reason }])
+      await clock.advance(60_000)
+      expect(clock.pending).toBe(0)
+    },
+  )
 })
 
-it('[ENS-C5] a cancelled run retains only completed outputs', async () => {
+it('[ENS-C5] A cancelled run retains only completed outputs', async () => {
   const run = start(teamAround({ model: timedModel(clock, 100) }))
   await clock.advance(150)
   controller.abort()
@@ -252,7 +255,7 @@ it('[ENS-C5] a cancelled run retains only completed outputs', async () => {
   ])
 })
 
-it('[ENS-C6] an interrupted task fails with CANCELLED, and one that had not started is skipped', async () => {
+it('[ENS-C6] An interrupted task fails with CANCELLED, and one that had not started is skipped', async () => {
   const run = start(teamAround({ model: timedModel(clock, 100) }))
   await clock.advance(150)
   controller.abort()
@@ -266,7 +269,7 @@ it('[ENS-C6] an interrupted task fails with CANCELLED, and one that had not star
 })
 
 describe('[ENS-C7] a cancel after the last task has completed', () => {
-  it('changes nothing, and the run is COMPLETED', async () => {
+  it('A cancel after the last task has completed changes nothing, and the run is COMPLETED', async () => {
     const run = start(teamAround({ model: timedModel(clock, 100) }), (event) => {
       if (event.type === 'task_completed' && event.taskName === 'after') controller.abort()
     })
@@ -274,7 +277,7 @@ describe('[ENS-C7] a cancel after the last task has completed', () => {
     expect(await run.ended).toMatchObject({ status: 'COMPLETED', output: 'done' })
   })
 
-  it('changes nothing after the end of the run', async () => {
+  it('A cancel after the end of the run changes nothing', async () => {
     const run = start(teamAround({ model: timedModel(clock, 100) }))
     await clock.advance(1_000)
     await run.ended
@@ -285,7 +288,7 @@ describe('[ENS-C7] a cancel after the last task has completed', () => {
   })
 })
 
-it('[ENS-C8] tool calls that wait for a slot never start', async () => {
+it('[ENS-C8] Tool calls that wait for a slot never start', async () => {
   let started = 0
   const slow = defineTextTool({
     name: 'slow',
@@ -304,7 +307,7 @@ it('[ENS-C8] tool calls that wait for a slot never start', async () => {
   expect(eventsOf(run.events, 'tool_called')).toHaveLength(20)
 })
 
-it('[ENS-E4] all concurrent work stops, and the run ends with the last of it', async () => {
+it('[ENS-E4] All concurrent work stops, and the run ends with the last of it', async () => {
   const slowToStop = (ms: number): ReturnType<typeof defineTextTool> =>
     defineTextTool({
       name: 'slow_to_stop',

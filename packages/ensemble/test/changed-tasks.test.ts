@@ -46,7 +46,7 @@ function readTasks(events: readonly RunEvent[]): readonly string[] {
 }
 
 describe('a run that code with another list of tasks continues', () => {
-  it('[ENS-V4] keeps the places of its tasks, adds the new ones after them, and skips those that are gone', async () => {
+  it('[ENS-V4] A run continued by code with other tasks keeps the positions of its tasks, adds the new ones after them, and skips those that are gone', async () => {
     const begun = await executeUntil(['a', 'b', 'c'], 'a')
     const { output, status, events, own } = await finish(['a', 'new', 'c'], begun)
     expect([status, output]).toEqual(['COMPLETED', 'c done'])
@@ -75,7 +75,7 @@ describe('a run that code with another list of tasks continues', () => {
     ])
   })
 
-  it('[ENS-V4] is not changed again by a process with the same list', async () => {
+  it('[ENS-V4] A run continued by code with other tasks is not changed again by a process with the same list', async () => {
     const begun = await executeUntil(['a', 'b', 'c'], 'a')
     const changed = await executeUntil(['a', 'new', 'c'], 'new', begun)
     const { events, own } = await finish(['a', 'new', 'c'], changed)
@@ -94,7 +94,7 @@ describe('a run that code with another list of tasks continues', () => {
     ])
   })
 
-  it('[ENS-V4] gives a task that was removed its place back when other code has it again', async () => {
+  it('[ENS-V4] A run continued by code with other tasks gives a removed task its position back when other code has it again', async () => {
     const begun = await executeUntil(['a', 'b', 'c'], 'a')
     const changed = await executeUntil(['a', 'new', 'c'], 'a', begun)
     const { events } = await finish(['a', 'b', 'c'], changed)
@@ -106,7 +106,7 @@ describe('a run that code with another list of tasks continues', () => {
     ])
   })
 
-  it('[ENS-V4] keeps the places of tasks that were only moved', async () => {
+  it('[ENS-V4] A run continued by code with other tasks keeps the positions of tasks that were only moved', async () => {
     const begun = await executeUntil(['a', 'b', 'c', 'd'], 'a')
     const { events, own } = await finish(['a', 'c', 'b', 'd'], begun)
     expect(own[0]).not.toHaveProperty('addedTasks')
@@ -118,7 +118,7 @@ describe('a run that code with another list of tasks continues', () => {
     ])
   })
 
-  it('[ENS-V4] replays steps without a recorded list with the list of the code', async () => {
+  it('[ENS-V4] A run continued by code with other tasks replays steps without a recorded list with the list of the code', async () => {
     const { events, steps } = await executeUntil(['a', 'b'], 'a')
     const earlier = steps.map((step) => {
       if (step.kind !== 'run_begun') return step

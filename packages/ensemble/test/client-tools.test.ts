@@ -45,7 +45,7 @@ function openIds({ handle }: RunProcess): readonly string[] {
 }
 
 describe('client tools', () => {
-  it('[ENS-K1] [ENS-K2] open a review with the input, whose answer is the result', async () => {
+  it('[ENS-K1] [ENS-K2] Client tools open a review with the input, whose answer is the result', async () => {
     const model = forecaster({ city: 'Bonn', days: '2' })
     const run = startRecorded(team(model), { clientTools: [weather] })
     await nextTurn()
@@ -67,7 +67,7 @@ describe('client tools', () => {
     expect(await run.handle.result).toMatchObject({ status: 'COMPLETED', output: '{"t": 1.0}' })
   })
 
-  it('[ENS-K2] take a value from a reviewer of the same process', async () => {
+  it('[ENS-K2] Client tools take a value from a reviewer of the same process', async () => {
     const result = await team(forecaster({ city: 'Bonn' })).run(
       {},
       {
@@ -78,7 +78,7 @@ describe('client tools', () => {
     expect(result.output).toBe('{"sky":"grey"}')
   })
 
-  it('[ENS-K2] report the error of the client as a failed call', async () => {
+  it('[ENS-K2] Client tools report the error of the client as a failed call', async () => {
     const model = forecaster({ city: 'Bonn' })
     const run = startRecorded(team(model), { clientTools: [weather] })
     await nextTurn()
@@ -87,7 +87,7 @@ describe('client tools', () => {
     expect(output).toContain('The client could not execute the call of "get_weather": offline')
   })
 
-  it('[ENS-K2] cannot continue without an answer', async () => {
+  it('[ENS-K2] Client tools cannot continue without an answer', async () => {
     const run = startRecorded(team(forecaster({ city: 'Bonn' })), { clientTools: [weather] })
     await nextTurn()
     await expect(
@@ -100,7 +100,7 @@ describe('client tools', () => {
     run.release()
   })
 
-  it('do not ask the client about invalid input', async () => {
+  it('Client tools do not ask the client about invalid input', async () => {
     const model = forecaster({ town: 'Bonn' })
     const run = startRecorded(team(model), { clientTools: [weather] })
     const { output } = await run.handle.result
@@ -108,7 +108,7 @@ describe('client tools', () => {
     expect(run.events.filter(({ type }) => type === 'review_requested')).toEqual([])
   })
 
-  it('[ENS-K3] wait for all calls of a turn at once, and for another slot never', async () => {
+  it('[ENS-K3] Client tools wait for all calls of a turn at once, and for another slot never', async () => {
     const model = forecaster({ city: 'Bonn' }, { city: 'Ulm' }, { city: 'Kiel' })
     const process = team(model, { maxConcurrentToolCalls: 1 })
     const run = startRecorded(process, { clientTools: [weather] })
@@ -121,7 +121,7 @@ describe('client tools', () => {
     expect((await run.handle.result).output).toBe('sun 2 | sun 1 | sun 0')
   })
 
-  it('[ENS-K4] fail a call that is not answered in time', async () => {
+  it('[ENS-K4] Client tools fail a call that is not answered in time', async () => {
     const tool = { ...weather, timeoutMs: 5_000 }
     const run = startRecorded(team(forecaster({ city: 'Bonn' })), { clientTools: [tool] })
     await nextTurn()
@@ -130,7 +130,7 @@ describe('client tools', () => {
     expect([status, output]).toEqual(['COMPLETED', expect.stringContaining('within 5000 ms')])
   })
 
-  it('[ENS-G6] continue after a crash with the same open call, and the answer counts once', async () => {
+  it('[ENS-G6] Client tools continue after a crash with the same open call, and the answer counts once', async () => {
     const before = startRecorded(team(forecaster({ city: 'Bonn' }, { city: 'Ulm' })), {
       clientTools: [weather],
     })
@@ -150,7 +150,7 @@ describe('client tools', () => {
     expect(events.filter(({ type }) => type === 'review_decided')).toHaveLength(2)
   })
 
-  it('are refused when their names are taken or their definitions are invalid', async () => {
+  it('Client tools are refused when their names are taken or their definitions are invalid', async () => {
     const own = defineTool({
       name: 'get_weather',
       description: 'Own',
@@ -193,7 +193,7 @@ describe('client tools', () => {
     })
   })
 
-  it('are refused by an ensemble without agents', async () => {
+  it('Client tools are refused by an ensemble without agents', async () => {
     const files = ensemble({
       name: 'files',
       tasks: [task({ name: 'file', description: 'File', handler: () => 'filed' })],

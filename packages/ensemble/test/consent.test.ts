@@ -151,7 +151,7 @@ describe.each(CASES)('a review %s, after a change of %s', (kind, change) => {
   const parts: Parts = { ...PARTS, ...CHANGES[change] }
   const isSame = NOT_COVERED.includes(change)
 
-  it('[ENS-G15] is reused by a resumed run if the decision covers it, else asked again', async () => {
+  it('[ENS-G15] A review is reused by a resumed run if the decision covers it, else asked again', async () => {
     const steps = stepsUpTo((await record(kind)).steps, 'gate_closed')
     const end = await repeat(kind, { way: 'resume', parts, steps })
     expect(end).toMatchObject({ requested: isSame ? 0 : 1, withdrawn: 0, status: 'COMPLETED' })
@@ -159,7 +159,7 @@ describe.each(CASES)('a review %s, after a change of %s', (kind, change) => {
   })
 
   it.each(['resume', 'fork'] as const)(
-    '[ENS-G15] [ENS-G17] stays open in a %s if it is the same, else is withdrawn and asked again',
+    '[ENS-G15] [ENS-G17] A review stays open in a %s if it is the same, else is withdrawn and asked again',
     async (way) => {
       const { steps } = await record(kind)
       const open = stepsUpTo(steps, 'gate_opened')
@@ -171,7 +171,7 @@ describe.each(CASES)('a review %s, after a change of %s', (kind, change) => {
     },
   )
 
-  it('[ENS-G16] is asked again by each fork after its decision', async () => {
+  it('[ENS-G16] A review is asked again by each fork after its decision', async () => {
     const steps = stepsUpTo((await record(kind)).steps, 'gate_closed')
     for (let count = 0; count < 2; count += 1) {
       const end = await repeat(kind, { way: 'fork', parts, steps })
@@ -181,7 +181,7 @@ describe.each(CASES)('a review %s, after a change of %s', (kind, change) => {
   })
 
   it.each(['models', 'frozen'] as const)(
-    '[ENS-E25] [ENS-E26] is never asked again by a replay in the mode %s',
+    '[ENS-E25] [ENS-E26] A review is never asked again by a replay in the mode %s',
     async (way) => {
       const { steps } = await record(kind)
       const end = await repeat(kind, { way, parts, steps })

@@ -21,17 +21,17 @@ const plain = task({ description: 'Write a line' })
 const typed = task({ description: 'Find a person', output: Person })
 const parsed = task({ description: 'Find a day', output: Day })
 
-test('[ENS-E10] the output of a task without a schema is text', () => {
+test('[ENS-E10] The output of a task without a schema is text', () => {
   expectTypeOf(plain).toEqualTypeOf<Task<string>>()
   expectTypeOf(result.outputOf(plain)).toEqualTypeOf<string | undefined>()
 })
 
-test('[ENS-E10] the output of a task has the type of its schema, TypeBox or any Standard Schema', () => {
+test('[ENS-E10] The output of a task has the type of its schema, TypeBox or any Standard Schema', () => {
   expectTypeOf(result.outputOf(typed)).toEqualTypeOf<{ name: string; age?: number } | undefined>()
   expectTypeOf(result.outputOf(parsed)).toEqualTypeOf<{ day: string; length: number } | undefined>()
 })
 
-test('a copy of a task keeps its type; with another schema it gets the type of that schema', () => {
+test('A copy of a task keeps its type; with another schema it gets the type of that schema', () => {
   expectTypeOf(task({ ...typed, maxIterations: 3 })).toEqualTypeOf(typed)
   expectTypeOf(task({ ...plain, name: 'other' })).toEqualTypeOf(plain)
   expectTypeOf(task({ ...typed, output: Type.Array(Type.String()) })).toEqualTypeOf<
@@ -39,13 +39,13 @@ test('a copy of a task keeps its type; with another schema it gets the type of t
   >()
 })
 
-test('tasks of any type can be in an ensemble and in the context of a task', () => {
+test('Tasks of any type can be in an ensemble and in the context of a task', () => {
   const summary = task({ description: 'Sum up', context: [plain, typed, parsed] })
   const team = ensemble({ name: 'team', tasks: [plain, typed, parsed, summary] })
   expectTypeOf(team.run()).resolves.toEqualTypeOf<RunResult>()
 })
 
-test('[ENS-T9] a handler returns text, a result or a value of the schema, or a promise of one', () => {
+test('[ENS-T9] A handler returns text, a result or a value of the schema, or a promise of one', () => {
   task({ description: 'Count', handler: () => 'three' })
   task({ description: 'Count', handler: () => ToolResult.failure('No') })
   task({ description: 'Find', output: Person, handler: () => ({ name: 'Ada' }) })
@@ -57,7 +57,7 @@ test('[ENS-T9] a handler returns text, a result or a value of the schema, or a p
   task({ description: 'Find', output: Person, handler: async () => ({ age: 7 }) })
 })
 
-test('[ENS-T9] a handler has a typed context, and can be replaced by a tool', () => {
+test('[ENS-T9] A handler has a typed context, and can be replaced by a tool', () => {
   task({
     description: 'Count',
     handler({ context, inputs, signal, attempt }) {
@@ -80,7 +80,7 @@ test('[ENS-T9] a handler has a typed context, and can be replaced by a tool', ()
   >()
 })
 
-test('an unknown option of a task is an error, with and without a schema', () => {
+test('An unknown option of a task is an error, with and without a schema', () => {
   // @ts-expect-error -- "reviw" is not an option
   task({ description: 'Pay', reviw: { prompt: 'Pay?' } })
   // @ts-expect-error -- "reviw" is not an option
@@ -95,7 +95,7 @@ test('an unknown option of a task is an error, with and without a schema', () =>
   task({ description: 'Pay', review: { onTimeout: 'FAL' } })
 })
 
-test('an unknown option of an agent or an ensemble is an error', () => {
+test('An unknown option of an agent or an ensemble is an error', () => {
   // @ts-expect-error -- "tool" is not an option
   agent({ role: 'Clerk', goal: 'Pay', tool: [] })
   // @ts-expect-error -- "reviewPolice" is not an option

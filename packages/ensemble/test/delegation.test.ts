@@ -41,7 +41,7 @@ async function manage(replies: RoleScript, delegation: DelegationLimits = {}) {
 }
 
 describe('[ENS-H1] a limit of delegation', () => {
-  it('rejects an unknown role and lists the known ones', async () => {
+  it('A limit of delegation rejects an unknown role and lists the known ones', async () => {
     const { answers, events } = await manage([delegate(['D', 'Work']), 'Done'])
     expect(answers).toEqual(['Error: No agent has the role "D". Available: [A, B, C]'])
     expect(eventsOf(events, 'delegation_started')).toEqual([])
@@ -56,7 +56,7 @@ describe('[ENS-H1] a limit of delegation', () => {
     ])
   })
 
-  it('rejects a worker that is not allowed', async () => {
+  it('A limit of delegation rejects a worker that is not allowed', async () => {
     const { answers } = await manage([delegate(['C', 'Work'], ['B', 'Work']), 'Done'], {
       allowedWorkers: ['A', 'B'],
     })
@@ -66,13 +66,13 @@ describe('[ENS-H1] a limit of delegation', () => {
     ])
   })
 
-  it('rejects a blank task', async () => {
+  it('A limit of delegation rejects a blank task', async () => {
     const { answers, events } = await manage([delegate(['A', ' \n']), 'Done'])
     expect(answers).toEqual(['Error: taskDescription must not be blank'])
     expect(eventsOf(events, 'delegation_failed')).toHaveLength(1)
   })
 
-  it('rejects more delegations than the run allows, also in one turn', async () => {
+  it('A limit of delegation rejects more delegations than the run allows, also in one turn', async () => {
     const { answers, events } = await manage(
       [delegate(['A', '1'], ['B', '2'], ['C', '3']), delegate(['A', '4']), 'Done'],
       { maxDelegations: 2 },
@@ -83,7 +83,7 @@ describe('[ENS-H1] a limit of delegation', () => {
     expect(eventsOf(events, 'delegation_failed')).toHaveLength(2)
   })
 
-  it('rejects more delegations than a worker allows, for all workers or by role', async () => {
+  it('A limit of delegation rejects more delegations than a worker allows, for all workers or by role', async () => {
     const replies = [delegate(['A', '1'], ['A', '2'], ['B', '3'], ['B', '4']), 'Done']
     const refused = (role: string) =>
       `Error: All 1 delegations to "${role}" are used up: work with what you have`
@@ -101,7 +101,7 @@ describe('[ENS-H1] a limit of delegation', () => {
     ])
   })
 
-  it('rejects a later stage before the previous one is completed', async () => {
+  it('A limit of delegation rejects a later stage before the previous one is completed', async () => {
     const replies = [
       delegate(['C', 'early'], ['A', 'go']),
       delegate(['C', 'early']),
@@ -121,7 +121,7 @@ describe('[ENS-H1] a limit of delegation', () => {
 })
 
 describe('[ENS-H1] a policy', () => {
-  it('is called before each delegation, in order, until one rejects', async () => {
+  it('A policy is called before each delegation, in order, until one rejects', async () => {
     const asked: unknown[] = []
     const { answers, events } = await manage([delegate(['A', 'Dig'], ['B', 'Dig']), 'Done'], {
       policies: [
@@ -149,7 +149,7 @@ describe('[ENS-H1] a policy', () => {
     ])
   })
 
-  it('can change the worker and the description; limits apply to the changed request', async () => {
+  it('A policy can change the worker and the description; limits apply to the changed request', async () => {
     const { model, answers, events } = await manage(
       [delegate(['A', 'Dig'], ['A', 'Dig']), 'Done'],
       {
@@ -179,7 +179,7 @@ describe('[ENS-H1] a policy', () => {
       () => false as never,
       'A delegation policy must return true, a reason or a change, got false',
     ],
-  ])('that %s rejects the delegation', async (_what, policy, reason) => {
+  ])('A policy that %s rejects the delegation', async (_what, policy, reason) => {
     const { answers, events } = await manage([delegate(['A', 'Dig']), 'Done'], {
       policies: [policy],
     })
@@ -189,7 +189,7 @@ describe('[ENS-H1] a policy', () => {
   })
 })
 
-it('[ENS-H1] a policy that answers after a cancel begins nothing', async () => {
+it('[ENS-H1] A policy that answers after a cancel begins nothing', async () => {
   const clock = fakeClock()
   const controller = new AbortController()
   const model = teamModel({ [MANAGER]: [delegate(['A', 'Dig'])], A: ['never'] })
@@ -215,7 +215,7 @@ it('[ENS-H1] a policy that answers after a cancel begins nothing', async () => {
   expect(model.requestsOf('A')).toEqual([])
 })
 
-it('[ENS-H1] a policy that accepts while the call is being stopped begins nothing', async () => {
+it('[ENS-H1] A policy that accepts while the call is being stopped begins nothing', async () => {
   const clock = fakeClock()
   const controller = new AbortController()
   const model = teamModel({ [MANAGER]: [delegate(['A', 'Dig'])], A: ['never'] })
@@ -240,7 +240,7 @@ it('[ENS-H1] a policy that accepts while the call is being stopped begins nothin
 })
 
 describe('[ENS-H5] a manager with required workers', () => {
-  it('fails the run with CONSTRAINT_VIOLATION and names every missing role', async () => {
+  it('A manager with required workers fails the run with CONSTRAINT_VIOLATION and names every missing role', async () => {
     const { result, events } = await manage([delegate(['B', 'Work']), 'Done'], {
       requiredWorkers: ['A', 'B', 'C'],
     })
@@ -258,7 +258,7 @@ describe('[ENS-H5] a manager with required workers', () => {
     ])
   })
 
-  it('is completed when all delegations were made', async () => {
+  it('A manager with required workers is completed when all delegations were made', async () => {
     const { result } = await manage([delegate(['A', '1'], ['B', '2']), 'Done'], {
       requiredWorkers: ['A', 'B'],
     })
@@ -266,7 +266,7 @@ describe('[ENS-H5] a manager with required workers', () => {
   })
 })
 
-it('[ENS-W8] ensemble rejects invalid limits of delegation, all at once', () => {
+it('[ENS-W8] ensemble() rejects invalid limits of delegation, all at once', () => {
   const make = () =>
     ensemble({
       name: 'team',

@@ -67,7 +67,7 @@ function listDirectives(model: Scripted): readonly (readonly string[])[] {
 }
 
 describe('[ENS-D1] a directive', () => {
-  it('reaches a running task once, at its next model call, after the messages so far', async () => {
+  it('A directive reaches a running task once, at its next model call, after the messages so far', async () => {
     const model = working(3)
     const run = start(team({ write: model }))
     await clock.advance(1_500)
@@ -92,7 +92,7 @@ describe('[ENS-D1] a directive', () => {
     ])
   })
 
-  it('reaches a later task in its first prompt, before the task itself', async () => {
+  it('A directive reaches a later task in its first prompt, before the task itself', async () => {
     const [write, check] = [working(1), working(0)]
     const run = start(team({ write, check }))
     await clock.advance(500)
@@ -106,7 +106,7 @@ describe('[ENS-D1] a directive', () => {
     expect(listDelivered(run)).toEqual(['d1 check 1.0'])
   })
 
-  it('reaches all tasks of a role, or every task, once each', async () => {
+  it('A directive reaches all tasks of a role, or every task, once each', async () => {
     const models = { write: working(1), check: working(1), rewrite: working(1) }
     const run = start(team(models))
     run.handle.inject({ content: 'To writers', to: 'Writer', id: 'w' })
@@ -126,7 +126,7 @@ describe('[ENS-D1] a directive', () => {
     ])
   })
 
-  it('reaches the retry of a call if it arrives during the wait', async () => {
+  it('A directive reaches the retry of a call if it arrives during the wait', async () => {
     const model = scriptedModel([
       new TuttiError('MODEL_FAILED', 'Overloaded', { retryable: true }),
       'done',
@@ -141,7 +141,7 @@ describe('[ENS-D1] a directive', () => {
     expect(listDelivered(run)).toEqual(['d write 1.0'])
   })
 
-  it('can be a plain text, which is for every task', async () => {
+  it('A directive can be a plain text, which is for every task', async () => {
     const model = working(1)
     const run = start(team({ write: model }))
     await nextTurn()
@@ -151,7 +151,7 @@ describe('[ENS-D1] a directive', () => {
     expect(listDirectives(model)).toEqual([[], ['Be kind']])
   })
 
-  it('reaches the workers of a manager by the names of their tasks, also when repeated', async () => {
+  it('A directive reaches the workers of a manager by the names of their tasks, also when repeated', async () => {
     const delegate = {
       toolCalls: [
         { name: 'delegate_task', arguments: { agentRole: 'Writer', taskDescription: 'Write' } },
@@ -168,7 +168,7 @@ describe('[ENS-D1] a directive', () => {
   })
 })
 
-it('[ENS-D1] an expired directive reaches no further task', async () => {
+it('[ENS-D1] An expired directive reaches no further task', async () => {
   const models = { write: working(2), check: working(0) }
   const run = start(team(models))
   await clock.advance(100)
@@ -187,7 +187,7 @@ it('[ENS-D1] an expired directive reaches no further task', async () => {
   ])
 })
 
-it('[ENS-D2] the directives of one call are ordered by priority, then by arrival', async () => {
+it('[ENS-D2] The directives of one call are ordered by priority, then by arrival', async () => {
   const model = working(1)
   const run = start(team({ write: model }))
   await clock.advance(500)
@@ -206,7 +206,7 @@ it('[ENS-D2] the directives of one call are ordered by priority, then by arrival
 })
 
 describe('[ENS-D3] a directive that reached an attempt', () => {
-  it('reaches the first prompt of the next one although it has expired, unlike one that expired before delivery', async () => {
+  it('A directive that reached an attempt also reaches the first prompt of the next one after it expired, unlike an undelivered one', async () => {
     const model = scriptedModel([CALL, 'draft', CALL, 'better'])
     const made = team({ write: model })
     const tasks = made.tasks.map((one) =>
@@ -230,7 +230,7 @@ describe('[ENS-D3] a directive that reached an attempt', () => {
 })
 
 describe('[ENS-S3] an invalid directive is rejected and reaches no task', () => {
-  it('with every problem and the available targets', async () => {
+  it('An invalid directive is rejected with every problem and the available targets, and reaches no task', async () => {
     const model = working(1)
     const run = start(team({ write: model, check: working(0) }))
     const bad = { content: ' ', to: 'Nobody', ttlMs: 0, priority: 'URGENT' }
@@ -254,7 +254,7 @@ describe('[ENS-S3] an invalid directive is rejected and reaches no task', () => 
     )
   })
 
-  it('if its id is already used', async () => {
+  it('A directive is rejected if its id is already used, and reaches no task', async () => {
     const model = working(1)
     const run = start(team({ write: model }))
     run.handle.inject({ content: 'First', id: 'd' })

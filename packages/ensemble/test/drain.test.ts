@@ -58,7 +58,7 @@ async function drainsAfter(run: RunProcess, ms: number): Promise<readonly boolea
 const OPEN = [false, false, true]
 
 describe('[ENS-E17] draining waits for work in flight and records it', () => {
-  it('for a model call, without calling the tools that it requests', async () => {
+  it('Draining waits for a model call in flight, without calling the tools that it requests', async () => {
     const calls = new Calls()
     const model = scriptedModel([{ ...asks, text: 'Hm' }, 'done'], {
       clock: calls.clock,
@@ -72,7 +72,7 @@ describe('[ENS-E17] draining waits for work in flight and records it', () => {
     expect(calls.begun).toEqual([])
   })
 
-  it('for a tool, without calling the model again', async () => {
+  it('Draining waits for a tool in flight, without calling the model again', async () => {
     const calls = new Calls()
     const model = scriptedModel([asks, 'done'])
     const run = calls.start({
@@ -88,7 +88,7 @@ describe('[ENS-E17] draining waits for work in flight and records it', () => {
     expect(model.requests).toHaveLength(1)
   })
 
-  it('for a model call after a tool that never began', async () => {
+  it('Draining waits for a model call after a tool that never began', async () => {
     const calls = new Calls()
     const model = scriptedModel([asks, 'done'], { clock: calls.clock, delayMs: 50 })
     const tools = [look(calls, { requireApproval: true })]
@@ -101,7 +101,7 @@ describe('[ENS-E17] draining waits for work in flight and records it', () => {
     expect(await drainsAfter(run, 50)).toEqual(OPEN)
   })
 
-  it('for a handler, and completes its task', async () => {
+  it('Draining waits for a handler, and completes its task', async () => {
     const calls = new Calls()
     const run = calls.start({ description: 'Do', handler: () => calls.take('handler', 50) })
     await nextTurn()
@@ -109,7 +109,7 @@ describe('[ENS-E17] draining waits for work in flight and records it', () => {
     expect((await run.handle.result).status).toBe('COMPLETED')
   })
 
-  it.each(['input', 'output'] as const)('for an %s guardrail', async (which) => {
+  it.each(['input', 'output'] as const)('Draining waits for an %s guardrail', async (which) => {
     const calls = new Calls()
     const model = scriptedModel(() => 'done')
     const guard = () => calls.take('guard', 50).then(() => true)
@@ -122,7 +122,7 @@ describe('[ENS-E17] draining waits for work in flight and records it', () => {
     expect(model.requests).toHaveLength(which === 'input' ? 0 : 1)
   })
 
-  it('for reading and writing memory, together with the end of the task', async () => {
+  it('Draining waits for reading and writing memory, together with the end of the task', async () => {
     const calls = new Calls()
     const store = {
       retrieve: () => calls.take('retrieve', 50).then(() => []),
@@ -144,7 +144,7 @@ describe('[ENS-E17] draining waits for work in flight and records it', () => {
     expect(writing.steps.at(-1)?.kind).toBe('task_completed')
   })
 
-  it('for a reflection, and reads nothing for another one', async () => {
+  it('Draining waits for a reflection, and reads nothing for another one', async () => {
     const calls = new Calls()
     const reflections = {
       get: () => calls.take('get', 0).then(() => undefined),
@@ -168,7 +168,7 @@ describe('[ENS-E17] draining waits for work in flight and records it', () => {
     expect(run.steps.at(-1)?.kind).toBe('task_completed')
   })
 
-  it('for a slow commit, until it is durable', async () => {
+  it('Draining waits for a slow commit, until it is durable', async () => {
     const calls = new Calls()
     const committed = Promise.withResolvers<void>()
     const run = calls.start(
@@ -184,7 +184,7 @@ describe('[ENS-E17] draining waits for work in flight and records it', () => {
 })
 
 describe('[ENS-E17] draining resolves at once', () => {
-  it('before anything has begun, and begins nothing', async () => {
+  it('Draining resolves at once before anything has begun, and begins nothing', async () => {
     const calls = new Calls()
     const model = scriptedModel(() => 'done')
     const run = calls.start({ description: 'Do', model })
@@ -194,7 +194,7 @@ describe('[ENS-E17] draining resolves at once', () => {
   })
 
   it.each(['function', 'tool', 'guardrail', 'memory', 'reflection'])(
-    'and begins no %s',
+    'Draining resolves at once and begins no %s',
     async (what) => {
       const calls = new Calls()
       const model = scriptedModel(() => 'done')
@@ -219,18 +219,21 @@ describe('[ENS-E17] draining resolves at once', () => {
     },
   )
 
-  it.each(['a model', 'a task'])('while %s waits for a retry', async (what) => {
-    const calls = new Calls()
-    const code = what === 'a model' ? 'MODEL_FAILED' : 'TASK_FAILED'
-    const model = timedModel(calls.clock, 0, new TuttiError(code, 'Busy', { retryable: true }))
-    const run = calls.start({ description: 'Do', model, retries: what === 'a model' ? 0 : 1 })
-    await run.clock.advance(0)
-    expect(await isSettled(run.handle.drain())).toBe(true)
-    await run.clock.advance(60_000)
-    expect(model.requests).toHaveLength(1)
-  })
+  it.each(['a model', 'a task'])(
+    'Draining resolves at once while %s waits for a retry',
+    async (what) => {
+      const calls = new Calls()
+      const code = what === 'a model' ? 'MODEL_FAILED' : 'TASK_FAILED'
+      const model = timedModel(calls.clock, 0, new TuttiError(code, 'Busy', { retryable: true }))
+      const run = calls.start({ description: 'Do', model, retries: what === 'a model' ? 0 : 1 })
+      await run.clock.advance(0)
+      expect(await isSettled(run.handle.drain())).toBe(true)
+      await run.clock.advance(60_000)
+      expect(model.requests).toHaveLength(1)
+    },
+  )
 
-  it('while a model call waits for its rate limit', async () => {
+  it('Draining resolves at once while a model call waits for its rate limit', async () => {
     const calls = new Calls()
     const model = scriptedModel([asks, 'done'])
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
@@ -242,7 +245,7 @@ describe('[ENS-E17] draining resolves at once', () => {
     expect(model.requests).toHaveLength(0)
   })
 
-  it('while a tool waits for approval, and its body does not run after the approval', async () => {
+  it('Draining resolves at once while a tool waits for approval, and its body does not run after the approval', async () => {
     const calls = new Calls()
     const model = scriptedModel([asks, 'done'])
     const tools = [look(calls, { requireApproval: true, idempotent: false })]
@@ -263,7 +266,7 @@ describe('[ENS-E17] draining resolves at once', () => {
     expect(calls.begun).toEqual(['look'])
   })
 
-  it('while a worker and its delegator wait for a reviewer', async () => {
+  it('Draining resolves at once while a worker and its delegator wait for a reviewer', async () => {
     const delegation = {
       toolCalls: [{ name: 'delegate_task', arguments: { agentRole: 'W', taskDescription: 'Do' } }],
     }
@@ -281,7 +284,7 @@ describe('[ENS-E17] draining resolves at once', () => {
     expect(await isSettled(run.handle.drain())).toBe(true)
   })
 
-  it('after the end of the run, also repeatedly', async () => {
+  it('Draining resolves at once after the end of the run, also repeatedly', async () => {
     const calls = new Calls()
     const run = calls.start({ description: 'Do', model: scriptedModel(() => 'done') })
     await run.handle.result
@@ -289,7 +292,7 @@ describe('[ENS-E17] draining resolves at once', () => {
     expect(await isSettled(run.handle.drain())).toBe(true)
   })
 
-  it('after its journal failed, so that the run could not continue', async () => {
+  it('Draining resolves at once after the journal failed, so that the run could not continue', async () => {
     const calls = new Calls()
     const lost = new TuttiError('FENCED', 'Lost')
     const journal = {
@@ -304,7 +307,7 @@ describe('[ENS-E17] draining resolves at once', () => {
 })
 
 describe('[ENS-E17] a draining run', () => {
-  it('waits for a tool that asks from inside a call that must not be repeated', async () => {
+  it('A draining run waits for a tool that asks from inside a call that must not be repeated', async () => {
     const calls = new Calls()
     const asking = defineTextTool({
       name: 'look',
@@ -326,7 +329,7 @@ describe('[ENS-E17] a draining run', () => {
     expect(run.steps.at(-1)).toMatchObject({ kind: 'tool_ended', text: 'asked' })
   })
 
-  it('emits no event, accepts commands, and can be cancelled', async () => {
+  it('A draining run emits no event, accepts commands, and can be cancelled', async () => {
     const calls = new Calls()
     const run = calls.start({ description: 'Do', model: scriptedModel(() => 'done') })
     await run.handle.drain()
@@ -339,7 +342,7 @@ describe('[ENS-E17] a draining run', () => {
     expect(rebuildState(run).tasks[0]).toMatchObject({ status: 'CANCELLED' })
   })
 
-  it('ends with the reason for which it is released', async () => {
+  it('A draining run ends with the reason for which it is released', async () => {
     const calls = new Calls()
     const controller = new AbortController()
     const run = calls.start(

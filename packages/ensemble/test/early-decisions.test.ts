@@ -39,7 +39,7 @@ async function decided(of: Ensemble, id: string): Promise<[RecordedRun, string]>
 }
 
 describe('[ENS-G12] a decision that arrives before its review is open again', () => {
-  it('waits for the review and decides it, and the run is not reported as waiting', async () => {
+  it('A decision that arrives before its review is open again waits for the review and decides it, and the run is not reported as waiting', async () => {
     const from = await releaseAtReview(team())
     const run = startRecorded(team(), { from })
     expect(run.handle.snapshot().reviews).toEqual([])
@@ -49,7 +49,7 @@ describe('[ENS-G12] a decision that arrives before its review is open again', ()
     expect(run.waits.count).toBe(0)
   })
 
-  it('is checked when the review opens; if it is invalid, the review stays open and the run waits', async () => {
+  it('A decision that arrives before its review opens again is checked when it opens; if the decision is invalid, the review stays open and the run waits', async () => {
     const from = await releaseAtReview(team())
     const run = startRecorded(team(), { from })
     await expect(
@@ -61,7 +61,7 @@ describe('[ENS-G12] a decision that arrives before its review is open again', ()
     expect((await run.handle.result).status).toBe('COMPLETED')
   })
 
-  it('is rejected if another decision came first', async () => {
+  it('A decision that arrives before its review is open again is rejected if another decision came first', async () => {
     const from = await releaseAtReview(team())
     const run = startRecorded(team(), { from })
     const first = run.handle.decide(from.reviewId, yes)
@@ -71,7 +71,7 @@ describe('[ENS-G12] a decision that arrives before its review is open again', ()
     expect((await run.handle.result).status).toBe('COMPLETED')
   })
 
-  it('is rejected if the review had already timed out', async () => {
+  it('A decision that arrives before its review is open again is rejected if the review had already timed out', async () => {
     const from = await releaseAtReview(team(1_000))
     const clock = fakeClock(Date.UTC(2026, 0, 1) + 1_000)
     const run = startRecorded(team(1_000), { from, clock })
@@ -82,7 +82,7 @@ describe('[ENS-G12] a decision that arrives before its review is open again', ()
     expect(eventsOf(run.events, 'review_timed_out')).toHaveLength(1)
   })
 
-  it('is rejected if the review never opens again because the run is cancelled', async () => {
+  it('A decision that arrives before its review is open again is rejected if the review never opens again because the run is cancelled', async () => {
     const from = await releaseAtReview(team())
     const run = startRecorded(team(), { from })
     const early = run.handle.decide(from.reviewId, yes)
@@ -94,7 +94,7 @@ describe('[ENS-G12] a decision that arrives before its review is open again', ()
     })
   })
 
-  it('is rejected if the run was ended early before the review could open', async () => {
+  it('A decision that arrives before its review is open again is rejected if the run was ended early before the review could open', async () => {
     const model = scriptedModel(() => 'done')
     const review = { timeoutMs: Infinity }
     const two = () =>
@@ -118,7 +118,7 @@ describe('[ENS-G12] a decision that arrives before its review is open again', ()
     expect(closed).toHaveLength(2)
   })
 
-  it('is rejected at once if the review is unknown', async () => {
+  it('A decision that arrives before its review is open again is rejected at once if the review is unknown', async () => {
     const from = await releaseAtReview(team())
     const run = startRecorded(team(), { from })
     await expect(run.handle.decide('review-x', yes)).rejects.toMatchObject({
@@ -134,7 +134,7 @@ describe('[ENS-G12] the decision that closed a review, sent again', () => {
     return [run, run.handle.snapshot().reviews[0]?.reviewId ?? '']
   }
 
-  it('is accepted under its id in the same process once it is durable', async () => {
+  it('A repeated decision is accepted under its id in the same process once it is durable', async () => {
     const stored = Promise.withResolvers<void>()
     const run = startRecorded(team(), {
       journal: {
@@ -153,15 +153,18 @@ describe('[ENS-G12] the decision that closed a review, sent again', () => {
     await Promise.all([first, again, later])
   })
 
-  it.each([{ id: 'd2' }, {}])('is rejected with another id or none: %j', async (identity) => {
-    const [run, reviewId] = await opened()
-    await run.handle.decide(reviewId, { ...yes, id: 'd1' })
-    await expect(run.handle.decide(reviewId, { ...yes, ...identity })).rejects.toMatchObject({
-      code: 'REVIEW_RESOLVED',
-    })
-  })
+  it.each([{ id: 'd2' }, {}])(
+    'A repeated decision is rejected with another id or none: %j',
+    async (identity) => {
+      const [run, reviewId] = await opened()
+      await run.handle.decide(reviewId, { ...yes, id: 'd1' })
+      await expect(run.handle.decide(reviewId, { ...yes, ...identity })).rejects.toMatchObject({
+        code: 'REVIEW_RESOLVED',
+      })
+    },
+  )
 
-  it('is rejected if it had no id', async () => {
+  it('A repeated decision is rejected if it had no id', async () => {
     const [run, reviewId] = await opened()
     await run.handle.decide(reviewId, yes)
     await expect(run.handle.decide(reviewId, yes)).rejects.toMatchObject({
@@ -169,7 +172,7 @@ describe('[ENS-G12] the decision that closed a review, sent again', () => {
     })
   })
 
-  it('is accepted under its id in another process, which rejects any other decision', async () => {
+  it('A repeated decision is accepted under its id in another process, which rejects any other decision', async () => {
     const [from, reviewId] = await decided(team(), 'd1')
     expect(from.steps).toContainEqual(
       expect.objectContaining({ kind: 'gate_closed', decision: { ...yes, id: 'd1' } }),

@@ -42,7 +42,7 @@ function cutAfter({ events, steps }: RecordedRun, kind: string): RecordedRun {
 }
 
 describe('[ENS-G14] after an EDIT of a tool call', () => {
-  it('the model, the event of the call and the conversation have the new input', async () => {
+  it('The model, the event of the call and the conversation have the new input after an EDIT', async () => {
     const run = watchRun(paying(), { reviewer: scriptedReviewer([EDIT]) })
     expect(await run.ended).toMatchObject({ output: `${NOTE}\n\nok` })
     expect(eventsOf(run.events, 'tool_called')).toMatchObject([
@@ -52,7 +52,7 @@ describe('[ENS-G14] after an EDIT of a tool call', () => {
     expect(second?.messages.at(-1)).toMatchObject({ role: 'tool', content: `${NOTE}\n\nok` })
   })
 
-  it('the model gets the new input also if the tool fails', async () => {
+  it('The model gets the new input of an EDIT also if the tool fails', async () => {
     const failing = paying(() => {
       throw new Error('No money')
     })
@@ -61,7 +61,7 @@ describe('[ENS-G14] after an EDIT of a tool call', () => {
   })
 
   it.each(['gate_closed', 'tool_ended', 'model_turn'])(
-    'a run that is resumed after %s gives the model the same text',
+    'A run that is resumed after %s gives the model the same text for an edited call',
     async (kind) => {
       const first = startRecorded(paying(), { reviewer: scriptedReviewer([EDIT]) })
       await first.handle.result
@@ -71,7 +71,7 @@ describe('[ENS-G14] after an EDIT of a tool call', () => {
     },
   )
 
-  it('the model gets the new input of a call whose outcome is unknown', async () => {
+  it('The model gets the new input of an edited call whose outcome is unknown', async () => {
     const first = startRecorded(paying(), { reviewer: scriptedReviewer([EDIT]) })
     await first.handle.result
     const from = cutAfter(first, 'tool_begun')
@@ -84,7 +84,7 @@ describe('[ENS-G14] after an EDIT of a tool call', () => {
     expect(output).toContain('its outcome is unknown')
   })
 
-  it('the model gets no note after CONTINUE, or about the result of a client tool', async () => {
+  it('The model gets no note after CONTINUE, or about the result of a client tool', async () => {
     const continued = watchRun(paying(), { reviewer: scriptedReviewer([{ action: 'CONTINUE' }]) })
     expect(await continued.ended).toMatchObject({ output: 'ok' })
     const team = ensemble({

@@ -40,7 +40,7 @@ const EMPTY: readonly (readonly [string, ScriptEntry])[] = [
 ]
 
 describe.each(EMPTY)('[ENS-L32] an answer with %s', (_, empty) => {
-  it('is requested once more, and the next answer is the output', async () => {
+  it('An empty answer is requested once more, and the next answer is the output', async () => {
     const { events, result, requests } = await run([empty, 'The answer'])
     expect(result).toMatchObject({ status: 'COMPLETED', output: 'The answer' })
     expect(requests).toHaveLength(2)
@@ -50,7 +50,7 @@ describe.each(EMPTY)('[ENS-L32] an answer with %s', (_, empty) => {
     expect(eventsOf(events, 'llm_iteration_completed')).toHaveLength(2)
   })
 
-  it('fails the task with OUTPUT_EMPTY if it is empty again', async () => {
+  it('An empty answer fails the task with OUTPUT_EMPTY if it is empty again', async () => {
     const { events, result, requests } = await run([empty, empty])
     expect(result).toMatchObject({
       status: 'FAILED',
@@ -66,14 +66,14 @@ describe.each(EMPTY)('[ENS-L32] an answer with %s', (_, empty) => {
     expect(eventsOf(events, 'task_failed')).toMatchObject([{ code: 'OUTPUT_EMPTY' }])
   })
 
-  it('is the output of a task that allows it', async () => {
+  it('An empty answer is the output of a task that allows it', async () => {
     const { result, requests } = await run([empty], { allowEmptyOutput: true })
     expect(result.status).toBe('COMPLETED')
     expect(result.output?.trim()).toBe('')
     expect(requests).toHaveLength(1)
   })
 
-  it('is requested once more also from a task with a schema, and does not count as a correction', async () => {
+  it('An empty answer is requested once more also from a task with a schema, and does not count as a correction', async () => {
     const output = Type.Object({ size: Type.Number() })
     const good = await run([empty, '{"size":1}'], { output, outputRetries: 0 })
     expect(good.result).toMatchObject({ status: 'COMPLETED', output: '{"size":1}' })
@@ -85,7 +85,7 @@ describe.each(EMPTY)('[ENS-L32] an answer with %s', (_, empty) => {
 })
 
 describe('[ENS-L32] text that a model writes with its last tool calls', () => {
-  it('stays in the conversation when the answer after it is empty', async () => {
+  it('Text that a model writes with its last tool calls stays in the conversation when the answer after it is empty', async () => {
     const { result, requests } = await run([logging, '', 'Here is the full answer, again'])
     expect(result).toMatchObject({ output: 'Here is the full answer, again' })
     const assistant = requests[2]?.messages.filter(({ role }) => role === 'assistant')
@@ -95,23 +95,26 @@ describe('[ENS-L32] text that a model writes with its last tool calls', () => {
   it.each([
     ['the second answer is empty too', ''],
     ['the provider rejects the second request', new Error('400 messages: bad')],
-  ])('is in the error and in the events when %s', async (_, last) => {
-    const team = { modelRetries: 0 }
-    const { events, result } = await run([LOGS, '', last], {}, team)
-    expect(result).toMatchObject({
-      status: 'FAILED',
-      error: {
-        code: 'OUTPUT_EMPTY',
-        message: expect.stringContaining('Here is the full answer'),
-        details: { textWithCalls: 'Here is the full answer' },
-      },
-    })
-    expect(eventsOf(events, 'llm_iteration_completed')[0]).toMatchObject({
-      responseText: 'Here is the full answer',
-    })
-  })
+  ])(
+    'Text that a model writes with its last tool calls is in the error and in the events when %s',
+    async (_, last) => {
+      const team = { modelRetries: 0 }
+      const { events, result } = await run([LOGS, '', last], {}, team)
+      expect(result).toMatchObject({
+        status: 'FAILED',
+        error: {
+          code: 'OUTPUT_EMPTY',
+          message: expect.stringContaining('Here is the full answer'),
+          details: { textWithCalls: 'Here is the full answer' },
+        },
+      })
+      expect(eventsOf(events, 'llm_iteration_completed')[0]).toMatchObject({
+        responseText: 'Here is the full answer',
+      })
+    },
+  )
 
-  it('is in the error when the script of a scripted model ends', async () => {
+  it('Text that a model writes with its last tool calls is in the error when the script of a scripted model ends', async () => {
     const { result } = await run([LOGS, ''])
     expect(result.error).toMatchObject({
       code: 'OUTPUT_EMPTY',
@@ -121,19 +124,19 @@ describe('[ENS-L32] text that a model writes with its last tool calls', () => {
 })
 
 describe('[ENS-L32] the request after an empty answer', () => {
-  it('is made once per attempt, also if the model calls tools in between', async () => {
+  it('The request after an empty answer is made once per attempt, also if the model calls tools in between', async () => {
     const { result, requests } = await run(['', logging, ''])
     expect(result.error?.code).toBe('OUTPUT_EMPTY')
     expect(requests).toHaveLength(3)
   })
 
-  it('is made in each attempt of a task with retries', async () => {
+  it('The request after an empty answer is made in each attempt of a task with retries', async () => {
     const { result, requests } = await run(['', '', '', 'done'], { retries: 1 })
     expect(result).toMatchObject({ output: 'done', tasks: [{ attempt: 2 }] })
     expect(requests).toHaveLength(4)
   })
 
-  it('[ENS-L4] does not count as a turn, and follows a request for the final answer', async () => {
+  it('[ENS-L4] The request after an empty answer does not count as a turn, and follows a request for the final answer', async () => {
     const { result, requests } = await run([logging, '', 'done'], { maxIterations: 1 })
     expect(result).toMatchObject({ output: 'done' })
     expect(requests.map(({ toolChoice }) => toolChoice)).toEqual(['auto', 'none', 'none'])
@@ -147,49 +150,49 @@ describe('[ENS-L32] the request after an empty answer', () => {
     expect(open.requests.map(({ toolChoice }) => toolChoice)).toEqual(['auto', 'auto', 'auto'])
   })
 
-  it('is not made for an answer whose earlier part has text', async () => {
+  it('The request after an empty answer is not made for an answer whose earlier part has text', async () => {
     const { result, requests } = await run([{ text: 'First half', finishReason: 'length' }, ''])
     expect(result).toMatchObject({ status: 'COMPLETED', output: 'First half' })
     expect(requests).toHaveLength(2)
   })
 
-  it('can be answered with a text that is cut, which is continued', async () => {
+  it('The request after an empty answer can be answered with a text that is cut, which is continued', async () => {
     const { result } = await run(['', { text: 'one ', finishReason: 'length' }, 'two'])
     expect(result).toMatchObject({ output: 'one two' })
   })
 
-  it('follows a cut answer without text that is empty when it is repeated', async () => {
+  it('The request after an empty answer follows a cut answer without text that is empty when it is repeated', async () => {
     const { result, requests } = await run([{ text: '', finishReason: 'length' }, '', ''])
     expect(result.error?.code).toBe('OUTPUT_EMPTY')
     expect(requests).toHaveLength(3)
   })
 
-  it('is a call of the budget like any other', async () => {
+  it('The request after an empty answer is a call of the budget like any other', async () => {
     const { result } = await run(['', ''], { budget: { maxModelCalls: 1 } })
     expect(result.error?.code).toBe('BUDGET_EXCEEDED')
   })
 })
 
 describe('[ENS-L33] an empty text that no model wrote is an output', () => {
-  it('of a handler', async () => {
+  it('An empty text of a handler is an output', async () => {
     const { result } = await run([], { handler: () => '', tools: [] })
     expect(result).toMatchObject({ status: 'COMPLETED', output: '' })
   })
 
-  it('of a tool as a handler', async () => {
+  it('An empty text of a tool as a handler is an output', async () => {
     const silent = defineTextTool({ name: 'silent', description: 'd', execute: () => '' })
     const { result } = await run([], { handler: silent, tools: [] })
     expect(result).toMatchObject({ status: 'COMPLETED', output: '' })
   })
 
-  it('of a reviewer who edits the output', async () => {
+  it('An empty text of a reviewer who edits the output is an output', async () => {
     const { result } = await run(['done'], { review: true })
     expect(result).toMatchObject({ status: 'COMPLETED', output: '' })
   })
 })
 
 it(
-  '[ENS-E6] [ENS-E16] [ENS-L32] a run that is interrupted anywhere requests an empty answer once more, once',
+  '[ENS-E6] [ENS-E16] [ENS-L32] A run that is interrupted anywhere requests an empty answer once more, once',
   { timeout: 60_000 },
   async () => {
     const { result } = await interruptEverywhere({

@@ -35,7 +35,7 @@ async function eventsOfLongRun(): Promise<readonly RunEvent[]> {
 const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
 describe('the events of a run with long texts', () => {
-  it('[ENS-E23] contain a long text once per task, and not once per token or turn', async () => {
+  it('[ENS-E23] The events of a run with long texts contain a long text once per task, and not once per token or turn', async () => {
     const events = await eventsOfLongRun()
     const tokens = events.filter(({ type }) => type === 'token')
     expect(tokens.length).toBeGreaterThan(100)
@@ -50,7 +50,7 @@ describe('the events of a run with long texts', () => {
     )
   })
 
-  it('[ENS-E23] show each message in full in the first turn that has it, and cut in later ones', async () => {
+  it('[ENS-E23] The events of a run with long texts show each message in full in the first turn that has it, and cut in later ones', async () => {
     const started = (await eventsOfLongRun()).filter(({ type }) => type === 'llm_iteration_started')
     const [first, second, third] = started
     if (first?.type !== 'llm_iteration_started') throw new Error('No turn began')
@@ -90,19 +90,19 @@ describe('[ENS-L7] tool outputs of any size', () => {
     return { events, received: received.map(({ content }) => content.length) }
   }
 
-  it('never end a run: the model continues with 100,000 characters of 30 MB', async () => {
+  it('Tool outputs of any size never end a run: the model continues with 100,000 characters of 30 MB', async () => {
     const { events, received } = await runWith('x'.repeat(30_000_000))
     expect(received).toEqual([100_000 + '\n[truncated: 30000000 characters in full]'.length])
     expect(Math.max(...events.map(bytes))).toBeLessThan(MAX_EVENT_BYTES)
   })
 
-  it('keep within the limit of events without a limit for the model', async () => {
+  it('Tool outputs of any size keep within the limit of events without a limit for the model', async () => {
     const { events, received } = await runWith('x'.repeat(30_000_000), { maxToolOutputLength: -1 })
     expect(received).toEqual([30_000_000])
     expect(Math.max(...events.map(bytes))).toBeLessThan(1_000_000)
   })
 
-  it('keep within the limit of events with many calls and characters of six bytes', async () => {
+  it('Tool outputs of any size keep within the limit of events with many calls and characters of six bytes', async () => {
     const { events } = await runWith('\u0000'.repeat(300_000), {
       calls: 19,
       maxToolOutputLength: -1,

@@ -88,25 +88,25 @@ afterEach(() => {
 })
 
 describe('[ENS-E6] a fork after any event, without changes', { timeout: 180_000 }, () => {
-  it('has the history of its parent, for a diamond of agents with tools', async () => {
+  it('A fork after any event has the history of its parent, for a diamond of agents with tools', async () => {
     const { result } = await forkEverywhere({ open: diamond })
     expect(result.status).toBe('COMPLETED')
   })
 
-  it('has the history of its parent, for a manager with failing and repeated delegations', async () => {
+  it('A fork after any event has the history of its parent, for a manager with failing and repeated delegations', async () => {
     const { events } = await forkEverywhere({ open: managed })
     expect(eventsOf(events, 'delegation_started').length).toBeGreaterThan(2)
   })
 
   it.each(EVERY_FEATURE.map((run) => [run.workflow, run] as const))(
-    'has the log of its parent, for a run with every feature in workflow %s',
+    'A fork after any event has the log of its parent, for a run with every feature in workflow %s',
     async (_, run) => {
       const { result } = await forkEverywhere(toScenario(run))
       expect(result.status).toBe('COMPLETED')
     },
   )
 
-  it('has the log of its parent, for generated runs', () =>
+  it('A fork after any event has the log of its parent, for generated runs', () =>
     assert(
       asyncProperty(generatedRuns, async (run) => {
         await forkEverywhere(toScenario(run))
@@ -114,7 +114,7 @@ describe('[ENS-E6] a fork after any event, without changes', { timeout: 180_000 
       { numRuns: RUNS, seed: SEED },
     ))
 
-  it('counts only what happens after the fork', async () => {
+  it('A fork after any event counts only what happens after it', async () => {
     const whole = await runInProcesses({ open: diamond }, [])
     const late = await runInProcesses({ open: diamond }, [whole.writes - 2], { isFork: true })
     expect(late.result.output).toBe(whole.result.output)

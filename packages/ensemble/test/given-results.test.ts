@@ -69,7 +69,7 @@ async function findProblems(team: Ensemble, results: GivenResults, steps: readon
 }
 
 describe('[ENS-E27] a given output', { timeout: 60_000 }, () => {
-  it('replaces the answer of an agent without a call, also after any interruption', async () => {
+  it('A given output replaces the answer of an agent without a call, also after any interruption', async () => {
     const { events, result, steps } = await interruptEverywhere({
       open: (process) => chain(process),
       earlier: give({ write: 'given' }),
@@ -87,7 +87,7 @@ describe('[ENS-E27] a given output', { timeout: 60_000 }, () => {
     expect(steps.filter((step) => step.kind === 'model_turn')).toHaveLength(2)
   })
 
-  it('is reviewed, and revised by the agent when it is rejected', async () => {
+  it('A given output is reviewed, and revised by the agent when it is rejected', async () => {
     const decide = ({ attempt }: { readonly attempt: number }): ReviewAnswer =>
       attempt === 1 ? { action: 'REJECT', feedback: 'Longer' } : { action: 'CONTINUE' }
     const { events, result, world } = await interruptEverywhere({
@@ -110,7 +110,7 @@ describe('[ENS-E27] a given output', { timeout: 60_000 }, () => {
     expect(last).not.toHaveProperty('outputGiven')
   })
 
-  it('ends the attempt that the run had begun, and its open review, also after any interruption', async () => {
+  it('A given output ends the attempt that the run had begun, and its open review, also after any interruption', async () => {
     const open: Scenario['open'] = (process) => ({
       team: chain(process, { review: true }).team,
       options: {
@@ -141,7 +141,7 @@ describe('[ENS-E27] a given output', { timeout: 60_000 }, () => {
     ])
   })
 
-  it('is checked by the guardrails of its task', async () => {
+  it('A given output is checked by the guardrails of its task', async () => {
     const { result } = await interruptEverywhere({
       open: () => ({
         team: ensemble({
@@ -161,7 +161,7 @@ describe('[ENS-E27] a given output', { timeout: 60_000 }, () => {
     expect(result).toMatchObject({ status: 'FAILED', error: { code: 'GUARDRAIL_VIOLATION' } })
   })
 
-  it('replaces the output of a handler and of a manager', async () => {
+  it('A given output replaces the output of a handler and of a manager', async () => {
     const { result, world } = await interruptEverywhere({
       open: (process) => ({
         team: ensemble({
@@ -199,7 +199,7 @@ describe('the problems of given outputs', () => {
     ],
   })
 
-  it('name every output that does not fit', async () => {
+  it('The problems of given outputs name every output that does not fit', async () => {
     const results = { find: { a: 1 }, count: '{"count": "many"}', cuont: 'x', 'a/b': 'y' }
     expect(await findProblems(team, results)).toEqual([
       '/find must be text, because the task has no output schema',
@@ -214,7 +214,7 @@ describe('the problems of given outputs', () => {
     ])
   })
 
-  it('do not exist for a text or a value that matches the schema', async () => {
+  it('The problems of given outputs do not exist for a text or a value that matches the schema', async () => {
     const read = await readGivenResults(team, { find: 'x', count: { count: 2 } }, [])
     expect(read).toEqual({
       problems: [],
@@ -233,7 +233,7 @@ describe('the problems of given outputs', () => {
     expect(text.steps).toMatchObject([{ structured: { count: 3 } }])
   })
 
-  it('name tasks that have ended, delegate, or are delegated by a manager', async () => {
+  it('The problems of given outputs name tasks that have ended, delegate, or are delegated by a manager', async () => {
     const of = { taskName: 'find', attempt: 1, runMs: 0, taskMs: 0 }
     const error = { code: 'TASK_FAILED', message: 'No', retryable: false } as const
     const used = { inputTokens: 0, outputTokens: 0, toolCallCount: 0 }
@@ -268,7 +268,7 @@ describe('the problems of given outputs', () => {
     ])
   })
 
-  it('are described up to a number', async () => {
+  it('The problems of given outputs are described up to a number', async () => {
     const names = Array.from({ length: 30 }, (_, index) => [`task ${index}`, 'x'])
     expect(await findProblems(team, Object.fromEntries(names))).toHaveLength(20)
   })

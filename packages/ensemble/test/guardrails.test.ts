@@ -32,7 +32,7 @@ async function run(
 }
 
 describe('[ENS-T10] input guardrails', () => {
-  it('receive the input of the agent with the outputs in its context, and can accept it', async () => {
+  it('Input guardrails receive the input of the agent with the outputs in its context, and can accept it', async () => {
     const seen: GuardedInput[] = []
     const model = scriptedModel(['Facts', 'A line'])
     const first = task({ name: 'first', description: 'Find facts' })
@@ -66,7 +66,7 @@ describe('[ENS-T10] input guardrails', () => {
     ])
   })
 
-  it('fail the task before its model is called, and later guardrails are not called', async () => {
+  it('Input guardrails fail the task before its model is called, and later guardrails are not called', async () => {
     const asked: string[] = []
     const { events, result, model } = await run({
       input: [
@@ -102,7 +102,7 @@ describe('[ENS-T10] input guardrails', () => {
 })
 
 describe('[ENS-T10] output guardrails', () => {
-  it('fail the task without a retry, and no other task receives the output', async () => {
+  it('Output guardrails fail the task without a retry, and no other task receives the output', async () => {
     const { events, result, model } = await run({ output: [() => 'Too old'] }, { retries: 2 })
     expect(result.error?.message).toBe(
       'Guardrail number 1 rejected the output of task "first": Too old',
@@ -113,13 +113,13 @@ describe('[ENS-T10] output guardrails', () => {
     expect(result.metrics.totalTokens).toBeGreaterThan(0)
   })
 
-  it('run before the review, so that a rejected output is not reviewed', async () => {
+  it('Output guardrails run before the review, so that a rejected output is not reviewed', async () => {
     const reviewer = scriptedReviewer(['CONTINUE'])
     await run({ output: [() => 'Too old'] }, { review: true, options: { reviewer } })
     expect(reviewer.reviews).toEqual([])
   })
 
-  it('receive the structured output after parsing', async () => {
+  it('Output guardrails receive the structured output after parsing', async () => {
     const seen: unknown[] = []
     await run(
       {
@@ -138,7 +138,7 @@ describe('[ENS-T10] output guardrails', () => {
     expect(seen).toMatchObject([{ output: '{"count":7}', structured: { count: 7 } }])
   })
 
-  it('check the output of a handler', async () => {
+  it('Output guardrails check the output of a handler', async () => {
     const { result } = await run({ output: [({ output }) => output] }, { handler: () => 'raw' })
     expect(result.error?.message).toMatch(/: raw$/)
     expect(result.error?.code).toBe('GUARDRAIL_VIOLATION')
@@ -149,14 +149,14 @@ describe('[ENS-T10] output guardrails', () => {
     ['returns nothing', () => undefined as never, 'expected true or a reason, got undefined'],
     ['returns false', () => false, 'no reason given'],
     ['returns a number', () => 1 as never, 'expected true or a reason, got 1'],
-  ])('reject the output if one %s', async (_what, guardrail, reason) => {
+  ])('Output guardrails reject the output if one %s', async (_what, guardrail, reason) => {
     const { result } = await run({ output: [guardrail] })
     expect(result.error).toMatchObject({ code: 'GUARDRAIL_VIOLATION', details: { reason } })
   })
 })
 
 describe('[ENS-C6] an interrupted guardrail', () => {
-  it('fails its task with CANCELLED after a cancel, with any reason of the signal', async () => {
+  it('An interrupted guardrail fails its task with CANCELLED after a cancel, with any reason of the signal', async () => {
     const controller = new AbortController()
     clock.after(50, () => {
       controller.abort(new Error('The user left'))
@@ -176,7 +176,7 @@ describe('[ENS-C6] an interrupted guardrail', () => {
     expect(eventsOf(events, 'task_failed')).toMatchObject([{ code: 'CANCELLED', durationMs: 50 }])
   })
 
-  it('[ENS-T6] fails its task with TASK_TIMEOUT at the time limit, and is abandoned if it ignores the signal', async () => {
+  it('[ENS-T6] An interrupted guardrail fails its task with TASK_TIMEOUT at the time limit, and is abandoned if it ignores the signal', async () => {
     const { events } = await run(
       { input: [() => new Promise<true>(() => undefined)] },
       { timeoutMs: 1_000 },

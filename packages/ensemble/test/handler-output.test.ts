@@ -7,7 +7,7 @@ import { eventsOf, listFailures, watchRun } from './watch-run.ts'
 const parts = [{ url: 'https://example.com/chart.png', mediaType: 'image/png' }]
 
 describe('a handler with parts', () => {
-  it('gives its parts to readers of the event and its text to later tasks', async () => {
+  it('A handler with parts gives its parts to readers of the event and its text to later tasks', async () => {
     const seen: string[] = []
     const draw = task({
       name: 'draw',
@@ -33,7 +33,7 @@ describe('a handler with parts', () => {
     expect(seen).toEqual(['A chart'])
   })
 
-  it('loses its parts when a reviewer replaces its output', async () => {
+  it('A handler with parts loses its parts when a reviewer replaces its output', async () => {
     const draw = task({
       name: 'draw',
       description: 'Draw',
@@ -48,7 +48,7 @@ describe('a handler with parts', () => {
     expect(done).not.toHaveProperty('parts')
   })
 
-  it('can reject the request, which fails the run with REQUEST_REJECTED without another attempt', async () => {
+  it('A handler with parts can reject the request, which fails the run with REQUEST_REJECTED without another attempt', async () => {
     const work = task({
       name: 'work',
       description: 'Work',
@@ -68,7 +68,7 @@ describe('handlerOutput', () => {
     [[], 'parts is empty'],
     [[{}], 'parts/0 has none'],
     [[{ text: 'a' }, { text: 'a', url: 'b' }], 'parts/1 has text and url'],
-  ])('rejects %j', (given, problem) => {
+  ])('handlerOutput rejects %j', (given, problem) => {
     expect(() => handlerOutput({ text: 'x', parts: given })).toThrow(problem)
   })
 })

@@ -40,7 +40,7 @@ describe('[ENS-T9] a handler', () => {
     ['a result with a value', () => ToolResult.success('three', { count: 3 }), '{"count":3}'],
     ['a value without a schema as JSON', () => ({ count: 3 }), '{"count":3}'],
     ['a number', () => 3, '3'],
-  ])('returns %s', async (_what, handler, output) => {
+  ])('A handler returns %s', async (_what, handler, output) => {
     const { result, events } = await run(handler)
     expect(result).toMatchObject({ status: 'COMPLETED', output })
     expect(result.metrics).toEqual({
@@ -56,11 +56,14 @@ describe('[ENS-T9] a handler', () => {
     ['a value', () => ({ count: 3 })],
     ['text with JSON in it', () => 'Here: {"count": 3}'],
     ['a result with a value', () => ToolResult.success('three', { count: 3 })],
-  ])('returns %s that matches the schema, with defaults filled in', async (_what, handler) => {
-    const { result, work } = await run(handler, { output: Count })
-    expect(result.output).toBe('{"count":3,"unit":"sheep"}')
-    expect(result.outputOf(work)).toEqual({ count: 3, unit: 'sheep' })
-  })
+  ])(
+    'A handler returns %s that matches the schema, with defaults filled in',
+    async (_what, handler) => {
+      const { result, work } = await run(handler, { output: Count })
+      expect(result.output).toBe('{"count":3,"unit":"sheep"}')
+      expect(result.outputOf(work)).toEqual({ count: 3, unit: 'sheep' })
+    },
+  )
 
   it.each<[string, Handler, string, string]>([
     ['throws', () => Promise.reject(new Error('No sheep')), 'TASK_FAILED', 'No sheep'],
@@ -91,13 +94,13 @@ describe('[ENS-T9] a handler', () => {
       'TASK_FAILED',
       'The handler of task "work" must return text or JSON, but the value is a function',
     ],
-  ])('that %s fails its task', async (_what, handler, code, message) => {
+  ])('A handler that %s fails its task', async (_what, handler, code, message) => {
     const { result, events } = await run(handler)
     expect(result).toMatchObject({ status: 'FAILED', error: { code, message } })
     expect(listFailures(events)).toMatchObject([{ code, reason: message }])
   })
 
-  it('fails its task with every problem if its value does not match the schema', async () => {
+  it('A handler fails its task with every problem if its value does not match the schema', async () => {
     const { result } = await run(() => ({ count: 'many', unit: 3 }), { output: Count })
     expect(result.error).toMatchObject({
       code: 'OUTPUT_INVALID',
@@ -105,7 +108,7 @@ describe('[ENS-T9] a handler', () => {
     })
   })
 
-  it('receives its texts, inputs, context and key, and is retried', async () => {
+  it('A handler receives its texts, inputs, context and key, and is retried', async () => {
     const given: HandlerContext[] = []
     const handler = (context: HandlerContext): string => {
       given.push(context)
@@ -145,7 +148,7 @@ describe('[ENS-T9] a handler', () => {
     ])
   })
 
-  it('[ENS-C6] fails with CANCELLED after a cancel, once it has stopped', async () => {
+  it('[ENS-C6] A handler fails with CANCELLED after a cancel, once it has stopped', async () => {
     const controller = new AbortController()
     let stoppedAt = -1
     const handler: Handler = async ({ signal }) => {
@@ -162,7 +165,7 @@ describe('[ENS-T9] a handler', () => {
     expect(listFailures(events)).toMatchObject([{ code: 'CANCELLED', durationMs: 100 }])
   })
 
-  it('[ENS-C4] is abandoned 5 s after the abort if it ignores its signal, with that reason', async () => {
+  it('[ENS-C4] A handler is abandoned 5 s after the abort if it ignores its signal, with that reason', async () => {
     const handler: Handler = () => new Promise(() => undefined)
     const { result, events } = await run(handler, { timeoutMs: 1_000 })
     expect(result.error?.code).toBe('TASK_TIMEOUT')
@@ -183,7 +186,7 @@ describe('[ENS-T9] a tool as a handler', () => {
     execute: (text) => text.toUpperCase(),
   })
 
-  it('receives the description and makes one tool call', async () => {
+  it('A tool as a handler receives the description and makes one tool call', async () => {
     const { result, events } = await run(shout)
     expect(result).toMatchObject({ output: 'COUNT SHEEP', metrics: { totalToolCalls: 1 } })
     expect(eventsOf(events, 'tool_called')).toMatchObject([
@@ -191,7 +194,7 @@ describe('[ENS-T9] a tool as a handler', () => {
     ])
   })
 
-  it('receives the last output of its context, which a tool with a schema parses as JSON', async () => {
+  it('A tool as a handler receives the last output of its context, which a tool with a schema parses as JSON', async () => {
     const double = defineTool({
       name: 'double',
       description: 'Doubles',
@@ -213,7 +216,7 @@ describe('[ENS-T9] a tool as a handler', () => {
     expect(result.outputOf(third)).toEqual({ count: 8, unit: 'goats' })
   })
 
-  it('fails the task if it fails or cannot read its input', async () => {
+  it('A tool as a handler fails the task if it fails or cannot read its input', async () => {
     const strict = defineTool({
       name: 'strict',
       description: 'Wants a number',
@@ -227,7 +230,7 @@ describe('[ENS-T9] a tool as a handler', () => {
     })
   })
 
-  it('[ENS-B1] counts for the budget on tool calls', async () => {
+  it('[ENS-B1] A tool as a handler counts for the budget on tool calls', async () => {
     const first = task({ name: 'first', description: 'Say a', handler: shout })
     const second = task({ name: 'second', description: 'Say b', handler: shout })
     const team = ensemble({ name: 'team', tasks: [first, second], budget: { maxToolCalls: 1 } })
@@ -239,7 +242,7 @@ describe('[ENS-T9] a tool as a handler', () => {
   })
 })
 
-it('[ENS-W8] task rejects every option of an agent in addition to a handler', () => {
+it('[ENS-W8] task() rejects every option of an agent in addition to a handler', () => {
   const tool = defineTextTool({ name: 't', description: 'T', execute: () => '' })
   const make = () =>
     task({

@@ -40,7 +40,7 @@ function listEnds(events: readonly RunEvent[]): readonly string[] {
 }
 
 describe('[ENS-W9] a manager', () => {
-  it('receives the tasks, their workers and the inputs of the run', async () => {
+  it('A manager receives the tasks, their workers and the inputs of the run', async () => {
     const model = teamModel({ [MANAGER]: ['Nothing to do'] })
     const topical = worker('Writer', {
       description: 'Write about {topic}',
@@ -58,7 +58,7 @@ describe('[ENS-W9] a manager', () => {
     ])
   })
 
-  it('receives descriptions of its workers without their tasks, and with rendered variables', async () => {
+  it('A manager receives descriptions of its workers without their tasks, and with rendered variables', async () => {
     const model = teamModel({ [MANAGER]: ['Nothing to do'] })
     const plain = { name: 'find', description: 'Research {topic}' }
     const learned = agent({ role: 'Critic', goal: 'Judge well', background: 'Ten years of it.' })
@@ -73,7 +73,7 @@ describe('[ENS-W9] a manager', () => {
     expect(text).not.toContain('{topic}')
   })
 
-  it('delegates, receives the results, and returns the output of the run', async () => {
+  it('A manager delegates, receives the results, and returns the output of the run', async () => {
     const model = teamModel({
       [MANAGER]: [
         delegate(['Researcher', 'Look up jazz']),
@@ -110,7 +110,7 @@ describe('[ENS-W9] a manager', () => {
     ])
   })
 
-  it('names only the own goal of a worker in its system message', async () => {
+  it('A manager names only the own goal of a worker in its system message', async () => {
     const model = teamModel({
       [MANAGER]: [delegate(['Writer', 'Be brief'], ['Researcher', 'Look']), 'Done'],
       Writer: ['Brief'],
@@ -125,7 +125,7 @@ describe('[ENS-W9] a manager', () => {
     expect(goals).toEqual([undefined, 'Be a good Researcher'])
   })
 
-  it('can leave tasks undone, which are skipped, and the run is completed', async () => {
+  it('A manager can leave tasks undone, which are skipped, and the run is completed', async () => {
     const model = teamModel({
       [MANAGER]: [delegate(['Researcher', 'Look']), 'Enough'],
       Researcher: ['Seen'],
@@ -137,7 +137,7 @@ describe('[ENS-W9] a manager', () => {
     ])
   })
 
-  it('fails the run when it fails, and the outputs of its workers are retained', async () => {
+  it('A manager fails the run when it fails, and the outputs of its workers are retained', async () => {
     const model = teamModel({
       [MANAGER]: [delegate(['Researcher', 'Look']), new Error('No credit')],
       Researcher: ['Seen'],
@@ -153,7 +153,7 @@ describe('[ENS-W9] a manager', () => {
     expect(eventsOf(events, 'task_skipped')).toMatchObject([{ taskName: 'writer' }])
   })
 
-  it('has its own model and its own limit of turns', async () => {
+  it('A manager has its own model and its own limit of turns', async () => {
     const model = teamModel({ Writer: ['Written'] })
     const managerModel = teamModel({
       [MANAGER]: ({ toolChoice }) =>
@@ -168,7 +168,7 @@ describe('[ENS-W9] a manager', () => {
 })
 
 describe('[ENS-H3] a delegated task', () => {
-  it('has the description of the manager, and the tools, context and expected output of its author', async () => {
+  it('A delegated task has the description of the manager, and the tools, context and expected output of its author', async () => {
     const look = defineTextTool({ name: 'look', description: 'Looks', execute: () => 'seen' })
     const model = teamModel({
       [MANAGER]: [
@@ -198,7 +198,7 @@ describe('[ENS-H3] a delegated task', () => {
     })
   })
 
-  it('gets a numbered name when it is repeated, and later tasks receive the last output', async () => {
+  it('A delegated task gets a numbered name when it is repeated, and later tasks receive the last output', async () => {
     const model = teamModel({
       [MANAGER]: [
         delegate(['Researcher', 'Look']),
@@ -225,7 +225,7 @@ describe('[ENS-H3] a delegated task', () => {
     ])
   })
 
-  it('is context also if only its second try was completed', async () => {
+  it('A delegated task is context also if only its second try was completed', async () => {
     const model = teamModel({
       [MANAGER]: [
         delegate(['Researcher', 'Look']),
@@ -241,7 +241,7 @@ describe('[ENS-H3] a delegated task', () => {
     expect(model.requestsOf('Writer')[0]?.messages[1]?.content).toContain('Jazz is old')
   })
 
-  it('keeps its guardrails, its schema and its corrections', async () => {
+  it('A delegated task keeps its guardrails, its schema and its corrections', async () => {
     const seen: unknown[] = []
     const model = teamModel({
       [MANAGER]: [delegate(['Counter', 'Count']), 'Done'],
@@ -267,7 +267,7 @@ describe('[ENS-H3] a delegated task', () => {
     expect(listFailures(events)).toMatchObject([{ code: 'GUARDRAIL_VIOLATION' }])
   })
 
-  it('is reviewed, while the time of the manager stops', async () => {
+  it('A delegated task is reviewed, while the time of the manager stops', async () => {
     const clock = fakeClock()
     const model = teamModel({
       [MANAGER]: [delegate(['Writer', 'Write']), 'Done'],
@@ -286,7 +286,7 @@ describe('[ENS-H3] a delegated task', () => {
 })
 
 describe('[ENS-H4] the failure of a worker', () => {
-  it('is returned to the manager, which continues, and the failed work is counted', async () => {
+  it('The failure of a worker is returned to the manager, which continues, and the failed work is counted', async () => {
     const usage = { inputTokens: 10, outputTokens: 1 }
     const model = teamModel({
       [MANAGER]: [
@@ -312,7 +312,7 @@ describe('[ENS-H4] the failure of a worker', () => {
     expect(eventsOf(events, 'delegation_failed')).toMatchObject([{ workerTask: 'writer' }])
   })
 
-  it('is retried first, as often as its author allows', async () => {
+  it('The failure of a worker is retried first, as often as its author allows', async () => {
     const clock = fakeClock()
     const model = teamModel({
       [MANAGER]: [delegate(['Writer', 'Write']), 'Done'],
@@ -331,7 +331,7 @@ describe('[ENS-H4] the failure of a worker', () => {
     expect(readToolResults(model.requestsOf(MANAGER)[1])).toEqual(['{"ok":true}'])
   })
 
-  it('ends both if a reviewer ended the run early', async () => {
+  it('The failure of a worker ends both if a reviewer ended the run early', async () => {
     const model = teamModel({
       [MANAGER]: [delegate(['Writer', 'Write']), 'never'],
       Writer: ['Written'],
@@ -348,7 +348,7 @@ describe('[ENS-H4] the failure of a worker', () => {
   })
 })
 
-it('[ENS-H4] a reviewer who ends the run before a worker begins also ends the manager', async () => {
+it('[ENS-H4] A reviewer who ends the run before a worker begins also ends the manager', async () => {
   const model = teamModel({ [MANAGER]: [delegate(['Writer', 'Write']), 'never'] })
   const { events, ended } = watchRun(team(model, [worker('Writer', { beforeReview: true })]), {
     reviewer: scriptedReviewer(['EXIT_EARLY']),
@@ -360,7 +360,7 @@ it('[ENS-H4] a reviewer who ends the run before a worker begins also ends the ma
 })
 
 describe('[ENS-H2] the delegations of one turn', () => {
-  it('run concurrently, and their results are in the order of the calls', async () => {
+  it('The delegations of one turn run concurrently, and their results are in the order of the calls', async () => {
     const clock = fakeClock()
     const wait = defineTextTool({
       name: 'wait',
@@ -393,7 +393,7 @@ describe('[ENS-H2] the delegations of one turn', () => {
     expect(result.tasks.map(({ taskName }) => taskName)).toEqual(['a', 'b', MANAGER])
   })
 
-  it('[ENS-L15] do not occupy slots of tool calls: twenty of them complete with one slot', async () => {
+  it('[ENS-L15] The delegations of one turn do not occupy slots of tool calls: twenty of them complete with one slot', async () => {
     const look = defineTextTool({ name: 'look', description: 'Looks', execute: () => 'seen' })
     const roles = Array.from({ length: 20 }, (_, index) => `W${index}`)
     const looks = [{ toolCalls: [{ name: 'look', arguments: { input: '' } }] }, 'done']
@@ -408,7 +408,7 @@ describe('[ENS-H2] the delegations of one turn', () => {
     expect(result.metrics.totalToolCalls).toBe(40)
   })
 
-  it('[ENS-T7] count for the budget of the run, and everything that it stops reports it', async () => {
+  it('[ENS-T7] The delegations of one turn count for the budget of the run, and everything that it stops reports it', async () => {
     const model = teamModel({
       [MANAGER]: [delegate(['A', 'a']), 'never'],
       A: ['done'],

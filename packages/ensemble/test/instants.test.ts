@@ -94,7 +94,7 @@ const quick = defineTextTool({
   },
 })
 
-it('[ENS-E20] turns, waiting calls, nested calls and a repeated call have their times', async () => {
+it('[ENS-E20] Turns, waiting calls, nested calls and a repeated call have their times', async () => {
   const busy = new TuttiError('MODEL_FAILED', 'Busy', {
     retryable: true,
     details: { retryAfterMs: 1_000 },
@@ -115,12 +115,12 @@ it('[ENS-E20] turns, waiting calls, nested calls and a repeated call have their 
   ])
 })
 
-it('[ENS-E20] the tool of a handler has its time', async () => {
+it('[ENS-E20] The tool of a handler has its time', async () => {
   const work = task({ name: 'work', description: 'Do the work', handler: quick })
   expect(await readInstants(ensemble({ name: 'team', tasks: [work] }))).toEqual([['quick', 0, 5]])
 })
 
-it('[ENS-E20] delegations have their times, including a rejected one', async () => {
+it('[ENS-E20] Delegations have their times, including a rejected one', async () => {
   const model = thinking(
     teamModel({ [MANAGER]: [delegate(['A', 'Work']), delegate(['B', 'Work']), 'Done'], A: ['I'] }),
   )
@@ -144,7 +144,7 @@ it('[ENS-E20] delegations have their times, including a rejected one', async () 
   ])
 })
 
-it('[ENS-E20] a failed worker has its time', async () => {
+it('[ENS-E20] A failed worker has its time', async () => {
   const model = thinking(
     teamModel({ [MANAGER]: [delegate(['A', 'Work']), 'Done'], A: [new Error('Lost')] }),
   )
@@ -159,7 +159,7 @@ it('[ENS-E20] a failed worker has its time', async () => {
   expect(await readInstants(team)).toContainEqual(['refused', 200])
 })
 
-it('[ENS-E20] a turn that another process begins again, and the calls of an answered one, have their times', async () => {
+it('[ENS-E20] A turn that another process begins again, and the calls of an answered one, have their times', async () => {
   const script = (): ChatModel => thinking(scriptedModel(() => call('quick')))
   const make = (model: ChatModel): Ensemble =>
     ensemble({

@@ -67,7 +67,7 @@ function busyTeam(clock: FakeClock): Ensemble {
   return ensemble({ name: 'busy', tasks, errorStrategy: 'CONTINUE_ON_ERROR' })
 }
 
-it('[ENS-C9] many aborts leave no unhandled rejection, no run without an end and no timer', async () => {
+it('[ENS-C9] Many aborts leave no unhandled rejection, no run without an end and no timer', async () => {
   const unhandled: unknown[] = []
   const onUnhandled = (reason: unknown): void => {
     unhandled.push(reason)
@@ -108,7 +108,7 @@ it('[ENS-C9] many aborts leave no unhandled rejection, no run without an end and
   }
 })
 
-it('[ENS-E13] runs that share a signal leave no listener on it and no timer', async () => {
+it('[ENS-E13] Runs that share a signal leave no listener on it and no timer', async () => {
   const clock = fakeClock()
   const { signal } = new AbortController()
   const runs = Array.from({ length: RUNS / 4 }, () => watchRun(busyTeam(clock), { clock, signal }))

@@ -69,7 +69,7 @@ const broken: MemoryStore = {
 }
 
 describe('[ENS-T11] a task with memory', () => {
-  it('receives the last entries of each scope, scope by scope', async () => {
+  it('A task with memory receives the last entries of each scope, scope by scope', async () => {
     const store = inMemoryStore({ clock })
     for (const text of ['one', 'two', 'three']) await store.append('facts', entry(text))
     await store.append('style', entry('Be brief'))
@@ -89,7 +89,7 @@ describe('[ENS-T11] a task with memory', () => {
     ])
   })
 
-  it('receives at most its limit of entries, also if the store returns more', async () => {
+  it('A task with memory receives at most its limit of entries, also if the store returns more', async () => {
     const asked: unknown[] = []
     const store: MemoryStore = {
       append: async () => undefined,
@@ -105,7 +105,7 @@ describe('[ENS-T11] a task with memory', () => {
     expect(prompt(model)).toContain('\nthree\n')
   })
 
-  it('appends its output to every scope when it is completed, for later tasks and runs', async () => {
+  it('A task with memory appends its output to every scope when it is completed, for later tasks and runs', async () => {
     const store = inMemoryStore({ clock })
     const memory = [memoryScope({ name: 'a', store }), memoryScope({ name: 'b', store })]
     const model = scriptedModel(['first', 'second'])
@@ -125,7 +125,7 @@ describe('[ENS-T11] a task with memory', () => {
     expect(await store.retrieve('a', { query: '', limit: 9 })).toHaveLength(2)
   })
 
-  it('appends nothing when it fails', async () => {
+  it('A task with memory appends nothing when it fails', async () => {
     const store = inMemoryStore({ clock })
     await run(scriptedModel(['bad']), {
       memory: [memoryScope({ name: 'a', store })],
@@ -134,7 +134,7 @@ describe('[ENS-T11] a task with memory', () => {
     expect(await store.retrieve('a', { query: '', limit: 9 })).toEqual([])
   })
 
-  it('fails with the name of the scope if its memory cannot be read', async () => {
+  it('A task with memory fails with the name of the scope if its memory cannot be read', async () => {
     const model = scriptedModel(['never'])
     const { result } = await run(model, { memory: [memoryScope({ name: 'facts', store: broken })] })
     expect(result.error).toMatchObject({
@@ -144,7 +144,7 @@ describe('[ENS-T11] a task with memory', () => {
     expect(model.requests).toEqual([])
   })
 
-  it('is retried if another attempt may be able to read it', async () => {
+  it('A task with memory is retried if another attempt may be able to read it', async () => {
     let reads = 0
     const store: MemoryStore = {
       ...broken,
@@ -163,7 +163,7 @@ describe('[ENS-T11] a task with memory', () => {
     expect(prompt(model)).toContain('found')
   })
 
-  it('[ENS-C6] is interrupted while its memory is read, also if the store ignores it', async () => {
+  it('[ENS-C6] A task with memory is interrupted while its memory is read, also if the store ignores it', async () => {
     const store: MemoryStore = { ...broken, retrieve: () => new Promise(() => undefined) }
     const { events, result } = await run(scriptedModel([]), {
       memory: [memoryScope({ name: 'facts', store })],
@@ -174,7 +174,7 @@ describe('[ENS-T11] a task with memory', () => {
   })
 })
 
-it('[ENS-T8] a task stays completed if one memory scope cannot be written, and the others are written', async () => {
+it('[ENS-T8] A task stays completed if one memory scope cannot be written, and the others are written', async () => {
   const store = inMemoryStore({ clock })
   const half: MemoryStore = { ...broken, retrieve: async () => [] }
   const { result } = await run(scriptedModel(['done']), {
@@ -192,7 +192,7 @@ const reflection = {
 }
 
 describe('[ENS-T12] a task with reflection', () => {
-  it('makes one more call when it is accepted, and the next run receives the result', async () => {
+  it('A task with reflection makes one more call when it is accepted, and the next run receives the result', async () => {
     const reflections = inMemoryReflectionStore()
     const model = scriptedModel([{ text: 'A line', usage }, reflection, 'A song', reflection])
     const settings = { reflection: true, options: { reflections } }
@@ -211,13 +211,13 @@ describe('[ENS-T12] a task with reflection', () => {
     expect(prompt(model, 3)).toContain('## Notes of Earlier Runs')
   })
 
-  it('makes no further call when it fails', async () => {
+  it('A task with reflection makes no further call when it fails', async () => {
     const model = scriptedModel(['A line'])
     await run(model, { reflection: true, guardrails: { output: [() => 'No'] } })
     expect(model.requests).toHaveLength(1)
   })
 
-  it('is recognized in the next run of a manager, which words it differently', async () => {
+  it('A task with reflection is recognized in the next run of a manager, which words it differently', async () => {
     const reflections = inMemoryReflectionStore()
     const model = teamModel({
       [MANAGER]: [
@@ -249,7 +249,7 @@ describe('[ENS-T8] a failed reflection', () => {
   ]
 
   it.each(stores)(
-    'is logged if its store cannot be %s, and the task is completed',
+    'A failed reflection is logged if its store cannot be %s, and the task is completed',
     async (_what, fault) => {
       const reflections = { ...inMemoryReflectionStore(), ...fault }
       const model = scriptedModel([{ text: 'A line', usage }, reflection])
@@ -259,7 +259,7 @@ describe('[ENS-T8] a failed reflection', () => {
     },
   )
 
-  it('is logged if its model fails, and the usage is counted', async () => {
+  it('A failed reflection is logged if its model fails, and the usage is counted', async () => {
     const model = scriptedModel([{ text: 'A line', usage }, new Error('No credit')])
     const { events, result } = await run(model, { reflection: true })
     expect(result).toMatchObject({ status: 'COMPLETED', metrics: { totalTokens: 11 } })
@@ -267,7 +267,7 @@ describe('[ENS-T8] a failed reflection', () => {
     expect(logged).toEqual(['Failed to reflect on a task'])
   })
 
-  it('is ignored if it is not usable or the budget is exhausted', async () => {
+  it('A failed reflection is ignored if it is not usable or the budget is exhausted', async () => {
     const empty = await run(
       scriptedModel([
         { text: 'A line', usage },
@@ -284,7 +284,7 @@ describe('[ENS-T8] a failed reflection', () => {
     expect(model.requests).toHaveLength(1)
   })
 
-  it('does not change an accepted output if the run is cancelled meanwhile', async () => {
+  it('A failed reflection does not change an accepted output if the run is cancelled meanwhile', async () => {
     const controller = new AbortController()
     const model = scriptedModel(['Done', 'too late to say'])
     const { events, result } = await run(model, {
@@ -307,7 +307,7 @@ describe('a memory scope without a store', () => {
   const model = () => scriptedModel([{ text: 'Jazz began in New Orleans' }])
   const memory = [memoryScope({ name: 'facts' })]
 
-  it('uses the store of the run, which can serve many runs', async () => {
+  it('A memory scope without a store uses the store of the run, which can serve many runs', async () => {
     const memories = inMemoryStore()
     await run(model(), { memory, options: { memories } })
     const second = model()
@@ -316,7 +316,7 @@ describe('a memory scope without a store', () => {
     expect(JSON.stringify(request)).toContain('Jazz began in New Orleans')
   })
 
-  it('retains nothing after the run if the run has no store', async () => {
+  it('A memory scope without a store retains nothing after the run if the run has no store', async () => {
     await run(model(), { memory })
     const second = model()
     await run(second, { memory })

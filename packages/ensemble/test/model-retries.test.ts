@@ -78,7 +78,7 @@ function listIterations(events: readonly RunEvent[]): readonly unknown[] {
 }
 
 describe('[ENS-L16] a model call that failed for a transient reason', () => {
-  it('is repeated twice after a growing wait', async () => {
+  it('A model call that failed for a transient reason is repeated twice after a growing wait', async () => {
     const { model, times } = createAsked(clock.elapsed, 'a', [overloaded(), overloaded(), 'done'])
     const { events, result } = await run(model)
     expect(result).toMatchObject({ status: 'COMPLETED', output: 'done' })
@@ -93,21 +93,21 @@ describe('[ENS-L16] a model call that failed for a transient reason', () => {
     ])
   })
 
-  it('waits up to a quarter less, so that many processes do not retry at the same time', async () => {
+  it('A model call that failed for a transient reason waits up to a quarter less, so that many processes do not retry at the same time', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.5)
     const { model, times } = createAsked(clock.elapsed, 'a', [overloaded(), overloaded(), 'done'])
     await run(model)
     expect(times).toEqual([0, 438, 438 + 875])
   })
 
-  it('waits as long as the provider requests', async () => {
+  it('A model call that failed for a transient reason waits as long as the provider requests', async () => {
     const script = [overloaded({ retryAfterMs: 12_000 }), overloaded({ retryAfterMs: 0 }), 'done']
     const { model, times } = createAsked(clock.elapsed, 'a', script)
     await run(model)
     expect(times).toEqual([0, 12_000, 12_000])
   })
 
-  it('is not repeated if the provider requests more than a minute, and the next model is called', async () => {
+  it('A model call is not repeated if the provider requests a delay of more than a minute, and the next model is called', async () => {
     const first = createAsked(clock.elapsed, 'a', [overloaded({ retryAfterMs: 60_001 })])
     const second = createAsked(clock.elapsed, 'b', ['done'])
     const { result } = await run(first.model, { fallbackModels: [second.model] })
@@ -119,17 +119,20 @@ describe('[ENS-L16] a model call that failed for a transient reason', () => {
     [0, 1],
     [1, 2],
     [4, 5],
-  ])('with modelRetries %i is made %i times, then the task fails', async (modelRetries, count) => {
-    const { model, times } = createAsked(clock.elapsed, 'a', () => overloaded())
-    const { events, result } = await run(model, {}, { modelRetries })
-    expect(times).toHaveLength(count)
-    expect(result.error).toMatchObject({ code: 'MODEL_FAILED', message: 'Overloaded' })
-    expect(eventsOf(events, 'llm_iteration_failed').map(({ retryInMs }) => retryInMs)).toEqual(
-      [500, 1_000, 2_000, 4_000].slice(0, modelRetries).concat(undefined as never),
-    )
-  })
+  ])(
+    'A model call with modelRetries %i is made %i times, then the task fails',
+    async (modelRetries, count) => {
+      const { model, times } = createAsked(clock.elapsed, 'a', () => overloaded())
+      const { events, result } = await run(model, {}, { modelRetries })
+      expect(times).toHaveLength(count)
+      expect(result.error).toMatchObject({ code: 'MODEL_FAILED', message: 'Overloaded' })
+      expect(eventsOf(events, 'llm_iteration_failed').map(({ retryInMs }) => retryInMs)).toEqual(
+        [500, 1_000, 2_000, 4_000].slice(0, modelRetries).concat(undefined as never),
+      )
+    },
+  )
 
-  it('has all its retries again in the next turn', async () => {
+  it('A model call that failed for a transient reason has all its retries again in the next turn', async () => {
     const look = defineTextTool({ name: 'look', description: 'Looks', execute: () => 'seen' })
     const calls = { toolCalls: [{ name: 'look', arguments: { input: '' } }] }
     const script = [overloaded(), overloaded(), calls, overloaded(), overloaded(), 'done']
@@ -139,14 +142,14 @@ describe('[ENS-L16] a model call that failed for a transient reason', () => {
     expect(times).toEqual([0, 500, 1_500, 1_500, 2_000, 3_000])
   })
 
-  it('sends the same conversation again', async () => {
+  it('A model call that failed for a transient reason sends the same conversation again', async () => {
     const model = scriptedModel([overloaded(), 'done'])
     await run(model)
     expect(model.requests[1]).toEqual(model.requests[0])
   })
 })
 
-it('[ENS-L1] a turn starts again after text was streamed, and its last tokens concatenate to the answer', async () => {
+it('[ENS-L1] A turn starts again after text was streamed, and its last tokens concatenate to the answer', async () => {
   const script = scriptedModel(['Half an', 'A whole answer'])
   const model: ChatModel = {
     ...script,
@@ -178,7 +181,7 @@ it('[ENS-L1] a turn starts again after text was streamed, and its last tokens co
   expect(eventsOf(events, 'token').every(({ iterationIndex }) => iterationIndex === 0)).toBe(true)
 })
 
-it('[ENS-L16] a permanent failure is not retried', async () => {
+it('[ENS-L16] A permanent failure is not retried', async () => {
   const { model, times } = createAsked(clock.elapsed, 'a', () => refused)
   const { result } = await run(model)
   expect(times).toEqual([0])
@@ -186,7 +189,7 @@ it('[ENS-L16] a permanent failure is not retried', async () => {
 })
 
 describe('[ENS-L16] fallback models', () => {
-  it('are tried in order, each with its own retries, and events name the next one', async () => {
+  it('Fallback models are tried in order, each with its own retries, and events name the next one', async () => {
     const first = createAsked(clock.elapsed, 'a', () => overloaded())
     const second = createAsked(clock.elapsed, 'b', () => overloaded())
     const third = createAsked(clock.elapsed, 'c', ['done'])
@@ -205,7 +208,7 @@ describe('[ENS-L16] fallback models', () => {
     ])
   })
 
-  it('are used for the rest of the attempt, and the next attempt starts with the first model again', async () => {
+  it('Fallback models are used for the rest of the attempt, and the next attempt starts with the first model again', async () => {
     const look = defineTextTool({ name: 'look', description: 'Looks', execute: () => 'seen' })
     const calls = { toolCalls: [{ name: 'look', arguments: { input: '' } }] }
     const first = scriptedModel([refused, 'done at last'], { name: 'a' })
@@ -215,7 +218,7 @@ describe('[ENS-L16] fallback models', () => {
     expect([first.requests.length, second.requests.length]).toEqual([2, 4])
   })
 
-  it('of a task replace those of the ensemble', async () => {
+  it('Fallback models of a task replace those of the ensemble', async () => {
     const own = scriptedModel(['own'])
     const shared = scriptedModel(['shared'])
     const { result } = await run(
@@ -227,7 +230,7 @@ describe('[ENS-L16] fallback models', () => {
     expect(shared.requests).toEqual([])
   })
 
-  it('[ENS-L10] fail the task with the error of the last one if all fail', async () => {
+  it('[ENS-L10] Fallback models fail the task with the error of the last one if all fail', async () => {
     const last = scriptedModel([new TuttiError('MODEL_FAILED', 'No credit')])
     const { events, result } = await run(scriptedModel([refused]), { fallbackModels: [last] })
     expect(result).toMatchObject({ status: 'FAILED', error: { message: 'No credit' } })
@@ -237,7 +240,7 @@ describe('[ENS-L16] fallback models', () => {
   })
 })
 
-it('[ENS-L17] a switch during a call that fails for good makes the turn continue with the new model', async () => {
+it('[ENS-L17] A switch during a call that fails for good makes the turn continue with the new model', async () => {
   const spare = scriptedModel(['done by the new one'], { name: 'new' })
   const broken = scriptedModel(() => {
     watched.handle.switchModel(spare)
@@ -253,7 +256,7 @@ it('[ENS-L17] a switch during a call that fails for good makes the turn continue
   ])
 })
 
-it('[ENS-L17] every event of a call names its model in the same way as a switch', async () => {
+it('[ENS-L17] Every event of a call names its model in the same way as a switch', async () => {
   const broken = (name: string) => scriptedModel(() => refused, { name })
   const [main, spare, nameless] = [broken('a'), broken('b'), broken('c')]
   const last = scriptedModel(() => 'done', { name: 'd' })
@@ -292,7 +295,7 @@ it('[ENS-L17] every event of a call names its model in the same way as a switch'
   ])
 })
 
-it('[ENS-L17] a switch while a call waits for its rate limit applies to that call', async () => {
+it('[ENS-L17] A switch while a call waits for its rate limit applies to that call', async () => {
   const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
   await limit.take({ clock })
   const old = scriptedModel(['old'])
@@ -313,7 +316,7 @@ it('[ENS-L17] a switch while a call waits for its rate limit applies to that cal
 })
 
 describe('[ENS-L5] a cancel', () => {
-  it('during the wait for a retry ends the wait at once, and no call follows', async () => {
+  it('A cancel during the wait for a retry ends the wait at once, and no call follows', async () => {
     const controller = new AbortController()
     const { model, times } = createAsked(clock.elapsed, 'a', () => overloaded())
     const { events, ended } = watchRun(
@@ -329,7 +332,7 @@ describe('[ENS-L5] a cancel', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('while a turn is recorded prevents the next call', async () => {
+  it('A cancel while a turn is recorded prevents the next call', async () => {
     const controller = new AbortController()
     const model = scriptedModel(['no JSON', 'never'])
     const { events, ended } = watchRun(
@@ -353,7 +356,7 @@ describe('[ENS-L5] a cancel', () => {
 })
 
 describe('the budget and the usage', () => {
-  it('[ENS-B2] count each try of a model call', async () => {
+  it('[ENS-B2] The budget and the usage count each try of a model call', async () => {
     const { model, times } = createAsked(clock.elapsed, 'a', () => overloaded())
     const { result } = await run(model, { budget: { maxModelCalls: 2 } })
     expect(times).toEqual([0, 500])
@@ -363,7 +366,7 @@ describe('the budget and the usage', () => {
     })
   })
 
-  it('[ENS-L9] do not count failed calls, and use the price of the model that answered', async () => {
+  it('[ENS-L9] The budget and the usage do not count failed calls, and use the price of the model that answered', async () => {
     const usage = { inputTokens: 1_000, outputTokens: 100 }
     const cheap = scriptedModel([refused], { name: 'cheap' })
     const dear = scriptedModel([{ text: 'done', usage }], { name: 'dear' })
@@ -380,7 +383,7 @@ describe('the budget and the usage', () => {
 })
 
 describe('[ENS-L16] a rate limit', () => {
-  it('spaces the calls of all tasks that share it, including retries', async () => {
+  it('A rate limit spaces the calls of all tasks that share it, including retries', async () => {
     const { model, times } = createAsked(clock.elapsed, 'a', [overloaded(), 'one', 'two'])
     const limit = rateLimit({ requests: 1, intervalMs: 2_000 })
     const tasks = ['one', 'two'].map((name) => task({ name, description: 'Do it' }))
@@ -391,7 +394,7 @@ describe('[ENS-L16] a rate limit', () => {
     expect(times).toEqual([0, 2_000, 4_000])
   })
 
-  it('of the task takes precedence over that of its agent, and that over the one of the ensemble', async () => {
+  it('A rate limit of the task takes precedence over that of its agent, which takes precedence over that of the ensemble', async () => {
     const limits = [1_000, 2_000, 4_000].map((intervalMs) => rateLimit({ requests: 1, intervalMs }))
     const [ofTask, ofAgent, ofTeam] = limits
     if (ofTask === undefined || ofAgent === undefined || ofTeam === undefined) throw new Error()
@@ -410,7 +413,7 @@ describe('[ENS-L16] a rate limit', () => {
     expect(times).toEqual([1_000, 2_000, 4_000])
   })
 
-  it('can be shared by two runs', async () => {
+  it('A rate limit can be shared by two runs', async () => {
     const { model, times } = createAsked(clock.elapsed, 'a', ['1', '2'])
     const limit = rateLimit({ requests: 1, intervalMs: 3_000 })
     const team = ensemble({
@@ -425,7 +428,7 @@ describe('[ENS-L16] a rate limit', () => {
     expect(times).toEqual([0, 3_000])
   })
 
-  it('without a turn in time fails the attempt without a model call, and another attempt follows', async () => {
+  it('A rate limit without a turn in time fails the attempt without a model call, and another attempt follows', async () => {
     const limit = rateLimit({ requests: 1, intervalMs: 1_000, maxWaitMs: 900 })
     await limit.take({ clock })
     const { model, times } = createAsked(clock.elapsed, 'a', ['done'])

@@ -61,7 +61,7 @@ async function end(run: WatchedRun): Promise<readonly string[]> {
 }
 
 describe('[ENS-S2] [ENS-S7] a switch to a tier', () => {
-  it('of the catalog uses one model for all tasks, by its alias, in any case of the name', async () => {
+  it('A switch to a tier of the catalog uses one model for all tasks, by its alias, in any case of the name', async () => {
     const run = start()
     expect(run.handle.switchModel({ tier: 'FAST' })).toEqual({ model: 'quick', tier: 'fast' })
     expect(await end(run)).toEqual(['quick', 'quick', 'quick'])
@@ -99,7 +99,7 @@ describe('[ENS-S2] [ENS-S7] a switch to a tier', () => {
     expect(await end(run)).toEqual(['test:main', 'test:reserve', 'test:main'])
   })
 
-  it('of one task does not change the others', async () => {
+  it('A switch to a tier of one task does not change the others', async () => {
     const run = start()
     expect(run.handle.switchModel({ tier: 'FALLBACK' }, { task: 'b' })).toEqual({
       model: 'test:spare',
@@ -109,7 +109,7 @@ describe('[ENS-S2] [ENS-S7] a switch to a tier', () => {
     expect(await end(run)).toEqual(['test:main', 'test:spare', 'test:main'])
   })
 
-  it('is shown with the run until the next switch of the run', async () => {
+  it('A switch to a tier is shown with the run until the next switch of the run', async () => {
     const run = start()
     run.handle.switchModel({ tier: 'fast' })
     expect(runStateAfter(run.events)).toMatchObject({ model: 'quick', modelTier: 'fast' })
@@ -131,7 +131,7 @@ describe('[ENS-S2] [ENS-S7] a switch to a tier', () => {
       'no task has',
     ],
   ])(
-    '%s is rejected if it does not exist, with the available ones',
+    'The tier %s is rejected if it does not exist, with the available ones',
     async (tier, rest, message) => {
       const run = start(rest)
       expect(() => run.handle.switchModel({ tier })).toThrow(
@@ -180,20 +180,23 @@ describe('[ENS-S6] a directive with an action', () => {
     [{ action: 'APPLY_PROFILE', value: 'nihgt' }, 'Did you mean "night"?'],
     [{ action: 'APPLY_PROFILE', value: 'small' }, 'has no modelTier'],
     [{ value: 'fast', content: 'Hurry' }, 'value needs an action'],
-  ])('is rejected and changes nothing if it is invalid: %j', async (input, message) => {
-    const run = start()
-    expect(() => run.handle.inject(input)).toThrow(
-      expect.objectContaining({ code: 'BAD_REQUEST', message: expect.stringContaining(message) }),
-    )
-    await end(run)
-    expect(eventsOf(run.events, 'directive_active')).toEqual([])
-  })
+  ])(
+    'A directive with an action is rejected and changes nothing if it is invalid: %j',
+    async (input, message) => {
+      const run = start()
+      expect(() => run.handle.inject(input)).toThrow(
+        expect.objectContaining({ code: 'BAD_REQUEST', message: expect.stringContaining(message) }),
+      )
+      await end(run)
+      expect(eventsOf(run.events, 'directive_active')).toEqual([])
+    },
+  )
 })
 
 describe('[ENS-S8] a rule', () => {
   const busy = (): TuttiError => new TuttiError('MODEL_FAILED', 'Busy', { retryable: true })
 
-  it('on errors switches once, after the call with which its limit is exceeded', async () => {
+  it('A rule on errors switches once, after the call with which its limit is exceeded', async () => {
     const modelRules: ModelRule[] = [{ metric: 'errorRate', above: 0.5, over: 2, tier: 'fast' }]
     const run = start({
       model: named('main', busy),
@@ -210,7 +213,7 @@ describe('[ENS-S8] a rule', () => {
     ])
   })
 
-  it('that has switched does not undo a later command', async () => {
+  it('A rule that has switched does not undo a later command', async () => {
     const modelRules: ModelRule[] = [{ metric: 'errorRate', above: 0.5, over: 1, tier: 'fast' }]
     const model = named('main', [busy(), busy(), busy(), 'a', 'c'])
     const run = start({ model, modelRules, modelRetries: 5, fallbackModels: [] })
@@ -221,14 +224,14 @@ describe('[ENS-S8] a rule', () => {
     expect(switches().filter(({ rule }) => rule !== undefined)).toHaveLength(1)
   })
 
-  it('on cost counts all calls of the run', async () => {
+  it('A rule on cost counts all calls of the run', async () => {
     const modelRules: ModelRule[] = [{ metric: 'costUsd', above: 1.5, tier: 'fast' }]
     const run = start({ modelRules })
     expect(await end(run)).toHaveLength(3)
     expect(eventsOf(run.events, 'model_switched')).toEqual([])
   })
 
-  it('on latency uses the mean of the last calls', async () => {
+  it('A rule on latency uses the mean of the last calls', async () => {
     const modelRules: ModelRule[] = [{ metric: 'latencyMs', above: 400, over: 2, tier: 'FALLBACK' }]
     const run = start({ model: named('main', () => 'main', 500), modelRules })
     expect(await end(run)).toEqual(['test:main', 'test:own', 'test:main'])
@@ -250,11 +253,11 @@ describe('[ENS-S8] a rule', () => {
       'over must be an integer >= 1, got 0',
     ],
     [{ metric: 'costUsd', above: 1, tier: 'fast', ovre: 3 }, 'modelRules[0]'],
-  ])('is rejected with its ensemble if it is invalid: %j', (rule, message) => {
+  ])('A rule is rejected with its ensemble if it is invalid: %j', (rule, message) => {
     expect(() => start({ modelRules: [rule] })).toThrow(message)
   })
 
-  it('with an unknown tier is rejected before the run starts', () => {
+  it('A rule with an unknown tier is rejected before the run starts', () => {
     const modelRules: ModelRule[] = [{ metric: 'costUsd', above: 1, tier: 'best' }]
     expect(() => start({ modelRules })).toThrow("modelRules[0]: Unknown model tier 'best'")
   })
@@ -266,7 +269,7 @@ describe('modelCatalog', () => {
     [{ Primary: 'quick' }, 'is reserved'],
     [{ fast: 'quick', FAST: 'quick' }, 'is defined twice'],
     [{ ' ': 'quick' }, 'must not be blank'],
-  ])('rejects the tiers %j', (tiers, message) => {
+  ])('modelCatalog rejects the tiers %j', (tiers, message) => {
     expect(() => modelCatalog({ quick: named('quick') }, { tiers })).toThrow(message)
   })
 })

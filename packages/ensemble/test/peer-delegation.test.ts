@@ -32,7 +32,7 @@ async function work(
 const free = { allowDelegation: true }
 
 describe('[ENS-H3] an agent that may delegate', () => {
-  it('delegates to the other agents of its ensemble, with their own tools', async () => {
+  it('An agent that may delegate delegates to the other agents of its ensemble, with their own tools', async () => {
     const look = defineTextTool({ name: 'look', description: 'Looks', execute: () => 'seen' })
     const model = teamModel({
       Lead: [delegate(['Scout', 'Look around']), 'Thanks'],
@@ -60,7 +60,7 @@ describe('[ENS-H3] an agent that may delegate', () => {
     expect(readToolResults(model.requestsOf('Lead')[1])).toEqual(['All clear'])
   })
 
-  it('cannot delegate to itself', async () => {
+  it('An agent that may delegate cannot delegate to itself', async () => {
     const model = teamModel({ Lead: [delegate(['Lead', 'Do it']), 'Fine'], Scout: ['Mine'] })
     await work(model, [worker('Lead', free), worker('Scout')])
     expect(readToolResults(model.requestsOf('Lead')[1])).toEqual([
@@ -68,7 +68,7 @@ describe('[ENS-H3] an agent that may delegate', () => {
     ])
   })
 
-  it('delegates to agents that delegate in turn, up to maxDepth', async () => {
+  it('An agent that may delegate delegates to agents that delegate in turn, up to maxDepth', async () => {
     const model = teamModel({
       Lead: [delegate(['Middle', 'Do it']), 'Lead done'],
       Middle: [delegate(['Low', 'Do it']), 'Middle done', 'Own middle'],
@@ -95,7 +95,7 @@ describe('[ENS-H3] an agent that may delegate', () => {
 })
 
 describe('[ENS-C12] a task with a delegated task', () => {
-  it('stops its worker first at its time limit, and the worker is not retried', async () => {
+  it('A task with a delegated task stops its worker first at its time limit, and the worker is not retried', async () => {
     const clock = fakeClock()
     const wait = defineTextTool({
       name: 'wait',
@@ -139,7 +139,7 @@ describe('[ENS-C12] a task with a delegated task', () => {
   })
 })
 
-it('[ENS-H3] a peer gets the description of each task in the user message only', async () => {
+it('[ENS-H3] A peer gets the description of each task in the user message only', async () => {
   const model = teamModel({
     Lead: [delegate(['Writer', 'Be brief']), 'Thanks'],
     Writer: ['Brief', 'My own work'],
@@ -155,7 +155,7 @@ it('[ENS-H3] a peer gets the description of each task in the user message only',
 })
 
 describe('[ENS-L12] the delegation tool', () => {
-  it('is not given to an agent that may not delegate or has no peers', async () => {
+  it('The delegation tool is not given to an agent that may not delegate or has no peers', async () => {
     const model = teamModel({ Alone: ['done'] })
     await work(model, [worker('Alone', free)])
     expect(model.requestsOf('Alone')[0]?.tools).toEqual([])
@@ -166,7 +166,7 @@ describe('[ENS-L12] the delegation tool', () => {
     expect(two.requestsOf('B')[0]?.tools).toHaveLength(1)
   })
 
-  it('does not list tasks with handlers', async () => {
+  it('The delegation tool does not list tasks with handlers', async () => {
     const model = teamModel({ Lead: ['done'] })
     const { result } = await work(model, [
       worker('Lead', free),

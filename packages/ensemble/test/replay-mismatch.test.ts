@@ -253,7 +253,7 @@ const DIFFERENCES: readonly Difference[] = [
 
 describe('a run that is resumed by other code', () => {
   it.each(DIFFERENCES)(
-    '[ENS-E24] fails with REPLAY_MISMATCH and makes no call after $title',
+    '[ENS-E24] A run that is resumed by other code fails with REPLAY_MISMATCH and makes no call after $title',
     async ({ steps, code, taskName, step }) => {
       const { result, calls, events } = await resume(await steps(), code)
       expect(result.status).toBe('FAILED')
@@ -267,7 +267,7 @@ describe('a run that is resumed by other code', () => {
     },
   )
 
-  it('[ENS-E24] continues after every step when the code is the same', async () => {
+  it('[ENS-E24] A run that is resumed by other code continues after every step when the code is the same', async () => {
     const steps = await record()
     for (let count = 0; count <= steps.length; count += 1) {
       const { result } = await resume(steps.slice(0, count))
@@ -275,7 +275,7 @@ describe('a run that is resumed by other code', () => {
     }
   })
 
-  it('[ENS-E24] continues from steps of an earlier version, which have no digests', async () => {
+  it('[ENS-E24] A run that is resumed by other code continues from steps of an earlier version, which have no digests', async () => {
     const added = new Set([
       'toolName',
       'inputDigest',
@@ -291,7 +291,7 @@ describe('a run that is resumed by other code', () => {
     expect(result.status).toBe('COMPLETED')
   })
 
-  it('continues when only a description of a task that has not begun differs', async () => {
+  it('A run that is resumed by other code continues when only a description of a task that has not begun differs', async () => {
     const { result } = await resume(cutAfter(await record(), 'tool_ended'), {
       handlerDescription: 'Publish it soon',
     })

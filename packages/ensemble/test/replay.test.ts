@@ -89,7 +89,7 @@ function outputsOf({ tasks }: { readonly tasks: readonly { readonly output: stri
 }
 
 describe('a frozen replay', () => {
-  it('[ENS-E25] has the outputs of the recorded run, makes no call and costs nothing', async () => {
+  it('[ENS-E25] A frozen replay has the outputs of the recorded run, makes no call and costs nothing', async () => {
     const { result, steps } = await record(createTeam().team)
     const { team, calls } = createTeam()
     const again = await replay(team, 'frozen', { steps })
@@ -103,7 +103,7 @@ describe('a frozen replay', () => {
     ])
   })
 
-  it('[ENS-E25] of a manager has the outputs of its workers', async () => {
+  it('[ENS-E25] A frozen replay of a manager has the outputs of its workers', async () => {
     const open = () => {
       const calls: string[] = []
       const model = scriptedModel(({ messages }) => {
@@ -141,7 +141,7 @@ describe('a frozen replay', () => {
     expect(again.result.output).toBe(result.output)
   })
 
-  it('[ENS-E25] fails at another prompt, and at another output of the same code', async () => {
+  it('[ENS-E25] A frozen replay fails at another prompt, and at another output of the same code', async () => {
     const { steps } = await record(createTeam().team)
     const worded = createTeam({ prompt: 'Watch closely' })
     const { result } = await replay(worded.team, 'frozen', { steps })
@@ -161,7 +161,7 @@ describe('a frozen replay', () => {
     expect([worded.calls, same.calls]).toEqual([[], []])
   })
 
-  it('[ENS-E25] fails at a call that has no step', async () => {
+  it('[ENS-E25] A frozen replay fails at a call that has no step', async () => {
     const { steps } = await record(createTeam().team)
     for (const kind of ['model_turn', 'tool_ended', 'handler_ended']) {
       const { team, calls } = createTeam()
@@ -173,7 +173,7 @@ describe('a frozen replay', () => {
     }
   })
 
-  it('[ENS-E25] reads and writes no memory', async () => {
+  it('[ENS-E25] A frozen replay reads and writes no memory', async () => {
     const open = (memories = inMemoryStore()) => ({
       memories,
       team: ensemble({
@@ -192,7 +192,7 @@ describe('a frozen replay', () => {
 })
 
 describe('a replay with live models', () => {
-  it('[ENS-E26] gets the results of equal calls in the recorded order, also after a takeover', async () => {
+  it('[ENS-E26] A replay with live models gets the results of equal calls in the recorded order, also after a takeover', async () => {
     const { result, steps } = await record(createTeam().team)
     const { team, calls } = createTeam({ prompt: 'Watch closely' })
     const again = await replay(team, 'models', { steps })
@@ -208,7 +208,7 @@ describe('a replay with live models', () => {
     expect(new Set(calls)).toEqual(new Set(['model']))
   })
 
-  it('[ENS-E26] fails at a handler whose input is not in the record', async () => {
+  it('[ENS-E26] A replay with live models fails at a handler whose input is not in the record', async () => {
     const { steps } = await record(createTeam().team)
     const { team, calls } = createTeam()
     const { result } = await replay(team, 'models', {

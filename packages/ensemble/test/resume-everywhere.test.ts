@@ -25,13 +25,13 @@ describe(
   '[ENS-E6] [ENS-E16] [ENS-E17] a run that is interrupted or drained at any write',
   { timeout: 60_000 },
   () => {
-    it('[ENS-L19] [ENS-L20] ends the same for a diamond of agents with tools', async () => {
+    it('[ENS-L19] [ENS-L20] A run that is interrupted or drained at any write ends the same for a diamond of agents with tools', async () => {
       const { result } = await interruptEverywhere({ open: diamond })
       expect(result).toMatchObject({ status: 'COMPLETED', metrics: { totalToolCalls: 12 } })
       expect(result.metrics.costEstimate).toBeDefined()
     })
 
-    it('[ENS-L20] never calls a tool twice that is not idempotent', async () => {
+    it('[ENS-L20] A run that is interrupted or drained at any write never calls a tool twice that is not idempotent', async () => {
       const { result, world } = await interruptEverywhere({
         once: ['send'],
         open: (process) => ({
@@ -67,7 +67,7 @@ describe(
       expect(world.calls).toHaveLength(3)
     })
 
-    it('[ENS-T5] [ENS-L9] retries a failed task as often and counts its failed attempts', async () => {
+    it('[ENS-T5] [ENS-L9] A run that is interrupted or drained at any write retries a failed task as often and counts its failed attempts', async () => {
       const { result } = await interruptEverywhere({
         open: (process) => ({
           team: ensemble({
@@ -104,7 +104,7 @@ describe(
       expect(result.metrics.totalToolCalls).toBe(3)
     })
 
-    it('[ENS-L18] corrects an invalid answer as often', async () => {
+    it('[ENS-L18] A run that is interrupted or drained at any write corrects an invalid answer as often', async () => {
       const { result } = await interruptEverywhere({
         open: (process) => ({
           team: ensemble({

@@ -107,14 +107,14 @@ describe(
   '[ENS-E6] [ENS-E16] [ENS-E17] [ENS-H6] delegations of an interrupted or drained run',
   { timeout: 60_000 },
   () => {
-    it('[ENS-H2] [ENS-H4] of a manager continue as the same tasks', async () => {
+    it('[ENS-H2] [ENS-H4] Delegations of a manager continue as the same tasks after an interruption or drain', async () => {
       const { result, events } = await interruptEverywhere({ open: managed })
       expect(result.status).toBe('COMPLETED')
       expect(result.tasks.map(({ taskName }) => taskName)).toEqual(['write', 'Manager', 'write#2'])
       expect(eventsOf(events, 'delegation_failed')).toHaveLength(2)
     })
 
-    it('[ENS-H2] of peers continue as the same tasks, two levels deep', async () => {
+    it('[ENS-H2] Delegations of peers continue as the same tasks after an interruption or drain, two levels deep', async () => {
       const { result } = await interruptEverywhere({ open: peers })
       expect(result.status).toBe('COMPLETED')
       expect(result.tasks.map(({ taskName }) => taskName)).toContain('a/B/C')
@@ -123,7 +123,7 @@ describe(
 )
 
 describe('[ENS-E6] [ENS-E16] the notes of an interrupted run', { timeout: 60_000 }, () => {
-  it('[ENS-T11] contain every output once, and later tasks receive it', async () => {
+  it('[ENS-T11] The notes of an interrupted run contain every output once, and later tasks receive it', async () => {
     const stores: MemoryStore[] = []
     await interruptEverywhere({
       open: (process) => {
@@ -146,7 +146,7 @@ describe('[ENS-E6] [ENS-E16] the notes of an interrupted run', { timeout: 60_000
     }
   })
 
-  it('[ENS-T12] contain one reflection per task', async () => {
+  it('[ENS-T12] The notes of an interrupted run contain one reflection per task', async () => {
     const stores: ReflectionStore[] = []
     await interruptEverywhere({
       open: (process) => {
@@ -183,7 +183,7 @@ describe(
   '[ENS-E6] [ENS-E16] tasks with handlers in an interrupted run',
   { timeout: 60_000 },
   () => {
-    it('[ENS-T9] are not repeated once they have ended, and are counted', async () => {
+    it('[ENS-T9] Tasks with handlers in an interrupted run are not repeated once they have ended, and are counted', async () => {
       const { result } = await interruptEverywhere({
         open: (process) => ({
           team: ensemble({
@@ -222,7 +222,7 @@ describe(
       expect(result.metrics.totalToolCalls).toBe(1)
     })
 
-    it('[ENS-L20] never call a tool twice that is not idempotent', async () => {
+    it('[ENS-L20] Tasks with handlers in an interrupted run never call a tool twice that is not idempotent', async () => {
       const statuses = new Set<string>()
       await interruptEverywhere({
         once: ['send'],
@@ -255,7 +255,7 @@ describe(
   { timeout: 60_000 },
   () => {
     it.each(['CONTINUE_ON_ERROR', 'FAIL_FAST'] as const)(
-      '[ENS-E3] [ENS-W6] have the same effect with %s',
+      '[ENS-E3] [ENS-W6] Failures and limits of an interrupted or drained run have the same effect with %s',
       async (errorStrategy) => {
         const { result } = await interruptEverywhere({
           // A drained process lets the long task end, so that the tasks waiting for it start earlier.
@@ -298,35 +298,40 @@ describe(
       ['the run', { budget: { maxToolCalls: 3 } }, {}],
       ['the run', { budget: { maxCostUsd: 0.0006 } }, {}],
       ['task "a"', {}, { budget: { maxTokens: 120 } }],
-    ])('[ENS-B1] include the budget of %s over all processes: %j %j', async (of, run, each) => {
-      const { result } = await interruptEverywhere({
-        open: (process) => ({
-          team: ensemble({
-            name: 'budget',
-            ...run,
-            model: createThinker(process, ({ turn, last }) =>
-              turn < 4 ? requestCalls([`t${turn}`, 'look', 'x']) : last,
-            ),
-            tasks: [
-              task({
-                name: 'a',
-                description: 'Do a',
-                tools: [createWorldTool(process, 'look')],
-                retries: 1,
-                ...each,
+    ])(
+      '[ENS-B1] Limits of an interrupted or drained run include the budget of %s over all processes: %j %j',
+      async (of, run, each) => {
+        const { result } = await interruptEverywhere({
+          open: (process) => ({
+            team: ensemble({
+              name: 'budget',
+              ...run,
+              model: createThinker(process, ({ turn, last }) =>
+                turn < 4 ? requestCalls([`t${turn}`, 'look', 'x']) : last,
+              ),
+              tasks: [
+                task({
+                  name: 'a',
+                  description: 'Do a',
+                  tools: [createWorldTool(process, 'look')],
+                  retries: 1,
+                  ...each,
+                }),
+                task({ name: 'b', description: 'Do b' }),
+              ],
+            }),
+            options: {
+              prices: priceList({
+                'scripted:thinker': { inputPerMillion: 3, outputPerMillion: 15 },
               }),
-              task({ name: 'b', description: 'Do b' }),
-            ],
+            },
           }),
-          options: {
-            prices: priceList({ 'scripted:thinker': { inputPerMillion: 3, outputPerMillion: 15 } }),
-          },
-        }),
-      })
-      expect(result).toMatchObject({
-        status: 'FAILED',
-        error: { code: 'BUDGET_EXCEEDED', details: { of } },
-      })
-    })
+        })
+        expect(result).toMatchObject({
+          status: 'FAILED',
+          error: { code: 'BUDGET_EXCEEDED', details: { of } },
+        })
+      },
+    )
   },
 )

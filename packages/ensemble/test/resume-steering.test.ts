@@ -56,7 +56,7 @@ describe(
   '[ENS-E6] [ENS-E16] [ENS-E17] [ENS-G6] reviews of an interrupted or drained run',
   { timeout: 60_000 },
   () => {
-    it('[ENS-G8] [ENS-G9] have the same outcomes and are not requested again once decided', async () => {
+    it('[ENS-G8] [ENS-G9] Reviews of an interrupted or drained run have the same outcomes and are not requested again once decided', async () => {
       const { result, world } = await interruptEverywhere({ open: reviewed })
       expect(result.tasks).toMatchObject([
         { output: 'again 2  ask:edited!', attempt: 2 },
@@ -67,7 +67,7 @@ describe(
     })
 
     it.each(['BEFORE_EXECUTION', 'AFTER_EXECUTION', 'DURING_EXECUTION'] as const)(
-      '[ENS-E14] end the run early at %s',
+      '[ENS-E14] Reviews of an interrupted or drained run end the run early at %s',
       async (timing) => {
         const { result } = await interruptEverywhere({
           races: true,
@@ -104,7 +104,7 @@ describe(
       },
     )
 
-    it('[ENS-G8] keep a task rejected that was rejected before it began', async () => {
+    it('[ENS-G8] Reviews of an interrupted or drained run keep a task rejected that was rejected before it began', async () => {
       const { result, world } = await interruptEverywhere({
         open: (process) => ({
           team: ensemble({
@@ -134,7 +134,7 @@ describe(
       expect(world.asked).toHaveLength(1)
     })
 
-    it('[ENS-G2] keep their remaining time over all processes', async () => {
+    it('[ENS-G2] Reviews of an interrupted or drained run keep their remaining time over all processes', async () => {
       const { events } = await interruptEverywhere({
         open: (process) => ({
           team: ensemble({
@@ -197,7 +197,7 @@ describe(
   '[ENS-E6] [ENS-E16] [ENS-E17] commands to an interrupted or drained run',
   { timeout: 60_000 },
   () => {
-    it('[ENS-D1] [ENS-S2] apply directives and switches from the same call on', async () => {
+    it('[ENS-D1] [ENS-S2] Commands to an interrupted or drained run apply directives and switches from the same call on', async () => {
       const { result } = await interruptEverywhere({
         open: chain,
         commands: [
@@ -216,7 +216,7 @@ describe(
       expect(result.output).toBe('fast 1 ')
     })
 
-    it('[ENS-S7] [ENS-S9] switch tiers by rules at the same calls in any process', async () => {
+    it('[ENS-S7] [ENS-S9] Commands to an interrupted or drained run switch tiers by rules at the same calls in any process', async () => {
       const failing = (process: Process): ReturnType<Scenario['open']> => {
         let calls = 0
         const answer = (text: string) => createThinker(process, ({ turn }) => `${text} ${turn}`)
@@ -249,19 +249,22 @@ describe(
       ['abort', 1],
       ['boundary', 0],
       ['boundary', 1],
-    ] as const)('[ENS-S1] keep a cancel in mode %s in turn %i', async (mode, turn) => {
-      const { result } = await interruptEverywhere({
-        open: chain,
-        commands: [
-          {
-            when: atToken(turn),
-            send: (handle) => handle.cancel({ mode }),
-            isRecorded: (step) => step.kind === 'cancel_asked',
-          },
-        ],
-      })
-      expect(result.status).toBe('CANCELLED')
-      expect(result.tasks).toHaveLength(mode === 'abort' ? 1 : 2)
-    })
+    ] as const)(
+      '[ENS-S1] Commands to an interrupted or drained run keep a cancel in mode %s in turn %i',
+      async (mode, turn) => {
+        const { result } = await interruptEverywhere({
+          open: chain,
+          commands: [
+            {
+              when: atToken(turn),
+              send: (handle) => handle.cancel({ mode }),
+              isRecorded: (step) => step.kind === 'cancel_asked',
+            },
+          ],
+        })
+        expect(result.status).toBe('CANCELLED')
+        expect(result.tasks).toHaveLength(mode === 'abort' ? 1 : 2)
+      },
+    )
   },
 )

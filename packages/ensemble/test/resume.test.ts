@@ -74,7 +74,7 @@ async function runStory({ steps, forMs = 10_000, startMs, signal }: StorySetting
 
 const START = Date.UTC(2026, 0, 1)
 
-it('[ENS-E6] a resumed run emits run_resumed with its epoch and the completed tasks', async () => {
+it('[ENS-E6] A resumed run emits run_resumed with its epoch and the completed tasks', async () => {
   const first = await runStory({ forMs: 150 })
   const second = await runStory({ steps: first.steps, startMs: START + 5_000 })
   expect(second.asked).toEqual(['b'])
@@ -90,21 +90,21 @@ it('[ENS-E6] a resumed run emits run_resumed with its epoch and the completed ta
   expectWholeLog([...first.events, ...second.events], second.result)
 })
 
-it('[ENS-E6] a run lasts from its first start, and a task only for its working time', async () => {
+it('[ENS-E6] A run lasts from its first start, and a task only for its working time', async () => {
   const first = await runStory({ forMs: 150 })
   const { result } = await runStory({ steps: first.steps, startMs: START + 5_000 })
   expect(result?.durationMs).toBe(5_100)
   expect(result?.tasks.map(({ durationMs }) => durationMs)).toEqual([100, 100])
 })
 
-it('[ENS-E6] a resumed run counts the usage before', async () => {
+it('[ENS-E6] A resumed run counts the usage before', async () => {
   const whole = await runStory({})
   const { result } = await runStory({ steps: (await runStory({ forMs: 150 })).steps })
   expect(result?.metrics).toEqual(whole.result?.metrics)
   expect(result?.metrics.totalTokens).toBeGreaterThan(0)
 })
 
-it('[ENS-E5] [ENS-E6] a run in which only the end was missing emits only the end', async () => {
+it('[ENS-E5] [ENS-E6] A run in which only the end was missing emits only the end', async () => {
   const whole = await runStory({})
   const { asked, events, result } = await runStory({ steps: whole.steps })
   expect(asked).toEqual([])
@@ -116,7 +116,7 @@ it('[ENS-E5] [ENS-E6] a run in which only the end was missing emits only the end
   ])
 })
 
-it('[ENS-E4] [ENS-E6] [ENS-C6] a run that resumes with an aborted signal retains completed tasks and fails the begun one', async () => {
+it('[ENS-E4] [ENS-E6] [ENS-C6] A run that resumes with an aborted signal retains completed tasks and fails the begun one', async () => {
   const first = await runStory({ forMs: 150 })
   const { asked, events, result } = await runStory({
     steps: first.steps,
@@ -130,7 +130,7 @@ it('[ENS-E4] [ENS-E6] [ENS-C6] a run that resumes with an aborted signal retains
   ])
 })
 
-it('[ENS-E6] a run without steps starts', async () => {
+it('[ENS-E6] A run without steps starts', async () => {
   const { events, result } = await runStory({ steps: [] })
   expect(events[0]?.type).toBe('ensemble_started')
   expect(result?.status).toBe('COMPLETED')

@@ -52,7 +52,7 @@ async function runHandler(handler: () => string, settings: Partial<TaskDefinitio
 }
 
 describe('[ENS-T5] a failed task', () => {
-  it('is retried after a wait that doubles, up to 8 s', async () => {
+  it('A failed task is retried after a wait that doubles, up to 8 s', async () => {
     const { handler, asked } = failing(6)
     const { events, result } = await runHandler(handler, { retries: 6 })
     expect(result).toMatchObject({ status: 'COMPLETED', output: 'done', tasks: [{ attempt: 7 }] })
@@ -67,7 +67,7 @@ describe('[ENS-T5] a failed task', () => {
     [0, 1],
     [2, 3],
   ])(
-    'with %i retries is tried %i times, and the last failure has no retry',
+    'A task with %i retries is tried %i times, and the last failure has no retry',
     async (retries, count) => {
       const { handler, asked } = failing(9)
       const { events, result } = await runHandler(handler, { retries })
@@ -86,24 +86,30 @@ describe('[ENS-T5] a failed task', () => {
     'GUARDRAIL_VIOLATION',
     'CONSTRAINT_VIOLATION',
     'BUDGET_EXCEEDED',
-  ] as const)('with %s is not retried, because that cannot help', async (code) => {
-    const { handler, asked } = failing(9, new TuttiError(code, 'No use', { retryable: true }))
-    await runHandler(handler, { retries: 3 })
-    expect(asked).toHaveLength(1)
-  })
+  ] as const)(
+    'A task that failed with %s is not retried, because that cannot help',
+    async (code) => {
+      const { handler, asked } = failing(9, new TuttiError(code, 'No use', { retryable: true }))
+      await runHandler(handler, { retries: 3 })
+      expect(asked).toHaveLength(1)
+    },
+  )
 
   it.each([
     [true, 2],
     [false, 1],
-  ])('with a MODEL_FAILED that is retryable: %s is tried %i times', async (retryable, count) => {
-    const error = new TuttiError('MODEL_FAILED', 'Overloaded', { retryable })
-    const model = scriptedModel([error, 'done'])
-    const { result } = await run(model, { retries: 1 })
-    expect(model.requests).toHaveLength(count)
-    expect(result.status).toBe(retryable ? 'COMPLETED' : 'FAILED')
-  })
+  ])(
+    'A task that failed with a MODEL_FAILED that is retryable: %s is tried %i times',
+    async (retryable, count) => {
+      const error = new TuttiError('MODEL_FAILED', 'Overloaded', { retryable })
+      const model = scriptedModel([error, 'done'])
+      const { result } = await run(model, { retries: 1 })
+      expect(model.requests).toHaveLength(count)
+      expect(result.status).toBe(retryable ? 'COMPLETED' : 'FAILED')
+    },
+  )
 
-  it('is not retried if the run is cancelled meanwhile', async () => {
+  it('A failed task is not retried if the run is cancelled meanwhile', async () => {
     const controller = new AbortController()
     const { handler, asked } = failing(9)
     const work = task({ name: 'work', description: 'Do it', handler, retries: 3 })
@@ -120,7 +126,7 @@ describe('[ENS-T5] a failed task', () => {
   })
 })
 
-it('[ENS-T5] an attempt starts a new conversation, with its tools and new keys', async () => {
+it('[ENS-T5] An attempt starts a new conversation, with its tools and new keys', async () => {
   const keys: string[] = []
   const note = defineTextTool({
     name: 'note',
@@ -149,7 +155,7 @@ describe('[ENS-T6] the time limit of a task', () => {
     },
   })
 
-  it('stops the model in flight, and the next attempt has the whole time again', async () => {
+  it('The time limit of a task stops the model in flight, and the next attempt has the whole time again', async () => {
     const model = scriptedModel(['one two three four', 'done now'], { clock, delayMs: 300 })
     const { events, result } = await run(model, { timeoutMs: 1_000, retries: 1 })
     expect(result).toMatchObject({ status: 'COMPLETED', output: 'done now' })
@@ -166,7 +172,7 @@ describe('[ENS-T6] the time limit of a task', () => {
     expect(eventsOf(events, 'llm_iteration_failed')).toEqual([])
   })
 
-  it('stops tools in flight', async () => {
+  it('The time limit of a task stops tools in flight', async () => {
     const model = scriptedModel([{ toolCalls: [{ name: 'wait', arguments: { input: '' } }] }, 'no'])
     const { events, result } = await run(model, { tools: [waiting], timeoutMs: 700 })
     expect(result.error).toMatchObject({ code: 'TASK_TIMEOUT' })
@@ -174,21 +180,21 @@ describe('[ENS-T6] the time limit of a task', () => {
     expect(model.requests).toHaveLength(1)
   })
 
-  it('does not include the time between attempts', async () => {
+  it('The time limit of a task does not include the time between attempts', async () => {
     const { handler, asked } = failing(4)
     const { result } = await runHandler(handler, { retries: 4, timeoutMs: 100 })
     expect(result.status).toBe('COMPLETED')
     expect(asked.at(-1)).toBe(7_500)
   })
 
-  it('leaves no timer if it was not reached', async () => {
+  it('The time limit of a task leaves no timer if it was not reached', async () => {
     await runHandler(() => 'done', { timeoutMs: 600_000 })
     expect(clock.pending).toBe(0)
   })
 })
 
 describe('[ENS-L9] the usage of attempts', () => {
-  it('is in their events and is summed for the run', async () => {
+  it('The usage of attempts is in their events and is summed for the run', async () => {
     const error = new TuttiError('MODEL_FAILED', 'Overloaded', { retryable: true })
     const echo = defineTextTool({ name: 'echo', description: 'Echoes', execute: (text) => text })
     const calls = { toolCalls: [{ name: 'echo', arguments: { input: 'x' } }], usage }
@@ -202,7 +208,7 @@ describe('[ENS-L9] the usage of attempts', () => {
     expect(result.metrics).toMatchObject({ totalTokens: 440, totalToolCalls: 3 })
   })
 
-  it('[ENS-T7] counts for one budget, so that the second attempt has what the first one left', async () => {
+  it('[ENS-T7] The usage of attempts counts for one budget, so that the second attempt has what the first one left', async () => {
     const error = new TuttiError('MODEL_FAILED', 'Overloaded', { retryable: true })
     const model = scriptedModel([error, error, 'never'])
     const { result } = await run(model, { retries: 5, budget: { maxModelCalls: 2 } })
@@ -212,7 +218,7 @@ describe('[ENS-L9] the usage of attempts', () => {
 })
 
 describe('[ENS-L21] calls beyond a budget', () => {
-  it('are not made, and those before them are made in the requested order', async () => {
+  it('Calls beyond a budget are not made, and those before them are made in the requested order', async () => {
     const made: string[] = []
     const echo = defineTextTool({
       name: 'echo',
@@ -236,7 +242,7 @@ describe('[ENS-L21] calls beyond a budget', () => {
   })
 })
 
-it('[ENS-L15] at most maxConcurrentToolCalls of all tasks together run at the same time', async () => {
+it('[ENS-L15] At most maxConcurrentToolCalls of all tasks together run at the same time', async () => {
   let running = 0
   let most = 0
   const busy = defineTextTool({

@@ -40,7 +40,7 @@ describe.each(WORKFLOWS)('[ENS-C11] a cancel while a review waits, in %s', (work
     ['during', during(), 'CANCELLED'],
     ['after', { review: true }, 'CANCELLED'],
   ] as const)(
-    'in mode abort closes the review %s the task, which does not continue',
+    'A cancel while a review waits closes, in mode abort, the review %s the task, which does not continue',
     async (_, work, end) => {
       const run = start(reviewedTeam(workflow, { ...work, ...(_ === 'during' ? during() : {}) }))
       await clock.advance(60_000)
@@ -61,7 +61,7 @@ describe.each(WORKFLOWS)('[ENS-C11] a cancel while a review waits, in %s', (work
     },
   )
 
-  it('[ENS-S1] in mode boundary closes the review before a task, and no other task starts', async () => {
+  it('[ENS-S1] A cancel while a review waits closes, in mode boundary, the review before a task, and no other task starts', async () => {
     const run = start(reviewedTeam(workflow, { beforeReview: true }))
     await clock.advance(10)
     run.handle.cancel({ mode: 'boundary' })
@@ -78,7 +78,7 @@ describe.each(WORKFLOWS)('[ENS-C11] a cancel while a review waits, in %s', (work
     ['during', during],
     ['after', () => ({ review: true })],
   ] as const)(
-    '[ENS-S1] in mode boundary leaves the review %s a task open, because the task runs',
+    '[ENS-S1] A cancel while a review waits leaves, in mode boundary, the review %s a task open, because the task runs',
     async (_, work) => {
       const run = start(reviewedTeam(workflow, work()))
       await clock.advance(10)
@@ -106,7 +106,7 @@ describe('[ENS-G7] an early exit', () => {
     ['before', { beforeReview: true }, 'skipped'],
     ['after', { review: true }, 'completed'],
     ['during', undefined, 'EXIT_EARLY'],
-  ] as const)('closes the other open reviews: %s', async (_, other, end) => {
+  ] as const)('An early exit closes the other open reviews: %s', async (_, other, end) => {
     const run = start(pair(other ?? during()))
     await clock.advance(10)
     const { reviewId } = findOpenReview(run, 'asks')
@@ -119,7 +119,7 @@ describe('[ENS-G7] an early exit', () => {
     ])
   })
 
-  it('opens no other review, and lets a running task finish', async () => {
+  it('An early exit opens no other review, and lets a running task finish', async () => {
     const run = start(pair({ review: true, model: timedModel(clock, 500, 'late') }))
     await clock.advance(10)
     await run.handle.decide(findOpenReview(run).reviewId, { action: 'EXIT_EARLY' })
@@ -134,7 +134,7 @@ describe('a reviewer', () => {
     ['before', { beforeReview: true }],
     ['after', { review: true }],
   ] as const)(
-    '[ENS-G1] that throws, %s the task, fails it, because no answer never counts as approval',
+    '[ENS-G1] A reviewer that throws, %s the task, fails it, because no answer never counts as approval',
     async (_, work) => {
       const reviewer = scriptedReviewer([new Error('The line is dead')])
       const model = scriptedModel(['done'])
@@ -149,7 +149,7 @@ describe('a reviewer', () => {
     },
   )
 
-  it('[ENS-G8] that throws before a task is not asked again by another attempt', async () => {
+  it('[ENS-G8] A reviewer that throws before a task is not asked again by another attempt', async () => {
     const reviewer = scriptedReviewer([new Error('The line is dead'), 'CONTINUE'])
     const model = scriptedModel(() => 'done')
     const work = { beforeReview: true, retries: 2, model }
@@ -160,7 +160,7 @@ describe('a reviewer', () => {
     expect(listFailures(run.events)).toMatchObject([{ willRetry: false }])
   })
 
-  it('[ENS-G1] that throws during a tool call prevents the call, and the model receives the reason', async () => {
+  it('[ENS-G1] A reviewer that throws during a tool call prevents the call, and the model receives the reason', async () => {
     const reviewer = scriptedReviewer([new Error('The line is dead')])
     const run = watchRun(reviewedTeam('SEQUENTIAL', during()), { clock, reviewer })
     await run.ended
@@ -169,7 +169,7 @@ describe('a reviewer', () => {
     expect(called?.toolResult).toContain('The line is dead')
   })
 
-  it('[ENS-G4] that decides invalidly fails the task', async () => {
+  it('[ENS-G4] A reviewer that decides invalidly fails the task', async () => {
     // NOTE: a reviewer in JavaScript can return this.
     const reviewer = { decide: () => Promise.resolve(undefined) } as unknown as RunReviewer
     const run = watchRun(reviewedTeam('SEQUENTIAL', { review: true }), { clock, reviewer })
@@ -179,7 +179,7 @@ describe('a reviewer', () => {
     )
   })
 
-  it('[ENS-G3] that answers after another decision is ignored, and its signal is aborted', async () => {
+  it('[ENS-G3] A reviewer that answers after another decision is ignored, and its signal is aborted', async () => {
     let answer = (): void => undefined
     let received: AbortSignal | undefined
     const reviewer: RunReviewer = {
@@ -201,7 +201,7 @@ describe('a reviewer', () => {
   })
 })
 
-it('[ENS-T7] a review stays open when the budget of its task is exhausted, so that the output can be accepted', async () => {
+it('[ENS-T7] A review stays open when the budget of its task is exhausted, so that the output can be accepted', async () => {
   const work = { review: true, budget: { maxModelCalls: 1, maxTokens: 1 } }
   const run = start(reviewedTeam('SEQUENTIAL', work))
   await clock.advance(10)

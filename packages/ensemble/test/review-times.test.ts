@@ -40,60 +40,69 @@ describe.each(WORKFLOWS)('[ENS-G2] a review that times out, in %s', (workflow) =
     ['CONTINUE', 'completed', 'completed', 'COMPLETED', undefined],
     ['EXIT_EARLY', 'skipped', 'skipped', 'COMPLETED', 'TIMEOUT'],
     ['FAIL', 'REVIEW_TIMEOUT', after, isManaged ? 'COMPLETED' : 'FAILED', undefined],
-  ] as const)('before a task applies %s', async (onTimeout, work, last, status, exitReason) => {
-    const run = start(
-      reviewedTeam(workflow, { beforeReview: { timeoutMs: 2_000, onTimeout }, retries: 3 }),
-    )
-    await clock.advance(1_999)
-    expect(findOpenReview(run)).toMatchObject({
-      timeoutMs: 1,
-      onTimeout,
-      timing: 'BEFORE_EXECUTION',
-    })
-    await clock.advance(1)
-    expect((await run.ended).status).toBe(status)
-    expect(readEnds(run)).toMatchObject({ work, last })
-    expect(listClosings(run)).toMatchObject([{ type: 'review_timed_out', action: onTimeout }])
-    if (exitReason !== undefined) {
-      expect(eventsOf(run.events, 'ensemble_completed')).toMatchObject([{ exitReason }])
-    }
-  })
+  ] as const)(
+    'A review that times out before a task applies %s',
+    async (onTimeout, work, last, status, exitReason) => {
+      const run = start(
+        reviewedTeam(workflow, { beforeReview: { timeoutMs: 2_000, onTimeout }, retries: 3 }),
+      )
+      await clock.advance(1_999)
+      expect(findOpenReview(run)).toMatchObject({
+        timeoutMs: 1,
+        onTimeout,
+        timing: 'BEFORE_EXECUTION',
+      })
+      await clock.advance(1)
+      expect((await run.ended).status).toBe(status)
+      expect(readEnds(run)).toMatchObject({ work, last })
+      expect(listClosings(run)).toMatchObject([{ type: 'review_timed_out', action: onTimeout }])
+      if (exitReason !== undefined) {
+        expect(eventsOf(run.events, 'ensemble_completed')).toMatchObject([{ exitReason }])
+      }
+    },
+  )
 
   it.each([
     ['CONTINUE', 'completed', 'completed', 'COMPLETED'],
     ['EXIT_EARLY', 'completed', 'skipped', 'COMPLETED'],
     ['FAIL', 'REVIEW_TIMEOUT', after, isManaged ? 'COMPLETED' : 'FAILED'],
-  ] as const)('after a task applies %s', async (onTimeout, work, last, status) => {
-    const run = start(
-      reviewedTeam(workflow, { review: { timeoutMs: 2_000, onTimeout }, retries: 3 }),
-    )
-    await clock.advance(2_000)
-    expect((await run.ended).status).toBe(status)
-    expect(readEnds(run)).toMatchObject({ work, last })
-    expect(listClosings(run)).toMatchObject([{ type: 'review_timed_out', action: onTimeout }])
-    const reason = eventsOf(run.events, 'task_failed')[0]?.reason
-    if (onTimeout === 'FAIL') expect(reason).toContain('No decision within 2000 ms')
-  })
+  ] as const)(
+    'A review that times out after a task applies %s',
+    async (onTimeout, work, last, status) => {
+      const run = start(
+        reviewedTeam(workflow, { review: { timeoutMs: 2_000, onTimeout }, retries: 3 }),
+      )
+      await clock.advance(2_000)
+      expect((await run.ended).status).toBe(status)
+      expect(readEnds(run)).toMatchObject({ work, last })
+      expect(listClosings(run)).toMatchObject([{ type: 'review_timed_out', action: onTimeout }])
+      const reason = eventsOf(run.events, 'task_failed')[0]?.reason
+      if (onTimeout === 'FAIL') expect(reason).toContain('No decision within 2000 ms')
+    },
+  )
 
   it.each([
     ['CONTINUE', 'completed', 'Paid 5'],
     ['EXIT_EARLY', 'EXIT_EARLY', 'Error: '],
     ['FAIL', 'completed', 'Error: '],
-  ] as const)('during a tool call applies %s', async (onTimeout, work, result) => {
-    const run = start(reviewedTeam(workflow, approvedTool(onTimeout, 2_000)))
-    await clock.advance(1_999)
-    expect(findOpenReview(run)).toMatchObject({
-      timeoutMs: 1,
-      onTimeout,
-      timing: 'DURING_EXECUTION',
-    })
-    await clock.advance(1)
-    await run.ended
-    expect(readEnds(run)).toMatchObject({ work })
-    expect(listClosings(run)).toMatchObject([{ type: 'review_timed_out', action: onTimeout }])
-    const called = eventsOf(run.events, 'tool_called').find(({ toolName }) => toolName === 'pay')
-    expect(called?.toolResult).toContain(result)
-  })
+  ] as const)(
+    'A review that times out during a tool call applies %s',
+    async (onTimeout, work, result) => {
+      const run = start(reviewedTeam(workflow, approvedTool(onTimeout, 2_000)))
+      await clock.advance(1_999)
+      expect(findOpenReview(run)).toMatchObject({
+        timeoutMs: 1,
+        onTimeout,
+        timing: 'DURING_EXECUTION',
+      })
+      await clock.advance(1)
+      await run.ended
+      expect(readEnds(run)).toMatchObject({ work })
+      expect(listClosings(run)).toMatchObject([{ type: 'review_timed_out', action: onTimeout }])
+      const called = eventsOf(run.events, 'tool_called').find(({ toolName }) => toolName === 'pay')
+      expect(called?.toolResult).toContain(result)
+    },
+  )
 })
 
 describe('[ENS-G2] several concurrent reviews', () => {
@@ -115,27 +124,30 @@ describe('[ENS-G2] several concurrent reviews', () => {
     ['a', 'b', 'c'],
     ['c', 'b', 'a'],
     ['b', 'c', 'a'],
-  ] as const)('are decided in any order: %s, %s, %s', async (...order) => {
-    const run = start(three([{}, {}, {}]))
-    await clock.advance(10)
-    expect(run.handle.snapshot()).toMatchObject({
-      status: 'WAITING_REVIEW',
-      reviews: NAMES.map((taskName) => ({ taskName, taskOutput: `${taskName} done` })),
-    })
-    for (const name of order) {
-      const text = `${name} edited`
-      await run.handle.decide(findOpenReview(run, name).reviewId, { action: 'EDIT', text })
+  ] as const)(
+    'Several concurrent reviews are decided in any order: %s, %s, %s',
+    async (...order) => {
+      const run = start(three([{}, {}, {}]))
       await clock.advance(10)
-    }
-    expect((await run.ended).tasks.map(({ output }) => output)).toEqual([
-      'a edited',
-      'b edited',
-      'c edited',
-    ])
-    expect(eventsOf(run.events, 'task_completed').map(({ taskName }) => taskName)).toEqual(order)
-  })
+      expect(run.handle.snapshot()).toMatchObject({
+        status: 'WAITING_REVIEW',
+        reviews: NAMES.map((taskName) => ({ taskName, taskOutput: `${taskName} done` })),
+      })
+      for (const name of order) {
+        const text = `${name} edited`
+        await run.handle.decide(findOpenReview(run, name).reviewId, { action: 'EDIT', text })
+        await clock.advance(10)
+      }
+      expect((await run.ended).tasks.map(({ output }) => output)).toEqual([
+        'a edited',
+        'b edited',
+        'c edited',
+      ])
+      expect(eventsOf(run.events, 'task_completed').map(({ taskName }) => taskName)).toEqual(order)
+    },
+  )
 
-  it('have their own time limits and actions', async () => {
+  it('Several concurrent reviews have their own time limits and actions', async () => {
     const run = start(
       three([
         { timeoutMs: 3_000, onTimeout: 'CONTINUE' },
@@ -158,7 +170,7 @@ describe('[ENS-G2] several concurrent reviews', () => {
   })
 })
 
-it('[ENS-G3] a decision after the timeout is rejected', async () => {
+it('[ENS-G3] A decision after the timeout is rejected', async () => {
   const run = start(
     reviewedTeam('SEQUENTIAL', { review: { timeoutMs: 50, onTimeout: 'CONTINUE' } }),
   )
@@ -173,7 +185,7 @@ it('[ENS-G3] a decision after the timeout is rejected', async () => {
 
 describe('[ENS-G5] an open review', () => {
   it.each(['beforeReview', 'review'] as const)(
-    '[ENS-T6] stops the time limit of the task (%s)',
+    '[ENS-T6] An open review stops the time limit of the task (%s)',
     async (when) => {
       const work = { timeoutMs: 1_000, [when]: { timeoutMs: Infinity } }
       const run = start(reviewedTeam('SEQUENTIAL', { ...work, model: timedModel(clock, 900) }))
@@ -184,7 +196,7 @@ describe('[ENS-G5] an open review', () => {
     },
   )
 
-  it('[ENS-T6] stops it during a tool call, and the rest of the time runs afterwards', async () => {
+  it('[ENS-T6] An open review of a tool call stops the time limit of the task, and the rest of the time runs afterwards', async () => {
     const work = { ...approvedTool('FAIL', 3_600_000), timeoutMs: 1_000 }
     const slow = timedModel(clock, 600)
     const script = scriptedModel([
@@ -209,7 +221,7 @@ describe('[ENS-G5] an open review', () => {
     expect((await run.ended).durationMs).toBe(61_000)
   })
 
-  it('[ENS-T6] stops it until both reviews of one task are closed', async () => {
+  it('[ENS-T6] An open review stops the time limit of its task until both reviews of the task are closed', async () => {
     const { tools = [] } = approvedTool('FAIL', Infinity)
     const call = { name: 'pay', arguments: { input: '5' } }
     const model = scriptedModel([{ toolCalls: [call, call] }, 'done'])
@@ -223,7 +235,7 @@ describe('[ENS-G5] an open review', () => {
     expect((await run.ended).status).toBe('COMPLETED')
   })
 
-  it('[ENS-B4] stops the time of the run if nothing else runs', async () => {
+  it('[ENS-B4] An open review stops the time of the run if nothing else runs', async () => {
     const team = reviewedTeam('SEQUENTIAL', { review: { timeoutMs: Infinity } })
     const run = watchRun(team, { clock, decidable: true, budget: { maxDurationMs: 1_000 } })
     await clock.advance(3_600_000)
@@ -232,7 +244,7 @@ describe('[ENS-G5] an open review', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('[ENS-B4] stops the time of the run once the last other task has ended', async () => {
+  it('[ENS-B4] An open review stops the time of the run once the last other task has ended', async () => {
     const tasks = [
       task({ name: 'asks', description: 'A', review: { timeoutMs: Infinity } }),
       task({ name: 'quick', description: 'Q', model: timedModel(clock, 100) }),
@@ -245,7 +257,7 @@ describe('[ENS-G5] an open review', () => {
     expect((await run.ended).status).toBe('COMPLETED')
   })
 
-  it('[ENS-B4] does not stop the time of the run while another task works, also one that starts meanwhile', async () => {
+  it('[ENS-B4] An open review does not stop the time of the run while another task works, also one that starts meanwhile', async () => {
     const tasks = [
       task({ name: 'asks', description: 'Ask', review: true, model: scriptedModel(['done']) }),
       task({ name: 'quick', description: 'Quick', model: timedModel(clock, 100) }),

@@ -36,7 +36,7 @@ async function review(workflow: Workflow, work: Work, decision: ReviewAnswer): P
 describe.each(WORKFLOWS)('[ENS-G8] the review before a task, in %s', (workflow) => {
   const model = (): ReturnType<typeof scriptedModel> => scriptedModel(['work done'])
 
-  it('starts it with its description on CONTINUE', async () => {
+  it('The review before a task starts it with its description on CONTINUE', async () => {
     const asked = model()
     const run = await review(workflow, { beforeReview: true, model: asked }, { action: 'CONTINUE' })
     expect(readEnds(run)).toEqual(expectedEnds(workflow, 'completed', 'completed'))
@@ -50,7 +50,7 @@ describe.each(WORKFLOWS)('[ENS-G8] the review before a task, in %s', (workflow) 
     expect(types.indexOf('review_requested')).toBeLessThan(types.indexOf('task_started'))
   })
 
-  it('starts it with another description on EDIT', async () => {
+  it('The review before a task starts it with another description on EDIT', async () => {
     const asked = model()
     const decision = { action: 'EDIT', text: 'Do {this} instead' } as const
     const run = await review(workflow, { beforeReview: true, model: asked }, decision)
@@ -61,7 +61,7 @@ describe.each(WORKFLOWS)('[ENS-G8] the review before a task, in %s', (workflow) 
     )
   })
 
-  it('shows the new description as the goal on EDIT, unless the agent has its own', async () => {
+  it('The review before a task shows the new description as the goal on EDIT, unless the agent has its own', async () => {
     const decision = { action: 'EDIT', text: 'Do less' } as const
     const goals = [agent({ role: 'WORK', goal: 'Work' }), agent({ role: 'WORK' })].map(
       async (worker) => {
@@ -74,7 +74,7 @@ describe.each(WORKFLOWS)('[ENS-G8] the review before a task, in %s', (workflow) 
     expect(await Promise.all(goals)).toEqual(['Work', 'Do less'])
   })
 
-  it('fails it before its agent runs on REJECT', async () => {
+  it('The review before a task fails it before its agent runs on REJECT', async () => {
     const asked = model()
     const decision = { action: 'REJECT', feedback: 'Not today' } as const
     const run = await review(workflow, { beforeReview: true, model: asked, retries: 2 }, decision)
@@ -93,7 +93,7 @@ describe.each(WORKFLOWS)('[ENS-G8] the review before a task, in %s', (workflow) 
     expect(readStatus(run)).toBe(isManaged(workflow) ? 'COMPLETED' : 'FAILED')
   })
 
-  it('ends the run without it on EXIT_EARLY', async () => {
+  it('The review before a task ends the run without it on EXIT_EARLY', async () => {
     const asked = model()
     const run = await review(
       workflow,
@@ -136,7 +136,7 @@ describe.each(WORKFLOWS)('the review of a tool call, in %s', (workflow) => {
       'Error: The reviewer rejected the call of "pay": Too much',
     ],
   ] as const)(
-    '[ENS-G4] [ENS-G14] returns the outcome of %j to the model',
+    '[ENS-G4] [ENS-G14] The review of a tool call returns the outcome of %j to the model',
     async (decision, result) => {
       const asked = model()
       const run = await review(workflow, { tools: [pay], model: asked }, decision)
@@ -148,7 +148,7 @@ describe.each(WORKFLOWS)('the review of a tool call, in %s', (workflow) => {
     },
   )
 
-  it('[ENS-E14] ends the run without calling the tool on EXIT_EARLY', async () => {
+  it('[ENS-E14] The review of a tool call ends the run without calling the tool on EXIT_EARLY', async () => {
     paid.length = 0
     const run = await review(workflow, { tools: [pay], model: model() }, { action: 'EXIT_EARLY' })
     expect(paid).toEqual([])
@@ -160,7 +160,7 @@ describe.each(WORKFLOWS)('the review of a tool call, in %s', (workflow) => {
 describe.each(WORKFLOWS)('[ENS-G9] the review after a task, in %s', (workflow) => {
   const model = (): ReturnType<typeof scriptedModel> => scriptedModel(['draft', 'better'])
 
-  it('accepts its output on CONTINUE', async () => {
+  it('The review after a task accepts its output on CONTINUE', async () => {
     const run = await review(workflow, { review: true, model: model() }, { action: 'CONTINUE' })
     expect(readEnds(run)).toEqual(expectedEnds(workflow, 'completed', 'completed'))
     expect(eventsOf(run.events, 'review_requested')).toMatchObject([
@@ -169,7 +169,7 @@ describe.each(WORKFLOWS)('[ENS-G9] the review after a task, in %s', (workflow) =
     expect((await run.ended).tasks[1]).toMatchObject({ taskName: 'work', output: 'draft' })
   })
 
-  it('replaces it on EDIT, also for later tasks', async () => {
+  it('The review after a task replaces its output on EDIT, also for later tasks', async () => {
     const decision = { action: 'EDIT', text: 'my own', decidedBy: 'ann' } as const
     const run = await review(workflow, { review: true, model: model() }, decision)
     expect(readEnds(run)).toEqual(expectedEnds(workflow, 'completed', 'completed'))
@@ -181,7 +181,7 @@ describe.each(WORKFLOWS)('[ENS-G9] the review after a task, in %s', (workflow) =
     if (workflow !== 'SEQUENTIAL') expect(inputs?.assembledContext).toContain('my own')
   })
 
-  it('repeats the task with the feedback and its last answer on REJECT', async () => {
+  it('The review after a task repeats the task with the feedback and its last answer on REJECT', async () => {
     const asked = model()
     const decision = { action: 'REJECT', feedback: 'Shorter, please' } as const
     const run = await review(workflow, { review: true, model: asked }, decision)
@@ -196,7 +196,7 @@ describe.each(WORKFLOWS)('[ENS-G9] the review after a task, in %s', (workflow) =
     expect(eventsOf(run.events, 'review_requested').map(({ attempt }) => attempt)).toEqual([1, 2])
   })
 
-  it('ends the run with it on EXIT_EARLY', async () => {
+  it('The review after a task ends the run with its output on EXIT_EARLY', async () => {
     const run = await review(workflow, { review: true, model: model() }, { action: 'EXIT_EARLY' })
     expect(readEnds(run)).toEqual(expectedEnds(workflow, 'completed', 'skipped', 'EXIT_EARLY'))
     expect(await run.ended).toMatchObject({ status: 'COMPLETED', output: 'draft' })
@@ -204,7 +204,7 @@ describe.each(WORKFLOWS)('[ENS-G9] the review after a task, in %s', (workflow) =
   })
 })
 
-it('[ENS-T5] a reviewer can reject a task as often as its review allows, regardless of its retries', async () => {
+it('[ENS-T5] A reviewer can reject a task as often as its review allows, regardless of its retries', async () => {
   const model = scriptedModel(() => 'draft')
   const review = { maxRevisions: 2 }
   const run = watchRun(reviewedTeam('SEQUENTIAL', { review, retries: 0, model }), {
@@ -224,7 +224,7 @@ describe('[ENS-G4] an invalid decision', () => {
     model: scriptedModel(() => '{"price": 5}'),
   })
 
-  it('is rejected with the reason and leaves the review open for a valid one', async () => {
+  it('An invalid decision is rejected with the reason and leaves the review open for a valid one', async () => {
     const run = watchRun(ensemble({ name: 'team', tasks: [quote] }), { decidable: true })
     await nextTurn()
     const { reviewId } = findOpenReview(run)
@@ -254,7 +254,7 @@ describe('[ENS-G4] an invalid decision', () => {
     ])
   })
 
-  it('of a tool call includes an input that does not match its schema', async () => {
+  it('An invalid decision of a tool call is one with an input that does not match its schema', async () => {
     const pay = defineTextTool({
       name: 'pay',
       description: 'Pays',
@@ -280,7 +280,7 @@ describe('[ENS-G4] an invalid decision', () => {
 })
 
 describe('[ENS-G3] a decision', () => {
-  it('counts once, and a second one is rejected, also a concurrent one', async () => {
+  it('A decision counts once, and a second one is rejected, also a concurrent one', async () => {
     const run = watchRun(reviewedTeam('SEQUENTIAL', { review: true }), { decidable: true })
     await nextTurn()
     const { reviewId } = findOpenReview(run)
@@ -299,7 +299,7 @@ describe('[ENS-G3] a decision', () => {
     })
   })
 
-  it('[ENS-S3] on an unknown review is rejected with the open ones', async () => {
+  it('[ENS-S3] A decision on an unknown review is rejected with the open ones', async () => {
     const run = watchRun(reviewedTeam('SEQUENTIAL', { review: true }), { decidable: true })
     await nextTurn()
     const { reviewId } = findOpenReview(run)
@@ -311,7 +311,7 @@ describe('[ENS-G3] a decision', () => {
     await run.ended
   })
 
-  it('is durable before it is confirmed and before the task continues', async () => {
+  it('A decision is durable before it is confirmed and before the task continues', async () => {
     const written: string[] = []
     let write = (): void => undefined
     const journal = {
@@ -343,7 +343,7 @@ describe('[ENS-G3] a decision', () => {
 })
 
 describe('the tasks with reviews', () => {
-  it('[ENS-G10] are named when a run without a reviewer is rejected at the start', async () => {
+  it('[ENS-G10] The tasks with reviews are named when a run without a reviewer is rejected at the start', async () => {
     const tasks = [
       task({ name: 'a', description: 'A', beforeReview: true, model: scriptedModel([]) }),
       task({ name: 'b', description: 'B', model: scriptedModel([]) }),
@@ -366,7 +366,7 @@ describe('the tasks with reviews', () => {
     ['AFTER_EVERY_TASK', false, ['first', 'last']],
     ['NEVER', true, ['work']],
   ] as const)(
-    '[ENS-G11] with the policy %s and %s for one task are %j',
+    '[ENS-G11] The tasks with reviews with the policy %s and %s for one task are %j',
     async (policy, own, asked) => {
       const reviewer = scriptedReviewer(['CONTINUE'])
       const work = own === undefined ? {} : { review: own }

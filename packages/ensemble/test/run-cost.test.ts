@@ -58,7 +58,7 @@ function listNames(count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => `task-${index}`)
 }
 
-it('a task of code reads the clock for its two events and its duration, and creates five promises', async () => {
+it('A task of code reads the clock for its two events and its duration, and creates five promises', async () => {
   const cost = await measureTask((count) =>
     ensemble({
       name: 'code',
@@ -71,7 +71,7 @@ it('a task of code reads the clock for its two events and its duration, and crea
   expect(cost.promises).toBeLessThanOrEqual(5)
 })
 
-it('a task of a model reads the clock for its events, its duration and its latency, and creates 23 promises', async () => {
+it('A task of a model reads the clock for its events, its duration and its latency, and creates 23 promises', async () => {
   const cost = await measureTask((count) =>
     ensemble({
       name: 'models',
@@ -84,7 +84,7 @@ it('a task of a model reads the clock for its events, its duration and its laten
   expect(cost.promises).toBeLessThanOrEqual(23)
 })
 
-it('a minor collection frees a finished run with a tool call', () => {
+it('A minor collection frees a finished run with a tool call', () => {
   const flags = ['--conditions=@tutti/source', '--expose-gc']
   const left = execFileSync(process.execPath, [...flags, FINISHED_RUNS], { encoding: 'utf8' })
   // What a collection keeps of a run; if it kept the whole run, that would be 11 kB.

@@ -40,7 +40,7 @@ describe('[ENS-L24] the additional context of a task', () => {
     return { model, team: ensemble({ name: 'team', tasks: [first, second], model }) }
   }
 
-  it('comes after the context, unchanged, and is shown in task_input', async () => {
+  it('The additional context of a task comes after the context, unchanged, and is shown in task_input', async () => {
     const { model, team } = added('Never {what} or {nothing}')
     const events: RunEvent[] = []
     await team.run({ what: 'Bach' }, { onEvent: (event) => events.push(event) })
@@ -53,19 +53,19 @@ describe('[ENS-L24] the additional context of a task', () => {
     expect(inputs[1]?.assembledContext).toMatch(/done[^]*\n\nNever \{what\} or \{nothing\}$/)
   })
 
-  it('has no section if it is blank', async () => {
+  it('The additional context of a task has no section if it is blank', async () => {
     const { model, team } = added(' ')
     await team.run({ what: 'Bach' })
     expect(model.requests[1]?.messages[1]?.content).not.toContain('Additional Context')
   })
 
-  it('is rejected for a task with a handler', () => {
+  it('The additional context of a task is rejected for a task with a handler', () => {
     const definition = { description: 'x', additionalContext: 'y', handler: async () => 'z' }
     expect(() => task(definition)).toThrow('additionalContext does not apply')
   })
 })
 
-it('[ENS-L34] the system message contains no input, description or output', async () => {
+it('[ENS-L34] The system message contains no input, description or output', async () => {
   const model = scriptedModel(() => 'An answer of a model')
   const first = task({ name: 'first', description: 'Classify this message of {who}: {text}' })
   const second = task({ name: 'second', description: 'Draft a reply to {who}', context: [first] })
@@ -107,7 +107,7 @@ describe('[ENS-E19] the log', () => {
     'Run ended',
   ]
 
-  it('has the events of a verbose run, and of no other', async () => {
+  it('The log has the events of a verbose run, and of no other', async () => {
     expect(await readLog({})).toEqual([])
     expect(await readLog({ verbose: false }, true)).toEqual([])
     const lines = await readLog({}, true)
@@ -121,7 +121,7 @@ describe('[ENS-E19] the log', () => {
     [undefined, /^x{200}\n\[truncated: 300 /],
     [3, /^xxx\n\[truncated: 300 /],
     [-1, /^x{300}$/],
-  ])('cuts tool outputs at %s characters', async (limit, shown) => {
+  ])('The log cuts tool outputs at %s characters', async (limit, shown) => {
     const lines = await readLog({
       verbose: true,
       ...(limit === undefined ? {} : { toolLogTruncateLength: limit }),
@@ -131,7 +131,7 @@ describe('[ENS-E19] the log', () => {
     expect(call?.[1]?.['result']).toMatch(shown)
   })
 
-  it('has failed tasks, model calls and runs as warnings that name the cause', async () => {
+  it('The log has failed tasks, model calls and runs as warnings that name the cause', async () => {
     const lines: unknown[] = []
     const note =
       (level: string): Logger['info'] =>
@@ -180,7 +180,7 @@ describe('a command', () => {
     return { handle, events, end: review.resolve }
   }
 
-  it('[ENS-S5] to switch returns the model that it replaces, also the first time', async () => {
+  it('[ENS-S5] A command to switch returns the model that it replaces, also the first time', async () => {
     const { handle, end } = started(false)
     expect(handle.switchModel('other')).toEqual({ model: 'other', previousModel: 'main' })
     expect(handle.switchModel('main')).toEqual({ model: 'main', previousModel: 'other' })
@@ -188,7 +188,7 @@ describe('a command', () => {
     await handle.result
   })
 
-  it('[ENS-S5] to switch returns the previous model of one task, and none if the tasks have different models', async () => {
+  it('[ENS-S5] A command to switch returns the previous model of one task, and none if the tasks have different models', async () => {
     const { handle, end } = started(true)
     expect(handle.switchModel('other', { task: 'second' })).toEqual({
       model: 'other',
@@ -199,7 +199,7 @@ describe('a command', () => {
     await handle.result
   })
 
-  it('[ENS-S6] has its actor in its event', async () => {
+  it('[ENS-S6] A command has its actor in its event', async () => {
     const { handle, events, end } = started(false)
     handle.switchModel('other', { actor: 'ann' })
     handle.inject({ content: 'Be brief', actor: 'bob' })

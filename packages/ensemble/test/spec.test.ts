@@ -50,7 +50,7 @@ function readHeaderRules(path: string): readonly (readonly [id: string, text: st
 }
 
 describe('SPEC.md', () => {
-  it('has every id once, numbered from 1 in each part', () => {
+  it('SPEC.md has every id once, numbered from 1 in each part', () => {
     const ids = [...read(join(PACKAGE, 'SPEC.md')).matchAll(/^- \*\*([A-Z-]*\d+)\*\*/gm)].map(
       ([, id = '']) => id,
     )
@@ -65,15 +65,15 @@ describe('SPEC.md', () => {
     }
   })
 
-  it('has no rule that no test cites', () => {
+  it('SPEC.md has no rule that no test cites', () => {
     expect([...rules.keys()].filter((id) => !cited.has(id))).toEqual([])
   })
 
-  it('has every rule that a test cites', () => {
+  it('SPEC.md has every rule that a test cites', () => {
     expect([...cited].filter((id) => !rules.has(id))).toEqual([])
   })
 
-  it('has the rules in the headers of the sources, word for word', () => {
+  it('SPEC.md has the rules in the headers of the sources, word for word', () => {
     const stated = listFiles('src').flatMap(readHeaderRules)
     expect(stated.map(([id]) => id)).toEqual(
       expect.arrayContaining(['ENS-L1', 'ENS-L2', 'ENS-L21', 'ENS-E22']),

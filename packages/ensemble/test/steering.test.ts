@@ -18,7 +18,7 @@ beforeEach(() => {
 const start = (team: Ensemble): WatchedRun => watchRun(team, { clock })
 
 describe.each(WORKFLOWS)('[ENS-S1] a cancel through the handle, in %s', (workflow) => {
-  it('sets CANCELLING at once, and CANCELLED when the work has stopped', async () => {
+  it('A cancel through the handle sets CANCELLING at once, and CANCELLED when the work has stopped', async () => {
     const stubborn: ChatModel = {
       ...timedModel(clock, 1),
       async *stream() {
@@ -48,7 +48,7 @@ describe.each(WORKFLOWS)('[ENS-S1] a cancel through the handle, in %s', (workflo
     expect(clock.pending).toBe(0)
   })
 
-  it('in mode boundary lets the running task finish and starts no other', async () => {
+  it('A cancel through the handle in mode boundary lets the running task finish and starts no other', async () => {
     const run = start(reviewedTeam(workflow, { model: timedModel(clock, 1_000, 'work done') }))
     await clock.advance(500)
     expect(run.handle.cancel({ mode: 'boundary' })).toBe(true)
@@ -62,7 +62,7 @@ describe.each(WORKFLOWS)('[ENS-S1] a cancel through the handle, in %s', (workflo
     expect(result.status).toBe(workflow === 'HIERARCHICAL' ? 'COMPLETED' : 'CANCELLED')
   })
 
-  it('can escalate but not be reduced', async () => {
+  it('A cancel through the handle can escalate but not be reduced', async () => {
     const run = start(reviewedTeam(workflow, { model: timedModel(clock, 10_000) }))
     await clock.advance(100)
     for (const mode of ['boundary', 'boundary', 'abort', 'boundary', 'abort'] as const) {
@@ -77,7 +77,7 @@ describe.each(WORKFLOWS)('[ENS-S1] a cancel through the handle, in %s', (workflo
   })
 })
 
-it('[ENS-S1] a cancel in mode boundary lets the running task finish, including its retries and delegations', async () => {
+it('[ENS-S1] A cancel in mode boundary lets the running task finish, including its retries and delegations', async () => {
   const delegate = {
     toolCalls: [{ name: 'delegate_task', arguments: { agentRole: 'W', taskDescription: 'W' } }],
   }
@@ -144,7 +144,7 @@ describe('[ENS-C12] a cancel while a delegated task works', () => {
   }
 
   it.each(CASES)(
-    'stops it first, then the delegating task (%s)',
+    'A cancel while a delegated task works stops it first, then the delegating task (%s)',
     async (workflow, child, parent) => {
       const run = start(delegating(workflow, { model: timedModel(clock, 10_000) }))
       await clock.advance(100)
@@ -157,7 +157,7 @@ describe('[ENS-C12] a cancel while a delegated task works', () => {
   )
 
   it.each(CASES)(
-    '[ENS-C4] stops both also if a tool ignores its signal (%s)',
+    '[ENS-C4] A cancel while a delegated task works stops both also if a tool ignores its signal (%s)',
     async (workflow, child, parent) => {
       const deaf = defineTextTool({
         name: 'deaf',
@@ -184,7 +184,7 @@ describe('[ENS-C12] a cancel while a delegated task works', () => {
     },
   )
 
-  it('[ENS-T5] a delegated task is not retried after the time limit of its delegator', async () => {
+  it('[ENS-T5] A delegated task is not retried after the time limit of its delegator', async () => {
     const tasks = [
       task({
         name: 'w',
@@ -213,7 +213,7 @@ describe('[ENS-C12] a cancel while a delegated task works', () => {
   })
 })
 
-it('[ENS-S1] [ENS-E4] a cancel during the wait for another attempt ends the task at once', async () => {
+it('[ENS-S1] [ENS-E4] A cancel during the wait for another attempt ends the task at once', async () => {
   const handler = (): Promise<never> => Promise.reject(new Error('No'))
   const tasks = [task({ name: 'a', description: 'A', retries: 5, handler })]
   const run = start(ensemble({ name: 'team', tasks }))
@@ -226,7 +226,7 @@ it('[ENS-S1] [ENS-E4] a cancel during the wait for another attempt ends the task
 })
 
 describe('[ENS-S3] a command after the end of the run', () => {
-  it('is rejected and changes nothing', async () => {
+  it('A command after the end of the run is rejected and changes nothing', async () => {
     const run = start(reviewedTeam('SEQUENTIAL', {}))
     await run.ended
     const count = run.events.length
@@ -240,7 +240,7 @@ describe('[ENS-S3] a command after the end of the run', () => {
     expect(run.handle.snapshot().status).toBe('COMPLETED')
   })
 
-  it('[ENS-C7] is rejected also from a listener of the end', async () => {
+  it('[ENS-C7] A command after the end of the run is rejected also from a listener of the end', async () => {
     const answers: unknown[] = []
     const run: WatchedRun = watchRun(reviewedTeam('SEQUENTIAL', {}), {
       clock,

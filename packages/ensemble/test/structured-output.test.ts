@@ -51,7 +51,7 @@ function readLast(request: ModelRequest | undefined): string | undefined {
 }
 
 describe('[ENS-L18] an answer that matches its schema', () => {
-  it('is a value for the caller, and JSON text for later tasks and readers', async () => {
+  it('An answer that matches its schema is a value for the caller, and JSON text for later tasks and readers', async () => {
     const model = scriptedModel(['Here you are:\n```json\n{"name": "Ada", "age": 36, "x": 1}\n```'])
     const { events, result, find } = await run(model)
     expect(result.outputOf(find)).toEqual(ada)
@@ -63,7 +63,7 @@ describe('[ENS-L18] an answer that matches its schema', () => {
     })
   })
 
-  it('[ENS-L22] is requested at the end of the prompt with the schema of its author', async () => {
+  it('[ENS-L22] An answer that matches its schema is requested at the end of the prompt with the schema of its author', async () => {
     const model = scriptedModel(['{"name":"Ada","age":36}'])
     await run(model)
     const content = readLast(model.requests[0])
@@ -72,14 +72,14 @@ describe('[ENS-L18] an answer that matches its schema', () => {
     )
   })
 
-  it('can follow tool calls, whose text is not the answer', async () => {
+  it('An answer that matches its schema can follow tool calls, whose text is not the answer', async () => {
     const model = scriptedModel([{ ...looking, text: 'not an answer' }, '{"name":"Ada","age":36}'])
     const { result, find } = await run(model, { tools: [look] })
     expect(result.outputOf(find)).toEqual(ada)
     expect(model.requests).toHaveLength(2)
   })
 
-  it('is converted by a library that implements Standard Schema', async () => {
+  it('An answer that matches its schema is converted by a library that implements Standard Schema', async () => {
     const shouting = toStandardSchema(Person)
     const schema = {
       '~standard': {
@@ -102,7 +102,7 @@ describe('[ENS-L18] an answer that matches its schema', () => {
 })
 
 describe('[ENS-L18] an answer that does not match its schema', () => {
-  it('is sent back with every problem, and the model corrects it', async () => {
+  it('An answer that does not match its schema is sent back with every problem, and the model corrects it', async () => {
     const wrong = '{"age":"old","tags":3}'
     const model = scriptedModel([wrong, 'I mean Ada', '{"name":"Ada","age":36}'])
     const { events, result, find } = await run(model)
@@ -125,27 +125,30 @@ describe('[ENS-L18] an answer that does not match its schema', () => {
   it.each([
     [0, 1],
     [2, 3],
-  ])('with outputRetries %i fails the task after %i answers', async (outputRetries, count) => {
-    const model = scriptedModel(() => 'never JSON')
-    const { events, result } = await run(model, { outputRetries })
-    expect(model.requests).toHaveLength(count)
-    expect(result.error).toMatchObject({
-      code: 'OUTPUT_INVALID',
-      message: expect.stringContaining(`after ${outputRetries} corrections`),
-      details: { problem: 'Answer has no JSON, got "never JSON"', answer: 'never JSON' },
-    })
-    expect(listFailures(events)).toMatchObject([{ code: 'OUTPUT_INVALID' }])
-    expect(eventsOf(events, 'task_skipped')).toMatchObject([{ taskName: 'tell' }])
-  })
+  ])(
+    'An answer that does not match its schema with outputRetries %i fails the task after %i answers',
+    async (outputRetries, count) => {
+      const model = scriptedModel(() => 'never JSON')
+      const { events, result } = await run(model, { outputRetries })
+      expect(model.requests).toHaveLength(count)
+      expect(result.error).toMatchObject({
+        code: 'OUTPUT_INVALID',
+        message: expect.stringContaining(`after ${outputRetries} corrections`),
+        details: { problem: 'Answer has no JSON, got "never JSON"', answer: 'never JSON' },
+      })
+      expect(listFailures(events)).toMatchObject([{ code: 'OUTPUT_INVALID' }])
+      expect(eventsOf(events, 'task_skipped')).toMatchObject([{ taskName: 'tell' }])
+    },
+  )
 
-  it('[ENS-T5] after the last correction lets the task be retried in a new conversation', async () => {
+  it('[ENS-T5] An answer that does not match after the last correction lets the task be retried in a new conversation', async () => {
     const model = scriptedModel(['bad', 'worse', '{"name":"Ada","age":36}'])
     const { result } = await run(model, { outputRetries: 1, retries: 1 })
     expect(result.tasks[0]).toMatchObject({ attempt: 2, structured: ada })
     expect(model.requests.map(({ messages }) => messages.length)).toEqual([2, 4, 2])
   })
 
-  it('[ENS-L4] at the iteration limit is corrected without tools', async () => {
+  it('[ENS-L4] An answer that does not match at the iteration limit is corrected without tools', async () => {
     const model = scriptedModel([looking, 'bad', 'worse', '{"name":"Ada","age":36}'])
     const { events, result } = await run(model, { tools: [look], maxIterations: 1 })
     expect(result.tasks[0]).toMatchObject({ structured: ada })
@@ -166,7 +169,7 @@ describe('[ENS-L18] an answer that does not match its schema', () => {
     expect(eventsOf(events, 'task_completed')[0]).toMatchObject({ iterationLimitReached: true })
   })
 
-  it('can be followed by tool calls before the corrected answer', async () => {
+  it('An answer that does not match its schema can be followed by tool calls before the corrected answer', async () => {
     const model = scriptedModel(['bad', looking, '{"name":"Ada","age":36}'])
     const { result } = await run(model, { tools: [look] })
     expect(result.metrics.totalToolCalls).toBe(1)
@@ -175,7 +178,7 @@ describe('[ENS-L18] an answer that does not match its schema', () => {
 })
 
 describe('[ENS-L18] the output format', () => {
-  it('is sent on every call to a model that enforces it', async () => {
+  it('The output format is sent on every call to a model that enforces it', async () => {
     const model = scriptedModel([looking, '{"name":"Ada","age":36}'])
     await run({ ...model, structuredOutput: true }, { tools: [look] })
     expect(model.requests.map(({ output }) => output)).toEqual([
@@ -184,7 +187,7 @@ describe('[ENS-L18] the output format', () => {
     ])
   })
 
-  it('is not sent to other models, nor for tasks without a schema', async () => {
+  it('The output format is not sent to other models, nor for tasks without a schema', async () => {
     const other = scriptedModel(['{"name":"Ada","age":36}'])
     await run(other)
     expect(other.requests[0]).not.toHaveProperty('output')
@@ -196,7 +199,7 @@ describe('[ENS-L18] the output format', () => {
   })
 })
 
-it('[ENS-L18] a schema that produces something other than JSON fails with CONFIG_INVALID and is not retried', async () => {
+it('[ENS-L18] A schema that produces something other than JSON fails with CONFIG_INVALID and is not retried', async () => {
   const shouting = toStandardSchema(Person)
   const schema = {
     '~standard': { ...shouting['~standard'], validate: () => ({ value: new Date(0) }) },
@@ -209,7 +212,7 @@ it('[ENS-L18] a schema that produces something other than JSON fails with CONFIG
   expect(model.requests).toHaveLength(1)
 })
 
-it('[ENS-L18] a correction after the limit shows no calls that were not made, also not in provider content', async () => {
+it('[ENS-L18] A correction after the limit shows no calls that were not made, also not in provider content', async () => {
   const requests: ModelRequest[] = []
   const providerContent = { provider: 'test', content: ['a call'] }
   const call = { id: 'c1', name: 'look', arguments: '{"input":""}' }

@@ -34,7 +34,7 @@ function check(tasks: readonly Task[], inputs: Record<string, string>, limits: T
 }
 
 describe('assertTextSizes', () => {
-  it('accepts inputs at the limit and rejects one byte more, including names and bytes of UTF-8', () => {
+  it('assertTextSizes accepts inputs at the limit and rejects one byte more, including names and bytes of UTF-8', () => {
     const inputs = { topic: 'é€😀' } // 5 bytes of name, 2 + 3 + 4 of value
     expect(check([write()], inputs, { maxInputBytes: 14 })).not.toThrow()
     expect(check([write()], inputs, { maxInputBytes: 13 })).toThrow(
@@ -42,7 +42,7 @@ describe('assertTextSizes', () => {
     )
   })
 
-  it('accepts a text at the limit and rejects one byte more, with the name of its task', () => {
+  it('assertTextSizes accepts a text at the limit and rejects one byte more, with the name of its task', () => {
     const story = write({ description: '{topic} and {topic}, {{topic}} and {other}' })
     const inputs = { topic: 'ünï', other: 'x'.repeat(20) }
     const bytes = Buffer.byteLength(renderTask(story, inputs).description)
@@ -58,7 +58,7 @@ describe('assertTextSizes', () => {
     )
   })
 
-  it('also measures the expected output', () => {
+  it('assertTextSizes also measures the expected output', () => {
     const story = write({ expectedOutput: '{topic}{topic}{topic}' })
     const inputs = { topic: 'x'.repeat(100) }
     expect(check([story], inputs, { maxTextBytes: 300 })).not.toThrow()
@@ -67,7 +67,7 @@ describe('assertTextSizes', () => {
     )
   })
 
-  it('counts all texts of a run, the additional context and the descriptions in later contexts', () => {
+  it('assertTextSizes counts all texts of a run, the additional context and the descriptions in later contexts', () => {
     const first = write({ name: 'first', description: '{topic}', expectedOutput: 'a' })
     const second = write({
       name: 'second',
@@ -84,7 +84,7 @@ describe('assertTextSizes', () => {
     )
   })
 
-  it('counts the texts of a manager, which contain those of all tasks', () => {
+  it('assertTextSizes counts the texts of a manager, which contain those of all tasks', () => {
     const worker = agent({ role: 'Writer', goal: 'Write' })
     const led = ensemble({
       name: 'led',
@@ -96,7 +96,7 @@ describe('assertTextSizes', () => {
     expect(() => assertTextSizes(led, inputs, { maxTextBytes: 1_000 })).toThrow(/of task "Manager"/)
   })
 
-  it('measures texts of terabytes in milliseconds', () => {
+  it('assertTextSizes measures texts of terabytes in milliseconds', () => {
     const huge = write({ description: '{topic}'.repeat(100_000) })
     const inputs = { topic: 'x'.repeat(900_000) }
     const startedAt = performance.now()
@@ -106,7 +106,7 @@ describe('assertTextSizes', () => {
 })
 
 describe('a run', () => {
-  it('[ENS-E21] is rejected before anything runs if a text exceeds the limit', async () => {
+  it('[ENS-E21] A run is rejected before anything runs if a text exceeds the limit', async () => {
     const huge = team(write({ description: '{topic}'.repeat(3_000) }))
     const events: unknown[] = []
     const run = huge.run({ topic: 'x'.repeat(1_000) }, { onEvent: (event) => events.push(event) })
@@ -114,7 +114,7 @@ describe('a run', () => {
     expect(events).toEqual([])
   })
 
-  it('uses the limits of its options', async () => {
+  it('A run uses the limits of its options', async () => {
     const run = team(write()).run({ topic: 'x' }, { textLimits: { maxInputBytes: 5 } })
     await expect(run).rejects.toMatchObject({ code: 'INPUT_TOO_LARGE' })
   })

@@ -38,7 +38,7 @@ describe.each(['agent', 'handler'])(
         : { description: 'x', handler: tool }
     const createTeam = (tool: AgentTool) => ensemble({ name: 'team', tasks: [task(work(tool))] })
 
-    it('is recorded as begun just before its body', async () => {
+    it('A call that must not be repeated is recorded as begun just before its body', async () => {
       const sent: string[] = []
       const runs: RecordedRun[] = []
       const run = startRecorded(createTeam(send(sent, false, runs)))
@@ -48,7 +48,7 @@ describe.each(['agent', 'handler'])(
       expect(listKinds(run).filter((kind) => kind === 'tool_begun')).toHaveLength(1)
     })
 
-    it('has not begun while its reviewer decides, and is made after a restart', async () => {
+    it('A call that must not be repeated has not begun while its reviewer decides, and is made after a restart', async () => {
       const sent: string[] = []
       const first = startRecorded(createTeam(send(sent, true)))
       await nextTurn()
@@ -67,7 +67,7 @@ describe.each(['agent', 'handler'])(
       ).toEqual(['gate_closed', 'tool_begun', 'tool_ended'])
     })
 
-    it('never begins if its reviewer rejects it', async () => {
+    it('A call that must not be repeated never begins if its reviewer rejects it', async () => {
       const sent: string[] = []
       const run = startRecorded(createTeam(send(sent, true)))
       await nextTurn()
@@ -78,14 +78,14 @@ describe.each(['agent', 'handler'])(
       expect(listKinds(run)).not.toContain('tool_begun')
     })
 
-    it('is the only kind of call whose begin is recorded', async () => {
+    it('A call that must not be repeated is the only kind of call whose begin is recorded', async () => {
       const run = startRecorded(createTeam({ ...send([], false), idempotent: true }))
       await runToEnd(run)
       expect(listKinds(run)).not.toContain('tool_begun')
       expect(listKinds(run)).toContain('tool_ended')
     })
 
-    it('does not run if its begin cannot be recorded', async () => {
+    it('A call that must not be repeated does not run if its begin cannot be recorded', async () => {
       const sent: string[] = []
       const lost = new TuttiError('FENCED', 'Another process has the run')
       const { handle } = startRecorded(createTeam(send(sent, false)), {

@@ -16,7 +16,7 @@ beforeEach(() => {
 })
 
 describe('[ENS-L13] the steps, progress and file changes of a tool call', () => {
-  it('are emitted before the event of the call itself', async () => {
+  it('The steps, progress and file changes of a tool call are emitted before the event of the call itself', async () => {
     const inner = text('inner', () => ToolResult.failure('No'))
     const outer = text('outer', async (_, context) => {
       context.reportProgress({ message: 'half', fraction: 0.5 })
@@ -60,7 +60,7 @@ describe('[ENS-L13] the steps, progress and file changes of a tool call', () => 
 describe('the approval of a tool call', () => {
   const pay = text('pay', () => 'Paid', { requireApproval: true })
 
-  it('[ENS-G1] is requested from the reviewer of the run, with its task and run', async () => {
+  it('[ENS-G1] The approval of a tool call is requested from the reviewer of the run, with its task and run', async () => {
     const reviewer = scriptedReviewer(['CONTINUE'])
     const run = watchRun(team([pay], calling('pay')), { clock, reviewer, runId: 'run-7' })
     expect((await run.ended).status).toBe('COMPLETED')
@@ -78,7 +78,7 @@ describe('the approval of a tool call', () => {
     ])
   })
 
-  it('[ENS-L14] fails the task without calling the tool if there is no reviewer', async () => {
+  it('[ENS-L14] The approval of a tool call fails the task without calling the tool if there is no reviewer', async () => {
     const run = watchRun(team([pay], calling('pay')), { clock })
     expect(await run.ended).toMatchObject({
       status: 'FAILED',
@@ -90,7 +90,7 @@ describe('the approval of a tool call', () => {
     expect(eventsOf(run.events, 'task_failed')).toMatchObject([{ code: 'TOOL_CONFIGURATION' }])
   })
 
-  it('[ENS-L14] lets the other calls of the turn end first, with their events', async () => {
+  it('[ENS-L14] The approval of a tool call lets the other calls of the turn end first, with their events', async () => {
     const slow = text('slow', async () => {
       await sleep(clock, 300)
       return 'slept'
@@ -110,30 +110,33 @@ describe('the approval of a tool call', () => {
   it.each([
     ['EXIT_EARLY', 'EXIT_EARLY', 'USER_EXIT_EARLY'] as const,
     ['no answer', 'never', 'TIMEOUT'] as const,
-  ])('[ENS-E14] ends the run with the completed tasks on %s', async (_, answer, exitReason) => {
-    const tasks = [
-      task({ name: 'before', description: 'Begin', model: scriptedModel(['begun']) }),
-      task({ name: 'work', description: 'Work', tools: [pay], model: calling('pay') }),
-      task({ name: 'after', description: 'End', model: scriptedModel(['never']) }),
-    ]
-    const run = watchRun(ensemble({ name: 'team', tasks }), {
-      clock,
-      reviewer: scriptedReviewer([answer]),
-    })
-    await clock.advance(300_000)
-    const result = await run.ended
-    expect(result).toMatchObject({ status: 'COMPLETED', output: 'begun' })
-    expect(result).not.toHaveProperty('error')
-    expect(Object.fromEntries(readPhasesAfter(run.events))).toEqual({
-      before: 'completed',
-      work: 'failed',
-      after: 'skipped',
-    })
-    expect(eventsOf(run.events, 'task_failed')).toMatchObject([{ code: 'EXIT_EARLY' }])
-    expect(eventsOf(run.events, 'ensemble_completed')).toMatchObject([{ exitReason }])
-  })
+  ])(
+    '[ENS-E14] The approval of a tool call ends the run with the completed tasks on %s',
+    async (_, answer, exitReason) => {
+      const tasks = [
+        task({ name: 'before', description: 'Begin', model: scriptedModel(['begun']) }),
+        task({ name: 'work', description: 'Work', tools: [pay], model: calling('pay') }),
+        task({ name: 'after', description: 'End', model: scriptedModel(['never']) }),
+      ]
+      const run = watchRun(ensemble({ name: 'team', tasks }), {
+        clock,
+        reviewer: scriptedReviewer([answer]),
+      })
+      await clock.advance(300_000)
+      const result = await run.ended
+      expect(result).toMatchObject({ status: 'COMPLETED', output: 'begun' })
+      expect(result).not.toHaveProperty('error')
+      expect(Object.fromEntries(readPhasesAfter(run.events))).toEqual({
+        before: 'completed',
+        work: 'failed',
+        after: 'skipped',
+      })
+      expect(eventsOf(run.events, 'task_failed')).toMatchObject([{ code: 'EXIT_EARLY' }])
+      expect(eventsOf(run.events, 'ensemble_completed')).toMatchObject([{ exitReason }])
+    },
+  )
 
-  it('[ENS-E14] lets concurrent work finish on an early exit, and a concurrent failure still fails the run', async () => {
+  it('[ENS-E14] The approval of a tool call lets concurrent work finish on an early exit, and a concurrent failure still fails the run', async () => {
     const slow = text('slow', async () => {
       await sleep(clock, 300)
       return 'slept'
@@ -169,7 +172,7 @@ describe('the approval of a tool call', () => {
 })
 
 describe('[ENS-L15] maxConcurrentToolCalls', () => {
-  it('limits the calls of all tasks of a run together', async () => {
+  it('maxConcurrentToolCalls limits the calls of all tasks of a run together', async () => {
     let running = 0
     let most = 0
     const slow = text('slow', async () => {
@@ -189,7 +192,7 @@ describe('[ENS-L15] maxConcurrentToolCalls', () => {
     expect(most).toBe(2)
   })
 
-  it('[ENS-W8] must be an integer of at least 1', () => {
+  it('[ENS-W8] maxConcurrentToolCalls must be an integer of at least 1', () => {
     const tasks = [task({ description: 'Do it', model: scriptedModel([]) })]
     expect(() => ensemble({ name: 'team', tasks, maxConcurrentToolCalls: 0 })).toThrow(
       'maxConcurrentToolCalls must be an integer >= 1, got 0',
@@ -198,7 +201,7 @@ describe('[ENS-L15] maxConcurrentToolCalls', () => {
   })
 })
 
-it('tool calls are counted by tool and agent role', async () => {
+it('Tool calls are counted by tool and agent role', async () => {
   const toolMetrics = createToolMetrics()
   const run = watchRun(team([text('work', () => 'ok')], calling('work', 3)), { clock, toolMetrics })
   await run.ended

@@ -33,7 +33,7 @@ describe.each([
   { reply: refused, code: 'MODEL_REFUSED', option: 'refusal' },
   { reply: blocked, code: 'CONTENT_FILTERED', option: 'contentFilter' },
 ] as const)('[ENS-L25] an answer with $reply.finishReason', ({ reply, code, option }) => {
-  it('fails the task, with the reason in its events', async () => {
+  it('An unfinished answer fails the task, with the reason in its events', async () => {
     const { events, result, requests } = await run([reply], { retries: 2 })
     const { finishReason } = reply
     expect(result).toMatchObject({ status: 'FAILED', error: { code, retryable: false } })
@@ -45,14 +45,14 @@ describe.each([
     expect(requests).toHaveLength(1)
   })
 
-  it('is not corrected when the task has an output schema', async () => {
+  it('An unfinished answer is not corrected when the task has an output schema', async () => {
     const output = Type.Object({ size: Type.Number() })
     const { result, requests } = await run([reply], { output })
     expect(result.error?.code).toBe(code)
     expect(requests).toHaveLength(1)
   })
 
-  it('makes the next fallback model answer, with the same messages', async () => {
+  it('An unfinished answer makes the next fallback model answer, with the same messages', async () => {
     const second = scriptedModel(['done'], { name: 'second' })
     const { events, result, requests } = await run([reply], { fallbackModels: [second] })
     expect(result).toMatchObject({ status: 'COMPLETED', output: 'done' })
@@ -64,7 +64,7 @@ describe.each([
     ])
   })
 
-  it('calls no fallback model if the agent has the option fail', async () => {
+  it('An unfinished answer calls no fallback model if the agent has the option fail', async () => {
     const second = scriptedModel(['done'])
     const strict = agent({ role: 'Worker', goal: 'Work', onUnfinished: { [option]: 'fail' } })
     const { result } = await run([reply], { agent: strict, fallbackModels: [second] })
@@ -74,7 +74,7 @@ describe.each([
 })
 
 describe("[ENS-L25] the provider's explanation of a refusal", () => {
-  it('is in the error and in both events', async () => {
+  it("The provider's explanation of a refusal is in the error and in both events", async () => {
     const { events, result } = await run([refused])
     const { refusal } = refused
     expect(result.error?.message).toContain(refusal)
@@ -85,7 +85,7 @@ describe("[ENS-L25] the provider's explanation of a refusal", () => {
 })
 
 describe('[ENS-L26] a text that is cut', () => {
-  it('is continued and joined, and the extra calls do not count as iterations', async () => {
+  it('A text that is cut is continued and joined, and the extra calls do not count as iterations', async () => {
     const { events, result, requests } = await run(
       [
         { text: 'Once upon', finishReason: 'length' },
@@ -112,7 +112,7 @@ describe('[ENS-L26] a text that is cut', () => {
     ])
   })
 
-  it('fails with the text so far after maxExtraCalls', async () => {
+  it('A text that is cut fails with the text so far after maxExtraCalls', async () => {
     const part = { text: 'na', finishReason: 'length' } as const
     const { result, requests } = await run([part, part, part], {
       onUnfinished: { maxExtraCalls: 2 },
@@ -125,7 +125,7 @@ describe('[ENS-L26] a text that is cut', () => {
     expect(requests).toHaveLength(3)
   })
 
-  it('is requested again with a higher limit, accepted, or failed, depending on the option', async () => {
+  it('A text that is cut is requested again with a higher limit, accepted, or failed, depending on the option', async () => {
     const part = { text: 'Once', finishReason: 'length', usage } as const
     const again = await run([part, 'Once, whole.'], {}, { onUnfinished: { length: 'retry' } })
     expect(again.result.output).toBe('Once, whole.')
@@ -139,7 +139,7 @@ describe('[ENS-L26] a text that is cut', () => {
   })
 })
 
-it('[ENS-L31] the output limit of a task applies to each call, and a cut answer fails the task', async () => {
+it('[ENS-L31] The output limit of a task applies to each call, and a cut answer fails the task', async () => {
   const cut = { text: 'Once upon', finishReason: 'length', usage } as const
   const { events, result, requests } = await run([cut], { maxOutputTokens: 3_000 })
   expect(requests.map(({ maxOutputTokens }) => maxOutputTokens)).toEqual([3_000])
@@ -160,7 +160,7 @@ describe('[ENS-L26] a tool call that is cut', () => {
   })
   const half = { toolCalls: [{ name: 'search', arguments: '{"query": "ja' }] }
 
-  it('is not made and not reported to the model, and is requested again with a higher limit', async () => {
+  it('A tool call that is cut is not made and not reported to the model, and is requested again with a higher limit', async () => {
     const { events, result, requests } = await run(
       [
         { ...half, finishReason: 'length', usage },
@@ -180,7 +180,7 @@ describe('[ENS-L26] a tool call that is cut', () => {
     expect(eventsOf(events, 'llm_iteration_completed')[0]).not.toHaveProperty('toolRequests')
   })
 
-  it('fails with OUTPUT_TRUNCATED if the provider rejects the higher limit', async () => {
+  it('A tool call that is cut fails with OUTPUT_TRUNCATED if the provider rejects the higher limit', async () => {
     const { result } = await run(
       [{ ...half, finishReason: 'length' }, new Error('max_tokens is too large')],
       { tools: [search] },
@@ -193,7 +193,7 @@ describe('[ENS-L26] a tool call that is cut', () => {
   })
 })
 
-it('[ENS-L26] cut structured output is requested again without a correction', async () => {
+it('[ENS-L26] Cut structured output is requested again without a correction', async () => {
   const output = Type.Object({ size: Type.Number() })
   const { result, requests } = await run(
     [{ text: '{"si', finishReason: 'length' }, '{"size": 3}'],
@@ -207,41 +207,45 @@ it('[ENS-L26] cut structured output is requested again without a correction', as
 })
 
 describe('[ENS-L27] extra calls', () => {
-  it('count for the budget', async () => {
+  it('Extra calls count for the budget', async () => {
     const part = { text: 'na', finishReason: 'length' } as const
     const { result } = await run([part, part, part], { budget: { maxModelCalls: 2 } })
     expect(result.error).toMatchObject({ code: 'BUDGET_EXCEEDED' })
     expect(result.metrics.totalTokens).toBeGreaterThan(0)
   })
 
-  it('are not repeated after an interruption at any write', { timeout: 60_000 }, async () => {
-    const { result } = await interruptEverywhere({
-      open: (process) => {
-        const shy = createThinker(process, () => refused, { name: 'shy' })
-        const steady = createThinker(process, ({ turn, last }) => {
-          if (turn === 0) return requestCalls(['c1', 'search', 'x'])
-          return last === CONTINUE_REQUEST
-            ? ' of two parts'
-            : { text: `An answer (${last})`, finishReason: 'length' }
-        })
-        const write = task({
-          name: 'write',
-          description: 'Write',
-          tools: [createWorldTool(process, 'search')],
-          fallbackModels: [steady],
-        })
-        return {
-          team: ensemble({ name: 'team', tasks: [write], model: shy }),
-          options: { models: modelCatalog({ shy, steady }) },
-        }
-      },
-    })
-    expect(result.output).toBe('An answer (search:x) of two parts')
-  })
+  it(
+    'Extra calls are not repeated after an interruption at any write',
+    { timeout: 60_000 },
+    async () => {
+      const { result } = await interruptEverywhere({
+        open: (process) => {
+          const shy = createThinker(process, () => refused, { name: 'shy' })
+          const steady = createThinker(process, ({ turn, last }) => {
+            if (turn === 0) return requestCalls(['c1', 'search', 'x'])
+            return last === CONTINUE_REQUEST
+              ? ' of two parts'
+              : { text: `An answer (${last})`, finishReason: 'length' }
+          })
+          const write = task({
+            name: 'write',
+            description: 'Write',
+            tools: [createWorldTool(process, 'search')],
+            fallbackModels: [steady],
+          })
+          return {
+            team: ensemble({ name: 'team', tasks: [write], model: shy }),
+            options: { models: modelCatalog({ shy, steady }) },
+          }
+        },
+      })
+      expect(result.output).toBe('An answer (search:x) of two parts')
+    },
+  )
 })
 
 describe('[ENS-L28] token counts', () => {
-  it('include cached tokens in events and results', async () => {
+  it('Token counts include cached tokens in events and results', async () => {
     const cached = { inputTokens: 10, outputTokens: 1, cachedInputTokens: 8 }
     const { events, result } = await run([{ text: 'done', usage: cached }])
     expect(result.tasks[0]).toMatchObject({ cachedInputTokens: 8, finishReason: 'stop' })
@@ -250,7 +254,7 @@ describe('[ENS-L28] token counts', () => {
     }
   })
 
-  it('are -1 in every event if the provider does not report them', async () => {
+  it('Token counts are -1 in every event if the provider does not report them', async () => {
     const scripted = scriptedModel(['done'])
     const silent: ChatModel = {
       ...scripted,

@@ -147,23 +147,26 @@ describe.each(['BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'] as con
       edit,
       { action: 'REJECT', feedback: 'No' },
       { action: 'EXIT_EARLY' },
-    ])('writes the same as a running engine and has the same outcome: %j', async (decision) => {
-      const from = await releaseAtReview(team)
-      const applied = await commandsFor(team, from.steps).decide(from.request, decision)
-      const unowned = await resumeWith(team, from, applied)
-      const live = startRecorded(team, { from, models })
-      await live.handle.decide(from.request.reviewId, decision)
-      const result = await runToEnd(live)
-      const decided = eventsOf(live.events, 'review_decided').slice(0, 1)
-      const closed = live.steps.filter(({ kind }) => kind === 'gate_closed').slice(0, 1)
-      expect(withoutTimes(applied.events)).toEqual(withoutTimes(decided))
-      expect(withoutTimes(applied.steps)).toEqual(withoutTimes(closed))
-      expect(unowned.result.status).toBe(result.status)
-      expect(unowned.result.output).toBe(result.output)
-      expect(unowned.result.error?.message).toBe(result.error?.message)
-    })
+    ])(
+      'A decision for an unowned run has the same record as a running engine and the same outcome: %j',
+      async (decision) => {
+        const from = await releaseAtReview(team)
+        const applied = await commandsFor(team, from.steps).decide(from.request, decision)
+        const unowned = await resumeWith(team, from, applied)
+        const live = startRecorded(team, { from, models })
+        await live.handle.decide(from.request.reviewId, decision)
+        const result = await runToEnd(live)
+        const decided = eventsOf(live.events, 'review_decided').slice(0, 1)
+        const closed = live.steps.filter(({ kind }) => kind === 'gate_closed').slice(0, 1)
+        expect(withoutTimes(applied.events)).toEqual(withoutTimes(decided))
+        expect(withoutTimes(applied.steps)).toEqual(withoutTimes(closed))
+        expect(unowned.result.status).toBe(result.status)
+        expect(unowned.result.output).toBe(result.output)
+        expect(unowned.result.error?.message).toBe(result.error?.message)
+      },
+    )
 
-    it('is rejected in the same way as in a run if it is invalid', async () => {
+    it('A decision for an unowned run with a review is rejected in the same way as in a run if it is invalid', async () => {
       const from = await releaseAtReview(team)
       const bad: ReviewAnswer =
         timing === 'DURING_EXECUTION'
@@ -178,7 +181,7 @@ describe.each(['BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'] as con
       )
     })
 
-    it('is rejected if the review is closed or has timed out', async () => {
+    it('A decision for an unowned run with a review is rejected if the review is closed or has timed out', async () => {
       const from = await releaseAtReview(team)
       const { steps, request } = from
       const applied = await commandsFor(team, steps).decide(request, { ...yes, id: 'd1' })
@@ -195,7 +198,7 @@ describe.each(['BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'] as con
     })
 
     it.each(['abort', 'boundary'] as const)(
-      'is rejected if the run is cancelled in mode %s and closes the review',
+      'A decision for an unowned run with a review is rejected if the run is cancelled in mode %s and closes the review',
       async (mode) => {
         const from = await releaseAtReview(team)
         const cancel = await commandsFor(team, from.steps).cancel({ mode })
@@ -222,7 +225,7 @@ describe.each(['BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'] as con
 describe('[ENS-S4] a decision for an unowned run', () => {
   const team = createTeam({ output: Type.Object({ n: Type.Number() }), review: review })
 
-  it('is parsed by the schema of the output', async () => {
+  it('A decision for an unowned run is parsed by the schema of the output', async () => {
     const model = scriptedModel(() => '{"n": 1}')
     const typed = ensemble({ ...team, model })
     const from = await releaseAtReview(typed)
@@ -236,7 +239,7 @@ describe('[ENS-S4] a decision for an unowned run', () => {
     expect(result.tasks[0]).toMatchObject({ structured: { n: 2 } })
   })
 
-  it('is rejected for an unknown review, with the open ones', async () => {
+  it('A decision for an unowned run is rejected for an unknown review, with the open ones', async () => {
     const from = await releaseAtReview(createTeam({ review: review }))
     const request = { ...from.request, reviewId: 'review-x' }
     await expect(commandsFor(team, from.steps).decide(request, yes)).rejects.toMatchObject({
@@ -245,7 +248,7 @@ describe('[ENS-S4] a decision for an unowned run', () => {
     })
   })
 
-  it('that ends the run closes all other reviews', async () => {
+  it('A decision that ends an unowned run closes all other reviews', async () => {
     const model = scriptedModel(() => 'done')
     const two = ensemble({
       name: 'two',
@@ -268,7 +271,7 @@ describe('[ENS-S4] a decision for an unowned run', () => {
   })
 
   it.each(['HIERARCHICAL', 'PARALLEL'] as const)(
-    'of a delegated task is checked by the tools of its worker (%s)',
+    'A decision about a delegated task is checked by the tools of its worker (%s)',
     async (workflow) => {
       const worker = agent({ role: 'W', goal: 'Work', tools: [order] })
       const delegate = (count: number) => ({
@@ -326,7 +329,7 @@ describe('[ENS-S4] a decision for an unowned run', () => {
 describe('[ENS-S4] other commands for an unowned run', () => {
   const team = createTeam({ review: review })
 
-  it('include a switch, which applies from the next call on and returns the previous model', async () => {
+  it('Other commands for an unowned run include a switch, which applies from the next call on and returns the previous model', async () => {
     const from = await releaseAtReview(team)
     const first = await commandsFor(team, from.steps).switchModel('slow')
     expect(first.reply).toEqual({ model: 'slow', previousModel: 'scripted:model' })
@@ -340,14 +343,14 @@ describe('[ENS-S4] other commands for an unowned run', () => {
     expect(result.output).toBe('fast')
   })
 
-  it('include a switch from a model that is no longer in the catalog', async () => {
+  it('Other commands for an unowned run include a switch from a model that is no longer in the catalog', async () => {
     const gone: RunStep = { kind: 'model_switched', model: 'gone', runMs: 5 }
     const { reply, steps } = await commandsFor(team, [gone]).switchModel('fast')
     expect(reply).toEqual({ model: 'fast', previousModel: 'gone' })
     expect(steps).toEqual([{ kind: 'model_switched', model: 'fast', runMs: 5 }])
   })
 
-  it('include a directive, which the next call delivers', async () => {
+  it('Other commands for an unowned run include a directive, which the next call delivers', async () => {
     const from = await releaseAtReview(team)
     const applied = await commandsFor(team, from.steps).inject({ content: 'Hurry', id: 'd1' })
     expect(kinds(applied)).toEqual(['directive_active', 'directive_taken'])
@@ -366,11 +369,14 @@ describe('[ENS-S4] other commands for an unowned run', () => {
     ['BAD_REQUEST', () => commandsFor(team, []).switchModel('fast', { taskName: 'nobody' })],
     ['BAD_REQUEST', () => commandsFor(team, []).inject({ content: ' ' })],
     ['BAD_REQUEST', () => commandsFor(team, []).inject({ content: 'x', to: 'nobody' })],
-  ] as const)('are rejected with %s if they are invalid', async (code, send) => {
-    await expect(send()).rejects.toMatchObject({ code })
-  })
+  ] as const)(
+    'Other commands for an unowned run are rejected with %s if they are invalid',
+    async (code, send) => {
+      await expect(send()).rejects.toMatchObject({ code })
+    },
+  )
 
-  it('include a cancel, which is recorded once and can only escalate', async () => {
+  it('Other commands for an unowned run include a cancel, which is recorded once and can only escalate', async () => {
     const boundary = await commandsFor(team, []).cancel({ mode: 'boundary' })
     expect(kinds(await commandsFor(team, boundary.steps).cancel({ mode: 'boundary' }))).toEqual([])
     const abort = await commandsFor(team, boundary.steps).cancel()
@@ -380,7 +386,7 @@ describe('[ENS-S4] other commands for an unowned run', () => {
     expect(kinds(await commandsFor(team, abort.steps).cancel({ mode: 'boundary' }))).toEqual([])
   })
 
-  it('do not advance the working time of the run', async () => {
+  it('Other commands for an unowned run do not advance the working time of the run', async () => {
     const clock = fakeClock()
     const unowned = commandsFor(team, [{ kind: 'run_begun', startedAt: 0, runMs: 70 }], clock)
     void clock.advance(1_000)
@@ -393,7 +399,7 @@ describe('[ENS-S4] [ENS-E11] a run that has not begun', () => {
   const team = createTeam({})
   const nothing: RecordedRun = { events: [], steps: [] }
 
-  it('starts with the commands that it received before', async () => {
+  it('A run that has not begun starts with the commands that it received before', async () => {
     const injected = await commandsFor(team, []).inject({ content: 'Hurry' })
     const { result, run } = await resumeWith(
       team,
@@ -407,19 +413,22 @@ describe('[ENS-S4] [ENS-E11] a run that has not begun', () => {
     expect(run.steps[0]?.kind).toBe('run_begun')
   })
 
-  it.each(['abort', 'boundary'] as const)('is cancelled from the start (%s)', async (mode) => {
-    const { result, run } = await resumeWith(
-      team,
-      nothing,
-      await commandsFor(team, []).cancel({ mode }),
-    )
-    expect(result).toMatchObject({ status: 'CANCELLED', tasks: [] })
-    expect(run.events.map(({ type }) => type)).toEqual([
-      'ensemble_started',
-      'task_skipped',
-      'task_skipped',
-      'ensemble_completed',
-      'run_result',
-    ])
-  })
+  it.each(['abort', 'boundary'] as const)(
+    'A run that has not begun is cancelled from the start (%s)',
+    async (mode) => {
+      const { result, run } = await resumeWith(
+        team,
+        nothing,
+        await commandsFor(team, []).cancel({ mode }),
+      )
+      expect(result).toMatchObject({ status: 'CANCELLED', tasks: [] })
+      expect(run.events.map(({ type }) => type)).toEqual([
+        'ensemble_started',
+        'task_skipped',
+        'task_skipped',
+        'ensemble_completed',
+        'run_result',
+      ])
+    },
+  )
 })

@@ -75,7 +75,7 @@ const ODD_USAGES: readonly (readonly [string, unknown])[] = [
 
 describe.each(ODD_USAGES)('a provider that reports %s', (_, usage) => {
   it.each([{ maxTokens: 250 }, { maxCostUsd: 0.003 }])(
-    '[ENS-B3] [ENS-B7] is stopped by the budget %j',
+    '[ENS-B3] [ENS-B7] A provider with incomplete counts is stopped by the budget %j',
     async (budget) => {
       const run = watchRun(team(reporting(usage)), { budget, prices })
       expect(await run.ended).toMatchObject({
@@ -87,7 +87,7 @@ describe.each(ODD_USAGES)('a provider that reports %s', (_, usage) => {
     },
   )
 
-  it('[ENS-B8] gives whole, known or unknown amounts in events, results and steps', async () => {
+  it('[ENS-B8] A provider with incomplete counts gives whole, known or unknown amounts in events, results and steps', async () => {
     const run = startRecorded(team(reporting(usage)), { budget: { maxModelCalls: 3 }, prices })
     const result = await run.handle.result
     const { totalTokens } = result.metrics
@@ -109,20 +109,20 @@ describe('[ENS-B3] a budget of 250 tokens', () => {
     return eventsOf(run.events, 'llm_iteration_completed').length
   }
 
-  it('stops a provider that reports only sums of 100 after three calls, as with both counts', async () => {
+  it('A budget of 250 tokens stops a provider that reports only sums of 100 after three calls, as with both counts', async () => {
     const sum = { inputTokens: undefined, outputTokens: undefined, totalTokens: 100 }
     expect(await countCalls(sum)).toBe(3)
     expect(await countCalls({ inputTokens: 90, outputTokens: 10 })).toBe(3)
   })
 
-  it('stops a provider that reports zeros like one that reports nothing', async () => {
+  it('A budget of 250 tokens stops a provider that reports zeros like one that reports nothing', async () => {
     const none = await countCalls(undefined)
     expect(await countCalls({ inputTokens: 0, outputTokens: 0, totalTokens: 0 })).toBe(none)
     expect(none).toBeLessThan(10)
   })
 })
 
-it('[ENS-L28] an answer without counts has the tokens that budgets count in its event', async () => {
+it('[ENS-L28] An answer without counts has the tokens that budgets count in its event', async () => {
   const run = watchRun(team(reporting({ inputTokens: -1, outputTokens: 7 })), {
     budget: { maxModelCalls: 1 },
   })
@@ -132,7 +132,7 @@ it('[ENS-L28] an answer without counts has the tokens that budgets count in its 
   expect(answer?.countedTokens).toBeGreaterThan(7)
 })
 
-it('[ENS-E6] a resumed run counts the estimates of the process before it, also for cost', async () => {
+it('[ENS-E6] A resumed run counts the estimates of the process before it, also for cost', async () => {
   const first = startRecorded(team(reporting(undefined)), { budget: { maxModelCalls: 4 }, prices })
   await first.handle.result
   const turns = first.steps.filter((step) => step.kind === 'model_turn')
@@ -160,7 +160,7 @@ describe('[ENS-B6] [ENS-B8] an agent', () => {
     ['Infinity', Infinity, Infinity, { tokens: 0, costUsd: 0 }],
     ['text', '5', '5', { tokens: 0, costUsd: 0 }],
     ['1e308', 1e308, 1e308, { tokens: 0, costUsd: MAX }],
-  ])('that reports %s has whole, known amounts', async (_, count, cost, expected) => {
+  ])('An agent that reports %s has whole, known amounts', async (_, count, cost, expected) => {
     // NOTE: tools are third-party code and can report anything.
     const amounts = { input_tokens: count, cost_usd: cost } as Pick<
       Extract<AgentReport, { type: 'agent_tool_progress' }>,
@@ -189,7 +189,7 @@ describe('[ENS-B6] [ENS-B8] an agent', () => {
     }).toEqual(expected)
   })
 
-  it('that reports the largest numbers again and again never makes a total inexact', async () => {
+  it('An agent that reports the largest numbers again and again never makes a total inexact', async () => {
     const tool = defineAgentTool({
       name: 'ask',
       description: 'Asks',
@@ -214,7 +214,7 @@ describe('[ENS-B6] [ENS-B8] an agent', () => {
     })
   })
 
-  it('that is an ensemble whose provider reports nothing uses up the budget of its caller', async () => {
+  it('An agent that is an ensemble whose provider reports nothing uses up the budget of its caller', async () => {
     const inner = ensemble({
       name: 'inner',
       model: {

@@ -59,7 +59,7 @@ function decideFirst({ handle }: RunProcess): Promise<void> {
 }
 
 describe('[ENS-E18] onWaiting', () => {
-  it('is called at each review of the only task, never within start', async () => {
+  it('onWaiting is called at each review of the only task, never within start', async () => {
     const model = scriptedModel(() => 'done')
     const run = start([{ description: 'Do', model, beforeReview: LONG, review: LONG }])
     expect(run.waits.count).toBe(0)
@@ -73,13 +73,13 @@ describe('[ENS-E18] onWaiting', () => {
     expect(run.waits.count).toBe(2)
   })
 
-  it('is not called for a run without reviews', async () => {
+  it('onWaiting is not called for a run without reviews', async () => {
     const run = start([{ description: 'Do', model: scriptedModel(() => 'done') }])
     await run.handle.result
     expect(run.waits.count).toBe(0)
   })
 
-  it('is called once for two tasks, when the second one reaches its review', async () => {
+  it('onWaiting is called once for two tasks, when the second one reaches its review', async () => {
     const clock = fakeClock()
     const run = startTeam(
       [
@@ -98,7 +98,7 @@ describe('[ENS-E18] onWaiting', () => {
     expect(run.waits.count).toBe(2)
   })
 
-  it('is not called again after an invalid decision', async () => {
+  it('onWaiting is not called again after an invalid decision', async () => {
     const run = start([{ description: 'Do', model: scriptedModel(() => 'done'), review: LONG }])
     await nextTurn()
     const { reviewId = '' } = run.handle.snapshot().reviews[0] ?? {}
@@ -109,7 +109,7 @@ describe('[ENS-E18] onWaiting', () => {
     expect(run.waits.count).toBe(1)
   })
 
-  it('is called when a working task has ended without a follower', async () => {
+  it('onWaiting is called when a working task has ended without a follower', async () => {
     const clock = fakeClock()
     const run = startTeam(
       [
@@ -125,7 +125,7 @@ describe('[ENS-E18] onWaiting', () => {
     expect(run.waits.count).toBe(1)
   })
 
-  it('is called when one of two calls of a turn has ended and the other waits for approval', async () => {
+  it('onWaiting is called when one of two calls of a turn has ended and the other waits for approval', async () => {
     const clock = fakeClock()
     const tools = [tool(clock, 'free', 50), tool(clock, 'asks', 0, true)]
     const model = scriptedModel([calls('asks', 'free'), 'done'])
@@ -141,7 +141,7 @@ describe('[ENS-E18] onWaiting', () => {
     expect(run.waits.count).toBe(1)
   })
 
-  it('is not called while a call waits for a slot', async () => {
+  it('onWaiting is not called while a call waits for a slot', async () => {
     const clock = fakeClock()
     const tools = [tool(clock, 'asks', 0, true), tool(clock, 'free', 0)]
     const model = scriptedModel([calls('asks', 'free'), 'done'])
@@ -154,7 +154,7 @@ describe('[ENS-E18] onWaiting', () => {
     expect(run.waits.count).toBe(0)
   })
 
-  it('is not called while a tool asks from inside a call that must not be repeated', async () => {
+  it('onWaiting is not called while a tool asks from inside a call that must not be repeated', async () => {
     const asking = defineTextTool({
       name: 'asks',
       description: 'Asks',
@@ -173,7 +173,7 @@ describe('[ENS-E18] onWaiting', () => {
     expect((await run.handle.result).status).toBe('COMPLETED')
   })
 
-  it('is called while a tool asks from inside a repeatable call, which is repeated for the answer', async () => {
+  it('onWaiting is called while a tool asks from inside a repeatable call, which is repeated for the answer', async () => {
     const bodies: string[] = []
     const asking = defineTextTool({
       name: 'asks',
@@ -207,7 +207,7 @@ describe('[ENS-E18] onWaiting', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it('[ENS-E22] is complemented by onWaitingChange, which includes every tool that asks, unless another call works', async () => {
+  it('[ENS-E22] onWaiting is complemented by onWaitingChange, which includes every tool that asks, unless another call works', async () => {
     const clock = fakeClock()
     const asking = defineTextTool({
       name: 'asks',
@@ -237,7 +237,7 @@ describe('[ENS-E18] onWaiting', () => {
     expect(changes).toEqual([true, false])
   })
 
-  it('is called for a tool that is a handler while it waits for approval', async () => {
+  it('onWaiting is called for a tool that is a handler while it waits for approval', async () => {
     const clock = fakeClock()
     const run = startTeam([{ description: 'Do', handler: tool(clock, 'asks', 0, true) }], { clock })
     await nextTurn()
@@ -247,25 +247,28 @@ describe('[ENS-E18] onWaiting', () => {
     expect((await run.handle.result).status).toBe('COMPLETED')
   })
 
-  it.each(['a model', 'a task'])('is not called while %s waits for a retry', async (what) => {
-    const clock = fakeClock()
-    const code = what === 'a model' ? 'MODEL_FAILED' : 'TASK_FAILED'
-    const broken = timedModel(clock, 0, new TuttiError(code, 'Busy', { retryable: true }))
-    const run = startTeam(
-      [
-        { description: 'Do a', model: timedModel(clock, 0), review: LONG },
-        { description: 'Do b', model: broken, retries: what === 'a task' ? 1 : 0 },
-      ],
-      { clock, errorStrategy: 'CONTINUE_ON_ERROR', modelRetries: what === 'a model' ? 1 : 0 },
-    )
-    await clock.advance(100)
-    expect(run.handle.snapshot().reviews).toHaveLength(1)
-    expect(run.waits.count).toBe(0)
-    await clock.advance(60_000)
-    expect(run.waits.count).toBe(1)
-  })
+  it.each(['a model', 'a task'])(
+    'onWaiting is not called while %s waits for a retry',
+    async (what) => {
+      const clock = fakeClock()
+      const code = what === 'a model' ? 'MODEL_FAILED' : 'TASK_FAILED'
+      const broken = timedModel(clock, 0, new TuttiError(code, 'Busy', { retryable: true }))
+      const run = startTeam(
+        [
+          { description: 'Do a', model: timedModel(clock, 0), review: LONG },
+          { description: 'Do b', model: broken, retries: what === 'a task' ? 1 : 0 },
+        ],
+        { clock, errorStrategy: 'CONTINUE_ON_ERROR', modelRetries: what === 'a model' ? 1 : 0 },
+      )
+      await clock.advance(100)
+      expect(run.handle.snapshot().reviews).toHaveLength(1)
+      expect(run.waits.count).toBe(0)
+      await clock.advance(60_000)
+      expect(run.waits.count).toBe(1)
+    },
+  )
 
-  it('is called for a worker at a review while its delegator waits for it', async () => {
+  it('onWaiting is called for a worker at a review while its delegator waits for it', async () => {
     const delegation = {
       toolCalls: [
         { name: 'delegate_task', arguments: { agentRole: 'Writer', taskDescription: 'Write' } },
@@ -287,7 +290,7 @@ describe('[ENS-E18] onWaiting', () => {
     expect(run.waits.count).toBe(1)
   })
 
-  it('is called once when the reviews of an interrupted run open again', async () => {
+  it('onWaiting is called once when the reviews of an interrupted run open again', async () => {
     const definition = { model: scriptedModel(() => 'done'), review: LONG }
     const team = ensemble({
       name: 'team',
@@ -306,7 +309,7 @@ describe('[ENS-E18] onWaiting', () => {
     expect(second.waits.count).toBe(1)
   })
 
-  it('may throw, and the error is logged', async () => {
+  it('onWaiting may throw, and the error is logged', async () => {
     const team = ensemble({
       name: 'team',
       tasks: [task({ description: 'Do', model: scriptedModel(() => 'done'), review: LONG })],
@@ -365,7 +368,7 @@ describe('[ENS-E28] onAgentWaitChange', () => {
     ),
   })
 
-  it('is called when the only task begins to wait for an agent of another process, and when it continues', async () => {
+  it('onAgentWaitChange is called when the only task begins to wait for an agent of another process, and when it continues', async () => {
     const clock = fakeClock()
     const run = startWatched(clock, [asks(clock, agentCall(clock, 'a2a', 50))])
     await clock.advance(49)
@@ -375,7 +378,7 @@ describe('[ENS-E28] onAgentWaitChange', () => {
     expect(run.changes).toEqual([true, false])
   })
 
-  it('is not called for an agent of this process', async () => {
+  it('onAgentWaitChange is not called for an agent of this process', async () => {
     const clock = fakeClock()
     const run = startWatched(clock, [asks(clock, agentCall(clock, 'local', 50))])
     await clock.advance(50)
@@ -383,7 +386,7 @@ describe('[ENS-E28] onAgentWaitChange', () => {
     expect(run.changes).toEqual([])
   })
 
-  it('is called when every other call has ended and every other task waits', async () => {
+  it('onAgentWaitChange is called when every other call has ended and every other task waits', async () => {
     const clock = fakeClock()
     const run = startWatched(clock, [
       asks(clock, agentCall(clock, 'a2a', 100), tool(clock, 'slow', 20)),
@@ -401,7 +404,7 @@ describe('[ENS-E28] onAgentWaitChange', () => {
     expect(run.changes).toEqual([true, false, true, false])
   })
 
-  it('is called when a call is stopped that does not report the end of its agent', async () => {
+  it('onAgentWaitChange is called when a call is stopped that does not report the end of its agent', async () => {
     const clock = fakeClock()
     const run = startWatched(clock, [
       { ...asks(clock, agentCall(clock, 'a2a', 10_000)), timeoutMs: 50 },

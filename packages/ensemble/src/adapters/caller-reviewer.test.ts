@@ -51,7 +51,7 @@ describe('[ENS-N3] CallerReviewer', () => {
     ['DURING_EXECUTION', 'In task "write" of "inner": Write it'],
     ['AFTER_EXECUTION', 'Is this output of task "write" of "inner" right?\nWritten'],
   ] as const)(
-    'asks about the task %s, with the time limit and the signal of the review',
+    'CallerReviewer asks about the task %s, with the time limit and the signal of the review',
     async (timing, text) => {
       const { reviewer, asked } = createReviewer(() => ({ answered: false, timedOut: false }))
       expect(await reviewer.decide({ ...review, timing, prompt: 'Look' }, signal)).toEqual({
@@ -63,7 +63,7 @@ describe('[ENS-N3] CallerReviewer', () => {
     },
   )
 
-  it('uses the answer as the new text, or as the input of a tool', async () => {
+  it('CallerReviewer uses the answer as the new text, or as the input of a tool', async () => {
     const { reviewer, asked } = createReviewer(() => ({ answered: true, value: 7 }))
     expect(await reviewer.decide(review, signal)).toEqual({ action: 'EDIT', text: '7' })
     const during = { ...review, kind: 'TOOL_CALL', timing: 'DURING_EXECUTION' } as const
@@ -71,7 +71,7 @@ describe('[ENS-N3] CallerReviewer', () => {
     expect(asked[0]?.options?.schema).toEqual(Type.String())
   })
 
-  it('does not decide when the question times out, and rejects when the review closes', async () => {
+  it('CallerReviewer does not decide when the question times out, and rejects when the review closes', async () => {
     const controller = new AbortController()
     const { reviewer } = createReviewer(() => ({ answered: false, timedOut: true }))
     const deciding = reviewer.decide(review, controller.signal)
@@ -80,7 +80,7 @@ describe('[ENS-N3] CallerReviewer', () => {
     await expect(reviewer.decide(review, controller.signal)).rejects.toThrow('The review is closed')
   })
 
-  it("rejects the work or ends the run as the caller's reviewer decides", async () => {
+  it("CallerReviewer rejects the work or ends the run as the caller's reviewer decides", async () => {
     const details = { feedback: 'Shorter' }
     const refused = createReviewer(() => fail(new TuttiError('TOOL_REJECTED', 'x', { details })))
     expect(await refused.reviewer.decide(review, signal)).toEqual({
@@ -97,7 +97,7 @@ describe('[ENS-N3] CallerReviewer', () => {
   })
 
   it.each([new TuttiError('TOOL_FAILED', 'Odd'), new Error('Odd')])(
-    'rejects with any other error',
+    'CallerReviewer rejects with any other error',
     async (error) => {
       await expect(createReviewer(() => fail(error)).reviewer.decide(review, signal)).rejects.toBe(
         error,

@@ -24,7 +24,7 @@ describe('inputsFrom', () => {
     ['JSON that is not an object, as text', walk, '["Bonn"]', { city: '["Bonn"]' }],
     ['no value', rest, undefined, {}],
     ['a blank text', rest, ' ', {}],
-  ])('reads the inputs from %s', (_what, ensemble, value, inputs) => {
+  ])('inputsFrom reads the inputs from %s', (_what, ensemble, value, inputs) => {
     expect(inputsFrom(ensemble, value)).toEqual(inputs)
   })
 
@@ -39,7 +39,7 @@ describe('inputsFrom', () => {
     ['a text without any variable', rest, 'now', ['must be omitted']],
     ['a list', walk, ['Bonn'], ['with the fields city']],
     ['null for a required variable', walk, null, ['"city" is required']],
-  ])('rejects %s and names every problem', (_what, ensemble, value, problems) => {
+  ])('inputsFrom rejects %s and names every problem', (_what, ensemble, value, problems) => {
     for (const problem of problems) expect(() => inputsFrom(ensemble, value)).toThrow(problem)
   })
 })

@@ -47,7 +47,7 @@ const reply = { type: 'reply', reply: { text: 'a b', toolCalls: [] } } as const
 const text = (part: string): ModelChunk => ({ type: 'text', text: part })
 
 describe('callModel', () => {
-  it('returns the reply and reports text as it arrives', async () => {
+  it('callModel returns the reply and reports text as it arrives', async () => {
     const parts: string[] = []
     const calling = call(scriptedModel(['one two'], { clock, delayMs: 30 }), {
       onText: (part) => parts.push(`${clock.elapsed()}${part}`),
@@ -59,7 +59,7 @@ describe('callModel', () => {
     expect(await calling).toMatchObject({ text: 'one two' })
   })
 
-  it('reports reasoning separately from text', async () => {
+  it('callModel reports reasoning separately from text', async () => {
     const parts: string[] = []
     const take = (kind: string) => (part: string) => parts.push(`${kind} ${part}`)
     const model = sending({ type: 'reasoning', text: 'Hm.' }, text('a'), text(' b'), reply)
@@ -68,7 +68,7 @@ describe('callModel', () => {
     expect(parts).toEqual(['reasoning Hm.', 'text a', 'text  b'])
   })
 
-  it('reads the stream to its end', async () => {
+  it('callModel reads the stream to its end', async () => {
     let ended = false
     const model = sending(text('a'), reply)
     await call({
@@ -81,7 +81,7 @@ describe('callModel', () => {
     expect(ended).toBe(true)
   })
 
-  it('[ENS-L10] fails with MODEL_FAILED and the cause', async () => {
+  it('[ENS-L10] callModel fails with MODEL_FAILED and the cause', async () => {
     const overloaded = new RangeError('Overloaded')
     await expect(call(sending(text('a'), overloaded))).rejects.toMatchObject({
       code: 'MODEL_FAILED',
@@ -91,7 +91,7 @@ describe('callModel', () => {
     })
   })
 
-  it('[ENS-L10] fails in the same way if the adapter throws before it streams', async () => {
+  it('[ENS-L10] callModel fails in the same way if the adapter throws before it streams', async () => {
     const model: ChatModel = {
       ...sending(),
       stream() {
@@ -101,12 +101,12 @@ describe('callModel', () => {
     await expect(call(model)).rejects.toMatchObject({ code: 'MODEL_FAILED', message: 'No key' })
   })
 
-  it('[ENS-L10] passes on a TuttiError of the adapter unchanged', async () => {
+  it('[ENS-L10] callModel passes on a TuttiError of the adapter unchanged', async () => {
     const error = new TuttiError('MODEL_FAILED', 'Overloaded', { retryable: true })
     await expect(call(sending(error))).rejects.toBe(error)
   })
 
-  it('[ENS-L10] fails with a retryable error if the stream has no reply', async () => {
+  it('[ENS-L10] callModel fails with a retryable error if the stream has no reply', async () => {
     await expect(call(sending(text('a')))).rejects.toMatchObject({
       code: 'MODEL_FAILED',
       message: 'Model stream ended without a reply',
@@ -116,7 +116,7 @@ describe('callModel', () => {
 })
 
 describe('[ENS-L5] an abort', () => {
-  it('before the call prevents the call', async () => {
+  it('An abort before the call prevents the call', async () => {
     const model = scriptedModel(['never'])
     await expect(call(model, { signal: AbortSignal.abort() })).rejects.toMatchObject({
       code: 'CANCELLED',
@@ -125,7 +125,7 @@ describe('[ENS-L5] an abort', () => {
     expect(model.requests).toEqual([])
   })
 
-  it('during the stream causes CANCELLED, with the error of the adapter as the cause', async () => {
+  it('An abort during the stream causes CANCELLED, with the error of the adapter as the cause', async () => {
     const controller = new AbortController()
     const broken = new Error('socket hang up')
     const model: ChatModel = {
@@ -144,7 +144,7 @@ describe('[ENS-L5] an abort', () => {
     expect(await calling).toMatchObject({ code: 'CANCELLED', cause: broken })
   })
 
-  it('causes CANCELLED if the model continues to write, and no later text is reported', async () => {
+  it('An abort causes CANCELLED if the model continues to write, and no later text is reported', async () => {
     const controller = new AbortController()
     const parts: string[] = []
     const calling = call(sending(text('a'), text('b'), text('c'), reply), {
@@ -158,7 +158,7 @@ describe('[ENS-L5] an abort', () => {
     expect(parts).toEqual(['a', 'b'])
   })
 
-  it('while the call begins ends it, after 5 s if the model ignores the signal', async () => {
+  it('An abort while the call begins ends it, after 5 s if the model ignores the signal', async () => {
     const controller = new AbortController()
     const model: ChatModel = {
       ...sending(),
@@ -183,7 +183,7 @@ describe('[ENS-L5] an abort', () => {
     ])
   })
 
-  it('lets a model that ignores it end its stream', async () => {
+  it('An abort lets a model that ignores it end its stream', async () => {
     const controller = new AbortController()
     let closed = false
     const model: ChatModel = {

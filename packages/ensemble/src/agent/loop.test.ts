@@ -83,7 +83,7 @@ function listTypes(): readonly string[] {
 }
 
 describe('[ENS-L1] a model call', () => {
-  it('emits its start, its tokens and its end, followed by the running totals', async () => {
+  it('A model call emits its start, its tokens and its end, followed by the running totals', async () => {
     const result = await run(scriptedModel(['All together now']))
     expect(result).toMatchObject({ output: 'All together now', iterationLimitReached: false })
     expect(listTypes()).toEqual([
@@ -113,7 +113,7 @@ describe('[ENS-L1] a model call', () => {
     expect(events[4]).not.toHaveProperty('toolRequests')
   })
 
-  it('emits its reasoning before its tokens, and the whole reasoning with its end', async () => {
+  it('A model call emits its reasoning before its tokens, and the whole reasoning with its end', async () => {
     const usage = { inputTokens: 9, outputTokens: 8, reasoningTokens: 5 }
     const model = scriptedModel([{ reasoning: 'Let me see.', text: 'Yes', usage }])
     expect(await run(model)).toMatchObject({ output: 'Yes' })
@@ -139,7 +139,7 @@ describe('[ENS-L1] a model call', () => {
     expect(events.at(-2)).not.toHaveProperty('reasoningTruncated')
   })
 
-  it('emits reasoning up to a limit, and says that the rest is missing', async () => {
+  it('A model call emits reasoning up to a limit, and says that the rest is missing', async () => {
     const reasoning = `${'x'.repeat(MAX_REASONING_BYTES - 1)} ääh`
     await run(scriptedModel([{ reasoning, text: 'Yes' }]))
     const shown = eventsOf(events, 'reasoning')
@@ -151,7 +151,7 @@ describe('[ENS-L1] a model call', () => {
     })
   })
 
-  it('emits the same for every turn, counted from 0, with the tool calls in between', async () => {
+  it('A model call emits the same for every turn, counted from 0, with the tool calls in between', async () => {
     await run(scriptedModel([calls(['echo', 'hi']), 'done']), { tools: [echo] })
     expect(listTypes()).toEqual([
       'llm_iteration_started',
@@ -186,7 +186,7 @@ describe('[ENS-L1] a model call', () => {
     })
   })
 
-  it('emits the latency of the model', async () => {
+  it('A model call emits the latency of the model', async () => {
     const running = run(scriptedModel(['one two'], { clock, delayMs: 40 }))
     await clock.advance(1_000)
     await running
@@ -194,7 +194,7 @@ describe('[ENS-L1] a model call', () => {
   })
 })
 
-it('[ENS-L6] the tokens of a call concatenate to the text of its answer, also with tool calls', async () => {
+it('[ENS-L6] The tokens of a call concatenate to the text of its answer, also with tool calls', async () => {
   const text = 'Let me look,  then\nanswer. '
   await run(scriptedModel([{ ...calls(['echo', 'x']), text }, 'Done now']), { tools: [echo] })
   const tokens = eventsOf(events, 'token')
@@ -208,7 +208,7 @@ it('[ENS-L6] the tokens of a call concatenate to the text of its answer, also wi
 })
 
 describe('[ENS-L2] the tools of one turn', () => {
-  it('run concurrently', async () => {
+  it('The tools of one turn run concurrently', async () => {
     const model = scriptedModel([calls(['wait', '300'], ['wait', '100'], ['wait', '200']), 'done'])
     const running = run(model, { tools: [wait] })
     await clock.advance(300)
@@ -219,7 +219,7 @@ describe('[ENS-L2] the tools of one turn', () => {
     ])
   })
 
-  it('return their results to the model in the order of the calls', async () => {
+  it('The tools of one turn return their results to the model in the order of the calls', async () => {
     const model = scriptedModel([calls(['wait', '300'], ['echo', 'now'], ['wait', '200']), 'done'])
     const running = run(model, { tools: [wait, echo] })
     await clock.advance(1_000)
@@ -241,7 +241,7 @@ describe('[ENS-L2] the tools of one turn', () => {
   })
 })
 
-it('[ENS-L3] the model receives every failure of a tool, and the loop continues', async () => {
+it('[ENS-L3] The model receives every failure of a tool, and the loop continues', async () => {
   const boom = defineTextTool({
     name: 'boom',
     description: 'Throws',
@@ -279,7 +279,7 @@ it('[ENS-L3] the model receives every failure of a tool, and the loop continues'
 })
 
 describe('[ENS-L4] maxIterations', () => {
-  it('counts model turns; one more call without tools asks for the answer', async () => {
+  it('maxIterations counts model turns; one more call without tools asks for the answer', async () => {
     const model = scriptedModel(({ toolChoice }) =>
       toolChoice === 'none' ? 'My best guess' : calls(['echo', 'again']),
     )
@@ -306,7 +306,7 @@ describe('[ENS-L4] maxIterations', () => {
     })
   })
 
-  it('is not reached by an answer in the last allowed turn', async () => {
+  it('maxIterations is not reached by an answer in the last allowed turn', async () => {
     const model = scriptedModel([calls(['echo', 'x']), 'in time'])
     expect(await run(model, { tools: [echo], maxIterations: 2 })).toMatchObject({
       output: 'in time',
@@ -315,7 +315,7 @@ describe('[ENS-L4] maxIterations', () => {
     expect(model.requests).toHaveLength(2)
   })
 
-  it('ends the loop without calling tools that the last call requests', async () => {
+  it('maxIterations ends the loop without calling tools that the last call requests', async () => {
     const model = scriptedModel(() => ({ ...calls(['echo', 'again']), text: 'Still looking' }))
     const result = await run(model, { tools: [echo], maxIterations: 1 })
     expect(result).toMatchObject({ output: 'Still looking', toolCallCount: 1 })
@@ -325,7 +325,7 @@ describe('[ENS-L4] maxIterations', () => {
 })
 
 describe('[ENS-L5] an abort', () => {
-  it('ends a streaming model call with CANCELLED and emits nothing more', async () => {
+  it('An abort ends a streaming model call with CANCELLED and emits nothing more', async () => {
     const controller = new AbortController()
     const running = run(scriptedModel(['one two three'], { clock, delayMs: 50 }), {
       signal: controller.signal,
@@ -338,7 +338,7 @@ describe('[ENS-L5] an abort', () => {
     expect(listTypes()).toHaveLength(3)
   })
 
-  it('ends the loop with CANCELLED once running tools have stopped, without another model call', async () => {
+  it('An abort ends the loop with CANCELLED once running tools have stopped, without another model call', async () => {
     const controller = new AbortController()
     const model = scriptedModel([calls(['wait', '500'], ['wait', '900']), 'never'])
     const running = run(model, { tools: [wait], signal: controller.signal }).catch(
@@ -359,7 +359,7 @@ describe('[ENS-L5] an abort', () => {
 })
 
 describe('[ENS-L7] a tool output longer than maxToolOutputLength', () => {
-  it('is cut for the model with a note, and is whole in the event', async () => {
+  it('A tool output longer than maxToolOutputLength is cut for the model with a note, and is whole in the event', async () => {
     const long = 'x'.repeat(50)
     const model = scriptedModel([calls(['echo', long], ['echo', 'short']), 'done'])
     await run(model, { tools: [echo], maxToolOutputLength: 10 })
@@ -373,7 +373,7 @@ describe('[ENS-L7] a tool output longer than maxToolOutputLength', () => {
     ])
   })
 
-  it('is also cut in the event beyond the limit of events, as are arguments and values', async () => {
+  it('A tool output longer than maxToolOutputLength is also cut in the event beyond the limit of events, as are arguments and values', async () => {
     const long = 'x'.repeat(MAX_TOOL_TEXT_LENGTH)
     const big = defineTool({
       name: 'big',
@@ -404,7 +404,7 @@ describe('[ENS-L7] a tool output longer than maxToolOutputLength', () => {
     expect(model.requests[1]?.messages.at(-1)?.content).toBe(long)
   })
 
-  it('is not cut when the limit is negative', async () => {
+  it('A tool output longer than maxToolOutputLength is not cut when the limit is negative', async () => {
     const long = 'x'.repeat(50_000)
     const model = scriptedModel([calls(['echo', long]), 'done'])
     await run(model, { tools: [echo] })
@@ -429,7 +429,7 @@ it('[ENS-L8] llm_iteration_started shows the last 20 messages and their total nu
 describe('[ENS-L9] the token counts', () => {
   const usage = { inputTokens: 100, outputTokens: 10 }
 
-  it('of all calls are summed, and each snapshot has the totals so far', async () => {
+  it('The token counts of all calls are summed, and each snapshot has the totals so far', async () => {
     const model = scriptedModel(
       [
         { ...calls(['wait', '30']), usage },
@@ -452,7 +452,7 @@ describe('[ENS-L9] the token counts', () => {
     ])
   })
 
-  it('are -1 if one call does not report them, also in its own event', async () => {
+  it('The token counts are -1 if one call does not report them, also in its own event', async () => {
     const model = scriptedModel([{ ...calls(['echo', 'x']), usage }, 'done'])
     const silent: ChatModel = {
       ...model,
@@ -478,7 +478,7 @@ describe('[ENS-L9] the token counts', () => {
 })
 
 describe('[ENS-L10] a failed model call', () => {
-  it('ends the loop with MODEL_FAILED and emits llm_iteration_failed instead of llm_iteration_completed', async () => {
+  it('A failed model call ends the loop with MODEL_FAILED and emits llm_iteration_failed instead of llm_iteration_completed', async () => {
     const model = scriptedModel([calls(['echo', 'x']), new Error('Overloaded')])
     await expect(run(model, { tools: [echo] })).rejects.toMatchObject({
       code: 'MODEL_FAILED',
@@ -498,7 +498,7 @@ describe('[ENS-L10] a failed model call', () => {
     expect(events.at(-1)).not.toHaveProperty('nextModel')
   })
 
-  it('includes a stream that ends without a reply', async () => {
+  it('A stream that ends without a reply counts as a failed model call', async () => {
     const empty: ChatModel = {
       provider: 'test',
       name: 'empty',
@@ -515,7 +515,7 @@ describe('[ENS-L10] a failed model call', () => {
 })
 
 describe('[ENS-L11] a tool call', () => {
-  it('receives its run, task and agent, and a key of run, task, attempt, turn and call', async () => {
+  it('A tool call receives its run, task and agent, and a key of run, task, attempt, turn and call', async () => {
     const contexts: ToolContext[] = []
     const look = defineTextTool({
       name: 'look',
@@ -542,7 +542,7 @@ describe('[ENS-L11] a tool call', () => {
     ['a long bigint is its digits', { id: 725653563933458432n }, { id: '725653563933458432' }],
     ['a circular object is null', createCircle(), null],
     ['a function is null', () => 1, null],
-  ])('has its value as JSON in its event: %s', async (_rule, value, shown) => {
+  ])('A tool call has its value as JSON in its event: %s', async (_rule, value, shown) => {
     const odd = defineTextTool({
       name: 'odd',
       description: 'Returns an odd value',
@@ -554,7 +554,7 @@ describe('[ENS-L11] a tool call', () => {
     ])
   })
 
-  it('emits one event with its value and with the arguments as the model wrote them', async () => {
+  it('A tool call emits one event with its value and with the arguments as the model wrote them', async () => {
     const add = defineTool({
       name: 'add',
       description: 'Adds',
@@ -588,7 +588,7 @@ describe('[ENS-L11] a tool call', () => {
   })
 })
 
-it('[ENS-L11] two calls of a turn with the same id get separate keys and results', async () => {
+it('[ENS-L11] Two calls of a turn with the same id get separate keys and results', async () => {
   const keys: string[] = []
   const note = defineTextTool({
     name: 'note',
@@ -616,7 +616,7 @@ it('[ENS-L11] two calls of a turn with the same id get separate keys and results
   expect(new Set(ids).size).toBe(3)
 })
 
-it('[ENS-L2] provider content is sent back with the turn that returned it', async () => {
+it('[ENS-L2] Provider content is sent back with the turn that returned it', async () => {
   const content = { signature: 'abc' }
   const script = scriptedModel([calls(['echo', 'x']), 'done'])
   const thinking: ChatModel = {
@@ -638,7 +638,7 @@ it('[ENS-L2] provider content is sent back with the turn that returned it', asyn
   })
 })
 
-it('[ENS-L12] every model call receives the tools with the descriptions of their authors', async () => {
+it('[ENS-L12] Every model call receives the tools with the descriptions of their authors', async () => {
   const model = scriptedModel([calls(['echo', 'x']), 'done'])
   await run(model, { tools: [echo, wait] })
   for (const { tools } of model.requests) {

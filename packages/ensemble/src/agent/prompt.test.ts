@@ -39,7 +39,7 @@ const memories = [
 ]
 const urgent = { id: 'd', content: 'Mention Coltrane', priority: 'NORMAL', createdAt: 0 } as const
 
-it('[ENS-L29] the conversation before the run comes between the system message and the task', () => {
+it('[ENS-L29] The conversation before the run comes between the system message and the task', () => {
   const history = [
     { role: 'user', content: 'What is jazz?' },
     { role: 'assistant', content: 'Music', toolCalls: [] },
@@ -51,16 +51,16 @@ it('[ENS-L29] the conversation before the run comes between the system message a
 describe('[ENS-L30] the instructions of a task', () => {
   const plain = { text: { description: 'Hello {you}', expectedOutput: DEFAULT_EXPECTED_OUTPUT } }
 
-  it('are the system message, and the description comes as it is', () => {
+  it('The instructions of a task are the system message, and the description comes as it is', () => {
     const { instructions } = { instructions: 'Talk like a {pirate}' }
     expect(messages({ ...plain, instructions })).toEqual([instructions, 'Hello {you}'])
   })
 
-  it('send no system message when they are empty', () => {
+  it('The instructions of a task send no system message when they are empty', () => {
     expect(messages({ ...plain, instructions: '' })).toEqual(['Hello {you}'])
   })
 
-  it('keep the sections that say more than the description', () => {
+  it('The instructions of a task keep the sections that say more than the description', () => {
     const parts = { instructions: 'x', context: [research], directives: [urgent] }
     const [, user = ''] = messages(parts)
     expect(user).toMatch(
@@ -70,7 +70,7 @@ describe('[ENS-L30] the instructions of a task', () => {
 })
 
 describe('[ENS-L22] the first messages of a task', () => {
-  it('are the role of the agent and the task', () => {
+  it('The first messages of a task are the role of the agent and the task', () => {
     expect(messages()).toEqual([
       [
         'You are Writer.',
@@ -82,7 +82,7 @@ describe('[ENS-L22] the first messages of a task', () => {
     ])
   })
 
-  it('have all sections in order', () => {
+  it('The first messages of a task have all sections in order', () => {
     const [, user] = messages({
       context: [research, dates],
       notes: { memories, improvement: 'Suggestions:\n- Be bold' },
@@ -108,7 +108,7 @@ describe('[ENS-L22] the first messages of a task', () => {
     )
   })
 
-  it('omit a missing background, and include the form of the answer', () => {
+  it('The first messages of a task omit a missing background, and include the form of the answer', () => {
     const plain = agent({ role: 'Writer', goal: 'Write', responseFormat: 'a haiku' })
     expect(messages({ agent: plain })[0]?.split('\n')).toEqual([
       'You are Writer.',
@@ -118,13 +118,13 @@ describe('[ENS-L22] the first messages of a task', () => {
     ])
   })
 
-  it('name no goal if the agent has none', () => {
+  it('The first messages of a task name no goal if the agent has none', () => {
     expect(messages({ agent: agent({ role: 'Writer' }) })[0]).toBe(
       'You are Writer.\nWork until the task is done, then answer with the final result only, complete in itself.',
     )
   })
 
-  it('say that a revision without a reason was not accepted', () => {
+  it('The first messages of a task say that a revision without a reason was not accepted', () => {
     const [, user] = messages({ revision: { feedback: ' ', output: 'Jazz.' } })
     expect(user).toContain('back: It was not accepted.\n')
   })
@@ -135,7 +135,7 @@ it('[ENS-L22] renderContext returns an empty text without tasks', () => {
 })
 
 describe('[ENS-L22] renderTask', () => {
-  it('fills in the inputs of the run and leaves the task unchanged', () => {
+  it('renderTask fills in the inputs of the run and leaves the task unchanged', () => {
     const made = task({ description: 'Write about {topic}', expectedOutput: '{pages} pages' })
     expect(renderTask(made, { topic: 'jazz', pages: '3' })).toEqual({
       description: 'Write about jazz',

@@ -23,7 +23,7 @@ function cut(changes: Partial<Unfinished> = {}): Unfinished {
 }
 
 describe('the options for unfinished answers', () => {
-  it('take each value from the first source that has it', () => {
+  it('The options for unfinished answers take each value from the first source that has it', () => {
     expect(
       resolveOnUnfinished([
         { refusal: 'fail' },
@@ -33,7 +33,7 @@ describe('the options for unfinished answers', () => {
     ).toEqual({ length: 'retry', maxExtraCalls: 3, refusal: 'fail', contentFilter: 'fallback' })
   })
 
-  it('are checked by name and value', () => {
+  it('The options for unfinished answers are checked by name and value', () => {
     const wrong: object = { length: 'more', maxExtraCalls: 0, refused: 'fail' }
     expect(findOnUnfinishedProblems({ ...wrong })).toEqual([
       'unknown option "refused" of onUnfinished (did you mean "refusal"?)',
@@ -46,14 +46,14 @@ describe('the options for unfinished answers', () => {
 
 describe('findUnfinishedReason', () => {
   it.each(['length', 'refusal', 'content_filter'] as const)(
-    'returns %s as unfinished',
+    'findUnfinishedReason returns %s as unfinished',
     (finishReason) => {
       expect(findUnfinishedReason({ finishReason })).toBe(finishReason)
     },
   )
 
   it.each(['stop', 'tool_calls', 'unknown', undefined] as const)(
-    'returns undefined for %s',
+    'findUnfinishedReason returns undefined for %s',
     (reason) => {
       expect(
         findUnfinishedReason(reason === undefined ? {} : { finishReason: reason }),
@@ -63,11 +63,11 @@ describe('findUnfinishedReason', () => {
 })
 
 describe('decideRecovery after a cut answer', () => {
-  it('continues a text', () => {
+  it('decideRecovery continues a text that was cut', () => {
     expect(decideRecovery(cut())).toEqual({ kind: 'continue' })
   })
 
-  it('retries a tool call, structured output and an answer without text', () => {
+  it('decideRecovery retries a tool call, structured output and an answer without text', () => {
     const usage = { inputTokens: 9, outputTokens: 4_000 }
     const retry = { kind: 'retry', maxOutputTokens: 8_000 }
     expect(decideRecovery(cut({ reply: { text: '', toolCalls: [call], usage } }))).toEqual(retry)
@@ -77,7 +77,7 @@ describe('decideRecovery after a cut answer', () => {
     expect(decideRecovery(cut({ reply: { text: ' \n', toolCalls: [], usage } }))).toEqual(retry)
   })
 
-  it('doubles the limit of the last call, to at least 2048 tokens', () => {
+  it('decideRecovery doubles the limit of the last call, to at least 2048 tokens', () => {
     const reply = { text: '', toolCalls: [call] }
     expect(decideRecovery(cut({ reply }))).toEqual({ kind: 'retry', maxOutputTokens: 2_048 })
     expect(decideRecovery(cut({ reply, maxOutputTokens: 5_000 }))).toEqual({
@@ -86,14 +86,14 @@ describe('decideRecovery after a cut answer', () => {
     })
   })
 
-  it('fails after the allowed number of extra calls, and at once with the option fail', () => {
+  it('decideRecovery fails after the allowed number of extra calls, and at once with the option fail', () => {
     expect(decideRecovery(cut({ extraCalls: 3 }))).toEqual({ kind: 'fail' })
     expect(decideRecovery(cut({ options: resolveOnUnfinished([{ length: 'fail' }]) }))).toEqual({
       kind: 'fail',
     })
   })
 
-  it('accepts a text with the option accept, but never a cut tool call', () => {
+  it('decideRecovery accepts a text with the option accept, but never a cut tool call', () => {
     const options = resolveOnUnfinished([{ length: 'accept' }])
     expect(decideRecovery(cut({ options, extraCalls: 3 }))).toEqual({ kind: 'accept' })
     expect(decideRecovery(cut({ options, reply: { text: '', toolCalls: [call] } }))).toMatchObject({
@@ -103,7 +103,7 @@ describe('decideRecovery after a cut answer', () => {
 })
 
 describe('unfinishedError', () => {
-  it('has the text so far, and the explanation and the finish reason of the provider', () => {
+  it('unfinishedError has the text so far, and the explanation and the finish reason of the provider', () => {
     const reply = {
       text: 'Once',
       toolCalls: [],
@@ -128,7 +128,7 @@ describe('unfinishedError', () => {
     })
   })
 
-  it('says whether a tool call or an answer was cut, and after how many extra calls', () => {
+  it('unfinishedError says whether a tool call or an answer was cut, and after how many extra calls', () => {
     const describe = (toolCalls: readonly (typeof call)[], extraCalls: number): string =>
       unfinishedError(
         { reason: 'length', reply: { text: '', toolCalls }, extraCalls },

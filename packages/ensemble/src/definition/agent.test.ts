@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { agent, synthesizeAgent } from './agent.ts'
 
 describe('agent', () => {
-  it('returns the definition, with no tools by default', () => {
+  it('agent() returns the definition, with no tools by default', () => {
     expect(agent({ role: 'Writer', goal: 'Write well', background: 'Ten years' })).toStrictEqual({
       role: 'Writer',
       goal: 'Write well',
@@ -25,13 +25,13 @@ describe('synthesizeAgent', () => {
     ['Use the constructor', 'Agent'],
     ['', 'Agent'],
   ])(
-    'gives %j the role %s, by the first known verb of its first eight words',
+    'synthesizeAgent gives %j the role %s, by the first known verb of its first eight words',
     (description, role) => {
       expect(synthesizeAgent(description)).toStrictEqual({ role, tools: [] })
     },
   )
 
-  it('uses the first of several verbs', () => {
+  it('synthesizeAgent uses the first of several verbs', () => {
     expect(synthesizeAgent('Review and edit').role).toBe('Reviewer')
     expect(synthesizeAgent('Edit and review').role).toBe('Editor')
   })

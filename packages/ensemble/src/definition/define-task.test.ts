@@ -10,7 +10,7 @@ const tool = (name: string): AgentTool =>
   defineTextTool({ name, description: `The ${name}`, execute: (text) => text })
 
 describe('task', () => {
-  it('fills in defaults', () => {
+  it('task() fills in defaults', () => {
     const made = task({ description: 'Research the history of jazz' })
     expect(made).toStrictEqual({
       name: 'research-the-history-of-jazz',
@@ -27,7 +27,7 @@ describe('task', () => {
     expect(DEFAULT_MAX_ITERATIONS).toBe(25)
   })
 
-  it('keeps the given values', () => {
+  it('task() keeps the given values', () => {
     const model = scriptedModel([])
     const writer = agent({ role: 'Writer', goal: 'Write well' })
     const made = task({
@@ -43,7 +43,7 @@ describe('task', () => {
     expect(made.model).toBe(model)
   })
 
-  it('lists its own tools first, then those of its agent', () => {
+  it('task() lists its own tools first, then those of its agent', () => {
     const made = task({
       description: 'Do it',
       tools: [tool('own')],
@@ -52,7 +52,7 @@ describe('task', () => {
     expect(made.tools.map(({ name }) => name)).toEqual(['own', 'brought'])
   })
 
-  it('accepts tasks and names of tasks as context', () => {
+  it('task() accepts tasks and names of tasks as context', () => {
     const first = task({ name: 'first', description: 'Do it' })
     expect(task({ description: 'Go on', context: [first, 'second'] }).context).toEqual([
       'first',
@@ -60,7 +60,7 @@ describe('task', () => {
     ])
   })
 
-  it('does not change when its definition changes later', () => {
+  it('task() does not change when its definition changes later', () => {
     const tools = [tool('one')]
     const context = ['a']
     const made = task({ description: 'Do it', tools, context })
@@ -88,14 +88,14 @@ describe('the default name of a task', () => {
     ],
     [`${'x'.repeat(50)} more`, 'x'.repeat(50)],
     ['x'.repeat(51), 'task'],
-  ])('of %j is %j', (description, name) => {
+  ])('The default name of a task with the description %j is %j', (description, name) => {
     expect(task({ description }).name).toBe(name)
     expect(name.length).toBeLessThanOrEqual(50)
   })
 })
 
 describe('task with an invalid definition', () => {
-  it('names every problem at once', () => {
+  it('task() names every problem of an invalid definition at once', () => {
     const make = (): unknown =>
       task({
         name: ' ',
@@ -116,7 +116,7 @@ describe('task with an invalid definition', () => {
     expect(make).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID', details: { problems } }))
   })
 
-  it('[ENS-O8] rejects an output schema whose limits exclude each other', () => {
+  it('[ENS-O8] task() rejects an output schema whose limits exclude each other', () => {
     const output = Type.Object({ score: Type.Integer({ minimum: 5, maximum: 3 }) })
     expect(() => task({ name: 'rate', description: 'Rate', output })).toThrow(
       'Cannot create task "rate": Cannot use output schema: ' +
@@ -124,7 +124,7 @@ describe('task with an invalid definition', () => {
     )
   })
 
-  it('accepts a copy of a task with a change, including the tools of its agent', () => {
+  it('task() accepts a copy of a task with a change, including the tools of its agent', () => {
     const own = tool('own')
     const writer = agent({ role: 'Writer', goal: 'Write', tools: [tool('shared')] })
     const made = task({ name: 'write', description: 'Write', agent: writer, tools: [own] })
@@ -134,7 +134,7 @@ describe('task with an invalid definition', () => {
   })
 
   it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])(
-    'rejects a maxIterations of %d',
+    'task() rejects a maxIterations of %d',
     (maxIterations) => {
       expect(() => task({ description: 'Do it', maxIterations })).toThrow(
         `maxIterations must be an integer >= 1, got ${maxIterations}`,
@@ -143,7 +143,7 @@ describe('task with an invalid definition', () => {
   )
 })
 
-it('task rejects a value in place of a tool, and names it', () => {
+it('task() rejects a value in place of a tool, and names it', () => {
   const notTool = { name: 'x' } as never
   const writer = agent({ role: 'Writer', tools: [notTool] })
   expect(() =>
@@ -153,7 +153,7 @@ it('task rejects a value in place of a tool, and names it', () => {
   )
 })
 
-it('task rejects a tool with the name of the delegation tool if its agent may delegate', () => {
+it('task() rejects a tool with the name of the delegation tool if its agent may delegate', () => {
   const definition = { description: 'Do it', tools: [tool('delegate_task')] }
   const lead = agent({ role: 'Lead', goal: 'Lead', allowDelegation: true })
   expect(() => task({ ...definition, agent: lead })).toThrow(

@@ -15,7 +15,7 @@ describe('findHistoryProblems', () => {
     ['a question', [user]],
     ['a call with its result', [user, calling, result]],
     ['the same id in two turns', [calling, result, calling, result]],
-  ])('accepts %s', (_, history) => {
+  ])('findHistoryProblems accepts %s', (_, history) => {
     expect(findHistoryProblems(history)).toEqual([])
   })
 
@@ -47,7 +47,7 @@ describe('findHistoryProblems', () => {
       [{ role: 'user', content: 'é'.repeat(500_000) }],
       { path: '', message: expect.stringMatching(/at most 1000000 bytes as JSON, got 1000/) },
     ],
-  ])('reports %s', (_, history, problem) => {
+  ])('findHistoryProblems reports %s', (_, history, problem) => {
     expect(findHistoryProblems(history)).toEqual([expect.objectContaining(problem)])
   })
 })

@@ -20,30 +20,30 @@ const book = task({ name: 'book', description: 'Book a room in {city} as {{name}
 const trip = { name: 'trip', tasks: [plan, book] }
 
 describe('template variables', () => {
-  it('of a task are those of both its texts, each once, in order of appearance', () => {
+  it('Template variables of a task are those of both its texts, each once, in order of appearance', () => {
     expect(taskVariables(plan)).toEqual(['city', 'month', 'language'])
     expect(taskVariables(book)).toEqual(['city', 'guests'])
   })
 
-  it('of several tasks are those of all of them, each once', () => {
+  it('Template variables of several tasks are those of all of them, each once', () => {
     expect(inputVariables([plan, book])).toEqual(['city', 'month', 'language', 'guests'])
     expect(inputVariables([])).toEqual([])
   })
 })
 
 describe('missing inputs', () => {
-  it('are the variables without a value; an empty text is a value, and extra inputs are ignored', () => {
+  it('Missing inputs are the variables without a value; an empty text is a value, and extra inputs are ignored', () => {
     expect(missingInputs(trip.tasks, { month: '', language: 'German', extra: 'x' })).toEqual([
       'city',
       'guests',
     ])
   })
 
-  it('include variables with the names of inherited properties', () => {
+  it('Missing inputs include variables with the names of inherited properties', () => {
     expect(missingInputs([task({ description: 'Say {toString}' })], {})).toEqual(['toString'])
   })
 
-  it('[ENS-E1] are all named in one error', () => {
+  it('[ENS-E1] Missing inputs are all named in one error', () => {
     const check = (): void => {
       assertInputs(trip, { month: 'May' })
     }
@@ -57,7 +57,7 @@ describe('missing inputs', () => {
   })
 
   it.each(['a b', 'a/b', '-a', '$', 'a,b', 'a:b', ' a', '😀'])(
-    '[ENS-E29] an input "%s" in braces is refused, because a template cannot have the name',
+    '[ENS-E29] An input "%s" in braces is refused, because a template cannot have the name',
     (name) => {
       const tasks = [task({ description: `Say {${name}} {name}` })]
       const check = (): void => {
@@ -73,7 +73,7 @@ describe('missing inputs', () => {
   )
 
   it.each(['a-b', 'a.b', 'größe', 'a_b', '0', '話題'])(
-    '[ENS-E29] an input "%s" in braces is replaced, and required',
+    '[ENS-E29] An input "%s" in braces is replaced, and required',
     (name) => {
       const greet = task({ description: `Say {${name}}` })
       expect(renderTask(greet, { [name]: 'x' }).description).toBe('Say x')
@@ -81,7 +81,7 @@ describe('missing inputs', () => {
     },
   )
 
-  it('[ENS-E29] a million braces are checked in time that grows with the text', () => {
+  it('[ENS-E29] A million braces are checked in time that grows with the text', () => {
     const tasks = [task({ description: `${'{a b} '.repeat(100_000)}${'{'.repeat(100_000)}` })]
     const inputs = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`x ${at}`, '']))
     expect(() => {
@@ -89,7 +89,7 @@ describe('missing inputs', () => {
     }).not.toThrow()
   })
 
-  it('cause no error if there are none', () => {
+  it('Missing inputs cause no error if there are none', () => {
     const inputs = { city: 'Bonn', month: 'May', language: 'German', guests: '2' }
     expect(() => {
       assertInputs(trip, inputs)
@@ -109,7 +109,7 @@ describe('[ENS-E30] unknown inputs', () => {
     assertInputs(one, inputs, findUnknownInputs(one, inputs))
   }
 
-  it('are refused with all names, the known ones and a suggestion', () => {
+  it('Unknown inputs are refused with all names, the known ones and a suggestion', () => {
     const known = '(known: customer, message)'
     const problems = [
       {
@@ -129,7 +129,7 @@ describe('[ENS-E30] unknown inputs', () => {
     )
   })
 
-  it('[ENS-E1] are refused together with the missing inputs', () => {
+  it('[ENS-E1] Unknown inputs are refused together with the missing inputs', () => {
     const problem = {
       path: '/inputs/mesage~1',
       message: 'is not a known input (known: customer, message). Did you mean "message"?',
@@ -145,13 +145,13 @@ describe('[ENS-E30] unknown inputs', () => {
     )
   })
 
-  it('are those that the ensemble does not name', () => {
+  it('Unknown inputs are those that the ensemble does not name', () => {
     const named = { tasks: [greet, read], inputs: ['locale', 'message'] }
     expect(namedInputs(named)).toEqual(['customer', 'message', 'locale'])
     expect(namedInputs({ tasks: [read] })).toEqual([])
   })
 
-  it('are refused if the ensemble lists its inputs, also next to handlers and without variables', () => {
+  it('Unknown inputs are refused if the ensemble lists its inputs, also next to handlers and without variables', () => {
     expect(() => {
       check(['customer', 'message', 'locale'], { tasks: [greet, read], inputs: ['locale'] })
     }).not.toThrow()
@@ -168,13 +168,13 @@ describe('[ENS-E30] unknown inputs', () => {
   it.each([
     ['a task has a handler', [greet, read]],
     ['no task has a variable', [task({ description: 'Stay' })]],
-  ])('are accepted if %s', (_, tasks) => {
+  ])('Unknown inputs are accepted if %s', (_, tasks) => {
     expect(() => {
       check(['customer', 'message', 'anything'], { tasks })
     }).not.toThrow()
   })
 
-  it('do not include one that a text has in braces, which is refused for its name', () => {
+  it('Unknown inputs do not include one that a text has in braces, which is refused for its name', () => {
     expect(() => {
       check(['a b'], { tasks: [task({ description: 'Say {a b} to {who}' })] })
     }).toThrow('a template cannot have the inputs a b')

@@ -71,7 +71,7 @@ function diff(code: Code): readonly string[] {
 }
 
 describe('describeCode', () => {
-  it('[ENS-V3] contains no text of a prompt except descriptions', () => {
+  it('[ENS-V3] describeCode contains no text of a prompt except descriptions', () => {
     const writer = agent({ role: 'Writer', goal: 'canary goal', background: 'canary background' })
     const write = task({
       name: 'write',
@@ -88,7 +88,7 @@ describe('describeCode', () => {
     expect(manifest.tasks['write']).toHaveProperty('agentGoal')
   })
 
-  it('[ENS-V1] [ENS-V2] has the same digest for the same code, also with another concurrency', () => {
+  it('[ENS-V1] [ENS-V2] describeCode has the same digest for the same code, also with another concurrency', () => {
     expect(diff({})).toEqual([])
     expect(diff({ maxConcurrentTasks: 9 })).toEqual([])
     expect(describeCode(createTeam()).digest).toMatch(/^[0-9a-f]{16}$/)
@@ -102,13 +102,13 @@ describe('describeCode', () => {
     ['another output schema', { output: Type.Object({}) }, ['research.output']],
     ['another version of a handler', { version: '2' }, ['publish.version']],
     ['a renamed task', { lastTask: 'print' }, ['.tasks', 'publish.task', 'print.task']],
-  ])('[ENS-V1] [ENS-V2] names %s', (_, code, fields) => {
+  ])('[ENS-V1] [ENS-V2] describeCode names %s', (_, code, fields) => {
     expect(diff(code)).toEqual(fields)
   })
 })
 
 describe('isTextDifference', () => {
-  it('is true for a text of a task, and false for a schema', () => {
+  it('isTextDifference is true for a text of a task, and false for a schema', () => {
     expect(isTextDifference({ task: 'research', field: 'description' })).toBe(true)
     expect(isTextDifference({ task: 'research', field: 'output' })).toBe(false)
     expect(isTextDifference({ field: 'workflow' })).toBe(false)

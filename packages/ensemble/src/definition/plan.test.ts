@@ -20,7 +20,7 @@ function problems(graph: Parameters<typeof tasks>[0], workflow: Workflow): reado
 }
 
 describe('[ENS-W3] the default workflow', () => {
-  it('is SEQUENTIAL without context, and PARALLEL if any task has context', () => {
+  it('The default workflow is SEQUENTIAL without context, and PARALLEL if any task has context', () => {
     expect(inferWorkflow(tasks({ a: [], b: [] }))).toBe('SEQUENTIAL')
     expect(inferWorkflow(tasks({ a: [], b: ['a'] }))).toBe('PARALLEL')
     expect(inferWorkflow([])).toBe('SEQUENTIAL')
@@ -28,7 +28,7 @@ describe('[ENS-W3] the default workflow', () => {
 })
 
 describe('the plan of tasks', () => {
-  it('[ENS-W1] [ENS-W6] in SEQUENTIAL waits for context, and lets each task follow the previous one in any outcome', () => {
+  it('[ENS-W1] [ENS-W6] The plan of tasks in SEQUENTIAL waits for context, and lets each task follow the previous one in any outcome', () => {
     const { order, waitsFor, follows, workflow } = planTasks(
       tasks({ a: [], b: [], c: ['a'] }),
       'SEQUENTIAL',
@@ -47,13 +47,13 @@ describe('the plan of tasks', () => {
     ])
   })
 
-  it('[ENS-W9] in HIERARCHICAL schedules only the manager, after all tasks in order', () => {
+  it('[ENS-W9] The plan of tasks in HIERARCHICAL schedules only the manager, after all tasks in order', () => {
     const { order, scheduled } = planTasks(tasks({ a: [], b: [] }), 'HIERARCHICAL')
     expect(order).toEqual(['a', 'b', MANAGER])
     expect(scheduled).toEqual([MANAGER])
   })
 
-  it('[ENS-W2] in PARALLEL waits for context, each task once, also for tasks declared later', () => {
+  it('[ENS-W2] The plan of tasks in PARALLEL waits for context, each task once, also for tasks declared later', () => {
     const { waitsFor, follows } = planTasks(
       tasks({ d: ['c', 'b', 'c'], b: [], c: ['b'] }),
       'PARALLEL',
@@ -115,11 +115,11 @@ describe('[ENS-W8] findPlanProblems', () => {
         'CIRCULAR_DEPENDENCY: Tasks form a cycle: a → b → a',
       ],
     ],
-  ] as const)('%s', (_rule, graph, workflow, expected) => {
+  ] as const)('findPlanProblems %s', (_rule, graph, workflow, expected) => {
     expect(problems(graph, workflow)).toEqual(expected)
   })
 
-  it('reports duplicate names, each once', () => {
+  it('findPlanProblems reports duplicate names, each once', () => {
     const twice = [...tasks({ a: [], b: [] }), ...tasks({ a: [], b: [] }), ...tasks({ a: [] })]
     expect(findPlanProblems(twice, 'SEQUENTIAL').map(({ message }) => message)).toEqual([
       'two tasks are named "a"',
@@ -129,13 +129,13 @@ describe('[ENS-W8] findPlanProblems', () => {
 })
 
 describe('findCycle', () => {
-  it('returns undefined if there is no cycle', () => {
+  it('findCycle returns undefined if there is no cycle', () => {
     expect(findCycle(tasks(DIAMOND))).toBeUndefined()
     expect(findCycle(tasks({ a: ['unknown'] }))).toBeUndefined()
     expect(findCycle([])).toBeUndefined()
   })
 
-  it('visits each task once, so that a ladder of diamonds is fast', () => {
+  it('findCycle visits each task once, so that a ladder of diamonds is fast', () => {
     const ladder = Object.fromEntries(
       Array.from({ length: 60 }, (_, index) => [
         [`l${index}`, index === 0 ? [] : [`l${index - 1}`, `r${index - 1}`]],
@@ -145,7 +145,7 @@ describe('findCycle', () => {
     expect(findCycle(tasks(ladder))).toBeUndefined()
   })
 
-  it('follows a chain that is longer than the call stack allows', () => {
+  it('findCycle follows a chain that is longer than the call stack allows', () => {
     const length = 20_000
     const chain = (last: readonly string[]): readonly Task[] =>
       tasks(

@@ -44,11 +44,11 @@ describe('renderTemplate', () => {
     ['leaves names of inherited properties unchanged', '{toString} {constructor}', null],
     ['leaves text without variables unchanged', 'plain', null],
     ['returns an empty text unchanged', '', null],
-  ])('%s', (_rule, text, expected) => {
+  ])('renderTemplate %s', (_rule, text, expected) => {
     expect(renderTemplate(text, { ...inputs, dollar: '$& $1 $$' })).toBe(expected ?? text)
   })
 
-  it('replaces every variable in every call', () => {
+  it('renderTemplate replaces every variable in every call', () => {
     expect(renderTemplate('{topic}', inputs)).toBe('jazz')
     expect(renderTemplate('{topic}', inputs)).toBe('jazz')
   })
@@ -66,7 +66,7 @@ describe('findTemplateVariables', () => {
       ['constructor', '__proto__'],
     ],
     ['none in text without braces', 'plain', []],
-  ])('returns the names in a text: %s', (_rule, text, expected) => {
+  ])('findTemplateVariables returns the names in a text: %s', (_rule, text, expected) => {
     expect(findTemplateVariables(text)).toEqual(expected)
   })
 })

@@ -27,14 +27,14 @@ async function textsIn(store: MemoryStore, limit = 10_000, scope = 'team'): Prom
 }
 
 describe('[ENS-M3] a scope of the in-memory store', () => {
-  it('returns its most recent entries, the oldest of them first', async () => {
+  it('A scope of the in-memory store returns its most recent entries, the oldest of them first', async () => {
     const store = await storeWith(['a', 'b', 'c'])
     expect(await textsIn(store, 2)).toEqual(['b', 'c'])
     expect(await textsIn(store, 3)).toEqual(['a', 'b', 'c'])
     expect(await textsIn(store, 4)).toEqual(['a', 'b', 'c'])
   })
 
-  it('returns nothing for a limit of 0 and for an unknown scope', async () => {
+  it('A scope of the in-memory store returns nothing for a limit of 0 and for an unknown scope', async () => {
     const store = await storeWith(['a'])
     expect(await textsIn(store, 0)).toEqual([])
     expect(await textsIn(store, -1)).toEqual([])
@@ -42,7 +42,7 @@ describe('[ENS-M3] a scope of the in-memory store', () => {
     expect(await textsIn(store, 5, '__proto__')).toEqual([])
   })
 
-  it('returns only its own entries', async () => {
+  it('A scope of the in-memory store returns only its own entries', async () => {
     const store = await storeWith(['a'])
     await store.append('other', entry('b'))
     expect(await textsIn(store)).toEqual(['a'])
@@ -52,7 +52,7 @@ describe('[ENS-M3] a scope of the in-memory store', () => {
 })
 
 describe('[ENS-M4] a scope of the in-memory store', () => {
-  it('retains the last maxEntriesPerScope entries, by default 1000', async () => {
+  it('A scope of the in-memory store retains the last maxEntriesPerScope entries, by default 1000', async () => {
     expect(await textsIn(await storeWith(['a', 'b', 'c'], { maxEntriesPerScope: 2 }))).toEqual([
       'b',
       'c',
@@ -63,13 +63,13 @@ describe('[ENS-M4] a scope of the in-memory store', () => {
     expect(await textsIn(unbounded)).toHaveLength(1_001)
   })
 
-  it('has its own limit', async () => {
+  it('A scope of the in-memory store has its own limit', async () => {
     const store = await storeWith(['a', 'b'], { maxEntriesPerScope: 2 })
     await store.append('other', entry('c'))
     expect(await textsIn(store)).toEqual(['a', 'b'])
   })
 
-  it('retains entries that are not older than maxAgeMs', async () => {
+  it('A scope of the in-memory store retains entries that are not older than maxAgeMs', async () => {
     const clock = fakeClock(START)
     const store = inMemoryStore({ maxAgeMs: 1_000, clock })
     await store.append('team', entry('a', START))
@@ -86,7 +86,7 @@ describe('[ENS-M4] a scope of the in-memory store', () => {
 })
 
 describe('[ENS-M5] an appended entry', () => {
-  it('is copied', async () => {
+  it('An appended entry is copied', async () => {
     const store = inMemoryStore()
     const given = { ...entry('a'), text: 'a' }
     await store.append('team', given)
@@ -94,7 +94,7 @@ describe('[ENS-M5] an appended entry', () => {
     expect(await textsIn(store)).toEqual(['a'])
   })
 
-  it('cannot be changed through a returned entry', async () => {
+  it('An appended entry cannot be changed through a returned entry', async () => {
     const store = await storeWith(['a', 'b'])
     const entries = await store.retrieve('team', { query: '', limit: 9 })
     // NOTE: code without types can do this.
@@ -104,7 +104,7 @@ describe('[ENS-M5] an appended entry', () => {
     expect(await textsIn(store)).toEqual(['a', 'b'])
   })
 
-  it('is rejected if its time is invalid', async () => {
+  it('An appended entry is rejected if its time is invalid', async () => {
     const store = inMemoryStore()
     const appending = store.append('team', { ...entry('a'), storedAt: 'yesterday' })
     await expect(appending).rejects.toThrow(
@@ -115,7 +115,7 @@ describe('[ENS-M5] an appended entry', () => {
 })
 
 describe('inMemoryStore', () => {
-  it('rejects invalid limits, all of them at once', () => {
+  it('inMemoryStore rejects invalid limits, all of them at once', () => {
     const bad = { maxEntriesPerScope: 0, maxAgeMs: 0 }
     expect(() => inMemoryStore(bad)).toThrow(RangeError)
     expect(() => inMemoryStore(bad)).toThrow(

@@ -16,7 +16,7 @@ it('[ENS-M1] memoryScope shows five entries by default', () => {
   expect(memoryScope({ name: 'team', store, limit: 1 }).limit).toBe(1)
 })
 
-it('[ENS-M2] each entry is shown in full, with its agent, task and time, in the given order', () => {
+it('[ENS-M2] Each entry is shown in full, with its agent, task and time, in the given order', () => {
   const later = { ...ENTRY, text: 'Köln too', taskName: 'again', runId: 'r1' }
   expect(renderMemories([later, ENTRY])).toBe(
     [
@@ -33,7 +33,7 @@ it('[ENS-M2] each entry is shown in full, with its agent, task and time, in the 
   expect(renderMemories([{ ...ENTRY, text: 'x'.repeat(50_000) }]).length).toBeGreaterThan(50_000)
 })
 
-it('[ENS-M2] the section is empty without entries', () => {
+it('[ENS-M2] The section is empty without entries', () => {
   expect(renderMemories([])).toBe('')
 })
 

@@ -44,13 +44,13 @@ const READ: Reflection = {
 
 describe('[ENS-F1] the key of a reflection', () => {
   it.each(['', 'Write a report', 'Über Äpfel 🍎'])(
-    'is the SHA-256 of the description: %j',
+    'The key of a reflection is the SHA-256 of the description: %j',
     async (text) => {
       expect(await computeReflectionKey(text)).toBe(createHash('sha256').update(text).digest('hex'))
     },
   )
 
-  it('finds a copy of the stored reflection, until another one replaces it', async () => {
+  it('The key of a reflection finds a copy of the stored reflection, until another one replaces it', async () => {
     const store = inMemoryReflectionStore()
     const key = await computeReflectionKey(TASK.description)
     expect(await store.get(key)).toBeUndefined()
@@ -67,7 +67,7 @@ describe('[ENS-F1] the key of a reflection', () => {
 })
 
 describe('[ENS-F2] parseReflection', () => {
-  it('reads the four sections of a reply', () => {
+  it('parseReflection reads the four sections of a reply', () => {
     expect(parseReflection(REPLY, TASK)).toEqual(READ)
   })
 
@@ -89,12 +89,12 @@ describe('[ENS-F2] parseReflection', () => {
     ['with numbered items', (reply) => reply.replaceAll('- ', '1) ')],
     ['without bullets', (reply) => reply.replaceAll('- ', '')],
     ['with blank lines', (reply) => reply.replaceAll('\n- ', '\n\n  * ')],
-  ])('reads a reply with its sections %s', (_, change) => {
+  ])('parseReflection reads a reply with its sections %s', (_, change) => {
     const lower = (reading: unknown): unknown => JSON.parse(JSON.stringify(reading).toLowerCase())
     expect(lower(parseReflection(change(REPLY), TASK))).toEqual(lower(READ))
   })
 
-  it('reads sections in any order, and a section twice', () => {
+  it('parseReflection reads sections in any order, and a section twice', () => {
     const reply = 'SUGGESTIONS:\n- a\nOBSERVATIONS:\n- b\nSUGGESTIONS:\n- c'
     expect(parseReflection(reply, TASK)).toMatchObject({
       observations: ['b'],
@@ -102,12 +102,12 @@ describe('[ENS-F2] parseReflection', () => {
     })
   })
 
-  it('reads items of several lines', () => {
+  it('parseReflection reads items of several lines', () => {
     const reply = 'Observations:\n- one\n  goes on\n\n- two'
     expect(parseReflection(reply, TASK)).toMatchObject({ observations: ['one goes on', 'two'] })
   })
 
-  it('accepts the words of titles in a sentence or an item', () => {
+  it('parseReflection accepts the words of titles in a sentence or an item', () => {
     const reply = 'OBSERVATIONS:\nSuggestions were ignored\nDescription is vague\n'
     expect(parseReflection(reply, TASK)).toMatchObject({
       observations: ['Suggestions were ignored', 'Description is vague'],
@@ -123,11 +123,11 @@ describe('[ENS-F2] parseReflection', () => {
     'It was fine.',
     'OBSERVATIONS:\nSUGGESTIONS:\n',
     'REFINED DESCRIPTION: unchanged\nOBSERVATIONS:\n- None\nSUGGESTIONS:\n- N/A.\n',
-  ])('returns undefined for a reply without a usable section: %j', (reply) => {
+  ])('parseReflection returns undefined for a reply without a usable section: %j', (reply) => {
     expect(parseReflection(reply, TASK)).toBeUndefined()
   })
 
-  it('takes time in proportion to the length of the reply', () => {
+  it('parseReflection takes time in proportion to the length of the reply', () => {
     for (const unit of ['*', '# ', '- ', 'observations', '\n', 'observations:\n', '1. ', '_ *']) {
       parseReflection(`OBSERVATIONS:\n${unit.repeat(100_000)}`, TASK)
     }
@@ -135,7 +135,7 @@ describe('[ENS-F2] parseReflection', () => {
 })
 
 describe('[ENS-F3] a section that a reply omits', () => {
-  it('is that of the task without an earlier reflection', () => {
+  it('A section that a reply omits is that of the task without an earlier reflection', () => {
     expect(parseReflection('SUGGESTIONS:\n- Be brief', TASK)).toEqual({
       ...TASK,
       observations: [],
@@ -144,7 +144,7 @@ describe('[ENS-F3] a section that a reply omits', () => {
     })
   })
 
-  it('is that of the earlier reflection, and the run is counted', () => {
+  it('A section that a reply omits is that of the earlier reflection, and the run is counted', () => {
     expect(parseReflection('DESCRIPTION: Write less', { ...TASK, earlier: EARLIER })).toEqual({
       ...EARLIER,
       description: 'Write less',
@@ -161,7 +161,7 @@ describe('[ENS-F3] a section that a reply omits', () => {
   })
 })
 
-it('[ENS-F4] a reflection has at most ten items per list and texts of limited length', () => {
+it('[ENS-F4] A reflection has at most ten items per list and texts of limited length', () => {
   const items = Array.from({ length: 30 }, (_, n) => `- ${n} ${'x'.repeat(2_000)}`).join('\n')
   const reply = `DESCRIPTION:\n${'y'.repeat(9_000)}\nOBSERVATIONS:\n${items}\nSUGGESTIONS:\n${items}`
   const reflection = parseReflection(reply, TASK)
@@ -173,7 +173,7 @@ it('[ENS-F4] a reflection has at most ten items per list and texts of limited le
 })
 
 describe('createReflectionRequest', () => {
-  it('contains the task and its output, and asks for the sections that parseReflection reads', () => {
+  it('createReflectionRequest contains the task and its output, and asks for the sections that parseReflection reads', () => {
     const [system, user, ...more] = createReflectionRequest({ ...TASK, output: 'It rained' })
     expect([system?.role, user?.role, more]).toEqual(['system', 'user', []])
     const content = user?.content ?? ''
@@ -190,7 +190,7 @@ describe('createReflectionRequest', () => {
     })
   })
 
-  it('contains the notes of earlier runs, without texts that equal those of the task', () => {
+  it('createReflectionRequest contains the notes of earlier runs, without texts that equal those of the task', () => {
     const [, user] = createReflectionRequest({ ...TASK, output: 'It rained', earlier: EARLIER })
     expect(user?.content).toContain(
       `## Notes of Earlier Runs\n${renderImprovementNotes(EARLIER)}\n`,
@@ -203,7 +203,7 @@ describe('createReflectionRequest', () => {
     expect(same?.content).not.toContain('Better description')
   })
 
-  it('shows the start of a very long output, and its length', () => {
+  it('createReflectionRequest shows the start of a very long output, and its length', () => {
     const [, user] = createReflectionRequest({ ...TASK, output: 'x'.repeat(1_000_000) })
     expect(user?.content.length).toBeLessThan(25_000)
     expect(user?.content).toContain('1000000 characters in full')
@@ -211,7 +211,7 @@ describe('createReflectionRequest', () => {
 })
 
 describe('renderImprovementNotes', () => {
-  it('lists the reflection and the number of its runs', () => {
+  it('renderImprovementNotes lists the reflection and the number of its runs', () => {
     expect(renderImprovementNotes(EARLIER)).toBe(
       [
         'Learned from 2 earlier runs of this task.',
@@ -225,7 +225,7 @@ describe('renderImprovementNotes', () => {
     )
   })
 
-  it('omits what is empty or equal to the task', () => {
+  it('renderImprovementNotes omits what is empty or equal to the task', () => {
     const notes = { ...TASK, observations: [], suggestions: ['Be brief'], runs: 1 }
     expect(renderImprovementNotes(notes, TASK)).toBe(
       ['Learned from an earlier run of this task.', 'Suggestions:', '- Be brief'].join('\n'),

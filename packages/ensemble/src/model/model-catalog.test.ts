@@ -9,14 +9,14 @@ const strong = scriptedModel([])
 const catalog = modelCatalog({ fast, strong })
 
 describe('modelCatalog', () => {
-  it('finds a model only by its exact alias', () => {
+  it('modelCatalog finds a model only by its exact alias', () => {
     expect(catalog.find('fast')).toBe(fast)
     expect(catalog.find('Fast')).toBeUndefined()
     expect(catalog.find('constructor')).toBeUndefined()
     expect([...catalog.models.keys()]).toEqual(['fast', 'strong'])
   })
 
-  it('rejects an unknown alias with INVALID_MODEL and the list of known aliases', () => {
+  it('modelCatalog rejects an unknown alias with INVALID_MODEL and the list of known aliases', () => {
     expect(catalog.resolve('strong')).toBe(strong)
     const resolve = (): unknown => catalog.resolve('stronger')
     expect(resolve).toThrow(TuttiError)

@@ -6,7 +6,7 @@ import { computeCost, findPrice, findPriceProblems, priceList } from './prices.t
 
 const PRICE = { inputPerMillion: 3, outputPerMillion: 15 }
 
-it('[ENS-B5] a price list has only the prices of its models', () => {
+it('[ENS-B5] A price list has only the prices of its models', () => {
   const prices = priceList({ 'a:b': PRICE })
   expect(prices({ provider: 'a', name: 'b' })).toEqual(PRICE)
   expect(prices({ provider: 'a', name: 'constructor' })).toBeUndefined()
@@ -33,11 +33,11 @@ describe('[ENS-B9] an invalid price', () => {
     ],
     [null, 'the price of x must be an object, got null'],
     [3, 'the price of x must be an object, got 3'],
-  ])('%j is named', (price, problem) => {
+  ])('The error of an invalid price names %j', (price, problem) => {
     expect(findPriceProblems(price, 'x')).toEqual([expect.stringContaining(problem)])
   })
 
-  it('from the function of a run is refused when it is used', () => {
+  it('An invalid price from the function of a run is refused when it is used', () => {
     const model = scriptedModel([], { provider: 'a', name: 'b' })
     const broken = { ...PRICE, inputPerMillion: NaN }
     expect(() => findPrice(model, () => broken)).toThrow(
@@ -49,7 +49,7 @@ describe('[ENS-B9] an invalid price', () => {
     expect(findPrice(model, () => PRICE)).toBe(PRICE)
   })
 
-  it('[ENS-W8] of a model is refused where an ensemble or a catalog gets the model', () => {
+  it('[ENS-W8] An invalid price of a model is refused where an ensemble or a catalog gets the model', () => {
     const model = scriptedModel([], { price: { ...PRICE, outputPerMillion: Infinity } })
     const problem =
       'outputPerMillion of model "scripted:model" must be a number from 0 to 1000000000'
@@ -63,7 +63,7 @@ describe('[ENS-B9] an invalid price', () => {
   })
 })
 
-it('[ENS-L9] the cost of a call includes cached tokens at their price, or at the full price if there is none', () => {
+it('[ENS-L9] The cost of a call includes cached tokens at their price, or at the full price if there is none', () => {
   const usage = { inputTokens: 1_000_000, outputTokens: 2_000_000, cachedInputTokens: 400_000 }
   expect(computeCost(usage, PRICE)).toEqual({ inputCost: 3, outputCost: 30 })
   const { inputCost } = computeCost(usage, { ...PRICE, cachedInputPerMillion: 0.5 }) ?? {}
@@ -72,12 +72,12 @@ it('[ENS-L9] the cost of a call includes cached tokens at their price, or at the
   expect(computeCost(odd, { ...PRICE, cachedInputPerMillion: 1 })?.inputCost).toBeCloseTo(0.000_01)
 })
 
-it('[ENS-L9] the cost is unknown without tokens or a price', () => {
+it('[ENS-L9] The cost is unknown without tokens or a price', () => {
   expect(computeCost(undefined, PRICE)).toBeUndefined()
   expect(computeCost({ inputTokens: 1, outputTokens: 1 }, undefined)).toBeUndefined()
 })
 
-it('[ENS-L9] the cost of a call includes cache writes at their price', () => {
+it('[ENS-L9] The cost of a call includes cache writes at their price', () => {
   const usage = {
     inputTokens: 1_000_000,
     outputTokens: 0,
@@ -93,7 +93,7 @@ it('[ENS-L9] the cost of a call includes cache writes at their price', () => {
   )
 })
 
-it('[ENS-L9] the cost is unknown if one count of tokens is', () => {
+it('[ENS-L9] The cost is unknown if one count of tokens is', () => {
   expect(computeCost({ inputTokens: -1, outputTokens: 1 }, PRICE)).toBeUndefined()
   expect(computeCost({ inputTokens: 1, outputTokens: -1 }, PRICE)).toBeUndefined()
 })

@@ -64,7 +64,7 @@ async function countTurnsAfter(
 }
 
 describe('[ENS-R1] the rate', () => {
-  it('allows one call at once, then one for each token that arrives', async () => {
+  it('The rate allows one call at once, then one for each token that arrives', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 4, intervalMs: 1_000 })
     const seen = takeAll(limit, createNames(4), { clock })
@@ -73,7 +73,7 @@ describe('[ENS-R1] the rate', () => {
     ])
   })
 
-  it('starts with the first call, regardless of when the limit was created', async () => {
+  it('The rate starts with the first call, regardless of when the limit was created', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 4, intervalMs: 1_000 })
     await clock.advance(60_000)
@@ -81,7 +81,7 @@ describe('[ENS-R1] the rate', () => {
     expect(await countTurnsAfter(seen, clock, [0, 250])).toEqual([1, 2])
   })
 
-  it('allows as many calls at once as tokens have accumulated, at most all requests of an interval', async () => {
+  it('The rate allows as many calls at once as tokens have accumulated, at most all requests of an interval', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 4, intervalMs: 1_000 })
     await limit.take({ clock })
@@ -93,7 +93,7 @@ describe('[ENS-R1] the rate', () => {
     expect(await countTurnsAfter(four, clock, [0, 249, 1])).toEqual([4, 4, 5])
   })
 
-  it('is even if the time of a token is not an integer', async () => {
+  it('The rate is even if the time of a token is not an integer', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 3, intervalMs: 1_000 })
     const seen = takeAll(limit, createNames(31), { clock })
@@ -102,7 +102,7 @@ describe('[ENS-R1] the rate', () => {
     ])
   })
 
-  it('never exceeds one burst plus the tokens that have arrived, over a long run', async () => {
+  it('The rate never exceeds one burst plus the tokens that have arrived, over a long run', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 5, intervalMs: 700, maxWaitMs: Infinity })
     const seen = takeAll(limit, createNames(40), { clock })
@@ -116,7 +116,7 @@ describe('[ENS-R1] the rate', () => {
     expect(highest).toBeLessThanOrEqual(1)
   })
 
-  it('allows at most one interval of tokens when its timer is late', async () => {
+  it('The rate allows at most one interval of tokens when its timer is late', async () => {
     const clock = createManualClock()
     const limit = rateLimit({ requests: 2, intervalMs: 1_000 })
     const seen = takeAll(limit, createNames(10), { clock })
@@ -125,7 +125,7 @@ describe('[ENS-R1] the rate', () => {
     expect(seen).toEqual(createNames(3))
   })
 
-  it('uses the first clock for all calls', async () => {
+  it('The rate uses the first clock for all calls', async () => {
     const [clock, other] = [fakeClock(), fakeClock()]
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     await limit.take({ clock })
@@ -135,7 +135,7 @@ describe('[ENS-R1] the rate', () => {
     expect(seen).toEqual(['a'])
   })
 
-  it('needs no clock and no signal', async () => {
+  it('The rate needs no clock and no signal', async () => {
     const limit = rateLimit({ requests: 1_000, intervalMs: 1_000 })
     await limit.take()
     await limit.take({})
@@ -143,7 +143,7 @@ describe('[ENS-R1] the rate', () => {
 })
 
 describe('[ENS-R2] turns', () => {
-  it('are granted in the order of arrival, also to later calls', async () => {
+  it('Turns are granted in the order of arrival, also to later calls', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     await limit.take({ clock })
@@ -160,7 +160,7 @@ describe('[ENS-R2] turns', () => {
     expect(seen).toEqual(['a', 'b', 'c'])
   })
 
-  it('are granted to waiting calls first, also between the arrival of a token and the timer', async () => {
+  it('Turns are granted to waiting calls first, also between the arrival of a token and the timer', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 2, intervalMs: 21 })
     await limit.take({ clock })
@@ -177,7 +177,7 @@ describe('[ENS-R2] turns', () => {
 })
 
 describe('[ENS-R3] a turn that cannot come in time', () => {
-  it('is rejected at once, with the limit and the wait', async () => {
+  it('A turn that cannot come in time is rejected at once, with the limit and the wait', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 2, intervalMs: 60_000 })
     await limit.take({ clock })
@@ -194,7 +194,7 @@ describe('[ENS-R3] a turn that cannot come in time', () => {
     expect(granted).toEqual(['in time'])
   })
 
-  it('takes no token, so that the following calls are not delayed', async () => {
+  it('A turn that cannot come in time takes no token, so that the following calls are not delayed', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 10, intervalMs: 1_000, maxWaitMs: 250 })
     const seen = takeAll(limit, createNames(5), { clock })
@@ -207,7 +207,7 @@ describe('[ENS-R3] a turn that cannot come in time', () => {
     expect(next).toEqual(['next'])
   })
 
-  it('is every turn without a token if no wait is allowed', async () => {
+  it('A turn that cannot come in time is every turn without a token if no wait is allowed', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 3, intervalMs: 1_000, maxWaitMs: 0 })
     const seen = takeAll(limit, ['a', 'b'], { clock })
@@ -216,7 +216,7 @@ describe('[ENS-R3] a turn that cannot come in time', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('is never the first one, at any time of the clock', async () => {
+  it('A turn that cannot come in time is never the first one, at any time of the clock', async () => {
     // Times at which a sum of fractions is slightly too high.
     for (const elapsedMs of [0.1, 0.477, 340.154, 399.343]) {
       for (const requests of [3, 7]) {
@@ -227,7 +227,7 @@ describe('[ENS-R3] a turn that cannot come in time', () => {
     }
   })
 
-  it('does not exist if any wait is allowed', async () => {
+  it('A turn that cannot come in time does not exist if any wait is allowed', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 3_600_000, maxWaitMs: Infinity })
     const seen = takeAll(limit, createNames(10), { clock })
@@ -237,7 +237,7 @@ describe('[ENS-R3] a turn that cannot come in time', () => {
 })
 
 describe('[ENS-R4] an aborted call', () => {
-  it('is rejected with the reason of the signal, of any type', async () => {
+  it('An aborted call is rejected with the reason of the signal, of any type', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     await limit.take({ clock })
@@ -249,14 +249,14 @@ describe('[ENS-R4] an aborted call', () => {
     }
   })
 
-  it('takes no token if it was aborted before', async () => {
+  it('An aborted call takes no token if it was aborted before', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000, maxWaitMs: 0 })
     await expect(limit.take({ clock, signal: AbortSignal.abort('why') })).rejects.toBe('why')
     await limit.take({ clock })
   })
 
-  it('leaves the queue, so that those behind it move up and another call fits', async () => {
+  it('An aborted call leaves the queue, so that those behind it move up and another call fits', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000, maxWaitMs: 2_000 })
     await limit.take({ clock })
@@ -272,7 +272,7 @@ describe('[ENS-R4] an aborted call', () => {
     expect(more).toEqual(['more'])
   })
 
-  it('does not delay those behind it, also without further calls', async () => {
+  it('An aborted call does not delay those behind it, also without further calls', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     await limit.take({ clock })
@@ -284,7 +284,7 @@ describe('[ENS-R4] an aborted call', () => {
     expect(behind).toEqual(['behind'])
   })
 
-  it('keeps a turn that was granted just before the abort', async () => {
+  it('An aborted call keeps a turn that was granted just before the abort', async () => {
     const clock = createManualClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     await limit.take({ clock })
@@ -298,7 +298,7 @@ describe('[ENS-R4] an aborted call', () => {
 })
 
 describe('[ENS-R5] a limit', () => {
-  it('has no timer and no listener without waiting calls', async () => {
+  it('A limit has no timer and no listener without waiting calls', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     const controller = new AbortController()
@@ -310,7 +310,7 @@ describe('[ENS-R5] a limit', () => {
     expect([clock.pending, getEventListeners(signal, 'abort').length]).toEqual([0, 0])
   })
 
-  it('has neither after its last waiting call is aborted, and serves the next call', async () => {
+  it('A limit has no timer and no listener after its last waiting call is aborted, and serves the next call', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     const controller = new AbortController()
@@ -327,7 +327,7 @@ describe('[ENS-R5] a limit', () => {
 })
 
 describe('rateLimit', () => {
-  it('has a maximum wait of 30 s by default', () => {
+  it('rateLimit has a maximum wait of 30 s by default', () => {
     expect(rateLimit({ requests: 2, intervalMs: 10 })).toMatchObject({
       requests: 2,
       intervalMs: 10,
@@ -335,7 +335,7 @@ describe('rateLimit', () => {
     })
   })
 
-  it('rejects invalid limits, all of them at once', () => {
+  it('rateLimit rejects invalid limits, all of them at once', () => {
     const bad = { requests: 0, intervalMs: 0, maxWaitMs: -1 }
     expect(() => rateLimit(bad)).toThrow(RangeError)
     expect(() => rateLimit(bad)).toThrow(
@@ -351,7 +351,7 @@ describe('rateLimit', () => {
     { requests: 1, intervalMs: Infinity },
     { requests: 1, intervalMs: NaN },
     { requests: 1, intervalMs: 1, maxWaitMs: NaN },
-  ])('rejects %o', (options) => {
+  ])('rateLimit rejects %o', (options) => {
     expect(() => rateLimit(options)).toThrow(RangeError)
   })
 })

@@ -44,6 +44,6 @@ it.each([-1, NaN, '5', null])(
   },
 )
 
-it('the default is two retries', () => {
+it('The default is two retries', () => {
   expect(DEFAULT_MODEL_RETRIES).toEqual({ maxRetries: 2 })
 })

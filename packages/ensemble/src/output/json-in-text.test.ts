@@ -19,28 +19,28 @@ describe('[ENS-O2] findJsonInText', () => {
     ['42', 42],
     ['"{\\"a\\":1}"', '{"a":1}'],
     ['null', null],
-  ])('finds JSON that is the whole text: %j', (text, value) => {
+  ])('findJsonInText finds JSON that is the whole text: %j', (text, value) => {
     expect(valuesIn(text)).toEqual([value])
   })
 
-  it('tries the whole text first, so that a fence inside a string is not searched', () => {
+  it('findJsonInText tries the whole text first, so that a fence inside a string is not searched', () => {
     const value = { code: fenced('[1]'), list: ['{"a":1}'] }
     expect(valuesIn(JSON.stringify(value, null, 2))).toEqual([value])
   })
 
   it.each(['json', '', 'JSON', 'javascript title="x"'])(
-    'finds JSON in fences of any language: %j',
+    'findJsonInText finds JSON in fences of any language: %j',
     (tag) => {
       expect(valuesIn(`Here it is:\n${fenced('{"a":1}', tag)}\nBye`)[0]).toEqual({ a: 1 })
     },
   )
 
-  it('searches fences from the last one, then the prose', () => {
+  it('findJsonInText searches fences from the last one, then the prose', () => {
     const text = [fenced('{"n":1}'), 'and {"n":2} and', fenced('{"n":3}'), '{"n":4}'].join('\n')
     expect(valuesIn(text)).toEqual([3, 1, 1, 2, 3, 4].map((n) => ({ n })))
   })
 
-  it('finds scalars in fences', () => {
+  it('findJsonInText finds scalars in fences', () => {
     expect(valuesIn(`It is\n${fenced('42')}`)).toEqual([42])
   })
 
@@ -55,11 +55,11 @@ describe('[ENS-O2] findJsonInText', () => {
     ['```json 5```\n5\n```', []],
     ['```\n5', []],
     ['``\n5\n``', []],
-  ])('reads fences as CommonMark defines them: %j', (text, values) => {
+  ])('findJsonInText reads fences as CommonMark defines them: %j', (text, values) => {
     expect(valuesIn(`x\n${text}`)).toEqual(values)
   })
 
-  it('finds JSON by its brackets in a fence that is not closed', () => {
+  it('findJsonInText finds JSON by its brackets in a fence that is not closed', () => {
     expect(valuesIn('```json\n{"a":[1,{"b":2}]}')).toEqual([{ a: [1, { b: 2 }] }])
     expect(valuesIn('Sure: ```json {"a":1}```')).toEqual([{ a: 1 }])
   })
@@ -78,21 +78,24 @@ describe('[ENS-O2] findJsonInText', () => {
     ['x { "a"\n:\t1\r\n} y', [{ a: 1 }]],
     ['x {\t"a":1} y [\r\n[2]] z', [{ a: 1 }, [[2]]]],
     ['He typed [" and\nthen "so": {"a":1}', [{ a: 1 }]],
-  ])('finds the outermost brackets that are JSON in prose, in order: %j', (text, values) => {
-    expect(valuesIn(text)).toEqual(values)
-  })
+  ])(
+    'findJsonInText finds the outermost brackets that are JSON in prose, in order: %j',
+    (text, values) => {
+      expect(valuesIn(text)).toEqual(values)
+    },
+  )
 
-  it('returns empty lists and objects in prose last, because they may be checkboxes', () => {
+  it('findJsonInText returns empty lists and objects in prose last, because they may be checkboxes', () => {
     expect(valuesIn('- [ ] ask {}\n- [1]')).toEqual([[1], [], {}])
   })
 
-  it('returns no pieces if there is no JSON', () => {
+  it('findJsonInText returns no pieces if there is no JSON', () => {
     for (const text of ['', '  ', 'No.', '{', '[[', '{]', '{"', '["x\ny"]', '}]', '[01x]']) {
       expect([text, findJsonInText(text).pieces]).toEqual([text, []])
     }
   })
 
-  it('returns the longest twenty of many pieces in prose, in their order', () => {
+  it('findJsonInText returns the longest twenty of many pieces in prose, in their order', () => {
     const list = Array.from({ length: 50 }, (_, n) => `[${'1'.repeat(1 + ((n * 7) % 50))}]`)
     const values = valuesIn(`x ${list.join(' ')}`)
     const longest = list.filter((each) => each.length > 32)
@@ -100,7 +103,7 @@ describe('[ENS-O2] findJsonInText', () => {
     expect(values).toEqual(longest.map((each) => [BigInt(each.slice(1, -1))]))
   })
 
-  it('returns the last twenty of many fences', () => {
+  it('findJsonInText returns the last twenty of many fences', () => {
     const text = Array.from({ length: 30 }, (_, n) => fenced(`${n}`)).join('\n')
     expect(valuesIn(text)).toEqual(Array.from({ length: 20 }, (_, n) => 29 - n))
   })
@@ -117,7 +120,7 @@ describe('[ENS-O3] malformed JSON', () => {
     ['x {"a": x "} \\" }", "b":[1]} y', '{"a": x "} \\" }", "b":[1]}'],
     ['x {"a":01,"b":[1]} y', '{"a":01,"b":[1]}'],
     ['x [1,,[2]] y', '[1,,[2]]'],
-  ])('is one piece of which no part is used: %j', (text, piece) => {
+  ])('Malformed JSON is one piece of which no part is used: %j', (text, piece) => {
     const { pieces, broken } = findJsonInText(text)
     expect(pieces).toEqual([])
     expect(broken?.length).toBe(piece.length)
@@ -132,22 +135,22 @@ describe('[ENS-O3] malformed JSON', () => {
     '[{"id":1,},{"id":2},{"id"',
     '[[1],["x',
     '[[[[{"a":1}',
-  ])('is one piece up to the end if it is truncated: %j', (text) => {
+  ])('Malformed JSON is one piece up to the end if it is truncated: %j', (text) => {
     for (const whole of [text, `Here:\n\`\`\`json\n${text}`]) {
       expect(findJsonInText(whole)).toMatchObject({ pieces: [], broken: { length: text.length } })
     }
   })
 
-  it('ends at its closing bracket, and the text after it is searched', () => {
+  it('Malformed JSON ends at its closing bracket, and the text after it is searched', () => {
     expect(valuesIn('x {"a":1,} then {"a":2}')).toEqual([{ a: 2 }])
     expect(valuesIn('["draft" mode] {"a":2}')).toEqual([{ a: 2 }])
   })
 
-  it('is reported as the longest of several pieces', () => {
+  it('Malformed JSON is reported as the longest of several pieces', () => {
     expect(findJsonInText('[1,] {"a":1,"b":} [2,]').broken?.length).toBe('{"a":1,"b":}'.length)
   })
 
-  it('is also reported next to valid JSON, and absent if there is none', () => {
+  it('Malformed JSON is also reported next to valid JSON, and absent if there is none', () => {
     expect(findJsonInText('[1,] [2]')).toMatchObject({ pieces: [{ value: [2] }], broken: {} })
     expect(findJsonInText('x [2]')).not.toHaveProperty('broken')
     expect(findJsonInText('Hello')).not.toHaveProperty('broken')
@@ -175,11 +178,14 @@ const HOSTILE: readonly [string, string][] = [
 ]
 
 describe('hostile text', () => {
-  it.each(HOSTILE)('of %s is searched in time proportional to its length', (_, unit) => {
-    const text = `x ${unit.repeat(400_000 / unit.length)}`
-    const started = performance.now()
-    const { pieces } = findJsonInText(text)
-    expect(performance.now() - started).toBeLessThan(2_000)
-    expect(pieces.length).toBeLessThanOrEqual(40)
-  })
+  it.each(HOSTILE)(
+    'Hostile text of %s is searched in time proportional to its length',
+    (_, unit) => {
+      const text = `x ${unit.repeat(400_000 / unit.length)}`
+      const started = performance.now()
+      const { pieces } = findJsonInText(text)
+      expect(performance.now() - started).toBeLessThan(2_000)
+      expect(pieces.length).toBeLessThanOrEqual(40)
+    },
+  )
 })

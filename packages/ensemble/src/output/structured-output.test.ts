@@ -41,7 +41,7 @@ function transformed(transform: (value: unknown) => unknown): ToolSchema {
 }
 
 describe('the reader of an answer', () => {
-  it('[ENS-O1] parses it like the input of a tool', async () => {
+  it('[ENS-O1] The reader of an answer parses it like the input of a tool', async () => {
     expect(await read(Report, '{"title":"a","pages":"2","tags":"x","z":0}')).toEqual({
       ok: true,
       value: { title: 'a', pages: 2, tags: ['x'] },
@@ -52,7 +52,7 @@ describe('the reader of an answer', () => {
     })
   })
 
-  it('[ENS-O1] reports every problem with its path, the expected value and the actual one', async () => {
+  it('[ENS-O1] The reader of an answer reports every problem with its path, the expected value and the actual one', async () => {
     expect(await readProblem(Report, '{"pages":0,"tags":[1,{}]}')).toBe(
       'Answer does not match its schema: /title is required; /pages must be >= 1, got 0; ' +
         '/tags/0 must be a string, got 1; /tags/1 must be a string, got {}',
@@ -62,7 +62,7 @@ describe('the reader of an answer', () => {
     )
   })
 
-  it('[ENS-O1] accepts schemas of libraries that implement Standard Schema', async () => {
+  it('[ENS-O1] The reader of an answer accepts schemas of libraries that implement Standard Schema', async () => {
     const schema = toStandardSchema(Report)
     expect(await read(schema, 'So: {"title":"a","pages":"3"}')).toEqual({
       ok: true,
@@ -71,14 +71,14 @@ describe('the reader of an answer', () => {
     expect(await readProblem(schema, '{}')).toMatch('/title')
   })
 
-  it('[ENS-O2] uses the first piece of JSON that matches', async () => {
+  it('[ENS-O2] The reader of an answer uses the first piece of JSON that matches', async () => {
     const text = 'As [1] says, with {"pages":5}: {"title":"a"} or {"title":"b"}'
     expect(await read(Report, text)).toMatchObject({ ok: true, value: { title: 'a' } })
     const fences = '```\n{"title":"a"}\n```\n```\n{"title":"b"}\n```\n```\n{"pages":3}\n```'
     expect(await read(Report, fences)).toMatchObject({ ok: true, value: { title: 'b' } })
   })
 
-  it('[ENS-O3] reports malformed JSON and uses no part of it', async () => {
+  it('[ENS-O3] The reader of an answer reports malformed JSON and uses no part of it', async () => {
     const List = Type.Array(Type.Object({ id: Type.Integer() }))
     for (const text of [
       '[{"id":1,},{"id":2}]',
@@ -89,7 +89,7 @@ describe('the reader of an answer', () => {
     }
   })
 
-  it('reports an answer without JSON, with its start', async () => {
+  it('The reader of an answer reports an answer without JSON, with its start', async () => {
     expect(await readProblem(Report, '\n I cannot do that.')).toBe(
       'Answer has no JSON, got "I cannot do that."',
     )
@@ -108,11 +108,14 @@ describe('the reader of an answer', () => {
     [Type.Boolean(), 'true', true],
     [Type.Union([Report, Type.Null()]), 'null', null],
     [Type.Integer(), 'It is\n```\n42\n```', 42],
-  ])('[ENS-O4] uses the whole answer as a scalar (%#)', async (schema, text, value) => {
-    expect(await read(schema, text)).toEqual({ ok: true, value })
-  })
+  ])(
+    '[ENS-O4] The reader of an answer uses the whole answer as a scalar (%#)',
+    async (schema, text, value) => {
+      expect(await read(schema, text)).toEqual({ ok: true, value })
+    },
+  )
 
-  it('[ENS-O4] does not use prose as a list of one text or as an unknown value', async () => {
+  it('[ENS-O4] The reader of an answer does not use prose as a list of one text or as an unknown value', async () => {
     expect(await readProblem(Type.Array(Type.String()), 'Sorry')).toMatch('Answer has no JSON, got')
     expect(await readProblem(Type.Unknown(), 'Sorry')).toMatch('Answer has no JSON, got')
     expect(await readProblem(Type.Integer(), 'It is 42')).toBe(
@@ -120,14 +123,14 @@ describe('the reader of an answer', () => {
     )
   })
 
-  it('[ENS-O5] reports the problem of the longest of several pieces that do not match', async () => {
+  it('[ENS-O5] The reader of an answer reports the problem of the longest of several pieces that do not match', async () => {
     const text = 'As [1] says: {"title":"a","pages":"many"}, or {"pages":2}'
     expect(await readProblem(Report, text)).toMatch('/pages must be an integer, got "many"')
     expect(await readProblem(Report, 'As [1] says: {"title":"a",}')).toMatch('is not JSON')
     expect(await readProblem(Report, 'As [1,] says: {"title":5,"pages":0}')).toMatch('/pages')
   })
 
-  it('[ENS-O6] throws CONFIG_INVALID if the schema converts the value to something other than JSON', async () => {
+  it('[ENS-O6] The reader of an answer throws CONFIG_INVALID if the schema converts the value to something other than JSON', async () => {
     const dated = transformed(() => ({ when: new Date(0) }))
     await expect(read(dated, '{}')).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
@@ -141,7 +144,7 @@ describe('the reader of an answer', () => {
     ).toEqual({ ok: true, value: [1] })
   })
 
-  it('reads or rejects an answer of any depth without throwing', async () => {
+  it('The reader of an answer reads or rejects an answer of any depth without throwing', async () => {
     const depth = 200_000
     const deep = `${'['.repeat(depth)}${']'.repeat(depth)}`
     for (const schema of [Type.Unknown(), Report, Type.String(), transformed((value) => value)]) {
@@ -154,7 +157,7 @@ describe('the reader of an answer', () => {
 })
 
 describe('readValue', () => {
-  it('parses a value in the same way', async () => {
+  it('readValue parses a value in the same way', async () => {
     const { readValue } = compileOutputReader(Report)
     expect(await readValue({ title: 'a', pages: '2', z: 0 })).toEqual({
       ok: true,
@@ -171,7 +174,7 @@ describe('readValue', () => {
 })
 
 describe('compileOutputReader', () => {
-  it("has the author's own schema and a name that providers accept", () => {
+  it("compileOutputReader has the author's own schema and a name that providers accept", () => {
     expect(compileOutputReader(Report)).toMatchObject({ name: 'weather_report_2nd' })
     expect(compileOutputReader(Report).schema).toBe(Report)
     expect(compileOutputReader(Type.Object({})).name).toBe('output')
@@ -180,7 +183,7 @@ describe('compileOutputReader', () => {
     expect(compileOutputReader(Type.Object({}, { title: 'a'.repeat(100) })).name).toHaveLength(64)
   })
 
-  it('rejects an invalid schema with all its problems', () => {
+  it('compileOutputReader rejects an invalid schema with all its problems', () => {
     const broken = Type.Object({
       a: Type.Integer({ default: 'x' }),
       b: Type.String({ default: 1 }),
@@ -193,7 +196,7 @@ describe('compileOutputReader', () => {
 })
 
 describe('[ENS-O7] the model receives', () => {
-  it('the schema in one line, without the name of its dialect', () => {
+  it('The model receives the schema in one line, without the name of its dialect', () => {
     const schema = {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       type: 'object',
@@ -206,7 +209,7 @@ describe('[ENS-O7] the model receives', () => {
     expect(renderOutputInstructions(Report)).not.toContain('~')
   })
 
-  it('the problem of its answer, and the number of the correction', () => {
+  it('The model receives the problem of its answer, and the number of the correction', () => {
     const problem = 'Answer does not match its schema: /a is required'
     const first = createCorrectionRequest(problem, { attempt: 1, maxAttempts: 3 })
     expect(first).toContain(`${problem}.\n`)
@@ -228,7 +231,7 @@ describe('findJsonFault', () => {
     [{ a: { b: [{}] }, c: undefined }],
     [Object.assign(Object.create(null), { a: 1 })],
     [JSON.parse('{"__proto__":{"a":1}}')],
-  ])('returns undefined for JSON: %j', (value) => {
+  ])('findJsonFault returns undefined for JSON: %j', (value) => {
     expect(findJsonFault(value)).toBeUndefined()
   })
 
@@ -248,11 +251,14 @@ describe('findJsonFault', () => {
       })(),
       'the value is an object of a class',
     ],
-  ])('returns the path and the kind of a value that is not JSON (%#)', (value, fault) => {
-    expect(findJsonFault(value)).toBe(fault)
-  })
+  ])(
+    'findJsonFault returns the path and the kind of a value that is not JSON (%#)',
+    (value, fault) => {
+      expect(findJsonFault(value)).toBe(fault)
+    },
+  )
 
-  it('throws a RangeError for a value that contains itself', () => {
+  it('findJsonFault throws a RangeError for a value that contains itself', () => {
     const value: Record<string, unknown> = {}
     value['self'] = value
     expect(() => findJsonFault(value)).toThrow(RangeError)

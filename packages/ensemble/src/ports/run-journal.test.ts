@@ -16,7 +16,7 @@ const event: RunEvent = {
 const step: RunStep = { kind: 'task_skipped', taskName: 'a', runMs: 0 }
 
 describe('[ENS-E8] createListenerJournal', () => {
-  it('calls the listener with every event, synchronously and in order', async () => {
+  it('createListenerJournal calls the listener with every event, synchronously and in order', async () => {
     const onEvent = vi.fn<(event: RunEvent) => void>()
     const journal = createListenerJournal(onEvent, vi.fn<() => void>())
     journal.emit(event)
@@ -26,13 +26,13 @@ describe('[ENS-E8] createListenerJournal', () => {
     await expect(committing).resolves.toBeUndefined()
   })
 
-  it('does not call the listener for a step without an event', async () => {
+  it('createListenerJournal does not call the listener for a step without an event', async () => {
     const onEvent = vi.fn<(event: RunEvent) => void>()
     await createListenerJournal(onEvent, vi.fn<() => void>()).commit(step)
     expect(onEvent).not.toHaveBeenCalled()
   })
 
-  it('reports what the listener throws and continues', async () => {
+  it('createListenerJournal reports what the listener throws and continues', async () => {
     const error = new Error('Full disk')
     const onError = vi.fn<(thrown: unknown) => void>()
     const journal = createListenerJournal(() => {
@@ -43,7 +43,7 @@ describe('[ENS-E8] createListenerJournal', () => {
     expect(onError.mock.calls).toEqual([[error], [error]])
   })
 
-  it('reports the rejection of an async listener', async () => {
+  it('createListenerJournal reports the rejection of an async listener', async () => {
     const error = new Error('Full disk')
     const onError = vi.fn<(thrown: unknown) => void>()
     // oxlint-disable-next-line typescript/no-misused-promises -- an async listener by mistake

@@ -87,7 +87,7 @@ describe('an EDIT of a tool call with an integer beyond 2^53', () => {
   }
   const verdict = { action: 'EDIT', revisedOutput: '{"id":7256000000000000001}' }
 
-  it('says that the tool cannot take the integer as a number, and how it can be sent', async () => {
+  it('An EDIT of a tool call with an integer beyond 2^53 says that the tool cannot take the integer as a number, and how it can be sent', async () => {
     await expect(decide(review(Type.Object({ id: Type.Number() })), verdict)).rejects.toMatchObject(
       {
         code: 'BAD_REQUEST',
@@ -98,7 +98,7 @@ describe('an EDIT of a tool call with an integer beyond 2^53', () => {
   })
 
   it.each([Type.String(), Type.BigInt(), Type.Unknown()])(
-    'is recorded with its digits as text if the tool accepts them (%#)',
+    'An EDIT of a tool call with an integer beyond 2^53 is recorded with its digits as text if the tool accepts them (%#)',
     async (id) => {
       expect(await decide(review(Type.Object({ id })), verdict)).toEqual({
         action: 'EDIT',
@@ -126,7 +126,7 @@ describe('[ENS-G18] an EDIT of a question', () => {
     decide(question(schema), { action: 'EDIT', revisedOutput })
 
   it.each(['Germany', '"Germany"', '42', 'null', '{"a":1}', ' yes '])(
-    'takes the text %j as it is when the answer is a text',
+    'An EDIT of a question takes the text %j as it is when the answer is a text',
     async (text) => {
       expect(await answer(Type.String(), text)).toEqual({ action: 'EDIT', input: text })
     },
@@ -141,7 +141,7 @@ describe('[ENS-G18] an EDIT of a question', () => {
     [Type.Enum(['1', '2']), '2', '2'],
     [Type.Union([Type.String(), Type.Integer()]), '42', 42],
     [Type.Union([Type.String(), Type.Integer()]), 'Germany', 'Germany'],
-  ])('with the schema %j reads %j as %j', async (schema, text, value) => {
+  ])('An EDIT of a question with the schema %j reads %j as %j', async (schema, text, value) => {
     expect(await answer(schema, text)).toEqual({ action: 'EDIT', input: value })
   })
 
@@ -149,10 +149,13 @@ describe('[ENS-G18] an EDIT of a question', () => {
     [Type.Integer(), 'many', 'answer: must be an integer, got "many"'],
     [Type.Integer(), '1.5', 'answer: must be an integer, got 1.5'],
     [Type.Object({ city: Type.String() }), '{"city":7}', 'answer/city: must be a string, got 7'],
-  ])('with the schema %j rejects %j and names the answer', async (schema, text, problem) => {
-    await expect(answer(schema, text)).rejects.toMatchObject({
-      code: 'BAD_REQUEST',
-      message: `Cannot decide review "r1": ${problem}`,
-    })
-  })
+  ])(
+    'An EDIT of a question with the schema %j rejects %j and names the answer',
+    async (schema, text, problem) => {
+      await expect(answer(schema, text)).rejects.toMatchObject({
+        code: 'BAD_REQUEST',
+        message: `Cannot decide review "r1": ${problem}`,
+      })
+    },
+  )
 })

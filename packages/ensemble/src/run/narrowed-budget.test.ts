@@ -38,7 +38,7 @@ function narrowed(
 }
 
 describe('narrowedBudget', () => {
-  it('takes the smaller value of each limit', () => {
+  it('narrowedBudget takes the smaller value of each limit', () => {
     const own = { maxTokens: 100, maxCostUsd: 1, maxToolCalls: 3 }
     expect(narrowed(own, { maxTokens: 50, maxCostUsd: 2, maxDurationMs: 5 })).toEqual([
       { maxTokens: 50, maxCostUsd: 1, maxToolCalls: 3, maxDurationMs: 5 },
@@ -47,14 +47,14 @@ describe('narrowedBudget', () => {
     expect(narrowed(undefined, { maxCostUsd: 2 })).toEqual([{ maxCostUsd: 2 }, []])
   })
 
-  it('leaves out and logs a requested cost limit that cannot be enforced', () => {
+  it('narrowedBudget leaves out and logs a requested cost limit that cannot be enforced', () => {
     expect(narrowed({ maxTokens: 9 }, { maxCostUsd: 2, maxTokens: 3 }, false)).toEqual([
       { maxTokens: 3 },
       ['maxCostUsd cannot be enforced: models have no price'],
     ])
   })
 
-  it('never drops a cost limit of the ensemble', () => {
+  it('narrowedBudget never drops a cost limit of the ensemble', () => {
     expect(narrowed({ maxCostUsd: 5 }, { maxCostUsd: 2 }, false)).toEqual([{ maxCostUsd: 2 }, []])
   })
 })

@@ -57,66 +57,77 @@ interface Row {
 
 const TABLE: readonly Row[] = [
   {
-    rule: '[ENS-E2] starts first the tasks that wait for nothing',
+    rule: '[ENS-E2] findNextTasks starts first the tasks that wait for nothing',
     plan: DIAMOND,
     phases: '....',
     start: 'a',
   },
   {
-    rule: '[ENS-E2] starts nothing before the tasks that it waits for',
+    rule: '[ENS-E2] findNextTasks starts nothing before the tasks that it waits for',
     plan: DIAMOND,
     phases: 'r...',
     start: '',
   },
   {
-    rule: '[ENS-E2] starts all tasks that waited for the completed one',
+    rule: '[ENS-E2] findNextTasks starts all tasks that waited for the completed one',
     plan: DIAMOND,
     phases: 'c...',
     start: 'bc',
   },
   {
-    rule: '[ENS-E2] starts nothing if only one of two is completed',
+    rule: '[ENS-E2] findNextTasks starts nothing if only one of two is completed',
     plan: DIAMOND,
     phases: 'ccr.',
     start: '',
   },
   {
-    rule: '[ENS-E2] starts the last task when both are completed',
+    rule: '[ENS-E2] findNextTasks starts the last task when both are completed',
     plan: DIAMOND,
     phases: 'ccc.',
     start: 'd',
   },
   {
-    rule: '[ENS-E2] never starts a running or completed task again',
+    rule: '[ENS-E2] findNextTasks never starts a running or completed task again',
     plan: DIAMOND,
     phases: 'crr.',
     start: '',
   },
-  { rule: 'starts nothing if all tasks are completed', plan: DIAMOND, phases: 'cccc', start: '' },
   {
-    rule: '[ENS-W4] starts as many tasks as the limit allows',
+    rule: 'findNextTasks starts nothing if all tasks are completed',
+    plan: DIAMOND,
+    phases: 'cccc',
+    start: '',
+  },
+  {
+    rule: '[ENS-W4] findNextTasks starts as many tasks as the limit allows',
     plan: WIDE,
     phases: '....',
     atMost: 2,
     start: 'ab',
   },
-  { rule: '[ENS-W4] counts running tasks', plan: WIDE, phases: 'cr..', atMost: 2, start: 'c' },
   {
-    rule: '[ENS-W4] starts nothing at the limit',
+    rule: '[ENS-W4] findNextTasks counts running tasks',
+    plan: WIDE,
+    phases: 'cr..',
+    atMost: 2,
+    start: 'c',
+  },
+  {
+    rule: '[ENS-W4] findNextTasks starts nothing at the limit',
     plan: WIDE,
     phases: 'rr..',
     atMost: 2,
     start: '',
   },
   {
-    rule: '[ENS-W4] starts nothing if more tasks run than the limit allows',
+    rule: '[ENS-W4] findNextTasks starts nothing if more tasks run than the limit allows',
     plan: WIDER,
     phases: 'rrr..',
     atMost: 2,
     start: '',
   },
   {
-    rule: '[ENS-W4] starts tasks in the order of declaration',
+    rule: '[ENS-W4] findNextTasks starts tasks in the order of declaration',
     plan: WIDE,
     phases: 'c.r.',
     atMost: 3,
@@ -221,13 +232,13 @@ const TABLE: readonly Row[] = [
     skip: 'c<a',
   },
   {
-    rule: '[ENS-W9] never starts a task that only a manager can start',
+    rule: '[ENS-W9] findNextTasks never starts a task that only a manager can start',
     plan: { ...WIDE, scheduled: ['d'] },
     phases: '....',
     start: 'd',
   },
   {
-    rule: '[ENS-E3] does not end the run when a delegated task fails',
+    rule: '[ENS-E3] findNextTasks does not end the run when a delegated task fails',
     plan: { ...WIDE, scheduled: ['d'] },
     phases: 'f..r',
     start: '',
@@ -246,7 +257,7 @@ describe('findNextTasks', () => {
     expect(reasons.toSorted().join(' ')).toBe(skip)
   })
 
-  it('does not change its arguments', () => {
+  it('findNextTasks does not change its arguments', () => {
     const phases = new Map<string, TaskPhase>([
       ['a', 'failed'],
       ['b', 'pending'],

@@ -17,7 +17,7 @@ const look = defineTextTool({ name: 'look', description: 'Looks', execute: (text
 const lookFirst = { toolCalls: [{ name: 'look', arguments: { input: 'x' } }] }
 
 describe('[ENS-T1] the events of a task', () => {
-  it('are its start, its input, those of the loop, then task_completed once', async () => {
+  it('The events of a task are its start, its input, those of the loop, then task_completed once', async () => {
     const work = task({ name: 'work', description: 'Do it', tools: [look] })
     const team = ensemble({ name: 'team', tasks: [work], model: scriptedModel([lookFirst, 'ok']) })
     const { events, ended } = watchRun(team)
@@ -40,7 +40,7 @@ describe('[ENS-T1] the events of a task', () => {
     ])
   })
 
-  it('end with one task_failed if it fails', async () => {
+  it('The events of a task end with one task_failed if it fails', async () => {
     const work = task({ name: 'work', description: 'Do it' })
     const team = ensemble({ name: 'team', tasks: [work], model: scriptedModel([new Error('No')]) })
     const { events, ended } = watchRun(team)
@@ -54,7 +54,7 @@ describe('[ENS-T1] the events of a task', () => {
     ])
   })
 
-  it('have the identity of the task, its usage and its output', async () => {
+  it('The events of a task have the identity of the task, its usage and its output', async () => {
     const clock = fakeClock()
     const work = task({
       name: 'work',
@@ -113,7 +113,7 @@ describe('[ENS-T1] the events of a task', () => {
     ])
   })
 
-  it('report an answer that the limit of model turns forced', async () => {
+  it('The events of a task report an answer that the limit of model turns forced', async () => {
     const work = task({ name: 'work', description: 'Do it', tools: [look], maxIterations: 1 })
     const team = ensemble({ name: 'team', tasks: [work], model: scriptedModel([lookFirst, 'ok']) })
     const { events, ended } = watchRun(team)
@@ -153,7 +153,7 @@ describe('[ENS-T2] task_completed and its step', () => {
   const second = task({ name: 'second', description: 'Go on', context: [first] })
   const team = ensemble({ name: 'team', tasks: [first, second], model: scriptedModel(() => 'ok') })
 
-  it('are committed together, and the next task starts and the run ends only when both are durable', async () => {
+  it('task_completed and its step are committed together, and the next task starts and the run ends only when both are durable', async () => {
     const { journal, events, commits } = slowJournal()
     const running = team.run({}, { journal })
     await nextTurn()
@@ -168,7 +168,7 @@ describe('[ENS-T2] task_completed and its step', () => {
     expect(await running).toMatchObject({ status: 'COMPLETED' })
   })
 
-  it('of the last task are recorded with the end of the run', async () => {
+  it('The completion of the last task is recorded with the end of the run', async () => {
     const { journal, events, commits } = slowJournal()
     const running = team.run({}, { journal })
     await nextTurn()
@@ -184,7 +184,7 @@ describe('[ENS-T2] task_completed and its step', () => {
     await expect(running).rejects.toBe(reason)
   })
 
-  it('fail the task if the commit is rejected, and dependent tasks do not start', async () => {
+  it('task_completed and its step fail the task if the commit is rejected, and dependent tasks do not start', async () => {
     const { journal, events, commits } = slowJournal()
     const running = team.run({}, { journal })
     await nextTurn()
@@ -197,7 +197,7 @@ describe('[ENS-T2] task_completed and its step', () => {
     expect(eventsOf(events, 'task_started')).toHaveLength(1)
   })
 
-  it('go to the journal instead of onEvent', async () => {
+  it('task_completed and its step go to the journal instead of onEvent', async () => {
     const { journal, commits, events } = slowJournal()
     const listened: RunEvent[] = []
     const running = team.run({}, { journal, onEvent: (event) => listened.push(event) })
@@ -212,7 +212,7 @@ describe('[ENS-T2] task_completed and its step', () => {
 })
 
 describe('[ENS-T3] task_input', () => {
-  it('shows the input of the agent: rendered texts, tools and context', async () => {
+  it('task_input shows the input of the agent: rendered texts, tools and context', async () => {
     const model = scriptedModel(['It began in New Orleans.', 'A page'])
     const research = task({ name: 'research', description: 'Research {topic}' })
     const write = task({
@@ -249,7 +249,7 @@ describe('[ENS-T3] task_input', () => {
     ])
   })
 
-  it('cuts a context of more than 8,000 characters, which the model receives in full', async () => {
+  it('task_input cuts a context of more than 8,000 characters, which the model receives in full', async () => {
     const long = 'long '.repeat(4_000).trim()
     const model = scriptedModel([long, 'short'])
     const first = task({ name: 'first', description: 'Do it' })
@@ -264,7 +264,7 @@ describe('[ENS-T3] task_input', () => {
 })
 
 describe('[ENS-T4] task_failed', () => {
-  it('has the reason, a code and the duration of the task', async () => {
+  it('task_failed has the reason, a code and the duration of the task', async () => {
     const clock = fakeClock()
     const work = task({
       name: 'work',

@@ -65,7 +65,7 @@ const DIAMOND = {
 }
 
 describe('[ENS-E1] missing inputs', () => {
-  it('are all named, and nothing runs', async () => {
+  it('Missing inputs are all named, and nothing runs', async () => {
     const model = scriptedModel(() => 'done')
     const tasks = [
       task({ name: 'a', description: 'Go to {city}' }),
@@ -85,7 +85,7 @@ describe('[ENS-E1] missing inputs', () => {
     expect(model.requests).toEqual([])
   })
 
-  it('do not include variables in values, which are inserted unchanged and not expanded', async () => {
+  it('Missing inputs do not include variables in values, which are inserted unchanged and not expanded', async () => {
     const model = scriptedModel(() => 'done')
     const tasks = [task({ name: 'a', description: 'Say {text} about {{text}}' })]
     const team = ensemble({ name: 'team', tasks, model })
@@ -95,13 +95,13 @@ describe('[ENS-E1] missing inputs', () => {
 })
 
 describe('[ENS-E2] a task', () => {
-  it('starts as soon as all tasks that it waits for are completed', async () => {
+  it('A task starts as soon as all tasks that it waits for are completed', async () => {
     const { events, ended } = await runTimed(DIAMOND)
     expect(listStarts(events)).toEqual(['a 0', 'b 100', 'c 100', 'd 400'])
     expect((await ended).durationMs).toBe(450)
   })
 
-  it('starts regardless of other running tasks', async () => {
+  it('A task starts regardless of other running tasks', async () => {
     const { events } = await runTimed({
       slow: { ms: 1_000 },
       a: { ms: 10 },
@@ -111,7 +111,7 @@ describe('[ENS-E2] a task', () => {
     expect(listStarts(events)).toEqual(['slow 0', 'a 0', 'b 10', 'c 20'])
   })
 
-  it('[ENS-W2] starts also if it was declared before the tasks that it waits for', async () => {
+  it('[ENS-W2] A task starts also if it was declared before the tasks that it waits for', async () => {
     const { events } = await runTimed({ b: { ms: 10, context: ['a'] }, a: { ms: 10 } })
     expect(listStarts(events)).toEqual(['a 0', 'b 10'])
   })
@@ -123,7 +123,7 @@ it('[ENS-W1] SEQUENTIAL runs one task at a time in the order of declaration', as
   expect(listStarts(events)).toEqual(['a 0', 'b 10', 'c 30'])
 })
 
-it('[ENS-W4] at most maxConcurrentTasks run at the same time; ready tasks start in order', async () => {
+it('[ENS-W4] At most maxConcurrentTasks run at the same time; ready tasks start in order', async () => {
   const graph = { a: { ms: 30 }, b: { ms: 10 }, c: { ms: 10 }, d: { ms: 10, context: ['c'] } }
   const two = await runTimed(graph, { maxConcurrentTasks: 2 })
   expect(listStarts(two.events)).toEqual(['a 0', 'b 0', 'c 10', 'd 20'])
@@ -131,7 +131,7 @@ it('[ENS-W4] at most maxConcurrentTasks run at the same time; ready tasks start 
   expect(listStarts(one.events)).toEqual(['a 0', 'b 30', 'c 40', 'd 50'])
 })
 
-it('[ENS-W5] a task receives its context in the order of declaration, each output once', async () => {
+it('[ENS-W5] A task receives its context in the order of declaration, each output once', async () => {
   const clock = fakeClock()
   const last = timedModel(clock, 1)
   const tasks = [
@@ -161,7 +161,7 @@ it('[ENS-W5] a task receives its context in the order of declaration, each outpu
 })
 
 describe('[ENS-E3] FAIL_FAST', () => {
-  it('starts nothing after a failure and lets running tasks finish', async () => {
+  it('FAIL_FAST starts nothing after a failure and lets running tasks finish', async () => {
     const { events, ended } = await runTimed({
       bad: { ms: 100, fails: true },
       slow: { ms: 300 },
@@ -185,7 +185,7 @@ describe('[ENS-E3] FAIL_FAST', () => {
     ])
   })
 
-  it('reports the first failure as the error of the run', async () => {
+  it('FAIL_FAST reports the first failure as the error of the run', async () => {
     const graph = { late: { ms: 200, fails: true }, early: { ms: 100, fails: true } }
     const { ended } = await runTimed(graph, { workflow: 'PARALLEL' })
     expect((await ended).error?.message).toBe('early broke')
@@ -193,7 +193,7 @@ describe('[ENS-E3] FAIL_FAST', () => {
 })
 
 describe('[ENS-W6] CONTINUE_ON_ERROR', () => {
-  it('skips the tasks that wait for the failed one, directly or through others, and runs the rest', async () => {
+  it('CONTINUE_ON_ERROR skips the tasks that wait for the failed one, directly or through others, and runs the rest', async () => {
     const { events, ended } = await runTimed(
       {
         bad: { ms: 100, fails: true },
@@ -215,7 +215,7 @@ describe('[ENS-W6] CONTINUE_ON_ERROR', () => {
   })
 })
 
-it('[ENS-W7] a skipped task names the task that is the reason', async () => {
+it('[ENS-W7] A skipped task names the task that is the reason', async () => {
   const { events } = await runTimed(
     { bad: { ms: 1, fails: true }, b: { ms: 1, context: ['bad'] }, c: { ms: 1, context: ['b'] } },
     { errorStrategy: 'CONTINUE_ON_ERROR' },
@@ -236,7 +236,7 @@ describe('[ENS-E5] ensemble_completed and run_result', () => {
     ['FAILED', 'ERROR', scriptedModel(() => new Error('No')), {}],
     ['CANCELLED', 'CANCELLED', scriptedModel(() => 'done'), { signal: aborted }],
   ] as const)(
-    'are the last events, once each, of a run that ends %s',
+    'ensemble_completed and run_result are the last events, once each, of a run that ends %s',
     async (status, exitReason, model, options) => {
       const tasks = [task({ name: 'a', description: 'Do it' })]
       const { events, ended } = watchRun(ensemble({ name: 'team', tasks, model }), {
@@ -256,7 +256,7 @@ describe('[ENS-E5] ensemble_completed and run_result', () => {
   )
 })
 
-it('[ENS-E7] every kind of event matches the wire schema and survives JSON unchanged', async () => {
+it('[ENS-E7] Every kind of event matches the wire schema and survives JSON unchanged', async () => {
   const clock = fakeClock()
   const echo = defineTextTool({ name: 'echo', description: 'Echoes', execute: (text) => text })
   const tasks = [
@@ -334,19 +334,22 @@ describe('[ENS-E8] a failing listener', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('Full disk')) as never],
-  ])('that %s changes neither the run nor its events nor its result', async (_how, onEvent) => {
-    const quiet = run(() => undefined)
-    const loud = run(onEvent)
-    const { outputOf: _, ...result } = await loud.ended
-    expect(await quiet.ended).toMatchObject(result)
-    expect(loud.events).toEqual(quiet.events)
-    expect(quiet.errors).toBe(0)
-    expect(loud.errors).toBe(loud.events.length)
-  })
+  ])(
+    'A failing listener that %s changes neither the run nor its events nor its result',
+    async (_how, onEvent) => {
+      const quiet = run(() => undefined)
+      const loud = run(onEvent)
+      const { outputOf: _, ...result } = await loud.ended
+      expect(await quiet.ended).toMatchObject(result)
+      expect(loud.events).toEqual(quiet.events)
+      expect(quiet.errors).toBe(0)
+      expect(loud.errors).toBe(loud.events.length)
+    },
+  )
 })
 
 describe('[ENS-E10] a result', () => {
-  it('has the completed tasks in the order of declaration, and the output of the last one', async () => {
+  it('A result has the completed tasks in the order of declaration, and the output of the last one', async () => {
     const { events, ended } = await runTimed({
       a: { ms: 30 },
       b: { ms: 20 },
@@ -363,12 +366,12 @@ describe('[ENS-E10] a result', () => {
     ])
   })
 
-  it('is empty if no task completed', async () => {
+  it('A result is empty if no task completed', async () => {
     const { ended } = await runTimed({ a: { ms: 1, fails: true } })
     expect(await ended).toMatchObject({ output: '', tasks: [], metrics: { totalTokens: 0 } })
   })
 
-  it('sums the tokens and tool calls of its tasks; tokens are unknown if any count is', async () => {
+  it('A result sums the tokens and tool calls of its tasks; tokens are unknown if any count is', async () => {
     const echo = defineTextTool({ name: 'echo', description: 'Echoes', execute: (text) => text })
     const usage = { inputTokens: 10, outputTokens: 1 }
     const asking = { toolCalls: [{ name: 'echo', arguments: { input: 'x' } }], usage }
@@ -402,7 +405,7 @@ describe('[ENS-E10] a result', () => {
   })
 })
 
-it('[ENS-L9] the usage of failed tasks counts too', async () => {
+it('[ENS-L9] The usage of failed tasks counts too', async () => {
   const echo = defineTextTool({ name: 'echo', description: 'Echoes', execute: (text) => text })
   const usage = { inputTokens: 10, outputTokens: 1 }
   const asking = { toolCalls: [{ name: 'echo', arguments: { input: 'x' } }], usage }
@@ -416,7 +419,7 @@ it('[ENS-L9] the usage of failed tasks counts too', async () => {
 })
 
 describe('[ENS-E11] ensemble_started', () => {
-  it('is the first event, with the whole plan and its rendered texts', async () => {
+  it('ensemble_started is the first event, with the whole plan and its rendered texts', async () => {
     const tasks = [
       task({ name: 'b', description: 'Write about {topic}', context: ['a'] }),
       task({ name: 'a', description: 'Research {topic}' }),
@@ -455,13 +458,13 @@ describe('[ENS-E11] ensemble_started', () => {
   })
 })
 
-it('[ENS-E12] a run has a random id by default', async () => {
+it('[ENS-E12] A run has a random id by default', async () => {
   const tasks = [task({ name: 'a', description: 'Do it' })]
   const { ended } = watchRun(ensemble({ name: 'team', tasks, model: scriptedModel(() => 'x') }))
   expect((await ended).runId).toMatch(/^run-[0-9a-z]{16}$/)
 })
 
-it('[ENS-E9] the events alone determine the phase of each task at every moment', async () => {
+it('[ENS-E9] The events alone determine the phase of each task at every moment', async () => {
   const { events } = await runTimed(DIAMOND)
   const story = events.map((_, index) => [...readPhasesAfter(events.slice(0, index + 1)).values()])
   const steps = story

@@ -29,13 +29,13 @@ function of(...inputs: readonly Partial<DirectiveInput>[]): Directives {
 }
 
 describe('createDirective', () => {
-  it('fills in defaults', () => {
+  it('createDirective fills in defaults', () => {
     expect(made({})).toEqual({ id: 'd', content: 'Words', priority: 'NORMAL', createdAt: NOW })
     const { id } = createDirective({ content: 'x' }, { now: NOW, targets: [], isTaken })
     expect(id).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  it('expires after ttlMs, and never without a limit', () => {
+  it('createDirective expires after ttlMs, and never without a limit', () => {
     expect(made({ ttlMs: 5 }).expiresAt).toBe(NOW + 5)
     expect(made({ ttlMs: Infinity })).not.toHaveProperty('expiresAt')
     expect(made({ ttlMs: MAX_DURATION_MS }).expiresAt).toBe(NOW + MAX_DURATION_MS)
@@ -48,7 +48,7 @@ describe('createDirective', () => {
     [{ ttlMs: Number.NaN }, 'ttlMs must be > 0, got NaN'],
     [{ to: 'Editor' }, 'no task or agent is named "Editor". Available: [work, Writer]'],
     [{ id: 'taken' }, 'the id "taken" is already used'],
-  ])('[ENS-S3] rejects %j: %s', (input, problem) => {
+  ])('[ENS-S3] createDirective rejects %j: %s', (input, problem) => {
     expect(() => made(input)).toThrow(
       expect.objectContaining({
         code: 'BAD_REQUEST',
@@ -64,18 +64,18 @@ describe('[ENS-D1] a directive', () => {
     ['work', true],
     ['Writer', true],
     ['other', false],
-  ])('to %s reaches the call: %s', (to, isDelivered) => {
+  ])('A directive to %s reaches the call: %s', (to, isDelivered) => {
     const directives = new Directives()
     directives.add({ ...made({}), ...(to === undefined ? {} : { to }) })
     expect(reach(directives)).toEqual(isDelivered ? ['d'] : [])
   })
 
-  it('for a declared task also reaches its delegated copies', () => {
+  it('A directive for a declared task also reaches its delegated copies', () => {
     const target = { ...TARGET, taskName: 'work#2', baseName: 'work', agentRole: 'Other' }
     expect(reach(of({ to: 'work' }), target)).toEqual(['d'])
   })
 
-  it('reaches each task once per attempt', () => {
+  it('A directive reaches each task once per attempt', () => {
     const directives = of({})
     expect(reach(directives)).toEqual(['d'])
     expect(reach(directives)).toEqual([])
@@ -83,19 +83,19 @@ describe('[ENS-D1] a directive', () => {
     expect(reach(directives, { ...TARGET, attempt: 2 })).toEqual(['d'])
   })
 
-  it('is in force until its last millisecond', () => {
+  it('A directive is in force until its last millisecond', () => {
     expect(reach(of({ ttlMs: 5 }), TARGET, NOW + 4)).toEqual(['d'])
     expect(reach(of({ ttlMs: 5 }), TARGET, NOW + 5)).toEqual([])
   })
 })
 
-it('[ENS-D2] directives are delivered by priority, then in the order of arrival', () => {
+it('[ENS-D2] Directives are delivered by priority, then in the order of arrival', () => {
   const priorities = ['LOW', 'HIGH', 'NORMAL', 'CRITICAL', 'HIGH'] as const
   const directives = of(...priorities.map((priority, index) => ({ priority, id: String(index) })))
   expect(reach(directives)).toEqual(['3', '1', '4', '2', '0'])
 })
 
-it('[ENS-D3] a directive that reached one attempt reaches the next one although it has expired', () => {
+it('[ENS-D3] A directive that reached one attempt reaches the next one although it has expired', () => {
   const directives = of({ ttlMs: 5 })
   reach(directives)
   expect(reach(directives, { ...TARGET, attempt: 2 }, NOW + 100)).toEqual(['d'])

@@ -19,11 +19,11 @@ const a: NamedModel = { label: 'a', model: model('a') }
 const b: NamedModel = { label: 'b', model: model('b') }
 
 describe('[ENS-S2] the model of a task', () => {
-  it('is its own before any switch', () => {
+  it('The model of a task is its own before any switch', () => {
     expect(new ModelSwitches(undefined).of('x')).toBeUndefined()
   })
 
-  it('is that of the last switch of the run or of the task', () => {
+  it('The model of a task is that of the last switch, of the run or the task', () => {
     const switches = new ModelSwitches(undefined)
     const both = () => [switches.of('x')?.to, switches.of('y')?.to]
     switches.switch(a)
@@ -34,7 +34,7 @@ describe('[ENS-S2] the model of a task', () => {
     expect(both()).toEqual(['FALLBACK', 'FALLBACK'])
   })
 
-  it('has a new switch each time, also to the same model', () => {
+  it('The model of a task has a new switch each time, also to the same model', () => {
     const switches = new ModelSwitches(undefined)
     switches.switch('PRIMARY')
     const first = switches.of('x')
@@ -45,7 +45,7 @@ describe('[ENS-S2] the model of a task', () => {
 })
 
 describe('[ENS-S3] ModelSwitches', () => {
-  it('resolves an alias of the catalog, or a model itself', () => {
+  it('ModelSwitches resolves an alias of the catalog, or a model itself', () => {
     const known = model('known')
     const switches = new ModelSwitches(modelCatalog({ fast: known }))
     expect(switches.resolve('fast')).toEqual({ label: 'fast', model: known })
@@ -54,7 +54,7 @@ describe('[ENS-S3] ModelSwitches', () => {
     expect(switches.resolve(other)).toEqual({ label: 'test:known', model: other })
   })
 
-  it('rejects an unknown alias', () => {
+  it('ModelSwitches rejects an unknown alias', () => {
     const switches = new ModelSwitches(modelCatalog({ fast: model('known') }))
     const refusal = { code: 'INVALID_MODEL' }
     expect(() => switches.resolve('slow')).toThrow(expect.objectContaining(refusal))

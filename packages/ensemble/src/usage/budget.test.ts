@@ -32,7 +32,7 @@ describe('[ENS-B1] a limit', () => {
     }).toThrow(`The budget of task "a" is used up: ${limit} is 2, used 2`)
   })
 
-  it('on tokens counts input and output, and stops the first call after it is reached', () => {
+  it('A limit on tokens counts input and output, and stops the first call after it is reached', () => {
     const meter = createMeter({ maxTokens: 10 })
     meter.count({ tokens: 9, costUsd: 0 })
     expect(findLimit(meter)).toBeUndefined()
@@ -43,7 +43,7 @@ describe('[ENS-B1] a limit', () => {
     ])
   })
 
-  it('on cost or time stops calls as well', () => {
+  it('A limit on cost or time stops calls as well', () => {
     const meter = createMeter({ maxCostUsd: 1 })
     meter.count({ tokens: 0, costUsd: 1 })
     expect(findLimit(meter)).toBe('maxCostUsd')
@@ -55,7 +55,7 @@ describe('[ENS-B1] a limit', () => {
 })
 
 describe('[ENS-B2] the meter of a task', () => {
-  it("also counts for its run, and is stopped by the run's limits", () => {
+  it("The meter of a task also counts for its run, and is stopped by the run's limits", () => {
     const run = createMeter({ maxModelCalls: 2 })
     const [one, other] = [
       createMeter({}, () => 0, run),
@@ -68,7 +68,7 @@ describe('[ENS-B2] the meter of a task', () => {
     expect(findLimit(one)).toBe('maxModelCalls')
   })
 
-  it('[ENS-E6] counts the usage of an earlier process only for itself', () => {
+  it('[ENS-E6] The meter of a task counts the usage of an earlier process only for itself', () => {
     const run = createMeter({ maxModelCalls: 1, maxTokens: 5 })
     const one = createMeter({ maxModelCalls: 1 }, () => 0, run)
     one.countEarlier('model')
@@ -78,7 +78,7 @@ describe('[ENS-B2] the meter of a task', () => {
   })
 })
 
-it('[ENS-B8] the counts of a meter stop at the largest safe integer', () => {
+it('[ENS-B8] The counts of a meter stop at the largest safe integer', () => {
   const most = Number.MAX_SAFE_INTEGER
   const meter = createMeter({ maxTokens: most, maxCostUsd: 2 * most })
   meter.count({ tokens: most - 1, costUsd: most })
@@ -100,7 +100,7 @@ it('[ENS-W8] findBudgetProblems names every invalid limit', () => {
   expect(findBudgetProblems(undefined)).toEqual([])
 })
 
-it('[ENS-B6] a meter counts the usage of agents for itself and its parent, and reduces the remaining amounts', () => {
+it('[ENS-B6] A meter counts the usage of agents for itself and its parent, and reduces the remaining amounts', () => {
   const run = new Meter({
     label: 'run',
     budget: { maxTokens: 100, maxDurationMs: 50 },

@@ -110,11 +110,11 @@ describe('[ENS-B7] readUsage', () => {
       },
       { inputTokens: 10, outputTokens: 1 },
     ],
-  ])('reads %s', (_, reported, usage) => {
+  ])('readUsage reads %s', (_, reported, usage) => {
     expect(readUsage(reported, TEXTS)).toEqual(usage)
   })
 
-  it('believes a count of 0 for an empty text', () => {
+  it('readUsage believes a count of 0 for an empty text', () => {
     const zeros = { inputTokens: 0, outputTokens: 0 }
     expect(readUsage(zeros, { hasInput: false, hasOutput: false })).toEqual(zeros)
   })
@@ -139,7 +139,7 @@ describe('[ENS-B3] countUse', () => {
     [{ inputTokens: -1, outputTokens: -1, totalTokens: 30 }, 30],
     [{ inputTokens: -1, outputTokens: -1, totalTokens: 3 }, 3],
     [{ inputTokens: MAX, outputTokens: MAX }, MAX],
-  ])('counts %j as %d tokens of a call of 400 and 40 characters', (usage, tokens) => {
+  ])('countUse counts %j as %d tokens of a call of 400 and 40 characters', (usage, tokens) => {
     expect(count(usage, undefined)).toEqual({ tokens, costUsd: 0 })
   })
 
@@ -149,7 +149,7 @@ describe('[ENS-B3] countUse', () => {
     [{ inputTokens: -1, outputTokens: -1, totalTokens: 30 }, 20 + 2 * 10],
     [{ inputTokens: -1, outputTokens: -1, totalTokens: 3 }, 2 * 3],
     [{ inputTokens: MAX, outputTokens: MAX }, MAX],
-  ])('counts the cost of %j as %d dollars', (usage, costUsd) => {
+  ])('countUse counts the cost of %j as %d dollars', (usage, costUsd) => {
     expect(count(usage, PRICE).costUsd).toBe(costUsd)
   })
 })
@@ -158,7 +158,7 @@ describe('[ENS-B3] completeUsage', () => {
   const call = { id: 'c', name: 'echo', arguments: '1234567890123456' }
   const reply = { text: '1234', toolCalls: [call, call] }
 
-  it('counts texts, arguments and reasoning', () => {
+  it('completeUsage counts texts, arguments and reasoning', () => {
     const messages: readonly Message[] = [
       { role: 'system', content: '1234' },
       { role: 'assistant', content: '1234', toolCalls: [call] },
@@ -170,7 +170,7 @@ describe('[ENS-B3] completeUsage', () => {
     })
   })
 
-  it('reads at most the first message with text if the input is reported', () => {
+  it('completeUsage reads at most the first message with text if the input is reported', () => {
     const unread: Message = {
       role: 'user',
       get content(): string {

@@ -31,7 +31,7 @@ it('[ENS-L9] addUsage sums tokens, calls and costs', () => {
   expect(addUsage([])).toEqual(ZERO_USAGE)
 })
 
-it('[ENS-L9] a sum with an unknown amount is unknown', () => {
+it('[ENS-L9] A sum with an unknown amount is unknown', () => {
   const unknown = { inputTokens: -1, outputTokens: 2, toolCallCount: 1 }
   const sum = addUsage([ONE, unknown])
   expect(sum).toEqual({ inputTokens: -1, outputTokens: 4, toolCallCount: 2 })

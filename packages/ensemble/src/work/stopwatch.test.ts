@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest'
 import { fakeClock } from '../../test/testing.ts'
 import { Stopwatch } from './stopwatch.ts'
 
-it('[ENS-G5] a stopwatch stops while at least one caller holds it', async () => {
+it('[ENS-G5] A stopwatch stops while at least one caller holds it', async () => {
   const clock = fakeClock()
   const onHold = vi.fn<(held: boolean) => void>()
   const stopwatch = new Stopwatch(clock, 1_000, onHold)
@@ -21,7 +21,7 @@ it('[ENS-G5] a stopwatch stops while at least one caller holds it', async () => 
   expect(onHold.mock.calls).toEqual([[true], [false]])
 })
 
-it('[ENS-T6] a stopwatch calls a limit once, in working time, unless the limit is removed', async () => {
+it('[ENS-T6] A stopwatch calls a limit once, in working time, unless the limit is removed', async () => {
   const clock = fakeClock()
   const stopwatch = new Stopwatch(clock, 40)
   const reached: string[] = []
