@@ -12,12 +12,12 @@ describe('durationMs', () => {
     ['P2W', 1_209_600_000],
     ['P1DT2H3M4S', 93_784_000],
     ['PT0S', 0],
-  ])('converts %s to %i ms', (text, length) => {
+  ])('durationMs converts %s to %i ms', (text, length) => {
     expect(durationMs(text)).toBe(length)
   })
 
   it.each(['P1M', 'P1Y', 'P0Y1D', 'P', 'PT', '30', 'PT-5S', ''])(
-    'returns undefined for %j',
+    'durationMs returns undefined for %j',
     (text) => {
       expect(durationMs(text)).toBeUndefined()
     },

@@ -19,7 +19,7 @@ describe('the numbers of requests of other protocols', () => {
     ['responses', responses],
     ['the usage extension', limits],
     ['/tasks', tasks],
-  ])('of %s have a minimum and a maximum', (_, schemas) => {
+  ])('The numbers in requests of %s have a minimum and a maximum', (_, schemas) => {
     const numbers = Object.values(schemas).flatMap((schema) => findNumbers(schema))
     expect(numbers.filter(({ least, most }) => least === undefined || most === undefined)).toEqual(
       [],

@@ -47,7 +47,7 @@ async function reviewOf({ runs }: OpenGateway, runId: string): Promise<string> {
   throw new Error('The run ended without a review')
 }
 
-it('[GW-G2] starts one task for each idempotency key and caller', async () => {
+it('[GW-G2] The gateway service starts one task for each idempotency key and caller', async () => {
   await using gateway = await openGateway()
   const service = new GatewayService(gateway.options)
   const request = begin({ idempotencyKey: 'k', tags: { wire: 'x' } })
@@ -59,7 +59,7 @@ it('[GW-G2] starts one task for each idempotency key and caller', async () => {
   expect(gateway.audit).toMatchObject([entry, entry])
 })
 
-it('audits a request that is invalid or lacks the scope as refused', async () => {
+it('The gateway service audits a request that is invalid or lacks the scope as refused', async () => {
   await using gateway = await openGateway()
   const service = new GatewayService(gateway.options)
   const unread = service.begin(callOf(gateway), () => {
@@ -75,7 +75,7 @@ it('audits a request that is invalid or lacks the scope as refused', async () =>
   expect((await gateway.runs.list({ limit: 9, offset: 0 })).total).toBe(0)
 })
 
-it('[GW-G1] finds only the tasks of the given ensembles, for callers that may read them', async () => {
+it('[GW-G1] The gateway service finds only the tasks of the given ensembles, for callers that may read them', async () => {
   await using gateway = await openGateway()
   const service = new GatewayService(gateway.options)
   const runId = await gateway.submit()
@@ -89,7 +89,7 @@ it('[GW-G1] finds only the tasks of the given ensembles, for callers that may re
   )
 })
 
-it('[GW-A6] cancels the abandoned run of another caller only with runs:control', async () => {
+it('[GW-A6] The gateway service cancels the abandoned run of another caller only with runs:control', async () => {
   await using gateway = await openGateway()
   const service = new GatewayService(gateway.options)
   const runId = await gateway.submit()
@@ -101,7 +101,7 @@ it('[GW-A6] cancels the abandoned run of another caller only with runs:control',
   expect(await endOf(gateway, runId)).toBe('CANCELLED')
 })
 
-it('[GW-G3] guides the agents of a task without an open review', async () => {
+it('[GW-G3] The gateway service guides the agents of a task without an open review', async () => {
   await using gateway = await openGateway()
   const service = new GatewayService(gateway.options)
   const run = await service.begin(callOf(gateway), begin)
@@ -117,7 +117,7 @@ it('[GW-G3] guides the agents of a task without an open review', async () => {
   expect(directive).toMatchObject({ content: 'louder', actor: 'ci' })
 })
 
-it('decides the open review of a task, and rejects a review of another task', async () => {
+it('The gateway service decides the open review of a task, and rejects a review of another task', async () => {
   await using gateway = await openGateway({ ensembles: [choir] })
   const service = new GatewayService(gateway.options)
   const request = begin({ ensemble: choir, inputs: {} })
@@ -135,7 +135,7 @@ it('decides the open review of a task, and rejects a review of another task', as
   expect(await endOf(gateway, run.runId)).toBe('COMPLETED')
 })
 
-it('cancels a task, and resolves when its work has stopped', async () => {
+it('The gateway service cancels a task, and resolves when its work has stopped', async () => {
   await using gateway = await openGateway()
   const service = new GatewayService(gateway.options)
   const run = await service.begin(callOf(gateway), begin)
@@ -146,7 +146,7 @@ it('cancels a task, and resolves when its work has stopped', async () => {
   await expect(again).rejects.toMatchObject({ code: 'RUN_COMPLETED' })
 })
 
-it('[GW-G4] cancels a task at its deadline, which counts from its creation', async () => {
+it('[GW-G4] The gateway service cancels a task at its deadline, which counts from its creation', async () => {
   await using gateway = await openGateway()
   const service = new GatewayService(gateway.options)
   const at = Date.now() - gateway.clock.now()
@@ -156,7 +156,7 @@ it('[GW-G4] cancels a task at its deadline, which counts from its creation', asy
   expect(await endOf(gateway, run.runId)).toBe('CANCELLED')
 })
 
-it('returns an earlier result with the same cache key that is not too old', async () => {
+it('The gateway service returns an earlier result with the same cache key that is not too old', async () => {
   await using gateway = await openGateway()
   const service = new GatewayService(gateway.options)
   gateway.play()

@@ -26,7 +26,7 @@ async function openFollower() {
   return { gateway, follow }
 }
 
-it('[GW-F2] cancels the run of a client that disconnects before the run is followed', async () => {
+it('[GW-F2] The follower of an MCP call cancels the run of a client that disconnects before the run is followed', async () => {
   const { gateway, follow } = await openFollower()
   await using _ = gateway
   const runId = await gateway.submit()
@@ -39,7 +39,7 @@ it('[GW-F2] cancels the run of a client that disconnects before the run is follo
   expect(ends).toEqual(['CANCELLED'])
 })
 
-it('[GW-F2] cancels nothing when a client disconnects after the result, and leaves no timer', async () => {
+it('[GW-F2] The follower of an MCP call cancels nothing when a client disconnects after the result, and leaves no timer', async () => {
   const { gateway, follow } = await openFollower()
   await using _ = gateway
   const asked: string[] = []

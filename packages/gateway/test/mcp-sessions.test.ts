@@ -21,7 +21,7 @@ const INITIALIZE = {
   },
 }
 
-it('[GW-S2] never ends a session with a running call, neither to make room nor as idle', async () => {
+it('[GW-S2] McpSessions never ends a session with a running call, neither to make room nor as idle', async () => {
   const calls = [1, 2].map(() => ({
     started: Promise.withResolvers<void>(),
     end: Promise.withResolvers<string>(),

@@ -214,7 +214,7 @@ const READERS: Readonly<Record<string, Reader>> = {
 
 describe.each(STORY_NAMES)('a run with %s', (story) => {
   it.each(Object.keys(READERS))(
-    '[GW-AA1] has the same output, end and usage for %s',
+    '[GW-AA1] A run has the same output, end and usage for %s',
     async (name) => {
       const { events, status, output } = await readLog(story)
       const end = lastOf(events)

@@ -28,18 +28,18 @@ describe('errorAnswer', () => {
     ['SPEND_LIMIT', -32000, 429, 'RESOURCE_EXHAUSTED', 'SPEND_LIMIT'],
     ['DRAINING', -32000, 503, 'UNAVAILABLE', 'DRAINING'],
     ['STORE_UNAVAILABLE', -32000, 503, 'UNAVAILABLE', 'STORE_UNAVAILABLE'],
-  ])('maps %s to %i, %i %s and %s', (code, rpcCode, httpStatus, status, reason) => {
+  ])('errorAnswer maps %s to %i, %i %s and %s', (code, rpcCode, httpStatus, status, reason) => {
     const answer = errorAnswer(new TuttiError(code, 'Not this time'), options())
     expect(answer).toMatchObject({ rpcCode, httpStatus, status, message: 'Not this time' })
     expect(answer.details[0]).toMatchObject({ reason })
   })
 
-  it('reports when to retry', () => {
+  it('errorAnswer reports when to retry', () => {
     const { headers } = errorAnswer(new TuttiError('DRAINING', 'Stopping'), options())
     expect(headers).toMatchObject({ 'retry-after': '5' })
   })
 
-  it('reports each problem with its field', () => {
+  it('errorAnswer reports each problem with its field', () => {
     const problems = [{ path: '/message/parts/0', message: 'must be one' }]
     const fieldViolations = [{ field: 'message.parts.0', description: 'must be one' }]
     for (const error of [invalidParams(problems), badRequest('It', problems)]) {
@@ -47,14 +47,14 @@ describe('errorAnswer', () => {
     }
   })
 
-  it('redacts secrets', () => {
+  it('errorAnswer redacts secrets', () => {
     const problems = [{ path: '', message: 'must not be top-secret-key' }]
     for (const error of [invalidParams(problems), badRequest('It', problems)]) {
       expect(JSON.stringify(errorAnswer(error, options()))).not.toContain('top-secret-key')
     }
   })
 
-  it('logs a fault under the id that the caller receives, and reports nothing else about it', () => {
+  it('errorAnswer logs a fault under the id that the caller receives, and reports nothing else about it', () => {
     const parts = options()
     const answer = errorAnswer(new Error('wires crossed'), parts)
     expect(answer).toMatchObject({ rpcCode: -32603, httpStatus: 500, status: 'INTERNAL' })
@@ -64,14 +64,14 @@ describe('errorAnswer', () => {
   })
 
   it.each(['UNAUTHORIZED', 'FORBIDDEN'] as const)(
-    'throws %s, which the HTTP layer answers',
+    'errorAnswer throws %s, which the HTTP layer answers',
     (code) => {
       const error = new TuttiError(code, 'No')
       expect(() => errorAnswer(error, options())).toThrow(error)
     },
   )
 
-  it('reads the error code of an A2A error from its reason', () => {
+  it('errorAnswer reads the error code of an A2A error from its reason', () => {
     const error = new A2aError('TASK_NOT_CANCELABLE', 'Over')
     expect(errorAnswer(error, options())).toMatchObject({ rpcCode: -32002, message: 'Over' })
   })

@@ -47,7 +47,7 @@ function updatesOf(...events: readonly LoggedRunEvent[]) {
 }
 
 describe('TaskUpdates', () => {
-  it('[GW-U2] [GW-U3] streams the text of the last task as it is written, and closes it', () => {
+  it('[GW-U2] [GW-U3] TaskUpdates streams the text of the last task as it is written, and closes it', () => {
     const events = [event('task_started'), turn, token('La'), token(' la'), done('La la')]
     expect(updatesOf(...events)).toEqual(['=last La', '+last  la', '+last .'])
   })
@@ -56,7 +56,7 @@ describe('TaskUpdates', () => {
     ['another turn', turn],
     ['another attempt', event('task_started')],
     ['another process', event('run_resumed', { outputTask: 'last' })],
-  ])('[GW-U2] restarts the text with %s', (_title, anew) => {
+  ])('[GW-U2] TaskUpdates restarts the text with %s', (_title, anew) => {
     const events = [turn, token('La'), token('!'), anew, token('Lu'), token(' lu'), done('Lu lu')]
     expect(updatesOf(...events)).toEqual([
       '=last La',
@@ -67,19 +67,19 @@ describe('TaskUpdates', () => {
     ])
   })
 
-  it('[GW-U2] does not restart the text while another task works', () => {
+  it('[GW-U2] TaskUpdates does not restart the text while another task works', () => {
     const other = { taskName: 'first' }
     const turns = [event('task_started', other), event('llm_iteration_started', other)]
     const events = [turn, token('La'), ...turns, token('Mm', other), token(' la'), done('La la')]
     expect(updatesOf(...events)).toEqual(['=last La', '+last  la', '+last .'])
   })
 
-  it('[GW-U3] sends the output again if it differs from the streamed text', () => {
+  it('[GW-U3] TaskUpdates sends the output again if it differs from the streamed text', () => {
     expect(updatesOf(turn, token('La'), done('Edited'))).toEqual(['=last La', '=last Edited.'])
     expect(updatesOf(turn, token('La'), turn, done('La'))).toEqual(['=last La', '=last La.'])
   })
 
-  it('[GW-U4] reports the outputs of other tasks in a status, and as artifacts if there is no other output', () => {
+  it('[GW-U4] TaskUpdates reports the outputs of other tasks in a status, and as artifacts if there is no other output', () => {
     const first = done('Mm', { taskName: 'first' })
     const end = (status: string) => event('run_result', { status, outputs: [] })
     expect(updatesOf(first)).toEqual(['TASK_STATE_WORKING: Mm'])
@@ -95,12 +95,12 @@ describe('TaskUpdates', () => {
     ])
   })
 
-  it('[GW-U1] reports a requested cancel while the task still works', () => {
+  it('[GW-U1] TaskUpdates reports a requested cancel while the task still works', () => {
     const cancelling = event('run_cancelling', { requestedAt: '2026-01-01T00:00:01Z' })
     expect(updatesOf(cancelling)).toEqual(['TASK_STATE_WORKING'])
   })
 
-  it('[GW-U1] reports the next question when one of two is answered', () => {
+  it('[GW-U1] TaskUpdates reports the next question when one of two is answered', () => {
     const review = (reviewId: string) =>
       event('review_requested', {
         reviewId,

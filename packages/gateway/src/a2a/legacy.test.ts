@@ -28,12 +28,12 @@ describe('version 0.3 objects', () => {
       },
     ],
     [{ url: 'https://a.b' }, { kind: 'file', file: { uri: 'https://a.b' } }],
-  ])('converts the part %j to %j', (part, legacy) => {
+  ])('A part %j is converted to the part %j of 0.3', (part, legacy) => {
     const task = { ...TASK, artifacts: [{ artifactId: 'a', parts: [part] }] }
     expect(toLegacyTask(task)).toMatchObject({ artifacts: [{ parts: [legacy] }] })
   })
 
-  it('have a kind, and states in lower case', () => {
+  it('Objects of 0.3 have a kind, and states in lower case', () => {
     expect(toLegacyTask(TASK)).toEqual({
       kind: 'task',
       id: 'run-1',
@@ -42,7 +42,7 @@ describe('version 0.3 objects', () => {
     })
   })
 
-  it.each([true, false])('mark a status as final: %s', (final) => {
+  it.each([true, false])('Objects of 0.3 mark a status as final: %s', (final) => {
     const { id: taskId, contextId, status } = TASK
     expect(
       toLegacyItem({ statusUpdate: { taskId, contextId, status } }, () => final),
@@ -53,7 +53,7 @@ describe('version 0.3 objects', () => {
     })
   })
 
-  it('do not mark an artifact as the last one', () => {
+  it('Objects of 0.3 do not mark an artifact as the last one', () => {
     const artifact = { artifactId: 'a', parts: [{ text: 'x' }] }
     const update = { taskId: 't', contextId: 'c', artifact, append: true, lastChunk: false }
     expect(toLegacyItem({ artifactUpdate: update }, () => true)).toEqual({

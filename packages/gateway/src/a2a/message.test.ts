@@ -18,19 +18,19 @@ function refusal(parts: readonly WirePart[]): A2aError {
 }
 
 describe('readContent', () => {
-  it('joins texts with a newline, and keeps data in order', () => {
+  it('readContent joins texts with a newline, and keeps data in order', () => {
     const parts = [{ text: 'a' }, { data: { b: 1 } }, { text: 'c' }, { data: null }]
     expect(readContent(parts)).toEqual({ text: 'a\nc', data: [{ b: 1 }, null] })
   })
 
   it.each(['text/plain', 'text/markdown; charset=utf-8', 'application/json', 'application/a+json'])(
-    'reads a file of type %s as text',
+    'readContent reads a file of type %s as text',
     (mediaType) => {
       expect(readContent([{ raw: base64('grün'), mediaType }]).text).toBe('grün')
     },
   )
 
-  it('reads base64url', () => {
+  it('readContent reads base64url', () => {
     const raw = Buffer.from('??>>').toString('base64url')
     expect(readContent([{ raw, mediaType: 'text/plain' }]).text).toBe('??>>')
   })
@@ -40,14 +40,14 @@ describe('readContent', () => {
     { raw: base64('a'), mediaType: 'image/png' },
     { raw: base64('a'), mediaType: 'application/jsonx' },
     { url: 'https://example.com/a.txt', mediaType: 'text/plain' },
-  ])('rejects the file %j', (part) => {
+  ])('readContent rejects the file %j', (part) => {
     expect(refusal([part]).reason).toBe('CONTENT_TYPE_NOT_SUPPORTED')
   })
 
   it.each([
     ['no base64!', 'must be base64'],
     [Buffer.from([0xff, 0xfe]).toString('base64'), 'must be text in UTF-8'],
-  ])('rejects the bytes "%s"', (raw, why) => {
+  ])('readContent rejects the bytes "%s"', (raw, why) => {
     const { reason, problems } = refusal([{ text: 'a' }, { raw, mediaType: 'text/plain' }])
     expect(reason).toBe('INVALID_PARAMS')
     expect(problems).toEqual([
@@ -55,7 +55,7 @@ describe('readContent', () => {
     ])
   })
 
-  it('reports every invalid part', () => {
+  it('readContent reports every invalid part', () => {
     const parts = [{}, { text: 'a', data: 1 }, { text: 'b' }, { text: 'c', kind: 'video' }]
     expect(refusal(parts).problems).toEqual([
       { path: '/message/parts/0', message: expect.stringContaining('got none') },
@@ -66,7 +66,7 @@ describe('readContent', () => {
 })
 
 describe('mergeObjects', () => {
-  it('merges objects, later ones over earlier ones, and skips other data', () => {
+  it('mergeObjects merges objects, later ones over earlier ones, and skips other data', () => {
     const data = [{ a: 1, b: 1 }, [5], 'x', null, { b: 2 }]
     expect(mergeObjects({ text: '', data })).toEqual({ a: 1, b: 2 })
   })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { toModernParams } from './params.ts'
 
 describe('toModernParams', () => {
-  it('[GW-P1] accepts the names of the proto at every depth', () => {
+  it('[GW-P1] toModernParams accepts the names of the proto at every depth', () => {
     const message = { message_id: 'm', context_id: 'c', reference_task_ids: ['t'] }
     const configuration = { return_immediately: true, history_length: 0 }
     expect(toModernParams({ message, configuration, page_size: 2 })).toEqual({
@@ -13,7 +13,7 @@ describe('toModernParams', () => {
     })
   })
 
-  it('[GW-P1] keeps the contents of data and metadata unchanged', () => {
+  it('[GW-P1] toModernParams keeps the contents of data and metadata unchanged', () => {
     const metadata = { max_cost_usd: 1, inner: { deep_er: null } }
     const parts = [{ data: { my_field: { my_other: null } }, metadata }]
     expect(toModernParams({ message: { parts, metadata }, metadata })).toEqual({
@@ -30,23 +30,23 @@ describe('toModernParams', () => {
     [-1, -1],
     [8.64e15 + 1_000, 8.64e15 + 1_000],
     ['yesterday', 'yesterday'],
-  ])('converts lastUpdatedAfter %j of the 1.0 drafts to %j', (sent, read) => {
+  ])('toModernParams converts lastUpdatedAfter %j of the 1.0 drafts to %j', (sent, read) => {
     expect(toModernParams({ last_updated_after: sent })).toEqual({ statusTimestampAfter: read })
   })
 
-  it('prefers the name of 1.0 to the name of its drafts', () => {
+  it('toModernParams prefers the name of 1.0 to the name of its drafts', () => {
     const params = { statusTimestampAfter: '2023-11-14T22:13:20Z' }
     expect(toModernParams({ ...params, lastUpdatedAfter: 5 })).toEqual(params)
   })
 
-  it('[GW-P2] drops null values and empty ids, but keeps empty texts', () => {
+  it('[GW-P2] toModernParams drops null values and empty ids, but keeps empty texts', () => {
     const message = { taskId: '', contextId: null, messageId: '', parts: [{ text: '' }] }
     expect(toModernParams({ message, pageToken: '', status: '', metadata: null })).toEqual({
       message: { messageId: '', parts: [{ text: '' }] },
     })
   })
 
-  it('[GW-P2] keeps null as the value of a data part', () => {
+  it('[GW-P2] toModernParams keeps null as the value of a data part', () => {
     expect(toModernParams({ message: { parts: [{ data: null }] } })).toEqual({
       message: { parts: [{ data: null }] },
     })
@@ -73,7 +73,7 @@ describe('toModernParams', () => {
     ],
     ['no part', 'no part'],
     [null, null],
-  ])('[GW-P3] converts the part %j to %j', (part, modern) => {
+  ])('[GW-P3] toModernParams converts the part %j to %j', (part, modern) => {
     expect(toModernParams({ message: { parts: [part] } })).toEqual({ message: { parts: [modern] } })
   })
 
@@ -83,7 +83,7 @@ describe('toModernParams', () => {
     ['ROLE_USER', 'ROLE_USER'],
     ['boss', 'boss'],
     [7, 7],
-  ])('[GW-P3] converts the role %j to %j', (role, modern) => {
+  ])('[GW-P3] toModernParams converts the role %j to %j', (role, modern) => {
     expect(toModernParams({ message: { role } })).toEqual({ message: { role: modern } })
   })
 
@@ -93,7 +93,7 @@ describe('toModernParams', () => {
     ['TASK_STATE_WORKING', 'TASK_STATE_WORKING'],
     ['lost', 'lost'],
     [3, 3],
-  ])('[GW-P3] converts the state %j to %j', (status, modern) => {
+  ])('[GW-P3] toModernParams converts the state %j to %j', (status, modern) => {
     expect(toModernParams({ status })).toEqual({ status: modern })
   })
 
@@ -102,12 +102,12 @@ describe('toModernParams', () => {
     [{ name: 'run-1' }, { id: 'run-1' }],
     [{ id: 'a', name: 'tasks/b' }, { id: 'a' }],
     [{ name: 7 }, {}],
-  ])('reads the task id from %j', (params, modern) => {
+  ])('toModernParams reads the task id from %j', (params, modern) => {
     expect(toModernParams(params)).toEqual(modern)
   })
 
   it.each([{ message: 'text' }, { message: [] }, { message: { parts: 'text' } }])(
-    'leaves %j to the schema',
+    'toModernParams leaves %j to the schema',
     (params) => {
       expect(toModernParams(params)).toEqual(params)
     },

@@ -28,30 +28,30 @@ function sending(chunks: number) {
 }
 
 describe('readRequest', () => {
-  it('reads JSON up to the limit', async () => {
+  it('readRequest reads JSON up to the limit', async () => {
     const { request } = sending(1)
     expect(await readRequest(request, CHUNK)).toEqual({ ok: true, value: 1 })
   })
 
-  it('reads a body that is too long to its end, so that the client can read the answer', async () => {
+  it('readRequest reads a body that is too long to its end, so that the client can read the answer', async () => {
     const { request, taken } = sending(5)
     await expect(readRequest(request, CHUNK)).rejects.toThrow('must be at most 100 bytes')
     expect(taken.bytes).toBe(5 * CHUNK)
   })
 
-  it('stops reading an endless body', async () => {
+  it('readRequest stops reading an endless body', async () => {
     const { request, taken } = sending(Infinity)
     await expect(readRequest(request, CHUNK)).rejects.toThrow('must be at most 100 bytes')
     expect(taken.bytes).toBeLessThan(20 * CHUNK)
   })
 
-  it('returns undefined for a request without a body', async () => {
+  it('readRequest returns undefined for a request without a body', async () => {
     const request = new Request('http://a.b', { method: 'POST' })
     expect(await readRequest(request, CHUNK)).toBeUndefined()
   })
 
   it.each([null, 'text/plain', 'multipart/form-data; boundary=a'])(
-    'rejects a body with the content type %s',
+    'readRequest rejects a body with the content type %s',
     async (type) => {
       const body = new TextEncoder().encode('{}')
       const headers = type === null ? {} : { 'content-type': type }

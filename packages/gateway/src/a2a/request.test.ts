@@ -57,33 +57,36 @@ describe('readA2aDecision', () => {
       { decision: 'REJECT', feedback: 'x', other: 1 },
       { decision: 'REJECT', feedback: 'x' },
     ],
-  ])('accepts %j, the form that the REST API accepts', (data, decision) => {
+  ])('readA2aDecision accepts %j, the form that the REST API accepts', (data, decision) => {
     expect(readA2aDecision(content('words beside', [1], data), AFTER)).toEqual(decision)
     expect(readA2aDecision(content('', data), QUESTION)).toEqual(decision)
   })
 
-  it.each([{ decision: 'MAYBE' }, { decision: 'EDIT' }, { decision: 7 }])('rejects %j', (data) => {
-    expect(() => readA2aDecision(content('approve', data), AFTER)).toThrow(
-      'Invalid decision: /message/parts/',
-    )
-  })
+  it.each([{ decision: 'MAYBE' }, { decision: 'EDIT' }, { decision: 7 }])(
+    'readA2aDecision rejects %j',
+    (data) => {
+      expect(() => readA2aDecision(content('approve', data), AFTER)).toThrow(
+        'Invalid decision: /message/parts/',
+      )
+    },
+  )
 
   it.each(['approve', 'no', 'exit', '{"a":1}', ' two words '])(
-    'reads "%s" as the answer to a question',
+    'readA2aDecision reads "%s" as the answer to a question',
     (text) => {
       const answer = { decision: 'EDIT', revisedOutput: text }
       expect(readA2aDecision(content(text), QUESTION)).toEqual(answer)
     },
   )
 
-  it('reads data as the answer to a question', () => {
+  it('readA2aDecision reads data as the answer to a question', () => {
     expect(readA2aDecision(content('', { key: 'D' }), QUESTION)).toEqual({
       decision: 'EDIT',
       revisedOutput: '{"key":"D"}',
     })
   })
 
-  it('reads JSON as the input of a tool, and rejects other text', () => {
+  it('readA2aDecision reads JSON as the input of a tool, and rejects other text', () => {
     const edit = { decision: 'EDIT', revisedOutput: '{"a":2}' }
     expect(readA2aDecision(content('{"a":2}'), CALL)).toEqual(edit)
     for (const review of [CALL, TEXT_CALL]) {
@@ -93,9 +96,12 @@ describe('readA2aDecision', () => {
     }
   })
 
-  it.each([AFTER, CALL, QUESTION])('rejects a message without a decision', (review) => {
-    expect(() => readA2aDecision(content(' '), review)).toThrow('must not be blank')
-  })
+  it.each([AFTER, CALL, QUESTION])(
+    'readA2aDecision rejects a message without a decision',
+    (review) => {
+      expect(() => readA2aDecision(content(' '), review)).toThrow('must not be blank')
+    },
+  )
 })
 
 function band(description: string, inputs: readonly string[] = []) {
@@ -144,7 +150,7 @@ describe('readInputs', () => {
       content('go', { hall: 'A' }),
       { hall: 'A' },
     ],
-  ])('reads %s', (_title, asked, message, inputs) => {
+  ])('readInputs reads %s', (_title, asked, message, inputs) => {
     expect(readInputs(asked, message)).toEqual(inputs)
   })
 
@@ -152,11 +158,11 @@ describe('readInputs', () => {
     ['text for two variables', two, content('Ode'), 'song, hall'],
     ['data for one of two', two, content(' ', { song: 'Ode' }), '/hall is required'],
     ['blank text', one, content(' \n'), '/song is required'],
-  ])('rejects %s', (_title, asked, message, why) => {
+  ])('readInputs rejects %s', (_title, asked, message, why) => {
     expect(() => readInputs(asked, message)).toThrow(why)
   })
 
-  it('takes no value from an inherited property', () => {
+  it('readInputs takes no value from an inherited property', () => {
     expect(() => readInputs(band('{toString} {song}'), content('', { song: 'a' }))).toThrow(
       '/toString',
     )

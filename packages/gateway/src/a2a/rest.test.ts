@@ -26,7 +26,7 @@ describe('parseRestPath', () => {
       'DeleteTaskPushNotificationConfig',
       { taskId: 't' },
     ],
-  ])('parses %s %s as %s', (method, path, operation, params) => {
+  ])('parseRestPath parses %s %s as %s', (method, path, operation, params) => {
     expect(parseRestPath(method, path.split('/'))).toEqual({ operation, params })
   })
 
@@ -44,7 +44,7 @@ describe('parseRestPath', () => {
     ['GET', 'tasks/t/pushNotificationConfigs/c/more'],
     ['GET', 'constructor'],
     ['GET', 'tasks/t/constructor'],
-  ])('returns undefined for %s %s', (method, path) => {
+  ])('parseRestPath returns undefined for %s %s', (method, path) => {
     expect(parseRestPath(method, path.split('/'))).toBeUndefined()
   })
 })

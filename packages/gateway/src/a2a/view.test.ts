@@ -121,25 +121,28 @@ describe('TaskView', () => {
     ['its end', [started, result('COMPLETED')], 'COMPLETED', at(1)],
     ['its failure', [started, review('a', 2), result('FAILED')], 'FAILED', at(2)],
     ['its cancel', [cancelling, result('CANCELLED')], 'CANCELED', at(6)],
-  ])('[GW-V1] has the correct state and time after %s', (_title, events, state, changedAt) => {
-    const view = viewOf(...events)
-    expect([toTaskState(view), view.changedAt]).toEqual([`TASK_STATE_${state}`, changedAt])
-    expect(view.nextSeq).toBe(events.length)
-  })
+  ])(
+    '[GW-V1] TaskView has the correct state and time after %s',
+    (_title, events, state, changedAt) => {
+      const view = viewOf(...events)
+      expect([toTaskState(view), view.changedAt]).toEqual([`TASK_STATE_${state}`, changedAt])
+      expect(view.nextSeq).toBe(events.length)
+    },
+  )
 
-  it('[GW-V1] contains a question only once if it is asked again after a crash', () => {
+  it('[GW-V1] TaskView contains a question only once if it is asked again after a crash', () => {
     const view = viewOf(review('a', 2), review('a', 4))
     expect(openReviews(view)).toMatchObject([{ reviewId: 'a', requestedAt: at(4) }])
     expect(toWireTask(IDENTITY, view, SHOWN).history).toHaveLength(2)
   })
 
-  it('[GW-V1] asks the oldest question, and none while it is being cancelled', () => {
+  it('[GW-V1] TaskView asks the oldest question, and none while it is being cancelled', () => {
     const status = toWireStatus(IDENTITY, viewOf(review('a', 1), review('b', 2)))
     expect(status.message).toMatchObject({ messageId: 'a', role: 'ROLE_AGENT', taskId: 'run-1' })
     expect(toWireStatus(IDENTITY, viewOf(review('a', 1), cancelling))).not.toHaveProperty('message')
   })
 
-  it('[GW-V2] has the last output of its last task as the artifact', () => {
+  it('[GW-V2] TaskView has the last output of its last task as the artifact', () => {
     const idsOf = (view: TaskView) =>
       toWireTask(IDENTITY, view, SHOWN).artifacts?.map(({ artifactId, parts }) => [
         artifactId,
@@ -150,20 +153,20 @@ describe('TaskView', () => {
     expect(idsOf(viewOf(started, done('first', 'a')))).toBeUndefined()
   })
 
-  it('[GW-V2] has the outputs of its other tasks if the last task has none', () => {
+  it('[GW-V2] TaskView has the outputs of its other tasks if the last task has none', () => {
     const view = viewOf(started, done('first', 'a'), result('FAILED'))
     const { artifacts } = toWireTask(IDENTITY, view, SHOWN)
     expect(artifacts).toMatchObject([{ artifactId: 'first', parts: [{ text: 'a' }] }])
   })
 
-  it('[GW-V3] does not ask an answered question again', () => {
+  it('[GW-V3] TaskView does not ask an answered question again', () => {
     const answered = withoutReview(viewOf(started, review('a', 2)), 'a')
     expect(toTaskState(answered)).toBe('TASK_STATE_WORKING')
     const event = { ...review('a', 3), runId: 'run-1', seq: 2, id: 'x' }
     expect(toTaskState(advanceView(answered, event))).toBe('TASK_STATE_WORKING')
   })
 
-  it('has a history of the request, the questions and the answers in order', () => {
+  it('TaskView has a history of the request, the questions and the answers in order', () => {
     const directive: RunEvent = { type: 'directive_active', directiveId: 'd', content: 'faster' }
     const view = viewOf(started, review('a', 2), decided('a', 3), directive)
     const texts = (historyLength?: number) =>
@@ -180,7 +183,7 @@ describe('TaskView', () => {
     expect(texts(0)).toBeUndefined()
   })
 
-  it('reports the reason of a failure', () => {
+  it('TaskView reports the reason of a failure', () => {
     const { message } = toWireStatus(IDENTITY, viewOf(started, result('FAILED')))
     expect(message?.parts).toEqual([{ text: 'out of voice' }])
   })
@@ -193,7 +196,7 @@ describe('TaskView', () => {
     ['FAILED', true, true],
     ['CANCELED', true, true],
     ['REJECTED', true, true],
-  ])('reports for %s: settled is %s, terminal is %s', (name, settled, terminal) => {
+  ])('TaskView reports for %s: settled is %s, terminal is %s', (name, settled, terminal) => {
     const state = `TASK_STATE_${name}` as A2aTaskState
     expect([isSettled(state), isTerminal(state)]).toEqual([settled, terminal])
   })

@@ -115,7 +115,7 @@ describe('[GW-Y21] the reasoning of AG-UI', () => {
       return ['delta' in event ? event.delta : event.type]
     })
 
-  it('is a message before that of the text', () => {
+  it('The reasoning of AG-UI is a message before that of the text', () => {
     const usage = { reasoning: 'Let me see.', reasoningTokens: 1 }
     const reading = read([
       ...START,
@@ -139,7 +139,7 @@ describe('[GW-Y21] the reasoning of AG-UI', () => {
     expect(reading.sent.at(-1)).toMatchObject({ usage: [{ outputTokens: 2, reasoningTokens: 1 }] })
   })
 
-  it('of a failed call is taken back, together with its text', () => {
+  it('The reasoning of a failed call is taken back, together with its text', () => {
     const failed = { type: 'llm_iteration_failed', ...TURN, failedAt: AT }
     const again = { type: 'llm_iteration_started', ...TURN, startedAt: AT }
     const after = [failed, again, thought('Whole'), token('Lu'), turn('Lu'), ...completed('Lu')]
@@ -155,7 +155,7 @@ describe('[GW-Y21] the reasoning of AG-UI', () => {
     expect(describe(early)).toContainEqual(['Sing'])
   })
 
-  it('remains when a later text is taken back', () => {
+  it('The reasoning of AG-UI remains when a later text is taken back', () => {
     const attempt = { type: 'task_attempt_failed', ...TASK, code: 'TASK_FAILED', failedAt: AT }
     const reading = read([...START, thought('Hm'), token('La'), turn('La'), attempt], { messages })
     expect(describe(reading).at(-1)).toEqual(['Sing', 'Hm'])
@@ -163,7 +163,7 @@ describe('[GW-Y21] the reasoning of AG-UI', () => {
 })
 
 describe('the events of AG-UI', () => {
-  it('[GW-Y6][GW-Y9][GW-Y10] have the text of the output task in a message, between its step', () => {
+  it('[GW-Y6][GW-Y9][GW-Y10] The events of AG-UI have the text of the output task in a message, between its step', () => {
     const reading = read([
       ...START,
       token('La '),
@@ -190,17 +190,17 @@ describe('the events of AG-UI', () => {
     })
   })
 
-  it('[GW-Y2] change the state only with events that change the run', () => {
+  it('[GW-Y2] The events of AG-UI change the state only with events that change the run', () => {
     const { types } = read([...START, token('La'), token(' la')])
     const before = read(START).types.filter((type) => type === 'STATE_DELTA').length
     expect(types.filter((type) => type === 'STATE_DELTA')).toHaveLength(before)
   })
 
-  it('[GW-Y6] have the text of a model that does not stream', () => {
+  it('[GW-Y6] The events of AG-UI have the text of a model that does not stream', () => {
     expect(textsOf(read([...START, turn('La la'), ...completed('La la')]))).toEqual(['La la'])
   })
 
-  it('[GW-Y7] take back the text of a failed model call, and of an output that was edited', () => {
+  it('[GW-Y7] The events of AG-UI take back the text of a failed model call, and of an output that was edited', () => {
     const failed = { type: 'llm_iteration_failed', ...TURN }
     const again = read([...START, token('La'), failed, token('Lu'), turn('Lu')])
     expect(again.sent.filter(({ type }) => type === 'MESSAGES_SNAPSHOT')).toEqual([
@@ -211,7 +211,7 @@ describe('the events of AG-UI', () => {
     expect(edited.types).toContain('MESSAGES_SNAPSHOT')
   })
 
-  it('[GW-Y5][PROTO-W1] end with one interrupt when every call of a turn has ended or waits', () => {
+  it('[GW-Y5][PROTO-W1] The events of AG-UI end with one interrupt when every call of a turn has ended or waits', () => {
     const events = [...START, turn('', 'a', 'b', 'c'), asked('a'), called('c')]
     expect(read(events).run.isDone).toBe(false)
     const { run, sent } = read([...events, asked('b')])
@@ -222,7 +222,7 @@ describe('the events of AG-UI', () => {
     })
   })
 
-  it('[GW-Y5][GW-Y8] of the next segment begin after the interrupt, with results of its calls', () => {
+  it('[GW-Y5][GW-Y8] The events of the next segment begin after the interrupt, with results of its calls', () => {
     const events = [...START, turn('', 'a'), asked('a'), decided('a'), called('a')]
     const { sent } = read(events, { answered: ['review-a'] })
     expect(sent.map(({ type }) => type).filter((type) => type !== 'STATE_DELTA')).toEqual([
@@ -234,7 +234,7 @@ describe('the events of AG-UI', () => {
     expect(sent.at(-1)).toMatchObject({ toolCallId: 'run-1:1.1.0:a', content: 'result a' })
   })
 
-  it('[GW-Y20] name waiting calls of client tools, without an interrupt', () => {
+  it('[GW-Y20] The events of AG-UI name waiting calls of client tools, without an interrupt', () => {
     const { run, sent } = read([...START, turn('', 'a'), asked('a', { kind: 'CLIENT_TOOL' })])
     expect(sent.at(-1)).toMatchObject({
       outcome: { type: 'success', pendingToolCallIds: ['run-1:1.1.0:a'] },
@@ -245,13 +245,13 @@ describe('the events of AG-UI', () => {
   it.each([
     ['CANCELLED', { type: 'RUN_FINISHED', outcome: { type: 'cancelled' } }],
     ['FAILED', { type: 'RUN_ERROR', code: 'BUDGET_EXCEEDED', message: 'Too much' }],
-  ])('[GW-Y10] end a %s run with its outcome', (status, end) => {
+  ])('[GW-Y10] The events of AG-UI end a %s run with its outcome', (status, end) => {
     const result = { status, outputs: [], code: 'BUDGET_EXCEEDED', error: 'Too much' }
     const { sent } = read([...START, { type: 'run_result', ...result }])
     expect(sent.at(-1)).toMatchObject(end)
   })
 
-  it('[GW-Y11] remove the messages of this segment from a conversation that joins late', () => {
+  it('[GW-Y11] The events of AG-UI remove the messages of this segment from a conversation that joins late', () => {
     const messages = [
       { id: 'question', role: 'user', content: 'Sing' },
       { id: 'run-1:1.1.0', role: 'assistant', content: 'La' },

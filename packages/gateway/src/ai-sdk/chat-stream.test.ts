@@ -55,7 +55,7 @@ describe('[GW-C14] the reasoning of a message', () => {
       return chunk.type.startsWith('data-') || chunk.type === 'start' ? [] : [chunk.type]
     })
 
-  it('is a part before the text', () => {
+  it('The reasoning of a message is a part before the text', () => {
     const { chunks } = streamOf([
       started(),
       turn(),
@@ -86,7 +86,7 @@ describe('[GW-C14] the reasoning of a message', () => {
     })
   })
 
-  it('is taken back when its turn begins again', () => {
+  it('The reasoning of a message is taken back when its turn begins again', () => {
     const { chunks } = streamOf([started(), turn(), thought('Half'), turn(), thought('Whole')])
     expect(described(chunks)).toEqual([
       'start-step',
@@ -98,7 +98,7 @@ describe('[GW-C14] the reasoning of a message', () => {
     ])
   })
 
-  it('does not end a text that it interrupts', () => {
+  it('The reasoning of a message does not end a text that it interrupts', () => {
     const { chunks } = streamOf([started(), turn(), token('One '), thought('Hm'), token('two')])
     expect(described(chunks)).toEqual([
       'start-step',
@@ -111,7 +111,7 @@ describe('[GW-C14] the reasoning of a message', () => {
     ])
   })
 
-  it('ends with a turn without text, and with a cancelled run', () => {
+  it('The reasoning of a message ends with a turn without text, and with a cancelled run', () => {
     const called = streamOf([started(), turn(), thought('Hm'), done()])
     expect(called.types.at(-1)).toBe('reasoning-end')
     const end = event('run_result', { status: 'CANCELLED', outputs: [] })
@@ -119,14 +119,14 @@ describe('[GW-C14] the reasoning of a message', () => {
     expect(cancelled.types.slice(-3)).toEqual(['reasoning-end', 'abort', 'finish'])
   })
 
-  it('of another task is not part of the message', () => {
+  it('The reasoning of another task is not part of the message', () => {
     const other = event('reasoning', { taskName: 'first', text: 'Hm' })
     expect(streamOf([started(), turn(), other]).types).not.toContain('reasoning-start')
   })
 })
 
 describe('a stream of a message', () => {
-  it('[GW-C2] takes back a turn that begins again, and sends the parts of other tasks again', () => {
+  it('[GW-C2] A stream of a message takes back a turn that begins again, and sends the parts of other tasks again', () => {
     const first = { taskName: 'first', taskIndex: 1 }
     const { chunks } = streamOf([
       event('ensemble_started', { tasks: [{ name: 'last' }], outputTask: 'last' }),
@@ -149,7 +149,7 @@ describe('a stream of a message', () => {
     ])
   })
 
-  it('[GW-C6][PROTO-W1] pauses when every call of a turn has ended or waits', () => {
+  it('[GW-C6][PROTO-W1] A stream of a message pauses when every call of a turn has ended or waits', () => {
     const events = [started(), turn(), called('a', 'b'), asked('a')]
     expect(streamOf(events).stream.isDone).toBe(false)
     const { stream, chunks } = streamOf([...events, answered('b')])
@@ -162,7 +162,7 @@ describe('a stream of a message', () => {
   })
 
   it.each(['with its position', 'without its position'])(
-    '[GW-C1][GW-C6] continues after the pause that the client answered, %s',
+    '[GW-C1][GW-C6] A stream of a message continues after the pause that the client answered, %s',
     (how) => {
       const paused = [started(), turn(), called('a', 'b'), asked('a'), asked('b')]
       const seqOfPause = paused.at(-1)?.seq
@@ -186,7 +186,7 @@ describe('a stream of a message', () => {
     },
   )
 
-  it('[GW-C7] sends an output that differs from the text', () => {
+  it('[GW-C7] A stream of a message sends an output that differs from the text', () => {
     const output = (text: string) => event('task_completed', { output: text })
     const same = streamOf([started(), turn(), token('La'), output('La')])
     const edited = streamOf([started(), turn(), token('La'), output('Lu')])

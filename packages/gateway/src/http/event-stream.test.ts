@@ -11,7 +11,7 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 const SILENCE_MS = 15_000
 
 describe('writeEvents', () => {
-  it('ends with the text that the encoder returns for an error', async () => {
+  it('writeEvents ends with the text that the encoder returns for an error', async () => {
     async function* broken(): AsyncGenerator<readonly LoggedRunEvent[]> {
       yield [event(0, 'a')]
       throw new Error('The log is away')
@@ -24,7 +24,7 @@ describe('writeEvents', () => {
     expect(await sink.ended).toBe('head\na\nfailed: Error: The log is away\n')
   })
 
-  it('ends when the encoder is done, and reads no more events', async () => {
+  it('writeEvents ends when the encoder is done, and reads no more events', async () => {
     const taken: number[] = []
     async function* endless(): AsyncGenerator<readonly LoggedRunEvent[]> {
       for (let seq = 0; ; seq += 1) {
@@ -49,7 +49,7 @@ describe('writeEvents', () => {
     expect(taken).toEqual([0])
   })
 
-  it('escapes the line breaks of Unicode, which are the end of a line for some readers', async () => {
+  it('writeEvents escapes the line breaks of Unicode, which are the end of a line for some readers', async () => {
     const text = 'a\u2028b\u2029c\u0085d'
     const { sink, give } = openStream()
     await sink.next()
@@ -61,7 +61,7 @@ describe('writeEvents', () => {
     expect(JSON.parse(lines[2]?.slice('data: '.length) ?? '')).toMatchObject({ token: text })
   })
 
-  it('writes an event with its id, its type and its JSON', async () => {
+  it('writeEvents writes an event with its id, its type and its JSON', async () => {
     const { sink, give } = openStream()
     expect(await sink.next()).toBe(': events follow\n\n')
     give(event(0, 'a\nb'))
@@ -70,7 +70,7 @@ describe('writeEvents', () => {
     expect(JSON.parse(data?.slice('data: '.length) ?? '')).toMatchObject({ token: 'a\nb', seq: 0 })
   })
 
-  it('sends a heartbeat after a silence, also when only unwanted events arrive', async () => {
+  it('writeEvents sends a heartbeat after a silence, also when only unwanted events arrive', async () => {
     const { sink, give, clock } = openStream(() => false)
     await sink.next()
     for (let waited = 0; waited < SILENCE_MS; waited += 5_000) {
@@ -80,7 +80,7 @@ describe('writeEvents', () => {
     expect(await sink.next()).toBe(': still here\n\n')
   })
 
-  it('sends the next heartbeat a whole silence after the last event', async () => {
+  it('writeEvents sends the next heartbeat a whole silence after the last event', async () => {
     const { sink, give, clock } = openStream()
     await sink.next()
     await clock.advance(SILENCE_MS - 1)
@@ -92,7 +92,7 @@ describe('writeEvents', () => {
     expect(sink.unread).toBe(': still here\n\n')
   })
 
-  it('reads no further events and sends no heartbeat while the connection accepts no data', async () => {
+  it('writeEvents reads no further events and sends no heartbeat while the connection accepts no data', async () => {
     let taken = 0
     async function* endless(): AsyncGenerator<readonly LoggedRunEvent[]> {
       for (let seq = 0; ; seq += 1) {
@@ -115,7 +115,7 @@ describe('writeEvents', () => {
     sink.destroy()
   })
 
-  it('ends without an error when the events cannot be read, and reports the error', async () => {
+  it('writeEvents ends without an error when the events cannot be read, and reports the error', async () => {
     const errors: unknown[] = []
     const away = new Error('The log is away')
     async function* broken(): AsyncGenerator<readonly LoggedRunEvent[]> {
@@ -132,7 +132,7 @@ describe('writeEvents', () => {
   it.each([
     ['the connection closes', (sink: Connection) => sink.destroy()],
     ['the stream is ended early', (_: Connection, end: () => void) => end()],
-  ])('closes the events and leaves no timer when %s', async (_, leave) => {
+  ])('writeEvents closes the events and leaves no timer when %s', async (_, leave) => {
     let isOver = false
     const watched: string[] = []
     const watch = { begun: () => watched.push('begun'), over: () => watched.push('over') }
@@ -153,7 +153,7 @@ describe('writeEvents', () => {
     expect(watched).toEqual(['begun', 'over'])
   })
 
-  it('loses no event that arrives after a heartbeat', async () => {
+  it('writeEvents loses no event that arrives after a heartbeat', async () => {
     const { sink, give, clock } = openStream()
     await sink.next()
     await clock.advance(SILENCE_MS)
@@ -162,7 +162,7 @@ describe('writeEvents', () => {
     expect(await sink.next()).toContain('id: run-a:7\n')
   })
 
-  it('ends when the events end', async () => {
+  it('writeEvents ends when the events end', async () => {
     const { sink, end, clock } = openStream()
     end()
     expect(await sink.ended).toBe(': events follow\n\n')
@@ -171,7 +171,7 @@ describe('writeEvents', () => {
 })
 
 describe('encodeEventBytes', () => {
-  it('encodes an event in UTF-8 once', () => {
+  it('encodeEventBytes encodes an event in UTF-8 once', () => {
     const one = event(1, 'cœur \u{1F3B5} "\n')
     expect(JSON.parse(encodeEventBytes(one).toString('utf8'))).toEqual(one)
     expect(encodeEventBytes(one)).toBe(encodeEventBytes(one))

@@ -6,7 +6,7 @@ const textOf = async (value: unknown): Promise<string> =>
   Buffer.from(await largeJson(value)).toString()
 
 describe('largeJson', () => {
-  it('returns the same JSON as JSON.stringify, for small values and for large ones', async () => {
+  it('largeJson returns the same JSON as JSON.stringify, for small values and for large ones', async () => {
     const small = { a: [1, undefined, null, 'é'], b: undefined, c: { d: true } }
     const text = '\u{1f642}"\u0001'.repeat(30_000)
     const large = {
@@ -20,7 +20,7 @@ describe('largeJson', () => {
     }
   })
 
-  it('lets the event loop run while it creates the JSON of a large value', async () => {
+  it('largeJson lets the event loop run while it creates the JSON of a large value', async () => {
     let passes = 0
     let isDone = false
     const count = (): void => {

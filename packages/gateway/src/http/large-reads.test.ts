@@ -7,7 +7,7 @@ import { LargeReads } from './large-reads.ts'
 const turn = readTurn
 
 describe('LargeReads', () => {
-  it('[GW-X1] builds two answers at a time, and the others of one connection in the order of their requests', async () => {
+  it('[GW-X1] LargeReads builds two answers at a time, and the others of one connection in the order of their requests', async () => {
     const reads = new LargeReads(() => undefined, new ByteBudget(100_000_000))
     const begun: number[] = []
     const ends = [1, 2, 3, 4].map(() => Promise.withResolvers<void>())
@@ -29,7 +29,7 @@ describe('LargeReads', () => {
     expect(begun).toEqual([0, 1, 2, 3])
   })
 
-  it('[GW-X1] passes the slot of a failed answer to the next one', async () => {
+  it('[GW-X1] LargeReads passes the slot of a failed answer to the next one', async () => {
     const reads = new LargeReads(() => undefined, new ByteBudget(100_000_000))
     const fail = (): Promise<never> => Promise.reject(new Error('No'))
     const failed = await Promise.allSettled([1, 2, 3].map(() => reads.run(fail)))
@@ -37,7 +37,7 @@ describe('LargeReads', () => {
     expect(await reads.run(() => Promise.resolve('done'))).toBe('done')
   })
 
-  it('[GW-X3] skips an answer whose client has disconnected, without using a slot', async () => {
+  it('[GW-X3] LargeReads skips an answer whose client has disconnected, without using a slot', async () => {
     const reads = new LargeReads(() => undefined, new ByteBudget(100_000_000))
     const first = Promise.withResolvers<void>()
     const client = new AbortController()
@@ -56,7 +56,7 @@ describe('LargeReads', () => {
     expect(built).toBe(1)
   })
 
-  it('[GW-X1] lets the keys of waiting answers take turns', async () => {
+  it('[GW-X1] LargeReads lets the keys of waiting answers take turns', async () => {
     const reads = new LargeReads(() => undefined, new ByteBudget(100_000_000))
     const built: string[] = []
     const busy = Promise.withResolvers<void>()
@@ -71,7 +71,7 @@ describe('LargeReads', () => {
     expect(built).toEqual(['many', 'one', 'many', 'many'])
   })
 
-  it('[GW-X1] builds an answer of another key while one key has many that take long', async () => {
+  it('[GW-X1] LargeReads builds an answer of another key while one key has many that take long', async () => {
     const reads = new LargeReads(() => undefined, new ByteBudget(100_000_000))
     const end = Promise.withResolvers<void>()
     const many = { key: 'many', connection: {} }
@@ -82,7 +82,7 @@ describe('LargeReads', () => {
     await Promise.all(slow)
   })
 
-  it('[GW-X4] limits the bytes of waiting answers, and counts a finished one until its request is answered', async () => {
+  it('[GW-X4] LargeReads limits the bytes of waiting answers, and counts a finished one until its request is answered', async () => {
     const budget = new ByteBudget(40_000)
     const reads = new LargeReads(() => undefined, budget)
     const held = budget.hold('a', 0)
@@ -99,7 +99,7 @@ describe('LargeReads', () => {
     expect(budget.used).toBe(0)
   })
 
-  it('[GW-X2] frees memory before each answer', async () => {
+  it('[GW-X2] LargeReads frees memory before each answer', async () => {
     let made = 0
     const reads = new LargeReads(() => {
       made += 1

@@ -22,11 +22,11 @@ function end(status: string, more: object = {}) {
 }
 
 describe('runAnswer', () => {
-  it('returns undefined before the run has ended', () => {
+  it('runAnswer returns undefined before the run has ended', () => {
     expect(read([{ type: 'task_completed', taskName: 'a' }])).toBeUndefined()
   })
 
-  it('returns the last output, and the value of the task that declares an output schema', () => {
+  it('runAnswer returns the last output, and the value of the task that declares an output schema', () => {
     const task = { type: 'task_completed', taskName: 'b', structuredOutput: { n: 1 } }
     const result = { output: 'B', runId: 'run-1', status: 'COMPLETED' }
     expect(read([task, end('COMPLETED')], 'b')).toEqual({
@@ -37,13 +37,13 @@ describe('runAnswer', () => {
     expect(read([task, end('COMPLETED')])?.structuredContent).toEqual(result)
   })
 
-  it('returns the value of the last attempt', () => {
+  it('runAnswer returns the value of the last attempt', () => {
     const first = { type: 'task_completed', taskName: 'b', structuredOutput: 1 }
     const events = [first, { ...first, structuredOutput: undefined }, end('COMPLETED')]
     expect(read(events, 'b')?.structuredContent).not.toHaveProperty('structured')
   })
 
-  it.each(['COMPLETED', 'FAILED'])('reports the usage of a run that is %s', (status) => {
+  it.each(['COMPLETED', 'FAILED'])('runAnswer reports the usage of a run that is %s', (status) => {
     const call = {
       type: 'llm_iteration_completed',
       inputTokens: 90,
@@ -56,14 +56,14 @@ describe('runAnswer', () => {
     expect(read([end(status)])).not.toHaveProperty('_meta')
   })
 
-  it('returns a text even if the run has no output', () => {
+  it('runAnswer returns a text even if the run has no output', () => {
     expect(read([end('COMPLETED', { outputs: [] })])).toMatchObject({
       content: [{ text: 'The run completed without output' }],
       structuredContent: { output: '' },
     })
   })
 
-  it('reports the reason of a failure, and the outputs before it', () => {
+  it('runAnswer reports the reason of a failure, and the outputs before it', () => {
     const result = read([end('FAILED', { error: 'No strings' })])
     expect(result).toMatchObject({
       isError: true,
@@ -76,7 +76,7 @@ describe('runAnswer', () => {
     ])
   })
 
-  it('reports that a cancelled run was cancelled', () => {
+  it('runAnswer reports that a cancelled run was cancelled', () => {
     expect(read([end('CANCELLED', { outputs: [] })])).toMatchObject({
       isError: true,
       content: [{ text: 'The run was cancelled (run-1)' }],

@@ -16,7 +16,7 @@ function completed(taskName: string, totalTasks = 2): RunEvent {
 }
 
 describe('runNotes', () => {
-  it('counts completed tasks in whole numbers, and stays below the next number between them', () => {
+  it('runNotes counts completed tasks in whole numbers, and stays below the next number between them', () => {
     const notes = runNotes()
     const all = [
       notes.add(STARTED),
@@ -28,7 +28,7 @@ describe('runNotes', () => {
     expect(all.map((note) => note?.progress)).toEqual([0, 0.5, 1 - 1 / 3, 1, 1.5, 2])
   })
 
-  it('reports each kind of event with a message', () => {
+  it('runNotes reports each kind of event with a message', () => {
     const notes = runNotes()
     const texts = [
       STARTED,
@@ -54,7 +54,7 @@ describe('runNotes', () => {
     ])
   })
 
-  it('reports the agents that tools call, but not each chunk of text', () => {
+  it('runNotes reports the agents that tools call, but not each chunk of text', () => {
     const notes = runNotes()
     const asks = { taskName: 'a', toolName: 'ask' }
     const chunks = Array.from({ length: 12 }, (_, index) =>
@@ -71,13 +71,13 @@ describe('runNotes', () => {
     )
   })
 
-  it('reports no tokens and no turns', () => {
+  it('runNotes reports no tokens and no turns', () => {
     const notes = runNotes()
     expect(notes.add(event('token'))).toBeUndefined()
     expect(notes.add(event('llm_iteration_started'))).toBeUndefined()
   })
 
-  it('never reports a total below the progress, and increases it with the run', () => {
+  it('runNotes never reports a total below the progress, and increases it with the run', () => {
     const notes = runNotes()
     expect(notes.heartbeat()).toEqual({ progress: 0, total: 0, message: 'queued' })
     expect(notes.heartbeat()).toMatchObject({ progress: 0.5, total: 1 })

@@ -19,7 +19,7 @@ function offered(one: Ensemble) {
 }
 
 describe('listTools', () => {
-  it('requires no inputs when there are no template variables', () => {
+  it('listTools requires no inputs when there are no template variables', () => {
     const tasks = [task({ name: 'a', description: 'Sing' })]
     expect(offered(ensemble({ name: 'solo', tasks, model }))).toMatchObject({
       description: 'Runs the ensemble "solo"\n\nThe run has 1 task and can take minutes.',
@@ -27,7 +27,7 @@ describe('listTools', () => {
     })
   })
 
-  it('lists the inputs that the ensemble names, of which template variables are required', () => {
+  it('listTools lists the inputs that the ensemble names, of which template variables are required', () => {
     const tasks = [task({ name: 'a', description: 'Sing {song}' })]
     const { inputSchema } = offered(
       ensemble({ name: 'solo', tasks, model, inputs: ['hall', 'song'] }),
@@ -43,7 +43,7 @@ describe('listTools', () => {
     })
   })
 
-  it('adds an $id to an output schema that refers to itself', () => {
+  it('listTools adds an $id to an output schema that refers to itself', () => {
     const tree = {
       type: 'object',
       properties: { parts: { type: 'array', items: { $ref: '#' } } },
@@ -56,7 +56,7 @@ describe('listTools', () => {
 })
 
 describe('findStructuredTask', () => {
-  it('returns the last task if it has an output schema', () => {
+  it('findStructuredTask returns the last task if it has an output schema', () => {
     const output = Type.Object({ n: Type.Integer() })
     const plain = task({ name: 'a', description: 'A' })
     const typed = task({ name: 'b', description: 'B', output })

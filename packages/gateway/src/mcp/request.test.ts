@@ -16,7 +16,7 @@ const choir = ensemble({
 const read = (meta?: Readonly<Record<string, unknown>>, given: object = { song: 'Ode' }) =>
   readCall({ name: 'sing', given: { ...given }, meta }, choir)
 
-it('reads the arguments of a call as inputs, and tags the run with the name of the call', () => {
+it('The MCP request reader reads the arguments of a call as inputs, and tags the run with the name of the call', () => {
   expect(read()).toMatchObject({
     ensemble: choir,
     inputs: { song: 'Ode' },
@@ -27,13 +27,13 @@ it('reads the arguments of a call as inputs, and tags the run with the name of t
   })
 })
 
-it('reads the trace from `_meta`, and ignores an invalid one', () => {
+it('The MCP request reader reads the trace from `_meta`, and ignores an invalid one', () => {
   expect(read({ traceparent: TRACEPARENT }).trace).toEqual({ traceparent: TRACEPARENT })
   expect(read({ traceparent: '00-1-2-01' }).trace).toEqual({})
   expect(read({ traceparent: 7 }).trace).toEqual({})
 })
 
-it('reads limits, and reports every invalid one', () => {
+it('The MCP request reader reads limits, and reports every invalid one', () => {
   const limits = { max_cost_usd: 0.5, max_tokens: 100, deadline_ms: 3_000 }
   expect(read({ [USAGE_EXTENSION]: limits }).limits).toEqual(limits)
   expect(() => read({ [USAGE_EXTENSION]: { max_cost_usd: 0, max_tokens: 'few' } })).toThrow(
@@ -44,12 +44,12 @@ it('reads limits, and reports every invalid one', () => {
   )
 })
 
-it('rejects missing, unknown and non-text arguments', () => {
+it('The MCP request reader rejects missing, unknown and non-text arguments', () => {
   expect(() => read(undefined, { hall: 'A' })).toThrow(/\/song is required.*\/hall is not a/)
   expect(() => read(undefined, { song: 1 })).toThrow('/song must be a string, got 1')
 })
 
-it('reads the inputs that the ensemble lists, which are optional', () => {
+it('The MCP request reader reads the inputs that the ensemble lists, which are optional', () => {
   const listed = ensemble({
     name: 'choir',
     tasks: [task({ description: 'Sing {song}', handler: ({ inputs }) => inputs['hall'] ?? '' })],

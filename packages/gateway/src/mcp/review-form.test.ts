@@ -17,7 +17,7 @@ const REVIEW = {
 } as RunEventOf<'review_requested'>
 
 describe('toReviewForm', () => {
-  it('shows the question, the task and the value under review', () => {
+  it('toReviewForm shows the question, the task and the value under review', () => {
     expect(toReviewForm(REVIEW).message).toBe(
       'In tune?\n\nTask "sing":\nSing Ave\n\nOutput:\nLa la',
     )
@@ -27,13 +27,13 @@ describe('toReviewForm', () => {
     expect(toReviewForm(tool).message).toContain('Tool tune:\n{"hertz":440}')
   })
 
-  it('begins with the error of the last answer', () => {
+  it('toReviewForm begins with the error of the last answer', () => {
     expect(toReviewForm(REVIEW, 'too loud').message).toMatch(
       /^The last answer was not accepted: too loud\n\nIn tune\?/,
     )
   })
 
-  it('asks for an answer if a tool asks for text, and passes only that text to the tool', () => {
+  it('toReviewForm asks for an answer if a tool asks for text, and passes only that text to the tool', () => {
     const asked = {
       ...REVIEW,
       kind: 'QUESTION' as const,
@@ -59,21 +59,24 @@ describe('toReviewForm', () => {
     })
   })
 
-  it.each(['CONTINUE', 'EXIT_EARLY'])('refuses %s with a text, which it would drop', (decision) => {
-    expect(readForm({ decision, text: 'Louder' })).toMatchObject({
-      ok: false,
-      problem: expect.stringContaining(`${decision} uses no text`),
-    })
-    expect(readForm({ decision, text: '' })).toEqual({ ok: true, decision: { decision } })
-  })
+  it.each(['CONTINUE', 'EXIT_EARLY'])(
+    'toReviewForm refuses %s with a text, which it would drop',
+    (decision) => {
+      expect(readForm({ decision, text: 'Louder' })).toMatchObject({
+        ok: false,
+        problem: expect.stringContaining(`${decision} uses no text`),
+      })
+      expect(readForm({ decision, text: '' })).toEqual({ ok: true, decision: { decision } })
+    },
+  )
 
-  it('truncates texts that are too long for a form', () => {
+  it('toReviewForm truncates texts that are too long for a form', () => {
     const { message } = toReviewForm({ ...REVIEW, taskOutput: 'x'.repeat(10_000) })
     expect(message.length).toBeLessThan(4_200)
     expect(message).toContain('10000 characters in full')
   })
 
-  it('describes the text of an EDIT, which depends on the moment of the review', () => {
+  it('toReviewForm describes the text of an EDIT, which depends on the moment of the review', () => {
     const described = (timing: typeof REVIEW.timing): string =>
       JSON.stringify(toReviewForm({ ...REVIEW, timing }).requestedSchema.properties['text'])
     expect(described('AFTER_EXECUTION')).toContain('the new output')
@@ -83,7 +86,7 @@ describe('toReviewForm', () => {
 })
 
 describe('readForm', () => {
-  it('reads each decision, and its text if it has one', () => {
+  it('readForm reads each decision, and its text if it has one', () => {
     const decided = (content: object) => {
       const answer = readForm(content)
       return answer.ok ? answer.decision : answer.problem
@@ -109,7 +112,7 @@ describe('readForm', () => {
     [undefined, 'got nothing'],
     [null, 'got nothing'],
     ['CONTINUE', 'got nothing'],
-  ])('finds no decision in %j', (content, problem) => {
+  ])('readForm finds no decision in %j', (content, problem) => {
     expect(readForm(content)).toEqual({ ok: false, problem: expect.stringContaining(problem) })
   })
 })

@@ -51,34 +51,34 @@ function deciding(
 const CONTINUE = { decision: 'CONTINUE' }
 
 describe('decideByForm', () => {
-  it('decides in the name of the caller', async () => {
+  it('decideByForm decides in the name of the caller', async () => {
     const { decided, decide } = deciding(undefined)
     expect(await decide(CONTINUE)).toBeUndefined()
     const decision = { action: 'CONTINUE', decidedBy: 'ci' }
     expect(decided).toEqual([['run-1', { kind: 'decide', reviewId: 'r1', decision }]])
   })
 
-  it('reports the role that the caller lacks, and decides nothing', async () => {
+  it('decideByForm reports the role that the caller lacks, and decides nothing', async () => {
     const { decided, decide } = deciding(undefined, ['reviews:decide'], ['ops'])
     expect(await decide(CONTINUE)).toContain('requires the role "legal"')
     expect(decided).toEqual([])
   })
 
   it.each(['REVIEW_RESOLVED', 'REVIEW_NOT_FOUND', 'RUN_COMPLETED'] as const)(
-    'ignores that another client decided first: %s',
+    'decideByForm ignores that another client decided first: %s',
     async (code) => {
       const { decide } = deciding(new TuttiError(code, 'Too late'))
       expect(await decide(CONTINUE)).toBeUndefined()
     },
   )
 
-  it('reports why the decision was not accepted', async () => {
+  it('decideByForm reports why the decision was not accepted', async () => {
     const { decide } = deciding(new TuttiError('STORE_UNAVAILABLE', 'The store is away'))
     expect(await decide(CONTINUE)).toBe('The store is away')
     expect(await deciding(undefined).decide({})).toContain('got nothing')
   })
 
-  it('decides nothing without the scope', async () => {
+  it('decideByForm decides nothing without the scope', async () => {
     const { decided, decide } = deciding(undefined, ['runs:write'])
     expect(await decide(CONTINUE)).toContain('lacks the scope reviews:decide')
     expect(decided).toEqual([])

@@ -71,14 +71,14 @@ function openSessions(maxSessions = 2) {
 }
 
 describe('McpSessions', () => {
-  it('[GW-S3] finds sessions by their ids, and returns 404 for an unknown id', async () => {
+  it('[GW-S3] McpSessions finds sessions by their ids, and returns 404 for an unknown id', async () => {
     const { open, ping } = openSessions()
     const [one, two] = [await open(), await open()]
     expect(one).not.toBe(two)
     expect([await ping(one), await ping(two), await ping('three')]).toEqual([200, 200, 404])
   })
 
-  it('[GW-S2] ends the session that was idle longest to make room', async () => {
+  it('[GW-S2] McpSessions ends the session that was idle longest to make room', async () => {
     const { clock, open, ping } = openSessions()
     const one = await open()
     await clock.advance(1)
@@ -90,7 +90,7 @@ describe('McpSessions', () => {
     expect([await ping(one), await ping(two), await ping(three)]).toEqual([200, 404, 200])
   })
 
-  it('[GW-S2] ends no session of another key that does not have more sessions', async () => {
+  it('[GW-S2] McpSessions ends no session of another key that does not have more sessions', async () => {
     const { clock, open, ping } = openSessions(8)
     const other = await open('other')
     await clock.advance(1)
@@ -104,7 +104,7 @@ describe('McpSessions', () => {
     expect(states.filter((status) => status === 200)).toHaveLength(2)
   })
 
-  it('[GW-S2] ends a session of a key with more sessions to make room for a key with fewer', async () => {
+  it('[GW-S2] McpSessions ends a session of a key with more sessions to make room for a key with fewer', async () => {
     const { open, ping } = openSessions(4)
     const anonymous = await Promise.all([open(), open(), open(), open()])
     const late = await open('late')
@@ -113,7 +113,7 @@ describe('McpSessions', () => {
     expect(states.filter((status) => status === 200)).toHaveLength(3)
   })
 
-  it('ends a session after half an hour without use', async () => {
+  it('McpSessions ends a session after half an hour without use', async () => {
     const { clock, open, ping } = openSessions()
     const [one, two] = [await open(), await open()]
     await clock.advance(SESSION_IDLE_MS)

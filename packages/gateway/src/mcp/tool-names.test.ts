@@ -15,11 +15,11 @@ describe('assignToolNames', () => {
     ['研究チーム', 'ensemble'],
     ['---', 'ensemble'],
     ['x'.repeat(70), 'x'.repeat(64)],
-  ])('converts %j to %j', (name, fit) => {
+  ])('assignToolNames converts %j to %j', (name, fit) => {
     expect(namesOf([name])).toEqual([fit])
   })
 
-  it('resolves a clash with the prefix run_, and then with a number', () => {
+  it('assignToolNames resolves a clash with the prefix run_, and then with a number', () => {
     expect(namesOf(['band', 'a b', 'a_b', 'a.b'], ['band', 'run_band'])).toEqual([
       'run_band_2',
       'a_b',
@@ -28,7 +28,7 @@ describe('assignToolNames', () => {
     ])
   })
 
-  it('keeps a name with a prefix or a number within the maximum length', () => {
+  it('assignToolNames keeps a name with a prefix or a number within the maximum length', () => {
     const long = 'x'.repeat(64)
     const [first = '', second = ''] = namesOf([`${long}a`, `${long}b`], [long])
     expect([first, second]).toEqual([`run_${'x'.repeat(60)}`, `run_${'x'.repeat(58)}_2`])

@@ -2,13 +2,13 @@ import { expect, it } from 'vitest'
 
 import { toOpenAiError, toOpenAiResponse, toParam } from './errors.ts'
 
-it('[GW-O5] names the field of the first problem as OpenAI does', () => {
+it('[GW-O5] The OpenAI error names the field of the first problem as OpenAI does', () => {
   expect(toParam('/messages/0/content')).toBe('messages[0].content')
   expect(toParam('/metadata/a~1b')).toBe('metadata.a/b')
   expect(toParam('')).toBeNull()
 })
 
-it('[GW-O4] maps codes and statuses to those of OpenAI', () => {
+it('[GW-O4] The OpenAI error maps codes and statuses to those of OpenAI', () => {
   const wire = { status: 400, body: { error: 'INVALID_MODEL', message: 'Unknown model' } } as const
   expect(toOpenAiResponse(wire).status).toBe(404)
   expect(toOpenAiError(wire)).toEqual({
@@ -27,7 +27,7 @@ it('[GW-O4] maps codes and statuses to those of OpenAI', () => {
   })
 })
 
-it('[GW-O6] advises clients not to repeat a request that cannot succeed', () => {
+it('[GW-O6] The OpenAI error advises clients not to repeat a request that cannot succeed', () => {
   const conflict = {
     status: 409,
     body: { error: 'IDEMPOTENCY_CONFLICT', message: 'Unknown model' },

@@ -29,7 +29,7 @@ function result(more: Partial<RunEventOf<'run_result'>>): RunEventOf<'run_result
 }
 
 describe('taskReporter', () => {
-  it('counts the completed tasks', () => {
+  it('taskReporter counts the completed tasks', () => {
     const progressOf = taskReporter()
     expect(progressOf(completed)).toEqual({
       status: 'RUNNING',
@@ -42,7 +42,7 @@ describe('taskReporter', () => {
     expect(taskReporter()(completed)?.percentComplete).toBe(33)
   })
 
-  it('reports that the run waits for a person', () => {
+  it('taskReporter reports that the run waits for a person', () => {
     // NOTE: only these fields are read.
     const asked = { type: 'review_requested', taskName: 'tune' } as RunEvent
     expect(taskReporter()(asked)).toEqual({
@@ -51,7 +51,7 @@ describe('taskReporter', () => {
     })
   })
 
-  it('ignores other events', () => {
+  it('taskReporter ignores other events', () => {
     const resumed: RunEvent = {
       type: 'run_resumed',
       resumedAt: '',
@@ -64,7 +64,7 @@ describe('taskReporter', () => {
 })
 
 describe('toTaskEnd', () => {
-  it('returns the last output of a COMPLETED run', () => {
+  it('toTaskEnd returns the last output of a COMPLETED run', () => {
     const end = { status: 'COMPLETED', result: 'last', durationMs: 7 }
     expect(toTaskEnd(result({}))).toEqual(end)
     expect(toTaskEnd(result({ outputs: [] }))).toEqual({
@@ -73,7 +73,7 @@ describe('toTaskEnd', () => {
     })
   })
 
-  it('returns the error of a FAILED run', () => {
+  it('toTaskEnd returns the error of a FAILED run', () => {
     const failed = result({ status: 'FAILED', error: 'No model' })
     expect(toTaskEnd(failed)).toEqual({
       status: 'FAILED',
@@ -87,7 +87,7 @@ describe('toTaskEnd', () => {
     ['DEADLINE', 'The run was cancelled: its deadline passed'],
     ['CLIENT_LEFT', 'The run was cancelled: its client left'],
     ['CALLER', 'The run was cancelled'],
-  ] as const)('names the cause %s of a cancel', (cause, error) => {
+  ] as const)('toTaskEnd names the cause %s of a cancel', (cause, error) => {
     const cancelled = result({ status: 'CANCELLED', cancel: { cause } })
     expect(toTaskEnd(cancelled)).toEqual({ status: 'FAILED', error, durationMs: 7 })
   })
@@ -100,7 +100,7 @@ describe('toPeerRefusal', () => {
     ['NOT_CONFIGURED', 503, 'REJECTED'],
     ['TOOL_EXECUTION_FAILED', 500, 'FAILED'],
     ['INTERNAL', 500, 'FAILED'],
-  ] as const)('maps %s with the status %i to %s', (error, status, word) => {
+  ] as const)('toPeerRefusal maps %s with the status %i to %s', (error, status, word) => {
     const refused = toPeerRefusal(
       { status, body: { error, message: 'Why' } },
       { type: 'tool_request', requestId: 'r', from: 'kitchen', tool: 'x' },
@@ -113,7 +113,7 @@ describe('toPeerRefusal', () => {
     })
   })
 
-  it('answers a task request with a task response', () => {
+  it('toPeerRefusal answers a task request with a task response', () => {
     const refused = toPeerRefusal(
       { status: 400, body: { error: 'BAD_REQUEST', message: 'Why' } },
       { type: 'task_request', requestId: 'r', from: 'kitchen', task: 'x' },

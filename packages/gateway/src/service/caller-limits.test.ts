@@ -5,14 +5,14 @@ import { toRunBudget, describeExceededLimit, readLimits, resolveLimits } from '.
 
 const NOW = 1_000
 
-it('reads no limits from metadata without limits', () => {
+it('The reader of caller limits reads no limits from metadata without limits', () => {
   const none = { ok: true, limits: {} }
   expect(readLimits(undefined)).toEqual(none)
   expect(readLimits({ other: 1 })).toEqual(none)
   expect(toRunBudget({ deadline_ms: 5 })).toEqual({})
 })
 
-it('reads limits, and uses those on cost and tokens as the budget of a run', () => {
+it('The reader of caller limits reads limits, and uses those on cost and tokens as the budget of a run', () => {
   const limits = { max_cost_usd: 0.5, max_tokens: 5, deadline_ms: 1.5 }
   expect(readLimits({ [USAGE_EXTENSION]: { ...limits, more: 'x' } })).toMatchObject({
     ok: true,
@@ -22,7 +22,7 @@ it('reads limits, and uses those on cost and tokens as the budget of a run', () 
   expect(toRunBudget(limits)).toEqual({ budget, isAllowance: true })
 })
 
-it('reports every invalid limit by its path in the metadata', () => {
+it('The reader of caller limits reports every invalid limit by its path in the metadata', () => {
   const read = readLimits({ [USAGE_EXTENSION]: { max_cost_usd: '1', deadline_ms: 0 } })
   const place = `/${USAGE_EXTENSION.replaceAll('/', '~1')}`
   expect(read).toMatchObject({
@@ -31,18 +31,18 @@ it('reports every invalid limit by its path in the metadata', () => {
   })
 })
 
-it('sets no limit if none is given', () => {
+it('The reader of caller limits sets no limit if none is given', () => {
   const limits = resolveLimits({}, NOW)
   expect(limits).toEqual({ maxCostUsd: Infinity, maxTokens: Infinity, deadlineAt: Infinity })
   const usage = { knownCostUsd: 1e9, tokens: 1e12 }
   expect(describeExceededLimit(limits, usage)).toBeUndefined()
 })
 
-it('counts a deadline from now', () => {
+it('The reader of caller limits counts a deadline from now', () => {
   expect(resolveLimits({ deadline_ms: 500 }, NOW).deadlineAt).toBe(NOW + 500)
 })
 
-it('allows usage up to the budget, and counts an unknown cost as 0', () => {
+it('The reader of caller limits allows usage up to the budget, and counts an unknown cost as 0', () => {
   const limits = resolveLimits({ max_cost_usd: 0, max_tokens: 10 }, NOW)
   expect(describeExceededLimit(limits, { tokens: 10 })).toBeUndefined()
   expect(describeExceededLimit(limits, { tokens: 10, knownCostUsd: 0 })).toBeUndefined()

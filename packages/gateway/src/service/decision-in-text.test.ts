@@ -16,7 +16,7 @@ describe('parseDecision', () => {
     'go on',
     'y',
     'APPROVED!',
-  ])('reads "%s" as approval', (text) => {
+  ])('parseDecision reads "%s" as approval', (text) => {
     expect(parseDecision(text)).toEqual({ decision: 'CONTINUE' })
   })
 
@@ -27,16 +27,19 @@ describe('parseDecision', () => {
     ['deny, too long', 'too long'],
     ['reject: shorter,\nplease', 'shorter,\nplease'],
     ['No:\ntwo\nlines', 'two\nlines'],
-  ])('reads "%s" as a rejection with its reason', (text, feedback) => {
+  ])('parseDecision reads "%s" as a rejection with its reason', (text, feedback) => {
     expect(parseDecision(text)).toEqual({
       decision: 'REJECT',
       ...(feedback === undefined ? {} : { feedback }),
     })
   })
 
-  it.each(['exit', 'Exit early', 'exit_early', 'stop!'])('reads "%s" as an early exit', (text) => {
-    expect(parseDecision(text)).toEqual({ decision: 'EXIT_EARLY' })
-  })
+  it.each(['exit', 'Exit early', 'exit_early', 'stop!'])(
+    'parseDecision reads "%s" as an early exit',
+    (text) => {
+      expect(parseDecision(text)).toEqual({ decision: 'EXIT_EARLY' })
+    },
+  )
 
   it.each([
     'no changes in the second part',
@@ -46,7 +49,7 @@ describe('parseDecision', () => {
     'stop the music',
     'nope',
     '',
-  ])('does not read "%s" as a decision', (text) => {
+  ])('parseDecision does not read "%s" as a decision', (text) => {
     expect(parseDecision(text)).toBeUndefined()
   })
 })
@@ -58,7 +61,7 @@ describe('asksQuestion', () => {
     ['CLIENT_TOOL', false],
     ['TASK_INPUT', false],
     ['TASK_OUTPUT', false],
-  ] as const)('of a review of the kind %s is %s', (kind, expected) => {
+  ] as const)('asksQuestion for a review of the kind %s is %s', (kind, expected) => {
     expect(asksQuestion({ kind })).toBe(expected)
   })
 })
@@ -81,14 +84,14 @@ describe('readMessageDecision', () => {
     ...more,
   })
 
-  it('reads an object as the decision, before anything else', () => {
+  it('readMessageDecision reads an object as the decision, before anything else', () => {
     const given = message('no', { object: { decision: 'REJECT', feedback: 'x' }, answer: 'no' })
     for (const review of [output, call, question]) {
       expect(readMessageDecision(given, review)).toEqual({ decision: 'REJECT', feedback: 'x' })
     }
   })
 
-  it('reads an object with a decision as the answer when the schema of the answer has that field', () => {
+  it('readMessageDecision reads an object with a decision as the answer when the schema of the answer has that field', () => {
     const answerSchema = { type: 'object', properties: { decision: { type: 'string' } } }
     const given = message('', { object: { decision: 'MAYBE' }, answer: { decision: 'MAYBE' } })
     expect(readMessageDecision(given, { ...question, answerSchema })).toEqual({
@@ -97,14 +100,14 @@ describe('readMessageDecision', () => {
     })
   })
 
-  it('reports every problem of an object by its path in the request', () => {
+  it('readMessageDecision reports every problem of an object by its path in the request', () => {
     const given = message('approve', { object: { decision: 'MAYBE', feedback: 1 } })
     expect(() => readMessageDecision(given, output)).toThrow(
       /\/message\/decision.*\/message\/feedback/,
     )
   })
 
-  it('reads any text as the answer to the question of a tool, also the words of a decision', () => {
+  it('readMessageDecision reads any text as the answer to the question of a tool, also the words of a decision', () => {
     for (const [answer, revisedOutput] of [
       ['no', 'no'],
       [{ city: 'Bonn' }, '{"city":"Bonn"}'],
@@ -119,7 +122,7 @@ describe('readMessageDecision', () => {
     })
   })
 
-  it('replaces the output with other text, and the input of a tool only with JSON', () => {
+  it('readMessageDecision replaces the output with other text, and the input of a tool only with JSON', () => {
     const edit = (revisedOutput: string) => ({ decision: 'EDIT', revisedOutput })
     expect(readMessageDecision(message(' La la '), output)).toEqual(edit(' La la '))
     const json = message('{"hertz":442}', { toolInput: '{"hertz":442}' })
@@ -127,7 +130,7 @@ describe('readMessageDecision', () => {
     expect(() => readMessageDecision(message('higher'), call)).toThrow('input of the tool as JSON')
   })
 
-  it('rejects blank text', () => {
+  it('readMessageDecision rejects blank text', () => {
     expect(() => readMessageDecision(message(' \n'), output)).toThrow('must not be blank')
   })
 })

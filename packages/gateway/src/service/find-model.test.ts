@@ -25,7 +25,7 @@ async function sharing(shared?: Shared) {
 }
 
 describe('models of other APIs', () => {
-  it('[GW-Z1][GW-Z2] are the ensembles and the other aliases', async () => {
+  it('[GW-Z1][GW-Z2] The models of other APIs are the ensembles and the other aliases', async () => {
     await using all = await sharing()
     expect(listSharedModels(all).map(({ name, owner }) => [name, owner])).toEqual([
       ['choir', 'tutti'],
@@ -36,14 +36,14 @@ describe('models of other APIs', () => {
     expect(() => findSharedModel(all, 'smal')).toThrow(/Did you mean.*small/)
   })
 
-  it('[GW-Z1] are limited to those that are shared', async () => {
+  it('[GW-Z1] The models of other APIs are limited to those that are shared', async () => {
     await using some = await sharing({ ensembles: ['drums'], models: [] })
     expect(listSharedModels(some).map(({ name }) => name)).toEqual(['drums'])
     for (const name of ['choir', 'small'])
       expect(() => findSharedModel(some, name)).toThrow('model')
   })
 
-  it('[GW-Z3][GW-Z4] answer as one task whose text is an input, not a template', async () => {
+  it('[GW-Z3][GW-Z4] The models of other APIs answer as one task whose text is an input, not a template', async () => {
     await using all = await sharing({ ensembles: ['drums'] })
     const schema = { type: 'object' }
     const asked = toModelRun(findSharedModel(all, 'small'), {
@@ -57,7 +57,7 @@ describe('models of other APIs', () => {
     })
   })
 
-  it('[GW-Z1] reads the inputs of an ensemble from the message', async () => {
+  it('[GW-Z1] A model of other APIs reads the inputs of an ensemble from the message', async () => {
     await using all = await sharing()
     const asked = toModelRun(findSharedModel(all, 'choir'), { text: 'Ode' })
     expect(asked).toMatchObject({ ensemble: { name: 'choir' }, inputs: { song: 'Ode' } })

@@ -43,14 +43,14 @@ const ABORT = [
 const LOST = new TuttiError('STORE_UNAVAILABLE', 'The store is away', { retryable: true })
 
 describe('cancelAbandoned', () => {
-  it('cancels the run at once, in the name of the caller', async () => {
+  it('cancelAbandoned cancels the run at once, in the name of the caller', async () => {
     const { asked, outcomes, abandon } = cancelling('READY')
     await abandon()
     expect(asked).toEqual([ABORT])
     expect(outcomes).toEqual([['cancelRun', 'DONE']])
   })
 
-  it('ignores a lost connection while the server stops, but not an explicit cancel', async () => {
+  it('cancelAbandoned ignores a lost connection while the server stops, but not an explicit cancel', async () => {
     const { asked, abandon } = cancelling('DRAINING')
     await abandon()
     expect(asked).toEqual([])
@@ -58,13 +58,13 @@ describe('cancelAbandoned', () => {
     expect(asked).toEqual([['run-1', { ...ABORT[1], cause: 'CALLER' }]])
   })
 
-  it('succeeds when the run has already ended', async () => {
+  it('cancelAbandoned succeeds when the run has already ended', async () => {
     const { asked, abandon } = cancelling('READY', new TuttiError('RUN_COMPLETED', 'It is over'))
     await abandon()
     expect(asked).toHaveLength(1)
   })
 
-  it('retries every second while the store is unavailable', async () => {
+  it('cancelAbandoned retries every second while the store is unavailable', async () => {
     const { asked, clock, abandon } = cancelling('STORE_UNAVAILABLE', LOST, LOST)
     const cancelled = abandon()
     for (const times of [1, 2]) {
@@ -75,7 +75,7 @@ describe('cancelAbandoned', () => {
     expect(asked).toEqual([ABORT, ABORT, ABORT])
   })
 
-  it('stops when a retry cannot succeed', async () => {
+  it('cancelAbandoned stops when a retry cannot succeed', async () => {
     const { asked, abandon } = cancelling('READY', new Error('A fault'))
     await abandon()
     expect(asked).toHaveLength(1)
@@ -112,7 +112,7 @@ function enforcing(reads: readonly (Error | readonly object[])[], state = 'READY
 describe('enforceLimits', () => {
   const turn = { type: 'llm_iteration_completed', inputTokens: 1, outputTokens: 1 }
 
-  it('cancels a run once, when the sum of its calls exceeds the limit', async () => {
+  it('enforceLimits cancels a run once, when the sum of its calls exceeds the limit', async () => {
     const within = enforcing([[turn, { type: 'token' }]])
     await within.done
     expect(within.cancelled).toEqual([])
@@ -121,7 +121,7 @@ describe('enforceLimits', () => {
     expect(over.cancelled).toEqual(['run-1'])
   })
 
-  it('reads the events again from the first one after a failed read', async () => {
+  it('enforceLimits reads the events again from the first one after a failed read', async () => {
     const { done, cancelled, clock, reads } = enforcing([LOST, [turn], [turn, turn]])
     await clock.advance(999)
     expect(reads()).toBe(1)
@@ -133,7 +133,7 @@ describe('enforceLimits', () => {
   it.each([
     [new Error('A fault'), 'READY'],
     [LOST, 'DRAINING'],
-  ])('stops after %s while %s', async (error, state) => {
+  ])('enforceLimits stops after %s while %s', async (error, state) => {
     const { done, reads, clock } = enforcing([error, [turn, turn]], state)
     await done
     expect([reads(), clock.pending]).toEqual([1, 0])

@@ -26,12 +26,12 @@ describe('parseInputs', () => {
     ['no text, where nothing is needed', none, undefined, {}],
     ['blank text, where nothing is needed', none, ' \n', {}],
     ['an empty object, where nothing is needed', none, '{}', {}],
-  ])('accepts %s', (_title, asked, text, inputs) => {
+  ])('parseInputs accepts %s', (_title, asked, text, inputs) => {
     expect(parseInputs(asked, text)).toEqual(inputs)
   })
 
   it.each([undefined, '', ' \t'])(
-    'rejects blank text if one variable needs a value: %j',
+    'parseInputs rejects blank text if one variable needs a value: %j',
     (text) => {
       expect(() => parseInputs(one, text)).toThrow(
         'Invalid text for "trip": /song is required: a task uses this template variable',
@@ -39,19 +39,19 @@ describe('parseInputs', () => {
     },
   )
 
-  it('rejects text for several variables, and reports the required inputs', () => {
+  it('parseInputs rejects text for several variables, and reports the required inputs', () => {
     expect(() => parseInputs(two, 'Ode to Joy')).toThrow(
       'Invalid text for "trip": must be a JSON object of strings with the fields song, hall',
     )
   })
 
-  it('rejects text if there is no variable', () => {
+  it('parseInputs rejects text if there is no variable', () => {
     expect(() => parseInputs(none, 'Ode')).toThrow(
       'Invalid text for "trip": must be empty: no task has a template variable',
     )
   })
 
-  it('reports every problem of an object', () => {
+  it('parseInputs reports every problem of an object', () => {
     expect(() => parseInputs(two, '{"hall":7,"key":null}')).toThrow(
       expect.objectContaining({
         code: 'BAD_REQUEST',
@@ -66,7 +66,7 @@ describe('parseInputs', () => {
     )
   })
 
-  it('takes no value from an inherited property', () => {
+  it('parseInputs takes no value from an inherited property', () => {
     const odd = trip('Sing {constructor}')
     expect(parseInputs(odd, '{}')).toEqual({ constructor: '{}' })
     expect(() => parseInputs(trip('{toString} {song}'), '{"song":"a"}')).toThrow('/toString')

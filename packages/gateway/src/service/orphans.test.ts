@@ -61,7 +61,7 @@ interface Setup {
 }
 
 describe('[GW-G7] an orphan of a shared store', () => {
-  it('is cancelled once, when the process of its client has had no lease at two checks', async () => {
+  it('An orphan of a shared store is cancelled once, when the process of its client has had no lease at two checks', async () => {
     const { check, cancelled, alive } = setUp(
       { a: 'dead', b: 'living', c: 'own', d: undefined },
       { alive: new Set(['living']) },
@@ -76,7 +76,7 @@ describe('[GW-G7] an orphan of a shared store', () => {
     expect(cancelled).toEqual(['a', 'b'])
   })
 
-  it('is not cancelled if the process gets its lease between the checks', async () => {
+  it('An orphan of a shared store is not cancelled if the process gets its lease between the checks', async () => {
     const { check, cancelled, alive } = setUp({ a: 'starting' })
     await check()
     alive.add('starting')
@@ -86,7 +86,7 @@ describe('[GW-G7] an orphan of a shared store', () => {
     expect(cancelled).toEqual([])
   })
 
-  it('is not cancelled if its client knows a call of it, if it has left this process, or after a stop', async () => {
+  it('An orphan of a shared store is not cancelled if its client knows a call of it, if it has left this process, or after a stop', async () => {
     const known = { type: 'review_requested', kind: 'CLIENT_TOOL' } as const
     const first = setUp({ a: 'dead', b: 'dead' }, { events: { a: [known] } })
     first.tell({ kind: 'released', runId: 'b', end: 'lost' })

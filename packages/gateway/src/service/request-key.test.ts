@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { toCacheKey, toRequestKey } from './request-key.ts'
 
 describe('toRequestKey and toCacheKey', () => {
-  it('return the same short ASCII key for the same texts', () => {
+  it('toRequestKey and toCacheKey return the same short ASCII key for the same texts', () => {
     expect(toRequestKey('kitchen', 'r')).toBe(toRequestKey('kitchen', 'r'))
     for (const text of ['r', 'x'.repeat(100_000), '\0 ü 😀', '']) {
       expect(toRequestKey('kitchen', text)).toMatch(/^peer-[0-9a-f]{64}$/)
@@ -11,7 +11,7 @@ describe('toRequestKey and toCacheKey', () => {
     }
   })
 
-  it('return different keys for texts that are split differently', () => {
+  it('toRequestKey and toCacheKey return different keys for texts that are split differently', () => {
     expect(toRequestKey('ab', 'c')).not.toBe(toRequestKey('a', 'bc'))
     const keys = [
       { ensemble: 'ab', cacheKey: 'c' },

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { toUsageMetadata } from './usage-metadata.ts'
 
 describe('toUsageMetadata', () => {
-  it('returns the totals and the cost since an earlier usage, and omits an unknown cost', () => {
+  it('toUsageMetadata returns the totals and the cost since an earlier usage, and omits an unknown cost', () => {
     const before = { ...NO_RUN_USAGE, tokens: 1, knownCostUsd: 1, hasUnknownCost: false }
     const now = { ...NO_RUN_USAGE, tokens: 5, knownCostUsd: 3, hasUnknownCost: false }
     const totals = { total_tokens: 5, total_cost_usd: 3 }

@@ -65,7 +65,7 @@ function measure(signal: AbortSignal = new AbortController().signal) {
 }
 
 describe('[GW-G8] the working time of a run', () => {
-  it('passes while the run works', async () => {
+  it('The working time of a run passes while the run works', async () => {
     const { emit, advance, outcome } = measure()
     await emit(started)
     await advance(29_999)
@@ -74,7 +74,7 @@ describe('[GW-G8] the working time of a run', () => {
     expect(outcome()).toBe(true)
   })
 
-  it('does not pass while a person decides, and continues with the rest afterwards', async () => {
+  it('The working time of a run does not pass while a person decides, and continues with the rest afterwards', async () => {
     const { emit, advance, outcome, countdown } = measure()
     await emit(started)
     await advance(10_000)
@@ -88,14 +88,14 @@ describe('[GW-G8] the working time of a run', () => {
     expect(outcome()).toBe(true)
   })
 
-  it('passes while only the client of the run executes a call', async () => {
+  it('The working time of a run passes while only the client of the run executes a call', async () => {
     const { emit, advance, outcome } = measure()
     await emit(started, asked('CLIENT_TOOL'))
     await advance(30_000)
     expect(outcome()).toBe(true)
   })
 
-  it('is not exceeded by a run that ends, or whose deadline is replaced', async () => {
+  it('The working time of a run is not exceeded by a run that ends, or whose deadline is replaced', async () => {
     const ended = measure()
     await ended.emit(started)
     ended.end()

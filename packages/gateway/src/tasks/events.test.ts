@@ -41,7 +41,7 @@ const result = (fields: object = {}) => ({
 })
 
 describe('[GW-A1] the usage', () => {
-  it('is reported for each call and in total, without unknown costs', () => {
+  it('The usage of a task is reported for each call and in total, without unknown costs', () => {
     const call = (costUsd?: number, tokens = 3) => ({
       type: 'llm_iteration_completed' as const,
       taskName: 'a',
@@ -61,7 +61,7 @@ describe('[GW-A1] the usage', () => {
     expect(lines.at(-1)?.end).not.toHaveProperty('cost_usd')
   })
 
-  it('includes other agents that a tool called', () => {
+  it('The usage includes other agents that a tool called', () => {
     const call = { type: 'agent_tool_progress' as const, taskName: 'a' }
     const used = { ...call, cost_usd: 0.5, input_tokens: 2, output_tokens: 3 }
     const [first, second, third] = updatesFor([used, call, result()])
@@ -72,7 +72,7 @@ describe('[GW-A1] the usage', () => {
 })
 
 describe('[GW-A2] the end', () => {
-  it('contains the last output, and all outputs as artifacts with their validated values', () => {
+  it('The end of a task contains the last output, and all outputs as artifacts with their validated values', () => {
     const done = {
       type: 'task_completed' as const,
       taskName: 'b',
@@ -114,12 +114,15 @@ describe('[GW-A2] the end', () => {
     ],
     [{ code: 'toString' }, { error: 'toString', retryable: false }],
     [{}, { error: 'TASK_FAILED' }],
-  ])('reports the reason of a failure with %j, and whether to retry', (fields, why) => {
-    const [last] = updatesFor([result({ status: 'FAILED', ...fields })])
-    expect(last?.end).toMatchObject({ status: 'failed', output: null, ...why })
-  })
+  ])(
+    'The end of a task reports the reason of a failure with %j, and whether to retry',
+    (fields, why) => {
+      const [last] = updatesFor([result({ status: 'FAILED', ...fields })])
+      expect(last?.end).toMatchObject({ status: 'failed', output: null, ...why })
+    },
+  )
 
-  it('reports the limit that caused a cancel, if there was one', () => {
+  it('The end of a task reports the limit that caused a cancel, if there was one', () => {
     const cancelled = result({ status: 'CANCELLED' })
     const [plain] = updatesFor([cancelled])
     expect(plain?.end).toMatchObject({
@@ -132,14 +135,14 @@ describe('[GW-A2] the end', () => {
     expect(over?.end?.message).toBe('0 tokens')
   })
 
-  it('is reported at once, with the first open review', () => {
+  it('The end of a task is reported at once, with the first open review', () => {
     const [first, second] = updatesFor([asks('r1'), asks('r2')])
     expect(first?.end).toMatchObject({ status: 'input-required', reviewId: 'r1' })
     expect(second?.end).toMatchObject({ reviewId: 'r1' })
   })
 
   it.each(['review_decided', 'review_timed_out', 'review_withdrawn'] as const)(
-    'ignores a review that is closed by %s',
+    'The end of a task ignores a review that is closed by %s',
     (type) => {
       const ends = updatesFor(
         [asks('r1'), { type, reviewId: 'r1' }, { type: 'task_started' }, asks('r2')],
@@ -149,7 +152,7 @@ describe('[GW-A2] the end', () => {
     },
   )
 
-  it('contains an earlier open review if it is requested', () => {
+  it('The end of a task contains an earlier open review if it is requested', () => {
     const ends = updatesFor([asks('r1'), { type: 'task_started' }, { type: 'task_started' }], {
       stopFrom: 2,
     }).map(({ end }) => end?.reviewId)
@@ -197,12 +200,12 @@ describe('[GW-A3] taskLines', () => {
       { type: 'task_started', ...at },
       { type: 'task_started', task: 'a', attempt: 2 },
     ],
-  ] as const)('reports %j', (event, line) => {
+  ] as const)('taskLines reports %j', (event, line) => {
     expect(updatesFor([event])).toEqual([{ line: { status: 'working', ...line } }])
   })
 
   it.each(['run_queued', 'ensemble_started', 'task_input', 'llm_iteration_started'] as const)(
-    'ignores %s',
+    'taskLines ignores %s',
     (type) => {
       expect(updatesFor([{ type, tasks: [] }])).toEqual([{}])
     },

@@ -15,11 +15,11 @@ it.each([
   ['[1]', '[1]'],
   ['true', 'true'],
   ['{"a":"b"}', '{"a":"b"}'],
-])('reads the text %s as %j', (text, said) => {
+])('The tasks request reader reads the text %s as %j', (text, said) => {
   expect(readMessage([{ text }])).toMatchObject({ raw: text, text: said })
 })
 
-it('reads an object as an object, but not a list or a text', () => {
+it('The tasks request reader reads an object as an object, but not a list or a text', () => {
   expect(readMessage([{ text: '{"a":1}' }]).object).toEqual({ a: 1 })
   expect(readMessage([{ data: { a: 1 } }])).toEqual({
     raw: '{"a":1}',
@@ -30,7 +30,7 @@ it('reads an object as an object, but not a list or a text', () => {
   expect(readMessage([{ text: '"{}"' }])).not.toHaveProperty('object')
 })
 
-it('joins several parts with newlines', () => {
+it('The tasks request reader joins several parts with newlines', () => {
   expect(readMessage([{ text: 'a' }, { data: [1] }, { text: '' }]).text).toBe('a\n[1]\n')
   expect(readMessage([])).toEqual({ raw: '', text: '' })
 })
@@ -48,12 +48,12 @@ const decide = (text: string, review: ReviewAsked) =>
   readTasksDecision(readMessage([{ text }]), review)
 
 describe('readTasksDecision for a text', () => {
-  it('reads the text inside quotes', () => {
+  it('readTasksDecision reads a text inside quotes', () => {
     expect(decide('"lgtm"', AFTER)).toEqual({ decision: 'CONTINUE' })
     expect(decide('no changes', AFTER)).toEqual({ decision: 'EDIT', revisedOutput: 'no changes' })
   })
 
-  it('reads the new input of a tool, as a JSON string if it is not JSON', () => {
+  it('readTasksDecision reads the text of a tool review as the new input, as a JSON string if it is not JSON', () => {
     expect(decide('{"hertz":442}', CALL)).toEqual({
       decision: 'EDIT',
       revisedOutput: '{"hertz":442}',
@@ -62,24 +62,27 @@ describe('readTasksDecision for a text', () => {
     expect(decide('"higher"', CALL)).toEqual({ decision: 'EDIT', revisedOutput: '"higher"' })
   })
 
-  it.each(['yes', 'no', '"no"', 'stop'])('reads %j as the answer to a question', (text) => {
-    expect(decide(text, { ...CALL, kind: 'QUESTION' })).toEqual({
-      decision: 'EDIT',
-      revisedOutput: text.replaceAll('"', ''),
-    })
-  })
+  it.each(['yes', 'no', '"no"', 'stop'])(
+    'readTasksDecision reads %j as the answer to a question',
+    (text) => {
+      expect(decide(text, { ...CALL, kind: 'QUESTION' })).toEqual({
+        decision: 'EDIT',
+        revisedOutput: text.replaceAll('"', ''),
+      })
+    },
+  )
 
-  it('reads a word as a decision after a task, which has no input', () => {
+  it('readTasksDecision reads a word as a decision after a task, which has no input', () => {
     expect(decide('yes', AFTER)).toEqual({ decision: 'CONTINUE' })
   })
 
-  it.each(['', ' \n', '{}', 'null', '""'])('rejects %j as blank', (text) => {
+  it.each(['', ' \n', '{}', 'null', '""'])('readTasksDecision rejects %j as blank', (text) => {
     expect(() => decide(text, AFTER)).toThrow('must not be blank')
   })
 })
 
 describe('readTasksDecision for an object', () => {
-  it('accepts the decision of the object, and reports every problem', () => {
+  it('readTasksDecision accepts the decision of an object, and reports every problem', () => {
     expect(decide('{"decision":"REJECT","feedback":"x"}', AFTER)).toEqual({
       decision: 'REJECT',
       feedback: 'x',
@@ -89,7 +92,7 @@ describe('readTasksDecision for an object', () => {
     )
   })
 
-  it('reads an object without a decision as a text', () => {
+  it('readTasksDecision reads an object without a decision as a text', () => {
     expect(decide('{"a":1}', AFTER)).toEqual({ decision: 'EDIT', revisedOutput: '{"a":1}' })
   })
 })

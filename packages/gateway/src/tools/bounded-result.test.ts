@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { limitResult, MAX_ANSWER_LENGTH } from './bounded-result.ts'
 
 describe('limitResult', () => {
-  it('returns a result within the limit unchanged', () => {
+  it('limitResult returns a result within the limit unchanged', () => {
     expect(limitResult(ToolResult.success('714', { value: 714 }))).toEqual({
       status: 'SUCCESS',
       output: '714',
@@ -17,13 +17,13 @@ describe('limitResult', () => {
     })
   })
 
-  it('keeps falsy values', () => {
+  it('limitResult keeps falsy values', () => {
     for (const structured of [0, false, '', null]) {
       expect(limitResult(ToolResult.success('x', structured))).toMatchObject({ structured })
     }
   })
 
-  it('truncates text beyond the limit and reports its length', () => {
+  it('limitResult truncates text beyond the limit and reports its length', () => {
     expect(limitResult(ToolResult.success('12345'), 5).output).toBe('12345')
     expect(limitResult(ToolResult.success('123456'), 5).output).toBe(
       '12345\n[truncated: 6 characters in full]',
@@ -33,13 +33,13 @@ describe('limitResult', () => {
     )
   })
 
-  it('has a default limit of a million characters', () => {
+  it('limitResult has a default limit of a million characters', () => {
     const output = 'x'.repeat(MAX_ANSWER_LENGTH)
     expect(limitResult(ToolResult.success(output))).toEqual({ status: 'SUCCESS', output })
     expect(limitResult(ToolResult.success(`${output}x`)).output).toContain('[truncated: 1000001')
   })
 
-  it('omits a value whose JSON exceeds the limit, and reports it', () => {
+  it('limitResult omits a value whose JSON exceeds the limit, and reports it', () => {
     const fits = ToolResult.success('a', '123')
     expect(limitResult(fits, 5)).toEqual({ status: 'SUCCESS', output: 'a', structured: '123' })
     expect(limitResult(ToolResult.success('a', '1234'), 5)).toEqual({
@@ -52,7 +52,7 @@ describe('limitResult', () => {
     ['a circle', circle()],
     ['a big integer', { count: 10n }],
     ['a function', () => 1],
-  ])('omits %s, which is not JSON', (_title, structured) => {
+  ])('limitResult omits %s, which is not JSON', (_title, structured) => {
     expect(limitResult({ success: true, output: 'a', structured })).toEqual({
       status: 'SUCCESS',
       output: 'a\n[structured result omitted: not JSON]',

@@ -7,19 +7,19 @@ const text = { name: 'say', kind: 'text' } as const
 
 describe('toInvocationArguments', () => {
   it.each(['What is 42 * 17?', '', ' ', '{"input":"a"}', '42', 'null'])(
-    'passes a text to a text tool unchanged: %j',
+    'toInvocationArguments passes a text to a text tool unchanged: %j',
     (input) => {
       expect(toInvocationArguments(text, input)).toEqual({ ok: true, value: input })
     },
   )
 
-  it('passes an object to either kind of tool unchanged', () => {
+  it('toInvocationArguments passes an object to either kind of tool unchanged', () => {
     const input = { input: 'a', more: [1] }
     expect(toInvocationArguments(text, input)).toEqual({ ok: true, value: input })
     expect(toInvocationArguments(typed, input)).toEqual({ ok: true, value: input })
   })
 
-  it('parses the JSON text of an object for a typed tool', () => {
+  it('toInvocationArguments parses the JSON text of an object for a typed tool', () => {
     expect(toInvocationArguments(typed, ' {"hertz": 440} ')).toEqual({
       ok: true,
       value: { hertz: 440 },
@@ -35,7 +35,7 @@ describe('toInvocationArguments', () => {
     ['A above middle C', 'not JSON ('],
     ['', 'not JSON ('],
     ['{"hertz": 440', 'not JSON ('],
-  ])('rejects any other text for a typed tool: %j', (input, why) => {
+  ])('toInvocationArguments rejects any other text for a typed tool: %j', (input, why) => {
     expect(toInvocationArguments(typed, input)).toEqual({
       ok: false,
       problems: [

@@ -38,13 +38,13 @@ describe('[GW-K10] the reasoning of a completion', () => {
   const answered = (reasoning: string, fields: object = {}) =>
     event('llm_iteration_completed', { reasoning, ...fields })
 
-  it('is streamed apart from the text', () => {
+  it('The reasoning of a completion is streamed apart from the text', () => {
     const events = [turn, thought('Let me '), thought('see.'), token('La'), answered('Let me see.')]
     expect(reasoningOf(...events, done('La'))).toEqual(['Let me ', 'see.'])
     expect(textsOf(true, ...events, done('La'))).toEqual(['La'])
   })
 
-  it('continues when a turn begins again with the same reasoning, else follows as a whole', () => {
+  it('The reasoning of a completion continues when a turn begins again with the same reasoning, else follows as a whole', () => {
     const half = [turn, thought('Let me'), turn]
     const same = [...half, thought('Let'), thought(' me see'), answered('Let me see')]
     expect(reasoningOf(...same)).toEqual(['Let me', ' see'])
@@ -52,7 +52,7 @@ describe('[GW-K10] the reasoning of a completion', () => {
     expect(reasoningOf(...other)).toEqual(['Let me', '\n\nHm'])
   })
 
-  it('has an empty line between the turns', () => {
+  it('The reasoning of a completion has an empty line between the turns', () => {
     const toolRequests = [{ name: 'tune', arguments: '{}', id: 'a' }]
     const first = [turn, thought('One'), answered('One', { toolRequests })]
     expect(reasoningOf(...first, turn, thought('One more'), answered('One more'))).toEqual([
@@ -61,7 +61,7 @@ describe('[GW-K10] the reasoning of a completion', () => {
     ])
   })
 
-  it('counts as a part of the output tokens', () => {
+  it('The reasoning of a completion counts as a part of the output tokens', () => {
     const completion = new Completion({ answered: [], streamsText: true })
     const counts = { inputTokens: 3, outputTokens: 9, reasoningTokens: 7 }
     completion.take(event('llm_iteration_completed', counts))
@@ -92,22 +92,22 @@ it('[GW-K3] The usage of the second completion of a run does not include that of
 })
 
 describe('the text of a completion', () => {
-  it('[GW-K4] continues the sent text when a turn begins again with the same text', () => {
+  it('[GW-K4] The text of a completion continues the sent text when a turn begins again with the same text', () => {
     const events = [turn, token('La'), turn, token('L'), token('a'), token(' la'), done('La la')]
     expect(textsOf(true, ...events)).toEqual(['La', ' la'])
   })
 
-  it('[GW-K4] ends with the output if it is not the text that was sent', () => {
+  it('[GW-K4] The text of a completion ends with the output if it is not the text that was sent', () => {
     const events = [turn, token('La'), turn, token('Lu'), token(' lu'), done('Lu lu')]
     expect(textsOf(true, ...events)).toEqual(['La', '\n\nLu lu'])
   })
 
-  it('[GW-K4] is only the output with a response format', () => {
+  it('[GW-K4] The text of a completion is only the output with a response format', () => {
     const events = [turn, token('{'), turn, token('{}'), done('{}')]
     expect(textsOf(false, ...events)).toEqual(['{}'])
   })
 
-  it('[GW-K12] has the text before calls of the server as reasoning, streamed or not', () => {
+  it('[GW-K12] The text of a completion has the text before calls of the server as reasoning, streamed or not', () => {
     const called = event('llm_iteration_completed', {
       toolRequests: [{ name: 'tune', arguments: '{}', id: 'a' }],
     })
@@ -122,7 +122,7 @@ describe('the text of a completion', () => {
     }
   })
 
-  it('[GW-K12] has the text before calls of the client as content', () => {
+  it('[GW-K12] The text of a completion has the text before calls of the client as content', () => {
     const called = event('llm_iteration_completed', {
       toolRequests: [{ name: 'look', arguments: '{}', id: 'a' }],
     })

@@ -87,7 +87,7 @@ function reasoningOf({ responses }: ReturnType<typeof fold>): readonly (readonly
     )
 }
 
-it('[GW-N19] sends reasoning as an item with a summary before the message', () => {
+it('[GW-N19] A Responses stream sends reasoning as an item with a summary before the message', () => {
   const folded = fold([
     ...START,
     started,
@@ -123,7 +123,7 @@ it('[GW-N19] sends reasoning as an item with a summary before the message', () =
   expect(usage?.output_tokens_details).toEqual({ reasoning_tokens: 2 })
 })
 
-it('[GW-N19] has no reasoning of a turn that begins again, nor of a failed attempt', () => {
+it('[GW-N19] A Responses stream has no reasoning of a turn that begins again, nor of a failed attempt', () => {
   const half = [started, thought('Half'), token('Ye')]
   const again = [failed, started, thought('Whole'), token('Yes'), turn('Yes')]
   const restarted = fold([...START, ...half, ...again, ...end('Yes')])
@@ -137,17 +137,17 @@ it('[GW-N19] has no reasoning of a turn that begins again, nor of a failed attem
   expect(reasoningOf(repeated)).toEqual([['completed', 'Second']])
 })
 
-it('[GW-N19] has the reasoning of a cancelled run as incomplete', () => {
+it('[GW-N19] A Responses stream has the reasoning of a cancelled run as incomplete', () => {
   const cancelled = { type: 'run_result', status: 'CANCELLED', outputs: [] }
   const folded = fold([...START, started, thought('Half'), cancelled])
   expect(reasoningOf(folded)).toEqual([['incomplete', 'Half']])
 })
 
-it('[GW-N19] has the reasoning that is being written', () => {
+it('[GW-N19] A Responses stream has the reasoning that is being written', () => {
   expect(reasoningOf(fold([...START, started, thought('Half')]))).toEqual([['in_progress', 'Half']])
 })
 
-it('[GW-N3] sends the rest of a text that begins again as before', () => {
+it('[GW-N3] A Responses stream sends the rest of a text that begins again as before', () => {
   const folded = fold([
     ...START,
     started,
@@ -163,7 +163,7 @@ it('[GW-N3] sends the rest of a text that begins again as before', () => {
   expect(textsOf(folded)).toEqual(['Hello you'])
 })
 
-it('[GW-N3] sends a text that begins again differently as another message', () => {
+it('[GW-N3] A Responses stream sends a text that begins again differently as another message', () => {
   const folded = fold([
     ...START,
     started,
@@ -184,12 +184,12 @@ it('[GW-N3] sends a text that begins again differently as another message', () =
   expect(done).toEqual(['incomplete', 'completed'])
 })
 
-it('[GW-N4] sends the output where it differs from the text', () => {
+it('[GW-N4] A Responses stream sends the output where it differs from the text', () => {
   const folded = fold([...START, started, turn('Draft'), ...end('Edited')])
   expect(textsOf(folded)).toEqual(['Edited'])
 })
 
-it('[GW-N1] ends a response where the run waits, and begins the next one after the last decision', () => {
+it('[GW-N1] A Responses stream ends a response where the run waits, and begins the next one after the last decision', () => {
   const calls = ['a', 'b'].map((id) => ({ id, name: 'look', arguments: '{}' }))
   const reviews = calls.map(({ id }) => ({
     type: 'review_requested',
@@ -231,7 +231,7 @@ it('[GW-N1] ends a response where the run waits, and begins the next one after t
   expect(next.at(-1)?.event.type).toBe('response.completed')
 })
 
-it('[GW-N6] ends as incomplete when the output task accepts an answer that was cut', () => {
+it('[GW-N6] A Responses stream ends as incomplete when the output task accepts an answer that was cut', () => {
   const [completed, ...rest] = end('Half of')
   const cut = { ...completed, finishReason: 'length' }
   const { responses } = fold([...START, token('Half of'), turn('Half of'), cut, ...rest])
