@@ -47,7 +47,7 @@ describe('an amount from outside', () => {
     expect(readCostUsd(value)).toBe(cost)
   })
 
-  it('never makes a sum larger than the maximum', () => {
+  it('An amount from outside never makes a sum larger than the maximum', () => {
     expect(addAmounts(1, 2)).toBe(3)
     expect(addAmounts(MAX_AMOUNT, MAX_AMOUNT)).toBe(MAX_AMOUNT)
     expect(addAmounts(0.1, 0.2)).toBeCloseTo(0.3)

@@ -5,12 +5,12 @@ import { backoffMs, withJitter } from './backoff.ts'
 const LIMITS = { firstMs: 250, maxMs: 10_000 }
 
 describe('backoffMs', () => {
-  it('doubles the first delay up to the limit', () => {
+  it('backoffMs doubles the first delay up to the limit', () => {
     const delays = [0, 1, 2, 3, 4, 5, 6, 7].map((retry) => backoffMs(retry, LIMITS))
     expect(delays).toEqual([250, 500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000])
   })
 
-  it('randomizes the share that is set, also of the limit', () => {
+  it('backoffMs randomizes the share that is set, also of the limit', () => {
     const delayMs = (retry: number, random: number) =>
       backoffMs(retry, { ...LIMITS, jitter: 0.5, random: () => random })
     expect(delayMs(0, 0)).toBe(125)
@@ -19,15 +19,15 @@ describe('backoffMs', () => {
     expect(delayMs(8, 0)).toBe(5_000)
   })
 
-  it('stays at the limit however many retries there were', () => {
+  it('backoffMs stays at the limit however many retries there were', () => {
     expect(backoffMs(1_000_000, LIMITS)).toBe(10_000)
   })
 
-  it('never exceeds the limit, also if the first delay is above it', () => {
+  it('backoffMs never exceeds the limit, also if the first delay is above it', () => {
     expect(backoffMs(0, { firstMs: 500, maxMs: 100 })).toBe(100)
   })
 
-  it('is random by default when it has a random share', () => {
+  it('backoffMs is random by default when it has a random share', () => {
     const delays = new Set(
       Array.from({ length: 20 }, () => backoffMs(0, { firstMs: 1e9, maxMs: 1e9, jitter: 1 })),
     )

@@ -12,7 +12,7 @@ describe('systemClock', () => {
     vi.useRealTimers()
   })
 
-  it('calls once after the delay, and never when stopped before', () => {
+  it('systemClock calls once after the delay, and never when stopped before', () => {
     const called = vi.fn<() => void>()
     const stopped = vi.fn<() => void>()
     systemClock.after(50, called)
@@ -24,7 +24,7 @@ describe('systemClock', () => {
     expect(stopped).not.toHaveBeenCalled()
   })
 
-  it('waits for a delay that one timer cannot hold', () => {
+  it('systemClock waits for a delay that one timer cannot hold', () => {
     const days = 24 * 60 * 60 * 1_000
     const called = vi.fn<() => void>()
     systemClock.after(60 * days, called)
@@ -34,7 +34,7 @@ describe('systemClock', () => {
     expect(called).toHaveBeenCalledOnce()
   })
 
-  it('does not call at once after the longest duration that options allow', () => {
+  it('systemClock does not call at once after the longest duration that options allow', () => {
     const called = vi.fn<() => void>()
     systemClock.after(MAX_DURATION_MS, called)
     vi.advanceTimersByTime(MAX_DURATION_MS - 1)
@@ -43,14 +43,14 @@ describe('systemClock', () => {
     expect(called).toHaveBeenCalledOnce()
   })
 
-  it('reports each of the timers that a long one consists of', () => {
+  it('systemClock reports each of the timers that a long one consists of', () => {
     const started = vi.fn<(timer: unknown) => void>()
     startTimer(2 * 2_147_483_647 + 5, () => undefined, started)
     vi.advanceTimersByTime(2 * 2_147_483_647)
     expect(started).toHaveBeenCalledTimes(3)
   })
 
-  it('never calls after an infinite delay, which can still be stopped', () => {
+  it('systemClock never calls after an infinite delay, which can still be stopped', () => {
     const called = vi.fn<() => void>()
     const stop = systemClock.after(Infinity, called)
     vi.advanceTimersByTime(10_000_000_000)
@@ -59,7 +59,7 @@ describe('systemClock', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('returns the current time and the elapsed time', () => {
+  it('systemClock returns the current time and the elapsed time', () => {
     expect(systemClock.now()).toBe(Date.now())
     const before = systemClock.elapsed()
     vi.advanceTimersByTime(20)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { readCommandBody } from './command-body.ts'
 
 describe('readCommandBody', () => {
-  it('reads the texts of the fields that a command has, and no empty ones', () => {
+  it('readCommandBody reads the texts of the fields that a command has, and no empty ones', () => {
     const texts = { content: '42', priority: 'HIGH', target: '', json: true }
     expect(readCommandBody('inject', texts)).toEqual({
       ok: true,
@@ -11,7 +11,7 @@ describe('readCommandBody', () => {
     })
   })
 
-  it('returns every problem of a body that is invalid', () => {
+  it('readCommandBody returns every problem of a body that is invalid', () => {
     expect(readCommandBody('inject', { priority: 'URGENT' })).toMatchObject({
       ok: false,
       problems: [{ path: '/content' }, { path: '/priority' }],

@@ -4,14 +4,14 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { compileCheck, compiledCheck } from './compiled-check.ts'
 
 describe('compiledCheck', () => {
-  it('compiles a schema once', () => {
+  it('compiledCheck compiles a schema once', () => {
     const schema = Type.String()
     expect(compiledCheck(schema)).toBe(compiledCheck(schema))
     expect(compiledCheck(Type.String())).not.toBe(compiledCheck(schema))
   })
 
   it.each(['toString', 'valueOf', 'hasOwnProperty', 'constructor', '__proto__'])(
-    'ignores an inherited %s, at any depth',
+    'compiledCheck ignores an inherited %s, at any depth',
     (name) => {
       const inner = { type: 'object', properties: JSON.parse(`{"${name}":{"type":"string"}}`) }
       const optional = compiledCheck({ type: 'array', items: inner })
@@ -26,7 +26,7 @@ describe('compiledCheck', () => {
 })
 
 describe('compileCheck', () => {
-  it('resolves a reference among the given ones, and else in the schema itself', () => {
+  it('compileCheck resolves a reference among the given ones, and else in the schema itself', () => {
     const check = compileCheck(
       {
         $defs: { N: { type: 'integer' } },
@@ -40,7 +40,7 @@ describe('compileCheck', () => {
     expect(check(['1', 12])).toBe(false)
   })
 
-  it('ignores inherited fields in the target of a reference', () => {
+  it('compileCheck ignores inherited fields in the target of a reference', () => {
     const check = compileCheck(
       { $ref: 'Inner' },
       { references: { Inner: { required: ['toString'] } } },
@@ -55,7 +55,7 @@ describe('a check without generated code', () => {
     Settings.Reset()
   })
 
-  it('keeps no state from one value to the next', () => {
+  it('A check without generated code keeps no state from one value to the next', () => {
     Settings.Set({ useAcceleration: false })
     const check = compileCheck({
       properties: { a: {} },

@@ -25,13 +25,13 @@ const cancelling = {
 }
 
 describe('decode, of a valid value', () => {
-  it('[PROTO-D2] returns the same value', () => {
+  it('[PROTO-D2] `decode` returns a valid value unchanged', () => {
     const body = { inputs: { topic: 'AI safety' }, runId: 'mine' }
     const decoded = decode(SubmitRunBody, body)
     expect(decoded.ok && decoded.value).toBe(body)
   })
 
-  it('[PROTO-D2] does not coerce', () => {
+  it('[PROTO-D2] `decode` does not coerce a valid value', () => {
     expect(paths(decode(ListRunsQuery, { limit: '10' }))).toEqual(['/limit'])
     expect(paths(decode(SubmitRunBody, { inputs: { year: 2025 } }))).toEqual(['/inputs/year'])
     expect(paths(decode(SubmitRunBody, { options: { verbose: 'true' } }))).toEqual([
@@ -39,14 +39,14 @@ describe('decode, of a valid value', () => {
     ])
   })
 
-  it('accepts any key in a map, also names of inherited properties', () => {
+  it('`decode` accepts any key in a map, also names of inherited properties', () => {
     const body = JSON.parse('{"inputs":{"__proto__":"a","constructor":"b","toString":"c","":"d"}}')
     expect(decode(SubmitRunBody, body).ok).toBe(true)
   })
 })
 
 describe('decode, of an invalid value', () => {
-  it('reports every problem with its path and the expected and given values', () => {
+  it('`decode` reports every problem with its path and the expected and given values', () => {
     expect(
       decode(SubmitRunBody, { inputs: { topic: 42 }, input: {}, tasks: [{ name: 'a' }] }),
     ).toEqual({
@@ -74,20 +74,20 @@ describe('decode, of an invalid value', () => {
     })
   })
 
-  it('checks values under keys with a line break, which a TypeBox record does not', () => {
+  it('`decode` checks values under keys with a line break, which a TypeBox record does not', () => {
     expect(paths(decode(SubmitRunBody, { inputs: { 'a\nb': 1 } }))).toEqual(['/inputs/a\nb'])
   })
 
-  it('rejects an own key "__proto__" as unknown, and an invalid value under it in a map', () => {
+  it('`decode` rejects an own key "__proto__" as unknown, and an invalid value under it in a map', () => {
     const body = JSON.parse('{"__proto__":{"inputs":1},"inputs":{"__proto__":1}}')
     expect(paths(decode(SubmitRunBody, body))).toEqual(['/__proto__', '/inputs/__proto__'])
   })
 
-  it('ignores inherited fields', () => {
+  it('`decode` ignores inherited fields', () => {
     expect(paths(decode(InvokeToolBody, Object.create({ input: 1 })))).toEqual(['/input'])
   })
 
-  it('lists the known types for an unknown one', () => {
+  it('`decode` lists the known types for an unknown one', () => {
     const decoded = decodeClientMessage({ type: 'run_requst', inputs: 5 })
     const known = CLIENT_MESSAGE_TYPES.map((type) => `"${type}"`).join(', ')
     expect(decoded).toEqual({
@@ -103,7 +103,7 @@ describe('decode, of an invalid value', () => {
     })
   })
 
-  it('judges a message by its own type only', () => {
+  it('`decode` judges a message by its own type only', () => {
     expect(paths(decodeServerMessage({ ...cancelling, mode: 'now', seq: -1 }))).toEqual([
       '/mode',
       '/seq',
@@ -127,21 +127,21 @@ describe('decode, of a union whose members refer to definitions of the whole', (
     })),
   }
 
-  it('does not separate a member from the whole', () => {
+  it('`decode` does not separate a member of a union from the definitions of the whole', () => {
     expect(decode(schema, { type: 'b', name: 'x' }).ok).toBe(true)
     expect(paths(decode(schema, { type: 'b', name: 1 }))).toEqual(['/name'])
   })
 })
 
 describe('[PROTO-D1] decode does not throw', () => {
-  it('for a value nested 10,000 levels deep, expected or not', () => {
+  it('`decode` does not throw for a value nested 10,000 levels deep, expected or not', () => {
     const deep = nest(10_000)
     expect(decode(InvokeToolBody, { input: { deep } }).ok).toBe(true)
     expect(paths(decode(SubmitRunBody, { inputs: { topic: deep } }))).toEqual(['/inputs/topic'])
     expect(paths(decodeClientMessage(deep))).toEqual(['/type'])
   })
 
-  it('for a recursive schema with a value 10,000 levels deep', () => {
+  it('`decode` does not throw for a recursive schema with a value 10,000 levels deep', () => {
     const list = Type.Cyclic(
       {
         List: Type.Object({ n: Type.Integer(), next: Type.Union([Type.Ref('List'), Type.Null()]) }),
@@ -158,7 +158,7 @@ describe('[PROTO-D1] decode does not throw', () => {
     expect(paths(decode(list, listOf(200_000, 1)))).toHaveLength(1)
   })
 
-  it('for a getter that throws an error without a readable message', () => {
+  it('`decode` does not throw for a getter that throws an error without a readable message', () => {
     const value = {
       get inputs(): unknown {
         throw Object.defineProperty(new Error('x'), 'message', {
@@ -174,7 +174,7 @@ describe('[PROTO-D1] decode does not throw', () => {
     })
   })
 
-  it('for a cyclic value', () => {
+  it('`decode` does not throw for a cyclic value', () => {
     const cyclic: Record<string, unknown> = {}
     cyclic['inputs'] = cyclic
     expect(decode(SubmitRunBody, cyclic)).toMatchObject({
@@ -185,7 +185,7 @@ describe('[PROTO-D1] decode does not throw', () => {
     })
   })
 
-  it('for a hostile value', () => {
+  it('`decode` does not throw for a hostile value', () => {
     const hostile = new Proxy(
       {},
       {
@@ -200,21 +200,21 @@ describe('[PROTO-D1] decode does not throw', () => {
     })
   })
 
-  it('for a value that is not JSON', () => {
+  it('`decode` does not throw for a value that is not JSON', () => {
     for (const value of [undefined, () => 1, Symbol('s'), 5n, Number.NaN, new Date(0)]) {
       expect(decode(InvokeToolBody, value).ok).toBe(false)
       expect(decode(InvokeToolBody, { input: [value] }).ok).toBe(false)
     }
   })
 
-  it('for an invalid schema', () => {
+  it('`decode` does not throw for an invalid schema', () => {
     const decoded = decode(Type.String({ pattern: '(' }), 'a')
     expect(decoded).toMatchObject({ ok: false, problems: [{ path: '' }] })
   })
 })
 
 describe('decode, of a very large value', () => {
-  it('lists a bounded number of problems and states that there are more', () => {
+  it('`decode` lists a bounded number of problems of a very large value and states that there are more', () => {
     const decoded = decode(SubmitRunBody, { tasks: Array.from({ length: 50_000 }, () => 1) })
     expect(decoded.ok ? [] : decoded.problems).toHaveLength(MAX_PROBLEMS + 1)
     expect(decoded.ok ? undefined : decoded.problems.at(-1)).toEqual({
@@ -223,7 +223,7 @@ describe('decode, of a very large value', () => {
     })
   })
 
-  it('truncates the received value', () => {
+  it('`decode` truncates the received value when it is very large', () => {
     const decoded = decode(SubmitRunBody, { runId: '/'.repeat(100_000) })
     expect(JSON.stringify(decoded).length).toBeLessThan(1000)
   })
@@ -234,7 +234,7 @@ describe('[PROTO-D3] decode without generated code', () => {
     Settings.Reset()
   })
 
-  it('has the same results', () => {
+  it('`decode` without generated code has the same results', () => {
     Settings.Set({ useAcceleration: false })
     // A new schema: another test may have compiled the shared ones.
     const schema = Type.Union([
@@ -253,7 +253,7 @@ describe('[PROTO-D3] decode without generated code', () => {
 describe('instants', () => {
   const instant = (requestedAt: unknown) => decodeLoggedRunEvent({ ...cancelling, requestedAt }).ok
 
-  it('are validated', () => {
+  it('Instants are validated', () => {
     expect(instant('2025-03-15T10:30:00Z')).toBe(true)
     expect(instant('2025-03-15T10:30:00.123456789Z')).toBe(true)
     expect(instant('2025-03-15T12:30:00+02:00')).toBe(true)

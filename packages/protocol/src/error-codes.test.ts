@@ -92,12 +92,12 @@ const FAILURES = [
 ]
 
 describe('ERROR_CODES', () => {
-  it('is pinned with its statuses', () => {
+  it('ERROR_CODES is pinned with its statuses', () => {
     const statuses = Object.entries(ERROR_CODES).map(([code, { status }]) => [code, status])
     expect(Object.fromEntries(statuses)).toEqual(STATUSES)
   })
 
-  it('marks no client error as retryable except a request that was too slow to arrive', () => {
+  it('ERROR_CODES marks no client error as retryable except a request that was too slow to arrive', () => {
     const mistakes = Object.entries(ERROR_CODES).filter(([, { status }]) => status < 409)
     expect(mistakes.filter(([, { retryable }]) => retryable).map(([code]) => code)).toEqual([
       'REQUEST_TIMEOUT',
@@ -106,17 +106,17 @@ describe('ERROR_CODES', () => {
 })
 
 describe('FAILURE_CODES', () => {
-  it('is pinned', () => {
+  it('FAILURE_CODES is pinned', () => {
     expect(Object.keys(FAILURE_CODES)).toEqual(FAILURES)
   })
 
-  it('shares no name with ERROR_CODES', () => {
+  it('FAILURE_CODES shares no name with ERROR_CODES', () => {
     expect(FAILURES.filter(isErrorCode)).toEqual([])
   })
 })
 
 describe('every meaning', () => {
-  it('is one sentence without a full stop', () => {
+  it('Every meaning is one sentence without a full stop', () => {
     for (const { meaning } of [...Object.values(ERROR_CODES), ...Object.values(FAILURE_CODES)]) {
       expect(meaning).toMatch(/^[A-Z].*[^.]$/)
     }
@@ -124,7 +124,7 @@ describe('every meaning', () => {
 })
 
 describe('isErrorCode and isFailureCode', () => {
-  it('recognize their own codes and no inherited names', () => {
+  it('isErrorCode and isFailureCode recognize their own codes and no inherited names', () => {
     expect(isErrorCode('BAD_REQUEST')).toBe(true)
     expect(isErrorCode('MODEL_FAILED')).toBe(false)
     expect(isFailureCode('MODEL_FAILED')).toBe(true)

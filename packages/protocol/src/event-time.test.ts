@@ -15,11 +15,11 @@ describe('eventTime', () => {
       'it was decided',
       { type: 'review_decided', reviewId: 'v', decision: 'CONTINUE', decidedAt: AT },
     ],
-  ])('returns the time at which %s', (_, event) => {
+  ])('eventTime returns the time at which %s', (_, event) => {
     expect(eventTime(event)).toBe(Date.parse(AT))
   })
 
-  it('ignores the expiry, and returns undefined for an event without a time', () => {
+  it('eventTime ignores the expiry, and returns undefined for an event without a time', () => {
     expect(eventTime({ ...DIRECTIVE, expiresAt: AT })).toBeUndefined()
     const silent = { type: 'review_timed_out', reviewId: 'v', action: 'FAIL' } as const
     expect(eventTime(silent)).toBeUndefined()

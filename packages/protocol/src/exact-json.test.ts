@@ -68,7 +68,7 @@ describe('parseExactJson', () => {
       ['\\', 725653563933458432n, '"725653563933458432'],
     ],
     [' [ 725653563933458432 , 1 ] ', [725653563933458432n, 1]],
-  ])('parses %s', (text, value) => {
+  ])('parseExactJson parses %s', (text, value) => {
     expect(parseExactJson(text)).toStrictEqual(value)
   })
 
@@ -83,7 +83,7 @@ describe('parseExactJson', () => {
     '725653563933458432n',
     '725653563933458432"a"',
     '"725653563933458432',
-  ])('rejects %s as JSON.parse does', (text) => {
+  ])('parseExactJson rejects %s as JSON.parse does', (text) => {
     const parse = (): unknown => JSON.parse(text)
     expect(parse).toThrow(SyntaxError)
     let message = ''
@@ -99,17 +99,17 @@ describe('parseExactJson', () => {
     ['{"a":1e400}', 'Numbers must be between ±1.7976931348623157e+308, got 1e400'],
     ['[-1.5E+999]', 'Numbers must be between ±1.7976931348623157e+308, got -1.5E+999'],
     ['1'.repeat(5000), 'Integers can have at most 4096 digits, got 1111'],
-  ])('refuses a number that is out of range', (text, message) => {
+  ])('parseExactJson refuses a number that is out of range', (text, message) => {
     expect(() => parseExactJson(text)).toThrow(message)
   })
 
-  it('keeps a field named __proto__, with a long integer in it', () => {
+  it('parseExactJson keeps a field named __proto__, with a long integer in it', () => {
     const value = parseExactJson('{"__proto__":{"id":725653563933458432}}')
     expect(formatExactJson(value)).toBe('{"__proto__":{"id":725653563933458432}}')
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
   })
 
-  it('[PROTO-XJ4] parses text of exactly as many levels and entries as its limits', () => {
+  it('[PROTO-XJ4] parseExactJson parses text of exactly as many levels and entries as its limits', () => {
     const nested = (depth: number): string =>
       `${'['.repeat(depth)}725653563933458432${']'.repeat(depth)}`
     expect(hasBigInt(parseExactJson(nested(1_000)))).toBe(true)
@@ -123,7 +123,7 @@ describe('parseExactJson', () => {
     )
   })
 
-  it('[PROTO-XJ5] refuses integers beyond 2^53 with too many digits together', () => {
+  it('[PROTO-XJ5] parseExactJson refuses integers beyond 2^53 with too many digits together', () => {
     const list = (length: number): string => `[${'10000000000000000001,'.repeat(length - 1)}1]`
     expect(hasBigInt(parseExactJson(list(15_001)))).toBe(true)
     expect(() => parseExactJson(list(15_002))).toThrow(
@@ -134,7 +134,7 @@ describe('parseExactJson', () => {
     expect(() => parseExactJson(`[${`${'9'.repeat(4096)},`.repeat(80)}1]`)).toThrow(/300000 digits/)
   })
 
-  it('keeps the digits of every integer in every position, and agrees with JSON.parse otherwise', () => {
+  it('parseExactJson keeps the digits of every integer in every position, and agrees with JSON.parse otherwise', () => {
     fc.assert(
       fc.property(json, (text) => {
         const exact = parseExactJson(text)
@@ -158,18 +158,18 @@ function roundAll(value: unknown): unknown {
 }
 
 describe('formatExactJson', () => {
-  it('writes the digits of a bigint as a number', () => {
+  it('formatExactJson writes the digits of a bigint as a number', () => {
     expect(formatExactJson({ id: 725653563933458432n, list: [1n, 2] })).toBe(
       '{"id":725653563933458432,"list":[1,2]}',
     )
   })
 
-  it('returns undefined for a value without a JSON form', () => {
+  it('formatExactJson returns undefined for a value without a JSON form', () => {
     expect(formatExactJson(undefined)).toBeUndefined()
     expect(formatExactJson(() => 1n)).toBeUndefined()
   })
 
-  it('throws for a value that contains itself, with or without a bigint', () => {
+  it('formatExactJson throws for a value that contains itself, with or without a bigint', () => {
     const loop: Record<string, unknown> = { id: 1n }
     loop['self'] = loop
     expect(() => formatExactJson(loop)).toThrow(TypeError)
@@ -177,19 +177,19 @@ describe('formatExactJson', () => {
 })
 
 describe('toPlainJson', () => {
-  it('makes a bigint a number where the number has the same digits, and text otherwise', () => {
+  it('toPlainJson makes a bigint a number where the number has the same digits, and text otherwise', () => {
     expect(toPlainJson({ a: 725653563933458432n, b: [10n ** 18n, 7n, 10n ** 21n] })).toStrictEqual({
       a: '725653563933458432',
       b: [1e18, 7, '1000000000000000000000'],
     })
   })
 
-  it('returns a value without bigint itself', () => {
+  it('toPlainJson returns a value without bigint itself', () => {
     const value = { at: new Date(0) }
     expect(toPlainJson(value)).toBe(value)
   })
 
-  it('never loses a digit', () => {
+  it('toPlainJson never loses a digit', () => {
     fc.assert(
       fc.property(integer, (each) => {
         const plain = toPlainJson([each])
@@ -200,11 +200,11 @@ describe('toPlainJson', () => {
 })
 
 describe('findBigInt', () => {
-  it('returns the path of a bigint', () => {
+  it('findBigInt returns the path of a bigint', () => {
     expect(findBigInt({ a: [1, { 'b/c': 5n }] })).toStrictEqual({ path: '/a/1/b~1c', integer: 5n })
   })
 
-  it('terminates for a value that contains itself', () => {
+  it('findBigInt terminates for a value that contains itself', () => {
     const loop: unknown[] = []
     loop.push(loop, loop)
     expect(findBigInt(loop)).toBeUndefined()

@@ -14,7 +14,7 @@ function sizeOf(value: unknown): { entries: number; depth: number } {
 }
 
 describe('measureJson', () => {
-  it('counts the fields, items and levels of every JSON value', () => {
+  it('measureJson counts the fields, items and levels of every JSON value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), fc.constantFrom(0, 2), (value, indent) => {
         expect(measureJson(JSON.stringify(value, null, indent))).toEqual(
@@ -30,22 +30,25 @@ describe('measureJson', () => {
     ['{"a,[{":"\\",[\\\\"}', 1, 1],
     ['[[],[],{}]', 3, 2],
     ['"[[[["', 0, 0],
-  ])('counts brackets and commas outside of texts: %s', (text, entries, depth) => {
+  ])('measureJson counts brackets and commas outside of texts: %s', (text, entries, depth) => {
     expect(measureJson(text)).toEqual({ entries, depth })
   })
 
-  it.each(['', '{', '"', '"\\', '[,', ']]]', '{"a":"'])('ends for invalid text: %j', (text) => {
-    expect(measureJson(text).entries).toBeLessThan(3)
-  })
+  it.each(['', '{', '"', '"\\', '[,', ']]]', '{"a":"'])(
+    'measureJson ends for invalid text: %j',
+    (text) => {
+      expect(measureJson(text).entries).toBeLessThan(3)
+    },
+  )
 
-  it('measures a megabyte of quotes and backslashes in one pass', () => {
+  it('measureJson measures a megabyte of quotes and backslashes in one pass', () => {
     const text = `"${'\\'.repeat(1_000_000)}"`
     expect(measureJson(text)).toEqual({ entries: 0, depth: 0 })
   })
 })
 
 describe('findJsonExcess', () => {
-  it('names the limit and the number found', () => {
+  it('findJsonExcess names the limit and the number found', () => {
     const list = (length: number) => `[${'1,'.repeat(length - 1)}1]`
     const { maxEntries } = BODY_LIMITS
     expect(findJsonExcess(list(maxEntries), BODY_LIMITS)).toBeUndefined()
@@ -57,7 +60,7 @@ describe('findJsonExcess', () => {
     )
   })
 
-  it('accepts long texts, which are one value', () => {
+  it('findJsonExcess accepts long texts, which are one value', () => {
     expect(findJsonExcess(JSON.stringify({ text: ',[{'.repeat(1_000_000) }), BODY_LIMITS)).toBe(
       undefined,
     )

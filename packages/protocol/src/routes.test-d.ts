@@ -1,7 +1,7 @@
 import { expectTypeOf, it } from 'vitest'
 import { type RouteParams, routePath } from './routes.ts'
 
-it('requires exactly the parameters of the path', () => {
+it('A route requires exactly the parameters of its path', () => {
   expectTypeOf<RouteParams<'cancelRun'>>().toEqualTypeOf<{ runId: string }>()
   expectTypeOf(routePath('listRuns')).toEqualTypeOf<string>()
   // @ts-expect-error the run id is missing

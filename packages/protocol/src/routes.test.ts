@@ -109,37 +109,37 @@ const OTHERS = [
 const routes: [string, Route][] = Object.entries(ROUTES)
 
 describe('ROUTES', () => {
-  it('is pinned', () => {
+  it('ROUTES is pinned', () => {
     const rows = routes.map(
       ([name, { method, path, status }]) => `${name}: ${method} ${path} ${status}`,
     )
     expect(rows).toEqual(TABLE)
   })
 
-  it('has each method and path once', () => {
+  it('ROUTES has each method and path once', () => {
     const addresses = routes.map(([, { method, path }]) => `${method} ${path}`)
     expect(new Set(addresses).size).toBe(addresses.length)
   })
 
-  it('lists no code twice, and none of the common ones', () => {
+  it('ROUTES lists no code twice, and none of the common ones', () => {
     for (const [name, { errors }] of routes) {
       expect(new Set(errors).size, name).toBe(errors.length)
       expect(errors.filter((code) => COMMON_ERRORS.some((common) => common === code))).toEqual([])
     }
   })
 
-  it('has a body only where the method allows one', () => {
+  it('ROUTES has a body only where the method allows one', () => {
     const withBody = routes.filter(([, route]) => route.body !== undefined)
     expect(withBody.map(([, { method }]) => method)).toEqual(withBody.map(() => 'POST'))
   })
 
-  it('requires the pinned scopes, and makes only routes without run data public', () => {
+  it('ROUTES requires the pinned scopes, and makes only routes without run data public', () => {
     const scopes = new Map<Scope | null, string[]>()
     for (const [name, { scope }] of routes) scopes.set(scope, [...(scopes.get(scope) ?? []), name])
     expect(Object.fromEntries(scopes)).toEqual(SCOPES)
   })
 
-  it('accepts a ticket exactly where a browser opens a stream, and declares it in the query', () => {
+  it('ROUTES accepts a ticket exactly where a browser opens a stream, and declares it in the query', () => {
     const streams = routes.filter(
       ([, { mediaType, status }]) => mediaType === 'text/event-stream' || status === 101,
     )
@@ -150,7 +150,7 @@ describe('ROUTES', () => {
     }
   })
 
-  it('has each status of a route once, and further responses only with statuses that are not errors', () => {
+  it('ROUTES has each status of a route once, and further responses only with statuses that are not errors', () => {
     for (const [name, { status, others = [] }] of routes) {
       const statuses = [status, ...others.map((other) => other.status)]
       expect(new Set(statuses).size, name).toBe(statuses.length)
@@ -163,22 +163,22 @@ describe('ROUTES', () => {
 })
 
 describe('routePath', () => {
-  it('returns a path without parameters unchanged', () => {
+  it('routePath returns a path without parameters unchanged', () => {
     expect(routePath('listRuns')).toBe('/api/runs')
   })
 
-  it('fills in and encodes parameters', () => {
+  it('routePath fills in and encodes parameters', () => {
     expect(routePath('cancelRun', { runId: 'run-7f3a2b' })).toBe('/api/runs/run-7f3a2b/cancel')
     expect(routePath('invokeTool', { name: 'a/b c?#%ü' })).toBe(
       '/api/tools/a%2Fb%20c%3F%23%25%C3%BC/invoke',
     )
   })
 
-  it('ignores replacement patterns in a value', () => {
+  it('routePath ignores replacement patterns in a value', () => {
     expect(routePath('getRun', { runId: '$&' })).toBe('/api/runs/%24%26')
   })
 
-  it.each(['', '.', '..'])('rejects %j, which would change the path', (runId) => {
+  it.each(['', '.', '..'])('routePath rejects %j, which would change the path', (runId) => {
     expect(() => routePath('getRun', { runId })).toThrow(
       `Cannot build the path of "getRun": runId must be a path segment, got "${runId}"`,
     )

@@ -16,7 +16,7 @@ const turn = (inputTokens: number, outputTokens: number, costUsd?: number): RunE
   })
 
 describe('addEventUsage', () => {
-  it('adds up model turns and calls of other agents', () => {
+  it('addEventUsage adds up model turns and calls of other agents', () => {
     const agent = event({ type: 'agent_tool_completed', cost_usd: 2, input_tokens: 7 })
     const events = [turn(1, 2, 0.5), turn(3, -1, 0.25), agent, event({ type: 'tool_called' })]
     expect(events.reduce(addEventUsage, NO_RUN_USAGE)).toEqual({
@@ -29,7 +29,7 @@ describe('addEventUsage', () => {
     })
   })
 
-  it('marks the cost as unknown after a model without a price was used', () => {
+  it('addEventUsage marks the cost as unknown after a model without a price was used', () => {
     const events = [turn(1, 1, 0.5), turn(1, 1), turn(1, 1, 0.5)]
     expect(events.reduce(addEventUsage, NO_RUN_USAGE)).toEqual({
       ...NO_RUN_USAGE,

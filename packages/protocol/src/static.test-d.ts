@@ -63,15 +63,15 @@ const Kinds = {
   unsafe: Type.Object({ date: Type.Unsafe<Date>(Type.String()) }),
 }
 
-it('infers the types that TypeBox infers, for every kind of schema', () => {
+it('Static infers the types that TypeBox infers, for every kind of schema', () => {
   expectTypeOf<Inferred<typeof Kinds>>().toEqualTypeOf<InferredByTypeBox<typeof Kinds>>()
 })
 
-it('infers the types that TypeBox infers, for every schema of the protocol', () => {
+it('Static infers the types that TypeBox infers, for every schema of the protocol', () => {
   expectTypeOf<Inferred<Protocol>>().toEqualTypeOf<InferredByTypeBox<Protocol>>()
 })
 
-it('infers the types that TypeBox infers from plain JSON Schema', () => {
+it('Static infers the types that TypeBox infers from plain JSON Schema', () => {
   const schema = {
     type: 'object',
     properties: { name: { type: 'string' }, size: { enum: ['s', 'm'] } },
@@ -81,7 +81,7 @@ it('infers the types that TypeBox infers from plain JSON Schema', () => {
   expectTypeOf<Static<typeof schema>>().toEqualTypeOf<{ name: string; size?: 's' | 'm' }>()
 })
 
-it('infers the types that TypeBox infers from schemas that are not known', () => {
+it('Static infers the types that TypeBox infers from schemas that are not known', () => {
   expectTypeOf<Static<Type.TSchema>>().toEqualTypeOf<Type.Static<Type.TSchema>>()
   expectTypeOf<Static<Type.TObject>>().toEqualTypeOf<Type.Static<Type.TObject>>()
 })

@@ -25,16 +25,19 @@ const REPLACEMENTS = [
 ]
 
 describe('decode, describeProblems and TypeBox', () => {
-  it.each(fixturesIn('valid'))('agree on changes of $name', ({ schema, text }) => {
-    const node = schemaNamed(schema)
-    const random = randomFrom(text)
-    for (let change = 0; change < CHANGES_EACH; change++) {
-      const value = changed(JSON.parse(text), random)
-      const fits = Check(node, value)
-      expect(decode(node, value).ok, JSON.stringify(value)).toBe(fits)
-      expect(describeProblems(node, value).length === 0, JSON.stringify(value)).toBe(fits)
-    }
-  })
+  it.each(fixturesIn('valid'))(
+    'The verdicts of `decode`, describeProblems and TypeBox agree on changes of $name',
+    ({ schema, text }) => {
+      const node = schemaNamed(schema)
+      const random = randomFrom(text)
+      for (let change = 0; change < CHANGES_EACH; change++) {
+        const value = changed(JSON.parse(text), random)
+        const fits = Check(node, value)
+        expect(decode(node, value).ok, JSON.stringify(value)).toBe(fits)
+        expect(describeProblems(node, value).length === 0, JSON.stringify(value)).toBe(fits)
+      }
+    },
+  )
 })
 
 type Random = (below: number) => number

@@ -17,7 +17,7 @@ it('applyRunEvent accepts events with and without their position in the log', ()
   expectTypeOf<LoggedRunEvent[]>().toExtend<Parameters<typeof runStateAfter>[0]>()
 })
 
-it('the state uses the enumerations of the wire', () => {
+it('The state uses the enumerations of the wire', () => {
   expectTypeOf<RunState['status']>().toEqualTypeOf<RunStatus>()
   expectTypeOf<TaskState['status']>().toEqualTypeOf<TaskStatus>()
   expectTypeOf<ReviewState['timing']>().toEqualTypeOf<
@@ -26,7 +26,7 @@ it('the state uses the enumerations of the wire', () => {
   expectTypeOf<FailureCode>().toExtend<NonNullable<TaskState['error']>['code']>()
 })
 
-it('a state is readonly', () => {
+it('A state is readonly', () => {
   const state = runStateAfter([])
   // @ts-expect-error readonly
   state.status = 'RUNNING'

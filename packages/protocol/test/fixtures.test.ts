@@ -26,7 +26,7 @@ describe('valid fixtures', () => {
     expect(describeProblems(schemaNamed(schema), value)).toEqual([])
   })
 
-  it('exist for every exported schema', () => {
+  it('Valid fixtures exist for every exported schema', () => {
     const covered = new Set(valid.map((fixture) => fixture.schema))
     expect([...schemas.keys()].filter((name) => !covered.has(name))).toEqual([])
   })
@@ -43,7 +43,7 @@ describe('invalid fixtures', () => {
     expect(Check(schemaNamed(schema), value)).toBe(false)
   })
 
-  it('exist for everything that clients and peers send', () => {
+  it('Invalid fixtures exist for everything that clients and peers send', () => {
     const covered = new Set(invalid.map((fixture) => fixture.schema))
     expect(FROM_OUTSIDE.filter((name) => !covered.has(name))).toEqual([])
   })

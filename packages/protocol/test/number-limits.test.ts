@@ -21,7 +21,7 @@ describe('every number', () => {
     ['of clients', SENT_BY_CLIENTS],
     ['of servers', SENT_BY_SERVERS],
     ['of commands', [RunCommand]],
-  ])('%s has a minimum and a maximum', (_, schemas) => {
+  ])('Every number %s has a minimum and a maximum', (_, schemas) => {
     const numbers = schemas.flatMap((schema) => findNumbers(schema))
     expect(numbers.length).toBeGreaterThan(0)
     expect(numbers.filter(({ least, most }) => least === undefined || most === undefined)).toEqual(
@@ -29,7 +29,7 @@ describe('every number', () => {
     )
   })
 
-  it('of clients has a maximum that can be added to the time and multiplied by a thousand', () => {
+  it('Every number that clients send has a maximum that can be added to the time and multiplied by a thousand', () => {
     const numbers = [...SENT_BY_CLIENTS, RunCommand].flatMap((schema) => findNumbers(schema))
     const greatest = numbers.filter(({ path }) => !isTag(path)).map(({ most = Infinity }) => most)
     expect(Math.max(...greatest)).toBe(MAX_DURATION_MS)
@@ -38,7 +38,7 @@ describe('every number', () => {
     expect(new Date(Date.now() + MAX_DURATION_MS).toISOString()).toMatch(/^2\d{3}-/)
   })
 
-  it('of integers of servers is a safe integer', () => {
+  it('Every integer that servers send is a safe integer', () => {
     const integers = SENT_BY_SERVERS.flatMap((schema) => findNumbers(schema)).filter(
       ({ isInteger }) => isInteger,
     )
@@ -81,13 +81,16 @@ describe('a request with a number that is too large', () => {
       { clientTools: [{ name: 'a', inputSchema: {}, timeoutMs: TOO_LONG }] },
       MAX_DURATION_MS,
     ],
-  ])('is refused with the field %s and its maximum', (path, body, most) => {
-    expect(describeProblems(SubmitRunBody, body)).toEqual([
-      expect.objectContaining({ path, message: expect.stringContaining(`must be <= ${most}`) }),
-    ])
-  })
+  ])(
+    'A request with a number that is too large is refused with the field %s and its maximum',
+    (path, body, most) => {
+      expect(describeProblems(SubmitRunBody, body)).toEqual([
+        expect.objectContaining({ path, message: expect.stringContaining(`must be <= ${most}`) }),
+      ])
+    },
+  )
 
-  it('is accepted up to the maximum', () => {
+  it('A request with a number that is too large is accepted up to the maximum', () => {
     const review = { timeoutMs: MAX_DURATION_MS, onTimeout: 'FAIL' }
     expect(decode(SubmitRunBody, { tasks: [{ ...task, review }] }).ok).toBe(true)
   })
@@ -100,6 +103,6 @@ it.each([
   ['cachedInputPerMillion', 1_000_000_000],
   ['maxTokens', MAX_COUNT],
   ['maxBodyBytes', MAX_COUNT],
-])('the maximum of %s follows from the unit in its name', (name, most) => {
+])('The maximum of %s follows from the unit in its name', (name, most) => {
   expect(maximumOf(name)).toBe(most)
 })

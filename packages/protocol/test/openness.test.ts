@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { SENT_BY_CLIENTS, SENT_BY_SERVERS } from './wire-schemas.ts'
 
 describe("the schemas of clients' messages", () => {
-  it('are closed at every level', () => {
+  it("The schemas of clients' messages are closed at every level", () => {
     expect(
       SENT_BY_CLIENTS.flatMap(objectsIn).filter(
         (schema) => schema['additionalProperties'] !== false,
@@ -17,7 +17,7 @@ describe("the schemas of clients' messages", () => {
 })
 
 describe("the schemas of the server's messages", () => {
-  it('are open at every level', () => {
+  it("The schemas of the server's messages are open at every level", () => {
     expect(
       SENT_BY_SERVERS.flatMap(objectsIn).filter(
         (schema) => schema['additionalProperties'] === false,
@@ -27,7 +27,7 @@ describe("the schemas of the server's messages", () => {
 })
 
 describe('every schema', () => {
-  it('is plain JSON Schema when serialized', () => {
+  it('Every schema is plain JSON Schema when serialized', () => {
     expect(JSON.stringify([...SENT_BY_CLIENTS, ...SENT_BY_SERVERS])).not.toMatch(/"~/)
   })
 })

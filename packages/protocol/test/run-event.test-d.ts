@@ -38,7 +38,7 @@ it('RunEventOf picks one member', () => {
   expectTypeOf<RunEventOf<'run_started'>>().toBeNever()
 })
 
-it('optional fields are absent, not undefined', () => {
+it('Optional fields are absent, not undefined', () => {
   // @ts-expect-error exactOptionalPropertyTypes
   const event: RunEventOf<'run_result'> = {
     type: 'run_result',

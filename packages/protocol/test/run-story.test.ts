@@ -21,7 +21,7 @@ const turns = (name: string): unknown =>
       ...toolCalls.map((call) => `${call.name} ${call.status}`),
     ])
 
-it('derives the state of a run from its first event to its last', () => {
+it('The state of a run is derived from its first event to its last', () => {
   tell(eventOf('run_queued'))
   expect([state.status, state.ensemble, state.tasks]).toEqual(['ACCEPTED', 'research-brief', []])
 

@@ -71,19 +71,22 @@ const SLOW: readonly (readonly [string, Json, unknown])[] = [
 ]
 
 describe('a check', () => {
-  it.each(SLOW)('[PROTO-C2][PROTO-C3] takes few steps: %s', (_, schema, value) => {
+  it.each(SLOW)('[PROTO-C2][PROTO-C3] A check takes few steps: %s', (_, schema, value) => {
     const run = new CheckRun()
     createEvaluator(schema, { remember: true }).fits(schema, value, run)
     expect(run.steps).toBeLessThan(200_000)
   })
 
-  it.each(SLOW)('[PROTO-P4] takes few steps to describe the problems: %s', (_, schema, value) => {
-    const run = new CheckRun()
-    describeProblems(schema, value, { run })
-    expect(run.steps).toBeLessThan(500_000)
-  })
+  it.each(SLOW)(
+    '[PROTO-P4] A check takes few steps to describe the problems: %s',
+    (_, schema, value) => {
+      const run = new CheckRun()
+      describeProblems(schema, value, { run })
+      expect(run.steps).toBeLessThan(500_000)
+    },
+  )
 
-  it('[PROTO-C2][PROTO-D4] refuses a value that needs more steps, with that reason', () => {
+  it('[PROTO-C2][PROTO-D4] A check refuses a value that needs more steps, with that reason', () => {
     const items = {
       anyOf: Array.from({ length: 300 }, (_, index) => ({ required: [`k${index}`] })),
     }
@@ -128,7 +131,7 @@ describe('a check', () => {
       'x',
       1,
     ],
-  ])('[PROTO-C5] works with many %s', (_, schema, valid, invalid) => {
+  ])('[PROTO-C5] A check works with many %s', (_, schema, valid, invalid) => {
     expect([valid, invalid].map((value) => compileCheck(schema)(value))).toEqual([true, false])
   })
 })
@@ -149,7 +152,7 @@ describe('isBounded', () => {
     ['nested unions of few levels', nestedUnions(2), true],
     ['a large enum', { enum: Array.from({ length: 2_000 }, (_, index) => index) }, false],
     ['parts that evaluate', { unevaluatedProperties: false }, false],
-  ])('[PROTO-B1][PROTO-B2] judges %s', (_, schema, expected) => {
+  ])('[PROTO-B1][PROTO-B2] isBounded judges %s', (_, schema, expected) => {
     expect(isBounded(schema, {})).toBe(expected)
   })
 })
@@ -217,7 +220,7 @@ const values = fc.letrec<{ value: unknown }>((tie) => ({
 })).value
 
 describe('generated schemas and values', () => {
-  it('[PROTO-C1][PROTO-C2] have the verdict of Ajv, in few steps', () => {
+  it('[PROTO-C1][PROTO-C2] Generated schemas and values have the verdict of Ajv, in few steps', () => {
     fc.assert(
       fc.property(documents, values, (schema, value) => {
         const ajv = new Ajv2020({ strict: false })
@@ -233,7 +236,7 @@ describe('generated schemas and values', () => {
     )
   })
 
-  it('[PROTO-P1][PROTO-P4] have problems exactly when they do not match, in few steps', () => {
+  it('[PROTO-P1][PROTO-P4] Generated schemas and values have problems exactly when they do not match, in few steps', () => {
     fc.assert(
       fc.property(documents, values, (schema, value) => {
         const run = new CheckRun()
@@ -267,13 +270,16 @@ describe('generated code', () => {
     ['many closed objects', { anyOf: repeat(40, { additionalProperties: false }) }, false],
     ['many counts of fields', { anyOf: repeat(40, { minProperties: 5 }) }, false],
     ['many open objects', { anyOf: repeat(40, { additionalProperties: true }) }, true],
-  ])('is used only where each entry of a value takes little time: %s', (_, schema, isUsed) => {
-    expect(isBounded(schema, {})).toBe(isUsed)
-  })
+  ])(
+    'Generated code is used only where each entry of a value takes little time: %s',
+    (_, schema, isUsed) => {
+      expect(isBounded(schema, {})).toBe(isUsed)
+    },
+  )
 })
 
 describe('an evaluator', () => {
-  it('[PROTO-C2] counts the names that it reads, and the fields that it stores as evaluated', () => {
+  it('[PROTO-C2] An evaluator counts the names that it reads, and the fields that it stores as evaluated', () => {
     const value = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`k${index}`, 1]))
     const countSteps = (schema: Json): number => {
       const run = new CheckRun()
@@ -285,7 +291,7 @@ describe('an evaluator', () => {
     expect(countSteps({ ...all, unevaluatedProperties: false })).toBeGreaterThanOrEqual(20_000)
   })
 
-  it('[PROTO-C2] counts the search for the scope of a schema with ids', () => {
+  it('[PROTO-C2] An evaluator counts the search for the scope of a schema with ids', () => {
     const schema = {
       $id: 'https://example.com/a',
       $defs: { b: { $id: 'b', type: 'integer' } },

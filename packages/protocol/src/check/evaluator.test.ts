@@ -78,14 +78,14 @@ function checkOf(schema: object): (value: unknown) => boolean {
 
 describe('createEvaluator', () => {
   it.each(SCHEMAS.map((schema) => [JSON.stringify(schema), schema] as const))(
-    '[PROTO-C1] agrees with TypeBox on every value: %s',
+    '[PROTO-C1] createEvaluator agrees with TypeBox on every value: %s',
     (_, schema) => {
       const check = checkOf(schema)
       for (const value of VALUES) expect(check(value)).toBe(Check({}, schema, value))
     },
   )
 
-  it('[PROTO-C1] agrees with TypeBox on every fixture of the wire', () => {
+  it('[PROTO-C1] createEvaluator agrees with TypeBox on every fixture of the wire', () => {
     const schemas = Object.entries(protocol).flatMap(([name, schema]) =>
       /^[A-Z][a-z]/.test(name) && typeof schema === 'object' ? [{ name, schema }] : [],
     )
@@ -100,12 +100,12 @@ describe('createEvaluator', () => {
     expect(made).toBeGreaterThan(300)
   })
 
-  it('ignores inherited fields', () => {
+  it('createEvaluator ignores inherited fields', () => {
     const check = checkOf({ properties: { a: { type: 'number' } } })
     expect(check(Object.create({ a: 'x' }))).toBe(true)
   })
 
-  it('is used in a page, where code cannot be generated', () => {
+  it('createEvaluator is used in a page, where code cannot be generated', () => {
     vi.stubGlobal('document', {})
     const spy = vi.spyOn(globalThis, 'Function')
     try {

@@ -56,7 +56,7 @@ const text = fc
   .map((parts) => parts.join(''))
 
 describe('createLinearPatterns', () => {
-  it('[PROTO-N1] agrees with the engine of JavaScript on generated patterns and texts', () => {
+  it('[PROTO-N1] createLinearPatterns agrees with the engine of JavaScript on generated patterns and texts', () => {
     fc.assert(
       fc.property(pattern, text, (source, given) => {
         expect(test(source, given)).toBe(new RegExp(source, 'u').test(given))
@@ -81,9 +81,12 @@ describe('createLinearPatterns', () => {
     ['^\\cJ$', '\n'],
     ['^.{1,5000}$', 'a'.repeat(5_000)],
     ['^.{1,5000}$', 'a'.repeat(5_001)],
-  ])('[PROTO-N1] gives %s the meaning of ECMAScript for %j', (source, given) => {
-    expect(test(source, given)).toBe(new RegExp(source, 'u').test(given))
-  })
+  ])(
+    '[PROTO-N1] createLinearPatterns gives %s the meaning of ECMAScript for %j',
+    (source, given) => {
+      expect(test(source, given)).toBe(new RegExp(source, 'u').test(given))
+    },
+  )
 
   it.each([
     ['^(a+)+$', `${'a'.repeat(10_000)}!`],
@@ -92,19 +95,22 @@ describe('createLinearPatterns', () => {
     ['(x+x+)+y', 'x'.repeat(10_000)],
     ['^(([a-z])+.)+[A-Z]([a-z])+$', 'a'.repeat(10_000)],
     ['(.*)*(.*)*b', 'a'.repeat(10_000)],
-  ])('[PROTO-N2] takes steps in proportion to the text: %s', (source, given) => {
-    const compiled = createLinearPatterns()(source)
-    const steps = [given, given + given].map((each) => {
-      const run = new CheckRun()
-      compiled.test(each, run)
-      return run.steps
-    })
-    const [once = 0, twice = 0] = steps
-    expect(once).toBeLessThan(300_000)
-    expect(twice).toBeLessThan(once * 2 + 100)
-  })
+  ])(
+    '[PROTO-N2] createLinearPatterns takes steps in proportion to the text: %s',
+    (source, given) => {
+      const compiled = createLinearPatterns()(source)
+      const steps = [given, given + given].map((each) => {
+        const run = new CheckRun()
+        compiled.test(each, run)
+        return run.steps
+      })
+      const [once = 0, twice = 0] = steps
+      expect(once).toBeLessThan(300_000)
+      expect(twice).toBeLessThan(once * 2 + 100)
+    },
+  )
 
-  it('[PROTO-N2] throws when the run has no steps left', () => {
+  it('[PROTO-N2] createLinearPatterns throws when the run has no steps left', () => {
     const compiled = createLinearPatterns()('(a|aa)+$')
     expect(() => compiled.test('a'.repeat(1_000), new CheckRun(100))).toThrow(
       'the check needs more than 100 steps',
@@ -130,12 +136,12 @@ describe('createLinearPatterns', () => {
     ['\\p{Foo}', 'Invalid property name'],
     ['[b-a]', 'Range out of order'],
     ['('.repeat(1_000), 'nests more than 200 groups'],
-  ])('[PROTO-N3] refuses %s', (source, message) => {
+  ])('[PROTO-N3] createLinearPatterns refuses %s', (source, message) => {
     expect(() => createLinearPatterns()(source)).toThrow(SyntaxError)
     expect(() => createLinearPatterns()(source)).toThrow(message)
   })
 
-  it('[PROTO-N3] limits the states of all patterns together', () => {
+  it('[PROTO-N3] createLinearPatterns limits the states of all patterns together', () => {
     const patterns = createLinearPatterns()
     for (let count = 0; count < 4; count += 1) patterns(`a{10000}${count}`)
     expect(() => patterns('a{10000}5')).toThrow('needs too many states')
@@ -149,8 +155,11 @@ describe('createLinearPatterns', () => {
     ['^{x}$', '{x}', 'x'],
     ['^[\\w\\-\\@]+$', 'a-@', 'a b'],
     ["^\\'$", "'", 'a'],
-  ])('[PROTO-N4] reads %s as without the flag `u`', (source, matching, other) => {
-    expect([matching, other].map((each) => test(source, each))).toEqual([true, false])
-    expect([matching, other].map((each) => new RegExp(source).test(each))).toEqual([true, false])
-  })
+  ])(
+    '[PROTO-N4] createLinearPatterns reads %s as without the flag `u`',
+    (source, matching, other) => {
+      expect([matching, other].map((each) => test(source, each))).toEqual([true, false])
+      expect([matching, other].map((each) => new RegExp(source).test(each))).toEqual([true, false])
+    },
+  )
 })

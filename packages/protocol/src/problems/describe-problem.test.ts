@@ -133,11 +133,11 @@ describe('describeProblem', () => {
       'a',
       'must rhyme',
     ],
-  ])('%s', (_, schema, value, message) => {
+  ])('describeProblem describes a problem of the kind "%s"', (_, schema, value, message) => {
     expect(describeProblems(schema, value).map((problem) => problem.message)).toEqual([message])
   })
 
-  it('shows the start of a long value', () => {
+  it('describeProblem shows the start of a long value', () => {
     const [problem] = describeProblems(Type.Integer(), 'x'.repeat(500))
     expect(problem?.message).toMatch(/^must be an integer, got "x{118}…$/)
     expect(problem?.received).toMatch(/^x{119}…$/)

@@ -9,7 +9,7 @@ const condition: object = JSON.parse(
 )
 
 describe('[PROTO-P1] every problem is reported', () => {
-  it('after the eight errors at which TypeBox stops', () => {
+  it('describeProblems reports every problem after the eight errors at which TypeBox stops', () => {
     const schema = Type.Array(Type.String())
     expect(
       describeProblems(
@@ -82,12 +82,12 @@ describe('[PROTO-P1] every problem is reported', () => {
       { n_a: 'x', m: 1 },
       ['/n_a', '/m'],
     ],
-  ])('%s', (_, schema, value, paths) => {
+  ])('describeProblems reports every problem: %s', (_, schema, value, paths) => {
     expect(Check(schema, value)).toBe(false)
     expect(describeProblems(schema, value).map((problem) => problem.path)).toEqual(paths)
   })
 
-  it('and a valid value has none', () => {
+  it('describeProblems reports none for a valid value', () => {
     expect(describeProblems({ oneOf: [{ type: 'string' }, { type: 'integer' }] }, 1)).toEqual([])
     expect(
       describeProblems(Type.Object({ a: Type.Optional(Type.String()) }), { a: undefined }),
@@ -102,7 +102,7 @@ describe('[PROTO-P2] a union', () => {
     Type.Object({ type: Type.Literal('square'), side: Type.Number() }),
   ])
 
-  it('is judged by the member that the value names', () => {
+  it('A union is judged by the member that the value names', () => {
     expect(describeProblems(shape, { type: 'circle', side: 1 }).map((p) => p.path)).toEqual([
       '/radius',
     ])
@@ -111,7 +111,7 @@ describe('[PROTO-P2] a union', () => {
     ])
   })
 
-  it('requires its distinguishing field', () => {
+  it('A union requires its distinguishing field', () => {
     expect(describeProblems(shape, {})).toEqual([
       { path: '/type', message: 'is required', expected: 'one of "circle", "square"' },
     ])
@@ -120,7 +120,7 @@ describe('[PROTO-P2] a union', () => {
     ])
   })
 
-  it('of different types is judged by the JSON type of the value', () => {
+  it('A union of different types is judged by the JSON type of the value', () => {
     const either = Type.Union([Type.String(), Type.Object({ q: Type.String() }), Type.Null()])
     expect(describeProblems(either, { q: 1 }).map((p) => p.path)).toEqual(['/q'])
     expect(describeProblems(either, 5).map((p) => p.message)).toEqual([
@@ -128,7 +128,7 @@ describe('[PROTO-P2] a union', () => {
     ])
   })
 
-  it('of objects without a distinguishing field is judged by the closest one', () => {
+  it('A union of objects without a distinguishing field is judged by the closest one', () => {
     const either = Type.Union([
       Type.Object({ a: Type.String(), b: Type.String(), c: Type.String() }),
       Type.Object({ d: Type.String() }),
@@ -138,14 +138,14 @@ describe('[PROTO-P2] a union', () => {
 })
 
 describe('[PROTO-P3] a value of the wrong type', () => {
-  it('is one problem', () => {
+  it('A value of the wrong type is one problem', () => {
     const schema = Type.Object({ a: Type.String(), b: Type.String() }, { minProperties: 1 })
     expect(describeProblems(schema, 'x').map((p) => p.path)).toEqual([''])
   })
 })
 
 describe('[PROTO-P4] describeProblems', () => {
-  it('reports items that are repeated many times once, in time that grows with their number', () => {
+  it('describeProblems reports items that are repeated many times once, in time that grows with their number', () => {
     const schema = Type.Array(Type.String(), { uniqueItems: true, maxItems: 10 })
     const problems = describeProblems(
       schema,
@@ -157,7 +157,7 @@ describe('[PROTO-P4] describeProblems', () => {
     ])
   })
 
-  it('terminates for a value that contains itself in many places, with a recursive schema', () => {
+  it('describeProblems terminates for a value that contains itself in many places, with a recursive schema', () => {
     const schema = {
       $defs: {
         A: {
@@ -182,7 +182,7 @@ describe('[PROTO-P4] describeProblems', () => {
     ])
   })
 
-  it('visits the same value in two places, or twice with two schemas', () => {
+  it('describeProblems visits the same value in two places, or twice with two schemas', () => {
     const shared = { n: 'x' }
     const Numbered = Type.Object({ n: Type.Integer() })
     const twice = Type.Object({ a: Numbered, b: Numbered })
@@ -196,7 +196,7 @@ describe('[PROTO-P4] describeProblems', () => {
     expect(describeProblems(nested, cyclic).map((p) => p.path)).toEqual(['/a/a'])
   })
 
-  it('terminates for a reference that leads back to itself', () => {
+  it('describeProblems terminates for a reference that leads back to itself', () => {
     const schema = { $defs: { A: { $ref: '#/$defs/A' } }, $ref: '#/$defs/A' }
     expect(describeProblems(schema, 1).map((p) => p.message)).toEqual([
       'is nested too deeply to be checked',

@@ -11,7 +11,7 @@ function paths(schema: object, value: unknown): string[] {
 }
 
 describe('a value that matches no member of a union is judged by the one', () => {
-  it('whose fields it has, however many are invalid', () => {
+  it('A value is judged by the member of a union whose fields it has, however many are invalid', () => {
     const either = Type.Union([Say, Move, Type.Object({ from: Type.String(), via: Say })])
     expect(paths(either, { from: 1, to: 2, by: [3] })).toEqual(['/from', '/to', '/by/0'])
     expect(paths(either, { from: 'a', via: {} })).toEqual(['/via/text'])
@@ -20,7 +20,7 @@ describe('a value that matches no member of a union is judged by the one', () =>
     expect(paths(Type.Array(either), [{ from: 'a', via: {} }])).toEqual(['/0/via/text'])
   })
 
-  it('that declares most of its fields, if the same number is missing', () => {
+  it('A value is judged by the member that declares most of its fields, if the same number is missing', () => {
     expect(paths(Type.Union([Say, Move]), { from: 1, to: 2 })).toEqual(['/by', '/from', '/to'])
   })
 
@@ -29,13 +29,16 @@ describe('a value that matches no member of a union is judged by the one', () =>
     ['a union', { anyOf: [Move, { type: 'null' }] }],
     ['an exclusive union', { oneOf: [Move, { type: 'null' }] }],
     ['a reference', { $ref: '#/$defs/Move' }],
-  ])('that declares its fields in any of its parts: %s', (_, part) => {
-    const more = { properties: { more: {} }, type: 'object', ...part }
-    const found = paths({ $defs: { Move }, anyOf: [Say, more] }, { from: 'a', to: 'b' })
-    expect(found).toEqual(['/by'])
-  })
+  ])(
+    'A value is judged by the member that declares its fields in any of its parts: %s',
+    (_, part) => {
+      const more = { properties: { more: {} }, type: 'object', ...part }
+      const found = paths({ $defs: { Move }, anyOf: [Say, more] }, { from: 'a', to: 'b' })
+      expect(found).toEqual(['/by'])
+    },
+  )
 
-  it('that declares no fields, if another declares only other fields', () => {
+  it('A value is judged by the member that declares no fields, if another declares only other fields', () => {
     const either = Type.Union([
       Type.Object({ text: Type.Optional(Type.Integer()) }, { minProperties: 3 }),
       Type.Record(Type.String(), Type.Integer()),
@@ -43,7 +46,7 @@ describe('a value that matches no member of a union is judged by the one', () =>
     expect(paths(either, { a: 'x' })).toEqual(['/a'])
   })
 
-  it('with the fewest problems, and then by the first one, if all else is equal', () => {
+  it('A value is judged by the member with the fewest problems, and then by the first one, if all else is equal', () => {
     const A = Type.Object({ a: Type.String(), b: Type.String() })
     const B = Type.Object({ a: Type.String(), b: Type.Integer() })
     expect(paths(Type.Union([A, B]), { a: 1, b: 2 })).toEqual(['/a'])
@@ -52,7 +55,7 @@ describe('a value that matches no member of a union is judged by the one', () =>
 })
 
 describe('findNearest', () => {
-  it('compares the counts one after the other', () => {
+  it('findNearest compares the counts one after the other', () => {
     expect(
       findNearest([
         [1, 0, 0],

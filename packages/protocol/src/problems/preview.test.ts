@@ -13,40 +13,40 @@ describe('previewOf', () => {
     [{ a: 1, b: { c: [] } }, '{"a":1,"b":{"c":[]}}'],
     [{ a: { b: { c: { d: 1 } } } }, '{"a":{"b":{"c":{…}}}}'],
     [[[[[1]]]], '[[[[…]]]]'],
-  ])('shows %o as %s', (value, text) => {
+  ])('previewOf shows %o as %s', (value, text) => {
     expect(previewOf(value)).toBe(text)
   })
 
-  it('truncates long values with an ellipsis', () => {
+  it('previewOf truncates long values with an ellipsis', () => {
     for (const value of ['x'.repeat(1e6), Array(1e6).fill(1), { ['k'.repeat(1e6)]: 1 }]) {
       expect(previewOf(value)).toHaveLength(PREVIEW_LENGTH)
       expect(previewOf(value)).toMatch(/…$/)
     }
   })
 
-  it('terminates for a cyclic value', () => {
+  it('previewOf terminates for a cyclic value', () => {
     const cyclic: Record<string, unknown> = {}
     cyclic['self'] = cyclic
     expect(previewOf(cyclic)).toBe('{"self":{"self":{"self":{…}}}}')
   })
 
-  it('omits inherited fields', () => {
+  it('previewOf omits inherited fields', () => {
     expect(previewOf(Object.create({ a: 1 }))).toBe('{}')
   })
 })
 
 describe('receivedOf', () => {
-  it('returns plain values unchanged', () => {
+  it('receivedOf returns plain values unchanged', () => {
     expect([null, true, 1.5, 'a'].map(receivedOf)).toEqual([null, true, 1.5, 'a'])
   })
 
-  it('returns text for values that JSON cannot represent or that are large', () => {
+  it('receivedOf returns text for values that JSON cannot represent or that are large', () => {
     expect(receivedOf(Number.POSITIVE_INFINITY)).toBe('Infinity')
     expect(receivedOf(undefined)).toBe('undefined')
     expect(receivedOf({ a: 1 })).toBe('{"a":1}')
   })
 
-  it('never splits a surrogate pair', () => {
+  it('receivedOf never splits a surrogate pair', () => {
     for (const padding of [0, 1]) {
       const text = String(receivedOf('x'.repeat(padding) + '😀'.repeat(200)))
       expect(text.isWellFormed()).toBe(true)

@@ -18,13 +18,13 @@ describe('suggest', () => {
   })
 
   it.each(['webhook', '', 'x', '__proto__', 'a'.repeat(10_000)])(
-    'suggests nothing for %j',
+    '`suggest` suggests nothing for %j',
     (word) => {
       expect(suggest(word, FIELDS)).toBeUndefined()
     },
   )
 
-  it('returns the first of equally similar words', () => {
+  it('`suggest` returns the first of equally similar words', () => {
     expect(suggest('cat', ['bat', 'hat'])).toBe('bat')
   })
 })

@@ -58,7 +58,7 @@ function describeBlocks(operation: RunOperation): readonly string[] {
 }
 
 describe('the text of a projection', () => {
-  it('[PROTO-T1] has a block for the reasoning and one for the text of a turn', () => {
+  it('[PROTO-T1] The text of a projection has a block for the reasoning and one for the text of a turn', () => {
     const events = [turn(), thought('Hm'), token('La '), token('la'), answered('La la')]
     expect(blocksOf(...events, done('La la'))).toEqual([
       '+1.1.0:reasoning',
@@ -72,7 +72,7 @@ describe('the text of a projection', () => {
     ])
   })
 
-  it('[PROTO-T1] has the whole text of a model that does not stream, and the missing end of others', () => {
+  it('[PROTO-T1] The text of a projection has the whole text of a model that does not stream, and the missing end of others', () => {
     expect(blocksOf(turn(), answered('La', { reasoning: 'Hm' }))).toEqual([
       '+1.1.0:reasoning',
       '1.1.0:reasoning Hm',
@@ -87,7 +87,7 @@ describe('the text of a projection', () => {
     ])
   })
 
-  it('[PROTO-T2] withdraws streamed text that is not the text of the answer', () => {
+  it('[PROTO-T2] The text of a projection withdraws streamed text that is not the text of the answer', () => {
     expect(blocksOf(turn(), token('secret'), answered('******'))).toEqual([
       '+1.1.0',
       '1.1.0 secret',
@@ -103,17 +103,20 @@ describe('the text of a projection', () => {
     ['its process is lost', [event('run_resumed', { outputTask: 'answer' })]],
     ['it begins again', []],
     ['its task begins again', [event('task_started')]],
-  ])('[PROTO-T2] withdraws the blocks of a turn when %s', (_title, events) => {
-    const begun = [turn(), thought('Hm'), token('La')]
-    expect(blocksOf(...begun, ...events, turn(), token('Lu')).slice(5)).toEqual([
-      '-1.1.0:reasoning 1.1.0',
-      'again',
-      '+1.1.0.1',
-      '1.1.0.1 Lu',
-    ])
-  })
+  ])(
+    '[PROTO-T2] The text of a projection withdraws the blocks of a turn when %s',
+    (_title, events) => {
+      const begun = [turn(), thought('Hm'), token('La')]
+      expect(blocksOf(...begun, ...events, turn(), token('Lu')).slice(5)).toEqual([
+        '-1.1.0:reasoning 1.1.0',
+        'again',
+        '+1.1.0.1',
+        '1.1.0.1 Lu',
+      ])
+    },
+  )
 
-  it('[PROTO-T3] withdraws an answer whose attempt fails', () => {
+  it('[PROTO-T3] The text of a projection withdraws an answer whose attempt fails', () => {
     const events = [turn(), answered('No'), rejected, turn(again), answered('Yes', again)]
     expect(blocksOf(...events, done('Yes', again)).slice(2)).toEqual([
       '.1.1.0',
@@ -125,7 +128,7 @@ describe('the text of a projection', () => {
     ])
   })
 
-  it('[PROTO-T3] withdraws an answer when the model answers again, but not the text before a tool call', () => {
+  it('[PROTO-T3] The text of a projection withdraws an answer when the model answers again, but not the text before a tool call', () => {
     const [first, second] = [turn(), answered('No')]
     const repeated = blocksOf(first, second, turn(next), answered('Yes', next))
     expect(repeated).toContain('-1.1.0')
@@ -133,7 +136,7 @@ describe('the text of a projection', () => {
     expect(called.join()).not.toContain('-')
   })
 
-  it('[PROTO-T3] continues a cut answer, and withdraws only the turn that continues it', () => {
+  it('[PROTO-T3] The text of a projection continues a cut answer, and withdraws only the turn that continues it', () => {
     const cut = [turn(), answered('Half', { finishReason: 'length' }), turn(next)]
     const run = new RunProjection()
     const half = [token(' of', next), event('llm_iteration_failed', next), turn(next)]
@@ -152,7 +155,7 @@ describe('the text of a projection', () => {
     expect(run.text).toBe('Half all')
   })
 
-  it('[PROTO-T3] [PROTO-T4] replaces the answer with an output that differs', () => {
+  it('[PROTO-T3] [PROTO-T4] The text of a projection replaces the answer with an output that differs', () => {
     expect(blocksOf(turn(), answered('La'), done('Lu')).slice(3)).toEqual([
       '-1.1.0',
       '+output.1',
@@ -168,7 +171,7 @@ describe('the text of a projection', () => {
     ])
   })
 
-  it('[PROTO-T4] has the output of a run that a reviewer ended before its output task', () => {
+  it('[PROTO-T4] The text of a projection has the output of a run that a reviewer ended before its output task', () => {
     const outputs = [{ taskName: 'draft', output: 'Draft' }]
     const end = event('run_result', { status: 'COMPLETED', outputs, outputTask: 'draft' })
     expect(blocksOf(done('Draft', { taskName: 'draft' }), end)).toEqual([
@@ -179,7 +182,7 @@ describe('the text of a projection', () => {
     ])
   })
 
-  it('forgets the text of a task that is no longer the output task', () => {
+  it('The text of a projection forgets the text of a task that is no longer the output task', () => {
     const resumed = event('run_resumed', { outputTask: 'edit', addedTasks: [] })
     const edit = { taskName: 'edit', taskIndex: 2 }
     const events = [turn(), answered('La'), resumed, turn(edit), answered('Lu', edit)]
@@ -192,7 +195,7 @@ describe('the text of a projection', () => {
     ])
   })
 
-  it('is readable from the middle of a log', () => {
+  it('The text of a projection is readable from the middle of a log', () => {
     const run = new RunProjection({ outputTask: 'answer' })
     run.take(token('la'))
     expect(run.text).toBe('la')
@@ -209,7 +212,7 @@ describe('the calls and reviews of a projection', () => {
   const asked = event('review_requested', { reviewId: 'r', kind: 'TOOL_CALL', toolCallId: 'a' })
   const decided = event('review_decided', { reviewId: 'r', decision: 'CONTINUE' })
 
-  it('have ids that are unique in the run, and reviews have the id of their call', () => {
+  it('The calls and reviews of a projection have ids that are unique in the run, and reviews have the id of their call', () => {
     const run = new RunProjection()
     const events = [started, turn(), answered('', calls('a')), turn(next)]
     const more = [answered('', { ...next, ...calls('a') }), asked]
@@ -226,7 +229,7 @@ describe('the calls and reviews of a projection', () => {
     expect(run.take(ended)).toEqual([])
   })
 
-  it('[PROTO-W1] wait when every call of a turn has ended or waits', () => {
+  it('[PROTO-W1] The calls and reviews of a projection wait when every call of a turn has ended or waits', () => {
     const run = new RunProjection()
     for (const one of [started, turn(), answered('', calls('a', 'b')), asked]) run.take(one)
     expect(run.isWaiting).toBe(false)
@@ -234,7 +237,7 @@ describe('the calls and reviews of a projection', () => {
     expect(run.isWaiting).toBe(true)
   })
 
-  it('[PROTO-W2] wait at the same events for a reader that joins late', () => {
+  it('[PROTO-W2] The calls and reviews of a projection wait at the same events for a reader that joins late', () => {
     const log = [started, turn(), answered('', calls('a')), asked, decided]
     const waits = log.map((_, index) => {
       const late = new RunProjection()
@@ -306,7 +309,7 @@ describe('[PROTO-T6] the end of a projection', () => {
       { reason: 'failed', code: 'TASK_FAILED', error: 'The run failed' },
       [],
     ],
-  ])('is that of %s', (_title, fields, expected, events) => {
+  ])('The end of a projection is that of %s', (_title, fields, expected, events) => {
     expect(endOf(fields, ...events)).toMatchObject([expected])
   })
 })

@@ -8,7 +8,7 @@ const everyEvent = RUN_EVENT_TYPES.map((type) => eventOf(type))
 const working = [...startOfRun(), eventOf('llm_iteration_started', { iterationIndex: 1 })]
 
 describe('applyRunEvent', () => {
-  it('[PROTO-S1] does not change earlier states', () => {
+  it('[PROTO-S1] applyRunEvent does not change earlier states', () => {
     const states: RunState[] = [emptyRunState()]
     for (const event of [...working, ...everyEvent]) {
       const state = deepFrozen(states.at(-1) ?? emptyRunState())
@@ -17,7 +17,7 @@ describe('applyRunEvent', () => {
     expect(states).toHaveLength(1 + working.length + everyEvent.length)
   })
 
-  it('[PROTO-S1] returns the same state for the same events, one by one or all at once', () => {
+  it('[PROTO-S1] applyRunEvent returns the same state for the same events, one by one or all at once', () => {
     const events = [...working, ...everyEvent]
     let state = emptyRunState()
     for (const event of events) state = applyRunEvent(state, event)
@@ -25,7 +25,7 @@ describe('applyRunEvent', () => {
     expect(JSON.parse(JSON.stringify(state))).toEqual(state)
   })
 
-  it('[PROTO-S2] shares everything that a token does not change with the previous state', () => {
+  it('[PROTO-S2] applyRunEvent shares everything that a token does not change with the previous state', () => {
     const before = runStateAfter(working)
     const state = applyRunEvent(before, eventOf('token'))
     const { tasks, ...rest } = before
@@ -35,13 +35,13 @@ describe('applyRunEvent', () => {
     expect(changed[0]?.turns[0]?.messages).toBe(tasks[0]?.turns[0]?.messages)
   })
 
-  it('[PROTO-S2] shares the totals when usage has not changed', () => {
+  it('[PROTO-S2] applyRunEvent shares the totals when usage has not changed', () => {
     const before = runStateAfter([...working, eventOf('llm_iteration_completed')])
     expect(before.totals).toEqual({ totalTokens: 853, totalToolCalls: 0, costUsd: 0.0031 })
     expect(applyRunEvent(before, eventOf('directive_active')).totals).toBe(before.totals)
   })
 
-  it('updates the totals with each of their parts', () => {
+  it('applyRunEvent updates the totals with each of their parts', () => {
     const totalsAfter = (...events: readonly RunEvent[]) =>
       runStateAfter([...startOfRun(), ...events]).totals
     const turn = { iterationIndex: 0, costUsd: undefined }
@@ -57,20 +57,20 @@ describe('applyRunEvent', () => {
     expect(totalsAfter(flat)).toEqual({ totalTokens: 0, totalToolCalls: 0, costUsd: 1 })
   })
 
-  it('[PROTO-S3] returns the same state for an event of an unknown type', () => {
+  it('[PROTO-S3] applyRunEvent returns the same state for an event of an unknown type', () => {
     const state = runStateAfter(working)
     const newer: RunEvent = JSON.parse('{"type":"constructor","taskName":"researcher"}')
     expect(applyRunEvent(state, newer)).toBe(state)
   })
 
-  it('[PROTO-S3] accepts every event of an unknown run', () => {
+  it('[PROTO-S3] applyRunEvent accepts every event of an unknown run', () => {
     for (const event of everyEvent) {
       const state = applyRunEvent(emptyRunState(), event)
       expect(JSON.parse(JSON.stringify(state)), event.type).toEqual(state)
     }
   })
 
-  it('[PROTO-S3] returns the same state for an event of an unknown task, review or directive', () => {
+  it('[PROTO-S3] applyRunEvent returns the same state for an event of an unknown task, review or directive', () => {
     const state = runStateAfter([eventOf('run_queued')])
     const makes = new Set<RunEvent['type']>([
       'run_queued',
@@ -93,7 +93,7 @@ describe('applyRunEvent', () => {
     }
   })
 
-  it('[PROTO-S4] counts a turn once that another process began again', () => {
+  it('[PROTO-S4] applyRunEvent counts a turn once that another process began again', () => {
     const turn = [
       eventOf('llm_iteration_started', { iterationIndex: 0 }),
       eventOf('token', { iterationIndex: 0, token: 'Searching' }),
@@ -104,7 +104,7 @@ describe('applyRunEvent', () => {
     expect(runStateAfter(cut)).toEqual(once)
   })
 
-  it('[PROTO-S4] counts a turn once whose first model call failed, and records the failure', () => {
+  it('[PROTO-S4] applyRunEvent counts a turn once whose first model call failed, and records the failure', () => {
     const state = runStateAfter([
       ...startOfRun(),
       eventOf('llm_iteration_started'),
@@ -120,7 +120,7 @@ describe('applyRunEvent', () => {
     expect(state.totals.totalTokens).toBe(853)
   })
 
-  it('[PROTO-S4] does not count what a fork has copied', () => {
+  it('[PROTO-S4] applyRunEvent does not count what a fork has copied', () => {
     const copied = [...startOfRun(), eventOf('llm_iteration_completed', { iterationIndex: 0 })]
     const fork = runStateAfter([...copied, eventOf('run_forked')])
     expect(fork.totals).toEqual({ totalTokens: 0, totalToolCalls: 0, costUsd: 0 })
@@ -132,7 +132,7 @@ describe('applyRunEvent', () => {
     expect(second.copiedTotals?.totalTokens).toBe(1706)
   })
 
-  it('[PROTO-S5] reads ten thousand tokens of one turn', () => {
+  it('[PROTO-S5] applyRunEvent reads ten thousand tokens of one turn', () => {
     const token = eventOf('token', { token: 'word ' })
     const state = runStateAfter([...working, ...Array.from({ length: 10_000 }, () => token)])
     expect(state.tasks[0]?.turns[0]?.text).toBe('word '.repeat(10_000))
@@ -140,11 +140,11 @@ describe('applyRunEvent', () => {
 })
 
 describe('runStateAfter', () => {
-  it('returns the empty state without events', () => {
+  it('runStateAfter returns the empty state without events', () => {
     expect(runStateAfter([])).toEqual(emptyRunState())
   })
 
-  it('reads events with and without their position in the log', () => {
+  it('runStateAfter reads events with and without their position in the log', () => {
     const events = [...working, eventOf('review_requested'), eventOf('file_changed')]
     const logged = events.map((event, seq) => ({ ...event, runId: 'r', seq, id: `r:${seq}` }))
     expect(runStateAfter(logged)).toEqual(runStateAfter(events))

@@ -9,12 +9,12 @@ const after = (...events: readonly DelegationEvent[]) =>
 const started = eventOf('delegation_started')
 
 describe('delegation_started', () => {
-  it('adds a running delegation', () => {
+  it('delegation_started adds a running delegation', () => {
     const { type: _, ...fields } = started
     expect(after(started).delegations).toEqual([{ ...fields, status: 'RUNNING' }])
   })
 
-  it('adds its task, pending, at the place of its index', () => {
+  it('delegation_started adds its task, pending, at the place of its index', () => {
     const early = eventOf('delegation_started', { workerTask: 'early', workerTaskIndex: 0 })
     const { tasks } = after(started, early)
     expect(tasks.map(({ name }) => name)).toEqual(['early', 'researcher', 'writer', 'researcher/1'])
@@ -35,7 +35,7 @@ describe('delegation_started', () => {
     })
   })
 
-  it('has no effect when repeated', () => {
+  it('delegation_started has no effect when repeated', () => {
     const state = after(started, started)
     expect(state.delegations).toHaveLength(1)
     expect(state.tasks).toHaveLength(3)
@@ -43,7 +43,7 @@ describe('delegation_started', () => {
 })
 
 describe('the end of a delegation', () => {
-  it('has its time for any outcome', () => {
+  it('The end of a delegation has its time for any outcome', () => {
     const [done] = after(started, eventOf('delegation_completed')).delegations
     expect(done).toMatchObject({
       startedAt: '2025-03-15T10:30:04Z',
@@ -54,7 +54,7 @@ describe('the end of a delegation', () => {
     expect(failed).toMatchObject({ startedAt: '2025-03-15T10:30:04Z', completedAt: failedAt })
   })
 
-  it('has no time in logs of an earlier version', () => {
+  it('The end of a delegation has no time in logs of an earlier version', () => {
     const begun = eventOf('delegation_started', { startedAt: undefined })
     const ends = [
       eventOf('delegation_completed', { completedAt: undefined }),
@@ -67,20 +67,20 @@ describe('the end of a delegation', () => {
     }
   })
 
-  it('is its completion', () => {
+  it('The end of a delegation is its completion', () => {
     expect(after(started, eventOf('delegation_completed')).delegations).toMatchObject([
       { status: 'COMPLETED', durationMs: 3100, workerTask: 'researcher/1', depth: 1 },
     ])
   })
 
-  it('is its failure, with the reason', () => {
+  it('The end of a delegation is its failure, with the reason', () => {
     const failed = eventOf('delegation_failed', { workerTask: 'researcher/1' })
     expect(after(started, failed).delegations).toMatchObject([
       { status: 'FAILED', reason: 'No worker with role "Technical Writer"', depth: 1 },
     ])
   })
 
-  it('is recorded even when the delegation was refused before it began, without a task', () => {
+  it('The end of a delegation is recorded even when the delegation was refused before it began, without a task', () => {
     const state = after(eventOf('delegation_failed'))
     expect(state.delegations).toEqual([
       {

@@ -9,7 +9,7 @@ const delivery = (iterationIndex: number, attempt = 1, taskName = 'researcher') 
   eventOf('directive_delivered', { iterationIndex, attempt, taskName })
 
 describe('directive_active', () => {
-  it('adds a directive with all its fields', () => {
+  it('directive_active adds a directive with all its fields', () => {
     const action = eventOf('directive_active', {
       directiveId: 'dir-2',
       content: undefined,
@@ -26,7 +26,7 @@ describe('directive_active', () => {
     expect(after(...told)).toStrictEqual(states)
   })
 
-  it('of a known directive keeps its place and its deliveries', () => {
+  it('directive_active of a known directive keeps its place and its deliveries', () => {
     const other = eventOf('directive_active', { directiveId: 'dir-2' })
     const again = eventOf('directive_active', { content: 'Newer' })
     const [first, second, ...more] = after(active, other, delivery(0), again)
@@ -37,7 +37,7 @@ describe('directive_active', () => {
 })
 
 describe('directive_delivered', () => {
-  it('records the turns that showed the directive', () => {
+  it('directive_delivered records the turns that showed the directive', () => {
     const [directive] = after(active, delivery(0), delivery(0, 2), delivery(0, 1, 'writer'))
     expect(directive?.delivered).toEqual([
       {
@@ -56,12 +56,12 @@ describe('directive_delivered', () => {
     ])
   })
 
-  it('is recorded once for a turn that begins again', () => {
+  it('directive_delivered is recorded once for a turn that begins again', () => {
     const [directive] = after(active, delivery(0), delivery(1), delivery(0))
     expect(directive?.delivered.map(({ iterationIndex }) => iterationIndex)).toEqual([1, 0])
   })
 
-  it('of an unknown directive has no effect', () => {
+  it('directive_delivered of an unknown directive has no effect', () => {
     const directives = after(active)
     const event = eventOf('directive_delivered', { directiveId: 'other' })
     expect(applyToDirectives(directives, event)).toBe(directives)

@@ -7,7 +7,7 @@ const after = (...events: readonly ReviewRunEvent[]) =>
 const opened = eventOf('review_requested')
 
 describe('review_requested', () => {
-  it('opens a review with all its fields', () => {
+  it('review_requested opens a review with all its fields', () => {
     const during = eventOf('review_requested', {
       timing: 'DURING_EXECUTION',
       requiredRole: 'legal',
@@ -19,7 +19,7 @@ describe('review_requested', () => {
     expect(after(during)).toEqual([{ ...fields, status: 'OPEN' }])
   })
 
-  it('of a known review updates it in its place, with the remaining time', () => {
+  it('review_requested of a known review updates it in its place, with the remaining time', () => {
     const other = eventOf('review_requested', { reviewId: 'rev-2' })
     const again = eventOf('review_requested', { timeoutMs: 5 })
     expect(
@@ -32,7 +32,7 @@ describe('review_requested', () => {
 })
 
 describe('the end of a review', () => {
-  it('is a decision, with its author and content', () => {
+  it('The end of a review is a decision, with its author and content', () => {
     expect(after(opened, eventOf('review_decided'))).toMatchObject([
       {
         status: 'DECIDED',
@@ -45,7 +45,7 @@ describe('the end of a review', () => {
     ])
   })
 
-  it('has only the fields of the event', () => {
+  it('The end of a review has only the fields of the event', () => {
     const event = eventOf('review_decided', {
       decision: 'EDIT',
       decidedBy: undefined,
@@ -58,19 +58,19 @@ describe('the end of a review', () => {
     expect(gate).not.toHaveProperty('feedback')
   })
 
-  it('is a timeout, with its action', () => {
+  it('The end of a review is a timeout, with its action', () => {
     expect(after(opened, eventOf('review_timed_out'))).toMatchObject([
       { status: 'TIMED_OUT', action: 'EXIT_EARLY' },
     ])
   })
 
-  it('is the end of its task or run, with the reason', () => {
+  it('The end of a review is the end of its task or run, with the reason', () => {
     expect(after(opened, eventOf('review_withdrawn'))).toMatchObject([
       { status: 'WITHDRAWN', reason: 'Run was cancelled', withdrawnAt: '2025-03-15T10:30:12Z' },
     ])
   })
 
-  it('comes once: events after a decision or a withdrawal have no effect', () => {
+  it('The end of a review comes once: events after a decision or a withdrawal have no effect', () => {
     const ends = [eventOf('review_timed_out'), eventOf('review_withdrawn')]
     const decided = after(opened, eventOf('review_decided'))
     for (const end of [...ends, eventOf('review_decided', { decision: 'CONTINUE' })]) {
@@ -80,13 +80,13 @@ describe('the end of a review', () => {
     expect(applyToReviews(withdrawn, eventOf('review_decided'))).toBe(withdrawn)
   })
 
-  it('is the decision even when the panel was closed first', () => {
+  it('The end of a review is the decision even when the panel was closed first', () => {
     const [gate] = after(opened, eventOf('review_timed_out'), eventOf('review_decided'))
     expect(gate?.status).toBe('DECIDED')
     expect(gate).not.toHaveProperty('action')
   })
 
-  it('has no effect for an unknown review', () => {
+  it('The end of a review has no effect for an unknown review', () => {
     const gates = after(opened)
     expect(applyToReviews(gates, eventOf('review_decided', { reviewId: 'other' }))).toBe(gates)
   })

@@ -7,14 +7,14 @@ import { emptyRunState } from './run-state.ts'
 const from = (...events: readonly RunLevelEvent[]) => events.reduce(applyToRun, emptyRunState())
 
 describe('run_queued', () => {
-  it('sets the plan of the run', () => {
+  it('run_queued sets the plan of the run', () => {
     const { type: _, totalTasks: __, ...fields } = eventOf('run_queued')
     expect(from(eventOf('run_queued'))).toEqual({ ...emptyRunState(), ...fields })
   })
 })
 
 describe('ensemble_started', () => {
-  it('adds every task of the plan, pending, numbered from 1', () => {
+  it('ensemble_started adds every task of the plan, pending, numbered from 1', () => {
     const state = from(eventOf('run_queued'), eventOf('ensemble_started'))
     expect(state).toMatchObject({
       id: '0b7a7c0e-9d2f-4c2e-8a55-6a6d0c5f3c11',
@@ -37,7 +37,7 @@ describe('ensemble_started', () => {
     ])
   })
 
-  it('keeps the state of tasks whose events came before', () => {
+  it('ensemble_started keeps the state of tasks whose events came before', () => {
     const known = runStateAfter([
       eventOf('task_started', { taskIndex: 5 }),
       eventOf('task_started', { taskName: 'worker', taskIndex: 3 }),
@@ -57,7 +57,7 @@ describe('run_resumed with added tasks', () => {
   const readTasks = (state: ReturnType<typeof runStateAfter>) =>
     state.tasks.map(({ name, index, status }) => [name, index, status])
 
-  it('adds them, pending, after the others', () => {
+  it('A resumed run adds tasks, pending, after the others', () => {
     expect(readTasks(runStateAfter([...startOfRun(), resumed])).at(-1)).toEqual([
       'editor',
       3,
@@ -65,7 +65,7 @@ describe('run_resumed with added tasks', () => {
     ])
   })
 
-  it('makes a task pending again that was skipped', () => {
+  it('A resumed run makes a task pending again that was skipped', () => {
     const skipped = eventOf('task_skipped', { taskName: 'editor', taskIndex: 3 })
     const state = runStateAfter([...startOfRun(), resumed, skipped])
     expect(readTasks(state).at(-1)).toEqual(['editor', 3, 'SKIPPED'])
@@ -85,7 +85,7 @@ describe('run_resumed', () => {
     eventOf('token', { iterationIndex: 1 }),
   ])
 
-  it('discards calls in flight and keeps the attempt', () => {
+  it('run_resumed discards calls in flight and keeps the attempt', () => {
     const state = applyToRun(working, eventOf('run_resumed'))
     expect(state.epoch).toBe(2)
     expect(state.tasks[0]).toMatchObject({ status: 'RUNNING', attempt: 1 })
@@ -95,7 +95,7 @@ describe('run_resumed', () => {
     expect(state.tasks[1]).toBe(working.tasks[1])
   })
 
-  it('leaves a task that is not running unchanged', () => {
+  it('run_resumed leaves a task that is not running unchanged', () => {
     const ended = runStateAfter([...startOfRun(), eventOf('llm_iteration_completed')])
     const failed = {
       ...ended,
@@ -106,7 +106,7 @@ describe('run_resumed', () => {
 })
 
 describe('run_cancelling', () => {
-  it('sets the mode of the latest cancel', () => {
+  it('run_cancelling sets the mode of the latest cancel', () => {
     const state = from(
       eventOf('run_cancelling', { mode: 'boundary' }),
       eventOf('run_cancelling', { mode: 'abort' }),
@@ -116,7 +116,7 @@ describe('run_cancelling', () => {
 })
 
 describe('file_changed', () => {
-  it('records every change, in order', () => {
+  it('file_changed records every change, in order', () => {
     const { type: _, ...change } = eventOf('file_changed')
     const modified = eventOf('file_changed', { changeType: 'MODIFIED' })
     expect(from(eventOf('file_changed'), modified).changedFiles).toEqual([
@@ -134,28 +134,28 @@ describe('model_switched', () => {
     return [model, ...tasks.map((task) => task.model)]
   }
 
-  it('of one task sets the model of the task', () => {
+  it('model_switched of one task sets the model of the task', () => {
     expect(models(ofWriter)).toEqual([undefined, undefined, 'haiku'])
     expect(models(ofRun, ofWriter)).toEqual(['opus', undefined, 'haiku'])
   })
 
-  it('of the run overrides earlier switches of single tasks', () => {
+  it('model_switched of the run overrides earlier switches of single tasks', () => {
     expect(models(ofWriter, ofRun)).toEqual(['opus', undefined, undefined])
   })
 
-  it('of the run leaves tasks without a switch unchanged', () => {
+  it('model_switched of the run leaves tasks without a switch unchanged', () => {
     const state = from(eventOf('ensemble_started'))
     expect(applyToRun(state, ofRun).tasks).toBe(state.tasks)
   })
 
-  it('of an unknown task changes no task', () => {
+  it('model_switched of an unknown task changes no task', () => {
     const other = eventOf('model_switched', { taskName: 'nobody' })
     expect(models(other)).toEqual([undefined, undefined, undefined])
   })
 })
 
 describe('the end of a run', () => {
-  it('sets its time, duration and reason', () => {
+  it('The end of a run sets its time, duration and reason', () => {
     expect(from(eventOf('ensemble_completed', { exitReason: 'USER_EXIT_EARLY' }))).toMatchObject({
       completedAt: eventOf('ensemble_completed').completedAt,
       durationMs: eventOf('ensemble_completed').durationMs,
@@ -163,7 +163,7 @@ describe('the end of a run', () => {
     })
   })
 
-  it('sets the outputs and metrics', () => {
+  it('The end of a run sets the outputs and metrics', () => {
     const { outputs, metrics, durationMs } = eventOf('run_result')
     const state = from(eventOf('ensemble_started'), eventOf('run_result'))
     expect(state).toMatchObject({ status: 'COMPLETED', outputs, metrics, durationMs })
@@ -171,7 +171,7 @@ describe('the end of a run', () => {
     expect(state.id).toBe(eventOf('ensemble_started').ensembleId)
   })
 
-  it('sets the error with its code, and the id of a run that never began', () => {
+  it('The end of a run sets the error with its code, and the id of a run that never began', () => {
     const failed = eventOf('run_result', {
       status: 'FAILED',
       metrics: undefined,
@@ -186,7 +186,7 @@ describe('the end of a run', () => {
     expect(from(older).error).toEqual({ message: 'Failed' })
   })
 
-  it('keeps the state of the tasks', () => {
+  it('The end of a run keeps the state of the tasks', () => {
     const state = runStateAfter([...startOfRun(), eventOf('task_started', WRITER)])
     expect(applyToRun(state, eventOf('run_result')).tasks).toBe(state.tasks)
   })

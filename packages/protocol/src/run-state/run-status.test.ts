@@ -11,20 +11,20 @@ const workerStarted = eventOf('task_started', { taskName: 'researcher/1', taskIn
 const gateOfWorker = eventOf('review_requested', { taskName: 'researcher/1', reviewId: 'rev-3' })
 
 describe('deriveStatus', () => {
-  it('returns ACCEPTED until the run begins or another process resumes it', () => {
+  it('deriveStatus returns ACCEPTED until the run begins or another process resumes it', () => {
     expect(statusAfter()).toBe('ACCEPTED')
     expect(statusAfter(eventOf('run_queued'))).toBe('ACCEPTED')
     expect(statusAfter(eventOf('run_queued'), eventOf('ensemble_started'))).toBe('RUNNING')
     expect(statusAfter(eventOf('run_queued'), eventOf('run_resumed'))).toBe('RUNNING')
   })
 
-  it('returns CANCELLING after a cancel was requested, also in another process', () => {
+  it('deriveStatus returns CANCELLING after a cancel was requested, also in another process', () => {
     const cancelling = [...startOfRun(), gate, eventOf('run_cancelling')]
     expect(statusAfter(...cancelling)).toBe('CANCELLING')
     expect(statusAfter(...cancelling, eventOf('run_resumed'))).toBe('CANCELLING')
   })
 
-  it('returns the final status of run_result', () => {
+  it('deriveStatus returns the final status of run_result', () => {
     for (const status of ['COMPLETED', 'FAILED', 'CANCELLED'] as const) {
       const ended = [...startOfRun(), gate, eventOf('run_result', { status })]
       expect(statusAfter(...ended)).toBe(status)
@@ -35,7 +35,7 @@ describe('deriveStatus', () => {
 })
 
 describe('WAITING_REVIEW', () => {
-  it('is returned when every running task waits for a review', () => {
+  it('WAITING_REVIEW is returned when every running task waits for a review', () => {
     const both = [...startOfRun(), eventOf('task_started', WRITER)]
     expect(statusAfter(...startOfRun(), gate)).toBe('WAITING_REVIEW')
     expect(statusAfter(...both, gate)).toBe('RUNNING')
@@ -43,16 +43,16 @@ describe('WAITING_REVIEW', () => {
     expect(statusAfter(...both, gate, gateOfWriter, eventOf('review_decided'))).toBe('RUNNING')
   })
 
-  it('is returned when no task runs and a pending task waits for its review', () => {
+  it('WAITING_REVIEW is returned when no task runs and a pending task waits for its review', () => {
     expect(statusAfter(eventOf('ensemble_started'), gate)).toBe('WAITING_REVIEW')
   })
 
-  it('is not returned without an open review', () => {
+  it('WAITING_REVIEW is not returned without an open review', () => {
     expect(statusAfter(eventOf('ensemble_started'))).toBe('RUNNING')
     expect(statusAfter(...startOfRun(), gate, eventOf('review_timed_out'))).toBe('RUNNING')
   })
 
-  it('is not returned while a task is between two attempts', () => {
+  it('WAITING_REVIEW is not returned while a task is between two attempts', () => {
     const failed = eventOf('task_attempt_failed')
     const final = eventOf('task_failed')
     expect(statusAfter(...startOfRun(), failed, gateOfWriter)).toBe('RUNNING')
@@ -61,14 +61,14 @@ describe('WAITING_REVIEW', () => {
     expect(statusAfter(...startOfRun(), failed, skipped, gateOfWriter)).toBe('WAITING_REVIEW')
   })
 
-  it('is returned when a task waits for a worker that waits for a review', () => {
+  it('WAITING_REVIEW is returned when a task waits for a worker that waits for a review', () => {
     const working = [...startOfRun(), delegated, workerStarted]
     expect(statusAfter(...working)).toBe('RUNNING')
     expect(statusAfter(...working, gateOfWorker)).toBe('WAITING_REVIEW')
     expect(statusAfter(...startOfRun(), delegated, gateOfWorker)).toBe('WAITING_REVIEW')
   })
 
-  it('is not returned when another worker runs or is about to', () => {
+  it('WAITING_REVIEW is not returned when another worker runs or is about to', () => {
     const second = eventOf('delegation_started', {
       delegationId: 'del-2',
       workerTask: 'researcher/2',
@@ -80,7 +80,7 @@ describe('WAITING_REVIEW', () => {
     expect(statusAfter(...working, secondStarted)).toBe('RUNNING')
   })
 
-  it('is returned when the remaining worker waits, at any depth', () => {
+  it('WAITING_REVIEW is returned when the remaining worker waits, at any depth', () => {
     const deeper = eventOf('delegation_started', {
       delegationId: 'del-2',
       taskName: 'researcher/1',
@@ -97,7 +97,7 @@ describe('WAITING_REVIEW', () => {
     expect(statusAfter(...startOfRun(), ...one, gateOfNext)).toBe('WAITING_REVIEW')
   })
 
-  it('is not returned when the worker is done and its task continues', () => {
+  it('WAITING_REVIEW is not returned when the worker is done and its task continues', () => {
     const working = [...startOfRun(), delegated, eventOf('delegation_completed')]
     expect(statusAfter(...working, gateOfWriter)).toBe('RUNNING')
   })

@@ -11,7 +11,7 @@ const researcher = ({ tasks }: RunState) => tasks.find(({ name }) => name === 'r
 const secondTry = eventOf('task_started', { attempt: 2, startedAt: '2025-03-15T10:31:00Z' })
 
 describe('task_started', () => {
-  it('begins an attempt, with the current description', () => {
+  it('task_started begins an attempt, with the current description', () => {
     expect(researcher(after())).toMatchObject({
       status: 'RUNNING',
       attempt: 1,
@@ -24,19 +24,19 @@ describe('task_started', () => {
     })
   })
 
-  it('leaves the other tasks unchanged', () => {
+  it('task_started leaves the other tasks unchanged', () => {
     const before = runStateAfter([eventOf('ensemble_started')])
     expect(applyToTasks(before, eventOf('task_started')).tasks[1]).toBe(before.tasks[1])
   })
 
-  it('of an unknown task adds it', () => {
+  it('task_started of an unknown task adds it', () => {
     const state = applyToTasks(emptyRunState(), eventOf('task_started', WRITER))
     expect(state.tasks).toMatchObject([
       { name: 'writer', index: 2, context: [], status: 'RUNNING' },
     ])
   })
 
-  it('of the current attempt continues it', () => {
+  it('task_started of the current attempt continues it', () => {
     const worked = after(eventOf('llm_iteration_completed'))
     const again = eventOf('task_started', { startedAt: '2025-03-15T11:00:00Z' })
     const task = researcher(applyToTasks(worked, again))
@@ -44,7 +44,7 @@ describe('task_started', () => {
     expect(task?.startedAt).toBe('2025-03-15T10:30:00Z')
   })
 
-  it('of the next attempt archives the failed one and starts empty', () => {
+  it('task_started of the next attempt archives the failed one and starts empty', () => {
     const failed = after(
       eventOf('task_input'),
       eventOf('llm_iteration_completed'),
@@ -74,7 +74,7 @@ describe('task_started', () => {
     })
   })
 
-  it('keeps the fields of the task that do not belong to an attempt', () => {
+  it('task_started keeps the fields of the task that do not belong to an attempt', () => {
     const state = changeTask(after(eventOf('task_attempt_failed')), 'researcher', (task) => ({
       ...task,
       context: ['writer'],
@@ -88,7 +88,7 @@ describe('task_started', () => {
     })
   })
 
-  it('keeps all earlier attempts, in order', () => {
+  it('task_started keeps all earlier attempts, in order', () => {
     const state = after(
       eventOf('task_attempt_failed'),
       secondTry,
@@ -101,7 +101,7 @@ describe('task_started', () => {
     ])
   })
 
-  it('does not archive an attempt without an end', () => {
+  it('task_started does not archive an attempt without an end', () => {
     const state = after(
       eventOf('task_attempt_failed'),
       secondTry,
@@ -113,7 +113,7 @@ describe('task_started', () => {
 })
 
 describe('an event of a past attempt', () => {
-  it('has no effect', () => {
+  it('An event of a past attempt has no effect', () => {
     const state = after(eventOf('task_attempt_failed'), secondTry)
     const late = [
       eventOf('task_started'),
@@ -127,7 +127,7 @@ describe('an event of a past attempt', () => {
 })
 
 describe('task_input', () => {
-  it('sets the input of the agent', () => {
+  it('task_input sets the input of the agent', () => {
     const { agentGoal, agentBackground, toolNames, assembledContext, expectedOutput, sentAt } =
       eventOf('task_input')
     expect(researcher(after(eventOf('task_input')))).toMatchObject({
@@ -138,7 +138,7 @@ describe('task_input', () => {
 })
 
 describe('an event of a turn', () => {
-  it('adds up the usage of the attempt', () => {
+  it('An event of a turn adds up the usage of the attempt', () => {
     const state = after(
       eventOf('llm_iteration_completed'),
       eventOf('tool_called', { toolCallId: 'call-1' }),
@@ -151,7 +151,7 @@ describe('an event of a turn', () => {
     })
   })
 
-  it('of a token leaves the usage and all other tasks unchanged', () => {
+  it('A token event leaves the usage and all other tasks unchanged', () => {
     const before = after(eventOf('llm_iteration_started', { iterationIndex: 1 }))
     const state = applyToTasks(before, eventOf('token'))
     expect(researcher(state)?.turns[0]?.text).toBe('The EU AI Act')
@@ -159,19 +159,19 @@ describe('an event of a turn', () => {
     expect(state.tasks[1]).toBe(before.tasks[1])
   })
 
-  it('that does not change a turn has no effect', () => {
+  it('A turn event that does not change a turn has no effect', () => {
     const state = after(eventOf('llm_iteration_completed'))
     expect(applyToTasks(state, eventOf('token', { iterationIndex: 0 }))).toBe(state)
   })
 
-  it('of an unknown task has no effect', () => {
+  it('A turn event of an unknown task has no effect', () => {
     const state = after()
     expect(applyToTasks(state, eventOf('token', { taskName: 'nobody' }))).toBe(state)
   })
 })
 
 describe('task_completed', () => {
-  it('sets the output and the usage of the attempt', () => {
+  it('task_completed sets the output and the usage of the attempt', () => {
     const state = after(eventOf('task_completed', { structuredOutput: { ok: true } }))
     expect(researcher(state)).toMatchObject({
       status: 'COMPLETED',
@@ -185,13 +185,13 @@ describe('task_completed', () => {
     expect(researcher(after(eventOf('task_completed')))).not.toHaveProperty('structuredOutput')
   })
 
-  it('shows that the request of a fork gave the output', () => {
+  it('task_completed shows that the request of a fork gave the output', () => {
     const state = after(eventOf('task_completed', { outputGiven: true }))
     expect(researcher(state)?.outputGiven).toBe(true)
     expect(researcher(after(eventOf('task_completed')))).not.toHaveProperty('outputGiven')
   })
 
-  it('leaves no turn or call running', () => {
+  it('task_completed leaves no turn or call running', () => {
     const state = after(eventOf('llm_iteration_completed'), eventOf('task_completed'))
     expect(researcher(state)?.turns[0]?.toolCalls[0]?.status).toBe('FAILED')
   })
@@ -201,7 +201,7 @@ describe.each([
   ['task_attempt_failed', true],
   ['task_failed', false],
 ] as const)('%s', (type, willRetry) => {
-  it('sets the reason, and whether another attempt follows', () => {
+  it('The end of a task sets the reason, and whether another attempt follows', () => {
     expect(researcher(after(eventOf(type)))).toMatchObject({
       status: 'FAILED',
       completedAt: '2025-03-15T10:30:08.200Z',
@@ -218,29 +218,29 @@ describe.each([
 })
 
 describe('task_failed', () => {
-  it('of an earlier version states whether another attempt follows', () => {
+  it('task_failed of an earlier version states whether another attempt follows', () => {
     const state = after(eventOf('task_failed', { willRetry: true }))
     expect(researcher(state)?.error?.willRetry).toBe(true)
   })
 
-  it('sets CANCELLED with the code CANCELLED', () => {
+  it('task_failed sets CANCELLED with the code CANCELLED', () => {
     const cancelled = eventOf('task_failed', { code: 'CANCELLED', willRetry: false })
     expect(researcher(after(cancelled))?.status).toBe('CANCELLED')
   })
 
-  it('leaves no turn or call running', () => {
+  it('task_failed leaves no turn or call running', () => {
     const state = after(eventOf('llm_iteration_started'), eventOf('task_failed'))
     expect(researcher(state)?.turns[0]?.status).toBe('FAILED')
   })
 
-  it('before a start also ends an attempt', () => {
+  it('task_failed before a start also ends an attempt', () => {
     const state = after(eventOf('task_failed', { ...WRITER, code: 'REVIEW_REJECTED' }))
     expect(state.tasks[1]).toMatchObject({ name: 'writer', status: 'FAILED', attempt: 1 })
   })
 })
 
 describe('task_skipped', () => {
-  it('sets the reason why the task will not run', () => {
+  it('task_skipped sets the reason why the task will not run', () => {
     expect(after(eventOf('task_skipped')).tasks[1]).toMatchObject({
       status: 'SKIPPED',
       attempt: 0,
@@ -251,7 +251,7 @@ describe('task_skipped', () => {
 })
 
 describe('metrics_snapshot', () => {
-  it('replaces the previous snapshot', () => {
+  it('metrics_snapshot replaces the previous snapshot', () => {
     const state = after(
       eventOf('metrics_snapshot', { iterationCount: 1 }),
       eventOf('metrics_snapshot', { costEstimate: undefined }),

@@ -26,7 +26,7 @@ const answered = (iterationIndex = 0) =>
 const askedForTools = (iterationIndex = 0) => eventOf('llm_iteration_completed', { iterationIndex })
 
 describe('llm_iteration_started', () => {
-  it('begins a turn with the messages of the model', () => {
+  it('llm_iteration_started begins a turn with the messages of the model', () => {
     const event = begun()
     expect(after([event])).toEqual([
       {
@@ -43,7 +43,7 @@ describe('llm_iteration_started', () => {
     ])
   })
 
-  it('sets the time of the latest model call of a turn that begins again', () => {
+  it('llm_iteration_started sets the time of the latest model call of a turn that begins again', () => {
     const startedAt = '2025-03-15T10:30:09Z'
     const again = eventOf('llm_iteration_started', { startedAt })
     const [turn] = after([begun(), answered(), again])
@@ -53,7 +53,7 @@ describe('llm_iteration_started', () => {
     expect(after([begun(), silent])[0]).not.toHaveProperty('startedAt')
   })
 
-  it('of a known turn begins it again: its tokens are void, its failures stay', () => {
+  it('llm_iteration_started of a known turn begins it again: its tokens are void, its failures stay', () => {
     const failed = eventOf('llm_iteration_failed', { retryInMs: undefined, nextModel: 'haiku' })
     const [turn, ...others] = after([
       begun(),
@@ -67,7 +67,7 @@ describe('llm_iteration_started', () => {
     expect(turn?.failures).toHaveLength(1)
   })
 
-  it('removes later turns and keeps earlier ones', () => {
+  it('llm_iteration_started removes later turns and keeps earlier ones', () => {
     const turns = after([begun(0), answered(0), begun(1), answered(1), begun(2), begun(1)])
     expect(turns.map(({ iterationIndex, status }) => [iterationIndex, status])).toEqual([
       [0, 'COMPLETED'],
@@ -77,7 +77,7 @@ describe('llm_iteration_started', () => {
 })
 
 describe('token', () => {
-  it('appends to the text of its turn', () => {
+  it('The event `token` appends to the text of its turn', () => {
     const turns = after([
       begun(0),
       token('Zero'),
@@ -89,7 +89,7 @@ describe('token', () => {
     expect(turns.map(({ text }) => text)).toEqual(['Whole', 'AB'])
   })
 
-  it('has no effect on a turn that is not running or unknown', () => {
+  it('The event `token` has no effect on a turn that is not running or unknown', () => {
     const turns = after([begun(), answered()])
     expect(applyToTurns(turns, token('Late'))).toBe(turns)
     expect(applyToTurns(turns, token('Lost', 7))).toBe(turns)
@@ -97,19 +97,19 @@ describe('token', () => {
 })
 
 describe('reasoning', () => {
-  it('appends to the reasoning of its turn, and not to its text', () => {
+  it('The event `reasoning` appends to the reasoning of its turn, and not to its text', () => {
     const [turn] = after([begun(), thought('Let me '), thought('see.'), token('Yes')])
     expect(turn).toMatchObject({ reasoning: 'Let me see.', text: 'Yes' })
     expect(after([begun(), token('Yes')])[0]).not.toHaveProperty('reasoning')
   })
 
-  it('has no effect on a turn that is not running or unknown', () => {
+  it('The event `reasoning` has no effect on a turn that is not running or unknown', () => {
     const turns = after([begun(), answered()])
     expect(applyToTurns(turns, thought('Late'))).toBe(turns)
     expect(applyToTurns(turns, thought('Lost', 7))).toBe(turns)
   })
 
-  it('of a call that begins again, or of a lost process, is void', () => {
+  it('Reasoning of a call that begins again, or of a lost process, is void', () => {
     const failed = eventOf('llm_iteration_failed', { iterationIndex: 0 })
     const half = [begun(), thought('Half')]
     expect(newestOf([...half, failed, begun()])).not.toHaveProperty('reasoning')
@@ -121,7 +121,7 @@ describe('reasoning', () => {
     expect(turn).not.toHaveProperty('reasoning')
   })
 
-  it('is replaced by the whole reasoning of the answered call, which says when it is only its start', () => {
+  it('The event `reasoning` is replaced by the whole reasoning of the answered call, which says when it is only its start', () => {
     const end = { reasoning: 'Let me see', reasoningTruncated: true, reasoningTokens: 7 } as const
     const whole = eventOf('llm_iteration_completed', { iterationIndex: 0, ...end })
     expect(newestOf([begun(), thought('Let me '), whole])).toMatchObject(end)
@@ -130,7 +130,7 @@ describe('reasoning', () => {
 })
 
 describe('llm_iteration_completed', () => {
-  it('sets the whole text, the usage and the duration', () => {
+  it('llm_iteration_completed sets the whole text, the usage and the duration', () => {
     expect(after([begun(), token('Who'), answered()])[0]).toMatchObject({
       status: 'COMPLETED',
       text: 'Whole',
@@ -143,31 +143,31 @@ describe('llm_iteration_completed', () => {
     })
   })
 
-  it('keeps the streamed text when it has no text', () => {
+  it('llm_iteration_completed keeps the streamed text when it has no text', () => {
     expect(after([begun(), token('I search'), askedForTools()])[0]?.text).toBe('I search')
   })
 
-  it('adds the requested calls as running', () => {
+  it('llm_iteration_completed adds the requested calls as running', () => {
     expect(after([begun(), askedForTools()])[0]?.toolCalls).toMatchObject([
       { id: 'call-1', name: 'web_search', status: 'RUNNING' },
     ])
   })
 
-  it('sets the time of the answer, which is also the start of its calls', () => {
+  it('llm_iteration_completed sets the time of the answer, which is also the start of its calls', () => {
     const at = { startedAt: '2025-03-15T10:30:00.270Z', completedAt: '2025-03-15T10:30:02Z' }
     const [turn] = after([begun(), askedForTools()])
     expect(turn).toMatchObject({ ...at, toolCalls: [{ startedAt: at.completedAt }] })
     expect(turn?.toolCalls[0]).not.toHaveProperty('completedAt')
   })
 
-  it('derives the time of the model call when the start has none', () => {
+  it('llm_iteration_completed derives the time of the model call when the start has none', () => {
     const silent = eventOf('llm_iteration_started', { startedAt: undefined })
     const startedAt = '2025-03-15T10:30:00.270Z'
     expect(after([silent, answered()])[0]?.startedAt).toBe(startedAt)
     expect(after([answered()])[0]?.startedAt).toBe(startedAt)
   })
 
-  it('of an earlier version sets no times', () => {
+  it('llm_iteration_completed of an earlier version sets no times', () => {
     const event = eventOf('llm_iteration_completed', { completedAt: undefined })
     const [turn] = after([eventOf('llm_iteration_started', { startedAt: undefined }), event])
     expect(turn).toMatchObject({ status: 'COMPLETED', latencyMs: 1730 })
@@ -177,12 +177,12 @@ describe('llm_iteration_completed', () => {
     }
   })
 
-  it('sets no cost when no price is known', () => {
+  it('llm_iteration_completed sets no cost when no price is known', () => {
     const event = eventOf('llm_iteration_completed', { costUsd: undefined })
     expect(after([begun(), event])[0]).not.toHaveProperty('costUsd')
   })
 
-  it('creates its turn when the start is missing', () => {
+  it('llm_iteration_completed creates its turn when the start is missing', () => {
     expect(after([begun(2), answered(1)]).map(({ iterationIndex }) => iterationIndex)).toEqual([
       1, 2,
     ])
@@ -190,7 +190,7 @@ describe('llm_iteration_completed', () => {
 })
 
 describe('llm_iteration_failed', () => {
-  it('fails the turn, keeps its text and sets the retry', () => {
+  it('llm_iteration_failed fails the turn, keeps its text and sets the retry', () => {
     const turns = after([begun(), token('Half'), eventOf('llm_iteration_failed')])
     expect(turns[0]).toMatchObject({ status: 'FAILED', text: 'Half' })
     expect(turns[0]?.failures).toEqual([
@@ -205,7 +205,7 @@ describe('llm_iteration_failed', () => {
     ])
   })
 
-  it('names the fallback that is called next', () => {
+  it('llm_iteration_failed names the fallback that is called next', () => {
     const event = eventOf('llm_iteration_failed', { retryInMs: undefined, nextModel: 'haiku' })
     expect(after([begun(), event, event])[0]?.failures).toMatchObject([
       { nextModel: 'haiku' },
@@ -216,7 +216,7 @@ describe('llm_iteration_failed', () => {
 })
 
 describe('an event of a tool call', () => {
-  it('changes the calls of its turn', () => {
+  it('An event of a tool call changes the calls of its turn', () => {
     const turns = after([
       begun(),
       askedForTools(),
@@ -229,7 +229,7 @@ describe('an event of a tool call', () => {
   })
 })
 
-it('[PROTO-S6] an event of the last turn reads no earlier turn', () => {
+it('[PROTO-S6] An event of the last turn reads no earlier turn', () => {
   const unread = new Proxy(newestOf([begun(0), answered(0)]), {
     get: (_, field) => {
       throw new Error(`Read ${String(field)}`)
@@ -254,19 +254,19 @@ it('[PROTO-S6] an event of the last turn reads no earlier turn', () => {
 })
 
 describe('discardRunningTurns', () => {
-  it('removes a running turn and keeps the completed ones', () => {
+  it('discardRunningTurns removes a running turn and keeps the completed ones', () => {
     const turns = after([begun(0), answered(0), begun(1), token('Half', 1)])
     expect(discardRunningTurns(turns, resumedAt)).toEqual([turns[0]])
   })
 
-  it('keeps the failures of a running turn, without its text', () => {
+  it('discardRunningTurns keeps the failures of a running turn, without its text', () => {
     const failed = eventOf('llm_iteration_failed')
     const [turn] = discardRunningTurns(after([begun(), failed, begun(), token('Half')]), resumedAt)
     expect(turn).toMatchObject({ status: 'FAILED', text: '' })
     expect(turn?.failures).toHaveLength(1)
   })
 
-  it('resets running tool calls, which start again', () => {
+  it('discardRunningTurns resets running tool calls, which start again', () => {
     const [asked] = after([begun(), askedForTools()])
     const turns = after([
       begun(),
@@ -279,14 +279,14 @@ describe('discardRunningTurns', () => {
     ])
   })
 
-  it('returns the same turns when none was in flight', () => {
+  it('discardRunningTurns returns the same turns when none was in flight', () => {
     const turns = after([begun(), answered()])
     expect(discardRunningTurns(turns, resumedAt)).toBe(turns)
   })
 })
 
 describe('failRunningTurns', () => {
-  it('fails an interrupted turn and keeps its text', () => {
+  it('failRunningTurns fails an interrupted turn and keeps its text', () => {
     const turns = failRunningTurns(after([begun(0), askedForTools(0), begun(1), token('Half', 1)]))
     expect(turns.map(({ status, text }) => [status, text])).toEqual([
       ['COMPLETED', ''],
@@ -295,7 +295,7 @@ describe('failRunningTurns', () => {
     expect(turns[0]?.toolCalls[0]?.status).toBe('FAILED')
   })
 
-  it('returns the same turns when none was in flight', () => {
+  it('failRunningTurns returns the same turns when none was in flight', () => {
     const turns = after([begun(), answered()])
     expect(failRunningTurns(turns)).toBe(turns)
   })

@@ -32,7 +32,7 @@ function never(): never {
 }
 
 describe('sumUsage', () => {
-  it('adds up the completed turns', () => {
+  it('sumUsage adds up the completed turns', () => {
     const turns = [
       completed({ iterationIndex: 0, costUsd: 0.5 }),
       completed({ iterationIndex: 1, costUsd: 0.25 }),
@@ -46,7 +46,7 @@ describe('sumUsage', () => {
     })
   })
 
-  it('adds up the known reasoning tokens, which are part of the output tokens', () => {
+  it('sumUsage adds up the known reasoning tokens, which are part of the output tokens', () => {
     const turns = [
       completed({ iterationIndex: 0, reasoningTokens: 30 }),
       completed({ iterationIndex: 1, reasoningTokens: 5 }),
@@ -60,7 +60,7 @@ describe('sumUsage', () => {
     expect(changed).toEqual(sumUsage(after, NO_AGENT_USAGE))
   })
 
-  it('counts tool calls that ended, without steps', () => {
+  it('sumUsage counts tool calls that ended, without steps', () => {
     const turns = [
       completed({}),
       eventOf('tool_called', { toolCallId: 'x', parentToolCallId: 'call-1.1' }),
@@ -70,7 +70,7 @@ describe('sumUsage', () => {
     expect(sumUsage(turns, NO_AGENT_USAGE).toolCallCount).toBe(1)
   })
 
-  it('has an unknown count or cost when one turn does not report it', () => {
+  it('sumUsage has an unknown count or cost when one turn does not report it', () => {
     const turns = [
       completed({ iterationIndex: 0, inputTokens: -1, costUsd: undefined }),
       completed({ iterationIndex: 1 }),
@@ -82,7 +82,7 @@ describe('sumUsage', () => {
     })
   })
 
-  it('is zero before the first turn ends', () => {
+  it('sumUsage is zero before the first turn ends', () => {
     expect(sumUsage([], NO_AGENT_USAGE)).toEqual(NO_ATTEMPT_USAGE)
   })
 })
@@ -139,7 +139,7 @@ describe('updateUsage', () => {
     ['tokens that become known', [turn(0, { inputTokens: -1 }), turn(0)]],
     ['a cost that is not known', [turn(0, { costUsd: undefined }), turn(1)]],
     ['a cost that becomes known', [turn(0, { costUsd: undefined }), begun(0), turn(0)]],
-  ])('counts %s like sumUsage', (_, events) => {
+  ])('updateUsage counts %s like sumUsage', (_, events) => {
     for (const { turns, used } of counted(events)) {
       const { costUsd, ...anew } = sumUsage(turns, agents)
       expect(used).toEqual(
@@ -148,7 +148,7 @@ describe('updateUsage', () => {
     }
   })
 
-  it('[PROTO-S2] returns the same usage when it has not changed', () => {
+  it('[PROTO-S2] updateUsage returns the same usage when it has not changed', () => {
     const told = counted([
       turn(0),
       begun(1),
@@ -157,7 +157,7 @@ describe('updateUsage', () => {
     expect(new Set(told.map(({ used }) => used)).size).toBe(1)
   })
 
-  it('[PROTO-S6] reads no turn before the last one', () => {
+  it('[PROTO-S6] updateUsage reads no turn before the last one', () => {
     const unread: TurnState = new Proxy(applyToTurns([], turn(0))[0] ?? never(), { get: never })
     const before = { turns: [unread], usage: usage(10, 1) }
     const after = applyToTurns(before.turns.slice(1), turn(1))
@@ -167,7 +167,7 @@ describe('updateUsage', () => {
 })
 
 describe('toUsage', () => {
-  it('returns only the fields of the usage', () => {
+  it('toUsage returns only the fields of the usage', () => {
     expect(toUsage(eventOf('task_failed'))).toEqual({
       inputTokens: 812,
       outputTokens: 41,
@@ -179,7 +179,7 @@ describe('toUsage', () => {
 })
 
 describe('sumTotals', () => {
-  it('adds up all attempts of all tasks', () => {
+  it('sumTotals adds up all attempts of all tasks', () => {
     const again = {
       ...task('a', usage(10, 1)),
       earlierAttempts: [{ attempt: 1, reason: '', code: '', usage: usage(20, 2) }],
@@ -191,14 +191,14 @@ describe('sumTotals', () => {
     })
   })
 
-  it('has an unknown total when one attempt does not report it', () => {
+  it('sumTotals has an unknown total when one attempt does not report it', () => {
     expect(sumTotals([task('a', usage(-1, 1)), task('b', usage(3))])).toEqual({
       totalTokens: -1,
       totalToolCalls: 4,
     })
   })
 
-  it('is zero without tasks', () => {
+  it('sumTotals is zero without tasks', () => {
     expect(sumTotals([])).toEqual(NO_TOTALS)
   })
 })

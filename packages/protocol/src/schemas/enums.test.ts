@@ -10,7 +10,7 @@ import {
 } from './enums.ts'
 
 describe('the enumerations of the wire', () => {
-  it('are pinned', () => {
+  it('The enumerations of the wire are pinned', () => {
     expect(RunStatus.enum).toEqual([
       'ACCEPTED',
       'RUNNING',
@@ -44,7 +44,7 @@ describe('the enumerations of the wire', () => {
 })
 
 describe('isTerminalRunStatus', () => {
-  it('returns true exactly for the final statuses', () => {
+  it('isTerminalRunStatus returns true exactly for the final statuses', () => {
     expect(RunStatus.enum.filter(isTerminalRunStatus)).toEqual([
       'COMPLETED',
       'FAILED',

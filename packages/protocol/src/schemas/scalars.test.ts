@@ -20,12 +20,12 @@ describe('the patterns', () => {
     ],
     ['NonBlank', NonBlank, ['a', ' a ', '0'], ['', ' ', '\n\t', '\u00a0']],
     ['TaskReference', TaskReference, ['$researcher', '$0'], ['', '$', 'researcher', ' $0']],
-  ])('of %s accept and reject values', (_, schema, good, bad) => {
+  ])('The pattern of %s accepts and rejects values', (_, schema, good, bad) => {
     expect(good.filter((text) => !decode(schema, text).ok)).toEqual([])
     expect(bad.filter((text) => decode(schema, text).ok)).toEqual([])
   })
 
-  it('have a description', () => {
+  it('The patterns have a description', () => {
     for (const schema of [IsoDuration, NonBlank, RunId, TaskReference]) {
       expect(describeProblems(schema, '')[0]?.message).not.toContain('matches')
     }
