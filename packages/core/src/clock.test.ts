@@ -12,7 +12,7 @@ it('isoNow returns the time of the clock in UTC, to the millisecond', async () =
 })
 
 describe('sleep', () => {
-  it('resolves after the delay, not earlier', async () => {
+  it('`sleep` resolves after the delay, not earlier', async () => {
     const clock = fakeClock()
     const woke = vi.fn<() => void>()
     void sleep(clock, 100).then(woke)
@@ -22,7 +22,7 @@ describe('sleep', () => {
     expect(woke).toHaveBeenCalledOnce()
   })
 
-  it('resolves instead of rejecting as soon as the signal aborts', async () => {
+  it('`sleep` resolves instead of rejecting as soon as the signal aborts', async () => {
     const clock = fakeClock()
     const controller = new AbortController()
     const sleeping = sleep(clock, 100, controller.signal)
@@ -32,13 +32,13 @@ describe('sleep', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('does not wait with an aborted signal', async () => {
+  it('`sleep` does not wait with an aborted signal', async () => {
     const clock = fakeClock()
     await sleep(clock, 100, AbortSignal.abort())
     expect(clock.pending).toBe(0)
   })
 
-  it('leaves no listener on the signal', async () => {
+  it('`sleep` leaves no listener on the signal', async () => {
     const clock = fakeClock()
     const controller = new AbortController()
     const listeners = (): number => getEventListeners(controller.signal, 'abort').length

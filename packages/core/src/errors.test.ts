@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { errorMessage, MAX_ERROR_MESSAGE_LENGTH, TuttiError } from './errors.ts'
 
 describe('TuttiError', () => {
-  it('has a code, a message, details, a cause and whether a retry can help', () => {
+  it('TuttiError has a code, a message, details, a cause and whether a retry can help', () => {
     const cause = new Error('socket hang up')
     const error = new TuttiError('MODEL_FAILED', 'Cannot reach the model', {
       cause,
@@ -21,27 +21,27 @@ describe('TuttiError', () => {
     expect(error).toBeInstanceOf(Error)
   })
 
-  it('is not retryable, and has no details or cause, by default', () => {
+  it('TuttiError is not retryable, and has no details or cause, by default', () => {
     const error = new TuttiError('CANCELLED', 'Stopped')
     expect(error.retryable).toBe(false)
     expect(error.details).toBeUndefined()
     expect('cause' in error).toBe(false)
   })
 
-  it('does not expose its brand when it is serialized', () => {
+  it('TuttiError does not expose its brand when it is serialized', () => {
     const error = new TuttiError('CANCELLED', 'Stopped')
     expect(Object.getOwnPropertySymbols({ ...error })).toEqual([])
   })
 })
 
 describe('TuttiError.isInstance', () => {
-  it('recognizes its own errors and those of subclasses', () => {
+  it('TuttiError.isInstance recognizes its own errors and those of subclasses', () => {
     class Special extends TuttiError {}
     expect(TuttiError.isInstance(new TuttiError('CANCELLED', 'Stopped'))).toBe(true)
     expect(TuttiError.isInstance(new Special('CANCELLED', 'Stopped'))).toBe(true)
   })
 
-  it('recognizes an error of another copy of this package', () => {
+  it('TuttiError.isInstance recognizes an error of another copy of this package', () => {
     const brand = Symbol.for('tutti.error')
     const error = Object.assign(new Error('No such run'), { code: 'RUN_NOT_FOUND', [brand]: true })
     expect(error).not.toBeInstanceOf(TuttiError)
@@ -57,18 +57,18 @@ describe('TuttiError.isInstance', () => {
     [{}],
     [{ code: 'CANCELLED' }],
     [new Error('x')],
-  ])('rejects %o', (value) => {
+  ])('TuttiError.isInstance rejects %o', (value) => {
     expect(TuttiError.isInstance(value)).toBe(false)
   })
 })
 
 describe('TuttiError.from', () => {
-  it('returns a Tutti error unchanged, with its code', () => {
+  it('TuttiError.from returns a Tutti error unchanged, with its code', () => {
     const error = new TuttiError('CANCELLED', 'Stopped')
     expect(TuttiError.from(error, 'TASK_FAILED')).toBe(error)
   })
 
-  it('wraps any other value as the cause', () => {
+  it('TuttiError.from wraps any other value as the cause', () => {
     const thrown = new RangeError('Too far')
     const error = TuttiError.from(thrown, 'TASK_FAILED')
     expect(error).toMatchObject({ code: 'TASK_FAILED', message: 'Too far', retryable: false })
@@ -108,7 +108,7 @@ describe('errorMessage', () => {
     [{}, 'Unknown error'],
     [[], 'Unknown error'],
     [Object.create(null), 'Unknown error'],
-  ])('returns for %o the text %j, never an empty one', (value, text) => {
+  ])('errorMessage returns for %o the text %j, never an empty one', (value, text) => {
     expect(errorMessage(value)).toBe(text)
   })
 
@@ -122,9 +122,12 @@ describe('errorMessage', () => {
     [new Response(null, { status: 503 }), 'Response 503'],
     [{ message: { no: 'text' } }, '{"message":{"no":"text"}}'],
     [{ message: 'Failed', cause: refused }, 'Failed: connect ECONNREFUSED 127.0.0.1:1'],
-  ])('returns the message and the code of an object that is not an error (%#)', (value, text) => {
-    expect(errorMessage(value)).toBe(text)
-  })
+  ])(
+    'errorMessage returns the message and the code of an object that is not an error (%#)',
+    (value, text) => {
+      expect(errorMessage(value)).toBe(text)
+    },
+  )
 
   it.each<[unknown, string]>([
     [
@@ -158,18 +161,18 @@ describe('errorMessage', () => {
       new Error('Outer', { cause: new AggregateError([refused, refused], '') }),
       `Outer: AggregateError: ${refused.message}`,
     ],
-  ])('appends causes and the errors of an aggregate (%#)', (value, text) => {
+  ])('errorMessage appends causes and the errors of an aggregate (%#)', (value, text) => {
     expect(errorMessage(value)).toBe(text)
   })
 
-  it('adds nothing to the message of a Tutti error, which is complete', () => {
+  it('errorMessage adds nothing to the message of a Tutti error, which is complete', () => {
     const cause = new Error('connect ECONNREFUSED 10.0.0.7:5432')
     expect(errorMessage(new TuttiError('INTERNAL', 'Cannot open the store', { cause }))).toBe(
       'Cannot open the store',
     )
   })
 
-  it('ends for errors that are their own causes or parts', () => {
+  it('errorMessage ends for errors that are their own causes or parts', () => {
     const first = new Error('first')
     const second = new Error('second', { cause: first })
     first.cause = second
@@ -179,7 +182,7 @@ describe('errorMessage', () => {
     expect(errorMessage(all)).toBe('all: Unknown error')
   })
 
-  it('says that errors of an aggregate are left out because they are nested too deeply', () => {
+  it('errorMessage says that errors of an aggregate are left out because they are nested too deeply', () => {
     let nested: Error = new AggregateError([new Error('a'), new Error('b')], 'e0')
     for (let index = 1; index <= 8; index += 1) nested = new Error(`e${index}`, { cause: nested })
     expect(errorMessage(nested)).toBe(
@@ -187,7 +190,7 @@ describe('errorMessage', () => {
     )
   })
 
-  it('ends for a long chain, a wide aggregate and a long message', () => {
+  it('errorMessage ends for a long chain, a wide aggregate and a long message', () => {
     let chain = new Error('e0')
     for (let index = 1; index < 10_000; index += 1) chain = new Error(`e${index}`, { cause: chain })
     expect(errorMessage(chain)).toMatch(
@@ -205,13 +208,13 @@ describe('errorMessage', () => {
   })
 
   it.each(['message', 'cause', 'name', 'errors', 'code'])(
-    'survives a getter of %s that throws',
+    'errorMessage survives a getter of %s that throws',
     (key) => {
       expect(errorMessage(hostile(key))).toBe(key === 'message' ? 'Error' : 'x')
     },
   )
 
-  it('survives values that throw for every question', () => {
+  it('errorMessage survives values that throw for every question', () => {
     const refuse = (): never => {
       throw new Error('no')
     }

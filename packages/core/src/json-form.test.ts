@@ -88,16 +88,19 @@ describe('[CORE-V1] [CORE-V2] [CORE-V3] [CORE-V5] the result of a tool that retu
     ['the same object twice', [POINTS, POINTS], '[[1],[1]]'],
     ['boxed values', [Object(1), Object('a'), Object(true)], '[1,"a",true]'],
     ['a sparse list', sparse(), '[null,1]'],
-  ])('is its JSON text: %s', async (_, value, text) => {
-    const { result, end } = await returning(value)
-    expect(end).toBe('finished')
-    expect(result).toMatchObject({ success: true, output: text })
-    expect(JSON.parse(JSON.stringify(result.structured))).toEqual(
-      JSON.parse(text.replace('725653563933458432', '"725653563933458432"')),
-    )
-  })
+  ])(
+    'The result of a tool that returns a value with a natural JSON form is its JSON text: %s',
+    async (_, value, text) => {
+      const { result, end } = await returning(value)
+      expect(end).toBe('finished')
+      expect(result).toMatchObject({ success: true, output: text })
+      expect(JSON.parse(JSON.stringify(result.structured))).toEqual(
+        JSON.parse(text.replace('725653563933458432', '"725653563933458432"')),
+      )
+    },
+  )
 
-  it('has the value itself as its structured result if the value is JSON', async () => {
+  it('The result of a tool that returns a value with a natural JSON form has the value itself as its structured result if the value is JSON', async () => {
     const value = { a: [1, { b: new Date(0) }] }
     expect((await returning(value)).result.structured).toBe(value)
   })
@@ -151,21 +154,24 @@ describe('[CORE-V4] the result of a tool that returns a value without a JSON for
       },
       'Not loaded',
     ],
-  ])('is a failure that names the tool, the path and the type (%#)', async (value, problem) => {
-    const { result } = await returning(value)
-    expect(result.success).toBe(false)
-    expect(result.errorMessage).toContain(problem)
-    if (problem !== 'Not loaded') {
-      expect(result.errorMessage).toBe(`Tool "report" returned no JSON: ${problem}`)
-    }
-  })
+  ])(
+    'The result of a tool that returns a value without a JSON form is a failure that names the tool, the path and the type (%#)',
+    async (value, problem) => {
+      const { result } = await returning(value)
+      expect(result.success).toBe(false)
+      expect(result.errorMessage).toContain(problem)
+      if (problem !== 'Not loaded') {
+        expect(result.errorMessage).toBe(`Tool "report" returned no JSON: ${problem}`)
+      }
+    },
+  )
 
-  it('is a failure with its message when it is an error', async () => {
+  it('The result of a tool that returns a value without a JSON form is a failure with its message when it is an error', async () => {
     const { result } = await returning(new Error('No such user', { cause: 'id 5' }))
     expect(result).toEqual(ToolResult.failure('No such user: id 5'))
   })
 
-  it('is a failure when the value is nested deeper than the stack', async () => {
+  it('The result of a tool that returns a value without a JSON form is a failure when the value is nested deeper than the stack', async () => {
     let deep: unknown = 1
     for (let level = 0; level < 100_000; level += 1) deep = [deep]
     const { result } = await returning(deep)
@@ -189,7 +195,7 @@ describe('a structured result that a tool made', () => {
       execute: () => result,
     })
 
-  it('is converted to JSON, also for a failure', async () => {
+  it('A structured result that a tool made is converted to JSON, also for a failure', async () => {
     const value = { ids: new Set([9007199254740993n]) }
     const failure = Object.assign(ToolResult.failure('No'), { structured: value })
     expect((await runTool(tool(ToolResult.success('x', value)), call)).result).toEqual(
@@ -201,7 +207,7 @@ describe('a structured result that a tool made', () => {
     })
   })
 
-  it('is left to the caller with a warning when it has no JSON form, because the text is the result', async () => {
+  it('A structured result that a tool made is left to the caller with a warning when it has no JSON form, because the text is the result', async () => {
     const warnings: unknown[] = []
     const logger = { ...silentLogger, warn: (...entry: unknown[]) => void warnings.push(entry) }
     const { result } = await runTool(tool(ToolResult.success('x', { f: () => 1 })), call, {
@@ -215,7 +221,7 @@ describe('a structured result that a tool made', () => {
 })
 
 describe('toJsonForm', () => {
-  it('never throws', () => {
+  it('toJsonForm never throws', () => {
     const { proxy, revoke } = Proxy.revocable({}, {})
     revoke()
     expect(toJsonForm(proxy)).toMatchObject({ ok: false })

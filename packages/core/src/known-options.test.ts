@@ -7,31 +7,31 @@ import { findChoiceProblems, findOptionProblems, pickOptions } from './known-opt
 const KNOWN = { review: true, retries: true } as const
 
 describe('findOptionProblems', () => {
-  it('suggests the option that was meant', () => {
+  it('findOptionProblems suggests the option that was meant', () => {
     expect(findOptionProblems({ review: 1, reviw: 2, retrys: undefined }, KNOWN)).toEqual([
       'unknown option "reviw" (did you mean "review"?)',
       'unknown option "retrys" (did you mean "retries"?)',
     ])
   })
 
-  it('lists the known options when none is similar, and names the owner', () => {
+  it('findOptionProblems lists the known options when none is similar, and names the owner', () => {
     expect(findOptionProblems({ colour: 1 }, KNOWN, 'task')).toEqual([
       'unknown option "colour" of task (known options: review, retries)',
     ])
   })
 
-  it('ignores inherited names', () => {
+  it('findOptionProblems ignores inherited names', () => {
     expect(findOptionProblems({ toString: 1 }, KNOWN)).toHaveLength(1)
   })
 })
 
 describe('findChoiceProblems', () => {
-  it('accepts a choice and undefined', () => {
+  it('findChoiceProblems accepts a choice and undefined', () => {
     expect(findChoiceProblems('mode', 'once', ['once', 'worker'])).toEqual([])
     expect(findChoiceProblems('mode', undefined, ['once', 'worker'])).toEqual([])
   })
 
-  it('shows the value, the choices and a suggestion', () => {
+  it('findChoiceProblems shows the value, the choices and a suggestion', () => {
     expect(findChoiceProblems('workflow', 'PARALEL', ['SEQUENTIAL', 'PARALLEL', 'X'])).toEqual([
       'workflow must be one of "SEQUENTIAL", "PARALLEL", "X", got "PARALEL" (did you mean "PARALLEL"?)',
     ])
@@ -42,13 +42,13 @@ describe('findChoiceProblems', () => {
 })
 
 describe('pickOptions', () => {
-  it('copies only known options', () => {
+  it('pickOptions copies only known options', () => {
     expect(pickOptions({ review: 1, url: 2 }, KNOWN)).toEqual({ review: 1 })
   })
 })
 
 describe('definitionError', () => {
-  it('returns a TypeError with a code', () => {
+  it('definitionError returns a TypeError with a code', () => {
     const definition = { name: 'two words', description: 'A', execute: () => '' }
     expect(() => defineTextTool(definition)).toThrow(TypeError)
     expect(() => defineTextTool(definition)).toThrow(
@@ -60,7 +60,7 @@ describe('definitionError', () => {
 describe('a tool definition with an unknown option', () => {
   const BASE = { name: 'pay', description: 'Pays', execute: () => 'paid' }
 
-  it('is rejected with every problem', () => {
+  it('A tool definition with an unknown option is rejected with every problem', () => {
     const definition = { ...BASE, input: Type.Object({}), requireAproval: true, timeoutMs: 0 }
     expect(() => defineTool(definition)).toThrow(
       'Cannot define tool "pay": unknown option "requireAproval" (did you mean "requireApproval"?); ' +
@@ -70,7 +70,7 @@ describe('a tool definition with an unknown option', () => {
     expect(() => defineTextTool(text)).toThrow('unknown option "input"')
   })
 
-  it('is rejected for a misspelled option of its approval', () => {
+  it('A tool definition with an unknown option is rejected for a misspelled option of its approval', () => {
     const misspelled = { onTimout: 'FAIL' } as never
     expect(() => defineTextTool({ ...BASE, requireApproval: misspelled })).toThrow(
       'unknown option "onTimout" of requireApproval (did you mean "onTimeout"?)',
@@ -82,7 +82,7 @@ describe('a tool definition with an unknown option', () => {
     )
   })
 
-  it('is accepted when it is a changed copy of a tool', () => {
+  it('A tool definition with an unknown option is accepted when it is a changed copy of a tool', () => {
     const tool = defineTool({ ...BASE, input: Type.Object({}) })
     expect(defineTool({ ...tool, input: Type.Object({}), name: 'again' }).name).toBe('again')
   })

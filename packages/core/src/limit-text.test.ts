@@ -17,13 +17,13 @@ describe('limitText', () => {
       3,
       'a😀\n[truncated: 4 characters in full]',
     ],
-  ])('%s', (_rule, text, limit, expected) => {
+  ])('limitText %s', (_rule, text, limit, expected) => {
     expect(limitText(text, limit)).toBe(expected)
   })
 })
 
 describe('sliceWholeCharacters', () => {
-  it('never ends within a surrogate pair', () => {
+  it('sliceWholeCharacters never ends within a surrogate pair', () => {
     const text = '🎷a🎺🥁b🎻'
     for (let length = 0; length <= text.length; length += 1) {
       const cut = sliceWholeCharacters(text, length)
@@ -33,19 +33,19 @@ describe('sliceWholeCharacters', () => {
     }
   })
 
-  it('returns the whole text when it is not longer', () => {
+  it('sliceWholeCharacters returns the whole text when it is not longer', () => {
     expect(sliceWholeCharacters('abc', 10)).toBe('abc')
   })
 })
 
 describe('startOfInput', () => {
-  it('shows text unchanged, and other values as JSON', () => {
+  it('startOfInput shows text unchanged, and other values as JSON', () => {
     expect(startOfInput('2 + 3')).toBe('2 + 3')
     expect(startOfInput({ a: [1] })).toBe('{"a":[1]}')
     expect(startOfInput(undefined)).toBe('')
   })
 
-  it('shows 200 characters of a long text, never half of a character', () => {
+  it('startOfInput shows 200 characters of a long text, never half of a character', () => {
     expect(startOfInput('x'.repeat(200))).toBe('x'.repeat(200))
     expect(startOfInput('x'.repeat(201))).toBe(`${'x'.repeat(200)}…`)
     expect(startOfInput(`${'x'.repeat(199)}🎵🎵`)).toBe(`${'x'.repeat(199)}…`)

@@ -7,7 +7,7 @@ import { settle } from '../../../tooling/test-kit/wait.ts'
 import { createLimiter, type Limiter } from './limiter.ts'
 
 describe('createLimiter', () => {
-  it('grants the configured slots, then queues requests in order', async () => {
+  it('createLimiter grants the configured slots, then queues requests in order', async () => {
     const limiter = createLimiter({ maxConcurrent: 2 })
     const begun = begin(limiter, ['a', 'b', 'c', 'd'])
     await settle()
@@ -23,7 +23,7 @@ describe('createLimiter', () => {
     expect(limiter).toMatchObject({ running: 1, waiting: 0 })
   })
 
-  it('grants a slot immediately only when one is free and no request waits', async () => {
+  it('createLimiter grants a slot immediately only when one is free and no request waits', async () => {
     const clock = fakeClock()
     const limiter = createLimiter({ maxConcurrent: 9, maxPerInterval: 1, clock })
     expect(limiter.tryAcquire()).toBe(true)
@@ -34,7 +34,7 @@ describe('createLimiter', () => {
     expect(begun).toEqual(['a'])
   })
 
-  it('lets no request overtake waiting ones, even just before they are resumed', async () => {
+  it('createLimiter lets no request overtake waiting ones, even just before they are resumed', async () => {
     const clock = fakeClock()
     const limiter = createLimiter({ maxConcurrent: 9, maxPerInterval: 1, intervalMs: 10.5, clock })
     await limiter.acquire()
@@ -46,7 +46,7 @@ describe('createLimiter', () => {
     expect(begun).toEqual(['a'])
   })
 
-  it('leaves no listener on the signal', async () => {
+  it('createLimiter leaves no listener on the signal', async () => {
     const limiter = createLimiter({ maxConcurrent: 1 })
     const { signal } = new AbortController()
     await limiter.acquire(signal)
@@ -57,7 +57,7 @@ describe('createLimiter', () => {
     expect(getEventListeners(signal, 'abort')).toHaveLength(0)
   })
 
-  it('rejects a waiting request whose signal aborts with the reason, and advances the next one', async () => {
+  it('createLimiter rejects a waiting request whose signal aborts with the reason, and advances the next one', async () => {
     const limiter = createLimiter({ maxConcurrent: 1 })
     await limiter.acquire()
     const controller = new AbortController()
@@ -71,13 +71,13 @@ describe('createLimiter', () => {
     expect(begun).toEqual(['next'])
   })
 
-  it('grants no slot to an aborted signal', async () => {
+  it('createLimiter grants no slot to an aborted signal', async () => {
     const limiter = createLimiter({ maxConcurrent: 1 })
     await expect(limiter.acquire(AbortSignal.abort('why'))).rejects.toThrow('Aborted')
     expect(limiter.running).toBe(0)
   })
 
-  it('grants at most maxPerInterval slots in any sliding interval', async () => {
+  it('createLimiter grants at most maxPerInterval slots in any sliding interval', async () => {
     const clock = fakeClock()
     const limiter = createLimiter({ maxConcurrent: 100, maxPerInterval: 2, intervalMs: 100, clock })
     const begun = begin(limiter, ['a'])
@@ -96,7 +96,7 @@ describe('createLimiter', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('does not shorten the interval when a slot is released early', async () => {
+  it('createLimiter does not shorten the interval when a slot is released early', async () => {
     const clock = fakeClock()
     const limiter = createLimiter({ maxConcurrent: 1, maxPerInterval: 1, intervalMs: 50, clock })
     await limiter.acquire()
@@ -108,7 +108,7 @@ describe('createLimiter', () => {
     expect(begun).toEqual(['late'])
   })
 
-  it('serves ten thousand waiting requests', async () => {
+  it('createLimiter serves ten thousand waiting requests', async () => {
     const limiter = createLimiter({ maxConcurrent: 3 })
     let most = 0
     await Promise.all(
@@ -123,7 +123,7 @@ describe('createLimiter', () => {
     expect(limiter).toMatchObject({ running: 0, waiting: 0 })
   })
 
-  it('rejects invalid limits and names all of them', () => {
+  it('createLimiter rejects invalid limits and names all of them', () => {
     expect(() =>
       createLimiter({ maxConcurrent: 0, maxPerInterval: 1.5, intervalMs: Number.NaN }),
     ).toThrow(

@@ -15,7 +15,7 @@ describe('a loopback host', () => {
     '::ffff:127.0.0.1',
     '::FFFF:127.0.0.1',
     '[::ffff:7f00:1]',
-  ])('is recognized as %s', (host) => {
+  ])('A loopback host is recognized as %s', (host) => {
     expect(isLoopback(host)).toBe(true)
   })
 
@@ -35,7 +35,7 @@ describe('a loopback host', () => {
     '[::ffff:a00:1]',
     '::11',
     'unknown',
-  ])('is not %j', (host) => {
+  ])('A loopback host is not %j', (host) => {
     expect(isLoopback(host)).toBe(false)
   })
 })

@@ -51,7 +51,7 @@ it('createToolMetrics records custom counters and values of a tool', () => {
   ])
 })
 
-it('snapshot returns a copy and handles names such as __proto__', () => {
+it('A snapshot of metrics is a copy, and handles names such as __proto__', () => {
   const metrics = createToolMetrics()
   metrics.increment({ toolName: '__proto__', agentRole: 'constructor' }, 'n', 1)
   const before = metrics.snapshot()

@@ -21,13 +21,13 @@ const PINNED = '4324e902d59c80ac'
 const GIVEN = `00-${TRACE}-b7ad6b7169203331-01`
 
 describe('trace context', () => {
-  it('creates a trace that is not sampled', () => {
+  it('A trace context creates a trace that is not sampled', () => {
     expect(newTraceparent()).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/)
     expect(isTraceparent(newTraceparent())).toBe(true)
     expect(newTraceparent()).not.toBe(newTraceparent())
   })
 
-  it('creates a child with a new span in the same trace and the same flags', () => {
+  it('A trace context creates a child with a new span in the same trace and the same flags', () => {
     const child = childTraceparent(GIVEN)
     expect(child).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-01$/)
     expect(child).not.toBe(GIVEN)
@@ -40,11 +40,11 @@ describe('trace context', () => {
     ['no span', `00-0af7651916cd43dd8448eb211c80319c-${'0'.repeat(16)}-01`, false],
     ['capitals', GIVEN.toUpperCase(), false],
     ['trailing text', `${GIVEN}-x`, false],
-  ])('classifies %s', (_what, text, is) => {
+  ])('A trace context classifies %s', (_what, text, is) => {
     expect(isTraceparent(text)).toBe(is)
   })
 
-  it('never creates an id of zeros', () => {
+  it('A trace context never creates an id of zeros', () => {
     const random = vi.spyOn(crypto, 'getRandomValues').mockImplementation((array) => array)
     expect(isTraceparent(newTraceparent())).toBe(true)
     random.mockRestore()
@@ -57,11 +57,11 @@ describe('trace context', () => {
     ['03', true],
     ['fe', false],
     ['ff', true],
-  ])('with the flags %s is sampled: %s', (flags, is) => {
+  ])('A trace context with the flags %s is sampled: %s', (flags, is) => {
     expect(isSampled(`00-${TRACE}-b7ad6b7169203331-${flags}`)).toBe(is)
   })
 
-  it('returns its trace id', () => {
+  it('A trace context returns its trace id', () => {
     expect(traceIdOf(GIVEN)).toBe(TRACE)
   })
 })
@@ -84,11 +84,11 @@ describe('tracestate', () => {
       `a=${'x'.repeat(200)},b=${'x'.repeat(200)},c=${'x'.repeat(110)}`,
       false,
     ],
-  ])('classifies %s', (_what, text, is) => {
+  ])('A tracestate classifies %s', (_what, text, is) => {
     expect(isTracestate(text)).toBe(is)
   })
 
-  it('is used only with a valid traceparent, and only when it is valid', () => {
+  it('A tracestate is used only with a valid traceparent, and only when it is valid', () => {
     expect(traceContextOf(GIVEN, 'a=1')).toEqual({ traceparent: GIVEN, tracestate: 'a=1' })
     expect(traceContextOf(GIVEN, 'a')).toEqual({ traceparent: GIVEN })
     expect(traceContextOf(GIVEN)).toEqual({ traceparent: GIVEN })
@@ -99,19 +99,19 @@ describe('tracestate', () => {
 })
 
 describe('spanId', () => {
-  it('depends only on the trace and the key, permanently', () => {
+  it('spanId depends only on the trace and the key, permanently', () => {
     expect(spanId(TRACE, 'run-1/run')).toBe(PINNED)
     expect(spanId(TRACE, 'run-2/run')).not.toBe(PINNED)
     expect(spanId(TRACE.replace('0', '1'), 'run-1/run')).not.toBe(PINNED)
   })
 
-  it('is a valid W3C id for any text', () => {
+  it('spanId is a valid W3C id for any text', () => {
     for (const key of ['', 'ä', '💥', '\ud800', 'x'.repeat(10_000)]) {
       expect(isTraceparent(spanTraceparent(GIVEN, key)), key.slice(0, 9)).toBe(true)
     }
   })
 
-  it('is different for every call of many runs, and its bits are evenly distributed', () => {
+  it('spanId is different for every call of many runs, and its bits are evenly distributed', () => {
     const ids = new Set<string>()
     const set = Array.from({ length: 64 }, () => 0)
     for (let number = 0; number < 10_000; number += 1) {
@@ -128,7 +128,7 @@ describe('spanId', () => {
     expect(Math.max(...set)).toBeLessThan(5_300)
   })
 
-  it('changes about half of its bits with any one character of the key', () => {
+  it('spanId changes about half of its bits with any one character of the key', () => {
     const before = BigInt(`0x${spanId(TRACE, 'run-1/call:1:1:0:call-1')}`)
     for (let at = 0; at < 23; at += 1) {
       const key = [...'run-1/call:1:1:0:call-1'].with(at, '~').join('')
@@ -138,7 +138,7 @@ describe('spanId', () => {
     }
   })
 
-  it('distinguishes a run and each call, by its whole place, from all others', () => {
+  it('spanId distinguishes a run and each call, by its whole place, from all others', () => {
     const place = { runId: 'r', taskIndex: 1, attempt: 2, iterationIndex: 3, toolCallId: 'c' }
     const keys = [
       runSpanKey('r'),

@@ -59,16 +59,19 @@ function nest(levels: number, wrap: (inner: unknown) => unknown, inner: unknown)
 const fields = (a: unknown): unknown => ({ a, zz: 1 })
 
 describe('reading', () => {
-  it.each([12, 16, 60])('ends for a wrong value of %i nested unions', async (levels) => {
-    const { success, text, processorMs } = await call(nestedUnions(levels), {
-      x: nest(levels, fields, { w: 1 }),
-    })
-    expect(success).toBe(false)
-    expect(text).toContain(`/x${'/a'.repeat(levels)}/v is required`)
-    expect(processorMs).toBeLessThan(2_000)
-  })
+  it.each([12, 16, 60])(
+    'The reader of a value ends for a wrong value of %i nested unions',
+    async (levels) => {
+      const { success, text, processorMs } = await call(nestedUnions(levels), {
+        x: nest(levels, fields, { w: 1 }),
+      })
+      expect(success).toBe(false)
+      expect(text).toContain(`/x${'/a'.repeat(levels)}/v is required`)
+      expect(processorMs).toBeLessThan(2_000)
+    },
+  )
 
-  it('drops unknown fields and reads nested JSON text in nested unions', async () => {
+  it('The reader of a value drops unknown fields and reads nested JSON text in nested unions', async () => {
     const levels = 40
     const value = nest(levels, fields, { v: 'x', w: 1 })
     const text = nest(6, (inner) => JSON.stringify({ a: inner }), { v: 'x' })
@@ -82,7 +85,7 @@ describe('reading', () => {
     expect(read.processorMs).toBeLessThan(2_000)
   })
 
-  it('[CORE-J5] refuses a value that needs too many steps, with that reason', async () => {
+  it('[CORE-J5] The reader of a value refuses a value that needs too many steps, with that reason', async () => {
     const members = Array.from({ length: 300 }, (_, index) => ({
       type: 'object',
       properties: { [`k${index}`]: { const: 1 } },
@@ -114,14 +117,14 @@ describe('reading', () => {
       { v3999: '1', z: 1 },
       '{"v3999":1}',
     ],
-  ])('works with %s', async (_, x, value, expected) => {
+  ])('The reader of a value works with %s', async (_, x, value, expected) => {
     expect(await call({ type: 'object', properties: { x } }, { x: value })).toMatchObject({
       success: true,
       text: `{"x":${expected}}`,
     })
   })
 
-  it('refuses a schema whose defaults contain too many others', () => {
+  it('The reader of a value refuses a schema whose defaults contain too many others', () => {
     const $defs: Record<string, unknown> = { D0: { type: 'object', default: {} } }
     for (let level = 1; level < 40; level += 1) {
       const part = { $ref: `#/$defs/D${level - 1}` }
@@ -212,7 +215,7 @@ describe('a value that matches several members of a union', () => {
       { a: 'x' },
     ],
   ])(
-    '[CORE-U3] keeps every field that a matching member declares: %s',
+    '[CORE-U3] A value that matches several members of a union keeps every field that a matching member declares: %s',
     async (_, part, value, expected) => {
       const { success, text } = await call({ type: 'object', ...part }, value)
       expect(success).toBe(true)

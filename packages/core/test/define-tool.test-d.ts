@@ -25,7 +25,7 @@ interface ExpectedInput {
   stops: { name: string }[]
 }
 
-it('infers the input of the body from the schema', () => {
+it('defineTool infers the input of the body from the schema', () => {
   const tool = defineTool({
     name: 'forecast',
     description: 'Forecasts the weather',
@@ -40,7 +40,7 @@ it('infers the input of the body from the schema', () => {
   expectTypeOf(tool).toExtend<AgentTool>()
 })
 
-it('types execute by the schemas of input and output', () => {
+it('defineTool types execute by the schemas of input and output', () => {
   const tool = defineTool({
     name: 'forecast',
     description: 'Forecasts the weather',
@@ -58,7 +58,7 @@ it('types execute by the schemas of input and output', () => {
   void tool.execute({ city: 'Bonn', unit: 'kelvin', stops: [] }, context())
 })
 
-it('lets a tool without an output schema return text or a result', () => {
+it('defineTool lets a tool without an output schema return text or a result', () => {
   const tool = defineTool({
     name: 'now',
     description: 'Tells the time',
@@ -68,7 +68,7 @@ it('lets a tool without an output schema return text or a result', () => {
   expectTypeOf(tool.execute).returns.resolves.toEqualTypeOf<string | ToolResult>()
 })
 
-it('rejects a return value that the output schema does not have', () => {
+it('defineTool rejects a return value that the output schema does not have', () => {
   defineTool({
     name: 'forecast',
     description: 'Forecasts the weather',
@@ -86,7 +86,7 @@ it('rejects a return value that the output schema does not have', () => {
   })
 })
 
-it('types a text tool with one string as input, and text or a result as output', () => {
+it('defineTextTool types a text tool with one string as input, and text or a result as output', () => {
   const tool = defineTextTool({
     name: 'shout',
     description: 'Shouts',
@@ -100,7 +100,7 @@ it('types a text tool with one string as input, and text or a result as output',
   expectTypeOf(tool.execute).returns.resolves.toEqualTypeOf<string | ToolResult>()
 })
 
-it('mixes typed and text tools in one list', () => {
+it('A list of tools mixes typed and text tools', () => {
   const tools = [
     defineTool({ name: 'a', description: 'A', input: Input, execute: ({ city }) => city }),
     defineTextTool({ name: 'b', description: 'B', execute: (text) => text }),
@@ -108,7 +108,7 @@ it('mixes typed and text tools in one list', () => {
   expectTypeOf(tools).toExtend<readonly AgentTool[]>()
 })
 
-it('types a tool as a Standard Schema of its input', () => {
+it('defineTool types a tool as a Standard Schema of its input', () => {
   const tool = defineTool({ name: 'a', description: 'A', input: Input, execute: () => 'x' })
   expectTypeOf<StandardSchemaV1.InferOutput<typeof tool>>().toEqualTypeOf<ExpectedInput>()
   defineTool({

@@ -84,7 +84,7 @@ describe('[CORE-I1] [CORE-I2] [CORE-I3] a body gets an integer beyond 2^53', () 
       '1000000000000000000',
       '1000000000000000000',
     ],
-  ])('%s', async (_, field, text, shown) => {
+  ])('A body gets an integer beyond 2^53 %s', async (_, field, text, shown) => {
     expect(await call(field, text)).toBe(`{"a":${shown}}`)
     expect(await call(field, text, { coerce: text.startsWith('"') })).toBe(`{"a":${shown}}`)
   })
@@ -113,11 +113,14 @@ describe('[CORE-I1] [CORE-I2] [CORE-I3] a body gets an integer beyond 2^53', () 
       ID,
       `must be a string, got ${ID}`,
     ],
-  ])('or refuses it with its digits: %s', async (_, field, text, problem) => {
-    expect(await call(field, text)).toBe(`Error: Invalid input for "t": /a ${problem}`)
-  })
+  ])(
+    'A body gets an integer beyond 2^53, or refuses it with its digits: %s',
+    async (_, field, text, problem) => {
+      expect(await call(field, text)).toBe(`Error: Invalid input for "t": /a ${problem}`)
+    },
+  )
 
-  it('by the same rules with a schema of a library', async () => {
+  it('A body gets an integer beyond 2^53 by the same rules with a schema of a library', async () => {
     const zod = (field: z.ZodType): ToolSchema => z.object({ a: field })
     expect(await callWith(zod(z.string()), `{"a":${ID}}`)).toBe(`{"a":"${ID}"}`)
     expect(await callWith(zod(z.any()), `{"a":${ID}}`)).toBe(`{"a":"${ID}"}`)
@@ -138,7 +141,7 @@ describe('[CORE-I1] [CORE-I2] [CORE-I3] a body gets an integer beyond 2^53', () 
     ).toBe(`{"a":"${ID}"}`)
   })
 
-  it('in a text tool, as text', async () => {
+  it('A body of a text tool gets an integer beyond 2^53 as text', async () => {
     const tool = defineTextTool({ name: 't', description: 'd', execute: (input) => input })
     for (const [text, shown] of [
       [`{"input":${ID}}`, ID],
@@ -171,7 +174,7 @@ describe('[CORE-I4] with exactIntegers, a body gets an integer beyond 2^53', () 
     ],
     ['as text where the schema allows only text', { type: 'string' }, ID, `"${ID}"`],
     ['as text where the model wrote text', { type: ['integer', 'string'] }, `"${ID}"`, `"${ID}"`],
-  ])('%s', async (_, field, text, shown) => {
+  ])('A body with exactIntegers gets an integer beyond 2^53 %s', async (_, field, text, shown) => {
     expect(await call(field, text, { exactIntegers: true })).toBe(`{"a":${shown}}`)
   })
 
@@ -189,21 +192,27 @@ describe('[CORE-I4] with exactIntegers, a body gets an integer beyond 2^53', () 
       `"${ID}.5"`,
       `must be an integer, got "${ID}.5"`,
     ],
-  ])('or refuses it with its digits: %s', async (_, field, text, problem) => {
-    expect(await call(field, text, { exactIntegers: true })).toBe(
-      `Error: Invalid input for "t": /a ${problem}`,
-    )
-  })
+  ])(
+    'A body with exactIntegers gets an integer beyond 2^53, or refuses it with its digits: %s',
+    async (_, field, text, problem) => {
+      expect(await call(field, text, { exactIntegers: true })).toBe(
+        `Error: Invalid input for "t": /a ${problem}`,
+      )
+    },
+  )
 })
 
 describe('a call', () => {
-  it.each(['1e400', '-1e400', '[1,2e999]'])('with %s is refused with the number', async (text) => {
-    expect(await call({}, text)).toMatch(
-      /^Error: Invalid input for "t": Numbers must be between ±1\.797\S+, got -?\de\d{3}$/,
-    )
-  })
+  it.each(['1e400', '-1e400', '[1,2e999]'])(
+    'A call with %s is refused with the number',
+    async (text) => {
+      expect(await call({}, text)).toMatch(
+        /^Error: Invalid input for "t": Numbers must be between ±1\.797\S+, got -?\de\d{3}$/,
+      )
+    },
+  )
 
-  it('shows a reviewer the digits, and its edit with digits as text is accepted', async () => {
+  it('A call shows a reviewer the digits, and its edit with digits as text is accepted', async () => {
     const requests: ApprovalRequest[] = []
     const tool = defineTool({
       name: 't',
@@ -231,13 +240,13 @@ describe('a call', () => {
     expect(result.output).toBe('{"id":"725653563933458433n"}')
   })
 
-  it('has another digest than a call with a neighboring integer', () => {
+  it('A call has another digest than a call with a neighboring integer', () => {
     expect(computeJsonDigest({ id: 9007199254740993n })).not.toBe(
       computeJsonDigest({ id: 9007199254740992n }),
     )
   })
 
-  it('[CORE-J6] never changes a digit, for any integer in any position', async () => {
+  it('[CORE-J6] A call never changes a digit, for any integer in any position', async () => {
     const inner = {
       type: 'object',
       properties: {

@@ -22,7 +22,7 @@ describe.each([true, false])('JSON Schema rules with generated code: %s', (useAc
     Settings.Reset()
   })
 
-  it.each(table)('%s: %s', (_keyword, _words, written, fitting, others) => {
+  it.each(table)('The rule of %s: %s', (_keyword, _words, written, fitting, others) => {
     Settings.Set({ useAcceleration })
     // A new schema object: one that was checked before has a cached check.
     const schema = { ...written }

@@ -160,7 +160,7 @@ async function compare(
 }
 
 describe('the JSON Schema Test Suite', () => {
-  it('agrees with the reader of output, except for the listed cases', async () => {
+  it('The JSON Schema Test Suite agrees with the reader of output, except for the listed cases', async () => {
     const { refused, other, agreeing } = await compare((schema) => {
       const { read } = createOutputReader(schema, { toolName: 't' })
       return async (value) => (await read(value)).ok
@@ -170,7 +170,7 @@ describe('the JSON Schema Test Suite', () => {
     expect(agreeing).toBe(1087)
   })
 
-  it('agrees with the reader of input, except for the listed cases', async () => {
+  it('The JSON Schema Test Suite agrees with the reader of input, except for the listed cases', async () => {
     const { refused, other, agreeing } = await compare((schema) => {
       const { validate } = toStandardSchema(schema, { coerce: false })['~standard']
       const strict = createOutputReader(schema, { toolName: 't' })

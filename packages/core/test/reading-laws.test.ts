@@ -28,7 +28,7 @@ const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.str
 
 describe.each([1, 2, 3, 4])('with seed %d', (seed) => {
   it.each([true, false])(
-    '[CORE-L1] [CORE-L2] [CORE-L3] [CORE-L4] [CORE-L5] [CORE-L6] [CORE-L7] hold with coercion: %s',
+    '[CORE-L1] [CORE-L2] [CORE-L3] [CORE-L4] [CORE-L5] [CORE-L6] [CORE-L7] The laws of reading hold with coercion: %s',
     (coerce) => {
       const random = randomSchemas(seed)
       const counts = { read: 0, changed: 0, refused: 0, closed: 0 }

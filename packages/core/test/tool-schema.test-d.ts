@@ -11,7 +11,7 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/sp
 
 const about = { name: 'x', description: 'X' }
 
-it('types the body by a TypeBox schema, for every type of the mapping table and others', () => {
+it('defineTool types the body by a TypeBox schema, for every type of the mapping table and others', () => {
   defineTool({
     ...about,
     input: Type.Object({
@@ -67,7 +67,7 @@ it('types the body by a TypeBox schema, for every type of the mapping table and 
   })
 })
 
-it('types the body by a recursive TypeBox schema', () => {
+it('defineTool types the body by a recursive TypeBox schema', () => {
   const List = Type.Cyclic(
     { List: Type.Object({ n: Type.Integer(), next: Type.Optional(Type.Ref('List')) }) },
     'List',
@@ -83,7 +83,7 @@ it('types the body by a recursive TypeBox schema', () => {
   })
 })
 
-it('types the body by an inline JSON Schema where TypeBox supports it', () => {
+it('defineTool types the body by an inline JSON Schema where TypeBox supports it', () => {
   defineTool({
     ...about,
     input: {
@@ -104,7 +104,7 @@ it('types the body by an inline JSON Schema where TypeBox supports it', () => {
   })
 })
 
-it('types the body by the output of a Zod schema, and the return value by its input', () => {
+it('defineTool types the body by the output of a Zod schema, and the return value by its input', () => {
   const Amount = z.object({
     n: z.string().transform((text) => text.length),
     days: z.number().default(1),
@@ -129,7 +129,7 @@ it('types the body by the output of a Zod schema, and the return value by its in
   defineTool({ ...about, input: Amount, output: Amount, execute: () => ({ n: 4 }) })
 })
 
-it('types the body by a Zod union', () => {
+it('defineTool types the body by a Zod union', () => {
   const Shape = z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('circle'), radius: z.number() }),
     z.object({ kind: z.literal('square'), side: z.number() }),
@@ -144,7 +144,7 @@ it('types the body by a Zod union', () => {
   })
 })
 
-it('types the body by the output of a Valibot schema', () => {
+it('defineTool types the body by the output of a Valibot schema', () => {
   const Amount = toStandardJsonSchema(
     v.object({
       n: v.pipe(
@@ -165,7 +165,7 @@ it('types the body by the output of a Valibot schema', () => {
   expectTypeOf<SourceOf<typeof Amount>>().toEqualTypeOf<{ n: string; days?: number | undefined }>()
 })
 
-it('types the body by the output of an ArkType schema', () => {
+it('defineTool types the body by the output of an ArkType schema', () => {
   const Amount = type({ n: 'string.integer.parse', days: 'number = 1', 'note?': 'string' })
   defineTool({
     ...about,
@@ -182,7 +182,7 @@ it('types the body by the output of an ArkType schema', () => {
   }>()
 })
 
-it('keeps the types of a schema converted to a Standard Schema', () => {
+it('toStandardSchema keeps the types of a schema', () => {
   const Amount = toStandardSchema(
     Type.Object({ n: Type.Integer(), d: Type.Optional(Type.String()) }),
   )

@@ -40,7 +40,7 @@ async function seen(
 describe('context.remaining', () => {
   const left = { timeMs: 50_000, costUsd: 0.5, tokens: 100 }
 
-  it('returns the limits of the caller, capped by the time limit of the call', async () => {
+  it('context.remaining returns the limits of the caller, capped by the time limit of the call', async () => {
     const clock = fakeClock()
     const body: Body = async ({ remaining }) => {
       await clock.advance(10_000)
@@ -52,14 +52,14 @@ describe('context.remaining', () => {
     expect(await seen(({ remaining }) => remaining(), { remaining: () => short })).toEqual(short)
   })
 
-  it('has no limit except the time limit of the tool by default', async () => {
+  it('context.remaining has no limit except the time limit of the tool by default', async () => {
     const { result } = await run(({ remaining }) =>
       String(remaining().costUsd + remaining().tokens),
     )
     expect(result.output).toBe('Infinity')
   })
 
-  it('caps the limits of a step by those of the whole call', async () => {
+  it('context.remaining caps the limits of a step by those of the whole call', async () => {
     const inner = tool(({ remaining }) => JSON.stringify(remaining()), 60_000)
     const outer = await seen(async ({ callTool }) => (await callTool(inner, {})).result.output, {
       remaining: () => ({ ...left, timeMs: Infinity }),
@@ -72,7 +72,7 @@ describe('context.remaining', () => {
 describe('context.traceparent', () => {
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 
-  it('continues the trace of the caller with one new span', async () => {
+  it('context.traceparent continues the trace of the caller with one new span', async () => {
     const both = await seen((context) => `${context.traceparent} ${context.traceparent}`, {
       traceparent,
     })
@@ -82,7 +82,7 @@ describe('context.traceparent', () => {
     expect(one).not.toBe(traceparent)
   })
 
-  it('calls a function with the id of the call, lazily and once', async () => {
+  it('context.traceparent calls a function with the id of the call, lazily and once', async () => {
     const asked: string[] = []
     const given = (callId: string): string => {
       asked.push(callId)
@@ -97,7 +97,7 @@ describe('context.traceparent', () => {
     expect(asked).toEqual(['c'])
   })
 
-  it('gives a step a separate span', async () => {
+  it('context.traceparent gives a step a separate span', async () => {
     const inner = tool((context) => String(context.traceparent))
     const given = (callId: string): string => `of ${callId}`
     const outer = await seen(
@@ -110,7 +110,7 @@ describe('context.traceparent', () => {
     expect(outer).toEqual(['of c', 'of c/first'])
   })
 
-  it('passes on tracestate, but never without traceparent', async () => {
+  it('context.traceparent passes on tracestate, but never without traceparent', async () => {
     const tracestate = 'vendor=1'
     const both = { traceparent, tracestate }
     expect(await seen((context) => context.tracestate ?? null, both)).toBe(tracestate)
@@ -118,7 +118,7 @@ describe('context.traceparent', () => {
     expect(await seen((context) => context.tracestate ?? null, { traceparent })).toBe(null)
   })
 
-  it('is undefined without a trace', async () => {
+  it('context.traceparent is undefined without a trace', async () => {
     expect(await seen((context) => context.traceparent === undefined)).toBe(true)
   })
 })
@@ -132,7 +132,7 @@ describe('context.requestAnswer', () => {
     },
   })
 
-  it('returns the answer of the reviewer, by default as text', async () => {
+  it('context.requestAnswer returns the answer of the reviewer, by default as text', async () => {
     const answer = await seen(({ requestAnswer }) => requestAnswer('Which city?'), {
       reviewer: reviewer({ action: 'EDIT', input: 'Bonn' }),
     })
@@ -144,7 +144,7 @@ describe('context.requestAnswer', () => {
     })
   })
 
-  it('coerces an answer that matches its schema, as for inputs', async () => {
+  it('context.requestAnswer coerces an answer that matches its schema, as for inputs', async () => {
     const schema = Type.Object({ days: Type.Integer() })
     const ask: Body = async ({ requestAnswer }) => {
       const answer = await requestAnswer('How long?', { schema })
@@ -157,7 +157,7 @@ describe('context.requestAnswer', () => {
     expect(misfit.result.errorMessage).toContain('Invalid answer for "look"')
   })
 
-  it('distinguishes a timeout and continuing without an answer from an answer', async () => {
+  it('context.requestAnswer distinguishes a timeout and continuing without an answer from an answer', async () => {
     const passed = await seen(({ requestAnswer }) => requestAnswer('?'), {
       reviewer: reviewer({ action: 'CONTINUE' }),
     })
@@ -172,7 +172,7 @@ describe('context.requestAnswer', () => {
     expect(JSON.parse((await silent).result.output)).toEqual({ answered: false, timedOut: true })
   })
 
-  it('fails when the reviewer rejects the question, with the feedback in the details', async () => {
+  it('context.requestAnswer fails when the reviewer rejects the question, with the feedback in the details', async () => {
     let details: unknown
     const { result } = await run(
       async ({ requestAnswer }) => {
@@ -188,7 +188,7 @@ describe('context.requestAnswer', () => {
     expect(details).toEqual({ feedback: 'Ask somebody else' })
   })
 
-  it('reports a misconfiguration without a reviewer', async () => {
+  it('context.requestAnswer reports a misconfiguration without a reviewer', async () => {
     const { end } = await run(async ({ requestAnswer }) => JSON.stringify(await requestAnswer('?')))
     expect(end).toBe('misconfigured')
   })
@@ -203,7 +203,7 @@ describe('context.reportAgent', () => {
     accumulated_cost_usd: 0,
   } as const
 
-  it('passes a report to the listener at once, with its time', async () => {
+  it('context.reportAgent passes a report to the listener at once, with its time', async () => {
     const told: TimedAgentReport[] = []
     const clock = fakeClock()
     await run(
@@ -216,7 +216,7 @@ describe('context.reportAgent', () => {
     expect(told).toEqual([{ ...progress, timestamp_ms: clock.now() }])
   })
 
-  it('ignores reports after the end of the call, and a listener that throws', async () => {
+  it('context.reportAgent ignores reports after the end of the call, and a listener that throws', async () => {
     let late: (() => void) | undefined
     let count = 0
     const { result } = await run(

@@ -59,20 +59,20 @@ const deciding = (decide: (request: ApprovalRequest) => Promise<ApprovalAnswer>)
 const yes = deciding(() => Promise.resolve({ action: 'CONTINUE' }))
 
 describe('[CORE-R7] onBegin', () => {
-  it('is called once, before the body, with the call and its tool', async () => {
+  it('onBegin is called once, before the body, with the call and its tool', async () => {
     const outcome = await runTool(tool(), call, { clock, onBegin: noting })
     expect(outcome).toMatchObject({ end: 'finished', result: { output: 'done' } })
     expect(seen).toEqual(['begin c1 work', 'body 1'])
   })
 
-  it('is not called when the arguments are invalid', async () => {
+  it('onBegin is not called when the arguments are invalid', async () => {
     const bad = { ...call, arguments: '{"n":"many"}' }
     const { result } = await runTool(tool(), bad, { clock, onBegin: noting })
     expect(result.success).toBe(false)
     expect(seen).toEqual([])
   })
 
-  it('is called after the approval, and the reviewer sees that the call has not begun', async () => {
+  it('onBegin is called after the approval, and the reviewer sees that the call has not begun', async () => {
     await runTool(tool({ requireApproval: true }), call, { clock, onBegin: noting, reviewer: yes })
     expect(seen).toEqual(['asked false', 'begin c1 work', 'body 1'])
   })
@@ -81,13 +81,13 @@ describe('[CORE-R7] onBegin', () => {
     { action: 'REJECT' },
     { action: 'EXIT_EARLY' },
     { action: 'EDIT', input: { n: 'no' } },
-  ])('is not called when the reviewer answers $action', async (answer) => {
+  ])('onBegin is not called when the reviewer answers $action', async (answer) => {
     const reviewer = deciding(() => Promise.resolve(answer))
     await runTool(tool({ requireApproval: true }), call, { clock, onBegin: noting, reviewer })
     expect(seen).toEqual(['asked false'])
   })
 
-  it('is not called when the call is cancelled during the review', async () => {
+  it('onBegin is not called when the call is cancelled during the review', async () => {
     const controller = new AbortController()
     const { signal } = controller
     const reviewer = deciding(() => new Promise(() => undefined))
@@ -99,7 +99,7 @@ describe('[CORE-R7] onBegin', () => {
     expect(seen).toEqual(['asked false'])
   })
 
-  it('is not called when the call is cancelled while its input is read', async () => {
+  it('onBegin is not called when the call is cancelled while its input is read', async () => {
     const controller = new AbortController()
     const { signal } = controller
     const read = Promise.withResolvers<{ readonly value: { n: number } }>()
@@ -129,7 +129,7 @@ describe('[CORE-R7] onBegin', () => {
     expect(seen).toEqual([])
   })
 
-  it('is not called when the time limit passed while the input was read', async () => {
+  it('onBegin is not called when the time limit passed while the input was read', async () => {
     const read = Promise.withResolvers<void>()
     const made = tool()
     const slow: AgentTool = {
@@ -148,7 +148,7 @@ describe('[CORE-R7] onBegin', () => {
     expect(seen).toEqual([])
   })
 
-  it('is called before a question from inside the body, and the reviewer sees that the call has begun', async () => {
+  it('onBegin is called before a question from inside the body, and the reviewer sees that the call has begun', async () => {
     const asking = tool({
       async execute(_, { requestApproval }) {
         await requestApproval('May I?')
@@ -159,7 +159,7 @@ describe('[CORE-R7] onBegin', () => {
     expect(seen).toEqual(['begin c1 work', 'asked true'])
   })
 
-  it('is not called for steps, whose questions count as begun', async () => {
+  it('onBegin is not called for steps, whose questions count as begun', async () => {
     const part = tool({ name: 'part', requireApproval: true })
     const whole = tool({
       execute: async (_, { callTool }) => (await callTool(part, { n: 2 })).result,
@@ -168,7 +168,7 @@ describe('[CORE-R7] onBegin', () => {
     expect(seen).toEqual(['begin c1 work', 'asked true', 'body 2'])
   })
 
-  it('is called at once for a tool that was not created by this package', async () => {
+  it('onBegin is called at once for a tool that was not created by this package', async () => {
     const made = tool({ requireApproval: true })
     const other: AgentTool = {
       ...made,
@@ -181,7 +181,7 @@ describe('[CORE-R7] onBegin', () => {
     expect(seen).toEqual(['begin c1 work', 'other body', 'asked true', 'body 1'])
   })
 
-  it('delays the body and pauses the time limit until its promise settles', async () => {
+  it('onBegin delays the body and pauses the time limit until its promise settles', async () => {
     const begun = Promise.withResolvers<void>()
     const slow = tool({
       execute: async (_, { signal }) => {
@@ -201,23 +201,26 @@ describe('[CORE-R7] onBegin', () => {
   it.each([
     ['another implementation', true],
     ['this package', false],
-  ])('delays the body until its promise settles, also for a tool of %s', async (_, isOther) => {
-    const made = tool()
-    const other = { ...made, call: () => Promise.resolve(ToolResult.success('other')) }
-    const begun = Promise.withResolvers<void>()
-    let ended = false
-    const running = runTool(isOther ? other : made, call, {
-      clock,
-      onBegin: () => begun.promise,
-    }).then((outcome) => {
-      ended = true
-      return outcome
-    })
-    await clock.advance(1_000)
-    expect(ended).toBe(false)
-    begun.resolve()
-    expect((await running).end).toBe('finished')
-  })
+  ])(
+    'onBegin delays the body until its promise settles, also for a tool of %s',
+    async (_, isOther) => {
+      const made = tool()
+      const other = { ...made, call: () => Promise.resolve(ToolResult.success('other')) }
+      const begun = Promise.withResolvers<void>()
+      let ended = false
+      const running = runTool(isOther ? other : made, call, {
+        clock,
+        onBegin: () => begun.promise,
+      }).then((outcome) => {
+        ended = true
+        return outcome
+      })
+      await clock.advance(1_000)
+      expect(ended).toBe(false)
+      begun.resolve()
+      expect((await running).end).toBe('finished')
+    },
+  )
 
   it.each<readonly [string, () => void | Promise<void>]>([
     [
@@ -228,7 +231,7 @@ describe('[CORE-R7] onBegin', () => {
     ],
     ['rejects', () => Promise.reject(new Error('No more'))],
   ])(
-    'prevents the body when it %s: the call ends as if the body had thrown',
+    'onBegin prevents the body when it %s: the call ends as if the body had thrown',
     async (_, onBegin) => {
       const outcome = await runTool(tool(), call, { clock, onBegin })
       expect(outcome).toMatchObject({ end: 'threw', result: { errorMessage: 'No more' } })
@@ -236,13 +239,13 @@ describe('[CORE-R7] onBegin', () => {
     },
   )
 
-  it('prevents the body when it ends the run early', async () => {
+  it('onBegin prevents the body when it ends the run early', async () => {
     const early = new TuttiError('EXIT_EARLY', 'Enough')
     const outcome = await runTool(tool(), call, { clock, onBegin: () => Promise.reject(early) })
     expect(outcome).toMatchObject({ end: 'exit_early', error: early })
   })
 
-  it('prevents the body when the call is cancelled before its promise settles', async () => {
+  it('onBegin prevents the body when the call is cancelled before its promise settles', async () => {
     const controller = new AbortController()
     const { signal } = controller
     const begun = Promise.withResolvers<void>()
@@ -255,7 +258,7 @@ describe('[CORE-R7] onBegin', () => {
     expect(seen).toEqual([])
   })
 
-  it('prevents the body when the call is abandoned before its promise settles', async () => {
+  it('onBegin prevents the body when the call is abandoned before its promise settles', async () => {
     const controller = new AbortController()
     const { signal } = controller
     const begun = Promise.withResolvers<void>()

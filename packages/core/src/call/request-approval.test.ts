@@ -44,11 +44,11 @@ describe('a tool that declares requireApproval', () => {
     execute.mockClear()
   })
 
-  it('exposes requireApproval', () => {
+  it('A tool that declares requireApproval exposes requireApproval', () => {
     expect(order.requireApproval).toBe(true)
   })
 
-  it('asks before the body runs, with the input of the body', async () => {
+  it('A tool that declares requireApproval asks before the body runs, with the input of the body', async () => {
     const reviewer = answering({ action: 'CONTINUE' })
     const { result } = await runTool(order, call, {
       clock,
@@ -78,7 +78,7 @@ describe('a tool that declares requireApproval', () => {
     ])
   })
 
-  it('does not ask about invalid input', async () => {
+  it('A tool that declares requireApproval does not ask about invalid input', async () => {
     const bad = { ...call, arguments: '{"count":0}' }
     const { result } = await runTool(order, bad, {
       clock,
@@ -88,13 +88,13 @@ describe('a tool that declares requireApproval', () => {
     expect(requests).toEqual([])
   })
 
-  it('runs with the replaced input after EDIT', async () => {
+  it('A tool that declares requireApproval runs with the replaced input after EDIT', async () => {
     const reviewer = answering({ action: 'EDIT', input: { item: 'tea', count: 1 } })
     const { result } = await runTool(order, call, { clock, reviewer })
     expect(result.output).toBe('Ordered 1 tea')
   })
 
-  it('[CORE-A3] has the replaced input in its outcome and in its text for the model', async () => {
+  it('[CORE-A3] A tool that requires approval has the replaced input in its outcome and in its text for the model', async () => {
     const reviewer = answering({ action: 'EDIT', input: { item: 'tea', count: 1 } })
     const outcome = await runTool(order, call, { clock, reviewer })
     const input = { item: 'tea', count: 1 }
@@ -105,7 +105,7 @@ describe('a tool that declares requireApproval', () => {
     expect(toOutcomeText(outcome, 7)).toMatch(/input\.\n\nOrdered\n\[truncated: 13 /)
   })
 
-  it('[CORE-A3] has the replaced input in its text for the model also if the result is the input', async () => {
+  it('[CORE-A3] A tool that declares requireApproval has the replaced input in its text for the model also if the result is the input', async () => {
     const echo = defineTextTool({
       name: 'echo',
       description: 'Repeats',
@@ -124,13 +124,16 @@ describe('a tool that declares requireApproval', () => {
     ['REJECT', { action: 'REJECT' }],
     ['an EDIT to the same input', { action: 'EDIT', input: { item: 'tea', count: 2 } }],
     ['an invalid EDIT', { action: 'EDIT', input: { item: 'tea', count: 0 } }],
-  ])('[CORE-A3] has no replaced input after %s', async (_, answer) => {
-    const outcome = await runTool(order, call, { clock, reviewer: answering(answer) })
-    expect(outcome).not.toHaveProperty('edits')
-    expect(toOutcomeText(outcome)).not.toContain('changed')
-  })
+  ])(
+    '[CORE-A3] A tool that declares requireApproval has no replaced input after %s',
+    async (_, answer) => {
+      const outcome = await runTool(order, call, { clock, reviewer: answering(answer) })
+      expect(outcome).not.toHaveProperty('edits')
+      expect(toOutcomeText(outcome)).not.toContain('changed')
+    },
+  )
 
-  it('[CORE-A3] has the replaced input also if its body fails, and in the call that it is a step of', async () => {
+  it('[CORE-A3] A tool that declares requireApproval has the replaced input also if its body fails, and in the call that it is a step of', async () => {
     const broken = defineTool({
       name: 'broken',
       description: 'Fails',
@@ -151,7 +154,7 @@ describe('a tool that declares requireApproval', () => {
     )
   })
 
-  it('[CORE-A3] cuts a replaced input of any length', async () => {
+  it('[CORE-A3] A tool that declares requireApproval cuts a replaced input of any length', async () => {
     const item = 'x'.repeat(200_000)
     const outcome = await runTool(order, call, {
       clock,
@@ -160,7 +163,7 @@ describe('a tool that declares requireApproval', () => {
     expect(toOutcomeText(outcome, 100).length).toBeLessThan(51_000)
   })
 
-  it('fails with the problems of an invalid edit, which the reviewer can request first', async () => {
+  it('A tool that declares requireApproval fails with the problems of an invalid edit, which the reviewer can request first', async () => {
     const reviewer = answering({ action: 'EDIT', input: { item: 'tea', count: 0 } })
     const outcome = await runTool(order, call, { clock, reviewer })
     expect(outcome).toMatchObject({
@@ -172,7 +175,7 @@ describe('a tool that declares requireApproval', () => {
     expect(await requests[0]?.checkEdit({ item: 'tea', count: 1 })).toEqual([])
   })
 
-  it('returns a failure to the model after REJECT', async () => {
+  it('A tool that declares requireApproval returns a failure to the model after REJECT', async () => {
     const metrics = createToolMetrics()
     const reviewer = answering({ action: 'REJECT', feedback: 'Too dear' })
     const outcome = await runTool(order, call, { clock, reviewer, metrics })
@@ -185,7 +188,7 @@ describe('a tool that declares requireApproval', () => {
     expect(metrics.snapshot()).toMatchObject([{ failure: 1, error: 0 }])
   })
 
-  it('ends with exit_early after EXIT_EARLY, and is not counted', async () => {
+  it('A tool that declares requireApproval ends with exit_early after EXIT_EARLY, and is not counted', async () => {
     const metrics = createToolMetrics()
     const reviewer = answering({ action: 'EXIT_EARLY' })
     const outcome = await runTool(order, call, { clock, reviewer, metrics })
@@ -197,7 +200,7 @@ describe('a tool that declares requireApproval', () => {
     expect(metrics.snapshot()).toEqual([])
   })
 
-  it('[CORE-A1] is misconfigured without a reviewer and never approved', async () => {
+  it('[CORE-A1] A tool that declares requireApproval is misconfigured without a reviewer and never approved', async () => {
     const outcome = await runTool(order, call, { clock })
     expect(outcome).toMatchObject({
       end: 'misconfigured',
@@ -215,17 +218,20 @@ describe('a tool that declares requireApproval', () => {
         throw new Error('Line is dead')
       },
     ],
-  ])('[CORE-A1] fails when the reviewer %s', async (_, decide) => {
-    const outcome = await runTool(order, call, { clock, reviewer: { decide } })
-    expect(outcome).toMatchObject({
-      end: 'threw',
-      result: ToolResult.failure('Review of tool "order" failed: Line is dead'),
-    })
-    expect(execute).not.toHaveBeenCalled()
-  })
+  ])(
+    '[CORE-A1] A tool that declares requireApproval fails when the reviewer %s',
+    async (_, decide) => {
+      const outcome = await runTool(order, call, { clock, reviewer: { decide } })
+      expect(outcome).toMatchObject({
+        end: 'threw',
+        result: ToolResult.failure('Review of tool "order" failed: Line is dead'),
+      })
+      expect(execute).not.toHaveBeenCalled()
+    },
+  )
 
   it.each([[undefined], [null], [{}], [{ action: 'YES' }], ['CONTINUE']])(
-    '[CORE-A1] does not count the answer %j as approval',
+    '[CORE-A1] A tool that declares requireApproval does not count the answer %j as approval',
     async (answer) => {
       const outcome = await runTool(order, call, { clock, reviewer: answering(answer as never) })
       expect(outcome.result).toEqual(
@@ -235,7 +241,7 @@ describe('a tool that declares requireApproval', () => {
     },
   )
 
-  it('uses the description and the time limit of its author', async () => {
+  it('A tool that declares requireApproval uses the description and the time limit of its author', async () => {
     const own = defineTool({
       name: 'order',
       description: 'Orders goods',
@@ -256,7 +262,7 @@ describe('a tool that declares requireApproval', () => {
     })
   })
 
-  it('shows the first 200 characters of a long input', async () => {
+  it('A tool that declares requireApproval shows the first 200 characters of a long input', async () => {
     const long = { ...call, arguments: JSON.stringify({ item: 'x'.repeat(900), count: 1 }) }
     await runTool(order, long, { clock, reviewer: answering({ action: 'CONTINUE' }) })
     expect(requests[0]?.description).toHaveLength('Call tool: order\nInput: '.length + 201)
@@ -265,7 +271,7 @@ describe('a tool that declares requireApproval', () => {
 })
 
 describe('context.requestApproval', () => {
-  it('returns CONTINUE and EDIT, with an edit that the schema of the tool has read', async () => {
+  it('context.requestApproval returns CONTINUE and EDIT, with an edit that the schema of the tool has read', async () => {
     const seen: unknown[] = []
     const tool = asking(async (context) => {
       seen.push(await context.requestApproval('Go on?'))
@@ -278,7 +284,7 @@ describe('context.requestApproval', () => {
     ])
   })
 
-  it('[CORE-A3] shows the model an EDIT, and not an answer to a question', async () => {
+  it('[CORE-A3] context.requestApproval shows the model an EDIT, and not an answer to a question', async () => {
     const reviewer = answering({ action: 'EDIT', input: 'other' })
     const approving = asking(async (context) => {
       await context.requestApproval('Go on?')
@@ -292,7 +298,7 @@ describe('context.requestApproval', () => {
     expect(await runTool(questioning, CALL, { clock, reviewer })).not.toHaveProperty('edits')
   })
 
-  it('lets a body check whether a reviewer exists', async () => {
+  it('context.requestApproval lets a body check whether a reviewer exists', async () => {
     const seen: boolean[] = []
     const tool = asking(async (context) => {
       seen.push(context.hasReviewer)
@@ -307,7 +313,7 @@ describe('context.requestApproval', () => {
     ['EXIT_EARLY', undefined, 'exit_early'],
     ['FAIL', undefined, 'finished'],
   ] as const)(
-    'applies the timeout action without an answer: %s',
+    'context.requestApproval applies the timeout action without an answer: %s',
     async (onTimeout, decision, end) => {
       let seen: unknown
       const tool = asking(async (context) => {
@@ -325,7 +331,7 @@ describe('context.requestApproval', () => {
     },
   )
 
-  it('waits five minutes and then exits early by default', async () => {
+  it('context.requestApproval waits five minutes and then exits early by default', async () => {
     const running = runTool(
       asking((context) => context.requestApproval('Go on?')),
       CALL,
@@ -340,7 +346,7 @@ describe('context.requestApproval', () => {
     expect(await running).toMatchObject({ end: 'exit_early' })
   })
 
-  it('[CORE-A2] pauses the time limit of the tool while the reviewer decides', async () => {
+  it('[CORE-A2] context.requestApproval pauses the time limit of the tool while the reviewer decides', async () => {
     const answer = Promise.withResolvers<ApprovalAnswer>()
     const tool = asking(
       async (context) => {
@@ -360,7 +366,7 @@ describe('context.requestApproval', () => {
     await clock.advance(1_000)
   })
 
-  it('[CORE-A2] resumes the time limit when both of two concurrent questions are answered', async () => {
+  it('[CORE-A2] context.requestApproval resumes the time limit when both of two concurrent questions are answered', async () => {
     const first = Promise.withResolvers<ApprovalAnswer>()
     const second = Promise.withResolvers<ApprovalAnswer>()
     const answers = [first.promise, second.promise]
@@ -382,7 +388,7 @@ describe('context.requestApproval', () => {
     expect(await running).toMatchObject({ end: 'finished', durationMs: 10_000 })
   })
 
-  it('stops waiting after a cancel and notifies the reviewer that the answer is not needed', async () => {
+  it('context.requestApproval stops waiting after a cancel and notifies the reviewer that the answer is not needed', async () => {
     const controller = new AbortController()
     let given: AbortSignal | undefined
     const reviewer: Reviewer = {
@@ -407,7 +413,7 @@ describe('context.requestApproval', () => {
     expect(given?.aborted).toBe(true)
   })
 
-  it('does not ask after a cancel', async () => {
+  it('context.requestApproval does not ask after a cancel', async () => {
     const controller = new AbortController()
     const tool = asking(async (context) => {
       controller.abort()

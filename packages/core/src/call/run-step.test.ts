@@ -41,7 +41,7 @@ afterEach(async () => {
 })
 
 describe('context.callTool', () => {
-  it('[CORE-N1] gives the step the options of the whole call and nested ids', async () => {
+  it('[CORE-N1] context.callTool gives the step the options of the whole call and nested ids', async () => {
     const seen: ToolContext[] = []
     const inner = text('inner', (_, context) => {
       seen.push(context)
@@ -73,7 +73,7 @@ describe('context.callTool', () => {
     })
   })
 
-  it('[CORE-N2] returns the outcome and reports it as a step', async () => {
+  it('[CORE-N2] context.callTool returns the outcome and reports it as a step', async () => {
     const add = defineTool({
       name: 'add',
       description: 'Adds',
@@ -95,7 +95,7 @@ describe('context.callTool', () => {
     expect(steps.map(({ outcome }) => outcome.result.success)).toEqual([true, false])
   })
 
-  it('reports nested steps, with nested ids', async () => {
+  it('context.callTool reports nested steps, with nested ids', async () => {
     const leaf = text('leaf', () => 'leaf')
     const middle = text('middle', async (_, context) => {
       await context.callTool(leaf, 'x', { step: 'b' })
@@ -112,7 +112,7 @@ describe('context.callTool', () => {
     ])
   })
 
-  it('counts each step and the whole call once', async () => {
+  it('context.callTool counts each step and the whole call once', async () => {
     const metrics = createToolMetrics()
     const inner = text('inner', () => {
       throw new Error('Broken')
@@ -128,7 +128,7 @@ describe('context.callTool', () => {
     ])
   })
 
-  it('[CORE-N1] cancels the step with the whole call, which ends after the step', async () => {
+  it('[CORE-N1] context.callTool cancels the step with the whole call, which ends after the step', async () => {
     const controller = new AbortController()
     const inner = text('inner', async (_, { signal }) => {
       await sleep(clock, 60_000, signal)
@@ -143,7 +143,7 @@ describe('context.callTool', () => {
     expect(steps.map(({ outcome }) => outcome.end)).toEqual(['cancelled'])
   })
 
-  it('names a step that ignores the cancel when the whole call is abandoned', async () => {
+  it('context.callTool names a step that ignores the cancel when the whole call is abandoned', async () => {
     const controller = new AbortController()
     const stubborn = text('stubborn', () => new Promise<string>(() => undefined), {
       timeoutMs: Infinity,
@@ -161,7 +161,7 @@ describe('context.callTool', () => {
     expect(steps.map(({ outcome }) => outcome.end)).toEqual(['abandoned'])
   })
 
-  it('[CORE-N1] applies a separate time limit to each step within that of the whole call', async () => {
+  it('[CORE-N1] context.callTool applies a separate time limit to each step within that of the whole call', async () => {
     const slow = text('slow', () => new Promise<string>(() => undefined), { timeoutMs: 100 })
     const outer = text(
       'outer',
@@ -184,7 +184,7 @@ describe('context.callTool', () => {
     expect(steps).toHaveLength(1)
   })
 
-  it('can abort one step before the whole call', async () => {
+  it('context.callTool can abort one step before the whole call', async () => {
     const controller = new AbortController()
     const inner = text('inner', async (_, { signal }) => {
       await sleep(clock, 60_000, signal)
@@ -200,7 +200,7 @@ describe('context.callTool', () => {
     expect((await running).result.output).toBe('cancelled false')
   })
 
-  it('cancels a step that has its own signal with the whole call', async () => {
+  it('context.callTool cancels a step that has its own signal with the whole call', async () => {
     const controller = new AbortController()
     const inner = text('inner', async (_, { signal }) => {
       await sleep(clock, 60_000, signal)
@@ -220,14 +220,17 @@ describe('context.callTool', () => {
   it.each([
     ['EXIT_EARLY', 'exit_early'],
     ['TOOL_CONFIGURATION', 'misconfigured'],
-  ] as const)('[CORE-N3] ends the whole call when a step ends with %s', async (code, end) => {
-    const error = new TuttiError(code, 'Up and out')
-    const inner = text('inner', () => Promise.reject(error))
-    expect(await run(calling(inner))).toMatchObject({ end, error })
-    expect(steps).toMatchObject([{ outcome: { end } }])
-  })
+  ] as const)(
+    '[CORE-N3] context.callTool ends the whole call when a step ends with %s',
+    async (code, end) => {
+      const error = new TuttiError(code, 'Up and out')
+      const inner = text('inner', () => Promise.reject(error))
+      expect(await run(calling(inner))).toMatchObject({ end, error })
+      expect(steps).toMatchObject([{ outcome: { end } }])
+    },
+  )
 
-  it('pauses the time limit of the whole call while a step waits for approval', async () => {
+  it('context.callTool pauses the time limit of the whole call while a step waits for approval', async () => {
     const answer = Promise.withResolvers<{ readonly action: 'CONTINUE' }>()
     const inner = text('inner', () => 'approved', { requireApproval: true, timeoutMs: 10 })
     const outer = text(
@@ -241,7 +244,7 @@ describe('context.callTool', () => {
     expect((await running).result).toEqual(ToolResult.success('approved'))
   })
 
-  it('needs no second slot for a step: neither of the batch, nor of a limiter that the whole call holds', async () => {
+  it('context.callTool needs no second slot for a step: neither of the batch, nor of a limiter that the whole call holds', async () => {
     const limiter = createLimiter({ maxConcurrent: 1 })
     const batch = createLimiter({ maxConcurrent: 1 })
     const inner = text('inner', () => 'in', { limiter })
@@ -254,7 +257,7 @@ describe('context.callTool', () => {
     expect([limiter.running, batch.running]).toEqual([0, 0])
   })
 
-  it('needs no slot for a nested step that the whole call holds', async () => {
+  it('context.callTool needs no slot for a nested step that the whole call holds', async () => {
     const limiter = createLimiter({ maxConcurrent: 1 })
     const leaf = text('leaf', () => 'leaf', { limiter })
     const middle = text(
@@ -270,7 +273,7 @@ describe('context.callTool', () => {
     expect(limiter.running).toBe(0)
   })
 
-  it('waits for a limiter that another call holds, and releases it', async () => {
+  it('context.callTool waits for a limiter that another call holds, and releases it', async () => {
     const limiter = createLimiter({ maxConcurrent: 1 })
     await limiter.acquire()
     const running = run(calling(text('inner', () => 'in', { limiter })))
@@ -282,7 +285,7 @@ describe('context.callTool', () => {
     expect(limiter.running).toBe(0)
   })
 
-  it('pauses the time limit of the whole call while a step waits for its slot', async () => {
+  it('context.callTool pauses the time limit of the whole call while a step waits for its slot', async () => {
     const limiter = createLimiter({ maxConcurrent: 1 })
     await limiter.acquire()
     const outer = text(
@@ -308,7 +311,7 @@ describe('context.callTool', () => {
     await clock.advance(100)
   })
 
-  it('reports input that is not JSON without arguments', async () => {
+  it('context.callTool reports input that is not JSON without arguments', async () => {
     const cyclic: Record<string, unknown> = {}
     cyclic.self = cyclic
     const outer = text('outer', async (_, context) => {

@@ -52,7 +52,7 @@ const call = (id: string, name: string, input: string | number): ToolCall => ({
 })
 
 describe('runToolCalls', () => {
-  it('returns results in the order of the calls, regardless of the order of ending', async () => {
+  it('runToolCalls returns results in the order of the calls, regardless of the order of ending', async () => {
     const calls = [call('a', 'wait', 300), call('b', 'wait', 100), call('c', 'wait', 200)]
     const running = runToolCalls([waiter().tool], calls, { clock })
     await clock.advance(1_000)
@@ -63,7 +63,7 @@ describe('runToolCalls', () => {
     ])
   })
 
-  it('calls onOutcome with each call as it ends, in the order of ending', async () => {
+  it('runToolCalls calls onOutcome with each call as it ends, in the order of ending', async () => {
     const ended: [string, number][] = []
     const calls = [call('a', 'wait', 300), call('b', 'nope', 0), call('c', 'wait', 200)]
     const running = runToolCalls([waiter().tool], calls, {
@@ -88,19 +88,22 @@ describe('runToolCalls', () => {
     [3, 10, 4],
     [10, 10, 1],
     [100, 10, 1],
-  ])('with a limit of %i runs %i calls in %i rounds', async (maxConcurrentCalls, count, rounds) => {
-    const { tool, most } = waiter()
-    const calls = Array.from({ length: count }, (_, index) => call(`c${index}`, 'wait', 10))
-    const startedAt = clock.elapsed()
-    const took = runToolCalls([tool], calls, { clock, maxConcurrentCalls }).then(
-      () => clock.elapsed() - startedAt,
-    )
-    await clock.advance(10_000)
-    expect(most()).toBe(Math.min(maxConcurrentCalls, count))
-    expect(await took).toBe(rounds * 10)
-  })
+  ])(
+    'runToolCalls with a limit of %i runs %i calls in %i rounds',
+    async (maxConcurrentCalls, count, rounds) => {
+      const { tool, most } = waiter()
+      const calls = Array.from({ length: count }, (_, index) => call(`c${index}`, 'wait', 10))
+      const startedAt = clock.elapsed()
+      const took = runToolCalls([tool], calls, { clock, maxConcurrentCalls }).then(
+        () => clock.elapsed() - startedAt,
+      )
+      await clock.advance(10_000)
+      expect(most()).toBe(Math.min(maxConcurrentCalls, count))
+      expect(await took).toBe(rounds * 10)
+    },
+  )
 
-  it('runs at most 8 calls at the same time by default', async () => {
+  it('runToolCalls runs at most 8 calls at the same time by default', async () => {
     const { tool, most } = waiter()
     const calls = Array.from({ length: 20 }, (_, index) => call(`c${index}`, 'wait', 10))
     const running = runToolCalls([tool], calls, { clock })
@@ -109,16 +112,19 @@ describe('runToolCalls', () => {
     expect(most()).toBe(8)
   })
 
-  it.each([0, -1])('treats a limit of %i as 1 and loses no call', async (maxConcurrentCalls) => {
-    const { tool, most } = waiter()
-    const calls = [call('a', 'wait', 10), call('b', 'wait', 10)]
-    const running = runToolCalls([tool], calls, { clock, maxConcurrentCalls })
-    await clock.advance(100)
-    expect((await running).map(({ end }) => end)).toEqual(['finished', 'finished'])
-    expect(most()).toBe(1)
-  })
+  it.each([0, -1])(
+    'runToolCalls treats a limit of %i as 1 and loses no call',
+    async (maxConcurrentCalls) => {
+      const { tool, most } = waiter()
+      const calls = [call('a', 'wait', 10), call('b', 'wait', 10)]
+      const running = runToolCalls([tool], calls, { clock, maxConcurrentCalls })
+      await clock.advance(100)
+      expect((await running).map(({ end }) => end)).toEqual(['finished', 'finished'])
+      expect(most()).toBe(1)
+    },
+  )
 
-  it('answers an unknown tool with the list of known tools', async () => {
+  it('runToolCalls answers an unknown tool with the list of known tools', async () => {
     const [outcome] = await runToolCalls([fail, hang], [call('a', 'serach', 'x')], { clock })
     expect(outcome).toEqual({
       result: ToolResult.failure('Unknown tool "serach". Available: [fail, hang]'),
@@ -128,7 +134,7 @@ describe('runToolCalls', () => {
     })
   })
 
-  it('never loses calls because of a failing, unknown, malformed or hanging one', async () => {
+  it('runToolCalls never loses calls because of a failing, unknown, malformed or hanging one', async () => {
     const calls: ToolCall[] = [
       call('a', 'fail', 'No network'),
       call('b', 'hang', ''),
@@ -150,7 +156,7 @@ describe('runToolCalls', () => {
     expect(outcomes[4]?.result.output).toBe('waited 50')
   })
 
-  it('logs an error of a listener and loses no call', async () => {
+  it('runToolCalls logs an error of a listener and loses no call', async () => {
     const warn = vi.fn<typeof silentLogger.warn>()
     const boom = new Error('boom')
     const running = runToolCalls(
@@ -178,7 +184,7 @@ describe('runToolCalls', () => {
     })
   })
 
-  it('builds the idempotency key of a call from the prefix and its id', async () => {
+  it('runToolCalls builds the idempotency key of a call from the prefix and its id', async () => {
     const contexts: ToolContext[] = []
     const tool = defineTextTool({
       name: 'look',
@@ -200,7 +206,7 @@ describe('runToolCalls', () => {
     expect(contexts[0]).toMatchObject({ taskName: 'task', callId: 'a' })
   })
 
-  it('ends the calls in flight on an abort and never starts waiting ones', async () => {
+  it('runToolCalls ends the calls in flight on an abort and never starts waiting ones', async () => {
     const controller = new AbortController()
     const { tool, most } = waiter()
     const calls = Array.from({ length: 5 }, (_, index) => call(`c${index}`, 'wait', 500))
@@ -219,7 +225,7 @@ describe('runToolCalls', () => {
     expect(most()).toBe(2)
   })
 
-  it('returns no outcomes for no calls', async () => {
+  it('runToolCalls returns no outcomes for no calls', async () => {
     expect(await runToolCalls([fail], [])).toEqual([])
   })
 })

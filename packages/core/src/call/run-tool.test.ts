@@ -39,7 +39,7 @@ afterEach(async () => {
 })
 
 describe('a call that finishes', () => {
-  it('has the result of the tool and its duration in whole milliseconds', async () => {
+  it('A call that finishes has the result of the tool and its duration in whole milliseconds', async () => {
     const running = start(async () => {
       await sleep(clock, 120.4)
       return 'done'
@@ -53,7 +53,7 @@ describe('a call that finishes', () => {
     })
   })
 
-  it('gives the body its context', async () => {
+  it('A call that finishes gives the body its context', async () => {
     const seen: ToolContext[] = []
     const tool = toolOf((context) => {
       seen.push(context)
@@ -81,7 +81,7 @@ describe('a call that finishes', () => {
     expect(seen[1]).not.toHaveProperty('runId')
   })
 
-  it('uses the id of the call as its idempotency key unless another one is given', async () => {
+  it('A call that finishes uses the id of the call as its idempotency key unless another one is given', async () => {
     const keys: string[] = []
     const tool = toolOf(({ idempotencyKey }) => {
       keys.push(idempotencyKey)
@@ -92,7 +92,7 @@ describe('a call that finishes', () => {
     expect(keys).toEqual(['call-1', 'mine'])
   })
 
-  it('has a signal that does not abort', async () => {
+  it('A call that finishes has a signal that does not abort', async () => {
     const seen: AbortSignal[] = []
     const running = start(({ signal }) => {
       seen.push(signal)
@@ -103,7 +103,7 @@ describe('a call that finishes', () => {
     expect(seen[0]?.aborted).toBe(false)
   })
 
-  it('is not affected by a later abort of the caller', async () => {
+  it('A call that finishes is not affected by a later abort of the caller', async () => {
     const controller = new AbortController()
     const seen: AbortSignal[] = []
     const outcome = await start(
@@ -168,16 +168,19 @@ describe('[CORE-R1] an error that the tool body throws', () => {
       },
       'Unknown error',
     ],
-  ])('becomes a failed result: %s', async (_, body, errorMessage) => {
-    expect(await start(body)).toEqual({
-      result: { success: false, output: '', errorMessage },
-      durationMs: 0,
-      waitedMs: 0,
-      end: 'threw',
-    })
-  })
+  ])(
+    'An error that the tool body throws becomes a failed result: %s',
+    async (_, body, errorMessage) => {
+      expect(await start(body)).toEqual({
+        result: { success: false, output: '', errorMessage },
+        durationMs: 0,
+        waitedMs: 0,
+        end: 'threw',
+      })
+    },
+  )
 
-  it('is logged with the name of the tool and the id of the call', async () => {
+  it('An error that the tool body throws is logged with the name of the tool and the id of the call', async () => {
     const error = new Error('No network')
     const warn = vi.fn<typeof silentLogger.warn>()
     await start(() => Promise.reject(error), { logger: { ...silentLogger, warn } })
@@ -188,7 +191,7 @@ describe('[CORE-R1] an error that the tool body throws', () => {
     })
   })
 
-  it('becomes a failed result for a custom tool that throws before it returns a promise', async () => {
+  it('An error that the tool body throws becomes a failed result for a custom tool that throws before it returns a promise', async () => {
     const tool: AgentTool = {
       ...toolOf(() => ''),
       call() {
@@ -201,7 +204,7 @@ describe('[CORE-R1] an error that the tool body throws', () => {
 })
 
 describe('[CORE-R2] the time limit of a call', () => {
-  it('aborts the signal of the tool with a TimeoutError and fails the call', async () => {
+  it('The time limit of a call aborts the signal of the tool with a TimeoutError and fails the call', async () => {
     const reasons: unknown[] = []
     const running = start(
       async ({ signal }) => {
@@ -221,7 +224,7 @@ describe('[CORE-R2] the time limit of a call', () => {
     expect(reasons).toEqual([expect.objectContaining({ name: 'TimeoutError' })])
   })
 
-  it('ends a call whose tool ignores its signal', async () => {
+  it('The time limit of a call ends a call whose tool ignores its signal', async () => {
     const running = start(() => new Promise(() => undefined), { timeoutMs: 250 })
     const ended = vi.fn<(outcome: ToolCallOutcome) => void>()
     void running.then(ended)
@@ -232,13 +235,13 @@ describe('[CORE-R2] the time limit of a call', () => {
     expect(await running).toMatchObject({ durationMs: 250, end: 'timed_out' })
   })
 
-  it('is 30 s by default', async () => {
+  it('The time limit of a call is 30 s by default', async () => {
     const running = start(() => new Promise(() => undefined))
     await clock.advance(30_000)
     expect(await running).toMatchObject({ durationMs: 30_000, end: 'timed_out' })
   })
 
-  it('ignores later results and errors of the tool', async () => {
+  it('The time limit of a call ignores later results and errors of the tool', async () => {
     const late = vi.fn<(outcome: ToolCallOutcome) => void>()
     const resolves = start(() => sleep(clock, 900).then(() => 'late'), { timeoutMs: 250 })
     const rejects = start(() => sleep(clock, 900).then(() => Promise.reject(new Error('late'))), {
@@ -252,7 +255,7 @@ describe('[CORE-R2] the time limit of a call', () => {
     expect((await rejects).result).toEqual(ToolResult.failure('Tool "work" timed out after 250 ms'))
   })
 
-  it('makes a later abort of the caller ineffective', async () => {
+  it('The time limit of a call makes a later abort of the caller ineffective', async () => {
     const controller = new AbortController()
     const running = start(() => new Promise(() => undefined), {
       timeoutMs: 250,
@@ -266,7 +269,7 @@ describe('[CORE-R2] the time limit of a call', () => {
 })
 
 describe('[CORE-R3] an abort of the caller', () => {
-  it('before the call prevents the body', async () => {
+  it('An abort of the caller before the call prevents the body', async () => {
     const body = vi.fn<Body>(() => 'ran')
     expect(await start(body, { signal: AbortSignal.abort() })).toEqual({
       result: ToolResult.failure('Tool "work" was cancelled'),
@@ -277,7 +280,7 @@ describe('[CORE-R3] an abort of the caller', () => {
     expect(body).not.toHaveBeenCalled()
   })
 
-  it('reaches the signal of the tool at once, with its reason', async () => {
+  it('An abort of the caller reaches the signal of the tool at once, with its reason', async () => {
     const controller = new AbortController()
     const reasons: unknown[] = []
     const running = start(
@@ -302,7 +305,7 @@ describe('[CORE-R3] an abort of the caller', () => {
     })
   })
 
-  it('waits for a tool that needs time to stop, and reports the call as cancelled', async () => {
+  it('An aborted call waits for a tool that needs time to stop, and is reported as cancelled', async () => {
     const controller = new AbortController()
     const running = start(
       async ({ signal }) => {
@@ -318,7 +321,7 @@ describe('[CORE-R3] an abort of the caller', () => {
     expect(await running).toMatchObject({ durationMs: 500, end: 'cancelled' })
   })
 
-  it('counts a tool that throws because of the abort as cancelled', async () => {
+  it('A tool that throws because of an abort of the caller counts as cancelled', async () => {
     const controller = new AbortController()
     const running = start(
       async ({ signal }) => {
@@ -336,7 +339,7 @@ describe('[CORE-R3] an abort of the caller', () => {
     })
   })
 
-  it('abandons a tool that ignores its signal after 5 s, or after graceMs', async () => {
+  it('A tool that ignores the abort of its caller is abandoned after 5 s, or after graceMs', async () => {
     const controller = new AbortController()
     const { signal } = controller
     const ignoring: Body = () => new Promise(() => undefined)
@@ -355,7 +358,7 @@ describe('[CORE-R3] an abort of the caller', () => {
     expect(await hasty).toMatchObject({ durationMs: 1_020, end: 'abandoned' })
   })
 
-  it('stops the time limit: a call that ends in the grace time was cancelled', async () => {
+  it('An abort of the caller stops the time limit: a call that ends in the grace time was cancelled', async () => {
     const controller = new AbortController()
     const running = start(() => sleep(clock, 3_000).then(() => 'done'), {
       signal: controller.signal,
@@ -367,7 +370,7 @@ describe('[CORE-R3] an abort of the caller', () => {
     expect(await running).toMatchObject({ durationMs: 3_000, end: 'cancelled' })
   })
 
-  it('ignores later results and errors of an abandoned tool', async () => {
+  it('An aborted call ignores later results and errors of an abandoned tool', async () => {
     const controller = new AbortController()
     const { signal } = controller
     const late = vi.fn<(outcome: ToolCallOutcome) => void>()
@@ -406,13 +409,13 @@ describe('[CORE-R4] the arguments of a call', () => {
     add.mockClear()
   })
 
-  it('reach the body as a value when they are valid', async () => {
+  it('The arguments of a call reach the body as a value when they are valid', async () => {
     expect((await run('{"a":1,"b":2}')).result).toEqual(ToolResult.success('3'))
     expect(add).toHaveBeenCalledOnce()
   })
 
   it.each(['{"a":1', 'a=1', '{a:1}', '{"a":1}{"b":2}'])(
-    'are reported as invalid JSON for the text %j',
+    'The arguments of a call are reported as invalid JSON for the text %j',
     async (args) => {
       const { result, end, durationMs } = await run(args)
       expect(result.errorMessage).toMatch(
@@ -423,21 +426,21 @@ describe('[CORE-R4] the arguments of a call', () => {
     },
   )
 
-  it('are reported with every problem when they are invalid', async () => {
+  it('The arguments of a call are reported with every problem when they are invalid', async () => {
     expect((await run('{"a":"one"}')).result).toEqual(
       ToolResult.failure('Invalid input for "add": /b is required; /a must be a number, got "one"'),
     )
     expect(add).not.toHaveBeenCalled()
   })
 
-  it('are reported when they are not an object', async () => {
+  it('The arguments of a call are reported when they are not an object', async () => {
     expect((await run('null')).result.errorMessage).toContain('must be an object')
     expect((await run('[1,2]')).result.errorMessage).toContain('must be an object')
     expect(add).not.toHaveBeenCalled()
   })
 
   it.each(['', ' ', 'null', '""', '[]', ' [ ] '])(
-    'are an empty object when they are %j and no field is required',
+    'The arguments of a call are an empty object when they are %j and no field is required',
     async (args) => {
       const execute = vi.fn<(input: { a?: string }) => string>(() => 'ok')
       const input = Type.Object({ a: Type.Optional(Type.String()) })
@@ -449,7 +452,7 @@ describe('[CORE-R4] the arguments of a call', () => {
   )
 
   it.each(['null', '""', '[]', '[[]]', '[null]', 'false', '0', '{"a":null,"b":[]}'])(
-    'are reported when they are %s and fields are required',
+    'The arguments of a call are reported when they are %s and fields are required',
     async (args) => {
       expect((await run(args)).result.success).toBe(false)
       expect(add).not.toHaveBeenCalled()
@@ -457,7 +460,7 @@ describe('[CORE-R4] the arguments of a call', () => {
   )
 
   it.each(['[[]]', '[null]', 'false', '0', '"x"'])(
-    'are reported when they are %s and no field is required',
+    'The arguments of a call are reported when they are %s and no field is required',
     async (args) => {
       const free = defineTool({
         name: 'free',
@@ -470,12 +473,15 @@ describe('[CORE-R4] the arguments of a call', () => {
     },
   )
 
-  it.each(['', '  ', '\n'])('are an empty object when they are %j', async (args) => {
-    const body = vi.fn<Body>(() => 'ok')
-    await runTool(toolOf(body), { ...CALL, arguments: args }, { clock })
-    expect(body).toHaveBeenCalledOnce()
-    expect((await run(args)).result.errorMessage).toContain('/a is required; /b is required')
-  })
+  it.each(['', '  ', '\n'])(
+    'The arguments of a call are an empty object when they are %j',
+    async (args) => {
+      const body = vi.fn<Body>(() => 'ok')
+      await runTool(toolOf(body), { ...CALL, arguments: args }, { clock })
+      expect(body).toHaveBeenCalledOnce()
+      expect((await run(args)).result.errorMessage).toContain('/a is required; /b is required')
+    },
+  )
 })
 
 type Settings = Parameters<typeof runTool>[2] & { readonly timeoutMs?: number }

@@ -29,7 +29,7 @@ afterEach(() => {
 })
 
 describe('[CORE-R5] slots', () => {
-  it('limit the concurrent calls of a tool over all batches', async () => {
+  it('Slots limit the concurrent calls of a tool over all batches', async () => {
     const { tool, most } = sleeper({ maxConcurrentCalls: 2 })
     const batches = Promise.all([
       runToolCalls([tool], calls(5), { clock }),
@@ -40,7 +40,7 @@ describe('[CORE-R5] slots', () => {
     expect(most()).toBe(2)
   })
 
-  it('are shared by tools that share a limiter', async () => {
+  it('Slots are shared by tools that share a limiter', async () => {
     const limiter = createLimiter({ maxConcurrent: 1 })
     const one = sleeper({ limiter })
     const other = sleeper({ limiter })
@@ -55,7 +55,7 @@ describe('[CORE-R5] slots', () => {
     expect(waits.toSorted((a, b) => a - b)).toEqual([0, 100, 200, 300, 400, 500])
   })
 
-  it('limit all tools of the caller', async () => {
+  it('Slots limit all tools of the caller', async () => {
     const limiter = createLimiter({ maxConcurrent: 1 })
     const { tool, most } = sleeper()
     const running = runToolCalls([tool], calls(4), { clock, limiter })
@@ -64,7 +64,7 @@ describe('[CORE-R5] slots', () => {
     expect(most()).toBe(1)
   })
 
-  it('start the time limit of a call when granted', async () => {
+  it('Slots start the time limit of a call when granted', async () => {
     const { tool } = sleeper({ maxConcurrentCalls: 1, timeoutMs: 150 })
     const running = runToolCalls([tool], calls(4), { clock })
     await clock.advance(10_000)
@@ -73,7 +73,7 @@ describe('[CORE-R5] slots', () => {
     )
   })
 
-  it('are not taken by a call that is cancelled while it waits', async () => {
+  it('Slots are not taken by a call that is cancelled while it waits', async () => {
     const limiter = createLimiter({ maxConcurrent: 1 })
     await limiter.acquire()
     const controller = new AbortController()
@@ -87,7 +87,7 @@ describe('[CORE-R5] slots', () => {
     expect([limiter.running, limiter.waiting, batch.running]).toEqual([1, 0, 0])
   })
 
-  it('are released when the tool throws, times out or is abandoned', async () => {
+  it('Slots are released when the tool throws, times out or is abandoned', async () => {
     const limiter = createLimiter({ maxConcurrent: 3 })
     const controller = new AbortController()
     const ends: AgentTool[] = [
@@ -113,17 +113,20 @@ describe('[CORE-R6] counts', () => {
     ['a failed result', () => ToolResult.failure('No'), { failure: 1 }],
     ['a throw', () => Promise.reject(new Error('Broken')), { error: 1 }],
     ['a time-out', () => new Promise<string>(() => undefined), { error: 1 }],
-  ])('%s', async (_, body: () => string | ToolResult | Promise<string>, counted) => {
-    const metrics = createToolMetrics()
-    const running = runTool(text(body), CALL, { clock, metrics, agentRole: 'Cook' })
-    await clock.advance(30_000)
-    await running
-    expect(metrics.snapshot()).toMatchObject([
-      { toolName: 'work', agentRole: 'Cook', success: 0, failure: 0, error: 0, ...counted },
-    ])
-  })
+  ])(
+    'The counts of a tool include %s',
+    async (_, body: () => string | ToolResult | Promise<string>, counted) => {
+      const metrics = createToolMetrics()
+      const running = runTool(text(body), CALL, { clock, metrics, agentRole: 'Cook' })
+      await clock.advance(30_000)
+      await running
+      expect(metrics.snapshot()).toMatchObject([
+        { toolName: 'work', agentRole: 'Cook', success: 0, failure: 0, error: 0, ...counted },
+      ])
+    },
+  )
 
-  it('count invalid input as a failure, also when it is not JSON', async () => {
+  it('The counts of a tool count invalid input as a failure, also when it is not JSON', async () => {
     const metrics = createToolMetrics()
     await runTool(
       text(() => 'ok'),
@@ -140,7 +143,7 @@ describe('[CORE-R6] counts', () => {
     expect(metrics.snapshot()).toMatchObject([{ agentRole: 'unknown', failure: 2 }])
   })
 
-  it('do not include cancelled calls, and count abandoned ones as errors', async () => {
+  it('The counts of a tool do not include cancelled calls, and count abandoned ones as errors', async () => {
     const metrics = createToolMetrics()
     const controller = new AbortController()
     const options = { clock, metrics, signal: controller.signal }
@@ -165,7 +168,7 @@ describe('[CORE-R6] counts', () => {
     ])
   })
 
-  it('count a call once, regardless of what its body does afterwards', async () => {
+  it('The counts of a tool count a call once, regardless of what its body does afterwards', async () => {
     const metrics = createToolMetrics()
     const late = Promise.withResolvers<string>()
     const tool = text(() => late.promise, { timeoutMs: 10 })
@@ -177,7 +180,7 @@ describe('[CORE-R6] counts', () => {
     expect(metrics.snapshot()).toMatchObject([{ success: 0, error: 1, durationMs: { count: 1 } }])
   })
 
-  it('are reported with the custom metrics of the tool', async () => {
+  it('The counts of a tool are reported with the custom metrics of the tool', async () => {
     const metrics = createToolMetrics()
     const tool = text((_, context) => {
       context.metrics.increment('hits')
@@ -191,7 +194,7 @@ describe('[CORE-R6] counts', () => {
     ])
   })
 
-  it('survive metrics, listeners and loggers that throw', async () => {
+  it('The counts of a tool survive metrics, listeners and loggers that throw', async () => {
     const fail = (): never => {
       throw new Error('Disk is full')
     }
@@ -224,7 +227,7 @@ describe('[CORE-R6] counts', () => {
 })
 
 describe('reports of a body', () => {
-  it('reach the listeners with their call until the call has ended', async () => {
+  it('Reports of a body reach the listeners with their call until the call has ended', async () => {
     const told: unknown[] = []
     let late: ToolContext | undefined
     const tool = text((_, context) => {
@@ -248,7 +251,7 @@ describe('reports of a body', () => {
     ])
   })
 
-  it('can read an aborted signal after the call was cancelled', async () => {
+  it('Reports of a body can read an aborted signal after the call was cancelled', async () => {
     const controller = new AbortController()
     const reasons: unknown[] = []
     const tool = text(async (_, context) => {
@@ -300,7 +303,7 @@ describe('reports of a body', () => {
   })
 })
 
-it('a text tool takes arguments that are not JSON as its input, and a typed tool rejects them', async () => {
+it('A text tool takes arguments that are not JSON as its input, and a typed tool rejects them', async () => {
   const tool = text((input) => `<${input}>`)
   const { result } = await runTool(tool, { ...CALL, arguments: '2 + 3 * 4' }, { clock })
   expect(result).toEqual(ToolResult.success('<2 + 3 * 4>'))

@@ -22,7 +22,7 @@ const Forecast = Type.Object({
 })
 
 describe('defineTool', () => {
-  it('keeps the name, the description and the original schemas', () => {
+  it('defineTool keeps the name, the description and the original schemas', () => {
     const Output = Type.Object({ degrees: Type.Number() })
     const tool = defineTool({
       name: 'forecast',
@@ -36,7 +36,7 @@ describe('defineTool', () => {
     expect(tool.outputSchema).toBe(Output)
   })
 
-  it('applies the defaults: 30 s, idempotent and no output schema', () => {
+  it('defineTool applies the defaults: 30 s, idempotent and no output schema', () => {
     const tool = defineTool({
       name: 'pay',
       description: 'Pays',
@@ -57,7 +57,7 @@ describe('defineTool', () => {
     expect(own).toMatchObject({ timeoutMs: 5, idempotent: false })
   })
 
-  it('lets execute be called directly, and passes on its return values and errors', async () => {
+  it('defineTool lets execute be called directly, and passes on its return values and errors', async () => {
     const tool = defineTool({
       name: 'half',
       description: 'Halves an even number',
@@ -73,7 +73,7 @@ describe('defineTool', () => {
   })
 
   it.each(['', 'two words', 'é', 'a.b', 'a/b', 'x'.repeat(65), 'trailing\n'])(
-    'rejects the name %j',
+    'defineTool rejects the name %j',
     (name) => {
       expect(() => returning('x', { name })).toThrow(TypeError)
       expect(() => returning('x', { name })).toThrow(
@@ -82,23 +82,26 @@ describe('defineTool', () => {
     },
   )
 
-  it.each([0, -1, Number.NaN])('rejects a time limit of %d', (timeoutMs) => {
+  it.each([0, -1, Number.NaN])('defineTool rejects a time limit of %d', (timeoutMs) => {
     expect(() => returning('x', { timeoutMs })).toThrow(
       `Cannot define tool "plain": timeoutMs must be > 0, got ${timeoutMs}`,
     )
   })
 
-  it.each(['a', 'read_file', 'web-search', 'X9', 'x'.repeat(64)])('accepts the name %j', (name) => {
-    expect(returning('x', { name }).name).toBe(name)
-  })
+  it.each(['a', 'read_file', 'web-search', 'X9', 'x'.repeat(64)])(
+    'defineTool accepts the name %j',
+    (name) => {
+      expect(returning('x', { name }).name).toBe(name)
+    },
+  )
 
-  it.each(['', ' ', '\n\t'])('rejects the blank description %j', (description) => {
+  it.each(['', ' ', '\n\t'])('defineTool rejects the blank description %j', (description) => {
     expect(() => returning('x', { description })).toThrow(
       new TypeError('Cannot define tool "plain": description must not be blank'),
     )
   })
 
-  it('rejects a definition without name or description, as from JavaScript', () => {
+  it('defineTool rejects a definition without name or description, as from JavaScript', () => {
     const rest = { input: Type.Object({}), execute: () => 'x' }
     const definitions = [
       { ...rest, description: 'd' },
@@ -116,7 +119,7 @@ describe('call', () => {
   const forecast = (execute: () => string): AgentTool =>
     defineTool({ name: 'forecast', description: 'Forecasts', input: Forecast, execute })
 
-  it('passes valid input and the context to the body unchanged', async () => {
+  it('The method `call` of a tool passes valid input and the context to the body unchanged', async () => {
     const execute = vi.fn<(input: object, given: ToolContext) => string>(() => 'sunny')
     const tool = defineTool({ name: 'f', description: 'F', input: Forecast, execute })
     const input = { city: 'Bonn', days: 3, stops: [{ name: 'Köln' }] }
@@ -124,12 +127,12 @@ describe('call', () => {
     expect(execute).toHaveBeenCalledExactlyOnceWith(input, context)
   })
 
-  it('ignores fields that the schema does not declare', async () => {
+  it('The method `call` of a tool ignores fields that the schema does not declare', async () => {
     const result = await forecast(() => 'sunny').call({ city: 'Bonn', mood: 'good' }, context)
     expect(result).toEqual(ToolResult.success('sunny'))
   })
 
-  it('returns every problem of invalid input with its path, and does not run the body', async () => {
+  it('The method `call` of a tool returns every problem of invalid input with its path, and does not run the body', async () => {
     const execute = vi.fn<() => string>()
     const input = {
       city: null,
@@ -151,13 +154,13 @@ describe('call', () => {
     expect(execute).not.toHaveBeenCalled()
   })
 
-  it('names a missing required field', async () => {
+  it('The method `call` of a tool names a missing required field', async () => {
     const result = await forecast(() => 'x').call({}, context)
     expect(result).toEqual(ToolResult.failure('Invalid input for "forecast": /city is required'))
   })
 
   it.each([[undefined], [null], ['Bonn'], [[]], [42]])(
-    'returns a failure for input that is not an object: %j',
+    'The method `call` of a tool returns a failure for input that is not an object: %j',
     async (input) => {
       const result = await forecast(() => 'x').call(input, context)
       expect(result.errorMessage).toMatch(
@@ -166,7 +169,7 @@ describe('call', () => {
     },
   )
 
-  it('throws for an unusable schema at definition', () => {
+  it('defineTool throws for an unusable schema', () => {
     expect(() =>
       defineTool({
         name: 'broken',
@@ -190,18 +193,21 @@ describe('call', () => {
       (): string => 'a function',
       ToolResult.failure('Tool "plain" returned no JSON: the value is a function'),
     ],
-  ])('converts the returned value %j to text and keeps the value', async (value, expected) => {
-    await expect(returning(value).call({}, context)).resolves.toStrictEqual(expected)
-  })
+  ])(
+    'The method `call` of a tool converts the returned value %j to text and keeps the value',
+    async (value, expected) => {
+      await expect(returning(value).call({}, context)).resolves.toStrictEqual(expected)
+    },
+  )
 
-  it('passes on a ToolResult unchanged', async () => {
+  it('The method `call` of a tool passes on a ToolResult unchanged', async () => {
     const failure = ToolResult.failure('No such city')
     await expect(returning(failure).call({}, context)).resolves.toBe(failure)
     const success = ToolResult.success('21 degrees', { degrees: 21 })
     await expect(returning(success).call({}, context)).resolves.toBe(success)
   })
 
-  it('awaits an async body', async () => {
+  it('The method `call` of a tool awaits an async body', async () => {
     const tool = returning(Promise.resolve({ degrees: 21 }))
     await expect(tool.call({}, context)).resolves.toEqual(
       ToolResult.success('{"degrees":21}', { degrees: 21 }),
@@ -210,7 +216,7 @@ describe('call', () => {
 })
 
 describe('a tool as a Standard Schema', () => {
-  it('validates its input with the rules of a call', async () => {
+  it('A tool as a Standard Schema validates its input with the rules of a call', async () => {
     const tool = forecastOf(() => 'sunny')
     const standard = tool['~standard']
     expect(standard).toMatchObject({ version: 1, vendor: 'tutti' })
@@ -224,7 +230,7 @@ describe('a tool as a Standard Schema', () => {
     expect(tool['~standard']).toBe(standard)
   })
 
-  it('does not coerce when the tool does not', async () => {
+  it('A tool as a Standard Schema does not coerce when the tool does not', async () => {
     const tool = defineTool({
       name: 'f',
       description: 'F',
@@ -235,13 +241,13 @@ describe('a tool as a Standard Schema', () => {
     expect(await tool['~standard'].validate({ city: 'Bonn', days: '3' })).toHaveProperty('issues')
   })
 
-  it('uses the Standard Schema of the library', () => {
+  it('A tool as a Standard Schema uses the Standard Schema of the library', () => {
     const input = z.object({ a: z.string() })
     const tool = defineTool({ name: 'z', description: 'Z', input, execute: ({ a }) => a })
     expect(tool['~standard']).toBe(input['~standard'])
   })
 
-  it('can be the input of another tool', async () => {
+  it('A tool as a Standard Schema can be the input of another tool', async () => {
     const outer = defineTool({
       name: 'outer',
       description: 'Takes what the other takes',
@@ -252,7 +258,7 @@ describe('a tool as a Standard Schema', () => {
     expect(outer.inputSchema).toEqual(Forecast)
   })
 
-  it('of a text tool takes text', async () => {
+  it('A text tool as a Standard Schema takes text', async () => {
     const tool = defineTextTool({ name: 't', description: 'T', execute: (text) => text })
     expect(await tool['~standard'].validate('hey')).toEqual({ value: 'hey' })
     expect(await tool['~standard'].validate(['hey', 'ho'])).toHaveProperty('issues')
@@ -266,7 +272,7 @@ describe('defineTextTool', () => {
     execute: (input, { agentRole }) => `${agentRole}: ${input.toUpperCase()}`,
   })
 
-  it('has one required string named input as its schema', () => {
+  it('defineTextTool has one required string named input as its schema', () => {
     expect(shout.inputSchema).toBe(TextToolInput)
     expect(JSON.parse(JSON.stringify(shout.inputSchema))).toEqual({
       type: 'object',
@@ -275,7 +281,7 @@ describe('defineTextTool', () => {
     })
   })
 
-  it('gives the body the string and the context', async () => {
+  it('defineTextTool gives the body the string and the context', async () => {
     await expect(shout.call({ input: 'hey' }, context)).resolves.toEqual(
       ToolResult.success('Tester: HEY'),
     )
@@ -288,7 +294,7 @@ describe('defineTextTool', () => {
     ['a bare number', 5, '5'],
     ['an object', { input: { a: 1 } }, '{"A":1}'],
     ['an empty string', { input: '' }, ''],
-  ])('takes %s as text', async (_, input, text) => {
+  ])('defineTextTool takes %s as text', async (_, input, text) => {
     await expect(shout.call(input, context)).resolves.toEqual(ToolResult.success(`Tester: ${text}`))
   })
 
@@ -298,12 +304,12 @@ describe('defineTextTool', () => {
     [{ input: null }, '/input must be a string, got null'],
     [null, 'input must be a string, got null'],
     [[], 'input must be a string, got []'],
-  ])('returns a failure for %j', async (input, problem) => {
+  ])('defineTextTool returns a failure for %j', async (input, problem) => {
     const result = await shout.call(input, context)
     expect(result.errorMessage).toBe(`Invalid input for "shout": ${problem}`)
   })
 
-  it('applies the limits of its definition, or the defaults', () => {
+  it('defineTextTool applies the limits of its definition, or the defaults', () => {
     expect(shout).toMatchObject({ timeoutMs: 30_000, idempotent: true })
     const own = defineTextTool({
       name: 'a',
@@ -315,7 +321,7 @@ describe('defineTextTool', () => {
     expect(own).toMatchObject({ timeoutMs: 7, idempotent: false })
   })
 
-  it('rejects an invalid name and a blank description', () => {
+  it('defineTextTool rejects an invalid name and a blank description', () => {
     const execute = (text: string): string => text
     expect(() => defineTextTool({ name: 'a b', description: 'A', execute })).toThrow(TypeError)
     expect(() => defineTextTool({ name: 'a', description: '', execute })).toThrow(TypeError)

@@ -26,7 +26,7 @@ describe('a value that does not match the output schema', () => {
   const message =
     'Invalid output for "weather": /place is required; /degrees must be a number, got "warm"'
 
-  it('is passed on with a warning, because an invalid value is better than none', async () => {
+  it('A value that does not match the output schema is passed on with a warning, because an invalid value is better than none', async () => {
     const warn = vi.fn<typeof silentLogger.warn>()
     const result = await weather(bad).call({}, toolContext({ logger: { ...silentLogger, warn } }))
     expect(result).toEqual(ToolResult.success('{"degrees":"warm"}', bad))
@@ -39,7 +39,7 @@ describe('a value that does not match the output schema', () => {
     })
   })
 
-  it('is passed on even when the logger throws', async () => {
+  it('A value that does not match the output schema is passed on even when the logger throws', async () => {
     const warn = vi.fn<typeof silentLogger.warn>(() => {
       throw new Error('Disk is full')
     })
@@ -47,13 +47,13 @@ describe('a value that does not match the output schema', () => {
     expect(result.success).toBe(true)
   })
 
-  it('is a failure that names every problem with the strict check', async () => {
+  it('A value that does not match the output schema is a failure that names every problem with the strict check', async () => {
     expect(await weather(bad, 'strict').call({}, toolContext())).toEqual(
       ToolResult.failure(message),
     )
   })
 
-  it('is detected in the structured part of a result', async () => {
+  it('A value that does not match the output schema is detected in the structured part of a result', async () => {
     const result = ToolResult.success('warm', bad)
     expect(await weather(result, 'strict').call({}, toolContext())).toEqual(
       ToolResult.failure(message),
@@ -65,7 +65,7 @@ describe('the strict check', () => {
   it.each([
     ['a value that matches', { degrees: 21, place: 'Bonn' }],
     ['a failure', ToolResult.failure('Broken')],
-  ])('accepts %s', async (_, value) => {
+  ])('The strict check accepts %s', async (_, value) => {
     const result = await weather(value, 'strict').call({}, toolContext())
     expect(result).toEqual(await weather(value).call({}, toolContext()))
     expect(result.errorMessage ?? '').not.toContain('Invalid output')
@@ -74,7 +74,7 @@ describe('the strict check', () => {
   it.each([
     [null, ToolResult.success('null', null)],
     ['mild', ToolResult.success('mild', 'mild')],
-  ])('treats %j as a value when the schema allows it', async (value, result) => {
+  ])('The strict check treats %j as a value when the schema allows it', async (value, result) => {
     const tool = defineTool({
       name: 'mood',
       description: 'Gives a word or nothing',
@@ -99,12 +99,15 @@ describe('the strict check of text and of nothing', () => {
     ['JSON text of another type', '[1]', refused('[1]')],
     ['a result with text only', ToolResult.success('fine'), refused('"fine"')],
     ['a result with null', ToolResult.success('fine', null), refused('null')],
-  ])('refuses %s for an object schema', async (_, value, result) => {
-    expect(await weather(value, 'strict').call({}, toolContext())).toEqual(result)
-    expect(await weather(value, 'warn').call({}, toolContext())).toMatchObject({ success: true })
-  })
+  ])(
+    'The strict check of text and of nothing refuses %s for an object schema',
+    async (_, value, result) => {
+      expect(await weather(value, 'strict').call({}, toolContext())).toEqual(result)
+      expect(await weather(value, 'warn').call({}, toolContext())).toMatchObject({ success: true })
+    },
+  )
 
-  it('reads JSON text as the value', async () => {
+  it('The strict check of text and of nothing reads JSON text as the value', async () => {
     const text = '{"degrees":21,"place":"Bonn"}'
     const value = { degrees: 21, place: 'Bonn' }
     expect(await weather(text, 'strict').call({}, toolContext())).toEqual(
@@ -115,7 +118,7 @@ describe('the strict check of text and of nothing', () => {
     )
   })
 
-  it('accepts a schema that allows them', async () => {
+  it('The strict check of text and of nothing accepts a schema that allows them', async () => {
     const tool = (value: unknown, output: TSchema): ReturnType<typeof defineTool> =>
       defineTool({
         name: 'open',
@@ -133,7 +136,7 @@ describe('the strict check of text and of nothing', () => {
     )
   })
 
-  it('checks an integer beyond 2^53 as an integer, and returns its digits as text', async () => {
+  it('The strict check of text and of nothing checks an integer beyond 2^53 as an integer, and returns its digits as text', async () => {
     const tool = defineTool({
       name: 'id',
       description: 'Returns an id',
@@ -147,7 +150,7 @@ describe('the strict check of text and of nothing', () => {
     )
   })
 
-  it('declares the type bigint of TypeBox as an integer', async () => {
+  it('The strict check of text and of nothing declares the type bigint of TypeBox as an integer', async () => {
     const tool = defineTool({
       name: 'id',
       description: 'Returns an id',
@@ -177,20 +180,20 @@ describe('output with the shape of a result', () => {
       execute: () => value as never,
     })
 
-  it('is output when the tool declares these fields', async () => {
+  it('Output with the shape of a result is output when the tool declares these fields', async () => {
     const value = { success: false, output: 'log of the deployment' }
     expect(await deploy(value).call({}, toolContext())).toEqual(
       ToolResult.success(JSON.stringify(value), value),
     )
   })
 
-  it('is a result when ToolResult created it', async () => {
+  it('Output with the shape of a result is a result when ToolResult created it', async () => {
     expect(await deploy(ToolResult.failure('No disk')).call({}, toolContext())).toEqual(
       ToolResult.failure('No disk'),
     )
   })
 
-  it('is a result when the tool does not declare these fields', async () => {
+  it('Output with the shape of a result is a result when the tool does not declare these fields', async () => {
     const result = { success: false, output: '', errorMessage: 'No disk' }
     expect(await weather(result).call({}, toolContext())).toEqual(result)
   })

@@ -6,7 +6,7 @@ import { assertToolSettings, settleTool, TOOL_SETTING_NAMES } from './tool-setti
 const LEAST = { name: 'a', description: 'A' }
 
 describe('settleTool', () => {
-  it('applies the defaults', () => {
+  it('settleTool applies the defaults', () => {
     expect(settleTool(LEAST)).toEqual({
       ...LEAST,
       timeoutMs: 30_000,
@@ -15,7 +15,7 @@ describe('settleTool', () => {
     })
   })
 
-  it('keeps the given settings', () => {
+  it('settleTool keeps the given settings', () => {
     const limiter = createLimiter({ maxConcurrent: 2 })
     const said = { ...LEAST, timeoutMs: 5, idempotent: false, limiter }
     expect(settleTool({ ...said, requireApproval: true })).toEqual({
@@ -25,13 +25,13 @@ describe('settleTool', () => {
     expect(settleTool({ ...LEAST, requireApproval: { timeoutMs: 5 } }).requireApproval).toBe(true)
   })
 
-  it('creates a limiter from maxConcurrentCalls', () => {
+  it('settleTool creates a limiter from maxConcurrentCalls', () => {
     expect(settleTool({ ...LEAST, maxConcurrentCalls: 3 }).limiter?.maxConcurrent).toBe(3)
   })
 })
 
 describe('assertToolSettings', () => {
-  it('names every problem at once', () => {
+  it('assertToolSettings names every problem at once', () => {
     const limiter = createLimiter({ maxConcurrent: 2 })
     expect(() =>
       assertToolSettings(

@@ -12,9 +12,12 @@ const plain = Type.Object({
 const DIALECTS = ['draft-2020-12', 'draft-07', 'openapi-3.0']
 
 describe('assertDialect', () => {
-  it.each(DIALECTS)('returns the same schema when it has the same meaning in %s', (target) => {
-    expect(assertDialect(plain, target)).toBe(plain)
-  })
+  it.each(DIALECTS)(
+    'assertDialect returns the same schema when it has the same meaning in %s',
+    (target) => {
+      expect(assertDialect(plain, target)).toBe(plain)
+    },
+  )
 
   it.each<[string, object, string[]]>([
     ['a literal', Type.Literal('x'), ['draft-2020-12', 'draft-07']],
@@ -38,7 +41,7 @@ describe('assertDialect', () => {
     ['an exclusive bound', { exclusiveMinimum: 1 }, ['draft-2020-12', 'draft-07']],
     ['a closed intersection', { allOf: [], unevaluatedProperties: false }, ['draft-2020-12']],
     ['a list of types', { type: ['string', 'null'] }, ['draft-2020-12', 'draft-07']],
-  ])('throws for %s, which would have another meaning', (_, part, dialects) => {
+  ])('assertDialect throws for %s, which would have another meaning', (_, part, dialects) => {
     const schema = { type: 'object', properties: { p: part } }
     const possible = DIALECTS.filter((target) => {
       try {
@@ -51,7 +54,7 @@ describe('assertDialect', () => {
     expect(possible).toEqual(dialects)
   })
 
-  it('lists everything that a dialect does not support', () => {
+  it('assertDialect lists everything that a dialect does not support', () => {
     const schema = Type.Object({ a: Type.Literal(1), b: Type.Array(Type.Null()) })
     expect(() => assertDialect(schema, 'openapi-3.0')).toThrow(
       new TypeError(
@@ -60,7 +63,7 @@ describe('assertDialect', () => {
     )
   })
 
-  it('lists the supported dialects for an unknown one', () => {
+  it('assertDialect lists the supported dialects for an unknown one', () => {
     expect(() => assertDialect(plain, 'draft-04')).toThrow(
       new TypeError(
         'Cannot convert schema to "draft-04": target must be one of "draft-2020-12", "draft-07", "openapi-3.0"',

@@ -21,22 +21,28 @@ describe('[CORE-U1] a union whose members differ in a fixed field', () => {
     ],
   ]
 
-  it.each(unions)('reads a value as the member that it names (%s)', (_, shape) => {
-    expect(readBy(shape, { kind: 'circle', radius: '2', side: 3 })).toEqual({
-      kind: 'circle',
-      radius: 2,
-    })
-    expect(readBy(shape, { kind: 'square', radius: 2 })).toEqual({ kind: 'square', side: 1 })
-  })
+  it.each(unions)(
+    'A union whose members differ in a fixed field reads a value as the member that it names (%s)',
+    (_, shape) => {
+      expect(readBy(shape, { kind: 'circle', radius: '2', side: 3 })).toEqual({
+        kind: 'circle',
+        radius: 2,
+      })
+      expect(readBy(shape, { kind: 'square', radius: 2 })).toEqual({ kind: 'square', side: 1 })
+    },
+  )
 
-  it.each(unions)('reports the problems of that member only (%s)', (_, shape) => {
-    expect(problemsBy(shape, { kind: 'circle', side: 'x' })).toEqual(['/radius is required'])
-    expect(problemsBy(shape, { kind: 'square', side: 'x' })).toEqual([
-      '/side must be a number, got "x"',
-    ])
-  })
+  it.each(unions)(
+    'A union whose members differ in a fixed field reports the problems of that member only (%s)',
+    (_, shape) => {
+      expect(problemsBy(shape, { kind: 'circle', side: 'x' })).toEqual(['/radius is required'])
+      expect(problemsBy(shape, { kind: 'square', side: 'x' })).toEqual([
+        '/side must be a number, got "x"',
+      ])
+    },
+  )
 
-  it('is resolved separately in each document that contains it', () => {
+  it('A union whose members differ in a fixed field is resolved separately in each document that contains it', () => {
     const shared = { anyOf: [{ $ref: '#/$defs/A' }, { $ref: '#/$defs/B' }] }
     const first = { $defs: { A: Circle, B: Square }, allOf: [shared] }
     const second = { $defs: { A: Square, B: Circle }, allOf: [shared] }
@@ -48,13 +54,13 @@ describe('[CORE-U1] a union whose members differ in a fixed field', () => {
     }
   })
 
-  it('leaves a value that names no member unchanged, so that its problem is reported', () => {
+  it('A union whose members differ in a fixed field leaves a value that names no member unchanged, so that its problem is reported', () => {
     expect(problemsBy(Type.Union([Circle, Square]), { kind: 'star', side: '1' })).toEqual([
       '/kind must be one of "circle", "square", got "star"',
     ])
   })
 
-  it('coerces the text of a numeric or boolean tag, only with coercion', () => {
+  it('A union whose members differ in a fixed field coerces the text of a numeric or boolean tag, only with coercion', () => {
     const result = Type.Union([
       Type.Object({ ok: Type.Literal(true), n: Type.Integer() }),
       Type.Object({ ok: Type.Literal(false), why: Type.String() }),
@@ -65,7 +71,7 @@ describe('[CORE-U1] a union whose members differ in a fixed field', () => {
     ])
   })
 
-  it('uses the default of a missing tag', () => {
+  it('A union whose members differ in a fixed field uses the default of a missing tag', () => {
     const shape = Type.Union([
       Circle,
       Type.Object({ kind: Type.Literal('square', { default: 'square' }), side: Type.Number() }),
@@ -74,7 +80,7 @@ describe('[CORE-U1] a union whose members differ in a fixed field', () => {
     expect(problemsBy(shape, { side: 'x' })).toEqual(['/side must be a number, got "x"'])
   })
 
-  it('ignores an inherited tag', () => {
+  it('A union whose members differ in a fixed field ignores an inherited tag', () => {
     expect(
       problemsBy(Type.Union([Circle, Square]), Object.create({ kind: 'circle' })),
     ).toHaveLength(1)
@@ -85,14 +91,14 @@ describe('[CORE-U2] a union without such a field', () => {
   const Text = Type.Object({ v: Type.String() })
   const Whole = Type.Object({ v: Type.Integer() })
 
-  it('prefers the member that the value matches unchanged, at any position', () => {
+  it('A union without a fixed field prefers the member that the value matches unchanged, at any position', () => {
     for (const union of [Type.Union([Text, Whole]), Type.Union([Whole, Text])]) {
       expect(readBy(union, { v: '5', z: 0 })).toEqual({ v: '5' })
       expect(readBy(union, { v: 5, z: 0 })).toEqual({ v: 5 })
     }
   })
 
-  it('then prefers a member that matches without unknown fields and with defaults, before coercion', () => {
+  it('A union without a fixed field then prefers a member that matches without unknown fields and with defaults, before coercion', () => {
     const options = { additionalProperties: false }
     const closed = Type.Union([
       Type.Object(Whole.properties, options),
@@ -106,7 +112,7 @@ describe('[CORE-U2] a union without such a field', () => {
     expect(readBy(filled, { a: '1', b: 2 })).toEqual({ a: '1', c: 3 })
   })
 
-  it('then prefers a member that matches after coercion, only with coercion', () => {
+  it('A union without a fixed field then prefers a member that matches after coercion, only with coercion', () => {
     const union = Type.Union([Whole, Type.Object({ w: Type.Boolean() })])
     expect(readBy(union, { w: 'true' })).toEqual({ w: true })
     expect(readBy(union, { v: '5' })).toEqual({ v: 5 })
@@ -115,14 +121,14 @@ describe('[CORE-U2] a union without such a field', () => {
     ])
   })
 
-  it('reads lists by their members', () => {
+  it('A union without a fixed field reads lists by their members', () => {
     const union = Type.Union([Type.Array(Type.Boolean()), Type.Array(Type.Integer())])
     expect(readBy(union, ['1', 2])).toEqual([1, 2])
     expect(readBy(union, ['true'])).toEqual([true])
     expect(readBy(union, '5')).toEqual([5])
   })
 
-  it('reads a text as the scalar that it spells', () => {
+  it('A union without a fixed field reads a text as the scalar that it spells', () => {
     expect(readBy(Type.Union([Type.Integer(), Type.Null()]), '5')).toBe(5)
     expect(readBy(Type.Union([Type.Integer(), Type.String()]), '5')).toBe('5')
     expect(readBy(Type.Union([Type.Integer(), Type.Array(Type.Integer())]), '5')).toBe(5)
@@ -133,7 +139,7 @@ describe('[CORE-U3] of several members that match', () => {
   const A = Type.Object({ a: Type.Integer() })
   const AB = Type.Object({ a: Type.Integer(), b: Type.Optional(Type.Integer()) })
 
-  it('chooses the one that keeps most fields, including nested ones', () => {
+  it('The reader of a union chooses the matching member that keeps most fields, including nested ones', () => {
     expect(readBy(Type.Union([A, AB]), { a: 1, b: 2, z: 0 })).toEqual({ a: 1, b: 2 })
     expect(
       readBy(Type.Union([Type.Object({ p: A }), Type.Object({ p: AB })]), { p: { a: 1, b: 2 } }),
@@ -142,7 +148,7 @@ describe('[CORE-U3] of several members that match', () => {
     })
   })
 
-  it('then chooses the one that fills in fewest, then the first', () => {
+  it('The reader of a union then chooses the matching member that fills in fewest fields, then the first', () => {
     const filling = Type.Object({
       a: Type.Integer(),
       c: Type.Optional(Type.Integer({ default: 3 })),
@@ -152,7 +158,7 @@ describe('[CORE-U3] of several members that match', () => {
     expect(readBy(Type.Union([filling, other]), { a: 1 })).toEqual({ a: 1, c: 3 })
   })
 
-  it('finds the one that keeps most fields where members share nested schemas', () => {
+  it('The reader of a union finds the member that keeps most fields where members share nested schemas', () => {
     const Inner = Type.Object({ x: Type.Integer(), y: Type.Integer({ default: 0 }) })
     const dropping = Type.Union([
       Type.Object({ p: Inner, b: Type.Integer() }),
@@ -171,7 +177,7 @@ describe('[CORE-U3] of several members that match', () => {
     expect(readBy(filling, { p: {} })).toEqual({ p: { x: 1, y: 2 } })
   })
 
-  it('finds the one that keeps most fields where members contain unions', () => {
+  it('The reader of a union finds the member that keeps most fields where members contain unions', () => {
     const [A, B] = [Type.Object({ a: Type.Integer() }), Type.Object({ b: Type.Integer() })]
     const All = Type.Object({ a: Type.Integer(), b: Type.Integer(), c: Type.Integer() })
     const union = Type.Union([
@@ -182,7 +188,7 @@ describe('[CORE-U3] of several members that match', () => {
     expect(readBy(union, { ...value, z: 0 })).toEqual(value)
   })
 
-  it('prefers one that the value matches unchanged to one that would keep more fields', () => {
+  it('The reader of a union prefers a member that the value matches unchanged to one that would keep more fields', () => {
     const completed = Type.Object({
       a: Type.Integer(),
       q: Type.Integer(),
@@ -200,7 +206,7 @@ describe('[CORE-U3] of several members that match', () => {
     ['a value that no member accepts', { email: 'a', count: 'x' }, { email: 'a' }],
     ['an integer beyond 2^53', { id: 2n ** 60n, count: 5 }, { id: String(2n ** 60n), count: 5 }],
   ])(
-    'adds a member for an integer beyond 2^53, and no other that needs a conversion: %s',
+    'The reader of a union adds a member for an integer beyond 2^53, and no other that needs a conversion: %s',
     (_, given, expected) => {
       const Count = Type.Object({ count: Type.Integer() })
       const Named = Type.Object({
@@ -212,14 +218,14 @@ describe('[CORE-U3] of several members that match', () => {
     },
   )
 
-  it('ends when a value matches hundreds of members together', () => {
+  it('The reader of a union ends when a value matches hundreds of members together', () => {
     const names = Array.from({ length: 500 }, (_, index) => `k${index}`)
     const members = names.map((name) => ({ type: 'object', properties: { [name]: {} } }))
     const value = Object.fromEntries(names.map((name) => [name, 1]))
     expect(() => readBy({ anyOf: members }, value)).toThrow('steps')
   })
 
-  it('takes the fields around the union into account', () => {
+  it('The reader of a union takes the fields around the union into account', () => {
     const schema = {
       type: 'object',
       properties: { c: { type: 'integer' } },
@@ -230,7 +236,7 @@ describe('[CORE-U3] of several members that match', () => {
     expect(readBy(schema, { c: '1', z: 0 })).toEqual({ c: 1 })
   })
 
-  it('chooses none of an exclusive union when the value could be either', () => {
+  it('The reader of a union chooses no member of an exclusive union when the value could be either', () => {
     const either = {
       oneOf: [Type.Object({ a: Type.Integer() }), Type.Object({ b: Type.Integer() })],
     }
@@ -247,7 +253,7 @@ describe('[CORE-U3] of several members that match', () => {
     expect(readBy(closed, { b: '2', z: 0 })).toEqual({ b: 2 })
   })
 
-  it('chooses the one with all fields of an exclusive union whose members are closed', () => {
+  it('The reader of a union chooses the member with all fields of an exclusive union whose members are closed', () => {
     const options = { additionalProperties: false }
     const closed = {
       oneOf: [
@@ -263,12 +269,12 @@ describe('[CORE-U4] a value that matches no member', () => {
   const Move = Type.Object({ from: Type.String(), to: Type.String(), steps: Type.Integer() })
   const Say = Type.Object({ text: Type.String() })
 
-  it('has the problems of the closest member, without those that coercion solves', () => {
+  it('A value that matches no member has the problems of the closest member, without those that coercion solves', () => {
     const problems = problemsBy(Type.Union([Say, Move]), { from: 'a', steps: '2', to: 5, z: 0 })
     expect(problems).toEqual(['/to must be a string, got 5'])
   })
 
-  it('has no problem with fields that the closest member does not know', () => {
+  it('A value that matches no member has no problem with fields that the closest member does not know', () => {
     const options = { additionalProperties: false }
     const closed = (fields: readonly string[]): TSchema =>
       Type.Object(Object.fromEntries(fields.map((field) => [field, Type.Integer()])), options)
@@ -284,13 +290,13 @@ describe('[CORE-U4] a value that matches no member', () => {
     ])
   })
 
-  it('is coerced by the closest of two members that know as many of its fields', () => {
+  it('A value that matches no member is coerced by the closest of two members that know as many of its fields', () => {
     const far = Type.Object({ a: Type.String(), b: Type.Integer(), c: Type.Integer() })
     const near = Type.Object({ a: Type.Integer(), d: Type.Integer() })
     expect(problemsBy(Type.Union([far, near]), { a: '5' })).toEqual(['/d is required'])
   })
 
-  it('is shown as given', () => {
+  it('A value that matches no member is shown as given', () => {
     const short = Type.Object(
       { a: Type.Integer(), b: Type.Optional(Type.Integer()) },
       { minProperties: 2 },
@@ -302,7 +308,7 @@ describe('[CORE-U4] a value that matches no member', () => {
 })
 
 describe('several unions', () => {
-  it('are all resolved at one place, nested and inside intersections', () => {
+  it('Several unions are all resolved at one place, nested and inside intersections', () => {
     const schema = Type.Intersect([
       Type.Union([Circle, Square]),
       Type.Union([

@@ -119,13 +119,16 @@ describe('compileClosedCheck', () => {
       [{}],
       [{ a: 1 }, { b: 1 }],
     ],
-  ])('accepts for %s the values that reading does not change', (_, schema, passing, others) => {
-    const check = closed(schema)
-    for (const value of passing) expect([value, check(value)]).toEqual([value, true])
-    for (const value of others) expect([value, check(value)]).toEqual([value, false])
-  })
+  ])(
+    'compileClosedCheck accepts for %s the values that reading does not change',
+    (_, schema, passing, others) => {
+      const check = closed(schema)
+      for (const value of passing) expect([value, check(value)]).toEqual([value, true])
+      for (const value of others) expect([value, check(value)]).toEqual([value, false])
+    },
+  )
 
-  it('keeps the non-enumerable refinements of TypeBox', () => {
+  it('compileClosedCheck keeps the non-enumerable refinements of TypeBox', () => {
     const schema = Type.Object({
       a: Type.Refine(
         Type.Integer(),
@@ -156,7 +159,7 @@ describe('compileClosedCheck', () => {
         })),
       },
     ],
-  ])('returns undefined for %s', (_, schema) => {
+  ])('compileClosedCheck returns undefined for %s', (_, schema) => {
     expect(compileClosedCheck(createSchemaDocument(schema))).toBeUndefined()
   })
 })

@@ -13,7 +13,7 @@ describe('coerceText', () => {
     ['{"a":[1]}', { a: [1] }],
     [' [1,"2"]', [1, '2']],
     ['{"__proto__":1}', JSON.parse('{"__proto__":1}')],
-  ])('[CORE-C1] [CORE-C2] converts %j to the value that it spells', (text, meaning) => {
+  ])('[CORE-C1] [CORE-C2] coerceText converts %j to the value that it spells', (text, meaning) => {
     expect(coerceText(text, any)).toEqual([meaning])
   })
 
@@ -29,7 +29,7 @@ describe('coerceText', () => {
     '{a:1}',
     'undefined',
     'abc',
-  ])('[CORE-C3] does not convert %j', (text) => {
+  ])('[CORE-C3] coerceText does not convert %j', (text) => {
     expect(coerceText(text, any)).toEqual([])
   })
 
@@ -38,7 +38,7 @@ describe('coerceText', () => {
     ['true', 'boolean'],
     ['{}', 'object'],
     ['[]', 'array'],
-  ])('converts %j only where a %s is expected', (text, type) => {
+  ])('coerceText converts %j only where a %s is expected', (text, type) => {
     expect(coerceText(text, (wanted) => wanted === type)).toHaveLength(1)
     expect(coerceText(text, (wanted) => wanted !== type && wanted !== 'bigint')).toEqual([])
   })

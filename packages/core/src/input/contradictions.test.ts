@@ -9,7 +9,7 @@ describe('findContradictions', () => {
     ['minItems', 'maxItems', 1, 0],
     ['minProperties', 'maxProperties', 9, 8],
     ['minimum', 'maximum', 2n, 1],
-  ])('reports %s above %s, with its path', (lower, upper, least, greatest) => {
+  ])('findContradictions reports %s above %s, with its path', (lower, upper, least, greatest) => {
     const schema = { type: 'object', properties: { a: { [lower]: least, [upper]: greatest } } }
     expect(findContradictions(schema)).toEqual([
       {
@@ -19,13 +19,13 @@ describe('findContradictions', () => {
     ])
   })
 
-  it('reports an empty enum in a definition', () => {
+  it('findContradictions reports an empty enum in a definition', () => {
     expect(findContradictions({ $ref: '#/$defs/a', $defs: { a: { enum: [] } } })).toEqual([
       { path: '/$defs/a/enum', message: 'must have a value, got an empty list' },
     ])
   })
 
-  it('reports nothing for equal limits, one limit, values of other types and properties of these names', () => {
+  it('findContradictions reports nothing for equal limits, one limit, values of other types and properties of these names', () => {
     const fields = { minimum: { type: 'number' }, maximum: { type: 'number' } }
     const schema = {
       type: 'object',

@@ -34,7 +34,7 @@ function countSteps(schema: Json, value: unknown): number {
 
 describe('reading a value', () => {
   it.each([200, 500, 2_000])(
-    '[CORE-M7][CORE-J5] ends for a value with the fields of all %i members of a union',
+    '[CORE-M7][CORE-J5] The reader of a value ends for a value with the fields of all %i members of a union',
     (length) => {
       const schema = { type: 'object', properties: { x: unionOf(length) } }
       const value = { x: toObject(length, (index) => [`f${index}`, 'v']) }
@@ -58,7 +58,7 @@ describe('reading a value', () => {
     },
   )
 
-  it('[CORE-U3] tries no more members than it needs', () => {
+  it('[CORE-U3] The reader of a value tries no more members than it needs', () => {
     const value = { f1: 'v' }
     expect(countSteps(unionOf(1_500), value)).toBeLessThan(30_000)
     const { read } = createNormalizingReader(unionOf(1_500), {
@@ -69,7 +69,7 @@ describe('reading a value', () => {
     expect(read(value)).toEqual({ ok: true, value })
   })
 
-  it('[CORE-M7] counts each field that it copies, for each schema that copies it', () => {
+  it('[CORE-M7] The reader of a value counts each field that it copies, for each schema that copies it', () => {
     const value = toObject(1_000, (index) => [`k${index}`, 1])
     const closed = { type: 'object', properties: { a: {} } }
     expect(countSteps(closed, value)).toBeGreaterThan(4_000)
@@ -77,7 +77,7 @@ describe('reading a value', () => {
     expect(countSteps(members, value)).toBeGreaterThan(8_000)
   })
 
-  it('[CORE-M7] reads a table of 5,000 rows in few steps', () => {
+  it('[CORE-M7] The reader of a value reads a table of 5,000 rows in few steps', () => {
     const row = {
       type: 'object',
       properties: toObject(5, (index) => [`c${index}`, { type: 'integer' }]),
@@ -88,7 +88,7 @@ describe('reading a value', () => {
     expect(steps).toBeLessThan(MAX_CHECK_STEPS)
   })
 
-  it('[PROTO-XJ4] does not parse text that is nested too deeply, so that it stays text', () => {
+  it('[PROTO-XJ4] The reader of a value does not parse text that is nested too deeply, so that it stays text', () => {
     const schema = { type: 'object', properties: { a: { type: 'object' } } }
     const { read } = createNormalizingReader(schema, { action: 'x', ofObject: true, coerce: true })
     const nest = (levels: number): string => `${'{"b":'.repeat(levels)}1${'}'.repeat(levels)}`
@@ -105,7 +105,7 @@ describe('reading a value', () => {
 
 describe('a definition', () => {
   it.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])(
-    'can be named %s',
+    'A definition can be named %s',
     async (name) => {
       const schema: Json = JSON.parse(
         `{"type":"object","properties":{"x":{"anyOf":[{"$ref":"#/$defs/${name}"},{"type":"number"}]},"y":{"$ref":"#/$defs/${name}"}},"required":["x"],"$defs":{"${name}":{"type":"object","properties":{"a":{"type":"string"},"${name}":{"$ref":"#/$defs/${name}"}},"required":["a"]}}}`,
@@ -124,7 +124,7 @@ describe('a definition', () => {
     },
   )
 
-  it('cannot have more references than can be followed in a schema with ids', () => {
+  it('A definition cannot have more references than can be followed in a schema with ids', () => {
     const withReferences = (length: number, more: Json): Json => ({
       type: 'object',
       properties: toObject(length, (index) => [`p${index}`, { $ref: `#/$defs/d${index}` }]),

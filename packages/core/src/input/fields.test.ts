@@ -36,7 +36,7 @@ describe('findFieldSchemas', () => {
       [{ properties: {}, additionalProperties: false }, { properties: { a: text } }],
       [text],
     ],
-  ])('[CORE-F1] knows %s', (_, nodes, schemas) => {
+  ])('[CORE-F1] findFieldSchemas knows %s', (_, nodes, schemas) => {
     expect(fieldSchemas(nodes, 'a')).toEqual(schemas)
   })
 
@@ -46,17 +46,17 @@ describe('findFieldSchemas', () => {
     ['that no pattern has', [{ patternProperties: { b: text } }]],
     ['of an object that is closed', [{ additionalProperties: false }]],
     ['of an object whose rest is closed', [{ properties: {}, unevaluatedProperties: false }]],
-  ])('[CORE-F1] does not know one %s', (_, nodes) => {
+  ])('[CORE-F1] findFieldSchemas does not know one %s', (_, nodes) => {
     expect(fieldSchemas(nodes, 'a')).toBeUndefined()
   })
 
-  it('[CORE-F2] knows every field where no schema declares fields', () => {
+  it('[CORE-F2] findFieldSchemas knows every field where no schema declares fields', () => {
     expect(fieldSchemas([{ type: 'object' }], 'a')).toEqual([])
     expect(fieldSchemas([], 'a')).toEqual([])
   })
 
   it.each(['__proto__', 'constructor', 'toString'])(
-    'does not confuse %s with an inherited property',
+    'findFieldSchemas does not confuse %s with an inherited property',
     (key) => {
       expect(fieldSchemas([{ properties: { a: text } }], key)).toBeUndefined()
       const declared = { properties: JSON.parse(`{"${key}":{"type":"string"}}`) }
@@ -66,7 +66,7 @@ describe('findFieldSchemas', () => {
 })
 
 describe('isRequired and listDeclaredFields', () => {
-  it('combine all parts', () => {
+  it('isRequired and listDeclaredFields combine all parts', () => {
     const nodes = [
       { properties: { a: text }, required: ['a'] },
       { properties: { b: text, a: whole } },
@@ -77,7 +77,7 @@ describe('isRequired and listDeclaredFields', () => {
 })
 
 describe('findItemSchemas', () => {
-  it('returns the schema of a tuple position and of the rest, in both dialects', () => {
+  it('findItemSchemas returns the schema of a tuple position and of the rest, in both dialects', () => {
     for (const tuple of [
       { prefixItems: [text], items: whole },
       { items: [text], additionalItems: whole },
@@ -91,7 +91,7 @@ describe('findItemSchemas', () => {
     expect(findItemSchemas([{ items: [text] }], 1)).toEqual([])
   })
 
-  it('combines all parts', () => {
+  it('findItemSchemas combines all parts', () => {
     expect(findItemSchemas([{ items: text }, {}, { items: whole }], 0)).toEqual([text, whole])
   })
 })

@@ -34,34 +34,37 @@ describe('foreignSchema', () => {
       { a: text },
       { a: 'aa' },
     ],
-  ])('[CORE-X1] gives checks that a pattern cannot block: %s', async (_, part, invalid, valid) => {
-    const { schema, warnings } = foreignSchema({ type: 'object', ...part })
-    const input = createInputReader(schema, { toolName: 't' })
-    const output = createOutputReader(schema, { toolName: 't' })
-    const answer = schemaReader(schema, { action: 'Cannot read:' })
-    const before = process.cpuUsage()
-    for (const { read } of [input, output, answer]) {
-      expect(await read(invalid)).toMatchObject({ ok: false })
-      expect(await read(valid)).toEqual({ ok: true, value: valid })
-    }
-    expect(processorMs(before)).toBeLessThan(2_000)
-    expect(warnings).toEqual([])
-  })
+  ])(
+    '[CORE-X1] foreignSchema gives checks that a pattern cannot block: %s',
+    async (_, part, invalid, valid) => {
+      const { schema, warnings } = foreignSchema({ type: 'object', ...part })
+      const input = createInputReader(schema, { toolName: 't' })
+      const output = createOutputReader(schema, { toolName: 't' })
+      const answer = schemaReader(schema, { action: 'Cannot read:' })
+      const before = process.cpuUsage()
+      for (const { read } of [input, output, answer]) {
+        expect(await read(invalid)).toMatchObject({ ok: false })
+        expect(await read(valid)).toEqual({ ok: true, value: valid })
+      }
+      expect(processorMs(before)).toBeLessThan(2_000)
+      expect(warnings).toEqual([])
+    },
+  )
 
-  it('[CORE-X1] drops unknown fields by a pattern of names that cannot block', async () => {
+  it('[CORE-X1] foreignSchema drops unknown fields by a pattern of names that cannot block', async () => {
     const { schema } = foreignSchema({ type: 'object', patternProperties: { [slow]: {} } })
     const { read } = createInputReader(schema, { toolName: 't' })
     expect(await read({ [text]: 1, aa: 2 })).toEqual({ ok: true, value: { aa: 2 } })
   })
 
-  it('[CORE-X1] validates as a Standard Schema too', async () => {
+  it('[CORE-X1] foreignSchema validates as a Standard Schema too', async () => {
     const { schema } = foreignSchema({ type: 'string', pattern: slow })
     const { validate } = schema['~standard']
     expect(await validate('aa')).toEqual({ value: 'aa' })
     expect(await validate(text)).toMatchObject({ issues: [{ message: /matches/ }] })
   })
 
-  it('[CORE-X2] leaves out patterns that need backtracking, and names them', () => {
+  it('[CORE-X2] foreignSchema leaves out patterns that need backtracking, and names them', () => {
     const given = {
       type: 'object',
       properties: {
@@ -91,7 +94,7 @@ describe('foreignSchema', () => {
     })
   })
 
-  it('[CORE-X3] keeps names that look like keywords, and values of fixed ones', () => {
+  it('[CORE-X3] foreignSchema keeps names that look like keywords, and values of fixed ones', () => {
     const given = {
       properties: { pattern: { type: 'string' }, x: { const: { pattern: '(?=a)' } } },
       definitions: { n: { dependencies: { a: ['b'] }, additionalItems: false, items: [{}] } },
@@ -101,7 +104,7 @@ describe('foreignSchema', () => {
     expect(warnings).toEqual([])
   })
 
-  it('[CORE-X3] lists other problems where the schema is used', () => {
+  it('[CORE-X3] foreignSchema lists other problems where the schema is used', () => {
     const { schema } = foreignSchema({ type: 'object', properties: { a: { $ref: '#/b' } } })
     expect(() => createInputReader(schema, { toolName: 't' })).toThrow(
       'Cannot define tool "t": input /properties/a/$ref must lead to a schema in the same document',

@@ -12,7 +12,7 @@ const Trip = Type.Object({
 })
 
 describe('findInputProblems', () => {
-  it('reports every problem with its path, and none that was coerced, filled in or dropped', () => {
+  it('findInputProblems reports every problem with its path, and none that was coerced, filled in or dropped', () => {
     expect(problemsBy(Trip, { days: '8', stops: ['1', 'x', 2], note: { z: 0 }, z: 0 })).toEqual([
       '/city is required',
       '/days must be an integer, got "8"',
@@ -21,7 +21,7 @@ describe('findInputProblems', () => {
     ])
   })
 
-  it('shows the given value instead of the normalized one', () => {
+  it('findInputProblems shows the given value instead of the normalized one', () => {
     expect(problemsBy(Trip, { city: 'a', days: 1, stops: ['1', 2] })).toEqual([
       '/stops must have at least 3 items, got ["1",2]',
     ])
@@ -37,7 +37,7 @@ describe('findInputProblems', () => {
     ])
   })
 
-  it('names the dropped field with a name similar to a missing one', () => {
+  it('findInputProblems names the dropped field with a name similar to a missing one', () => {
     const problems = problemsBy(Trip, {
       cty: 'a',
       days: 1,
@@ -51,18 +51,18 @@ describe('findInputProblems', () => {
     ])
   })
 
-  it('does not name a known field with a name similar to the missing one', () => {
+  it('findInputProblems does not name a known field with a name similar to the missing one', () => {
     const schema = Type.Object({ city: Type.String(), city2: Type.String() })
     expect(problemsBy(schema, { city2: 'a' })).toEqual(['/city is required'])
   })
 
-  it('shows the normalized value where no value was given', () => {
+  it('findInputProblems shows the normalized value where no value was given', () => {
     const schema = Type.Object({ a: Type.Integer() })
     const problems = findInputProblems(schema, { given: {}, normalized: { a: 'x' } })
     expect(problems).toMatchObject([{ message: 'must be an integer, got "x"', received: 'x' }])
   })
 
-  it('reports the problems of the given value when the normalized one has none', () => {
+  it('findInputProblems reports the problems of the given value when the normalized one has none', () => {
     const problems = findInputProblems(Type.Object({ a: Type.Integer() }), {
       given: { a: 'x' },
       normalized: { a: 1 },

@@ -9,7 +9,7 @@ const Forecast = Type.Object({
 })
 
 describe('createInputReader', () => {
-  it('exposes the author’s schema unchanged', () => {
+  it('createInputReader exposes the author’s schema unchanged', () => {
     const before = JSON.stringify(Forecast)
     const reader = createInputReader(Forecast, { toolName: 'x' })
     expect(reader.read({ city: 'Bonn', z: 0 })).toEqual({
@@ -20,7 +20,7 @@ describe('createInputReader', () => {
     expect(JSON.stringify(Forecast)).toBe(before)
   })
 
-  it('coerces values unless coercion is off', () => {
+  it('createInputReader coerces values unless coercion is off', () => {
     const value = { city: 'Bonn', days: '3' }
     expect(createInputReader(Forecast, { toolName: 'x' }).read(value)).toEqual({
       ok: true,
@@ -33,7 +33,7 @@ describe('createInputReader', () => {
     )
   })
 
-  it('takes JSON text of the whole input', () => {
+  it('createInputReader takes JSON text of the whole input', () => {
     const reader = createInputReader(Forecast, { toolName: 'x' })
     expect(reader.read('{"city":"Bonn","days":"4"}')).toEqual({
       ok: true,
@@ -44,7 +44,7 @@ describe('createInputReader', () => {
     })
   })
 
-  it('takes a plain JSON Schema', () => {
+  it('createInputReader takes a plain JSON Schema', () => {
     const schema = {
       type: 'object',
       properties: { n: { type: 'integer' } },
@@ -58,7 +58,7 @@ describe('createInputReader', () => {
 })
 
 describe('createOutputReader', () => {
-  it('only validates, without coercion, defaults or dropped fields', () => {
+  it('createOutputReader only validates, without coercion, defaults or dropped fields', () => {
     const reader = createOutputReader(Forecast, { toolName: 'x' })
     const value = { city: 'Bonn', days: 1, z: 0 }
     const decoded = reader.read(value)

@@ -8,7 +8,7 @@ import { createInputReader } from './input-reader.ts'
 import type { TSchema } from 'typebox'
 
 describe('[CORE-J1] a returned value', () => {
-  it('matches the schema as the author wrote it, with its closed objects', () => {
+  it('A returned value matches the schema as the author wrote it, with its closed objects', () => {
     const schema = Type.Object(
       { a: Type.Integer() },
       { additionalProperties: false, maxProperties: 1 },
@@ -16,7 +16,7 @@ describe('[CORE-J1] a returned value', () => {
     expect(readBy(schema, { a: '1', z: 0 })).toEqual({ a: 1 })
   })
 
-  it('is not returned when only its separately coerced parts would match', () => {
+  it('A returned value is not returned when only its separately coerced parts would match', () => {
     const schema = {
       type: 'object',
       properties: { n: { type: 'integer' } },
@@ -45,7 +45,7 @@ describe('[CORE-J2] a valid value', () => {
       { type: 'object', properties: {}, dependentRequired: { a: ['b'] }, minProperties: 1 },
       { a: 1, b: 2 },
     ],
-  ])('is returned with all its fields: %s', (_, schema, value) => {
+  ])('A valid value is returned with all its fields: %s', (_, schema, value) => {
     expect(readBy(schema, value)).toBe(value)
   })
 })
@@ -64,7 +64,7 @@ describe('[CORE-J3] a value without changes', () => {
     ],
     ['of any type', {}, { a: { b: [1] } }],
     ['of a scalar type', Type.Integer(), 5],
-  ])('is returned itself: %s', (_, schema, value) => {
+  ])('A value without changes is returned itself: %s', (_, schema, value) => {
     expect(readBy(schema, value)).toBe(value)
   })
 })
@@ -87,12 +87,12 @@ describe('[CORE-J4] reading does not throw', () => {
     [],
     '',
     '{',
-  ])('for %s', (value) => {
+  ])('A reader does not throw for %s', (value) => {
     expect(reader.read(value)).toMatchObject({ ok: false })
     expect(reader.read({ a: value, b: value })).toMatchObject({ ok: false })
   })
 
-  it('for a value with throwing getters', () => {
+  it('A reader does not throw for a value with throwing getters', () => {
     const hostile = new Proxy(
       {},
       {
@@ -115,7 +115,7 @@ describe('[CORE-J4] reading does not throw', () => {
     })
   })
 
-  it('for a refinement that throws', () => {
+  it('A reader does not throw for a refinement that throws', () => {
     const schema = Type.Object({
       a: Type.Refine(
         Type.Integer(),
@@ -137,7 +137,7 @@ describe('reading without generated code', () => {
     Settings.Reset()
   })
 
-  it('has the same results', () => {
+  it('A reader without generated code has the same results', () => {
     Settings.Set({ useAcceleration: false })
     const schema = Type.Object({
       n: Type.Integer({ minimum: 1, default: 2 }),

@@ -31,7 +31,7 @@ const named: readonly [string, object, string[]][] = [
 ]
 
 describe('allowsJsonType and wantsJsonType', () => {
-  it.each(named)('take the types from %s', (_, schema, types) => {
+  it.each(named)('allowsJsonType and wantsJsonType take the types from %s', (_, schema, types) => {
     expect(typesOf(schema, allowsJsonType).toSorted()).toEqual(types.toSorted())
     expect(typesOf(schema, wantsJsonType).toSorted()).toEqual(types.toSorted())
   })
@@ -44,12 +44,12 @@ describe('allowsJsonType and wantsJsonType', () => {
       'a union that refers to itself',
       { $defs: { A: { anyOf: [{ $ref: '#/$defs/A' }] } }, $ref: '#/$defs/A' },
     ],
-  ])('allow any type and want none with %s', (_, schema) => {
+  ])('allowsJsonType and wantsJsonType allow any type and want none with %s', (_, schema) => {
     expect(typesOf(schema, allowsJsonType)).toEqual(TYPES)
     expect(typesOf(schema, wantsJsonType)).toEqual([])
   })
 
-  it('are resolved separately in each document that contains a part', () => {
+  it('allowsJsonType and wantsJsonType are resolved separately in each document that contains a part', () => {
     const shared = { anyOf: [{ $ref: '#/$defs/A' }] }
     const schemas = ['string', 'array'].map((type) => ({ $defs: { A: { type } }, allOf: [shared] }))
     expect(schemas.map((schema) => typesOf(schema, wantsJsonType))).toEqual([['string'], ['array']])

@@ -78,7 +78,7 @@ describe('[CORE-M6] an unknown field', () => {
       { next: { next: { z: 0 }, z: 0 } },
       { next: { next: {} } },
     ],
-  ])('is dropped: %s', (_, schema, value, expected) => {
+  ])('An unknown field is dropped: %s', (_, schema, value, expected) => {
     for (const coerce of [true, false]) expect(readBy(schema, value, { coerce })).toEqual(expected)
   })
 
@@ -94,11 +94,11 @@ describe('[CORE-M6] an unknown field', () => {
     ['that is required only', { type: 'object', properties: {}, required: ['z'] }, { z: 0 }],
     ['in anything', Type.Object({ a: Type.Unknown() }), { a: { z: [{ y: 0 }] } }],
     ['with no schema for its items', Type.Object({ a: { type: 'array' } }), { a: [{ z: 0 }] }],
-  ])('is not dropped: %s', (_, schema, value) => {
+  ])('An unknown field is not dropped: %s', (_, schema, value) => {
     expect(readBy(schema, value)).toBe(value)
   })
 
-  it('is a field that no part of an intersection declares, at any depth', () => {
+  it('An unknown field is a field that no part of an intersection declares, at any depth', () => {
     const schema = Type.Intersect([
       Type.Object({ a: Type.Object({ b: Type.Integer() }) }),
       Type.Object({ a: Type.Object({ c: Type.Integer() }), d: Type.Integer() }),
@@ -109,7 +109,7 @@ describe('[CORE-M6] an unknown field', () => {
     })
   })
 
-  it('is not one that one part of an intersection declares and another rejects, because the schema contradicts itself', () => {
+  it('A field that one part of an intersection declares and another rejects is not unknown, because the schema contradicts itself', () => {
     const closed = Type.Object({ a: Type.Integer() }, { additionalProperties: false })
     const schema = Type.Intersect([closed, Type.Object({ b: Type.Optional(Type.Integer()) })])
     expect(readBy(schema, { a: 1, z: 0 })).toEqual({ a: 1 })
@@ -119,7 +119,7 @@ describe('[CORE-M6] an unknown field', () => {
   })
 
   it.each(['__proto__', 'constructor', 'prototype', 'toString'])(
-    'named %s is dropped, or kept, like any other',
+    'An unknown field named %s is dropped, or kept, like any other',
     (key) => {
       const value = JSON.parse(`{"x":1,"y":2,"${key}":{"polluted":true}}`)
       expect(readBy(Point, value)).toEqual({ x: 1, y: 2 })
@@ -143,7 +143,7 @@ describe('[CORE-M2] a default', () => {
     or: Type.Optional(Type.Union([Type.String(), Type.Null()], { default: 'x' })),
   })
 
-  it('is filled in for a missing field, required or not, at any depth', () => {
+  it('A default is filled in for a missing field, required or not, at any depth', () => {
     for (const coerce of [true, false]) {
       expect(readBy(schema, { p: {} }, { coerce })).toEqual({
         n: 1,
@@ -155,17 +155,17 @@ describe('[CORE-M2] a default', () => {
     }
   })
 
-  it('replaces null only where null is invalid', () => {
+  it('A default replaces null only where null is invalid', () => {
     const value = { n: null, list: null, or: null }
     expect(readBy(schema, value, { coerce: false })).toEqual({ n: 1, list: ['a'], or: null })
   })
 
-  it('replaces null where the type allows it but another keyword does not', () => {
+  it('A default replaces null where the type allows it but another keyword does not', () => {
     const properties = { a: { type: ['string', 'null'], enum: ['x', 'y'], default: 'x' } }
     expect(readBy({ type: 'object', properties }, { a: null })).toEqual({ a: 'x' })
   })
 
-  it('replaces undefined', () => {
+  it('A default replaces undefined', () => {
     expect(readBy(schema, { n: undefined, list: ['b'], or: null })).toEqual({
       n: 1,
       list: ['b'],
@@ -173,12 +173,12 @@ describe('[CORE-M2] a default', () => {
     })
   })
 
-  it('does not replace a given value, even an empty or invalid one', () => {
+  it('A default does not replace a given value, even an empty or invalid one', () => {
     expect(readBy(schema, { n: 0, list: [], or: '' })).toEqual({ n: 0, list: [], or: '' })
     expect(problemsBy(schema, { n: 'x' })).toEqual(['/n must be an integer, got "x"'])
   })
 
-  it('is a fresh copy each time', () => {
+  it('A default is a fresh copy each time', () => {
     const [first, second] = [readBy(schema, {}), readBy(schema, {})] as { list: string[] }[]
     expect(first?.list).not.toBe(second?.list)
     first?.list.push('b')
@@ -186,7 +186,7 @@ describe('[CORE-M2] a default', () => {
     expect(schema.properties.list).toMatchObject({ default: ['a'] })
   })
 
-  it('is filled in inside items, record values, tuples and references', () => {
+  it('A default is filled in inside items, record values, tuples and references', () => {
     const Item = Type.Object({ n: Type.Integer({ default: 1 }) })
     expect(readBy(Type.Array(Item), [{}, { n: 2 }])).toEqual([{ n: 1 }, { n: 2 }])
     expect(readBy(Type.Record(Type.String(), Item), { a: {} })).toEqual({ a: { n: 1 } })
@@ -198,26 +198,26 @@ describe('[CORE-M2] a default', () => {
     expect(readBy({ ...referring, required: ['a'] }, {})).toEqual({ a: 4 })
   })
 
-  it('of a reference takes precedence over that of its target', () => {
+  it('A default of a reference takes precedence over that of its target', () => {
     const properties = { a: { $ref: '#/$defs/N', default: 5 } }
     expect(readBy({ $defs: { N: { type: 'integer', default: 4 } }, properties }, {})).toEqual({
       a: 5,
     })
   })
 
-  it('has its nested defaults filled in', () => {
+  it('A default has its nested defaults filled in', () => {
     const nested = Type.Object({
       p: Type.Object({ n: Type.Integer({ default: 1 }) }, { default: {} }),
     })
     expect(readBy(nested, {})).toEqual({ p: { n: 1 } })
   })
 
-  it('is not taken from a union member of a field', () => {
+  it('A default is not taken from a union member of a field', () => {
     const either = { anyOf: [{ type: 'string', default: 'x' }, { type: 'null' }] }
     expect(readBy({ type: 'object', properties: { a: either } }, {})).toEqual({})
   })
 
-  it('is filled in for the fields of every part of an intersection', () => {
+  it('A default is filled in for the fields of every part of an intersection', () => {
     const both = Type.Intersect([
       Type.Object({ a: Type.Integer({ default: 1 }) }),
       Type.Object({ b: Type.Integer({ default: 2 }) }),
@@ -225,7 +225,7 @@ describe('[CORE-M2] a default', () => {
     expect(readBy(both, {})).toEqual({ a: 1, b: 2 })
   })
 
-  it('is filled in for a field with the name of an inherited property', () => {
+  it('A default is filled in for a field with the name of an inherited property', () => {
     const properties = JSON.parse('{"__proto__":{"default":1},"toString":{"default":2}}')
     const value = readBy({ type: 'object', properties }, {}) as object
     expect(Object.entries(value)).toEqual([
@@ -243,7 +243,7 @@ describe('[CORE-M3] null', () => {
     any: Type.Optional(Type.Unknown()),
   })
 
-  it('counts as absent for an optional field where null is invalid', () => {
+  it('A null counts as absent for an optional field where null is invalid', () => {
     expect(readBy(schema, { a: null, b: null, c: { d: null }, any: null })).toEqual({
       b: null,
       c: {},
@@ -251,7 +251,7 @@ describe('[CORE-M3] null', () => {
     })
   })
 
-  it('is a problem for a required field, and without coercion for every field', () => {
+  it('A null is a problem for a required field, and without coercion for every field', () => {
     expect(problemsBy(Type.Object({ a: Type.String() }), { a: null })).toEqual([
       '/a must be a string, got null',
     ])
@@ -260,25 +260,25 @@ describe('[CORE-M3] null', () => {
     ])
   })
 
-  it('does not count as absent for an item or the whole value', () => {
+  it('A null does not count as absent for an item or the whole value', () => {
     expect(problemsBy(Type.Array(Type.String()), [null])).toEqual(['/0 must be a string, got null'])
     expect(problemsBy(schema, null)).toEqual(['must be an object, got null'])
   })
 
-  it('is valid for a required constant', () => {
+  it('A null is valid for a required constant', () => {
     const value = { a: null }
     expect(readBy(Type.Object({ a: Type.Optional({ const: null }) }), value)).toBe(value)
   })
 })
 
 describe('a condition', () => {
-  it('sees the fields with defaults and coerced values', () => {
+  it('A condition sees the fields with defaults and coerced values', () => {
     expect(readBy(condition, { first: '1', second: 9 })).toEqual({ kind: 'a', first: 1 })
     expect(readBy(condition, { kind: 'b', first: 1, z: 0 })).toEqual({ kind: 'b', second: 2 })
     expect(problemsBy(condition, { kind: 'a', n: '3' })).toEqual(['/first is required'])
   })
 
-  it('that holds declares the fields of its branch', () => {
+  it('A condition that holds declares the fields of its branch', () => {
     const schema = JSON.parse(`{
       "type": "object",
       "properties": {},
@@ -289,7 +289,7 @@ describe('a condition', () => {
     expect(readBy(schema, { kind: 'b', n: 1 })).toEqual({})
   })
 
-  it('on a present field adds its dependent schemas', () => {
+  it('A condition on a present field adds its dependent schemas', () => {
     const schema = {
       type: 'object',
       properties: { card: { type: 'string' } },
@@ -307,7 +307,7 @@ describe('a condition', () => {
 })
 
 describe('a field whose schema is resolved only during validation', () => {
-  it('is left unchanged', () => {
+  it('A field whose schema is resolved only during validation is left unchanged', () => {
     const schema = {
       $dynamicAnchor: 'node',
       properties: { a: { $dynamicRef: '#node', properties: { n: {} } } },

@@ -59,7 +59,7 @@ describe('[CORE-M4] an invalid value', () => {
     ['a value of a record', Type.Record(Type.String(), Type.Integer()), { a: '1' }, { a: 1 }],
     ['an item of a tuple', Type.Tuple([Type.Integer(), Type.String()]), ['1', '2'], [1, '2']],
     ['an integral float', Type.Integer(), 5.0, 5],
-  ])('is coerced: %s', (_, schema, value, expected) => {
+  ])('An invalid value is coerced: %s', (_, schema, value, expected) => {
     expect(readBy(schema, value)).toEqual(expected)
   })
 
@@ -92,7 +92,7 @@ describe('[CORE-M4] an invalid value', () => {
     ],
     ['text that is nearly JSON', Type.Object({}), '{a:1}', 'must be an object, got "{a:1}"'],
     ['a number that is none of several', Type.Enum([1, 5]), '6', 'must be one of 1, 5, got "6"'],
-  ])('is not coerced: %s', (_, schema, value, problem) => {
+  ])('An invalid value is not coerced: %s', (_, schema, value, problem) => {
     expect(problemsBy(schema, value)).toEqual([problem])
   })
 
@@ -107,7 +107,7 @@ describe('[CORE-M4] an invalid value', () => {
       { anyOf: [{ type: 'object' }, { type: 'array' }] },
       { a: '1' },
     ],
-  ])('is not coerced when it is valid: %s', (_, schema, value) => {
+  ])('An invalid value is not coerced when it is valid: %s', (_, schema, value) => {
     expect(readBy(schema, value)).toBe(value)
   })
 
@@ -115,7 +115,7 @@ describe('[CORE-M4] an invalid value', () => {
     [{ maxLength: 2 }, '12345'],
     [{ format: 'date' }, 'today'],
     [{ not: { type: 'string' } }, '5'],
-  ])('is coerced only to types that the schema %j allows', (schema, value) => {
+  ])('An invalid value is coerced only to types that the schema %j allows', (schema, value) => {
     expect(problemsBy(schema, value)).toHaveLength(1)
   })
 
@@ -125,7 +125,7 @@ describe('[CORE-M4] an invalid value', () => {
     [Numbers, 5],
     [Numbers, '[5]'],
     [Type.Object({}), '{}'],
-  ])('is not coerced without coercion: %j of %j', (schema, value) => {
+  ])('An invalid value is not coerced without coercion: %j of %j', (schema, value) => {
     expect(problemsBy(schema, value, { coerce: false })).toHaveLength(1)
   })
 })
@@ -133,7 +133,7 @@ describe('[CORE-M4] an invalid value', () => {
 describe('[CORE-M5] a list of lists', () => {
   const Rows = Type.Array(Numbers)
 
-  it('is not made from a list, nor an inner list from one value', () => {
+  it('A list of lists is not made from a list, nor an inner list from one value', () => {
     expect(problemsBy(Rows, [1, 2])).toEqual([
       '/0 must be an array, got 1',
       '/1 must be an array, got 2',
@@ -141,11 +141,11 @@ describe('[CORE-M5] a list of lists', () => {
     expect(problemsBy(Rows, [[1], 2])).toEqual(['/1 must be an array, got 2'])
   })
 
-  it('has its numbers coerced', () => {
+  it('A list of lists has its numbers coerced', () => {
     expect(readBy(Rows, [['1'], '[2]'])).toEqual([[1], [2]])
   })
 
-  it('has no effect inside an object in a list', () => {
+  it('A list of lists has no effect inside an object in a list', () => {
     expect(readBy(Type.Array(Type.Object({ l: Numbers })), [{ l: 1 }])).toEqual([{ l: [1] }])
   })
 })
@@ -157,7 +157,7 @@ describe('[CORE-M1] the given value', () => {
     d: Type.Integer({ default: 1 }),
   })
 
-  it('is not modified, and unchanged parts are not copied', () => {
+  it('The given value is not modified, and unchanged parts are not copied', () => {
     const value = deepFreeze({ same: { a: 1 }, items: [{ n: 1 }, { n: '2', z: 0 }], z: { y: 1 } })
     const read = readBy(schema, value) as typeof value
     expect(read).toEqual({ same: { a: 1 }, items: [{ n: 1 }, { n: 2 }], d: 1 })
@@ -168,7 +168,7 @@ describe('[CORE-M1] the given value', () => {
 })
 
 describe('[CORE-M7] normalization', () => {
-  it('terminates for a value that contains itself', () => {
+  it('Normalization terminates for a value that contains itself', () => {
     const cyclic: Record<string, unknown> = { n: '1' }
     cyclic['next'] = cyclic
     expect(problemsBy(Node, cyclic)).not.toEqual([])
@@ -178,7 +178,7 @@ describe('[CORE-M7] normalization', () => {
     })
   })
 
-  it('terminates for a value that contains itself in two fields', () => {
+  it('Normalization terminates for a value that contains itself in two fields', () => {
     const Tree = Type.Cyclic(
       {
         Tree: Type.Object({
@@ -194,7 +194,7 @@ describe('[CORE-M7] normalization', () => {
     expect(problemsBy(Tree, cyclic)).not.toEqual([])
   })
 
-  it('terminates for a value that contains itself in many places, with a recursive schema', () => {
+  it('Normalization terminates for a value that contains itself in many places, with a recursive schema', () => {
     const Tree = Type.Cyclic(
       {
         Tree: Type.Union([
@@ -209,13 +209,13 @@ describe('[CORE-M7] normalization', () => {
     expect(problemsBy(Tree, cyclic)).not.toEqual([])
   })
 
-  it('stops at MAX_DEPTH levels, below which values are not coerced', () => {
+  it('Normalization stops at MAX_DEPTH levels, below which values are not coerced', () => {
     expect(readBy(Node, listOf(MAX_DEPTH - 1, '1'))).toEqual(listOf(MAX_DEPTH - 1, 1))
     expect(problemsBy(Node, listOf(MAX_DEPTH + 1, '1'))).toHaveLength(1)
     expect(readBy(Node, listOf(MAX_DEPTH + 1, 1))).toEqual(listOf(MAX_DEPTH + 1, 1))
   })
 
-  it('terminates for a value 100,000 levels deep, expected or not', () => {
+  it('Normalization terminates for a value 100,000 levels deep, expected or not', () => {
     const deep = listOf(100_000, '1')
     expect(problemsBy(Node, deep).map((problem) => problem.replace(/^\S+ /, ''))).toEqual([
       'is nested too deeply to be checked',
@@ -229,7 +229,7 @@ describe('[CORE-M7] normalization', () => {
     expect(problemsBy(Numbers, '['.repeat(100_000) + ']'.repeat(100_000))).toHaveLength(1)
   })
 
-  it('terminates for a value 100,000 levels deep, with unions', () => {
+  it('Normalization terminates for a value 100,000 levels deep, with unions', () => {
     const Expression = Type.Cyclic(
       {
         E: Type.Union([Type.Object({ not: Type.Ref('E') }), Type.Object({ n: Type.Integer() })]),
@@ -243,7 +243,7 @@ describe('[CORE-M7] normalization', () => {
     expect(problems.filter((problem) => problem.includes('cannot be checked'))).toEqual([])
   })
 
-  it('does not multiply its work for nested unions', () => {
+  it('Normalization does not multiply its work for nested unions', () => {
     const Expression = Type.Cyclic(
       {
         E: Type.Union([
@@ -263,7 +263,7 @@ describe('[CORE-M7] normalization', () => {
     expect(readBy(Expression, value)).toEqual(expected)
   })
 
-  it('handles many items', () => {
+  it('Normalization handles many items', () => {
     const many = Array.from({ length: 20_000 }, (_, index) => String(index))
     expect(readBy(Numbers, many)).toEqual(many.map(Number))
   })

@@ -24,7 +24,7 @@ describe('parseNumberText', () => {
     ['1e23', 1e23],
     ['3.14159265358979323846', Math.PI],
     ['0.1', 0.1],
-  ])('reads %j as the number that it spells', (text, number) => {
+  ])('parseNumberText reads %j as the number that it spells', (text, number) => {
     expect(parseNumberText(text)).toBe(number)
   })
 
@@ -46,7 +46,7 @@ describe('parseNumberText', () => {
     '1 2',
     '--1',
     '1n',
-  ])('rejects %j', (text) => {
+  ])('parseNumberText rejects %j', (text) => {
     expect(parseNumberText(text)).toBeUndefined()
   })
 
@@ -59,11 +59,11 @@ describe('parseNumberText', () => {
     '1e400',
     '-1e400',
     '1e-400',
-  ])('rejects %s, whose integer part a double cannot represent', (text) => {
+  ])('parseNumberText rejects %s, whose integer part a double cannot represent', (text) => {
     expect(parseNumberText(text)).toBeUndefined()
   })
 
-  it('takes time proportional to the length of the text', () => {
+  it('parseNumberText takes time proportional to the length of the text', () => {
     const zeros = '0'.repeat(1_000_000)
     expect(parseNumberText(`1.${zeros}1`)).toBeUndefined()
     expect(parseNumberText(`1.${zeros}`)).toBe(1)

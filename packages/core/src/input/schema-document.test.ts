@@ -10,14 +10,14 @@ describe('createSchemaDocument', () => {
   const whole = { $defs: { A }, allOf: [B, { $ref: '#/$defs/A' }], title: 'x' }
   const document = createSchemaDocument(whole)
 
-  it('combines the schemas of a place with everything that they refer to, each once', () => {
+  it('createSchemaDocument combines the schemas of a place with everything that they refer to, each once', () => {
     const { nodes } = document.place([whole, B, A])
     expect(nodes).toEqual([whole, B, { $ref: '#/$defs/A' }, A])
     expect(document.place([]).nodes).toEqual([])
     expect(document.place([true]).nodes).toEqual([])
   })
 
-  it('returns the same place for the same schemas and settled unions, and another for others', () => {
+  it('createSchemaDocument returns the same place for the same schemas and settled unions, and another for others', () => {
     expect(document.place([A])).toBe(document.place([A]))
     expect(document.place([A, B])).toBe(document.place([A, B]))
     expect(document.place([A], [[B]])).not.toBe(document.place([A]))
@@ -27,19 +27,19 @@ describe('createSchemaDocument', () => {
     expect(document.place([A, settled as never])).not.toBe(document.place([A], [settled]))
   })
 
-  it('caches a bounded number of places', () => {
+  it('createSchemaDocument caches a bounded number of places', () => {
     const first = document.place([A, B])
     for (let count = 0; count < 10_001; count++) document.place([A, { pattern: `${count}` }])
     expect(document.place([A, B])).not.toBe(first)
     expect(document.place([A, B])).toEqual(first)
   })
 
-  it('recognizes a place that no value matches', () => {
+  it('createSchemaDocument recognizes a place that no value matches', () => {
     expect(document.place([{ allOf: [true, { allOf: [false] }] }]).impossible).toBe(true)
     expect(document.place([A, true]).impossible).toBe(false)
   })
 
-  it('checks a part separately although it refers to the whole', () => {
+  it('createSchemaDocument checks a part separately although it refers to the whole', () => {
     const place = document.place([{ items: { $ref: '#/$defs/A' } }, { type: 'array' }])
     expect([['a'], [1], 'a'].map((value) => document.fits(place, value, new CheckRun()))).toEqual([
       true,
@@ -48,7 +48,7 @@ describe('createSchemaDocument', () => {
     ])
   })
 
-  it('resolves a reference without siblings, in the same list each time', () => {
+  it('createSchemaDocument resolves a reference without siblings, in the same list each time', () => {
     expect(document.resolved(whole.allOf)).toEqual([B, A])
     const beside = createSchemaDocument({
       $defs: { A },
@@ -59,7 +59,7 @@ describe('createSchemaDocument', () => {
     expect(document.resolved(whole.allOf)).toBe(document.resolved(whole.allOf))
   })
 
-  it('does not use a reference whose text has two meanings', () => {
+  it('createSchemaDocument does not use a reference whose text has two meanings', () => {
     const inner = {
       $id: 'urn:example:inner',
       $defs: { N: { type: 'integer' } },

@@ -14,11 +14,11 @@ const Report = Type.Object({
 })
 
 describe('schemaReader', () => {
-  it('exposes the author’s schema', () => {
+  it('schemaReader exposes the author’s schema', () => {
     expect(schemaReader(Report, USE).jsonSchema).toBe(Report)
   })
 
-  it('coerces values, fills in defaults and drops unknown fields', async () => {
+  it('schemaReader coerces values, fills in defaults and drops unknown fields', async () => {
     const { read } = schemaReader(Report, USE)
     expect(await read({ title: 'a', pages: '2', z: 0 })).toEqual({
       ok: true,
@@ -27,18 +27,18 @@ describe('schemaReader', () => {
     expect(await read({ title: 'a' })).toEqual({ ok: true, value: { title: 'a', pages: 1 } })
   })
 
-  it('reports every problem', async () => {
+  it('schemaReader reports every problem', async () => {
     const decoded = await schemaReader(Report, USE).read({ pages: 'many' })
     expect(decoded.ok ? [] : decoded.problems.map(({ path }) => path)).toEqual(['/title', '/pages'])
   })
 
-  it('reads values of any type', async () => {
+  it('schemaReader reads values of any type', async () => {
     expect(await schemaReader(Type.Integer(), USE).read('5')).toEqual({ ok: true, value: 5 })
     const list = schemaReader(Type.Array(Type.Integer()), USE)
     expect(await list.read(['1', 2])).toEqual({ ok: true, value: [1, 2] })
   })
 
-  it('reads with a library that implements Standard Schema, also asynchronously', async () => {
+  it('schemaReader reads with a library that implements Standard Schema, also asynchronously', async () => {
     const later = z.object({ n: z.number().refine((n) => Promise.resolve(n > 1)) })
     const reader = schemaReader(later, USE)
     expect(reader.jsonSchema).toMatchObject({ type: 'object' })
@@ -55,16 +55,16 @@ describe('schemaReader', () => {
     [false, Report],
     [false, Type.Array(Type.String())],
     [false, z.object({})],
-  ])('returns %s for takesScalar (%#)', (scalar, schema) => {
+  ])('schemaReader returns %s for takesScalar (%#)', (scalar, schema) => {
     expect(schemaReader(schema, USE).takesScalar).toBe(scalar)
   })
 
-  it('does not expect a scalar for a schema without types', () => {
+  it('schemaReader does not expect a scalar for a schema without types', () => {
     expect(schemaReader({}, USE).takesScalar).toBe(false)
     expect(schemaReader(Type.Unknown(), USE).takesScalar).toBe(false)
   })
 
-  it('reads with a library whose JSON Schema is unusable', async () => {
+  it('schemaReader reads with a library whose JSON Schema is unusable', async () => {
     const { '~standard': standard } = z.string()
     const input = (): Record<string, unknown> => ({ type: 'string', $ref: '#/$defs/none' })
     const schema = { '~standard': { ...standard, jsonSchema: { input, output: input } } }
@@ -73,7 +73,7 @@ describe('schemaReader', () => {
     expect(await reader.read('a')).toEqual({ ok: true, value: 'a' })
   })
 
-  it('rejects an unusable schema with all its faults', () => {
+  it('schemaReader rejects an unusable schema with all its faults', () => {
     const broken = Type.Object({ a: Type.Integer({ default: 'x' }) })
     expect(() => schemaReader(broken, USE)).toThrow(TypeError)
     expect(() => schemaReader(broken, USE)).toThrow(

@@ -75,14 +75,14 @@ const wantsNumber: StandardSchemaV1.Props['validate'] = (value) =>
     : { issues: [{ message: 'n is no number' }] }
 
 describe.each(libraries)('a schema of %s', (_, schema) => {
-  it('validates and transforms: defaults, unknown fields, transforms', () => {
+  it('A schema of a library validates and transforms: defaults, unknown fields, transforms', () => {
     expect(read(schema, { city: 'Bonn', at: '2025-03-15', z: 0 })).toEqual({
       ok: true,
       value: { city: 'Bonn', days: 1, at: new Date('2025-03-15') },
     })
   })
 
-  it('has values coerced, and validates once more', () => {
+  it('A schema of a library has values coerced, and validates once more', () => {
     const value = { city: 'Bonn', days: '3', tags: 'a', on: 'true', at: null }
     expect(read(schema, value)).toEqual({
       ok: true,
@@ -92,7 +92,7 @@ describe.each(libraries)('a schema of %s', (_, schema) => {
     expect(read(schema, value, false)).toMatchObject({ ok: false })
   })
 
-  it('reports all its problems with the given value, each with its path', () => {
+  it('A schema of a library reports all its problems with the given value, each with its path', () => {
     const decoded = read(schema, { city: 5, days: '9', tags: ['a', 7], on: 'true' })
     const problems = decoded instanceof Promise || decoded.ok ? [] : decoded.problems
     expect(problems.map(({ path }) => path).toSorted()).toEqual([
@@ -105,7 +105,7 @@ describe.each(libraries)('a schema of %s', (_, schema) => {
     expect(problems.every(({ message }) => message.length > 5)).toBe(true)
   })
 
-  it('provides the JSON Schema of its input', () => {
+  it('A schema of a library provides the JSON Schema of its input', () => {
     const { jsonSchema } = createInputReader(schema, { toolName: 'x' })
     expect(jsonSchema).toEqual(schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' }))
     expect(jsonSchema).toMatchObject({
@@ -115,7 +115,7 @@ describe.each(libraries)('a schema of %s', (_, schema) => {
     })
   })
 
-  it('validates an output without coercion', () => {
+  it('A schema of a library validates an output without coercion', () => {
     const reader = createOutputReader(schema, { toolName: 'x' })
     expect(reader.read({ city: 'Bonn' })).toMatchObject({ ok: true })
     expect(reader.read({ city: 'Bonn', days: '3' })).toMatchObject({ ok: false })
@@ -123,7 +123,7 @@ describe.each(libraries)('a schema of %s', (_, schema) => {
 })
 
 describe('a library', () => {
-  it('provides its JSON Schema once, in draft 2020-12', () => {
+  it('A library provides its JSON Schema once, in draft 2020-12', () => {
     const schema = made(wantsNumber)
     const reader = createInputReader(schema, { toolName: 'x' })
     void [reader.read({}), reader.read({ n: '1' })]
@@ -132,7 +132,7 @@ describe('a library', () => {
     })
   })
 
-  it('can answer asynchronously', async () => {
+  it('A library can answer asynchronously', async () => {
     const schema = made(async (value) => wantsNumber(value))
     await expect(read(schema, { n: 1 })).resolves.toEqual({ ok: true, value: { n: 1 } })
     await expect(read(schema, { n: '1' })).resolves.toEqual({ ok: true, value: { n: 1 } })
@@ -143,7 +143,7 @@ describe('a library', () => {
     await expect(read(schema, { n: '1' }, false)).resolves.toMatchObject({ ok: false })
   })
 
-  it('can answer with its own kind of promise', async () => {
+  it('A library can answer with its own kind of promise', async () => {
     const thenable = {
       // oxlint-disable-next-line unicorn/no-thenable -- the test needs it
       then: (settle: (result: unknown) => void) => {
@@ -154,7 +154,7 @@ describe('a library', () => {
     await expect(read(schema, { n: 1 })).resolves.toMatchObject({ ok: false })
   })
 
-  it('can answer synchronously first and asynchronously the second time', async () => {
+  it('A library can answer synchronously first and asynchronously the second time', async () => {
     const schema = made((value) => {
       const result = wantsNumber(value)
       return 'issues' in result ? result : Promise.resolve(result)
@@ -162,7 +162,7 @@ describe('a library', () => {
     await expect(read(schema, { n: '1' })).resolves.toEqual({ ok: true, value: { n: 1 } })
   })
 
-  it('reports the problems of its first answer when the second one also fails', () => {
+  it('A library reports the problems of its first answer when the second one also fails', () => {
     const answers: StandardSchemaV1.Result<unknown>[] = [
       { issues: [{ message: 'first' }] },
       { issues: [{ message: 'second' }] },
@@ -171,7 +171,7 @@ describe('a library', () => {
     expect(read(schema, { n: '1' })).toMatchObject({ problems: [{ message: 'first' }] })
   })
 
-  it('reports the problems of its first answer also when both are asynchronous', async () => {
+  it('A library reports the problems of its first answer also when both are asynchronous', async () => {
     const answers = ['first', 'second']
     const schema = made(async () => ({ issues: [{ message: answers.shift() ?? 'third' }] }))
     await expect(read(schema, { n: '1' })).resolves.toMatchObject({
@@ -179,7 +179,7 @@ describe('a library', () => {
     })
   })
 
-  it('handles defaults and unknown fields alone', () => {
+  it('A library handles defaults and unknown fields alone', () => {
     const properties = {
       n: { type: 'integer' },
       d: { default: 1 },
@@ -189,7 +189,7 @@ describe('a library', () => {
     expect(read(schema, { n: '1', e: null, z: 0 })).toEqual({ ok: true, value: { n: 1, z: 0 } })
   })
 
-  it('does not validate a valid value again', () => {
+  it('A library does not validate a valid value again', () => {
     const validate = vi.fn<(value: unknown) => StandardSchemaV1.SuccessResult<unknown>>(
       (value) => ({ value }),
     )
@@ -197,7 +197,7 @@ describe('a library', () => {
     expect(validate).toHaveBeenCalledOnce()
   })
 
-  it('does not validate a value again without coercions', () => {
+  it('A library does not validate a value again without coercions', () => {
     const validate = vi.fn<() => StandardSchemaV1.FailureResult>(() => ({
       issues: [{ message: 'no' }],
     }))
@@ -205,7 +205,7 @@ describe('a library', () => {
     expect(validate).toHaveBeenCalledOnce()
   })
 
-  it('that throws or rejects causes a problem', async () => {
+  it('A library that throws or rejects causes a problem', async () => {
     const problem = { ok: false, problems: [{ path: '', message: 'cannot be checked: no' }] }
     const fail = (): never => {
       throw new Error('no')
@@ -219,7 +219,7 @@ describe('a library', () => {
     ).resolves.toEqual(problem)
   })
 
-  it('that rejects without a reason causes a problem', () => {
+  it('A library that rejects without a reason causes a problem', () => {
     expect(
       read(
         made(() => ({ issues: [] })),
@@ -231,7 +231,7 @@ describe('a library', () => {
     })
   })
 
-  it('can give paths as keys or segments, with any kind of key', () => {
+  it('A library can give paths as keys or segments, with any kind of key', () => {
     const path = ['a/b', { key: 0 }, Symbol('s')]
     const schema = made(() => ({ issues: [{ message: 'no', path }] }))
     expect(read(schema, {})).toEqual({
@@ -240,14 +240,14 @@ describe('a library', () => {
     })
   })
 
-  it('with an unusable JSON Schema gets no coerced values', () => {
+  it('A library with an unusable JSON Schema gets no coerced values', () => {
     const properties = { n: { type: 'integer' }, m: { pattern: '(' } }
     const broken = { type: 'object', properties }
     expect(read(made(wantsNumber, broken), { n: '1' })).toMatchObject({ ok: false })
     expect(read(made(wantsNumber, broken), { n: 1 })).toMatchObject({ ok: true })
   })
 
-  it('decides on a value that is cyclic or too deep, without an error', async () => {
+  it('A library decides on a value that is cyclic or too deep, without an error', async () => {
     interface Tree {
       next?: Tree | undefined
     }
@@ -263,7 +263,7 @@ describe('a library', () => {
     })
   })
 
-  it('does not modify the given value', () => {
+  it('A library does not modify the given value', () => {
     const value = Object.freeze({ city: 'Bonn', days: '3' })
     expect(read(inZod, value)).toMatchObject({ ok: true, value: { days: 3 } })
   })
@@ -273,7 +273,7 @@ describe('a schema is rejected at definition', () => {
   const define = (schema: unknown) => () =>
     createInputReader(schema as StandardToolSchema, { toolName: 'x' })
 
-  it('without JSON Schema, with a remedy', () => {
+  it('A schema without JSON Schema is rejected at definition, with a remedy', () => {
     expect(define(v.object({}))).toThrow(
       new TypeError(
         'Cannot define tool "x": input is a schema of "valibot" without JSON Schema: wrap it with toStandardJsonSchema of @valibot/to-json-schema',
@@ -285,7 +285,7 @@ describe('a schema is rejected at definition', () => {
     )
   })
 
-  it('when its library cannot convert it to JSON Schema, with the reason', () => {
+  it('A schema is rejected at definition when its library cannot convert it to JSON Schema, with the reason', () => {
     expect(define(z.object({ at: z.date() }))).toThrow(
       new TypeError(
         'Cannot define tool "x": input cannot be converted to JSON Schema: Date cannot be represented in JSON Schema',
@@ -294,7 +294,7 @@ describe('a schema is rejected at definition', () => {
     expect(define(toStandardJsonSchema(v.object({ at: v.date() })))).toThrow(/"date" schema cannot/)
   })
 
-  it('when it does not describe an object', () => {
+  it('A schema is rejected at definition when it does not describe an object', () => {
     expect(define(z.string())).toThrow(/input must be a schema of an object such as Type\.Object/)
     expect(() => createOutputReader(z.string(), { toolName: 'x' })).not.toThrow()
     expect(
@@ -304,7 +304,7 @@ describe('a schema is rejected at definition', () => {
 })
 
 describe('isStandardSchema', () => {
-  it('distinguishes a Standard Schema from a JSON Schema', () => {
+  it('isStandardSchema distinguishes a Standard Schema from a JSON Schema', () => {
     expect([inZod, inValibot, inArkType].map(isStandardSchema)).toEqual([true, true, true])
     expect([{ type: 'object' }, null, undefined, 5, () => 1].some(isStandardSchema)).toBe(false)
   })

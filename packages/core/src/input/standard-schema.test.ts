@@ -14,24 +14,24 @@ const Forecast = Type.Object({
 describe('toStandardSchema', () => {
   const { '~standard': standard } = toStandardSchema(Forecast)
 
-  it('returns its version and vendor', () => {
+  it('toStandardSchema returns its version and vendor', () => {
     expect(standard).toMatchObject({ version: 1, vendor: 'tutti' })
   })
 
-  it('validates with the rules of tool input', () => {
+  it('toStandardSchema validates with the rules of tool input', () => {
     expect(standard.validate({ city: 'Bonn', days: '3', z: 0 })).toEqual({
       value: { city: 'Bonn', days: 3 },
     })
     expect(standard.validate({ city: 'Bonn' })).toEqual({ value: { city: 'Bonn', days: 1 } })
   })
 
-  it('does not coerce when coercion is off', () => {
+  it('toStandardSchema does not coerce when coercion is off', () => {
     const { validate } = toStandardSchema(Forecast, { coerce: false })['~standard']
     expect(validate({ city: 'Bonn', z: 0 })).toEqual({ value: { city: 'Bonn', days: 1 } })
     expect(validate({ city: 'Bonn', days: '3' })).toHaveProperty('issues')
   })
 
-  it('returns each problem as an issue, with the keys of its path', () => {
+  it('toStandardSchema returns each problem as an issue, with the keys of its path', () => {
     expect(standard.validate({ days: 8, 'a/b': [{ n: 1 }, { n: 'x' }] })).toEqual({
       issues: [
         { message: 'is required', path: ['city'] },
@@ -42,7 +42,7 @@ describe('toStandardSchema', () => {
     expect(standard.validate(5)).toEqual({ issues: [{ message: 'must be an object, got 5' }] })
   })
 
-  it('returns the original JSON Schema', () => {
+  it('toStandardSchema returns the original JSON Schema', () => {
     for (const target of ['draft-2020-12', 'draft-07', 'openapi-3.0']) {
       expect(standard.jsonSchema.input({ target })).toBe(Forecast)
       expect(standard.jsonSchema.output({ target })).toBe(Forecast)
@@ -50,14 +50,14 @@ describe('toStandardSchema', () => {
     expect(() => standard.jsonSchema.input({ target: 'draft-04' })).toThrow(TypeError)
   })
 
-  it('accepts schemas of any type and rejects unusable ones', () => {
+  it('toStandardSchema accepts schemas of any type and rejects unusable ones', () => {
     expect(toStandardSchema(Type.Integer())['~standard'].validate('5')).toEqual({ value: 5 })
     expect(() => toStandardSchema({ pattern: '(' })).toThrow(
       /^Cannot create Standard Schema: \/pattern must be a regular expression, got "\("/,
     )
   })
 
-  it('returns a schema for tools', () => {
+  it('toStandardSchema returns a schema for tools', () => {
     const reader = createInputReader(toStandardSchema(Forecast), { toolName: 'x' })
     expect(reader.jsonSchema).toBe(Forecast)
     expect(reader.read({ city: 'Bonn', days: '3' })).toEqual({
@@ -66,7 +66,7 @@ describe('toStandardSchema', () => {
     })
   })
 
-  it('works with a library that does not know Tutti', () => {
+  it('toStandardSchema works with a library that does not know Tutti', () => {
     const Request = type({ id: 'number', forecast: toStandardSchema(Forecast) })
     const read = Request({ id: 1, forecast: { city: 'Bonn', days: '3', z: 0 } })
     if (read instanceof type.errors) throw new Error(read.summary)

@@ -17,13 +17,16 @@ describe('toUnicodePattern', () => {
     ['a{2,3}', 'a{2,3}'],
     ['{a}', '\\{a\\}'],
     ['a]', 'a\\]'],
-  ])('rewrites %s to %s', (pattern, rewritten) => {
+  ])('toUnicodePattern rewrites %s to %s', (pattern, rewritten) => {
     expect(toUnicodePattern(pattern)).toBe(rewritten)
   })
 
-  it.each(['[', '(?i)x', '^a\\Z', '\\A', '(', '\\h+', '*'])('refuses %s', (pattern) => {
-    expect(toUnicodePattern(pattern)).toBeUndefined()
-  })
+  it.each(['[', '(?i)x', '^a\\Z', '\\A', '(', '\\h+', '*'])(
+    'toUnicodePattern refuses %s',
+    (pattern) => {
+      expect(toUnicodePattern(pattern)).toBeUndefined()
+    },
+  )
 })
 
 describe('a tool of the author', () => {
@@ -39,7 +42,7 @@ describe('a tool of the author', () => {
     ['^a\\_b$', 'a_b', 'ab'],
     ['^[\\w-\\.]+$', 'a-b', 'a b'],
   ])(
-    'reads the JavaScript expression %s and shows it unchanged',
+    'A tool of the author reads the JavaScript expression %s and shows it unchanged',
     async (pattern, valid, invalid) => {
       const tool = define({ type: 'string', pattern })
       expect(tool.inputSchema).toMatchObject({ properties: { x: { pattern } } })
@@ -54,7 +57,7 @@ describe('a tool of the author', () => {
     [{ type: 'string', pattern: '^a\\Z' }, 'pattern must be a regular expression'],
     [{ type: 'integer', default: null }, 'default must match its schema'],
     [{ enum: ['a'], default: 'b' }, 'default must match its schema'],
-  ])('refuses %j, which its author can correct', (schema, message) => {
+  ])('A tool of the author refuses %j, which its author can correct', (schema, message) => {
     expect(() => define(schema)).toThrow(message)
   })
 })

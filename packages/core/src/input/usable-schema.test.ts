@@ -48,14 +48,14 @@ describe('an unusable schema', () => {
     ['a tuple', { items: [{}, 7] }, '/items/1 must be a schema, got 7'],
     ['a condition', { if: 1 }, '/if must be a schema, got 1'],
     ['a reference', { $ref: 7 }, '/$ref must be a string, got 7'],
-  ])('is rejected at definition with an invalid %s', (_, part, message) => {
+  ])('An unusable schema is rejected at definition with an invalid %s', (_, part, message) => {
     expect(messageOf(withField(part))).toContain(
       `Cannot define tool "x": input /properties/a${message}`,
     )
   })
 
   it.each(['#/$defs/B', '#/nope', 'B', '#b', 'https://example.com/b.json', '#/%'])(
-    'is rejected for a reference to %s without a target',
+    'An unusable schema is rejected for a reference to %s without a target',
     (reference) => {
       const schema = { ...withField({ $ref: reference }), $defs: { A: {} } }
       expect(messageOf(schema)).toBe(
@@ -71,14 +71,14 @@ describe('an unusable schema', () => {
     ['what it is not', { not: { $ref: '#/$defs/A' } }],
     ['a condition on itself', JSON.parse('{"if":{},"then":{"$ref":"#/$defs/A"}}')],
     ['another that refers back', { $ref: '#/$defs/B' }],
-  ])('is rejected for a reference to %s', (_, A) => {
+  ])('An unusable schema is rejected for a reference to %s', (_, A) => {
     const schema = { ...withField({ $ref: '#/$defs/A' }), $defs: { A, B: { $ref: '#/$defs/A' } } }
     expect(messageOf(schema)).toMatch(
       /\/\$defs\/A\S*\/\$ref must not lead back to itself, got "#\/\$defs\//,
     )
   })
 
-  it('is rejected for all its faults at once, at any place', () => {
+  it('An unusable schema is rejected for all its faults at once, at any place', () => {
     const schema = {
       type: 'object',
       properties: { a: { items: { pattern: '(' } }, b: { allOf: [{ $ref: '#/no' }] } },
@@ -102,14 +102,14 @@ describe('an unusable schema', () => {
     'then',
     'unevaluatedItems',
     'unevaluatedProperties',
-  ])('has its faults named in %s', (keyword) => {
+  ])('An unusable schema has its faults named in %s', (keyword) => {
     expect(messageOf(withField({ [keyword]: { pattern: '(' } }))).toContain(
       `/properties/a/${keyword}/pattern must`,
     )
   })
 
   it.each(['allOf', 'anyOf', 'items', 'oneOf', 'prefixItems'])(
-    'has its faults named in a list of %s',
+    'An unusable schema has its faults named in a list of %s',
     (keyword) => {
       expect(messageOf(withField({ [keyword]: [{}, { pattern: '(' }] }))).toContain(
         `/properties/a/${keyword}/1/pattern must`,
@@ -124,18 +124,18 @@ describe('an unusable schema', () => {
     'dependentSchemas',
     'patternProperties',
     'properties',
-  ])('has its faults named in %s, by name', (keyword) => {
+  ])('An unusable schema has its faults named in %s, by name', (keyword) => {
     expect(messageOf(withField({ [keyword]: { b: { pattern: '(' } } }))).toContain(
       `/properties/a/${keyword}/b/pattern must`,
     )
   })
 
-  it('has its faults named where only a reference leads', () => {
+  it('An unusable schema has its faults named where only a reference leads', () => {
     const schema = { ...withField({ $ref: '#/shared/A' }), shared: { A: { pattern: '(' } } }
     expect(messageOf(schema)).toContain('input /properties/a/$ref/pattern must be')
   })
 
-  it('is rejected when it contains itself', () => {
+  it('An unusable schema is rejected when it contains itself', () => {
     const schema: Record<string, unknown> = { type: 'object' }
     schema['properties'] = { a: schema }
     const message = '/properties/a must not contain itself'
@@ -152,7 +152,7 @@ describe('an unusable schema', () => {
     )
   })
 
-  it('can have the same part in several places', () => {
+  it('An unusable schema can have the same part in several places', () => {
     const part = withField({ type: 'string' })
     expect(messageOf({ type: 'object', properties: { a: part, b: withField(part) } })).toBe(
       'no error',
@@ -160,13 +160,13 @@ describe('an unusable schema', () => {
   })
 
   it.each([undefined, null, 'object', 5, []])(
-    'is rejected when it is not a schema: %j',
+    'An unusable schema is rejected when it is not a schema: %j',
     (schema) => {
       expect(messageOf(schema)).toMatch(/^Cannot define tool "x": input must be a schema, got /)
     },
   )
 
-  it('is rejected for an output too, whose schema can have any type', () => {
+  it('An unusable schema is rejected for an output too, whose schema can have any type', () => {
     const options = { toolName: 'x' }
     expect(() => createOutputReader({ pattern: '(' }, options)).toThrow(
       'Cannot define tool "x": output /pattern must be a regular expression',
@@ -189,7 +189,7 @@ describe('a usable schema', () => {
     ['a reference to what is round it', withField({ type: 'array', items: { $ref: '#' } })],
     ['dependencies of names', withField({ dependencies: { b: ['c'], d: { required: ['e'] } } })],
     ['a regular expression', withField({ pattern: /^a$/ })],
-  ])('can have %s', (_, schema) => {
+  ])('A usable schema can have %s', (_, schema) => {
     expect(messageOf(schema)).toBe('no error')
   })
 })
@@ -205,7 +205,7 @@ describe('the input of a tool', () => {
     ['a reference', { $defs: { A: object }, $ref: '#/$defs/A' }],
     ['a union of references', { $defs: { A: object }, anyOf: [{ $ref: '#/$defs/A' }, object] }],
     ['a cyclic type', Type.Cyclic({ A: Type.Object({ a: Type.Optional(Type.Ref('A')) }) }, 'A')],
-  ])('can be %s', (_, schema) => {
+  ])('The input of a tool can be %s', (_, schema) => {
     expect(messageOf(schema)).toBe('no error')
   })
 
@@ -218,7 +218,7 @@ describe('the input of a tool', () => {
     ['a list', Type.Array(Type.Object({}))],
     ['fields without the type', { properties: { a: {} } }],
     ['a boolean', true],
-  ])('cannot be %s', (_, schema) => {
+  ])('The input of a tool cannot be %s', (_, schema) => {
     expect(messageOf(schema)).toMatch(
       /^Cannot define tool "x": input must be a schema of an object such as Type\.Object\(\{…\}\), got /,
     )
@@ -226,7 +226,7 @@ describe('the input of a tool', () => {
 })
 
 describe('findObjectFaults', () => {
-  it('terminates for a library whose unions refer to themselves', () => {
+  it('findObjectFaults terminates for a library whose unions refer to themselves', () => {
     const schema = { $ref: '#/$defs/A', $defs: { A: { anyOf: [{ $ref: '#/$defs/A' }] } } }
     expect(findObjectFaults(createSchemaDocument(schema))).toHaveLength(1)
   })
@@ -244,20 +244,20 @@ describe('a default', () => {
       '{"c":1}',
     ],
     ['is of no member', { anyOf: [{ type: 'string' }, { type: 'null' }], default: 1 }, '1'],
-  ])('that %s is rejected at definition', (_, part, shown) => {
+  ])('A default that %s is rejected at definition', (_, part, shown) => {
     expect(messageOf(withField(part))).toBe(
       `Cannot define tool "x": input /properties/a/default must match its schema, got ${shown}`,
     )
   })
 
-  it('that is not a JSON value is rejected', () => {
+  it('A default that is not a JSON value is rejected', () => {
     const part = Type.Unknown({ default: { run: () => 1 } })
     expect(messageOf(withField(part))).toMatch(
       /\/default must be a JSON value that matches its schema/,
     )
   })
 
-  it('is accepted when it matches its reference, or once its nested defaults are filled in', () => {
+  it('A default is accepted when it matches its reference, or once its nested defaults are filled in', () => {
     const schema = {
       ...withField({ $ref: '#/$defs/A', default: 3 }),
       $defs: { A: { type: 'integer' } },
@@ -269,7 +269,7 @@ describe('a default', () => {
 })
 
 describe('compileOrThrow', () => {
-  it('names the schema that cannot be compiled, and the reason', () => {
+  it('compileOrThrow names the schema that cannot be compiled, and the reason', () => {
     const fail = (): never => {
       throw new Error('no room')
     }
@@ -280,14 +280,14 @@ describe('compileOrThrow', () => {
 })
 
 describe('openUsableSchema', () => {
-  it('does not modify the schema', () => {
+  it('openUsableSchema does not modify the schema', () => {
     const schema = Object.freeze(withField(Object.freeze({ type: 'integer', default: 1 })))
     expect(openUsableSchema(schema, { action: '', ofObject: true }).root).toBe(schema)
   })
 })
 
 describe('a boolean schema', () => {
-  it.each([true, false])('is refused for an output: %s', (schema) => {
+  it.each([true, false])('A boolean schema is refused for an output: %s', (schema) => {
     // JavaScript callers can pass any value.
     const create = (): unknown => createOutputReader(schema as never, { toolName: 'x' })
     expect(create).toThrow(

@@ -12,31 +12,31 @@ const calculator = named('calculator')
 const catalog = toolCatalog([search, calculator])
 
 describe('toolCatalog', () => {
-  it('finds a tool only by its exact name', () => {
+  it('toolCatalog finds a tool only by its exact name', () => {
     expect(catalog.find('search')).toBe(search)
     expect(catalog.find('Search')).toBeUndefined()
     expect(catalog.find('toString')).toBeUndefined()
     expect(catalog.tools).toEqual([search, calculator])
   })
 
-  it('resolves a known name', () => {
+  it('toolCatalog resolves a known name', () => {
     expect(catalog.resolve('calculator')).toBe(calculator)
   })
 
-  it('throws INVALID_TOOL with the known names for an unknown name', () => {
+  it('toolCatalog throws INVALID_TOOL with the known names for an unknown name', () => {
     const resolve = (): unknown => catalog.resolve('serach')
     expect(resolve).toThrow("Unknown tool 'serach'. Available: [search, calculator]")
     expect(resolve).toThrow(TuttiError)
     expect(resolve).toThrow(expect.objectContaining({ code: 'INVALID_TOOL', retryable: false }))
   })
 
-  it('rejects two tools with the same name', () => {
+  it('toolCatalog rejects two tools with the same name', () => {
     expect(() => toolCatalog([search, calculator, named('search')])).toThrow(
       new TypeError('Cannot create tool catalog: two tools are named "search"'),
     )
   })
 
-  it('does not change with the list that it was created from', () => {
+  it('toolCatalog does not change with the list that it was created from', () => {
     const tools = [search]
     const made = toolCatalog(tools)
     tools.push(calculator)

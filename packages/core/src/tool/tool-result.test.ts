@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { isToolResult, toModelText, ToolResult } from './tool-result.ts'
 
 describe('ToolResult', () => {
-  it('of a success has its text, and a structured value only when given', () => {
+  it('A successful ToolResult has its text, and a structured value only when given', () => {
     expect({ ...ToolResult.success('42') }).toStrictEqual({ success: true, output: '42' })
     expect({ ...ToolResult.success('42', { answer: 42 }) }).toStrictEqual({
       success: true,
@@ -17,7 +17,7 @@ describe('ToolResult', () => {
     })
   })
 
-  it('of a failure has a reason and no output', () => {
+  it('A failed ToolResult has a reason and no output', () => {
     expect({ ...ToolResult.failure('No such city') }).toStrictEqual({
       success: false,
       output: '',
@@ -27,12 +27,12 @@ describe('ToolResult', () => {
 })
 
 describe('toModelText', () => {
-  it('returns the output of a success, also an empty one', () => {
+  it('toModelText returns the output of a success, also an empty one', () => {
     expect(toModelText(ToolResult.success('sunny', { sky: 'blue' }))).toBe('sunny')
     expect(toModelText(ToolResult.success(''))).toBe('')
   })
 
-  it('returns the reason of a failure after "Error: "', () => {
+  it('toModelText returns the reason of a failure after "Error: "', () => {
     expect(toModelText(ToolResult.failure('No such city'))).toBe('Error: No such city')
     expect(toModelText({ success: false, output: 'ignored' })).toBe(
       'Error: Tool execution failed with no message',
@@ -41,7 +41,7 @@ describe('toModelText', () => {
 })
 
 describe('isToolResult', () => {
-  it('recognizes a result by its flag and its text', () => {
+  it('isToolResult recognizes a result by its flag and its text', () => {
     expect(isToolResult(ToolResult.success('x'))).toBe(true)
     expect(isToolResult(ToolResult.failure('x'))).toBe(true)
   })
@@ -54,7 +54,7 @@ describe('isToolResult', () => {
     [{ output: 'x' }],
     [{ success: 'yes', output: 'x' }],
     [{ success: true, output: 1 }],
-  ])('treats %j as plain output', (value) => {
+  ])('isToolResult treats %j as plain output', (value) => {
     expect(isToolResult(value)).toBe(false)
   })
 })
