@@ -4,7 +4,7 @@ import { langchainModel, type LangchainModelOptions, type LangchainSource } from
 import { resolveOptions } from './options.ts'
 
 describe('provider and name', () => {
-  test('are split at the first colon', () => {
+  test('Provider and name are split at the first colon', () => {
     expect(langchainModel('bedrock:anthropic.claude-v2:1')).toMatchObject({
       provider: 'bedrock',
       name: 'anthropic.claude-v2:1',
@@ -13,14 +13,14 @@ describe('provider and name', () => {
 })
 
 describe('defaults', () => {
-  test('[LC-M2] are ten minutes and no retries by the client', () => {
+  test('[LC-M2] Default settings are ten minutes and no retries by the client', () => {
     expect(resolveOptions('openai:gpt-4o', {})).toMatchObject({
       timeoutMs: 600_000,
       source: { kind: 'named', fields: { model: 'gpt-4o', maxRetries: 0 } },
     })
   })
 
-  test('[LC-M6] enable structured output for known models, unless the option says otherwise', () => {
+  test('[LC-M6] Default settings enable structured output for known models, unless the option says otherwise', () => {
     const make = (): never => {
       throw new Error('not called')
     }
@@ -33,12 +33,12 @@ describe('defaults', () => {
     expect(langchainModel(make, { ...named, structuredOutput: true }).structuredOutput).toBe(true)
   })
 
-  test('omit options that are not set', () => {
+  test('Default settings omit options that are not set', () => {
     const { source } = resolveOptions('anthropic:claude-sonnet-4-5', {})
     expect(source).toEqual({ kind: 'named', fields: { model: 'claude-sonnet-4-5', maxRetries: 0 } })
   })
 
-  test('are overridden by modelOptions', () => {
+  test('Default settings are overridden by modelOptions', () => {
     const { source } = resolveOptions('openai:gpt-4o', {
       temperature: 0,
       modelOptions: { temperature: 1, streamUsage: false },
@@ -47,7 +47,7 @@ describe('defaults', () => {
   })
 })
 
-test('merges baseUrl with other client settings of OpenAI', () => {
+test('Model options merge baseUrl with other client settings of OpenAI', () => {
   const { source } = resolveOptions('openai:gpt-4o', {
     baseUrl: 'http://localhost/v1',
     modelOptions: { configuration: { defaultHeaders: { 'x-team': 'a' } } },
@@ -90,13 +90,13 @@ const REJECTED: readonly (readonly [LangchainSource, LangchainModelOptions, stri
   ],
 ]
 
-test.each(REJECTED)('rejects %s with options %o: %s', (source, options, problem) => {
+test.each(REJECTED)('Model options reject %s with options %o: %s', (source, options, problem) => {
   const make = (): unknown => langchainModel(source, options)
   expect(make).toThrow(TypeError)
   expect(make).toThrow(problem)
 })
 
-test('names all problems at once', () => {
+test('Model options name all problems at once', () => {
   const options = { maxTokens: 0, timeoutMs: -1 }
   expect(() => langchainModel('openai:gpt-4o', options)).toThrow(/maxTokens .*; timeoutMs /)
   expect(() => langchainModel('gpt-4o')).toThrow(/^[^;]*"gpt-4o"[^;]*$/)

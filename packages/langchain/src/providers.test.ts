@@ -34,6 +34,6 @@ const KNOWN: readonly (readonly [provider: string, name: string, known: boolean]
   ['toString', 'gpt-4o', false],
 ]
 
-test.each(KNOWN)('[LC-M6] for %s:%s, hasStructuredMode returns %s', (provider, name, known) => {
+test.each(KNOWN)('[LC-M6] hasStructuredMode for %s:%s returns %s', (provider, name, known) => {
   expect(hasStructuredMode({ provider, name })).toBe(known)
 })

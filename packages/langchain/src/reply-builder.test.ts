@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { createReplyBuilder } from './reply-builder.ts'
 
 describe('text of a reply', () => {
-  test('contains strings and text blocks only', () => {
+  test('Text of a reply contains strings and text blocks only', () => {
     const builder = createReplyBuilder('own')
     const texts = [
       'one ',
@@ -28,7 +28,7 @@ describe('text of a reply', () => {
 })
 
 describe('tool calls', () => {
-  test('are read from a complete message, malformed ones with their raw text', () => {
+  test('Tool calls are read from a complete message, malformed ones with their raw text', () => {
     const builder = createReplyBuilder('own')
     builder.add(
       new AIMessage({
@@ -43,7 +43,7 @@ describe('tool calls', () => {
     ])
   })
 
-  test('without an id get a unique id that providers accept', () => {
+  test('Tool calls without an id get a unique id that providers accept', () => {
     const builder = createReplyBuilder('own')
     const call = { name: 'f', args: {} }
     builder.add(new AIMessage({ content: '', tool_calls: [call, call] }))
@@ -68,17 +68,17 @@ describe('usage', () => {
       },
     )
 
-  test('is absent when the provider does not report it', () => {
+  test('The usage of a reply is absent when the provider does not report it', () => {
     expect(createReplyBuilder('own').build()).not.toHaveProperty('usage')
   })
 
-  test('adds up over chunks', () => {
+  test('The usage of a reply adds up over chunks', () => {
     const builder = createReplyBuilder('own')
     for (const message of [piece(10, 1), piece(0, 2)]) builder.add(message)
     expect(builder.build().usage).toEqual({ inputTokens: 10, outputTokens: 3 })
   })
 
-  test('includes cached input tokens only if there are any', () => {
+  test('The usage of a reply includes cached input tokens only if there are any', () => {
     const cached = (provider: string, reads: readonly (number | undefined)[]): object => {
       const builder = createReplyBuilder('own')
       for (const cache_read of reads) {
@@ -97,7 +97,7 @@ describe('usage', () => {
     expect(cached('other', [0, undefined])).not.toHaveProperty('cachedInputTokens')
   })
 
-  test('for Anthropic is the last count, which includes the first one', () => {
+  test('The usage of a reply of Anthropic is the last count, which includes the first one', () => {
     const builder = createReplyBuilder('own')
     for (const message of [piece(10, 1, 'anthropic'), piece(0, 15, 'none')]) builder.add(message)
     expect(builder.build().usage).toEqual({ inputTokens: 10, outputTokens: 15 })

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 
 import { toMessages } from './to-messages.ts'
 
-it('shows a model its own call with all digits of its integers', () => {
+it('toMessages shows a model its own call with all digits of its integers', () => {
   const [message] = toMessages(
     [
       {

@@ -4,7 +4,7 @@ import { joinFragments } from './tool-call-fragments.ts'
 
 const createId = (): string => 'made'
 
-test('assigns interleaved fragments to their calls by index', () => {
+test('The joiner of tool call fragments assigns interleaved fragments to their calls by index', () => {
   const calls = joinFragments(
     [
       { index: 0, id: 'a', name: 'f', args: '' },
@@ -21,7 +21,7 @@ test('assigns interleaved fragments to their calls by index', () => {
   ])
 })
 
-test('treats two ids at one index as two calls, and adds fragments without an id to the later one', () => {
+test('The joiner of tool call fragments treats two ids at one index as two calls, and adds fragments without an id to the later one', () => {
   const calls = joinFragments(
     [
       { index: 0, id: 'a', name: 'f', args: '{}' },
@@ -33,7 +33,7 @@ test('treats two ids at one index as two calls, and adds fragments without an id
   expect(calls.map((call) => call.arguments)).toEqual(['{}', '{"y":1}'])
 })
 
-test('does not concatenate repeated ids and names', () => {
+test('The joiner of tool call fragments does not concatenate repeated ids and names', () => {
   const calls = joinFragments(
     [
       { index: 0, id: 'a', name: 'f', args: '{"x"' },
@@ -45,7 +45,7 @@ test('does not concatenate repeated ids and names', () => {
 })
 
 describe('fragments without an index', () => {
-  test('extend the last call when they have neither id nor name', () => {
+  test('Fragments without an index extend the last call when they have neither id nor name', () => {
     const calls = joinFragments(
       [{ id: 'a', name: 'f', args: '{' }, { args: '}' }, { id: 'b', name: 'f' }, { args: '[]' }],
       createId,
@@ -53,7 +53,7 @@ describe('fragments without an index', () => {
     expect(calls.map((call) => call.arguments)).toEqual(['{}', '[]'])
   })
 
-  test('start a new call with a created id when they have a name but no id', () => {
+  test('Fragments without an index start a new call with a created id when they have a name but no id', () => {
     const calls = joinFragments(
       [
         { name: 'f', args: '{}' },
@@ -65,7 +65,7 @@ describe('fragments without an index', () => {
   })
 })
 
-test('returns missing arguments as an empty object and malformed JSON unchanged', () => {
+test('The joiner of tool call fragments returns missing arguments as an empty object and malformed JSON unchanged', () => {
   const calls = joinFragments(
     [
       { index: 0, id: 'a', name: 'f' },

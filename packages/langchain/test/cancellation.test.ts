@@ -26,7 +26,7 @@ async function readUntilThrow(
 const never = new Promise<never>(() => undefined)
 
 describe.each(PROVIDERS)('$name', (provider) => {
-  test('throws the reason and closes the request on abort during the stream', async () => {
+  test('A call throws the reason and closes the request on abort during the stream', async () => {
     await using stub = await provider.stub([{ text: 'one two three', ending: 'hang' }])
     const controller = new AbortController()
     const reason = new Error('enough')
@@ -37,7 +37,7 @@ describe.each(PROVIDERS)('$name', (provider) => {
     expect(await (await stub.request(0)).ended).toBe('client_closed')
   })
 
-  test('closes the request on abort before the first text', async () => {
+  test('A call closes the request on abort before the first text', async () => {
     await using stub = await provider.stub([{ text: '', ending: 'hang' }])
     const controller = new AbortController()
     const thrown = readUntilThrow(modelAt(provider, stub), controller.signal)
@@ -47,14 +47,14 @@ describe.each(PROVIDERS)('$name', (provider) => {
     expect(await request.ended).toBe('client_closed')
   })
 
-  test('sends nothing when the signal is already aborted', async () => {
+  test('A call sends nothing when the signal is already aborted', async () => {
     await using stub = await provider.stub(['never'])
     const thrown = await readUntilThrow(modelAt(provider, stub), AbortSignal.abort())
     expect(thrown).toMatchObject({ name: 'AbortError' })
     expect(stub.requests).toHaveLength(0)
   })
 
-  test('closes the request when the reader stops', async () => {
+  test('A call closes the request when the reader stops', async () => {
     await using stub = await provider.stub([{ text: 'one two three', ending: 'hang' }])
     const { signal } = new AbortController()
     for await (const chunk of modelAt(provider, stub).stream(REQUEST, { signal })) {
@@ -63,7 +63,7 @@ describe.each(PROVIDERS)('$name', (provider) => {
     expect(await (await stub.request(0)).ended).toBe('client_closed')
   })
 
-  test('ends a hanging call at the timeout with a retryable failure', async () => {
+  test('A call ends a hanging call at the timeout with a retryable failure', async () => {
     await using stub = await provider.stub([{ text: 'one two three', ending: 'hang' }, 'again'])
     const clock = fakeClock()
     const model = modelAt(provider, stub, { timeoutMs: 30_000, clock })
@@ -81,7 +81,7 @@ describe.each(PROVIDERS)('$name', (provider) => {
     expect(clock.pending).toBe(0)
   })
 
-  test('leaves no timer after a call', async () => {
+  test('A call leaves no timer after a call', async () => {
     await using stub = await provider.stub(['done'])
     const clock = fakeClock()
     const { signal } = new AbortController()
@@ -92,7 +92,7 @@ describe.each(PROVIDERS)('$name', (provider) => {
 })
 
 describe('a model that ignores its signal', () => {
-  test('does not keep the call from stopping', async () => {
+  test('A model that ignores its signal does not keep the call from stopping', async () => {
     const controller = new AbortController()
     const model = langchainModel(() => never, { provider: 'own', name: 'stuck' })
     const thrown = readUntilThrow(model, controller.signal)

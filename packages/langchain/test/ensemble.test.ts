@@ -34,7 +34,7 @@ const SCRIPT: readonly StubReply[] = [
 ]
 
 describe.each(PROVIDERS)('$name', (provider) => {
-  test('streams tokens, corrects a tool call and counts usage', async () => {
+  test('An ensemble streams tokens, corrects a tool call and counts usage', async () => {
     toolInputs.length = 0
     await using stub = await provider.stub(SCRIPT)
     const look = task({

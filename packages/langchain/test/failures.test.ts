@@ -39,16 +39,19 @@ async function deadUrl(): Promise<string> {
 }
 
 describe.each(PROVIDERS)('$name', (provider) => {
-  test.each(STATUSES)('for status %i, sets retryable to %s', async (status, retryable) => {
-    await using stub = await provider.stub([{ status, message: 'The message of the provider' }])
-    const error = await catchFailure(modelAt(provider, stub))
-    expect(TuttiError.isInstance(error)).toBe(true)
-    expect(error).toMatchObject({ code: 'MODEL_FAILED', retryable, details: { status } })
-    expect(errorMessage(error)).toMatch(`Cannot call ${provider.model}: ${status} The message of`)
-    expect(stub.requests).toHaveLength(1)
-  })
+  test.each(STATUSES)(
+    'A failed call with status %i has retryable %s',
+    async (status, retryable) => {
+      await using stub = await provider.stub([{ status, message: 'The message of the provider' }])
+      const error = await catchFailure(modelAt(provider, stub))
+      expect(TuttiError.isInstance(error)).toBe(true)
+      expect(error).toMatchObject({ code: 'MODEL_FAILED', retryable, details: { status } })
+      expect(errorMessage(error)).toMatch(`Cannot call ${provider.model}: ${status} The message of`)
+      expect(stub.requests).toHaveLength(1)
+    },
+  )
 
-  test('names the environment variable for a 401 and shows no key', async () => {
+  test('A failed call names the environment variable for a 401 and shows no key', async () => {
     const message = `Incorrect API key provided: ${KEY} (also seen: sk-proj-abcdef123456)`
     await using stub = await provider.stub([{ status: 401, message }])
     const error = await catchFailure(modelAt(provider, stub))
@@ -63,14 +66,14 @@ describe.each(PROVIDERS)('$name', (provider) => {
     expect(shown).not.toContain('abcdef123456')
   })
 
-  test('does not show a key from the environment', async () => {
+  test('A failed call does not show a key from the environment', async () => {
     await using stub = await provider.stub([{ status: 401, message: 'Bad key: from-environment' }])
     vi.stubEnv(provider.keyVariable, 'from-environment')
     const model = langchainModel(provider.model, { baseUrl: stub.baseUrl })
     expect(errorMessage(await catchFailure(model))).not.toContain('from-environment')
   })
 
-  test('reports a missing key before sending a request', async () => {
+  test('A failed call reports a missing key before sending a request', async () => {
     await using stub = await provider.stub([])
     vi.stubEnv(provider.keyVariable, undefined)
     const model = langchainModel(provider.model, { baseUrl: stub.baseUrl })
@@ -82,14 +85,14 @@ describe.each(PROVIDERS)('$name', (provider) => {
     expect(stub.requests).toHaveLength(0)
   })
 
-  test('reads the base URL from the environment', async () => {
+  test('A call reads the base URL from the environment', async () => {
     await using stub = await provider.stub(['from the environment'])
     vi.stubEnv(provider.baseUrlVariable, stub.baseUrl)
     const { reply } = await ask(langchainModel(provider.model, { apiKey: KEY }))
     expect(reply.text).toBe('from the environment')
   })
 
-  test('reports an unreachable service as retryable, with the reason', async () => {
+  test('A failed call reports an unreachable service as retryable, with the reason', async () => {
     const baseUrl = await deadUrl()
     const model = langchainModel(provider.model, { apiKey: KEY, baseUrl })
     const error = await catchFailure(model)
@@ -98,7 +101,7 @@ describe.each(PROVIDERS)('$name', (provider) => {
   })
 
   test.each(['drop', 'truncate', 'error'] as const)(
-    'passes the text on and then fails as retryable when an answer ends with %s',
+    'A call passes the text on and then fails as retryable when an answer ends with %s',
     async (ending) => {
       await using stub = await provider.stub([{ text: 'one two three', ending }])
       const texts: string[] = []
@@ -118,14 +121,14 @@ describe.each(PROVIDERS)('$name', (provider) => {
     },
   )
 
-  test('truncates a long error page', async () => {
+  test('A failed call truncates a long error page', async () => {
     await using stub = await provider.stub([{ status: 502, body: `<html>${'x'.repeat(9_000)}` }])
     expect(errorMessage(await catchFailure(modelAt(provider, stub))).length).toBeLessThan(1_200)
   })
 })
 
 describe('configuration', () => {
-  test('is not retryable when the quota is used up', async () => {
+  test('A used-up quota is not a retryable failure', async () => {
     const [openai] = PROVIDERS
     if (openai === undefined) throw new Error('no provider')
     const spent = { status: 429, type: 'insufficient_quota', code: 'insufficient_quota' }
@@ -135,7 +138,7 @@ describe('configuration', () => {
     expect(stub.requests).toHaveLength(1)
   })
 
-  test('names a provider package that is not installed', async () => {
+  test('A failed call names a provider package that is not installed', async () => {
     const error = await catchFailure(langchainModel('mistralai:large', { apiKey: KEY }))
     expect(error).toMatchObject({ code: 'MODEL_FAILED', retryable: false })
     expect(errorMessage(error)).toBe(
@@ -143,7 +146,7 @@ describe('configuration', () => {
     )
   })
 
-  test('rejects an unknown provider when the model is created', () => {
+  test('The model factory rejects an unknown provider when the model is created', () => {
     expect(() => langchainModel('unknown:model')).toThrow(
       /^Cannot create model "unknown:model": LangChain has no provider "unknown" \(known: .*openai/,
     )
@@ -154,7 +157,7 @@ describe('configuration', () => {
     expect(() => langchainModel('Claude:opus')).toThrow('did you mean "anthropic"?')
   })
 
-  test('fails with TOOL_CONFIGURATION when a model of the caller does not support tools', async () => {
+  test('A call fails with TOOL_CONFIGURATION when a model of the caller does not support tools', async () => {
     const model = new ChatOpenAI({ model: 'gpt-4o-mini', apiKey: KEY })
     Object.defineProperty(model, 'bindTools', { value: undefined })
     const tools = [{ name: 'look_up', description: 'Looks up', inputSchema: { type: 'object' } }]

@@ -105,13 +105,13 @@ function modelAt({ model, suffix = '' }: Wire, { baseUrl }: ProviderStub): ChatM
 }
 
 describe.each(WIRES)('$name', (wire) => {
-  test('reports stop for a complete answer', async () => {
+  test('A provider reports stop for a complete answer', async () => {
     await using stub = await wire.stub(['All together now'])
     const { reply } = await ask(modelAt(wire, stub))
     expect(reply).toMatchObject({ text: 'All together now', finishReason: 'stop' })
   })
 
-  test('reports tool_calls for an answer with tool calls', async () => {
+  test('A provider reports tool_calls for an answer with tool calls', async () => {
     await using stub = await wire.stub([
       { toolCalls: [{ name: 'search', arguments: { query: 'jazz' } }] },
     ])
@@ -119,7 +119,7 @@ describe.each(WIRES)('$name', (wire) => {
     expect(reply).toMatchObject({ finishReason: 'tool_calls', toolCalls: [{ name: 'search' }] })
   })
 
-  test('reports length for a truncated answer, with its text and the reason of the provider', async () => {
+  test('A provider reports length for a truncated answer, with its text and the reason of the provider', async () => {
     await using stub = await wire.stub([{ text: 'All together', finishReason: 'length' }])
     const { reply } = await ask(modelAt(wire, stub))
     expect(reply).toMatchObject({
@@ -129,7 +129,7 @@ describe.each(WIRES)('$name', (wire) => {
     })
   })
 
-  test.runIf(wire.cutsCalls)('reports length for a truncated tool call', async () => {
+  test.runIf(wire.cutsCalls)('A provider reports length for a truncated tool call', async () => {
     await using stub = await wire.stub([
       { toolCalls: [{ name: 'search', arguments: '{"query": "ja' }], finishReason: 'length' },
     ])
@@ -140,7 +140,7 @@ describe.each(WIRES)('$name', (wire) => {
     })
   })
 
-  test('reports content_filter for a blocked answer, even without text', async () => {
+  test('A provider reports content_filter for a blocked answer, even without text', async () => {
     await using stub = await wire.stub([
       { finishReason: 'content_filter' },
       { text: 'Once upon', finishReason: 'content_filter' },
@@ -151,14 +151,17 @@ describe.each(WIRES)('$name', (wire) => {
     expect((await ask(model)).reply).toMatchObject({ text: 'Once upon', ...blocked })
   })
 
-  test.runIf(wire.hasRefusals)('reports refusal with the text of the refusal', async () => {
-    const refusal = 'I cannot help with that.'
-    await using stub = await wire.stub([{ finishReason: 'refusal', refusal }])
-    const { reply } = await ask(modelAt(wire, stub))
-    expect(reply).toMatchObject({ text: '', finishReason: 'refusal', refusal })
-  })
+  test.runIf(wire.hasRefusals)(
+    'A provider reports refusal with the text of the refusal',
+    async () => {
+      const refusal = 'I cannot help with that.'
+      await using stub = await wire.stub([{ finishReason: 'refusal', refusal }])
+      const { reply } = await ask(modelAt(wire, stub))
+      expect(reply).toMatchObject({ text: '', finishReason: 'refusal', refusal })
+    },
+  )
 
-  test('fails as retryable when a stream ends without a finish reason', async () => {
+  test('A call fails as retryable when a stream ends without a finish reason', async () => {
     await using stub = await wire.stub([{ text: 'All together', ending: 'truncate' }])
     const error = await catchFailure(modelAt(wire, stub))
     expect(error).toMatchObject({ code: 'MODEL_FAILED', retryable: true })
@@ -166,7 +169,7 @@ describe.each(WIRES)('$name', (wire) => {
   })
 
   test.runIf(wire.name !== 'Gemini')(
-    'reports the message of an error that is sent with status 200, as JSON or as a page',
+    'A call reports the message of an error that is sent with status 200, as JSON or as a page',
     async () => {
       const headers = { 'content-type': 'text/html; charset=utf-8' }
       const body = '<html><style>p{}</style><body><p>Please sign in</p></body></html>'
@@ -186,7 +189,7 @@ describe.each(WIRES)('$name', (wire) => {
     },
   )
 
-  test('sends a higher output limit for one call only', async () => {
+  test('A call sends a higher output limit for one call only', async () => {
     await using stub = await wire.stub(['one', 'two'])
     const model = modelAt(wire, stub)
     await ask(model, { ...WITH_TOOL, maxOutputTokens: 9_000 })
@@ -195,7 +198,7 @@ describe.each(WIRES)('$name', (wire) => {
     expect(wire.limit(await stub.request(1))).not.toBe(9_000)
   })
 
-  test('lets a task continue a truncated text, and repeat a truncated call without an error message to the model', async () => {
+  test('A provider lets a task continue a truncated text, and repeat a truncated call without an error message to the model', async () => {
     const found: string[] = []
     const search = defineTool({
       name: 'search',
@@ -226,7 +229,7 @@ describe.each(WIRES)('$name', (wire) => {
 })
 
 describe('a model that the application creates', () => {
-  test('reports refusals and accepts a higher limit for OpenAI', async () => {
+  test('A model that the application creates reports refusals and accepts a higher limit for OpenAI', async () => {
     const refusal = 'I cannot help with that.'
     await using stub = await openaiStub([{ finishReason: 'refusal', refusal }, 'fine'])
     const chatModel = new ChatOpenAI({
@@ -240,7 +243,7 @@ describe('a model that the application creates', () => {
     expect((await stub.request(1)).body['max_tokens']).toBe(9_000)
   })
 
-  test('reports blocked answers, accepts a higher limit and reports a truncated stream for Gemini', async () => {
+  test('A model that the application creates reports blocked answers, accepts a higher limit and reports a truncated stream for Gemini', async () => {
     await using stub = await geminiStub([
       { finishReason: 'content_filter' },
       'fine',
@@ -259,7 +262,7 @@ describe('a model that the application creates', () => {
 })
 
 describe('an error status of Gemini', () => {
-  test('sets retryAfterMs from RetryInfo', async () => {
+  test('An error status of Gemini sets retryAfterMs from RetryInfo', async () => {
     await using stub = await geminiStub([
       { status: 429, message: 'Slow down', retryDelay: '34.1s' },
     ])
@@ -275,7 +278,7 @@ describe('an error status of Gemini', () => {
   })
 })
 
-test('fails with CONTENT_FILTERED when the Azure filter blocks the prompt', async () => {
+test('A call fails with CONTENT_FILTERED when the Azure filter blocks the prompt', async () => {
   await using stub = await openaiStub([
     { status: 400, code: 'content_filter', message: 'The prompt was filtered' },
   ])

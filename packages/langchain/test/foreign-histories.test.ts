@@ -31,7 +31,7 @@ function at(value: unknown, ...path: readonly (string | number)[]): unknown {
 }
 
 describe('ids of tool calls', () => {
-  test('of one provider fit the fallback model of another one', async () => {
+  test('Ids of tool calls of one provider fit the fallback model of another one', async () => {
     await using first = await openaiStub([
       { toolCalls: [{ name: 'log', arguments: { text: 'x' }, id: 'functions.log:0' }] },
       { status: 400, message: 'no' },
@@ -59,7 +59,7 @@ describe('ids of tool calls', () => {
     expect(at(messages, 2, 'content', 0, 'tool_use_id')).toBe(id)
   })
 
-  test('that the engine numbered fit, and are the same in every request', async () => {
+  test('Ids of tool calls that the engine numbered fit, and are the same in every request', async () => {
     const toolCalls = [0, 1].map(() => ({ name: 'log', arguments: { text: 'x' }, id: 'toolu_1' }))
     await using stub = await anthropicStub([{ toolCalls }, { toolCalls }, 'done'])
     const result = await ensemble({
@@ -76,7 +76,7 @@ describe('ids of tool calls', () => {
   test.each([
     ['mistral', /^[a-zA-Z0-9]{9}$/],
     ['groq', /^functions\.log:0$/],
-  ])('have the form of %s', async (service, form) => {
+  ])('Ids of tool calls have the form of %s', async (service, form) => {
     const { ChatOpenAI } = await import('@langchain/openai')
     await using stub = await openaiStub(
       [{ toolCalls: [{ name: 'log', arguments: { text: 'x' }, id: 'functions.log:0' }] }, 'done'],
@@ -96,7 +96,7 @@ describe('ids of tool calls', () => {
     expect(at(list.at(-1), 'tool_call_id')).toBe(at(called, 'tool_calls', 0, 'id'))
   })
 
-  test('of signed thinking are the same in its blocks and in the results', async () => {
+  test('Ids of tool calls of signed thinking are the same in its blocks and in the results', async () => {
     const thought = { reasoning: 'Let me think.', text: 'I log.' }
     const toolCalls = [{ name: 'log', arguments: { text: 'x' }, id: 'functions.log:0' }]
     await using stub = await anthropicStub([{ ...thought, toolCalls }, 'done'])
@@ -119,7 +119,7 @@ describe('messages without content', () => {
     ['OpenAI', openaiStub, 'openai:gpt-4.1', 5],
     ['Anthropic', anthropicStub, 'anthropic:claude-sonnet-4-5', 3],
     ['Gemini', geminiStub, 'google-genai:gemini-2.5-flash', 3],
-  ])('in a conversation fit %s', async (_, stub, name, count) => {
+  ])('Messages without content in a conversation fit %s', async (_, stub, name, count) => {
     await using service = await stub(['Still here'])
     const history = [
       { role: 'user', content: 'hello' },
@@ -137,7 +137,7 @@ describe('messages without content', () => {
     expect(at(at(body, 'messages') ?? at(body, 'contents'), 'length')).toBe(count)
   })
 
-  test('between corrections of an answer fit Anthropic', async () => {
+  test('Messages without content between corrections of an answer fit Anthropic', async () => {
     await using stub = await anthropicStub([' \n', '{"a":1}'])
     const output = Type.Object({ a: Type.Integer() })
     const model = langchainModel('anthropic:claude-sonnet-4-5', {
@@ -164,31 +164,34 @@ describe('lone surrogates', () => {
     ['OpenAI', openaiStub, 'openai:gpt-4.1'],
     ['Anthropic', anthropicStub, 'anthropic:claude-sonnet-4-5'],
     ['Gemini', geminiStub, 'google-genai:gemini-2.5-flash'],
-  ])('of a result and of the input of a run do not reach %s', async (_, stub, name) => {
-    await using service = await stub([
-      { toolCalls: [{ name: 't', arguments: {}, id: 'c1' }] },
-      'done',
-    ])
-    const results: string[] = []
-    const result = await ensemble({
-      name: 'e',
-      model: modelAt(name, service),
-      tasks: [task({ description: 'go {where}', tools: [broken] })],
-    }).run(
-      { where: 'up \udc00' },
-      {
-        onEvent(event) {
-          if (event.type === 'tool_called') results.push(event.toolResult ?? '')
+  ])(
+    'Lone surrogates of a result and of the input of a run do not reach %s',
+    async (_, stub, name) => {
+      await using service = await stub([
+        { toolCalls: [{ name: 't', arguments: {}, id: 'c1' }] },
+        'done',
+      ])
+      const results: string[] = []
+      const result = await ensemble({
+        name: 'e',
+        model: modelAt(name, service),
+        tasks: [task({ description: 'go {where}', tools: [broken] })],
+      }).run(
+        { where: 'up \udc00' },
+        {
+          onEvent(event) {
+            if (event.type === 'tool_called') results.push(event.toolResult ?? '')
+          },
         },
-      },
-    )
-    expect(result).toMatchObject({ status: 'COMPLETED', output: 'done' })
-    expect(results).toHaveLength(1)
-    const sent = JSON.stringify(service.requests.at(-1)?.body)
-    expect(sent).toContain('a\ufffdb')
-    expect(sent).toContain('up \ufffd')
-    expect(sent).not.toMatch(/\\u[dD][89a-fA-F]/)
-  })
+      )
+      expect(result).toMatchObject({ status: 'COMPLETED', output: 'done' })
+      expect(results).toHaveLength(1)
+      const sent = JSON.stringify(service.requests.at(-1)?.body)
+      expect(sent).toContain('a\ufffdb')
+      expect(sent).toContain('up \ufffd')
+      expect(sent).not.toMatch(/\\u[dD][89a-fA-F]/)
+    },
+  )
 })
 
 describe('names of properties', () => {
@@ -246,7 +249,7 @@ describe('names of properties', () => {
     expect(Object.keys(Object(call))).toEqual(names)
   }
 
-  test('of an own tool are mapped for Anthropic and back', async () => {
+  test('Names of properties of an own tool are mapped for Anthropic and back', async () => {
     const received: unknown[] = []
     const tool = defineTool({
       name: 'list_apps',
@@ -261,7 +264,7 @@ describe('names of properties', () => {
     expect(received).toEqual([INPUT])
   })
 
-  test('of the tool of an MCP server are mapped for Anthropic and back', async () => {
+  test('Names of properties of the tool of an MCP server are mapped for Anthropic and back', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'tutti-mcp-'))
     const path = join(directory, 'server.mjs')
     writeFileSync(
@@ -288,7 +291,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     }
   })
 
-  test('are sent unchanged to a provider that accepts them', async () => {
+  test('Names of properties are sent unchanged to a provider that accepts them', async () => {
     const tool = { name: 'list_apps', description: 'Lists apps', inputSchema }
     await using stub = await openaiStub(['done'])
     const messages: readonly Message[] = [{ role: 'user', content: 'go' }]
@@ -296,7 +299,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     expect(at(stub.requests[0]?.body, 'tools', 0, 'function', 'parameters')).toEqual(inputSchema)
   })
 
-  test('are mapped for Claude behind a gateway with the API of OpenAI', async () => {
+  test('Names of properties are mapped for Claude behind a gateway with the API of OpenAI', async () => {
     const tool = { name: 'list_apps', description: 'Lists apps', inputSchema }
     await using stub = await openaiStub(['done'])
     const messages: readonly Message[] = [{ role: 'user', content: 'go' }]
@@ -314,7 +317,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   })
 })
 
-test('the results of several calls are one turn for Gemini', async () => {
+test('The results of several calls are one turn for Gemini', async () => {
   const toolCalls = ['a', 'b', 'c'].map((text) => ({ name: 'log', arguments: { text } }))
   await using stub = await geminiStub([{ toolCalls }, { toolCalls }, 'done'])
   const result = await ensemble({
@@ -329,7 +332,7 @@ test('the results of several calls are one turn for Gemini', async () => {
 })
 
 describe('names of tools', () => {
-  test('that Gemini refuses are mapped and mapped back', async () => {
+  test('Names of tools that Gemini refuses are mapped and mapped back', async () => {
     await using stub = await geminiStub(({ body }, call) => {
       const name = String(at(body, 'tools', 0, 'functionDeclarations', 0, 'name'))
       return call > 1 ? 'done' : { toolCalls: [{ name, arguments: { text: 'x' } }] }

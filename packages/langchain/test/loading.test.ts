@@ -18,7 +18,7 @@ const WATCH_LOADS = `
 `
 
 describe('in a separate process', () => {
-  test('does not load LangChain on import or when a model is created', async () => {
+  test('@tutti/langchain does not load LangChain on import or when a model is created', async () => {
     const loaded = await runScript(`${WATCH_LOADS}
       const { langchainModel } = await import('@tutti/langchain')
       langchainModel('openai:gpt-5-mini')
@@ -27,7 +27,7 @@ describe('in a separate process', () => {
     expect(loaded).toMatchObject({ vendors: [], count: expect.any(Number) })
   })
 
-  test('loads only the package of the called provider on the first call', async () => {
+  test('@tutti/langchain loads only the package of the called provider on the first call', async () => {
     const loaded = await runScript(`${WATCH_LOADS}
       const { langchainModel } = await import('@tutti/langchain')
       const { openaiStub } = await import('@tutti/langchain/testing')
@@ -41,7 +41,7 @@ describe('in a separate process', () => {
     expect(loaded).toEqual({ openai: true, anthropic: false })
   })
 
-  test('names a missing provider package and tries to load it again on the next call', async () => {
+  test('@tutti/langchain names a missing provider package and tries to load it again on the next call', async () => {
     const outcome = await runScript(`
       import { registerHooks } from 'node:module'
       let installed = false
@@ -74,7 +74,7 @@ describe('in a separate process', () => {
 })
 
 describe('in this process', () => {
-  test('loads once for concurrent calls', async () => {
+  test('A model loads its package once for concurrent calls', async () => {
     let created = 0
     const make = (): FakeListChatModel => {
       created += 1
@@ -86,7 +86,7 @@ describe('in this process', () => {
     expect(created).toBe(1)
   })
 
-  test('repeats a failed load on the next call', async () => {
+  test('A model repeats a failed load on the next call', async () => {
     const outcomes = [new Error('not yet'), new FakeListChatModel({ responses: ['hi'] })]
     const make = (): FakeListChatModel => {
       const outcome = outcomes.shift()
@@ -101,13 +101,13 @@ describe('in this process', () => {
     expect((await ask(model)).reply.text).toBe('hi')
   })
 
-  test('streams the characters of a LangChain fake', async () => {
+  test('A model streams the characters of a LangChain fake', async () => {
     const model = langchainModel(new FakeListChatModel({ responses: ['käse'] }))
     expect(model).toMatchObject({ provider: 'fake-list', name: 'FakeListChatModel' })
     expect((await ask(model)).texts).toEqual(['k', 'ä', 's', 'e'])
   })
 
-  test('calls an Azure deployment with its tools', async () => {
+  test('A model calls an Azure deployment with its tools', async () => {
     await using stub = await openaiStub(['from Azure'])
     const model = langchainModel('azure_openai:gpt-4o', {
       apiKey: KEY,
@@ -124,7 +124,7 @@ describe('in this process', () => {
     expect(body['tools']).toHaveLength(1)
   })
 
-  test('takes provider and name from a LangChain model unless options override them', () => {
+  test('A model takes provider and name from a LangChain model unless options override them', () => {
     const openai = new ChatOpenAI({ model: 'gpt-4o', apiKey: KEY })
     const anthropic = new ChatAnthropic({ model: 'claude-sonnet-4-5', apiKey: KEY })
     expect(langchainModel(openai)).toMatchObject({ provider: 'openai', name: 'gpt-4o' })
@@ -138,7 +138,7 @@ describe('in this process', () => {
     })
   })
 
-  test('returns the whole answer of a model that does not stream at once', async () => {
+  test('A model returns the whole answer of a model that does not stream at once', async () => {
     const model = new FakeListChatModel({ responses: ['all of it'] })
     model.disableStreaming = true
     expect((await ask(langchainModel(model))).texts).toEqual(['all of it'])

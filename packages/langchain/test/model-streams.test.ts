@@ -451,21 +451,21 @@ describe('a chat completion is read', () => {
       chunk({ content: 'hi' }, null, { error: null }) + chunk({}, 'stop', { error: {} }) + DONE,
       { text: 'hi' },
     ],
-  ])('from a stream with %s', async (_form, body, expected) => {
+  ])('A chat completion is read from a stream with %s', async (_form, body, expected) => {
     expect(await read(body)).toMatchObject(expected)
   })
 
-  it('from a stream in single bytes', async () => {
+  it('A chat completion is read from a stream in single bytes', async () => {
     const body = chunk({ role: 'assistant', content: 'Grüße 👋' }) + STOP
     expect(await read({ body, bytesPerWrite: 1 })).toMatchObject({ text: 'Grüße 👋' })
   })
 
-  it('from a connection that stays open after [DONE]', async () => {
+  it('A chat completion is read from a connection that stays open after [DONE]', async () => {
     expect(await read({ body: HI + STOP, staysOpen: true })).toMatchObject({ text: 'hi' })
   })
 
   it.each(['text/plain', 'application/json', 'application/octet-stream', ''])(
-    'from a stream with the content type "%s"',
+    'A chat completion is read from a stream with the content type "%s"',
     async (type) => {
       expect(await read({ body: HI + STOP, type })).toMatchObject({ text: 'hi' })
     },
@@ -491,13 +491,13 @@ describe('a chat completion is read', () => {
   }
 
   it.each(['application/json', 'text/plain', 'text/event-stream'])(
-    'from one JSON body with the content type %s',
+    'A chat completion is read from one JSON body with the content type %s',
     async (type) => {
       expect(await read({ body: JSON.stringify(whole), type })).toMatchObject(expected)
     },
   )
 
-  it('from a body of a model that does not stream', async () => {
+  it('A chat completion is read from a body of a model that does not stream', async () => {
     const body = JSON.stringify(whole)
     const answer = { body, type: 'application/json' }
     expect(await read(answer, GPT, { disableStreaming: true })).toMatchObject(expected)
@@ -546,7 +546,7 @@ describe('a chat completion fails as retryable', () => {
       HI + chunk({}, 'stop') + chunk({}, 'error') + DONE,
       'broke off the answer',
     ],
-  ])('after %s', async (_form, body, message) => {
+  ])('A chat completion fails as retryable after %s', async (_form, body, message) => {
     const error = await fail(body)
     expect(error).toMatchObject({ code: 'MODEL_FAILED', retryable: true })
     expect(errorMessage(error)).toContain(message)
@@ -669,20 +669,23 @@ describe('an error inside a stream', () => {
     ['a page', 'data: <html><body>502 Bad Gateway</body></html>\n\n', true, '502 Bad Gateway'],
   ]
 
-  it.each(rows)('with %s fails accordingly', async (_form, event, retryable, shown) => {
-    for (const body of [event, chunk({ role: 'assistant', content: 'Hel' }) + event]) {
-      const error = await fail(body)
-      expect(error).toMatchObject({ code: 'MODEL_FAILED', retryable })
-      expect(errorMessage(error)).toContain(shown)
-    }
-  })
+  it.each(rows)(
+    'An error inside a stream with %s fails accordingly',
+    async (_form, event, retryable, shown) => {
+      for (const body of [event, chunk({ role: 'assistant', content: 'Hel' }) + event]) {
+        const error = await fail(body)
+        expect(error).toMatchObject({ code: 'MODEL_FAILED', retryable })
+        expect(errorMessage(error)).toContain(shown)
+      }
+    },
+  )
 
-  it('is CONTENT_FILTERED when a filter blocked the prompt', async () => {
+  it('An error inside a stream is CONTENT_FILTERED when a filter blocked the prompt', async () => {
     const body = data({ error: { code: 'content_filter', message: 'x' } })
     expect(await fail(body)).toMatchObject({ code: 'CONTENT_FILTERED', retryable: false })
   })
 
-  it('lets a task try again', async () => {
+  it('An error inside a stream lets a task try again', async () => {
     await using service = await startRawService([
       chunk({ role: 'assistant', content: 'Hel' }) + openRouter(502),
       chunk(CALL) + chunk(undefined, 'tool_calls') + DONE,
@@ -897,12 +900,12 @@ describe('usage of a chat completion', () => {
         DONE,
       { inputTokens: 5, outputTokens: 2 },
     ],
-  ])('%s is read', async (_form, body, expected) => {
+  ])('The usage of a chat completion is read: %s', async (_form, body, expected) => {
     const { usage: found } = await read(body)
     expect(found).toEqual(expected)
   })
 
-  it('stops a run at its token budget when it has only a total', async () => {
+  it('Usage of a chat completion stops a run at its token budget when it has only a total', async () => {
     const body =
       chunk({ ...ROLE, ...CALL }) + chunk({}, 'tool_calls', { usage: { total_tokens: 100 } }) + DONE
     await using service = await startRawService([body])
@@ -1206,7 +1209,7 @@ describe('an answer of Anthropic is read', () => {
     ],
     ['a refusal', messageStart() + ended('refusal'), { text: '', finishReason: 'refusal' }],
     ['an empty answer', messageStart() + ended('end_turn'), { text: '', finishReason: 'stop' }],
-  ])('from a stream with %s', async (_form, body, expected) => {
+  ])('An answer of Anthropic is read from a stream with %s', async (_form, body, expected) => {
     expect(await read(body, CLAUDE)).toMatchObject(expected)
   })
 
@@ -1226,7 +1229,7 @@ describe('an answer of Anthropic is read', () => {
     usage: { input_tokens: 5, output_tokens: 2, cache_creation_input_tokens: 3 },
   }
   it.each([{}, { disableStreaming: true }])(
-    'from one JSON body, with the options %j',
+    'An answer of Anthropic is read from one JSON body, with the options %j',
     async (options) => {
       const answer = { body: JSON.stringify(whole), type: 'application/json' }
       expect(await read(answer, CLAUDE, options)).toMatchObject({
@@ -1244,7 +1247,7 @@ describe('an answer of Anthropic is read', () => {
     },
   )
 
-  it('from a connection that stays open after message_stop', async () => {
+  it('An answer of Anthropic is read from a connection that stays open after message_stop', async () => {
     const body = messageStart() + text('hi') + ended('end_turn')
     expect(await read({ body, staysOpen: true }, CLAUDE)).toMatchObject({ text: 'hi' })
   })
@@ -1300,7 +1303,7 @@ describe('an answer of Anthropic fails', () => {
       true,
       'upstream connect error',
     ],
-  ])('%s', async (_form, body, retryable, shown) => {
+  ])('An answer of Anthropic fails %s', async (_form, body, retryable, shown) => {
     const error = await fail(body, CLAUDE)
     expect(error).toMatchObject({ code: 'MODEL_FAILED', retryable })
     expect(errorMessage(error)).toContain(shown)
@@ -1419,7 +1422,7 @@ describe('usage of Anthropic and compatible services', () => {
       stream({}, { prompt_tokens: 25, completion_tokens: 9 }),
       { inputTokens: 25, outputTokens: 9 },
     ],
-  ])('%s is read', async (_form, body, expected) => {
+  ])('The usage %s is read', async (_form, body, expected) => {
     expect((await read(body, CLAUDE))['usage']).toEqual(expected)
   })
 })
@@ -1596,12 +1599,15 @@ describe('an answer of OpenAI Responses', () => {
       },
     ],
     ['no usage', created + delta('hi') + completed([]), { usage: undefined }],
-  ])('is read from a stream with %s', async (_form, body, expected) => {
-    expect(await read(body, RESPONSES)).toMatchObject(expected)
-  })
+  ])(
+    'An answer of OpenAI Responses is read from a stream with %s',
+    async (_form, body, expected) => {
+      expect(await read(body, RESPONSES)).toMatchObject(expected)
+    },
+  )
 
   it.each([{}, { disableStreaming: true }])(
-    'is read from one JSON body, with the options %j',
+    'An answer of OpenAI Responses is read from one JSON body, with the options %j',
     async (options) => {
       const body = JSON.stringify({
         id: 'r',
@@ -1648,7 +1654,7 @@ describe('an answer of OpenAI Responses', () => {
       true,
       'cut off',
     ],
-  ])('fails after %s', async (_form, body, retryable, shown) => {
+  ])('An answer of OpenAI Responses fails after %s', async (_form, body, retryable, shown) => {
     const error = await fail(body, RESPONSES)
     expect(error).toMatchObject({ code: 'MODEL_FAILED', retryable })
     expect(errorMessage(error)).toContain(shown)
@@ -1735,7 +1741,7 @@ describe('an answer of Gemini', () => {
         data({ usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 2 } }),
       { usage: { inputTokens: 5, outputTokens: 2 } },
     ],
-  ])('is read from a stream with %s', async (_form, body, expected) => {
+  ])('An answer of Gemini is read from a stream with %s', async (_form, body, expected) => {
     expect(await read(body, GEMINI)).toMatchObject(expected)
   })
 
@@ -1755,19 +1761,19 @@ describe('an answer of Gemini', () => {
     ['text without an end', hi, true],
     ['a malformed call', hi + piece([], { finishReason: 'MALFORMED_FUNCTION_CALL' }), true],
     ['a page', '<html>Please sign in</html>', true],
-  ])('fails after %s', async (_form, body, retryable) => {
+  ])('An answer of Gemini fails after %s', async (_form, body, retryable) => {
     expect(await fail(body, GEMINI)).toMatchObject({ code: 'MODEL_FAILED', retryable })
   })
 })
 
 describe('a body that is not an answer', () => {
-  it('names the option for services that cannot stream', async () => {
+  it('A body that is not an answer names the option for services that cannot stream', async () => {
     const error = await fail({ body: '{"result":"hi"}', type: 'application/json' })
     expect(error).toMatchObject({ code: 'MODEL_FAILED', retryable: false })
     expect(errorMessage(error)).toContain('modelOptions: { disableStreaming: true }')
   })
 
-  it('shows the text of a service that reports a problem as text', async () => {
+  it('A body that is not an answer shows the text of a service that reports a problem as text', async () => {
     const error = await fail({ body: 'The service is overloaded', type: 'text/plain' })
     expect(error).toMatchObject({ code: 'MODEL_FAILED', retryable: true })
     expect(errorMessage(error)).toContain('not a stream of events: The service is overloaded')
@@ -1775,32 +1781,35 @@ describe('a body that is not an answer', () => {
 })
 
 describe('models that the application creates read the same streams', () => {
-  it.each(['chat completions', 'Anthropic', 'Groq'])('for %s', async (name) => {
-    const body =
-      name === 'Anthropic'
-        ? messageStart({}) +
-          text('hi') +
-          use({ a: 1 }) +
-          messageDelta('tool_use', { input_tokens: 50, output_tokens: 9 }) +
-          messageStop
-        : chunk({ content: [{ type: 'text', text: 'hi' }] }) +
-          chunk(CALL) +
-          chunk({}, 'tool_calls', { usage: { prompt_tokens: 50, completion_tokens: 9 } }) +
-          DONE
-    await using service = await startRawService([body])
-    const { url } = service
-    const made = {
-      'chat completions': () =>
-        new ChatOpenAI({ model: 'm', apiKey: KEY, configuration: { baseURL: `${url}/v1` } }),
-      Anthropic: () => new ChatAnthropic({ model: 'm', apiKey: KEY, anthropicApiUrl: url }),
-      Groq: () => new ChatGroq({ model: 'm', apiKey: KEY, baseUrl: url }),
-    }[name]
-    if (made === undefined) throw new Error(`No model for ${name}`)
-    const { reply } = await ask(langchainModel(made()), WITH_TOOL)
-    expect(reply).toMatchObject({
-      text: 'hi',
-      toolCalls: [{ name: 'echo', arguments: '{"a":1}' }],
-      usage: { inputTokens: 50, outputTokens: 9 },
-    })
-  })
+  it.each(['chat completions', 'Anthropic', 'Groq'])(
+    'A model that the application creates reads the same streams for %s',
+    async (name) => {
+      const body =
+        name === 'Anthropic'
+          ? messageStart({}) +
+            text('hi') +
+            use({ a: 1 }) +
+            messageDelta('tool_use', { input_tokens: 50, output_tokens: 9 }) +
+            messageStop
+          : chunk({ content: [{ type: 'text', text: 'hi' }] }) +
+            chunk(CALL) +
+            chunk({}, 'tool_calls', { usage: { prompt_tokens: 50, completion_tokens: 9 } }) +
+            DONE
+      await using service = await startRawService([body])
+      const { url } = service
+      const made = {
+        'chat completions': () =>
+          new ChatOpenAI({ model: 'm', apiKey: KEY, configuration: { baseURL: `${url}/v1` } }),
+        Anthropic: () => new ChatAnthropic({ model: 'm', apiKey: KEY, anthropicApiUrl: url }),
+        Groq: () => new ChatGroq({ model: 'm', apiKey: KEY, baseUrl: url }),
+      }[name]
+      if (made === undefined) throw new Error(`No model for ${name}`)
+      const { reply } = await ask(langchainModel(made()), WITH_TOOL)
+      expect(reply).toMatchObject({
+        text: 'hi',
+        toolCalls: [{ name: 'echo', arguments: '{"a":1}' }],
+        usage: { inputTokens: 50, outputTokens: 9 },
+      })
+    },
+  )
 })

@@ -20,7 +20,7 @@ const MODELS: readonly (readonly [string, Provider])[] = [
 
 describe.each(MODELS)('%s', (_name, provider) => {
   test.each([429, 500, 503, 529])(
-    '[LC-M2] makes no second request after status %i',
+    '[LC-M2] A call makes no second request after status %i',
     async (status) => {
       await using stub = await provider.stub(() => ({ status }))
       expect(await catchFailure(modelAt(provider, stub))).toMatchObject({ retryable: true })
@@ -28,14 +28,14 @@ describe.each(MODELS)('%s', (_name, provider) => {
     },
   )
 
-  test('[LC-M2] makes no second request when the connection breaks before the first text', async () => {
+  test('[LC-M2] A call makes no second request when the connection breaks before the first text', async () => {
     await using stub = await provider.stub(() => ({ text: '', ending: 'drop' }))
     expect(await catchFailure(modelAt(provider, stub))).toMatchObject({ retryable: true })
     expect(stub.requests).toHaveLength(1)
   })
 
   test.each(['drop', 'truncate', 'error'] as const)(
-    '[LC-M4] fails as retryable when an answer ends with %s after its first text',
+    '[LC-M4] A call fails as retryable when an answer ends with %s after its first text',
     async (ending) => {
       await using stub = await provider.stub(() => ({ text: 'one two three', ending }))
       const texts: string[] = []
@@ -62,7 +62,7 @@ describe.each(MODELS)('%s', (_name, provider) => {
       },
       30_000,
     ],
-  ])('[LC-M4] reads headers %o as a delay of %i ms', async (headers, retryAfterMs) => {
+  ])('[LC-M4] A call reads headers %o as a delay of %i ms', async (headers, retryAfterMs) => {
     await using stub = await provider.stub([{ ...BUSY, headers }])
     expect(await catchFailure(modelAt(provider, stub))).toMatchObject({
       retryable: true,
@@ -70,13 +70,13 @@ describe.each(MODELS)('%s', (_name, provider) => {
     })
   })
 
-  test('[LC-M4] ignores an invalid Retry-After', async () => {
+  test('[LC-M4] A call ignores an invalid Retry-After', async () => {
     await using stub = await provider.stub([{ ...BUSY, headers: { 'retry-after': 'soon' } }])
     const error = await catchFailure(modelAt(provider, stub))
     expect(error).not.toHaveProperty('details.retryAfterMs')
   })
 
-  test('[LC-M4] follows x-should-retry of the provider', async () => {
+  test('[LC-M4] A call follows x-should-retry of the provider', async () => {
     await using stub = await provider.stub([
       { ...BUSY, headers: { 'x-should-retry': 'false' } },
       { status: 400, headers: { 'x-should-retry': 'true' } },
@@ -87,7 +87,7 @@ describe.each(MODELS)('%s', (_name, provider) => {
   })
 })
 
-test('[LC-M2] disables the retries of a model that the caller creates', async () => {
+test('[LC-M2] A call disables the retries of a model that the caller creates', async () => {
   const [openai, anthropic] = PROVIDERS
   if (openai === undefined || anthropic === undefined) throw new Error('no providers')
   await using first = await openai.stub(() => BUSY)

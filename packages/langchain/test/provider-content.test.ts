@@ -53,7 +53,7 @@ async function readAssistantMessage(stub: ProviderStub, index: number): Promise<
 }
 
 describe('thinking of Anthropic', () => {
-  test('[LC-M5] is sent back with its signature before the tool call', async () => {
+  test('[LC-M5] Thinking of Anthropic is sent back with its signature before the tool call', async () => {
     await using stub = await ANTHROPIC.stub([THOUGHT, 'Cheese.'])
     const model = thinking(stub)
     const answer = await ask(model, FIRST)
@@ -76,7 +76,7 @@ describe('thinking of Anthropic', () => {
     expect(reply).not.toHaveProperty('providerContent')
   })
 
-  test('[LC-M5] is sent back in its place when redacted', async () => {
+  test('[LC-M5] Thinking of Anthropic is sent back in its place when redacted', async () => {
     const redacted: StubReply = { ...THOUGHT, text: '', redactedReasoning: 'c2VjcmV0' }
     await using stub = await ANTHROPIC.stub([redacted, 'Cheese.'])
     const model = thinking(stub)
@@ -90,7 +90,7 @@ describe('thinking of Anthropic', () => {
     })
   })
 
-  test('[LC-P2] is not sent to another provider', async () => {
+  test('[LC-P2] Thinking of Anthropic is not sent to another provider', async () => {
     await using stub = await ANTHROPIC.stub([THOUGHT])
     const openai = findProvider('openai')
     await using other = await openai.stub(['Cheese.'])
@@ -101,7 +101,7 @@ describe('thinking of Anthropic', () => {
     expect(sent).toContain('I look.')
   })
 
-  test('[LC-P3] is sent before the changed parts of a message', async () => {
+  test('[LC-P3] Thinking of Anthropic is sent before the changed parts of a message', async () => {
     await using stub = await ANTHROPIC.stub([THOUGHT, 'Cheese.', 'Cheese.'])
     const model = thinking(stub)
     const answer = await ask(model, FIRST)
@@ -120,7 +120,7 @@ describe('thinking of Anthropic', () => {
     })
   })
 
-  test('[LC-M5] is required by the service', async () => {
+  test('[LC-M5] Thinking of Anthropic is required by the service', async () => {
     await using stub = await ANTHROPIC.stub([THOUGHT])
     const model = thinking(stub)
     const { reply } = await ask(model, FIRST)
@@ -132,7 +132,7 @@ describe('thinking of Anthropic', () => {
 })
 
 describe("reasoning of OpenAI's Responses API", () => {
-  test('is requested with the options of the model', async () => {
+  test("Reasoning of OpenAI's Responses API is requested with the options of the model", async () => {
     await using stub = await RESPONSES.stub([THOUGHT])
     const reasoning = { effort: 'low', summary: 'auto' }
     const answer = await ask(modelAt(RESPONSES, stub, { modelOptions: { reasoning } }), FIRST)
@@ -140,7 +140,7 @@ describe("reasoning of OpenAI's Responses API", () => {
     expect(answer.reasoning.join('')).toBe(THOUGHT.reasoning)
   })
 
-  test('[LC-M5] is sent back as the received items', async () => {
+  test("[LC-M5] Reasoning of OpenAI's Responses API is sent back as the received items", async () => {
     await using stub = await RESPONSES.stub([THOUGHT, 'Cheese.'])
     const model = modelAt(RESPONSES, stub)
     const answer = await ask(model, FIRST)
@@ -160,16 +160,19 @@ describe("reasoning of OpenAI's Responses API", () => {
   test.each([
     ['the text', { content: 'Other.' }],
     ['a call', { toolCalls: [{ id: 'call-z', name: 'look_up', arguments: '{}' }] }],
-  ])('[LC-P3] is not sent back when %s was changed', async (_title, change) => {
-    await using stub = await RESPONSES.stub([THOUGHT, 'Cheese.'])
-    const model = modelAt(RESPONSES, stub)
-    await ask(model, afterTools(await ask(model, FIRST), change))
-    expect(JSON.stringify((await stub.request(1)).body)).not.toMatch(/rs_1|fc_1r|msg_1/)
-  })
+  ])(
+    "[LC-P3] Reasoning of OpenAI's Responses API is not sent back when %s was changed",
+    async (_title, change) => {
+      await using stub = await RESPONSES.stub([THOUGHT, 'Cheese.'])
+      const model = modelAt(RESPONSES, stub)
+      await ask(model, afterTools(await ask(model, FIRST), change))
+      expect(JSON.stringify((await stub.request(1)).body)).not.toMatch(/rs_1|fc_1r|msg_1/)
+    },
+  )
 })
 
 test.each([ANTHROPIC, RESPONSES, findProvider('openai')])(
-  '[LC-P1] a reply of $model without reasoning has no provider content',
+  '[LC-P1] A reply of $model without reasoning has no provider content',
   async (provider) => {
     await using stub = await provider.stub([{ text: 'I look.', toolCalls: [CALL] }])
     const { reply } = await ask(modelAt(provider, stub), FIRST)
@@ -178,7 +181,7 @@ test.each([ANTHROPIC, RESPONSES, findProvider('openai')])(
 )
 
 test.each([undefined, null, 'text', 7, {}, { kind: 'other' }])(
-  '[LC-P2] ignores the unknown provider content %o',
+  '[LC-P2] The model ignores the unknown provider content %o',
   async (content) => {
     await using stub = await ANTHROPIC.stub([{ toolCalls: [CALL] }, 'Cheese.'])
     const model = modelAt(ANTHROPIC, stub)

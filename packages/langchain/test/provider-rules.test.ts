@@ -221,7 +221,7 @@ describe.each(SERVICES)('$provider', ({ provider, stub, model }) => {
   const identity = { provider, name: 'm' }
 
   test.each(listCases(rulesFor(identity)))(
-    'refuses a request that breaks %s, and accepts it after preparation',
+    'A provider refuses a request that breaks %s, and accepts it after preparation',
     async (_, request) => {
       await using service = await stub()
       const made = model(service.baseUrl)
@@ -239,20 +239,20 @@ describe.each(Object.entries(PROVIDER_RULES))('the rules of %s', (provider, rule
 
   test.each(
     listCases(rules).filter(([rule]) => !/^(?:keywords|emptyObject|uniqueToolCallIds)/.test(rule)),
-  )('find what breaks %s, and nothing after preparation', (_, request) => {
+  )('The rules of a provider find what breaks %s, and nothing after preparation', (_, request) => {
     expect(findRuleProblem(toSent(request), rules)).toMatch(/\S/)
     expect(
       findRuleProblem(toSent(prepareRequest(request, identity).request), rules),
     ).toBeUndefined()
   })
 
-  test('do not change a request that needs nothing', () => {
+  test('The rules of a provider do not change a request that needs nothing', () => {
     const turn = [SYSTEM, USER, ...call('abcdefghi'), ANSWER, USER]
     const request = { ...talk(...turn), tools: [] }
     expect(prepareRequest(request, identity).request).toBe(request)
   })
 
-  test('accept generated conversations after preparation, which needs no second one', () => {
+  test('The rules of a provider accept generated conversations after preparation, which needs no second one', () => {
     for (let seed = 1; seed <= 200; seed += 1) {
       const { request } = prepareRequest(generateTalk(seed), identity)
       expect(findRuleProblem(toSent(request), rules)).toBeUndefined()
@@ -261,7 +261,7 @@ describe.each(Object.entries(PROVIDER_RULES))('the rules of %s', (provider, rule
     }
   })
 
-  test('name a public source and a text for each rule', () => {
+  test('The rules of a provider name a public source and a text for each rule', () => {
     for (const { source, refusal } of Object.values(rules)) {
       expect(source).toMatch(/^https:\/\/[^\s]+$/)
       expect(refusal).toMatch(/\S/)

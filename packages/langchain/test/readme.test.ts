@@ -12,13 +12,13 @@ function read(path: string): Promise<string> {
   return readFile(new URL(`../${path}`, import.meta.url), 'utf8')
 }
 
-test('the README contains the current example', async () => {
+test('The README contains the current example', async () => {
   const [, code = ''] = (await read(EXAMPLE)).split(/\/\/ #(?:end)?region.*\n/)
   expect(code).not.toBe('')
   expect(await read('README.md')).toContain(`\`\`\`ts\n${code}\`\`\``)
 })
 
-test('the example runs and prints its result', async () => {
+test('The example runs and prints its result', async () => {
   const calls = [{ name: 'population', arguments: { city: 'Cologne' } }]
   await using stub = await anthropicStub([
     { toolCalls: calls, usage: { inputTokens: 10, outputTokens: 2 } },

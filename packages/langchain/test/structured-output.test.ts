@@ -59,7 +59,7 @@ const EXPECTED: Readonly<Record<string, (schema: object, strict: boolean) => obj
 }
 
 describe.each(FORMS)('%s', (name, provider, readForm) => {
-  test('[LC-M6] sends the schema and streams the answer', async () => {
+  test('[LC-M6] A request with structured output has the schema, and its answer streams', async () => {
     await using stub = await provider.stub([{ text: ANSWER }])
     const { texts, reply } = await ask(modelAt(provider, stub), requestFor(STRICT))
     expect(readForm(await stub.request(0))).toEqual(EXPECTED[name]?.(STRICT, true))
@@ -68,7 +68,7 @@ describe.each(FORMS)('%s', (name, provider, readForm) => {
     expect(texts.length).toBeGreaterThan(1)
   })
 
-  test('[LC-M6] sends tools unchanged in addition to the schema', async () => {
+  test('[LC-M6] A request with structured output sends tools unchanged in addition to the schema', async () => {
     const call = { id: 'call-a', name: 'look_up', arguments: { word: 'x' } }
     await using stub = await provider.stub([{ toolCalls: [call] }, 'x'])
     const model = modelAt(provider, stub)
@@ -80,7 +80,7 @@ describe.each(FORMS)('%s', (name, provider, readForm) => {
     expect(reply.toolCalls).toMatchObject([{ id: 'call-a', arguments: '{"word":"x"}' }])
   })
 
-  test('[LC-M6] sends no schema without an output, or when structured output is disabled', async () => {
+  test('[LC-M6] A request has no schema without an output, or when structured output is disabled', async () => {
     await using stub = await provider.stub(['plain', 'plain'])
     await ask(modelAt(provider, stub))
     await ask(modelAt(provider, stub, { structuredOutput: false }), requestFor(STRICT))
@@ -91,7 +91,7 @@ describe.each(FORMS)('%s', (name, provider, readForm) => {
     expect(JSON.stringify(disabled.body)).not.toContain('pages')
   })
 
-  test('[LC-O1] sends only the JSON of a schema object', async () => {
+  test('[LC-O1] A request with structured output sends only the JSON of a schema object', async () => {
     await using stub = await provider.stub([{ text: ANSWER }, { text: ANSWER }])
     const model = modelAt(provider, stub)
     await ask(model, requestFor(Brief))
@@ -101,7 +101,7 @@ describe.each(FORMS)('%s', (name, provider, readForm) => {
     }
   })
 
-  test('[LC-O3] describes a schema that is not an object at the end of the system text', async () => {
+  test('[LC-O3] A request describes a schema that is not an object at the end of the system text', async () => {
     await using stub = await provider.stub(['[]', '[]'])
     const model = modelAt(provider, stub)
     const list = { type: 'array', items: { type: 'string' } }
@@ -120,7 +120,7 @@ describe.each(FORMS)('%s', (name, provider, readForm) => {
 })
 
 describe('OpenAI', () => {
-  test('[LC-O2] gets a schema that it cannot enforce without strict', async () => {
+  test('[LC-O2] OpenAI gets a schema that it cannot enforce without strict', async () => {
     const openai = findProvider('openai')
     await using stub = await openai.stub(['{}', '{}'])
     const model = modelAt(openai, stub)
@@ -133,7 +133,7 @@ describe('OpenAI', () => {
   })
 })
 
-test('[LC-O3] describes the schema in the system text for an OpenAI model with tools that does not stream', async () => {
+test('[LC-O3] A request describes the schema in the system text for an OpenAI model with tools that does not stream', async () => {
   const openai = findProvider('openai')
   // NOTE: the stub rejects requests without streaming, but records them.
   await using stub = await openai.stub([])
@@ -148,7 +148,7 @@ test('[LC-O3] describes the schema in the system text for an OpenAI model with t
 })
 
 describe('Anthropic', () => {
-  test('[LC-O1] gets the closed schema in addition to existing output settings', async () => {
+  test('[LC-O1] Anthropic gets the closed schema in addition to existing output settings', async () => {
     const anthropic = findProvider('anthropic', 'anthropic:claude-opus-4-7')
     await using stub = await anthropic.stub(['{}'])
     const model = modelAt(anthropic, stub, { modelOptions: { outputConfig: { effort: 'low' } } })
@@ -167,7 +167,7 @@ describe('Anthropic', () => {
     })
   })
 
-  test('[LC-O3] gets a map schema in the system text', async () => {
+  test('[LC-O3] Anthropic gets a map schema in the system text', async () => {
     const anthropic = findProvider('anthropic')
     await using stub = await anthropic.stub(['{}'])
     await ask(modelAt(anthropic, stub), requestFor(OPEN))

@@ -30,15 +30,15 @@ const ONE_CALL = `
   process.on('exit', () => console.log(JSON.stringify(targets.map((target) => target === address ? 'provider' : target))))
 `
 
-test('a call connects only to its provider', async () => {
+test('A call connects only to its provider', async () => {
   expect(await runScript(ONE_CALL)).toEqual(['provider'])
 })
 
-test('a LangSmith key in the environment does not enable tracing', async () => {
+test('A LangSmith key in the environment does not enable tracing', async () => {
   expect(await runScript(ONE_CALL, { LANGSMITH_API_KEY: 'lsv2_key' })).toEqual(['provider'])
 })
 
-test('tracing goes to the configured endpoint when the environment enables it', async () => {
+test('Tracing goes to the configured endpoint when the environment enables it', async () => {
   let traced = 0
   const server = createServer((_request, response) => {
     traced += 1

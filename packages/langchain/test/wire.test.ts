@@ -55,7 +55,7 @@ function readTools({ body }: StubRequest): unknown[] {
 }
 
 describe.each(PROVIDERS)('$name', (provider) => {
-  test('omits tool fields from a request without tools', async () => {
+  test('A request omits tool fields from a request without tools', async () => {
     await using stub = await provider.stub(['yes'])
     await ask(modelAt(provider, stub))
     const [request] = stub.requests
@@ -64,7 +64,7 @@ describe.each(PROVIDERS)('$name', (provider) => {
     expect(request?.body['stream']).toBe(true)
   })
 
-  test('sends the key in the header of the provider', async () => {
+  test('A request sends the key in the header of the provider', async () => {
     await using stub = await provider.stub(['yes'])
     await ask(modelAt(provider, stub))
     const { headers } = await stub.request(0)
@@ -72,7 +72,7 @@ describe.each(PROVIDERS)('$name', (provider) => {
     else expect(headers['x-api-key']).toBe(KEY)
   })
 
-  test('sends the temperature, the token limit and further options', async () => {
+  test('A request sends the temperature, the token limit and further options', async () => {
     await using stub = await provider.stub(['yes'])
     const model = modelAt(provider, stub, {
       temperature: 0.25,
@@ -84,7 +84,7 @@ describe.each(PROVIDERS)('$name', (provider) => {
     expect(body).toMatchObject({ temperature: 0.25, max_tokens: 77, top_p: 0.5 })
   })
 
-  test('sends the schema of a tool unchanged', async () => {
+  test('A request sends the schema of a tool unchanged', async () => {
     await using stub = await provider.stub(['yes'])
     await ask(modelAt(provider, stub), WITH_TOOLS)
     const schema: unknown = JSON.parse(JSON.stringify(search.inputSchema))
@@ -96,7 +96,7 @@ describe.each(PROVIDERS)('$name', (provider) => {
     ])
   })
 
-  test('omits tool choice auto, and sends none together with the tools', async () => {
+  test('A request omits tool choice auto, and sends none together with the tools', async () => {
     await using stub = await provider.stub(['yes', 'yes'])
     const model = modelAt(provider, stub)
     await ask(model, WITH_TOOLS)
@@ -107,14 +107,14 @@ describe.each(PROVIDERS)('$name', (provider) => {
     expect(readTools(none)).toHaveLength(1)
   })
 
-  test('counts all input tokens and reports cached ones separately', async () => {
+  test('The usage of a reply counts all input tokens and reports cached ones separately', async () => {
     const usage = { inputTokens: 100, outputTokens: 5, cachedInputTokens: 80 }
     await using stub = await provider.stub([{ text: 'yes', usage }])
     const { reply } = await ask(modelAt(provider, stub))
     expect(reply.usage).toMatchObject(usage)
   })
 
-  test('streams reasoning apart from the text', async () => {
+  test('A reply streams reasoning apart from the text', async () => {
     await using stub = await provider.stub([{ reasoning: 'Let me think.', text: 'It is so.' }])
     const { texts, reasoning, reply } = await ask(modelAt(provider, stub), WITH_TOOLS)
     expect(reasoning).toEqual(['Let', ' me', ' think.'])
@@ -122,7 +122,7 @@ describe.each(PROVIDERS)('$name', (provider) => {
     expect(reply.text).toBe('It is so.')
   })
 
-  test('returns arguments that are not JSON as they were streamed', async () => {
+  test('A reply returns arguments that are not JSON as they were streamed', async () => {
     const cut = '{"query": "käse 🧀", "li'
     await using stub = await provider.stub([
       { toolCalls: [{ id: 'call-a', name: 'search', arguments: cut }] },
@@ -131,20 +131,20 @@ describe.each(PROVIDERS)('$name', (provider) => {
     expect(reply.toolCalls).toEqual([{ id: 'call-a', name: 'search', arguments: cut }])
   })
 
-  test('returns valid arguments as the exact streamed text', async () => {
+  test('A reply returns valid arguments as the exact streamed text', async () => {
     const text = '{ "query" : "a\\u00e4",\n "limit": 12345678901234567890 }'
     await using stub = await provider.stub([{ toolCalls: [{ name: 'search', arguments: text }] }])
     const { reply } = await ask(modelAt(provider, stub), WITH_TOOLS)
     expect(reply.toolCalls.map((call) => call.arguments)).toEqual([text])
   })
 
-  test('returns missing arguments as an empty object', async () => {
+  test('A reply returns missing arguments as an empty object', async () => {
     await using stub = await provider.stub([{ toolCalls: [{ name: 'search', arguments: '' }] }])
     const { reply } = await ask(modelAt(provider, stub), WITH_TOOLS)
     expect(reply.toolCalls.map((call) => call.arguments)).toEqual(['{}'])
   })
 
-  test('fails with the error of the provider for a malformed conversation', async () => {
+  test('A call fails with the error of the provider for a malformed conversation', async () => {
     await using stub = await provider.stub([])
     const messages: readonly Message[] = [
       ...REQUEST.messages,
@@ -160,7 +160,7 @@ describe.each(PROVIDERS)('$name', (provider) => {
 })
 
 describe('the message history', () => {
-  test('is converted to the messages of OpenAI', async () => {
+  test('The message history is converted to the messages of OpenAI', async () => {
     const [openai] = PROVIDERS
     if (openai === undefined) throw new Error('no provider')
     await using stub = await openai.stub(['yes'])
@@ -188,7 +188,7 @@ describe('the message history', () => {
     ])
   })
 
-  test('is converted to the messages of Anthropic', async () => {
+  test('The message history is converted to the messages of Anthropic', async () => {
     const [, anthropic] = PROVIDERS
     if (anthropic === undefined) throw new Error('no provider')
     await using stub = await anthropic.stub(['yes'])
@@ -218,7 +218,7 @@ describe('the message history', () => {
     ])
   })
 
-  test('sends the system text as developer message to a reasoning model of OpenAI', async () => {
+  test('The message history has its system text as developer message for a reasoning model of OpenAI', async () => {
     const [openai] = PROVIDERS
     if (openai === undefined) throw new Error('no provider')
     await using stub = await openai.stub(['yes'])
@@ -236,7 +236,7 @@ describe.each(PROVIDERS)('a choice at the root of an input schema, for $name', (
   const file = Type.Object({ kind: Type.Literal('file'), path: Type.String() })
   const page = Type.Object({ kind: Type.Literal('page'), url: Type.String() })
 
-  test('is sent as an object with the properties of all forms', async () => {
+  test('A choice at the root of an input schema is sent as an object with the properties of all forms', async () => {
     await using stub = await provider.stub(['yes'])
     const inputSchema = Type.Union([file, page])
     const tools = [{ name: 'read', description: 'Reads', inputSchema }]
@@ -249,7 +249,7 @@ describe.each(PROVIDERS)('a choice at the root of an input schema, for $name', (
     )
   })
 
-  test('causes an error with the name of the tool when a form is not an object', async () => {
+  test('A choice at the root of an input schema causes an error with the name of the tool when a form is not an object', async () => {
     await using stub = await provider.stub([])
     const inputSchema = Type.Union([file, Type.String()])
     const tools = [{ name: 'either', description: 'One or the other', inputSchema }]

@@ -35,12 +35,12 @@ const FAULTS: readonly (readonly [fault: string, detectedBy: string, model: Faul
   ['sends no reply', 'concatenates its text chunks', onChunks(keep('text'))],
   [
     'drops reasoning',
-    'streams the reasoning of the model',
+    'streams its reasoning',
     onChunks((chunks) => chunks.filter(({ type }) => type !== 'reasoning')),
   ],
   [
     'streams reasoning as text',
-    'streams the reasoning of the model',
+    'streams its reasoning',
     onChunks((chunks) =>
       chunks.map((chunk) => (chunk.type === 'reasoning' ? { ...chunk, type: 'text' } : chunk)),
     ),
@@ -164,7 +164,7 @@ const FAULTS: readonly (readonly [fault: string, detectedBy: string, model: Faul
 ]
 
 describe('the cases detect a model that', () => {
-  it.each(FAULTS)('%s', async (_fault, detectedBy, breakModel) => {
+  it.each(FAULTS)('The cases detect a model that %s', async (_fault, detectedBy, breakModel) => {
     const setup: ChatModelSetup = async (script) => breakModel(await sound(script))
     const detected: string[] = []
     for (const { name, run } of chatModelCases) {
@@ -174,7 +174,7 @@ describe('the cases detect a model that', () => {
   })
 })
 
-it('every case detects at least one fault', () => {
+it('Every case detects at least one fault', () => {
   const silent = chatModelCases.filter(
     ({ name }) => !FAULTS.some(([, detectedBy]) => name.includes(detectedBy)),
   )

@@ -18,7 +18,7 @@ function createDiary(clock: FakeClock): {
 }
 
 describe('fakeClock', () => {
-  it('does not advance on its own', async () => {
+  it('fakeClock does not advance on its own', async () => {
     const clock = fakeClock()
     const called = vi.fn<() => void>()
     clock.after(0, called)
@@ -29,7 +29,7 @@ describe('fakeClock', () => {
     expect(clock.elapsed()).toBe(0)
   })
 
-  it('starts at the given time, by default at the start of 2026', async () => {
+  it('fakeClock starts at the given time, by default at the start of 2026', async () => {
     const clock = fakeClock(Date.UTC(2030, 4, 5))
     await clock.advance(1_500)
     expect(isoNow(clock)).toBe('2030-05-05T00:00:01.500Z')
@@ -37,7 +37,7 @@ describe('fakeClock', () => {
     expect(isoNow(fakeClock())).toBe('2026-01-01T00:00:00.000Z')
   })
 
-  it('does not wait for real time, however many timers are due', async () => {
+  it('fakeClock does not wait for real time, however many timers are due', async () => {
     const clock = fakeClock()
     const days = 3
     let minutes = 0
@@ -53,7 +53,7 @@ describe('fakeClock', () => {
     expect(performance.now() - startedAt).toBeLessThan(minutes)
   })
 
-  it('calls timers late that were due while the event loop was blocked', async () => {
+  it('fakeClock calls timers late that were due while the event loop was blocked', async () => {
     const clock = fakeClock()
     const { lines, write } = createDiary(clock)
     clock.after(10, () => {
@@ -65,7 +65,7 @@ describe('fakeClock', () => {
     expect(lines).toEqual(['25 late'])
   })
 
-  it('calls due timers in order of their times, and timers with the same time in order of creation', async () => {
+  it('fakeClock calls due timers in order of their times, and timers with the same time in order of creation', async () => {
     const clock = fakeClock()
     const { lines, write } = createDiary(clock)
     clock.after(30, () => {
@@ -88,7 +88,7 @@ describe('fakeClock', () => {
     expect(clock.elapsed()).toBe(30)
   })
 
-  it('calls a timer at the very end of an advance, and only once', async () => {
+  it('fakeClock calls a timer at the very end of an advance, and only once', async () => {
     const clock = fakeClock()
     const called = vi.fn<() => void>()
     clock.after(10, called)
@@ -99,7 +99,7 @@ describe('fakeClock', () => {
     expect(called).toHaveBeenCalledOnce()
   })
 
-  it('never calls a stopped timer, also if an earlier timer stops it', async () => {
+  it('fakeClock never calls a stopped timer, also if an earlier timer stops it', async () => {
     const clock = fakeClock()
     const called = vi.fn<() => void>()
     const stop = clock.after(20, called)
@@ -110,7 +110,7 @@ describe('fakeClock', () => {
     stop()
   })
 
-  it('calls timers that other timers set within the same advance if they are due', async () => {
+  it('fakeClock calls timers that other timers set within the same advance if they are due', async () => {
     const clock = fakeClock()
     const { lines, write } = createDiary(clock)
     clock.after(10, () => {
@@ -134,7 +134,7 @@ describe('fakeClock', () => {
     expect(lines.at(-1)).toBe('115 later')
   })
 
-  it('runs async work between two timers before the next one is due', async () => {
+  it('fakeClock runs async work between two timers before the next one is due', async () => {
     const clock = fakeClock()
     const { lines, write } = createDiary(clock)
     const walk = async (): Promise<void> => {
@@ -153,7 +153,7 @@ describe('fakeClock', () => {
     await walking
   })
 
-  it('runs ready promises first, so that their timers are due within the same advance', async () => {
+  it('fakeClock runs ready promises first, so that their timers are due within the same advance', async () => {
     const clock = fakeClock()
     const called = vi.fn<() => void>()
     void Promise.resolve().then(() => clock.after(10, called))
@@ -161,7 +161,7 @@ describe('fakeClock', () => {
     expect(called).toHaveBeenCalledOnce()
   })
 
-  it('counts the waiting timers', async () => {
+  it('fakeClock counts the waiting timers', async () => {
     const clock = fakeClock()
     clock.after(10, () => undefined)
     const stop = clock.after(20, () => undefined)
@@ -172,7 +172,7 @@ describe('fakeClock', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('never goes back, neither for a negative delay nor for overlapping advances', async () => {
+  it('fakeClock never goes back, neither for a negative delay nor for overlapping advances', async () => {
     const clock = fakeClock()
     await clock.advance(100)
     const { lines, write } = createDiary(clock)
@@ -184,7 +184,7 @@ describe('fakeClock', () => {
     expect(clock.elapsed()).toBe(1_100)
   })
 
-  it('never calls a timer with an infinite delay', async () => {
+  it('fakeClock never calls a timer with an infinite delay', async () => {
     const clock = fakeClock()
     const called = vi.fn<() => void>()
     clock.after(Infinity, called)

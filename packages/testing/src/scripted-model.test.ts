@@ -29,14 +29,14 @@ async function readReply(model: ChatModel, request = REQUEST): Promise<ModelRepl
 }
 
 describe('the answers of a scripted model', () => {
-  it('are the entries of its list, one per call, in order', async () => {
+  it('The answers of a scripted model are the entries of its list, one per call, in order', async () => {
     const model = scriptedModel(['first', { text: 'second' }, () => 'third'])
     expect((await readReply(model)).text).toBe('first')
     expect((await readReply(model)).text).toBe('second')
     expect((await readReply(model)).text).toBe('third')
   })
 
-  it('are streamed word by word and concatenate to the text with all its spaces', async () => {
+  it('The answers of a scripted model are streamed word by word and concatenate to the text with all its spaces', async () => {
     const text = '  All together\n\nnow,  in time. '
     const chunks = await read(scriptedModel([text]))
     const pieces = chunks.flatMap((chunk) => (chunk.type === 'text' ? [chunk.text] : []))
@@ -45,7 +45,7 @@ describe('the answers of a scripted model', () => {
     expect(chunks.at(-1)).toMatchObject({ type: 'reply', reply: { text } })
   })
 
-  it('stream their reasoning before their text, and count it as output', async () => {
+  it('The answers of a scripted model stream their reasoning before their text, and count it as output', async () => {
     const chunks = await read(scriptedModel([{ reasoning: 'Let me see. ', text: 'Yes' }]))
     expect(chunks.slice(0, -1)).toEqual([
       { type: 'reasoning', text: 'Let' },
@@ -57,13 +57,16 @@ describe('the answers of a scripted model', () => {
     expect(chunks.at(-1)).toMatchObject({ reply: { text: 'Yes', usage } })
   })
 
-  it.each(['', ' ', '\n\n', 'x'])('stream the text %j in at most one chunk', async (text) => {
-    const chunks = await read(scriptedModel([text]))
-    expect(chunks.slice(0, -1)).toEqual(text === '' ? [] : [{ type: 'text', text }])
-    expect(chunks.at(-1)).toMatchObject({ reply: { text } })
-  })
+  it.each(['', ' ', '\n\n', 'x'])(
+    'The answers of a scripted model stream the text %j in at most one chunk',
+    async (text) => {
+      const chunks = await read(scriptedModel([text]))
+      expect(chunks.slice(0, -1)).toEqual(text === '' ? [] : [{ type: 'text', text }])
+      expect(chunks.at(-1)).toMatchObject({ reply: { text } })
+    },
+  )
 
-  it('have tool calls with arguments as JSON text, and text arguments unchanged', async () => {
+  it('The answers of a scripted model have tool calls with arguments as JSON text, and text arguments unchanged', async () => {
     const reply: ScriptedReply = {
       text: 'Let me look.',
       toolCalls: [
@@ -82,7 +85,7 @@ describe('the answers of a scripted model', () => {
     })
   })
 
-  it('have ids that are numbered over all calls', async () => {
+  it('The answers of a scripted model have ids that are numbered over all calls', async () => {
     const entry: ScriptedReply = { toolCalls: [{ name: 'look', arguments: {} }] }
     const model = scriptedModel([entry, entry])
     const ids = [await readReply(model), await readReply(model)].map(
@@ -91,7 +94,7 @@ describe('the answers of a scripted model', () => {
     expect(ids).toEqual(['call-1', 'call-2'])
   })
 
-  it('have the given usage, by default one token per four characters', async () => {
+  it('The answers of a scripted model have the given usage, by default one token per four characters', async () => {
     const usage = { inputTokens: 100, outputTokens: 20 }
     expect((await readReply(scriptedModel([{ text: 'x', usage }]))).usage).toEqual(usage)
     expect((await readReply(scriptedModel(['12345']))).usage).toEqual({
@@ -102,7 +105,7 @@ describe('the answers of a scripted model', () => {
     expect((await readReply(scriptedModel([{ toolCalls }]))).usage?.outputTokens).toBe(1)
   })
 
-  it('can be computed from the request by a function', async () => {
+  it('The answers of a scripted model can be computed from the request by a function', async () => {
     const model = scriptedModel(({ messages, toolChoice }) => `${messages.length} ${toolChoice}`)
     const messages: Message[] = [...REQUEST.messages, { role: 'user', content: 'And?' }]
     expect((await readReply(model)).text).toBe('1 auto')
@@ -113,7 +116,7 @@ describe('the answers of a scripted model', () => {
 })
 
 describe('a scripted model fails', () => {
-  it('with the error of its script itself, before any text', async () => {
+  it('A scripted model fails with the error of its script itself, before any text', async () => {
     const error = new TuttiError('MODEL_FAILED', 'Overloaded', { retryable: true })
     const model = scriptedModel([error, () => error, 'fine'])
     await expect(read(model)).rejects.toBe(error)
@@ -121,14 +124,14 @@ describe('a scripted model fails', () => {
     expect((await readReply(model)).text).toBe('fine')
   })
 
-  it('with the error that a function of its script throws', async () => {
+  it('A scripted model fails with the error that a function of its script throws', async () => {
     const model = scriptedModel(() => {
       throw new RangeError('Too long')
     })
     await expect(read(model)).rejects.toThrow(new RangeError('Too long'))
   })
 
-  it('with MODEL_FAILED and the number of the call after the end of its list', async () => {
+  it('A scripted model fails with MODEL_FAILED and the number of the call after the end of its list', async () => {
     const model = scriptedModel(['only one'])
     await read(model)
     await expect(read(model)).rejects.toMatchObject({
@@ -138,7 +141,7 @@ describe('a scripted model fails', () => {
   })
 
   it.each(['', 'words that would come'])(
-    'with the reason of an aborted signal, before %j',
+    'A scripted model fails with the reason of an aborted signal, before %j',
     async (text) => {
       const controller = new AbortController()
       const reason = new Error('The user left')
@@ -147,7 +150,7 @@ describe('a scripted model fails', () => {
     },
   )
 
-  it('between two chunks if the signal aborts there', async () => {
+  it('A scripted model fails between two chunks if the signal aborts there', async () => {
     const controller = new AbortController()
     const pieces: ModelChunk[] = []
     const reading = async (): Promise<void> => {
@@ -166,14 +169,14 @@ describe('a scripted model fails', () => {
 })
 
 describe('a scripted model records', () => {
-  it('every request, also those of failed calls', async () => {
+  it('A scripted model records every request, also those of failed calls', async () => {
     const model = scriptedModel([new Error('Overloaded'), 'fine'])
     await read(model).catch(() => undefined)
     await read(model, { ...REQUEST, toolChoice: 'none' })
     expect(model.requests).toEqual([REQUEST, { ...REQUEST, toolChoice: 'none' }])
   })
 
-  it('the messages at the time of the call, although the conversation continues', async () => {
+  it('A scripted model records the messages at the time of the call, although the conversation continues', async () => {
     const model = scriptedModel(['fine'])
     const messages = [...REQUEST.messages]
     await read(model, { ...REQUEST, messages })
@@ -182,7 +185,7 @@ describe('a scripted model records', () => {
   })
 
   it.each([0, 2])(
-    'at most %i of the newest requests, without an effect on its script',
+    'A scripted model records at most %i of the newest requests, without an effect on its script',
     async (maxRequests) => {
       const model = scriptedModel(['one', 'two', 'three'], { maxRequests })
       await read(model)
@@ -194,13 +197,13 @@ describe('a scripted model records', () => {
 })
 
 describe('a scripted model', () => {
-  it('is named scripted:model by default', () => {
+  it('A scripted model is named scripted:model by default', () => {
     expect(scriptedModel([])).toMatchObject({ provider: 'scripted', name: 'model' })
     const options = { provider: 'acme', name: 'writer-1' }
     expect(scriptedModel([], options)).toMatchObject(options)
   })
 
-  it('waits before each piece of text by its clock', async () => {
+  it('A scripted model waits before each piece of text by its clock', async () => {
     const clock = fakeClock()
     const times: number[] = []
     const model = scriptedModel(['one two three'], { clock, delayMs: 50 })
@@ -215,7 +218,7 @@ describe('a scripted model', () => {
     expect(times).toEqual([50, 100, 150, 150])
   })
 
-  it('stops its wait at an abort and leaves no timer', async () => {
+  it('A scripted model stops its wait at an abort and leaves no timer', async () => {
     const clock = fakeClock()
     const controller = new AbortController()
     const reading = read(

@@ -24,7 +24,7 @@ function message(change: Partial<AssistantMessage> = {}): AssistantMessage {
 const OWN = { provider: 'own' }
 
 describe('blocks of a reply', () => {
-  test('[LC-M5] are sent back in their order, with the tool calls in place', () => {
+  test('[LC-M5] Blocks of a reply are sent back in their order, with the tool calls in place', () => {
     const use = (id: string): object => ({ type: 'tool_use', id, name: 'f', input: {} })
     expect(toAssistantFields(message(), CALLS, OWN).content).toEqual([
       BLOCKS[0],
@@ -40,7 +40,7 @@ describe('blocks of a reply', () => {
     ['fewer calls', {}, CALLS.slice(1)],
     ['calls in another order', {}, CALLS.toReversed()],
   ])(
-    '[LC-P3] with %s, are replaced by the message except the thinking blocks',
+    '[LC-P3] Blocks of a reply with %s are replaced by the message except the thinking blocks',
     (_title, change, calls) => {
       const text = change.content ?? 'said'
       expect(toAssistantFields(message(change), calls, OWN)).toEqual({
@@ -50,7 +50,7 @@ describe('blocks of a reply', () => {
     },
   )
 
-  test('[LC-P2] are omitted for another provider', () => {
+  test('[LC-P2] Blocks of a reply are omitted for another provider', () => {
     expect(toAssistantFields(message(), CALLS, { provider: 'other' })).toEqual({
       content: 'said',
       tool_calls: CALLS,
@@ -67,14 +67,14 @@ describe('items of a reply', () => {
     return gatherer.build()
   }
 
-  test('[LC-P1] are returned only when they contain reasoning', () => {
+  test('[LC-P1] Items of a reply are returned only when they contain reasoning', () => {
     expect(gather([reasoning])).toEqual({ kind: 'items', items: [reasoning] })
     expect(gather([{ type: 'message' }])).toBeUndefined()
     expect(gather('text')).toBeUndefined()
     expect(gather(undefined)).toBeUndefined()
   })
 
-  test('[LC-P3] are sent back only when their text and calls match the message', () => {
+  test('[LC-P3] Items of a reply are sent back only when their text and calls match the message', () => {
     const items = [
       reasoning,
       { type: 'message', content: [{ type: 'output_text', text: 'sa' }, { type: 'refusal' }] },

@@ -21,7 +21,7 @@ const summary = (text: string, index: number): object => ({
 })
 
 describe('createReasoningReader', () => {
-  test('reads the blocks of Anthropic, with an empty line between two thoughts', () => {
+  test('createReasoningReader reads the blocks of Anthropic, with an empty line between two thoughts', () => {
     const signed = { content: [{ type: 'thinking', signature: 's', index: 0 }] }
     const redacted = { content: [{ type: 'redacted_thinking', data: 'x', index: 1 }] }
     const called = { content: [{ type: 'tool_use', id: 'a', index: 2 }] }
@@ -30,7 +30,7 @@ describe('createReasoningReader', () => {
     ).toEqual(['one', ' two', '', '', '', '\n\nthree'])
   })
 
-  test("separates the parts and the items of summaries of OpenAI's Responses API", () => {
+  test("createReasoningReader separates the parts and the items of summaries of OpenAI's Responses API", () => {
     const item = (id: string): object => ({
       additional_kwargs: { reasoning: { type: 'reasoning', id, summary: [] } },
     })
@@ -39,17 +39,17 @@ describe('createReasoningReader', () => {
     ).toEqual(['', 'one', '\n\ntwo', '', '\n\nthree'])
   })
 
-  test('reads the thoughts of Gemini, which have no index, as one text', () => {
+  test('createReasoningReader reads the thoughts of Gemini, which have no index, as one text', () => {
     const thought = (text: string): object => ({ content: [{ type: 'thinking', thinking: text }] })
     expect(read(thought('one'), thought(' two'))).toEqual(['one', ' two'])
   })
 
-  test('separates the thoughts of a complete message', () => {
+  test('createReasoningReader separates the thoughts of a complete message', () => {
     const content = ['one', 'two'].map((text) => ({ type: 'thinking', thinking: text }))
     expect(read({ content })).toEqual(['one\n\ntwo'])
   })
 
-  test('reads reasoning next to the content, as chat APIs like that of OpenAI send it', () => {
+  test('createReasoningReader reads reasoning next to the content, as chat APIs like that of OpenAI send it', () => {
     expect(
       read(
         { additional_kwargs: { reasoning_content: 'one' } },

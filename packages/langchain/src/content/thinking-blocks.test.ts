@@ -19,7 +19,7 @@ function gather(
 }
 
 describe('gatherBlocks', () => {
-  test('joins the chunks of a stream into blocks by index, in order of their first chunks', () => {
+  test('gatherBlocks joins the chunks of a stream into blocks by index, in order of their first chunks', () => {
     const pieces = [
       [{ type: 'thinking', index: 0, thinking: '', signature: '' }],
       [{ type: 'thinking', index: 0, thinking: 'one ' }],
@@ -45,7 +45,7 @@ describe('gatherBlocks', () => {
     ])
   })
 
-  test('ignores empty texts and unknown types', () => {
+  test('gatherBlocks ignores empty texts and unknown types', () => {
     const thought = { type: 'thinking', index: 0, thinking: 'hm', signature: 's' }
     expect(
       gather([[thought], '', [{ type: 'text', index: 1, text: '' }], [{ type: 'x' }]]),
@@ -53,7 +53,7 @@ describe('gatherBlocks', () => {
   })
 })
 
-test('returns the blocks of a complete message unchanged', () => {
+test('gatherBlocks returns the blocks of a complete message unchanged', () => {
   const gatherer = gatherBlocks()
   gatherer.add(
     new AIMessage({
@@ -72,7 +72,7 @@ test('returns the blocks of a complete message unchanged', () => {
   ])
 })
 
-test('[LC-P1] returns undefined for a reply without thinking and for other providers', () => {
+test('[LC-P1] The thinking blocks are undefined for a reply without thinking and for other providers', () => {
   expect(gather(['said', [{ type: 'text', text: 'more', index: 0 }]])).toBeUndefined()
   const thought = [{ type: 'thinking', thinking: 'hm', index: 0 }]
   expect(gather([thought])).toBeDefined()

@@ -24,7 +24,7 @@ const STRICT: readonly (readonly [string, object])[] = [
   ['definitions', object({ a: { $ref: '#/$defs/A' } }, { $defs: { A: TEXT } })],
 ]
 
-test.each(STRICT)('[LC-O2] accepts %s', (_title, schema) => {
+test.each(STRICT)('[LC-O2] isStrictSchema accepts %s', (_title, schema) => {
   expect(isStrictSchema(schema)).toBe(true)
 })
 
@@ -49,10 +49,10 @@ const LOOSE: readonly (readonly [string, object])[] = [
   ['more than ten levels', nested(11)],
 ]
 
-test.each(LOOSE)('[LC-O2] rejects %s', (_title, schema) => {
+test.each(LOOSE)('[LC-O2] isStrictSchema rejects %s', (_title, schema) => {
   expect(isStrictSchema(schema)).toBe(false)
 })
 
-test('[LC-O2] accepts ten levels', () => {
+test('[LC-O2] isStrictSchema accepts ten levels', () => {
   expect(isStrictSchema(nested(9))).toBe(true)
 })

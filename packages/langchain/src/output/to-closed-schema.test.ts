@@ -10,7 +10,7 @@ function object(properties: object, more: object = {}): object {
 }
 
 describe('toClosedSchema', () => {
-  test('[LC-O1] closes objects at every depth without changing its input', () => {
+  test('[LC-O1] toClosedSchema closes objects at every depth without changing its input', () => {
     const schema = object(
       {
         one: object({ a: TEXT }, { required: ['a'] }),
@@ -37,7 +37,7 @@ describe('toClosedSchema', () => {
     expect(schema).toEqual(before)
   })
 
-  test('[LC-O1] moves constraints that Anthropic does not enforce into the description', () => {
+  test('[LC-O1] toClosedSchema moves constraints that Anthropic does not enforce into the description', () => {
     const schema = object({
       age: { type: 'integer', minimum: 0, maximum: 150, description: 'In years' },
       name: { type: 'string', minLength: 1 },
@@ -54,7 +54,7 @@ describe('toClosedSchema', () => {
     })
   })
 
-  test('[LC-O1] preserves constraints that Anthropic enforces', () => {
+  test('[LC-O1] toClosedSchema preserves constraints that Anthropic enforces', () => {
     const properties = {
       kind: { type: 'string', const: 'x' },
       size: { enum: ['s', 'm', null] },
@@ -65,7 +65,7 @@ describe('toClosedSchema', () => {
     expect(toClosedSchema(object(properties))).toMatchObject({ properties })
   })
 
-  test('[LC-O1] drops annotations and converts oneOf to anyOf', () => {
+  test('[LC-O1] toClosedSchema drops annotations and converts oneOf to anyOf', () => {
     const schema = object({ a: { oneOf: [TEXT, { type: 'null' }] } }, { $id: 'A', $schema: 'x' })
     expect(toClosedSchema(schema)).toEqual({
       ...object({ a: { anyOf: [TEXT, { type: 'null' }] } }),
@@ -73,7 +73,7 @@ describe('toClosedSchema', () => {
     })
   })
 
-  test('[LC-O1] returns a schema that the service accepts', () => {
+  test('[LC-O1] toClosedSchema returns a schema that the service accepts', () => {
     const schema = object({
       n: { type: 'number', exclusiveMinimum: 0, multipleOf: 2 },
       list: { type: 'array', items: object({ t: { ...TEXT, maxLength: 3 } }), maxItems: 4 },
@@ -102,11 +102,11 @@ const OPEN: readonly (readonly [string, object])[] = [
   ['an enum of objects', object({ a: { enum: [{ x: 1 }] } })],
 ]
 
-test.each(OPEN)('[LC-O3] returns undefined for %s', (_title, schema) => {
+test.each(OPEN)('[LC-O3] toClosedSchema returns undefined for %s', (_title, schema) => {
   expect(toClosedSchema(schema)).toBeUndefined()
 })
 
-test('[LC-O3] returns undefined for more optional properties or unions than Anthropic accepts', () => {
+test('[LC-O3] toClosedSchema returns undefined for more optional properties or unions than Anthropic accepts', () => {
   const many = (count: number, value: object, required: boolean): object => {
     const names = Array.from({ length: count }, (_, index) => `p${index}`)
     const properties = Object.fromEntries(names.map((name) => [name, value]))

@@ -141,16 +141,19 @@ const CASES: readonly (readonly [title: string, schema: object, limited: object]
 ]
 
 describe('limitKeywords', () => {
-  test.each(CASES)('converts %s', (_, schema, limited) => {
+  test.each(CASES)('limitKeywords converts %s', (_, schema, limited) => {
     expect(limitKeywords({ ...schema }, RULE)).toEqual(limited)
   })
 
-  test.each(CASES)('returns a schema that needs no further change for %s', (_, schema) => {
-    const limited = limitKeywords({ ...schema }, RULE)
-    expect(limitKeywords(limited, RULE)).toEqual(limited)
-  })
+  test.each(CASES)(
+    'limitKeywords returns a schema that needs no further change for %s',
+    (_, schema) => {
+      const limited = limitKeywords({ ...schema }, RULE)
+      expect(limitKeywords(limited, RULE)).toEqual(limited)
+    },
+  )
 
-  test('ends for references that refer to each other many times', () => {
+  test('limitKeywords ends for references that refer to each other many times', () => {
     const $defs = Object.fromEntries(
       Array.from({ length: 40 }, (_, index) => {
         const $ref = `#/$defs/D${index - 1}`

@@ -34,19 +34,19 @@ const REFUSED = [
 ]
 
 describe.each(RULES)('%s', (_, rule: NameRule) => {
-  test('accepts every replacement, and replacements are unique', () => {
+  test('A rule for names accepts every replacement, and replacements are unique', () => {
     const taken = new Set<string>()
     const replacements = REFUSED.map((name) => replaceName(name, rule, taken))
     expect(replacements.filter((name) => !isAccepted(name, rule))).toEqual([])
     expect(new Set(replacements).size).toBe(REFUSED.length)
   })
 
-  test('replaces a name in the same way every time', () => {
+  test('A rule for names replaces a name in the same way every time', () => {
     const [first, second] = [0, 1].map(() => replaceName('functions.log:0', rule, new Set()))
     expect(first).toBe(second)
   })
 
-  test('replaces a name differently when its replacement is taken', () => {
+  test('A rule for names replaces a name differently when its replacement is taken', () => {
     const taken = new Set<string>()
     const first = replaceName('a b', rule, taken)
     const second = replaceName('a b', rule, taken)
@@ -55,14 +55,14 @@ describe.each(RULES)('%s', (_, rule: NameRule) => {
   })
 })
 
-test('a replacement starts with the readable part of the name', () => {
+test('A replacement starts with the readable part of the name', () => {
   const rule = PROVIDER_RULES['anthropic']?.propertyName
   expect(replaceName('filter[name]', rule, new Set())).toMatch(/^filter_name_[a-zA-Z0-9]{6}$/)
   expect(replaceName('$top', rule, new Set())).toMatch(/^top_[a-zA-Z0-9]{6}$/)
   expect(replaceName('x'.repeat(70), rule, new Set())).toMatch(/^x{57}_[a-zA-Z0-9]{6}$/)
 })
 
-test('no rule accepts a lone surrogate', () => {
+test('No rule accepts a lone surrogate', () => {
   expect(isAccepted('a\ud800', undefined)).toBe(false)
   expect(isAccepted('a🧀', undefined)).toBe(true)
 })

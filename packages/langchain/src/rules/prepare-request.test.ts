@@ -39,7 +39,7 @@ function listIds(messages: readonly Message[]): readonly string[] {
 }
 
 describe('[LC-R3] the ids of a conversation', () => {
-  test('do not change when the conversation grows', () => {
+  test('The ids of a conversation do not change when the conversation grows', () => {
     const turns = ['a b', 'a.b', 'toolu_1', 'a b', 'toolu_1', 'x#2'].flatMap((id) => turn(id))
     const all = listIds(prepareRequest(talk([USER, ...turns]), CLAUDE).request.messages)
     for (let length = 2; length <= turns.length; length += 2) {
@@ -51,7 +51,7 @@ describe('[LC-R3] the ids of a conversation', () => {
     expect(new Set(all).size).toBe(turns.length / 2)
   })
 
-  test('never equal the own id of another call', () => {
+  test('The ids of a conversation never equal the own id of another call', () => {
     const [id = ''] = listIds(prepareRequest(talk([USER, ...turn('a b')]), CLAUDE).request.messages)
     const messages = [USER, ...turn(id), ...turn('a b'), ...turn(id)]
     const ids = listIds(prepareRequest(talk(messages), CLAUDE).request.messages)
@@ -59,19 +59,19 @@ describe('[LC-R3] the ids of a conversation', () => {
     expect(new Set(ids).size).toBe(3)
   })
 
-  test('are those of the answer before a result, also when several answers have the same id', () => {
+  test('The ids of a conversation are those of the answer before a result, also when several answers have the same id', () => {
     const messages = [USER, ...turn('call_0'), ...turn('call_0')]
     const ids = listIds(prepareRequest(talk(messages), CLAUDE).request.messages)
     expect(ids[0]).toBe('call_0')
     expect([ids[0] === ids[1], ids[2] === ids[3], ids[0] === ids[2]]).toEqual([true, true, false])
   })
 
-  test('keep repetitions for a provider that accepts them', () => {
+  test('The ids of a conversation keep repetitions for a provider that accepts them', () => {
     const request = talk([USER, ...turn('call_0'), ...turn('call_0')])
     expect(prepareRequest(request, OPENAI).request).toBe(request)
   })
 
-  test('are the same in the content that a provider expects back', () => {
+  test('The ids of a conversation are the same in the content that a provider expects back', () => {
     const content = {
       kind: 'blocks',
       blocks: [
@@ -94,7 +94,7 @@ describe('[LC-R4] the reply', () => {
     toolCalls: [{ id: 'c', name: 'list', arguments: '{"top_x":1}' }],
   }
 
-  test('has the own names of tools and properties, also when its arguments are cut', () => {
+  test('The reply has the own names of tools and properties, also when its arguments are cut', () => {
     const prepared = prepareRequest(talk([USER], [TOOL]), CLAUDE)
     const [tool] = prepared.request.tools
     const { properties = {} } = { ...tool?.inputSchema } as { properties?: object }
@@ -105,12 +105,12 @@ describe('[LC-R4] the reply', () => {
     ])
   })
 
-  test('is the same object when no name was changed', () => {
+  test('The reply is the same object when no name was changed', () => {
     const tool = { ...TOOL, inputSchema: { type: 'object', properties: { top: {} } } }
     expect(prepareRequest(talk([USER], [tool]), CLAUDE).restore(reply)).toBe(reply)
   })
 
-  test('keeps a call of an unknown tool', () => {
+  test('The reply keeps a call of an unknown tool', () => {
     const prepared = prepareRequest(talk([USER], [TOOL]), CLAUDE)
     const unknown = { ...reply, toolCalls: [{ id: 'c', name: 'other', arguments: '{"$top":1}' }] }
     expect(prepared.restore(unknown)).toEqual(unknown)
@@ -118,7 +118,7 @@ describe('[LC-R4] the reply', () => {
 })
 
 describe('[LC-R2] a request that needs no change', () => {
-  test('keeps its list of tools, and is prepared once for all requests with it', () => {
+  test('A request that needs no change keeps its list of tools, and is prepared once for all requests with it', () => {
     const tools = [{ ...TOOL, inputSchema: { type: 'object', properties: { top: {} } } }]
     const { request } = prepareRequest(talk([{ ...USER, content: '' }], tools), CLAUDE)
     expect(request.tools).toBe(tools)
@@ -130,7 +130,7 @@ describe('[LC-R2] a request that needs no change', () => {
   })
 })
 
-test('a tuple of an earlier draft keeps its meaning', () => {
+test('A tuple of an earlier draft keeps its meaning', () => {
   const items = [{ type: 'string' }, { type: 'number' }]
   const inputSchema = {
     type: 'object',
@@ -196,7 +196,7 @@ describe('roles', () => {
       [USER, { role: 'assistant', content: 'So:', toolCalls: [] }],
       ['user: Go.', 'assistant: So:', 'user: Continue.'],
     ],
-  ])('the request has %s', (_, identity, messages, expected) => {
+  ])('The request has %s', (_, identity, messages, expected) => {
     const { request } = prepareRequest(talk(messages), identity)
     expect(request.messages.map(({ role, content }) => `${role}: ${content}`)).toEqual(expected)
   })
@@ -207,11 +207,11 @@ describe('rulesFor', () => {
     ['openai', 'gpt-5', 'openai'],
     ['my-server', 'some-model', 'compatible'],
     ['__proto__', 'constructor', 'compatible'],
-  ])('returns the rules of %s:%s', (provider, name, row) => {
+  ])('rulesFor returns the rules of %s:%s', (provider, name, row) => {
     expect(rulesFor({ provider, name })).toBe(PROVIDER_RULES[row])
   })
 
-  test('adds the rules of a family of models to those of a gateway', () => {
+  test('rulesFor adds the rules of a family of models to those of a gateway', () => {
     const { toolCallId, propertyName, arrayItems } = rulesFor({
       provider: 'openai',
       name: 'anthropic/claude-sonnet-4.5',
@@ -224,7 +224,7 @@ describe('rulesFor', () => {
   })
 
   test.each(['devstral-small', 'mistralai/Mixtral-8x22B', 'codestral-latest', 'ministral-8b'])(
-    'knows that %s is of the family of Mistral',
+    'rulesFor knows that %s is of the family of Mistral',
     (name) => {
       const { toolCallId } = rulesFor({ provider: 'ollama', name })
       expect(toolCallId?.pattern.test('call_1')).toBe(false)

@@ -17,7 +17,7 @@ test.each([
   ['a key beyond ASCII', '{"größe":1}', '{"gr_1":1}'],
   ['a key of text that is cut', '{"$top":1,"q":"cut', '{"top_1":1,"q":"cut'],
   ['a key of text that ends within an escape', '{"$top":"a\\', '{"top_1":"a\\'],
-])('renames %s', (_, json, renamed) => {
+])('The renaming of keys renames %s', (_, json, renamed) => {
   expect(renameKeys(json, NAMES)).toBe(renamed)
 })
 
@@ -28,11 +28,11 @@ test.each([
   ['other keys', '{"top":1,"__proto__":2}'],
   ['text that is not JSON', 'no $top: here'],
   ['nothing', ''],
-])('does not change %s', (_, json) => {
+])('The renaming of keys does not change %s', (_, json) => {
   expect(renameKeys(json, NAMES)).toBe(json)
 })
 
-test('takes linear time for text with many escaped quotes and no end', () => {
+test('The renaming of keys takes linear time for text with many escaped quotes and no end', () => {
   const json = `{"$top":"${String.raw`\"`.repeat(500_000)}`
   const start = performance.now()
   expect(renameKeys(json, NAMES).slice(0, 9)).toBe('{"top_1":')

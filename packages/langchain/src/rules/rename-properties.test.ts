@@ -6,13 +6,13 @@ import { renameProperties } from './rename-properties.ts'
 const RULE = PROVIDER_RULES['anthropic']?.propertyName
 
 describe('renameProperties', () => {
-  test('returns a schema with accepted names itself', () => {
+  test('renameProperties returns a schema with accepted names itself', () => {
     const schema = { type: 'object', properties: { a: { type: 'string' }, 'b.c-d_e': {} } }
     expect(renameProperties(schema, RULE)).toEqual({ schema, names: new Map() })
     expect(renameProperties(schema, RULE).schema).toBe(schema)
   })
 
-  test('renames properties, required names and descriptions', () => {
+  test('renameProperties renames properties, required names and descriptions', () => {
     const { schema, names } = renameProperties(
       {
         type: 'object',
@@ -39,7 +39,7 @@ describe('renameProperties', () => {
     })
   })
 
-  test('renames at any depth, in defaults and in references, and gives a name one replacement', () => {
+  test('renameProperties renames at any depth, in defaults and in references, and gives a name one replacement', () => {
     const { schema, names } = renameProperties(
       {
         type: 'object',
@@ -68,13 +68,13 @@ describe('renameProperties', () => {
     })
   })
 
-  test('never uses a name that the schema already has', () => {
+  test('renameProperties never uses a name that the schema already has', () => {
     const taken = renameProperties({ properties: { $top: {} } }, RULE).names.get('$top') ?? ''
     const { names } = renameProperties({ properties: { $top: {}, [taken]: {} } }, RULE)
     expect(names.get('$top')).not.toBe(taken)
   })
 
-  test('replaces names with lone surrogates for a provider without a rule', () => {
+  test('renameProperties replaces names with lone surrogates for a provider without a rule', () => {
     const { names } = renameProperties({ properties: { 'a\ud800': {}, $top: {} } }, undefined)
     expect([...names.keys()]).toEqual(['a\ud800'])
   })

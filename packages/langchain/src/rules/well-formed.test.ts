@@ -12,7 +12,7 @@ test.each([
     String.raw`"\\\ud800"`,
     `${String.raw`"\\`}\ufffd"`,
   ],
-])('replaces %s in JSON', (_, json, fixed) => {
+])('The replacement of lone surrogates changes %s in JSON', (_, json, fixed) => {
   const text = toWellFormedJson(json)
   expect(text).toBe(fixed)
   expect(String(JSON.parse(text)).isWellFormed()).toBe(true)
@@ -26,17 +26,17 @@ test.each([
   '{"id":725653563933458432}',
   'not JSON \\',
   '',
-])('does not change %s', (json) => {
+])('The replacement of lone surrogates does not change %s', (json) => {
   expect(toWellFormedJson(json)).toBe(json)
 })
 
-test('replaces lone surrogates in values and names of properties', () => {
+test('The replacement of lone surrogates applies to values and names of properties', () => {
   const value = { 'a\ud800': ['b\udc00', { c: '😀' }] }
   expect(isWellFormedValue(value)).toBe(false)
   expect(toWellFormedValue(value)).toEqual({ 'a\ufffd': ['b\ufffd', { c: '😀' }] })
 })
 
-test('returns a well-formed value itself', () => {
+test('The replacement of lone surrogates returns a well-formed value itself', () => {
   const value = { a: ['b', 1, null, { c: '😀' }] }
   expect(toWellFormedValue(value)).toBe(value)
 })

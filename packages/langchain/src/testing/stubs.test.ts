@@ -179,13 +179,13 @@ const ANTHROPIC_FORMS: readonly (readonly [number, string, Partial<CheckedReques
 ]
 
 describe('openaiStub', () => {
-  test.each(OPENAI_FORMS)('answers %i %s', async (status, message, change) => {
+  test.each(OPENAI_FORMS)('openaiStub answers %i %s', async (status, message, change) => {
     await using stub = await openaiStub(['yes'])
     const [answered, text] = await post(stub.baseUrl, { ...OPENAI, ...change })
     expect([answered, text]).toEqual([status, expect.stringContaining(message)])
   })
 
-  test.each(OPENAI_REJECTIONS)('answers %i %s', async (status, message, change) => {
+  test.each(OPENAI_REJECTIONS)('openaiStub answers %i %s', async (status, message, change) => {
     await using stub = await openaiStub([])
     const [answered, text] = await post(stub.baseUrl, { ...OPENAI, ...change })
     expect(answered).toBe(status)
@@ -193,7 +193,7 @@ describe('openaiStub', () => {
     expect(JSON.parse(text)).toMatchObject({ error: { type: 'invalid_request_error' } })
   })
 
-  test('sends usage only on request and ends every stream with [DONE]', async () => {
+  test('openaiStub sends usage only on request and ends every stream with [DONE]', async () => {
     await using stub = await openaiStub(['one', 'two'])
     const tools = [{ type: 'function', function: FUNCTION }]
     const [, plain] = await post(stub.baseUrl, { ...OPENAI, body: { ...OPENAI.body, tools } })
@@ -206,21 +206,24 @@ describe('openaiStub', () => {
 })
 
 describe('anthropicStub', () => {
-  test.each(ANTHROPIC_FORMS)('answers %i %s', async (status, message, change) => {
+  test.each(ANTHROPIC_FORMS)('anthropicStub answers %i %s', async (status, message, change) => {
     await using stub = await anthropicStub(['yes'])
     const [answered, text] = await post(stub.baseUrl, { ...ANTHROPIC, ...change })
     expect([answered, text]).toEqual([status, expect.stringContaining(message)])
   })
 
-  test.each(ANTHROPIC_REJECTIONS)('answers %i %s', async (status, message, change) => {
-    await using stub = await anthropicStub([])
-    const [answered, text] = await post(stub.baseUrl, { ...ANTHROPIC, ...change })
-    expect(answered).toBe(status)
-    expect(text).toContain(message)
-    expect(JSON.parse(text)).toMatchObject({ type: 'error' })
-  })
+  test.each(ANTHROPIC_REJECTIONS)(
+    'anthropicStub answers %i %s',
+    async (status, message, change) => {
+      await using stub = await anthropicStub([])
+      const [answered, text] = await post(stub.baseUrl, { ...ANTHROPIC, ...change })
+      expect(answered).toBe(status)
+      expect(text).toContain(message)
+      expect(JSON.parse(text)).toMatchObject({ type: 'error' })
+    },
+  )
 
-  test('opens and closes blocks in order', async () => {
+  test('anthropicStub opens and closes blocks in order', async () => {
     const reply = { reasoning: 'Hm.', text: 'Well.', toolCalls: [{ name: 'f', arguments: {} }] }
     await using stub = await anthropicStub([reply])
     const [, text] = await post(stub.baseUrl, ANTHROPIC)
@@ -231,7 +234,7 @@ describe('anthropicStub', () => {
   })
 })
 
-test('answers 500 when the script is exhausted', async () => {
+test('A stub answers 500 when its script is exhausted', async () => {
   await using stub = await openaiStub(['only one'])
   await post(stub.baseUrl, OPENAI)
   const [status, text] = await post(stub.baseUrl, OPENAI)

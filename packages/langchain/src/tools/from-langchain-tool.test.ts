@@ -16,7 +16,7 @@ const zodSchema = z.object({
 })
 
 describe('fromLangChainTool', () => {
-  it('[LC-FT1] copies the name, the description and the JSON Schema of the tool', async () => {
+  it('[LC-FT1] fromLangChainTool copies the name, the description and the JSON Schema of the tool', async () => {
     const adapted = await fromLangChainTool(
       tool(() => 'ok', { name: 'forecast', description: 'Forecasts', schema: zodSchema }),
     )
@@ -30,7 +30,7 @@ describe('fromLangChainTool', () => {
     })
   })
 
-  it('[LC-FT1] passes a JSON Schema on unchanged', async () => {
+  it('[LC-FT1] fromLangChainTool passes a JSON Schema on unchanged', async () => {
     const schema = {
       type: 'object',
       properties: { a: { type: 'number' } },
@@ -47,7 +47,7 @@ describe('fromLangChainTool', () => {
     expect(adapted.inputSchema).toBe(schema)
   })
 
-  it('[LC-FT2] passes the input through the schema of the tool exactly once', async () => {
+  it('[LC-FT2] fromLangChainTool passes the input through the schema of the tool exactly once', async () => {
     const func = vi.fn<(input: unknown) => string>(() => 'sunny')
     const adapted = await fromLangChainTool(
       tool(func, { name: 'forecast', description: 'Forecasts', schema: zodSchema }),
@@ -57,7 +57,7 @@ describe('fromLangChainTool', () => {
     expect(func.mock.calls[0]?.[0]).toEqual({ city: 'Bonn', days: 3, when: 'MAY' })
   })
 
-  it('[LC-FT2] rejects input that fails a refinement without running the body', async () => {
+  it('[LC-FT2] fromLangChainTool rejects input that fails a refinement without running the body', async () => {
     const func = vi.fn<() => string>()
     const schema = z.object({ n: z.number().refine((n) => n % 2 === 1, 'must be odd') })
     const adapted = await fromLangChainTool(tool(func, { name: 'odd', description: 'Odd', schema }))
@@ -67,7 +67,7 @@ describe('fromLangChainTool', () => {
     expect(func).not.toHaveBeenCalled()
   })
 
-  it('reports every problem of the input and coerces near-miss values', async () => {
+  it('fromLangChainTool reports every problem of the input and coerces near-miss values', async () => {
     const schema = z.object({ a: z.number(), b: z.boolean() })
     const adapted = await fromLangChainTool(
       tool(({ a, b }) => `${a} ${String(b)}`, { name: 'x', description: 'X', schema }),
@@ -78,7 +78,7 @@ describe('fromLangChainTool', () => {
     expect((await call(adapted, { a: '5', b: 'true' })).result.output).toBe('5 true')
   })
 
-  it('accepts Zod 3 schemas', async () => {
+  it('fromLangChainTool accepts Zod 3 schemas', async () => {
     const adapted = await fromLangChainTool(
       new DynamicStructuredTool({
         name: 'x',
@@ -91,7 +91,7 @@ describe('fromLangChainTool', () => {
     expect((await call(adapted, { a: 1 })).result.output).toBe('2')
   })
 
-  it('converts a single-string tool into a text tool', async () => {
+  it('fromLangChainTool converts a single-string tool into a text tool', async () => {
     const adapted = await fromLangChainTool(
       new DynamicTool({
         name: 'shout',
@@ -103,7 +103,7 @@ describe('fromLangChainTool', () => {
     expect((await call(adapted, { input: 'hey' })).result.output).toBe('HEY')
   })
 
-  it('[LC-FT3] returns the content as text and the artifact as structured result', async () => {
+  it('[LC-FT3] fromLangChainTool returns the content as text and the artifact as structured result', async () => {
     const adapted = await fromLangChainTool(
       tool(() => ['two hits', [{ title: 'A' }, { title: 'B' }]], {
         name: 'search',
@@ -130,14 +130,14 @@ describe('fromLangChainTool', () => {
     ],
     ['mixed blocks', [{ type: 'text', text: 'a' }, { type: 'image' }], 'a\n{"type":"image"}'],
     ['undefined', undefined, ''],
-  ])('converts %s to text', async (_, value, text) => {
+  ])('fromLangChainTool converts %s to text', async (_, value, text) => {
     const adapted = await fromLangChainTool(
       tool(() => value, { name: 'x', description: 'X', schema: z.object({}) }),
     )
     expect((await call(adapted, {})).result.output).toBe(text)
   })
 
-  it('reports a message with status error as a failure', async () => {
+  it('fromLangChainTool reports a message with status error as a failure', async () => {
     const adapted = await fromLangChainTool(
       tool(() => new ToolMessage({ content: 'No such city', status: 'error', tool_call_id: 'x' }), {
         name: 'x',
@@ -148,7 +148,7 @@ describe('fromLangChainTool', () => {
     expect((await call(adapted, {})).result).toEqual(ToolResult.failure('No such city'))
   })
 
-  it('reports a thrown error', async () => {
+  it('fromLangChainTool reports a thrown error', async () => {
     const metrics = createToolMetrics()
     const adapted = await fromLangChainTool(
       tool(
@@ -163,7 +163,7 @@ describe('fromLangChainTool', () => {
     expect(metrics.snapshot()).toMatchObject([{ error: 1 }])
   })
 
-  it('passes the abort signal to the tool in its config', async () => {
+  it('fromLangChainTool passes the abort signal to the tool in its config', async () => {
     const controller = new AbortController()
     const given = Promise.withResolvers<AbortSignal | undefined>()
     const adapted = await fromLangChainTool(
@@ -190,7 +190,7 @@ describe('fromLangChainTool', () => {
     expect(await running).toMatchObject({ end: 'cancelled' })
   })
 
-  it('overrides LangChain settings with the given options', async () => {
+  it('fromLangChainTool overrides LangChain settings with the given options', async () => {
     const adapted = await fromLangChainTool(
       tool(() => 'ok', { name: 'has spaces', description: 'X', schema: z.object({}) }),
       { name: 'good', timeoutMs: 5, requireApproval: true, idempotent: false },
@@ -203,7 +203,7 @@ describe('fromLangChainTool', () => {
     })
   })
 
-  it('rejects a name that is not valid in Tutti', async () => {
+  it('fromLangChainTool rejects a name that is not valid in Tutti', async () => {
     const invalid = tool(() => 'ok', { name: 'has spaces', description: 'X', schema: z.object({}) })
     await expect(fromLangChainTool(invalid)).rejects.toThrow('Cannot define tool "has spaces"')
   })

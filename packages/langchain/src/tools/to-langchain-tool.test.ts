@@ -15,13 +15,13 @@ const add = defineTool({
 })
 
 describe('toLangChainTool', () => {
-  it('[LC-TT1] copies the name, the description and the schema of the tool', async () => {
+  it('[LC-TT1] toLangChainTool copies the name, the description and the schema of the tool', async () => {
     const adapted = await toLangChainTool(add)
     expect(adapted).toMatchObject({ name: 'add', description: 'Adds two numbers' })
     expect(adapted.schema).toBe(add.inputSchema)
   })
 
-  it('[LC-TT1] sends the schema to the provider unchanged', async () => {
+  it('[LC-TT1] toLangChainTool sends the schema to the provider unchanged', async () => {
     await using stub = await openaiStub(['fine'])
     const model = new ChatOpenAI({
       model: 'gpt-4o-mini',
@@ -40,7 +40,7 @@ describe('toLangChainTool', () => {
     })
   })
 
-  it('[LC-TT2] returns the text as content and the value as artifact', async () => {
+  it('[LC-TT2] toLangChainTool returns the text as content and the value as artifact', async () => {
     const adapted = await toLangChainTool(add)
     expect(await adapted.invoke({ a: 1, b: 2 })).toBe('{"sum":3}')
     const message: unknown = await adapted.invoke({
@@ -56,7 +56,7 @@ describe('toLangChainTool', () => {
     })
   })
 
-  it('[LC-TT2] applies the timeout, ids and metrics of Tutti', async () => {
+  it('[LC-TT2] toLangChainTool applies the timeout, ids and metrics of Tutti', async () => {
     const metrics = createToolMetrics()
     const ids: string[] = []
     const slow = defineTextTool({
@@ -75,7 +75,7 @@ describe('toLangChainTool', () => {
     expect(metrics.snapshot()).toMatchObject([{ agentRole: 'Guest', error: 1 }])
   })
 
-  it('[LC-TT3] throws a failure with the text for the model', async () => {
+  it('[LC-TT3] toLangChainTool throws a failure with the text for the model', async () => {
     const failing = defineTextTool({
       name: 'x',
       description: 'X',
@@ -85,7 +85,7 @@ describe('toLangChainTool', () => {
     await expect(adapted.invoke({ input: 'Atlantis' })).rejects.toThrow(new Error('No such city'))
   })
 
-  it('throws an early exit and a misconfigured tool with their error codes', async () => {
+  it('toLangChainTool throws an early exit and a misconfigured tool with their error codes', async () => {
     const guarded = defineTextTool({
       name: 'x',
       description: 'X',
@@ -99,7 +99,7 @@ describe('toLangChainTool', () => {
     await expect(reviewed.invoke({ input: 'x' })).rejects.toMatchObject({ code: 'EXIT_EARLY' })
   })
 
-  it('ends the call on abort and throws the reason of the signal', async () => {
+  it('toLangChainTool ends the call on abort and throws the reason of the signal', async () => {
     const controller = new AbortController()
     const waiting = defineTextTool({
       name: 'x',
@@ -118,14 +118,14 @@ describe('toLangChainTool', () => {
     )
   })
 
-  it('lets LangChain reject invalid input', async () => {
+  it('toLangChainTool lets LangChain reject invalid input', async () => {
     const adapted = await toLangChainTool(add)
     await expect(adapted.invoke({ a: 'one' })).rejects.toThrow(
       'Received tool input did not match expected schema',
     )
   })
 
-  it('preserves name, description and schema in a round trip', async () => {
+  it('toLangChainTool preserves name, description and schema in a round trip', async () => {
     const back = await fromLangChainTool(await toLangChainTool(add))
     expect(back).toMatchObject({ name: 'add', description: 'Adds two numbers', kind: 'typed' })
     expect(back.inputSchema).toBe(add.inputSchema)

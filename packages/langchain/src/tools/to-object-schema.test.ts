@@ -14,14 +14,14 @@ const PAGE = {
 }
 
 describe('a schema with an object at its root', () => {
-  test('is returned unchanged', () => {
+  test('A schema with an object at its root is returned unchanged', () => {
     expect(toObjectSchema(FILE)?.schema).toBe(FILE)
   })
 })
 
 describe('a choice at the root', () => {
   test.each(['anyOf', 'oneOf'])(
-    'becomes an object with the properties of all forms for %s',
+    'A choice at the root becomes an object with the properties of all forms for %s',
     (key) => {
       expect(toObjectSchema({ title: 'Source', [key]: [FILE, PAGE] })).toEqual({
         schema: {
@@ -39,7 +39,7 @@ describe('a choice at the root', () => {
     },
   )
 
-  test('becomes one object with the required properties of all parts for allOf', () => {
+  test('A choice at the root becomes one object with the required properties of all parts for allOf', () => {
     expect(toObjectSchema({ allOf: [FILE, { type: 'object', properties: { line: {} } }] })).toEqual(
       {
         schema: {
@@ -51,12 +51,12 @@ describe('a choice at the root', () => {
     )
   })
 
-  test('is resolved when nested', () => {
+  test('A choice at the root is resolved when nested', () => {
     const { schema } = toObjectSchema({ anyOf: [FILE, { oneOf: [PAGE] }] }) ?? {}
     expect(schema).toMatchObject({ type: 'object', required: ['kind'] })
   })
 
-  test('cannot be converted when a form is not an object', () => {
+  test('A choice at the root cannot be converted when a form is not an object', () => {
     expect(toObjectSchema({ anyOf: [FILE, { type: 'string' }] })).toBeUndefined()
   })
 })

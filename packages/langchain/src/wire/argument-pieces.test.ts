@@ -22,28 +22,31 @@ function completions(delta: Json): Json {
 }
 
 describe('16,000 pieces of arguments', () => {
-  it.each([true, false])('[LC-C2] are one piece of a chat completion, ended: %s', (isDone) => {
-    const call = (more: Json) => completions({ tool_calls: [{ index: 0, ...more }] })
-    const sent = readAll(
-      new CompletionsReader(),
-      [
-        call({ id: 'c1', function: { name: 'echo', arguments: '' } }),
-        ...PIECES.map((piece) => call({ function: { arguments: piece } })),
-      ],
-      isDone,
-    )
-    const chunks = sent.filter((event) => JSON.stringify(event).includes('tool_calls":['))
-    expect(chunks).toMatchObject([
-      {
-        choices: [
-          { delta: { tool_calls: [{ id: 'c1', function: { name: 'echo', arguments: TEXT } }] } },
+  it.each([true, false])(
+    '[LC-C2] 16,000 pieces of arguments are one piece of a chat completion, ended: %s',
+    (isDone) => {
+      const call = (more: Json) => completions({ tool_calls: [{ index: 0, ...more }] })
+      const sent = readAll(
+        new CompletionsReader(),
+        [
+          call({ id: 'c1', function: { name: 'echo', arguments: '' } }),
+          ...PIECES.map((piece) => call({ function: { arguments: piece } })),
         ],
-      },
-    ])
-  })
+        isDone,
+      )
+      const chunks = sent.filter((event) => JSON.stringify(event).includes('tool_calls":['))
+      expect(chunks).toMatchObject([
+        {
+          choices: [
+            { delta: { tool_calls: [{ id: 'c1', function: { name: 'echo', arguments: TEXT } }] } },
+          ],
+        },
+      ])
+    },
+  )
 
   it.each([true, false])(
-    '[LC-A2] are one delta of the Messages API, block ended: %s',
+    '[LC-A2] 16,000 pieces of arguments are one delta of the Messages API, block ended: %s',
     (isEnded) => {
       const sent = readAll(new MessagesReader(), [
         {
@@ -70,7 +73,7 @@ describe('16,000 pieces of arguments', () => {
   )
 
   it.each([true, false])(
-    '[LC-RS3] are one delta of the Responses API, item ended: %s',
+    '[LC-RS3] 16,000 pieces of arguments are one delta of the Responses API, item ended: %s',
     (isEnded) => {
       const sent = readAll(new ResponsesReader(), [
         {
@@ -96,7 +99,7 @@ describe('16,000 pieces of arguments', () => {
 })
 
 describe('mergeFragments', () => {
-  it('joins the pieces of 10,000 calls to one for each', () => {
+  it('mergeFragments joins the pieces of 10,000 calls to one for each', () => {
     const calls = Array.from({ length: 10_000 }, (_, index) => ({ index, id: `c${index}` }))
     const pieces = [
       ...calls.map((call) => ({ ...call, name: 'echo', args: '{"a":' })),
