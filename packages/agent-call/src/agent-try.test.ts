@@ -80,7 +80,7 @@ describe('a connector that throws unexpectedly ends the call once', () => {
       'next',
       sessionOf({ send: () => ({ [Symbol.asyncIterator]: () => ({ next: () => fail('Odd') }) }) }),
     ],
-  ])('in %s', async (_, connector) => {
+  ])('A connector that throws unexpectedly in %s ends the call once', async (_, connector) => {
     const { ending, ends } = calling(connector)
     expect((await ending).result.errorMessage).toBe('Agent "odd" did not answer: Odd')
     expect(ends()).toEqual(['agent_tool_error'])
@@ -90,21 +90,24 @@ describe('a connector that throws unexpectedly ends the call once', () => {
     ['throws', () => fail('Not closed')],
     ['rejects', () => Promise.reject(new Error('Not closed'))],
     ['never ends', () => new Promise<never>(() => undefined)],
-  ])('at the end of its updates, which %s, with the answer', async (_, end) => {
-    const connector = sessionOf({
-      send: () => ({
-        [Symbol.asyncIterator]: () => ({
-          next: async () => ({ done: false, value: ANSWER }),
-          return: end,
+  ])(
+    'A connector that throws at the end of its updates, which %s, ends the call once with the answer',
+    async (_, end) => {
+      const connector = sessionOf({
+        send: () => ({
+          [Symbol.asyncIterator]: () => ({
+            next: async () => ({ done: false, value: ANSWER }),
+            return: end,
+          }),
         }),
-      }),
-    })
-    const { ending, ends } = calling(connector)
-    expect((await ending).result.output).toBe('ok')
-    expect(ends()).toEqual(['agent_tool_completed'])
-  })
+      })
+      const { ending, ends } = calling(connector)
+      expect((await ending).result.output).toBe('ok')
+      expect(ends()).toEqual(['agent_tool_completed'])
+    },
+  )
 
-  it('when it ends without an answer', async () => {
+  it('A connector that throws when it ends without an answer ends the call once', async () => {
     const { ending, ends } = calling(sessionOf({}))
     expect((await ending).result.errorMessage).toContain('ended without an answer')
     expect(ends()).toEqual(['agent_tool_error'])
@@ -117,13 +120,13 @@ describe('an agent that never stops sending updates', () => {
       for (;;) yield { kind: 'chunk', chunk: 1, ...(usage === undefined ? {} : { usage }) }
     })
 
-  it('is stopped by a budget', async () => {
+  it('An agent that never stops sending updates is stopped by a budget', async () => {
     const { ending, ends } = calling(endless({ costUsd: 1 }), { maxCostUsd: 3 })
     expect((await ending).result.structured).toMatchObject({ failure: 'budget_exceeded' })
     expect(ends()).toEqual(['agent_tool_terminated'])
   })
 
-  it('is stopped by a time limit, and by a cancel', async () => {
+  it('An agent that never stops sending updates is stopped by a time limit, and by a cancel', async () => {
     const late = calling(endless(), { timeoutMs: 5 })
     expect((await late.ending).result.structured).toMatchObject({ failure: 'timeout' })
     const signal = AbortSignal.timeout(5)
@@ -134,7 +137,7 @@ describe('an agent that never stops sending updates', () => {
 })
 
 describe('[CALL-Y3] after the end', () => {
-  it('waits at most 4 s and 5 s for a connector that does not stop', async () => {
+  it('A call waits at most 4 s and 5 s for a connector that does not stop', async () => {
     const clock = fakeClock()
     const never = (): Promise<never> => new Promise(() => undefined)
     const connector = sessionOf({
@@ -154,7 +157,7 @@ describe('[CALL-Y3] after the end', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('waits as long as necessary for a connector with its own limits', async () => {
+  it('A call waits as long as necessary for a connector with its own limits', async () => {
     const clock = fakeClock()
     const { promise, resolve } = Promise.withResolvers<void>()
     const answer = async (): Promise<string> => {
@@ -183,7 +186,7 @@ describe('[CALL-Y3] after the end', () => {
     expect((await limited.ending).result.success).toBe(false)
   })
 
-  it('withdraws an open question from the reviewer', async () => {
+  it('A call withdraws an open question from the reviewer at its end', async () => {
     const clock = fakeClock()
     let isOpen: boolean | undefined
     const reviewer = {
@@ -205,7 +208,7 @@ describe('[CALL-Y3] after the end', () => {
     expect(isOpen).toBe(false)
   })
 
-  it('leaves no timer and no listener', async () => {
+  it('A call leaves no timer and no listener after its end', async () => {
     const clock = fakeClock()
     const { signal } = new AbortController()
     let listeners = 0
@@ -226,7 +229,7 @@ describe('[CALL-Y3] after the end', () => {
     expect([clock.pending, listeners]).toEqual([0, 0])
   })
 
-  it('waits for a session that is still being created after a cancel', async () => {
+  it('A cancelled call waits for a session that is still being created', async () => {
     const controller = new AbortController()
     const { promise, resolve } = Promise.withResolvers<void>()
     const connector = connectorOf(async () => {
@@ -244,7 +247,7 @@ describe('[CALL-Y3] after the end', () => {
     expect((await ending).end).toBe('cancelled')
   })
 
-  it('waits until the source of the updates is closed after a cancel', async () => {
+  it('A cancelled call waits until the source of the updates is closed', async () => {
     const controller = new AbortController()
     const closing = Promise.withResolvers<{ done: true; value: undefined }>()
     const first = Promise.withResolvers<{ done: false; value: AgentUpdate }>()
@@ -262,7 +265,7 @@ describe('[CALL-Y3] after the end', () => {
     expect((await ending).end).toBe('cancelled')
   })
 
-  it('abandons a call that does not stop only when its caller requests it', async () => {
+  it('A call that does not stop is abandoned only when its caller requests it', async () => {
     const clock = fakeClock()
     const controller = new AbortController()
     const options = { clock, signal: controller.signal, graceMs: 20_000 }
@@ -278,7 +281,7 @@ describe('[CALL-Y3] after the end', () => {
     expect((await ending).end).toBe('abandoned')
   })
 
-  it('sends no request if the cancel arrived while the request was created', async () => {
+  it('A call sends no request if the cancel arrived while the request was created', async () => {
     let connects = 0
     const connector = connectorOf(async () => {
       connects += 1
@@ -292,7 +295,7 @@ describe('[CALL-Y3] after the end', () => {
     expect([connects, ends()]).toEqual([0, ['agent_tool_terminated']])
   })
 
-  it('withdraws a question that has a separate signal', async () => {
+  it('A call withdraws a question that has a separate signal', async () => {
     const clock = fakeClock()
     const reasons: unknown[] = []
     const reviewer = { decide: (): Promise<never> => new Promise(() => undefined) }
@@ -312,7 +315,7 @@ describe('[CALL-Y3] after the end', () => {
     expect([reasons.length, clock.pending]).toEqual([2, 0])
   })
 
-  it('does not cancel an agent that has answered', async () => {
+  it('A call does not cancel an agent that has answered', async () => {
     let told = 0
     const connector = sessionOf({
       async *send() {
@@ -327,7 +330,7 @@ describe('[CALL-Y3] after the end', () => {
     expect([ends(), told]).toEqual([['agent_tool_terminated'], 0])
   })
 
-  it('leaves no timer of a failed call', async () => {
+  it('A failed call leaves no timer', async () => {
     const clock = fakeClock()
     await calling(
       generating(() => fail('Odd')),

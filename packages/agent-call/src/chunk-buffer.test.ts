@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 
 import { ChunkBuffer, MAX_BUFFERED_LENGTH } from './chunk-buffer.ts'
 
-it('keeps the newest chunks up to the limit, and counts all chunks', () => {
+it('The chunk buffer keeps the newest chunks up to the limit, and counts all chunks', () => {
   const chunks = new ChunkBuffer()
   const big = 'x'.repeat(MAX_BUFFERED_LENGTH / 2)
   for (const chunk of ['first', big, { n: 1 }, big]) chunks.add(chunk)
@@ -10,7 +10,7 @@ it('keeps the newest chunks up to the limit, and counts all chunks', () => {
   expect(chunks.count).toBe(4)
 })
 
-it('keeps the newest chunk of any length, and values without JSON', () => {
+it('The chunk buffer keeps the newest chunk of any length, and values without JSON', () => {
   const chunks = new ChunkBuffer()
   chunks.add('a')
   chunks.add(undefined)

@@ -68,7 +68,7 @@ async function pass(clock: FakeClock, ms: number): Promise<void> {
 }
 
 describe('a sync call', () => {
-  it('returns the answer as text and value, and reports its start and end', async () => {
+  it('A sync call returns the answer as text and value, and reports its start and end', async () => {
     const { outcome, events } = await call(({ input }) => ({ said: input }))
     expect(outcome.result).toMatchObject({
       success: true,
@@ -88,12 +88,12 @@ describe('a sync call', () => {
     expect(events.every(({ timestamp_ms }) => timestamp_ms > 0)).toBe(true)
   })
 
-  it('reports no chunks', async () => {
+  it('A sync call reports no chunks', async () => {
     const { types } = await call(() => chunks('a', 'b'))
     expect(types).toEqual(['invoked', 'completed'])
   })
 
-  it('fails with the error of its agent, and reports whether a retry can succeed', async () => {
+  it('A sync call fails with the error of its agent, and reports whether a retry can succeed', async () => {
     const { outcome, events } = await call(() => {
       throw new TuttiError('MODEL_FAILED', 'No model', { retryable: true })
     })
@@ -106,7 +106,7 @@ describe('a sync call', () => {
     expect(events.at(-1)).toMatchObject({ type: 'agent_tool_error', failure_type: 'agent_failed' })
   })
 
-  it('starts and ends normally with an input that has no JSON', async () => {
+  it('A sync call starts and ends normally with an input that has no JSON', async () => {
     const circular: { self?: unknown } = {}
     circular.self = circular
     const events: string[] = []
@@ -127,7 +127,7 @@ describe('a sync call', () => {
 })
 
 describe('a streaming call', () => {
-  it('reports each chunk, and returns the answer', async () => {
+  it('A streaming call reports each chunk, and returns the answer', async () => {
     const { outcome, events, types } = await call(() => chunks({ n: 1 }, 'two', null, 4), {
       mode: 'streaming',
     })
@@ -142,7 +142,7 @@ describe('a streaming call', () => {
     expect(outcome.result.output).toBe('4')
   })
 
-  it('[CALL-Y3] keeps the received chunks when it fails', async () => {
+  it('[CALL-Y3] A streaming call keeps the received chunks when it fails', async () => {
     const { outcome, events } = await call(
       async function* () {
         yield { kind: 'chunk', chunk: 'first' }
@@ -168,7 +168,7 @@ describe('a conversation', () => {
     output: { output: `${String(input)}!` },
   })
 
-  it('sends the output back until the agent is done, and reports both directions', async () => {
+  it('A conversation sends the output back until the agent is done, and reports both directions', async () => {
     const { outcome, events } = await call(feedback, { mode: 'conversational' })
     const turns = events.filter((event) => event.type === 'agent_tool_turn')
     expect(
@@ -185,13 +185,13 @@ describe('a conversation', () => {
     expect(events.at(-1)).toMatchObject({ type: 'agent_tool_completed', total_turns: 3 })
   })
 
-  it('ends after maxTurns with the last answer', async () => {
+  it('A conversation ends after maxTurns with the last answer', async () => {
     const { outcome, events } = await call(feedback, { mode: 'conversational', maxTurns: 2 })
     expect(outcome.result).toMatchObject({ success: true, structured: { output: 'hello!!' } })
     expect(events.at(-1)).toMatchObject({ type: 'agent_tool_completed', total_turns: 2 })
   })
 
-  it('reports the failed turn, and keeps the answer of the turn before', async () => {
+  it('A conversation reports the failed turn, and keeps the answer of the turn before', async () => {
     const breaking: Answering = (turn) => {
       if (turn.index === 1) throw new Error('Gone')
       return feedback(turn)
@@ -206,7 +206,7 @@ describe('a conversation', () => {
     })
   })
 
-  it('sends the text that reply returns, and ends if it returns none', async () => {
+  it('A conversation sends the text that reply returns, and ends if it returns none', async () => {
     const seen: unknown[] = []
     const { events } = await call(feedback, {
       mode: 'conversational',
@@ -219,7 +219,7 @@ describe('a conversation', () => {
     expect(events.at(-1)).toMatchObject({ type: 'agent_tool_completed', total_turns: 2 })
   })
 
-  it('fails when reply throws', async () => {
+  it('A conversation fails when reply throws', async () => {
     const { events } = await call(feedback, {
       mode: 'conversational',
       reply: () => {
@@ -240,7 +240,7 @@ describe('[CALL-Y4] a question of the agent', () => {
       ? { kind: 'end', state: 'input_required', output: null, question: 'Which year?' }
       : `In ${String(input)}`
 
-  it('is sent to the reviewer, and its answer to the agent', async () => {
+  it('A question of the agent is sent to the reviewer, and its answer to the agent', async () => {
     const asked: string[] = []
     const { outcome, types } = await call(
       asks,
@@ -259,7 +259,7 @@ describe('[CALL-Y4] a question of the agent', () => {
     expect(types).toEqual(['invoked', 'completed'])
   })
 
-  it('fails the call without a reviewer', async () => {
+  it('A question of the agent fails the call without a reviewer', async () => {
     const { outcome, events } = await call(asks)
     expect(outcome.result.errorMessage).toBe(
       'Agent "researcher" did not answer: The agent asked a question without a reviewer: Which year?',
@@ -267,7 +267,7 @@ describe('[CALL-Y4] a question of the agent', () => {
     expect(events.at(-1)).toMatchObject({ failure_type: 'input_required', retryable: false })
   })
 
-  it('ends the run early if the reviewer decides so, after its own end', async () => {
+  it('A question of the agent ends the run early if the reviewer decides so, after its own end', async () => {
     const { outcome, events } = await call(
       asks,
       {},
@@ -279,7 +279,7 @@ describe('[CALL-Y4] a question of the agent', () => {
     expect(events.at(-1)).toMatchObject({ type: 'agent_tool_terminated', reason: 'cancelled' })
   })
 
-  it('[CALL-Y1] may take any time, because the timers are paused', async () => {
+  it('[CALL-Y1] A question of the agent may take any time, because the timers are paused', async () => {
     const clock = fakeClock()
     const decision = Promise.withResolvers<{ action: 'EDIT'; input: string }>()
     const calling = call(
@@ -297,7 +297,7 @@ describe('[CALL-Y4] a question of the agent', () => {
 })
 
 describe('limits', () => {
-  it('[CALL-Y1] end a request that takes too long', async () => {
+  it('[CALL-Y1] Limits end a request that takes too long', async () => {
     const clock = fakeClock()
     const calling = call(hang, { timeoutMs: 1_000 }, { clock })
     await pass(clock, 999)
@@ -312,7 +312,7 @@ describe('limits', () => {
     expect(outcome.result.errorMessage).toContain('it took longer than 1000 ms')
   })
 
-  it('[CALL-Y1] come from the connector if the tool has none', async () => {
+  it('[CALL-Y1] Limits come from the connector if the tool has none', async () => {
     const clock = fakeClock()
     const connector = { ...localConnector({ answer: hang }, 'tutti://slow'), timeoutMs: 60_000 }
     const calling = call(hang, {}, { clock, connector })
@@ -320,7 +320,7 @@ describe('limits', () => {
     expect((await calling).outcome.result.errorMessage).toContain('it took longer than 60000 ms')
   })
 
-  it('[CALL-Y1] apply to each turn of a conversation separately', async () => {
+  it('[CALL-Y1] Limits apply to each turn of a conversation separately', async () => {
     const clock = fakeClock()
     const calling = call(
       async ({ index }) => {
@@ -335,7 +335,7 @@ describe('limits', () => {
     expect((await calling).outcome.result.output).toBe('1')
   })
 
-  it('[CALL-Y1] end a silent stream, and restart with every byte', async () => {
+  it('[CALL-Y1] Limits end a silent stream, and restart with every byte', async () => {
     const clock = fakeClock()
     const next = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const calling = call(
@@ -357,7 +357,7 @@ describe('limits', () => {
     expect(events.at(-1)).toMatchObject({ reason: 'idle_timeout', partial_output: ['late'] })
   })
 
-  it('[CALL-Y2] allow the exact cost, and report a higher cost as a breach', async () => {
+  it('[CALL-Y2] Limits allow the exact cost, and report a higher cost as a breach', async () => {
     const costing = (...costs: readonly number[]): Answering =>
       async function* () {
         for (const costUsd of costs) yield { kind: 'chunk', chunk: costUsd, usage: { costUsd } }
@@ -375,7 +375,7 @@ describe('limits', () => {
     })
   })
 
-  it('[CALL-Y2] include the cost of the last answer', async () => {
+  it('[CALL-Y2] Limits include the cost of the last answer', async () => {
     const { events } = await call(
       () => ({ kind: 'end', state: 'completed', output: 'x', usage: { totalCostUsd: 2 } }),
       { maxCostUsd: 1 },
@@ -383,7 +383,7 @@ describe('limits', () => {
     expect(events.at(-1)).toMatchObject({ reason: 'budget_exceeded', cost_usd: 2 })
   })
 
-  it('[CALL-Y2] on tokens count input and output', async () => {
+  it('[CALL-Y2] Limits on tokens count input and output', async () => {
     const { events } = await call(
       async function* () {
         yield { kind: 'usage', usage: { inputTokens: 60, outputTokens: 41 } }
@@ -398,7 +398,7 @@ describe('limits', () => {
     })
   })
 
-  it('[CALL-Y2] include the remaining budget of the caller, which is sent to the agent', async () => {
+  it('[CALL-Y2] Limits include the remaining budget of the caller, which is sent to the agent', async () => {
     let left: unknown
     const { events } = await call(
       async function* ({ remaining }) {
@@ -415,7 +415,7 @@ describe('limits', () => {
 })
 
 describe('a cancel', () => {
-  it('ends the call when its agent has stopped, with one end', async () => {
+  it('A cancel ends the call when its agent has stopped, with one end', async () => {
     const controller = new AbortController()
     const stopped: string[] = []
     const begun = Promise.withResolvers<void>()
@@ -442,7 +442,7 @@ describe('a cancel', () => {
   it.each([
     ['timeout', new TuttiError('TASK_TIMEOUT', 'late')],
     ['budget_exceeded', new TuttiError('BUDGET_EXCEEDED', 'spent')],
-  ] as const)('from the caller has the reason: %s', async (reason, error) => {
+  ] as const)('A cancel from the caller has the reason: %s', async (reason, error) => {
     const controller = new AbortController()
     const calling = call(hang, {}, { signal: controller.signal })
     await new Promise((resolve) => setTimeout(resolve, 0))
@@ -450,12 +450,12 @@ describe('a cancel', () => {
     expect((await calling).events.at(-1)).toMatchObject({ reason })
   })
 
-  it('before the call sends no request', async () => {
+  it('A cancel before the call sends no request', async () => {
     const { types } = await call(() => 'never', {}, { signal: AbortSignal.abort() })
     expect(types).toEqual([])
   })
 
-  it('[CALL-Y3] is sent to the agent while the connection is open, for at most 4 s', async () => {
+  it('[CALL-Y3] A cancel is sent to the agent while the connection is open, for at most 4 s', async () => {
     const clock = fakeClock()
     const order: string[] = []
     const connector: AgentConnector = {
@@ -502,7 +502,7 @@ describe('retries', () => {
     }
   }
 
-  it('[CALL-C1] follow temporary failures, each with separate events', async () => {
+  it('[CALL-C1] Retries follow temporary failures, each with separate events', async () => {
     const { outcome, events } = await call(failing(2, { retryable: true }), {
       retries: 2,
       retryDelayMs: 0,
@@ -518,14 +518,14 @@ describe('retries', () => {
     ])
   })
 
-  it('[CALL-C1] do not follow permanent failures, and do not exceed the maximum', async () => {
+  it('[CALL-C1] Retries do not follow permanent failures, and do not exceed the maximum', async () => {
     const final = await call(failing(1, { retryable: false }), { retries: 3 })
     expect(final.types).toEqual(['invoked', 'error'])
     const often = await call(failing(9, { retryable: true }), { retries: 1, retryDelayMs: 0 })
     expect(often.types).toEqual(['invoked', 'error', 'invoked', 'error'])
   })
 
-  it('[CALL-C1] wait as long as the agent requests', async () => {
+  it('[CALL-C1] Retries wait as long as the agent requests', async () => {
     const clock = fakeClock()
     const calling = call(
       failing(1, { retryable: true, retryAfterMs: 7_000 }),
@@ -537,7 +537,7 @@ describe('retries', () => {
     expect((await calling).outcome.result.output).toBe('answer 2')
   })
 
-  it('[CALL-C2] share the limits of the call', async () => {
+  it('[CALL-C2] Retries share the limits of the call', async () => {
     let count = 0
     const { types } = await call(
       async function* () {
@@ -557,7 +557,7 @@ describe('an agent tool with schemas', () => {
   const agent = localConnector({ answer: ({ input }) => ({ got: input }) }, 'tutti://x')
   const base = { name: 'x', description: 'x', connector: agent } as const
 
-  it('sends the text that is created from its input', async () => {
+  it('An agent tool with schemas sends the text that is created from its input', async () => {
     const tool = defineAgentTool({
       ...base,
       input: Type.Object({ city: Type.String() }),
@@ -570,21 +570,24 @@ describe('an agent tool with schemas', () => {
   it.each([
     ['fits', 'hello', true],
     ['does not fit', 7, false],
-  ])('checks an answer that %s, also without an input schema', async (_what, got, fits) => {
-    const tool = defineAgentTool({
-      ...base,
-      connector: localConnector({ answer: () => JSON.stringify({ got }) }, 'tutti://x'),
-      output: Type.Object({ got: Type.String() }),
-      outputCheck: 'strict',
-    })
-    const { result } = await runTool(tool, { id: 'c', name: 'x', arguments: '{"input":"hi"}' })
-    expect(result.success).toBe(fits)
-    if (fits) expect(result.structured).toEqual({ got })
-  })
+  ])(
+    'An agent tool with schemas checks an answer that %s, also without an input schema',
+    async (_what, got, fits) => {
+      const tool = defineAgentTool({
+        ...base,
+        connector: localConnector({ answer: () => JSON.stringify({ got }) }, 'tutti://x'),
+        output: Type.Object({ got: Type.String() }),
+        outputCheck: 'strict',
+      })
+      const { result } = await runTool(tool, { id: 'c', name: 'x', arguments: '{"input":"hi"}' })
+      expect(result.success).toBe(fits)
+      if (fits) expect(result.structured).toEqual({ got })
+    },
+  )
 })
 
 describe('defineAgentTool', () => {
-  it('reports every invalid setting', () => {
+  it('defineAgentTool reports every invalid setting', () => {
     const connector = localConnector({ answer: () => 'x' }, 'tutti://x')
     expect(() =>
       defineAgentTool({

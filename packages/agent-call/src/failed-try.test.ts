@@ -22,7 +22,7 @@ describe('a failed attempt', () => {
       true,
       'agent_tool_error',
     ],
-  ])('maps %s to %s', (error, failure, retryable, type) => {
+  ])('A failed attempt maps %s to %s', (error, failure, retryable, type) => {
     const failed = toFailedTry(error, { ...arrived, turnIndex: 0 })
     expect(failed).toMatchObject({ message: 'x', failure, retryable, ...arrived })
     expect(failureReport(failed, brought)).toEqual({
@@ -36,13 +36,13 @@ describe('a failed attempt', () => {
     })
   })
 
-  it('names the failed turn of a conversation', () => {
+  it('A failed attempt names the failed turn of a conversation', () => {
     expect(toFailedTry(new Error('x'), { ...arrived, turnIndex: 2 }).message).toBe(
       'Turn 3 failed: x',
     )
   })
 
-  it('prefers the output of the agent to the received chunks, and has the delay before a retry', () => {
+  it('A failed attempt prefers the output of the agent to the received chunks, and has the delay before a retry', () => {
     const facts = { failureType: 'http_error', retryable: true } as const
     const error = new AgentError('x', { ...facts, partial: null, retryAfterMs: 7 })
     expect(toFailedTry(error, { ...arrived, turnIndex: 0 })).toMatchObject({
@@ -63,7 +63,7 @@ describe('a failed attempt', () => {
     ['input_required', true],
     ['configuration', true],
   ] as const)(
-    'reports for %s whether the agent may still be working: %s',
+    'A failed attempt reports for %s whether the agent may still be working: %s',
     (failureType, expected) => {
       expect(mayBeWorking(new AgentError('x', { failureType, retryable: false }))).toBe(expected)
       expect(mayBeWorking(new Termination('timeout', 'x'))).toBe(true)

@@ -15,14 +15,14 @@ function timer(limitMs = 100): {
 }
 
 describe('an idle timer', () => {
-  it('fires once, after its time without activity', async () => {
+  it('An idle timer fires once, after its time without activity', async () => {
     const { clock, rings } = timer()
     await clock.advance(1_000)
     expect(rings).toEqual([100])
     expect(clock.pending).toBe(0)
   })
 
-  it('restarts with any activity', async () => {
+  it('An idle timer restarts with any activity', async () => {
     const { clock, idle, rings } = timer()
     await clock.advance(60)
     idle.touch()
@@ -32,7 +32,7 @@ describe('an idle timer', () => {
     expect(rings).toEqual([160])
   })
 
-  it('is paused until every pause is over, and then restarts', async () => {
+  it('An idle timer is paused until every pause is over, and then restarts', async () => {
     const { clock, idle, rings } = timer()
     idle.pause()
     idle.pause()
@@ -47,7 +47,7 @@ describe('an idle timer', () => {
     expect(rings).toEqual([1_100])
   })
 
-  it('does not count paused time as silence', async () => {
+  it('An idle timer does not count paused time as silence', async () => {
     const { clock, idle, rings } = timer()
     await clock.advance(90)
     idle.pause()
@@ -61,7 +61,7 @@ describe('an idle timer', () => {
     expect(rings).toEqual([690])
   })
 
-  it('starts no timer without a limit', () => {
+  it('An idle timer starts no timer without a limit', () => {
     const { clock, idle } = timer(Infinity)
     idle.pause()
     idle.resume()

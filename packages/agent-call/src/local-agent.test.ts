@@ -58,27 +58,30 @@ describe('a local agent', () => {
       () => ({ [Symbol.asyncIterator]: told }),
       [{ kind: 'chunk', chunk: 'a' }, end('b')],
     ],
-  ])('answers with %s', async (_, answer, expected) => {
+  ])('A local agent answers with %s', async (_, answer, expected) => {
     expect(await updates(answer)).toEqual(expected)
   })
 
-  it('reports each chunk, and its end', async () => {
+  it('A local agent reports each chunk, and its end', async () => {
     bytes = 0
     await updates(told)
     expect(bytes).toBe(2)
   })
 
-  it.each(['text', null, undefined, { kind: 'other' }])('rejects the chunk %j', async (value) => {
-    const yielding = updates(async function* () {
-      yield value
-    })
-    await expect(yielding).rejects.toMatchObject({
-      failureType: 'invalid_response',
-      message: expect.stringContaining('expected an object with kind') as string,
-    })
-  })
+  it.each(['text', null, undefined, { kind: 'other' }])(
+    'A local agent rejects the chunk %j',
+    async (value) => {
+      const yielding = updates(async function* () {
+        yield value
+      })
+      await expect(yielding).rejects.toMatchObject({
+        failureType: 'invalid_response',
+        message: expect.stringContaining('expected an object with kind') as string,
+      })
+    },
+  )
 
-  it('ends with its reader', async () => {
+  it('A local agent ends with its reader', async () => {
     let isCleaned = false
     const answer = async function* (): AsyncGenerator<AgentUpdate> {
       try {
@@ -96,7 +99,7 @@ describe('a local agent', () => {
     expect(isCleaned).toBe(true)
   })
 
-  it('has one conversation for all turns of a session, and another for the next session', async () => {
+  it('A local agent has one conversation for all turns of a session, and another for the next session', async () => {
     const ids: string[] = []
     const connector = localConnector(
       {
@@ -113,7 +116,7 @@ describe('a local agent', () => {
     expect([ids[0] === ids[1], ids[0] === ids[2]]).toEqual([true, false])
   })
 
-  it('reports how long it may take to stop', () => {
+  it('A local agent reports how long it may take to stop', () => {
     const answer = (): number => 1
     expect(localConnector({ answer, graceMs: 7 }, 'tutti://a').graceMs).toBe(7)
     expect(localConnector({ answer }, 'tutti://a')).not.toHaveProperty('graceMs')

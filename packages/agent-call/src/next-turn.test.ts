@@ -25,7 +25,7 @@ function next({ answer, settings, ask }: Given): Promise<Next> {
 }
 
 describe('[CALL-Y4] the next message', () => {
-  it('is the answer of the reviewer in the form that the agent requires; an empty answer is rejected', async () => {
+  it('The next message is the answer of the reviewer in the form that the agent requires; an empty answer is rejected', async () => {
     const asked: unknown[] = []
     const questionSchema = Type.Number()
     const said = await next({
@@ -50,13 +50,13 @@ describe('[CALL-Y4] the next message', () => {
     [{ output: null }, null],
     [{ other: 1 }, { other: 1 }],
     ['text', 'text'],
-  ])('in a conversation is the output of %j', async (output, input) => {
+  ])('The next message in a conversation is the output of %j', async (output, input) => {
     const settings = { mode: 'conversational' } as const
     const said = await next({ answer: { state: 'open', output }, settings })
     expect(said).toEqual({ kind: 'say', input })
   })
 
-  it('is not requested for a decision of a person, which is returned unchanged', async () => {
+  it('The next message is not requested for a decision of a person, which is returned unchanged', async () => {
     const exit = new TuttiError('EXIT_EARLY', 'x')
     const reply = (): never => {
       throw exit

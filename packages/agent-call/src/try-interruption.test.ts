@@ -31,7 +31,7 @@ function reasonOf(interruption: TryInterruption): unknown {
 }
 
 describe('a wait of an attempt', () => {
-  it('ends with the first interruption, and so does every later one', async () => {
+  it('A wait of an attempt ends with the first interruption, and so does every later one', async () => {
     const { clock, interruption, cancel } = interrupting(200, 100)
     interruption.start()
     interruption.throwIfInterrupted()
@@ -45,7 +45,7 @@ describe('a wait of an attempt', () => {
     expect(reasonOf(interruption)).toMatchObject({ reason: 'idle_timeout' })
   })
 
-  it('settles with the promise when no interruption comes before it', async () => {
+  it('A wait of an attempt settles with the promise when no interruption comes before it', async () => {
     const { interruption, cancel } = interrupting()
     expect(await interruption.wait(Promise.resolve(1))).toBe(1)
     await expect(interruption.wait(Promise.reject(new Error('Own')))).rejects.toThrow('Own')
@@ -55,7 +55,7 @@ describe('a wait of an attempt', () => {
     expect(await ready).toBe(2)
   })
 
-  it('handles rejections after an interruption', async () => {
+  it('A wait of an attempt handles rejections after an interruption', async () => {
     const unhandled: unknown[] = []
     const note = (reason: unknown): void => {
       unhandled.push(reason)
@@ -73,7 +73,7 @@ describe('a wait of an attempt', () => {
     expect(unhandled).toEqual([])
   })
 
-  it('is interrupted by a cancel before the attempt, but not after its end', () => {
+  it('A wait of an attempt is interrupted by a cancel before the attempt, but not after its end', () => {
     const clock = fakeClock()
     const limits = { timeoutMs: Infinity, idleTimeoutMs: Infinity }
     const before = new TryInterruption({ clock, limits, signal: AbortSignal.abort() })
@@ -86,7 +86,7 @@ describe('a wait of an attempt', () => {
 })
 
 describe('[CALL-Y1] the timers of an attempt', () => {
-  it('report the limit that was reached', async () => {
+  it('The timers of an attempt report the limit that was reached', async () => {
     const idle = interrupting(200, 100)
     idle.interruption.start()
     await idle.clock.advance(200)
@@ -105,7 +105,7 @@ describe('[CALL-Y1] the timers of an attempt', () => {
     })
   })
 
-  it('run neither before they are started nor after they are stopped', async () => {
+  it('The timers of an attempt run neither before they are started nor after they are stopped', async () => {
     const { clock, interruption } = interrupting(200, 100)
     expect([interruption.leftMs(), clock.pending]).toEqual([Infinity, 0])
     interruption.start()
@@ -116,7 +116,7 @@ describe('[CALL-Y1] the timers of an attempt', () => {
     expect(reasonOf(interruption)).toBeUndefined()
   })
 
-  it('restart with their full time after each start, and leave no timer', async () => {
+  it('The timers of an attempt restart with their full time after each start, and leave no timer', async () => {
     const { clock, interruption } = interrupting(200)
     interruption.start()
     await clock.advance(150)
@@ -127,7 +127,7 @@ describe('[CALL-Y1] the timers of an attempt', () => {
     expect(reasonOf(interruption)).toBeUndefined()
   })
 
-  it('are paused while two questions are open, until both are answered', async () => {
+  it('The timers of an attempt are paused while two questions are open, until both are answered', async () => {
     const { clock, interruption } = interrupting(200, 100)
     interruption.start()
     await clock.advance(50)
@@ -147,7 +147,7 @@ describe('[CALL-Y1] the timers of an attempt', () => {
     expect(reasonOf(interruption)).toMatchObject({ reason: 'idle_timeout' })
   })
 
-  it('continue after a failed question', async () => {
+  it('The timers of an attempt continue after a failed question', async () => {
     const { clock, interruption } = interrupting(200)
     interruption.start()
     const failing = interruption.whilePaused(() => Promise.reject(new Error('No')))
@@ -156,18 +156,21 @@ describe('[CALL-Y1] the timers of an attempt', () => {
     expect(reasonOf(interruption)).toMatchObject({ reason: 'timeout' })
   })
 
-  it.each(['stop', 'start'] as const)('ignore a question from before a %s', async (how) => {
-    const { clock, interruption } = interrupting(200, 100)
-    interruption.start()
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const asked = interruption.whilePaused(() => promise)
-    interruption[how]()
-    const { pending } = clock
-    resolve()
-    await asked
-    expect(clock.pending).toBe(pending)
-    interruption.stop()
-    expect(clock.pending).toBe(0)
-    expect(reasonOf(interruption)).toBeUndefined()
-  })
+  it.each(['stop', 'start'] as const)(
+    'The timers of an attempt ignore a question from before a %s',
+    async (how) => {
+      const { clock, interruption } = interrupting(200, 100)
+      interruption.start()
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const asked = interruption.whilePaused(() => promise)
+      interruption[how]()
+      const { pending } = clock
+      resolve()
+      await asked
+      expect(clock.pending).toBe(pending)
+      interruption.stop()
+      expect(clock.pending).toBe(0)
+      expect(reasonOf(interruption)).toBeUndefined()
+    },
+  )
 })

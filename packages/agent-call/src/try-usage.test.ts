@@ -49,7 +49,7 @@ function usageOf({ limits, above, spent, retryIndex = 0 }: Given = {}): {
 }
 
 describe('the events of an attempt', () => {
-  it('[CALL-A1] contain the usage since the previous event, once', () => {
+  it('[CALL-A1] The events of an attempt contain the usage since the previous event, once', () => {
     const { usage, reports } = usageOf({ retryIndex: 2 })
     usage.count({ costUsd: 1, inputTokens: 2, outputTokens: 3 })
     usage.count({ costUsd: 1 })
@@ -61,13 +61,16 @@ describe('the events of an attempt', () => {
     ])
   })
 
-  it.each(ends)('[CALL-A2] end with $type: later events are dropped', (end) => {
-    const { usage, reports } = usageOf()
-    usage.report(end)
-    usage.report(progress)
-    for (const other of ends) usage.report(other)
-    expect(reports.map(({ type }) => type)).toEqual([end.type])
-  })
+  it.each(ends)(
+    '[CALL-A2] The events of an attempt end with $type: later events are dropped',
+    (end) => {
+      const { usage, reports } = usageOf()
+      usage.report(end)
+      usage.report(progress)
+      for (const other of ends) usage.report(other)
+      expect(reports.map(({ type }) => type)).toEqual([end.type])
+    },
+  )
 })
 
 describe('[CALL-Y2] the budget of an attempt', () => {
@@ -97,14 +100,14 @@ describe('[CALL-Y2] the budget of an attempt', () => {
       use: { outputTokens: 3 },
       breach: 'its 3 tokens exhausted',
     },
-  ])('reports $breach for $use', ({ use, breach, ...given }) => {
+  ])('The budget of an attempt reports $breach for $use', ({ use, breach, ...given }) => {
     const { usage } = usageOf(given)
     usage.count(use)
     if (breach === undefined) usage.assertWithinLimits()
     else expect(() => usage.assertWithinLimits()).toThrow(breach)
   })
 
-  it('includes earlier attempts, and reports its own cost separately', () => {
+  it('The budget of an attempt includes earlier attempts, and reports its own cost separately', () => {
     const spent = { costUsd: 1, tokens: 10 }
     const { usage } = usageOf({ limits: { maxCostUsd: 2, maxTokens: 12 }, spent })
     expect(usage.remaining()).toEqual({ costUsd: 1, tokens: 2 })
@@ -114,7 +117,7 @@ describe('[CALL-Y2] the budget of an attempt', () => {
     expect(usage.costUsd).toBe(0.5)
   })
 
-  it('is never negative, and never above the budget of the caller', () => {
+  it('The budget of an attempt is never negative, and never above the budget of the caller', () => {
     const above = (): { costUsd: number } => ({ costUsd: 3 })
     const { usage } = usageOf({ limits: { maxCostUsd: 9, maxTokens: 9 }, above })
     expect(usage.remaining()).toEqual({ costUsd: 3, tokens: 9 })
@@ -122,7 +125,7 @@ describe('[CALL-Y2] the budget of an attempt', () => {
     expect(usage.remaining()).toEqual({ costUsd: 0, tokens: 0 })
   })
 
-  it('deducts from the budget of the caller only usage that no event contains yet', () => {
+  it('The budget of an attempt deducts from the budget of the caller only usage that no event contains yet', () => {
     let left = 3
     const { usage } = usageOf({ above: () => ({ costUsd: left }) })
     usage.count({ costUsd: 2 })

@@ -10,11 +10,11 @@ function deltas(...reports: readonly AgentUsageReport[]): readonly number[] {
 }
 
 describe('the reported usage of an agent', () => {
-  it('is added up if the agent reports parts', () => {
+  it('The reported usage of an agent is added up if the agent reports parts', () => {
     expect(deltas({ costUsd: 0.25 }, {}, { costUsd: 0.5 })).toEqual([0.25, 0, 0.5])
   })
 
-  it('is the difference if the agent reports totals, regardless of reported parts', () => {
+  it('The reported usage of an agent is the difference if the agent reports totals, regardless of reported parts', () => {
     const totals = [
       { totalCostUsd: 1, costUsd: 1 },
       { totalCostUsd: 3, costUsd: 9 },
@@ -25,7 +25,7 @@ describe('the reported usage of an agent', () => {
     expect(deltas({ costUsd: 1 }, { totalCostUsd: 3 }, { costUsd: 1 })).toEqual([1, 2, 0])
   })
 
-  it.each([NaN, Infinity, -1])('ignores %s', (amount) => {
+  it.each([NaN, Infinity, -1])('The reported usage of an agent ignores %s', (amount) => {
     const counter = new UsageCounter()
     const nothing = { costUsd: 0, inputTokens: 0, outputTokens: 0 }
     expect(counter.add({ costUsd: amount, inputTokens: amount })).toEqual(nothing)
@@ -39,7 +39,7 @@ describe('the reported usage of an agent', () => {
     expect([counter.costUsd, counter.tokens]).toEqual([1, 5])
   })
 
-  it('counts tokens without a direction as output', () => {
+  it('The reported usage of an agent counts tokens without a direction as output', () => {
     const counter = new UsageCounter()
     expect(counter.add({ totalTokens: 10 })).toMatchObject({ inputTokens: 0, outputTokens: 10 })
     expect(counter.add({ totalTokens: 12, inputTokens: 5 })).toMatchObject({ outputTokens: 2 })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 import { toLimitsMetadata, readUsageMetadata } from './usage-metadata.ts'
 
-test('sends only limits that exist', () => {
+test('The usage metadata contain only limits that exist', () => {
   expect(
     toLimitsMetadata({ timeMs: Infinity, costUsd: Infinity, tokens: Infinity }),
   ).toBeUndefined()
@@ -24,6 +24,6 @@ test.each([
   ],
   [{ [USAGE_EXTENSION]: { total_cost_usd: 4, total_tokens: -1 } }, { totalCostUsd: 4 }],
   [{ cost_usd: '1', [USAGE_EXTENSION]: 7 }, undefined],
-])('reads the usage in %j', (metadata, usage) => {
+])('The usage metadata in %j are read', (metadata, usage) => {
   expect(readUsageMetadata(metadata)).toEqual(usage)
 })

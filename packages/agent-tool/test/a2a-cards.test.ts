@@ -44,7 +44,7 @@ function findCardRequests({ exchanges }: RawAgent): readonly RawExchange[] {
   return exchanges.filter(({ name }) => name === 'card')
 }
 
-test('calls an agent with a card over A2A', async () => {
+test('The A2A connector calls an agent with a card over A2A', async () => {
   const agent = await rawAgent(done)
   const connector = byCard({ url: agent.url })
   const session = await connector.connect(testCall())
@@ -53,7 +53,7 @@ test('calls an agent with a card over A2A', async () => {
 })
 
 test.each([404, 405, 410, 400])(
-  'uses the tasks wire when the card request is answered with %i',
+  'The A2A connector uses the tasks wire when the card request is answered with %i',
   async (code) => {
     const agent = await rawAgent(done, { card: ({ json }) => json({}, code) })
     const session = await byCard({ url: agent.url }).connect(testCall())
@@ -65,12 +65,15 @@ test.each([
   ['an HTML page', '<html></html>'],
   ['another object', '{"name":"Not a card"}'],
   ['an empty body', ''],
-])('uses the tasks wire when the card request is answered with %s', async (_title, body) => {
-  const agent = await rawAgent(done, { card: ({ response }) => response.end(body) })
-  expect(await ask({ url: agent.url })).toBe('over tasks')
-})
+])(
+  'The A2A connector uses the tasks wire when the card request is answered with %s',
+  async (_title, body) => {
+    const agent = await rawAgent(done, { card: ({ response }) => response.end(body) })
+    expect(await ask({ url: agent.url })).toBe('over tasks')
+  },
+)
 
-test('uses the configured wire whether or not the agent has a card', async () => {
+test('The A2A connector uses the configured wire whether or not the agent has a card', async () => {
   expect(createConnector('https://agents.example', { wire: 'tasks' }).protocol).toBe('tasks')
   const agent = await rawAgent(done, { card: ({ json }) => json({}, 404) })
   const asking = askOnce(createConnector(agent.url, { wire: 'a2a' }), 'go', hurriedCall())
@@ -80,7 +83,7 @@ test('uses the configured wire whether or not the agent has a card', async () =>
 test.each([
   ['the option cardUrl is set', { cardUrl: '/cards/one' }, '', '/cards/one'],
   ['the address is that of a card', {}, '/card.json', '/card.json'],
-])('fails without a card when %s', async (_title, more, path, place) => {
+])('The A2A connector fails without a card when %s', async (_title, more, path, place) => {
   const agent = await rawAgent(({ json }) => json({}, 404), { card: ({ json }) => json({}, 404) })
   await expect(ask({ url: `${agent.url}${path}`, ...more })).rejects.toMatchObject({
     failureType: 'invalid_response',
@@ -90,7 +93,7 @@ test.each([
 })
 
 test.each([401, 403, 429, 500, 503])(
-  'fails when the card request is answered with %i, and requests the card again',
+  'The A2A connector fails when the card request is answered with %i, and requests the card again',
   async (code) => {
     const agent = await rawAgent(done, {
       card: ({ index, json }, url) => (index === 0 ? json({}, code) : json(cardAt(url))),
@@ -110,14 +113,14 @@ test.each([401, 403, 429, 500, 503])(
   },
 )
 
-test('fails with "unreachable" when the agent cannot be reached', async () => {
+test('The A2A connector fails with "unreachable" when the agent cannot be reached', async () => {
   const agent = await rawAgent(done)
   const url = new URL(agent.url)
   url.port = '1'
   await expect(ask({ url })).rejects.toMatchObject({ failureType: 'unreachable', retryable: true })
 })
 
-test('lists the bindings of a card without an HTTP address in the error', async () => {
+test('The A2A connector lists the bindings of a card without an HTTP address in the error', async () => {
   const agent = await rawAgent(done, {
     card: ({ json }) => json({ supportedInterfaces: [{ url: 'x:1', protocolBinding: 'GRPC' }] }),
   })
@@ -126,7 +129,7 @@ test('lists the bindings of a card without an HTTP address in the error', async 
   )
 })
 
-test('requests the card below the path of the agent, with its query', async () => {
+test('The A2A connector requests the card below the path of the agent, with its query', async () => {
   const agent = await rawAgent(done)
   await ask({ url: `${agent.url}/agents/one/?team=red` })
   const [card] = findCardRequests(agent)
@@ -137,13 +140,16 @@ test.each([
   ['/agents/one/card.json', undefined, '/agents/one/card.json'],
   ['/agents/one', 'other.json', '/agents/other.json'],
   ['/agents/one', '/top.json', '/top.json'],
-])('for address %s and cardUrl %s, requests the card at %s', async (path, cardUrl, place) => {
-  const agent = await rawAgent(done)
-  await ask({ url: `${agent.url}${path}`, ...(cardUrl === undefined ? {} : { cardUrl }) })
-  expect(findCardRequests(agent).map(({ response }) => response.req.url)).toEqual([place])
-})
+])(
+  'The A2A connector with address %s and cardUrl %s requests the card at %s',
+  async (path, cardUrl, place) => {
+    const agent = await rawAgent(done)
+    await ask({ url: `${agent.url}${path}`, ...(cardUrl === undefined ? {} : { cardUrl }) })
+    expect(findCardRequests(agent).map(({ response }) => response.req.url)).toEqual([place])
+  },
+)
 
-test('resolves an address in a card against the URL of the card', async () => {
+test('The A2A connector resolves an address in a card against the URL of the card', async () => {
   const agent = await rawAgent(done, {
     card: ({ json }, url) => {
       const [place] = cardAt(url).supportedInterfaces
@@ -154,7 +160,7 @@ test('resolves an address in a card against the URL of the card', async () => {
   expect(agent.exchanges.at(-1)?.response.req.url).toBe('/one/a2a/v1')
 })
 
-test('resolves an address in a card against the final URL after redirects', async () => {
+test('The A2A connector resolves an address in a card against the final URL after redirects', async () => {
   const agent = await rawAgent(done, {
     card: ({ index, json, response }, url) => {
       const [place] = cardAt(url).supportedInterfaces
@@ -166,13 +172,13 @@ test('resolves an address in a card against the final URL after redirects', asyn
   expect(agent.exchanges.at(-1)?.response.req.url).toBe('/moved/rpc')
 })
 
-test('requests the card of version 1.0', async () => {
+test('The A2A connector requests the card of version 1.0', async () => {
   const agent = await rawAgent(done)
   await ask({ url: agent.url })
   expect(findCardRequests(agent)[0]?.headers['a2a-version']).toBe('1.0')
 })
 
-test('[AGENT-K1] caches a card for at most a day', async () => {
+test('[AGENT-K1] The A2A connector caches a card for at most a day', async () => {
   const clock = fakeClock()
   const agent = await rawAgent(done, {
     card: ({ json }, url) => json(cardAt(url), 200, { 'cache-control': 'max-age=31536000' }),
@@ -184,7 +190,7 @@ test('[AGENT-K1] caches a card for at most a day', async () => {
   expect(findCardRequests(agent)).toHaveLength(2)
 })
 
-test('calls an agent with a 0.3 card in version 0.3', async () => {
+test('The A2A connector calls an agent with a 0.3 card in version 0.3', async () => {
   const agent = await rawAgent(
     ({ name, result }) =>
       result(
@@ -203,7 +209,7 @@ test('calls an agent with a 0.3 card in version 0.3', async () => {
   expect(agent.exchanges.at(-1)?.headers['a2a-version']).toBe('0.3')
 })
 
-test('[AGENT-K1] caches a card for the time that its server specifies', async () => {
+test('[AGENT-K1] The A2A connector caches a card for the time that its server specifies', async () => {
   const clock = fakeClock()
   const agent = await rawAgent(done, {
     card: ({ json }, url) =>
@@ -222,7 +228,7 @@ test('[AGENT-K1] caches a card for the time that its server specifies', async ()
 })
 
 test.each([['no-store'], ['no-cache'], ['max-age=0']])(
-  '[AGENT-K1] does not cache a card with cache-control %s',
+  '[AGENT-K1] The A2A connector does not cache a card with cache-control %s',
   async (rule) => {
     const agent = await rawAgent(done, {
       card: ({ json }, url) => json(cardAt(url), 200, { 'cache-control': rule }),
@@ -234,7 +240,7 @@ test.each([['no-store'], ['no-cache'], ['max-age=0']])(
   },
 )
 
-test('[AGENT-K1] [AGENT-K2] caches a missing card for the default time', async () => {
+test('[AGENT-K1] [AGENT-K2] The A2A connector caches a missing card for the default time', async () => {
   const clock = fakeClock()
   const agent = await rawAgent(done, { card: ({ json }) => json({}, 404) })
   const connector = byCard({ url: agent.url, clock })
@@ -249,7 +255,7 @@ test('[AGENT-K1] [AGENT-K2] caches a missing card for the default time', async (
   }
 })
 
-test('[AGENT-K1] revalidates a stale card with its ETag', async () => {
+test('[AGENT-K1] The A2A connector revalidates a stale card with its ETag', async () => {
   const clock = fakeClock()
   const agent = await rawAgent(done, {
     card: ({ headers, json, response }, url) => {
@@ -267,7 +273,7 @@ test('[AGENT-K1] revalidates a stale card with its ETag', async () => {
   expect(asked).toEqual([undefined, '"one"', '"one"'])
 })
 
-test('[AGENT-K3] shares one card request between concurrent calls, and continues it when one of them is aborted', async () => {
+test('[AGENT-K3] The A2A connector shares one card request between concurrent calls, and continues it when one of them is aborted', async () => {
   const agent = await rawAgent(done, { card: () => undefined })
   const connector = a2aConnector({ url: agent.url })
   const hasty = hurriedCall()
@@ -281,7 +287,7 @@ test('[AGENT-K3] shares one card request between concurrent calls, and continues
   expect(findCardRequests(agent)).toHaveLength(1)
 })
 
-test('[AGENT-K3] aborts a card request when no call waits for it', async () => {
+test('[AGENT-K3] The A2A connector aborts a card request when no call waits for it', async () => {
   const closed = Promise.withResolvers<void>()
   const agent = await rawAgent(done, {
     card: ({ index, response, json }, url) => {
@@ -299,12 +305,12 @@ test('[AGENT-K3] aborts a card request when no call waits for it', async () => {
   expect((await connector.connect(hurriedCall())).protocol).toBe('a2a')
 })
 
-test('rejects a card that is too large', async () => {
+test('The A2A connector rejects a card that is too large', async () => {
   const agent = await rawAgent(done, { card: ({ json }) => json({ name: 'x'.repeat(1_100_000) }) })
   await expect(ask({ url: agent.url })).rejects.toMatchObject({ failureType: 'invalid_response' })
 })
 
-test('[AGENT-W2] sends headers with the card request and with every request to the origin of the agent', async () => {
+test('[AGENT-W2] The A2A connector sends headers with the card request and with every request to the origin of the agent', async () => {
   const agent = await rawAgent(done)
   await ask({ url: agent.url, headers: { authorization: 'Bearer secret' } })
   expect(agent.exchanges.map(({ name, headers }) => [name, headers.authorization])).toEqual([
@@ -313,7 +319,7 @@ test('[AGENT-W2] sends headers with the card request and with every request to t
   ])
 })
 
-test('[AGENT-W2] does not send headers to another origin that a card names', async () => {
+test('[AGENT-W2] The A2A connector does not send headers to another origin that a card names', async () => {
   const other = await rawAgent(done)
   const agent = await rawAgent(done, { card: ({ json }) => json(cardAt(other.url)) })
   const headers = { authorization: 'Bearer secret' }
@@ -322,14 +328,14 @@ test('[AGENT-W2] does not send headers to another origin that a card names', asy
   expect(other.exchanges.map((exchange) => exchange.headers.authorization)).toEqual([undefined])
 })
 
-test("[AGENT-W2] refuses a card with another port on the agent's machine", async () => {
+test("[AGENT-W2] The A2A connector refuses a card with another port on the agent's machine", async () => {
   const other = await rawAgent(done)
   const agent = await rawAgent(done, { card: ({ json }) => json(cardAt(other.url)) })
   await expect(ask({ url: agent.url })).rejects.toMatchObject({ failureType: 'configuration' })
   expect(other.exchanges).toEqual([])
 })
 
-test('[AGENT-W2] refuses a private address in a card', async () => {
+test('[AGENT-W2] The A2A connector refuses a private address in a card', async () => {
   const agent = await rawAgent(done, {
     card: ({ json }) => json(cardAt('https://169.254.169.254')),
   })
@@ -337,13 +343,13 @@ test('[AGENT-W2] refuses a private address in a card', async () => {
 })
 
 test.each(['ftp://agents.example', 'http://agents.example', 'nonsense'])(
-  'rejects the address %s when the tool is created',
+  'The A2A connector rejects the address %s when the tool is created',
   (url) => {
     expect(() => a2aConnector({ url })).toThrow(TypeError)
   },
 )
 
-test('rejects an unknown wire when the tool is created', () => {
+test('The A2A connector rejects an unknown wire when the tool is created', () => {
   // NOTE: JavaScript callers can pass any value.
   const given = { wire: 'grpc' } as unknown as AgentAddressOptions
   expect(() => createConnector('https://agents.example', given)).toThrow(
@@ -356,26 +362,26 @@ test('rejects an unknown wire when the tool is created', () => {
 test.each([
   [{ maxBodyBytes: 0 }, 'maxBodyBytes must be > 0, got 0'],
   [{ maxBodyBytes: Number.NaN }, 'maxBodyBytes must be > 0, got NaN'],
-])('rejects the options %j when the tool is created', (options, problem) => {
+])('The A2A connector rejects the options %j when the tool is created', (options, problem) => {
   const given: A2aConnectorOptions = { url: 'https://agents.example', ...options }
   expect(() => a2aConnector(given)).toThrow(
     new TypeError(`Cannot ask the agent at "https://agents.example/": ${problem}`),
   )
 })
 
-test('omits the login, query and fragment from the shown URI', () => {
+test('The A2A connector omits the login, query and fragment from the shown URI', () => {
   const url = 'https://user:password@agents.example/one?key=secret#more'
   expect(a2aConnector({ url }).uri).toBe('https://agents.example/one')
 })
 
-test('reports the arrival of card bytes to the call', async () => {
+test('The A2A connector reports the arrival of card bytes to the call', async () => {
   const agent = await rawAgent(done)
   const call = hurriedCall()
   await byCard({ url: agent.url }).connect(call)
   expect(call.arrivals).toBeGreaterThan(0)
 })
 
-test('closes the connector of the tasks wire, too', async () => {
+test('The A2A connector closes the connector of the tasks wire, too', async () => {
   let closed = 0
   const closing: AgentConnector = {
     ...tasks,
@@ -387,7 +393,7 @@ test('closes the connector of the tasks wire, too', async () => {
   expect(closed).toBe(1)
 })
 
-test('aborts running calls when the connector is closed', async () => {
+test('The A2A connector aborts running calls when the connector is closed', async () => {
   const agent = await rawAgent(() => undefined)
   const connector = byCard({ url: agent.url })
   const asking = askOnce(connector, 'go', hurriedCall())

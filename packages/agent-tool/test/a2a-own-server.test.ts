@@ -38,13 +38,16 @@ function ask(server: PeerServer, ensemble: string, asking: Asking = {}) {
 const MODES = ['sync', 'streaming', 'conversational'] as const
 
 describe('a Tutti server over A2A', () => {
-  test.each(MODES)('%s: returns the output of the run as the answer', async (mode) => {
-    const { outcome, events } = ask(await startServer(), 'echo', { mode })
-    expect((await outcome).result).toMatchObject({ success: true, output: 'Answer 1' })
-    expect(events.at(-1)).toMatchObject({ type: 'agent_tool_completed', output: 'Answer 1' })
-  })
+  test.each(MODES)(
+    'A Tutti server over A2A returns the output of the run as the answer in mode %s',
+    async (mode) => {
+      const { outcome, events } = ask(await startServer(), 'echo', { mode })
+      expect((await outcome).result).toMatchObject({ success: true, output: 'Answer 1' })
+      expect(events.at(-1)).toMatchObject({ type: 'agent_tool_completed', output: 'Answer 1' })
+    },
+  )
 
-  test('streaming: sends the task first, and usage with its status updates', async () => {
+  test('A Tutti server over A2A sends the task first when it streams, and usage with its status updates', async () => {
     const server = await startServer()
     const { outcome, events } = ask(server, 'echo', { mode: 'streaming' })
     await outcome
@@ -58,28 +61,34 @@ describe('a Tutti server over A2A', () => {
     })
   })
 
-  test.each(MODES)('%s: reports a failed run as a failure of the agent', async (mode) => {
-    const { outcome, events } = ask(await startServer(), 'mute', { mode })
-    expect((await outcome).result.success).toBe(false)
-    expect(events.at(-1)).toMatchObject({
-      type: 'agent_tool_error',
-      failure_type: 'agent_failed',
-      error: expect.stringContaining('No voice'),
-    })
-  })
+  test.each(MODES)(
+    'A Tutti server over A2A reports a failed run as a failure of the agent in mode %s',
+    async (mode) => {
+      const { outcome, events } = ask(await startServer(), 'mute', { mode })
+      expect((await outcome).result.success).toBe(false)
+      expect(events.at(-1)).toMatchObject({
+        type: 'agent_tool_error',
+        failure_type: 'agent_failed',
+        error: expect.stringContaining('No voice'),
+      })
+    },
+  )
 
-  test.each(MODES)('%s: sends a review to the reviewer of the caller', async (mode) => {
-    const server = await startServer()
-    const reviewer = scriptedReviewer([{ action: 'EDIT', input: 'yes' }])
-    const { outcome, events } = ask(server, 'choir', { mode, options: { reviewer } })
-    expect((await outcome).result.output).toBe('Answer 1')
-    expect(reviewer.requests[0]?.description).toContain('Is it in tune?')
-    expect(events.at(-1)).toMatchObject({ type: 'agent_tool_completed', total_turns: 2 })
-    expect(await server.list()).toHaveLength(1)
-  })
+  test.each(MODES)(
+    'A Tutti server over A2A sends a review to the reviewer of the caller in mode %s',
+    async (mode) => {
+      const server = await startServer()
+      const reviewer = scriptedReviewer([{ action: 'EDIT', input: 'yes' }])
+      const { outcome, events } = ask(server, 'choir', { mode, options: { reviewer } })
+      expect((await outcome).result.output).toBe('Answer 1')
+      expect(reviewer.requests[0]?.description).toContain('Is it in tune?')
+      expect(events.at(-1)).toMatchObject({ type: 'agent_tool_completed', total_turns: 2 })
+      expect(await server.list()).toHaveLength(1)
+    },
+  )
 
   test.each(['sync', 'streaming'] as const)(
-    '%s: cancels the run when the caller cancels the call',
+    'A Tutti server over A2A cancels the run when the caller cancels the call in mode %s',
     async (mode) => {
       const server = await startServer()
       const cancelling = new AbortController()
@@ -98,7 +107,7 @@ describe('a Tutti server over A2A', () => {
     },
   )
 
-  test('fails for an ensemble that does not exist', async () => {
+  test('A Tutti server over A2A fails for an ensemble that does not exist', async () => {
     const { outcome } = ask(await startServer(), 'missing')
     await expect(outcome).resolves.toMatchObject({ result: { success: false } })
   })

@@ -33,7 +33,7 @@ function askStreaming(agent: RawAgent) {
   return askOnce(createConnector(agent), 'go', hurriedCall({ mode: 'streaming' }))
 }
 
-test('yields each object as a chunk when it arrives, unchanged', async () => {
+test('A stream yields each object as a chunk when it arrives, unchanged', async () => {
   const agent = await rawAgent(() => undefined)
   const session = await createConnector(agent).connect(hurriedCall({ mode: 'streaming' }))
   const updates = session.send({ input: 'go', index: 0 })[Symbol.asyncIterator]()
@@ -51,7 +51,7 @@ test('yields each object as a chunk when it arrives, unchanged', async () => {
   expect(await updates.next()).toMatchObject({ done: true })
 })
 
-test('yields no chunks outside the streaming mode', async () => {
+test('A call yields no chunks outside the streaming mode', async () => {
   const agent = await rawAgent((exchange) => {
     for (const item of [WORKING, artifact('one'), status('COMPLETED')]) exchange.event(item)
   })
@@ -59,7 +59,7 @@ test('yields no chunks outside the streaming mode', async () => {
   expect(updates.map(({ kind }) => kind)).toEqual(['end'])
 })
 
-test('closes the stream when the task has settled, even if the agent leaves it open', async () => {
+test('The connector closes the stream when the task has settled, even if the agent leaves it open', async () => {
   const closed = Promise.withResolvers<void>()
   const agent = await rawAgent(({ event, response }) => {
     response.on('close', closed.resolve)
@@ -70,7 +70,7 @@ test('closes the stream when the task has settled, even if the agent leaves it o
   await closed.promise
 })
 
-test('counts keep-alive comments as received bytes and otherwise ignores them', async () => {
+test('The connector counts keep-alive comments as received bytes and otherwise ignores them', async () => {
   const agent = await rawAgent(() => undefined)
   const call = hurriedCall({ mode: 'streaming' })
   const session = await createConnector(agent).connect(call)
@@ -89,7 +89,7 @@ test('counts keep-alive comments as received bytes and otherwise ignores them', 
   expect(await next).toMatchObject({ value: { chunk: status('COMPLETED') } })
 })
 
-test('closes the stream as soon as the call is aborted', async () => {
+test('The connector closes the stream as soon as the call is aborted', async () => {
   const closed = Promise.withResolvers<void>()
   const agent = await rawAgent(({ event, response }) => {
     response.on('close', closed.resolve)
@@ -108,7 +108,7 @@ test('closes the stream as soon as the call is aborted', async () => {
 
 const COST = { metadata: { cost_usd: 0.5 } }
 
-test('[AGENT-Q2] resubscribes after a reset without repeating messages, output or costs', async () => {
+test('[AGENT-Q2] The connector resubscribes after a reset without repeating messages, output or costs', async () => {
   const agent = await rawAgent(({ name, event, reset }) => {
     if (name === 'SendStreamingMessage') {
       event(WORKING)
@@ -128,7 +128,7 @@ test('[AGENT-Q2] resubscribes after a reset without repeating messages, output o
   expect(costs).toEqual([0.5, 0.5, 1])
 })
 
-test('[AGENT-Q2] resubscribes when a stream ends before its task', async () => {
+test('[AGENT-Q2] The connector resubscribes when a stream ends before its task', async () => {
   const agent = await rawAgent(({ name, event, response }) => {
     event(name === 'SubscribeToTask' ? task('COMPLETED') : WORKING)
     response.end()
@@ -137,7 +137,7 @@ test('[AGENT-Q2] resubscribes when a stream ends before its task', async () => {
   expect(agent.names).toEqual(['SendStreamingMessage', 'SubscribeToTask'])
 })
 
-test('[AGENT-Q2] polls the task at growing intervals when the agent does not support subscriptions', async () => {
+test('[AGENT-Q2] The connector polls the task at growing intervals when the agent does not support subscriptions', async () => {
   const waits: number[] = []
   const agent = await rawAgent(({ name, index, event, error, result, response }) => {
     if (name === 'SubscribeToTask') error(-32_004, 'Not supported')
@@ -165,7 +165,7 @@ test('[AGENT-Q2] polls the task at growing intervals when the agent does not sup
   expect(waits).toEqual([500, 1_000, 2_000, 4_000, 5_000, 5_000])
 })
 
-test('[AGENT-Q2] polls after the maximum number of subscriptions without a new object', async () => {
+test('[AGENT-Q2] The connector polls after the maximum number of subscriptions without a new object', async () => {
   const agent = await rawAgent(({ name, index, event, result, response }) => {
     if (name === 'GetTask') {
       const state = index < 8 ? 'TASK_STATE_WORKING' : 'TASK_STATE_COMPLETED'
@@ -179,7 +179,7 @@ test('[AGENT-Q2] polls after the maximum number of subscriptions without a new o
   expect(agent.names.filter((name) => name === 'SubscribeToTask')).toHaveLength(MAX_SUBSCRIPTIONS)
 })
 
-test('[AGENT-Q2] resubscribes without limit while each subscription makes progress', async () => {
+test('[AGENT-Q2] The connector resubscribes without limit while each subscription makes progress', async () => {
   const agent = await rawAgent(({ name, index, event, result, response }) => {
     if (name === 'GetTask') {
       result({ id: 'task-1', status: { state: 'TASK_STATE_WORKING' } })
@@ -193,7 +193,7 @@ test('[AGENT-Q2] resubscribes without limit while each subscription makes progre
   expect(agent.names.filter((name) => name === 'SubscribeToTask')).toHaveLength(8)
 })
 
-test('[AGENT-Q2] retries a lost subscription', async () => {
+test('[AGENT-Q2] The connector retries a lost subscription', async () => {
   const agent = await rawAgent(({ name, index, event, result, reset, response }) => {
     if (name === 'GetTask') result({ id: 'task-1', status: { state: 'TASK_STATE_WORKING' } })
     else if (name === 'SendStreamingMessage') response.end(event(WORKING))
@@ -204,7 +204,7 @@ test('[AGENT-Q2] retries a lost subscription', async () => {
   expect(agent.names.filter((name) => name === 'SubscribeToTask')).toHaveLength(2)
 })
 
-test('[AGENT-Q3] repeats polls that fail with a temporary error', async () => {
+test('[AGENT-Q3] The connector repeats polls that fail with a temporary error', async () => {
   const agent = await rawAgent(
     ({ name, index, json, result }) => {
       if (name === 'SendMessage') result(task('WORKING'))
@@ -220,7 +220,7 @@ test('[AGENT-Q3] repeats polls that fail with a temporary error', async () => {
   expect((await askStreaming(agent)).answer).toMatchObject({ state: 'completed' })
 })
 
-test('[AGENT-Q3] fails at once when a poll is rejected', async () => {
+test('[AGENT-Q3] The call fails at once when a poll is rejected', async () => {
   const agent = await rawAgent(
     ({ name, json, result }) => {
       if (name === 'SendMessage') result(task('WORKING'))
@@ -232,7 +232,7 @@ test('[AGENT-Q3] fails at once when a poll is rejected', async () => {
   expect(agent.names).toEqual(['SendMessage', 'GetTask'])
 })
 
-test('[AGENT-Q3] fails with connection_lost after the maximum number of lost polls', async () => {
+test('[AGENT-Q3] The call fails with connection_lost after the maximum number of lost polls', async () => {
   const agent = await rawAgent(({ name, event, reset, response }) => {
     if (name === 'SendStreamingMessage') event(WORKING)
     else response.socket?.resetAndDestroy()
@@ -246,7 +246,7 @@ test('[AGENT-Q3] fails with connection_lost after the maximum number of lost pol
   expect(agent.names.filter((name) => name === 'SendStreamingMessage')).toHaveLength(1)
 })
 
-test('[AGENT-Q3] fails with connection_lost when the agent no longer knows the task', async () => {
+test('[AGENT-Q3] The call fails with connection_lost when the agent no longer knows the task', async () => {
   const agent = await rawAgent(({ name, event, error, reset }) => {
     if (name !== 'SendStreamingMessage') {
       error(-32_001, 'Task not found')
@@ -260,7 +260,7 @@ test('[AGENT-Q3] fails with connection_lost when the agent no longer knows the t
   expect(String(failure)).toContain('"task-1"')
 })
 
-test('[AGENT-Q2] does not repeat a message when its stream is reset before the task is known', async () => {
+test('[AGENT-Q2] The connector does not repeat a message when its stream is reset before the task is known', async () => {
   const agent = await rawAgent(({ bytes, reset }) => {
     bytes(': hello\n\n')
     reset()
@@ -276,7 +276,7 @@ test.each([
   ['a named ping', 'event: ping\ndata: {}\n\n'],
   ['invalid JSON', 'data: {"jsonrpc":\n\n'],
   ['a response to another request', 'data: {"jsonrpc":"2.0","id":99,"result":{}}\n\n'],
-])('[AGENT-Q2] polls for the answer after %s in a stream', async (_title, text) => {
+])('[AGENT-Q2] The connector polls for the answer after %s in a stream', async (_title, text) => {
   const agent = await rawAgent(({ name, event, bytes, result }) => {
     if (name === 'GetTask') {
       result({
@@ -301,12 +301,12 @@ const garbage: readonly (readonly [string, (exchange: RawExchange) => void])[] =
   ['an event that never ends', ({ bytes }) => bytes(`data: ${'x'.repeat(5 * 1_048_576)}`)],
 ]
 
-test.each(garbage)('fails with invalid_response for %s', async (_title, answer) => {
+test.each(garbage)('The call fails with invalid_response for %s', async (_title, answer) => {
   const failure = await catchFailure(await rawAgent(answer))
   expect(failure).toMatchObject({ failureType: 'invalid_response', retryable: false })
 })
 
-test('reports an error that the agent sends within a stream', async () => {
+test('The connector reports an error that the agent sends within a stream', async () => {
   const agent = await rawAgent(({ event, bytes }) => {
     event(WORKING)
     bytes('data: {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"No paper"}}\n\n')
@@ -322,23 +322,26 @@ test('reports an error that the agent sends within a stream', async () => {
 test.each([
   ['METHOD_NOT_FOUND', -32_601],
   ['UNSUPPORTED_OPERATION', -32_004],
-])('[AGENT-Q2] does not send the message again after %s within a stream', async (_title, code) => {
-  const agent = await rawAgent(({ name, event, bytes, result }) => {
-    if (name !== 'SendStreamingMessage') {
-      result(task('COMPLETED'))
-      return
-    }
-    event(WORKING)
-    const error = { code, message: 'Not supported' }
-    bytes(`data: ${JSON.stringify({ jsonrpc: '2.0', id: 1, error })}\n\n`)
-  })
-  expect(await catchFailure(agent)).toMatchObject({
-    failureType: 'agent_failed',
-    message: `Agent returned error ${code}: Not supported`,
-    retryable: false,
-  })
-  expect(agent.names).toEqual(['SendStreamingMessage'])
-})
+])(
+  '[AGENT-Q2] The connector does not send the message again after %s within a stream',
+  async (_title, code) => {
+    const agent = await rawAgent(({ name, event, bytes, result }) => {
+      if (name !== 'SendStreamingMessage') {
+        result(task('COMPLETED'))
+        return
+      }
+      event(WORKING)
+      const error = { code, message: 'Not supported' }
+      bytes(`data: ${JSON.stringify({ jsonrpc: '2.0', id: 1, error })}\n\n`)
+    })
+    expect(await catchFailure(agent)).toMatchObject({
+      failureType: 'agent_failed',
+      message: `Agent returned error ${code}: Not supported`,
+      retryable: false,
+    })
+    expect(agent.names).toEqual(['SendStreamingMessage'])
+  },
+)
 
 const failures: readonly (readonly [string, (exchange: RawExchange) => void, object])[] = [
   [
@@ -378,11 +381,11 @@ const failures: readonly (readonly [string, (exchange: RawExchange) => void, obj
   ],
 ]
 
-test.each(failures)('reports %s', async (_title, answer, failure) => {
+test.each(failures)('The connector reports %s', async (_title, answer, failure) => {
   expect(await catchFailure(await rawAgent(answer))).toMatchObject(failure)
 })
 
-test('[AGENT-Q1] falls back to a request without streaming when the agent refuses to stream', async () => {
+test('[AGENT-Q1] The connector falls back to a request without streaming when the agent refuses to stream', async () => {
   const agent = await rawAgent(({ name, error, result }) => {
     if (name === 'SendStreamingMessage') error(-32_004, 'Streaming is not supported')
     else result(task('COMPLETED', { artifacts: [{ artifactId: 'a', parts: [{ text: 'done' }] }] }))
@@ -391,7 +394,7 @@ test('[AGENT-Q1] falls back to a request without streaming when the agent refuse
   expect(agent.names).toEqual(['SendStreamingMessage', 'SendMessage'])
 })
 
-test('[AGENT-Q1] requests an immediate response from an agent without streaming, and a blocking one if that is refused', async () => {
+test('[AGENT-Q1] The connector requests an immediate response from an agent without streaming, and a blocking one if that is refused', async () => {
   const asked: unknown[] = []
   const agent = await rawAgent(
     ({ index, params, error, result }) => {
@@ -405,7 +408,7 @@ test('[AGENT-Q1] requests an immediate response from an agent without streaming,
   expect(asked).toEqual([{ returnImmediately: true }, {}])
 })
 
-test('[AGENT-Q1] yields one chunk for each change of a polled task', async () => {
+test('[AGENT-Q1] The connector yields one chunk for each change of a polled task', async () => {
   const agent = await rawAgent(
     ({ name, index, result }) => {
       if (name === 'SendMessage') result(task('SUBMITTED'))
@@ -422,7 +425,7 @@ test('[AGENT-Q1] yields one chunk for each change of a polled task', async () =>
   ])
 })
 
-test('rejects an answer that is too large', async () => {
+test('The connector rejects an answer that is too large', async () => {
   const agent = await rawAgent(
     ({ result }) => result({ message: { messageId: 'x'.repeat(2_000) } }),
     {
@@ -436,7 +439,7 @@ test('rejects an answer that is too large', async () => {
   })
 })
 
-test('rejects an answer of too many values before it is parsed', async () => {
+test('The connector rejects an answer of too many values before it is parsed', async () => {
   const values = Array.from({ length: 60_000 }, () => 0)
   const agent = await rawAgent(
     ({ result }) => result({ message: { messageId: 'm', parts: [{ data: values }] } }),
@@ -450,7 +453,7 @@ test('rejects an answer of too many values before it is parsed', async () => {
   })
 })
 
-test('reports usage with the event that contains it', async () => {
+test('The connector reports usage with the event that contains it', async () => {
   const totals = { total_cost_usd: 2, total_tokens: 30 }
   const agent = await rawAgent(({ event }) => {
     event(WORKING)
@@ -463,7 +466,7 @@ test('reports usage with the event that contains it', async () => {
   ])
 })
 
-test('returns the output that has arrived as the partial answer', async () => {
+test('The connector returns the output that has arrived as the partial answer', async () => {
   const agent = await rawAgent(({ event }) => {
     event(WORKING)
     event(artifact('half'))

@@ -62,7 +62,7 @@ async function endless(work: Work): Promise<void> {
 }
 
 test.each(VARIANTS)(
-  'reports a stream as events, then exactly one end ($version $binding)',
+  'A call of an A2A agent reports a stream as events, then exactly one end ($version $binding)',
   async (variant) => {
     const agent = await sdkAgent(
       (work) => {
@@ -93,7 +93,7 @@ test.each(VARIANTS)(
 )
 
 test.each(VARIANTS)(
-  'ends the call and the task when the cost limit is exceeded ($version $binding)',
+  'A call of an A2A agent ends, with its task, when the cost limit is exceeded ($version $binding)',
   async (variant) => {
     const agent = await sdkAgent(
       async (work) => {
@@ -119,7 +119,7 @@ test.each(VARIANTS)(
 )
 
 test.each(['streaming', 'sync'] as const)(
-  'ends the call and the task after the idle timeout in mode %s',
+  'A call of an A2A agent ends, with its task, after the idle timeout in mode %s',
   async (mode) => {
     const clock = fakeClock()
     const agent = await sdkAgent(endless)
@@ -143,7 +143,7 @@ test.each(['streaming', 'sync'] as const)(
 )
 
 test.each([true, false])(
-  'cancels the task when the caller aborts (streaming: %s)',
+  'A call of an A2A agent cancels the task when the caller aborts (streaming: %s)',
   async (streaming) => {
     const agent = await sdkAgent(endless, { streaming })
     const controller = new AbortController()
@@ -163,7 +163,7 @@ test.each([true, false])(
   },
 )
 
-test('applies no HTTP timeout to a silence of more than 300 s', async () => {
+test('A call of an A2A agent applies no HTTP timeout to a silence of more than 300 s', async () => {
   const clock = fakeClock()
   const agent = await rawAgent(() => undefined)
   const settings = { timeoutMs: Infinity, idleTimeoutMs: 4_000_000 }
@@ -187,7 +187,7 @@ function curious(work: Work): void {
 }
 
 test.each(VARIANTS)(
-  'answers the questions of a conversation with `reply` ($version $binding)',
+  'A call of an A2A agent answers the questions of a conversation with `reply` ($version $binding)',
   async (variant) => {
     const agent = await sdkAgent(curious, { variant })
     const asked: unknown[] = []
@@ -208,7 +208,7 @@ test.each(VARIANTS)(
   },
 )
 
-test('sends a question to the reviewer and the answer to the same task', async () => {
+test('A call of an A2A agent sends a question to the reviewer and the answer to the same task', async () => {
   const agent = await sdkAgent((work) => {
     work.task()
     if (work.context.task === undefined) work.status('TASK_STATE_INPUT_REQUIRED', 'Which colour?')
@@ -222,7 +222,7 @@ test('sends a question to the reviewer and the answer to the same task', async (
   expect(outcome).toMatchObject({ result: { output: 'It is green' } })
 })
 
-test('fails with the question and cancels the task when there is no reviewer', async () => {
+test('A call of an A2A agent fails with the question and cancels the task when there is no reviewer', async () => {
   const agent = await sdkAgent(curious)
   const { last, outcome } = await call(agent.url, {}, steady)
   expect(last).toMatchObject({ type: 'agent_tool_error', failure_type: 'input_required' })
@@ -249,7 +249,7 @@ const failures: readonly (readonly [string, (work: Work) => void, object])[] = [
 ]
 
 test.each(failures)(
-  'emits one error event when the agent %s',
+  'A call of an A2A agent emits one error event when the agent %s',
   async (_title, execute, expected) => {
     const agent = await sdkAgent((work) => {
       work.task('TASK_STATE_WORKING')
@@ -260,7 +260,7 @@ test.each(failures)(
   },
 )
 
-test('retries a busy agent after the delay that it requests', async () => {
+test('A call of an A2A agent retries a busy agent after the delay that it requests', async () => {
   const waits: number[] = []
   const clock = {
     ...hurriedClock,

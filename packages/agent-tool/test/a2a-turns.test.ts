@@ -28,7 +28,7 @@ function readMessages({ exchanges }: { readonly exchanges: readonly RawExchange[
   )
 }
 
-test('[AGENT-V1] answers a question in its task, and sends only the context after the task has ended', async () => {
+test('[AGENT-V1] The A2A connector answers a question in its task, and sends only the context after the task has ended', async () => {
   const { agent, session } = await conversation(({ index, event }) => {
     event(index === 0 ? task('INPUT_REQUIRED') : task('COMPLETED'))
   })
@@ -42,7 +42,7 @@ test('[AGENT-V1] answers a question in its task, and sends only the context afte
   ])
 })
 
-test("[AGENT-V1] returns only the output of the turn's task", async () => {
+test("[AGENT-V1] The A2A connector returns only the output of the turn's task", async () => {
   const { session } = await conversation(({ index, event }) => {
     event({
       task: { id: `task-${index}`, contextId: 'c', status: { state: 'TASK_STATE_WORKING' } },
@@ -54,7 +54,7 @@ test("[AGENT-V1] returns only the output of the turn's task", async () => {
   expect((await sendTurn(session, 'two', 1)).answer.output).toBeNull()
 })
 
-test('[AGENT-V1] ignores an answered question in a snapshot', async () => {
+test('[AGENT-V1] The A2A connector ignores an answered question in a snapshot', async () => {
   const question = { state: 'TASK_STATE_INPUT_REQUIRED', message: { messageId: 'q', parts: [] } }
   const waiting = { task: { id: 'task-1', contextId: 'context-1', status: question } }
   const { session } = await conversation(({ index, event }) => {
@@ -65,7 +65,7 @@ test('[AGENT-V1] ignores an answered question in a snapshot', async () => {
   expect((await sendTurn(session, 'two', 1)).answer.state).toBe('completed')
 })
 
-test('[AGENT-V1] asks an answered question again when the stream ends with it', async () => {
+test('[AGENT-V1] The A2A connector asks an answered question again when the stream ends with it', async () => {
   const question = { state: 'TASK_STATE_INPUT_REQUIRED', message: { messageId: 'q', parts: [] } }
   const { session } = await conversation(({ event, response }) => {
     event({ task: { id: 'task-1', status: question } })
@@ -75,7 +75,7 @@ test('[AGENT-V1] asks an answered question again when the stream ends with it', 
   expect((await sendTurn(session, 'two', 1)).answer.state).toBe('input_required')
 })
 
-test('[AGENT-V1] asks an answered question again when a poll still returns it', async () => {
+test('[AGENT-V1] The A2A connector asks an answered question again when a poll still returns it', async () => {
   const question = { state: 'TASK_STATE_INPUT_REQUIRED', message: { messageId: 'q', parts: [] } }
   const waiting = { id: 'task-1', contextId: 'context-1', status: question }
   const { agent, session } = await conversation(
@@ -87,7 +87,7 @@ test('[AGENT-V1] asks an answered question again when a poll still returns it', 
   expect(agent.names).toEqual(['SendMessage', 'SendMessage', 'GetTask'])
 })
 
-test('fails with connection_lost when an answer may not have arrived', async () => {
+test('The A2A call fails with connection_lost when an answer may not have arrived', async () => {
   const { agent, session } = await conversation(({ index, event, bytes, reset }) => {
     if (index === 0) {
       event(task('INPUT_REQUIRED'))
@@ -115,7 +115,7 @@ test.each([
   ['data as text for other agents', { n: 1 }, ['text/plain'], { text: '{"n":1}' }],
   ['a number as text for other agents', 5, [], { text: '5' }],
   ['null as text', null, ['application/json'], { text: 'null' }],
-])('sends %s as one part', async (_title, input, inputModes, part) => {
+])('The A2A connector sends %s as one part', async (_title, input, inputModes, part) => {
   const { agent, session } = await conversation(({ event }) => event(task('COMPLETED')), {
     inputModes,
   })
@@ -123,7 +123,7 @@ test.each([
   expect(readMessages(agent)).toMatchObject([{ role: 'ROLE_USER', parts: [part] }])
 })
 
-test('[AGENT-V2] sends the current limits of the call with every message', async () => {
+test('[AGENT-V2] The A2A connector sends the current limits of the call with every message', async () => {
   let left = 1
   const { agent, session } = await conversation(({ event }) => event(task('COMPLETED')), {
     call: { remaining: () => ({ ...UNLIMITED, costUsd: left, timeMs: 2_000 }) },
@@ -141,7 +141,7 @@ test('[AGENT-V2] sends the current limits of the call with every message', async
   )
 })
 
-test('sends no metadata without limits, a trace or a known extension', async () => {
+test('The A2A connector sends no metadata without limits, a trace or a known extension', async () => {
   const { agent, session } = await conversation(({ event }) => event(task('COMPLETED')), {
     extensions: ['https://other.example/ext'],
   })
@@ -155,7 +155,7 @@ test('sends no metadata without limits, a trace or a known extension', async () 
   })
 })
 
-test('activates the usage extension when the card lists it', async () => {
+test('The A2A connector activates the usage extension when the card lists it', async () => {
   const remaining = () => ({ ...UNLIMITED, tokens: 100 })
   const { agent, session } = await conversation(({ event }) => event(task('COMPLETED')), {
     extensions: [USAGE_EXTENSION],
@@ -169,7 +169,7 @@ test('activates the usage extension when the card lists it', async () => {
   expect(readMessages(agent)).toMatchObject([{ extensions: [USAGE_EXTENSION] }])
 })
 
-test('sends the trace with every request', async () => {
+test('The A2A connector sends the trace with every request', async () => {
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
   const { agent, session } = await conversation(
     ({ name, event, response, result }) => {
@@ -187,7 +187,7 @@ test('sends the trace with every request', async () => {
   ])
 })
 
-test('[AGENT-V3] derives the message id from the call and the turn', async () => {
+test('[AGENT-V3] The A2A connector derives the message id from the call and the turn', async () => {
   const { agent, session } = await conversation(({ event }) => event(task('COMPLETED')), {
     call: { idempotencyKey: 'run-7/task/2' },
   })
@@ -202,7 +202,7 @@ test('[AGENT-V3] derives the message id from the call and the turn', async () =>
 test.each([
   [-32_001, 'not found'],
   [-32_002, 'not cancelable'],
-])('ignores the error %i in response to a cancel', async (code, message) => {
+])('The A2A connector ignores the error %i in response to a cancel', async (code, message) => {
   const { agent, session } = await conversation(({ name, event, error }) => {
     if (name === 'CancelTask') error(code, message)
     else event(task('INPUT_REQUIRED'))
@@ -212,7 +212,7 @@ test.each([
   expect(agent.exchanges.at(-1)).toMatchObject({ name: 'CancelTask', params: { id: 'task-1' } })
 })
 
-test('stops waiting for the response to a cancel when the signal aborts', async () => {
+test('The A2A connector stops waiting for the response to a cancel when the signal aborts', async () => {
   const { agent, session } = await conversation(({ name, event }) => {
     if (name !== 'CancelTask') event(task('INPUT_REQUIRED'))
   })
@@ -227,7 +227,7 @@ test('stops waiting for the response to a cancel when the signal aborts', async 
 test.each([
   ['has ended', task('COMPLETED')],
   ['never existed', { message: { messageId: 'm', parts: [{ text: 'hi' }] } }],
-])('does not cancel a task that %s', async (_title, item) => {
+])('The A2A connector does not cancel a task that %s', async (_title, item) => {
   const { agent, session } = await conversation(({ event }) => event(item))
   await sendTurn(session, 'one')
   await session.cancel(AbortSignal.timeout(10_000))

@@ -12,7 +12,7 @@ const variants = VARIANTS.flatMap((variant) =>
 )
 
 test.each(variants)(
-  'returns the artifacts of a completed task ($version $binding, streaming $streaming)',
+  'The A2A connector returns the artifacts of a completed task ($version $binding, streaming $streaming)',
   async ({ streaming, ...variant }) => {
     const agent = await sdkAgent(
       (work) => {
@@ -35,7 +35,7 @@ test.each(variants)(
 )
 
 test.each(variants)(
-  'answers a question in the same task ($version $binding, streaming $streaming)',
+  'The A2A connector answers a question in the same task ($version $binding, streaming $streaming)',
   async ({ streaming, ...variant }) => {
     const seen: unknown[] = []
     const agent = await sdkAgent(
@@ -64,7 +64,7 @@ test.each(variants)(
 )
 
 test.each(variants)(
-  'cancels the task ($version $binding, streaming $streaming)',
+  'The A2A connector cancels the task ($version $binding, streaming $streaming)',
   async ({ streaming, ...variant }) => {
     const working = Promise.withResolvers<Work>()
     const agent = await sdkAgent(
@@ -91,7 +91,7 @@ test.each(variants)(
 )
 
 test.each(variants)(
-  'reports a failed task with its partial output ($version $binding, streaming $streaming)',
+  'The A2A connector reports a failed task with its partial output ($version $binding, streaming $streaming)',
   async ({ streaming, ...variant }) => {
     const agent = await sdkAgent(
       (work) => {
@@ -114,7 +114,7 @@ test.each(variants)(
 )
 
 test.each(variants)(
-  'reports an executor that throws as a failure of the agent ($version $binding, streaming $streaming)',
+  'The A2A connector reports an executor that throws as a failure of the agent ($version $binding, streaming $streaming)',
   async ({ streaming, ...variant }) => {
     // The server of the SDK logs caught errors there.
     vi.spyOn(console, 'error').mockReturnValue()
@@ -134,7 +134,7 @@ test.each(variants)(
 )
 
 test.each(variants)(
-  'accepts an answer without a task ($version $binding, streaming $streaming)',
+  'The A2A connector accepts an answer without a task ($version $binding, streaming $streaming)',
   async ({ streaming, ...variant }) => {
     const contexts: unknown[] = []
     const agent = await sdkAgent(
@@ -156,7 +156,7 @@ test.each(variants)(
 )
 
 test.each(VARIANTS)(
-  'resubscribes to a running task whose stream was reset ($version $binding)',
+  'The A2A connector resubscribes to a running task whose stream was reset ($version $binding)',
   async (variant) => {
     let streams = 0
     const agent = await sdkAgent(

@@ -36,10 +36,13 @@ describe('createConnector', () => {
     ['mcp://a.example/search', 'mcp', 'mcp+https://a.example/mcp#search'],
     ['files:search', 'mcp', 'files:search'],
     ['wss://a.example#task:brief', 'ensemble', 'wss://a.example/#task:brief'],
-  ] as const)('reads %s as an address for %s and hides secrets', (address, protocol, uri) => {
-    expect(createConnector(address, options)).toMatchObject({ protocol, uri })
-    expect(createConnector(new URL(address), options)).toMatchObject({ protocol })
-  })
+  ] as const)(
+    'createConnector reads %s as an address for %s and hides secrets',
+    (address, protocol, uri) => {
+      expect(createConnector(address, options)).toMatchObject({ protocol, uri })
+      expect(createConnector(new URL(address), options)).toMatchObject({ protocol })
+    },
+  )
 
   it.each([
     [
@@ -51,24 +54,27 @@ describe('createConnector', () => {
     ['unknown:thing', 'no MCP server is registered as "unknown" (registered are files)'],
     ['no address', 'Cannot use MCP address'],
     ['wss://a.example', '#task:name'],
-  ])('rejects %s with a message that shows the expected form', (address, problem) => {
-    expect(() => createConnector(address, options)).toThrow(problem)
-  })
+  ])(
+    'createConnector rejects %s with a message that shows the expected form',
+    (address, problem) => {
+      expect(() => createConnector(address, options)).toThrow(problem)
+    },
+  )
 
-  it('rejects the address of a local agent without the option agents', () => {
+  it('createConnector rejects the address of a local agent without the option agents', () => {
     expect(() => createConnector('tutti://echo')).toThrow('none; pass them as `agents`')
   })
 })
 
 describe('agentTool', () => {
-  it('calls an agent of this process by address or by object', async () => {
+  it('agentTool calls an agent of this process by address or by object', async () => {
     const settings = { name: 'echo', description: 'Echoes' } as const
     const named = agentTool({ ...settings, agent: 'tutti://echo', agents: { echo } })
     const own = agentTool({ ...settings, agent: echo })
     for (const tool of [named, own]) expect((await ask(tool)).result.output).toBe('heard hi')
   })
 
-  it('infers its types from its schemas', async () => {
+  it('agentTool infers its types from its schemas', async () => {
     const tool = agentTool({
       name: 'echo',
       description: 'Echoes',
@@ -81,7 +87,7 @@ describe('agentTool', () => {
     expect((await ask(tool, { town: 'Bonn' })).result.errorMessage).toContain('city')
   })
 
-  it('sends its headers and uses the configured wire', async () => {
+  it('agentTool sends its headers and uses the configured wire', async () => {
     const seen: (string | undefined)[][] = []
     const server = createServer((request, response) => {
       seen.push([request.method, request.url, request.headers['x-key']?.toString()])
@@ -104,7 +110,7 @@ describe('agentTool', () => {
     await new Promise((resolve) => server.close(resolve))
   })
 
-  it('names every invalid setting', () => {
+  it('agentTool names every invalid setting', () => {
     const wrong = { name: 'x y', description: '', agent: echo, maxTurns: 0 } as const
     expect(() => agentTool(wrong)).toThrow(/maxTurns must be an integer >= 1, got 0/)
     expect(() => agentTool({ ...wrong, maxTurns: 1 })).toThrow(
@@ -112,7 +118,7 @@ describe('agentTool', () => {
     )
   })
 
-  it('shares the child process of an MCP server with other tools', async () => {
+  it('agentTool shares the child process of an MCP server with other tools', async () => {
     const script = new URL('mcp-child.ts', import.meta.url).pathname
     const address = `mcp+stdio:${encodeURIComponent(process.execPath)}?arg=--conditions%3D@tutti/source&arg=${encodeURIComponent(script)}`
     const tools = [1, 2].map((at) =>

@@ -33,7 +33,7 @@ async function catchAgentError(promise: Promise<unknown>): Promise<AgentError> {
 const POST = { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }
 
 describe('request headers', () => {
-  test('[AGENT-F2] computes headers for each request and adds the login of the URL', async () => {
+  test('[AGENT-F2] The fetch of an agent computes headers for each request and adds the login of the URL', async () => {
     const server = await rawServer((socket) => socket.write(whole('ok')))
     let calls = 0
     const url = `http://us%40er:pa%3Ass@127.0.0.1:${server.port}/`
@@ -49,7 +49,7 @@ describe('request headers', () => {
     ])
   })
 
-  test('[AGENT-F2] sends headers only to the origin of the agent', async () => {
+  test('[AGENT-F2] The fetch of an agent sends headers only to the origin of the agent', async () => {
     const agent = await rawServer((socket) => socket.write(whole('ok')))
     const other = await rawServer((socket) => socket.write(whole('ok')))
     const url = `http://user:password@127.0.0.1:${agent.port}`
@@ -63,7 +63,7 @@ describe('request headers', () => {
     })
   })
 
-  test('rejects invalid headers without showing their values', async () => {
+  test('The fetch of an agent rejects invalid headers without showing their values', async () => {
     const bad = { 'x key': 'secret', 'X-Key': 'sec\nret', Host: 'secret' }
     expect(() => createAgentFetch('https://agent.example/', { headers: bad })).toThrow(
       new TypeError(
@@ -80,7 +80,7 @@ describe('request headers', () => {
     expect(server.requests).toEqual([])
   })
 
-  test('fails when the function for the headers fails, and stops waiting for it on abort', async () => {
+  test('The fetch of an agent fails when the function for the headers fails, and stops waiting for it on abort', async () => {
     const failing = createAgentFetch('http://127.0.0.1:1', {
       headers: () => Promise.reject(new Error('no token')),
     })
@@ -120,7 +120,7 @@ describe('request URLs', () => {
     ['http://localhost.example/', /http: is only for this machine/],
     ['http://notlocalhost/', /http: is only for this machine/],
     ['http://127.0.0.1.example/', /http: is only for this machine/],
-  ])('[AGENT-F3] rejects %s', (url, message) => {
+  ])('[AGENT-F3] The fetch of an agent rejects %s', (url, message) => {
     expect(() => createAgentFetch(url)).toThrow(TypeError)
     expect(() => createAgentFetch(url)).toThrow(message)
   })
@@ -131,11 +131,11 @@ describe('request URLs', () => {
     'http://127.1',
     'http://[::1]:80',
     'https://x',
-  ])('[AGENT-F3] accepts %s', (url) => {
+  ])('[AGENT-F3] The fetch of an agent accepts %s', (url) => {
     expect(() => createAgentFetch(url)).not.toThrow()
   })
 
-  test('[AGENT-F3] allows the host of the agent even if its name resolves to a private address', async () => {
+  test('[AGENT-F3] The fetch of an agent allows the host of the agent even if its name resolves to a private address', async () => {
     const server = await rawServer((socket) => socket.write(whole('ok')))
     const url = `http://agent.internal:${server.port}/`
     const asked: string[] = []
@@ -148,7 +148,7 @@ describe('request URLs', () => {
     expect(asked).toEqual(['agent.internal'])
   })
 
-  test('[AGENT-F3] applies the network guard and requires https for other hosts', async () => {
+  test('[AGENT-F3] The fetch of an agent applies the network guard and requires https for other hosts', async () => {
     const fetch = createFetch('https://agent.example', { resolve: async () => ['10.0.0.7'] })
     expect(await catchAgentError(fetch('https://inside.example/x?key=secret'))).toMatchObject({
       failureType: 'configuration',
@@ -172,7 +172,7 @@ describe('request URLs', () => {
   })
 
   test.for(['127.0.0.1', 'localhost'])(
-    "[AGENT-F3] reaches no other port of the agent's host on this machine: %s",
+    "[AGENT-F3] The fetch of an agent reaches no other port of the agent's host on this machine: %s",
     async (host) => {
       const other = await rawServer((socket) => socket.write(whole('ok')))
       const fetch = createFetch(`http://${host}:1`)
@@ -184,7 +184,7 @@ describe('request URLs', () => {
     },
   )
 
-  test('[AGENT-F3] reaches hosts that are listed in allow', async () => {
+  test('[AGENT-F3] The fetch of an agent reaches hosts that are listed in allow', async () => {
     const server = await rawServer((socket) => socket.write(whole('ok')))
     const inside = createFetch('https://agent.example', { allow: ['127.0.0.1'] })
     expect(await (await inside(server.origin)).text()).toBe('ok')
@@ -196,7 +196,7 @@ describe('failures', () => {
   const redirect = (location: string): string =>
     whole('', { status: '307 Temporary Redirect', headers: [`location: ${location}`] })
 
-  test('[AGENT-F6] fails with unreachable for a port without a listener', async () => {
+  test('[AGENT-F6] A call fails with unreachable for a port without a listener', async () => {
     const fetch = createFetch('http://127.0.0.1:1')
     expect(await catchAgentError(fetch('http://127.0.0.1:1/x?key=secret'))).toMatchObject({
       failureType: 'unreachable',
@@ -210,18 +210,21 @@ describe('failures', () => {
     ['a response that is not HTTP', 'SSH-2.0-OpenSSH\r\n\r\n', 'invalid_response', /is not HTTP$/],
     ['a redirect to another origin', redirect('https://10.0.0.1/'), 'configuration', /^Refused/],
     ['a redirect loop', redirect('/'), 'invalid_response', /more than 5 redirects$/],
-  ])('[AGENT-F6] reports %s as an AgentError', async (_title, bytes, failureType, message) => {
-    const server = await rawServer((socket) => {
-      socket.write(bytes)
-      if (!bytes.startsWith('HTTP')) socket.end()
-    })
-    expect(await catchAgentError(createFetch(server.origin)(server.origin))).toMatchObject({
-      failureType,
-      message: expect.stringMatching(message),
-    })
-  })
+  ])(
+    '[AGENT-F6] The fetch of an agent reports %s as an AgentError',
+    async (_title, bytes, failureType, message) => {
+      const server = await rawServer((socket) => {
+        socket.write(bytes)
+        if (!bytes.startsWith('HTTP')) socket.end()
+      })
+      expect(await catchAgentError(createFetch(server.origin)(server.origin))).toMatchObject({
+        failureType,
+        message: expect.stringMatching(message),
+      })
+    },
+  )
 
-  test('[AGENT-F6] reports a truncated body as an AgentError when it is read', async () => {
+  test('[AGENT-F6] The fetch of an agent reports a truncated body as an AgentError when it is read', async () => {
     const server = await rawServer((socket) =>
       socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc'),
     )
@@ -248,7 +251,7 @@ describe('toStatusFailure', () => {
     ['422 Unprocessable', false],
     ['501 Not Implemented', false],
     ['302 Found', false],
-  ])('for status %s, sets retryable to %s', async (status, retryable) => {
+  ])('toStatusFailure for status %s sets retryable to %s', async (status, retryable) => {
     const server = await rawServer((socket) => socket.write(answer(status)))
     const response = await createFetch(server.origin)(server.origin, POST)
     expect(await toStatusFailure(response)).toMatchObject({
@@ -265,13 +268,13 @@ describe('toStatusFailure', () => {
     ['Sat, 01 Nov 2026 00:00:10 GMT', 0],
     ['soon', undefined],
     ['-1', undefined],
-  ])('reads Retry-After: %s as %s ms', async (value, expected) => {
+  ])('toStatusFailure reads Retry-After: %s as %s ms', async (value, expected) => {
     const now = Date.UTC(2036, 10, 1)
     const response = new Response('', { status: 503, headers: { 'retry-after': value } })
     expect((await toStatusFailure(response, now)).retryAfterMs).toBe(expected)
   })
 
-  test('quotes the start of a long body and omits an empty one', async () => {
+  test('toStatusFailure quotes the start of a long body and omits an empty one', async () => {
     const long = await toStatusFailure(new Response('x'.repeat(5_000), { status: 400 }))
     expect(long.message).toBe(`Agent returned error 400: ${'x'.repeat(2_000)}…`)
     expect((await toStatusFailure(new Response(' \n', { status: 400 }))).message).toBe(
@@ -279,7 +282,7 @@ describe('toStatusFailure', () => {
     )
   })
 
-  test('reports the status even if the body cannot be read', async () => {
+  test('toStatusFailure reports the status even if the body cannot be read', async () => {
     const server = await rawServer((socket) =>
       socket.end('HTTP/1.1 500 Oh\r\ncontent-length: 9\r\n\r\nabc'),
     )

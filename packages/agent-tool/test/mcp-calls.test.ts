@@ -21,7 +21,7 @@ const ASKING_SERVERS = SERVERS.slice(0, 4)
 const OVER_HTTP = ['modern', 'sessions', 'stateless'] as const
 
 describe.each(SERVERS)('a tool over %s', (_, start) => {
-  it('receives object arguments unchanged, and a text as its only required property', async () => {
+  it('A tool of an MCP server receives object arguments unchanged, and a text as its only required property', async () => {
     const server = await start()
     const connector = connectorTo({ server, tool: 'echo' })
     const given = { message: 'a', times: 2 }
@@ -29,12 +29,12 @@ describe.each(SERVERS)('a tool over %s', (_, start) => {
     expect((await askOnce(connector, 'b')).answer.output).toBe('{"message":"b"}')
   })
 
-  it('returns structured content as the answer', async () => {
+  it('A tool of an MCP server returns structured content as the answer', async () => {
     const { answer } = await askOnce(connectorTo({ server: await start(), tool: 'structured' }), {})
     expect(answer).toEqual({ kind: 'end', state: 'completed', output: { n: 1 } })
   })
 
-  it('returns mixed content unchanged, with a text description', async () => {
+  it('A tool of an MCP server returns mixed content unchanged, with a text description', async () => {
     const { answer } = await askOnce(connectorTo({ server: await start(), tool: 'media' }), {})
     expect(answer).toMatchObject({
       output: [{ type: 'text' }, { type: 'image', data: 'AAAA' }],
@@ -42,7 +42,7 @@ describe.each(SERVERS)('a tool over %s', (_, start) => {
     })
   })
 
-  it('reports an error result as a failure with its content', async () => {
+  it('A tool of an MCP server reports an error result as a failure with its content', async () => {
     const asking = askOnce(connectorTo({ server: await start(), tool: 'fail' }), {})
     await expect(asking).rejects.toMatchObject({
       message: 'MCP tool "fail" failed: no such file',
@@ -52,12 +52,12 @@ describe.each(SERVERS)('a tool over %s', (_, start) => {
     })
   })
 
-  it('reports a burst of progress completely and in order', async () => {
+  it('A tool of an MCP server reports a burst of progress completely and in order', async () => {
     const { chunks } = await askOnce(connectorTo({ server: await start(), tool: 'burst' }), {})
     expect(chunks).toEqual([1, 2, 3].map((progress) => ({ progress, total: 3 })))
   })
 
-  it('reports usage from progress and from the result', async () => {
+  it('A tool of an MCP server reports usage from progress and from the result', async () => {
     const { updates } = await askOnce(connectorTo({ server: await start(), tool: 'usage' }), {})
     expect(updates.map(({ usage }) => usage)).toEqual([
       { costUsd: 0.25, totalTokens: 10 },
@@ -65,7 +65,7 @@ describe.each(SERVERS)('a tool over %s', (_, start) => {
     ])
   })
 
-  it('receives the existing limits and the trace', async () => {
+  it('A tool of an MCP server receives the existing limits and the trace', async () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
     const remaining = () => ({ timeMs: 5_000, costUsd: 0.5, tokens: Infinity })
     const call = testCall({ traceparent, remaining })
@@ -76,7 +76,7 @@ describe.each(SERVERS)('a tool over %s', (_, start) => {
     })
   })
 
-  it('fails for an unknown tool and lists the existing ones', async () => {
+  it('A call fails for an unknown tool and lists the existing ones', async () => {
     const asking = askOnce(connectorTo({ server: await start(), tool: 'nope' }), {})
     await expect(asking).rejects.toMatchObject({
       message: expect.stringMatching(/has no tool "nope"; it has echo, sum, /),
@@ -84,7 +84,7 @@ describe.each(SERVERS)('a tool over %s', (_, start) => {
     })
   })
 
-  it('[MCP-S1] stops when the call is cancelled, before cancel() resolves', async () => {
+  it('[MCP-S1] A tool of an MCP server stops when the call is cancelled, before cancel() resolves', async () => {
     const server = await start()
     const session = await connectorTo({ server, tool: 'wait' }).connect(testCall())
     const turn = session.send({ input: { id: 1 }, index: 0 })[Symbol.asyncIterator]()
@@ -101,7 +101,7 @@ describe.each(SERVERS)('a tool over %s', (_, start) => {
     expect(answer.output).toBe('{"id":1}')
   })
 
-  it('[MCP-S1] stops when the call is aborted, and the turn rejects at once with the reason', async () => {
+  it('[MCP-S1] A tool of an MCP server stops when the call is aborted, and the turn rejects at once with the reason', async () => {
     const server = await start()
     const call = testCall()
     const session = await connectorTo({ server, tool: 'wait' }).connect(call)
@@ -121,7 +121,7 @@ describe.each(ASKING_SERVERS)('a question of a tool over %s', (_, start) => {
       testCall({ mode: 'conversational' }),
     )
 
-  it('[AGENT-S1] ends the turn, and the next turn answers it in the same call', async () => {
+  it('[AGENT-S1] A question of an MCP tool ends the turn, and the next turn answers it in the same call', async () => {
     const session = await conversation('ask')
     const { answer } = await sendTurn(session, {})
     expect(answer).toEqual({
@@ -135,7 +135,7 @@ describe.each(ASKING_SERVERS)('a question of a tool over %s', (_, start) => {
     expect(JSON.parse(String(done.output))).toEqual({ action: 'accept', content: { name: 'Ada' } })
   })
 
-  it('[AGENT-E1] is asked again when the answer is invalid', async () => {
+  it('[AGENT-E1] A question of an MCP tool is asked again when the answer is invalid', async () => {
     const session = await conversation('form')
     await sendTurn(session, {})
     const { answer: again } = await sendTurn(session, 'Ada, 36', 1)
@@ -147,14 +147,14 @@ describe.each(ASKING_SERVERS)('a question of a tool over %s', (_, start) => {
     expect(JSON.parse(String(done.output))).toMatchObject({ content: { name: 'Ada', age: 36 } })
   })
 
-  it('[AGENT-E3] is declined when the conversation returns the question as the answer', async () => {
+  it('[AGENT-E3] A question of an MCP tool is declined when the conversation returns the question as the answer', async () => {
     const session = await conversation('ask')
     const { answer } = await sendTurn(session, {})
     const { answer: done } = await sendTurn(session, answer.output, 1)
     expect(JSON.parse(String(done.output))).toEqual({ action: 'decline' })
   })
 
-  it('[AGENT-S1] goes to the reviewer as a form outside of conversations', async () => {
+  it('[AGENT-S1] A question of an MCP tool goes to the reviewer as a form outside of conversations', async () => {
     const asked: unknown[] = []
     const call = testCall({
       hasReviewer: true,
@@ -179,7 +179,7 @@ describe.each(ASKING_SERVERS)('a question of a tool over %s', (_, start) => {
     ])
   })
 
-  it('[AGENT-S1] is declined without a reviewer, and the tool continues', async () => {
+  it('[AGENT-S1] A question of an MCP tool is declined without a reviewer, and the tool continues', async () => {
     const { answer } = await askOnce(connectorTo({ server: await start(), tool: 'ask' }), {})
     expect(JSON.parse(String(answer.output))).toEqual({ action: 'decline' })
   })
@@ -189,7 +189,7 @@ describe.each(ASKING_SERVERS)('a question of a tool over %s', (_, start) => {
     ['agree', true, 'cancel'],
     ['ask', false, 'cancel'],
   ])(
-    '[AGENT-S1] of "%s" that is not answered (timed out: %s) gets the action %s',
+    '[AGENT-S1] A question of an MCP tool that is not answered ("%s", timed out: %s) gets the action %s',
     async (...given) => {
       const [tool, timedOut, action] = given
       const requestAnswer = (() => Promise.resolve({ answered: false, timedOut })) as never
@@ -199,7 +199,7 @@ describe.each(ASKING_SERVERS)('a question of a tool over %s', (_, start) => {
     },
   )
 
-  it('[AGENT-S1] is declined when the reviewer rejects it; any other error ends the call', async () => {
+  it('[AGENT-S1] A question of an MCP tool is declined when the reviewer rejects it; any other error ends the call', async () => {
     const { TuttiError } = await import('@tutti/core')
     const server = await start()
     const calling = (code: 'TOOL_REJECTED' | 'EXIT_EARLY') => {
@@ -214,7 +214,7 @@ describe.each(ASKING_SERVERS)('a question of a tool over %s', (_, start) => {
 })
 
 describe('a question that is not linked to a call', () => {
-  it('[MCP-T3][MCP-O2] reaches the only running call', async () => {
+  it('[MCP-T3][MCP-O2] A question that is not linked to a call reaches the only running call', async () => {
     const server = await startMcpServer('sessions')
     const connector = connectorTo({ server, tool: 'ask-aside' })
     for (const name of ['Ada', 'Bea']) {
@@ -229,7 +229,7 @@ describe('a question that is not linked to a call', () => {
 
 describe('a request that is not a form', () => {
   it.each(['modern', 'sessions'] as const)(
-    '[MCP-S2] is refused with a clear message (%s)',
+    '[MCP-S2] A request that is not a form is refused with a clear message (%s)',
     async (era) => {
       const server = await startMcpServer(era)
       const url = await askOnce(connectorTo({ server, tool: 'ask-url' }), {}).catch(readMessage)
@@ -239,7 +239,7 @@ describe('a request that is not a form', () => {
     },
   )
 
-  it('[MCP-S2] is repeated with its request state when it requests nothing else', async () => {
+  it('[MCP-S2] A request that is not a form is repeated with its request state when it requests nothing else', async () => {
     const server = await startMcpServer('modern')
     const clock = { ...testCall().clock, after: runSoon }
     const call = testCall({ clock })
@@ -249,7 +249,7 @@ describe('a request that is not a form', () => {
 })
 
 describe.each(OVER_HTTP)('over HTTP (%s)', (era) => {
-  it('reports progress as it arrives', async () => {
+  it('A tool over HTTP reports progress as it arrives', async () => {
     const server = await startMcpServer(era)
     const session = await connectorTo({ server, tool: 'steps' }).connect(testCall())
     const turn = session.send({ input: {}, index: 0 })[Symbol.asyncIterator]()
@@ -268,7 +268,7 @@ describe.each(OVER_HTTP)('over HTTP (%s)', (era) => {
     expect((await last).value).toMatchObject({ kind: 'end', output: 'done' })
   })
 
-  it('assigns answers and questions to the right one of concurrent calls', async () => {
+  it('An MCP connection assigns answers and questions to the right one of concurrent calls', async () => {
     const server = await startMcpServer(era)
     const connector = connectorTo({ server, tool: 'echo' })
     const outputs = await Promise.all(
@@ -289,7 +289,7 @@ describe.each(OVER_HTTP)('over HTTP (%s)', (era) => {
 })
 
 describe('a legacy child process, whose questions do not name their call', () => {
-  it('[MCP-O2] gets a decline and logs a warning while several calls are running', async () => {
+  it('[MCP-O2] A question that does not name its call gets a decline and logs a warning while several calls are running', async () => {
     const server = testServerProcess('old')
     const warnings: string[] = []
     const warn = (message: string): void => void warnings.push(message)

@@ -23,7 +23,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { McpServer } from '@tutti/mcp'
 
 describe('a child process', () => {
-  it('is started once for all tools with the same configuration', async () => {
+  it('A child process is started once for all tools with the same configuration', async () => {
     const server = testServerProcess()
     const pid = connectorTo({ server, tool: 'pid' })
     const pids = await Promise.all(
@@ -36,7 +36,7 @@ describe('a child process', () => {
     expect(pids).not.toContain(other.answer.output)
   })
 
-  it('gets a minimal environment and the configured variables', async () => {
+  it('A child process gets a minimal environment and the configured variables', async () => {
     process.env['MCP_TEST_SECRET'] = 'x'
     onTestFinished(() => void delete process.env['MCP_TEST_SECRET'])
     const server = { ...testServerProcess(), env: { GIVEN: 'yes' } }
@@ -47,7 +47,7 @@ describe('a child process', () => {
     expect(names).not.toContain('MCP_TEST_SECRET')
   })
 
-  it('[MCP-M3]fails the call with its last stderr line when it exits; [MCP-M1] is restarted by the next call', async () => {
+  it('[MCP-M3]A child process fails the call with its last stderr line when it exits; [MCP-M1] is restarted by the next call', async () => {
     const server = testServerProcess()
     const crashing = askOnce(connectorTo({ server, tool: 'crash' }), {})
     await expect(crashing).rejects.toMatchObject({
@@ -59,7 +59,7 @@ describe('a child process', () => {
     expect(answer.output).toBe('{"message":"again"}')
   })
 
-  it('may write lines that are not messages', async () => {
+  it('A child process may write lines that are not messages', async () => {
     const { answer } = await askOnce(
       connectorTo({ server: testServerProcess(), tool: 'noise' }),
       {},
@@ -67,7 +67,7 @@ describe('a child process', () => {
     expect(answer.output).toBe('after the noise')
   })
 
-  it('fails the call when it writes a message that is too long', async () => {
+  it('A child process fails the call when it writes a message that is too long', async () => {
     const server = testServerProcess()
     const connector = connectorTo({ server, tool: 'long', maxMessageBytes: 100_000 })
     expect(String((await askOnce(connector, { bytes: 50_000 })).answer.output)).toHaveLength(50_000)
@@ -83,12 +83,15 @@ describe('a child process', () => {
       /^Cannot connect to MCP server "not-a-program-8": .* program "not-a-program-8" not found$/,
     ],
     [process.execPath, ['-e', 'process.exit(4)'], /^Cannot connect to .*: it exited with code 4$/],
-  ])('reports why a command cannot be started as a server (%s)', async (command, args, message) => {
-    const asking = askOnce(connectorTo({ server: { command, args } }), {})
-    await expect(asking).rejects.toThrow(message)
-  })
+  ])(
+    'A child process reports why a command cannot be started as a server (%s)',
+    async (command, args, message) => {
+      const asking = askOnce(connectorTo({ server: { command, args } }), {})
+      await expect(asking).rejects.toThrow(message)
+    },
+  )
 
-  it('is restarted as a legacy server when it exits during version discovery', async () => {
+  it('A child process is restarted as a legacy server when it exits during version discovery', async () => {
     const legacyOnly = `
       const { spawn } = require('node:child_process')
       const child = spawn(process.execPath, [process.argv[1], 'stdio'], { stdio: ['pipe', 'inherit', 'ignore'] })
@@ -102,7 +105,7 @@ describe('a child process', () => {
     expect(answer.output).toBe('Echo: hi')
   })
 
-  it('ends when its last connector is closed, and later calls fail', async () => {
+  it('A child process ends when its last connector is closed, and later calls fail', async () => {
     const server = testServerProcess()
     const first = mcpConnector({ server, tool: 'pid' })
     const second = mcpConnector({ server, tool: 'pid' })
@@ -114,14 +117,14 @@ describe('a child process', () => {
     await expect(askOnce(second, {})).rejects.toThrow(/is closed$/)
   })
 
-  it('[NET-P1] ends together with its own child processes', async () => {
+  it('[NET-P1] A child process ends together with its own child processes', async () => {
     const connector = mcpConnector({ server: testServerProcess(), tool: 'spawn' })
     const pid = Number((await askOnce(connector, {})).answer.output)
     await connector.close?.()
     while (isRunning(pid)) await new Promise((resolve) => setImmediate(resolve))
   })
 
-  it('[MCP-M1] is stopped when no call waits for it during its start', async () => {
+  it('[MCP-M1] A child process is stopped when no call waits for it during its start', async () => {
     const silent = `
       require('node:net').connect(Number(process.argv[1]), '127.0.0.1').write(String(process.pid))
       setInterval(() => 0, 1000)`
@@ -143,7 +146,7 @@ describe.each([
   ['modern HTTP', () => startMcpServer('modern')],
   ['HTTP with sessions', () => startMcpServer('sessions')],
 ])('a server over %s', (_, start) => {
-  it('[MCP-M4][MCP-T3] does not keep the calling process alive when no call is running', async () => {
+  it('[MCP-M4][MCP-T3] An MCP server does not keep the calling process alive when no call is running', async () => {
     const path = fileURLToPath(new URL('mcp-idle.ts', import.meta.url))
     const server: McpServer = await start()
     const config = 'url' in server ? { url: server.url } : server
@@ -159,7 +162,7 @@ describe.each([
 })
 
 describe('an HTTP server', () => {
-  it('[MCP-M2] gets the call again in a new session when it has lost the session', async () => {
+  it('[MCP-M2] An HTTP server gets the call again in a new session when it has lost the session', async () => {
     const server = await startMcpServer('sessions')
     const connector = connectorTo({ server, tool: 'echo' })
     await askOnce(connector, 'a')
@@ -169,7 +172,7 @@ describe('an HTTP server', () => {
     expect(server.requests.filter((name) => name === 'POST tools/call')).toHaveLength(3)
   })
 
-  it('[MCP-M2] gets the next call in a new session after a restart', async () => {
+  it('[MCP-M2] An HTTP server gets the next call in a new session after a restart', async () => {
     const port = await freePort()
     const first = await startEverything('streamableHttp', port)
     const connector = connectorTo({ server: { url: `http://127.0.0.1:${port}/mcp` }, tool: 'echo' })
@@ -180,7 +183,7 @@ describe('an HTTP server', () => {
     expect((await askOnce(connector, 'c')).answer.output).toBe('Echo: c')
   })
 
-  it('gets a DELETE when its session is closed', async () => {
+  it('An HTTP server gets a DELETE when its session is closed', async () => {
     const server = await startMcpServer('sessions')
     const connector = mcpConnector({ server, tool: 'echo' })
     await askOnce(connector, 'a')
@@ -188,7 +191,7 @@ describe('an HTTP server', () => {
     expect(server.requests.at(-1)).toBe('DELETE')
   })
 
-  it('is reported as unreachable without the secrets of its address', async () => {
+  it('An HTTP server is reported as unreachable without the secrets of its address', async () => {
     const url = `http://127.0.0.1:${await freePort()}/mcp?key=secret`
     const asking = askOnce(connectorTo({ server: { url }, tool: 'echo' }), 'a')
     await expect(asking).rejects.toMatchObject({
@@ -201,7 +204,7 @@ describe('an HTTP server', () => {
     expect(connectorTo({ server: { url }, tool: 'echo' }).uri).not.toContain('secret')
   })
 
-  it('gets the configured headers', async () => {
+  it('An HTTP server gets the configured headers', async () => {
     const { url, requests } = await startRawServer((request, response) => {
       response.statusCode = request.headers.authorization === 'Bearer k' ? 418 : 401
       response.end('short and stout')
@@ -220,7 +223,7 @@ describe('an HTTP server', () => {
 })
 
 describe('a client that the caller provides', () => {
-  it('is used for calls and progress, and stays open', async () => {
+  it('A client that the caller provides is used for calls and progress, and stays open', async () => {
     const { url } = await startMcpServer('sessions')
     const client = new Client({ name: 'mine', version: '1.0.0' })
     await client.connect(new StreamableHTTPClientTransport(new URL(url)))
@@ -343,15 +346,18 @@ const FAULTS: readonly (readonly [string, Fault, object])[] = [
 ]
 
 describe.each(['modern', 'old'])('an HTTP server (%s protocol) that', (era) => {
-  it.each(FAULTS)('%s fails the call at once', async (_, sendFault, failure) => {
-    const { url } = await startRawServer(
-      (request, response) => void answerWithFault({ request, response, era }, sendFault),
-    )
-    const connector = connectorTo({ server: { url }, tool: 'echo', maxMessageBytes: 100_000 })
-    await expect(askOnce(connector, 'a')).rejects.toMatchObject(failure)
-  })
+  it.each(FAULTS)(
+    'An HTTP server that %s fails the call at once',
+    async (_, sendFault, failure) => {
+      const { url } = await startRawServer(
+        (request, response) => void answerWithFault({ request, response, era }, sendFault),
+      )
+      const connector = connectorTo({ server: { url }, tool: 'echo', maxMessageBytes: 100_000 })
+      await expect(askOnce(connector, 'a')).rejects.toMatchObject(failure)
+    },
+  )
 
-  it('[MCP-T1] sends comments keeps the call alive', async () => {
+  it('[MCP-T1] An HTTP server that sends comments keeps the call alive', async () => {
     const { url } = await startRawServer(
       (request, response) =>
         void answerWithFault({ request, response, era }, (answer, id) => {
@@ -366,7 +372,7 @@ describe.each(['modern', 'old'])('an HTTP server (%s protocol) that', (era) => {
   })
 })
 
-it('[MCP-M2] does not repeat a call after a 404 from a server without sessions', async () => {
+it('[MCP-M2] The connector does not repeat a call after a 404 from a server without sessions', async () => {
   let called = 0
   const { url } = await startRawServer(
     (request, response) =>
@@ -384,7 +390,7 @@ it('[MCP-M2] does not repeat a call after a 404 from a server without sessions',
 })
 
 describe('a server with resumable streams', () => {
-  it('[MCP-T1] gets a request for the rest of a broken stream', async () => {
+  it('[MCP-T1] A server with resumable streams gets a request for the rest of a broken stream', async () => {
     const { url } = await startRawServer((request, response) => {
       if (request.method === 'GET' && request.headers['last-event-id'] === 'e1') {
         response.writeHead(200, SSE_TYPE)

@@ -65,7 +65,7 @@ function expectOneTerminalEvent(types: readonly string[]): void {
 }
 
 describe('a streaming call of an MCP tool', () => {
-  it('emits an event for each progress as it arrives', async () => {
+  it('A streaming call of an MCP tool emits an event for each progress as it arrives', async () => {
     const server = await startMcpServer('modern')
     let reported = 0
     const { types, events, result } = await ask({
@@ -87,7 +87,7 @@ describe('a streaming call of an MCP tool', () => {
     ])
   })
 
-  it('is cancelled after the idle timeout and returns the partial output', async () => {
+  it('A streaming call of an MCP tool is cancelled after the idle timeout and returns the partial output', async () => {
     const server = await startMcpServer('modern')
     const clock = fakeClock()
     const { types, result } = await ask({
@@ -108,7 +108,7 @@ describe('a streaming call of an MCP tool', () => {
     await waitUntilStopped(server)
   })
 
-  it('continues while progress arrives within the idle timeout', async () => {
+  it('A streaming call of an MCP tool continues while progress arrives within the idle timeout', async () => {
     const server = await startMcpServer('sessions')
     const clock = fakeClock()
     let reported = 0
@@ -126,7 +126,7 @@ describe('a streaming call of an MCP tool', () => {
     expect(clock.elapsed()).toBeGreaterThan(3_000)
   })
 
-  it('ends when the cost limit is exceeded', async () => {
+  it('A streaming call of an MCP tool ends when the cost limit is exceeded', async () => {
     const server = await startMcpServer('modern')
     const { types, result } = await ask({
       connector: connectorTo({ server, tool: 'usage' }),
@@ -140,7 +140,7 @@ describe('a streaming call of an MCP tool', () => {
 
 describe('a call of an MCP tool', () => {
   it.each(['modern', 'sessions', 'stateless'] as const)(
-    'stops the tool and emits one terminal event when it is cancelled (%s)',
+    'A call of an MCP tool stops the tool and emits one terminal event when it is cancelled (%s)',
     async (era) => {
       const server = await startMcpServer(era)
       const controller = new AbortController()
@@ -161,7 +161,7 @@ describe('a call of an MCP tool', () => {
     },
   )
 
-  it('ends at its timeout, and the next call uses the same connection', async () => {
+  it('A call of an MCP tool ends at its timeout, and the next call uses the same connection', async () => {
     const server = testServerProcess()
     const clock = fakeClock()
     const late = await ask({
@@ -179,7 +179,7 @@ describe('a call of an MCP tool', () => {
     expect(result.output).toBe('{}')
   })
 
-  it('reports a failure as an event and as a result', async () => {
+  it('A call of an MCP tool reports a failure as an event and as a result', async () => {
     const server = testServerProcess()
     const { types, result } = await ask({ connector: connectorTo({ server, tool: 'fail' }) })
     expectOneTerminalEvent(types)
@@ -187,7 +187,7 @@ describe('a call of an MCP tool', () => {
     expect(result.structured).toMatchObject({ failure: 'agent_failed', retryable: false })
   })
 
-  it('is retried with a new child process after the process has exited', async () => {
+  it('A call of an MCP tool is retried with a new child process after the process has exited', async () => {
     const server = testServerProcess()
     const { events } = await ask({
       connector: connectorTo({ server, tool: 'crash' }),
@@ -207,7 +207,7 @@ describe.each([
   ['HTTP with sessions', () => startMcpServer('sessions')],
   ['a child process', async () => testServerProcess()],
 ])('a question of an MCP tool over %s', (_, start) => {
-  it('is answered by `reply` in a conversation', async () => {
+  it('A question of an MCP tool is answered by `reply` in a conversation', async () => {
     const asked: unknown[] = []
     const { types, result } = await ask({
       connector: connectorTo({ server: await start(), tool: 'ask' }),
@@ -224,7 +224,7 @@ describe.each([
   })
 
   it.each(['sync', 'streaming'] as const)(
-    'is answered by `reply` in mode %s, too',
+    'A question of an MCP tool is answered by `reply` in mode %s, too',
     async (mode) => {
       const connector = connectorTo({ server: await start(), tool: 'ask' })
       const { types, result } = await ask({ connector, mode, reply: () => 'Ada' })
@@ -233,7 +233,7 @@ describe.each([
     },
   )
 
-  it('goes to the reviewer as a form when it has several fields, even in a conversation', async () => {
+  it('A question of an MCP tool goes to the reviewer as a form when it has several fields, even in a conversation', async () => {
     const content = { name: 'Ada', age: 36 }
     const reviewer = scriptedReviewer([{ action: 'EDIT', input: content }])
     const connector = connectorTo({ server: await start(), tool: 'form' })
@@ -243,7 +243,7 @@ describe.each([
   })
 
   it.each(['conversational', 'sync', 'streaming'] as const)(
-    'is answered by the reviewer (%s)',
+    'A question of an MCP tool is answered by the reviewer (%s)',
     async (mode) => {
       const reviewer = scriptedReviewer([{ action: 'EDIT', input: 'Ada' }])
       const connector = connectorTo({ server: await start(), tool: 'ask' })
@@ -254,7 +254,7 @@ describe.each([
     },
   )
 
-  it('is declined without a reviewer or `reply`, in every mode', async () => {
+  it('A question of an MCP tool is declined without a reviewer or `reply`, in every mode', async () => {
     const server = await start()
     for (const mode of ['sync', 'streaming', 'conversational'] as const) {
       const { result } = await ask({ connector: connectorTo({ server, tool: 'ask' }), mode })
@@ -262,7 +262,7 @@ describe.each([
     }
   })
 
-  it('ends the call when it stays open, and the server accepts the next call', async () => {
+  it('A question of an MCP tool ends the call when it stays open, and the server accepts the next call', async () => {
     const server = await start()
     const connector = connectorTo({ server, tool: 'ask' })
     const { types } = await ask({ connector, mode: 'conversational', reply: () => undefined })
@@ -275,7 +275,7 @@ describe.each([
   })
 })
 
-it('answers a question of the reference server with `reply`', async () => {
+it('A conversation answers a question of the reference server with `reply`', async () => {
   const server = { command: process.execPath, args: [EVERYTHING, 'stdio'] }
   const connector = connectorTo({ server, tool: 'trigger-elicitation-request' })
   const { result } = await ask({

@@ -25,7 +25,7 @@ describe.each([
   ['streamable HTTP', http],
   ['SSE', sse],
 ])('the reference server over %s', (_, start) => {
-  it('returns text, structured content and other content', async () => {
+  it('The reference server returns text, structured content and other content', async () => {
     const server = await start()
     const echo = await askOnce(connectorTo({ server, tool: 'echo' }), 'hello')
     expect(echo.answer).toMatchObject({ state: 'completed', output: 'Echo: hello' })
@@ -38,7 +38,7 @@ describe.each([
     expect(image.answer.output).toContainEqual(expect.objectContaining({ type: 'image' }))
   })
 
-  it('refuses a tool that can only be called as a task', async () => {
+  it('The reference server refuses a tool that can only be called as a task', async () => {
     const connector = connectorTo({ server: await start(), tool: 'simulate-research-query' })
     await expect(askOnce(connector, { topic: 'tides' })).rejects.toMatchObject({
       failureType: 'configuration',
@@ -46,7 +46,7 @@ describe.each([
     })
   })
 
-  it('reports all progress, including the last', async () => {
+  it('The reference server reports all progress, including the last', async () => {
     const server = await start()
     const connector = connectorTo({ server, tool: 'trigger-long-running-operation' })
     const call = testCall()
@@ -59,7 +59,7 @@ describe.each([
     expect(call.arrivals).toBeGreaterThanOrEqual(3)
   })
 
-  it('[AGENT-S1] asks in a conversation and continues with the answer of the next turn', async () => {
+  it('[AGENT-S1] The reference server asks in a conversation and continues with the answer of the next turn', async () => {
     const server = await start()
     const connector = connectorTo({ server, tool: 'trigger-elicitation-request' })
     const session = await connector.connect(testCall({ mode: 'conversational' }))

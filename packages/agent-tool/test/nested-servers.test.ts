@@ -60,7 +60,7 @@ async function readLowerResults({ second, third }: NestedServers) {
 describe.each(CASES)('two levels of servers, the lower over $wire, $mode', ({ wire, mode }) => {
   const carries = CARRIES[wire]
 
-  test('passes the answer and its cost up', async () => {
+  test('The lower server passes the answer and its cost up', async () => {
     const servers = await nested({ wire, mode, deep: 'answer' })
     const { runId } = await servers.submit()
     const result = await servers.first.ended(runId)
@@ -73,7 +73,7 @@ describe.each(CASES)('two levels of servers, the lower over $wire, $mode', ({ wi
     expect(readRunCost(deep)).toBeCloseTo(CALL.costUsd)
   })
 
-  test('a cancel at the top stops the tool at the bottom and cancels all three runs', async () => {
+  test('A cancel at the top stops the tool at the bottom and cancels all three runs', async () => {
     const servers = await nested({ wire, mode, deep: 'dig' })
     const { first, digging, stopped } = servers
     const { runId } = await servers.submit()
@@ -91,7 +91,7 @@ describe.each(CASES)('two levels of servers, the lower over $wire, $mode', ({ wi
     })
   })
 
-  test('passes the trace of the caller to the tool at the bottom', async () => {
+  test('A nested call passes the trace of the caller to the tool at the bottom', async () => {
     const servers = await nested({ wire, mode, deep: 'dig' })
     const response = await fetch(`${servers.first.url}/api/runs`, {
       method: 'POST',
@@ -105,7 +105,7 @@ describe.each(CASES)('two levels of servers, the lower over $wire, $mode', ({ wi
     await readLowerResults(servers)
   })
 
-  test('opens a review at the top for a question at the bottom and passes the answer down', async () => {
+  test('A question at the bottom opens a review at the top, whose answer is passed down', async () => {
     const servers = await nested({ wire, mode, deep: 'ask' })
     const { runId } = await servers.submit()
     await servers.asking
@@ -128,7 +128,7 @@ describe.each(CASES)('two levels of servers, the lower over $wire, $mode', ({ wi
   })
 
   test.runIf(carries.questions)(
-    'waits for a person at the top for longer than the deadline of a turn',
+    'A nested call waits for a person at the top for longer than the deadline of a turn',
     async () => {
       const servers = await nested({ wire, mode, deep: 'ask' })
       const { runId } = await servers.submit()
@@ -145,7 +145,7 @@ describe.each(CASES)('two levels of servers, the lower over $wire, $mode', ({ wi
     },
   )
 
-  test('opens a review at the top for a review at the bottom and passes the decision down', async () => {
+  test('A review at the bottom opens a review at the top, whose decision is passed down', async () => {
     const servers = await nested({ wire, mode, deep: 'review' })
     const { runId } = await servers.submit()
     await servers.answered
@@ -160,7 +160,7 @@ describe.each(CASES)('two levels of servers, the lower over $wire, $mode', ({ wi
     })
   })
 
-  test('a budget at the top ends the run at the bottom and fails all three runs, if the wire carries limits', async () => {
+  test('A budget at the top ends the run at the bottom and fails all three runs, if the wire carries limits', async () => {
     const servers = await nested({ wire, mode, deep: 'spend' })
     // The first and the second server use one call each before the third starts, which leaves one and a half.
     const budget = { maxCostUsd: 3.5 * CALL.costUsd }

@@ -71,7 +71,7 @@ async function serve(storage: RunStorage, own: readonly Ensemble[], port: number
 
 describe.each(Object.entries(STORES))('a fleet with one slot (%s)', (store, make) => {
   it.each(Object.entries(WIRES))(
-    '[RUNS-X9] executes runs that wait for its own runs over two levels (%s)',
+    '[RUNS-X9] A fleet with one slot executes runs that wait for its own runs over two levels (%s)',
     { timeout: 60_000 },
     async (_, toAddress) => {
       await using stack = new AsyncDisposableStack()

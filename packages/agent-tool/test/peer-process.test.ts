@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 
 import { rawServer } from './peer-raw.ts'
 
-it('[NET-K1] an idle connection lets the process exit, and a used one does not', async () => {
+it('[NET-K1] An idle connection lets the process exit, and a used one does not', async () => {
   await using server = await rawServer(({ on, send }) => {
     on('task_request', ({ requestId }) => {
       setTimeout(() => {

@@ -8,7 +8,7 @@ import { peerServer } from './peer-server.ts'
 import type { AgentConnector } from '@tutti/agent-call'
 
 describe('a task of a peer', () => {
-  it('is accepted, reports progress and answers with the text of its last task', async () => {
+  it('A task of a peer is accepted, reports progress and answers with the text of its last task', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'task:band')
     peer.play()
@@ -40,21 +40,21 @@ describe('a task of a peer', () => {
     ['text unchanged', 'Guten "Tag"', { text: 'Guten "Tag"' }],
     ['an object with its variables as their values', { text: 'Hi' }, { text: 'Hi' }],
     ['any other JSON as text', { a: [1, 'ü'] }, { text: '{"a":[1,"ü"]}' }],
-  ])('takes %s', async (_title, input, inputs) => {
+  ])('A task of a peer takes %s', async (_title, input, inputs) => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'task:echo', { from: 'kitchen' })
     await ask(connector, input)
     expect(await peer.list()).toMatchObject([{ inputs, tags: { peer: 'kitchen' } }])
   })
 
-  it('has a default timeout of 30 minutes, unlike a tool of a peer', () => {
+  it('A task of a peer has a default timeout of 30 minutes, unlike a tool of a peer', () => {
     const url = 'wss://agents.example.com'
     expect(peerConnector({ url: `${url}#task:band` }).timeoutMs).toBe(1_800_000)
     expect(peerConnector({ url: `${url}#band` }).timeoutMs).toBe(1_800_000)
     expect(peerConnector({ url: `${url}#tool:shout` }).timeoutMs).toBeUndefined()
   })
 
-  it('fails with the reason of the run', async () => {
+  it('A task of a peer fails with the reason of the run', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'task:mute')
     await expect(ask(connector)).rejects.toMatchObject({
@@ -64,7 +64,7 @@ describe('a task of a peer', () => {
     })
   })
 
-  it('reports that it waits for a review', async () => {
+  it('A task of a peer reports that it waits for a review', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'task:choir')
     const call = peerCall()
@@ -84,7 +84,7 @@ describe('a task of a peer', () => {
     call.abort()
   })
 
-  it('[AGENT-P3] is cancelled on the peer when the call is cancelled', async () => {
+  it('[AGENT-P3] A task of a peer is cancelled on the peer when the call is cancelled', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'task:band')
     const call = peerCall()
@@ -100,7 +100,7 @@ describe('a task of a peer', () => {
     expect(await peer.list()).toMatchObject([{ status: 'CANCELLED' }])
   })
 
-  it('[AGENT-P3] is cancelled as soon as its run is known', async () => {
+  it('[AGENT-P3] A task of a peer is cancelled as soon as its run is known', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'task:choir')
     const call = peerCall()
@@ -116,7 +116,7 @@ describe('a task of a peer', () => {
     expect((await peer.list()).map(({ status }) => status)).not.toContain('COMPLETED')
   })
 
-  it('[AGENT-P4] starts a new run when it is requested again after a cancel', async () => {
+  it('[AGENT-P4] A task of a peer starts a new run when it is requested again after a cancel', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'task:choir')
     const ids: unknown[] = []
@@ -133,7 +133,7 @@ describe('a task of a peer', () => {
     expect(ids[0]).not.toEqual(ids[1])
   })
 
-  it('[AGENT-P4] starts a new run when it is requested again after a failure', async () => {
+  it('[AGENT-P4] A task of a peer starts a new run when it is requested again after a failure', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'task:mute')
     const idempotencyKey = 'call-1'
@@ -145,7 +145,7 @@ describe('a task of a peer', () => {
     expect(await peer.list()).toHaveLength(2)
   })
 
-  it('[AGENT-P2] is one run when the same call is repeated', async () => {
+  it('[AGENT-P2] A task of a peer is one run when the same call is repeated', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'task:echo')
     await using other = toPeer(peer, 'task:echo')
@@ -163,7 +163,7 @@ describe('a task of a peer', () => {
     expect((await ask(connector)).at(-1)).toMatchObject({ output: 'Answer 2' })
   })
 
-  it('[AGENT-P2] is another run for another input, turn, name or call', async () => {
+  it('[AGENT-P2] A task of a peer is another run for another input, turn, name or call', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'task:echo')
     await using both = toPeer(peer, 'task:both')
@@ -180,7 +180,7 @@ describe('a task of a peer', () => {
     expect(await peer.list()).toHaveLength(5)
   })
 
-  it('[AGENT-P1] shares one connection between concurrent calls and assigns their answers', async () => {
+  it('[AGENT-P1] A task of a peer shares one connection between concurrent calls and assigns their answers', async () => {
     await using peer = await peerServer()
     let handshakes = 0
     await using connector = toPeer(peer, 'tool:shout', {
@@ -206,7 +206,7 @@ describe('a tool of a peer', () => {
   it.each<[string, unknown, string]>([
     ['shout', 'hey', 'HEY!'],
     ['add', { a: 1, b: 2 }, '3'],
-  ])('%s answers a call with %j', async (name, input, output) => {
+  ])('The peer tool %s answers a call with %j', async (name, input, output) => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, `tool:${name}`)
     expect(await ask(connector, input)).toEqual([{ kind: 'end', state: 'completed', output }])
@@ -232,13 +232,13 @@ describe('a tool of a peer', () => {
         message: expect.stringMatching(/Unknown tool 'shut'.*shout.*Did you mean 'shout'/s),
       },
     ],
-  ])('%s fails for %j with the error of the peer', async (name, input, failure) => {
+  ])('The peer tool %s fails for %j with the error of the peer', async (name, input, failure) => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, `tool:${name}`)
     await expect(ask(connector, input)).rejects.toMatchObject({ retryable: false, ...failure })
   })
 
-  it('fails as retryable when the peer has too many calls in flight', async () => {
+  it('A tool of a peer fails as retryable when the peer has too many calls in flight', async () => {
     await using peer = await peerServer({ maxToolCalls: 1 })
     await using connector = toPeer(peer, 'tool:wait')
     const first = ask(connector)
@@ -252,7 +252,7 @@ describe('a tool of a peer', () => {
     expect(await first).toMatchObject([{ output: 'Waited' }])
   })
 
-  it('[AGENT-P3] is cancelled by closing its connection when no other call uses it', async () => {
+  it('[AGENT-P3] A tool of a peer is cancelled by closing its connection when no other call uses it', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'tool:wait')
     const call = peerCall()
@@ -265,7 +265,7 @@ describe('a tool of a peer', () => {
     call.abort()
   })
 
-  it('[AGENT-P3] is cancelled when the other calls on its connection have ended', async () => {
+  it('[AGENT-P3] A tool of a peer is cancelled when the other calls on its connection have ended', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'tool:wait')
     const [stays, goes] = [peerCall(), peerCall()]
@@ -288,7 +288,7 @@ describe('a name without a kind', () => {
   it.each([
     ['echo', 'Answer 1'],
     ['shout', 'HELLO!'],
-  ])('%s is resolved with the capabilities of the peer', async (name, output) => {
+  ])('The name %s is resolved with the capabilities of the peer', async (name, output) => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, name)
     expect((await ask(connector)).at(-1)).toMatchObject({ kind: 'end', output })
@@ -301,17 +301,20 @@ describe('a name without a kind', () => {
       'The peer does not share "ecco"; tasks: [echo, mute, both, band, choir], tools: [shout, add, tune, both, wait]. Did you mean "echo"?',
     ],
     ['both', 'The peer shares a task and a tool "both": use #task:both or #tool:both'],
-  ])('%s fails as a configuration error when it is unknown or ambiguous', async (name, message) => {
-    await using peer = await peerServer()
-    await using connector = toPeer(peer, name)
-    await expect(ask(connector)).rejects.toMatchObject({
-      failureType: 'configuration',
-      retryable: false,
-      message,
-    })
-  })
+  ])(
+    'The name %s fails as a configuration error when it is unknown or ambiguous',
+    async (name, message) => {
+      await using peer = await peerServer()
+      await using connector = toPeer(peer, name)
+      await expect(ask(connector)).rejects.toMatchObject({
+        failureType: 'configuration',
+        retryable: false,
+        message,
+      })
+    },
+  )
 
-  it('is resolved with the option kind', async () => {
+  it('A name without a kind is resolved with the option kind', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'both', { kind: 'tool' })
     expect(await ask(connector)).toMatchObject([{ output: 'Hello' }])
@@ -321,7 +324,7 @@ describe('a name without a kind', () => {
 describe('credentials of a peer', () => {
   const keys = [apiKey('a-key-for-kitchens', { name: 'kitchen', scopes: ['runs:read'] })]
 
-  it('are sent with the handshake, and missing scopes are reported', async () => {
+  it('Credentials of a peer are sent with the handshake, and missing scopes are reported', async () => {
     await using peer = await peerServer({ apiKeys: keys })
     await using connector = toPeer(peer, 'task:echo', {
       headers: { authorization: 'Bearer a-key-for-kitchens' },
@@ -332,7 +335,7 @@ describe('credentials of a peer', () => {
     })
   })
 
-  it('that are missing cause an HTTP error with the response body', async () => {
+  it('Credentials of a peer that are missing cause an HTTP error with the response body', async () => {
     await using peer = await peerServer({ apiKeys: keys })
     await using connector = toPeer(peer, 'task:echo')
     await expect(ask(connector)).rejects.toMatchObject({
@@ -342,7 +345,7 @@ describe('credentials of a peer', () => {
     })
   })
 
-  it('can be part of the address and are never shown', async () => {
+  it('Credentials of a peer can be part of the address and are never shown', async () => {
     await using peer = await peerServer()
     const seen: string[] = []
     const connector = peerConnector({

@@ -82,7 +82,7 @@ describe('[AGENT-T1] requests', () => {
     ['conversational', '/tasks/send', 'tasks/send'],
     ['streaming', '/tasks/sendSubscribe', 'tasks/sendSubscribe'],
   ] as const)(
-    '%s: sends the same bytes as JamJet, except for the User-Agent',
+    'The tasks connector in mode %s sends the same bytes as JamJet, except for the User-Agent',
     async (mode, path, method) => {
       const server = await startAnswering({ ok: true })
       await askOnce(createConnector(server), { topic: 'ü', depth: 2 }, testCall({ mode }))
@@ -108,13 +108,13 @@ describe('[AGENT-T1] requests', () => {
     ['/', '/tasks/send'],
     ['/agents/one//', '/agents/one/tasks/send'],
     ['/one?key=a%20b', '/one/tasks/send?key=a%20b'],
-  ])('appends its path to the address %j', async (address, path) => {
+  ])('The tasks connector appends its path to the address %j', async (address, path) => {
     const server = await startAnswering({ ok: true })
     await askOnce(createConnector(server, { url: `${server.origin}${address}` }), 'x')
     expect(server.requests[0]?.line).toBe(`POST ${path}`)
   })
 
-  test('adds the trace, the headers and the remaining budget', async () => {
+  test('The tasks connector adds the trace, the headers and the remaining budget', async () => {
     const server = await startAnswering({ ok: true })
     const connector = createConnector(server, { headers: { authorization: 'Bearer key' } })
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
@@ -127,7 +127,7 @@ describe('[AGENT-T1] requests', () => {
     })
   })
 
-  test('sends each turn as a request and answers a question under the id of its task', async () => {
+  test('The tasks connector sends each turn as a request and answers a question under the id of its task', async () => {
     const server = await startAnswering(
       { id: 'run-1', status: 'working', output: 'a' },
       { id: 'run-2', status: 'input-required', output: 'Which?' },
@@ -149,7 +149,7 @@ describe('[AGENT-T1] requests', () => {
     expect(server.connections).toBe(1)
   })
 
-  test('rejects input that is not JSON', async () => {
+  test('The tasks connector rejects input that is not JSON', async () => {
     const server = await startAnswering({})
     const session = await createConnector(server).connect(testCall())
     const { problem } = await untilFailure(session.send({ input: () => 1, index: 0 }))
@@ -166,7 +166,7 @@ describe('[AGENT-T2] answers', () => {
     ['[1, 2]', 'completed'],
     [' \r\n{"a": 1}\n ', 'completed'],
     ['\uFEFF{"a":1}', 'completed'],
-  ])('reads the body %j as the whole answer', async (body, state) => {
+  ])('The tasks connector reads the body %j as the whole answer', async (body, state) => {
     const server = await startAnswering(body)
     const { updates, answer } = await askOnce(createConnector(server), 'x')
     const text = typeof body === 'string' ? body : JSON.stringify(body)
@@ -174,13 +174,13 @@ describe('[AGENT-T2] answers', () => {
     expect(answer).toMatchObject({ state, output: JSON.parse(text.replace('\uFEFF', '')) })
   })
 
-  test('unwraps the result of a JSON-RPC envelope', async () => {
+  test('The tasks connector unwraps the result of a JSON-RPC envelope', async () => {
     const server = await startAnswering({ jsonrpc: '2.0', id: 1, result: { output: 'x' } })
     const { answer } = await askOnce(createConnector(server), 'x')
     expect(answer).toEqual({ kind: 'end', state: 'completed', output: { output: 'x' }, text: 'x' })
   })
 
-  test('reports a JSON-RPC error in a 200 response as a failure', async () => {
+  test('The tasks connector reports a JSON-RPC error in a 200 response as a failure', async () => {
     const body = { jsonrpc: '2.0', id: 1, error: { code: -32_000, message: 'Busy' } }
     const { seen, problem } = await askFailing(createConnector(await startAnswering(body)))
     expect(seen).toEqual([])
@@ -192,20 +192,20 @@ describe('[AGENT-T2] answers', () => {
     })
   })
 
-  test('reports a failed task as a failure with its partial output and its cost', async () => {
+  test('The tasks connector reports a failed task as a failure with its partial output and its cost', async () => {
     const body = { status: 'failed', output: 'half', cost_usd: 0.5, retryable: true }
     const { seen, problem } = await askFailing(createConnector(await startAnswering(body)))
     expect(seen).toEqual([{ kind: 'usage', usage: { costUsd: 0.5 } }])
     expect(problem).toMatchObject({ failureType: 'agent_failed', retryable: true, partial: body })
   })
 
-  test('returns the question of a task', async () => {
+  test('The tasks connector returns the question of a task', async () => {
     const server = await startAnswering({ id: 'a', status: 'input-required', output: 'Which?' })
     const { answer } = await askOnce(createConnector(server), 'x')
     expect(answer).toMatchObject({ state: 'input_required', question: 'Which?' })
   })
 
-  test('reports the usage of each task once', async () => {
+  test('The tasks connector reports the usage of each task once', async () => {
     const server = await startAnswering(
       { total_cost_usd: 0.5, cost_usd: 0.5, total_tokens: 10 },
       { total_cost_usd: 0.25, total_tokens: 4 },
@@ -218,7 +218,7 @@ describe('[AGENT-T2] answers', () => {
     ])
   })
 
-  test('ignores the content type of an answer', async () => {
+  test('The tasks connector ignores the content type of an answer', async () => {
     const server = await rawServer((socket) =>
       socket.write(whole('{"a":1}', { headers: ['content-type: text/html'] })),
     )
@@ -231,13 +231,13 @@ describe('[AGENT-T2] answers', () => {
     ['', 'The agent sent a response that is not JSON: nothing'],
     ['{"a":1}{"a":2}', /not JSON/],
     [`{"a":"${'x'.repeat(500)}`, new RegExp(`is not JSON: "\\{\\\\"a\\\\":\\\\"x{194}"$`)],
-  ])('rejects the body %j, which is not JSON', async (body, message) => {
+  ])('The tasks connector rejects the body %j, which is not JSON', async (body, message) => {
     const { problem } = await askFailing(createConnector(await startAnswering(body)))
     expect(problem).toMatchObject({ failureType: 'invalid_response', retryable: false })
     expect(problem.message).toMatch(message)
   })
 
-  test('rejects a body that is not UTF-8', async () => {
+  test('The tasks connector rejects a body that is not UTF-8', async () => {
     const server = await rawServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n')
       socket.write(Buffer.from([0x22, 0xff, 0x22]))
@@ -246,7 +246,7 @@ describe('[AGENT-T2] answers', () => {
     expect(problem.failureType).toBe('invalid_response')
   })
 
-  test('accepts a body of maximum length and rejects a longer one', async () => {
+  test('The tasks connector accepts a body of maximum length and rejects a longer one', async () => {
     const server = await startAnswering('"12345"')
     const whole = await askOnce(createConnector(server, { maxBodyBytes: 7 }), 'x')
     expect(whole.answer.output).toBe('12345')
@@ -260,16 +260,19 @@ describe('[AGENT-T2] answers', () => {
   test.each([
     [`[${'0,'.repeat(60_000)}0]`, 'it must have at most 50000 fields and items, got 60001'],
     ['['.repeat(2_000), 'it must be nested at most 1000 deep, got 2000'],
-  ])('rejects a body of too many values before it is parsed', async (body, excess) => {
-    const server = await startAnswering(body)
-    const { problem } = await askFailing(createConnector(server))
-    expect(problem).toMatchObject({
-      failureType: 'invalid_response',
-      message: `The agent sent a response that cannot be used: ${excess}`,
-    })
-  })
+  ])(
+    'The tasks connector rejects a body of too many values before it is parsed',
+    async (body, excess) => {
+      const server = await startAnswering(body)
+      const { problem } = await askFailing(createConnector(server))
+      expect(problem).toMatchObject({
+        failureType: 'invalid_response',
+        message: `The agent sent a response that cannot be used: ${excess}`,
+      })
+    },
+  )
 
-  test('stops reading an endless body and closes the connection', async () => {
+  test('The tasks connector stops reading an endless body and closes the connection', async () => {
     const server = await rawServer((socket) => {
       socket.write(`${STREAM_HEAD}"`)
       const writeMore = (): void => {
@@ -283,7 +286,7 @@ describe('[AGENT-T2] answers', () => {
   })
 
   test.each(['sync', 'streaming'] as const)(
-    '%s: fails for a status other than 2xx',
+    'The tasks connector in mode %s fails for a status other than 2xx',
     async (mode) => {
       const server = await rawServer((socket) =>
         socket.write(
@@ -304,7 +307,7 @@ describe('[AGENT-T2] answers', () => {
     },
   )
 
-  test('computes the delay of Retry-After with the clock of the call', async () => {
+  test('The tasks connector computes the delay of Retry-After with the clock of the call', async () => {
     const head = ['retry-after: Sat, 01 Nov 2036 00:00:10 GMT']
     const server = await rawServer((socket) =>
       socket.write(whole('', { status: '429 Too Many Requests', headers: head })),
@@ -314,7 +317,7 @@ describe('[AGENT-T2] answers', () => {
     expect(problem.retryAfterMs).toBe(10_000)
   })
 
-  test('prefers the failure in the body to the HTTP status', async () => {
+  test('The tasks connector prefers the failure in the body to the HTTP status', async () => {
     const body = { id: 'a', status: 'failed', message: 'No model', retryable: true, artifacts: [1] }
     for (const answer of [body, { jsonrpc: '2.0', id: 1, result: body }]) {
       const server = await rawServer((socket) =>
@@ -330,7 +333,7 @@ describe('[AGENT-T2] answers', () => {
     }
   })
 
-  test('reports the HTTP status when the body is empty or truncated', async () => {
+  test('The tasks connector reports the HTTP status when the body is empty or truncated', async () => {
     for (const rest of ['content-length: 0\r\n\r\n', 'content-length: 9\r\n\r\nabc']) {
       const server = await rawServer((socket) => socket.end(`HTTP/1.1 404 Not Found\r\n${rest}`))
       const { problem } = await askFailing(createConnector(server))
@@ -344,7 +347,7 @@ describe('[AGENT-T2] answers', () => {
 })
 
 describe('[AGENT-T3] streams', () => {
-  test('yields each value when it arrives', async () => {
+  test('The tasks connector yields each value when it arrives', async () => {
     const server = await rawServer((socket) => socket.write(STREAM_HEAD))
     const call = testCall({ mode: 'streaming' })
     const session = await createConnector(server).connect(call)
@@ -364,7 +367,7 @@ describe('[AGENT-T3] streams', () => {
     expect((await end).value).toEqual({ kind: 'end', state: 'completed', output: { n: 3 } })
   })
 
-  test('reports the arrival of every byte', async () => {
+  test('The tasks connector reports the arrival of every byte', async () => {
     const server = await rawServer((socket) => socket.write(STREAM_HEAD))
     const call = testCall({ mode: 'streaming' })
     const session = await createConnector(server).connect(call)
@@ -395,13 +398,13 @@ describe('[AGENT-T3] streams', () => {
     ['an empty body', [], []],
     ['blank lines only', ['\n \n'], []],
     ['JSON in an envelope', ['{"jsonrpc":"2.0","id":1,"result":{"a":1}}\n'], [{ a: 1 }]],
-  ])('reads a stream with %s', async (_title, pieces, chunks) => {
+  ])('The tasks connector reads a stream with %s', async (_title, pieces, chunks) => {
     const turn = await askStreaming(pieces)
     expect(turn.chunks).toEqual(chunks)
     expect(turn.answer).toMatchObject({ state: 'completed', output: chunks.at(-1) ?? null })
   })
 
-  test('decodes a character that is split over several pieces', async () => {
+  test('The tasks connector decodes a character that is split over several pieces', async () => {
     const server = await rawServer((socket) => socket.write(STREAM_HEAD))
     const call = testCall({ mode: 'streaming' })
     const answer = askOnce(createConnector(server), 'x', call)
@@ -416,7 +419,7 @@ describe('[AGENT-T3] streams', () => {
     expect((await answer).chunks).toEqual([{ a: 'ü😀' }])
   })
 
-  test('skips a line that is not UTF-8 and logs a warning', async () => {
+  test('The tasks connector skips a line that is not UTF-8 and logs a warning', async () => {
     const warn = vi.fn<Logger['warn']>()
     const bad = Buffer.from([0x22, 0xff, 0x22])
     const { chunks, answer } = await askStreaming(['1\n', bad, '\n2\n', bad], {
@@ -431,7 +434,7 @@ describe('[AGENT-T3] streams', () => {
     })
   })
 
-  test('reports usage with each value, including the last', async () => {
+  test('The tasks connector reports usage with each value, including the last', async () => {
     const { updates } = await askStreaming([
       '{"cost_usd":0.25}\n{"cost_usd":"1"}\n{"cost_usd":0.5}',
     ])
@@ -443,7 +446,7 @@ describe('[AGENT-T3] streams', () => {
     ])
   })
 
-  test('uses only the status of the last value', async () => {
+  test('The tasks connector uses only the status of the last value', async () => {
     const turn = await askStreaming([
       '{"status":"failed"}\n{"status":"input-required","output":"Which?"}\n',
     ])
@@ -458,7 +461,7 @@ describe('[AGENT-T3] streams', () => {
     })
   })
 
-  test('yields a line with a JSON-RPC error and then fails', async () => {
+  test('The tasks connector yields a line with a JSON-RPC error and then fails', async () => {
     const line = { jsonrpc: '2.0', id: 1, error: { code: 1, message: 'Broken' } }
     const server = await rawServer((socket) => {
       socket.write(`${STREAM_HEAD}1\n${JSON.stringify(line)}\n2\n`)
@@ -476,7 +479,7 @@ describe('[AGENT-T3] streams', () => {
     await server.allClosed()
   })
 
-  test('reads the data of server-sent events as lines', async () => {
+  test('The tasks connector reads the data of server-sent events as lines', async () => {
     const head = STREAM_HEAD.replace('application/x-ndjson', 'Text/Event-Stream; charset=utf-8')
     const events = ': ping\r\n\r\nevent: x\r\ndata: {"a":\r\ndata: 1}\r\n\r\ndata: oops\n\ndata: 2'
     const server = await rawServer((socket) => socket.end(`${head}${events}`))
@@ -499,7 +502,7 @@ describe('[AGENT-T3] streams', () => {
       '5\r\n1\n2\n3\r\n',
     ],
   ] as const)(
-    'yields what has arrived and fails when the connection is %s',
+    'The tasks connector yields what has arrived and fails when the connection is %s',
     async (_title, end, head, bytes) => {
       const server = await rawServer((socket) => socket.write(`${head}${bytes}`))
       const session = await createConnector(server).connect(testCall({ mode: 'streaming' }))
@@ -513,7 +516,7 @@ describe('[AGENT-T3] streams', () => {
     },
   )
 
-  test('rejects a line of too many values before it is parsed', async () => {
+  test('The tasks connector rejects a line of too many values before it is parsed', async () => {
     const server = await rawServer((socket) => {
       socket.end(`${STREAM_HEAD}{"id":"run-1"}\n[${'0,'.repeat(60_000)}0]\n`)
     })
@@ -524,7 +527,7 @@ describe('[AGENT-T3] streams', () => {
     })
   })
 
-  test('stops reading an endless line at the maximum length', async () => {
+  test('The tasks connector stops reading an endless line at the maximum length', async () => {
     const server = await rawServer((socket) => {
       socket.write(`${STREAM_HEAD}{"id":"run-1"}\n`)
       const writeMore = (): void => {
@@ -542,7 +545,7 @@ describe('[AGENT-T3] streams', () => {
     await server.allClosed()
   })
 
-  test('closes the connection when the reader stops', async () => {
+  test('The tasks connector closes the connection when the reader stops', async () => {
     const server = await rawServer((socket) => socket.write(`${STREAM_HEAD}1\n2\n`))
     const session = await createConnector(server).connect(testCall({ mode: 'streaming' }))
     for await (const update of session.send({ input: 'x', index: 0 })) {
@@ -552,7 +555,7 @@ describe('[AGENT-T3] streams', () => {
     await server.allClosed()
   })
 
-  test('rejects at once and closes the connection on abort', async () => {
+  test('The tasks connector rejects at once and closes the connection on abort', async () => {
     const server = await rawServer((socket) => socket.write(`${STREAM_HEAD}1\n`))
     const call = testCall({ mode: 'streaming' })
     const session = await createConnector(server).connect(call)
@@ -571,7 +574,7 @@ describe('[AGENT-T4] cancel()', () => {
     ['an id in the first value', '{"id":"run-1"}\n', 'run-1'],
     ['the first of several ids', '1\n{"id":7}\n{"id":"run-1"}\n{"id":"run-2"}\n', 'run-1'],
     ['an id in a result', '{"jsonrpc":"2.0","id":"rpc","result":{"id":"run-1"}}\n', 'run-1'],
-  ])('sends %s while the stream is open', async (_title, lines, id) => {
+  ])('cancel() sends %s while the stream is open', async (_title, lines, id) => {
     const server = await rawServer((socket, { line }) => {
       if (line === 'POST /agent/tasks/cancel') socket.write(whole('ignored', { status: '500 Oh' }))
       else socket.write(`${STREAM_HEAD}${lines}`)
@@ -595,7 +598,7 @@ describe('[AGENT-T4] cancel()', () => {
     expect(server.open.size).toBeGreaterThan(0)
   })
 
-  test('sends nothing without an id', async () => {
+  test('cancel() sends nothing without an id', async () => {
     const server = await rawServer((socket) => socket.write(`${STREAM_HEAD}{"id":7}\n`))
     const session = await createConnector(server).connect(testCall({ mode: 'streaming' }))
     await session.cancel(new AbortController().signal)
@@ -605,7 +608,7 @@ describe('[AGENT-T4] cancel()', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test('does not cancel the task of an earlier turn', async () => {
+  test('cancel() does not cancel the task of an earlier turn', async () => {
     const server = await rawServer((socket) => {
       if (server.requests.length === 1) socket.write(whole('{"id":"run-1"}'))
     })
@@ -619,7 +622,7 @@ describe('[AGENT-T4] cancel()', () => {
     void next
   })
 
-  test('does not read the response to a cancel', async () => {
+  test('cancel() does not read the response to a cancel', async () => {
     const server = await rawServer((socket, { line }) => {
       socket.write(`${STREAM_HEAD}${line.endsWith('cancel') ? 'and so on' : '{"id":"run-1"}\n'}`)
     })
@@ -629,7 +632,7 @@ describe('[AGENT-T4] cancel()', () => {
     await expect.poll(() => server.open.size).toBe(1)
   })
 
-  test('stops waiting for the response when its signal aborts', async () => {
+  test('cancel() stops waiting for the response when its signal aborts', async () => {
     const server = await rawServer((socket, { line }) => {
       if (!line.endsWith('cancel')) socket.write(`${STREAM_HEAD}{"id":"run-1"}\n`)
     })
@@ -644,7 +647,7 @@ describe('[AGENT-T4] cancel()', () => {
 })
 
 describe('options', () => {
-  test('omits secrets from the shown URI', () => {
+  test('The tasks connector omits secrets from the shown URI', () => {
     const { uri, protocol } = tasksConnector({ url: 'https://u:p@agent.example/a?key=secret#x' })
     expect([uri, protocol]).toEqual(['https://agent.example/a', 'tasks'])
   })
@@ -660,7 +663,7 @@ describe('options', () => {
       'maxBodyBytes must be >= 1, got NaN',
     ],
     [{ url: 'https://agent.example', headers: { 'a b': 'x' } }, /"a b" is not a valid header name/],
-  ])('rejects the options %j', (options, message) => {
+  ])('The tasks connector rejects the options %j', (options, message) => {
     expect(() => tasksConnector(options)).toThrow(message)
   })
 })

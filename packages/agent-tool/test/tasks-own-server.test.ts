@@ -33,7 +33,7 @@ function ask(
 }
 
 describe('a Tutti server over the tasks wire', () => {
-  test('sync: returns the output as text and the task as the value', async () => {
+  test('A Tutti server over the tasks wire returns the output as text and the task as the value in sync mode', async () => {
     const server = await startServer()
     const { result } = await ask(server, 'echo', {}).outcome
     expect(result).toMatchObject({
@@ -43,7 +43,7 @@ describe('a Tutti server over the tasks wire', () => {
     })
   })
 
-  test('streaming: sends the id first and the task last', async () => {
+  test('A Tutti server over the tasks wire sends the id first and the task last when it streams', async () => {
     const server = await startServer()
     const { outcome, events } = ask(server, 'echo', { mode: 'streaming' })
     expect((await outcome).result.output).toBe('Answer 1')
@@ -55,7 +55,7 @@ describe('a Tutti server over the tasks wire', () => {
     expect(chunks.at(-1)).toMatchObject({ id: run?.runId, status: 'completed' })
   })
 
-  test('conversational: ends with a completed task', async () => {
+  test('A Tutti server over the tasks wire ends a conversation with a completed task', async () => {
     const server = await startServer()
     const { outcome, events } = ask(server, 'echo', { mode: 'conversational' })
     expect((await outcome).result.output).toBe('Answer 1')
@@ -63,7 +63,7 @@ describe('a Tutti server over the tasks wire', () => {
   })
 
   test.each(['sync', 'streaming', 'conversational'] as const)(
-    '%s: reports a failed task as a failure of the agent',
+    'A Tutti server over the tasks wire reports a failed task as a failure of the agent in mode %s',
     async (mode) => {
       const { outcome, events } = ask(await startServer(), 'mute', { mode })
       expect((await outcome).result.success).toBe(false)
@@ -76,7 +76,7 @@ describe('a Tutti server over the tasks wire', () => {
   )
 
   test.each(['sync', 'streaming', 'conversational'] as const)(
-    '%s: sends a review to the reviewer of the caller',
+    'A Tutti server over the tasks wire sends a review to the reviewer of the caller in mode %s',
     async (mode) => {
       const server = await startServer()
       const reviewer = scriptedReviewer([{ action: 'EDIT', input: 'yes' }])
@@ -88,7 +88,7 @@ describe('a Tutti server over the tasks wire', () => {
     },
   )
 
-  test('cancels the run when the caller cancels the call', async () => {
+  test('A Tutti server over the tasks wire cancels the run when the caller cancels the call', async () => {
     const server = await startServer()
     const cancelling = new AbortController()
     const { outcome, events } = ask(server, 'band', {
@@ -105,7 +105,7 @@ describe('a Tutti server over the tasks wire', () => {
     expect(events.at(-1)).toMatchObject({ type: 'agent_tool_terminated', reason: 'cancelled' })
   })
 
-  test('fails with an HTTP error for an unknown ensemble', async () => {
+  test('A Tutti server over the tasks wire fails with an HTTP error for an unknown ensemble', async () => {
     const { outcome, events } = ask(await startServer(), 'missing', {})
     await outcome
     expect(events.at(-1)).toMatchObject({

@@ -93,7 +93,7 @@ const TERMINAL = ['completed', 'terminated', 'error']
 const json = (value: unknown): string => whole(JSON.stringify(value))
 
 describe('the three modes', () => {
-  test('sync: sends one request and returns one answer', async () => {
+  test('The sync mode sends one request and returns one answer', async () => {
     const server = await startServing(json({ output: 'found', cost_usd: 0.25 }))
     const { outcome, events } = call(server)
     const { result } = await outcome
@@ -115,7 +115,7 @@ describe('the three modes', () => {
     ])
   })
 
-  test('streaming: emits an event for each chunk as it arrives', async () => {
+  test('The streaming mode emits an event for each chunk as it arrives', async () => {
     const server = await startServing(STREAM_HEAD)
     const { outcome, events } = call(server, { mode: 'streaming' })
     await server.request(0)
@@ -137,7 +137,7 @@ describe('the three modes', () => {
     ])
   })
 
-  test('conversational: sends back the output of an answer, or the whole answer without one', async () => {
+  test('The conversational mode sends back the output of an answer, or the whole answer without one', async () => {
     const server = await startServing(
       json({ output: 'draft', status: 'working' }),
       json({ draft: 2 }),
@@ -154,7 +154,7 @@ describe('the three modes', () => {
     expect(events.at(-1)).toMatchObject({ total_turns: 4 })
   })
 
-  test('conversational: ends after maxTurns with the last answer', async () => {
+  test('The conversational mode ends after maxTurns with the last answer', async () => {
     const server = await startServing(json({ output: 'more' }))
     const five = call(server, { mode: 'conversational' })
     expect((await five.outcome).result).toMatchObject({
@@ -166,7 +166,7 @@ describe('the three modes', () => {
     expect(server.requests).toHaveLength(7)
   })
 
-  test('conversational: sends the result of reply as the next turn', async () => {
+  test('The conversational mode sends the result of reply as the next turn', async () => {
     const server = await startServing(
       json({ status: 'input-required', id: 'run-1', output: 'Which?' }),
     )
@@ -187,7 +187,7 @@ describe('the three modes', () => {
   })
 
   test.each(['sync', 'streaming'] as const)(
-    '%s: sends a question to the reviewer',
+    'The tool in mode %s sends a question to the reviewer',
     async (mode) => {
       const asking = { status: 'input-required', id: 'run-1', output: 'Which?' }
       const server = await rawServer((socket, { body }) => {
@@ -207,7 +207,7 @@ describe('the three modes', () => {
 })
 
 describe('limits', () => {
-  test('idle timeout: starts when the request is sent', async () => {
+  test('The idle timeout starts when the request is sent', async () => {
     const server = await startServing(() => undefined)
     const { outcome, events, clock, types } = call(server, { mode: 'streaming' })
     await server.request(0)
@@ -224,7 +224,7 @@ describe('limits', () => {
     await server.allClosed()
   })
 
-  test('idle timeout: restarts with any byte, and sends a cancel while the stream is open', async () => {
+  test('The idle timeout restarts with any byte, and sends a cancel while the stream is open', async () => {
     const closed = Promise.withResolvers<number>()
     const server = await rawServer((socket, { line }) => {
       if (line.endsWith('/cancel')) {
@@ -257,7 +257,7 @@ describe('limits', () => {
     await server.allClosed()
   })
 
-  test('budget: ends the stream when exceeded and drops later lines', async () => {
+  test('An exceeded budget ends the stream and drops later lines', async () => {
     const server = await startOpenStream(
       lines(
         { id: 'run-1', cost_usd: 0.25 },
@@ -283,14 +283,14 @@ describe('limits', () => {
     await server.allClosed()
   })
 
-  test('budget: also checks a last line without a line feed', async () => {
+  test('The budget also applies to a last line without a line feed', async () => {
     const server = await startServing((socket) => socket.end(`${STREAM_HEAD}{"cost_usd":2}`))
     const { outcome, types } = call(server, { mode: 'streaming', maxCostUsd: 1 })
     await outcome
     expect(types()).toEqual(['invoked', 'progress', 'terminated'])
   })
 
-  test('budget: ignores negative and non-numeric costs', async () => {
+  test('The budget ignores negative and non-numeric costs', async () => {
     const odd = lines({ cost_usd: -5 }, { cost_usd: '9' }, { cost_usd: 0.5 }, { cost_usd: null })
     const server = await startServing((socket) =>
       socket.end(`${STREAM_HEAD}${odd}{"cost_usd":1e999}`),
@@ -300,7 +300,7 @@ describe('limits', () => {
     expect(events.at(-1)).toMatchObject({ type: 'agent_tool_completed', total_cost: 0.5 })
   })
 
-  test('budget: applies to a sync answer and to all turns of a conversation', async () => {
+  test('The budget applies to a sync answer and to all turns of a conversation', async () => {
     const expensive = await startServing(json({ output: 'x', cost_usd: 2 }))
     const sync = call(expensive, { maxCostUsd: 1 })
     expect((await sync.outcome).result.success).toBe(false)
@@ -316,14 +316,14 @@ describe('limits', () => {
     expect(left.map(({ max_cost_usd }) => max_cost_usd)).toEqual([1.25, 0.75, 0.25])
   })
 
-  test('tokens: ends the stream when the reported tokens exceed the limit', async () => {
+  test('The token limit ends the stream when the reported tokens exceed it', async () => {
     const server = await startOpenStream(lines({ total_tokens: 90 }, { total_tokens: 101 }))
     const { outcome, events } = call(server, { mode: 'streaming', maxTokens: 100 })
     await outcome
     expect(events.at(-1)).toMatchObject({ reason: 'budget_exceeded', chunks_received: 2 })
   })
 
-  test('timeout: ends an unanswered request and closes its connection', async () => {
+  test('The timeout ends an unanswered request and closes its connection', async () => {
     const server = await startServing(() => undefined)
     const { outcome, events, clock } = call(server, { timeoutMs: 5_000 })
     await server.request(0)
@@ -333,7 +333,7 @@ describe('limits', () => {
     await server.allClosed()
   })
 
-  test('cancel: is forwarded to the agent, and the call returns the partial output', async () => {
+  test('A cancel is forwarded to the agent, and the call returns the partial output', async () => {
     const server = await startOpenStream(lines({ id: 'run-1' }))
     const cancelling = new AbortController()
     const { outcome, events } = call(server, { mode: 'streaming' }, { signal: cancelling.signal })
@@ -448,14 +448,17 @@ describe('failures', () => {
       json({ status: 'input-required', output: 'Which?' }),
       { failure_type: 'input_required', error: expect.stringContaining('Which?') },
     ],
-  ])('emits exactly one terminal event for %s (%s)', async (_title, mode, answer, expected) => {
-    const server = await startServing(answer, whole('{}'))
-    const { outcome, events, types } = call(server, { mode })
-    expect((await outcome).result.success).toBe(false)
-    expect(types().filter((type) => TERMINAL.includes(type))).toEqual(['error'])
-    expect(types()[0]).toBe('invoked')
-    expect(events.at(-1)).toMatchObject(expected)
-  })
+  ])(
+    'A call of a tasks agent emits exactly one terminal event for %s (%s)',
+    async (_title, mode, answer, expected) => {
+      const server = await startServing(answer, whole('{}'))
+      const { outcome, events, types } = call(server, { mode })
+      expect((await outcome).result.success).toBe(false)
+      expect(types().filter((type) => TERMINAL.includes(type))).toEqual(['error'])
+      expect(types()[0]).toBe('invoked')
+      expect(events.at(-1)).toMatchObject(expected)
+    },
+  )
 
   test.each<[string, string, object]>([
     [
@@ -478,18 +481,24 @@ describe('failures', () => {
       lines({ id: 'run-1' }) + 'x'.repeat(2_000),
       { failure_type: 'invalid_response', chunks_received: 1 },
     ],
-  ])('emits exactly one terminal event for %s (streaming)', async (_title, text, expected) => {
-    const server = await startServing((socket) => socket.end(`${STREAM_HEAD}${text}`), whole('{}'))
-    const { outcome, events, types } = call(server, {
-      mode: 'streaming',
-      wire: { maxLineBytes: 1_000 },
-    })
-    expect((await outcome).result.success).toBe(false)
-    expect(types().filter((type) => TERMINAL.includes(type))).toEqual(['error'])
-    expect(events.at(-1)).toMatchObject(expected)
-  })
+  ])(
+    'A call of a tasks agent emits exactly one terminal event for %s (streaming)',
+    async (_title, text, expected) => {
+      const server = await startServing(
+        (socket) => socket.end(`${STREAM_HEAD}${text}`),
+        whole('{}'),
+      )
+      const { outcome, events, types } = call(server, {
+        mode: 'streaming',
+        wire: { maxLineBytes: 1_000 },
+      })
+      expect((await outcome).result.success).toBe(false)
+      expect(types().filter((type) => TERMINAL.includes(type))).toEqual(['error'])
+      expect(events.at(-1)).toMatchObject(expected)
+    },
+  )
 
-  test('reports an unreachable agent as a retryable failure', async () => {
+  test('A call reports an unreachable agent as a retryable failure', async () => {
     const { outcome, events, types } = call({ origin: 'http://127.0.0.1:1' })
     expect((await outcome).result.errorMessage).toContain(
       'Cannot reach the agent at http://127.0.0.1:1: the connection was refused',
@@ -498,14 +507,14 @@ describe('failures', () => {
     expect(events.at(-1)).toMatchObject({ failure_type: 'unreachable', retryable: true })
   })
 
-  test('cancels the task of an agent that sends an invalid stream', async () => {
+  test('A call cancels the task of an agent that sends an invalid stream', async () => {
     const server = await startOpenStream(`${lines({ id: 'run-1' })}${'x'.repeat(2_000)}`)
     await call(server, { mode: 'streaming', wire: { maxLineBytes: 1_000 } }).outcome
     expect(server.requests[1]?.body).toBe('{"id":"run-1"}')
     await server.allClosed()
   })
 
-  test('retries a temporary failure after the delay that the agent requests', async () => {
+  test('A call retries a temporary failure after the delay that the agent requests', async () => {
     const busy = whole('busy', { status: '503 Service Unavailable', headers: ['retry-after: 7'] })
     const server = await startServing(busy, json({ output: 'found' }))
     const { outcome, clock, types } = call(server, { retries: 1 })

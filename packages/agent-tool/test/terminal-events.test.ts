@@ -704,7 +704,7 @@ const CASES: readonly Case[] = [
 describe.each(CASES.map((one): [string, Case] => [`${one.agent.wire}, ${one.mode}`, one]))(
   'an agent (%s)',
   (_title, one) => {
-    it(`emits one terminal event per try when it ${one.title} (${one.ends.join(', ') || 'no try'})`, async () => {
+    it(`The agent tool emits one terminal event per try when it ${one.title} (${one.ends.join(', ') || 'no try'})`, async () => {
       await using outcome = await runCase(one)
       assertEvents(outcome, one)
     })

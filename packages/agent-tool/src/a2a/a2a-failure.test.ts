@@ -20,12 +20,12 @@ function rest(statusCode: number, reason: string): Error {
 }
 
 describe('toA2aFailure', () => {
-  test('returns an AgentError unchanged', () => {
+  test('toA2aFailure returns an AgentError unchanged', () => {
     const failure = new AgentError('Lost', { failureType: 'connection_lost', retryable: true })
     expect(toA2aFailure(failure)).toBe(failure)
   })
 
-  test('reports the code and message of a JSON-RPC error', () => {
+  test('toA2aFailure reports the code and message of a JSON-RPC error', () => {
     expect(toA2aFailure(rpc(-32_004))).toMatchObject({
       failureType: 'agent_failed',
       retryable: false,
@@ -33,7 +33,7 @@ describe('toA2aFailure', () => {
     })
   })
 
-  test('reports the HTTP status of a REST error', () => {
+  test('toA2aFailure reports the HTTP status of a REST error', () => {
     expect(toA2aFailure(rest(400, 'UNSUPPORTED_OPERATION'))).toMatchObject({
       failureType: 'http_error',
       retryable: false,
@@ -41,13 +41,13 @@ describe('toA2aFailure', () => {
     })
   })
 
-  test('unwraps an error that was sent within a stream', () => {
+  test('toA2aFailure unwraps an error that was sent within a stream', () => {
     const wrapped = new Error('SSE event contained an error', { cause: rpc(-32_603) })
     expect(toA2aFailure(wrapped).message).toBe('Agent returned error -32603: No')
   })
 
   test.each([[new SyntaxError('Unexpected token')], ['a text']])(
-    'reports anything else as an invalid response: %s',
+    'toA2aFailure reports anything else as an invalid response: %s',
     (thrown) => {
       expect(toA2aFailure(thrown)).toMatchObject({
         failureType: 'invalid_response',
@@ -72,7 +72,7 @@ test.each([
   ['an unknown task over REST', rest(404, 'TASK_NOT_FOUND'), [true, false, false, true]],
   ['an internal error', rpc(-32_603), [true, false, false, false]],
   ['an error that the agent did not send', new Error('No'), [false, false, false, false]],
-])('classifies %s', (_title, thrown, expected) => {
+])('The A2A error mapping classifies %s', (_title, thrown, expected) => {
   const found = [
     isAgentError(thrown),
     isRefusal(thrown),

@@ -29,11 +29,11 @@ test.each([
   [{}],
   [{ name: 'One' }],
   [{ supportedInterfaces: [] }],
-])('does not accept %j as a card', (body) => {
+])('The card reader does not accept %j as a card', (body) => {
   expect(readAgentCard(body, CARD_URL)).toEqual({ kind: 'none' })
 })
 
-test('reads all supported fields of a 1.0 card', () => {
+test('The card reader reads all supported fields of a 1.0 card', () => {
   const body = {
     name: 'One',
     supportedInterfaces: [{ ...jsonRpc, tenant: 'acme' }],
@@ -52,17 +52,17 @@ test('reads all supported fields of a 1.0 card', () => {
   })
 })
 
-test('uses empty defaults for fields that the card omits', () => {
+test('The card reader uses empty defaults for fields that the card omits', () => {
   expect(readAgentCard({ supportedInterfaces: [rest] }, CARD_URL)).toMatchObject({
     card: { name: '', streams: false, extensions: [], inputModes: [] },
   })
 })
 
-test('uses the first HTTP address', () => {
+test('The card reader uses the first HTTP address', () => {
   expect(readPlace({ supportedInterfaces: [grpc, rest, jsonRpc] })).toMatchObject({ url: rest.url })
 })
 
-test('prefers 1.0 to 0.3, and JSON-RPC to REST within 0.3', () => {
+test('The card reader prefers 1.0 to 0.3, and JSON-RPC to REST within 0.3', () => {
   const old = { ...jsonRpc, protocolVersion: '0.3' }
   const oldRest = { ...rest, protocolVersion: '0.3.0' }
   expect(readPlace({ supportedInterfaces: [old, rest] })).toMatchObject({ version: '1.0' })
@@ -78,13 +78,13 @@ test.each([
   ['1.1', '1.0'],
   ['0.3.0', '0.3'],
   ['0.2.5', '0.3'],
-])('calls an agent of version %s with version %s', (protocolVersion, version) => {
+])('An agent of version %s is called with version %s', (protocolVersion, version) => {
   expect(readPlace({ supportedInterfaces: [{ ...rest, protocolVersion }] })).toMatchObject({
     version,
   })
 })
 
-test('reads the main and the additional addresses of a 0.3 card', () => {
+test('The card reader reads the main and the additional addresses of a 0.3 card', () => {
   expect(readPlace({ url: 'https://agents.example/a2a' })).toEqual({
     url: 'https://agents.example/a2a',
     binding: 'JSONRPC',
@@ -103,11 +103,11 @@ test.each([
   ['/rpc', 'https://agents.example/rpc'],
   ['../rpc', 'https://agents.example/one/rpc'],
   ['//other.example/rpc', 'https://other.example/rpc'],
-])('resolves the address %s against the URL of the card', (url, resolved) => {
+])('The card reader resolves the address %s against the URL of the card', (url, resolved) => {
   expect(readPlace({ supportedInterfaces: [{ ...rest, url }] })).toMatchObject({ url: resolved })
 })
 
-test('reports a card without an HTTP address as unusable', () => {
+test('The card reader reports a card without an HTTP address as unusable', () => {
   const file = { ...rest, url: 'file:///etc/passwd' }
   const empty = { ...rest, url: '' }
   expect(readAgentCard({ supportedInterfaces: [grpc, file, empty] }, CARD_URL)).toEqual({
@@ -121,8 +121,11 @@ test.each([
   [['text/plain'], false],
   [['text/plain', 'application/json; charset=utf-8'], true],
   [['*/*'], true],
-])('with input modes %j, reports support for data parts as %s', (defaultInputModes, takes) => {
-  const read = readAgentCard({ supportedInterfaces: [rest], defaultInputModes }, CARD_URL)
-  if (read.kind !== 'card') throw new Error('Expected a card')
-  expect(takesData(read.card)).toBe(takes)
-})
+])(
+  'A card with input modes %j reports support for data parts as %s',
+  (defaultInputModes, takes) => {
+    const read = readAgentCard({ supportedInterfaces: [rest], defaultInputModes }, CARD_URL)
+    if (read.kind !== 'card') throw new Error('Expected a card')
+    expect(takesData(read.card)).toBe(takes)
+  },
+)

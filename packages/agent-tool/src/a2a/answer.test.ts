@@ -35,7 +35,7 @@ test.each([
   ['its artifacts', { message: said, artifacts: made }, 'made'],
   ['its status message if it has no artifacts', { message: said }, 'said'],
   ['null if it has neither', {}, null],
-])('returns as the answer of a completed task %s', (_title, more, output) => {
+])('The answer reader returns as the answer of a completed task %s', (_title, more, output) => {
   expect(toA2aAnswer(createTask('TASK_STATE_COMPLETED', more))).toEqual({
     kind: 'end',
     state: 'completed',
@@ -44,7 +44,7 @@ test.each([
   })
 })
 
-test('leaves the conversation open after a message without a task', () => {
+test('The answer reader leaves the conversation open after a message without a task', () => {
   expect(toA2aAnswer(createRecord({ message: said }))).toMatchObject({
     state: 'open',
     output: 'said',
@@ -55,7 +55,7 @@ test.each([
   ['its status message', { message: said, artifacts: made }, 'said'],
   ['its artifacts if it has no message', { artifacts: made }, 'made'],
   ['a default text if it has neither', {}, 'The agent needs more input'],
-])('returns as the question of a task %s', (_title, more, question) => {
+])('The answer reader returns as the question of a task %s', (_title, more, question) => {
   expect(toA2aAnswer(createTask('TASK_STATE_INPUT_REQUIRED', more))).toEqual({
     kind: 'end',
     state: 'input_required',
@@ -65,7 +65,7 @@ test.each([
   })
 })
 
-test('returns only the text as the question, and the schema of the answer from the data next to it', () => {
+test('The answer reader returns only the text as the question, and the schema of the answer from the data next to it', () => {
   const data = { reviewId: 'r', kind: 'QUESTION', answerSchema: { type: 'integer' } }
   const message = { parts: [{ text: 'How many?' }, { data }] }
   expect(toA2aAnswer(createTask('TASK_STATE_INPUT_REQUIRED', { message }))).toMatchObject({
@@ -75,7 +75,7 @@ test('returns only the text as the question, and the schema of the answer from t
   })
 })
 
-test('returns the data of a question as JSON when it has no text', () => {
+test('The answer reader returns the data of a question as JSON when it has no text', () => {
   const message = { parts: [{ data: { choose: ['a', 'b'] } }] }
   const answer = toA2aAnswer(createTask('TASK_STATE_INPUT_REQUIRED', { message }))
   expect(answer).toMatchObject({ question: '{"choose":["a","b"]}' })
@@ -87,26 +87,29 @@ test.each([
   ['TASK_STATE_CANCELED', 'agent_failed', 'The agent cancelled its task'],
   ['TASK_STATE_REJECTED', 'agent_failed', 'The agent rejected the task'],
   ['TASK_STATE_AUTH_REQUIRED', 'configuration', 'The agent asks for credentials'],
-])('reports %s as a failure with the partial output', (state, failureType, message) => {
-  const failure = catchFailure(createTask(state, { message: said, artifacts: made }))
-  expect(failure).toBeInstanceOf(AgentError)
-  expect(failure).toMatchObject({
-    failureType,
-    message: `${message}: said`,
-    retryable: false,
-    partial: 'made',
-  })
-  expect(catchFailure(createTask(state))).toMatchObject({ message, partial: undefined })
-})
+])(
+  'The answer reader reports %s as a failure with the partial output',
+  (state, failureType, message) => {
+    const failure = catchFailure(createTask(state, { message: said, artifacts: made }))
+    expect(failure).toBeInstanceOf(AgentError)
+    expect(failure).toMatchObject({
+      failureType,
+      message: `${message}: said`,
+      retryable: false,
+      partial: 'made',
+    })
+    expect(catchFailure(createTask(state))).toMatchObject({ message, partial: undefined })
+  },
+)
 
-test('marks a failure as retryable when the metadata of the agent sets retryable', () => {
+test('The answer reader marks a failure as retryable when the metadata of the agent sets retryable', () => {
   const message = { ...said, metadata: { retryable: true } }
   expect(catchFailure(createTask('TASK_STATE_FAILED', { message }))).toMatchObject({
     retryable: true,
   })
 })
 
-test('returns only artifacts as partial output', () => {
+test('The answer reader returns only artifacts as partial output', () => {
   expect(readPartialOutput(createTask('TASK_STATE_WORKING', { message: said }))).toBeUndefined()
   expect(readPartialOutput(createTask('TASK_STATE_WORKING', { artifacts: made }))).toBe('made')
 })

@@ -15,7 +15,7 @@ const piece = (artifactId: string, text: string, append?: boolean) => ({
 const readParts = (record: AgentTaskState): readonly (readonly A2aPart[] | undefined)[] =>
   record.artifacts.map(({ parts }) => parts)
 
-test('takes the task id and context id from the first item that has them', () => {
+test('The task state takes the task id and context id from the first item that has them', () => {
   const record = new AgentTaskState({ contextId: 'before' })
   expect([record.taskId, record.contextId]).toEqual([undefined, 'before'])
   record.apply({ statusUpdate: { ...place, status: { state: 'TASK_STATE_WORKING' } } })
@@ -24,7 +24,7 @@ test('takes the task id and context id from the first item that has them', () =>
   expect([record.taskId, record.contextId]).toEqual(['t', 'c'])
 })
 
-test('[AGENT-AT2] appends to an artifact, or replaces it, as the update says', () => {
+test('[AGENT-AT2] The task state appends to an artifact, or replaces it, as the update says', () => {
   const record = new AgentTaskState()
   record.apply(piece('a', 'one'))
   record.apply(piece('b', 'two'))
@@ -34,13 +34,13 @@ test('[AGENT-AT2] appends to an artifact, or replaces it, as the update says', (
   expect(readParts(record)).toEqual([[{ text: 'replaced' }], [{ text: 'two' }]])
 })
 
-test('[AGENT-AT2] starts an artifact with an appended part when its beginning was missed', () => {
+test('[AGENT-AT2] The task state starts an artifact with an appended part when its beginning was missed', () => {
   const record = new AgentTaskState()
   record.apply(piece('a', 'tail', true))
   expect(readParts(record)).toEqual([[{ text: 'tail' }]])
 })
 
-test('[AGENT-AT1] a snapshot replaces all earlier state', () => {
+test('[AGENT-AT1] A snapshot replaces all earlier state', () => {
   const record = new AgentTaskState()
   record.apply(piece('a', 'one'))
   record.apply({ task: { id: 't', artifacts: [{ artifactId: 'b', parts: [{ text: 'two' }] }] } })
@@ -59,19 +59,19 @@ test.each([
   ['TASK_STATE_FAILED', true, true],
   ['TASK_STATE_CANCELED', true, true],
   ['TASK_STATE_REJECTED', true, true],
-])('in state %s, isSettled is %s and hasEnded is %s', (state, isSettled, hasEnded) => {
+])('A task in state %s has isSettled %s and hasEnded %s', (state, isSettled, hasEnded) => {
   const record = new AgentTaskState()
   record.apply({ task: { id: 't', status: { state } } })
   expect([record.isSettled, record.hasEnded]).toEqual([isSettled, hasEnded])
 })
 
-test('treats a message without a task as the end', () => {
+test('The task state treats a message without a task as the end', () => {
   const record = new AgentTaskState()
   record.apply({ message: { contextId: 'c', parts: [] } })
   expect([record.isSettled, record.hasEnded, record.taskId]).toEqual([true, true, undefined])
 })
 
-test('ignores an answered question until it is asked again or confirmed', () => {
+test('The task state ignores an answered question until it is asked again or confirmed', () => {
   const status = { state: 'TASK_STATE_INPUT_REQUIRED', message: { messageId: 'q1' } }
   const record = new AgentTaskState()
   record.apply({ task: { id: 't', status } })

@@ -13,7 +13,7 @@ const status = (metadata: JsonObject): A2aStreamItem => ({
 })
 const snapshot = (metadata: JsonObject): A2aStreamItem => ({ task: { id: 't', metadata } })
 
-test('ignores items without valid usage', () => {
+test('The usage reader ignores items without valid usage', () => {
   const ledger = new UsageLedger()
   expect(ledger.add(status({}), 't')).toBeUndefined()
   expect(ledger.add(status({ cost_usd: '1' }), 't')).toBeUndefined()
@@ -21,13 +21,13 @@ test('ignores items without valid usage', () => {
   expect(ledger.add(status({ cost_usd: Number.NaN }), 't')).toBeUndefined()
 })
 
-test('adds up cost increments, plain or in the extension', () => {
+test('The usage reader adds up cost increments, plain or in the extension', () => {
   const ledger = new UsageLedger()
   expect(ledger.add(status({ cost_usd: 0.25 }), 't')).toEqual({ totalCostUsd: 0.25 })
   expect(ledger.add(status(extension({ cost_usd: 0.5 })), 't')).toEqual({ totalCostUsd: 0.75 })
 })
 
-test('[AGENT-U2] prefers totals to increments and never decreases', () => {
+test('[AGENT-U2] The usage reader prefers totals to increments and never decreases', () => {
   const ledger = new UsageLedger()
   ledger.add(status({ cost_usd: 0.25 }), 't')
   const total = extension({ cost_usd: 0.5, total_cost_usd: 1, total_tokens: 10 })
@@ -36,7 +36,7 @@ test('[AGENT-U2] prefers totals to increments and never decreases', () => {
   expect(ledger.add(status(less), 't')).toEqual({ totalCostUsd: 1, totalTokens: 10 })
 })
 
-test('[AGENT-U3] counts the increment in a snapshot only when no other usage is known', () => {
+test('[AGENT-U3] The usage reader counts the increment in a snapshot only when no other usage is known', () => {
   const fresh = new UsageLedger()
   expect(fresh.add(snapshot({ cost_usd: 0.25 }), 't')).toEqual({ totalCostUsd: 0.25 })
   expect(fresh.add(snapshot({ cost_usd: 0.25 }), 't')).toEqual({ totalCostUsd: 0.25 })
@@ -46,7 +46,7 @@ test('[AGENT-U3] counts the increment in a snapshot only when no other usage is 
   expect(known.add(snapshot(extension({ total_cost_usd: 2 })), 't')).toEqual({ totalCostUsd: 2 })
 })
 
-test('[AGENT-U1] adds up the totals of the tasks of a conversation', () => {
+test('[AGENT-U1] The usage reader adds up the totals of the tasks of a conversation', () => {
   const ledger = new UsageLedger()
   ledger.add(status(extension({ total_cost_usd: 1, total_tokens: 10 })), 'first')
   expect(ledger.add(status(extension({ total_cost_usd: 0.5 })), 'second')).toEqual({
@@ -55,7 +55,7 @@ test('[AGENT-U1] adds up the totals of the tasks of a conversation', () => {
   })
 })
 
-test('reads usage from every place where the protocol allows metadata', () => {
+test('The usage reader reads usage from every place where the protocol allows metadata', () => {
   const metadata = { cost_usd: 1 }
   const places: readonly A2aStreamItem[] = [
     { task: { metadata } },

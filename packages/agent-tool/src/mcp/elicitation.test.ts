@@ -15,7 +15,7 @@ const CONFIRM = form({})
 const BOTH = form({ name: { type: 'string' }, age: { type: 'integer' } })
 
 describe('a form of an MCP tool', () => {
-  it('[AGENT-E2] becomes a question that names the expected answer unless it is one text', () => {
+  it('[AGENT-E2] A form of an MCP tool becomes a question that names the expected answer unless it is one text', () => {
     expect(formatQuestion(NAME)).toBe('Well?')
     expect(formatQuestion(CONFIRM)).toBe('Well?\nAnswer yes or no')
     expect(formatQuestion(BOTH)).toMatch(/^Well\?\nAnswer with JSON that matches \{.*"age"/)
@@ -57,7 +57,7 @@ describe('a form of an MCP tool', () => {
     ],
     ['[AGENT-E2] a yes', 'YES', CONFIRM, {}],
     ['[AGENT-E2] true', true, CONFIRM, {}],
-  ])('[AGENT-E1] is accepted by %s', (_, answer, asked, content) => {
+  ])('[AGENT-E1] A form of an MCP tool is accepted by %s', (_, answer, asked, content) => {
     expect(toFormAnswer(answer, asked)).toEqual({ action: 'accept', content })
   })
 
@@ -75,7 +75,7 @@ describe('a form of an MCP tool', () => {
       NAME,
       'decline',
     ],
-  ])('is declined or cancelled by %s', (_, answer, asked, action) => {
+  ])('A form of an MCP tool is declined or cancelled by %s', (_, answer, asked, action) => {
     expect(toFormAnswer(answer, asked)).toEqual({ action })
   })
 
@@ -86,7 +86,7 @@ describe('a form of an MCP tool', () => {
     ['', form({ age: { type: 'number' } })],
     ['maybe', CONFIRM],
     ['cancel', form({ ok: { type: 'boolean' } })],
-  ])('[AGENT-E1] rejects the answer %j as invalid', (answer, asked) => {
+  ])('[AGENT-E1] A form of an MCP tool rejects the answer %j as invalid', (answer, asked) => {
     expect(toFormAnswer(answer, asked)).toBeUndefined()
   })
 })

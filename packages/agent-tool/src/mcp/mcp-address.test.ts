@@ -44,7 +44,7 @@ describe('parseMcpAddress', () => {
       undefined,
       'mcp+stdio:/opt/my%20server',
     ],
-  ])('[AGENT-D1][AGENT-D2][AGENT-D3] parses %s', (text, server, tool, uri) => {
+  ])('[AGENT-D1][AGENT-D2][AGENT-D3] parseMcpAddress parses %s', (text, server, tool, uri) => {
     expect(parsePlace(text)).toEqual({ server, tool, uri })
   })
 
@@ -60,19 +60,19 @@ describe('parseMcpAddress', () => {
     ['mcp+stdio:npx#50%', /two hexadecimal digits/],
     ['mcp:echo', /must be mcp:\/\/host\/tool/],
     ['toString:echo', /no MCP server is registered/],
-  ])('rejects %s with a message that shows the expected form', (text, message) => {
+  ])('parseMcpAddress rejects %s with a message that shows the expected form', (text, message) => {
     expect(() => parsePlace(text)).toThrow(TypeError)
     expect(() => parsePlace(text)).toThrow(message)
   })
 
-  it('allows http only for this machine or with allowHttp', () => {
+  it('parseMcpAddress allows http only for this machine or with allowHttp', () => {
     expect(() => parsePlace('mcp+http://a.test/mcp#echo')).toThrow(/allowHttp/)
     expect(parsePlace('mcp+http://a.test/mcp#echo', true)).toMatchObject({
       server: 'http://a.test/mcp',
     })
   })
 
-  it('omits secrets from its error messages', () => {
+  it('parseMcpAddress omits secrets from its error messages', () => {
     const refused = (): unknown => parsePlace('other://user:hunter2@a.test/x?key=hunter2#echo')
     expect(refused).toThrow(TypeError)
     expect(refused).not.toThrow(/hunter2/)

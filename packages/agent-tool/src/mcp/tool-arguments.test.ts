@@ -54,7 +54,7 @@ describe('toMcpArguments', () => {
       { t: '{"a":1}' },
     ],
     ['null as an empty object when no property is required', null, { properties: { t: TEXT } }, {}],
-  ])('passes %s', (_, input, schema, expected) => {
+  ])('toMcpArguments passes %s', (_, input, schema, expected) => {
     expect(callWith(input, schema)).toEqual(expected)
   })
 
@@ -63,11 +63,14 @@ describe('toMcpArguments', () => {
     ['x', { properties: { n: NUMBER } }],
     [null, { properties: { t: TEXT }, required: ['t'] }],
     ['x', { additionalProperties: false }],
-  ])('rejects %j when no property accepts it, and shows the schema', (input, schema) => {
-    const calling = (): unknown => callWith(input, schema)
-    expect(calling).toThrow(
-      /^Cannot call MCP tool "tool" with .*must be an object that matches \{"type"/,
-    )
-    expect(calling).toThrow(expect.objectContaining({ failureType: 'configuration' }))
-  })
+  ])(
+    'toMcpArguments rejects %j when no property accepts it, and shows the schema',
+    (input, schema) => {
+      const calling = (): unknown => callWith(input, schema)
+      expect(calling).toThrow(
+        /^Cannot call MCP tool "tool" with .*must be an object that matches \{"type"/,
+      )
+      expect(calling).toThrow(expect.objectContaining({ failureType: 'configuration' }))
+    },
+  )
 })

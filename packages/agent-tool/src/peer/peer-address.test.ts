@@ -17,11 +17,11 @@ describe('readPeerAddress', () => {
     ['WSS://HOST/ws#Task', { socketUrl: 'wss://host/ws', kind: undefined, name: 'Task' }],
     ['ws://127.0.0.1:1/ws#a', { socketUrl: 'ws://127.0.0.1:1/ws' }],
     ['ws://localhost#a', { socketUrl: 'ws://localhost/ws' }],
-  ])('parses %s', (given, address) => {
+  ])('readPeerAddress parses %s', (given, address) => {
     expect(read(given)).toMatchObject(address)
   })
 
-  it('omits the login and the query from the shown URI', () => {
+  it('readPeerAddress omits the login and the query from the shown URI', () => {
     expect(read('wss://me:s%20c@host/x?key=1#task:a')).toEqual({
       socketUrl: 'wss://host/x?key=1',
       login: `Basic ${Buffer.from('me:s c').toString('base64')}`,
@@ -31,7 +31,7 @@ describe('readPeerAddress', () => {
     })
   })
 
-  it('takes the kind from the options when the address has none', () => {
+  it('readPeerAddress takes the kind from the options when the address has none', () => {
     expect(read('wss://host#a', { kind: 'tool' })).toMatchObject({ kind: 'tool' })
     expect(read('wss://host#tool:a', { kind: 'tool' })).toMatchObject({ kind: 'tool' })
   })
@@ -55,12 +55,12 @@ describe('readPeerAddress', () => {
       {},
       'Cannot ask the peer at "ws://host/x": ws: is only for this machine, use wss: or set allowHttp: true',
     ],
-  ])('rejects %s with options %j', (given, options, message) => {
+  ])('readPeerAddress rejects %s with options %j', (given, options, message) => {
     expect(() => read(given, options)).toThrow(TypeError)
     expect(() => read(given, options)).toThrow(message)
   })
 
-  it('accepts ws: for other hosts with allowHttp', () => {
+  it('readPeerAddress accepts ws: for other hosts with allowHttp', () => {
     expect(read('ws://host/x#a', { allowHttp: true })).toMatchObject({ socketUrl: 'ws://host/x' })
   })
 })

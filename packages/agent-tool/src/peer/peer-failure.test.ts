@@ -16,7 +16,7 @@ describe('toResponseFailure', () => {
     ['DRAINING: Later', 'agent_failed', true],
     ['TEAPOT: Short', 'agent_failed', false],
     ['We are closed', 'agent_failed', false],
-  ])('maps the rejection %s to %s', (error, failureType, retryable) => {
+  ])('toResponseFailure maps the rejection %s to %s', (error, failureType, retryable) => {
     const response = { type: 'task_response', requestId: 'r', status: 'REJECTED', error } as const
     expect(toResponseFailure(response, ASKED)).toMatchObject({
       failureType,
@@ -25,7 +25,7 @@ describe('toResponseFailure', () => {
     })
   })
 
-  it('does not retry a failure whose text looks like an error code', () => {
+  it('toResponseFailure does not retry a failure whose text looks like an error code', () => {
     const error = 'CONCURRENCY_LIMIT: only a text'
     const response = { type: 'tool_response', requestId: 'r', status: 'FAILED', error } as const
     expect(toResponseFailure(response, { kind: 'tool', name: 'saw' })).toMatchObject({
@@ -37,7 +37,7 @@ describe('toResponseFailure', () => {
 })
 
 describe('toErrorFailure', () => {
-  it('sets retryAfterMs only when the peer does', () => {
+  it('toErrorFailure sets retryAfterMs only when the peer does', () => {
     const error = { type: 'error', error: 'INTERNAL', message: 'Lost' } as const
     expect(toErrorFailure(error, ASKED)).toMatchObject({
       retryable: true,
@@ -49,7 +49,7 @@ describe('toErrorFailure', () => {
 })
 
 describe('createNameFailure', () => {
-  it('lists the shared names and suggests a similar one', () => {
+  it('createNameFailure lists the shared names and suggests a similar one', () => {
     const shared = [{ name: 'sing', type: 'TASK' }] as const
     expect(createNameFailure('xylophone', shared).message).toBe(
       'The peer does not share "xylophone"; tasks: [sing], tools: []',

@@ -19,14 +19,14 @@ describe('createPeerRequest', () => {
     [90_061_001, 'PT90061.001S'],
     [0.2, 'PT0.001S'],
     [-5, 'PT0.001S'],
-  ])('with %d ms left, sets the deadline %s', (deadlineMs, deadline) => {
+  ])('createPeerRequest with %d ms left sets the deadline %s', (deadlineMs, deadline) => {
     const request = createPeerRequest({ ...question, deadlineMs })
     expect('deadline' in request ? request.deadline : undefined).toBe(deadline)
   })
 })
 
 describe('PendingRequests', () => {
-  it('returns the same request id for the same request in every process', () => {
+  it('PendingRequests returns the same request id for the same request in every process', () => {
     const [one, other] = [new PendingRequests(), new PendingRequests()]
     expect(one.find(['a', 1], 5)).toEqual({
       requestId: other.find(['a', 1], 9).requestId,
@@ -36,7 +36,7 @@ describe('PendingRequests', () => {
     expect(one.find(['a', 2], 7).requestId).not.toBe(one.find(['a', 1], 7).requestId)
   })
 
-  it('returns a new request id after the previous request has ended', () => {
+  it('PendingRequests returns a new request id after the previous request has ended', () => {
     const asked = new PendingRequests()
     const ids = [0, 1, 2].map((at) => {
       const { requestId, askedAt } = asked.find(['a'], at)
@@ -47,7 +47,7 @@ describe('PendingRequests', () => {
     expect(new Set(ids).size).toBe(3)
   })
 
-  it('remembers the newest thousand calls', () => {
+  it('PendingRequests remembers the newest thousand calls', () => {
     const asked = new PendingRequests()
     const first = asked.find(['first'], 0)
     asked.end(['first'], 0)
@@ -62,7 +62,7 @@ describe('PendingRequests', () => {
 })
 
 describe('UpdateQueue', () => {
-  it('yields items in order, fails with the first reason and ignores later items', async () => {
+  it('UpdateQueue yields items in order, fails with the first reason and ignores later items', async () => {
     const inbox = new UpdateQueue<number>()
     const got: number[] = []
     const reading = (async () => {
@@ -78,7 +78,7 @@ describe('UpdateQueue', () => {
     expect(got).toEqual([1, 2])
   })
 
-  it('yields items that are added while it is read', async () => {
+  it('UpdateQueue yields items that are added while it is read', async () => {
     const inbox = new UpdateQueue<number>()
     const got: number[] = []
     const reading = (async () => {
@@ -104,7 +104,7 @@ describe('ReportedEvents', () => {
   const progress = (message: string) =>
     ({ type: 'task_progress', requestId: 'r', message }) as const
 
-  it('reports each event once when the peer starts again, and repeated events as often as they occur', () => {
+  it('ReportedEvents reports each event once when the peer starts again, and repeated events as often as they occur', () => {
     const reported = new ReportedEvents()
     const filterNew = (...messages: string[]) =>
       messages.filter((text) => reported.isNew(progress(text)))

@@ -13,7 +13,7 @@ function splitLines(pieces: readonly Uint8Array[], maxBytes = 100): readonly str
 }
 
 describe('LineSplitter', () => {
-  test('returns the same lines however the bytes are divided', () => {
+  test('LineSplitter returns the same lines however the bytes are divided', () => {
     const whole = bytes('{"a":"ü€😀"}\n\r\n\nlast')
     for (let first = 0; first <= whole.length; first += 1) {
       for (let second = first; second <= whole.length; second += 1) {
@@ -27,14 +27,14 @@ describe('LineSplitter', () => {
     }
   })
 
-  test('returns the rest once, and an empty rest after a terminated line', () => {
+  test('LineSplitter returns the rest once, and an empty rest after a terminated line', () => {
     expect(splitLines([bytes('a\nb\n')])).toEqual(['a', 'b', ''])
     const splitter = new LineSplitter(10)
     expect(Array.from(splitter.split(bytes('a')))).toEqual([])
     expect([splitter.rest(), splitter.rest()].map(text)).toEqual(['a', ''])
   })
 
-  test('accepts a line of maximum length and rejects a longer one at once', () => {
+  test('LineSplitter accepts a line of maximum length and rejects a longer one at once', () => {
     expect(splitLines([bytes('123\n'), bytes('12'), bytes('3')], 3)).toEqual(['123', '123'])
     const refusal = { failureType: 'invalid_response', retryable: false }
     const message = 'The agent sent a line of more than 3 bytes'

@@ -25,11 +25,11 @@ describe('SseData', () => {
     [['event: ping', ''], []],
     [['data:', ''], []],
     [['database: x', 'dat: y', ''], []],
-  ])('parses %j as %j', (lines, expected) => {
+  ])('SseData parses %j as %j', (lines, expected) => {
     expect(readData(lines)).toEqual(expected)
   })
 
-  test('limits the data of each event separately', () => {
+  test('SseData limits the data of each event separately', () => {
     const events = new SseData(20)
     for (let i = 0; i < 10; i += 1) {
       expect(events.add('data: 12345678')).toBeUndefined()

@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest'
 import { TaskUsage } from './task-usage.ts'
 
 describe('TaskUsage', () => {
-  test('reports each cost increment', () => {
+  test('TaskUsage reports each cost increment', () => {
     const usage = new TaskUsage()
     expect(usage.add({ cost_usd: 0.25 })).toEqual({ costUsd: 0.25 })
     expect(usage.add({ cost_usd: 0.5 })).toEqual({ costUsd: 0.5 })
   })
 
-  test('reports the increase of a total, and ignores increments after it', () => {
+  test('TaskUsage reports the increase of a total, and ignores increments after it', () => {
     const usage = new TaskUsage()
     usage.add({ cost_usd: 0.25 })
     expect(usage.add({ cost_usd: 0.5, total_cost_usd: 0.75 })).toEqual({ costUsd: 0.5 })
@@ -18,14 +18,14 @@ describe('TaskUsage', () => {
     expect(usage.add({ total_cost_usd: 1 })).toEqual({ costUsd: 0.25 })
   })
 
-  test('reports the increase of the total tokens', () => {
+  test('TaskUsage reports the increase of the total tokens', () => {
     const usage = new TaskUsage()
     expect(usage.add({ total_tokens: 10, tokens: 99 })).toEqual({ outputTokens: 10 })
     expect(usage.add({ total_tokens: 15, cost_usd: 1 })).toEqual({ outputTokens: 5, costUsd: 1 })
     expect(usage.add({ total_tokens: 15 })).toBeUndefined()
   })
 
-  test('starts the totals of the next task at zero', () => {
+  test('TaskUsage starts the totals of the next task at zero', () => {
     const usage = new TaskUsage()
     usage.add({ total_cost_usd: 2, total_tokens: 10 })
     usage.begin()
@@ -37,14 +37,17 @@ describe('TaskUsage', () => {
     expect(usage.add({ cost_usd: 0.5 })).toEqual({ costUsd: 0.5 })
   })
 
-  test.each([-1, Number.NaN, Infinity, '0.5', null, true])('ignores the amount %s', (amount) => {
-    const usage = new TaskUsage()
-    expect(usage.add({ cost_usd: amount, total_tokens: amount })).toBeUndefined()
-    expect(usage.add({ total_cost_usd: amount, cost_usd: 0.5 })).toEqual({ costUsd: 0.5 })
-  })
+  test.each([-1, Number.NaN, Infinity, '0.5', null, true])(
+    'TaskUsage ignores the amount %s',
+    (amount) => {
+      const usage = new TaskUsage()
+      expect(usage.add({ cost_usd: amount, total_tokens: amount })).toBeUndefined()
+      expect(usage.add({ total_cost_usd: amount, cost_usd: 0.5 })).toEqual({ costUsd: 0.5 })
+    },
+  )
 
   test.each([[[{ cost_usd: 1 }]], ['text'], [null], [7]])(
-    'ignores %j, which is not an object',
+    'TaskUsage ignores %j, which is not an object',
     (value) => {
       expect(new TaskUsage().add(value)).toBeUndefined()
     },

@@ -17,7 +17,7 @@ function readText(request: string): unknown {
 }
 
 describe('[AGENT-TQ1] createTasksRequest', () => {
-  test('equals the request of JamJet byte for byte', () => {
+  test('createTasksRequest equals the request of JamJet byte for byte', () => {
     expect(createRequest('hello')).toBe(
       String.raw`{"jsonrpc":"2.0","method":"tasks/send","params":{"message":{"parts":[{"text":"\"hello\""}]}}}`,
     )
@@ -39,11 +39,11 @@ describe('[AGENT-TQ1] createTasksRequest', () => {
     [{ a: undefined, b: new Date(0) }, '{"b":"1970-01-01T00:00:00.000Z"}'],
     [JSON.parse('{"__proto__":{"b":1},"a":2}'), '{"__proto__":{"b":1},"a":2}'],
     ['a"\\\n\u0001', String.raw`"a\"\\\n\u0001"`],
-  ])('serializes %j as %s', (input, text) => {
+  ])('createTasksRequest serializes %j as %s', (input, text) => {
     expect(readText(createRequest(input))).toBe(JSON.stringify(text))
   })
 
-  test('rejects input that is not JSON', () => {
+  test('createTasksRequest rejects input that is not JSON', () => {
     const loop: Record<string, unknown> = {}
     loop['self'] = loop
     for (const input of [loop, Symbol('x'), () => 1]) {
@@ -71,12 +71,12 @@ describe('[AGENT-TQ2] optional fields', () => {
       { max_tokens: 99, deadline_ms: 1_000 },
     ],
     [{ costUsd: 0, timeMs: 0 }, { max_cost_usd: 0 }],
-  ])('with %j left, sends the budget %j', (remaining, budget) => {
+  ])('A request with %j left sends the budget %j', (remaining, budget) => {
     const uri = 'https://tutti.dev/a2a/usage/v1'
     expect(readMetadata(remaining)).toEqual(budget === undefined ? undefined : { [uri]: budget })
   })
 
-  test('sends the id of the task that asked a question', () => {
+  test('A request sends the id of the task that asked a question', () => {
     expect(createRequest('x', { taskId: 'run-1' })).toBe(
       String.raw`{"jsonrpc":"2.0","method":"tasks/send","params":{"id":"run-1","message":{"parts":[{"text":"\"x\""}]}}}`,
     )

@@ -20,7 +20,7 @@ describe('[AGENT-A1] unwrapEnvelope', () => {
     [[{ jsonrpc: '2.0', result: 1 }], [{ jsonrpc: '2.0', result: 1 }]],
     ['text', 'text'],
     [null, null],
-  ])('unwraps %j to %j', (value, inside) => {
+  ])('unwrapEnvelope unwraps %j to %j', (value, inside) => {
     expect(unwrapEnvelope(value)).toEqual({ value: inside })
   })
 
@@ -30,7 +30,7 @@ describe('[AGENT-A1] unwrapEnvelope', () => {
     [{ message: 'Busy', data: { retryable: 'true' } }, 'Busy', false],
     [{ code: 'x' }, '{"code":"x"}', false],
     ['text', '"text"', false],
-  ])('reports the error %j as a failure', (error, text, retryable) => {
+  ])('unwrapEnvelope reports the error %j as a failure', (error, text, retryable) => {
     const value = { jsonrpc: '2.0', id: null, error, result: 1 }
     expect(unwrapEnvelope(value)).toEqual({
       value,
@@ -61,7 +61,7 @@ describe('[AGENT-A2] toTasksAnswer', () => {
     [200, 'open'],
     [null, 'open'],
     [{ state: 7 }, 'open'],
-  ])('reads status %j as %s in a conversation', (status, state) => {
+  ])('toTasksAnswer reads status %j as %s in a conversation', (status, state) => {
     const value = { status, output: 'x', more: 1 }
     expect(toTasksAnswer(value, 'conversational')).toMatchObject({
       kind: 'end',
@@ -74,7 +74,7 @@ describe('[AGENT-A2] toTasksAnswer', () => {
   })
 
   test.each(['text', 7, null, [], true])(
-    'treats %j, which has no status, as completed, or as open in a conversation',
+    'toTasksAnswer treats %j, which has no status, as completed, or as open in a conversation',
     (value) => {
       expect(toTasksAnswer(value, 'sync')).toEqual({
         kind: 'end',
@@ -103,14 +103,14 @@ describe('[AGENT-A2] toTasksAnswer', () => {
       },
       'The agent failed: a\nb',
     ],
-  ])('reports %j as a failure', (value, message) => {
+  ])('toTasksAnswer reports %j as a failure', (value, message) => {
     const failure = { kind: 'failure', message, failureType: 'agent_failed', retryable: false }
     expect(toTasksAnswer(value, 'sync')).toEqual(failure)
     expect(taskFailure({ ...value, retryable: true })).toEqual({ ...failure, retryable: true })
     expect(taskFailure({ ...value, retryable: 1 })).toEqual(failure)
   })
 
-  test('reports a lost connection when a working task has an error', () => {
+  test('toTasksAnswer reports a lost connection when a working task has an error', () => {
     const value = { status: 'working', error: 'STORE_UNAVAILABLE', message: 'No store' }
     expect(toTasksAnswer(value, 'streaming')).toEqual({
       kind: 'failure',
@@ -129,7 +129,7 @@ describe('[AGENT-A2] toTasksAnswer', () => {
     [{ status: { state: 'input-required', message: { parts: [{ text: 'Which?' }] } } }, 'Which?'],
     [{ output: { a: 1 } }, undefined],
     [{ output: 'Which?', reviewId: 'r', review: { kind: 'QUESTION', prompt: 'Which?' } }, 'Which?'],
-  ])('returns the question of %j as %s', (value, question) => {
+  ])('toTasksAnswer returns the question of %j as %s', (value, question) => {
     const answer = toTasksAnswer({ status: 'input-required', ...value }, 'sync')
     expect(answer).toMatchObject({ state: 'input_required' })
     expect('question' in answer ? answer.question : undefined).toBe(question)
@@ -144,7 +144,7 @@ describe('text and task id', () => {
     [{ output: 'x', sources: [] }, undefined],
     [{ output: { a: 1 } }, undefined],
     [{ text: 'x' }, undefined],
-  ])('returns the text of %j as %j', (value, text) => {
+  ])('The text of %j is %j', (value, text) => {
     const answer = toTasksAnswer(value, 'sync')
     expect('text' in answer ? answer.text : undefined).toBe(text)
   })
@@ -156,7 +156,7 @@ describe('text and task id', () => {
     [[{ id: 'a' }], undefined],
     ['id', undefined],
     [null, undefined],
-  ])('returns the task id of %j as %s', (value, id) => {
+  ])('The task id of %j is %s', (value, id) => {
     expect(readTaskId(value)).toBe(id)
   })
 })
