@@ -23,7 +23,7 @@ describe('[MCP-T6] a request to another origin', () => {
   it.each([
     ['without authorization', { guard: { allow: ['127.0.0.1'] } }],
     ['with authorization but no guard', { authProvider }],
-  ])('is refused %s', async (_, more) => {
+  ])('A request to another origin is refused %s', async (_, more) => {
     const other = await localServer((response) => response.end())
     const link = linkTo({ url: 'http://127.0.0.1:9/mcp', ...more })
     await expect(link.fetch(other.origin)).rejects.toMatchObject({
@@ -34,7 +34,7 @@ describe('[MCP-T6] a request to another origin', () => {
     })
   })
 
-  it('is sent for authorization if the guard allows it, without the headers of the author', async () => {
+  it('A request to another origin is sent for authorization if the guard allows it, without the headers of the author', async () => {
     const seen: unknown[] = []
     const other = await localServer((response, request) => {
       seen.push(request.headers['x-key'])
@@ -49,7 +49,7 @@ describe('[MCP-T6] a request to another origin', () => {
 })
 
 describe('the headers of an endpoint', () => {
-  it('contain the user name and password of its URL', async () => {
+  it('The headers of an endpoint contain the user name and password of its URL', async () => {
     const server = await localServer((response, request) =>
       response.end(request.headers.authorization),
     )
@@ -58,7 +58,7 @@ describe('the headers of an endpoint', () => {
     expect(await response.text()).toBe(`Basic ${Buffer.from('ada:l@ve').toString('base64')}`)
   })
 
-  it('are refused without quoting an invalid value', () => {
+  it('The headers of an endpoint are refused without quoting an invalid value', () => {
     expect(() => linkTo({ url: 'http://a.test', headers: { 'x-key': 'top\nsecret' } })).toThrow(
       new TypeError(
         'Cannot use MCP server: the value of the header "x-key" must be text without line breaks or control characters',

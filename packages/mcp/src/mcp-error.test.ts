@@ -12,7 +12,7 @@ function coded(code: unknown, message = 'why', more: object = {}): Error {
 }
 
 describe('toMcpError', () => {
-  it('returns an error that is already converted, also as a cause', () => {
+  it('toMcpError returns an error that is already converted, also as a cause', () => {
     const inner = new McpError('unreachable', 'down')
     const outer = new Error('outer', { cause: new Error('middle', { cause: inner }) })
     expect(toMcpError(outer, CALL)).toBe(inner)
@@ -45,7 +45,7 @@ describe('toMcpError', () => {
       false,
     ],
     ['a thrown string', 'boom', CALL, 'invalid_response', false],
-  ])('classifies %s', (_, error, place, kind, retryable) => {
+  ])('toMcpError classifies %s', (_, error, place, kind, retryable) => {
     expect(toMcpError(error, place)).toMatchObject({ kind, retryable })
   })
 
@@ -53,12 +53,15 @@ describe('toMcpError', () => {
     [CALL, true, 'connection_lost', 'MCP server files ended: it exited'],
     [CONNECT, true, 'unreachable', 'Cannot connect to MCP server files: it exited'],
     [CONNECT, false, 'configuration', 'Cannot connect to MCP server files: it exited'],
-  ])('explains a failure by the exit of the process (%j, %j)', (place, started, kind, message) => {
-    const fate = { reason: 'it exited', started }
-    expect(toMcpError(new Error('x'), { ...place, fate })).toMatchObject({ kind, message })
-  })
+  ])(
+    'toMcpError explains a failure by the exit of the process (%j, %j)',
+    (place, started, kind, message) => {
+      const fate = { reason: 'it exited', started }
+      expect(toMcpError(new Error('x'), { ...place, fate })).toMatchObject({ kind, message })
+    },
+  )
 
-  it('quotes the start of the body of an HTTP error', () => {
+  it('toMcpError quotes the start of the body of an HTTP error', () => {
     const text = ` ${'x'.repeat(9_000)}`
     const error = coded('X', 'm', { status: 400, statusText: 'Bad Request', text })
     const { message } = toMcpError(error, CALL)
@@ -68,7 +71,7 @@ describe('toMcpError', () => {
 })
 
 describe('toStatusError', () => {
-  it('reads the start of the body and the delay before a retry', async () => {
+  it('toStatusError reads the start of the body and the delay before a retry', async () => {
     const response = new Response('y'.repeat(9_000), {
       status: 429,
       headers: { 'retry-after': '7' },
@@ -85,7 +88,7 @@ describe('toMcpNetworkError', () => {
     [new NetworkError('lost', 'reset'), 'connection_lost'],
     [new NetworkError('invalid', 'not HTTP'), 'invalid_response'],
     [new TuttiError('TOOL_FAILED', 'Refused to connect'), 'configuration'],
-  ])('classifies %s as %s', (error, kind) => {
+  ])('toMcpNetworkError classifies %s as %s', (error, kind) => {
     expect(toMcpNetworkError(error, 'files')).toMatchObject({ kind, cause: error })
   })
 })

@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-it('the quiet clock waits for a delay that one timer cannot hold', () => {
+it('The quiet clock waits for a delay that one timer cannot hold', () => {
   const days = 24 * 60 * 60 * 1_000
   const called = vi.fn<() => void>()
   quietSystemClock.after(60 * days, called)
@@ -20,7 +20,7 @@ it('the quiet clock waits for a delay that one timer cannot hold', () => {
   expect(called).toHaveBeenCalledOnce()
 })
 
-it('the quiet clock stops a timer', () => {
+it('The quiet clock stops a timer', () => {
   const called = vi.fn<() => void>()
   quietSystemClock.after(Infinity, called)()
   expect(vi.getTimerCount()).toBe(0)

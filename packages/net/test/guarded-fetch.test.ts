@@ -38,7 +38,7 @@ async function failureOf(promise: Promise<unknown>): Promise<unknown> {
 const POST = { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }
 
 describe('a request of guardedFetch', () => {
-  test('contains only the headers of the caller, accept, user-agent and those of HTTP', async () => {
+  test('A request of guardedFetch contains only the headers of the caller, accept, user-agent and those of HTTP', async () => {
     const server = await rawServer((socket) => socket.write(whole('ok')))
     await fetchFor()(`${server.origin}/a?b=c`, POST)
     const text = server.requests[0]?.text.replace(/(user-agent: tutti\/)\d.*/, '$1VERSION')
@@ -57,7 +57,7 @@ describe('a request of guardedFetch', () => {
     )
   })
 
-  test('is checked by the guard: its URL and the addresses of its name', async () => {
+  test('A request of guardedFetch is checked by the guard: its URL and the addresses of its name', async () => {
     const server = await rawServer((socket) => socket.write(whole('ok')))
     const resolve = async (): Promise<string[]> => ['127.0.0.1']
     const fetch = fetchFor({ guard: networkGuard({ resolve }) })
@@ -70,7 +70,7 @@ describe('a request of guardedFetch', () => {
     expect(server.connections).toBe(0)
   })
 
-  test('is completed by prepare, also after a redirect', async () => {
+  test('A request of guardedFetch is completed by prepare, also after a redirect', async () => {
     const server = await rawServer((socket, { line }) => {
       const to = ['location: /b']
       socket.write(line === 'GET /a' ? whole('', { status: '302 Found', headers: to }) : whole(''))
@@ -85,14 +85,14 @@ describe('a request of guardedFetch', () => {
     expect(server.requests.map(({ headers }) => headers['x-path'])).toEqual(['/a', '/b'])
   })
 
-  test('is not sent when prepare fails', async () => {
+  test('A request of guardedFetch is not sent when prepare fails', async () => {
     const server = await rawServer(() => undefined)
     const fetch = fetchFor({ prepare: () => Promise.reject(new Error('no key')) })
     await expect(fetch(server.origin)).rejects.toThrow('no key')
     expect(server.requests).toEqual([])
   })
 
-  test('fails with the error of toError, also while its body is read', async () => {
+  test('A request of guardedFetch fails with the error of toError, also while its body is read', async () => {
     const server = await rawServer((socket) =>
       socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc'),
     )
@@ -109,7 +109,7 @@ describe('a redirect', () => {
   const to = (location: string, status = '307 Temporary Redirect'): string =>
     whole('', { status, headers: [`location: ${location}`] })
 
-  test('repeats a POST with its body only for 307 and 308', async () => {
+  test('A redirect repeats a POST with its body only for 307 and 308', async () => {
     const server = await rawServer((socket, { line }) => {
       if (line === 'POST /307') socket.write(to('/308?x=1'))
       else if (line === 'POST /308?x=1') socket.write(to('/end', '308 Permanent Redirect'))
@@ -125,7 +125,7 @@ describe('a redirect', () => {
     expect([kept.status, server.requests.length]).toEqual([302, 4])
   })
 
-  test('is followed at most 5 times', async () => {
+  test('A redirect is followed at most 5 times', async () => {
     const server = await rawServer((socket, { line }) => {
       const left = Number(line.split('/')[1])
       socket.write(left === 0 ? whole('end') : to(`/${left - 1}`, '302 Found'))
@@ -140,7 +140,7 @@ describe('a redirect', () => {
     await failureOf(fetch(`${server.origin}/1`, { redirect: 'error' }))
   })
 
-  test('is refused to another port, host or scheme', async () => {
+  test('A redirect is refused to another port, host or scheme', async () => {
     const other = await rawServer((socket) => socket.write(whole('end')))
     const places: Readonly<Record<string, string>> = {
       port: `${other.origin}/end`,
@@ -167,7 +167,7 @@ describe('a redirect', () => {
 })
 
 describe('a response', () => {
-  test('has a decompressed body', async () => {
+  test('A response has a decompressed body', async () => {
     const body = gzipSync('{"a":"ü"}')
     const server = await rawServer((socket) => {
       socket.write(
@@ -180,13 +180,13 @@ describe('a response', () => {
     expect(await answer.json()).toEqual({ a: 'ü' })
   })
 
-  test('has no body for a status without one', async () => {
+  test('A response has no body for a status without one', async () => {
     const server = await rawServer((socket) => socket.write('HTTP/1.1 204 No Content\r\n\r\n'))
     const answer = await fetchFor()(server.origin)
     expect([answer.status, answer.body]).toEqual([204, null])
   })
 
-  test('delivers pieces as they arrive, each of which watchBody reports', async () => {
+  test('A response delivers pieces as they arrive, each of which watchBody reports', async () => {
     const server = await rawServer((socket) => socket.write(STREAM_HEAD))
     const answer = await fetchFor()(server.origin)
     const [socket] = server.open
@@ -202,7 +202,7 @@ describe('a response', () => {
     await server.allClosed()
   })
 
-  test('closes its connection when readLimitedBody truncates the body', async () => {
+  test('A response closes its connection when readLimitedBody truncates the body', async () => {
     const server = await rawServer((socket) => socket.write(`${STREAM_HEAD}0123456789`))
     const fetch = fetchFor()
     const cut = await readLimitedBody((await fetch(server.origin)).body, 9)
@@ -215,7 +215,7 @@ describe('a response', () => {
 })
 
 describe('a silent server', () => {
-  test('never ends a request', async () => {
+  test('A silent server never ends a request', async () => {
     const started: ClientRequest[] = []
     const onStart = (message: unknown): void => {
       // NOTE: Node publishes messages of this type on this channel.
@@ -239,7 +239,7 @@ describe('a silent server', () => {
     expect(await new Response(body).text()).toBe('abcdef')
   })
 
-  test('loses an idle connection', async () => {
+  test('A silent server loses an idle connection', async () => {
     const server = await rawServer((socket) => socket.write(whole('ok')))
     const fetch = fetchFor()
     const sockets: Socket[] = []
@@ -260,7 +260,7 @@ describe('a silent server', () => {
 })
 
 describe('the error of a failed fetch', () => {
-  test('is "unreachable" for a closed port', async () => {
+  test('The error of a failed fetch is "unreachable" for a closed port', async () => {
     const fetch = fetchFor()
     expect(await failureOf(fetch('http://127.0.0.1:1/x?key=secret'))).toMatchObject({
       kind: 'unreachable',
@@ -269,7 +269,7 @@ describe('the error of a failed fetch', () => {
     })
   })
 
-  test('is "unreachable" for an unknown host', async () => {
+  test('The error of a failed fetch is "unreachable" for an unknown host', async () => {
     const nowhere = async (): Promise<never> => {
       throw Object.assign(new Error('no such host'), { code: 'ENOTFOUND' })
     }
@@ -280,7 +280,7 @@ describe('the error of a failed fetch', () => {
     })
   })
 
-  test('is "unreachable" for a server without TLS', async () => {
+  test('The error of a failed fetch is "unreachable" for a server without TLS', async () => {
     const server = await rawServer(() => undefined)
     const accepting = server.port
     const url = `https://127.0.0.1:${accepting}/`
@@ -293,15 +293,18 @@ describe('the error of a failed fetch', () => {
   test.each([
     ['before the answer', ''],
     ['in its head', 'HTTP/1.1 200 OK\r\nx:'],
-  ])('is "lost" for a connection that ends %s', async (_when, bytes) => {
-    const server = await rawServer((socket) => socket.end(bytes))
-    expect(await failureOf(fetchFor()(server.origin))).toMatchObject({
-      kind: 'lost',
-      retryable: true,
-    })
-  })
+  ])(
+    'The error of a failed fetch is "lost" for a connection that ends %s',
+    async (_when, bytes) => {
+      const server = await rawServer((socket) => socket.end(bytes))
+      expect(await failureOf(fetchFor()(server.origin))).toMatchObject({
+        kind: 'lost',
+        retryable: true,
+      })
+    },
+  )
 
-  test('is "lost" for a reused connection that ends with its next request', async () => {
+  test('The error of a failed fetch is "lost" for a reused connection that ends with its next request', async () => {
     const server = await rawServer((socket) => {
       if (server.requests.length === 1) socket.write(whole('ok'))
       else socket.destroy()
@@ -316,16 +319,19 @@ describe('the error of a failed fetch', () => {
   test.each([
     ['a length', 'content-length: 9\r\n\r\nabc'],
     ['chunks', 'transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n'],
-  ])('is "lost" for a body with %s that ends early', async (_kind, rest) => {
-    const server = await rawServer((socket) => socket.end(`HTTP/1.1 200 OK\r\n${rest}`))
-    const answer = await fetchFor()(server.origin)
-    expect(await failureOf(answer.text())).toMatchObject({
-      kind: 'lost',
-      retryable: true,
-    })
-  })
+  ])(
+    'The error of a failed fetch is "lost" for a body with %s that ends early',
+    async (_kind, rest) => {
+      const server = await rawServer((socket) => socket.end(`HTTP/1.1 200 OK\r\n${rest}`))
+      const answer = await fetchFor()(server.origin)
+      expect(await failureOf(answer.text())).toMatchObject({
+        kind: 'lost',
+        retryable: true,
+      })
+    },
+  )
 
-  test('follows the bytes that arrived before a reset', async () => {
+  test('The error of a failed fetch follows the bytes that arrived before a reset', async () => {
     const server = await rawServer((socket) => socket.write(`${STREAM_HEAD}abc`))
     const answer = await fetchFor()(server.origin)
     const reader = answer.body?.getReader()
@@ -344,7 +350,7 @@ describe('the error of a failed fetch', () => {
       'HTTP/1.1 200 OK\r\ncontent-encoding: odd\r\ncontent-length: 0\r\n\r\n',
     ],
     ['too large a head', `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(70_000)}\r\n\r\n`],
-  ])('is "invalid" for %s', async (_what, bytes) => {
+  ])('The error of a failed fetch is "invalid" for %s', async (_what, bytes) => {
     const server = await rawServer((socket) => socket.end(bytes))
     expect(await failureOf(fetchFor()(server.origin))).toMatchObject({
       kind: 'invalid',
@@ -352,7 +358,7 @@ describe('the error of a failed fetch', () => {
     })
   })
 
-  test('is "invalid" for an impossible status, also where a web server has replaced Response', async () => {
+  test('The error of a failed fetch is "invalid" for an impossible status, also where a web server has replaced Response', async () => {
     class AnyStatus extends Response {
       constructor(body: BodyInit | null, init?: ResponseInit) {
         super(body, { ...init, status: 200 })
@@ -369,14 +375,14 @@ describe('the error of a failed fetch', () => {
     })
   })
 
-  test('is "invalid" for a body that is not compressed as declared', async () => {
+  test('The error of a failed fetch is "invalid" for a body that is not compressed as declared', async () => {
     const head = 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 5\r\n\r\n'
     const server = await rawServer((socket) => socket.write(`${head}plain`))
     const answer = await fetchFor()(server.origin)
     expect(await failureOf(answer.text())).toMatchObject({ kind: 'invalid' })
   })
 
-  test('is the reason of the signal at every stage', async () => {
+  test('The error of a failed fetch is the reason of the signal at every stage', async () => {
     const reason = new Error('enough')
     const server = await rawServer((socket, { line }) => {
       if (line === 'GET /body') socket.write(`${STREAM_HEAD}abc`)
@@ -401,7 +407,7 @@ describe('the error of a failed fetch', () => {
     await server.allClosed()
   })
 
-  test('closes a connection that is being opened when its request is aborted', async () => {
+  test('An aborted fetch closes a connection that is being opened', async () => {
     const server = await rawServer(() => undefined)
     const url = `https://127.0.0.1:${server.port}/`
     const fetch = fetchFor()
@@ -413,7 +419,7 @@ describe('the error of a failed fetch', () => {
     await server.allClosed()
   })
 
-  test('opens another connection for a request that comes at that moment', async () => {
+  test('An aborted fetch opens another connection for a request that comes at that moment', async () => {
     const server = await rawServer((socket) => socket.write(whole('ok')))
     const url = `http://agent.internal:${server.port}/`
     const asked: string[] = []

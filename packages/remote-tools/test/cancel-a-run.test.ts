@@ -163,7 +163,7 @@ function called(events: readonly RunEvent[]): readonly string[] {
   )
 }
 
-it('[REMOTE-O3] reports CANCELLED when everything has stopped', async () => {
+it('[REMOTE-O3] A cancelled run reports CANCELLED when everything has stopped', async () => {
   const { handle, events, pids } = await start([])
   expect(handle.cancel()).toBe(true)
   expect(handle.snapshot().status).toBe('CANCELLING')
@@ -186,7 +186,7 @@ it('[REMOTE-O3] reports CANCELLED when everything has stopped', async () => {
   expect(rejections).toEqual([])
 })
 
-it('names a tool that ignores its signal after 5 s, when the others have long stopped', async () => {
+it('A cancelled run names a tool that ignores its signal after 5 s, when the others have long stopped', async () => {
   const { handle, events, pids } = await start([deaf()])
   handle.cancel()
   for (const pid of pids) await untilGone(pid)

@@ -18,42 +18,48 @@ afterAll(() => {
 })
 
 describe('[NET-P3] a program does not outlive this process', () => {
-  it('when it exits with a call in flight', async () => {
+  it('A program does not outlive this process when it exits with a call in flight', async () => {
     const { ended, pids } = await start('exit')
     expect(await ended).toMatchObject({ code: 7 })
     await allGone(pids)
   })
 
-  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('when it is ended by %s', async (signal) => {
-    const { child, ended, pids, said } = await start('wait')
-    await until('it to wait', () => said() === 'waiting\n')
-    child.kill(signal)
-    expect(await ended).toMatchObject({ signal, output: 'waiting\n' })
-    await allGone(pids)
-  })
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    'A program does not outlive this process when it is ended by %s',
+    async (signal) => {
+      const { child, ended, pids, said } = await start('wait')
+      await until('it to wait', () => said() === 'waiting\n')
+      child.kill(signal)
+      expect(await ended).toMatchObject({ signal, output: 'waiting\n' })
+      await allGone(pids)
+    },
+  )
 
-  it.each(['wait', 'leave'])('when it is killed by SIGKILL: %s', async (how) => {
-    const { child, ended, pids, said } = await start(how)
-    await until('it to wait', () => said() === 'waiting\n')
-    expect(pids.map(isRunning)).toEqual([true, true])
-    child.kill('SIGKILL')
-    expect(await ended).toMatchObject({ signal: 'SIGKILL' })
-    await allGone(pids)
-  })
+  it.each(['wait', 'leave'])(
+    'A program does not outlive this process when it is killed by SIGKILL: %s',
+    async (how) => {
+      const { child, ended, pids, said } = await start(how)
+      await until('it to wait', () => said() === 'waiting\n')
+      expect(pids.map(isRunning)).toEqual([true, true])
+      child.kill('SIGKILL')
+      expect(await ended).toMatchObject({ signal: 'SIGKILL' })
+      await allGone(pids)
+    },
+  )
 
-  it('when it is an idle worker, which does not keep this process alive', async () => {
+  it('An idle worker does not outlive this process, and does not keep it alive', async () => {
     const { ended, pids } = await start('idle')
     expect(await ended).toEqual({ code: 0, signal: null, output: 'done\ndone\n' })
     await allGone(pids)
   })
 
-  it('when it is a worker without a waiting call', async () => {
+  it('A worker without a waiting call does not outlive this process', async () => {
     const { ended, pids } = await start('abandon')
     expect(await ended).toEqual({ code: 0, signal: null, output: 'cancelled\n' })
     await allGone(pids)
   })
 
-  it('which can wait for its end', async () => {
+  it('A process can wait for the end of its programs', async () => {
     const { ended, pids } = await start('close')
     expect(await ended).toEqual({ code: 0, signal: null, output: 'done\ndone\nclosed\n' })
     expect(isRunning(pids[0] ?? 0)).toBe(false)

@@ -84,26 +84,33 @@ describe('a tool of an OpenAPI document', () => {
   it.each([
     ['numbers', ID],
     ['text', `"${ID}"`],
-  ])('sends the digits of %s in every part of the request', async (_, id) => {
-    const server = await localServer(answerWith(`{"id":${ID}}`))
-    const imported = openApiTools(DOCUMENT, { baseUrl: server.origin, outputCheck: 'strict' })
-    onTestFinished(() => imported.close())
-    const [tool] = imported.tools
-    if (tool === undefined) throw new Error('The document has no tool')
-    const result = await call(
-      tool,
-      `{"id":${id},"after":${id},"ids":[1,${id}],"filter":{"a":${ID}},"x-id":${id},"owner":${id},"tags":[${ID}],"note":${ID}}`,
-    )
-    expect(result).toMatchObject({ success: true, output: `{"id":${ID}}`, structured: { id: ID } })
-    const [request] = server.requests
-    expect(request?.url).toBe(
-      `/items/${ID}?after=${ID}&ids=1&ids=${ID}&filter=${encodeURIComponent(`{"a":${ID}}`)}`,
-    )
-    expect(request?.headers['x-id']).toBe(ID)
-    expect(request?.body).toBe(`{"owner":${ID},"tags":[${ID}],"note":"${ID}"}`)
-  })
+  ])(
+    'A tool of an OpenAPI document sends the digits of %s in every part of the request',
+    async (_, id) => {
+      const server = await localServer(answerWith(`{"id":${ID}}`))
+      const imported = openApiTools(DOCUMENT, { baseUrl: server.origin, outputCheck: 'strict' })
+      onTestFinished(() => imported.close())
+      const [tool] = imported.tools
+      if (tool === undefined) throw new Error('The document has no tool')
+      const result = await call(
+        tool,
+        `{"id":${id},"after":${id},"ids":[1,${id}],"filter":{"a":${ID}},"x-id":${id},"owner":${id},"tags":[${ID}],"note":${ID}}`,
+      )
+      expect(result).toMatchObject({
+        success: true,
+        output: `{"id":${ID}}`,
+        structured: { id: ID },
+      })
+      const [request] = server.requests
+      expect(request?.url).toBe(
+        `/items/${ID}?after=${ID}&ids=1&ids=${ID}&filter=${encodeURIComponent(`{"a":${ID}}`)}`,
+      )
+      expect(request?.headers['x-id']).toBe(ID)
+      expect(request?.body).toBe(`{"owner":${ID},"tags":[${ID}],"note":"${ID}"}`)
+    },
+  )
 
-  it('sends every integer exactly', async () => {
+  it('A tool of an OpenAPI document sends every integer exactly', async () => {
     const server = await localServer(answerWith('{"id":1}'))
     const imported = openApiTools(DOCUMENT, { baseUrl: server.origin })
     onTestFinished(() => imported.close())
@@ -125,7 +132,7 @@ describe('an HTTP tool', () => {
     properties: { id: { type: 'integer' }, owner: { type: 'integer' } },
   }
 
-  it('sends the digits in its URL and body, and returns those of the response', async () => {
+  it('An HTTP tool sends the digits in its URL and body, and returns those of the response', async () => {
     const server = await localServer(answerWith(`{"list":[${ID},5]}`))
     const tool = httpTool({
       name: 'h',
@@ -142,7 +149,7 @@ describe('an HTTP tool', () => {
     expect(server.requests[0]).toMatchObject({ url: `/${ID}`, body: `{"owner":${OTHER}}` })
   })
 
-  it('refuses the integer if the author builds the request, which the schema declares as a number', async () => {
+  it('An HTTP tool refuses the integer if the author builds the request, which the schema declares as a number', async () => {
     const server = await localServer(answerWith('{}'))
     const tool = httpTool({
       name: 'h',
@@ -169,7 +176,7 @@ describe('a process tool', () => {
     })`
   const input = { type: 'object', properties: { id: { type: 'integer' } } }
 
-  it('passes the digits to a program and back', async () => {
+  it('A process tool passes the digits to a program and back', async () => {
     const tool = processTool({
       name: 'p',
       description: 'd',
@@ -182,7 +189,7 @@ describe('a process tool', () => {
     expect((await call(tool, args)).output).toBe(`{"input":${args}}`)
   })
 
-  it('passes the digits to a worker and back', async () => {
+  it('A process tool passes the digits to a worker and back', async () => {
     const tool = processTool({
       name: 'p',
       description: 'd',
@@ -259,7 +266,7 @@ describe.each([
   ['HTTP', () => overHttp('json')],
   ['an event stream', () => overHttp('stream')],
 ])('a tool of an MCP server over %s', (_, connect) => {
-  it('gets the digits, and returns those of the structured content', async () => {
+  it('A tool of an MCP server gets the digits, and returns those of the structured content', async () => {
     const imported = await connect()
     onTestFinished(() => imported.close())
     const [tool] = imported.tools

@@ -25,7 +25,7 @@ async function call(tool: AgentTool | undefined, input: object) {
 }
 
 describe('the tools of an MCP server', () => {
-  it('have patterns in their schemas that cannot block the process', async () => {
+  it('The tools of an MCP server have patterns in their schemas that cannot block the process', async () => {
     const imported = await mcpTools(
       { command: process.execPath, args: [SERVER] },
       { outputCheck: 'strict' },
@@ -50,7 +50,7 @@ describe('the tools of an MCP server', () => {
 })
 
 describe('the tools of an OpenAPI document', () => {
-  it('send the fields of the member that a discriminator names, and have patterns that cannot block', async () => {
+  it('The tools of an OpenAPI document send the fields of the member that a discriminator names, and have patterns that cannot block', async () => {
     const bodies: string[] = []
     const server = createServer((request, response) => {
       let body = ''

@@ -53,30 +53,30 @@ afterEach(async () => {
 })
 
 describe('200 calls at once leave nothing behind', { timeout: 60_000 }, () => {
-  it('when they succeed', async () => {
+  it('200 calls at once leave nothing behind when they succeed', async () => {
     const outcomes = await many(200, () => callTool(shell(60_000), 'ok'))
     expect(outcomes.map(({ result }) => result)).toEqual(all(200, ToolResult.success('fine')))
   })
 
-  it('when they fail', async () => {
+  it('200 calls at once leave nothing behind when they fail', async () => {
     const outcomes = await many(200, () => callTool(shell(60_000), 'fail'))
     expect(outcomes.map(({ result }) => result)).toEqual(all(200, ToolResult.failure('broken')))
   })
 
-  it('when their programs do not exist', async () => {
+  it('200 calls at once leave nothing behind when their programs do not exist', async () => {
     const tool = processTool({ name: 'work', description: 'Works', command: 'no-such-program-7' })
     const outcomes = await many(200, () => callTool(tool))
     expect(outcomes.every(({ result }) => !result.success)).toBe(true)
   })
 
-  it('when they time out', async () => {
+  it('200 calls at once leave nothing behind when they time out', async () => {
     const outcomes = await many(200, (index) =>
       callTool(shell(300), index % 4 === 0 ? 'stubborn' : 'hang'),
     )
     expect(outcomes.map(({ end }) => end)).toEqual(all(200, 'timed_out'))
   })
 
-  it('when they are aborted', async () => {
+  it('200 calls at once leave nothing behind when they are aborted', async () => {
     const controller = new AbortController()
     const running = many(200, () => callTool(shell(60_000), 'hang', { signal: controller.signal }))
     if (isLinux) await until('half of them to run', () => children().length >= 100)
@@ -84,12 +84,12 @@ describe('200 calls at once leave nothing behind', { timeout: 60_000 }, () => {
     expect((await running).map(({ end }) => end)).toEqual(all(200, 'cancelled'))
   })
 
-  it('when other processes hold their pipes', async () => {
+  it('200 calls at once leave nothing behind when other processes hold their pipes', async () => {
     const outcomes = await many(50, () => callTool(shell(60_000), 'parent'))
     expect(outcomes.map(({ result }) => result)).toEqual(all(50, ToolResult.success('started')))
   })
 
-  it('when workers answer them', async () => {
+  it('200 calls at once leave nothing behind when workers answer them', async () => {
     const tool = workerTool({ size: 2, concurrency: 4 })
     const results = await Promise.all(
       Array.from({ length: 200 }, (_, index) => ask(tool, `echo ${index}`)),
@@ -101,7 +101,7 @@ describe('200 calls at once leave nothing behind', { timeout: 60_000 }, () => {
   })
 })
 
-it('leaves nothing behind after many consecutive calls', async () => {
+it('Many consecutive calls leave nothing behind', async () => {
   const tool = shell(60_000)
   for (let index = 0; index < 60; index += 1) await callTool(tool, index % 2 === 0 ? 'ok' : 'fail')
 })

@@ -36,7 +36,7 @@ afterAll(() => {
 
 describe('the README', () => {
   it.skipIf(python === undefined).each([0, 1])(
-    'shows TypeScript that prints the documented output: block %i',
+    'The README shows TypeScript that prints the documented output: block %i',
     (index) => {
       const block = blocks('ts')[index] ?? ''
       const code = block.replaceAll(/'(\w+\.py)'/g, (_, name: string) =>
@@ -57,36 +57,42 @@ describe('the README', () => {
     ['worker.py', python ?? '', 'upper'],
     ['worker.mjs', process.execPath, 'toUpperCase'],
   ])('shows a worker in %s', (name, command, method) => {
-    it.skipIf(command === '')('that has a dozen lines', () => {
+    it.skipIf(command === '')('The README shows a worker that has a dozen lines', () => {
       const [language, index] = PROGRAMS[name as keyof typeof PROGRAMS]
       const code = blocks(language)[index] ?? ''
       const lines = code.split('\n').filter((line) => line.trim() !== '')
       expect(lines.length).toBeLessThanOrEqual(12)
     })
 
-    it.skipIf(command === '')('that answers one call after the other', async () => {
-      await using tool = workerOf(command, join(folder, name))
-      for (const [text, answer] of [
-        ['one', 'ONE'],
-        ['zwölf\n€', 'ZWÖLF\n€'],
-        ['a\u2028b', 'A\u2028B'],
-      ]) {
-        expect((await callTool(tool, text)).result).toEqual(success(answer ?? ''))
-      }
-    })
+    it.skipIf(command === '')(
+      'The README shows a worker that answers one call after the other',
+      async () => {
+        await using tool = workerOf(command, join(folder, name))
+        for (const [text, answer] of [
+          ['one', 'ONE'],
+          ['zwölf\n€', 'ZWÖLF\n€'],
+          ['a\u2028b', 'A\u2028B'],
+        ]) {
+          expect((await callTool(tool, text)).result).toEqual(success(answer ?? ''))
+        }
+      },
+    )
 
-    it.skipIf(command === '')('that also answers when its work fails', async () => {
-      const broken = readFileSync(join(folder, name), 'utf8').replace(
-        `text.${method}()`,
-        'text.x.y',
-      )
-      const path = join(folder, `broken-${name}`)
-      writeFileSync(path, broken)
-      await using tool = workerOf(command, path)
-      const { result } = await callTool(tool, 'one')
-      expect(result).toEqual(failure(expect.stringMatching(/attribute|undefined/) as string))
-      expect((await callTool(tool, 'two')).result).toEqual(result)
-    })
+    it.skipIf(command === '')(
+      'The README shows a worker that also answers when its work fails',
+      async () => {
+        const broken = readFileSync(join(folder, name), 'utf8').replace(
+          `text.${method}()`,
+          'text.x.y',
+        )
+        const path = join(folder, `broken-${name}`)
+        writeFileSync(path, broken)
+        await using tool = workerOf(command, path)
+        const { result } = await callTool(tool, 'one')
+        expect(result).toEqual(failure(expect.stringMatching(/attribute|undefined/) as string))
+        expect((await callTool(tool, 'two')).result).toEqual(result)
+      },
+    )
   })
 })
 

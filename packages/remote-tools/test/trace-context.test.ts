@@ -53,7 +53,7 @@ describe('the trace of an HTTP tool', () => {
     output: Type.Unknown(),
   } as const
 
-  it('is sent as headers', async () => {
+  it('The trace of an HTTP tool is sent as headers', async () => {
     const tool = httpTool({ ...shared, url: await echoServer() })
     onTestFinished(() => tool.close())
     expect(await call(tool)).toEqual({ parent: traceparent, state: tracestate })
@@ -64,7 +64,7 @@ describe('the trace of an HTTP tool', () => {
     expect(await call(tool, {})).toEqual({ parent: null, state: null })
   })
 
-  it('is replaced by headers of the author', async () => {
+  it('The trace of an HTTP tool is replaced by headers of the author', async () => {
     const url = await echoServer()
     const fixed = httpTool({ ...shared, url, headers: { Traceparent: 'own' } })
     const made = httpTool({ ...shared, url, headers: () => ({ TraceParent: 'made' }) })
@@ -75,7 +75,7 @@ describe('the trace of an HTTP tool', () => {
     expect(await call(made)).toMatchObject({ parent: 'made' })
   })
 
-  it('is also sent by a tool of an OpenAPI document', async () => {
+  it('The trace of an HTTP tool is also sent by a tool of an OpenAPI document', async () => {
     const url = await echoServer()
     const document = {
       openapi: '3.1.0',
@@ -95,7 +95,7 @@ describe('the trace of an HTTP tool', () => {
 describe('the trace of a program', () => {
   const program = { name: 'echo', description: 'Echoes', command: process.execPath } as const
 
-  it('is in its environment', async () => {
+  it('The trace of a program is in its environment', async () => {
     const code = `process.stdout.write(JSON.stringify({ structured: {
       parent: process.env.TRACEPARENT ?? null, state: process.env.TRACESTATE ?? null } }))`
     const tool = processTool({ ...program, args: ['--eval', code] })
@@ -105,7 +105,7 @@ describe('the trace of a program', () => {
     expect(await call(tool, {}, input)).toEqual({ parent: null, state: null })
   })
 
-  it('is sent with each call of a worker', async () => {
+  it('The trace of a program is sent with each call of a worker', async () => {
     const code = `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
       const { id, traceparent = null, tracestate = null } = JSON.parse(line)
       console.log(JSON.stringify({ id, structured: { parent: traceparent, state: tracestate } }))
@@ -118,7 +118,7 @@ describe('the trace of a program', () => {
   })
 })
 
-it('is sent to an MCP server under the keys of the protocol', async () => {
+it('The trace of a call is sent to an MCP server under the keys of the protocol', async () => {
   const code = `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
     const { id, method, params } = JSON.parse(line)
     const { traceparent = null, tracestate = null } = params?._meta ?? {}

@@ -12,7 +12,7 @@ function withOpen(...ids: readonly number[]): IncomingMessages {
 const MANY = `[${'1,'.repeat(60_000)}1]`
 
 describe('[MCP-N5] an answer with too many fields and items', () => {
-  it('ends its request with their number, wherever its id is', () => {
+  it('An answer with too many fields and items ends its request with their number, wherever its id is', () => {
     const messages = withOpen(7, 8)
     const text = `{"jsonrpc":"2.0","result":{"content":[],"structuredContent":{"id":99999,"n":${MANY}}},"id":8}`
     expect(messages.read(text)).toMatchObject([
@@ -28,19 +28,19 @@ describe('[MCP-N5] an answer with too many fields and items', () => {
     expect([messages.isOpen(7), messages.isOpen(8)]).toEqual([true, false])
   })
 
-  it('ends the request of its exchange when it names none', () => {
+  it('An answer with too many fields and items ends the request of its exchange when it names none', () => {
     const messages = withOpen(7)
     expect(messages.read(`{"result":${MANY}}`, 7)).toMatchObject([{ id: 7 }])
   })
 
-  it('is ignored when it is a notification', () => {
+  it('An answer with too many fields and items is ignored when it is a notification', () => {
     const messages = withOpen(7)
     const text = `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":${MANY}}}`
     expect(messages.read(text)).toEqual([])
     expect(messages.isOpen(7)).toBe(true)
   })
 
-  it('is read up to exactly the limit', () => {
+  it('An answer with too many fields and items is read up to exactly the limit', () => {
     const messages = withOpen(7)
     const list = `[${'1,'.repeat(49_993)}1]`
     const text = `{"jsonrpc":"2.0","id":7,"result":{"content":[],"structuredContent":{"n":${list}}}}`

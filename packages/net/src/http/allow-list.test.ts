@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parseAllowList, canonicalizeHost } from './allow-list.ts'
 
 describe('parseAllowList', () => {
-  it('[NET-G4] allows a host on every port', () => {
+  it('[NET-G4] parseAllowList allows a host on every port', () => {
     const list = parseAllowList(['api.internal', 'LOCALHOST.'])
     expect(list.portsOf('api.internal')).toBe('all')
     expect(list.portsOf('localhost')).toBe('all')
@@ -11,18 +11,18 @@ describe('parseAllowList', () => {
     expect(list.portsOf('internal')).toBeUndefined()
   })
 
-  it('[NET-G4] allows a host only on the ports of its rules', () => {
+  it('[NET-G4] parseAllowList allows a host only on the ports of its rules', () => {
     const list = parseAllowList(['localhost:8080', 'localhost:80', 'bücher.example:65535'])
     expect(list.portsOf('localhost')).toEqual(new Set([8080, 80]))
     expect(list.portsOf('xn--bcher-kva.example')).toEqual(new Set([65_535]))
   })
 
-  it('[NET-G4] allows every port of a host that has rules with and without a port', () => {
+  it('[NET-G4] parseAllowList allows every port of a host that has rules with and without a port', () => {
     expect(parseAllowList(['localhost:8080', 'localhost']).portsOf('localhost')).toBe('all')
     expect(parseAllowList(['localhost', 'localhost:8080']).portsOf('localhost')).toBe('all')
   })
 
-  it('[NET-G4] allows addresses', () => {
+  it('[NET-G4] parseAllowList allows addresses', () => {
     const list = parseAllowList(['10.0.0.5', 'fd00::5', '[fd00::6]', '0x7f.1'])
     expect(list.hasAddress('10.0.0.5')).toBe(true)
     expect(list.hasAddress('10.0.0.6')).toBe(false)
@@ -33,14 +33,14 @@ describe('parseAllowList', () => {
     expect(list.hasAddress('localhost')).toBe(false)
   })
 
-  it('[NET-G4] allows an address with a port in a URL, but not as a result of DNS', () => {
+  it('[NET-G4] parseAllowList allows an address with a port in a URL, but not as a result of DNS', () => {
     const list = parseAllowList(['10.0.0.5:8080', '[::1]:81'])
     expect(list.portsOf('10.0.0.5')).toEqual(new Set([8080]))
     expect(list.portsOf('::1')).toEqual(new Set([81]))
     expect(list.hasAddress('10.0.0.5')).toBe(false)
   })
 
-  it('[NET-G4] allows blocks', () => {
+  it('[NET-G4] parseAllowList allows blocks', () => {
     const list = parseAllowList(['192.168.0.0/16', 'fe80::/10', '10.0.0.1/32', '::/0'])
     expect(list.hasAddress('192.168.255.255')).toBe(true)
     expect(list.hasAddress('192.169.0.0')).toBe(false)
@@ -50,7 +50,7 @@ describe('parseAllowList', () => {
     expect(list.hasAddress('::ffff:192.168.0.1')).toBe(true)
   })
 
-  it('allows nothing without rules', () => {
+  it('parseAllowList allows nothing without rules', () => {
     const list = parseAllowList([])
     expect(list.portsOf('localhost')).toBeUndefined()
     expect(list.hasAddress('127.0.0.1')).toBe(false)
@@ -85,11 +85,11 @@ describe('parseAllowList', () => {
     '256.1.1.1',
     'a%2eb',
     'a\\b',
-  ])('refuses %j as a rule', (rule) => {
+  ])('parseAllowList refuses %j as a rule', (rule) => {
     expect(() => parseAllowList([rule])).toThrow(TypeError)
   })
 
-  it('names every invalid rule', () => {
+  it('parseAllowList names every invalid rule', () => {
     expect(() => parseAllowList(['http://a', 'localhost', '*'])).toThrow(
       'Cannot allow "http://a", "*": expected a host, host:port, address, [address]:port or block such as 10.0.0.0/8',
     )
@@ -105,7 +105,7 @@ describe('canonicalizeHost', () => {
     ['::1', '::1'],
     ['10.0.0.1', '10.0.0.1'],
     ['.', ''],
-  ])('converts %s to %s', (host, written) => {
+  ])('canonicalizeHost converts %s to %s', (host, written) => {
     expect(canonicalizeHost(host)).toBe(written)
   })
 })

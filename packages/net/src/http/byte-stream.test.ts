@@ -11,7 +11,7 @@ const text = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? [])
 const nextTurn = (): Promise<void> => new Promise(setImmediate)
 
 describe('toByteStream', () => {
-  test('delivers the bytes that arrived before a failure', async () => {
+  test('toByteStream delivers the bytes that arrived before a failure', async () => {
     const source = new PassThrough()
     const failure = new Error('lost')
     const reader = toByteStream(source, (problem) => [problem]).getReader()
@@ -26,7 +26,7 @@ describe('toByteStream', () => {
     await expect(reader.read()).rejects.toEqual([failure])
   })
 
-  test('settles a waiting read with a piece, the end or a failure', async () => {
+  test('toByteStream settles a waiting read with a piece, the end or a failure', async () => {
     const source = new PassThrough()
     const reader = toByteStream(source, same).getReader()
     const piece = reader.read()
@@ -42,7 +42,7 @@ describe('toByteStream', () => {
     await expect(failing).rejects.toBe(failure)
   })
 
-  test('pauses the source while the reader is slow', async () => {
+  test('toByteStream pauses the source while the reader is slow', async () => {
     const source = new PassThrough({ highWaterMark: 65_536 })
     const reader = toByteStream(source, same).getReader()
     const piece = Buffer.alloc(65_536)
@@ -58,7 +58,7 @@ describe('toByteStream', () => {
     expect(size).toBe(40 * 65_536)
   })
 
-  test('destroys the source when it is cancelled, also while a read waits', async () => {
+  test('toByteStream destroys the source when it is cancelled, also while a read waits', async () => {
     const source = new PassThrough()
     const reader = toByteStream(source, same).getReader()
     const waiting = reader.read()

@@ -18,7 +18,7 @@ const guard = networkGuard({
 })
 
 describe('HttpConnections', () => {
-  it('resolves with the headers before the body has arrived', async () => {
+  it('HttpConnections resolves with the headers before the body has arrived', async () => {
     const server = await localServer((response) => {
       response.writeHead(201, { 'x-a': 'b' }).flushHeaders()
     })
@@ -32,7 +32,7 @@ describe('HttpConnections', () => {
     await server.allClosed()
   })
 
-  it('reuses a connection for the next request, and closes it on close', async () => {
+  it('HttpConnections reuses a connection for the next request, and closes it on close', async () => {
     const server = await localServer((response) => response.end('ok'))
     const connections = new HttpConnections(guard)
     for (let i = 0; i < 3; i += 1) {
@@ -44,7 +44,7 @@ describe('HttpConnections', () => {
     await server.allClosed()
   })
 
-  it('fails requests in flight on close, and opens a new connection for a later request', async () => {
+  it('HttpConnections fails requests in flight on close, and opens a new connection for a later request', async () => {
     const arrived = Promise.withResolvers<void>()
     const server = await localServer((response) => {
       if (server.requests.length > 1) response.end('ok')
@@ -59,14 +59,14 @@ describe('HttpConnections', () => {
     await connections.close()
   })
 
-  it('[NET-C1] opens no connection to a URL that the guard refuses', async () => {
+  it('[NET-C1] HttpConnections opens no connection to a URL that the guard refuses', async () => {
     const server = await localServer((response) => response.end())
     const connections = new HttpConnections(networkGuard())
     await expect(connections.send(to(server))).rejects.toMatchObject({ code: 'TOOL_FAILED' })
     expect(server.connections).toBe(0)
   })
 
-  it('[NET-C3] fails the body when the connection is reset, also without a declared length', async () => {
+  it('[NET-C3] HttpConnections fails the body when the connection is reset, also without a declared length', async () => {
     const server = await localServer((response) => {
       response.writeHead(200, { connection: 'close' })
       response.write('half', () => response.socket?.resetAndDestroy())
@@ -75,7 +75,7 @@ describe('HttpConnections', () => {
     expect(await rejection(text(body))).toMatchObject({ code: 'ECONNRESET' })
   })
 
-  it('returns a complete response that arrives before the whole request was read', async () => {
+  it('HttpConnections returns a complete response that arrives before the whole request was read', async () => {
     const server = await localServer((response) => {
       response.writeHead(413, { connection: 'close' }).end('too large')
     })
@@ -84,7 +84,7 @@ describe('HttpConnections', () => {
     expect([status, await text(body)]).toEqual([413, 'too large'])
   })
 
-  it('[NET-C4] does not keep the process alive', async () => {
+  it('[NET-C4] HttpConnections does not keep the process alive', async () => {
     const server = await localServer((response) => response.end('fine'))
     const script = `
       import { HttpConnections, networkGuard } from ${JSON.stringify(INDEX)}
@@ -100,7 +100,7 @@ describe('HttpConnections', () => {
     expect(Number(endedAt) - Number(doneAt)).toBeLessThan(3_000)
   })
 
-  it('[NET-C5] ignores proxy settings of the environment', async () => {
+  it('[NET-C5] HttpConnections ignores proxy settings of the environment', async () => {
     const proxy = await localServer((response) => response.end('proxy'))
     const server = await localServer((response) => response.end('server'))
     const script = `
@@ -142,7 +142,7 @@ async function rejection(promise: Promise<unknown>): Promise<unknown> {
 const certificate = makeCertificate()
 
 describe.skipIf(certificate === undefined)('HTTPS (requires openssl)', () => {
-  it('refuses a self-signed certificate', async () => {
+  it('HTTPS refuses a self-signed certificate', async () => {
     const port = await secureServer()
     await expect(guardedRequest(`https://a.example:${port}`, { guard })).rejects.toThrow(
       'the certificate of the server is self-signed',
@@ -161,7 +161,7 @@ describe.skipIf(certificate === undefined)('HTTPS (requires openssl)', () => {
       tls.setDefaultCACertificates(before)
     })
 
-    it('accepts a server whose certificate has its name', async () => {
+    it('HTTPS accepts a server whose certificate is trusted and has its name', async () => {
       const port = await secureServer()
       const answer = await guardedRequest(`https://a.example:${port}`, {
         guard,
@@ -170,14 +170,14 @@ describe.skipIf(certificate === undefined)('HTTPS (requires openssl)', () => {
       expect(Buffer.from(answer.body).toString()).toBe('for a.example')
     })
 
-    it('refuses a certificate for another name', async () => {
+    it('HTTPS refuses a trusted certificate for another name', async () => {
       const port = await secureServer()
       await expect(guardedRequest(`https://b.example:${port}`, { guard })).rejects.toThrow(
         "Hostname/IP does not match certificate's altnames",
       )
     })
 
-    it('refuses a redirect from https to http', async () => {
+    it('HTTPS refuses a redirect from https to http', async () => {
       const inside = await localServer((response) => response.end())
       const port = await secureServer(inside.origin)
       await expect(guardedRequest(`https://a.example:${port}`, { guard })).rejects.toThrow(

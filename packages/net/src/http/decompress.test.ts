@@ -21,12 +21,12 @@ describe('decompress', () => {
     ['identity', Buffer.from(TEXT)],
     ['', Buffer.from(TEXT)],
     [null, Buffer.from(TEXT)],
-  ])('decodes %j', async (coding, bytes) => {
+  ])('`decompress` decodes %j', async (coding, bytes) => {
     const plain = decompress(Readable.from([bytes.subarray(0, 20), bytes.subarray(20)]), coding)
     expect((await buffer(plain)).toString()).toBe(TEXT)
   })
 
-  it.each(['gzip', 'deflate', 'br'])('decodes an empty body: %s', async (coding) => {
+  it.each(['gzip', 'deflate', 'br'])('`decompress` decodes an empty body: %s', async (coding) => {
     expect(await buffer(decompress(Readable.from([]), coding))).toHaveLength(0)
   })
 
@@ -35,18 +35,18 @@ describe('decompress', () => {
     ['deflate', zlib.deflateSync(TEXT)],
     ['br', zlib.brotliCompressSync(TEXT)],
     ['deflate', zlib.deflateRawSync(TEXT)],
-  ])('fails with %s that ends early', async (coding, bytes) => {
+  ])('`decompress` fails with %s that ends early', async (coding, bytes) => {
     const plain = decompress(Readable.from([bytes.subarray(0, -5)]), coding)
     await expect(buffer(plain)).rejects.toThrow('unexpected end of file')
   })
 
-  it('reads deflate whose first piece is one byte', async () => {
+  it('`decompress` reads deflate whose first piece is one byte', async () => {
     const bytes = zlib.deflateSync(TEXT)
     const plain = decompress(Readable.from([bytes.subarray(0, 1), bytes.subarray(1)]), 'deflate')
     expect((await buffer(plain)).toString()).toBe(TEXT)
   })
 
-  it('does not decode more than its reader takes', async () => {
+  it('`decompress` does not decode more than its reader takes', async () => {
     const bytes = zlib.gzipSync(Buffer.alloc(100_000_000))
     const plain = decompress(Readable.from([bytes]), 'gzip')
     await new Promise((resolve) => plain.once('readable', resolve))
@@ -59,13 +59,13 @@ describe('decompress', () => {
     ['gzip', 'incorrect header check'],
     ['deflate', 'invalid block type'],
     ['br', 'Decompression failed'],
-  ])('fails with bytes that are not %s', async (coding, reason) => {
+  ])('`decompress` fails with bytes that are not %s', async (coding, reason) => {
     const plain = decompress(Readable.from([Buffer.alloc(40, 0xff)]), coding)
     await expect(buffer(plain)).rejects.toThrow(reason)
   })
 
   it.each(['zstd', 'compress', 'gzip, aws-chunked', 'gzip, gzip, gzip, gzip'])(
-    'refuses the coding %j',
+    '`decompress` refuses the coding %j',
     (coding) => {
       const body = Readable.from([])
       expect(() => decompress(body, coding)).toThrow(
@@ -74,7 +74,7 @@ describe('decompress', () => {
     },
   )
 
-  it('destroys the body when its result is destroyed', async () => {
+  it('`decompress` destroys the body when its result is destroyed', async () => {
     const body = Readable.from([zlib.gzipSync(TEXT)])
     const plain = decompress(body, 'br, gzip')
     const closed = new Promise((resolve) => body.on('close', resolve))
@@ -83,7 +83,7 @@ describe('decompress', () => {
     expect(body.destroyed).toBe(true)
   })
 
-  it('fails when the body fails', async () => {
+  it('`decompress` fails when the body fails', async () => {
     const body = new Readable({ read: () => undefined })
     const reading = buffer(decompress(body, 'gzip'))
     body.destroy(new Error('cut off'))

@@ -30,7 +30,7 @@ afterEach(() => {
 })
 
 describe('guardedRequest', () => {
-  it('returns status, headers, URL and body for any status', async () => {
+  it('guardedRequest returns status, headers, URL and body for any status', async () => {
     const server = await localServer((response) => {
       response.writeHead(404, { 'X-Tag': ['a', 'b'], 'content-type': 'text/plain' }).end('nothing')
     })
@@ -45,36 +45,39 @@ describe('guardedRequest', () => {
     expect(server.requests).toMatchObject([{ method: 'GET', url: '/a?b' }])
   })
 
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'GET'])('sends a body with %s', async (method) => {
-    const got: unknown[] = []
-    const server = await localServer((response, incoming) => {
-      const { method, headers, body } = incoming
-      got.push({ method, headers, body })
-      response.end()
-    })
-    await request(server.origin, {
-      method: method.toLowerCase(),
-      headers: { 'Content-Type': 'text/plain', 'X-Key': 'k' },
-      body: 'größe',
-    })
-    expect(got).toEqual([
-      {
-        method,
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'GET'])(
+    'guardedRequest sends a body with %s',
+    async (method) => {
+      const got: unknown[] = []
+      const server = await localServer((response, incoming) => {
+        const { method, headers, body } = incoming
+        got.push({ method, headers, body })
+        response.end()
+      })
+      await request(server.origin, {
+        method: method.toLowerCase(),
+        headers: { 'Content-Type': 'text/plain', 'X-Key': 'k' },
         body: 'größe',
-        headers: {
-          'accept-encoding': 'gzip, br',
-          'content-type': 'text/plain',
-          'user-agent': expect.stringMatching(/^tutti\/\d/) as string,
-          'x-key': 'k',
-          'content-length': '7',
-          host: `127.0.0.1:${server.port}`,
-          connection: 'close',
+      })
+      expect(got).toEqual([
+        {
+          method,
+          body: 'größe',
+          headers: {
+            'accept-encoding': 'gzip, br',
+            'content-type': 'text/plain',
+            'user-agent': expect.stringMatching(/^tutti\/\d/) as string,
+            'x-key': 'k',
+            'content-length': '7',
+            host: `127.0.0.1:${server.port}`,
+            connection: 'close',
+          },
         },
-      },
-    ])
-  })
+      ])
+    },
+  )
 
-  it('sends bytes unchanged, and keeps the accept-encoding of the caller', async () => {
+  it('guardedRequest sends bytes unchanged, and keeps the accept-encoding of the caller', async () => {
     const got: IncomingHttpHeaders[] = []
     const server = await localServer((response, incoming) => {
       got.push(incoming.headers)
@@ -90,7 +93,7 @@ describe('guardedRequest', () => {
     expect(got[0]?.['accept-encoding']).toBe('identity')
   })
 
-  it('reads responses without a body, such as those to HEAD', async () => {
+  it('guardedRequest reads responses without a body, such as those to HEAD', async () => {
     const server = await localServer((response, incoming) => {
       response
         .writeHead(incoming.method === 'HEAD' ? 200 : 204, { 'content-encoding': 'gzip' })
@@ -101,7 +104,7 @@ describe('guardedRequest', () => {
     expect({ status, length: body.length }).toEqual({ status: 204, length: 0 })
   })
 
-  it('[NET-Q4] leaves no connection open', async () => {
+  it('[NET-Q4] guardedRequest leaves no connection open', async () => {
     const server = await localServer((response) => response.end('x'))
     await Promise.all([request(server.origin), request(server.origin), request(server.origin)])
     await server.allClosed()
@@ -110,7 +113,7 @@ describe('guardedRequest', () => {
 })
 
 describe('the guard of a request', () => {
-  it('[NET-Q1] checks the URL before a connection is opened', async () => {
+  it('[NET-Q1] The guard of a request checks the URL before a connection is opened', async () => {
     const server = await localServer((response) => response.end('x'))
     await expect(
       guardedRequest(server.origin, { guard: networkGuard(), clock }),
@@ -118,7 +121,7 @@ describe('the guard of a request', () => {
     expect(server.connections).toBe(0)
   })
 
-  it('[NET-Q1] checks the addresses of a name', async () => {
+  it('[NET-Q1] The guard of a request checks the addresses of a name', async () => {
     const server = await localServer((response) => response.end('x'))
     const strict = networkGuard({ resolve: () => Promise.resolve(['127.0.0.1']) })
     await expect(
@@ -128,7 +131,7 @@ describe('the guard of a request', () => {
   })
 
   it.runIf(hasLoopbackBlock)(
-    '[NET-Q1] checks every connection, so a name that changes its address gains nothing',
+    '[NET-Q1] The guard of a request checks every connection, so a name that changes its address gains nothing',
     async () => {
       const inside = await localServer((response) => response.end('secret'))
       const outside = await localServer((response) => {
@@ -158,7 +161,7 @@ describe('the guard of a request', () => {
     ['http://user:pass@example.com/', 'a user name or password'],
     ['file:///etc/passwd', 'only http: and https: are allowed'],
     ['http://example.com:22/', 'a port of a protocol other than HTTP'],
-  ])('[NET-Q1] refuses a redirect to %s', async (location, reason) => {
+  ])('[NET-Q1] The guard of a request refuses a redirect to %s', async (location, reason) => {
     const server = await localServer((response) => {
       response.writeHead(302, { location }).end()
     })
@@ -169,7 +172,7 @@ describe('the guard of a request', () => {
 })
 
 describe('redirects', () => {
-  it('are followed to the final response', async () => {
+  it('Redirects are followed to the final response', async () => {
     const server = await localServer((response, incoming) => {
       const n = Number(incoming.url?.slice(1))
       if (n === 3) response.end('there')
@@ -181,7 +184,7 @@ describe('redirects', () => {
     await server.allClosed()
   })
 
-  it('drop secret headers when they lead to another origin', async () => {
+  it('Redirects drop secret headers when they lead to another origin', async () => {
     const got: IncomingHttpHeaders[] = []
     const other = await localServer((response, incoming) => {
       got.push(incoming.headers)
@@ -204,7 +207,7 @@ describe('redirects', () => {
     ])
   })
 
-  it('fail when there are too many', async () => {
+  it('Redirects fail when there are too many', async () => {
     const server = await localServer((response) => {
       response.writeHead(302, { location: '/again?key=secret' }).end()
     })
@@ -217,7 +220,7 @@ describe('redirects', () => {
     await server.allClosed()
   })
 
-  it('are returned with redirect "manual" or without a location', async () => {
+  it('Redirects are returned with redirect "manual" or without a location', async () => {
     const server = await localServer((response, incoming) => {
       const location = incoming.url === '/nowhere' ? {} : { location: 'http://169.254.169.254/' }
       response.writeHead(302, location).end('moved')
@@ -228,7 +231,7 @@ describe('redirects', () => {
     expect(await request(`${server.origin}/nowhere`)).toMatchObject({ status: 302 })
   })
 
-  it('[NET-Q4] close the connection of a redirect response whose body has not ended', async () => {
+  it('[NET-Q4] Redirects close the connection of a redirect response whose body has not ended', async () => {
     const closed = latch()
     const server = await localServer((response, incoming) => {
       if (incoming.url === '/there') void closed.opened.then(() => response.end('there'))
@@ -246,15 +249,18 @@ describe('the body of a response', () => {
     [10, false],
     [11, false],
     [0, true],
-  ])('[NET-Q3] with 10 bytes is truncated at %i: %s', async (maxBytes, truncated) => {
-    const server = await localServer((response) => response.end('0123456789'))
-    const answer = await request(server.origin, { maxBytes })
-    expect(answer.truncated).toBe(truncated)
-    expect(Buffer.from(answer.body).toString()).toBe('0123456789'.slice(0, maxBytes))
-    await server.allClosed()
-  })
+  ])(
+    '[NET-Q3] The body of a response with 10 bytes is truncated at %i: %s',
+    async (maxBytes, truncated) => {
+      const server = await localServer((response) => response.end('0123456789'))
+      const answer = await request(server.origin, { maxBytes })
+      expect(answer.truncated).toBe(truncated)
+      expect(Buffer.from(answer.body).toString()).toBe('0123456789'.slice(0, maxBytes))
+      await server.allClosed()
+    },
+  )
 
-  it('[NET-Q3] [NET-Q4] is read up to the limit when it never ends, and the connection is closed', async () => {
+  it('[NET-Q3] [NET-Q4] The body of a response is read up to the limit when it never ends, and the connection is closed', async () => {
     const server = await localServer((response) => {
       const more = (): void => {
         while (response.write('x'.repeat(10_000)));
@@ -277,19 +283,22 @@ describe('the body of a response', () => {
       }),
     ],
     ['gzip, gzip', zlib.gzipSync(zlib.gzipSync(Buffer.alloc(50_000_000)))],
-  ])('[NET-Q3] is counted after decompression, so a %s bomb is truncated', async (coding, bomb) => {
-    const server = await localServer((response) => {
-      response.writeHead(200, { 'content-encoding': coding }).end(bomb)
-    })
-    const before = process.memoryUsage().arrayBuffers
-    const answer = await request(server.origin, { maxBytes: 1000 })
-    expect(answer).toMatchObject({ truncated: true })
-    expect(answer.body).toHaveLength(1000)
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20_000_000)
-    await server.allClosed()
-  })
+  ])(
+    '[NET-Q3] The body of a response is counted after decompression, so a %s bomb is truncated',
+    async (coding, bomb) => {
+      const server = await localServer((response) => {
+        response.writeHead(200, { 'content-encoding': coding }).end(bomb)
+      })
+      const before = process.memoryUsage().arrayBuffers
+      const answer = await request(server.origin, { maxBytes: 1000 })
+      expect(answer).toMatchObject({ truncated: true })
+      expect(answer.body).toHaveLength(1000)
+      expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20_000_000)
+      await server.allClosed()
+    },
+  )
 
-  it('is decompressed', async () => {
+  it('The body of a response is decompressed', async () => {
     const server = await localServer((response) => {
       response.writeHead(200, { 'content-encoding': 'br' }).end(zlib.brotliCompressSync('plain'))
     })
@@ -297,7 +306,7 @@ describe('the body of a response', () => {
     expect(Buffer.from(body).toString()).toBe('plain')
   })
 
-  it('fails the request when it is not compressed as declared', async () => {
+  it('The body of a response fails the request when it is not compressed as declared', async () => {
     const server = await localServer((response, incoming) => {
       response.writeHead(200, { 'content-encoding': incoming.url?.slice(1) }).end('plain text')
     })
@@ -309,7 +318,7 @@ describe('the body of a response', () => {
     await server.allClosed()
   })
 
-  it('fails the request when the connection breaks before its end', async () => {
+  it('The body of a response fails the request when the connection breaks before its end', async () => {
     const server = await localServer((response) => {
       response.writeHead(200, { 'content-length': '100' })
       response.write('half', () => response.destroy())
@@ -323,7 +332,7 @@ describe('the body of a response', () => {
 })
 
 describe('the time limit', () => {
-  it('[NET-Q2] covers resolving the name', async () => {
+  it('[NET-Q2] The time limit covers resolving the name', async () => {
     const stuck = networkGuard({ resolve: () => new Promise(() => undefined) })
     const url = 'http://a.example/?key=secret'
     const answer = rejection(guardedRequest(url, { guard: stuck, clock }))
@@ -335,7 +344,7 @@ describe('the time limit', () => {
     })
   })
 
-  it('[NET-Q2] [NET-Q4] covers the wait for the headers', async () => {
+  it('[NET-Q2] [NET-Q4] The time limit covers the wait for the headers', async () => {
     const asked = latch()
     const server = await localServer(() => {
       asked.open()
@@ -349,7 +358,7 @@ describe('the time limit', () => {
     await server.allClosed()
   })
 
-  it('[NET-Q2] [NET-Q4] covers a body that arrives slowly', async () => {
+  it('[NET-Q2] [NET-Q4] The time limit covers a body that arrives slowly', async () => {
     const responses: ServerResponse[] = []
     const begun = latch()
     const server = await localServer((response) => {
@@ -367,7 +376,7 @@ describe('the time limit', () => {
     await server.allClosed()
   })
 
-  it('[NET-Q2] covers all redirects together', async () => {
+  it('[NET-Q2] The time limit covers all redirects together', async () => {
     const server = await localServer((response) => {
       void clock.advance(40).then(() => response.writeHead(302, { location: '/' }).end())
     })
@@ -378,7 +387,7 @@ describe('the time limit', () => {
     await server.allClosed()
   })
 
-  it('can be shorter for the connection', async () => {
+  it('The time limit can be shorter for the connection', async () => {
     const stuck = networkGuard({ resolve: () => new Promise(() => undefined) })
     const options = { guard: stuck, clock, connectTimeoutMs: 10 }
     const answer = rejection(guardedRequest('http://a.example/x', options))
@@ -390,7 +399,7 @@ describe('the time limit', () => {
     })
   })
 
-  it('no longer applies to the connection once it is open', async () => {
+  it('The time limit no longer applies to the connection once it is open', async () => {
     const asked = latch()
     const responses: ServerResponse[] = []
     const server = await localServer((response) => {
@@ -406,13 +415,13 @@ describe('the time limit', () => {
 })
 
 describe('the signal of the caller', () => {
-  it('[NET-Q2] prevents the request when it has already aborted', async () => {
+  it('[NET-Q2] The signal of the caller prevents the request when it has already aborted', async () => {
     const server = await localServer((response) => response.end())
     const signal = AbortSignal.abort(new Error('enough'))
     await expect(request(server.origin, { signal })).rejects.toThrow('enough')
   })
 
-  it('[NET-Q2] [NET-Q4] ends the wait for the headers with its reason', async () => {
+  it('[NET-Q2] [NET-Q4] The signal of the caller ends the wait for the headers with its reason', async () => {
     const asked = latch()
     const server = await localServer(() => {
       asked.open()
@@ -427,7 +436,7 @@ describe('the signal of the caller', () => {
   })
 
   it.each(['identity', 'gzip'])(
-    '[NET-Q2] [NET-Q4] ends the reading of a body: %s',
+    '[NET-Q2] [NET-Q4] The signal of the caller ends the reading of a body: %s',
     async (coding) => {
       const begun = latch()
       const server = await localServer((response) => {
@@ -444,7 +453,7 @@ describe('the signal of the caller', () => {
     },
   )
 
-  it('has no listeners after the request', async () => {
+  it('The signal of the caller has no listeners after the request', async () => {
     const server = await localServer((response, incoming) => {
       if (incoming.url === '/') response.end()
       else response.destroy()
@@ -461,19 +470,22 @@ describe('the error of a failed request', () => {
     ['ENOTFOUND', 'the host was not found'],
     ['EAI_AGAIN', 'the host name could not be resolved'],
     ['EOTHER', 'as the resolver says'],
-  ])('explains failures of name resolution: %s', async (code, meaning) => {
-    const failing = networkGuard({
-      resolve: () => Promise.reject(Object.assign(new Error('as the resolver says'), { code })),
-    })
-    const answer = guardedRequest('http://gone.example/?key=secret', { guard: failing, clock })
-    await expect(answer).rejects.toMatchObject({
-      code: 'TOOL_FAILED',
-      message: `Request to http://gone.example failed: ${meaning}`,
-      retryable: true,
-    })
-  })
+  ])(
+    'The error of a failed request explains failures of name resolution: %s',
+    async (code, meaning) => {
+      const failing = networkGuard({
+        resolve: () => Promise.reject(Object.assign(new Error('as the resolver says'), { code })),
+      })
+      const answer = guardedRequest('http://gone.example/?key=secret', { guard: failing, clock })
+      await expect(answer).rejects.toMatchObject({
+        code: 'TOOL_FAILED',
+        message: `Request to http://gone.example failed: ${meaning}`,
+        retryable: true,
+      })
+    },
+  )
 
-  it('explains a failed connection', async () => {
+  it('The error of a failed request explains a failed connection', async () => {
     const port = await freePort()
     await expect(request(`http://127.0.0.1:${port}/?key=secret`)).rejects.toMatchObject({
       code: 'TOOL_FAILED',
@@ -483,7 +495,7 @@ describe('the error of a failed request', () => {
   })
 
   it.runIf(hasLoopbackBlock)(
-    'explains a failed connection to a name with several addresses',
+    'The error of a failed request explains a failed connection to a name with several addresses',
     async () => {
       const port = await freePort()
       const several = networkGuard({
@@ -504,7 +516,7 @@ describe('the error of a failed request', () => {
       'a switch of protocols',
       'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
     ],
-  ])('explains violations of the protocol: %s', async (_, bytes) => {
+  ])('The error of a failed request explains violations of the protocol: %s', async (_, bytes) => {
     const port = await rawServer(bytes)
     await expect(request(`http://127.0.0.1:${port}`)).rejects.toMatchObject({
       code: 'TOOL_FAILED',
@@ -519,7 +531,7 @@ describe('the error of a failed request', () => {
     ],
     [{ headers: { 'x a': 'b' } }, '"x a" is not a valid header name'],
     [{ method: 'GET /' }, 'Method must be a valid HTTP token'],
-  ])('explains invalid requests: %j', async (options, meaning) => {
+  ])('The error of a failed request explains invalid requests: %j', async (options, meaning) => {
     const server = await localServer((response) => response.end())
     await expect(request(server.origin, options)).rejects.toMatchObject({
       code: 'TOOL_FAILED',
@@ -532,7 +544,7 @@ describe('the error of a failed request', () => {
 
 describe('the options of a request', () => {
   it.each(['Host', 'content-length', 'Transfer-Encoding', 'connection', 'Expect', 'upgrade', 'TE'])(
-    'do not accept the header %s',
+    'The options of a request do not accept the header %s',
     async (name) => {
       await expect(request('http://127.0.0.1', { headers: { [name]: 'x' } })).rejects.toThrow(
         `the header "${name}" cannot be set: it is derived from the URL and the body`,
@@ -540,13 +552,16 @@ describe('the options of a request', () => {
     },
   )
 
-  it.each(['CONNECT', 'trace', 'TRACK'])('do not accept the method %s', async (method) => {
-    await expect(request('http://127.0.0.1', { method })).rejects.toThrow(
-      `The method "${method.toUpperCase()}" is not allowed`,
-    )
-  })
+  it.each(['CONNECT', 'trace', 'TRACK'])(
+    'The options of a request do not accept the method %s',
+    async (method) => {
+      await expect(request('http://127.0.0.1', { method })).rejects.toThrow(
+        `The method "${method.toUpperCase()}" is not allowed`,
+      )
+    },
+  )
 
-  it('are rejected with every problem at once', async () => {
+  it('The options of a request are rejected with every problem at once', async () => {
     const options = { maxBytes: 1.5, maxRedirects: -1, timeoutMs: 0, connectTimeoutMs: Number.NaN }
     const error = await rejection(request('http://127.0.0.1', options))
     expect(error).toBeInstanceOf(RangeError)

@@ -150,18 +150,18 @@ const ALLOWED: readonly (readonly [string, string])[] = [
 describe('assertUrl', () => {
   const { assertUrl } = networkGuard()
 
-  it.each(REFUSED)('[NET-G1] [NET-G2] refuses %j: %s', (url, reason) => {
+  it.each(REFUSED)('[NET-G1] [NET-G2] assertUrl refuses %j: %s', (url, reason) => {
     const error = refusalOf(() => assertUrl(url))
     expect(error).toMatchObject({ code: 'TOOL_FAILED', retryable: false })
     expect(error.message).toContain(reason)
   })
 
-  it.each(ALLOWED)('allows %j as %s', (url, href) => {
+  it.each(ALLOWED)('assertUrl allows %j as %s', (url, href) => {
     expect(assertUrl(url).href).toBe(href)
     expect(assertUrl(new URL(url)).href).toBe(href)
   })
 
-  it('[NET-G1] refuses every port that browsers block, on any host', () => {
+  it('[NET-G1] assertUrl refuses every port that browsers block, on any host', () => {
     expect(BAD_PORTS.size).toBeGreaterThan(80)
     for (const port of [0, 22, 25, 6667, 10_080]) expect(BAD_PORTS).toContain(port)
     for (const port of [80, 443, 3000, 8080, 8443]) expect(BAD_PORTS).not.toContain(port)
@@ -173,7 +173,7 @@ describe('assertUrl', () => {
     }
   })
 
-  it('[NET-G5] names the refused address and host, and how to allow them', () => {
+  it('[NET-G5] assertUrl names the refused address and host, and how to allow them', () => {
     const error = refusalOf(() => assertUrl('http://10.0.0.5'))
     expect(error.message).toBe(
       `Refused to connect to "10.0.0.5": it is a private address; the author of the tool can allow it with allow: ['10.0.0.5']`,
@@ -188,11 +188,11 @@ describe('assertUrl', () => {
     'http://user:hunter2@exa mple.com/',
     'http://exa mple.com/?key=hunter2',
     'http://exa mple.com/#hunter2',
-  ])('[NET-G5] never quotes a password or a query: %s', (url) => {
+  ])('[NET-G5] assertUrl never quotes a password or a query: %s', (url) => {
     expect(refusalOf(() => assertUrl(url)).message).not.toContain('hunter2')
   })
 
-  it('[NET-G5] quotes the start of an invalid URL', () => {
+  it('[NET-G5] assertUrl quotes the start of an invalid URL', () => {
     expect(refusalOf(() => assertUrl('example.com/a')).message).toBe('Invalid URL "example.com/a"')
     expect(refusalOf(() => assertUrl('x'.repeat(5000))).message).toHaveLength(214)
   })
@@ -234,20 +234,20 @@ describe('assertUrl with rules', () => {
     refusalOf(() => networkGuard({ allow: [rule] }).assertUrl(url))
   })
 
-  it('[NET-G4] [NET-G5] names the ports on which a host is allowed', () => {
+  it('[NET-G4] [NET-G5] assertUrl with rules names the ports on which a host is allowed', () => {
     const { assertUrl } = networkGuard({ allow: ['localhost:80', 'localhost:8080'] })
     expect(refusalOf(() => assertUrl('http://localhost:81')).message).toBe(
       'Refused to connect to port 81 of "localhost"; allowed ports: 80, 8080',
     )
   })
 
-  it('refuses invalid rules at creation', () => {
+  it('assertUrl refuses invalid rules at creation', () => {
     expect(() => networkGuard({ allow: ['http://x'] })).toThrow(TypeError)
   })
 })
 
 describe('lookup', () => {
-  it('[NET-G3] returns the addresses of a name in their order', async () => {
+  it('[NET-G3] `lookup` returns the addresses of a name in their order', async () => {
     const guard = guardOver({ 'a.example': ['8.8.8.8', '2606:4700::1', '1.1.1.1'] })
     expect(await lookup(guard, 'a.example', { all: true })).toEqual([
       { address: '8.8.8.8', family: 4 },
@@ -257,7 +257,7 @@ describe('lookup', () => {
     expect(await lookup(guard, 'A.example.', {})).toEqual({ address: '8.8.8.8', family: 4 })
   })
 
-  it('[NET-G3] skips refused addresses', async () => {
+  it('[NET-G3] `lookup` skips refused addresses', async () => {
     const guard = guardOver({
       'a.example': ['127.0.0.1', '8.8.8.8', '::1', 'fd00::1', '::ffff:10.0.0.1', 'nonsense'],
     })
@@ -267,7 +267,7 @@ describe('lookup', () => {
     expect(await lookup(guard, 'a.example', {})).toEqual({ address: '8.8.8.8', family: 4 })
   })
 
-  it('[NET-G3] [NET-G5] refuses a name that has only refused addresses', async () => {
+  it('[NET-G3] [NET-G5] `lookup` refuses a name that has only refused addresses', async () => {
     const guard = guardOver({ 'intranet.example': ['10.0.0.5', '::1'] })
     await expect(lookup(guard, 'Intranet.example', { all: true })).rejects.toMatchObject({
       code: 'TOOL_FAILED',
@@ -278,14 +278,14 @@ describe('lookup', () => {
   })
 
   it.each(['169.254.169.254', '127.0.0.1', '::1', '::ffff:127.0.0.1', 'fe80::1%eth0', '0.0.0.0'])(
-    '[NET-G2] refuses a name that resolves to %s',
+    '[NET-G2] `lookup` refuses a name that resolves to %s',
     async (address) => {
       const guard = guardOver({ 'a.example': [address] })
       await expect(lookup(guard, 'a.example', {})).rejects.toThrow('Refused to connect')
     },
   )
 
-  it('[NET-G3] returns only addresses of the requested family', async () => {
+  it('[NET-G3] `lookup` returns only addresses of the requested family', async () => {
     const guard = guardOver({
       'a.example': ['2606:4700::1', '8.8.8.8'],
       'six.example': ['2606::1'],
@@ -302,7 +302,7 @@ describe('lookup', () => {
     })
   })
 
-  it('rejects with the error of the resolver', async () => {
+  it('`lookup` rejects with the error of the resolver', async () => {
     await expect(lookup(guardOver({}), 'gone.example', {})).rejects.toMatchObject({
       code: 'ENOTFOUND',
     })
@@ -313,7 +313,7 @@ describe('lookup', () => {
     })
   })
 
-  it('[NET-G4] returns every address of a host that a rule names', async () => {
+  it('[NET-G4] `lookup` returns every address of a host that a rule names', async () => {
     const names = { 'api.internal': ['10.0.0.5', '::1', 'nonsense'] }
     for (const rule of ['api.internal', 'api.internal:8080']) {
       const guard = guardOver(names, [rule])
@@ -324,7 +324,7 @@ describe('lookup', () => {
     }
   })
 
-  it('[NET-G4] returns addresses that a rule or block allows, for any name', async () => {
+  it('[NET-G4] `lookup` returns addresses that a rule or block allows, for any name', async () => {
     const names = { 'a.example': ['10.0.0.5', '10.0.0.6', '192.168.1.1'] }
     const guard = guardOver(names, ['10.0.0.5', '192.168.0.0/16', '10.0.0.6:80'])
     expect(await lookup(guard, 'a.example', { all: true })).toEqual([
@@ -333,13 +333,13 @@ describe('lookup', () => {
     ])
   })
 
-  it('[NET-G2] does not call the resolver for an address', async () => {
+  it('[NET-G2] `lookup` does not call the resolver for an address', async () => {
     const guard = guardOver({ '127.0.0.1': ['8.8.8.8'] })
     await expect(lookup(guard, '127.0.0.1', {})).rejects.toThrow('a loopback address')
     expect(await lookup(guard, '1.1.1.1', {})).toEqual({ address: '1.1.1.1', family: 4 })
   })
 
-  it('uses the resolver of the system by default', async () => {
+  it('`lookup` uses the resolver of the system by default', async () => {
     const guard = networkGuard({ allow: ['localhost'] })
     const found = await lookup(guard, 'localhost', { all: true })
     expect(found).toContainEqual({ address: '127.0.0.1', family: 4 })
@@ -351,7 +351,7 @@ describe('lookup', () => {
 const hasLoopbackBlock = process.platform !== 'darwin'
 
 describe.runIf(hasLoopbackBlock)('a real connection', () => {
-  it('[NET-G3] uses the checked address, even if the name resolves differently the next time', async () => {
+  it('[NET-G3] A real connection uses the checked address, even if the name resolves differently the next time', async () => {
     const inside = await localServer((response) => response.end('inside'))
     const outside = await localServer((response) => response.end('outside'), '127.0.0.2')
     const answers = [['127.0.0.2'], ['127.0.0.1'], ['127.0.0.1']]
@@ -370,7 +370,7 @@ describe.runIf(hasLoopbackBlock)('a real connection', () => {
     expect(inside.connections).toBe(0)
   })
 
-  it('[NET-G3] is opened only to allowed addresses', async () => {
+  it('[NET-G3] A real connection is opened only to allowed addresses', async () => {
     const inside = await localServer((response) => response.end('inside'))
     const { lookup } = networkGuard({
       allow: ['127.0.0.3'],

@@ -22,25 +22,28 @@ const POST: Hop = {
 
 describe('readRedirectTarget', () => {
   it.each([301, 302, 303, 307, 308])(
-    'returns the location of a response with status %i',
+    'readRedirectTarget returns the location of a response with status %i',
     (status) => {
       expect(readRedirectTarget(status, new Headers({ location: '/there' }))).toBe('/there')
       expect(readRedirectTarget(status, new Headers())).toBeUndefined()
     },
   )
 
-  it.each([200, 201, 300, 304, 305, 306, 400, 500])('returns undefined for status %i', (status) => {
-    expect(readRedirectTarget(status, new Headers({ location: '/there' }))).toBeUndefined()
-  })
+  it.each([200, 201, 300, 304, 305, 306, 400, 500])(
+    'readRedirectTarget returns undefined for status %i',
+    (status) => {
+      expect(readRedirectTarget(status, new Headers({ location: '/there' }))).toBeUndefined()
+    },
+  )
 
-  it('decodes the location as UTF-8', () => {
+  it('readRedirectTarget decodes the location as UTF-8', () => {
     const bytes = Buffer.from('/größe').toString('latin1')
     expect(readRedirectTarget(302, new Headers({ location: bytes }))).toBe('/größe')
   })
 })
 
 describe('toNextHop', () => {
-  it('resolves the target relative to the current URL', () => {
+  it('toNextHop resolves the target relative to the current URL', () => {
     expect(hop('../b?c').url.href).toBe('https://a.example/b?c')
     expect(hop('//b.example/x').url.href).toBe('https://b.example/x')
     expect(hop('?y').url.href).toBe('https://a.example/start?y')
@@ -54,7 +57,7 @@ describe('toNextHop', () => {
     [303, 'PUT', 'GET'],
     [303, 'DELETE', 'GET'],
   ])(
-    '[NET-D1] continues a %i after %s with %s, without the body and its headers',
+    '[NET-D1] toNextHop continues a %i after %s with %s, without the body and its headers',
     (status, method, next) => {
       const following = hop('/b', status, { method })
       expect(following.method).toBe(next)
@@ -72,7 +75,7 @@ describe('toNextHop', () => {
     [301, 'GET'],
     [303, 'GET'],
     [303, 'HEAD'],
-  ])('[NET-D1] repeats the same request for a %i after %s', (status, method) => {
+  ])('[NET-D1] toNextHop repeats the same request for a %i after %s', (status, method) => {
     expect(hop('/b', status, { method })).toEqual({
       ...POST,
       method,
@@ -81,7 +84,7 @@ describe('toNextHop', () => {
   })
 
   it.each(['https://b.example/', 'https://a.example:8443/', 'https://www.a.example/'])(
-    '[NET-D2] sends no secrets to %s',
+    '[NET-D2] toNextHop sends no secrets to %s',
     (target) => {
       const following = hop(target, 307)
       expect(following.headers).toEqual({
@@ -96,31 +99,31 @@ describe('toNextHop', () => {
     },
   )
 
-  it('[NET-D2] keeps every header within the origin', () => {
+  it('[NET-D2] toNextHop keeps every header within the origin', () => {
     expect(hop('https://a.example:443/b', 307).headers).toEqual(POST.headers)
   })
 
-  it('[NET-D2] does not restore dropped headers when a redirect returns to the origin', () => {
+  it('[NET-D2] toNextHop does not restore dropped headers when a redirect returns to the origin', () => {
     const away = toNextHop(POST, { status: 307, target: 'https://b.example/' })
     const back = toNextHop(away, { status: 307, target: 'https://a.example/' })
     expect(back.headers).not.toHaveProperty('authorization')
     expect(back.headers).not.toHaveProperty('x-api-key')
   })
 
-  it('[NET-D3] refuses a redirect from https to http', () => {
+  it('[NET-D3] toNextHop refuses a redirect from https to http', () => {
     expect(() => hop('http://a.example/b?key=secret')).toThrow(
       'Refused to follow a redirect from https to http (a.example)',
     )
   })
 
-  it('[NET-D3] follows a redirect from http to https, which is another origin', () => {
+  it('[NET-D3] toNextHop follows a redirect from http to https, which is another origin', () => {
     const url = new URL('http://a.example/')
     const following = hop('https://a.example/', 307, { url })
     expect(following.url.href).toBe('https://a.example/')
     expect(following.headers).not.toHaveProperty('cookie')
   })
 
-  it('refuses a target that is not a URL', () => {
+  it('toNextHop refuses a target that is not a URL', () => {
     expect(() => hop('http://[secret')).toThrow(/^redirected to an invalid URL$/)
   })
 })

@@ -16,7 +16,7 @@ describe('readRetryAfter', () => {
     ['1.5', undefined],
     ['later', undefined],
     [null, undefined],
-  ])('reads %j as %j ms', (value, expected) => {
+  ])('readRetryAfter reads %j as %j ms', (value, expected) => {
     expect(readRetryAfter(value, NOW)).toBe(expected)
   })
 })

@@ -133,13 +133,13 @@ const PUBLIC = [
 
 describe('describeSpecialAddress', () => {
   it.each(Object.entries(SPECIAL).flatMap(([kind, list]) => list.map((one) => [one, kind])))(
-    '[NET-G2] classifies %s as %s',
+    '[NET-G2] describeSpecialAddress classifies %s as %s',
     (address, kind) => {
       expect(describeSpecialAddress(address)).toBe(kind)
     },
   )
 
-  it.each(PUBLIC)('[NET-G2] classifies %s as public', (address) => {
+  it.each(PUBLIC)('[NET-G2] describeSpecialAddress classifies %s as public', (address) => {
     expect(describeSpecialAddress(address)).toBeUndefined()
   })
 
@@ -157,12 +157,15 @@ describe('describeSpecialAddress', () => {
     ['64:ff9b::8.8.8.8', undefined],
     ['64:ff9b::1:0', 'an unspecified address'],
     ['64:ff9b::100:0', undefined],
-  ])('[NET-G2] gives %s the kind of its embedded IPv4 address: %s', (address, kind) => {
-    expect(describeSpecialAddress(address)).toBe(kind)
-  })
+  ])(
+    '[NET-G2] describeSpecialAddress gives %s the kind of its embedded IPv4 address: %s',
+    (address, kind) => {
+      expect(describeSpecialAddress(address)).toBe(kind)
+    },
+  )
 
   it.each(['', 'localhost', '127.1', '0x7f.0.0.1', '1.2.3.4.5', '::g', '[::1]', '10.0.0.1/8'])(
-    '[NET-G2] does not accept %j as an address',
+    '[NET-G2] describeSpecialAddress does not accept %j as an address',
     (text) => {
       expect(describeSpecialAddress(text)).toBe('not an address')
     },

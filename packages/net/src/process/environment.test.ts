@@ -18,7 +18,7 @@ const PARENT = {
 const linux = { variables: PARENT, platform: 'linux' } as const
 
 describe('buildEnvironment', () => {
-  it('returns the variables that programs need to start, and no secrets', () => {
+  it('buildEnvironment returns the variables that programs need to start, and no secrets', () => {
     expect(buildEnvironment({}, linux)).toEqual({
       PATH: '/bin',
       HOME: '/home/ada',
@@ -30,13 +30,13 @@ describe('buildEnvironment', () => {
     })
   })
 
-  it('adds the listed variables, which replace inherited ones', () => {
+  it('buildEnvironment adds the listed variables, which replace inherited ones', () => {
     const env = buildEnvironment({ env: { MODEL: 'small', PATH: '/opt/bin' } }, linux)
     expect(env).toMatchObject({ MODEL: 'small', PATH: '/opt/bin', HOME: '/home/ada' })
     expect(env).not.toHaveProperty('API_KEY')
   })
 
-  it('inherits the named variables that exist', () => {
+  it('buildEnvironment inherits the named variables that exist', () => {
     const env = buildEnvironment({ inheritEnv: ['API_KEY', 'EMPTY', 'GONE', 'NEVER'] }, linux)
     expect(env).toMatchObject({ API_KEY: 'secret', EMPTY: '', PATH: '/bin' })
     expect(Object.keys(env)).not.toContain('GONE')
@@ -44,7 +44,7 @@ describe('buildEnvironment', () => {
     expect(Object.keys(env)).not.toContain('NODE_OPTIONS')
   })
 
-  it('inherits all variables with true', () => {
+  it('buildEnvironment inherits all variables with true', () => {
     const { GONE: _, ...all } = PARENT
     expect(buildEnvironment({ inheritEnv: true, env: { TZ: 'UTC' } }, linux)).toEqual({
       ...all,
@@ -52,7 +52,7 @@ describe('buildEnvironment', () => {
     })
   })
 
-  it('uses the names of Windows on Windows, where case does not matter', () => {
+  it('buildEnvironment uses the names of Windows on Windows, where case does not matter', () => {
     const variables = { PATH: 'C:\\', SYSTEMROOT: 'C:\\Windows', HOME: 'x', API_KEY: 'secret' }
     const origin = { variables, platform: 'win32' } as const
     expect(buildEnvironment({}, origin)).toEqual({ PATH: 'C:\\', SYSTEMROOT: 'C:\\Windows' })
@@ -85,7 +85,7 @@ describe('findEnvironmentProblems', () => {
         'inheritEnv must be true or an array of names, got [1]',
       ],
     ],
-  ])('returns the problems of %j: %j', (options, problems) => {
+  ])('findEnvironmentProblems returns the problems of %j: %j', (options, problems) => {
     expect(findEnvironmentProblems(options)).toEqual(problems)
   })
 })

@@ -33,7 +33,7 @@ afterAll(() => {
 })
 
 describe('[NET-P1] ending a process', () => {
-  it('sends SIGTERM first, so that it can clean up', async () => {
+  it('The end of a process sends SIGTERM first, so that it can clean up', async () => {
     const path = newPath()
     const program = await shell(`trap 'echo cleaned > ${path}; exit 0' TERM
       echo ready; while :; do sleep 0.01; done`)
@@ -43,34 +43,40 @@ describe('[NET-P1] ending a process', () => {
     expect(await program.ended).toEqual({ code: 0, signal: null })
   })
 
-  it.runIf(hasPerl)('kills a process that ignores SIGTERM after its time to clean up', async () => {
-    const clock = fakeClock()
-    const program = await startStubborn({ clock, killGraceMs: 700 })
-    const ending = program.end()
-    await clock.advance(699)
-    expect(isRunning(program.pid)).toBe(true)
-    await clock.advance(1)
-    await ending
-    expect(isRunning(program.pid)).toBe(false)
-    expect(await program.ended).toEqual({ code: null, signal: 'SIGKILL' })
-    expect(clock.pending).toBe(0)
-  })
+  it.runIf(hasPerl)(
+    'The end of a process kills a process that ignores SIGTERM after its time to clean up',
+    async () => {
+      const clock = fakeClock()
+      const program = await startStubborn({ clock, killGraceMs: 700 })
+      const ending = program.end()
+      await clock.advance(699)
+      expect(isRunning(program.pid)).toBe(true)
+      await clock.advance(1)
+      await ending
+      expect(isRunning(program.pid)).toBe(false)
+      expect(await program.ended).toEqual({ code: null, signal: 'SIGKILL' })
+      expect(clock.pending).toBe(0)
+    },
+  )
 
-  it.runIf(hasPerl)('kills it immediately without time to clean up', async () => {
-    const clock = fakeClock()
-    const program = await startStubborn({ clock, killGraceMs: 0 })
-    await program.end()
-    expect(isRunning(program.pid)).toBe(false)
-  })
+  it.runIf(hasPerl)(
+    'The end of a process kills it immediately without time to clean up',
+    async () => {
+      const clock = fakeClock()
+      const program = await startStubborn({ clock, killGraceMs: 0 })
+      await program.end()
+      expect(isRunning(program.pid)).toBe(false)
+    },
+  )
 
-  it('happens once for repeated calls', async () => {
+  it('The end of a process happens once for repeated calls', async () => {
     const program = await shell('exec sleep 300')
     const first = program.end()
     expect(program.end()).toBe(first)
     await first
   })
 
-  it('ends its descendants', async () => {
+  it('The end of a process ends its descendants', async () => {
     const path = newPath()
     const program = await shell(`sh -c 'sleep 300 & echo $$ $! > ${path}; wait' & wait`)
     const pids = (await untilWritten(path)).split(' ').map(Number)
@@ -79,7 +85,7 @@ describe('[NET-P1] ending a process', () => {
   })
 
   it.runIf(hasPerl)(
-    'waits for descendants that clean up after the process has exited',
+    'The end of a process waits for descendants that clean up after the process has exited',
     async () => {
       const path = newPath()
       const child = `$SIG{TERM} = sub { select undef, undef, undef, 0.3; say_to("cleaned"); exit };
@@ -91,17 +97,20 @@ describe('[NET-P1] ending a process', () => {
     },
   )
 
-  it.runIf(hasPerl && isLinux)('ends descendants that have left its group', async () => {
-    const path = newPath()
-    const program = await shell(`${daemon(path)}; exec sleep 300`)
-    const pid = Number(await untilWritten(path))
-    await program.end()
-    expect(isRunning(program.pid)).toBe(false)
-    await untilGone(pid)
-  })
+  it.runIf(hasPerl && isLinux)(
+    'The end of a process ends descendants that have left its group',
+    async () => {
+      const path = newPath()
+      const program = await shell(`${daemon(path)}; exec sleep 300`)
+      const pid = Number(await untilWritten(path))
+      await program.end()
+      expect(isRunning(program.pid)).toBe(false)
+      await untilGone(pid)
+    },
+  )
 
   it.runIf(hasPerl && isLinux)(
-    'ends descendants that have left the group of many processes at once',
+    'The end of a process ends descendants that have left the group of many processes at once',
     async () => {
       const programs = await Promise.all(
         Array.from({ length: 12 }, async () => {
@@ -117,7 +126,7 @@ describe('[NET-P1] ending a process', () => {
     },
   )
 
-  it('does not end other processes', async () => {
+  it('The end of a process does not end other processes', async () => {
     const other = await shell('exec sleep 300')
     await (await shell('exec sleep 300')).end()
     expect(isRunning(other.pid)).toBe(true)
@@ -125,7 +134,7 @@ describe('[NET-P1] ending a process', () => {
   })
 
   it.runIf(hasPerl)(
-    'does not wait for a descendant that cannot be found and holds its pipes',
+    'The end of a process does not wait for a descendant that cannot be found and holds its pipes',
     async () => {
       const path = newPath()
       const program = await shell(`${daemon(path, 'env -i')}; exec sleep 300`, { killGraceMs: 100 })
@@ -137,7 +146,7 @@ describe('[NET-P1] ending a process', () => {
 })
 
 describe('[NET-P2] waiting for a process', () => {
-  it('resolves with its exit code after its output has been read', async () => {
+  it('The wait for a process resolves with its exit code after its output has been read', async () => {
     const program = await shell('head -c 300000 /dev/zero; exit 7')
     let bytes = 0
     program.stdout.on('data', (chunk: Buffer) => {
@@ -147,13 +156,13 @@ describe('[NET-P2] waiting for a process', () => {
     expect(bytes).toBe(300_000)
   })
 
-  it('resolves with the signal that killed it', async () => {
+  it('The wait for a process resolves with the signal that killed it', async () => {
     const program = await shell('kill -HUP $$')
     program.stdout.resume()
     expect(await program.ended).toEqual({ code: null, signal: 'SIGHUP' })
   })
 
-  it('waits only a moment for a descendant that holds its pipes, and ends it', async () => {
+  it('The wait for a process waits only a moment for a descendant that holds its pipes, and ends it', async () => {
     const clock = fakeClock()
     const path = newPath()
     const program = await shell(`sleep 300 & echo $! > ${path}`, { clock })
@@ -168,7 +177,7 @@ describe('[NET-P2] waiting for a process', () => {
     await untilGone(grandchild)
   })
 
-  it('ends a descendant in its group that has other pipes', async () => {
+  it('The wait for a process ends a descendant in its group that has other pipes', async () => {
     const path = newPath()
     const program = await shell(`sleep 300 >/dev/null 2>&1 </dev/null & echo $! > ${path}`)
     program.stdout.resume()
@@ -176,34 +185,40 @@ describe('[NET-P2] waiting for a process', () => {
     await untilGone(Number(await untilWritten(path)))
   })
 
-  it.runIf(hasPerl)('does not wait for a descendant in another session', async () => {
-    const path = newPath()
-    const program = await shell(daemon(path))
-    program.stdout.resume()
-    expect(await program.ended).toEqual({ code: 0, signal: null })
-    const pid = Number(await untilWritten(path))
-    leftovers.push(pid)
-    expect(isRunning(pid)).toBe(true)
-    expect(program.stdout.destroyed).toBe(true)
-  })
+  it.runIf(hasPerl)(
+    'The wait for a process does not wait for a descendant in another session',
+    async () => {
+      const path = newPath()
+      const program = await shell(daemon(path))
+      program.stdout.resume()
+      expect(await program.ended).toEqual({ code: 0, signal: null })
+      const pid = Number(await untilWritten(path))
+      leftovers.push(pid)
+      expect(isRunning(pid)).toBe(true)
+      expect(program.stdout.destroyed).toBe(true)
+    },
+  )
 
-  it.runIf(hasPerl)('resolves after the whole tree has ended when it is being ended', async () => {
-    const clock = fakeClock()
-    const child = '$SIG{TERM} = "IGNORE"; $| = 1; print "ready\\n"; sleep 300 while 1'
-    const program = await shell(`${perl} -e '${child}' & wait`, { clock, killGraceMs: 1_000 })
-    await waitForOutput(program)
-    let hasEnded = false
-    void program.ended.then(() => (hasEnded = true))
-    const ending = program.end()
-    await untilGone(program.pid)
-    await clock.advance(999)
-    expect(hasEnded).toBe(false)
-    await clock.advance(1)
-    await ending
-    expect(await program.ended).toEqual({ code: null, signal: 'SIGTERM' })
-  })
+  it.runIf(hasPerl)(
+    'The wait for a process resolves after the whole tree has ended when it is being ended',
+    async () => {
+      const clock = fakeClock()
+      const child = '$SIG{TERM} = "IGNORE"; $| = 1; print "ready\\n"; sleep 300 while 1'
+      const program = await shell(`${perl} -e '${child}' & wait`, { clock, killGraceMs: 1_000 })
+      await waitForOutput(program)
+      let hasEnded = false
+      void program.ended.then(() => (hasEnded = true))
+      const ending = program.end()
+      await untilGone(program.pid)
+      await clock.advance(999)
+      expect(hasEnded).toBe(false)
+      await clock.advance(1)
+      await ending
+      expect(await program.ended).toEqual({ code: null, signal: 'SIGTERM' })
+    },
+  )
 
-  it('can have a time limit', async () => {
+  it('The wait for a process can have a time limit', async () => {
     const clock = fakeClock()
     const program = await shell('read line; exit 0', { clock })
     program.stdout.resume()

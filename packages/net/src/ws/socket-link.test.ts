@@ -62,19 +62,19 @@ function firstTwo(url: URL, guard: NetworkGuard, id = 'a'): Promise<readonly str
 }
 
 describe('SocketLink', () => {
-  it('sends the greeting and delivers messages of the id and messages without one', async () => {
+  it('SocketLink sends the greeting and delivers messages of the id and messages without one', async () => {
     const { url, received } = await startServer()
     expect(await firstTwo(url, guardAround(url))).toEqual(['one', 'all'])
     expect(received).toEqual(['{"hello":true}'])
   })
 
-  it('[NET-K2] opens no connection to an address that the guard refuses', async () => {
+  it('[NET-K2] SocketLink opens no connection to an address that the guard refuses', async () => {
     const { url, received } = await startServer()
     await expect(firstTwo(url, networkGuard())).rejects.toThrow('Refused to connect')
     expect(received).toEqual([])
   })
 
-  it('[NET-K2] opens no connection to a name that resolves to such an address', async () => {
+  it('[NET-K2] SocketLink opens no connection to a name that resolves to such an address', async () => {
     const { url, received } = await startServer()
     url.hostname = 'inside.example'
     const guard = networkGuard({ resolve: async () => ['127.0.0.1'] })
@@ -82,7 +82,7 @@ describe('SocketLink', () => {
     expect(received).toEqual([])
   })
 
-  it('reports a closed port as unreachable', async () => {
+  it('SocketLink reports a closed port as unreachable', async () => {
     const url = new URL('ws://127.0.0.1:1/')
     await expect(firstTwo(url, guardAround(url))).rejects.toMatchObject({ kind: 'unreachable' })
   })

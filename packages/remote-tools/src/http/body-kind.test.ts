@@ -38,7 +38,7 @@ describe('a body', () => {
     ['text/plain', Buffer.from('a\0b'), 'application/octet-stream'],
     ['text/plain', Buffer.from('ffd8ffe000', 'hex'), 'image/jpeg'],
     ['', Buffer.from('GIF89a..'), 'image/gif'],
-  ])('of the type %j is not text: %j', (contentType, body, type) => {
+  ])('A body of the type %j is not text: %j', (contentType, body, type) => {
     expect(findBinaryType(body, contentType)).toBe(type)
   })
 
@@ -56,7 +56,7 @@ describe('a body', () => {
     ['text/plain; charset=latin1', Buffer.from('caf\u00e9', 'latin1')],
     ['text/plain', Buffer.from('\u001b[31mred\u001b[0m\ttab\r\n')],
     ['image/png', Buffer.alloc(0)],
-  ])('of the type %j can be text', (contentType, body) => {
+  ])('A body of the type %j can be text', (contentType, body) => {
     expect(findBinaryType(body, contentType)).toBeUndefined()
   })
 })
@@ -78,7 +78,7 @@ describe('an HTTP tool', () => {
     return result.success ? result.output : result.errorMessage
   }
 
-  it('names a body that is not text', async () => {
+  it('An HTTP tool names a body that is not text', async () => {
     expect(await call('image/png', PNG)).toBe('[image: image/png, 8 bytes]')
     expect(await call('application/pdf', PDF)).toBe('[binary: application/pdf, 20 bytes]')
     expect(await call('text/plain', PNG)).toBe('[image: image/png, 8 bytes]')
@@ -87,7 +87,7 @@ describe('an HTTP tool', () => {
     )
   })
 
-  it('names the body of an error that is not text', async () => {
+  it('An HTTP tool names the body of an error that is not text', async () => {
     expect(await call('image/png', PNG, 500)).toBe('HTTP 500: [image: image/png, 8 bytes]')
   })
 })

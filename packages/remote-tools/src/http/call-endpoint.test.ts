@@ -38,7 +38,7 @@ async function answerOf(answer: Answer, options?: Options) {
 }
 
 describe('a response below 400', () => {
-  it('is its body as text, with status and headers as the structured result', async () => {
+  it('A response below 400 is its body as text, with status and headers as the structured result', async () => {
     const result = await answerOf((response) => {
       response.writeHead(201, { [TYPE]: 'text/plain', 'x-id': '7', 'set-cookie': 'session=1' })
       response.end('made')
@@ -53,7 +53,7 @@ describe('a response below 400', () => {
   })
 
   it.each(['application/json', 'application/problem+json; charset=utf-8', 'text/json'])(
-    'has its JSON value in the structured result when it is %s',
+    'A response below 400 has its JSON value in the structured result when it is %s',
     async (type) => {
       const result = await answerOf((response) => {
         response.setHeader(TYPE, type).end('{ "a": [1] }')
@@ -63,7 +63,7 @@ describe('a response below 400', () => {
     },
   )
 
-  it('is text when its JSON is invalid', async () => {
+  it('A response below 400 is text when its JSON is invalid', async () => {
     const result = await answerOf((response) => {
       response.setHeader(TYPE, 'application/json').end('{')
     })
@@ -71,12 +71,12 @@ describe('a response below 400', () => {
     expect(result.structured).not.toHaveProperty('body')
   })
 
-  it('is empty text without a body', async () => {
+  it('A response below 400 is empty text without a body', async () => {
     const result = await answerOf((response) => response.writeHead(204).end())
     expect(result).toMatchObject({ success: true, output: '', structured: { status: 204 } })
   })
 
-  it('is returned when it is a redirect, which is not followed', async () => {
+  it('A response below 400 is returned when it is a redirect, which is not followed', async () => {
     const server = await localServer((response) => {
       response.writeHead(302, { location: '/y' }).end()
     })
@@ -85,7 +85,7 @@ describe('a response below 400', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  it('may follow an informational response', async () => {
+  it('A response below 400 may follow an informational response', async () => {
     const result = await answerOf((response) => {
       response.writeEarlyHints({ link: '</a>; rel=preload' })
       response.end('fine')
@@ -95,24 +95,27 @@ describe('a response below 400', () => {
 })
 
 describe('a response of 400 or above', () => {
-  it.each([400, 404, 500, 503])('is a failure that quotes its start: %i', async (status) => {
-    const result = await answerOf((response) => {
-      response.writeHead(status, { [TYPE]: 'text/plain' }).end(`${'e'.repeat(199)}😀 more`)
-    })
-    expect(result).toMatchObject({
-      success: false,
-      output: '',
-      errorMessage: `HTTP ${status}: ${'e'.repeat(199)}`,
-      structured: { status },
-    })
-  })
+  it.each([400, 404, 500, 503])(
+    'A response of 400 or above is a failure that quotes its start: %i',
+    async (status) => {
+      const result = await answerOf((response) => {
+        response.writeHead(status, { [TYPE]: 'text/plain' }).end(`${'e'.repeat(199)}😀 more`)
+      })
+      expect(result).toMatchObject({
+        success: false,
+        output: '',
+        errorMessage: `HTTP ${status}: ${'e'.repeat(199)}`,
+        structured: { status },
+      })
+    },
+  )
 
-  it('is its status when it has no body', async () => {
+  it('A response of 400 or above without a body is described by its status', async () => {
     const result = await answerOf((response) => response.writeHead(401).end())
     expect(result.errorMessage).toBe('HTTP 401')
   })
 
-  it('has the value of a JSON body in the structured result', async () => {
+  it('A response of 400 or above has the value of a JSON body in the structured result', async () => {
     const result = await answerOf((response) => {
       response.writeHead(422, { [TYPE]: 'application/json' }).end('{"error":"no"}')
     })
@@ -127,12 +130,12 @@ describe('the body of a response', () => {
     ['utf-16', 'text/plain; charset=utf-16le', Buffer.from('grüße', 'utf16le')],
     ['no charset', 'text/plain', Buffer.from('grüße')],
     ['no charset that is known', 'text/plain; charset=klingon', Buffer.from('grüße')],
-  ])('is decoded with its charset: %s', async (_, type, bytes) => {
+  ])('The body of a response is decoded with its charset: %s', async (_, type, bytes) => {
     const result = await answerOf((response) => response.setHeader(TYPE, type).end(bytes))
     expect(result.output).toBe('grüße')
   })
 
-  it('replaces bytes that are invalid in its charset', async () => {
+  it('The body of a response has bytes that are invalid in its charset replaced', async () => {
     const result = await answerOf((response) => {
       response.setHeader(TYPE, 'text/plain; charset=utf-8').end(Buffer.from('a\xfcb', 'latin1'))
     })
@@ -143,7 +146,7 @@ describe('the body of a response', () => {
     ['gzip', gzipSync],
     ['br', brotliCompressSync],
     ['deflate', deflateSync],
-  ])('is decompressed: %s', async (coding, compress) => {
+  ])('The body of a response is decompressed: %s', async (coding, compress) => {
     const server = await localServer((response) => {
       response.setHeader('content-encoding', coding).end(compress('hello '.repeat(1000)))
     })
@@ -152,7 +155,7 @@ describe('the body of a response', () => {
     expect(server.requests[0]?.headers['accept-encoding']).toBe('gzip, br')
   })
 
-  it('is counted after decompression', async () => {
+  it('The body of a response is counted after decompression', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, 'a'))
     const result = await answerOf(
       (response) => response.setHeader('content-encoding', 'gzip').end(bomb),
@@ -161,7 +164,7 @@ describe('the body of a response', () => {
     expect(result.output).toBe(`${'a'.repeat(100_000)}\n[response truncated at 100000 bytes]`)
   })
 
-  it('is a failure in an unknown or broken coding', async () => {
+  it('The body of a response is a failure in an unknown or broken coding', async () => {
     const unknown = await answerOf((response) => {
       response.setHeader('content-encoding', 'zip').end('x')
     })
@@ -172,7 +175,7 @@ describe('the body of a response', () => {
     expect(broken.errorMessage).toMatch(/^HTTP request failed: incorrect header check/)
   })
 
-  it('[NET-Q3] is truncated at the limit, between characters, and its connection is closed', async () => {
+  it('[NET-Q3] The body of a response is truncated at the limit, between characters, and its connection is closed', async () => {
     let ended: Promise<unknown> | undefined
     const server = await localServer((response) => {
       ended = new Promise((resolve) => response.on('close', resolve))
@@ -192,21 +195,21 @@ describe('the body of a response', () => {
     await server.allClosed()
   })
 
-  it('is complete at exactly the limit', async () => {
+  it('The body of a response is complete at exactly the limit', async () => {
     const result = await answerOf((response) => response.end('abcd'), { maxResponseBytes: 4 })
     expect(result.output).toBe('abcd')
   })
 })
 
 describe('[REMOTE-C2] a request without a response', () => {
-  it('is a failure with its cause, without the query', async () => {
+  it('A request without a response is a failure with its cause, without the query', async () => {
     const { origin } = await closedPort()
     const { result, end } = await call(toolFor({ origin }))
     expect(end).toBe('finished')
     expect(result.errorMessage).toBe(`HTTP request failed: the connection was refused (${origin})`)
   })
 
-  it('is a failure when the name does not exist', async () => {
+  it('A request without a response is a failure when the name does not exist', async () => {
     const { result } = await call(toolFor({ origin: 'http://nowhere.invalid' }))
     expect(result.errorMessage).toMatch(
       /^HTTP request failed: the host (was not found|could not be looked up) \(http:\/\/nowhere\.invalid\)$/,
@@ -217,13 +220,13 @@ describe('[REMOTE-C2] a request without a response', () => {
     ['before the headers', ''],
     ['within the headers', 'HTTP/1.1 200 OK\r\ncontent-le'],
     ['within the body', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf'],
-  ])('is a failure when the connection breaks %s', async (_, sent) => {
+  ])('A request without a response is a failure when the connection breaks %s', async (_, sent) => {
     const origin = await rawServer((socket) => socket.end(sent))
     const { result } = await call(toolFor({ origin }))
     expect(result.errorMessage).toBe(`HTTP request failed: the connection was closed (${origin})`)
   })
 
-  it('is a failure when the response is not HTTP', async () => {
+  it('A request without a response is a failure when the response is not HTTP', async () => {
     const origin = await rawServer((socket) => socket.end('SSH-2.0-OpenSSH\r\n\r\n'))
     const { result } = await call(toolFor({ origin }))
     expect(result.errorMessage).toBe(`HTTP request failed: the response is not HTTP (${origin})`)
@@ -231,11 +234,11 @@ describe('[REMOTE-C2] a request without a response', () => {
 })
 
 describe('[NET-Q2] the time limit of a call', () => {
-  it('covers headers that do not arrive', async () => {
+  it('The time limit of a call covers headers that do not arrive', async () => {
     await expectTimeout(() => undefined)
   })
 
-  it('covers a body that arrives slowly', async () => {
+  it('The time limit of a call covers a body that arrives slowly', async () => {
     await expectTimeout((response) => {
       const drip = setInterval(() => response.write('.'), 5)
       response.on('close', () => {
@@ -244,7 +247,7 @@ describe('[NET-Q2] the time limit of a call', () => {
     })
   })
 
-  it('covers a body that stops', async () => {
+  it('The time limit of a call covers a body that stops', async () => {
     await expectTimeout((response) => response.write('half'))
   })
 
@@ -266,7 +269,7 @@ describe('[NET-Q2] the time limit of a call', () => {
     expect(clock.pending).toBe(0)
   }
 
-  it('ends with the signal of the caller at every stage', async () => {
+  it('The time limit of a call ends with the signal of the caller at every stage', async () => {
     for (const answer of [() => undefined, (response) => response.write('half')] as Answer[]) {
       const controller = new AbortController()
       const server = await localServer((response, request) => {
@@ -281,7 +284,7 @@ describe('[NET-Q2] the time limit of a call', () => {
     }
   })
 
-  it('sends nothing for a call that has already ended', async () => {
+  it('A call that has already ended sends nothing', async () => {
     const server = await localServer((response) => response.end())
     const signal = AbortSignal.abort(new Error('over'))
     const result = await toolFor(server).call({ input: 'i' }, toolContext({ signal }))
@@ -294,7 +297,7 @@ describe('[NET-Q2] the time limit of a call', () => {
 describe('[REMOTE-T1] a request that failed', () => {
   const retries = { max: 2, firstDelayMs: 1000 }
 
-  it('is retried until it succeeds', async () => {
+  it('A request that failed is retried until it succeeds', async () => {
     const { result, server, waits } = await retried([503, 'broken', 200], { retries })
     expect(result.output).toBe('fine')
     expect(server.requests).toHaveLength(3)
@@ -304,13 +307,13 @@ describe('[REMOTE-T1] a request that failed', () => {
     expect(waits[1]).toBeLessThanOrEqual(2000)
   })
 
-  it('is retried at most as often as allowed', async () => {
+  it('A request that failed is retried at most as often as allowed', async () => {
     const { result, server } = await retried([503, 503, 503, 200], { retries })
     expect(result.errorMessage).toBe('HTTP 503')
     expect(server.requests).toHaveLength(3)
   })
 
-  it('is not retried by default, or for other reasons', async () => {
+  it('A request that failed is not retried by default, or for other reasons', async () => {
     expect((await retried([503, 200], {})).server.requests).toHaveLength(1)
     expect((await retried([500, 200], { retries })).server.requests).toHaveLength(1)
     const only = { retries: { max: 1, on: [500] } } as const
@@ -318,7 +321,7 @@ describe('[REMOTE-T1] a request that failed', () => {
     expect((await retried([500, 200], only)).result.output).toBe('fine')
   })
 
-  it('[REMOTE-T2] waits as long as the server requires', async () => {
+  it('[REMOTE-T2] A request that failed waits as long as the server requires', async () => {
     const { waits, result } = await retried([429, 200], { retries }, '7')
     expect(waits).toEqual([7000])
     expect(result.output).toBe('fine')
@@ -330,13 +333,13 @@ describe('[REMOTE-T1] a request that failed', () => {
     expect(at.waits).toEqual([9000])
   })
 
-  it('[REMOTE-T3] fails when the server requires a longer delay than the call has left', async () => {
+  it('[REMOTE-T3] A request that failed fails when the server requires a longer delay than the call has left', async () => {
     const { waits, result } = await retried([429, 200], { retries, timeoutMs: 5000 }, '7')
     expect(waits).toEqual([])
     expect(result.errorMessage).toBe('HTTP 429')
   })
 
-  it('[REMOTE-C3] is not retried after an abort', async () => {
+  it('[REMOTE-C3] A request that failed is not retried after an abort', async () => {
     const clock = fakeClock()
     const controller = new AbortController()
     const server = await localServer((response) => response.writeHead(503).end())

@@ -19,7 +19,7 @@ function toolFor(url: string, options: Partial<HttpOptions> = {}): HttpTool<stri
 }
 
 describe('the connections of a tool', () => {
-  it('are opened by the first call and reused by the next', async () => {
+  it('The connections of a tool are opened by the first call and reused by the next', async () => {
     const server = await localServer((response) => response.end('fine'))
     const tool = toolFor(server.origin)
     expect(server.connections).toBe(0)
@@ -30,7 +30,7 @@ describe('the connections of a tool', () => {
     expect(server.connections).toBe(1)
   })
 
-  it('are closed with the tool: calls in flight and later calls fail', async () => {
+  it('The connections of a tool are closed with the tool: calls in flight and later calls fail', async () => {
     const arrived = Promise.withResolvers<void>()
     const server = await localServer(() => {
       arrived.resolve()
@@ -46,7 +46,7 @@ describe('the connections of a tool', () => {
     await tool.close()
   })
 
-  it('can be closed before the first call', async () => {
+  it('The connections of a tool can be closed before the first call', async () => {
     const tool = toolFor('http://127.0.0.1:9')
     await tool.close()
     expect((await call(tool)).result.errorMessage).toMatch(/the tool is closed/)
@@ -63,7 +63,7 @@ describe('the redirects of a tool', () => {
     return server
   }
 
-  it('are followed as often as allowed, with method, body and headers', async () => {
+  it('The redirects of a tool are followed as often as allowed, with method, body and headers', async () => {
     const server = await chain()
     const headers = { authorization: 'Bearer t' }
     const tool = toolFor(`${server.origin}/2`, { redirects: 2, headers })
@@ -80,7 +80,7 @@ describe('the redirects of a tool', () => {
     expect((await call(fewer)).result.errorMessage).toMatch(/more than 1 redirects/)
   })
 
-  it('are guarded even if the first request is trusted', async () => {
+  it('The redirects of a tool are guarded even if the first request is trusted', async () => {
     const secret = await localServer((response) => response.end('secret'))
     const server = await localServer((response) => {
       response.writeHead(302, { location: `${secret.origin}/admin` }).end()
@@ -95,7 +95,7 @@ describe('the redirects of a tool', () => {
 describe('the guard of a tool', () => {
   const input = Type.Object({ url: Type.String() })
 
-  it('checks the URL when the model chooses where the request goes', async () => {
+  it('The guard of a tool checks the URL when the model chooses where the request goes', async () => {
     const server = await localServer((response) => response.end('fine'))
     await using open = httpTool({
       name: 'x',
@@ -114,7 +114,7 @@ describe('the guard of a tool', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  it('resolves names itself, so a name cannot lead inside', async () => {
+  it('The guard of a tool resolves names itself, so a name cannot lead inside', async () => {
     const server = await localServer((response) => response.end('fine'))
     const guard = networkGuard({ resolve: () => Promise.resolve(['127.0.0.1']) })
     await using tool = httpTool({ name: 'x', description: 'X', url: '{url}', input, guard })
@@ -124,13 +124,13 @@ describe('the guard of a tool', () => {
     expect(server.connections).toBe(0)
   })
 
-  it('also checks a fixed URL when it is configured', async () => {
+  it('The guard of a tool also checks a fixed URL when it is configured', async () => {
     const server = await localServer((response) => response.end('fine'))
     const tool = toolFor(server.origin, { guard: {} })
     expect((await call(tool)).result.errorMessage).toMatch(/Refused to connect/)
   })
 
-  it('allows the URL of the author by default', async () => {
+  it('The guard of a tool allows the URL of the author by default', async () => {
     const server = await localServer((response) => response.end('fine'))
     const tool = toolFor(`http://localhost:${server.port}`)
     expect((await call(tool)).result.output).toBe('fine')

@@ -23,7 +23,7 @@ describe('a text tool with GET', () => {
     ['/search?lang=en', '/search?lang=en&input=a+b%26c%3D%C3%A9'],
     ['/search?', '/search?input=a+b%26c%3D%C3%A9'],
     ['/search#top', '/search?input=a+b%26c%3D%C3%A9'],
-  ])('sends its input as a query parameter: %s', async (path, expected) => {
+  ])('A text tool with GET sends its input as a query parameter: %s', async (path, expected) => {
     const server = await localServer(ok)
     await using tool = httpGetTool('search', 'Searches', server.origin + path)
     const { result } = await call(tool, { input: 'a b&c=é' })
@@ -43,25 +43,31 @@ describe('a text tool with another method', () => {
     ['{"a":1} and more', 'text/plain; charset=UTF-8'],
     ['grüße', 'text/plain; charset=UTF-8'],
     ['', 'text/plain; charset=UTF-8'],
-  ])('sends %j as the body with the content type %s', async (input, type) => {
-    const server = await localServer(ok)
-    await using tool = httpPostTool('classify', 'Sorts', `${server.origin}/classify`)
-    await call(tool, { input })
-    expect(server.requests).toMatchObject([
-      { method: 'POST', url: '/classify', body: input, headers: { 'content-type': type } },
-    ])
-  })
+  ])(
+    'A text tool with another method sends %j as the body with the content type %s',
+    async (input, type) => {
+      const server = await localServer(ok)
+      await using tool = httpPostTool('classify', 'Sorts', `${server.origin}/classify`)
+      await call(tool, { input })
+      expect(server.requests).toMatchObject([
+        { method: 'POST', url: '/classify', body: input, headers: { 'content-type': type } },
+      ])
+    },
+  )
 
-  it.each(['PUT', 'PATCH', 'DELETE', 'put'])('also sends the body with %s', async (method) => {
-    const server = await localServer(ok)
-    await using tool = httpTool({ name: 'a', description: 'A', url: server.origin, method })
-    await call(tool, { input: 'text' })
-    expect(server.requests).toMatchObject([
-      { method: method.toUpperCase(), url: '/', body: 'text' },
-    ])
-  })
+  it.each(['PUT', 'PATCH', 'DELETE', 'put'])(
+    'A text tool with another method also sends the body with %s',
+    async (method) => {
+      const server = await localServer(ok)
+      await using tool = httpTool({ name: 'a', description: 'A', url: server.origin, method })
+      await call(tool, { input: 'text' })
+      expect(server.requests).toMatchObject([
+        { method: method.toUpperCase(), url: '/', body: 'text' },
+      ])
+    },
+  )
 
-  it('prefers a configured content type in any case', async () => {
+  it('A text tool with another method prefers a configured content type in any case', async () => {
     const server = await localServer(ok)
     const headers = { 'cOnTeNt-TyPe': 'application/x-ndjson' }
     await using tool = httpTool({ name: 'a', description: 'A', url: server.origin, headers })
@@ -71,7 +77,7 @@ describe('a text tool with another method', () => {
 })
 
 describe('the headers of a tool', () => {
-  it('can be created for each call from its context', async () => {
+  it('The headers of a tool can be created for each call from its context', async () => {
     const server = await localServer(ok)
     let count = 0
     await using tool = httpTool({
@@ -92,7 +98,7 @@ describe('the headers of a tool', () => {
     ])
   })
 
-  it('are checked without quoting their values', async () => {
+  it('The headers of a tool are checked without quoting their values', async () => {
     await using tool = httpTool({
       name: 'a',
       description: 'A',
@@ -105,7 +111,7 @@ describe('the headers of a tool', () => {
     )
   })
 
-  it('carry the idempotency key of the call under the configured name', async () => {
+  it('The headers of a tool carry the idempotency key of the call under the configured name', async () => {
     const server = await localServer(ok)
     const idempotencyKeyHeader = 'Idempotency-Key'
     const url = server.origin
@@ -117,7 +123,7 @@ describe('the headers of a tool', () => {
 })
 
 describe('an HTTP tool like every tool', () => {
-  it('shows the reviewer the request without its query, and accepts an edited input', async () => {
+  it('An HTTP tool shows the reviewer the request without its query, and accepts an edited input', async () => {
     const server = await localServer(ok)
     const reviewer = scriptedReviewer([{ action: 'EDIT', input: 'short' }, { action: 'REJECT' }])
     await using tool = httpTool({
@@ -136,13 +142,13 @@ describe('an HTTP tool like every tool', () => {
     expect(rejected.result.success).toBe(false)
   })
 
-  it('fails with a configuration error when it needs approval without a reviewer', async () => {
+  it('An HTTP tool fails with a configuration error when it needs approval without a reviewer', async () => {
     const url = 'http://127.0.0.1:9'
     await using tool = httpTool({ name: 'a', description: 'A', url, requireApproval: true })
     expect((await call(tool, { input: 'x' })).end).toBe('misconfigured')
   })
 
-  it('counts calls and limits concurrent ones', async () => {
+  it('An HTTP tool counts calls and limits concurrent ones', async () => {
     let running = 0
     let most = 0
     const server = await localServer(async (response) => {
@@ -163,7 +169,7 @@ describe('an HTTP tool like every tool', () => {
     expect(metrics.snapshot()).toMatchObject([{ failure: 6 }])
   })
 
-  it('is idempotent according to its method, unless the author decides otherwise', () => {
+  it('An HTTP tool is idempotent according to its method, unless the author decides otherwise', () => {
     const of = (method: string, idempotent?: boolean): boolean =>
       httpTool({
         name: 'a',
@@ -181,7 +187,7 @@ describe('an HTTP tool like every tool', () => {
 })
 
 describe('an invalid definition', () => {
-  it('is rejected with every problem and no secret', () => {
+  it('An invalid definition is rejected with every problem and no secret', () => {
     const define = (): unknown =>
       httpTool({
         name: 'a',
@@ -214,19 +220,19 @@ describe('an invalid definition', () => {
     )
   })
 
-  it('is rejected when its URL contains credentials', () => {
+  it('An invalid definition is rejected when its URL contains credentials', () => {
     const define = (): unknown => httpGetTool('a', 'A', 'https://me:secret@a.test/')
     expect(define).toThrow('url must not contain a user name or password: set a header')
   })
 
-  it('is rejected when it would send a POST twice', () => {
+  it('An invalid definition is rejected when it would send a POST twice', () => {
     const options = { name: 'a', description: 'A', url: 'http://a.test', retries: { max: 1 } }
     expect(() => httpTool(options)).toThrow('retries would send a POST request twice')
     expect(() => httpTool({ ...options, idempotent: true })).not.toThrow()
     expect(() => httpTool({ ...options, method: 'PUT' })).not.toThrow()
   })
 
-  it('is rejected when the model could choose the URL without a guard', () => {
+  it('An invalid definition is rejected when the model could choose the URL without a guard', () => {
     const input = Type.Object({ url: Type.String() })
     const options = { name: 'a', description: 'A', input }
     for (const url of ['{url}', 'https://{url}.a.test/', 'https://{url}/']) {

@@ -11,11 +11,11 @@ describe('ToolNames', () => {
     ['', 'tool'],
     ['💥', 'tool'],
     ['x'.repeat(80), 'x'.repeat(64)],
-  ])('returns a valid name close to %j', (preferred, expected) => {
+  ])('ToolNames returns a valid name close to %j', (preferred, expected) => {
     expect(new ToolNames().take(preferred)).toBe(expected)
   })
 
-  it('returns each name once, and numbered names of valid length', () => {
+  it('ToolNames returns each name once, and numbered names of valid length', () => {
     const names = new ToolNames()
     const long = 'y'.repeat(70)
     const taken = ['a b', 'a.b', 'a_b_2', 'a/b', long, long].map((preferred) =>

@@ -33,28 +33,34 @@ async function call<I, O>(tool: HttpTool<I, O>, value: unknown) {
 }
 
 describe('the fields of a typed input', () => {
-  it.each(['GET', 'HEAD', 'DELETE'])('fill the path and the query of %s', async (method) => {
-    const value = { id: 'a/b', tags: ['x y', 'z&'], note: null, filter: { min: 1 } }
-    const { request } = await sent('/users/{id}?v=2', value, { method })
-    expect(request).toMatchObject({
-      method,
-      url: '/users/a%2Fb?v=2&tags=x%20y&tags=z%26&filter=%7B%22min%22%3A1%7D',
-      body: '',
-    })
-  })
+  it.each(['GET', 'HEAD', 'DELETE'])(
+    'The fields of a typed input fill the path and the query of %s',
+    async (method) => {
+      const value = { id: 'a/b', tags: ['x y', 'z&'], note: null, filter: { min: 1 } }
+      const { request } = await sent('/users/{id}?v=2', value, { method })
+      expect(request).toMatchObject({
+        method,
+        url: '/users/a%2Fb?v=2&tags=x%20y&tags=z%26&filter=%7B%22min%22%3A1%7D',
+        body: '',
+      })
+    },
+  )
 
-  it.each(['POST', 'PUT', 'PATCH'])('fill the path and the JSON body of %s', async (method) => {
-    const value = { id: '7', tags: ['x'], note: null }
-    const { request } = await sent('/users/{id}', value, { method })
-    expect(request).toMatchObject({
-      method,
-      url: '/users/7',
-      headers: { 'content-type': 'application/json' },
-    })
-    expect(JSON.parse(request?.body ?? '')).toEqual({ tags: ['x'], note: null })
-  })
+  it.each(['POST', 'PUT', 'PATCH'])(
+    'The fields of a typed input fill the path and the JSON body of %s',
+    async (method) => {
+      const value = { id: '7', tags: ['x'], note: null }
+      const { request } = await sent('/users/{id}', value, { method })
+      expect(request).toMatchObject({
+        method,
+        url: '/users/7',
+        headers: { 'content-type': 'application/json' },
+      })
+      expect(JSON.parse(request?.body ?? '')).toEqual({ tags: ['x'], note: null })
+    },
+  )
 
-  it('are not sent when they are invalid', async () => {
+  it('The fields of a typed input are not sent when they are invalid', async () => {
     const wrong = await sent('/users/{id}', { tags: 'x' })
     expect(wrong.result.errorMessage).toMatch(/^Invalid input for "x": \/id is required/)
     const dots = await sent('/users/{id}', { id: '..' })
@@ -66,7 +72,7 @@ describe('the fields of a typed input', () => {
 })
 
 describe('a placeholder of the URL', () => {
-  it('must be a field of the input', () => {
+  it('A placeholder of the URL must be a field of the input', () => {
     const options = { name: 'x', description: 'X', input }
     expect(() => httpTool({ ...options, url: 'http://a.test/{ids}/{tags}' })).toThrow(
       new TypeError(
@@ -77,14 +83,14 @@ describe('a placeholder of the URL', () => {
     expect(() => httpTool({ ...options, input: open, url: 'http://a.test/{ids}' })).not.toThrow()
   })
 
-  it('requires an input schema', () => {
+  it('A placeholder of the URL requires an input schema', () => {
     expect(() => httpTool({ name: 'x', description: 'X', url: 'http://a.test/{id}' })).toThrow(
       'url has placeholders ({id}), but the tool has no input schema',
     )
   })
 })
 
-it('rejects unknown options together with every other problem', () => {
+it('An HTTP tool rejects unknown options together with every other problem', () => {
   const options = { name: 'x', description: 'X', url: 'http://a.test', redirect: 1, input }
   const retries = { max: -1, delayMs: 5 }
   expect(() => httpTool({ ...options, retries })).toThrow(
@@ -95,7 +101,7 @@ it('rejects unknown options together with every other problem', () => {
 })
 
 describe('the request function of the author', () => {
-  it('fails the call when a part is unknown or a value has no placeholder', async () => {
+  it('The request function of the author fails the call when a part is unknown or a value has no placeholder', async () => {
     const request = (() => ({ path: { idd: 'a' }, quer: 'x' })) as () => RequestParts
     const tool = httpTool({
       name: 'x',
@@ -128,7 +134,7 @@ describe('the request function of the author', () => {
     return server.requests[0]
   }
 
-  it('determines the parts of the request', async () => {
+  it("The author's request function determines the parts of the request", async () => {
     const request = await made({ query: { q: [1, true] }, headers: { 'X-Trace': 't' }, body: [1] })
     expect(request).toMatchObject({
       url: '/a?q=1&q=true',
@@ -137,7 +143,7 @@ describe('the request function of the author', () => {
     })
   })
 
-  it('can return a complete query and body', async () => {
+  it('The request function of the author can return a complete query and body', async () => {
     const headers = { 'Content-Type': 'application/xml' }
     expect(await made({ query: 'a=%31', headers, body: '<a/>' })).toMatchObject({
       url: '/a?a=%31',
@@ -150,7 +156,7 @@ describe('the request function of the author', () => {
     })
   })
 
-  it('[REMOTE-C1] cannot replace a header of the tool', async () => {
+  it("[REMOTE-C1] The author's request function cannot replace a header of the tool", async () => {
     const request = await made(
       { headers: { AUTHORIZATION: 'mine' } },
       { headers: { Authorization: 'Bearer t' } },
@@ -172,7 +178,7 @@ describe('the output schema of a tool', () => {
     return (await call(tool, { id: 'a' })).result
   }
 
-  it('makes the JSON of the response the structured result', async () => {
+  it('The output schema of a tool makes the JSON of the response the structured result', async () => {
     expect(await answered('{"n":1}')).toEqual({
       success: true,
       output: '{"n":1}',
@@ -180,13 +186,13 @@ describe('the output schema of a tool', () => {
     })
   })
 
-  it('logs a warning for JSON that does not match, or fails the call', async () => {
+  it('The output schema of a tool logs a warning for JSON that does not match, or fails the call', async () => {
     expect(await answered('{"n":null}')).toMatchObject({ success: true, structured: { n: null } })
     const strict = await answered('{"n":null}', { outputCheck: 'strict' })
     expect(strict.errorMessage).toMatch(/^Invalid output for "x": \/n/)
   })
 
-  it('accepts a response that is not JSON as text, or fails the call', async () => {
+  it('The output schema of a tool accepts a response that is not JSON as text, or fails the call', async () => {
     expect(await answered('hello', {}, 'text/plain')).toEqual({ success: true, output: 'hello' })
     const strict = await answered('hello', { outputCheck: 'strict' }, 'text/plain')
     expect(strict.errorMessage).toBe('HTTP 200: expected a JSON response, got text/plain')
@@ -194,7 +200,7 @@ describe('the output schema of a tool', () => {
     expect(long.errorMessage).toBe('HTTP 200: expected a JSON response, got over 3 bytes')
   })
 
-  it('accepts the unchanged body when it is text', async () => {
+  it('The output schema of a tool accepts the unchanged body when it is text', async () => {
     const result = await answered('hello', { output: Type.String() }, 'text/plain')
     expect(result).toEqual({ success: true, output: 'hello', structured: 'hello' })
   })

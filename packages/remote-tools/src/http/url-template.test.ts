@@ -14,7 +14,7 @@ function fill(text: string, values: Record<string, unknown>): string {
 }
 
 describe('parseUrlTemplate', () => {
-  it('returns the placeholders, and the origin if it has none', () => {
+  it('parseUrlTemplate returns the placeholders, and the origin if it has none', () => {
     expect(template('https://a.test:8443/users/{id}/{file.name}?v={view}#{x}')).toEqual({
       text: 'https://a.test:8443/users/{id}/{file.name}?v={view}',
       fixedOrigin: 'https://a.test:8443',
@@ -25,11 +25,11 @@ describe('parseUrlTemplate', () => {
     expect(template('{url}')).toMatchObject({ fixedOrigin: undefined, placeholders: ['url'] })
   })
 
-  it('recognizes placeholders that the URL class has encoded', () => {
+  it('parseUrlTemplate recognizes placeholders that the URL class has encoded', () => {
     expect(template(new URL('https://a.test/users/{id}').href).placeholders).toEqual(['id'])
   })
 
-  it('rejects placeholders of a text tool', () => {
+  it('parseUrlTemplate rejects placeholders of a text tool', () => {
     const read = parseUrlTemplate('https://a.test/{x}', { allowPlaceholders: false })
     expect(read).toEqual({
       ok: false,
@@ -38,14 +38,14 @@ describe('parseUrlTemplate', () => {
   })
 
   it.each(['', 'x', '/path', 'file:///etc/passwd', 'http://', '{a}{b}', 'http://a.test:{port}/'])(
-    'rejects %s',
+    'parseUrlTemplate rejects %s',
     (text) => {
       expect(parseUrlTemplate(text, { allowPlaceholders: true }).ok).toBe(false)
     },
   )
 
   it.each(['http://{host}:{port}/', 'http://{user}@a.test/', '{scheme}://a.test/'])(
-    'rejects placeholders in scheme, user or port: %s',
+    'parseUrlTemplate rejects placeholders in scheme, user or port: %s',
     (text) => {
       expect(parseUrlTemplate(text, { allowPlaceholders: true }).ok).toBe(false)
     },
@@ -63,31 +63,34 @@ describe('[REMOTE-U1] a value in the path or query', () => {
     [true, 'true'],
     [['a', 'b'], 'a%2Cb'],
     ['...', '...'],
-  ])('stays in its segment: %j', (value, expected) => {
+  ])('A value in the path or query stays in its segment: %j', (value, expected) => {
     expect(fill('https://a.test/users/{id}/posts', { id: value })).toBe(
       `https://a.test/users/${expected}/posts`,
     )
   })
 
-  it.each(['', '.', '..'])('is refused when it would change the path: %j', (id) => {
-    expect(fill('https://a.test/users/{id}', { id })).toBe(
-      `refused: id must not make the path segment "${id}"`,
-    )
-    expect(fill('https://a.test/v{id}', { id })).toBe(`https://a.test/v${id}`)
-  })
+  it.each(['', '.', '..'])(
+    'A value in the path or query is refused when it would change the path: %j',
+    (id) => {
+      expect(fill('https://a.test/users/{id}', { id })).toBe(
+        `refused: id must not make the path segment "${id}"`,
+      )
+      expect(fill('https://a.test/v{id}', { id })).toBe(`https://a.test/v${id}`)
+    },
+  )
 
-  it('is refused when it would change the path together with another value', () => {
+  it('A value in the path or query is refused when it would change the path together with another value', () => {
     expect(fill('https://a.test/{a}{b}/c', { a: '.', b: '.' })).toMatch(/^refused: a and b/)
   })
 
-  it('stays in its field of the query', () => {
+  it('A value in the path or query stays in its field of the query', () => {
     expect(fill('https://a.test/?q={q}&r=1', { q: 'x&r=2#' })).toBe(
       'https://a.test/?q=x%26r%3D2%23&r=1',
     )
     expect(fill('https://a.test?q={q}', { q: '' })).toBe('https://a.test?q=')
   })
 
-  it('is refused when it is missing or not text, with every problem at once', () => {
+  it('A value in the path or query is refused when it is missing or not text, with every problem at once', () => {
     expect(fill('https://a.test/{a}/{b}/{c}', { a: null, b: {} })).toBe(
       'refused: a must be text or a number; b must be text or a number; c must be text or a number',
     )
@@ -95,14 +98,14 @@ describe('[REMOTE-U1] a value in the path or query', () => {
 })
 
 describe('[REMOTE-U2] a value in the host', () => {
-  it('can be a part of a host name', () => {
+  it('A value in the host can be a part of a host name', () => {
     expect(fill('https://{region}.a.test:8443/x', { region: 'eu-1.b' })).toBe(
       'https://eu-1.b.a.test:8443/x',
     )
   })
 
   it.each(['evil.test/', 'evil.test#', 'a@b', 'evil:80', 'x?', '', '-', '[::1]', 'a\\b', '..'])(
-    'is refused when it is more than that: %j',
+    'A value in the host is refused when it is more than that: %j',
     (host) => {
       expect(fill('https://{host}/x', { host })).toMatch(
         /^refused: host must be a part of a host name/,
@@ -110,7 +113,7 @@ describe('[REMOTE-U2] a value in the host', () => {
     },
   )
 
-  it('can be the whole URL', () => {
+  it('A value in the host can be the whole URL', () => {
     expect(fill('{url}', { url: 'https://a.test/x?y' })).toBe('https://a.test/x?y')
     expect(fill('{url}', { url: 'file:///etc/passwd' })).toMatch(/^refused: url must be an http/)
     expect(fill('{url}', { url: 'x' })).toMatch(/^refused: url must be an http/)

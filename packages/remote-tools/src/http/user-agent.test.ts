@@ -34,7 +34,7 @@ async function callOperation(options: OpenApiToolsOptions = {}): Promise<unknown
 const OWN = /^tutti\/\d+\.\d+\.\d+$/
 
 describe('the User-Agent', () => {
-  it('of an HTTP tool is that of Tutti unless the author sets one', async () => {
+  it('The User-Agent of an HTTP tool is that of Tutti unless the author sets one', async () => {
     const { origin } = await echoing()
     await using plain = httpTool({ name: 'h', description: 'd', method: 'GET', url: origin })
     const headers = { 'User-Agent': 'mine/1' }
@@ -43,7 +43,7 @@ describe('the User-Agent', () => {
     expect(await call(own)).toEqual(['mine/1', null])
   })
 
-  it('of an OpenAPI tool is that of Tutti unless `headers` has one', async () => {
+  it('The User-Agent of an OpenAPI tool is that of Tutti unless `headers` has one', async () => {
     expect(await callOperation()).toEqual([expect.stringMatching(OWN), null])
     const headers = { 'user-agent': 'mine/2', 'X-Key': 'k' }
     expect(await callOperation({ headers })).toEqual(['mine/2', 'k'])
@@ -65,7 +65,7 @@ describe('headers that are not a record', () => {
     [new Map([['x', '1']]), 'Map'],
     ['x: 1', 'string'],
     [null, 'null'],
-  ])('are refused: %j', (headers, got) => {
+  ])('Headers that are not a record are refused: %j', (headers, got) => {
     const message = `headers must be a record of names and values, got ${got}; a header cannot be repeated`
     const options = { name: 'h', description: 'd', url: 'https://a.example' }
     // NOTE: a program without types can pass these.

@@ -76,7 +76,7 @@ describe.each([
   ['stdio', stdio],
   ['HTTP', http],
 ])('a question of a server over %s', (_, start) => {
-  it('goes to the reviewer, and the server gets the values', async () => {
+  it('A question of a server goes to the reviewer, and the server gets the values', async () => {
     const imported = await connect(await start())
     const reviewer = scriptedReviewer([{ action: 'EDIT', input: { name: 'Ada', age: '36' } }])
     const { result } = await call(imported, 'introduce', { reviewer })
@@ -95,7 +95,7 @@ describe.each([
     ])
   })
 
-  it('is accepted by CONTINUE if it requests no values, and otherwise cancelled', async () => {
+  it('A question of a server is accepted by CONTINUE if it requests no values, and otherwise cancelled', async () => {
     const imported = await connect(await start())
     const reviewer = scriptedReviewer(['CONTINUE'])
     const confirmed = await call(imported, 'confirm', { reviewer })
@@ -104,7 +104,7 @@ describe.each([
     expect(JSON.parse(introduced.result.output)).toEqual({ action: 'cancel' })
   })
 
-  it('is declined by a rejection, and cancelled without an answer', async () => {
+  it('A question of a server is declined by a rejection, and cancelled without an answer', async () => {
     const imported = await connect(await start())
     const rejected = await call(imported, 'confirm', { reviewer: scriptedReviewer(['REJECT']) })
     expect(rejected.result.output).toBe('{"action":"decline"}')
@@ -122,7 +122,7 @@ describe.each([
     expect((await waiting).result.output).toBe('{"action":"cancel"}')
   })
 
-  it('[REMOTE-E1] is declined without a reviewer, and the result reports it', async () => {
+  it('[REMOTE-E1] A question of a server is declined without a reviewer, and the result reports it', async () => {
     const { result } = await call(await connect(await start()), 'introduce')
     expect(result).toMatchObject({
       success: true,
@@ -131,14 +131,14 @@ describe.each([
     })
   })
 
-  it('ends the run early when the reviewer does', async () => {
+  it('A question of a server ends the run early when the reviewer does', async () => {
     const reviewer = scriptedReviewer(['EXIT_EARLY'])
     const { end } = await call(await connect(await start()), 'confirm', { reviewer })
     expect(end).toBe('exit_early')
   })
 })
 
-it('belongs to the call in whose exchange it arrives over HTTP', async () => {
+it('A question of a server belongs to the call in whose exchange it arrives over HTTP', async () => {
   const imported = await connect(await http())
   const reviewer = reviewerOfTwo()
   const [confirmed, introduced] = await Promise.all([
@@ -149,7 +149,7 @@ it('belongs to the call in whose exchange it arrives over HTTP', async () => {
   expect(JSON.parse(introduced.result.output)).toMatchObject({ content: { name: 'introduce' } })
 })
 
-it('[REMOTE-E1] is declined over stdio while several calls are in flight', async () => {
+it('[REMOTE-E1] A question of a server is declined over stdio while several calls are in flight', async () => {
   const imported = await connect(await stdio())
   const reviewer = scriptedReviewer(['CONTINUE'])
   const [first, second] = await Promise.all([
@@ -162,7 +162,7 @@ it('[REMOTE-E1] is declined over stdio while several calls are in flight', async
   expect(reviewer.requests).toEqual([])
 })
 
-it('is withdrawn from the reviewer when the server no longer waits for its answer', async () => {
+it('A question of a server is withdrawn from the reviewer when the server no longer waits for its answer', async () => {
   const imported = await connect(await stdio())
   const withdrawn = Promise.withResolvers<void>()
   const reviewer: Reviewer = {

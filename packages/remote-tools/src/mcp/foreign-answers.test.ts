@@ -376,7 +376,7 @@ describe.each(TRANSPORTS)('an answer over %s', (transport) => {
   const table = ROWS.map((row, index) => [row.what, { ...row, index }] as const)
 
   it.each(table)(
-    'with %s settles its call at once',
+    'An answer of a server with %s settles its call at once',
     async (_, { index, success, failure }) => {
       const tool = imported?.tools[index]
       if (tool === undefined) throw new Error(`No tool ${index}`)
@@ -392,7 +392,7 @@ describe.each(TRANSPORTS)('an answer over %s', (transport) => {
     TIMEOUT_MS,
   )
 
-  it('leaves the connection usable', async () => {
+  it('An invalid answer of a server leaves the connection usable', async () => {
     expect((await imported?.refresh())?.length).toBe(ROWS.length)
   })
 })
@@ -432,7 +432,7 @@ describe.each(TRANSPORTS)('an answer to initialize over %s', (transport) => {
       `${INIT} must have a result`,
     ],
   ])(
-    'with %s fails the import with the reason',
+    'An answer to initialize with %s fails the import with the reason',
     async (_, answer, reason) => {
       const { server, address } = await open(transport, { initialize: answer })
       try {
@@ -445,7 +445,7 @@ describe.each(TRANSPORTS)('an answer to initialize over %s', (transport) => {
   )
 
   it(
-    'without capabilities that are objects lists no tools',
+    'An answer to initialize without capabilities that are objects lists no tools',
     async () => {
       const serverInfo = { name: 'a', version: '1', extra: 1 }
       const { server, address } = await open(transport, {
@@ -495,7 +495,7 @@ describe('a server that stops answering', () => {
     ],
   })
 
-  it('fails the open call when it closes its standard output', async () => {
+  it('A server that stops answering fails the open call when it closes its standard output', async () => {
     await using imported = await mcpTools(
       server(`
         if (method === 'tools/list') reply({ tools: [{ name: 'a', inputSchema: { type: 'object' } }] })
@@ -509,7 +509,7 @@ describe('a server that stops answering', () => {
     expect(JSON.stringify(failed)).toContain('it closed its standard output')
   })
 
-  it('is named when it does not list its tools in time', async () => {
+  it('A server that stops answering is named when it does not list its tools in time', async () => {
     const importing = mcpTools(server(''), { connectTimeoutMs: 2_000 })
     await expect(importing).rejects.toThrow('did not answer in time')
   })

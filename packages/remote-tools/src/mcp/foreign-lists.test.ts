@@ -72,7 +72,7 @@ describe('an entry of a list of tools', () => {
       { name: 'bad', inputSchema: object, execution: { taskSupport: 'required' } },
       'it can be called only as a task',
     ],
-  ])('with %s is skipped and named', async (_, bad, reason) => {
+  ])('An entry of a list of tools with %s is skipped and named', async (_, bad, reason) => {
     const imported = await importList([bad, good])
     expect(namesOf(imported)).toEqual(['good'])
     expect(imported.skipped).toEqual([{ name: 'bad', reason: expect.stringContaining(reason) }])
@@ -85,11 +85,14 @@ describe('an entry of a list of tools', () => {
     ['without a name', { inputSchema: object }, 'its name must be text, got undefined'],
     ['with an empty name', { name: '', inputSchema: object }, 'its name must be text, got '],
     ['with a number as its name', { name: 5, inputSchema: object }, 'its name must be text, got 5'],
-  ])('that is %s is skipped by its position', async (_, bad, reason) => {
-    const imported = await importList([good, bad])
-    expect(namesOf(imported)).toEqual(['good'])
-    expect(imported.skipped).toEqual([{ name: 'tool 2', reason }])
-  })
+  ])(
+    'An entry of a list of tools that is %s is skipped by its position',
+    async (_, bad, reason) => {
+      const imported = await importList([good, bad])
+      expect(namesOf(imported)).toEqual(['good'])
+      expect(imported.skipped).toEqual([{ name: 'tool 2', reason }])
+    },
+  )
 
   it.each([
     ['a description that is a number', { description: 5 }, 'its description must be text, got 5'],
@@ -102,7 +105,7 @@ describe('an entry of a list of tools', () => {
       { outputSchema: { $ref: '#/$defs/a' } },
       'its outputSchema was dropped',
     ],
-  ])('with %s is used without it', async (_, more, warning) => {
+  ])('An entry of a list of tools with %s is used without it', async (_, more, warning) => {
     const imported = await importList([{ ...good, ...more }])
     expect(namesOf(imported)).toEqual(['good'])
     expect(imported.skipped).toEqual([])
@@ -120,14 +123,14 @@ describe('an entry of a list of tools', () => {
       'the older form of a schema',
       { inputSchema: { ...object, $schema: 'http://json-schema.org/draft-07/schema#' } },
     ],
-  ])('with %s is used', async (_, more) => {
+  ])('An entry of a list of tools with %s is used', async (_, more) => {
     const imported = await importList([{ ...good, ...more }])
     expect(namesOf(imported)).toEqual(['good'])
     expect([imported.skipped, imported.warnings]).toEqual([[], []])
     expect(imported.tools[0]?.description).toBe('good')
   })
 
-  it('that repeats a name is dropped with a warning', async () => {
+  it('An entry of a list of tools that repeats a name is dropped with a warning', async () => {
     const imported = await importList([{ ...good, description: 'first' }, good, good])
     expect(imported.tools.map(({ description }) => description)).toEqual(['first'])
     expect(imported.warnings).toEqual([
@@ -135,7 +138,7 @@ describe('an entry of a list of tools', () => {
     ])
   })
 
-  it('that is skipped is left out of `skipped` when it was not chosen', async () => {
+  it('An entry of a list of tools that is skipped is left out of `skipped` when it was not chosen', async () => {
     const server = await scriptedHttpServer({
       'tools/list': result({ tools: [{ name: 'bad' }, good] }),
     })
@@ -157,7 +160,7 @@ describe('a list of tools', () => {
     ['a number', 5, ['the list ends after page 1: its cursor must be text, got 5']],
     ['false', false, ['the list ends after page 1: its cursor must be text, got false']],
     ['an object', {}, ['the list ends after page 1: its cursor must be text, got {}']],
-  ])('ends at a cursor that is %s', async (_, cursor, warnings) => {
+  ])('A list of tools ends at a cursor that is %s', async (_, cursor, warnings) => {
     const imported = await importFrom({ 'tools/list': [page('a', cursor), page('b')] })
     expect(namesOf(imported)).toEqual(['a'])
     expect(imported.warnings).toEqual(warnings)
@@ -166,32 +169,32 @@ describe('a list of tools', () => {
   it.each([
     ['the same cursor', ['n', 'n'], ['a', 'b'], 'after page 2: the server repeated the cursor n'],
     ['two cursors in turn', ['x', 'y', 'x'], ['a', 'b', 'c'], 'after page 3: the server repeated'],
-  ])('ends when the server repeats %s', async (_, cursors, names, warning) => {
+  ])('A list of tools ends when the server repeats %s', async (_, cursors, names, warning) => {
     const pages = [...'abcdef'].map((name, index) => page(name, cursors[index] ?? 'more'))
     const imported = await importFrom({ 'tools/list': pages })
     expect(namesOf(imported)).toEqual(names)
     expect(imported.warnings).toEqual([expect.stringContaining(warning)])
   })
 
-  it('has a tool once when every page is the same', async () => {
+  it('A list of tools has a tool once when every page is the same', async () => {
     const imported = await importFrom({ 'tools/list': page('p', 'next') })
     expect(namesOf(imported)).toEqual(['p'])
   })
 
-  it('is read over several pages', async () => {
+  it('A list of tools is read over several pages', async () => {
     const imported = await importFrom({ 'tools/list': [page('a', '1'), page('b', '2'), page('c')] })
     expect(namesOf(imported)).toEqual(['a', 'b', 'c'])
     expect(imported.warnings).toEqual([])
   })
 
-  it('is cut after 100 pages with a warning', async () => {
+  it('A list of tools is cut after 100 pages with a warning', async () => {
     const pages = Array.from({ length: 110 }, (_, index) => page(`t${index}`, `c${index}`))
     const imported = await importFrom({ 'tools/list': pages })
     expect(imported.tools).toHaveLength(100)
     expect(imported.warnings).toEqual(['the list was cut after 100 pages'])
   })
 
-  it('is cut after 5000 tools with a warning', { timeout: 60_000 }, async () => {
+  it('A list of tools is cut after 5000 tools with a warning', { timeout: 60_000 }, async () => {
     const tools = Array.from({ length: 5_010 }, (_, index) => ({
       name: `t${index}`,
       inputSchema: object,
@@ -205,11 +208,14 @@ describe('a list of tools', () => {
     ['an error', '{"jsonrpc":"2.0","id":$ID,"error":{"code":-32603,"message":"broken"}}', 'broken'],
     ['a batch', '[{"jsonrpc":"2.0","id":$ID,"result":{"tools":[]}}]', 'is in a batch'],
     ['no list', result({ tools: null }), 'its list of tools must be a list, got null'],
-  ])('keeps its first page when the second one is %s', async (_, second, reason) => {
-    const imported = await importFrom({ 'tools/list': [page('a', 'next'), second] })
-    expect(namesOf(imported)).toEqual(['a'])
-    expect(imported.warnings).toEqual([expect.stringContaining(reason)])
-  })
+  ])(
+    'A list of tools keeps its first page when the second one is %s',
+    async (_, second, reason) => {
+      const imported = await importFrom({ 'tools/list': [page('a', 'next'), second] })
+      expect(namesOf(imported)).toEqual(['a'])
+      expect(imported.warnings).toEqual([expect.stringContaining(reason)])
+    },
+  )
 
   it.each([
     ['an error', '{"jsonrpc":"2.0","id":$ID,"error":{"code":-32603,"message":"broken"}}', 'broken'],
@@ -217,7 +223,7 @@ describe('a list of tools', () => {
     ['null', result({ tools: null }), 'its list of tools must be a list, got null'],
     ['missing', result({}), 'its list of tools must be a list, got undefined'],
     ['an object', result({ tools: {} }), 'its list of tools must be a list, got {}'],
-  ])('that is %s fails the import with the reason', async (_, first, reason) => {
+  ])('A list of tools that is %s fails the import with the reason', async (_, first, reason) => {
     await expect(importFrom({ 'tools/list': first })).rejects.toThrow(reason)
   })
 })
@@ -229,15 +235,18 @@ describe('a schema of a tool', () => {
     ['an escaped underscore', { type: 'string', pattern: '^a\\_b$' }, 'a_b', 'ab'],
     ['a hyphen next to a set', { type: 'string', pattern: '^[\\w-\\.]+$' }, 'a-b.c', 'a b'],
     ['a literal brace', { type: 'string', pattern: '^{a}$' }, '{a}', 'a'],
-  ])('with the expression of %s is read with it', async (_, schema, valid, invalid) => {
-    const imported = await importList([
-      { name: 'a', inputSchema: { type: 'object', properties: { x: schema }, required: ['x'] } },
-    ])
-    expect(imported.skipped).toEqual([])
-    expect(imported.warnings).toEqual([])
-    expect(await accepts(imported, valid)).toBe(true)
-    expect(await accepts(imported, invalid)).toBe(false)
-  })
+  ])(
+    'A schema of a tool with the expression of %s is read with it',
+    async (_, schema, valid, invalid) => {
+      const imported = await importList([
+        { name: 'a', inputSchema: { type: 'object', properties: { x: schema }, required: ['x'] } },
+      ])
+      expect(imported.skipped).toEqual([])
+      expect(imported.warnings).toEqual([])
+      expect(await accepts(imported, valid)).toBe(true)
+      expect(await accepts(imported, invalid)).toBe(false)
+    },
+  )
 
   it.each([
     ['an expression of Go', { type: 'string', pattern: '(?i)^x$' }, '/properties/x/pattern'],
@@ -280,20 +289,23 @@ describe('a schema of a tool', () => {
       { type: 'object', patternProperties: { '[': { type: 'string' } } },
       '/properties/x/patternProperties/[',
     ],
-  ])('with %s is used without it, with a warning that names the path', async (_, schema, path) => {
-    const imported = await importList([
-      { name: 'a', inputSchema: { type: 'object', properties: { x: schema } } },
-    ])
-    expect(namesOf(imported)).toEqual(['a'])
-    expect(imported.warnings).toEqual([expect.stringContaining(`a: inputSchema${path} `)])
-  })
+  ])(
+    'A schema of a tool with %s is used without it, with a warning that names the path',
+    async (_, schema, path) => {
+      const imported = await importList([
+        { name: 'a', inputSchema: { type: 'object', properties: { x: schema } } },
+      ])
+      expect(namesOf(imported)).toEqual(['a'])
+      expect(imported.warnings).toEqual([expect.stringContaining(`a: inputSchema${path} `)])
+    },
+  )
 
   it.each([
     ['numbers for text', { type: 'string', enum: [1, 2] }, '1', 3],
     ['text for numbers', { type: 'integer', enum: ['1', '2'] }, 1, 3],
     ['one value of another type', { type: 'string', enum: ['a', null] }, 'a', 'b'],
   ])(
-    'with an enum that has %s is read with the type of the schema',
+    'A schema of a tool with an enum that has %s is read with the type of the schema',
     async (_, schema, valid, invalid) => {
       const imported = await importList([
         { name: 'a', inputSchema: { type: 'object', properties: { x: schema }, required: ['x'] } },

@@ -85,7 +85,7 @@ async function work(
 }
 
 describe('a message of a server over HTTP', () => {
-  it('is refused when it is longer than the limit, and the next call connects again', async () => {
+  it('A message of a server over HTTP is refused when it is longer than the limit, and the next call connects again', async () => {
     let calls = 0
     const { url, origin } = await serverThat((asked, response) => {
       calls += 1
@@ -99,7 +99,7 @@ describe('a message of a server over HTTP', () => {
   })
 
   it.each(['application/json', 'text/event-stream'])(
-    'is not read beyond the limit when it never ends (%s)',
+    'A message of a server over HTTP is not read beyond the limit when it never ends (%s)',
     async (contentType) => {
       const closed = Promise.withResolvers<number>()
       const { url } = await serverThat((_asked, response) => {
@@ -119,7 +119,7 @@ describe('a message of a server over HTTP', () => {
     },
   )
 
-  it('is limited per event in a stream, which may be longer in total', async () => {
+  it('A message of a server over HTTP is limited per event in a stream, which may be longer in total', async () => {
     const { url } = await serverThat((asked, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       const params = { level: 'info', data: 'x'.repeat(500) }
@@ -130,7 +130,7 @@ describe('a message of a server over HTTP', () => {
     expect((await work({ url }, { maxMessageBytes: 1_000 })).output).toBe('done')
   })
 
-  it('requires a positive limit', async () => {
+  it('A message of a server over HTTP requires a positive limit', async () => {
     await expect(mcpTools({ url: 'http://127.0.0.1:1' }, { maxMessageBytes: 0 })).rejects.toThrow(
       'maxMessageBytes must be > 0, got 0',
     )
@@ -138,7 +138,7 @@ describe('a message of a server over HTTP', () => {
 })
 
 describe('a redirect of a server over HTTP', () => {
-  it('is followed within its origin, with the body and the headers', async () => {
+  it('A redirect of a server over HTTP is followed within its origin, with the body and the headers', async () => {
     const { url, requests } = await serverThat((asked, response, request) => {
       if (request.url === '/mcp') response.writeHead(307, { location: '/moved' }).end()
       else json(response, worked(asked, `${request.url} ${String(request.headers['x-key'])}`))
@@ -147,7 +147,7 @@ describe('a redirect of a server over HTTP', () => {
     expect(requests.at(-1)?.headers['content-type']).toBe('application/json')
   })
 
-  it('is refused to another port of its host', async () => {
+  it('A redirect of a server over HTTP is refused to another port of its host', async () => {
     const inside = await serverThat((asked, response) => json(response, worked(asked, 'inside')))
     const { url, origin } = await serverThat((_asked, response) => {
       response.writeHead(307, { location: inside.url }).end()
@@ -159,7 +159,7 @@ describe('a redirect of a server over HTTP', () => {
     expect(inside.requests).toEqual([])
   })
 
-  it('is followed at most 5 times', async () => {
+  it('A redirect of a server over HTTP is followed at most 5 times', async () => {
     let calls = 0
     const { url, origin } = await serverThat((_asked, response) => {
       calls += 1
@@ -173,7 +173,7 @@ describe('a redirect of a server over HTTP', () => {
 })
 
 describe('the guard of a server over HTTP', () => {
-  it('refuses an address of this machine unless it is allowed', async () => {
+  it('The guard of a server over HTTP refuses an address of this machine unless it is allowed', async () => {
     const { url, requests } = await serverThat((asked, response) =>
       json(response, worked(asked, 'inside')),
     )

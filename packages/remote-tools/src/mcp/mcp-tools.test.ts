@@ -49,7 +49,7 @@ async function call(
 }
 
 describe('the tools of a server', () => {
-  it('are imported from all pages, with valid and unique names', async () => {
+  it('The tools of a server are imported from all pages, with valid and unique names', async () => {
     expect(shared.tools.map(({ name }) => name)).toEqual([
       'echo',
       'a_b_c',
@@ -73,7 +73,7 @@ describe('the tools of a server', () => {
     expect((await call(shared, 'a_b_c_2')).result.output).toBe('odd too')
   })
 
-  it('have the schema and description of the server', async () => {
+  it('The tools of a server have the schema and description of the server', async () => {
     expect(named(shared, 'echo')).toMatchObject({
       description: 'Repeats its input',
       kind: 'typed',
@@ -87,7 +87,7 @@ describe('the tools of a server', () => {
     expect(named(shared, 'fail').description).toBe('fail')
   })
 
-  it('can be chosen and prefixed', async () => {
+  it('The tools of a server can be chosen and prefixed', async () => {
     const imported = await connect({
       prefix: 'test_',
       include: ['echo', 'fail', 'nope'],
@@ -99,12 +99,12 @@ describe('the tools of a server', () => {
     expect(result.output).toBe('{"message":"hi"}')
   })
 
-  it('are idempotent when their hints say that it is safe', async () => {
+  it('The tools of a server are idempotent when their hints say that it is safe', async () => {
     const idempotent = shared.tools.filter((tool) => tool.idempotent).map(({ name }) => name)
     expect(idempotent).toEqual(['echo', 'a_b_c_2'])
   })
 
-  it('need approval according to the option', async () => {
+  it('The tools of a server need approval according to the option', async () => {
     const asked = async (approve: NonNullable<McpToolsOptions['approve']>): Promise<string> => {
       const imported = await connect({ approve, include: ['echo', 'count', 'fail'] })
       const asking = imported.tools.filter(({ requireApproval }) => requireApproval)
@@ -116,7 +116,7 @@ describe('the tools of a server', () => {
     expect(await asked(({ name }) => name === 'count')).toBe('count')
   })
 
-  it('are not called before the reviewer approves', async () => {
+  it('The tools of a server are not called before the reviewer approves', async () => {
     const imported = await connect({ approve: 'all', include: ['echo'] })
     const reviewer = scriptedReviewer(['REJECT'])
     const { result } = await call(imported, 'echo', { input: { message: 'hi' }, reviewer })
@@ -124,7 +124,7 @@ describe('the tools of a server', () => {
     expect((await call(imported, 'echo', { input: { message: 'hi' } })).end).toBe('misconfigured')
   })
 
-  it('are listed again when the server reports a change', async () => {
+  it('The tools of a server are listed again when the server reports a change', async () => {
     const changed = Promise.withResolvers<void>()
     const imported = await connect({
       onChange() {
@@ -141,12 +141,12 @@ describe('the tools of a server', () => {
 })
 
 describe('a call of an imported tool', () => {
-  it('does not reach the server with invalid input', async () => {
+  it('A call of an imported tool does not reach the server with invalid input', async () => {
     const { result } = await call(shared, 'echo', { input: { times: 0 } })
     expect(result.errorMessage).toMatch(/^Invalid input for "echo": .*message is required/)
   })
 
-  it('is a failure when it fails, and the next one works', async () => {
+  it('A call of an imported tool is a failure when it fails, and the next one works', async () => {
     expect((await call(shared, 'fail')).result).toMatchObject({
       success: false,
       errorMessage: 'no such file',
@@ -160,7 +160,7 @@ describe('a call of an imported tool', () => {
     expect((await call(shared, 'pid')).result.success).toBe(true)
   })
 
-  it('returns text, and describes other content', async () => {
+  it('A call of an imported tool returns text, and describes other content', async () => {
     expect((await call(shared, 'media')).result.output.split('\n')).toEqual([
       'look',
       '[image: image/png, 10 bytes]',
@@ -172,7 +172,7 @@ describe('a call of an imported tool', () => {
     ])
   })
 
-  it('returns its value, also if it does not match the schema, unless the check is strict', async () => {
+  it('A call of an imported tool returns its value, also if it does not match the schema, unless the check is strict', async () => {
     expect((await call(shared, 'count', { input: { n: 1 } })).result).toEqual({
       success: true,
       output: '{"n":1}',
@@ -184,7 +184,7 @@ describe('a call of an imported tool', () => {
     expect((await call(strict, 'count', wrong)).result.errorMessage).toMatch(/^Invalid output/)
   })
 
-  it('reports its progress', async () => {
+  it('A call of an imported tool reports its progress', async () => {
     const reported: ToolProgress[] = []
     const { result } = await call(shared, 'progress', {
       onProgress: (_, progress) => reported.push(progress),
@@ -197,7 +197,7 @@ describe('a call of an imported tool', () => {
     ])
   })
 
-  it('is cancelled at the server by its caller and by its time limit', async () => {
+  it('A call of an imported tool is cancelled at the server by its caller and by its time limit', async () => {
     const imported = await connect({ timeoutMs: 1000 })
     const controller = new AbortController()
     const waiting = call(imported, 'wait', { signal: controller.signal })
@@ -212,13 +212,13 @@ describe('a call of an imported tool', () => {
     expect((await call(imported, 'cancelled')).result.output).toBe('2')
   })
 
-  it('works with a server that writes logs to stdout', async () => {
+  it('A call of an imported tool works with a server that writes logs to stdout', async () => {
     expect((await call(shared, 'noise')).result.output).toBe('after the noise')
   })
 })
 
 describe('[MCP-M1] a server that ends', () => {
-  it('fails the calls in flight with its stderr, and is restarted by the next call', async () => {
+  it('A server that ends fails the calls in flight with its stderr, and is restarted by the next call', async () => {
     const imported = await connect()
     const waiting = call(imported, 'wait')
     const first = (await call(imported, 'pid')).result.output
@@ -232,7 +232,7 @@ describe('[MCP-M1] a server that ends', () => {
     expect(third.result.output).toBe(second.result.output)
   })
 
-  it('fails each call when it cannot be started again', async () => {
+  it('A server that ends fails each call when it cannot be started again', async () => {
     const crash = `const fs = require('node:fs'); if (fs.existsSync(process.env.MARK)) { console.error('again'); process.exit(4) }; fs.writeFileSync(process.env.MARK, ''); import(process.argv[1])`
     const mark = `${import.meta.dirname}/.mark-${process.pid}-${Date.now()}`
     onTestFinished(() => import('node:fs/promises').then(({ rm }) => rm(mark, { force: true })))
@@ -246,7 +246,7 @@ describe('[MCP-M1] a server that ends', () => {
     }
   })
 
-  it('is an error of the import with the reason when it never starts', async () => {
+  it('A server that ends is an error of the import with the reason when it never starts', async () => {
     await expect(mcpTools({ command: 'no-such-program' })).rejects.toThrow(
       'Cannot connect to MCP server "no-such-program": Failed to start process: program "no-such-program" not found',
     )
@@ -257,7 +257,7 @@ describe('[MCP-M1] a server that ends', () => {
     await expect(mcpTools({ command: '', args: ['\0'] })).rejects.toThrow(TypeError)
   })
 
-  it('is an error of the import and is ended when it does not respond in time', async () => {
+  it('A server that ends is an error of the import and is ended when it does not respond in time', async () => {
     const args = ['-e', 'setInterval(() => {}, 1000)']
     const connecting = mcpTools({ ...PROGRAM, args }, { connectTimeoutMs: 300 })
     await expect(connecting).rejects.toThrow(/^Cannot connect to MCP server .*timed out/i)
@@ -265,7 +265,7 @@ describe('[MCP-M1] a server that ends', () => {
 })
 
 describe('the child process of a server', () => {
-  it('gets the listed variables and no secrets', async () => {
+  it('The child process of a server gets the listed variables and no secrets', async () => {
     const imported = await connect({}, { env: { MY_TOKEN: 't' } })
     const { output } = (await call(imported, 'env')).result
     const names = output.split(' ')
@@ -274,7 +274,7 @@ describe('the child process of a server', () => {
     expect(names).not.toContain('VITEST')
   })
 
-  it('ends with the import, together with its descendants', async () => {
+  it('The child process of a server ends with the import, together with its descendants', async () => {
     const imported = await connect()
     const pids = [await call(imported, 'pid'), await call(imported, 'spawn')].map(({ result }) =>
       Number(result.output),
@@ -287,7 +287,7 @@ describe('the child process of a server', () => {
     await imported.close()
   })
 
-  it('does not keep this process alive', async () => {
+  it('The child process of a server does not keep this process alive', async () => {
     const door = new URL('mcp-tools.ts', import.meta.url).href
     const program = `
       import { mcpTools } from ${JSON.stringify(door)}

@@ -54,7 +54,7 @@ async function startWeather() {
   return { url: `http://127.0.0.1:${port}/mcp`, requests }
 }
 
-it('uses protocol version 2026-07-28 with a server that supports it, and sends arguments in the declared headers', async () => {
+it('An MCP server that supports protocol version 2026-07-28 is used with it, and gets arguments in the declared headers', async () => {
   const { url, requests } = await startWeather()
   await using imported = await mcpTools({ url })
   const [forecast] = imported.tools
@@ -70,7 +70,7 @@ it('uses protocol version 2026-07-28 with a server that supports it, and sends a
   })
 })
 
-it('sends the token of its authorization provider with each request', async () => {
+it('An MCP server gets the token of its authorization provider with each request', async () => {
   const { url, requests } = await startWeather()
   const authProvider = { token: () => Promise.resolve('secret-1') }
   await using imported = await mcpTools({ url, authProvider })

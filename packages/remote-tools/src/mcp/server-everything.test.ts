@@ -89,7 +89,7 @@ describe.each([
   ['streamable HTTP', http],
   ['SSE', sse],
 ])('the reference server over %s', (_, start) => {
-  it('provides its tools and every kind of result', async () => {
+  it('The reference server provides its tools and every kind of result', async () => {
     const imported = await connect(await start())
     const reason = expect.stringContaining('taskSupport: required')
     expect(imported.skipped).toEqual([{ name: 'simulate-research-query', reason }])
@@ -109,7 +109,7 @@ describe.each([
     expect(reported.at(-1)).toMatchObject({ fraction: 1 })
   })
 
-  it('sends questions of its tools to the reviewer', async () => {
+  it('The reference server sends questions of its tools to the reviewer', async () => {
     const { tools } = await connect(await start())
     const tool = tools.find(({ name }) => name === 'trigger-elicitation-request')
     if (tool === undefined) throw new Error('The server has the tool for clients that can be asked')
@@ -125,7 +125,7 @@ describe.each([
 })
 
 describe('an HTTP server', () => {
-  it('[MCP-M2] gets the call again in a new session after it has restarted', async () => {
+  it('[MCP-M2] An HTTP server gets the call again in a new session after it has restarted', async () => {
     const port = await freePort()
     const first = await listening('streamableHttp', port)
     const imported = await connect({ url: `http://127.0.0.1:${port}/mcp` })
@@ -137,7 +137,7 @@ describe('an HTTP server', () => {
     expect((await call(imported, 'echo', { message: 'c' })).output).toBe('Echo: c')
   })
 
-  it('is an error of the import when it is missing or not an MCP server', async () => {
+  it('An HTTP server is an error of the import when it is missing or not an MCP server', async () => {
     const url = `http://127.0.0.1:${await freePort()}/mcp?key=secret`
     const failing = mcpTools({ url })
     await expect(failing).rejects.toThrow(
@@ -149,7 +149,7 @@ describe('an HTTP server', () => {
 })
 
 describe('a client of the caller', () => {
-  it('is called without other time limits, and with a progress token', async () => {
+  it('A client of the caller is called without other time limits, and with a progress token', async () => {
     const server = await http()
     if (!('url' in server)) throw new Error('not HTTP')
     const client = new Client({ name: 'mine', version: '1.0.0' })
@@ -175,7 +175,7 @@ describe('a client of the caller', () => {
     )
   })
 
-  it('is used and not closed', async () => {
+  it('A client of the caller is used and not closed', async () => {
     const server = await http()
     if (!('url' in server)) throw new Error('not HTTP')
     const client = new Client({ name: 'mine', version: '1.0.0' })

@@ -64,7 +64,7 @@ describe('a path', () => {
     expect(await requestOf({ path, parameters }, { input })).toBe(url)
   })
 
-  it('with a parameter that is not declared has a field for it, and a warning', () => {
+  it('A path with a parameter that is not declared has a field for it, and a warning', () => {
     const api = openApiTools(documentOf({ path: '/t/{id}' }, [{ url: 'https://a.example' }]))
     expect(api.tools[0]?.inputSchema).toMatchObject({
       properties: { id: { type: 'string' } },
@@ -85,14 +85,14 @@ describe('the URL of a server', () => {
     expect(await requestOf({ path, parameters: [query('q')] }, { input, server })).toBe(url)
   })
 
-  it('keeps the query of `baseUrl`', async () => {
+  it('The URL of a server keeps the query of `baseUrl`', async () => {
     const { origin } = await localServer((response, { url }) => response.end(url))
     const document = documentOf({ path: '/t', parameters: [query('q')] }, [])
     await using api = openApiTools(document, { baseUrl: `${origin}/v2?key=k` })
     expect(await call(api, { q: 'z' })).toBe('/v2/t?key=k&q=z')
   })
 
-  it('does not show its query to a reviewer', async () => {
+  it('The URL of a server does not show its query to a reviewer', async () => {
     const document = documentOf({ path: '/t' }, [{ url: 'https://a.example/v1?key=secret' }])
     const [tool] = openApiTools(document, { approve: 'all' }).tools
     if (tool === undefined) throw new Error('No tool')
@@ -112,7 +112,7 @@ describe('a schema of a parameter', () => {
     [{ type: 'string', enum: [] }, '1', 'input/properties/q/enum'],
     [{ anyOf: [] }, '1', 'input/properties/q/anyOf'],
     [{ type: 'string', required: true }, '1', 'input/properties/q/required'],
-  ])('%j can be called, with a warning', async (schema, q, warning) => {
+  ])('A parameter with the schema %j can be called, with a warning', async (schema, q, warning) => {
     const { origin } = await localServer((response, { url }) => response.end(url))
     const document = documentOf({ path: '/t', parameters: [query('q', schema)] }, [{ url: origin }])
     await using api = openApiTools(document)
@@ -127,7 +127,7 @@ describe('a version that is not supported', () => {
     [{ openapi: '3.2.0', paths: {} }, 'its version must be 3.0 or 3.1, got "3.2.0"'],
     [{ openapi: '4.0', paths: {} }, 'its version must be 3.0 or 3.1, got "4.0"'],
     [{}, 'its version must be 3.0 or 3.1, got undefined'],
-  ])('is refused: %j', (document, message) => {
+  ])('A version that is not supported is refused: %j', (document, message) => {
     expect(() => openApiTools(document)).toThrow(message)
   })
 })
@@ -146,7 +146,7 @@ describe('an operation that cannot be used', () => {
       [query('q', { $ref: 'other.json#/a' })],
       'is in another document',
     ],
-  ])('because of %s is skipped alone', (_, parameters, reason) => {
+  ])('An operation that cannot be used because of %s is skipped alone', (_, parameters, reason) => {
     const paths = {
       '/bad': { get: { operationId: 'bad', parameters, responses: {} } },
       '/good': { get: { operationId: 'good', responses: {} } },
@@ -160,7 +160,7 @@ describe('an operation that cannot be used', () => {
     ['null', null],
     ['text', 'x'],
     ['a list', []],
-  ])('that is %s does not affect others', (_, bad) => {
+  ])('An operation that cannot be used that is %s does not affect others', (_, bad) => {
     const paths = { '/bad': { get: bad }, '/worse': bad, '/good': { get: { operationId: 'good' } } }
     const api = openApiTools({ openapi: '3.1.0', servers: [{ url: 'https://a.example' }], paths })
     expect(api.tools.map(({ name }) => name)).toContain('good')

@@ -52,7 +52,7 @@ const param = (place: string, name: string, more: object = {}) => ({
 const json = (schema: object) => ({ content: { 'application/json': { schema } } })
 
 describe('an operation', () => {
-  it('becomes a tool with its name, description, input and output', () => {
+  it('An operation becomes a tool with its name, description, input and output', () => {
     const tool = only(
       api({
         '/users/{id}': {
@@ -82,7 +82,7 @@ describe('an operation', () => {
     })
   })
 
-  it('gets a unique name of its method and path when it has no id', () => {
+  it('An operation gets a unique name of its method and path when it has no id', () => {
     const { tools } = imported(
       api({
         '/a/{b}': { get: {}, post: {} },
@@ -99,11 +99,11 @@ describe('an operation', () => {
     ])
   })
 
-  it('does not repeat a summary that equals the description', () => {
+  it('An operation does not repeat a summary that equals the description', () => {
     expect(only(api({ '/': { get: { summary: 'A', description: 'A ' } } })).description).toBe('A')
   })
 
-  it('has the schema of its first successful response as its output', () => {
+  it('An operation has the schema of its first successful response as its output', () => {
     const responses = { '2XX': json({ type: 'null' }), 201: json({ type: 'array' }), 500: json({}) }
     expect(only(api({ '/': { post: { responses } } })).outputSchema).toEqual({ type: 'array' })
     const other = { 204: {}, 200: { $ref: '#/components/responses/ok' } }
@@ -112,12 +112,12 @@ describe('an operation', () => {
     expect(only(document).outputSchema).toEqual({ type: 'string' })
   })
 
-  it('gets a shortened description when it is long', () => {
+  it('An operation gets a shortened description when it is long', () => {
     const { description } = only(api({ '/': { get: { description: 'x'.repeat(5000) } } }))
     expect(description).toBe(`${'x'.repeat(999)}…`)
   })
 
-  it('can be chosen, renamed and made subject to approval', () => {
+  it('An operation can be chosen, renamed and made subject to approval', () => {
     const document = api({
       '/a': { get: { operationId: 'a', tags: ['x'] }, post: { operationId: 'b' } },
       '/c': { get: { deprecated: true } },
@@ -138,14 +138,14 @@ describe('an operation', () => {
     expect(names({ approve: ({ method }) => method === 'GET' })).toBe('a! b')
   })
 
-  it('is retried only when that is safe', () => {
+  it('An operation is retried only when that is safe', () => {
     const document = api({ '/': { get: {}, post: {} } })
     const { tools, skipped } = imported(document, { retries: { max: 1 } })
     expect(tools.map(({ idempotent }) => idempotent)).toEqual([true, false])
     expect(skipped).toEqual([])
   })
 
-  it('is listed with the reason when it cannot become a tool', () => {
+  it('An operation is listed with the reason when it cannot become a tool', () => {
     const { tools, skipped } = imported(
       api(
         {
@@ -182,7 +182,7 @@ describe('an operation', () => {
 })
 
 describe('the parameters of a request', () => {
-  it('are sent in their locations', async () => {
+  it('The parameters of a request are sent in their locations', async () => {
     const document = api({
       '/users/{id}/{file}.json': {
         get: {
@@ -221,16 +221,19 @@ describe('the parameters of a request', () => {
     })
   })
 
-  it.each(['', '.', '..'])('[REMOTE-OR1] cannot change the path: %j', async (id) => {
-    const document = api({ '/users/{id}': { delete: { parameters: [param('path', 'id')] } } })
-    const { result, request } = await sent(document, { id })
-    expect(result.errorMessage).toBe(
-      `Invalid input for "delete_users_id": id must not make the path segment "${id}"`,
-    )
-    expect(request).toBeUndefined()
-  })
+  it.each(['', '.', '..'])(
+    '[REMOTE-OR1] The parameters of a request cannot change the path: %j',
+    async (id) => {
+      const document = api({ '/users/{id}': { delete: { parameters: [param('path', 'id')] } } })
+      const { result, request } = await sent(document, { id })
+      expect(result.errorMessage).toBe(
+        `Invalid input for "delete_users_id": id must not make the path segment "${id}"`,
+      )
+      expect(request).toBeUndefined()
+    },
+  )
 
-  it('are serialized in the default of their style', async () => {
+  it('The parameters of a request are serialized in the default of their style', async () => {
     const list = { type: 'array', items: {} }
     const parameters = [
       param('query', 'a', { schema: list }),
@@ -242,7 +245,7 @@ describe('the parameters of a request', () => {
     expect(request).toMatchObject({ url: '/v1/?a=1&a=2&b=3%7C4', headers: { 'x-c': 'k,5' } })
   })
 
-  it('[REMOTE-I1] get their location as a prefix when they share a name', async () => {
+  it('[REMOTE-I1] The parameters of a request get their location as a prefix when they share a name', async () => {
     const document = api({
       '/{id}': { get: { parameters: [param('path', 'id'), param('query', 'id')] } },
     })
@@ -250,7 +253,7 @@ describe('the parameters of a request', () => {
     expect(request?.url).toBe('/v1/p?id=q')
   })
 
-  it('cannot break out of a header', async () => {
+  it('The parameters of a request cannot break out of a header', async () => {
     const document = api({ '/': { get: { parameters: [param('header', 'X-A')] } } })
     const { result, request } = await sent(document, { 'X-A': 'a\r\nX-B: b' })
     expect(result.errorMessage).toMatch(
@@ -271,7 +274,7 @@ describe('[REMOTE-I2] the body of a request', () => {
     },
   }
 
-  it('consists of fields next to the parameters', async () => {
+  it('The body of a request consists of fields next to the parameters', async () => {
     const requestBody = { required: true, ...json(fields) }
     const document = api({ '/{id}': { put: { parameters: [param('path', 'id')], requestBody } } })
     expect(only(document).inputSchema).toMatchObject({
@@ -293,7 +296,7 @@ describe('[REMOTE-I2] the body of a request', () => {
     ['it is no object', 'id', { required: true }, { type: 'array', items: {} }],
     ['it is made of others', 'id', { required: true }, { ...fields, allOf: [{}] }],
     ['it may have more', 'id', { required: true }, { ...fields, additionalProperties: {} }],
-  ])('is one field when %s', async (_, name, more, schema) => {
+  ])('The body of a request is one field when %s', async (_, name, more, schema) => {
     const requestBody = { ...more, ...json(schema) }
     const parameters = [param('query', name)]
     const document = api({ '/': { post: { parameters, requestBody } } })
@@ -304,7 +307,7 @@ describe('[REMOTE-I2] the body of a request', () => {
     expect(JSON.parse(request?.body ?? '')).toEqual(value)
   })
 
-  it('has another name when a parameter is called body', async () => {
+  it('The body of a request has another name when a parameter is called body', async () => {
     const document = api({
       '/': { post: { parameters: [param('query', 'body')], requestBody: json(fields) } },
     })
@@ -312,14 +315,14 @@ describe('[REMOTE-I2] the body of a request', () => {
     expect(request).toMatchObject({ url: '/v1/?body=q', body: '{"name":"Ada"}' })
   })
 
-  it('is not sent when it is omitted', async () => {
+  it('The body of a request is not sent when it is omitted', async () => {
     const document = api({ '/': { post: { requestBody: json(fields) } } })
     const { request } = await sent(document, {})
     expect(request?.body).toBe('')
     expect(request?.headers).not.toHaveProperty('content-type')
   })
 
-  it('can be a form', async () => {
+  it('The body of a request can be a form', async () => {
     const schema = {
       type: 'object',
       properties: { a: {}, list: { type: 'array', items: {} }, deep: {}, plain: {} },
@@ -337,7 +340,7 @@ describe('[REMOTE-I2] the body of a request', () => {
     expect(request?.body).toBe('a=x%20y&list=1&list=2&deep[k][l]=v&plain=%7B%22m%22%3A1%7D')
   })
 
-  it('can be multipart, with bytes as base64', async () => {
+  it('The body of a request can be multipart, with bytes as base64', async () => {
     const schema = {
       type: 'object',
       properties: {
@@ -371,14 +374,17 @@ describe('[REMOTE-I2] the body of a request', () => {
     ['application/octet-stream', 'aGk=', 'hi', 'application/octet-stream'],
     ['image/*', 'aGk=', 'hi', 'application/octet-stream'],
     ['application/vnd.api+json', { a: 1 }, '{"a":1}', 'application/vnd.api+json'],
-  ])('can be a document of the type %s', async (type, value, body, sentType) => {
-    const content = { [type]: { schema: {} }, 'x/y': { schema: {} } }
-    const document = api({ '/': { post: { requestBody: { required: true, content } } } })
-    const { request } = await sent(document, { body: value })
-    expect(request).toMatchObject({ body, headers: { 'content-type': sentType } })
-  })
+  ])(
+    'The body of a request can be a document of the type %s',
+    async (type, value, body, sentType) => {
+      const content = { [type]: { schema: {} }, 'x/y': { schema: {} } }
+      const document = api({ '/': { post: { requestBody: { required: true, content } } } })
+      const { request } = await sent(document, { body: value })
+      expect(request).toMatchObject({ body, headers: { 'content-type': sentType } })
+    },
+  )
 
-  it('is JSON if the operation offers it', async () => {
+  it('The body of a request is JSON if the operation offers it', async () => {
     const content = { 'text/plain': {}, 'multipart/form-data': {}, 'application/json': {} }
     const document = api({ '/': { post: { requestBody: { required: true, content } } } })
     const { request } = await sent(document, { body: { a: 1 } })
@@ -387,7 +393,7 @@ describe('[REMOTE-I2] the body of a request', () => {
 })
 
 describe('the response of an operation', () => {
-  it('is the structured result when the operation declares its schema', async () => {
+  it('The response of an operation is the structured result when the operation declares its schema', async () => {
     const responses = { '2XX': json({ type: 'object', properties: { method: { const: 'GET' } } }) }
     const { result } = await sent(api({ '/': { get: { responses } } }), {})
     expect(result.structured).toMatchObject({ method: 'GET', url: '/v1/' })
@@ -418,12 +424,12 @@ describe('the credentials of a request', () => {
     [{ bearer: 't' }, { headers: { authorization: 'Bearer t' } }],
     [{ basic: 'me:pw' }, { headers: { authorization: 'Basic bWU6cHc=' } }],
     [{ oauth: 't' }, { headers: { authorization: 'Bearer t' } }],
-  ])('are sent as the scheme defines: %j', async (auth, expected) => {
+  ])('The credentials of a request are sent as the scheme defines: %j', async (auth, expected) => {
     const names = Object.keys(auth).map((name) => ({ [name]: [] }))
     expect((await sent(secured(names), {}, { auth })).request).toMatchObject(expected)
   })
 
-  it('[REMOTE-A1] are those of the first alternative whose secrets are configured', async () => {
+  it('[REMOTE-A1] The credentials of a request are those of the first alternative whose secrets are configured', async () => {
     const security = [{ bearer: [] }, { key: [], query: [] }, {}]
     const auth = { key: () => 'k', query: async () => Promise.resolve('q') }
     const { request } = await sent(secured(security), {}, { auth })
@@ -436,7 +442,7 @@ describe('the credentials of a request', () => {
     expect(own.request?.headers).not.toHaveProperty('authorization')
   })
 
-  it('[REMOTE-A2] fail as a configuration error when secrets are missing, and no request is sent', async () => {
+  it('[REMOTE-A2] The credentials of a request fail as a configuration error when secrets are missing, and no request is sent', async () => {
     const { end, error, request } = await sent(secured([{ key: [], query: [] }, { oauth: [] }]), {})
     expect(end).toBe('misconfigured')
     expect(error).toMatchObject({
@@ -446,7 +452,7 @@ describe('the credentials of a request', () => {
     expect(request).toBeUndefined()
   })
 
-  it('must be for schemes of the document', () => {
+  it('The credentials of a request must be for schemes of the document', () => {
     expect(() => imported(secured([]), { auth: { nope: 'x' }, baseUrl: 'ftp://a' })).toThrow(
       'auth names the unknown scheme "nope"; known: "key", "query", "cookie", "bearer", "basic", "oauth"; baseUrl must be',
     )
@@ -472,7 +478,7 @@ describe('the URL of a request', () => {
     return /^HTTP GET (\S+)\n/.exec(shown)?.[1] ?? shown
   }
 
-  it('starts with the first server, that of the operation if it has one', () => {
+  it('The URL of a request starts with the first server, that of the operation if it has one', () => {
     expect(url([{ url: 'https://a.test/v1/' }, { url: 'https://b.test' }])).toBe(
       'https://a.test/v1/x',
     )
@@ -481,7 +487,7 @@ describe('the URL of a request', () => {
     )
   })
 
-  it('contains the values of the variables of its server', () => {
+  it('The URL of a request contains the values of the variables of its server', () => {
     const variables = { region: { default: 'eu' }, port: { default: 8443 } }
     expect(url([{ url: 'https://{region}.a.test:{port}/v1', variables }])).toBe(
       'https://eu.a.test:8443/v1/x',
@@ -492,7 +498,7 @@ describe('the URL of a request', () => {
     expect(url([{ url: 'https://{nope}.a.test/v1' }], 'https://b.test')).toBe('https://b.test/x')
   })
 
-  it('starts with the base URL, or with a server relative to it', () => {
+  it('The URL of a request starts with the base URL, or with a server relative to it', () => {
     expect(url([{ url: 'https://a.test/v1' }], 'http://b.test/w')).toBe('http://b.test/w/x')
     expect(url([{ url: '/v2' }], 'http://b.test/w')).toBe('http://b.test/v2/x')
     expect(url([], 'http://b.test/w')).toBe('http://b.test/w/x')

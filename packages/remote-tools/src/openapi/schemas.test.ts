@@ -44,11 +44,11 @@ describe('[REMOTE-K1] a keyword of OpenAPI 3.0', () => {
       { type: 'object', 'x-go': 1, xml: {}, discriminator: {}, externalDocs: {} },
       { type: 'object' },
     ],
-  ])('becomes JSON Schema: %j', (schema, expected) => {
+  ])('A keyword of OpenAPI 3.0 becomes JSON Schema: %j', (schema, expected) => {
     expect(convert(schema)).toEqual(expected)
   })
 
-  it('is converted at any depth', () => {
+  it('A keyword of OpenAPI 3.0 is converted at any depth', () => {
     const schema = {
       type: 'array',
       items: { properties: { a: { type: 'string', nullable: true } } },
@@ -61,7 +61,7 @@ describe('[REMOTE-K1] a keyword of OpenAPI 3.0', () => {
 })
 
 describe('[REMOTE-K2] a default', () => {
-  it('is described and not filled in', () => {
+  it('A default is described and not filled in', () => {
     expect(convert({ type: 'boolean', default: false, description: ' Private? ' })).toEqual({
       type: 'boolean',
       description: 'Private? (default: false)',
@@ -86,7 +86,7 @@ describe('[REMOTE-K3] a keyword that cannot be checked', () => {
     [{ properties: [] }, {}],
     [{ items: 'x' }, {}],
     [{ type: 'integer', maximum: null }, { type: 'integer' }],
-  ])('is omitted: %#', (schema, expected) => {
+  ])('A keyword that cannot be checked is omitted: %#', (schema, expected) => {
     const root = { properties: { a: schema } }
     expect(adaptForeignSchema(asObject(convert(root))).jsonSchema).toEqual({
       properties: { a: expected },
@@ -95,7 +95,7 @@ describe('[REMOTE-K3] a keyword that cannot be checked', () => {
 })
 
 describe('references', () => {
-  it('[REMOTE-S1] become definitions, only those that are used, including recursive ones', () => {
+  it('[REMOTE-S1] References become definitions, only those that are used, including recursive ones', () => {
     const schemas = {
       Tree: { type: 'object', properties: { kids: { type: 'array', items: to('Tree') } } },
       Leaf: { type: 'string' },
@@ -111,7 +111,7 @@ describe('references', () => {
     })
   })
 
-  it('have valid and unique names', () => {
+  it('References have valid and unique names', () => {
     const schemas = { 'a b': { type: 'string', properties: { a_b: { type: 'null' } } } }
     const schema = {
       allOf: [
@@ -130,7 +130,7 @@ describe('references', () => {
     })
   })
 
-  it('ignore other keywords next to them in 3.0, except nullable', () => {
+  it('References ignore other keywords next to them in 3.0, except nullable', () => {
     const schemas = { A: { type: 'string' } }
     const beside = { ...to('A'), description: 'own', nullable: true }
     expect(convert({ items: beside }, { schemas })).toMatchObject({
@@ -141,12 +141,12 @@ describe('references', () => {
     })
   })
 
-  it('are problems without a target or in another document', () => {
+  it('References are problems without a target or in another document', () => {
     expect(() => convert(to('Nope'))).toThrow('#/components/schemas/Nope is not in the document')
     expect(() => convert({ $ref: 'other.json#/A' })).toThrow('other.json#/A is in another document')
   })
 
-  it('[REMOTE-S3] allow any value when there are too many definitions', () => {
+  it('[REMOTE-S3] References allow any value when there are too many definitions', () => {
     const long = 'x'.repeat(MAX_DEFINITIONS_LENGTH.output / 3)
     const schemas = Object.fromEntries(
       [1, 2, 3, 4].map((n) => [
@@ -174,7 +174,7 @@ describe('[REMOTE-S2] one-way fields', () => {
     },
   }
 
-  it('are not part of the input when the service sets them', () => {
+  it('One-way fields are not part of the input when the service sets them', () => {
     expect(convert(schema, { schemas })).toEqual({
       type: 'object',
       required: ['name', 'password'],
@@ -182,7 +182,7 @@ describe('[REMOTE-S2] one-way fields', () => {
     })
   })
 
-  it('are not required in the output when the service does not return them', () => {
+  it('One-way fields are not required in the output when the service does not return them', () => {
     expect(convert(schema, { schemas, direction: 'output' })).toMatchObject({
       required: ['id', 'at', 'name'],
       properties: { password: { type: 'string' } },
@@ -191,7 +191,7 @@ describe('[REMOTE-S2] one-way fields', () => {
 })
 
 describe('[REMOTE-S4] oneOf', () => {
-  it('becomes anyOf, also next to another anyOf', () => {
+  it('oneOf becomes anyOf, also next to another anyOf', () => {
     const one = [{ type: 'string', nullable: true }]
     expect(convert({ oneOf: one })).toEqual({ anyOf: [{ type: ['string', 'null'] }] })
     expect(convert({ oneOf: one, anyOf: [{ type: 'null' }] })).toEqual({
@@ -209,7 +209,7 @@ describe('a document', () => {
     [{}, 'got undefined'],
     ['text', 'got undefined'],
     [null, 'got undefined'],
-  ])('is rejected when it is invalid: %j', (value, message) => {
+  ])('A document is rejected when it is invalid: %j', (value, message) => {
     expect(() => new OpenApiReader(value)).toThrow(message)
   })
 })
@@ -232,7 +232,7 @@ describe('[REMOTE-S5] a discriminator', () => {
     ['with two values', { cat: 'Cat', kitten: 'Cat', dog: 'Dog' }, ['cat', 'kitten'], ['dog']],
     ['for one member only', { cat: 'Cat' }, ['cat'], ['Dog']],
     ['without a mapping', undefined, ['Cat'], ['Dog']],
-  ])('becomes fixed values of the members: %s', (_, mapping, cats, dogs) => {
+  ])('A discriminator becomes fixed values of the members: %s', (_, mapping, cats, dogs) => {
     const schemas = { Cat: animal('lives'), Dog: animal('bark') }
     const discriminator = { propertyName: 'kind', ...(mapping === undefined ? {} : { mapping }) }
     expect(convert({ oneOf: [to('Cat'), to('Dog')], discriminator }, { schemas })).toMatchObject({
@@ -243,7 +243,7 @@ describe('[REMOTE-S5] a discriminator', () => {
     })
   })
 
-  it('leaves members alone that have no name or fix the values themselves', () => {
+  it('A discriminator leaves members alone that have no name or fix the values themselves', () => {
     const schemas = {
       Cat: { allOf: [animal('lives', { type: 'string', enum: ['tom'] })] },
       Loop: { allOf: [to('Loop')], properties: {} },

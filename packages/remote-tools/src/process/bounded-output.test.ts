@@ -5,34 +5,34 @@ import { BoundedOutput } from './run-once.ts'
 const EURO = Buffer.from('€')
 
 describe('output within the limit', () => {
-  it('is the trimmed text of all chunks', () => {
+  it('Output within the limit is the trimmed text of all chunks', () => {
     expect(textOf(100, ['\n  one ', 'two\n', '\r\n'])).toBe('one two')
   })
 
-  it('is empty without chunks', () => {
+  it('Output within the limit is empty without chunks', () => {
     expect(textOf(1, [])).toBe('')
     expect(textOf(1, [''])).toBe('')
   })
 
-  it('can be as long as the limit', () => {
+  it('Output within the limit can be as long as the limit', () => {
     expect(textOf(4, ['ab', 'cd'])).toBe('abcd')
   })
 
-  it('joins a character that arrives in two chunks', () => {
+  it('Output within the limit joins a character that arrives in two chunks', () => {
     expect(textOf(100, [EURO.subarray(0, 1), EURO.subarray(1)])).toBe('€')
   })
 
-  it('replaces invalid UTF-8 with U+FFFD, also at its end', () => {
+  it('Output within the limit replaces invalid UTF-8 with U+FFFD, also at its end', () => {
     expect(textOf(100, [Buffer.from([0x61, 0xff, 0x62, 0xe2])])).toBe('a\uFFFDb\uFFFD')
   })
 
-  it('loses its byte order mark', () => {
+  it('Output within the limit loses its byte order mark', () => {
     expect(textOf(100, ['\uFEFF{}'])).toBe('{}')
   })
 })
 
 describe('output beyond the limit', () => {
-  it('is dropped, and a line states the limit', () => {
+  it('Output beyond the limit is dropped, and a line states the limit', () => {
     expect(textOf(3, ['abcd'])).toBe('abc\n[output truncated at 3 bytes]')
     expect(textOf(3, ['ab', 'cd', 'ef'])).toBe('abc\n[output truncated at 3 bytes]')
     expect(textOf(3, ['abc', 'd'])).toBe('abc\n[output truncated at 3 bytes]')
@@ -45,11 +45,14 @@ describe('output beyond the limit', () => {
     [4, 'ä€😀', 'ä'],
     [5, 'ä€😀', 'ä€'],
     [8, 'ä€😀', 'ä€'],
-  ])('is truncated between characters: %i bytes of %s are %s', (maxBytes, text, kept) => {
-    expect(textOf(maxBytes, [text])).toBe(`${kept}\n[output truncated at ${maxBytes} bytes]`)
-  })
+  ])(
+    'Output beyond the limit is truncated between characters: %i bytes of %s are %s',
+    (maxBytes, text, kept) => {
+      expect(textOf(maxBytes, [text])).toBe(`${kept}\n[output truncated at ${maxBytes} bytes]`)
+    },
+  )
 
-  it('distinguishes invalid bytes from a truncated character', () => {
+  it('Output beyond the limit distinguishes invalid bytes from a truncated character', () => {
     expect(textOf(2, [Buffer.from([0x61, 0xff, 0x62])])).toBe(
       'a\uFFFD\n[output truncated at 2 bytes]',
     )

@@ -9,7 +9,7 @@ import { resolveProgramOptions, type ProgramOptions } from './options.ts'
 const GIVEN = { name: 'work', command: 'python3' }
 
 describe('the options of a program', () => {
-  it('default to one program per call, a mebibyte and a second to clean up', () => {
+  it('The options of a program default to one program per call, a mebibyte and a second to clean up', () => {
     expect(resolveProgramOptions(GIVEN)).toEqual({
       command: 'python3',
       args: [],
@@ -24,7 +24,7 @@ describe('the options of a program', () => {
     })
   })
 
-  it('are used as given', () => {
+  it('The options of a program are used as given', () => {
     const clock = fakeClock()
     const options: ProgramOptions = {
       command: './tool',
@@ -45,7 +45,7 @@ describe('the options of a program', () => {
     })
   })
 
-  it('do not change when their arrays are changed later', () => {
+  it('The options of a program do not change when their arrays are changed later', () => {
     const args = ['a']
     const env = { A: '1' }
     const resolved = resolveProgramOptions({ ...GIVEN, args, env })
@@ -54,14 +54,14 @@ describe('the options of a program', () => {
     expect(resolved).toMatchObject({ args: ['a'], env: { A: '1' } })
   })
 
-  it('accept a file URL as the directory', () => {
+  it('The options of a program accept a file URL as the directory', () => {
     const { cwd } = resolveProgramOptions({ ...GIVEN, cwd: pathToFileURL('/opt/my tools/') })
     expect(cwd).toBe('/opt/my tools/')
   })
 })
 
 describe('the options of workers', () => {
-  it('default to one program, one concurrent call and a minute of idle time', () => {
+  it('The options of workers default to one program, one concurrent call and a minute of idle time', () => {
     const defaults = {
       size: 1,
       concurrency: 1,
@@ -74,7 +74,7 @@ describe('the options of workers', () => {
     expect(workerOf({ mode: 'worker', worker: {} })).toEqual(defaults)
   })
 
-  it('are used as given', () => {
+  it('The options of workers are used as given', () => {
     const worker = {
       size: 2,
       concurrency: 3,
@@ -86,7 +86,7 @@ describe('the options of workers', () => {
     expect(workerOf({ mode: 'worker', worker })).toEqual(worker)
   })
 
-  it('treat an infinite start timeout as none', () => {
+  it('The options of workers treat an infinite start timeout as none', () => {
     expect(workerOf({ mode: 'worker', worker: { startTimeoutMs: Infinity } })).toMatchObject({
       startTimeoutMs: undefined,
     })
@@ -137,13 +137,13 @@ describe('invalid options are rejected', () => {
       inWorker({ startTimeoutMs: LONGEST + 1 }),
       `worker.startTimeoutMs must be > 0 and <= ${LONGEST}, or Infinity, got ${LONGEST + 1}`,
     ],
-  ])('%j', (options, problem) => {
+  ])('The process options %j are rejected', (options, problem) => {
     expect(() => resolveProgramOptions({ ...GIVEN, ...options })).toThrow(
       new TypeError(`Cannot define process tool "work": ${problem}`),
     )
   })
 
-  it('with every problem at once', () => {
+  it('Invalid options of a process tool are rejected with every problem at once', () => {
     const options = { command: '', args: [''], killGraceMs: -1, ...inWorker({ size: 0 }) }
     expect(() => resolveProgramOptions({ name: 'work', ...options })).toThrow(
       new TypeError(

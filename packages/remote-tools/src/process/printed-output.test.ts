@@ -43,12 +43,12 @@ describe('the failure of a program', () => {
       `echo '{"errors":["TS2304"]}'; exit 1`,
       'Process exited with code 1: {"errors":["TS2304"]}',
     ],
-  ])('that has printed %s contains it', async (_, script, message) => {
+  ])('The failure of a program that has printed %s contains it', async (_, script, message) => {
     const { result } = await callTool(shell(script))
     expect(result).toMatchObject({ success: false, errorMessage: message })
   })
 
-  it('contains at most `maxOutputBytes` of each stream', async () => {
+  it('The failure of a program contains at most `maxOutputBytes` of each stream', async () => {
     const args = ['-c', 'head -c 50000 /dev/zero | tr "\\0" a; exit 1']
     const tool = processTool({
       name: 'p',
@@ -63,14 +63,14 @@ describe('the failure of a program', () => {
     )
   })
 
-  it('contains the value of the protocol', async () => {
+  it('The failure of a program contains the value of the protocol', async () => {
     const { result } = await callTool(
       shell(`echo '{"success":false,"error":"x","structured":{"code":5}}'; exit 1`),
     )
     expect(result.structured).toEqual({ code: 5 })
   })
 
-  it('contains the output before its time ran out', async () => {
+  it('The failure of a program contains the output before its time ran out', async () => {
     const { result, end } = await callTool(
       shell('echo compiling; echo slow >&2; sleep 300', { timeoutMs: 1_500 }),
     )
@@ -80,7 +80,7 @@ describe('the failure of a program', () => {
     )
   })
 
-  it('names the program without its path', async () => {
+  it('The failure of a program names the program without its path', async () => {
     const tool = shell('echo half; exec sleep 300')
     const controller = new AbortController()
     const running = callTool(tool, '', { signal: controller.signal })

@@ -6,7 +6,7 @@ import { processTool, type ProcessTool } from './process-tool.ts'
 const BASE = { name: 'work', description: 'Works', command: 'sh' }
 
 describe('the types of a process tool', () => {
-  it('are those of a text tool when it declares no input', () => {
+  it('The types of a process tool are those of a text tool when it declares no input', () => {
     const tool = processTool({
       ...BASE,
       requireApproval: { describe: (input) => input.toUpperCase() },
@@ -16,7 +16,7 @@ describe('the types of a process tool', () => {
     expectTypeOf(tool.execute).parameters.toEqualTypeOf<[string, ToolContext<string>]>()
   })
 
-  it('come from its schemas', () => {
+  it('The types of a process tool come from its schemas', () => {
     const tool = processTool({
       ...BASE,
       input: Type.Object({ city: Type.String() }),
@@ -31,12 +31,12 @@ describe('the types of a process tool', () => {
     >()
   })
 
-  it('use text for the output when none is declared', () => {
+  it('The types of a process tool use text for the output when none is declared', () => {
     const tool = processTool({ ...BASE, input: Type.Object({ city: Type.String() }) })
     expectTypeOf(tool).toEqualTypeOf<ProcessTool<{ city: string }>>()
   })
 
-  it('exclude an output without an input, a body, and unknown options', () => {
+  it('The types of a process tool exclude an output without an input, a body, and unknown options', () => {
     // @ts-expect-error -- the output of a text tool is text
     processTool({ ...BASE, output: Type.Number() })
     // @ts-expect-error -- the program is the body

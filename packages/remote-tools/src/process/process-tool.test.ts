@@ -19,7 +19,7 @@ const BASE = { name: 'work', description: 'Works', command: 'sh' }
 const CITY = Type.Object({ city: Type.String(), days: Type.Integer({ default: 1 }) })
 
 describe('a process tool like every tool', () => {
-  it('accepts the settings of every tool', () => {
+  it('A process tool accepts the settings of every tool', () => {
     const limiter = createLimiter({ maxConcurrent: 2 })
     const tool = processTool({ ...BASE, timeoutMs: 5_000, idempotent: false, limiter })
     expect(tool).toMatchObject({
@@ -33,13 +33,13 @@ describe('a process tool like every tool', () => {
     })
   })
 
-  it('has the defaults of every tool', () => {
+  it('A process tool has the defaults of every tool', () => {
     const tool = processTool(BASE)
     expect(tool).toMatchObject({ timeoutMs: DEFAULT_TOOL_TIMEOUT_MS, idempotent: true })
     expect(tool.limiter).toBeUndefined()
   })
 
-  it('is counted like every tool', async () => {
+  it('A process tool is counted like every tool', async () => {
     const metrics = createToolMetrics()
     const tool = processTool({ ...BASE, args: ['-c', 'exit $(grep -c fail)'] })
     await callTool(tool, 'ok', { metrics, agentRole: 'Analyst' })
@@ -49,7 +49,7 @@ describe('a process tool like every tool', () => {
     ])
   })
 
-  it('rejects an invalid definition with every problem', () => {
+  it('A process tool rejects an invalid definition with every problem', () => {
     expect(() => processTool({ ...BASE, command: '', killGraceMs: 9_000 })).toThrow(
       'Cannot define process tool "work": command must name a program, got ""; ' +
         'killGraceMs must be from 0 to 4000, got 9000',
@@ -61,7 +61,7 @@ describe('a process tool like every tool', () => {
 describe('a typed process tool', () => {
   const echo = { ...BASE, command: 'cat', input: CITY }
 
-  it('passes the whole object to the program, with defaults filled in', async () => {
+  it('A typed process tool passes the whole object to the program, with defaults filled in', async () => {
     const tool = processTool(echo)
     expect(tool).toMatchObject({ kind: 'typed', inputSchema: CITY })
     expect((await callTool(tool, { city: 'Bonn', more: true })).result.output).toMatch(
@@ -69,7 +69,7 @@ describe('a typed process tool', () => {
     )
   })
 
-  it('does not start the program for invalid input', async () => {
+  it('A typed process tool does not start the program for invalid input', async () => {
     const tool = processTool({ ...echo, command: 'no-such-program-7' })
     expect((await callTool(tool, { days: 'many' })).result.errorMessage).toMatch(
       /^Invalid input for "work": .*city/,
@@ -83,14 +83,17 @@ describe('a typed process tool', () => {
       ['as output', '{"output":{"degrees":21}}', '{"degrees":21}'],
       ['as structured', '{"output":"21 °C","structured":{"degrees":21}}', '21 °C'],
       ['as all that it says', '{"degrees":21}', '{"degrees":21}'],
-    ])('returns the value that the program provides %s', async (_, said, text) => {
-      const tool = processTool({ ...saying(said), input: CITY, output })
-      expect(tool.outputSchema).toBe(output)
-      const { result } = await callTool(tool, { city: 'Bonn' })
-      expect(result).toEqual(success(text, { degrees: 21 }))
-    })
+    ])(
+      'A typed process tool with an output schema returns the value that the program provides %s',
+      async (_, said, text) => {
+        const tool = processTool({ ...saying(said), input: CITY, output })
+        expect(tool.outputSchema).toBe(output)
+        const { result } = await callTool(tool, { city: 'Bonn' })
+        expect(result).toEqual(success(text, { degrees: 21 }))
+      },
+    )
 
-    it('fails with a value that does not match when the check is strict', async () => {
+    it('A typed process tool with an output schema fails with a value that does not match when the check is strict', async () => {
       const said = saying('{"output":{"degrees":"warm"}}')
       const tool = processTool({ ...said, input: CITY, output, outputCheck: 'strict' })
       const { result } = await callTool(tool, { city: 'Bonn' })
@@ -98,7 +101,7 @@ describe('a typed process tool', () => {
     })
   })
 
-  it('works in worker mode', async () => {
+  it('A typed process tool works in worker mode', async () => {
     const script = `while read line; do
       case $line in *Bonn*) echo '{"id":1,"output":{"degrees":21}}' ;; esac; done`
     await using tool = processTool({
@@ -127,7 +130,7 @@ describe('a process tool that needs approval', () => {
   })
   const cat = { ...BASE, command: 'cat', args: ['-u', '--'], requireApproval: true }
 
-  it('shows the reviewer the command line and the start of the input', async () => {
+  it('A process tool that needs approval shows the reviewer the command line and the start of the input', async () => {
     const yes = reviewer({ action: 'CONTINUE' })
     const { result } = await callTool(processTool(cat), 'hello', { reviewer: yes })
     expect(result).toEqual(success('{"input":"hello"}'))
@@ -144,7 +147,7 @@ describe('a process tool that needs approval', () => {
     ])
   })
 
-  it('uses its own description and time limit', async () => {
+  it('A process tool that needs approval uses its own description and time limit', async () => {
     const tool = processTool({
       ...cat,
       requireApproval: { describe: (input) => `Send ${input}?`, timeoutMs: 7 },
@@ -153,7 +156,7 @@ describe('a process tool that needs approval', () => {
     expect(asked.at(-1)).toMatchObject({ description: 'Send mail?', timeoutMs: 7 })
   })
 
-  it('shows the command line also when only the time limit is set', async () => {
+  it('A process tool that needs approval shows the command line also when only the time limit is set', async () => {
     const tool = processTool({ ...cat, requireApproval: { timeoutMs: 7 } })
     await callTool(tool, 'mail', { reviewer: reviewer({ action: 'CONTINUE' }) })
     expect(asked.at(-1)).toMatchObject({
@@ -162,13 +165,13 @@ describe('a process tool that needs approval', () => {
     })
   })
 
-  it('runs with the input that the reviewer has edited', async () => {
+  it('A process tool that needs approval runs with the input that the reviewer has edited', async () => {
     const edit = reviewer({ action: 'EDIT', input: 'bye' })
     const { result } = await callTool(processTool(cat), 'hello', { reviewer: edit })
     expect(result).toEqual(success('{"input":"bye"}'))
   })
 
-  it('does not start the program after a rejection or without a reviewer', async () => {
+  it('A process tool that needs approval does not start the program after a rejection or without a reviewer', async () => {
     const tool = processTool({ ...cat, command: 'no-such-program-7' })
     const no = reviewer({ action: 'REJECT', feedback: 'not today' })
     expect((await callTool(tool, 'hello', { reviewer: no })).result).toEqual(
@@ -177,7 +180,7 @@ describe('a process tool that needs approval', () => {
     expect((await callTool(tool, 'hello')).end).toBe('misconfigured')
   })
 
-  it('needs no approval when its body is called directly', async () => {
+  it('A process tool that needs approval needs no approval when its body is called directly', async () => {
     expect(await processTool(cat).execute('hi', toolContext())).toEqual(success('{"input":"hi"}'))
   })
 })

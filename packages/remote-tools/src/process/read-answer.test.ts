@@ -17,11 +17,11 @@ describe('an answer by the protocol', () => {
     ['{"error":"no such city","success":false}', failure('no such city')],
     ['{"output":"half","error":"no such city","success":false}', failure('no such city')],
     ['{"output":"fine","error":"a remark"}', success('fine')],
-  ])('%s', (text, result) => {
+  ])('readAnswer reads %s by the protocol', (text, result) => {
     expect(read(text)).toEqual(result)
   })
 
-  it('can fail with a value in addition to the error', () => {
+  it('An answer by the protocol can fail with a value in addition to the error', () => {
     const result = read('{"success":false,"error":"no","structured":{"code":7}}')
     expect(result).toEqual({ ...failure('no'), structured: { code: 7 } })
     expect(ToolResult.isMade(result)).toBe(true)
@@ -57,7 +57,7 @@ describe('an answer that follows the protocol loosely', () => {
     ['[1,2]', success('[1,2]')],
     ['null', success('null')],
     ['{"__proto__":{"output":"x"}}', success('{"__proto__":{"output":"x"}}')],
-  ])('%s', (text, result) => {
+  ])('readAnswer reads %s, which follows the protocol loosely', (text, result) => {
     expect(read(text)).toEqual(result)
   })
 })
@@ -74,12 +74,12 @@ describe('an answer of a tool that declares its output', () => {
     ['{"success":true}', success('{"success":true}')],
     ['just text', success('just text')],
     ['', success('')],
-  ])('%s', (text, result) => {
+  ])('readAnswer reads %s for a tool that declares its output', (text, result) => {
     expect(read(text, true)).toEqual(result)
   })
 })
 
-it('returns the given text for an object without output', () => {
+it('readAnswer returns the given text for an object without output', () => {
   const options = { declaresOutput: false, text: 'the line' }
   expect(readAnswerObject({ success: true }, options)).toEqual(success('the line'))
 })

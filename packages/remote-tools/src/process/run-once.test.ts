@@ -48,11 +48,11 @@ describe.each(LANGUAGES)('a program in $name', ({ name, command, program }) => {
       ['signal', failure('Process was killed by SIGKILL')],
       ['noise', success(`from ${name}`)],
       ['echo ä€😀', success('ä€😀')],
-    ])('%s', async (request, result) => {
+    ])('A program has the expected outcome for the request "%s"', async (request, result) => {
       expect((await run(request)).result).toEqual(result)
     })
 
-    it('complain', async () => {
+    it('A program that complains fails with its own message', async () => {
       const { result, end } = await run('complain')
       expect({ result, end }).toEqual({ result: failure(`${name} broke`), end: 'finished' })
     })
@@ -64,24 +64,24 @@ describe.each(LANGUAGES)('a program in $name', ({ name, command, program }) => {
 })
 
 describe('[REMOTE-O1] the request', () => {
-  it('is compact JSON without a newline, and stdin is closed after it', async () => {
+  it('The request to a program is compact JSON without a newline, and stdin is closed after it', async () => {
     expect((await callTool(node(ECHO), 'say "hi"\n')).result).toEqual(
       success(JSON.stringify('{"input":"say \\"hi\\"\\n"}')),
     )
   })
 
-  it('is UTF-8 for any text of the model', async () => {
+  it('The request to a program is UTF-8 for any text of the model', async () => {
     const input = 'ä€😀\u2028\0\uD800'
     const { result } = await callTool(node(ECHO), input)
     expect(JSON.parse(String(JSON.parse(result.output)))).toEqual({ input })
   })
 
-  it('need not be read, even if it is long', async () => {
+  it('The request to a program need not be read, even if it is long', async () => {
     const { result, end } = await callTool(toolOf('echo', ['done']), 'x'.repeat(5_000_000))
     expect({ result, end }).toEqual({ result: success('done'), end: 'finished' })
   })
 
-  it('is only logged when it was not read', async () => {
+  it('The request to a program is only logged when it was not read', async () => {
     const { logger, debug } = spiedLogger()
     const tool = shell('exec <&-; echo started; sleep 0.2')
     const { result } = await callTool(tool, 'x'.repeat(5_000_000), { logger })
@@ -92,13 +92,13 @@ describe('[REMOTE-O1] the request', () => {
     })
   })
 
-  it('is the same when the tool is called directly', async () => {
+  it('The request to a program is the same when the tool is called directly', async () => {
     expect(await toolOf('cat').execute('hi', toolContext())).toEqual(success('{"input":"hi"}'))
   })
 })
 
 describe('[REMOTE-O2] writing and reading overlap', () => {
-  it('with a program that writes megabytes before it reads', async () => {
+  it('Writing and reading overlap with a program that writes megabytes before it reads', async () => {
     const tool = node(
       `import { writeSync, readFileSync } from 'node:fs'
       const line = 'x'.repeat(64 * 1024)
@@ -113,14 +113,14 @@ describe('[REMOTE-O2] writing and reading overlap', () => {
     expect(result.output.endsWith('\nread 4000000')).toBe(true)
   })
 
-  it('and output beyond the limit of a mebibyte is read and dropped', async () => {
+  it('Output beyond the limit of a mebibyte is read and dropped', async () => {
     const { result } = await callTool(shell('yes ä | head -c 3000000'))
     const kept = 'ä\n'.repeat(349_525).trim()
     expect(result.output.slice(-50)).toBe(`${kept}\n[output truncated at 1048576 bytes]`.slice(-50))
     expect(result.output.length).toBe(kept.length + 36)
   })
 
-  it('with separate limits for stdout and stderr', async () => {
+  it('The limits for stdout and stderr are separate', async () => {
     const tool = shell('printf 12345678; printf abcdefgh >&2; exit $(cat | grep -c fail)', {
       maxOutputBytes: 4,
     })
@@ -132,32 +132,32 @@ describe('[REMOTE-O2] writing and reading overlap', () => {
     )
   })
 
-  it.skipIf(perl === undefined)('and invalid UTF-8 does no harm', async () => {
+  it.skipIf(perl === undefined)('Invalid UTF-8 does no harm', async () => {
     const tool = toolOf(perl ?? '', ['-e', 'print "a\\xff\\xe2\\x82"'])
     expect((await callTool(tool)).result).toEqual(success('a\uFFFD\uFFFD'))
   })
 })
 
 describe('the command line and environment of a program', () => {
-  it('contain its arguments unchanged, without a shell', async () => {
+  it('The command line and environment of a program contain its arguments unchanged, without a shell', async () => {
     const args = ['-e', 'console.log(JSON.stringify(process.argv.slice(1)))', '--']
     const words = ['$HOME', '`id`', '; exit 1', '*', 'a b', '', '"', "'"]
     const { result } = await callTool(toolOf(process.execPath, [...args, ...words]))
     expect(JSON.parse(result.output)).toEqual(words)
   })
 
-  it('have the configured working directory', async () => {
+  it('The command line and environment of a program have the configured working directory', async () => {
     expect((await callTool(shell('pwd -P', { cwd: folder }))).result).toEqual(success(folder))
   })
 
-  it('contain the run and a key that is the same when the call is repeated', async () => {
+  it('The command line and environment of a program contain the run and a key that is the same when the call is repeated', async () => {
     const tool = shell('echo "$TUTTI_IDEMPOTENCY_KEY $TUTTI_RUN_ID"')
     const options = { idempotencyKey: 'run-1/a/1/0/call', runId: 'run-1' }
     expect((await callTool(tool, '', options)).result).toEqual(success('run-1/a/1/0/call run-1'))
     expect((await callTool(tool)).result).toEqual(success('call'))
   })
 
-  it('contain no variable of this process that it does not need or that was not listed', async () => {
+  it('The command line and environment of a program contain no variable of this process that it does not need or that was not listed', async () => {
     process.env['TUTTI_TEST_SECRET'] = 'secret'
     try {
       const printed = async (options: Partial<ProgramOptions>): Promise<string> =>
@@ -173,7 +173,7 @@ describe('the command line and environment of a program', () => {
 })
 
 describe('[NET-P4] a program that cannot be started is a failure with the reason', () => {
-  it('for a missing program', async () => {
+  it('A missing program is a failure with the reason', async () => {
     const { result, end } = await callTool(toolOf('no-such-program-7'))
     expect({ result, end }).toEqual({
       result: failure('Failed to start process: program "no-such-program-7" not found'),
@@ -181,14 +181,14 @@ describe('[NET-P4] a program that cannot be started is a failure with the reason
     })
   })
 
-  it('for a missing directory', async () => {
+  it('A missing directory is a failure with the reason', async () => {
     const cwd = join(folder, 'gone')
     expect((await callTool(toolOf('echo', [], { cwd }))).result).toEqual(
       failure(`Failed to start process: working directory "${cwd}" does not exist`),
     )
   })
 
-  it('for a file as the directory', async () => {
+  it('A file as the directory is a failure with the reason', async () => {
     const cwd = join(folder, 'file')
     writeFileSync(cwd, '')
     expect((await callTool(toolOf('echo', [], { cwd }))).result).toEqual(
@@ -196,7 +196,7 @@ describe('[NET-P4] a program that cannot be started is a failure with the reason
     )
   })
 
-  it('for a file that is not executable', async () => {
+  it('A file that is not executable is a failure with the reason', async () => {
     const path = join(folder, 'text')
     writeFileSync(path, 'hello', { mode: 0o644 })
     expect((await callTool(toolOf(path, [], { cwd: folder }))).result).toEqual(
@@ -204,7 +204,7 @@ describe('[NET-P4] a program that cannot be started is a failure with the reason
     )
   })
 
-  it('for a script with a missing interpreter', async () => {
+  it('A script with a missing interpreter is a failure with the reason', async () => {
     const path = join(folder, 'script')
     writeFileSync(path, '#!/no/such/interpreter\n', { mode: 0o755 })
     const failed = (command: string): ToolResult =>
@@ -215,12 +215,12 @@ describe('[NET-P4] a program that cannot be started is a failure with the reason
     )
   })
 
-  it('for more arguments than the system accepts', async () => {
+  it('A program that gets more arguments than the system accepts is a failure with the reason', async () => {
     const { result } = await callTool(toolOf('echo', ['x'.repeat(3_000_000)]))
     expect(result.errorMessage).toMatch(/^Failed to start process: spawn E2BIG/)
   })
 
-  it('for an empty directory name', async () => {
+  it('An empty directory name is a failure with the reason', async () => {
     const error = new Error('The current directory does not exist')
     const cwd = vi.spyOn(process, 'cwd').mockImplementation(() => {
       throw error
@@ -237,7 +237,7 @@ describe('[NET-P4] a program that cannot be started is a failure with the reason
 })
 
 describe('the stderr of a program', () => {
-  it('is only logged when the program succeeds', async () => {
+  it('The stderr of a program is only logged when the program succeeds', async () => {
     const { logger, debug } = spiedLogger()
     const { result } = await callTool(shell('cat >/dev/null; echo careful >&2; echo fine'), '', {
       logger,
@@ -249,27 +249,27 @@ describe('the stderr of a program', () => {
     })
   })
 
-  it('is the error when the program fails, and an answer that reports success is not', async () => {
+  it('The stderr of a program is the error when the program fails, and an answer that reports success is not', async () => {
     const { logger, debug } = spiedLogger()
     const tool = shell(`cat >/dev/null; echo '{"output":"x"}'; echo ' broken ' >&2; exit 1`)
     expect((await callTool(tool, '', { logger })).result).toEqual(failure('broken'))
     expect(debug).not.toHaveBeenCalled()
   })
 
-  it('follows the signal that killed the program', async () => {
+  it('The stderr of a program follows the signal that killed the program', async () => {
     const tool = shell('echo "about to die" >&2; kill -SEGV $$')
     expect((await callTool(tool)).result).toEqual(
       failure('Process was killed by SIGSEGV: about to die'),
     )
   })
 
-  it('is not logged when it is empty', async () => {
+  it('The stderr of a program is not logged when it is empty', async () => {
     const { logger, debug } = spiedLogger()
     await callTool(shell('cat >/dev/null; echo fine'), '', { logger })
     expect(debug).not.toHaveBeenCalled()
   })
 
-  it('can be logged by a logger that throws', async () => {
+  it('The stderr of a program can be logged by a logger that throws', async () => {
     const debug = vi.fn<Logger['debug']>(() => {
       throw new Error('The log is full')
     })
@@ -282,7 +282,7 @@ describe('the stderr of a program', () => {
 })
 
 describe('[REMOTE-O3] an aborted call ends when its program and its descendants have ended', () => {
-  it('at its time limit, which the caller sees immediately', async () => {
+  it('A call aborted at its time limit ends when its program has ended, which the caller sees immediately', async () => {
     const clock = fakeClock()
     const pids = join(folder, 'timed-out')
     const tool = shell(`sleep 300 & echo $$ $! > ${pids}; wait`, { timeoutMs: 250, clock })
@@ -298,7 +298,7 @@ describe('[REMOTE-O3] an aborted call ends when its program and its descendants 
     await untilGone(grandchild)
   })
 
-  it('by its caller', async () => {
+  it('A call aborted by its caller ends when its program and its descendants have ended', async () => {
     const controller = new AbortController()
     const pids = join(folder, 'cancelled')
     const tool = shell(`sleep 300 & echo $$ $! > ${pids}; wait`)
@@ -310,7 +310,7 @@ describe('[REMOTE-O3] an aborted call ends when its program and its descendants 
     await untilGone(grandchild)
   })
 
-  it('with the reason in the result of a direct call', async () => {
+  it('An aborted call has the reason in the result of a direct call', async () => {
     const controller = new AbortController()
     const path = join(folder, 'direct')
     const context = toolContext<string>({ signal: controller.signal })
@@ -322,7 +322,7 @@ describe('[REMOTE-O3] an aborted call ends when its program and its descendants 
     expect(await running).toEqual(failure('Process "sh" was ended: Enough'))
   })
 
-  it('without starting the program when it was aborted before', async () => {
+  it('A call that was aborted before ends without starting the program', async () => {
     const path = join(folder, 'never')
     const tool = shell(`echo $$ > ${path}`)
     const context = { ...toolContext<string>(), signal: AbortSignal.abort(new Error('Enough')) }
@@ -330,14 +330,14 @@ describe('[REMOTE-O3] an aborted call ends when its program and its descendants 
     expect(() => writeFileSync(path, '', { flag: 'wx' })).not.toThrow()
   })
 
-  it('and a call that is not aborted leaves no listeners', async () => {
+  it('A call that is not aborted leaves no listeners', async () => {
     const { signal } = new AbortController()
     const context = { ...toolContext<string>(), signal }
     expect(await toolOf('echo', ['hi']).execute('', context)).toEqual(success('hi'))
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  it('also while the program is being started', async () => {
+  it('A call aborted while the program is being started ends when its program has ended', async () => {
     const controller = new AbortController()
     const context = { ...toolContext<string>(), signal: controller.signal }
     const running = shell('exec sleep 300').execute('', context)
@@ -348,7 +348,7 @@ describe('[REMOTE-O3] an aborted call ends when its program and its descendants 
 })
 
 describe('a closed tool', () => {
-  it('ends its programs and rejects later calls', async () => {
+  it('A closed tool ends its programs and rejects later calls', async () => {
     const path = join(folder, 'closed')
     const tool = shell(`echo $$ > ${path}; exec sleep 300`)
     const running = callTool(tool)
@@ -360,7 +360,7 @@ describe('a closed tool', () => {
     await tool.close()
   })
 
-  it('is closed at the end of a block with "await using"', async () => {
+  it('A closed tool is closed at the end of a block with "await using"', async () => {
     let used: ProcessTool<string> | undefined
     {
       await using tool = toolOf('echo', ['hi'])

@@ -12,11 +12,11 @@ describe('LineReader', () => {
     ['the last without its end', ['one\ntwo'], ['one', 'two']],
     ['and nothing after the last', ['one\n'], ['one']],
     ['none', [], []],
-  ])('%s', (_, chunks, lines) => {
+  ])('LineReader emits lines %s', (_, chunks, lines) => {
     expect(read(100, chunks)).toEqual(lines)
   })
 
-  it('emits lines as soon as they end', () => {
+  it('LineReader emits lines as soon as they end', () => {
     const lines: string[] = []
     const reader = new LineReader(100, (line) => lines.push(line))
     reader.add(Buffer.from('one\ntw'))
@@ -25,40 +25,40 @@ describe('LineReader', () => {
     expect(lines).toEqual(['one', 'two'])
   })
 
-  it('joins a character that arrives in two chunks', () => {
+  it('LineReader joins a character that arrives in two chunks', () => {
     const euro = Buffer.from('€\n')
     expect(read(100, [euro.subarray(0, 1), euro.subarray(1)])).toEqual(['€'])
   })
 
-  it('replaces invalid UTF-8 with U+FFFD', () => {
+  it('LineReader replaces invalid UTF-8 with U+FFFD', () => {
     expect(read(100, [Buffer.from([0x61, 0xff, 0x0a])])).toEqual(['a\uFFFD'])
   })
 })
 
 describe('a line beyond the limit', () => {
-  it('is emitted once with its start, and the rest is skipped', () => {
+  it('A line beyond the limit is emitted once with its start, and the rest is skipped', () => {
     expect(read(3, ['abcdef\nxy\n'])).toEqual(['abc…', 'xy'])
     expect(read(3, ['ab', 'cd', 'ef', 'gh\nxy\n'])).toEqual(['abc…', 'xy'])
     expect(read(3, ['abcd', '\n', 'xyz\n'])).toEqual(['abc…', 'xyz'])
   })
 
-  it('is emitted as soon as the limit is exceeded', () => {
+  it('A line beyond the limit is emitted as soon as the limit is exceeded', () => {
     const lines: string[] = []
     const reader = new LineReader(3, (line, { cut }) => lines.push(cut ? `${line}…` : line))
     reader.add(Buffer.from('abcd'))
     expect(lines).toEqual(['abc…'])
   })
 
-  it('has no incomplete character at its end', () => {
+  it('A line beyond the limit has no incomplete character at its end', () => {
     expect(read(3, ['aä€\n'])).toEqual(['aä…'])
     expect(read(4, ['aä€\n'])).toEqual(['aä…'])
   })
 
-  it('can end without a line break', () => {
+  it('A line beyond the limit can end without a line break', () => {
     expect(read(3, ['abcd'])).toEqual(['abc…'])
   })
 
-  it('is complete at exactly the limit', () => {
+  it('A line beyond the limit is complete at exactly the limit', () => {
     expect(read(3, ['abc\n', 'ab', 'c\n'])).toEqual(['abc', 'abc'])
   })
 })

@@ -6,7 +6,7 @@ import { decodeWorkerMessage, encodeCall, encodeCancel, type WorkerMessage } fro
 const { success, failure } = ToolResult
 
 describe('encodeCall', () => {
-  it('contains an id, the input, the key of the call and its run', () => {
+  it('encodeCall contains an id, the input, the key of the call and its run', () => {
     expect(encodeCall('7', { city: 'Bonn' }, { idempotencyKey: 'k', runId: 'r' })).toBe(
       '{"id":"7","input":{"city":"Bonn"},"idempotencyKey":"k","runId":"r"}\n',
     )
@@ -15,7 +15,7 @@ describe('encodeCall', () => {
     )
   })
 
-  it('is one line for every reader and any input', () => {
+  it('encodeCall is one line for every reader and any input', () => {
     const input = 'a\nb\r\nc\u2028d\u2029e\u0085'
     const line = encodeCall('1', input, { idempotencyKey: 'k' })
     expect(line.slice(0, -1)).not.toMatch(/[\n\r\u2028\u2029]/)
@@ -23,7 +23,7 @@ describe('encodeCall', () => {
   })
 })
 
-it('encodes a cancellation with the id of its call', () => {
+it('encodeCancel encodes a cancellation with the id of its call', () => {
   expect(encodeCancel('7')).toBe('{"id":"7","cancel":true}\n')
 })
 
@@ -48,11 +48,11 @@ describe('decodeWorkerMessage', () => {
     ['loading…', undefined],
     ['{"id":"7","output":"x"', undefined],
     ['', undefined],
-  ])('%s', (line, message) => {
+  ])('decodeWorkerMessage decodes %s', (line, message) => {
     expect(decodeWorkerMessage(line, { declaresOutput: false })).toEqual(message)
   })
 
-  it('returns the value for a tool that declares its output', () => {
+  it('decodeWorkerMessage returns the value for a tool that declares its output', () => {
     expect(decodeWorkerMessage('{"id":"7","output":5}', { declaresOutput: true })).toEqual({
       type: 'answer',
       id: '7',

@@ -30,14 +30,14 @@ afterEach(async () => {
 })
 
 describe('[REMOTE-L1] a call goes', () => {
-  it('to an idle program', async () => {
+  it('A call goes to an idle program', async () => {
     const tool = make({ size: 3 })
     const pids: number[] = []
     for (let index = 0; index < 4; index += 1) pids.push(await pidOf(tool))
     expect(new Set(pids).size).toBe(1)
   })
 
-  it('otherwise to a new one', async () => {
+  it('A call without an idle program goes to a new one', async () => {
     const tool = make({ size: 2, concurrency: 2 })
     const first = await pidOf(tool)
     await askHeld(tool)
@@ -45,7 +45,7 @@ describe('[REMOTE-L1] a call goes', () => {
     expect(second).not.toBe(first)
   })
 
-  it('otherwise to the one with the fewest calls', async () => {
+  it('A call goes to the program with the fewest calls if no other can be started', async () => {
     const tool = make({ size: 2, concurrency: 5 })
     const first = await pidOf(tool)
     await askHeld(tool)
@@ -58,13 +58,13 @@ describe('[REMOTE-L1] a call goes', () => {
 })
 
 describe('[REMOTE-L2] the size of the pool', () => {
-  it('limits the programs for any number of calls', async () => {
+  it('The size of the pool limits the programs for any number of calls', async () => {
     const tool = make({ size: 2 })
     const pids = await Promise.all(Array.from({ length: 9 }, () => pidOf(tool)))
     expect(new Set(pids).size).toBe(2)
   })
 
-  it('counts only programs that take calls, and a program that is ending is replaced immediately', async () => {
+  it('The size of the pool counts only programs that take calls, and a program that is ending is replaced immediately', async () => {
     const tool = make({}, { command: 'sh', args: ['-c', STUBBORN], clock, timeoutMs: 500 })
     const { outcome } = await askHeld(tool, { command: 'hang', clock })
     await clock.advance(500)
@@ -75,14 +75,14 @@ describe('[REMOTE-L2] the size of the pool', () => {
 })
 
 describe('[REMOTE-L3] a program', () => {
-  it.runIf(process.platform === 'linux')('is started by a call, not before', async () => {
+  it.runIf(process.platform === 'linux')('A program is started by a call, not before', async () => {
     const tool = make({ size: 2 })
     expect(children()).toEqual([])
     const pid = await pidOf(tool)
     expect(children()).toEqual([pid])
   })
 
-  it('that exits immediately is restarted with growing delays, and finally not at all', async () => {
+  it('A program that exits immediately is restarted with growing delays, and finally not at all', async () => {
     const tool = make({ maxRestarts: 3 }, { command: 'sh', args: ['-c', 'exit 9'], clock })
     const died = failure('Worker exited with code 9')
     expect(await ask(tool, 'a')).toEqual(died)
@@ -106,7 +106,7 @@ describe('[REMOTE-L3] a program', () => {
     expect((await ask(tool, 'f')).errorMessage).toMatch(/^Worker failed 5 times in a row/)
   })
 
-  it('that answers between its failures is restarted immediately each time', async () => {
+  it('A program that answers between its failures is restarted immediately each time', async () => {
     const tool = make({ maxRestarts: 1 }, { clock })
     for (let index = 0; index < 4; index += 1) {
       expect(await ask(tool, 'echo on')).toEqual(success('on'))
@@ -114,7 +114,7 @@ describe('[REMOTE-L3] a program', () => {
     }
   })
 
-  it('that is ended because a call was aborted has not failed', async () => {
+  it('A program that is ended because a call was aborted has not failed', async () => {
     const tool = make({ maxRestarts: 0 })
     for (let index = 0; index < 2; index += 1) {
       const controller = new AbortController()
@@ -125,14 +125,14 @@ describe('[REMOTE-L3] a program', () => {
     expect(await ask(tool, 'echo on')).toEqual(success('on'))
   })
 
-  it('that exits while idle after an answer has not failed', async () => {
+  it('A program that exits while idle after an answer has not failed', async () => {
     const tool = make({ maxRestarts: 0 })
     const pid = await pidOf(tool)
     await kill(pid)
     expect(await ask(tool, 'echo on')).toEqual(success('on'))
   })
 
-  it('that keeps failing leaves the calls to a working one', async () => {
+  it('A program that keeps failing leaves the calls to a working one', async () => {
     const tool = make({ size: 2, concurrency: 2, maxRestarts: 0 })
     const [first, second] = await Promise.all([pidOf(tool), pidOf(tool)])
     const { outcome } = await askHeld(tool)
@@ -144,7 +144,7 @@ describe('[REMOTE-L3] a program', () => {
 })
 
 describe('[REMOTE-L4] a call without a free slot', () => {
-  it('waits before its time limit starts', async () => {
+  it('A call without a free slot waits before its time limit starts', async () => {
     const tool = make({ size: 1 }, { clock, timeoutMs: 1_000 })
     const held = callTool(tool, 'hold', { clock })
     await until('the call to be in flight', () => clock.pending > 0)
@@ -154,13 +154,13 @@ describe('[REMOTE-L4] a call without a free slot', () => {
     expect(await waiting).toMatchObject({ result: success('on'), waitedMs: 1_000 })
   })
 
-  it('also waits when the tool allows more calls', async () => {
+  it('A call without a free slot also waits when the tool allows more calls', async () => {
     const tool = make({ size: 1 }, { maxConcurrentCalls: 10 })
     const pids = await Promise.all(Array.from({ length: 10 }, () => pidOf(tool)))
     expect(new Set(pids).size).toBe(1)
   })
 
-  it('stops waiting when it is aborted', async () => {
+  it('A call without a free slot stops waiting when it is aborted', async () => {
     const controller = new AbortController()
     const tool = make({ size: 1 }, { maxConcurrentCalls: 10 })
     await askHeld(tool)
@@ -170,7 +170,7 @@ describe('[REMOTE-L4] a call without a free slot', () => {
     expect((await waiting).end).toBe('cancelled')
   })
 
-  it('releases its slot once', async () => {
+  it('A call without a free slot releases its slot once', async () => {
     const tool = make({ size: 1 }, { maxConcurrentCalls: 10 })
     for (const isWaiting of [false, true]) {
       const controller = new AbortController()
@@ -185,7 +185,7 @@ describe('[REMOTE-L4] a call without a free slot', () => {
     expect(new Set(pids).size).toBe(1)
   })
 
-  it('uses the limit of the tool when it has one', () => {
+  it('A call without a free slot uses the limit of the tool when it has one', () => {
     const limiter = createLimiter({ maxConcurrent: 3 })
     expect(make({ size: 4, concurrency: 2 }).limiter?.maxConcurrent).toBe(8)
     expect(make({ size: 4 }, { maxConcurrentCalls: 2 }).limiter?.maxConcurrent).toBe(2)
@@ -199,7 +199,7 @@ describe('[REMOTE-L4] a call without a free slot', () => {
     expect(shared.limiter).toBe(limiter)
   })
 
-  it('releases its slot when it fails before it is sent', async () => {
+  it('A call without a free slot releases its slot when it fails before it is sent', async () => {
     const circle: Record<string, unknown> = {}
     circle['self'] = circle
     const tool = make()
@@ -209,7 +209,7 @@ describe('[REMOTE-L4] a call without a free slot', () => {
 })
 
 describe('a closed pool', () => {
-  it('ends its programs by closing their stdin', async () => {
+  it('A closed pool ends its programs by closing their stdin', async () => {
     const tool = make({ size: 2 })
     const pids = await Promise.all([pidOf(tool), pidOf(tool)])
     await tool.close()
@@ -217,31 +217,34 @@ describe('a closed pool', () => {
     await tool.close()
   })
 
-  it('lets them answer their calls', async () => {
+  it('A closed pool lets its programs answer their calls', async () => {
     const tool = make({}, { command: 'sh', args: ['-c', SLOW] })
     const { outcome } = await askHeld(tool)
     await tool.close()
     expect((await outcome).result).toEqual(success('at last'))
   })
 
-  it('rejects later calls', async () => {
+  it('A closed pool rejects later calls', async () => {
     const tool = make()
     await tool.close()
     expect(await ask(tool, 'echo on')).toEqual(failure('Tool is closed'))
   })
 
-  it.runIf(process.platform === 'linux')('ends them whenever it is closed', async () => {
-    for (let turns = 0; turns < 25; turns += 1) {
-      const tool = make({}, { command: 'sh', args: ['-c', 'cat >/dev/null'] })
-      const waiting = ask(tool, 'a')
-      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve()
-      await tool.close()
-      expect((await waiting).success).toBe(false)
-      expect(children()).toEqual([])
-    }
-  })
+  it.runIf(process.platform === 'linux')(
+    'A closed pool ends its programs whenever it is closed',
+    async () => {
+      for (let turns = 0; turns < 25; turns += 1) {
+        const tool = make({}, { command: 'sh', args: ['-c', 'cat >/dev/null'] })
+        const waiting = ask(tool, 'a')
+        for (let turn = 0; turn < turns; turn += 1) await Promise.resolve()
+        await tool.close()
+        expect((await waiting).success).toBe(false)
+        expect(children()).toEqual([])
+      }
+    },
+  )
 
-  it('does not wait for a program whose start is delayed', async () => {
+  it('A closed pool does not wait for a program whose start is delayed', async () => {
     const tool = make({}, { command: 'sh', args: ['-c', 'exit 9'], clock })
     await ask(tool, 'a')
     await ask(tool, 'b')

@@ -5,12 +5,12 @@ import { COOL_DOWN_MS, decideStart, NO_FAILURES, addFailure, type FailureRow } f
 const MAX = 5
 
 describe('decideStart', () => {
-  it('starts immediately without a failure', () => {
+  it('decideStart starts immediately without a failure', () => {
     expect(decideStart(NO_FAILURES, MAX, 0)).toEqual({ start: true, waitMs: 0 })
     expect(decideStart(NO_FAILURES, 0, 0)).toEqual({ start: true, waitMs: 0 })
   })
 
-  it('[REMOTE-B1] starts immediately after one failure', () => {
+  it('[REMOTE-B1] decideStart starts immediately after one failure', () => {
     expect(decideStart(failures(1), MAX, 0)).toEqual({ start: true, waitMs: 0 })
   })
 
@@ -19,22 +19,22 @@ describe('decideStart', () => {
     [3, 200],
     [4, 400],
     [5, 800],
-  ])('[REMOTE-B2] waits after %i failures for %i ms', (count, waitMs) => {
+  ])('[REMOTE-B2] decideStart waits after %i failures for %i ms', (count, waitMs) => {
     expect(decideStart(failures(count), MAX, 0)).toEqual({ start: true, waitMs })
   })
 
-  it('[REMOTE-B2] never waits longer than five seconds', () => {
+  it('[REMOTE-B2] decideStart never waits longer than five seconds', () => {
     expect(decideStart(failures(7), 2_000, 0)).toEqual({ start: true, waitMs: 3_200 })
     expect(decideStart(failures(8), 2_000, 0)).toEqual({ start: true, waitMs: 5_000 })
     expect(decideStart(failures(1_500), Infinity, 0)).toEqual({ start: true, waitMs: 5_000 })
   })
 
-  it('[REMOTE-B2] subtracts the time since the failure', () => {
+  it('[REMOTE-B2] decideStart subtracts the time since the failure', () => {
     expect(decideStart(failures(4, 1_000), MAX, 1_150)).toEqual({ start: true, waitMs: 250 })
     expect(decideStart(failures(4, 1_000), MAX, 9_000)).toEqual({ start: true, waitMs: 0 })
   })
 
-  it('[REMOTE-B3] does not start after too many failures until the pause is over', () => {
+  it('[REMOTE-B3] decideStart does not start after too many failures until the pause is over', () => {
     const row = failures(6, 1_000)
     expect(decideStart(row, MAX, 1_000)).toEqual({
       start: false,
@@ -47,16 +47,16 @@ describe('decideStart', () => {
     expect(decideStart(row, MAX, 1_000 + COOL_DOWN_MS)).toEqual({ start: true, waitMs: 0 })
   })
 
-  it('[REMOTE-B3] starts once after each pause', () => {
+  it('[REMOTE-B3] decideStart starts once after each pause', () => {
     const row = addFailure(failures(6, 1_000), 'again', 50_000)
     expect(decideStart(row, MAX, 50_000)).toMatchObject({ start: false })
   })
 
-  it('[REMOTE-B3] pauses after the first failure when restarts are not allowed', () => {
+  it('[REMOTE-B3] decideStart pauses after the first failure when restarts are not allowed', () => {
     expect(decideStart(failures(1), 0, 0)).toMatchObject({ start: false })
   })
 
-  it('[REMOTE-B4] has no failures after an answer', () => {
+  it('[REMOTE-B4] decideStart has no failures after an answer', () => {
     expect(addFailure(NO_FAILURES, 'x', 7)).toEqual({ count: 1, lastAt: 7, reason: 'x' })
   })
 })

@@ -49,7 +49,7 @@ afterAll(() => {
 })
 
 describe('[REMOTE-W1] a call is answered by the line with its id', () => {
-  it('one after the other by the same program', async () => {
+  it('Calls are answered one after the other by the same program', async () => {
     const tool = make()
     const pid = await pidOf(tool)
     expect(await ask(tool, 'echo one')).toEqual(success('one'))
@@ -60,7 +60,7 @@ describe('[REMOTE-W1] a call is answered by the line with its id', () => {
     expect(await pidOf(tool)).toBe(pid)
   })
 
-  it('and contains the input, a unique id, its key and its run', async () => {
+  it('A call contains the input, a unique id, its key and its run', async () => {
     const tool = make()
     const messageOf = async (options: RunToolOptions): Promise<unknown> =>
       JSON.parse((await ask(tool, 'message', options)).output)
@@ -73,7 +73,7 @@ describe('[REMOTE-W1] a call is answered by the line with its id', () => {
     })
   })
 
-  it('and other lines of the program are logged', async () => {
+  it('Other lines of the program are logged', async () => {
     const debug = vi.fn<Logger['debug']>()
     const logger = { ...silentLogger, debug }
     const tool = make()
@@ -90,12 +90,12 @@ describe('[REMOTE-W1] a call is answered by the line with its id', () => {
     expect(findLogs('Worker wrote to stderr')).toEqual(['careful'])
   })
 
-  it('also when the program exits right after it without a line break', async () => {
+  it('A call is answered also when the program exits right after it without a line break', async () => {
     const tool = make({}, { timeoutMs: Infinity })
     expect(await ask(tool, 'last')).toEqual(success('no line end'))
   })
 
-  it('in any order of the answers', async () => {
+  it('Calls are answered in any order of the answers', async () => {
     const tool = make({ concurrency: 4 })
     const held = [ask(tool, 'hold'), ask(tool, 'hold'), ask(tool, 'hold')]
     expect(await ask(tool, 'release')).toEqual(success('released'))
@@ -106,14 +106,14 @@ describe('[REMOTE-W1] a call is answered by the line with its id', () => {
     ])
   })
 
-  it('unless the line is too long: then only this call fails', async () => {
+  it('A line that is too long fails only its call', async () => {
     const tool = make({}, { maxOutputBytes: 1_000 })
     const pid = await pidOf(tool)
     expect(await ask(tool, 'long')).toEqual(failure('Worker wrote a line longer than 1000 bytes'))
     expect(await pidOf(tool)).toBe(pid)
   })
 
-  it('unless a line of several calls is too long: then all fail, and the program is ended', async () => {
+  it('A line of several calls that is too long fails all of them, and the program is ended', async () => {
     const tool = make({ concurrency: 2 }, { maxOutputBytes: 1_000 })
     const pid = await pidOf(tool)
     const results = await Promise.all([ask(tool, 'hold'), ask(tool, 'long')])
@@ -125,18 +125,18 @@ describe('[REMOTE-W1] a call is answered by the line with its id', () => {
 })
 
 describe('[REMOTE-W2] the end of the program fails the calls it has not answered', () => {
-  it('with its exit code and its last lines of stderr', async () => {
+  it('The end of the program fails its calls with its exit code and its last lines of stderr', async () => {
     const tool = make()
     const pid = await pidOf(tool)
     expect(await ask(tool, 'die')).toEqual(failure('Worker exited with code 3: about to die'))
     expect(await pidOf(tool)).not.toBe(pid)
   })
 
-  it('with the signal that killed it', async () => {
+  it('The end of the program fails its calls with the signal that killed it', async () => {
     expect(await ask(make(), 'crash')).toEqual(failure('Worker was killed by SIGKILL'))
   })
 
-  it('all of those in flight, and no later ones', async () => {
+  it('The end of the program fails all calls in flight, and no later ones', async () => {
     const tool = make({ concurrency: 3 })
     const pid = await pidOf(tool)
     const held = [await askHeld(tool), await askHeld(tool)]
@@ -148,7 +148,7 @@ describe('[REMOTE-W2] the end of the program fails the calls it has not answered
     expect(await ask(tool, 'echo on')).toEqual(success('on'))
   })
 
-  it('without stderr that may belong to another call', async () => {
+  it('The end of the program fails its calls without stderr that may belong to another call', async () => {
     const tool = make()
     const debug = vi.fn<Logger['debug']>()
     await ask(tool, 'noise', { logger: { ...silentLogger, debug } })
@@ -158,37 +158,37 @@ describe('[REMOTE-W2] the end of the program fails the calls it has not answered
     expect(await ask(tool, 'crash')).toEqual(failure('Worker was killed by SIGKILL'))
   })
 
-  it('with an incomplete last line of stderr', async () => {
+  it('The end of the program fails its calls with an incomplete last line of stderr', async () => {
     expect(await ask(shell('printf "no module" >&2; exit 1'), 'a')).toEqual(
       failure('Worker exited with code 1: no module'),
     )
   })
 
-  it('with its exit, not with the pipe that it closed by exiting', async () => {
+  it('The end of the program fails its calls with its exit, not with the pipe that it closed by exiting', async () => {
     expect(await ask(shell('exit 5'), 'x'.repeat(2_000_000))).toEqual(
       failure('Worker exited with code 5'),
     )
   })
 
-  it('with the stderr of its start when it has never answered', async () => {
+  it('The end of the program fails its calls with the stderr of its start when it has never answered', async () => {
     const tool = shell('echo "no module" >&2; exit 1', { concurrency: 2 })
     expect(await ask(tool, 'a')).toEqual(failure('Worker exited with code 1: no module'))
   })
 
-  it('and a program that has closed its stdout is ended', async () => {
+  it('A program that has closed its stdout is ended', async () => {
     const tool = make()
     const pid = await pidOf(tool)
     expect(await ask(tool, 'dumb')).toEqual(failure('Worker closed its stdout'))
     await untilGone(pid)
   })
 
-  it('and a program that has closed its stdin is ended at the next write', async () => {
+  it('A program that has closed its stdin is ended at the next write', async () => {
     const path = join(folder, 'deaf')
     const tool = shell(`exec <&-; echo closed > ${path}; exec sleep 300`)
     expect(await ask(tool, 'x'.repeat(2_000_000))).toEqual(failure('Worker closed its stdin'))
   })
 
-  it('all of them when it cannot be started', async () => {
+  it('A program that cannot be started fails all its calls', async () => {
     const tool = make({ concurrency: 2 }, { command: 'no-such-program-7' })
     const failed = failure('Failed to start process: program "no-such-program-7" not found')
     expect(await Promise.all([ask(tool, 'a'), ask(tool, 'b')])).toEqual([failed, failed])
@@ -196,7 +196,7 @@ describe('[REMOTE-W2] the end of the program fails the calls it has not answered
 })
 
 describe('[REMOTE-W3] an aborted call', () => {
-  it('ends the program at its time limit, and the next call gets another one', async () => {
+  it('An aborted call ends the program at its time limit, and the next call gets another one', async () => {
     const tool = make({}, { clock, timeoutMs: 500 })
     const pid = await pidOf(tool)
     const running = callTool(tool, 'hold', { clock })
@@ -209,7 +209,7 @@ describe('[REMOTE-W3] an aborted call', () => {
     await untilGone(pid)
   })
 
-  it('has ended when the program has, if its caller aborts it', async () => {
+  it('An aborted call has ended when the program has, if its caller aborts it', async () => {
     const controller = new AbortController()
     const tool = make()
     const pid = await pidOf(tool)
@@ -221,7 +221,7 @@ describe('[REMOTE-W3] an aborted call', () => {
   })
 
   it.each(['before its turn', 'while it works'])(
-    'has the reason in the result of a direct call: %s',
+    'An aborted call has the reason in the result of a direct call: %s',
     async (when) => {
       const controller = new AbortController()
       const tool = make()
@@ -236,7 +236,7 @@ describe('[REMOTE-W3] an aborted call', () => {
     },
   )
 
-  it('leaves no listeners on its signal when it is not aborted', async () => {
+  it('An aborted call leaves no listeners on its signal when it is not aborted', async () => {
     const { signal } = new AbortController()
     const context = { ...toolContext<string>(), signal }
     const tool = make()
@@ -245,7 +245,7 @@ describe('[REMOTE-W3] an aborted call', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  it('does not end a program that is still starting, which takes the next call', async () => {
+  it('An aborted call does not end a program that is still starting, which takes the next call', async () => {
     const controller = new AbortController()
     const path = join(folder, 'start')
     const tool = make({ startTimeoutMs: 10_000 }, { words: ['ready', path], clock })
@@ -260,7 +260,7 @@ describe('[REMOTE-W3] an aborted call', () => {
   })
 
   describe('of a program with several calls', () => {
-    it('does not end it when it confirms that it has stopped', async () => {
+    it('An aborted call does not end a program with several calls when it confirms that it has stopped', async () => {
       const controller = new AbortController()
       const tool = make({ concurrency: 3, idleTimeoutMs: Infinity }, { clock })
       const pid = await pidOf(tool)
@@ -274,7 +274,7 @@ describe('[REMOTE-W3] an aborted call', () => {
       expect((await other.outcome).result).toEqual(success('released 2'))
     })
 
-    it('ends it without a confirmation, and fails the others', async () => {
+    it('An aborted call ends a program with several calls without a confirmation, and fails the others', async () => {
       const controller = new AbortController()
       const tool = make({ concurrency: 3 }, { clock })
       const pid = await pidOf(tool)
@@ -292,7 +292,7 @@ describe('[REMOTE-W3] an aborted call', () => {
       expect(await ask(tool, 'echo on')).toEqual(success('on'))
     })
 
-    it('gives it no calls until it confirms, and respects the size of the pool after that', async () => {
+    it('An aborted call of a program with several calls gives it no calls until it confirms, and respects the size of the pool after that', async () => {
       const controller = new AbortController()
       const tool = make({ concurrency: 2 }, { clock })
       const first = await pidOf(tool)
@@ -311,7 +311,7 @@ describe('[REMOTE-W3] an aborted call', () => {
 })
 
 describe('[REMOTE-W4] an idle program', () => {
-  it('is ended after its idle time by closing its stdin', async () => {
+  it('An idle program is ended after its idle time by closing its stdin', async () => {
     const tool = make({ idleTimeoutMs: 1_000 }, { clock })
     const pid = await pidOf(tool)
     await clock.advance(999)
@@ -323,13 +323,13 @@ describe('[REMOTE-W4] an idle program', () => {
     expect(await pidOf(tool)).not.toBe(pid)
   })
 
-  it('is never ended with an infinite idle time', async () => {
+  it('An idle program is never ended with an infinite idle time', async () => {
     const tool = make({ idleTimeoutMs: Infinity }, { clock })
     await pidOf(tool)
     expect(clock.pending).toBe(0)
   })
 
-  it('is not ended while it has a call', async () => {
+  it('An idle program is not ended while it has a call', async () => {
     const tool = make({ idleTimeoutMs: 1_000, concurrency: 2 }, { clock })
     await pidOf(tool)
     const held = ask(tool, 'hold')
@@ -340,7 +340,7 @@ describe('[REMOTE-W4] an idle program', () => {
 })
 
 describe('[REMOTE-W5] a retired program', () => {
-  it('is replaced after its last call', async () => {
+  it('A retired program is replaced after its last call', async () => {
     const tool = make({ maxCallsPerWorker: 2 })
     const pids: number[] = []
     for (let index = 0; index < 5; index += 1) pids.push(await pidOf(tool))
@@ -350,14 +350,14 @@ describe('[REMOTE-W5] a retired program', () => {
     await Promise.all([untilGone(a ?? 0), untilGone(b ?? 0)])
   })
 
-  it('answers its calls', async () => {
+  it('A retired program answers its calls', async () => {
     const tool = make({ maxCallsPerWorker: 2, concurrency: 2 })
     const held = ask(tool, 'hold')
     expect(await ask(tool, 'release')).toEqual(success('released'))
     expect(await held).toEqual(success('released 1'))
   })
 
-  it('is killed when it does not exit', async () => {
+  it('A retired program is killed when it does not exit', async () => {
     const tool = make({ maxCallsPerWorker: 1 }, { clock, words: ['stay'] })
     const pid = await pidOf(tool)
     await clock.advance(CANCEL_GRACE_MS - 1)
@@ -368,7 +368,7 @@ describe('[REMOTE-W5] a retired program', () => {
 })
 
 describe('a program that reports when it is ready', () => {
-  it('gets no call before', async () => {
+  it('A program that reports when it is ready gets no call before that', async () => {
     const path = join(folder, 'ready')
     const tool = make({ startTimeoutMs: 10_000 }, { words: ['ready', path], clock })
     const waiting = ask(tool, 'echo hi')
@@ -377,7 +377,7 @@ describe('a program that reports when it is ready', () => {
     expect(await waiting).toEqual(success('hi'))
   })
 
-  it('has no time limit once it is ready', async () => {
+  it('A program that reports when it is ready has no time limit once it is ready', async () => {
     const path = join(folder, 'in-time')
     writeFileSync(path, '')
     const tool = make({ startTimeoutMs: 1_000, concurrency: 2 }, { words: ['ready', path], clock })
@@ -387,7 +387,7 @@ describe('a program that reports when it is ready', () => {
     expect((await outcome).result).toEqual(success('released 1'))
   })
 
-  it('gets its calls once even if it reports repeatedly', async () => {
+  it('A program that reports when it is ready gets its calls once even if it reports repeatedly', async () => {
     const ready = `echo '{"ready":true}'`
     const count = 'n=1; while read line; do n=$((n+1)); done'
     const answer = `echo '{"id":"1","output":"'$n' call"}'`
@@ -399,7 +399,7 @@ describe('a program that reports when it is ready', () => {
     expect((await outcome).result).toEqual(success('1 call'))
   })
 
-  it('is ended when it does not report, and fails the waiting calls', async () => {
+  it('A program that reports when it is ready is ended when it does not report, and fails the waiting calls', async () => {
     const words = ['ready', join(folder, 'never')]
     const tool = make({ startTimeoutMs: 300, concurrency: 2 }, { words, clock })
     const waiting = [ask(tool, 'a'), ask(tool, 'b')]
