@@ -34,7 +34,7 @@ async function unanswered(options: HumanInputOptions, waitMs: number): Promise<T
 }
 
 describe('the answer of a person', () => {
-  it('is the result, without a note that the input of the call was changed', async () => {
+  it('The answer of a person is the result, without a note that the input of the call was changed', async () => {
     const outcome = await answered({ action: 'EDIT', input: 'The red one' })
     expect(outcome).toMatchObject({
       end: 'finished',
@@ -44,7 +44,7 @@ describe('the answer of a person', () => {
     expect(toOutcomeText(outcome)).toBe('The red one')
   })
 
-  it('keeps its spaces and line breaks', async () => {
+  it('The answer of a person keeps its spaces and line breaks', async () => {
     const { result } = await answered({ action: 'EDIT', input: ' one\n two\n' })
     expect(result.output).toBe(' one\n two\n')
   })
@@ -52,37 +52,40 @@ describe('the answer of a person', () => {
   it.each<[string, ApprovalAnswer]>([
     ['agreement', { action: 'CONTINUE' }],
     ['a blank text', { action: 'EDIT', input: ' \n' }],
-  ])('is reported as an approval without text: %s', async (_title, answer) => {
-    const { result } = await answered(answer)
-    expect(result).toMatchObject({
-      success: true,
-      output:
-        'The person has read the question and lets you continue, without a written answer. Decide for yourself.',
-    })
-  })
+  ])(
+    'The answer of a person is reported as an approval without text: %s',
+    async (_title, answer) => {
+      const { result } = await answered(answer)
+      expect(result).toMatchObject({
+        success: true,
+        output:
+          'The person has read the question and lets you continue, without a written answer. Decide for yourself.',
+      })
+    },
+  )
 
-  it('is a failure with the comment of the person when it is a rejection', async () => {
+  it('The answer of a person is a failure with the comment of the person when it is a rejection', async () => {
     const { result, end } = await answered({ action: 'REJECT', feedback: 'Ask me tomorrow' })
     expect(end).toBe('finished')
     expect(result.success).toBe(false)
     expect(result.errorMessage).toContain('Ask me tomorrow')
   })
 
-  it('ends the run when it is an early exit', async () => {
+  it('The answer of a person ends the run when it is an early exit', async () => {
     expect(await answered({ action: 'EXIT_EARLY' })).toMatchObject({
       end: 'exit_early',
       error: { code: 'EXIT_EARLY', details: { timedOut: false } },
     })
   })
 
-  it('is ignored when it has an invalid shape', async () => {
+  it('The answer of a person is ignored when it has an invalid shape', async () => {
     const { result } = await answered({ action: 'EDIT', input: { text: 'The red one' } })
     expect(result).toMatchObject({ success: false })
   })
 })
 
 describe('the question of human_input', () => {
-  it('is shown to the reviewer', async () => {
+  it('The question of human_input is shown to the reviewer', async () => {
     const reviewer = scriptedReviewer(['CONTINUE'])
     await runTool(humanInput(), call(QUESTION), { reviewer, agentRole: 'Buyer' })
     expect(reviewer.requests).toMatchObject([
@@ -99,14 +102,14 @@ describe('the question of human_input', () => {
     ])
   })
 
-  it('must not be blank', async () => {
+  it('The question of human_input must not be blank', async () => {
     const reviewer = scriptedReviewer(['CONTINUE'])
     const { result } = await runTool(humanInput(), call(' '), { reviewer })
     expect(result.errorMessage).toBe('Question must not be blank')
     expect(reviewer.requests).toEqual([])
   })
 
-  it('fails without a reviewer: an answer is never invented', async () => {
+  it('The question of human_input fails without a reviewer: an answer is never invented', async () => {
     const { result, end } = await runTool(humanInput(), call(QUESTION))
     expect(end).toBe('finished')
     expect(result).toMatchObject({
@@ -119,7 +122,7 @@ describe('the question of human_input', () => {
 })
 
 describe('a missing answer', () => {
-  it('is reported after five minutes', async () => {
+  it('A missing answer is reported after five minutes', async () => {
     expect(await unanswered({}, 300_000)).toMatchObject({
       end: 'finished',
       result: {
@@ -130,7 +133,7 @@ describe('a missing answer', () => {
     })
   })
 
-  it('can end the run or fail the call', async () => {
+  it('A missing answer can end the run or fail the call', async () => {
     expect(
       await unanswered({ onTimeout: 'EXIT_EARLY', answerTimeoutMs: 1_000 }, 1_000),
     ).toMatchObject({ end: 'exit_early', error: { details: { timedOut: true } } })
@@ -143,12 +146,12 @@ describe('a missing answer', () => {
     })
   })
 
-  it('does not count for the time limit of the tool', async () => {
+  it('A missing answer does not count for the time limit of the tool', async () => {
     const { end } = await unanswered({ timeoutMs: 10, answerTimeoutMs: 60_000 }, 60_000)
     expect(end).toBe('finished')
   })
 
-  it('ends with the run', async () => {
+  it('A missing answer ends with the run', async () => {
     const controller = new AbortController()
     const running = runTool(humanInput(), call(QUESTION), {
       reviewer: scriptedReviewer(['never']),
@@ -160,7 +163,7 @@ describe('a missing answer', () => {
 })
 
 describe('humanInput', () => {
-  it('has default settings', () => {
+  it('humanInput has default settings', () => {
     expect(humanInput()).toMatchObject({
       name: 'human_input',
       kind: 'text',
@@ -169,7 +172,7 @@ describe('humanInput', () => {
     expect(humanInput({ name: 'ask' })).toMatchObject({ name: 'ask' })
   })
 
-  it('rejects an invalid time limit at creation', () => {
+  it('humanInput rejects an invalid time limit at creation', () => {
     for (const answerTimeoutMs of [0, -1, Number.NaN]) {
       expect(() => humanInput({ answerTimeoutMs })).toThrow(
         new RangeError(

@@ -13,13 +13,13 @@ import type {
 } from './index.ts'
 
 describe('the types of the tools', () => {
-  it('declare a string as input of text tools', () => {
+  it('The types of the tools declare a string as input of text tools', () => {
     expectTypeOf(calculator()).toEqualTypeOf<TypedTool<string>>()
     expectTypeOf(datetime()).toEqualTypeOf<TypedTool<string>>()
     expectTypeOf(humanInput()).toEqualTypeOf<TypedTool<string>>()
   })
 
-  it('declare the arguments of typed tools', () => {
+  it('The types of the tools declare the arguments of typed tools', () => {
     expectTypeOf(jsonParser()).toEqualTypeOf<TypedTool<JsonParserInput>>()
     expectTypeOf(fileRead).returns.toEqualTypeOf<TypedTool<FileReadInput>>()
     expectTypeOf(fileWrite).returns.toEqualTypeOf<TypedTool<FileWriteInput>>()
@@ -34,14 +34,14 @@ describe('the types of the tools', () => {
     }>()
   })
 
-  it('accept the settings of every tool', () => {
+  it('The types of the tools accept the settings of every tool', () => {
     expectTypeOf(calculator).returns.toExtend<AgentTool>()
     expectTypeOf(calculator).parameter(0).toEqualTypeOf<Partial<ToolSettings<string>> | undefined>()
     expectTypeOf<DatetimeOptions>().toExtend<Partial<ToolSettings<string>>>()
     expectTypeOf<FileReadOptions>().toExtend<Partial<ToolSettings<FileReadInput>>>()
   })
 
-  it('require a directory for file tools, and exclude approval for human_input', () => {
+  it('The types of the tools require a directory for file tools, and exclude approval for human_input', () => {
     expectTypeOf(fileRead).parameter(0).toHaveProperty('directory').toBeString()
     expectTypeOf<HumanInputOptions>().not.toHaveProperty('requireApproval')
     // @ts-expect-error -- the directory is missing

@@ -42,7 +42,7 @@ const find = defineTool({
   execute: () => ({ type: 'site' as const, url: '' }),
 })
 
-it('accepts what both tools accept, and returns the output of one of them', () => {
+it('A branch accepts what both tools accept, and returns the output of one of them', () => {
   const tool = branch(
     (input, context) => {
       expectTypeOf(input).toEqualTypeOf<{ url: string }>()
@@ -55,14 +55,14 @@ it('accepts what both tools accept, and returns the output of one of them', () =
   branch(({ url, text }) => url === text, { yes: read, no: count })
 })
 
-it('may return its input where `no` is missing', () => {
+it('A branch may return its input where `no` is missing', () => {
   expectTypeOf(branch(({ url }) => url !== '', { yes: read })).toEqualTypeOf<
     TypedTool<{ url: string }, Page | { url: string }>
   >()
   expectTypeOf(branch((text) => text.length > 9, { yes: shout })).toEqualTypeOf<TypedTool<string>>()
 })
 
-it('allows a predicate that reads more than the tools accept, or is asynchronous', () => {
+it('A branch allows a predicate that reads more than the tools accept, or is asynchronous', () => {
   const tool = branch(({ text }: Page) => Promise.resolve(text !== ''), { yes: save, no: save })
   expectTypeOf(tool).toEqualTypeOf<TypedTool<Page>>()
   pipeline(read, tool)
@@ -76,7 +76,7 @@ it('allows a predicate that reads more than the tools accept, or is asynchronous
   ).toEqualTypeOf<TypedTool<{ text: string; url: string }>>()
 })
 
-it('has the union of the outputs as its output', () => {
+it('A branch has the union of the outputs as its output', () => {
   const either = branch(({ url }) => url !== '', { yes: read, no: read })
   expectTypeOf(pipeline(either, count)).toEqualTypeOf<
     TypedTool<{ url: string }, { words: number }>
@@ -88,7 +88,7 @@ it('has the union of the outputs as its output', () => {
   )
 })
 
-it('passes each member of a union to its tool with a type guard', () => {
+it('A branch passes each member of a union to its tool with a type guard', () => {
   const isPaper = (source: Paper | Site): source is Paper => source.type === 'paper'
   const tool = branchByType(isPaper, { yes: cite, no: read })
   expectTypeOf(tool).toEqualTypeOf<TypedTool<Paper | Site, string | Page>>()
@@ -100,7 +100,7 @@ it('passes each member of a union to its tool with a type guard', () => {
   branchByType(isPaper, { yes: cite, no: cite })
 })
 
-it('rejects a branch whose tools do not accept the output before it', () => {
+it('A branch rejects a branch whose tools do not accept the output before it', () => {
   pipeline(
     list,
     // @ts-expect-error a list has no url
@@ -108,13 +108,13 @@ it('rejects a branch whose tools do not accept the output before it', () => {
   )
 })
 
-it('returns `unknown` where the output of a tool is not known', () => {
+it('A branch returns `unknown` where the output of a tool is not known', () => {
   expectTypeOf(branch(() => true, { yes: imported, no: search })).toEqualTypeOf<
     TypedTool<{ query: string }, unknown>
   >()
 })
 
-it('checks the tools and the predicate', () => {
+it('A branch checks the tools and the predicate', () => {
   // @ts-expect-error `yes` and `no` are missing
   branch(() => true, {})
   // @ts-expect-error a predicate must return a boolean

@@ -25,7 +25,7 @@ const file = defineTool({
 })
 
 describe('[PIPE-B1] the predicate', () => {
-  it('receives the input as the tools decode it, and every given field', async () => {
+  it('The predicate of a branch receives the input as the tools decode it, and every given field', async () => {
     const seen: unknown[] = []
     const tool = branch(
       (input) => {
@@ -43,14 +43,14 @@ describe('[PIPE-B1] the predicate', () => {
     expect(inputs).toEqual(['{"url":"u","limit":"5","kind":"news"}'])
   })
 
-  it('receives the text if both are text tools', async () => {
+  it('The predicate of a branch receives the text if both are text tools', async () => {
     const tool = branch((text) => text.length > 1, { yes: textTool('a'), no: textTool('b') })
     expect(tool.kind).toBe('text')
     expect((await call(tool, { input: 'xy' })).result.output).toBe('xy>a')
     expect((await call(tool, { input: 'x' })).result.output).toBe('x>b')
   })
 
-  it('can be async, and receives the context of the branch', async () => {
+  it('The predicate of a branch can be async, and receives the context of the branch', async () => {
     const roles: string[] = []
     const tool = branch(
       async (_, { agentRole }) => {
@@ -72,7 +72,7 @@ describe('[PIPE-B2] the input', () => {
     no: page,
   })
 
-  it('is accepted if it matches one of the tools', async () => {
+  it('The input of a branch is accepted if it matches one of the tools', async () => {
     expect((await call(tool, { path: 'p' })).result.output).toBe('file p')
     expect((await call(tool, { url: 'u' })).result.output).toBe('{"text":"page u 10"}')
     expect(tool.inputSchema).toMatchObject({
@@ -82,7 +82,7 @@ describe('[PIPE-B2] the input', () => {
     expect(tool.inputSchema).not.toHaveProperty('required')
   })
 
-  it('is rejected if it matches neither tool, and the predicate is not called', async () => {
+  it('The input of a branch is rejected if it matches neither tool, and the predicate is not called', async () => {
     const { result, steps } = await call(tool, { limit: 1 })
     expect(result.errorMessage).toBe(
       'Invalid input for "file_or_page": /path is required; /url is required',
@@ -90,7 +90,7 @@ describe('[PIPE-B2] the input', () => {
     expect(steps).toEqual([])
   })
 
-  it('is checked by the chosen tool, which reports what it lacks', async () => {
+  it('The input of a branch is checked by the chosen tool, which reports what it lacks', async () => {
     const wrong = branch(() => true, { yes: file, no: page })
     const { result } = await call(wrong, { url: 'u' })
     expect(result.errorMessage).toBe('Invalid input for "file": /path is required')
@@ -98,7 +98,7 @@ describe('[PIPE-B2] the input', () => {
 })
 
 describe('[PIPE-B3] the result', () => {
-  it('is that of the chosen tool, unchanged', async () => {
+  it('The result of a branch is that of the chosen tool, unchanged', async () => {
     const failed = ToolResult.failure('No such page')
     const tool = branch(() => true, { yes: textTool('a', () => failed) })
     const { result, steps } = await call(tool, { input: '' })
@@ -106,14 +106,14 @@ describe('[PIPE-B3] the result', () => {
     expect(steps).toEqual(['c/yes a finished'])
   })
 
-  it('names the tool that threw', async () => {
+  it('The result of a branch names the tool that threw', async () => {
     const tool = branch(() => false, { yes: textTool('a'), no: throwingTool('b') })
     expect((await call(tool, { input: '' })).result).toEqual(
       ToolResult.failure("Step 'b' threw: No network"),
     )
   })
 
-  it('is the decoded input without `no`', async () => {
+  it('The result of a branch is the decoded input without `no`', async () => {
     const tool = branch(() => false, { yes: page })
     const { result, steps } = await call(tool, { url: 'u', kind: 'news' })
     const value = { url: 'u', kind: 'news', limit: 10 }
@@ -123,7 +123,7 @@ describe('[PIPE-B3] the result', () => {
     expect((await call(text, { input: 'x' })).result).toEqual(ToolResult.success('x'))
   })
 
-  it('has the union of both schemas', () => {
+  it('The result of a branch has the union of both schemas', () => {
     const other = { ...page, name: 'other' }
     expect(branch(() => true, { yes: page, no: other }).outputSchema).toBe(page.outputSchema)
     expect(branch(() => true, { yes: page, no: file }).outputSchema).toEqual(
@@ -139,7 +139,7 @@ describe('[PIPE-B3] the result', () => {
     })
   })
 
-  it('is passed on as text if the schema allows text', async () => {
+  it('The result of a branch is passed on as text if the schema allows text', async () => {
     const tool = pipeline(
       { name: 'p' },
       branch((input: object) => 'path' in input, { yes: file, no: page }) as AgentTool,
@@ -158,7 +158,7 @@ describe('[PIPE-B4] a predicate that throws', () => {
     throw error
   }
 
-  it('is a failure that names the branch', async () => {
+  it('A predicate that throws is a failure that names the branch', async () => {
     const tool = branch(throwingPredicate(new Error('No idea')), { name: 'choose', yes: page })
     const { result, end, steps } = await call(tool, { url: 'u' })
     expect(result).toEqual(ToolResult.failure("Predicate of 'choose' threw: No idea"))
@@ -172,7 +172,7 @@ describe('[PIPE-B4] a predicate that throws', () => {
   it.each([
     ['EXIT_EARLY', 'exit_early'],
     ['TOOL_CONFIGURATION', 'misconfigured'],
-  ] as const)('ends the call with %s', async (code, end) => {
+  ] as const)('A predicate that throws ends the call with %s', async (code, end) => {
     const error = new TuttiError(code, 'Stop')
     const tool = branch(throwingPredicate(error), { yes: page })
     expect(await call(tool, { url: 'u' })).toMatchObject({ end, error })
@@ -180,7 +180,7 @@ describe('[PIPE-B4] a predicate that throws', () => {
 })
 
 describe('branchByType', () => {
-  it('calls the tool for each member of a union', async () => {
+  it('branchByType calls the tool for each member of a union', async () => {
     interface File {
       path: string
     }
@@ -193,7 +193,7 @@ describe('branchByType', () => {
 })
 
 describe('a branch as a tool', () => {
-  it('is named and described by its tools', () => {
+  it('A branch as a tool is named and described by its tools', () => {
     const quick = { ...file, timeoutMs: 10, idempotent: false }
     expect(branch(() => true, { yes: quick, no: page })).toMatchObject({
       name: 'file_or_page',
@@ -210,7 +210,7 @@ describe('a branch as a tool', () => {
     expect(branch(() => true, { ...named, yes: page })).toMatchObject(named)
   })
 
-  it('throws a TypeError that names every problem of its definition', () => {
+  it('A branch as a tool throws a TypeError that names every problem of its definition', () => {
     const careless = branch as (predicate: unknown, ways: object) => AgentTool
     expect(() => careless('yes', { yes: null, no: 7, name: '' })).toThrow(TypeError)
     expect(() => careless('yes', { yes: null, no: 7, name: '' })).toThrow(

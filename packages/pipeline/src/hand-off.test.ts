@@ -37,7 +37,7 @@ describe('[PIPE-H1] handOff', () => {
     [ToolResult.success('', 0), '', 0],
     [ToolResult.success('null', null), 'null', null],
   ])(
-    'passes the text of %j to text tools, and its value to others',
+    'handOff passes the text of %j to text tools, and its value to others',
     (result, forText, forTyped) => {
       expect(handOff(result, typed, text)).toEqual({ ok: true, value: forText })
       expect(handOff(result, typed, typed)).toEqual({ ok: true, value: forTyped })
@@ -54,7 +54,7 @@ describe('[PIPE-H2] text for tools that are not text tools', () => {
     ['5', '5'],
     ['"quoted"', '"quoted"'],
     ['', ''],
-  ])('is passed on: %j as %j', (output, value) => {
+  ])('Text is passed on to tools that are not text tools: %j as %j', (output, value) => {
     expect(handOff(ToolResult.success(output), text, typed)).toEqual({ ok: true, value })
     expect(parseIfJson(output)).toEqual(value)
   })
@@ -72,7 +72,7 @@ describe('[PIPE-H3] a tool that declares a value and returned text', () => {
     ['an intersection that text cannot match', { allOf: [{ type: 'string' }, { type: 'object' }] }],
     ['types without text', { type: ['object', 'null'] }],
     ['a choice without text', { oneOf: [{ type: 'object' }, false] }],
-  ])('fails if the schema is %s', (_, schema) => {
+  ])('A tool that declares a value and returned text fails if the schema is %s', (_, schema) => {
     const result = ToolResult.success('Nothing found')
     expect(toValue(result, declaring(schema))).toEqual(BROKEN)
     expect(handOff(result, declaring(schema), typed)).toEqual(BROKEN)
@@ -89,9 +89,12 @@ describe('[PIPE-H3] a tool that declares a value and returned text', () => {
     ['a choice with anything', { oneOf: [{ type: 'object' }, true] }],
     ['a reference, which is not followed', { $ref: '#/$defs/page', $defs: { page: {} } }],
     ['something that is no schema', { anyOf: [7] }],
-  ])('is accepted if the schema allows text: %s', (_, schema) => {
-    expect(toValue(ToolResult.success('t'), declaring(schema))).toEqual({ ok: true, value: 't' })
-  })
+  ])(
+    'A tool that declares a value and returned text is accepted if the schema allows text: %s',
+    (_, schema) => {
+      expect(toValue(ToolResult.success('t'), declaring(schema))).toEqual({ ok: true, value: 't' })
+    },
+  )
 })
 
 describe('toText and toToolInput', () => {
@@ -104,18 +107,18 @@ describe('toText and toToolInput', () => {
     [5, '5'],
     [false, 'false'],
     [() => '', ''],
-  ])('convert %j to the text %j', (value, expected) => {
+  ])('toText and toToolInput convert %j to the text %j', (value, expected) => {
     expect(toText(value)).toBe(expected)
     expect(toToolInput(text, value)).toBe(expected)
   })
 
-  it('pass values unchanged to other tools', () => {
+  it('toText and toToolInput pass values unchanged to other tools', () => {
     const value = { a: 1 }
     expect(toToolInput(typed, value)).toBe(value)
     expect(toToolInput(typed, undefined)).toBe(undefined)
   })
 
-  it('create a result with the JSON of a value as text', () => {
+  it('toText and toToolInput create a result with the JSON of a value as text', () => {
     expect(createValueResult({ a: 1 })).toEqual(ToolResult.success('{"a":1}', { a: 1 }))
     expect(createValueResult('a')).toEqual(ToolResult.success('a'))
   })

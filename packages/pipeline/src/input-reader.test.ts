@@ -38,7 +38,7 @@ const defaults = defineTool({
 })
 
 describe('[PIPE-D1] the input of a compound tool', () => {
-  it('is transformed only once by a schema with a transform', async () => {
+  it('The input of a compound tool is transformed only once by a schema with a transform', async () => {
     const readings: unknown[] = []
     const measure = defineTool({
       name: 'measure',
@@ -62,13 +62,13 @@ describe('[PIPE-D1] the input of a compound tool', () => {
     expect(readings.every((value) => !('length' in Object(value)))).toBe(true)
   })
 
-  it('is coerced by the step that decodes it', async () => {
+  it('The input of a compound tool is coerced by the step that decodes it', async () => {
     const { result, inputs } = await call(pipeline(defaults), { days: '5' })
     expect(inputs).toEqual(['{"days":"5"}'])
     expect(result.output).toBe('{"days":5,"unit":"celsius"}')
   })
 
-  it('is rejected if a strict step rejects it', async () => {
+  it('The input of a compound tool is rejected if a strict step rejects it', async () => {
     const strict = defineTool({
       name: 'strict',
       description: 'Coerces nothing',
@@ -80,7 +80,7 @@ describe('[PIPE-D1] the input of a compound tool', () => {
     expect([result.success, steps]).toEqual([false, []])
   })
 
-  it('is parsed if it is JSON text of an object', async () => {
+  it('The input of a compound tool is parsed if it is JSON text of an object', async () => {
     const reading = await createCompoundReader([defaults]).read(' {"days": 5}')
     expect(reading).toEqual({
       ok: true,
@@ -98,14 +98,17 @@ describe('[PIPE-D1] the input of a compound tool', () => {
     ['branches', parallel({ a: defaults }, { name: 'p' }), {}, '/days is required'],
     ['a text pipeline', pipeline({ name: 'p' }, textTool('a')), {}, '/input is required'],
     ['a key with a slash', pipeline({ name: 'p' }, oddKeys()), {}, '/a~1b~0c is required'],
-  ])('[PIPE-C1] is rejected with the messages of tools: %s', async (_, tool, input, problem) => {
-    const { result, end, steps } = await call(tool, input)
-    expect(result.errorMessage).toBe(`Invalid input for "p": ${problem}`)
-    expect(end).toBe('finished')
-    expect(steps).toEqual([])
-  })
+  ])(
+    '[PIPE-C1] The input of a compound tool is rejected with the messages of tools: %s',
+    async (_, tool, input, problem) => {
+      const { result, end, steps } = await call(tool, input)
+      expect(result.errorMessage).toBe(`Invalid input for "p": ${problem}`)
+      expect(end).toBe('finished')
+      expect(steps).toEqual([])
+    },
+  )
 
-  it('has a Standard Schema, like the input of any tool', async () => {
+  it('The input of a compound tool has a Standard Schema, like the input of any tool', async () => {
     const { validate, jsonSchema } = pipeline(defaults)['~standard']
     expect(await validate({ days: 5 })).toMatchObject({ value: { days: 5 } })
     expect(await validate({ days: 'x' })).toMatchObject({ issues: [{ path: ['days'] }] })
@@ -122,11 +125,11 @@ describe('[PIPE-D1] the input of a compound tool', () => {
     expect(text.jsonSchema.input({ target: 'draft-2020-12' })).toEqual({ type: 'string' })
   })
 
-  it('has the schema that models receive', () => {
+  it('The input of a compound tool has the schema that models receive', () => {
     expect(pipeline(defaults).inputSchema).toBe(defaults.inputSchema)
   })
 
-  it('is also checked by readInput, for edits of a reviewer', async () => {
+  it('The input of a compound tool is also checked by readInput, for edits of a reviewer', async () => {
     expect(await pipeline(defaults).readInput({ days: 'x' })).toEqual({
       ok: false,
       problems: [
@@ -153,7 +156,7 @@ describe('[PIPE-D2] tools with the same input', () => {
     execute: ({ city }) => city,
   })
 
-  it('must all accept it, and their decoded fields are merged', async () => {
+  it('Tools with the same input must all accept it, and their decoded fields are merged', async () => {
     const reader = createCompoundReader([defaults, city])
     expect(await reader.read({ days: '1', city: 'Bonn', more: 1 })).toEqual({
       ok: true,
@@ -172,13 +175,13 @@ describe('[PIPE-D2] tools with the same input', () => {
     })
   })
 
-  it('report a common problem once', async () => {
+  it('Tools with the same input report a common problem once', async () => {
     const reading = await createCompoundReader([defaults, defaults]).read({})
     expect(reading).toMatchObject({ ok: false, problems: [{ path: '/days' }] })
     expect(!reading.ok && reading.problems).toHaveLength(1)
   })
 
-  it('add only the fields of the tool that accepts it in the mode "one"', async () => {
+  it('Tools with the same input add only the fields of the tool that accepts it in the mode "one"', async () => {
     const reader = createCompoundReader([defaults, city], 'one')
     expect(await reader.read({ city: 'Bonn' })).toMatchObject({
       input: { seen: { city: 'Bonn', unit: 'kelvin' } },
@@ -186,7 +189,7 @@ describe('[PIPE-D2] tools with the same input', () => {
     expect(await reader.read({})).toMatchObject({ ok: false })
   })
 
-  it('do not merge a decoded value that is not a plain object', async () => {
+  it('Tools with the same input do not merge a decoded value that is not a plain object', async () => {
     const dated = defineTool({
       name: 'dated',
       description: 'Reads a date',
@@ -211,7 +214,7 @@ describe('[PIPE-D2] tools with the same input', () => {
 })
 
 describe('[PIPE-D3] text tools', () => {
-  it('receive the text if all tools are text tools', async () => {
+  it('Text tools receive the text if all tools are text tools', async () => {
     const reader = createCompoundReader([textTool('a'), textTool('b')])
     expect(reader.kind).toBe('text')
     for (const input of ['x', { input: 'x' }]) {
@@ -222,7 +225,7 @@ describe('[PIPE-D3] text tools', () => {
     })
   })
 
-  it('add no requirements next to other tools', () => {
+  it('Text tools add no requirements next to other tools', () => {
     const reader = createCompoundReader([textTool('a'), defaults])
     expect(reader.kind).toBe('typed')
     expect(reader.inputSchema).toBe(defaults.inputSchema)

@@ -38,7 +38,7 @@ interface Given {
   from: string
 }
 
-it('accepts the input of the schema, not the output of its transform', () => {
+it('A schema of a library makes a pipeline accept its input, not the output of its transform', () => {
   expectTypeOf(pipeline(find, forecast)).toEqualTypeOf<
     TypedTool<{ query: string }, { degrees: number }>
   >()
@@ -46,13 +46,13 @@ it('accepts the input of the schema, not the output of its transform', () => {
   pipeline(findNumber, forecast)
 })
 
-it('has the input of the schema of its first step', () => {
+it('A pipeline has the input of the schema of its first step', () => {
   expectTypeOf(pipeline(forecast)).toEqualTypeOf<TypedTool<Given, { degrees: number }>>()
   expectTypeOf(parallel({ forecast })).toExtend<
     TypedTool<Given, { forecast: { degrees: number } }>
   >()
 })
 
-it('passes to a predicate the value that the body gets', () => {
+it('A pipeline passes to a predicate the value that the body gets', () => {
   branch(({ days, from }) => days > from, { yes: forecast })
 })

@@ -20,7 +20,7 @@ const find = defineTool({
   execute: () => ({ from: '7' }),
 })
 
-it('transforms the input once, in the first step and in a later one', async () => {
+it('A pipeline transforms the input once, in the first step and in a later one', async () => {
   const later = { id: 'c', name: 'x', arguments: '{"query":"may"}' }
   expect((await runTool(pipeline(find, forecast), later)).result).toEqual(
     ToolResult.success('{"degrees":10}', { degrees: 10 }),
@@ -31,7 +31,7 @@ it('transforms the input once, in the first step and in a later one', async () =
   )
 })
 
-it('passes the transformed input to a predicate', async () => {
+it('A pipeline passes the transformed input to a predicate', async () => {
   const seen: unknown[] = []
   const tool = branch(
     ({ days, from }) => {

@@ -8,17 +8,17 @@ import type { Page } from '../test/typed-tools.ts'
 
 type Items<Item> = readonly Item[] | { readonly items: readonly Item[] }
 
-it('accepts a list of inputs of the tool, and returns a list of its outputs', () => {
+it('mapEach accepts a list of inputs of the tool, and returns a list of its outputs', () => {
   expectTypeOf(mapEach(read)).toEqualTypeOf<TypedTool<Items<{ url: string }>, Page[]>>()
   expectTypeOf(mapEach(imported)).toEqualTypeOf<TypedTool<Items<unknown>, unknown[]>>()
 })
 
-it('accepts a list of any values for a text tool', () => {
+it('mapEach accepts a list of any values for a text tool', () => {
   expectTypeOf(mapEach(shout)).toEqualTypeOf<TypedTool<Items<unknown>, string[]>>()
   pipeline(list, mapEach(shout))
 })
 
-it('accepts only steps that return a list before it', () => {
+it('mapEach accepts only steps that return a list before it', () => {
   expectTypeOf(pipeline(list, mapEach(read), mapEach(read))).toEqualTypeOf<
     TypedTool<{ query: string }, Page[]>
   >()
@@ -34,7 +34,7 @@ it('accepts only steps that return a list before it', () => {
   )
 })
 
-it('accepts the list that an adapter returns', () => {
+it('mapEach accepts the list that an adapter returns', () => {
   const tool = pipelineBuilder()
     .step(search)
     .adapter(({ structured }) => structured.pages)
@@ -43,13 +43,13 @@ it('accepts the list that an adapter returns', () => {
   expectTypeOf(tool).toEqualTypeOf<TypedTool<{ query: string }, Page[]>>()
 })
 
-it('returns failures in the list with CONTINUE_ON_FAILURE', () => {
+it('mapEach returns failures in the list with CONTINUE_ON_FAILURE', () => {
   expectTypeOf(mapEach(read, { errorStrategy: 'CONTINUE_ON_FAILURE' })).toEqualTypeOf<
     TypedTool<Items<{ url: string }>, (Page | PartFailure)[]>
   >()
 })
 
-it('checks its options', () => {
+it('mapEach checks its options', () => {
   // @ts-expect-error `concurrency` is a number
   mapEach(read, { concurrency: '4' })
   // @ts-expect-error null is not a tool

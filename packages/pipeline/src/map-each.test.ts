@@ -49,7 +49,7 @@ const list = defineTool({
 })
 
 describe('[PIPE-M1] the input of mapEach', () => {
-  it('can be an object with items, as models write it', async () => {
+  it('The input of mapEach can be an object with items, as models write it', async () => {
     const tool = mapEach(waiting())
     expect(tool.inputSchema).toEqual(
       Type.Object({ items: Type.Array(Type.Object({ ms: Type.Integer({ minimum: 0 }) })) }),
@@ -59,7 +59,7 @@ describe('[PIPE-M1] the input of mapEach', () => {
     expect((await called).result.structured).toEqual([{ waited: 1 }, { waited: 2 }])
   })
 
-  it('can be a list from the previous step', async () => {
+  it('The input of mapEach can be a list from the previous step', async () => {
     const called = call(pipeline(list, mapEach(waiting())), {}, { clock })
     await clock.advance(100)
     const { result, steps } = await called
@@ -79,7 +79,7 @@ describe('[PIPE-M1] the input of mapEach', () => {
     ])
   })
 
-  it('can be a list from an adapter', async () => {
+  it('The input of mapEach can be a list from an adapter', async () => {
     const tool = pipelineBuilder()
       .step(textTool('a'))
       .adapter(({ output }) => output.split(','))
@@ -88,33 +88,33 @@ describe('[PIPE-M1] the input of mapEach', () => {
     expect((await call(tool, { input: 'x,y' })).result.structured).toEqual(['x>b', 'y>a>b'])
   })
 
-  it('can be JSON text of a list from the previous step', async () => {
+  it('The input of mapEach can be JSON text of a list from the previous step', async () => {
     const spelling = textTool('spelling', () => '["x", 7, {"a": 1}]') as AgentTool
     const tool = pipeline(spelling, mapEach(textTool('b')))
     expect((await call(tool, { input: '' })).result.structured).toEqual(['x>b', '7>b', '{"a":1}>b'])
   })
 
-  it('can be JSON text of a list from a model', async () => {
+  it('The input of mapEach can be JSON text of a list from a model', async () => {
     for (const text of ['["x"]', '{"items":["x"]}']) {
       expect((await call(mapEach(textTool('b')), text)).result.structured).toEqual(['x>b'])
     }
   })
 
-  it('is a list of strings for a text tool', async () => {
+  it('The input of mapEach is a list of strings for a text tool', async () => {
     const tool = mapEach(textTool('b'))
     expect(tool.inputSchema).toEqual(Type.Object({ items: Type.Array(Type.String()) }))
     expect(tool.kind).toBe('typed')
     expect((await call(tool, { items: ['x', 'y'] })).result.output).toBe('["x>b","y>b"]')
   })
 
-  it('is rejected if it is not a list', async () => {
+  it('The input of mapEach is rejected if it is not a list', async () => {
     const { result } = await call(mapEach(waiting()), {})
     expect(result.errorMessage).toBe('Invalid input for "each_wait": /items is required')
   })
 })
 
 describe('[PIPE-M2] invalid items', () => {
-  it('prevent every call with FAIL_FAST, and are all reported', async () => {
+  it('Invalid items prevent every call with FAIL_FAST, and are all reported', async () => {
     const input = { items: [{ ms: 1 }, { ms: -1 }, {}] }
     const { result, steps } = await call(mapEach(waiting()), input, { clock })
     expect(result.errorMessage).toBe(
@@ -123,13 +123,13 @@ describe('[PIPE-M2] invalid items', () => {
     expect(steps).toEqual([])
   })
 
-  it('are no longer checked after many problems', async () => {
+  it('Invalid items are no longer checked after many problems', async () => {
     const items = Array.from({ length: 5_000 }, () => ({}))
     const { result } = await call(mapEach(waiting()), { items }, { clock })
     expect(result.errorMessage?.split(';')).toHaveLength(100)
   })
 
-  it('are failed items with CONTINUE_ON_FAILURE', async () => {
+  it('Invalid items are failed items with CONTINUE_ON_FAILURE', async () => {
     const tool = mapEach(waiting(), { errorStrategy: 'CONTINUE_ON_FAILURE' })
     const called = call(tool, { items: [{ ms: 1 }, {}, { ms: -1 }] }, { clock })
     await clock.advance(1)
@@ -144,7 +144,7 @@ describe('[PIPE-M2] invalid items', () => {
 })
 
 describe('[PIPE-M3] the results of mapEach', () => {
-  it('[PIPE-F1] are in the order of the items, with four calls at a time', async () => {
+  it('[PIPE-F1] The results of mapEach are in the order of the items, with four calls at a time', async () => {
     const items = Array.from({ length: 9 }, (_, index) => ({ ms: 90 - index * 10 }))
     const called = call(mapEach(waiting()), { items }, { clock })
     await clock.advance(1_000)
@@ -158,7 +158,7 @@ describe('[PIPE-M3] the results of mapEach', () => {
     [3, 3],
     [Infinity, 9],
   ])(
-    'come from at most %2$d calls at a time with the concurrency %1$d',
+    'The results of mapEach come from at most %2$d calls at a time with the concurrency %1$d',
     async (concurrency, most) => {
       const items = Array.from({ length: 9 }, () => ({ ms: 10 }))
       const called = call(mapEach(waiting(), { concurrency }), { items }, { clock })
@@ -168,20 +168,20 @@ describe('[PIPE-M3] the results of mapEach', () => {
     },
   )
 
-  it('are an empty list without items', async () => {
+  it('The results of mapEach are an empty list without items', async () => {
     const { result, steps } = await call(mapEach(waiting()), { items: [] })
     expect(result).toEqual(ToolResult.success('[]', []))
     expect(steps).toEqual([])
   })
 
-  it('are complete for a thousand items, with an event for each', async () => {
+  it('The results of mapEach are complete for a thousand items, with an event for each', async () => {
     const items = Array.from({ length: 1_000 }, (_, index) => String(index))
     const { result, steps } = await call(mapEach(textTool('b')), { items })
     expect(result.structured).toEqual(items.map((item) => `${item}>b`))
     expect(new Set(steps).size).toBe(1_000)
   })
 
-  it('are replaced by the first failure, which names its item', async () => {
+  it('The results of mapEach are replaced by the first failure, which names its item', async () => {
     const items = [{ ms: 40 }, { ms: 25 }, { ms: 99 }]
     const called = call(mapEach(waiting(25), { concurrency: 2 }), { items }, { clock })
     await clock.advance(1_000)
@@ -191,7 +191,7 @@ describe('[PIPE-M3] the results of mapEach', () => {
     expect(durationMs).toBe(25)
   })
 
-  it('can be failures with CONTINUE_ON_FAILURE', async () => {
+  it('The results of mapEach can be failures with CONTINUE_ON_FAILURE', async () => {
     const items = [{ ms: 40 }, { ms: 25 }, { ms: 99 }]
     const tool = mapEach(waiting(25), { errorStrategy: 'CONTINUE_ON_FAILURE' })
     const called = call(tool, { items }, { clock })
@@ -203,7 +203,7 @@ describe('[PIPE-M3] the results of mapEach', () => {
     ])
   })
 
-  it('need no list when execute is called directly', async () => {
+  it('The results of mapEach need no list when execute is called directly', async () => {
     const each = mapEach(textTool('b'))
     expect(await each.execute(['x'], toolContext())).toEqual(ToolResult.success('["x>b"]', ['x>b']))
     expect(await each.execute({ items: ['x'] }, toolContext())).toEqual(
@@ -213,7 +213,7 @@ describe('[PIPE-M3] the results of mapEach', () => {
 })
 
 describe('a mapEach tool', () => {
-  it('is named and described by its tool, and has no time limit', () => {
+  it('A mapEach tool is named and described by its tool, and has no time limit', () => {
     expect(mapEach(waiting())).toMatchObject({
       name: 'each_wait',
       description: 'For each item: wait',
@@ -226,7 +226,7 @@ describe('a mapEach tool', () => {
     })
   })
 
-  it('has an output schema with adjusted references', () => {
+  it('A mapEach tool has an output schema with adjusted references', () => {
     expect(mapEach(waiting()).outputSchema).toEqual(
       Type.Array(Type.Object({ waited: Type.Integer() })),
     )
@@ -247,14 +247,14 @@ describe('a mapEach tool', () => {
     ).toMatchObject({ items: { anyOf: [{ type: 'string' }, { required: ['error'] }] } })
   })
 
-  it('can be nested for a list of lists', async () => {
+  it('A mapEach tool can be nested for a list of lists', async () => {
     const tool = mapEach(mapEach(textTool('b')))
     const { result, steps } = await call(tool, { items: [{ items: ['x'] }, ['y', 'z']] })
     expect(result.structured).toEqual([['x>b'], ['y>b', 'z>b']])
     expect(steps).toContain('c/#1/#0 b finished')
   })
 
-  it('throws a TypeError that names every problem of its definition', () => {
+  it('A mapEach tool throws a TypeError that names every problem of its definition', () => {
     const careless = mapEach as (tool: unknown, options?: object) => AgentTool
     expect(() => careless(null, { concurrency: 0, errorStrategy: '' })).toThrow(
       new TypeError(

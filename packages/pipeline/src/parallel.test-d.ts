@@ -7,13 +7,13 @@ import { parallel, pipeline, type PartFailure } from './index.ts'
 import type { PipelineErrorStrategy } from './index.ts'
 import type { Page } from '../test/typed-tools.ts'
 
-it('returns the results by name', () => {
+it('A parallel tool returns the results by name', () => {
   expectTypeOf(parallel({ page: read, receipt: save })).toEqualTypeOf<
     TypedTool<{ url: string }, { page: Page; receipt: string }>
   >()
 })
 
-it('accepts what all branches accept', () => {
+it('A parallel tool accepts what all branches accept', () => {
   expectTypeOf(parallel({ page: read, words: count })).toEqualTypeOf<
     TypedTool<
       { url: string; text: string; limit?: number },
@@ -28,7 +28,7 @@ it('accepts what all branches accept', () => {
   )
 })
 
-it('has the input of the other tools for text tools, and text where all are text tools', () => {
+it('A parallel tool has the input of the other tools for text tools, and text where all are text tools', () => {
   expectTypeOf(parallel({ page: read, loud: shout })).toEqualTypeOf<
     TypedTool<{ url: string }, { page: Page; loud: string }>
   >()
@@ -38,14 +38,14 @@ it('has the input of the other tools for text tools, and text where all are text
   pipeline(read, parallel({ a: shout, b: shout }))
 })
 
-it('returns `unknown` for a tool whose output is not known', () => {
+it('A parallel tool returns `unknown` for a tool whose output is not known', () => {
   expectTypeOf(parallel({ a: imported })).toEqualTypeOf<TypedTool<unknown, { a: unknown }>>()
   expectTypeOf(parallel({ a: imported, b: read })).toEqualTypeOf<
     TypedTool<{ url: string }, { a: unknown; b: Page }>
   >()
 })
 
-it('returns the failures of branches with CONTINUE_ON_FAILURE', () => {
+it('A parallel tool returns the failures of branches with CONTINUE_ON_FAILURE', () => {
   expectTypeOf(
     parallel({ page: read, receipt: save }, { errorStrategy: 'CONTINUE_ON_FAILURE' }),
   ).toEqualTypeOf<
@@ -63,7 +63,7 @@ it('returns the failures of branches with CONTINUE_ON_FAILURE', () => {
   pipeline(parallel({ url: shout }), read)
 })
 
-it('checks its options, and types the input for the reviewer', () => {
+it('A parallel tool checks its options, and types the input for the reviewer', () => {
   // @ts-expect-error no such strategy exists
   parallel({ page: read }, { errorStrategy: 'RETRY' })
   // @ts-expect-error `concurrency` is a number

@@ -53,7 +53,7 @@ async function callIn(
 }
 
 describe('the branches of parallel', () => {
-  it('receive the same input, and their results are returned by name', async () => {
+  it('The branches of parallel receive the same input, and their results are returned by name', async () => {
     const tool = parallel({ page: read, rank, note: textTool('note') })
     const value = { page: { text: 'page u' }, rank: 0.1, note: '{"url":"u"}>note' }
     const { result, inputs } = await call(tool, { url: 'u' })
@@ -61,7 +61,7 @@ describe('the branches of parallel', () => {
     expect(inputs.toSorted()).toEqual(['"{\\"url\\":\\"u\\"}"', '{"url":"u"}', '{"url":"u"}'])
   })
 
-  it('receive the text if all are text tools', async () => {
+  it('The branches of parallel receive the text if all are text tools', async () => {
     const tool = parallel({ a: textTool('a'), b: textTool('b') })
     expect(tool.kind).toBe('text')
     expect((await call(tool, { input: 'x' })).result.structured).toEqual({ a: 'x>a', b: 'x>b' })
@@ -71,7 +71,7 @@ describe('the branches of parallel', () => {
     })
   })
 
-  it('[PIPE-F1] run at the same time, and the results are in the order of the branches', async () => {
+  it('[PIPE-F1] The branches of parallel run at the same time, and the results are in the order of the branches', async () => {
     const tool = parallel({ a: slow('a', 300), b: slow('b', 100), c: slow('c', 200) })
     const { result, steps, durationMs } = await callIn(300, tool)
     expect(durationMs).toBe(300)
@@ -79,7 +79,7 @@ describe('the branches of parallel', () => {
     expect(steps).toEqual(['c/b b finished', 'c/c c finished', 'c/a a finished'])
   })
 
-  it('run with the given concurrency', async () => {
+  it('The branches of parallel run with the given concurrency', async () => {
     const log: string[] = []
     const branches = { a: slow('a', 100, log), b: slow('b', 100, log), c: slow('c', 100, log) }
     const { durationMs } = await callIn(1_000, parallel(branches, { concurrency: 2 }))
@@ -87,7 +87,7 @@ describe('the branches of parallel', () => {
     expect(log.indexOf('c begins')).toBeGreaterThan(log.indexOf('a done at 100'))
   })
 
-  it('can have any name', async () => {
+  it('The branches of parallel can have any name', async () => {
     const tool = parallel({ 'a/b c': textTool('a'), ['__proto__']: textTool('b') })
     expect(tool.name).toBe('a_b_c_and___proto__')
     const { result } = await call(tool, { input: 'x' })
@@ -96,7 +96,7 @@ describe('the branches of parallel', () => {
 })
 
 describe('[PIPE-F2] FAIL_FAST', () => {
-  it('stops the other branches at the first failure, which names its branch', async () => {
+  it('FAIL_FAST stops the other branches at the first failure, which names its branch', async () => {
     const log: string[] = []
     const failing = textTool('failing', async () => {
       await sleep(clock, 50)
@@ -110,7 +110,7 @@ describe('[PIPE-F2] FAIL_FAST', () => {
     expect([durationMs, end]).toEqual([50, 'finished'])
   })
 
-  it('starts no other branch after a failure', async () => {
+  it('FAIL_FAST starts no other branch after a failure', async () => {
     const log: string[] = []
     const tool = parallel({ a: throwingTool('a'), b: slow('b', 10, log) }, { concurrency: 1 })
     const { result, steps } = await callIn(100, tool)
@@ -119,7 +119,7 @@ describe('[PIPE-F2] FAIL_FAST', () => {
     expect(steps).toEqual(['c/a a threw'])
   })
 
-  it('waits for a branch that ignores its signal until it is abandoned', async () => {
+  it('FAIL_FAST waits for a branch that ignores its signal until it is abandoned', async () => {
     const deaf = textTool('deaf', () => new Promise<string>(() => undefined))
     const tool = parallel({ a: throwingTool('a'), b: deaf })
     const { steps, durationMs } = await callIn(60_000, tool)
@@ -127,7 +127,7 @@ describe('[PIPE-F2] FAIL_FAST', () => {
     expect(durationMs).toBe(5_000)
   })
 
-  it('treats a branch that returns text instead of its declared value as failed', async () => {
+  it('FAIL_FAST treats a branch that returns text instead of its declared value as failed', async () => {
     const careless = defineTool({
       name: 'careful',
       description: 'Declares a value',
@@ -143,7 +143,7 @@ describe('[PIPE-F2] FAIL_FAST', () => {
 })
 
 describe('[PIPE-F3] CONTINUE_ON_FAILURE', () => {
-  it('runs every branch, and returns failures in place of results', async () => {
+  it('CONTINUE_ON_FAILURE runs every branch, and returns failures in place of results', async () => {
     const branches = {
       a: throwingTool('a', 'No network'),
       b: slow('b', 100),
@@ -162,13 +162,13 @@ describe('[PIPE-F3] CONTINUE_ON_FAILURE', () => {
     expect(steps).toHaveLength(4)
   })
 
-  it('still rejects invalid input, which is the same for all branches', async () => {
+  it('CONTINUE_ON_FAILURE still rejects invalid input, which is the same for all branches', async () => {
     const tool = parallel({ rank }, { errorStrategy: 'CONTINUE_ON_FAILURE' })
     const { result } = await call(tool, {})
     expect(result.errorMessage).toBe('Invalid input for "rank": /url is required')
   })
 
-  it('returns failures that isPartFailure recognizes', () => {
+  it('CONTINUE_ON_FAILURE returns failures that isPartFailure recognizes', () => {
     expect(isPartFailure({ error: 'No network' })).toBe(true)
     for (const value of ['error', null, { error: 7 }, { error: '', page: 1 }, ['error'], {}]) {
       expect(isPartFailure(value)).toBe(false)
@@ -181,7 +181,7 @@ describe('[PIPE-F4] early exit and misconfiguration', () => {
     ['FAIL_FAST', 'EXIT_EARLY', 'exit_early'],
     ['CONTINUE_ON_FAILURE', 'TOOL_CONFIGURATION', 'misconfigured'],
   ] as const)(
-    'stop the other branches and end the call with %s',
+    'Early exit and misconfiguration stop the other branches and end the call with %s',
     async (errorStrategy, code, end) => {
       const log: string[] = []
       const error = new TuttiError(code, 'Stop')
@@ -198,7 +198,7 @@ describe('[PIPE-F4] early exit and misconfiguration', () => {
 })
 
 describe('a parallel tool', () => {
-  it('is named and described by its branches', () => {
+  it('A parallel tool is named and described by its branches', () => {
     expect(parallel({ page: read, rank })).toMatchObject({
       name: 'page_and_rank',
       description: 'Parallel: page (read), rank (rank)',
@@ -212,14 +212,14 @@ describe('a parallel tool', () => {
     })
   })
 
-  it('accepts what all branches require', () => {
+  it('A parallel tool accepts what all branches require', () => {
     expect(parallel({ page: read, rank }).inputSchema).toMatchObject({
       required: ['url', 'scale'],
       properties: { url: { type: 'string' }, scale: { type: 'integer', default: 10 } },
     })
   })
 
-  it('has an output schema', () => {
+  it('A parallel tool has an output schema', () => {
     const branches = { page: read, note: textTool('note') }
     expect(parallel(branches).outputSchema).toEqual(
       Type.Object({ page: Type.Object({ text: Type.String() }), note: Type.String() }),
@@ -234,7 +234,7 @@ describe('a parallel tool', () => {
     )
   })
 
-  it('adjusts references in the output schemas of its branches', () => {
+  it('A parallel tool adjusts references in the output schemas of its branches', () => {
     const tree = { ...read, outputSchema: { type: 'array', items: { $ref: '#' } } }
     expect(parallel({ tree }).outputSchema).toMatchObject({
       properties: { tree: { items: { $ref: '#/properties/tree' } } },
@@ -245,14 +245,14 @@ describe('a parallel tool', () => {
     })
   })
 
-  it('has the time limit of the slowest branch, or the sum if not all run at once', () => {
+  it('A parallel tool has the time limit of the slowest branch, or the sum if not all run at once', () => {
     const short = textTool('short', (text) => text, { timeoutMs: 1_000 })
     expect(parallel({ short, read }).timeoutMs).toBe(30_000)
     expect(parallel({ short, read }, { concurrency: 2 }).timeoutMs).toBe(30_000)
     expect(parallel({ short, read }, { concurrency: 1 }).timeoutMs).toBe(31_000)
   })
 
-  it('runs branches that share a limiter one after the other', async () => {
+  it('A parallel tool runs branches that share a limiter one after the other', async () => {
     const limiter = createLimiter({ maxConcurrent: 1, clock })
     const shared = (name: string): TypedTool<string> => ({ ...slow(name, 100), limiter })
     const { durationMs } = await callIn(1_000, parallel({ a: shared('a'), b: shared('b') }))
@@ -263,7 +263,7 @@ describe('a parallel tool', () => {
 describe('[PIPE-C3] an invalid definition of parallel throws a TypeError', () => {
   const careless = parallel as (branches: object, options?: object) => AgentTool
 
-  it('that names every problem', () => {
+  it('An invalid definition of parallel throws a TypeError that names every problem', () => {
     const options = { errorStrategy: 'RETRY', concurrency: 0.5, timeoutMs: -1 }
     expect(() => careless({ a: null, b: read }, options)).toThrow(TypeError)
     expect(() => careless({ a: null, b: read }, options)).toThrow(
@@ -273,7 +273,7 @@ describe('[PIPE-C3] an invalid definition of parallel throws a TypeError', () =>
     )
   })
 
-  it('without branches, and with a name that is too long', () => {
+  it('A parallel tool without branches, or with a name that is too long, throws a TypeError', () => {
     expect(() => careless({})).toThrow(
       'Cannot create a parallel tool: at least one branch is required',
     )

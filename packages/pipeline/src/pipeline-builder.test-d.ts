@@ -6,12 +6,12 @@ import { pipelineBuilder, type StepResult } from './index.ts'
 
 import type { Page } from '../test/typed-tools.ts'
 
-it('has the input of the first step and the output of the last', () => {
+it('A built pipeline has the input of the first step and the output of the last', () => {
   const tool = pipelineBuilder({ name: 'count_page' }).step(read).step(count).build()
   expectTypeOf(tool).toEqualTypeOf<TypedTool<{ url: string }, { words: number }>>()
 })
 
-it('rejects a step that does not accept the output before it, at that step', () => {
+it('A pipelineBuilder rejects a step that does not accept the output before it, at that step', () => {
   // @ts-expect-error a page is not a query
   pipelineBuilder().step(read).step(search)
   // @ts-expect-error a typed tool does not accept text
@@ -20,7 +20,7 @@ it('rejects a step that does not accept the output before it, at that step', () 
   pipelineBuilder().step(imported).step(read)
 })
 
-it('passes the value that the step declares to an adapter', () => {
+it('A pipelineBuilder passes the value that the step declares to an adapter', () => {
   pipelineBuilder()
     .step(search)
     .adapter((result, context) => {
@@ -46,7 +46,7 @@ it('passes the value that the step declares to an adapter', () => {
   expectTypeOf<StepResult<Page | null>['structured']>().toEqualTypeOf<Page | null>()
 })
 
-it('requires that an adapter returns what the next step accepts', () => {
+it('A pipelineBuilder requires that an adapter returns what the next step accepts', () => {
   const tool = pipelineBuilder()
     .step(search)
     .adapter(({ structured }) => ({ url: structured.pages[0]?.url ?? '' }))
@@ -65,7 +65,7 @@ it('requires that an adapter returns what the next step accepts', () => {
     .step(shout)
 })
 
-it('allows an adapter that may return undefined for a text step, is asynchronous, or precedes an untyped tool', () => {
+it('A pipelineBuilder allows an adapter that may return undefined for a text step, is asynchronous, or precedes an untyped tool', () => {
   const found = (result: StepResult<{ pages: Page[] }>): string | undefined =>
     result.structured.pages[0]?.url
   pipelineBuilder().step(search).adapter(found).step(shout)
@@ -79,7 +79,7 @@ it('allows an adapter that may return undefined for a text step, is asynchronous
     .step(imported)
 })
 
-it('passes the result of the step to a second adapter, and uses the return value of that adapter', () => {
+it('A pipelineBuilder passes the result of the step to a second adapter, and uses the return value of that adapter', () => {
   pipelineBuilder()
     .step(search)
     .adapter(() => 7)
@@ -87,7 +87,7 @@ it('passes the result of the step to a second adapter, and uses the return value
     .step(read)
 })
 
-it('has the same type with an adapter after the last step', () => {
+it('A built pipeline has the same type with an adapter after the last step', () => {
   const tool = pipelineBuilder()
     .step(read)
     .adapter(() => 7)
@@ -95,7 +95,7 @@ it('has the same type with an adapter after the last step', () => {
   expectTypeOf(tool).toEqualTypeOf<TypedTool<{ url: string }, Page>>()
 })
 
-it('requires a step first', () => {
+it('A pipelineBuilder requires a step first', () => {
   // @ts-expect-error an adapter must follow a step
   pipelineBuilder().adapter(() => '')
   // @ts-expect-error a pipeline without steps cannot be built

@@ -15,7 +15,7 @@ const wordsToUrl = defineTool({
   execute: () => ({ url: '' }),
 })
 
-it('has the input of the first step and the output of the last', () => {
+it('A pipeline has the input of the first step and the output of the last', () => {
   expectTypeOf(pipeline(read)).toEqualTypeOf<TypedTool<{ url: string }, Page>>()
   expectTypeOf(pipeline(read, count)).toEqualTypeOf<TypedTool<{ url: string }, { words: number }>>()
   expectTypeOf(pipeline(read, shout)).toEqualTypeOf<TypedTool<{ url: string }>>()
@@ -23,13 +23,13 @@ it('has the input of the first step and the output of the last', () => {
   expectTypeOf(pipeline(read, count)).toExtend<AgentTool>()
 })
 
-it('has the same type with options as the first argument', () => {
+it('A pipeline has the same type with options as the first argument', () => {
   expectTypeOf(
     pipeline({ name: 'count_page', errorStrategy: 'FAIL_FAST' }, read, count),
   ).toEqualTypeOf<TypedTool<{ url: string }, { words: number }>>()
 })
 
-it('is checked at every step of a long pipeline', () => {
+it('A pipeline is checked at every step of a long pipeline', () => {
   const long = pipeline(read, count, wordsToUrl, read, count, wordsToUrl, read, count, wordsToUrl)
   expectTypeOf(long).toEqualTypeOf<TypedTool<{ url: string }, { url: string }>>()
   pipeline(
@@ -46,7 +46,7 @@ it('is checked at every step of a long pipeline', () => {
   )
 })
 
-it('rejects a step that does not accept the output before it, at that step', () => {
+it('A pipeline rejects a step that does not accept the output before it, at that step', () => {
   pipeline(
     read,
     // @ts-expect-error a page is not a query
@@ -80,7 +80,7 @@ it('rejects a step that does not accept the output before it, at that step', () 
   )
 })
 
-it('shows the output and the accepted type in the compile error', () => {
+it('A pipeline shows the output and the accepted type in the compile error', () => {
   expectTypeOf<Fit<{ a: string }, { b: string }>>().toEqualTypeOf<
     Misfit<{ a: string }, { b: string }>
   >()
@@ -92,12 +92,12 @@ it('shows the output and the accepted type in the compile error', () => {
   }>()
 })
 
-it('accepts any output for a text tool', () => {
+it('A pipeline accepts any output for a text tool', () => {
   expectTypeOf(pipeline(search, shout, shout)).toEqualTypeOf<TypedTool<{ query: string }>>()
   expectTypeOf(pipeline(shorten, shout)).toEqualTypeOf<TypedTool<Page>>()
 })
 
-it('accepts more fields than a step declares, and rejects fewer', () => {
+it('A pipeline accepts more fields than a step declares, and rejects fewer', () => {
   expectTypeOf(pipeline(read, save)).toEqualTypeOf<TypedTool<{ url: string }>>()
   pipeline(
     wordsToUrl,
@@ -106,7 +106,7 @@ it('accepts more fields than a step declares, and rejects fewer', () => {
   )
 })
 
-it('accepts an untyped tool before and after any step', () => {
+it('A pipeline accepts an untyped tool before and after any step', () => {
   expectTypeOf(pipeline(imported, read)).toEqualTypeOf<TypedTool<unknown, Page>>()
   expectTypeOf(pipeline(read, imported)).toEqualTypeOf<TypedTool<{ url: string }, unknown>>()
   expectTypeOf(pipeline(read, imported, count)).toEqualTypeOf<
@@ -120,13 +120,13 @@ it('accepts an untyped tool before and after any step', () => {
   )
 })
 
-it('accepts a spread list of tools of unknown length', () => {
+it('A pipeline accepts a spread list of tools of unknown length', () => {
   const tools: readonly AgentTool[] = [imported]
   expectTypeOf(pipeline({ name: 'many' }, ...tools)).toExtend<AgentTool>()
   expectTypeOf(pipeline(read, ...tools)).toEqualTypeOf<TypedTool<{ url: string }, unknown>>()
 })
 
-it('accepts a pipeline as a step', () => {
+it('A pipeline accepts a pipeline as a step', () => {
   const inner = pipeline(read, count)
   const outer = pipeline(pipeline(inner, wordsToUrl), pipeline({ name: 'inner' }, inner), shout)
   expectTypeOf(outer).toEqualTypeOf<TypedTool<{ url: string }>>()
@@ -137,7 +137,7 @@ it('accepts a pipeline as a step', () => {
   )
 })
 
-it('needs a step, and steps that are tools', () => {
+it('A pipeline needs a step, and steps that are tools', () => {
   // @ts-expect-error no step
   pipeline()
   // @ts-expect-error options and no step
@@ -148,7 +148,7 @@ it('needs a step, and steps that are tools', () => {
   pipeline(read, null)
 })
 
-it('checks its options', () => {
+it('A pipeline checks its options', () => {
   // @ts-expect-error no such strategy exists
   pipeline({ errorStrategy: 'RETRY' }, read)
   // @ts-expect-error a name is text
@@ -157,7 +157,7 @@ it('checks its options', () => {
   pipeline({ nam: 'x' }, read)
 })
 
-it('types the input for the reviewer like that of the first step', () => {
+it('A pipeline types the input for the reviewer like that of the first step', () => {
   pipeline(
     {
       requireApproval: {
@@ -177,7 +177,7 @@ it('types the input for the reviewer like that of the first step', () => {
   pipeline({ requireApproval: { describe: ({ query }: { query: string }) => query } }, read)
 })
 
-it('accepts a list for a step that accepts lists', () => {
+it('A pipeline accepts a list for a step that accepts lists', () => {
   pipeline(
     list,
     // @ts-expect-error a list is not a page

@@ -23,7 +23,7 @@ const count = defineTool({
 })
 
 describe('a pipeline as a tool', () => {
-  it('[PIPE-C2] is named and described by its steps', () => {
+  it('[PIPE-C2] A pipeline as a tool is named and described by its steps', () => {
     expect(pipeline(textTool('json_parser'), textTool('calculator'))).toMatchObject({
       name: 'json_parser_then_calculator',
       description: 'Pipeline: json_parser -> calculator',
@@ -31,13 +31,13 @@ describe('a pipeline as a tool', () => {
     expect(pipeline(textTool('a'))).toMatchObject({ name: 'a', description: 'Pipeline: a' })
   })
 
-  it('is named and described by its options', () => {
+  it('A pipeline as a tool is named and described by its options', () => {
     const options = { name: 'digest', description: 'Makes a digest' }
     expect(pipeline(options, textTool('a'), textTool('b'))).toMatchObject(options)
     expect(pipeline({ name: 'digest' }, textTool('a')).description).toBe('Pipeline: a')
   })
 
-  it('has the input of its first step and the output of its last', () => {
+  it('A pipeline as a tool has the input of its first step and the output of its last', () => {
     const tool = pipeline(read, count)
     expect(tool).toMatchObject({ kind: 'typed' })
     expect(tool.inputSchema).toBe(read.inputSchema)
@@ -48,13 +48,13 @@ describe('a pipeline as a tool', () => {
     expect(text).not.toHaveProperty('outputSchema')
   })
 
-  it('accepts text that is not JSON if its first step is a text tool', async () => {
+  it('A pipeline as a tool accepts text that is not JSON if its first step is a text tool', async () => {
     const tool = pipeline(textTool('a'), textTool('b'))
     const { result } = await runTool(tool, { id: 'c', name: tool.name, arguments: 'plain words' })
     expect(result.output).toBe('plain words>a>b')
   })
 
-  it('[PIPE-C2] has the sum of the time limits of its steps, unless a limit is set', () => {
+  it('[PIPE-C2] A pipeline as a tool has the sum of the time limits of its steps, unless a limit is set', () => {
     const short = textTool('short', (text) => text, { timeoutMs: 1_000 })
     const endless = textTool('endless', (text) => text, { timeoutMs: Infinity })
     expect(pipeline(short, textTool('b')).timeoutMs).toBe(31_000)
@@ -62,33 +62,33 @@ describe('a pipeline as a tool', () => {
     expect(pipeline({ timeoutMs: 5 }, short, endless).timeoutMs).toBe(5)
   })
 
-  it('[PIPE-C2] is idempotent if every step is, unless that is set', () => {
+  it('[PIPE-C2] A pipeline as a tool is idempotent if every step is, unless that is set', () => {
     const once = textTool('once', (text) => text, { idempotent: false })
     expect(pipeline(textTool('a'), textTool('b')).idempotent).toBe(true)
     expect(pipeline(textTool('a'), once).idempotent).toBe(false)
     expect(pipeline({ idempotent: true }, once).idempotent).toBe(true)
   })
 
-  it('requires approval only if its options require it', () => {
+  it('A pipeline as a tool requires approval only if its options require it', () => {
     const careful = textTool('careful', (text) => text, { requireApproval: true })
     expect(pipeline(careful).requireApproval).toBe(false)
     expect(pipeline({ requireApproval: true }, careful).requireApproval).toBe(true)
     expect(pipeline({ requireApproval: {} }, careful).requireApproval).toBe(true)
   })
 
-  it('accepts the other settings of tools', () => {
+  it('A pipeline as a tool accepts the other settings of tools', () => {
     expect(pipeline({ maxConcurrentCalls: 3 }, read).limiter?.maxConcurrent).toBe(3)
     expect(pipeline(read)).not.toHaveProperty('limiter')
   })
 
-  it('can be executed directly', async () => {
+  it('A pipeline as a tool can be executed directly', async () => {
     const tool = pipeline(read, count)
     const expected = ToolResult.success('{"words":3}', { words: 3 })
     expect(await tool.execute({ url: 'abc' }, toolContext())).toEqual(expected)
     expect(await tool.call({ url: 'abc' }, toolContext())).toEqual(expected)
   })
 
-  it('works with eight and more steps', async () => {
+  it('A pipeline as a tool works with eight and more steps', async () => {
     const s = textTool('s')
     const long = pipeline({ name: 'long' }, s, s, s, s, s, s, s, s, s)
     const { result, steps } = await call(long, { input: '' })
@@ -96,7 +96,7 @@ describe('a pipeline as a tool', () => {
     expect(steps.at(-1)).toBe('c/9:s s finished')
   })
 
-  it('retains no state between calls', async () => {
+  it('A pipeline as a tool retains no state between calls', async () => {
     const tool = pipeline(textTool('a'), textTool('b'))
     const results = await Promise.all(
       Array.from({ length: 50 }, (_, index) => call(tool, { input: String(index) })),
@@ -111,7 +111,7 @@ describe('[PIPE-C3] an invalid definition of a pipeline throws a TypeError', () 
   /** `pipeline` without its types, for calls from untyped programs. */
   const careless = pipeline as (...words: readonly unknown[]) => AgentTool
 
-  it('that names every problem', () => {
+  it('An invalid definition of a pipeline throws a TypeError that names every problem', () => {
     const make = (): AgentTool =>
       careless({ name: ' ', description: '', errorStrategy: 'RETRY' }, null, 7)
     expect(make).toThrow(TypeError)
@@ -123,7 +123,7 @@ describe('[PIPE-C3] an invalid definition of a pipeline throws a TypeError', () 
     expect(make).toThrow(/name must be .*; .*description/)
   })
 
-  it('without steps', () => {
+  it('A pipeline without steps throws a TypeError', () => {
     expect(() => careless()).toThrow(
       /^Cannot create a pipeline: step 1 must be a tool, got undefined$/,
     )
@@ -132,14 +132,14 @@ describe('[PIPE-C3] an invalid definition of a pipeline throws a TypeError', () 
     )
   })
 
-  it('if a step only resembles a tool', () => {
+  it('A pipeline throws a TypeError if a step only resembles a tool', () => {
     const { readInput: _, ...half } = read
     expect(() => careless(half, read)).toThrow(/^Cannot create a pipeline: step 1 must be a tool/)
     expect(() => careless(undefined)).toThrow(/step 1 must be a tool, got undefined/)
     expect(() => careless(read, () => '')).toThrow(/step 2 must be a tool, got function/)
   })
 
-  it('if the default name is too long', () => {
+  it('A pipeline throws a TypeError if the default name is too long', () => {
     const long = textTool('a'.repeat(30))
     expect(() => pipeline(long, long, long)).toThrow(
       new TypeError(
@@ -151,7 +151,7 @@ describe('[PIPE-C3] an invalid definition of a pipeline throws a TypeError', () 
     expect(() => pipeline(textTool('a'.repeat(29)), long)).toThrow(/has 65 of at most 64/)
   })
 
-  it('if only a setting is invalid', () => {
+  it('A pipeline throws a TypeError if only a setting is invalid', () => {
     expect(() => pipeline({ timeoutMs: 0 }, read)).toThrow(
       new TypeError('Cannot define tool "read": timeoutMs must be > 0, got 0'),
     )
@@ -159,7 +159,7 @@ describe('[PIPE-C3] an invalid definition of a pipeline throws a TypeError', () 
 })
 
 describe('pipelineBuilder', () => {
-  it('creates the same tool as pipeline', async () => {
+  it('pipelineBuilder creates the same tool as pipeline', async () => {
     const built = pipelineBuilder({ name: 'p', description: 'P' }).step(read).step(count).build()
     expect(built).toMatchObject({ name: 'p', description: 'P', kind: 'typed' })
     expect(built.outputSchema).toBe(count.outputSchema)
@@ -167,7 +167,7 @@ describe('pipelineBuilder', () => {
     expect(pipelineBuilder().step(read).step(count).build().name).toBe('read_then_count')
   })
 
-  it('does not change a stage, so that it can start several pipelines', async () => {
+  it('pipelineBuilder does not change a stage, so that it can start several pipelines', async () => {
     const start = pipelineBuilder().step(textTool('a'))
     const one = start.step(textTool('b')).build()
     const other = start
@@ -181,7 +181,7 @@ describe('pipelineBuilder', () => {
     expect(await Promise.all(outputs)).toEqual(['x>a>b', '[x>a]>c', 'x>a>d'])
   })
 
-  it('replaces the first adapter of a step by the second', async () => {
+  it('pipelineBuilder replaces the first adapter of a step by the second', async () => {
     const called: string[] = []
     const tool = pipelineBuilder()
       .step(textTool('a'))
@@ -199,7 +199,7 @@ describe('pipelineBuilder', () => {
     expect(called).toEqual(['second'])
   })
 
-  it('reports every problem in build', () => {
+  it('pipelineBuilder reports every problem in build', () => {
     interface Careless {
       step(tool: unknown): Careless
       adapter(adapter: unknown): Careless

@@ -32,20 +32,20 @@ function failing(name: string, message = 'No such page'): ReturnType<typeof text
 }
 
 describe('[PIPE-P1] the input of a step', () => {
-  it('is the unchanged text between text tools', async () => {
+  it('The input of a step is the unchanged text between text tools', async () => {
     const { result } = await call(pipeline(textTool('a'), textTool('b'), textTool('c')), {
       input: '{"x": [1]}',
     })
     expect(result).toEqual(ToolResult.success('{"x": [1]}>a>b>c'))
   })
 
-  it('is the structured value between typed tools', async () => {
+  it('The input of a step is the structured value between typed tools', async () => {
     const { result, inputs } = await call(pipeline(read, rate), { url: 'abcde' })
     expect(result).toEqual(ToolResult.success('{"score":0.5}', { score: 0.5 }))
     expect(inputs).toEqual(['{"url":"abcde"}', '{"url":"abcde","words":5}'])
   })
 
-  it('is the text of a typed tool for a text tool', async () => {
+  it('The input of a step is the text of a typed tool for a text tool', async () => {
     const pretty = defineTool({
       name: 'pretty',
       description: 'Gives text of its own beside the value',
@@ -59,7 +59,7 @@ describe('[PIPE-P1] the input of a step', () => {
     expect((await call(pipeline(pretty, textTool('b')), {})).result.output).toBe('A page>b')
   })
 
-  it('has the form that the next step accepts', async () => {
+  it('The input of a step has the form that the next step accepts', async () => {
     const spell = textTool('spell', (text) => text.replace('}', ',"more":1}')) as AgentTool
     const { inputs } = await call(pipeline(read, spell, rate), { url: 'ab' })
     expect(inputs).toEqual([
@@ -69,7 +69,7 @@ describe('[PIPE-P1] the input of a step', () => {
     ])
   })
 
-  it('is the unchanged input of the pipeline for the first step', async () => {
+  it('The input of a step is the unchanged input of the pipeline for the first step', async () => {
     const seen: unknown[] = []
     const tool = defineTool({
       name: 'look',
@@ -85,14 +85,14 @@ describe('[PIPE-P1] the input of a step', () => {
     expect(seen).toHaveLength(1)
   })
 
-  it('does not affect the structured value of the last step', async () => {
+  it('The input of a step does not affect the structured value of the last step', async () => {
     const { result } = await call(pipeline(read), { url: 'ab' })
     expect(result.structured).toEqual({ url: 'ab', words: 2 })
   })
 })
 
 describe('[PIPE-P2] an adapter', () => {
-  it('converts the result to the input of the next step', async () => {
+  it('An adapter converts the result to the input of the next step', async () => {
     const tool = pipelineBuilder()
       .step(read)
       .adapter(({ structured, output }) => `${structured.words} words: ${output}`)
@@ -102,7 +102,7 @@ describe('[PIPE-P2] an adapter', () => {
     expect(result.output).toBe('2 words: {"url":"ab","words":2}>b')
   })
 
-  it('can be async, and can return values for typed steps', async () => {
+  it('An adapter can be async, and can return values for typed steps', async () => {
     const tool = pipelineBuilder()
       .step(textTool('a'))
       .adapter(async ({ output }) => Promise.resolve({ url: output }))
@@ -112,7 +112,7 @@ describe('[PIPE-P2] an adapter', () => {
   })
 
   it.each([[null], [undefined]])(
-    'that returns %s passes an empty text to a text step',
+    'An adapter that returns %s passes an empty text to a text step',
     async (nothing) => {
       const tool = pipelineBuilder()
         .step(textTool('a'))
@@ -123,7 +123,7 @@ describe('[PIPE-P2] an adapter', () => {
     },
   )
 
-  it('receives the value of a step only if the step declares one', async () => {
+  it('An adapter receives the value of a step only if the step declares one', async () => {
     const seen: unknown[] = []
     const either = defineTool({
       name: 'either',
@@ -149,7 +149,7 @@ describe('[PIPE-P2] an adapter', () => {
     expect(seen).toEqual(['only text', undefined])
   })
 
-  it('receives the context of the whole pipeline', async () => {
+  it('An adapter receives the context of the whole pipeline', async () => {
     const seen: unknown[] = []
     const tool = pipelineBuilder()
       .step(textTool('a'))
@@ -163,7 +163,7 @@ describe('[PIPE-P2] an adapter', () => {
     expect(seen).toEqual(['c', 'Writer'])
   })
 
-  it('does not run after a failed step or after the last one', async () => {
+  it('An adapter does not run after a failed step or after the last one', async () => {
     const after: string[] = []
     const build = (errorStrategy: PipelineErrorStrategy): ReturnType<typeof pipeline> =>
       pipelineBuilder({ errorStrategy })
@@ -179,7 +179,7 @@ describe('[PIPE-P2] an adapter', () => {
 })
 
 describe('[PIPE-P3] FAIL_FAST', () => {
-  it('returns the unchanged result of a failed step, and runs no other step', async () => {
+  it('FAIL_FAST returns the unchanged result of a failed step, and runs no other step', async () => {
     const failed = ToolResult.failure('No such page')
     const failingStep = textTool('b', () => failed)
     const { result, steps, end } = await call(pipeline(textTool('a'), failingStep, textTool('c')), {
@@ -190,7 +190,7 @@ describe('[PIPE-P3] FAIL_FAST', () => {
     expect(steps).toEqual(['c/1:a a finished', 'c/2:b b finished'])
   })
 
-  it('returns the message of a typed step about invalid input', async () => {
+  it('FAIL_FAST returns the message of a typed step about invalid input', async () => {
     const wrong = defineTool({
       name: 'wrong',
       description: 'Gives what it does not declare',
@@ -205,7 +205,7 @@ describe('[PIPE-P3] FAIL_FAST', () => {
 })
 
 describe('[PIPE-P4] CONTINUE_ON_FAILURE', () => {
-  it('passes the error message on, and returns the last result', async () => {
+  it('CONTINUE_ON_FAILURE passes the error message on, and returns the last result', async () => {
     const tool = pipeline(
       { errorStrategy: 'CONTINUE_ON_FAILURE' },
       failing('a'),
@@ -217,13 +217,13 @@ describe('[PIPE-P4] CONTINUE_ON_FAILURE', () => {
     expect(steps).toHaveLength(3)
   })
 
-  it('passes an empty text on if there is no message', async () => {
+  it('CONTINUE_ON_FAILURE passes an empty text on if there is no message', async () => {
     const silent = textTool('a', () => ({ success: false, output: '' }))
     const tool = pipeline({ errorStrategy: 'CONTINUE_ON_FAILURE' }, silent, textTool('b'))
     expect((await call(tool, { input: 'x' })).result.output).toBe('>b')
   })
 
-  it('returns the failure of the last step', async () => {
+  it('CONTINUE_ON_FAILURE returns the failure of the last step', async () => {
     const tool = pipeline(
       { errorStrategy: 'CONTINUE_ON_FAILURE' },
       textTool('a'),
@@ -232,7 +232,7 @@ describe('[PIPE-P4] CONTINUE_ON_FAILURE', () => {
     expect((await call(tool, { input: 'x' })).result).toEqual(ToolResult.failure('Disk full'))
   })
 
-  it('passes on the message of a typed step that rejects an error message', async () => {
+  it('CONTINUE_ON_FAILURE passes on the message of a typed step that rejects an error message', async () => {
     const tool = pipeline(
       { errorStrategy: 'CONTINUE_ON_FAILURE' },
       throwingTool('a') as ReturnType<typeof pipeline>,
@@ -245,7 +245,7 @@ describe('[PIPE-P4] CONTINUE_ON_FAILURE', () => {
     expect(output.endsWith('>c')).toBe(true)
   })
 
-  it('does not pass on input that the first step rejects: the model must correct it', async () => {
+  it('CONTINUE_ON_FAILURE does not pass on input that the first step rejects: the model must correct it', async () => {
     const tool = pipeline({ errorStrategy: 'CONTINUE_ON_FAILURE', name: 'p' }, read, textTool('b'))
     const { result, steps } = await call(tool, {})
     expect(result).toEqual(ToolResult.failure('Invalid input for "p": /url is required'))
@@ -254,13 +254,13 @@ describe('[PIPE-P4] CONTINUE_ON_FAILURE', () => {
 })
 
 describe('[PIPE-P5] the message of a failure', () => {
-  it('names a step that threw', async () => {
+  it('The message of a failure names a step that threw', async () => {
     const { result, steps } = await call(pipeline(textTool('a'), throwingTool('b')), { input: '' })
     expect(result).toEqual(ToolResult.failure("Step 'b' threw: No network"))
     expect(steps).toEqual(['c/1:a a finished', 'c/2:b b threw'])
   })
 
-  it('names the step before an adapter that threw, whose error is logged', async () => {
+  it('The message of a failure names the step before an adapter that threw, whose error is logged', async () => {
     const logged: unknown[] = []
     const logger = { ...silentLogger, warn: (...words: unknown[]) => logged.push(words) }
     const error = new RangeError('No results')
@@ -277,7 +277,7 @@ describe('[PIPE-P5] the message of a failure', () => {
     expect(logged).toEqual([["Adapter after step 'a' threw", { callId: 'c', error }]])
   })
 
-  it('is passed on if an adapter threw, as for a failed step', async () => {
+  it('The message of a failure is passed on if an adapter threw, as for a failed step', async () => {
     const tool = pipelineBuilder({ errorStrategy: 'CONTINUE_ON_FAILURE' })
       .step(textTool('a'))
       .adapter((): string => {
@@ -293,26 +293,30 @@ describe('[PIPE-P5] the message of a failure', () => {
   it.each<[string, ToolReturn<never>]>([
     ['text', 'Nothing found'],
     ['a result without a value', ToolResult.success('Nothing found')],
-  ])('names a step that returns %s although it declares a value', async (_, returned) => {
-    const careless = defineTool({
-      name: 'careless',
-      description: 'Returns text instead of its value',
-      input: Type.Object({}),
-      output: Page,
-      execute: () => returned,
-    })
-    const message = 'Tool "careless" returned text instead of the value that it declares as output'
-    expect((await call(pipeline(careless, rate), {})).result).toEqual(ToolResult.failure(message))
-    const adapted = pipelineBuilder()
-      .step(careless)
-      .adapter(({ structured }) => structured.url)
-      .step(textTool('b'))
-      .build()
-    expect((await call(adapted, {})).result).toEqual(ToolResult.failure(message))
-    expect((await call(pipeline(careless, textTool('b')), {})).result.output).toBe(
-      'Nothing found>b',
-    )
-  })
+  ])(
+    'The message of a failure names a step that returns %s although it declares a value',
+    async (_, returned) => {
+      const careless = defineTool({
+        name: 'careless',
+        description: 'Returns text instead of its value',
+        input: Type.Object({}),
+        output: Page,
+        execute: () => returned,
+      })
+      const message =
+        'Tool "careless" returned text instead of the value that it declares as output'
+      expect((await call(pipeline(careless, rate), {})).result).toEqual(ToolResult.failure(message))
+      const adapted = pipelineBuilder()
+        .step(careless)
+        .adapter(({ structured }) => structured.url)
+        .step(textTool('b'))
+        .build()
+      expect((await call(adapted, {})).result).toEqual(ToolResult.failure(message))
+      expect((await call(pipeline(careless, textTool('b')), {})).result.output).toBe(
+        'Nothing found>b',
+      )
+    },
+  )
 })
 
 describe('[PIPE-P7] the pipeline ends', () => {
@@ -321,7 +325,7 @@ describe('[PIPE-P7] the pipeline ends', () => {
     ['TOOL_CONFIGURATION', 'misconfigured'],
   ] as const
 
-  it.each(ends)('with %s of a step', async (code, end) => {
+  it.each(ends)('The pipeline ends with %s of a step', async (code, end) => {
     const error = new TuttiError(code, 'Stop')
     const stopping = textTool('b', () => {
       throw error
@@ -337,7 +341,7 @@ describe('[PIPE-P7] the pipeline ends', () => {
     expect(outcome.steps).toEqual(['c/1:a a finished', `c/2:b b ${end}`])
   })
 
-  it.each(ends)('with %s of an adapter', async (code, end) => {
+  it.each(ends)('The pipeline ends with %s of an adapter', async (code, end) => {
     const error = new TuttiError(code, 'Stop')
     const tool = pipelineBuilder({ errorStrategy: 'CONTINUE_ON_FAILURE' })
       .step(textTool('a'))
@@ -351,7 +355,7 @@ describe('[PIPE-P7] the pipeline ends', () => {
     expect(outcome.steps).toHaveLength(1)
   })
 
-  it('like after any failure with another error code', async () => {
+  it('The pipeline ends with another error code as after any failure', async () => {
     const tool = pipelineBuilder()
       .step(textTool('a'))
       .adapter((): string => {

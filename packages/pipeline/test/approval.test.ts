@@ -48,7 +48,7 @@ const forecast = defineTool({
 const careful = textTool('careful', (text) => `${text}!`, { requireApproval: true })
 
 describe('the approval of a pipeline', () => {
-  it('is requested once, before the first step', async () => {
+  it('The approval of a pipeline is requested once, before the first step', async () => {
     const reviewer = createReviewer(YES)
     const tool = pipeline({ name: 'p', requireApproval: true }, forecast, textTool('b'))
     const { result } = await call(tool, { city: 'Bonn' }, { reviewer })
@@ -64,14 +64,14 @@ describe('the approval of a pipeline', () => {
     ])
   })
 
-  it('is not requested for invalid input', async () => {
+  it('The approval of a pipeline is not requested for invalid input', async () => {
     const reviewer = createReviewer(YES)
     const tool = pipeline({ requireApproval: true }, forecast)
     expect((await call(tool, {}, { reviewer })).result.success).toBe(false)
     expect(reviewer.requests).toEqual([])
   })
 
-  it('can be described from the decoded input of the first step', async () => {
+  it('The approval of a pipeline can be described from the decoded input of the first step', async () => {
     const reviewer = createReviewer(YES, YES)
     const describeInput = ({ city, days }: { city: string; days: number }): string =>
       `${city} for ${days.toFixed(0)} days`
@@ -84,7 +84,7 @@ describe('the approval of a pipeline', () => {
     ])
   })
 
-  it('can be described from the decoded items of a list', async () => {
+  it('The approval of a pipeline can be described from the decoded items of a list', async () => {
     const reviewer = createReviewer(YES)
     const describeItems = (input: unknown): string => JSON.stringify(input)
     const tool = mapEach(forecast, { requireApproval: { describe: describeItems } })
@@ -94,7 +94,7 @@ describe('the approval of a pipeline', () => {
     )
   })
 
-  it('can edit the input, which the first step then decodes', async () => {
+  it('The approval of a pipeline can edit the input, which the first step then decodes', async () => {
     const readings: unknown[] = []
     const jsonSchema = (): Record<string, unknown> => ({ type: 'object' })
     const measuring: StandardToolSchema<{ text: string }, { length: number }> = {
@@ -125,13 +125,13 @@ describe('the approval of a pipeline', () => {
     expect(await reviewer.requests[0]?.checkEdit({})).toMatchObject([{ path: '/text' }])
   })
 
-  it('can edit text', async () => {
+  it('The approval of a pipeline can edit text', async () => {
     const reviewer = createReviewer({ action: 'EDIT', input: { input: 'y' } })
     const tool = pipeline({ requireApproval: true }, textTool('a'))
     expect((await call(tool, { input: 'x' }, { reviewer })).result.output).toBe('y>a')
   })
 
-  it('runs no step when it is rejected', async () => {
+  it('The approval of a pipeline runs no step when it is rejected', async () => {
     const reviewer = createReviewer({ action: 'REJECT', feedback: 'Not today' })
     const tool = pipeline({ name: 'p', requireApproval: true }, forecast)
     const { result, steps } = await call(tool, { city: 'Bonn' }, { reviewer })
@@ -152,14 +152,17 @@ describe('the approval of a step', () => {
     ['of a branch', branch(() => true, { yes: careful }), { input: 'x' }, 'c/yes'],
     ['of branches', parallel({ b: careful }), { input: 'x' }, 'c/b'],
     ['of an item', mapEach(careful), { items: ['x'] }, 'c/#0'],
-  ])('is requested from the reviewer of the call: %s', async (_, tool, input, callId) => {
-    const reviewer = createReviewer(YES)
-    const { result } = await call(tool, input, { reviewer })
-    expect(result.output).toContain('!')
-    expect(reviewer.requests).toMatchObject([{ toolName: 'careful', callId }])
-  })
+  ])(
+    'The approval of a step is requested from the reviewer of the call: %s',
+    async (_, tool, input, callId) => {
+      const reviewer = createReviewer(YES)
+      const { result } = await call(tool, input, { reviewer })
+      expect(result.output).toContain('!')
+      expect(reviewer.requests).toMatchObject([{ toolName: 'careful', callId }])
+    },
+  )
 
-  it('fails the step when it is rejected', async () => {
+  it('The approval of a step fails the step when it is rejected', async () => {
     const refuse = { action: 'REJECT' } as const
     const { result } = await call(
       pipeline(careful, textTool('b')),
@@ -175,7 +178,7 @@ describe('the approval of a step', () => {
     expect(goesOn.result.output).toBe('The reviewer rejected the call of "careful">b')
   })
 
-  it('ends the pipeline when it ends the run', async () => {
+  it('The approval of a step ends the pipeline when it ends the run', async () => {
     const reviewer = createReviewer({ action: 'EXIT_EARLY' })
     const tool = pipeline({ errorStrategy: 'CONTINUE_ON_FAILURE' }, careful, textTool('b'))
     const { end, steps } = await call(tool, { input: 'x' }, { reviewer })
@@ -183,14 +186,14 @@ describe('the approval of a step', () => {
     expect(steps).toEqual(['c/1:careful careful exit_early'])
   })
 
-  it('is a misconfiguration, not an approval, without a reviewer', async () => {
+  it('The approval of a step is a misconfiguration, not an approval, without a reviewer', async () => {
     const tool = pipeline({ errorStrategy: 'CONTINUE_ON_FAILURE' }, careful, textTool('b'))
     const { end, error } = await call(tool, { input: 'x' })
     expect(end).toBe('misconfigured')
     expect(error?.message).toBe('Tool "careful" requires approval, but no reviewer is configured')
   })
 
-  it('pauses the time limits of all enclosing pipelines', async () => {
+  it('The approval of a step pauses the time limits of all enclosing pipelines', async () => {
     const clock = fakeClock()
     const reviewer: Reviewer = {
       async decide() {

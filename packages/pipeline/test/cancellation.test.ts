@@ -48,7 +48,7 @@ function note(name: string): TypedTool<string> {
 }
 
 describe('[PIPE-P6] cancel', () => {
-  it('aborts the step in flight, and starts no later one', async () => {
+  it('A cancel of a pipeline aborts the step in flight, and starts no later one', async () => {
     const controller = new AbortController()
     const tool = pipeline(note('a'), slow('b'), note('c'))
     const running = call(tool, { input: '' }, { clock, signal: controller.signal })
@@ -62,7 +62,7 @@ describe('[PIPE-P6] cancel', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('ends the pipeline with CONTINUE_ON_FAILURE, too', async () => {
+  it('A cancel of a pipeline ends it with CONTINUE_ON_FAILURE, too', async () => {
     const controller = new AbortController()
     const tool = pipeline({ errorStrategy: 'CONTINUE_ON_FAILURE' }, slow('a'), note('b'))
     const running = call(tool, { input: '' }, { clock, signal: controller.signal })
@@ -73,7 +73,7 @@ describe('[PIPE-P6] cancel', () => {
     expect(log).toEqual(['a begins', 'a stopped at 10'])
   })
 
-  it('abandons and names a step that ignores its signal after five seconds', async () => {
+  it('A cancel of a pipeline abandons and names a step that ignores its signal after five seconds', async () => {
     const controller = new AbortController()
     const tool = pipeline({ name: 'p' }, note('a'), deaf('b'), note('c'))
     const running = call(tool, { input: '' }, { clock, signal: controller.signal })
@@ -98,13 +98,13 @@ describe('[PIPE-P6] cancel', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('starts no step when the call is already aborted', async () => {
+  it('A cancel of a pipeline starts no step when the call is already aborted', async () => {
     const tool = pipeline(note('a'), note('b'))
     const { end, steps } = await call(tool, { input: '' }, { signal: AbortSignal.abort() })
     expect([end, steps, log]).toEqual(['cancelled', [], []])
   })
 
-  it('starts no further step after an adapter', async () => {
+  it('A cancel of a pipeline starts no further step after an adapter', async () => {
     const controller = new AbortController()
     const tool = pipelineBuilder({ errorStrategy: 'CONTINUE_ON_FAILURE' })
       .step(note('a'))
@@ -126,7 +126,7 @@ describe('[PIPE-P6] cancel', () => {
     expect(warned).toEqual([])
   })
 
-  it('calls neither tool after a predicate', async () => {
+  it('A cancel of a pipeline calls neither tool after a predicate', async () => {
     const controller = new AbortController()
     const decide = async (_: unknown, { signal }: { signal: AbortSignal }): Promise<boolean> => {
       await sleep(clock, 60_000, signal)
@@ -140,7 +140,7 @@ describe('[PIPE-P6] cancel', () => {
     expect([end, steps, log]).toEqual(['cancelled', [], []])
   })
 
-  it('aborts every branch and item in flight, and starts no other', async () => {
+  it('A cancel of a pipeline aborts every branch and item in flight, and starts no other', async () => {
     const controller = new AbortController()
     const tool = parallel({
       one: slow('a'),
@@ -165,7 +165,7 @@ describe('[PIPE-P6] cancel', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('reaches a step in three nested pipelines', async () => {
+  it('A cancel of a pipeline reaches a step in three nested pipelines', async () => {
     const controller = new AbortController()
     const inner = pipeline({ name: 'inner' }, slow('a'), note('b'))
     const middle = pipeline({ name: 'middle' }, inner, note('c'))
@@ -185,7 +185,7 @@ describe('[PIPE-P6] cancel', () => {
 })
 
 describe('[PIPE-P6] time limits', () => {
-  it('fail a step, after which the pipeline follows its strategy', async () => {
+  it('Time limits fail a step, after which the pipeline follows its strategy', async () => {
     const quick = (errorStrategy: 'FAIL_FAST' | 'CONTINUE_ON_FAILURE'): AgentTool =>
       pipeline({ errorStrategy }, slow('a', { timeoutMs: 100 }), textTool('b'))
     const failed = call(quick('FAIL_FAST'), { input: '' }, { clock })
@@ -202,7 +202,7 @@ describe('[PIPE-P6] time limits', () => {
     })
   })
 
-  it('abort and name the step in flight when the pipeline times out', async () => {
+  it('Time limits abort and name the step in flight when the pipeline times out', async () => {
     const tool = pipeline({ timeoutMs: 100, name: 'p' }, note('a'), slow('b'), note('c'))
     const running = call(tool, { input: '' }, { clock })
     await clock.advance(100)
@@ -213,7 +213,7 @@ describe('[PIPE-P6] time limits', () => {
     expect(log).toEqual(['a', 'b begins', 'b stopped at 100'])
   })
 
-  it('of steps are not shortened by the default limit of their pipeline', async () => {
+  it('Time limits of steps are not shortened by the default limit of their pipeline', async () => {
     const twenty = (name: string): AgentTool =>
       textTool(name, async (text) => {
         await sleep(clock, 20_000)
@@ -224,7 +224,7 @@ describe('[PIPE-P6] time limits', () => {
     expect(await running).toMatchObject({ result: { output: '>a>b>c' }, durationMs: 60_000 })
   })
 
-  it('include the time of adapters', async () => {
+  it('Time limits include the time of adapters', async () => {
     const tool = pipelineBuilder({ name: 'p', timeoutMs: 50 })
       .step(note('a'))
       .adapter(() => new Promise<string>(() => undefined))
@@ -240,7 +240,7 @@ describe('[PIPE-P6] time limits', () => {
 })
 
 describe('many cancels', () => {
-  it('leave no timer and no unhandled rejection', async () => {
+  it('Many cancels leave no timer and no unhandled rejection', async () => {
     const tool = parallel({
       a: mapEach(slow('a')) as AgentTool,
       b: pipeline(slow('b'), note('c')) as AgentTool,

@@ -39,7 +39,7 @@ function limited(name: string): TypedTool<string> {
 }
 
 describe('a limiter for one call at a time', () => {
-  it('runs the steps that share it one after the other, in several pipelines, too', async () => {
+  it('A limiter for one call at a time runs the steps that share it one after the other, in several pipelines, too', async () => {
     const tool = pipeline(limited('a'), limited('b'))
     const calls = [1, 2, 3].map((index) => call(tool, { input: String(index) }, { clock }))
     await clock.advance(600)
@@ -49,7 +49,7 @@ describe('a limiter for one call at a time', () => {
     expect(limiter).toMatchObject({ running: 0, waiting: 0 })
   })
 
-  it('is not acquired again by the steps of a pipeline that holds it, at any depth', async () => {
+  it('A limiter for one call at a time is not acquired again by the steps of a pipeline that holds it, at any depth', async () => {
     const inner = pipeline({ name: 'inner', limiter }, limited('a'), limited('b'))
     const outer = pipeline({ name: 'outer', limiter }, inner, limited('c'))
     const calls = [1, 2].map((index) => call(outer, { input: String(index) }, { clock }))
@@ -60,7 +60,7 @@ describe('a limiter for one call at a time', () => {
     expect(limiter).toMatchObject({ running: 0, waiting: 0 })
   })
 
-  it('runs branches and items one after the other', async () => {
+  it('A limiter for one call at a time runs branches and items one after the other', async () => {
     const tool = parallel({
       x: limited('a'),
       y: mapEach(limited('b')) as AgentTool,
@@ -71,7 +71,7 @@ describe('a limiter for one call at a time', () => {
     expect(mostRunning).toBe(1)
   })
 
-  it('is acquired once for a pipeline if it is that of the run', async () => {
+  it('A limiter for one call at a time is acquired once for a pipeline if it is that of the run', async () => {
     const tool = pipeline(textTool('a'), textTool('b'))
     const calls = [1, 2, 3].map((index) => call(tool, { input: String(index) }, { clock, limiter }))
     const outcomes = await Promise.all(calls)
@@ -79,7 +79,7 @@ describe('a limiter for one call at a time', () => {
     expect(limiter).toMatchObject({ running: 0, waiting: 0 })
   })
 
-  it('loses a waiting step when its pipeline is cancelled', async () => {
+  it('A limiter for one call at a time removes a waiting step when its pipeline is cancelled', async () => {
     const controller = new AbortController()
     const holding = call(limited('h'), { input: '' }, { clock })
     const waiting = call(

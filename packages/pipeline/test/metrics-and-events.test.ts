@@ -26,7 +26,7 @@ function collectMetrics(
 }
 
 describe('the metrics of a pipeline', () => {
-  it('count each step and the pipeline once', async () => {
+  it('The metrics of a pipeline count each step and the pipeline once', async () => {
     const tool = pipeline({ name: 'p' }, textTool('a'), textTool('b'))
     expect(await collectMetrics(tool, { input: '' })).toEqual({
       p: [1, 0, 0],
@@ -35,7 +35,7 @@ describe('the metrics of a pipeline', () => {
     })
   })
 
-  it('count a step that threw as an error and a failed one as a failure, but not steps that did not run', async () => {
+  it('The metrics of a pipeline count a step that threw as an error and a failed one as a failure, but not steps that did not run', async () => {
     expect(
       await collectMetrics(pipeline({ name: 'p' }, throwingTool('a'), textTool('b')), {
         input: '',
@@ -54,13 +54,13 @@ describe('the metrics of a pipeline', () => {
     })
   })
 
-  it('count rejected input as a failure of the pipeline', async () => {
+  it('The metrics of a pipeline count rejected input as a failure of the pipeline', async () => {
     expect(await collectMetrics(pipeline({ name: 'p' }, textTool('a')), {})).toEqual({
       p: [0, 1, 0],
     })
   })
 
-  it('count nested steps', async () => {
+  it('The metrics of a pipeline count nested steps', async () => {
     const tool = pipelineBuilder({ name: 'outer' })
       .step(
         parallel({
@@ -85,7 +85,7 @@ describe('the metrics of a pipeline', () => {
 })
 
 describe('the events of a pipeline', () => {
-  it('describe each step: its position, input, end and parent', async () => {
+  it('The events of a pipeline describe each step: its position, input, end and parent', async () => {
     const told: [NestedToolCall, string][] = []
     const tool = pipelineBuilder({ name: 'p' })
       .step(textTool('a'))
@@ -118,7 +118,7 @@ describe('the events of a pipeline', () => {
     ])
   })
 
-  it('give each step an idempotency key that is stable across repeated calls', async () => {
+  it('The events of a pipeline give each step an idempotency key that is stable across repeated calls', async () => {
     const keys: string[] = []
     const keep = (name: string): AgentTool =>
       textTool(name, (text, { idempotencyKey }) => {
@@ -139,7 +139,7 @@ describe('the events of a pipeline', () => {
     expect(keys).toEqual(first)
   })
 
-  it('carry progress, file changes and the call context from any depth', async () => {
+  it('The events of a pipeline carry progress, file changes and the call context from any depth', async () => {
     const told: (readonly [string, ToolProgress | string])[] = []
     const busy = textTool('busy', (_, context) => {
       context.reportProgress({ message: 'half', fraction: 0.5 })

@@ -57,7 +57,7 @@ const digest = pipelineBuilder({ name: 'digest', description: 'Makes a digest' }
   .build()
 
 describe('a pipeline with all kinds of steps', () => {
-  it('runs nested steps with typed values between them', async () => {
+  it('A pipeline with all kinds of steps runs nested steps with typed values between them', async () => {
     const { result, steps } = await call(digest, { query: 'q' })
     expect(result.output).toBe('"q/0","q/1",<25> <43>')
     expect(steps).toHaveLength(22)
@@ -65,7 +65,7 @@ describe('a pipeline with all kinds of steps', () => {
     expect(steps.at(-1)).toBe('c/3:report report finished')
   })
 
-  it('can be called by a model like any tool', async () => {
+  it('A pipeline with all kinds of steps can be called by a model like any tool', async () => {
     const tools = toolCatalog([digest, search, summarize]).tools
     const outcomes = await runToolCalls(tools, [
       { id: '1', name: 'digest', arguments: '{"query":"a","most":1}' },
@@ -78,7 +78,7 @@ describe('a pipeline with all kinds of steps', () => {
     )
   })
 
-  it('reports a nested failure with its path', async () => {
+  it('A pipeline with all kinds of steps reports a nested failure with its path', async () => {
     const inner = parallel({ a: textTool('a'), b: pipeline({ name: 'q' }, throwingTool('t')) })
     const tool = pipeline({ name: 'p' }, mapEach(inner))
     const { result } = await call(tool, { items: ['x'] })

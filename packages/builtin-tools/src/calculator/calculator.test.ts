@@ -65,7 +65,7 @@ describe('numbers', () => {
     ['1.5E-3', '0.0015'],
     ['5.e+2', '500'],
     ['2e3^2', '4000000'],
-  ])('parses %s as %s', async (expression, value) => {
+  ])('The number parser reads %s as %s', async (expression, value) => {
     expect(await calculate(expression)).toBe(value)
   })
 
@@ -82,11 +82,11 @@ describe('numbers', () => {
     ['2 ^ 53', '9.007199254740992e+15'],
     ['-(2 ^ 60)', '-1.152921504606847e+18'],
     ['10 ^ -7', '1e-7'],
-  ])('formats %s as %s', async (expression, text) => {
+  ])('The number formatter writes %s as %s', async (expression, text) => {
     expect(await calculate(expression)).toBe(text)
   })
 
-  it('formats any result so that it is parsed as the same number', async () => {
+  it('The number formatter writes any result so that it is parsed as the same number', async () => {
     const random = randomFrom(1)
     const bits = new DataView(new ArrayBuffer(8))
     for (let round = 0; round < 2_000; round++) {
@@ -112,7 +112,7 @@ describe('typographic operators', () => {
     ['−2 ^ 2', '-4'],
     ['2 ** 3 ** 2', '512'],
     ['1\u00a0+\u20091', '2'],
-  ])('accepts %s', async (expression, value) => {
+  ])('The calculator accepts the typographic operators in %s', async (expression, value) => {
     expect(await calculate(expression)).toBe(value)
   })
 })
@@ -131,7 +131,7 @@ describe('an expression without a value', () => {
     ['-10 ^ 308 * 10', 'Result too large: (-1e+308) * 10 is beyond 1.8e308'],
     ['(-8) ^ 0.5', 'Not a real number: (-8) ^ 0.5'],
     ['1e999', 'Number too large: 1e999'],
-  ])('fails for %j: %s', async (expression, message) => {
+  ])('An expression without a value fails for %j: %s', async (expression, message) => {
     expect(await calculate(expression)).toBe(`FAILED ${message}`)
   })
 })
@@ -170,11 +170,11 @@ describe('an invalid expression', () => {
     ['2 * größe_1', `"größe_1" at position 5 is not supported; use ${known}`],
     ['0x10', `"x10" at position 2 is not supported; use ${known}`],
     ['a'.repeat(50), `"${'a'.repeat(40)}…" at position 1 is not supported; use ${known}`],
-  ])('fails with the position for %s: %s', async (expression, message) => {
+  ])('An invalid expression fails with the position for %s: %s', async (expression, message) => {
     expect(await calculate(expression)).toBe(`FAILED Invalid expression: ${message}`)
   })
 
-  it('fails before anything is computed', async () => {
+  it('An invalid expression fails before anything is computed', async () => {
     expect(await calculate('1 / 0 +')).toContain('Invalid expression')
   })
 })
@@ -182,7 +182,7 @@ describe('an invalid expression', () => {
 describe('the limits of an expression', () => {
   const tooDeep = `Invalid expression: nested deeper than ${MAX_NESTING} levels`
 
-  it('[TOOLS-P3] limit nested brackets, signs and powers', async () => {
+  it('[TOOLS-P3] The limits of an expression limit nested brackets, signs and powers', async () => {
     const within = MAX_NESTING - 1
     expect(await calculate(`${'('.repeat(within)}7${')'.repeat(within)}`)).toBe('7')
     expect(await calculate(`${'('.repeat(MAX_NESTING)}7${')'.repeat(MAX_NESTING)}`)).toContain(
@@ -193,12 +193,12 @@ describe('the limits of an expression', () => {
     expect(await calculate(`1${'^1'.repeat(4_000)}`)).toContain(tooDeep)
   })
 
-  it('[TOOLS-P2] do not count a long row of operators as nesting', async () => {
+  it('[TOOLS-P2] The limits of an expression do not count a long row of operators as nesting', async () => {
     expect(await calculate(`${'1+'.repeat(4_999)}1`)).toBe('5000')
     expect(await calculate(Array.from({ length: 1_000 }, () => '(1)').join('+'))).toBe('1000')
   })
 
-  it('limit its length', async () => {
+  it('The limits of an expression limit its length', async () => {
     const longest = '1'.padEnd(MAX_EXPRESSION_LENGTH)
     expect(await calculate(longest)).toBe('1')
     expect(await calculate(`${longest} `)).toBe(
@@ -212,7 +212,7 @@ describe('a random expression', () => {
   it.each([
     ['with brackets everywhere', 11, true],
     ['with no bracket too many', 12, false],
-  ])('%s', async (_title, seed, everywhere) => {
+  ])('The calculator computes a random expression %s', async (_title, seed, everywhere) => {
     const random = randomFrom(seed)
     const seen = { values: 0, failures: 0 }
     for (let round = 0; round < 3_000; round++) {
@@ -230,7 +230,7 @@ describe('a random expression', () => {
 })
 
 describe('calculator', () => {
-  it('accepts its input as models send it', async () => {
+  it('The calculator accepts its input as models send it', async () => {
     const call = { id: '1', name: 'calculator', arguments: '{"input":"6 * 7"}' }
     expect((await runTool(calculator(), call)).result).toMatchObject({
       success: true,
@@ -239,7 +239,7 @@ describe('calculator', () => {
     expect((await runTool(calculator(), { ...call, arguments: '6 * 7' })).result.output).toBe('42')
   })
 
-  it('returns a failed result for an invalid expression', async () => {
+  it('The calculator returns a failed result for an invalid expression', async () => {
     const { result, end } = await runTool(calculator(), {
       id: '1',
       name: 'calculator',
@@ -248,7 +248,7 @@ describe('calculator', () => {
     expect([result.errorMessage, end]).toEqual(['Division by zero', 'finished'])
   })
 
-  it('has default settings', () => {
+  it('The calculator has default settings', () => {
     expect(calculator()).toMatchObject({ name: 'calculator', kind: 'text', requireApproval: false })
     expect(calculator({ name: 'sums', timeoutMs: 5 })).toMatchObject({ name: 'sums', timeoutMs: 5 })
     expect(() => calculator({ name: 'no spaces' })).toThrow(TypeError)

@@ -38,24 +38,24 @@ describe('now and today', () => {
     ['today in Asia/Tokyo - 2 weeks', '2024-03-02'],
     ['now in Etc/GMT+5 + 1 day', '2024-03-16T17:30:45 Etc/GMT+5'],
     ['now in UTC+2 + 1 hour', '2024-03-16T01:30:45 +02:00'],
-  ])('%s', async (command, answer) => {
+  ])('The datetime tool answers "%s" with "%s"', async (command, answer) => {
     expect(await ask(command)).toBe(answer)
   })
 
-  it('use UTC unless another zone is configured', async () => {
+  it('Now and today use UTC unless another zone is configured', async () => {
     const timeZone = 'Pacific/Kiritimati'
     expect(await ask('now', { timeZone })).toBe('2024-03-16T12:30:45 Pacific/Kiritimati')
     expect(await ask('today', { timeZone })).toBe('2024-03-16')
     expect(await ask('today in UTC', { timeZone })).toBe('2024-03-15')
   })
 
-  it('truncate the time to whole seconds, also before 1970', async () => {
+  it('Now and today truncate the time to whole seconds, also before 1970', async () => {
     expect(await ask('now', { clock: at('1969-12-31T23:59:58.500Z') })).toBe(
       '1969-12-31T23:59:58 UTC',
     )
   })
 
-  it('read the clock at each call', async () => {
+  it('Now and today read the clock at each call', async () => {
     let nowMs = 0
     const tool = datetime({ clock: { ...systemClock, now: () => nowMs } })
     const first = await tool.execute('now', toolContext())
@@ -67,7 +67,7 @@ describe('now and today', () => {
     ])
   })
 
-  it('use the system clock by default', async () => {
+  it('Now and today use the system clock by default', async () => {
     const result = await datetime().execute('now', toolContext())
     const { output } = result as { readonly output: string }
     expect(Math.abs(Date.parse(output.replace(' UTC', 'Z')) - Date.now())).toBeLessThan(60_000)
@@ -93,7 +93,7 @@ describe('arithmetic on dates', () => {
     ['2024-01-31 + 1 month + 1 day', '2024-03-01'],
     ['2024-01-31 + 1 day + 1 month', '2024-03-01'],
     ['2024-01-15 + 0 days', '2024-01-15'],
-  ])('%s', async (command, answer) => {
+  ])('The datetime tool answers "%s" with "%s"', async (command, answer) => {
     expect(await ask(command)).toBe(answer)
   })
 
@@ -104,15 +104,21 @@ describe('arithmetic on dates', () => {
     ['9999-12-31 + 1 day', '+010000-01-01'],
     ['+012345-06-07 + 1 year', '+012346-06-07'],
     ['-000044-03-15 + 1 month', '-000044-04-15'],
-  ])('writes years beyond four digits with six digits and a sign: %s', async (command, answer) => {
-    expect(await ask(command)).toBe(answer)
-  })
+  ])(
+    'Date arithmetic writes years beyond four digits with six digits and a sign: %s',
+    async (command, answer) => {
+      expect(await ask(command)).toBe(answer)
+    },
+  )
 
-  it.each(['hours', 'minutes', 'seconds'])('rejects %s without a time', async (unit) => {
-    expect(await ask(`2024-01-15 + 3 ${unit}`)).toBe(
-      `FAILED Cannot add ${unit} to a date; write a time as well, such as 2024-01-15T00:00:00`,
-    )
-  })
+  it.each(['hours', 'minutes', 'seconds'])(
+    'Date arithmetic rejects %s without a time',
+    async (unit) => {
+      expect(await ask(`2024-01-15 + 3 ${unit}`)).toBe(
+        `FAILED Cannot add ${unit} to a date; write a time as well, such as 2024-01-15T00:00:00`,
+      )
+    },
+  )
 })
 
 describe('[TOOLS-M4] arithmetic on times keeps the form of the input', () => {
@@ -141,7 +147,7 @@ describe('[TOOLS-M4] arithmetic on times keeps the form of the input', () => {
     ['2024-02-29T12:00Z - 1 month - 1 hour', '2024-01-29T11:00:00Z'],
     ['2016-12-31T23:59:60Z + 1 second', '2017-01-01T00:00:00Z'],
     ['9999-12-31T23:59:59Z + 1 second', '+010000-01-01T00:00:00Z'],
-  ])('%s', async (command, answer) => {
+  ])('The datetime tool answers "%s" with "%s"', async (command, answer) => {
     expect(await ask(command)).toBe(answer)
   })
 })
@@ -167,7 +173,7 @@ describe('[TOOLS-M1] a local time that is skipped or occurs twice', () => {
     // Samoa skipped 2011-12-30 when it crossed the date line.
     ['2011-12-29T12:00[Pacific/Apia] + 1 day', '2011-12-31T12:00:00+14:00[Pacific/Apia]'],
     ['2011-12-29T12:00[Pacific/Apia] + 24 hours', '2011-12-31T12:00:00+14:00[Pacific/Apia]'],
-  ])('%s', async (command, answer) => {
+  ])('The datetime tool answers "%s" with "%s"', async (command, answer) => {
     expect(await ask(command)).toBe(answer)
   })
 })
@@ -184,7 +190,7 @@ describe('[TOOLS-M3] days keep the local time, hours are exact', () => {
       '2024-10-05T02:15[Australia/Lord_Howe] + 24 hours',
       '2024-10-06T02:45:00+11:00[Australia/Lord_Howe]',
     ],
-  ])('%s', async (command, answer) => {
+  ])('The datetime tool answers "%s" with "%s"', async (command, answer) => {
     expect(await ask(command)).toBe(answer)
   })
 })
@@ -204,7 +210,7 @@ describe('[TOOLS-M2] an offset must be one that the zone has at that time', () =
       '1800-01-01T10:00+00:53:28[Europe/Berlin] + 1 day',
       '1800-01-02T10:00:00+00:53:28[Europe/Berlin]',
     ],
-  ])('%s', async (command, answer) => {
+  ])('The datetime tool answers "%s" with "%s"', async (command, answer) => {
     expect(await ask(command)).toBe(answer)
   })
 
@@ -214,10 +220,15 @@ describe('[TOOLS-M2] an offset must be one that the zone has at that time', () =
     ['convert 2024-03-31T02:30+01:00 from Europe/Berlin to UTC', '+01:00', 'Europe/Berlin'],
     ['convert 2024-03-31T02:30+02:00 from Europe/Berlin to UTC', '+02:00', 'Europe/Berlin'],
     ['2024-01-15T10:00+05:00[Europe/Berlin] + 1 day', '+05:00', 'Europe/Berlin'],
-  ])('rejects %s', async (command, offset, zone) => {
-    expect(await ask(command)).toMatch(/^FAILED Invalid date format: "2024/)
-    expect(await ask(command)).toContain(`${zone} does not have the offset ${offset} at that time`)
-  })
+  ])(
+    'An offset that the zone does not have at that time is rejected: %s',
+    async (command, offset, zone) => {
+      expect(await ask(command)).toMatch(/^FAILED Invalid date format: "2024/)
+      expect(await ask(command)).toContain(
+        `${zone} does not have the offset ${offset} at that time`,
+      )
+    },
+  )
 })
 
 describe('convert', () => {
@@ -243,11 +254,11 @@ describe('convert', () => {
       'convert 2024-07-01T09:00[Europe/Berlin] from europe/berlin to UTC',
       '2024-07-01T07:00:00 UTC',
     ],
-  ])('%s', async (command, answer) => {
+  ])('The datetime tool answers "%s" with "%s"', async (command, answer) => {
     expect(await ask(command)).toBe(answer)
   })
 
-  it('adds the offset if the local time occurs twice', async () => {
+  it('`convert` adds the offset if the local time occurs twice', async () => {
     const to = 'from UTC to Europe/Berlin'
     expect(await ask(`convert 2024-10-27T00:30 ${to}`)).toBe(
       '2024-10-27T02:30:00+02:00 Europe/Berlin',
@@ -278,7 +289,7 @@ describe('convert', () => {
       'Invalid date format: "2024-07-01T09:00[Asia/Tokyo]"; its zone is not UTC',
     ],
     ['convert 2024-07-01T09:00 from UTC', 'Unrecognized command'],
-  ])('fails for %s', async (command, start) => {
+  ])('`convert` fails for %s', async (command, start) => {
     expect((await ask(command)).startsWith(`FAILED ${start}`), await ask(command)).toBe(true)
   })
 })
@@ -299,7 +310,7 @@ describe('zones', () => {
     ['GMT-3', '-03:00'],
     ['UTC −3', '-03:00'],
     ['UTC+23:59', '+23:59'],
-  ])('finds %s as %s', async (name, id) => {
+  ])('The zone lookup finds %s as %s', async (name, id) => {
     expect((await ask(`now in ${name}`)).split(' ')[1]).toBe(id)
   })
 
@@ -315,11 +326,11 @@ describe('zones', () => {
     ['+05:60', 'use an IANA name such as Europe/Berlin, or an offset such as +02:00'],
     ['__proto__', 'use an IANA name such as Europe/Berlin, or an offset such as +02:00'],
     ['2024-07-01T09:00[Europe/Berlin]', 'did you mean Europe/Berlin?'],
-  ])('does not find %s', async (name, hint) => {
+  ])('The zone lookup does not find %s', async (name, hint) => {
     expect(await ask(`now in ${name}`)).toBe(`FAILED Unknown timezone: ${name}; ${hint}`)
   })
 
-  it('names an unknown zone in brackets', async () => {
+  it('The zone lookup names an unknown zone in brackets', async () => {
     expect(await ask('2024-01-15T10:00[Europe/Pairs] + 1 day')).toBe(
       'FAILED Unknown timezone: Europe/Pairs; did you mean Europe/Paris?',
     )
@@ -336,19 +347,19 @@ describe('an unrecognized command', () => {
     '2024-01-15 + 3',
     'nowhere',
     '2024-01-15 + 3 working days',
-  ])('fails with the known forms: %s', async (command) => {
+  ])('An unrecognized command fails with the known forms: %s', async (command) => {
     expect(await ask(command)).toBe(
       `FAILED Unrecognized command: "${command}". Known forms: ${FORMS}`,
     )
   })
 
-  it('fails with the known forms when it is blank', async () => {
+  it('An unrecognized command fails with the known forms when it is blank', async () => {
     expect(await ask(' ')).toBe(
       `FAILED Unrecognized command: the command is blank. Known forms: ${FORMS}`,
     )
   })
 
-  it('is not parsed and not quoted when it is too long', async () => {
+  it('An unrecognized command is not parsed and not quoted when it is too long', async () => {
     const answer = await ask(`now in ${'x'.repeat(300)}`)
     expect(answer).toMatch(/^FAILED Unrecognized command: "now in x+…"\. Known forms/)
     expect(answer.length).toBeLessThan(400)
@@ -366,7 +377,7 @@ describe('an invalid date', () => {
     '2024-01-15T10:60',
     '-000000-01-01',
     '+999999-01-01',
-  ])('is rejected when it does not exist: %s', async (date) => {
+  ])('An invalid date is rejected when it does not exist: %s', async (date) => {
     expect(await ask(`${date} + 1 day`)).toBe(
       `FAILED Invalid date format: "${date}"; this date or time does not exist`,
     )
@@ -384,13 +395,13 @@ describe('an invalid date', () => {
     '2024-01-15[u-ca=hebrew]',
     '2024-01-15T10:00 Europe/Berlin',
     '2024-01-15Z',
-  ])('is rejected when it has another form: %s', async (date) => {
+  ])('An invalid date is rejected when it has another form: %s', async (date) => {
     expect(await ask(`${date} + 1 day`)).toContain(
       `FAILED Invalid date format: "${date}"; expected yyyy-MM-dd, or yyyy-MM-ddTHH:mm:ss`,
     )
   })
 
-  it('is rejected when its offset is a day or more', async () => {
+  it('An invalid date is rejected when its offset is a day or more', async () => {
     expect(await ask('2024-01-15T10:00+25:00 + 1 day')).toContain('Unknown timezone: +25:00')
   })
 })
@@ -426,11 +437,11 @@ describe('amounts', () => {
       '-271821-04-19T12:00Z + 1 second',
       'Out of range: "-271821-04-19T12:00Z + 1 second" is outside the years -271821 to 275760',
     ],
-  ])('fails for %s', async (command, message) => {
+  ])('An amount fails for %s', async (command, message) => {
     expect(await ask(command)).toBe(`FAILED ${message}`)
   })
 
-  it('reach to the first and last year', async () => {
+  it('Amounts reach to the first and last year', async () => {
     expect(await ask('+275760-09-12 + 1 day')).toBe('+275760-09-13')
     expect(await ask('convert +275760-09-13T00:00Z to Asia/Tokyo')).toBe(
       '+275760-09-13T09:00:00 Asia/Tokyo',
@@ -439,7 +450,7 @@ describe('amounts', () => {
 })
 
 describe('Temporal', () => {
-  it('is built in where Node has it', async () => {
+  it('Temporal is built in where Node has it', async () => {
     const finished = { ZonedDateTime: { prototype: { timeZoneId: 'UTC' } } }
     vi.stubGlobal('Temporal', finished)
     expect(await loadTemporal()).toBe(finished)
@@ -448,7 +459,7 @@ describe('Temporal', () => {
   it.each([
     ['none', undefined],
     ['a draft', { ZonedDateTime: { prototype: { timeZone: 'UTC' } } }],
-  ])('is the polyfill where Node has %s', async (_title, native) => {
+  ])('Temporal is the polyfill where Node has %s', async (_title, native) => {
     vi.stubGlobal('Temporal', native)
     const temporal = await loadTemporal()
     expect(temporal).not.toBe(native)
@@ -457,7 +468,7 @@ describe('Temporal', () => {
 })
 
 describe('datetime', () => {
-  it('accepts its input as models send it, and returns a failed result for an invalid command', async () => {
+  it('The datetime tool accepts its input as models send it, and returns a failed result for an invalid command', async () => {
     const run = (input: string): ReturnType<typeof runTool> =>
       runTool(datetime({ clock: CLOCK }), {
         id: '1',
@@ -471,12 +482,12 @@ describe('datetime', () => {
     })
   })
 
-  it('has default settings', () => {
+  it('The datetime tool has default settings', () => {
     expect(datetime()).toMatchObject({ name: 'datetime', kind: 'text' })
     expect(datetime({ name: 'clock', timeoutMs: 5 })).toMatchObject({ name: 'clock', timeoutMs: 5 })
   })
 
-  it('rejects an invalid time zone at creation', () => {
+  it('The datetime tool rejects an invalid time zone at creation', () => {
     expect(() => datetime({ timeZone: 'Mars' })).toThrow(
       new RangeError(
         'Cannot define tool "datetime": timeZone must be an IANA name or an offset, got "Mars"',

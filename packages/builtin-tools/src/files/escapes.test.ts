@@ -216,7 +216,7 @@ describe.each(LOOKUPS)('file tools that resolve names %s', (_title, namesOpenFil
         },
         'link/package.json',
       ],
-    ])('%s', async (_kind, make, path) => {
+    ])('The file tools refuse %s out of the sandbox', async (_kind, make, path) => {
       make(join(inside, 'link'))
       const before = outsideNow()
       const denied = `FAILED Access denied: ${path}: it is outside the directory of this tool`
@@ -226,7 +226,7 @@ describe.each(LOOKUPS)('file tools that resolve names %s', (_title, namesOpenFil
       expect(readFileSync(join(inside, 'a.txt'), 'utf8')).toBe('inside')
     })
 
-    it('fails with the same message whether the target exists or not', async () => {
+    it('A link out of the sandbox is refused with the same message whether its target exists or not', async () => {
       symlinkSync(outside, join(inside, 'link'))
       expect(await read('link/secret.txt')).toBe(
         (await read('link/nothing.txt')).replace('nothing', 'secret'),
@@ -241,7 +241,7 @@ describe.each(LOOKUPS)('file tools that resolve names %s', (_title, namesOpenFil
       ['to a directory with a slash', './docs/', 'link/b.txt', 'docs/b.txt'],
       ['to itself by the sandbox', '.', 'link/link/link/a.txt', 'a.txt'],
       ['up and down', 'docs/../docs/./b.txt', 'link', 'docs/b.txt'],
-    ])('%s', async (_kind, target, path, file) => {
+    ])('A link within the sandbox is followed %s', async (_kind, target, path, file) => {
       symlinkSync(target, join(inside, 'link'))
       expect(await read(path)).toBe(readFileSync(join(inside, file), 'utf8'))
       expect(await write(path)).toBe('MODIFIED')
@@ -249,14 +249,14 @@ describe.each(LOOKUPS)('file tools that resolve names %s', (_title, namesOpenFil
       expect(await read(path)).toBe('WRITTEN')
     })
 
-    it('from a deeper directory upwards', async () => {
+    it('A link within the sandbox is followed from a deeper directory upwards', async () => {
       symlinkSync('../a.txt', join(inside, 'docs/link'))
       symlinkSync('..', join(inside, 'docs/up'))
       expect(await read('docs/link')).toBe('inside')
       expect(await read('docs/up/docs/up/a.txt')).toBe('inside')
     })
 
-    it('with an absolute path through any name of the sandbox', async () => {
+    it('A link within the sandbox is followed with an absolute path through any name of the sandbox', async () => {
       symlinkSync(inside, join(home, 'alias'))
       symlinkSync(join(inside, 'a.txt'), join(inside, 'link'))
       symlinkSync(join(home, 'alias/a.txt'), join(inside, 'link2'))
@@ -265,7 +265,7 @@ describe.each(LOOKUPS)('file tools that resolve names %s', (_title, namesOpenFil
       expect(await read('link2')).toContain('Access denied')
     })
 
-    it('with an absolute path when the sandbox was configured with a relative one', async () => {
+    it('A link within the sandbox is followed with an absolute path when the sandbox was configured with a relative one', async () => {
       symlinkSync(inside, join(home, 'alias'))
       symlinkSync(join(home, 'alias/a.txt'), join(inside, 'link'))
       const before = process.cwd()
@@ -277,7 +277,7 @@ describe.each(LOOKUPS)('file tools that resolve names %s', (_title, namesOpenFil
       }
     })
 
-    it('to a missing file, which is created', async () => {
+    it('A link within the sandbox is followed to a missing file, which is created', async () => {
       symlinkSync('docs/new.txt', join(inside, 'link'))
       symlinkSync('made/here', join(inside, 'directory'))
       expect(await read('link')).toBe('FAILED File not found: link')
@@ -287,7 +287,7 @@ describe.each(LOOKUPS)('file tools that resolve names %s', (_title, namesOpenFil
       expect(readFileSync(join(inside, 'made/here/c.txt'), 'utf8')).toBe('WRITTEN')
     })
 
-    it('with ".." relative to the target of a link, as the system does', async () => {
+    it('A link within the sandbox is followed with ".." relative to the target of a link, as the system does', async () => {
       mkdirSync(join(inside, 'x/y'), { recursive: true })
       writeFileSync(join(inside, 'x/a.txt'), 'beside y')
       symlinkSync('x/y', join(inside, 'to-y'))
@@ -296,7 +296,7 @@ describe.each(LOOKUPS)('file tools that resolve names %s', (_title, namesOpenFil
       expect(await read('link')).toBe('beside y')
     })
 
-    it('but not in a cycle', async () => {
+    it('A link within the sandbox is not followed in a cycle', async () => {
       symlinkSync('round', join(inside, 'round'))
       symlinkSync('pong', join(inside, 'ping'))
       symlinkSync('ping', join(inside, 'pong'))
@@ -308,7 +308,7 @@ describe.each(LOOKUPS)('file tools that resolve names %s', (_title, namesOpenFil
   })
 
   describe('something other than a file is refused immediately', () => {
-    it('a directory', async () => {
+    it('A directory is refused immediately', async () => {
       expect(await read('docs')).toBe('FAILED Not a file: docs is a directory')
       expect(await write('docs')).toBe('FAILED Not a file: docs is a directory')
       symlinkSync('docs', join(inside, 'link'))
@@ -317,14 +317,14 @@ describe.each(LOOKUPS)('file tools that resolve names %s', (_title, namesOpenFil
       expect(await write('here')).toBe('FAILED Not a file: here is a directory')
     })
 
-    it('a pipe without a writer', async () => {
+    it('A pipe without a writer is refused immediately', async () => {
       makePipe(join(inside, 'pipe'))
       const refused = 'FAILED Not a file: pipe is a pipe, a socket or a device'
       expect(await read('pipe')).toBe(refused)
       expect(await write('pipe')).toBe(refused)
     })
 
-    it('a socket', async () => {
+    it('A socket is refused immediately', async () => {
       const server = createServer()
       await new Promise<void>((resolve) => {
         server.listen(join(inside, 'socket'), resolve)
@@ -334,7 +334,7 @@ describe.each(LOOKUPS)('file tools that resolve names %s', (_title, namesOpenFil
       server.close()
     })
 
-    it('a path below a file', async () => {
+    it('A path below a file is refused immediately', async () => {
       expect(await read('a.txt/b')).toContain(
         'Cannot read a.txt/b: a part of its path is not a directory',
       )
@@ -342,7 +342,7 @@ describe.each(LOOKUPS)('file tools that resolve names %s', (_title, namesOpenFil
     })
   })
 
-  it('writes new content to a hard link and leaves the file outside unchanged', async () => {
+  it('The file tools writes new content to a hard link and leaves the file outside unchanged', async () => {
     linkSync(join(outside, 'secret.txt'), join(inside, 'hard.txt'))
     expect(await write('hard.txt')).toBe('MODIFIED')
     expect(readFileSync(join(inside, 'hard.txt'), 'utf8')).toBe('WRITTEN')
@@ -353,7 +353,7 @@ describe.each(LOOKUPS)('file tools that resolve names %s', (_title, namesOpenFil
     ['a link', 'alias'],
     ['steps up', 'inside/../inside'],
     ['a slash at its end', 'inside/'],
-  ])('accepts a sandbox path with %s', async (_title, name) => {
+  ])('The file tools accepts a sandbox path with %s', async (_title, name) => {
     symlinkSync(inside, join(home, 'alias'))
     const directory = `${home}/${name}`
     expect(await read('docs/b.txt', directory)).toBe('inside docs')
@@ -363,7 +363,7 @@ describe.each(LOOKUPS)('file tools that resolve names %s', (_title, namesOpenFil
   })
 
   describe('[TOOLS-L3] concurrent changes make resolution fail', () => {
-    it('[TOOLS-O1] does not enter a directory or open a file that has become a link', async () => {
+    it('[TOOLS-O1] The resolution of a path does not enter a directory or open a file that has become a link', async () => {
       const directory = await OpenDirectory.root(sandbox())
       try {
         symlinkSync('docs', join(inside, 'link'))
@@ -382,7 +382,7 @@ describe.each(LOOKUPS)('file tools that resolve names %s', (_title, namesOpenFil
       }
     })
 
-    it('does not read a file that has become a pipe', async () => {
+    it('The resolution of a path does not read a file that has become a pipe', async () => {
       const directory = await OpenDirectory.root(sandbox())
       try {
         makePipe(join(inside, 'pipe'))
@@ -403,7 +403,7 @@ describe.each(LOOKUPS)('file tools that resolve names %s', (_title, namesOpenFil
       }
     })
 
-    it('[TOOLS-O2] does not use a directory that was moved out of the sandbox', async () => {
+    it('[TOOLS-O2] The resolution of a path does not use a directory that was moved out of the sandbox', async () => {
       const root = await OpenDirectory.root(sandbox())
       mkdirSync(join(inside, 'docs/deep'))
       const directory = await root.enter('docs', 'docs')

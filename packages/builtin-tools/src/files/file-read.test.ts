@@ -51,30 +51,33 @@ describe('file_read', () => {
     ['an empty file', ''],
     ['letters of many bytes', 'größe 😀 \u2028 字'],
     ['line ends as they are', 'a\r\nb\rc\n'],
-  ])('%s', async (_title, content) => {
+  ])('file_read reads %s', async (_title, content) => {
     put('a.txt', content)
     expect(await read('a.txt')).toBe(content)
   })
 
-  it.each(['docs/deep/a.txt', './docs/deep/a.txt', 'docs//deep/./a.txt'])('%s', async (path) => {
-    mkdirSync(join(directory, 'docs/deep'), { recursive: true })
-    put('docs/deep/a.txt', 'deep')
-    expect(await read(path)).toBe('deep')
-  })
+  it.each(['docs/deep/a.txt', './docs/deep/a.txt', 'docs//deep/./a.txt'])(
+    'file_read reads %s',
+    async (path) => {
+      mkdirSync(join(directory, 'docs/deep'), { recursive: true })
+      put('docs/deep/a.txt', 'deep')
+      expect(await read(path)).toBe('deep')
+    },
+  )
 
-  it('reads a file in more than one piece', async () => {
+  it('file_read reads a file in more than one piece', async () => {
     const content = '0123456789ä'.repeat(20_000)
     put('a.txt', content)
     expect(await read('a.txt')).toBe(content)
   })
 
-  it('removes the byte order mark of UTF-8', async () => {
+  it('file_read removes the byte order mark of UTF-8', async () => {
     put('a.txt', [0xef, 0xbb, 0xbf, 0x68, 0x69])
     expect(await read('a.txt')).toBe('hi')
   })
 
   it.each(['-', ' a ', '#?&%20', 'ü', 'u\u0308', '~', '...', 'ab:c', 'CON', '$(id)', '*'])(
-    'reads a file named %j',
+    'file_read reads a file named %j',
     async (name) => {
       put(name, `I am ${name}`)
       expect(await read(name)).toBe(`I am ${name}`)
@@ -94,16 +97,16 @@ describe('file_read fails for', () => {
     ],
     ['.', 'Not a file: . is a directory'],
     ['x'.repeat(256), `Path too long: ${'x'.repeat(200)}…`],
-  ])('%j', async (path, message) => {
+  ])('file_read fails for the path %j', async (path, message) => {
     expect(await read(path)).toBe(`FAILED ${message}`)
   })
 
-  it('a missing directory, without creating it', async () => {
+  it('file_read fails for a missing directory, without creating it', async () => {
     await read('no/such/directory.txt')
     expect(readdirSync(directory)).toEqual([])
   })
 
-  it('a link out of the directory', async () => {
+  it('file_read fails for a link out of the directory', async () => {
     symlinkSync('/etc/hostname', join(directory, 'link'))
     expect(await read('link')).toBe(
       'FAILED Access denied: link: it is outside the directory of this tool',
@@ -116,18 +119,18 @@ describe('file_read fails for', () => {
     ['an overlong slash', [0xc0, 0xaf], 'is not UTF-8'],
     ['UTF-16', [0xff, 0xfe, 0x68, 0x00], 'is not UTF-8'],
     ['NUL characters', [0x68, 0x00, 0x69], 'contains NUL characters'],
-  ])('%s', async (_title, bytes, why) => {
+  ])('file_read fails for %s', async (_title, bytes, why) => {
     put('a.bin', bytes)
     expect(await read('a.bin')).toBe(`FAILED Not a text file: a.bin ${why}`)
   })
 
-  it('a path outside, without naming anything outside', async () => {
+  it('file_read fails for a path outside, without naming anything outside', async () => {
     for (const path of ['nothing.txt', '../a', 'x'.repeat(300), 'a'.repeat(20).concat('/b')]) {
       expect(await read(path)).not.toContain(directory)
     }
   })
 
-  it('a directory of the tool that no longer exists', async () => {
+  it('file_read fails for a directory of the tool that no longer exists', async () => {
     const tool = fileRead({ directory })
     rmSync(directory, { recursive: true })
     const { result } = await runTool(tool, { id: '1', name: 'x', arguments: '{"path":"a.txt"}' })
@@ -135,14 +138,14 @@ describe('file_read fails for', () => {
     mkdirSync(directory)
   })
 
-  it('arguments of another shape', async () => {
+  it('file_read fails for arguments of another shape', async () => {
     expect((await call(7)).result.success).toBe(false)
     expect((await call(undefined)).result.errorMessage).toContain('Invalid input')
   })
 })
 
 describe('the size limit of file_read', () => {
-  it('counts bytes', async () => {
+  it('The size limit of file_read counts bytes', async () => {
     put('a.txt', 'ää')
     expect(await read('a.txt', { maxBytes: 4 })).toBe('ää')
     expect(await read('a.txt', { maxBytes: 3 })).toBe(
@@ -150,7 +153,7 @@ describe('the size limit of file_read', () => {
     )
   })
 
-  it('is 1 MiB by default, and a larger file is not read at all', async () => {
+  it('The size limit of file_read is 1 MiB by default, and a larger file is not read at all', async () => {
     put('a.txt', 'x'.repeat(1024 * 1024))
     expect(await read('a.txt')).toHaveLength(1024 * 1024)
     truncateSync(join(directory, 'a.txt'), 10 * 1024 ** 3)
@@ -160,7 +163,7 @@ describe('the size limit of file_read', () => {
   })
 
   it.runIf(process.platform === 'linux')(
-    'applies when the size is not known in advance',
+    'The size limit of file_read applies when the size is not known in advance',
     async () => {
       const proc = { directory: '/proc/self' }
       expect(await read('status', proc)).toContain('Pid:')
@@ -172,7 +175,7 @@ describe('the size limit of file_read', () => {
 })
 
 describe('cancelling file_read', () => {
-  it('stops reading', async () => {
+  it('Cancelling file_read stops reading', async () => {
     put('a.txt', 'hi')
     const stopped = contextWithSignal<FileReadInput>(AbortSignal.abort(new Error('Stop')))
     await expect(fileRead({ directory }).execute({ path: 'a.txt' }, stopped)).rejects.toThrow(
@@ -180,7 +183,7 @@ describe('cancelling file_read', () => {
     )
   })
 
-  it('ends the call as cancelled', async () => {
+  it('Cancelling file_read ends the call as cancelled', async () => {
     put('a.txt', 'x'.repeat(1_000_000))
     const controller = new AbortController()
     const running = runTool(
@@ -194,7 +197,7 @@ describe('cancelling file_read', () => {
 })
 
 describe('fileRead', () => {
-  it('has default settings', () => {
+  it('fileRead has default settings', () => {
     expect(fileRead({ directory })).toMatchObject({ name: 'file_read', kind: 'typed' })
     expect(fileRead({ directory, name: 'open', timeoutMs: 5 })).toMatchObject({
       name: 'open',
@@ -203,7 +206,7 @@ describe('fileRead', () => {
     expect(fileRead({ directory })).not.toHaveProperty('directory')
   })
 
-  it('requires a directory that exists', () => {
+  it('fileRead requires a directory that exists', () => {
     put('a.txt', '')
     const missing = join(directory, 'missing')
     expect(() => fileRead({ directory: missing })).toThrow(TypeError)
@@ -215,7 +218,7 @@ describe('fileRead', () => {
     )
   })
 
-  it('requires a positive limit', () => {
+  it('fileRead requires a positive limit', () => {
     for (const maxBytes of [0, -1, Number.NaN]) {
       expect(() => fileRead({ directory, maxBytes })).toThrow(
         new RangeError(`Cannot define tool "file_read": maxBytes must be > 0, got ${maxBytes}`),
@@ -223,7 +226,7 @@ describe('fileRead', () => {
     }
   })
 
-  it('keeps its directory when the process changes its working directory', async () => {
+  it('fileRead keeps its directory when the process changes its working directory', async () => {
     put('a.txt', 'here')
     const before = process.cwd()
     try {

@@ -74,7 +74,7 @@ const allFiles = (): readonly string[] =>
   readdirSync(directory, { recursive: true, encoding: 'utf8' }).toSorted()
 
 describe('file_write', () => {
-  it('creates a file and reports it', async () => {
+  it('file_write creates a file and reports it', async () => {
     expect(await write('a.txt', 'one\ntwo\n')).toBe('Successfully wrote to: a.txt')
     expect(contentOf('a.txt')).toBe('one\ntwo\n')
     expect(changes).toEqual([
@@ -83,7 +83,7 @@ describe('file_write', () => {
     expect(allFiles()).toEqual(['a.txt'])
   })
 
-  it('replaces the content of a file and reports the changes', async () => {
+  it('file_write replaces the content of a file and reports the changes', async () => {
     writeFileSync(inDirectory('a.txt'), 'one\ntwo\nthree, which is longer\n')
     expect(await write('a.txt', 'one\n2\n')).toBe('Successfully wrote to: a.txt')
     expect(contentOf('a.txt')).toBe('one\n2\n')
@@ -93,7 +93,7 @@ describe('file_write', () => {
     expect(allFiles()).toEqual(['a.txt'])
   })
 
-  it('creates missing directories and reports the normalized path', async () => {
+  it('file_write creates missing directories and reports the normalized path', async () => {
     mkdirSync(inDirectory('docs'))
     expect(await write('./docs//new/deep/a.txt', '')).toBe(
       'Successfully wrote to: ./docs//new/deep/a.txt',
@@ -102,13 +102,13 @@ describe('file_write', () => {
     expect(changes).toMatchObject([{ path: 'docs/new/deep/a.txt', linesAdded: 0 }])
   })
 
-  it('preserves line breaks, spaces and multi-byte characters', async () => {
+  it('file_write preserves line breaks, spaces and multi-byte characters', async () => {
     const content = ' \r\n\tgröße 😀 字\u2028\0'
     await write('a.txt', content)
     expect(contentOf('a.txt')).toBe(content)
   })
 
-  it('writes many files at the same time', async () => {
+  it('file_write writes many files at the same time', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `new/${index % 5}.txt`)
     const results = await Promise.all(names.map((name) => write(name, `I am ${name}`)))
     expect(new Set(results.map((text) => text.slice(0, 12)))).toEqual(new Set(['Successfully']))
@@ -116,7 +116,7 @@ describe('file_write', () => {
     for (const n of [0, 1, 2, 3, 4]) expect(contentOf(`new/${n}.txt`)).toBe(`I am new/${n}.txt`)
   })
 
-  it('has the same effect for a repeated call', async () => {
+  it('file_write has the same effect for a repeated call', async () => {
     await write('a.txt', 'same\n')
     await write('a.txt', 'same\n')
     expect(contentOf('a.txt')).toBe('same\n')
@@ -130,7 +130,7 @@ describe('file_write', () => {
 })
 
 describe('the line changes of file_write', () => {
-  it('are counted in any encoding', async () => {
+  it('The line changes of file_write are counted in any encoding', async () => {
     writeFileSync(inDirectory('a.bin'), Buffer.from([0xff, 0x0a, 0xfe, 0x0a, 0x61, 0x0a]))
     await write('a.bin', 'a\n')
     expect(changes).toMatchObject([{ linesAdded: 0, linesRemoved: 2 }])
@@ -139,16 +139,19 @@ describe('the line changes of file_write', () => {
   it.each([
     ['with a last line end', '\n', 5 * 1024],
     ['without one', '', 5 * 1024],
-  ])('count all lines of a large file as removed %s', async (_title, end, lines) => {
-    const line = `${'x'.repeat(1023)}\n`
-    writeFileSync(inDirectory('a.log'), line.repeat(lines - 1) + `last${end}`)
-    await write('a.log', line)
-    expect(changes).toMatchObject([{ linesAdded: 1, linesRemoved: lines }])
-  })
+  ])(
+    'The line changes of file_write count all lines of a large file as removed %s',
+    async (_title, end, lines) => {
+      const line = `${'x'.repeat(1023)}\n`
+      writeFileSync(inDirectory('a.log'), line.repeat(lines - 1) + `last${end}`)
+      await write('a.log', line)
+      expect(changes).toMatchObject([{ linesAdded: 1, linesRemoved: lines }])
+    },
+  )
 })
 
 describe('[TOOLS-F1] atomic writes', () => {
-  it('leave only the old content when the call is stopped at any point', async () => {
+  it('Atomic writes leave only the old content when the call is stopped at any point', async () => {
     writeFileSync(inDirectory('a.txt'), 'old')
     let wrote = 0
     let stopped = 0
@@ -169,7 +172,7 @@ describe('[TOOLS-F1] atomic writes', () => {
     expect(stopped).toBeGreaterThanOrEqual(2)
   })
 
-  it('end as cancelled when the call is cancelled', async () => {
+  it('Atomic writes end as cancelled when the call is cancelled', async () => {
     const controller = new AbortController()
     const running = call({ path: 'a.txt', content: 'x' }, {}, { signal: controller.signal })
     controller.abort()
@@ -178,14 +181,14 @@ describe('[TOOLS-F1] atomic writes', () => {
     expect(changes).toEqual([])
   })
 
-  it('do not change the content for readers that have the file open', async () => {
+  it('Atomic writes do not change the content for readers that have the file open', async () => {
     writeFileSync(inDirectory('a.txt'), 'old')
     const { ino } = statSync(inDirectory('a.txt'))
     await write('a.txt', 'new')
     expect(statSync(inDirectory('a.txt')).ino).not.toBe(ino)
   })
 
-  it('leave no files behind after a failure', async () => {
+  it('Atomic writes leave no files behind after a failure', async () => {
     mkdirSync(inDirectory('docs'))
     expect(await write('docs', 'x')).toBe('FAILED Not a file: docs is a directory')
     expect(await write('x'.repeat(256), 'x')).toContain('FAILED Path too long: xxx')
@@ -195,29 +198,32 @@ describe('[TOOLS-F1] atomic writes', () => {
 })
 
 describe('[TOOLS-F3] the mode and owner of a written file', () => {
-  it('stay those of the old file', async () => {
+  it('The mode and owner of a written file stay those of the old file', async () => {
     writeFileSync(inDirectory('a.sh'), '')
     chmodSync(inDirectory('a.sh'), 0o751)
     await write('a.sh', '#!/bin/sh\n')
     expect(modeOf('a.sh')).toBe(0o751)
   })
 
-  it('are the defaults for a new file', async () => {
+  it('The mode and owner of a written file are the defaults for a new file', async () => {
     await write('a.txt', '')
     writeFileSync(inDirectory('b.txt'), '')
     expect(modeOf('a.txt')).toBe(modeOf('b.txt'))
   })
 
-  it.runIf(process.getuid?.() === 0)('include another owner if the system permits', async () => {
-    writeFileSync(inDirectory('a.txt'), '')
-    chmodSync(inDirectory('a.txt'), 0o640)
-    chownSync(inDirectory('a.txt'), 65_534, 65_534)
-    await write('a.txt', 'new')
-    expect(statSync(inDirectory('a.txt'))).toMatchObject({ uid: 65_534, gid: 65_534 })
-    expect(modeOf('a.txt')).toBe(0o640)
-  })
+  it.runIf(process.getuid?.() === 0)(
+    'The mode and owner of a written file include another owner if the system permits',
+    async () => {
+      writeFileSync(inDirectory('a.txt'), '')
+      chmodSync(inDirectory('a.txt'), 0o640)
+      chownSync(inDirectory('a.txt'), 65_534, 65_534)
+      await write('a.txt', 'new')
+      expect(statSync(inDirectory('a.txt'))).toMatchObject({ uid: 65_534, gid: 65_534 })
+      expect(modeOf('a.txt')).toBe(0o640)
+    },
+  )
 
-  it('prevent replacing a file without write permission', async () => {
+  it('The mode and owner of a written file prevent replacing a file without write permission', async () => {
     writeFileSync(inDirectory('a.txt'), 'old')
     chmodSync(inDirectory('a.txt'), 0o444)
     await withoutRights(async () => {
@@ -229,7 +235,7 @@ describe('[TOOLS-F3] the mode and owner of a written file', () => {
     expect(allFiles()).toEqual(['a.txt'])
   })
 
-  it('prevent creating a file in a directory without write permission', async () => {
+  it('The mode and owner of a written file prevent creating a file in a directory without write permission', async () => {
     mkdirSync(inDirectory('docs'))
     chmodSync(inDirectory('docs'), 0o555)
     await withoutRights(async () => {
@@ -251,12 +257,12 @@ describe('file_write fails for', () => {
       'Access denied: /tmp/a.txt: a path must be relative to the directory of this tool',
     ],
     ['docs/', 'Not a file: docs/ is a directory'],
-  ])('%j', async (path, message) => {
+  ])('file_write fails for the path %j', async (path, message) => {
     expect(await write(path, 'x')).toBe(`FAILED ${message}`)
     expect(allFiles()).toEqual([])
   })
 
-  it('content above the limit in bytes, without creating a directory', async () => {
+  it('file_write fails for content above the limit in bytes, without creating a directory', async () => {
     expect(await write('a.txt', 'ää', { maxBytes: 4 })).toContain('Successfully')
     expect(await write('new/b.txt', 'äää', { maxBytes: 4 })).toBe(
       'FAILED Content too large: 6 bytes for new/b.txt, the maximum is 4',
@@ -267,13 +273,13 @@ describe('file_write fails for', () => {
     expect(allFiles()).toEqual(['a.txt'])
   })
 
-  it('content that is not well-formed Unicode', async () => {
+  it('file_write fails for content that is not well-formed Unicode', async () => {
     expect(await write('a.txt', 'half \ud83d')).toBe(
       'FAILED Cannot write a.txt: its content contains a lone surrogate',
     )
   })
 
-  it('a directory of the tool that no longer exists', async () => {
+  it('file_write fails for a directory of the tool that no longer exists', async () => {
     const tool = fileWrite({ directory })
     rmSync(directory, { recursive: true })
     const input = { path: 'a/b.txt', content: '' }
@@ -283,7 +289,7 @@ describe('file_write fails for', () => {
     expect(existsSync(directory)).toBe(false)
   })
 
-  it('a link out of the directory, without creating anything there', async () => {
+  it('file_write fails for a link out of the directory, without creating anything there', async () => {
     const outside = realpathSync(mkdtempSync(join(tmpdir(), 'tutti-outside-')))
     symlinkSync(outside, inDirectory('link'))
     symlinkSync(join(outside, 'new.txt'), inDirectory('file'))
@@ -300,7 +306,7 @@ describe('file_write fails for', () => {
 describe('the approval of file_write', () => {
   const input = { path: 'a.txt', content: 'x'.repeat(199) }
 
-  it('is not requested unless it is required', async () => {
+  it('The approval of file_write is not requested unless it is required', async () => {
     const reviewer = scriptedReviewer(['REJECT'])
     await call(input, {}, { reviewer })
     expect(reviewer.requests).toEqual([])
@@ -311,14 +317,17 @@ describe('the approval of file_write', () => {
     ['x'.repeat(200), 'x'.repeat(200)],
     ['x'.repeat(201), `${'x'.repeat(200)}…`],
     [`${'x'.repeat(199)}😀`, `${'x'.repeat(199)}…`],
-  ])('shows the path and the first 200 characters: %s', async (content, shown) => {
-    const reviewer = scriptedReviewer(['CONTINUE'])
-    await call({ path: 'a.txt', content }, { requireApproval: true }, { reviewer })
-    expect(reviewer.requests[0]?.description).toBe(`Write file: a.txt\nContent: ${shown}`)
-    expect(contentOf('a.txt')).toBe(content)
-  })
+  ])(
+    'The approval of file_write shows the path and the first 200 characters: %s',
+    async (content, shown) => {
+      const reviewer = scriptedReviewer(['CONTINUE'])
+      await call({ path: 'a.txt', content }, { requireApproval: true }, { reviewer })
+      expect(reviewer.requests[0]?.description).toBe(`Write file: a.txt\nContent: ${shown}`)
+      expect(contentOf('a.txt')).toBe(content)
+    },
+  )
 
-  it('cannot be deceived by a path that looks like content', async () => {
+  it('The approval of file_write cannot be deceived by a path that looks like content', async () => {
     const reviewer = scriptedReviewer(['CONTINUE'])
     const path = 'a.txt\nContent: harmless'
     const { result } = await call({ path, content: 'x' }, { requireApproval: true }, { reviewer })
@@ -328,7 +337,7 @@ describe('the approval of file_write', () => {
     expect(result.success).toBe(false)
   })
 
-  it('can edit the input, which is then checked like any input', async () => {
+  it('The approval of file_write can edit the input, which is then checked like any input', async () => {
     const edit = (edited: unknown): Promise<ToolCallOutcome> =>
       call(
         input,
@@ -344,7 +353,7 @@ describe('the approval of file_write', () => {
     expect(allFiles()).toEqual(['b.txt'])
   })
 
-  it('writes nothing after a rejection, and is a configuration error without a reviewer', async () => {
+  it('The approval of file_write writes nothing after a rejection, and is a configuration error without a reviewer', async () => {
     const reviewer = scriptedReviewer([{ action: 'REJECT', feedback: 'Not there' }])
     const refused = await call(input, { requireApproval: true }, { reviewer })
     expect(refused.result.errorMessage).toContain('Not there')
@@ -352,7 +361,7 @@ describe('the approval of file_write', () => {
     expect(allFiles()).toEqual([])
   })
 
-  it('can have another description and time limit', async () => {
+  it('The approval of file_write can have another description and time limit', async () => {
     const reviewer = scriptedReviewer(['CONTINUE'])
     const requireApproval = {
       timeoutMs: 5_000,
@@ -368,7 +377,7 @@ describe('the approval of file_write', () => {
 })
 
 describe('fileWrite', () => {
-  it('has default settings', () => {
+  it('fileWrite has default settings', () => {
     expect(fileWrite({ directory })).toMatchObject({
       name: 'file_write',
       kind: 'typed',
@@ -381,7 +390,7 @@ describe('fileWrite', () => {
     })
   })
 
-  it('requires a directory that exists', () => {
+  it('fileWrite requires a directory that exists', () => {
     expect(() => fileWrite({ directory: inDirectory('missing') })).toThrow(
       'Cannot define tool "file_write": directory must exist: ENOENT',
     )

@@ -20,7 +20,7 @@ describe('countLineChanges', () => {
     ['equal lines more', 'a\na\n', 'a\na\na\n', 1, 0],
     ['blank lines', '\n\n', '\n\n\n', 1, 0],
     ['all between the first and the last change', 'a\nb\nc\n', 'x\nb\ny\n', 3, 3],
-  ])('%s', (_title, before, after, linesAdded, linesRemoved) => {
+  ])('countLineChanges counts %s', (_title, before, after, linesAdded, linesRemoved) => {
     expect(countLineChanges(before, after)).toEqual({ linesAdded, linesRemoved })
   })
 })

@@ -16,11 +16,11 @@ describe('splitPath', () => {
     [' a ', [' a ']],
     ['ab:c', ['ab:c']],
     ['x'.repeat(1_000), ['x'.repeat(1_000)]],
-  ])('%s', (path, names) => {
+  ])('splitPath splits %s', (path, names) => {
     expect(splitPath(path)).toEqual(names)
   })
 
-  it('does not normalize names: composed and decomposed letters differ', () => {
+  it('splitPath does not normalize names: composed and decomposed letters differ', () => {
     expect(splitPath('\u00e9')).not.toEqual(splitPath('e\u0301'))
   })
 
@@ -48,7 +48,7 @@ describe('splitPath', () => {
     ['docs/', 'Not a file: docs/ is a directory'],
     ['docs/.', 'Not a file: docs/. is a directory'],
     ['x'.repeat(1_001), 'Path too long: 1001 characters, maximum 1000'],
-  ])('refuses %j', (path, message) => {
+  ])('splitPath refuses %j', (path, message) => {
     expect(() => splitPath(path)).toThrow(expect.objectContaining({ name: 'FileError', message }))
   })
 })

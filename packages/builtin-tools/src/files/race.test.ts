@@ -113,7 +113,7 @@ function outsideNow(): readonly string[] {
 }
 
 describe('[TOOLS-L3] file tools while links change', () => {
-  it('[TOOLS-O1] read content from inside the sandbox, or fail', async () => {
+  it('[TOOLS-O1] File tools while links change read content from inside the sandbox, or fail', async () => {
     const tool = fileRead({ directory: inside })
     const seen = await many(
       async (round) => {
@@ -131,7 +131,7 @@ describe('[TOOLS-L3] file tools while links change', () => {
     expect([...seen].join('\n')).not.toContain('SECRET')
   })
 
-  it('[TOOLS-O2] write a file inside the sandbox, or fail', async () => {
+  it('[TOOLS-O2] File tools while links change write a file inside the sandbox, or fail', async () => {
     const tool = fileWrite({ directory: inside })
     const before = outsideNow()
     await many(

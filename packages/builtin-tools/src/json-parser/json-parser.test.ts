@@ -39,11 +39,11 @@ describe('paths', () => {
     ['$ref', 'own'],
     ['["$ref"]', 'own'],
     ['0', 'zero'],
-  ])('%s', async (path, value) => {
+  ])('The path %s selects a value', async (path, value) => {
     expect(await parse(path)).toBe(value)
   })
 
-  it.each(['', '$', '  ', ' $ '])('%j selects the whole document', async (path) => {
+  it.each(['', '$', '  ', ' $ '])('The path %j selects the whole document', async (path) => {
     expect(await parse(path, ' {"a" : [ 1, 2 ] } ')).toBe('{"a":[1,2]}')
   })
 
@@ -57,12 +57,12 @@ describe('paths', () => {
     ['größe.ключ', '{"größe":{"ключ":1}}', '1'],
     ['a b', '{"a b":1}', '1'],
     ['[007]', '[0,1,2,3,4,5,6,7]', '7'],
-  ])('%s of %s', async (path, json, value) => {
+  ])('The path %s of %s selects a value', async (path, json, value) => {
     expect(await parse(path, json)).toBe(value)
   })
 
   it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'length', 'size'])(
-    '%s is an ordinary key',
+    'The name %s is an ordinary key',
     async (key) => {
       expect(await parse(key, `{"${key}":{"a":1}}`)).toBe('{"a":1}')
       expect(await parse(key, '{}')).toBe(
@@ -82,27 +82,30 @@ describe('values', () => {
     ['items[1].tags', '[]'],
     ['items', '[{"title":"first"},{"title":"second","tags":[]}]'],
     ['user.address', '{"city":"Denver","lines":["a","b"]}'],
-  ])('formats %s: strings without quotes, everything else as compact JSON', async (path, value) => {
-    expect(await parse(path)).toBe(value)
-  })
+  ])(
+    'A value is formatted as %s: strings without quotes, everything else as compact JSON',
+    async (path, value) => {
+      expect(await parse(path)).toBe(value)
+    },
+  )
 
   it.each(['12345678901234567890', '1.0', '1.50', '-0', '1e400', '1E+2', '0.1', '-12.5e-3'])(
-    'keeps the digits of the number %s, alone and nested',
+    'A value keeps the digits of the number %s, alone and nested',
     async (number) => {
       expect(await parse('a', `{"a":${number}}`)).toBe(number)
       expect(await parse('', `[${number}]`)).toBe(`[${number}]`)
     },
   )
 
-  it('keeps the order of keys, also of those that look like numbers', async () => {
+  it('A value keeps the order of keys, also of those that look like numbers', async () => {
     expect(await parse('', '{"b":1,"2":2,"1":3}')).toBe('{"b":1,"2":2,"1":3}')
   })
 
-  it('uses the last value of a duplicate key', async () => {
+  it('A value of a duplicate key is the last one', async () => {
     expect(await parse('a', '{"a":1,"a":2}')).toBe('2')
   })
 
-  it('escapes strings within JSON', async () => {
+  it('A value has its strings within JSON escaped', async () => {
     const json = '["\\u0041\\n\\"\\\\\\/\\ud83d\\ude00","\\ud83d"]'
     expect(await parse('', json)).toBe(JSON.stringify(JSON.parse(json)))
     expect(await parse('[0]', json)).toBe('A\n"\\/😀')
@@ -143,17 +146,17 @@ describe('a path without a value', () => {
       "Array index out of bounds: 99999999999999999999: 'items' is an array of 2 elements, [0] to [1]",
     ],
     ['items[1].tags[0]', "Array index out of bounds: 0: 'items[1].tags' is an empty array"],
-  ])('%s', async (path, message) => {
+  ])('The path %s without a value is reported', async (path, message) => {
     expect(await parse(path)).toBe(`FAILED ${message}`)
   })
 
-  it('names the only element of an array', async () => {
+  it('A path without a value names the only element of an array', async () => {
     expect(await parse('[1]', '[0]')).toBe(
       'FAILED Array index out of bounds: 1: the whole document is an array of one element, [0]',
     )
   })
 
-  it('names at most ten keys, and shortens long keys and paths', async () => {
+  it('A path without a value names at most ten keys, and shortens long keys and paths', async () => {
     const many = JSON.stringify(
       Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`k${n}`, n])),
     )
@@ -182,7 +185,7 @@ describe('an invalid path', () => {
     [`a["b']`, bracket, 2, `"[\\"b']"`],
     ['a]', '"." or "["', 2, '"]"'],
     ['a[0]b', '"." or "["', 5, '"b"'],
-  ])('%s', async (path, expected, position, got) => {
+  ])('The invalid path %s is reported with its position', async (path, expected, position, got) => {
     expect(await parse(path)).toBe(
       `FAILED Invalid path: '${path}': expected ${expected} at position ${position}, got ${got}`,
     )
@@ -190,7 +193,7 @@ describe('an invalid path', () => {
 })
 
 describe('the size limit', () => {
-  it('counts bytes of UTF-8, and JSON above it is not parsed', async () => {
+  it('The size limit counts bytes of UTF-8, and JSON above it is not parsed', async () => {
     const tool = jsonParser({ maxBytes: 10 })
     const of = (json: string): unknown => tool.execute({ jsonPath: '', json }, toolContext())
     expect(await of('"12345678"')).toMatchObject({ success: true })
@@ -200,7 +203,7 @@ describe('the size limit', () => {
     })
   })
 
-  it('is 10 MiB by default', async () => {
+  it('The size limit is 10 MiB by default', async () => {
     const json = `"${'x'.repeat(10 * 1024 * 1024 - 2)}"`
     expect(await parse('$', json)).toHaveLength(json.length - 2)
     expect(await parse('$', `${json} `)).toBe(
@@ -208,7 +211,7 @@ describe('the size limit', () => {
     )
   })
 
-  it('must be positive at creation', () => {
+  it('The size limit must be positive at creation', () => {
     for (const maxBytes of [0, -1, Number.NaN]) {
       expect(() => jsonParser({ maxBytes })).toThrow(
         new RangeError(`Cannot define tool "json_parser": maxBytes must be > 0, got ${maxBytes}`),
@@ -225,7 +228,7 @@ describe('jsonParser', () => {
       arguments: JSON.stringify(input),
     })
 
-  it('declares two strings to models', () => {
+  it('jsonParser declares two strings to models', () => {
     expect(jsonParser()).toMatchObject({ name: 'json_parser', kind: 'typed' })
     expect(jsonParser().inputSchema).toMatchObject({
       required: ['jsonPath', 'json'],
@@ -236,17 +239,17 @@ describe('jsonParser', () => {
   it.each([
     ['its text', '{"a":[1,true]}', '[1,true]'],
     ['the value itself', { a: [1, true] }, '[1,true]'],
-  ])('accepts %s', async (_title, json, output) => {
+  ])('jsonParser accepts %s', async (_title, json, output) => {
     expect((await run({ jsonPath: 'a', json })).result).toMatchObject({ success: true, output })
   })
 
-  it('accepts arrays, numbers and booleans in place of text', async () => {
+  it('jsonParser accepts arrays, numbers and booleans in place of text', async () => {
     expect((await run({ jsonPath: '[1]', json: [1, 'b'] })).result.output).toBe('b')
     expect((await run({ jsonPath: '$', json: 5 })).result.output).toBe('5')
     expect((await run({ jsonPath: '$', json: true })).result.output).toBe('true')
   })
 
-  it('rejects missing arguments', async () => {
+  it('jsonParser rejects missing arguments', async () => {
     for (const input of [
       { jsonPath: 'a' },
       { jsonPath: 'a', json: null },
@@ -261,19 +264,19 @@ describe('jsonParser', () => {
     }
   })
 
-  it("reads a reviewer's edit in the same way", async () => {
+  it("jsonParser reads a reviewer's edit in the same way", async () => {
     const decoded = await jsonParser().readInput({ jsonPath: 'a', json: { a: 1 } })
     expect(decoded).toEqual({ ok: true, value: { jsonPath: 'a', json: '{"a":1}' } })
   })
 
-  it('returns a failed result for invalid JSON', async () => {
+  it('jsonParser returns a failed result for invalid JSON', async () => {
     expect(await run({ jsonPath: 'a', json: '{' })).toMatchObject({
       end: 'finished',
       result: { success: false, errorMessage: expect.stringContaining('Invalid JSON: ') },
     })
   })
 
-  it('has default settings', () => {
+  it('jsonParser has default settings', () => {
     expect(jsonParser({ name: 'pick', timeoutMs: 5 })).toMatchObject({ name: 'pick', timeoutMs: 5 })
   })
 })

@@ -24,7 +24,7 @@ function isJson(text: string): boolean {
 }
 
 describe('[TOOLS-J1] parseJsonText', () => {
-  it('returns the same values as JSON.parse', () => {
+  it('parseJsonText returns the same values as JSON.parse', () => {
     const random = randomFrom(21)
     for (let round = 0; round < 2_000; round++) {
       const value = randomValue(random, 4)
@@ -34,7 +34,7 @@ describe('[TOOLS-J1] parseJsonText', () => {
     }
   })
 
-  it('accepts the same texts as JSON.parse', () => {
+  it('parseJsonText accepts the same texts as JSON.parse', () => {
     const random = randomFrom(22)
     const seen = { yes: 0, no: 0 }
     for (let round = 0; round < 20_000; round++) {
@@ -89,11 +89,11 @@ describe('[TOOLS-J1] parseJsonText', () => {
     '/**/1',
     "'a'",
     '',
-  ])('treats %j as JSON.parse does', (text) => {
+  ])('parseJsonText treats %j as JSON.parse does', (text) => {
     expect(problemOf(text) === 'none').toBe(isJson(text))
   })
 
-  it('limits nesting', () => {
+  it('parseJsonText limits nesting', () => {
     const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
     expect(formatJson(parseJsonText(nested(MAX_JSON_DEPTH)))).toBe(nested(MAX_JSON_DEPTH))
     expect(problemOf(nested(MAX_JSON_DEPTH + 1))).toBe(
@@ -128,7 +128,7 @@ describe('[TOOLS-J2] an error names the position and what was expected', () => {
     ['"\\x"', 'a valid escape, such as \\n at position 2 (line 1, column 2), got "\\\\"'],
     ['{\n  "a": 1,\n  "b": nope\n}', 'a value at position 20 (line 3, column 8), got "n"'],
     ['😀', 'a value at position 1 (line 1, column 1), got "😀"'],
-  ])('%j', (text, message) => {
+  ])('The error of the text %j names the position and what was expected', (text, message) => {
     expect(problemOf(text)).toBe(`Invalid JSON: expected ${message}`)
   })
 })

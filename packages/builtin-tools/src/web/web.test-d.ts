@@ -10,7 +10,7 @@ import type { ScrapedPage } from './scrape/web-scrape.ts'
 import type { SearchProvider, SearchResult } from './search/search-provider.ts'
 import type { SearchOutput } from './search/web-search.ts'
 
-it('have types for input and output', () => {
+it('The web tools have types for input and output', () => {
   const search = webSearch({ provider: async () => [] })
   expectTypeOf(search.execute).parameter(0).toEqualTypeOf<{ query: string }>()
   expectTypeOf(search.execute).returns.resolves.toEqualTypeOf<ToolReturn<SearchOutput>>()
@@ -18,7 +18,7 @@ it('have types for input and output', () => {
   expectTypeOf(webScrape().execute).returns.resolves.toEqualTypeOf<ToolReturn<ScrapedPage>>()
 })
 
-it('accept a provider function', () => {
+it('The web tools accept a provider function', () => {
   expectTypeOf(tavily).returns.toEqualTypeOf<SearchProvider>()
   expectTypeOf(serpApi).returns.toEqualTypeOf<SearchProvider>()
   webSearch({

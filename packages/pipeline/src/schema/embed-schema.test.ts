@@ -5,7 +5,7 @@ import { embedSchema } from './embed-schema.ts'
 const PLACE = ['properties', 'page']
 
 describe('embedSchema', () => {
-  it('returns the same object if it has no reference to its root', () => {
+  it('embedSchema returns the same object if it has no reference to its root', () => {
     const schema = {
       type: 'object',
       properties: { a: { anyOf: [{ $ref: 'https://example.com/a' }, { $ref: '#anchor' }] } },
@@ -13,7 +13,7 @@ describe('embedSchema', () => {
     expect(embedSchema(schema, PLACE)).toBe(schema)
   })
 
-  it('prepends the path to references to the root', () => {
+  it('embedSchema prepends the path to references to the root', () => {
     expect(
       embedSchema(
         { $ref: '#/$defs/node', $defs: { node: { items: { $ref: '#/$defs/node' } } } },
@@ -47,31 +47,31 @@ describe('embedSchema', () => {
     ['patternProperties', { '^a': { $ref: '#/x' } }],
     ['dependentSchemas', { a: { $ref: '#/x' } }],
     ['definitions', { a: { $ref: '#/x' } }],
-  ])('adjusts references in the keyword %s', (keyword, held) => {
+  ])('embedSchema adjusts references in the keyword %s', (keyword, held) => {
     const moved = JSON.parse(JSON.stringify(held).replaceAll('"#/x"', '"#/properties/page/x"'))
     expect(embedSchema({ [keyword]: held }, PLACE)).toEqual({ [keyword]: moved })
   })
 
   it.each(['const', 'default', 'enum', 'examples', 'description'])(
-    'does not change values of the keyword %s',
+    'embedSchema does not change values of the keyword %s',
     (keyword) => {
       const schema = { [keyword]: [{ $ref: '#/x' }] }
       expect(embedSchema(schema, PLACE)).toBe(schema)
     },
   )
 
-  it('does not change references inside a schema with an $id', () => {
+  it('embedSchema does not change references inside a schema with an $id', () => {
     const schema = { $defs: { a: { $id: 'https://example.com/a', items: { $ref: '#/x' } } } }
     expect(embedSchema(schema, PLACE)).toBe(schema)
   })
 
-  it('does not modify the given schema', () => {
+  it('embedSchema does not modify the given schema', () => {
     const schema = { items: { $ref: '#' } }
     embedSchema(schema, PLACE)
     expect(schema).toEqual({ items: { $ref: '#' } })
   })
 
-  it('encodes keys as in a JSON pointer', () => {
+  it('embedSchema encodes keys as in a JSON pointer', () => {
     expect(embedSchema({ $ref: '#' }, ['properties', 'a/b~c d'])).toEqual({
       $ref: '#/properties/a~1b~0c%20d',
     })

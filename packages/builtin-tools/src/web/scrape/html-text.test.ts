@@ -22,7 +22,7 @@ describe('extractText', () => {
     ['nor do they before code', '</pre>a<pre> b\n  c</pre>', 'a\n\n b\n  c'],
     ['references are read', 'a &amp; b', 'a & b'],
     ['what is no tag is text', 'a < b > c', 'a < b > c'],
-  ])('%s', (_, html, text) => {
+  ])('In extracted text, %s', (_, html, text) => {
     expect(extractText(html, OPTIONS)).toBe(text)
   })
 
@@ -43,24 +43,24 @@ describe('extractText', () => {
     'a<b style=display:none>b</b>c',
     'a<b style="visibility:hidden">b</b>c',
     'a<input hidden>c',
-  ])('omits invisible elements: %s', (html) => {
+  ])('extractText omits invisible elements: %s', (html) => {
     expect(extractText(html, OPTIONS)).toBe('ac')
   })
 
   it.each(['<b class=hidden>b</b>', '<b data-hidden>b</b>', '<b style="display:block">b</b>'])(
-    'includes elements that only look hidden: %s',
+    'extractText includes elements that only look hidden: %s',
     (html) => {
       expect(extractText(html, OPTIONS)).toBe('b')
     },
   )
 
-  it('omits the given elements with their content', () => {
+  it('extractText omits the given elements with their content', () => {
     const html = 'a<nav>b<nav>c</nav>d<p>e</nav>f</nav>g'
     expect(extractText(html, { ...OPTIONS, leaveOut: new Set(['nav']) })).toBe('a\nf\ng')
     expect(extractText('a<nav>b', { ...OPTIONS, leaveOut: new Set(['nav']) })).toBe('a')
   })
 
-  it('adds the targets of links when the base URL is given', () => {
+  it('extractText adds the targets of links when the base URL is given', () => {
     const options = { ...OPTIONS, linksFrom: 'https://a.example/b/' }
     expect(extractText('<a href="c?d=1&amp;e=2">x</a>!', options)).toBe(
       'x (https://a.example/b/c?d=1&e=2)!',
@@ -74,7 +74,7 @@ describe('extractText', () => {
     expect(extractText('<a data-href="/c">x</a>', options)).toBe('x')
   })
 
-  it('takes no longer for hostile HTML', () => {
+  it('extractText takes no longer for hostile HTML', () => {
     const size = 500_000
     const hostile = [
       '<div>'.repeat(size / 5),
@@ -105,7 +105,7 @@ describe('surveyHtml', () => {
     ['<title> </title>', undefined],
     ['<p>no title', undefined],
     ['', undefined],
-  ])('finds the title of %s: %s', (html, title) => {
+  ])('surveyHtml finds the title of %s: %s', (html, title) => {
     expect(surveyHtml(html).title).toBe(title)
   })
 })

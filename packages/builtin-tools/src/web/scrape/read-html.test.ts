@@ -13,11 +13,11 @@ const PAGE = `<!doctype html><html lang="en"><head><title>The words that we all 
 const TEXT = `${SENTENCE.repeat(8).trim()}\n\nMore\n\n${SENTENCE}a word, café – €`
 
 describe('a page with an article', () => {
-  it('[TOOLS-H1] [TOOLS-H2] has its text and title without navigation', async () => {
+  it('[TOOLS-H1] [TOOLS-H2] A page with an article has its text and title without navigation', async () => {
     expect(await readHtml(PAGE)).toEqual({ title: 'The words that we all use', text: TEXT })
   })
 
-  it('[TOOLS-H1] has links when they are requested', async () => {
+  it('[TOOLS-H1] A page with an article has links when they are requested', async () => {
     const { text } = await readHtml(PAGE, { linksFrom: 'https://a.example/b/c' })
     expect(text).toContain('a word (https://a.example/word?a=1&b=2), café')
   })
@@ -30,33 +30,33 @@ describe('a page with an article', () => {
     ['tags in capitals', PAGE.replace(/<\/?[a-z]+/g, (tag) => tag.toUpperCase())],
     ['unclosed paragraphs', PAGE.replaceAll('</p>', '')],
     ['no end', PAGE.replace(/<\/article>.*$/s, '')],
-  ])('[TOOLS-H1] is read with %s', async (_, html) => {
+  ])('[TOOLS-H1] A page with an article is read with %s', async (_, html) => {
     expect(await readHtml(html)).toEqual({ title: 'The words that we all use', text: TEXT })
   })
 })
 
 describe('a page without an article', () => {
-  it('[TOOLS-H1] [TOOLS-H2] has the text of its body without navigation', async () => {
+  it('[TOOLS-H1] [TOOLS-H2] A page without an article has the text of its body without navigation', async () => {
     const html = `<title>Menu</title><nav>Home</nav><header>Site</header>
       <script>code()</script><style>p{}</style><div hidden>secret</div>
       <ul><li>Soup &amp; bread<li>Caf&eacute;</ul><footer>Imprint</footer>`
     expect(await readHtml(html)).toEqual({ title: 'Menu', text: '- Soup & bread\n- Café' })
   })
 
-  it('[TOOLS-H1] has the navigation when there is no other text', async () => {
+  it('[TOOLS-H1] A page without an article has the navigation when there is no other text', async () => {
     expect(await readHtml('<header><h1>Hello</h1></header><nav>Home</nav>')).toEqual({
       text: 'Hello\n\nHome',
     })
   })
 
   it.each(['', ' ', '<html></html>', '<body><script>x</script>', '<!-- only this -->'])(
-    '[TOOLS-H1] can have no text: %j',
+    '[TOOLS-H1] A page without an article can have no text: %j',
     async (html) => {
       expect(await readHtml(html)).toEqual({ text: '' })
     },
   )
 
-  it('has its text when it has no tags', async () => {
+  it('A page without an article has its text when it has no tags', async () => {
     expect(await readHtml('just text &eacute;')).toEqual({ text: 'just text é' })
   })
 })
@@ -83,7 +83,7 @@ describe('a hostile page', () => {
     ['50 000 paths in a picture', `<svg>${'<path d="M1 1"/>'.repeat(50_000)}</svg>`],
     ['100 000 lists in each other', '<ul><li>'.repeat(100_000)],
   ])(
-    '[TOOLS-H3] is read quickly: %s',
+    '[TOOLS-H3] A hostile page is read quickly: %s',
     async (_, hostile) => {
       const html = `<html><head><title>T</title></head><body>${hostile}<p>the end`
       const begun = performance.now()
@@ -95,18 +95,18 @@ describe('a hostile page', () => {
     30_000,
   )
 
-  it('[TOOLS-H3] stops searching for the article after its time limit', async () => {
+  it('[TOOLS-H3] A hostile page stops searching for the article after its time limit', async () => {
     const begun = performance.now()
     await readHtml(`<body>${'<div>'.repeat(2000)}x`)
     expect(performance.now() - begun).toBeLessThan(15_000)
   }, 30_000)
 
-  it('[TOOLS-H3] has its plain text when finding the article takes too long', async () => {
+  it('[TOOLS-H3] A hostile page has its plain text when finding the article takes too long', async () => {
     const html = `<body><nav>Home</nav><table><tr><td>${'<div>'.repeat(1000)}${SENTENCE}`
     expect(await readHtml(html, { articleLimitMs: 1 })).toEqual({ text: SENTENCE.trim() })
   })
 
-  it('[TOOLS-H3] does not affect later pages', async () => {
+  it('[TOOLS-H3] A hostile page does not affect later pages', async () => {
     await readHtml(`<body>${'<div>'.repeat(1000)}x`, { articleLimitMs: 1 })
     expect(await readHtml(PAGE)).toEqual({ title: 'The words that we all use', text: TEXT })
   })
@@ -115,7 +115,7 @@ describe('a hostile page', () => {
     ['elements', '<i></i>'.repeat(40_001)],
     ['references', '&amp; '.repeat(40_000)],
     ['texts', `${'<'.repeat(40_000)} `],
-  ])('[TOOLS-H3] has its plain text when it has too many %s', async (_, many) => {
+  ])('[TOOLS-H3] A hostile page has its plain text when it has too many %s', async (_, many) => {
     const html = PAGE.replace('</article>', `${many}</article>`)
     const { title, text } = await readHtml(html, { articleLimitMs: 60_000 })
     // Readability would remove the name of the site from the title and the aside from the page.

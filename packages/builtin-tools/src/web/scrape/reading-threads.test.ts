@@ -19,14 +19,14 @@ function threads(limits: Partial<ReadingLimits> = {}) {
 }
 
 describe('a page in ReadingThreads', () => {
-  it('is read in another thread, one page after the other', async () => {
+  it('A page in ReadingThreads is read in another thread, one page after the other', async () => {
     const { read } = threads()
     expect(await read(PAGE)).toEqual(TEXT)
     expect(await read(PAGE)).toEqual(TEXT)
     expect(await Promise.all([read(PAGE), read(PAGE), read(PAGE)])).toEqual([TEXT, TEXT, TEXT])
   })
 
-  it('does not block this thread when it is hostile', async () => {
+  it('A page in ReadingThreads does not block this thread when it is hostile', async () => {
     const { read } = threads()
     await read(PAGE)
     const before = process.threadCpuUsage()
@@ -36,7 +36,7 @@ describe('a page in ReadingThreads', () => {
     expect(user / 1_000).toBeLessThan(500)
   })
 
-  it('[TOOLS-R2] fails when it takes too long, and the next one is read', async () => {
+  it('[TOOLS-R2] A page in ReadingThreads fails when it takes too long, and the next one is read', async () => {
     const { read } = threads({ timeoutMs: 5_000 })
     await read(PAGE)
     const slow = threads({ timeoutMs: 1 })
@@ -45,14 +45,14 @@ describe('a page in ReadingThreads', () => {
     expect([failed.status, next]).toMatchObject(['rejected', { value: TEXT }])
   })
 
-  it('[TOOLS-R2] fails when it takes too much memory, and the next one is read', async () => {
+  it('[TOOLS-R2] A page in ReadingThreads fails when it takes too much memory, and the next one is read', async () => {
     const { read } = threads({ maxHeapMiB: 32 })
     const many = Array.from({ length: 1_000_000 }, (_, n) => `<p>&a${n};`).join('')
     await expect(read(many)).rejects.toThrow('reading the page took more than 32 MiB')
     expect(await read(PAGE)).toEqual(TEXT)
   })
 
-  it('ends when the signal aborts, also while it waits', async () => {
+  it('A page in ReadingThreads ends when the signal aborts, also while it waits', async () => {
     const { read } = threads()
     const stop = new AbortController()
     const [first, second] = [read(HOSTILE, stop.signal), read(PAGE, stop.signal)]
@@ -63,7 +63,7 @@ describe('a page in ReadingThreads', () => {
     expect(await read(PAGE)).toEqual(TEXT)
   })
 
-  it('[TOOLS-R3] leaves no thread that keeps the process alive', () => {
+  it('[TOOLS-R3] A page in ReadingThreads leaves no thread that keeps the process alive', () => {
     const module = new URL('reading-threads.ts', import.meta.url).href
     const program = `
       const { ReadingThreads } = await import(${JSON.stringify(module)})

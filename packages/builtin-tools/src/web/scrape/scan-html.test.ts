@@ -3,17 +3,17 @@ import { describe, expect, it } from 'vitest'
 import { scanHtml } from './scan-html.ts'
 
 describe('scanHtml', () => {
-  it('reports tags and texts in order', () => {
+  it('scanHtml reports tags and texts in order', () => {
     expect(scan('a<P class="x">b<br/>c</p >d')).toEqual(['a', '<p>', 'b', '<br>', 'c', '</p>', 'd'])
   })
 
-  it('reports the known attributes once each', () => {
+  it('scanHtml reports the known attributes once each', () => {
     expect(scan(`<A Href='x?a=1&amp;b' HIDDEN style = "a: b" class=c href=y>`)).toEqual([
       '<a href="x?a=1&b" hidden="" style="a: b">',
     ])
   })
 
-  it('truncates long values', () => {
+  it('scanHtml truncates long values', () => {
     expect(scan(`<a href="${'x'.repeat(5_000)}">`)).toEqual([`<a href="${'x'.repeat(1_000)}">`])
   })
 
@@ -28,41 +28,44 @@ describe('scanHtml', () => {
     ['&#150;&#x80;', '–€'],
     ['&#0;&#xD800;&#x110000;', '\u{FFFD}'.repeat(3)],
     ['&constructor;&__proto__;', '&constructor;&__proto__;'],
-  ])('decodes %s as %s', (html, text) => {
+  ])('scanHtml decodes %s as %s', (html, text) => {
     expect(scan(html)).toEqual([text])
   })
 
   it.each(['a < b', 'a <3 b', '<', 'a<', '<>'])(
-    'treats a < that does not start a tag as text: %s',
+    'scanHtml treats a < that does not start a tag as text: %s',
     (html) => {
       expect(scan(html)).toEqual([html])
     },
   )
 
   it.each(['a<!-- <b> -->c', 'a<!doctype html>c', 'a<?xml version="1.0"?>c', 'a<![CDATA[b]]>c'])(
-    'omits everything that is neither tag nor text: %s',
+    'scanHtml omits everything that is neither tag nor text: %s',
     (html) => {
       expect(scan(html)).toEqual(['ac'])
     },
   )
 
   it.each(['a<!-- b', 'a<b', 'a<b c="d>', "a<b c='>", 'a<b c=', 'a</b'])(
-    'omits unclosed tags: %s',
+    'scanHtml omits unclosed tags: %s',
     (html) => {
       expect(scan(html)).toEqual(['a'])
     },
   )
 
-  it.each(['script', 'style', 'title', 'textarea'])('treats the content of %s as text', (name) => {
-    expect(scan(`<${name}>a <b>c</b></${name}>d`)).toEqual([
-      `<${name}>`,
-      'a <b>c</b>',
-      `</${name}>`,
-      'd',
-    ])
-  })
+  it.each(['script', 'style', 'title', 'textarea'])(
+    'scanHtml treats the content of %s as text',
+    (name) => {
+      expect(scan(`<${name}>a <b>c</b></${name}>d`)).toEqual([
+        `<${name}>`,
+        'a <b>c</b>',
+        `</${name}>`,
+        'd',
+      ])
+    },
+  )
 
-  it('takes linear time', () => {
+  it('scanHtml takes linear time', () => {
     const ignore = (): void => undefined
     const size = 1_000_000
     const hostile = [

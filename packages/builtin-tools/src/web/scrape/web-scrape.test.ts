@@ -13,7 +13,7 @@ const PAGE = `<html><head><title>A page about nothing much</title></head><body><
   <article><p>${SENTENCE.repeat(10)}</p><p>See <a href="/more">more</a>.</p></article></body></html>`
 
 describe('web_scrape', () => {
-  it('returns the title and the readable text of a page', async () => {
+  it('web_scrape returns the title and the readable text of a page', async () => {
     const server = await serve('text/html; charset=utf-8', PAGE)
     const result = await scrape(`${server.origin}/a?b`)
     const text = `${SENTENCE.repeat(10).trim()}\n\nSee more.`
@@ -29,7 +29,7 @@ describe('web_scrape', () => {
     })
   })
 
-  it('sends its user agent and the accepted types', async () => {
+  it('web_scrape sends its user agent and the accepted types', async () => {
     const server = await serve('text/plain', 'x')
     await scrape(server.origin)
     expect(server.requests[0]?.headers).toMatchObject({
@@ -39,7 +39,7 @@ describe('web_scrape', () => {
     })
   })
 
-  it('has its name and checks its schema', async () => {
+  it('web_scrape has its name and checks its schema', async () => {
     const server = await serve('text/plain', 'hello')
     const tool = webScrape({ allow: ['127.0.0.1'] })
     const call = (args: unknown): Promise<string> =>
@@ -52,20 +52,20 @@ describe('web_scrape', () => {
     expect(await call({ url: ' ' })).toBe('Error: URL must not be blank')
   })
 
-  it('adds the targets of links when configured', async () => {
+  it('web_scrape adds the targets of links when configured', async () => {
     const server = await serve('text/html', PAGE)
     const { output } = await scrape(server.origin, { links: true })
     expect(output).toContain(`See more (${server.origin}/more).`)
   })
 
-  it('shortens a title that is too long', async () => {
+  it('web_scrape shortens a title that is too long', async () => {
     const server = await serve('text/html', `<title>${'t'.repeat(100_000)}</title><p>you`)
     const { output, structured } = await scrape(server.origin)
     expect(output).toBe(`${'t'.repeat(300)}…\n\nyou`)
     expect(structured).toMatchObject({ title: `${'t'.repeat(300)}…` })
   })
 
-  it('does not repeat a title that starts the text', async () => {
+  it('web_scrape does not repeat a title that starts the text', async () => {
     const server = await serve('text/html', '<title>Hello</title><h1>Hello</h1><p>you')
     expect((await scrape(server.origin)).output).toBe('Hello\n\nyou')
   })
@@ -82,13 +82,13 @@ describe('the content type', () => {
     ['application/rss+xml', '<rss>b</rss>', '<rss>b</rss>'],
     ['Text/CSV', 'a,b', 'a,b'],
     ['', 'just text', 'just text'],
-  ])('returns %s as unchanged text', async (type, body, text) => {
+  ])('web_scrape returns %s as unchanged text', async (type, body, text) => {
     const server = await serve(type, body)
     expect((await scrape(server.origin)).output).toBe(text)
   })
 
   it.each(['application/xhtml+xml', 'TEXT/HTML;charset=UTF-8', ''])(
-    'detects a page with the content type %j',
+    'web_scrape detects a page with the content type %j',
     async (type) => {
       const server = await serve(type, '\n<!DOCTYPE html><p>a</p><p>caf&eacute;')
       expect((await scrape(server.origin)).output).toBe('a\n\ncafé')
@@ -101,7 +101,7 @@ describe('the content type', () => {
     'application/octet-stream',
     'video/mp4',
     'application/zip',
-  ])('refuses %s by name', async (type) => {
+  ])('web_scrape refuses the content type %s by name', async (type) => {
     const server = await serve(type, '%PDF-1.7')
     expect(await scrape(server.origin)).toMatchObject({
       success: false,
@@ -109,12 +109,12 @@ describe('the content type', () => {
     })
   })
 
-  it('refuses a body without a type that is not text', async () => {
+  it('web_scrape refuses a body without a type that is not text', async () => {
     const server = await serve('', Buffer.from([0x50, 0x4b, 0, 0]))
     expect((await scrape(server.origin)).errorMessage).toContain('"application/octet-stream"')
   })
 
-  it('is detected in a compressed body', async () => {
+  it('The content type is detected in a compressed body', async () => {
     const server = await localServer((response) => {
       response.writeHead(200, { 'content-type': 'text/html', 'content-encoding': 'gzip' })
       response.end(zlib.gzipSync('<p>plain'))
@@ -124,7 +124,7 @@ describe('the content type', () => {
 })
 
 describe('the limits of web_scrape', () => {
-  it('[TOOLS-W2] on the text are stated with its length', async () => {
+  it('[TOOLS-W2] The limits of web_scrape on the text are stated with its length', async () => {
     const server = await serve('text/plain', 'x'.repeat(6000))
     const result = await scrape(server.origin)
     const text = `${'x'.repeat(5000)}\n[truncated: 6000 characters in full]`
@@ -137,7 +137,7 @@ describe('the limits of web_scrape', () => {
     )
   })
 
-  it('[TOOLS-W2] on the bytes are stated, and characters stay whole', async () => {
+  it('[TOOLS-W2] The limits of web_scrape on the bytes are stated, and characters stay whole', async () => {
     const server = await serve('text/plain', 'aé'.repeat(10))
     const result = await scrape(server.origin, { maxBytes: 5 })
     expect(result.output).toBe('aéa\n[only the first 5 bytes of the page were read]')
@@ -145,7 +145,7 @@ describe('the limits of web_scrape', () => {
     expect((await scrape(server.origin, { maxBytes: 30 })).output).toBe('aé'.repeat(10))
   })
 
-  it('[TOOLS-W2] on the bytes apply to a page that never ends', async () => {
+  it('[TOOLS-W2] The limits of web_scrape on the bytes apply to a page that never ends', async () => {
     const server = await localServer((response) => {
       response.writeHead(200, { 'content-type': 'text/html' })
       response.write('<title>T</title>')
@@ -161,7 +161,7 @@ describe('the limits of web_scrape', () => {
     )
   })
 
-  it('[TOOLS-W3] on the time cause a failure with the limit', async () => {
+  it('[TOOLS-W3] The limits of web_scrape on the time cause a failure with the limit', async () => {
     const server = await localServer((response) => {
       response.write('begun')
     })
@@ -170,7 +170,7 @@ describe('the limits of web_scrape', () => {
     )
   })
 
-  it('that are invalid are named together at creation', () => {
+  it('The limits of web_scrape that are invalid are named together at creation', () => {
     expect(() => webScrape({ maxBytes: 0, maxChars: 1.5, maxRedirects: -1, timeoutMs: 0 })).toThrow(
       new RangeError(
         'Cannot define tool "web_scrape": maxBytes must be an integer >= 1, got 0; maxChars must be an integer, got 1.5; maxRedirects must be an integer >= 0, got -1; timeoutMs must be > 0, got 0',
@@ -182,7 +182,7 @@ describe('the limits of web_scrape', () => {
 
 describe('a page that cannot be read', () => {
   it.each([304, 400, 401, 404, 429, 500, 503])(
-    '[TOOLS-W3] is a failure with its status: HTTP %i',
+    '[TOOLS-W3] A page that cannot be read is a failure with its status: HTTP %i',
     async (status) => {
       const server = await localServer((response) => {
         response.writeHead(status, { 'content-type': 'text/html' }).end()
@@ -193,7 +193,7 @@ describe('a page that cannot be read', () => {
     },
   )
 
-  it('[TOOLS-W3] is reported when it is empty', async () => {
+  it('[TOOLS-W3] A page that cannot be read is reported when it is empty', async () => {
     const server = await serve('text/html', '<title></title><script>app()</script>')
     expect((await scrape(server.origin)).output).toBe('[no text found]')
   })
@@ -205,20 +205,20 @@ describe('a page that cannot be read', () => {
     ['http://2130706433/', 'a loopback address'],
     ['http://[::ffff:10.0.0.1]/', 'a private address'],
     ['http://user:pass@example.com/', 'a user name or password'],
-  ])('[TOOLS-W1] [TOOLS-W3] is refused at %s', async (url, reason) => {
+  ])('[TOOLS-W1] [TOOLS-W3] A page that cannot be read is refused at %s', async (url, reason) => {
     const { errorMessage = '' } = await webScrape().execute({ url }, toolContext()).then(resultOf)
     expect(errorMessage).toContain('Failed to fetch URL: ')
     expect(errorMessage).toContain(reason)
   })
 
-  it('[TOOLS-W1] is refused on this machine unless it is allowed', async () => {
+  it('[TOOLS-W1] A page that cannot be read is refused on this machine unless it is allowed', async () => {
     const server = await serve('text/plain', 'secret')
     const result = resultOf(await webScrape().execute({ url: server.origin }, toolContext()))
     expect(result.errorMessage).toContain(`allow: ['127.0.0.1']`)
     expect(server.requests).toEqual([])
   })
 
-  it('[TOOLS-W1] is refused at a name that resolves to this machine', async () => {
+  it('[TOOLS-W1] A page that cannot be read is refused at a name that resolves to this machine', async () => {
     const server = await serve('text/plain', 'secret')
     const tool = webScrape({ resolve: () => Promise.resolve(['127.0.0.1']) })
     const url = server.origin.replace('127.0.0.1', 'rebind.example')
@@ -228,7 +228,7 @@ describe('a page that cannot be read', () => {
   })
 
   it.each(['http://169.254.169.254/', 'http://[::ffff:127.0.0.2]/', 'http://0x7f000002/'])(
-    '[TOOLS-W1] is refused after a redirect to %s',
+    '[TOOLS-W1] A page that cannot be read is refused after a redirect to %s',
     async (location) => {
       const server = await localServer((response) => {
         response.writeHead(302, { location }).end()
@@ -237,7 +237,7 @@ describe('a page that cannot be read', () => {
     },
   )
 
-  it('[TOOLS-W3] is a failure after too many redirects', async () => {
+  it('[TOOLS-W3] A page that cannot be read is a failure after too many redirects', async () => {
     const server = await localServer((response) => {
       response.writeHead(302, { location: '/' }).end()
     })
@@ -246,7 +246,7 @@ describe('a page that cannot be read', () => {
     )
   })
 
-  it('[TOOLS-W3] is no longer fetched when the call ends', async () => {
+  it('[TOOLS-W3] A page that cannot be read is no longer fetched when the call ends', async () => {
     const { promise: asked, resolve } = Promise.withResolvers<void>()
     const { promise: closed, resolve: close } = Promise.withResolvers<void>()
     const server = await localServer((response) => {

@@ -5,7 +5,7 @@ import { formatResults, readSearchResults } from './search-results.ts'
 const FIELDS = { list: 'hits', url: 'link', snippet: 'about' }
 
 describe('readSearchResults', () => {
-  it('returns title, URL and snippet, and omits results without a URL', () => {
+  it('readSearchResults returns title, URL and snippet, and omits results without a URL', () => {
     const answer = {
       hits: [
         { title: 'a', link: 'https://a.example', about: 'b', more: 1 },
@@ -22,23 +22,26 @@ describe('readSearchResults', () => {
     ])
   })
 
-  it('recognizes the response for no results', () => {
+  it('readSearchResults recognizes the response for no results', () => {
     const error = "Google hasn't returned any results for this query."
     expect(readSearchResults({ error }, FIELDS)).toEqual([])
     expect(readSearchResults({ hits: [] }, FIELDS)).toEqual([])
   })
 
-  it('fails with the reason of the service', () => {
+  it('readSearchResults fails with the reason of the service', () => {
     expect(() => readSearchResults({ error: 'Try later' }, FIELDS)).toThrow(/^Try later$/)
   })
 
-  it.each([{}, null, [], 'text', 5, { hits: {} }, { error: {} }])('fails for %j', (answer) => {
-    expect(() => readSearchResults(answer, FIELDS)).toThrow('the response has no "hits"')
-  })
+  it.each([{}, null, [], 'text', 5, { hits: {} }, { error: {} }])(
+    'readSearchResults fails for %j',
+    (answer) => {
+      expect(() => readSearchResults(answer, FIELDS)).toThrow('the response has no "hits"')
+    },
+  )
 })
 
 describe('formatResults', () => {
-  it('keeps each result together with any content', () => {
+  it('formatResults keeps each result together with any content', () => {
     expect(
       formatResults([
         { title: ' Two\nlines ', url: 'https://a.example', snippet: 'a\n\n2. b\n   URL: evil' },

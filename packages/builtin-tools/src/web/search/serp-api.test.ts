@@ -7,7 +7,7 @@ const KEY = 'serp-secret&key=1'
 const { signal } = new AbortController()
 
 describe('serpApi', () => {
-  it('sends the request of the service and reads its response', async () => {
+  it('serpApi sends the request of the service and reads its response', async () => {
     const server = await service()
     const search = serpApi({ apiKey: KEY, baseUrl: server.origin })
     expect(await search('größe & "x"', { signal, maxResults: 5 })).toEqual([
@@ -26,7 +26,7 @@ describe('serpApi', () => {
     expect(request?.headers).not.toHaveProperty('content-type')
   })
 
-  it('requests a longer page only when needed', async () => {
+  it('serpApi requests a longer page only when needed', async () => {
     const server = await service()
     const search = serpApi({ apiKey: KEY, baseUrl: server.origin })
     await search('x', { signal, maxResults: 10 })
@@ -36,13 +36,13 @@ describe('serpApi', () => {
     ).toEqual([null, '30'])
   })
 
-  it('returns no results when Google has none', async () => {
+  it('serpApi returns no results when Google has none', async () => {
     const server = await service()
     const search = serpApi({ apiKey: KEY, baseUrl: server.origin })
     expect(await search('nothing', { signal, maxResults: 5 })).toEqual([])
   })
 
-  it('reports a refused key without the key', async () => {
+  it('serpApi reports a refused key without the key', async () => {
     const server = await service()
     const search = serpApi({ apiKey: 'wrong-key', baseUrl: server.origin })
     await expect(search('x', { signal, maxResults: 5 })).rejects.toThrow(
@@ -52,7 +52,7 @@ describe('serpApi', () => {
     )
   })
 
-  it('reports that the limit of searches is reached', async () => {
+  it('serpApi reports that the limit of searches is reached', async () => {
     const server = await localServer((response) => {
       response.writeHead(429).end('{"error":"Your account has run out of searches."}')
     })
@@ -64,7 +64,7 @@ describe('serpApi', () => {
     )
   })
 
-  it('fails with the reason of a search that failed', async () => {
+  it('serpApi fails with the reason of a search that failed', async () => {
     const server = await localServer((response) => {
       response.end(`{"search_metadata":{"status":"Error"},"error":"No luck with ${KEY}"}`)
     })
@@ -72,7 +72,7 @@ describe('serpApi', () => {
     await expect(search('x', { signal, maxResults: 5 })).rejects.toThrow('No luck with')
   })
 
-  it('never puts the key into errors, although it is in the URL', async () => {
+  it('serpApi never puts the key into errors, although it is in the URL', async () => {
     const search = serpApi({ apiKey: KEY, baseUrl: 'http://127.0.0.1:1' })
     const error = await search('x', { signal, maxResults: 5 }).catch(String)
     expect(error).toContain('Request to http://127.0.0.1:1 failed')

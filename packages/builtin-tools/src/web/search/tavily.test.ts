@@ -13,7 +13,7 @@ const KEY = 'tvly-secret/key+1'
 const { signal } = new AbortController()
 
 describe('tavily', () => {
-  it('sends the request of the service and reads its response', async () => {
+  it('`tavily` sends the request of the service and reads its response', async () => {
     const server = await service()
     const search = tavily({ apiKey: KEY, baseUrl: server.origin })
     expect(await search('größe "x"', { signal, maxResults: 3 })).toEqual([
@@ -36,13 +36,13 @@ describe('tavily', () => {
     })
   })
 
-  it('requests no more results than the service returns', async () => {
+  it('`tavily` requests no more results than the service returns', async () => {
     const server = await service()
     const search = tavily({ apiKey: KEY, baseUrl: server.origin })
     expect(await search('x', { signal, maxResults: 50 })).toHaveLength(20)
   })
 
-  it('can have a base URL with a path', async () => {
+  it('`tavily` can have a base URL with a path', async () => {
     const server = await service('/proxy/v1/search')
     for (const end of ['', '/']) {
       const search = tavily({ apiKey: KEY, baseUrl: `${server.origin}/proxy/v1${end}` })
@@ -50,7 +50,7 @@ describe('tavily', () => {
     }
   })
 
-  it('reports a refused key without the key', async () => {
+  it('`tavily` reports a refused key without the key', async () => {
     const server = await service()
     const search = tavily({ apiKey: 'wrong-key', baseUrl: server.origin })
     await expect(search('x', { signal, maxResults: 1 })).rejects.toThrow(
@@ -67,7 +67,7 @@ describe('tavily', () => {
     [433, 'Tavily refused the search because of the limit of the plan (HTTP 433): Too fast'],
     [403, 'Tavily refused the API key (HTTP 403): Too fast'],
     [500, 'Tavily returned HTTP 500: Too fast'],
-  ])('explains HTTP %i', async (status, message) => {
+  ])('`tavily` explains HTTP %i', async (status, message) => {
     const server = await answering((response) => {
       const headers = { 'content-type': 'application/json', 'retry-after': '30' }
       response.writeHead(status, headers).end('{"detail":{"error":"Too fast"}}')
@@ -85,23 +85,26 @@ describe('tavily', () => {
     ],
     ['nothing', '', ''],
     ['a number', '5', ': 5'],
-  ])('reports the reason of the service: %s', async (_, body, reason) => {
+  ])('`tavily` reports the reason of the service: %s', async (_, body, reason) => {
     const server = await answering((response) => response.writeHead(400).end(body))
     await expect(searchAt(server)).rejects.toThrow(
       typeof reason === 'string' ? new Error(`Tavily returned HTTP 400${reason}`) : reason,
     )
   })
 
-  it.each([KEY, encodeURIComponent(KEY)])('never puts the key into errors: %s', async (key) => {
-    const server = await answering((response) => {
-      response.writeHead(400).end(`{"detail":"No such key: ${key}, really: ${key}"}`)
-    })
-    const error = await searchAt(server).catch((error: unknown) => error)
-    expect(error).toEqual(
-      new Error('Tavily returned HTTP 400: No such key: [API key], really: [API key]'),
-    )
-    expect(error).not.toHaveProperty('cause')
-  })
+  it.each([KEY, encodeURIComponent(KEY)])(
+    '`tavily` never puts the key into errors: %s',
+    async (key) => {
+      const server = await answering((response) => {
+        response.writeHead(400).end(`{"detail":"No such key: ${key}, really: ${key}"}`)
+      })
+      const error = await searchAt(server).catch((error: unknown) => error)
+      expect(error).toEqual(
+        new Error('Tavily returned HTTP 400: No such key: [API key], really: [API key]'),
+      )
+      expect(error).not.toHaveProperty('cause')
+    },
+  )
 
   it.each([
     ['no JSON', 'Hello', 'Tavily did not return JSON: Hello'],
@@ -112,12 +115,12 @@ describe('tavily', () => {
       `[${'1,'.repeat(2_000_000)}`,
       'The response of Tavily has more than 2097152 bytes',
     ],
-  ])('fails when a successful response has %s', async (_, body, message) => {
+  ])('`tavily` fails when a successful response has %s', async (_, body, message) => {
     const server = await answering((response) => response.end(body))
     await expect(searchAt(server)).rejects.toThrow(new Error(message))
   })
 
-  it('does not follow redirects', async () => {
+  it('`tavily` does not follow redirects', async () => {
     const server = await answering((response) => {
       response.writeHead(307, { location: '/elsewhere' }).end()
     })
@@ -125,7 +128,7 @@ describe('tavily', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  it('ends at its time limit and when the caller aborts', async () => {
+  it('`tavily` ends at its time limit and when the caller aborts', async () => {
     const server = await answering(() => undefined)
     const search = tavily({ apiKey: KEY, baseUrl: server.origin, timeoutMs: 50 })
     await expect(search('x', { signal, maxResults: 1 })).rejects.toThrow(
@@ -136,7 +139,7 @@ describe('tavily', () => {
   })
 
   it.each([undefined, 'https://proxy.example/a', 'http://proxy.example', 'http://[::1]:8080'])(
-    'accepts any configured host: %s',
+    '`tavily` accepts any configured host: %s',
     async (baseUrl) => {
       const search = tavily({ apiKey: KEY, ...(baseUrl === undefined ? {} : { baseUrl }) })
       const aborted = AbortSignal.abort(new Error('it got past the guard'))
@@ -146,7 +149,7 @@ describe('tavily', () => {
     },
   )
 
-  it('names every invalid option', () => {
+  it('`tavily` names every invalid option', () => {
     expect(() => tavily({ apiKey: ' ', baseUrl: 'ftp://x', timeoutMs: 0 })).toThrow(
       new TypeError(
         'Cannot use Tavily: apiKey must not be blank; baseUrl must be an http or https URL, got "ftp://x"; timeoutMs must be > 0, got 0',

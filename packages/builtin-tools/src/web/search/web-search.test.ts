@@ -12,7 +12,7 @@ const RESULTS: readonly SearchResult[] = Array.from({ length: 8 }, (_, n) => ({
 }))
 
 describe('web_search', () => {
-  it('returns a numbered list, and the results as structured output', async () => {
+  it('web_search returns a numbered list, and the results as structured output', async () => {
     const result = await search(async () => RESULTS.slice(0, 2))
     expect(result).toEqual({
       success: true,
@@ -27,7 +27,7 @@ describe('web_search', () => {
     })
   })
 
-  it('requests and returns five results or the configured number', async () => {
+  it('web_search requests and returns five results or the configured number', async () => {
     const provider = vi.fn<SearchProvider>(async () => RESULTS)
     expect((await search(provider)).structured).toEqual({ results: RESULTS.slice(0, 5) })
     expect((await search(provider, 7)).structured).toEqual({ results: RESULTS.slice(0, 7) })
@@ -37,7 +37,7 @@ describe('web_search', () => {
     ])
   })
 
-  it('reports when there are no results', async () => {
+  it('web_search reports when there are no results', async () => {
     expect(await search(async () => [])).toEqual({
       success: true,
       output: 'No results found for: words',
@@ -50,12 +50,12 @@ describe('web_search', () => {
     ['an error without a message', new TypeError(''), 'TypeError'],
     ['a text', 'no luck', 'no luck'],
     ['anything else', undefined, 'Unknown error'],
-  ])('reports why it failed: %s', async (_, thrown, reason) => {
+  ])('web_search reports why it failed: %s', async (_, thrown, reason) => {
     const result = await search(() => Promise.reject(thrown))
     expect(result).toEqual({ success: false, output: '', errorMessage: `Search failed: ${reason}` })
   })
 
-  it('has its name and checks its schema', async () => {
+  it('web_search has its name and checks its schema', async () => {
     const tool = webSearch({ provider: async () => RESULTS.slice(0, 1) })
     const call = (args: unknown): Promise<string> =>
       runTool(tool, { id: '1', name: tool.name, arguments: JSON.stringify(args) }).then(
@@ -68,7 +68,7 @@ describe('web_search', () => {
     expect(await call({ query: ' \n' })).toBe('Error: Search query must not be blank')
   })
 
-  it('passes on the signal of the call', async () => {
+  it('web_search passes on the signal of the call', async () => {
     const caller = new AbortController()
     const tool = webSearch({
       provider: (_, { signal }) =>
@@ -81,7 +81,7 @@ describe('web_search', () => {
     expect(await runTool(tool, call, { signal: caller.signal })).toMatchObject({ end: 'cancelled' })
   })
 
-  it('accepts the settings of every tool', () => {
+  it('web_search accepts the settings of every tool', () => {
     const tool = webSearch({
       provider: async () => [],
       name: 'find',
@@ -91,15 +91,18 @@ describe('web_search', () => {
     expect(tool).toMatchObject({ name: 'find', timeoutMs: 5, idempotent: false })
   })
 
-  it.each([0, -1, 1.5, Number.NaN, Infinity])('refuses maxResults of %s', (maxResults) => {
-    expect(() => webSearch({ provider: async () => [], maxResults })).toThrow(
-      new RangeError(
-        `Cannot define tool "web_search": maxResults must be an integer >= 1, got ${maxResults}`,
-      ),
-    )
-  })
+  it.each([0, -1, 1.5, Number.NaN, Infinity])(
+    'web_search refuses maxResults of %s',
+    (maxResults) => {
+      expect(() => webSearch({ provider: async () => [], maxResults })).toThrow(
+        new RangeError(
+          `Cannot define tool "web_search": maxResults must be an integer >= 1, got ${maxResults}`,
+        ),
+      )
+    },
+  )
 
-  it('requires a provider', () => {
+  it('web_search requires a provider', () => {
     // @ts-expect-error: the compiler also rejects it.
     expect(() => webSearch({})).toThrow(
       new TypeError(
