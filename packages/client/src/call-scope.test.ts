@@ -9,13 +9,13 @@ import { TuttiClientError } from './errors.ts'
 const never = new Promise<never>(() => undefined)
 
 describe('openScope', () => {
-  it('resolves with the value of the promise', async () => {
+  it('openScope resolves with the value of the promise', async () => {
     const scope = openScope(recordingClock())
     await expect(scope.race(Promise.resolve(7))).resolves.toBe(7)
     await expect(scope.race(Promise.reject(new Error('no')))).rejects.toThrow('no')
   })
 
-  it('[CLIENT-CS1] rejects with ABORTED and the reason of the caller', async () => {
+  it('[CLIENT-CS1] openScope rejects with ABORTED and the reason of the caller', async () => {
     const caller = new AbortController()
     const scope = openScope(recordingClock(), [undefined, caller.signal])
     const waiting = scope.race(never)
@@ -24,7 +24,7 @@ describe('openScope', () => {
     await expect(scope.race(never)).rejects.toMatchObject({ code: 'ABORTED' })
   })
 
-  it('[CLIENT-CS1] passes the reason of an outer scope on unchanged', async () => {
+  it('[CLIENT-CS1] openScope passes the reason of an outer scope on unchanged', async () => {
     const clock = recordingClock()
     const outer = openScope(clock)
     const inner = openScope(clock, [outer.signal])
@@ -35,13 +35,13 @@ describe('openScope', () => {
     expect(await failure).toMatchObject({ code: 'TIMED_OUT', message: 'too slow' })
   })
 
-  it('[CLIENT-CS1] ends at once if the caller has already aborted', async () => {
+  it('[CLIENT-CS1] openScope ends at once if the caller has already aborted', async () => {
     const scope = openScope(recordingClock(), [AbortSignal.abort()])
     expect(TuttiClientError.isInstance(scope.signal.reason)).toBe(true)
     await expect(scope.race(Promise.resolve(1))).rejects.toMatchObject({ code: 'ABORTED' })
   })
 
-  it('[CLIENT-CS2] handles a promise that fails after the end', async () => {
+  it('[CLIENT-CS2] openScope handles a promise that fails after the end', async () => {
     const caller = new AbortController()
     const scope = openScope(recordingClock(), [caller.signal])
     let fail = (_: Error): void => undefined
@@ -54,7 +54,7 @@ describe('openScope', () => {
     fail(new Error('nobody hears this; the test run fails if it is unhandled'))
   })
 
-  it('[CLIENT-CS3] leaves no listener and no timer', async () => {
+  it('[CLIENT-CS3] openScope leaves no listener and no timer', async () => {
     const clock = recordingClock()
     const caller = new AbortController()
     const scope = openScope(clock, [caller.signal])
@@ -70,7 +70,7 @@ describe('openScope', () => {
     expect(clock.waiting).toEqual([])
   })
 
-  it('[CLIENT-CS3] leaves no timer of an interrupted pause', async () => {
+  it('[CLIENT-CS3] openScope leaves no timer of an interrupted pause', async () => {
     const clock = recordingClock()
     const caller = new AbortController()
     const paused = openScope(clock, [caller.signal]).pause(500)
@@ -80,7 +80,7 @@ describe('openScope', () => {
     expect(getEventListeners(caller.signal, 'abort')).toEqual([])
   })
 
-  it('has no limit if the limit is infinite', () => {
+  it('openScope has no limit if the limit is infinite', () => {
     const clock = recordingClock()
     openScope(clock).limit(Infinity, 'never')
     expect(clock.delays).toEqual([])

@@ -38,7 +38,7 @@ import type {
 
 const client = createClient({ baseUrl: 'http://127.0.0.1:7329' })
 
-it('answers have the types of the protocol', () => {
+it('Answers have the types of the protocol', () => {
   expectTypeOf(client).toEqualTypeOf<TuttiClient>()
   expectTypeOf(client.runs.submit).parameter(0).toEqualTypeOf<SubmitRunBody>()
   expectTypeOf(client.runs.get).returns.resolves.toEqualTypeOf<RunDetail>()
@@ -57,7 +57,7 @@ it('answers have the types of the protocol', () => {
   expectTypeOf(client.status).returns.resolves.toEqualTypeOf<ServerStatus>()
 })
 
-it('commands have the bodies and responses of their routes', () => {
+it('Commands have the bodies and responses of their routes', () => {
   const cancel = { kind: 'cancel', target: 'run-1', body: undefined } as const
   expectTypeOf(client.send(cancel)).resolves.toEqualTypeOf<CancelAccepted>()
   expectTypeOf(client.connect().send(cancel)).resolves.toEqualTypeOf<CancelAccepted>()
@@ -67,7 +67,7 @@ it('commands have the bodies and responses of their routes', () => {
   void client.send({ kind: 'cancel', target: 'run-1', body: { mode: 'gently' } })
 })
 
-it('a list accepts one status, or several separated by commas', () => {
+it('A list accepts one status, or several separated by commas', () => {
   const [first, rest]: [RunStatus, readonly RunStatus[]] = ['RUNNING', ['FAILED']]
   void client.runs.list({ status: 'RUNNING', ensemble: 'band', q: 'bach' })
   void client.runs.list({ status: first })
@@ -81,7 +81,7 @@ it('a list accepts one status, or several separated by commas', () => {
   void client.connect({ snapshot: 'some' })
 })
 
-it('submit accepts only the fields of the protocol', () => {
+it('`submit` accepts only the fields of the protocol', () => {
   expectTypeOf(
     client.runs.submit({ inputs: { topic: 'tea' }, tags: { by: 'me' } }),
   ).resolves.toHaveProperty('runId')
@@ -97,7 +97,7 @@ it('submit accepts only the fields of the protocol', () => {
   void client.reviews.decide('review-1', { decision: 'APPROVE' })
 })
 
-it('events narrow by type', async () => {
+it('Events narrow by type', async () => {
   const events = client.runs.events('run-1')
   expectTypeOf(events).toEqualTypeOf<AsyncIterable<LoggedRunEvent>>()
   for await (const event of events) {
@@ -109,7 +109,7 @@ it('events narrow by type', async () => {
   }
 })
 
-it('a filter narrows the events of the loop', async () => {
+it('A filter narrows the events of the loop', async () => {
   const events = client.runs.events('run-1', { events: ['token', 'task_completed'] })
   expectTypeOf(events).toEqualTypeOf<AsyncIterable<LoggedRunEventOf<'token' | 'task_completed'>>>()
   for await (const event of events) {
@@ -120,7 +120,7 @@ it('a filter narrows the events of the loop', async () => {
   client.runs.events('run-1', { events: ['tokens'] })
 })
 
-it('submit returns the acceptance, or with wait the run that has ended', async () => {
+it('`submit` returns the acceptance, or with wait the run that has ended', async () => {
   expectTypeOf(await client.runs.submit({})).toEqualTypeOf<RunAccepted>()
   expectTypeOf(await client.runs.submit({}, { idempotencyKey: 'a' })).toEqualTypeOf<RunAccepted>()
   const waited = await client.runs.submit({}, { wait: 5 })
@@ -129,12 +129,12 @@ it('submit returns the acceptance, or with wait the run that has ended', async (
   else expectTypeOf(waited.lastSeq).toBeNumber()
 })
 
-it('a failed run narrows by its brand', () => {
+it('A failed run narrows by its brand', () => {
   const error: unknown = undefined
   if (UnfinishedRunError.isInstance(error)) expectTypeOf(error.run).toEqualTypeOf<RunEnd>()
 })
 
-it('a subscription narrows by its filter', () => {
+it('A subscription narrows by its filter', () => {
   const connection = client.connect({ runId: 'run-1' })
   const tokens = connection.subscribe({ events: ['token'], from: -1 })
   expectTypeOf(tokens).toEqualTypeOf<RunSubscription<'token'>>()
@@ -143,21 +143,21 @@ it('a subscription narrows by its filter', () => {
   connection.subscribe({ events: ['tokens'] })
 })
 
-it('result returns the run that has ended', async () => {
+it('`result` returns the run that has ended', async () => {
   const result = await client.runs.result('run-1')
   expectTypeOf(result).toEqualTypeOf<RunEnd>()
   expectTypeOf(result.status).toEqualTypeOf<'COMPLETED' | 'FAILED' | 'CANCELLED'>()
   expectTypeOf(result.outputs[0]?.output).toEqualTypeOf<string | undefined>()
 })
 
-it('an error narrows by its brand and code', () => {
+it('An error narrows by its brand and code', () => {
   const error: unknown = undefined
   if (!TuttiClientError.isInstance(error)) return
   expectTypeOf(error.code).toEqualTypeOf<ErrorCode | LocalErrorCode>()
   expectTypeOf(error.problems).toEqualTypeOf<readonly Problem[] | undefined>()
 })
 
-it('a connection narrows by status', () => {
+it('A connection narrows by status', () => {
   client.runs.events('run-1', {
     onConnection(state) {
       if (state.status === 'reconnecting') expectTypeOf(state.error.code).toBeString()
@@ -167,7 +167,7 @@ it('a connection narrows by status', () => {
   })
 })
 
-it('accepts the global fetch and another clock', () => {
+it('createClient accepts the global fetch and another clock', () => {
   expectTypeOf<typeof globalThis.fetch>().toExtend<Fetch>()
   expectTypeOf<{
     now(): number
@@ -177,12 +177,12 @@ it('accepts the global fetch and another clock', () => {
   }>().toExtend<Clock>()
 })
 
-it('accepts the WebSocket of the platform and of other packages', () => {
+it('createClient accepts the WebSocket of the platform and of other packages', () => {
   expectTypeOf<WebSocket>().toExtend<SocketLike>()
   createClient({ baseUrl: '/', openSocket: (url) => new WebSocket(url) })
 })
 
-it('optional fields accept undefined', () => {
+it('Optional fields accept undefined', () => {
   const maybe: string | undefined = undefined
   const signal: AbortSignal | undefined = undefined
   createClient({ baseUrl: '/', apiKey: maybe })

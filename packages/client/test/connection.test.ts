@@ -79,7 +79,7 @@ async function collect(events: AsyncIterable<LoggedRunEvent>): Promise<LoggedRun
 }
 
 describe('a socket', () => {
-  it('opens below the base address, with the headers of the client', async () => {
+  it('A socket opens below the base address, with the headers of the client', async () => {
     const { sockets, connection } = connected({ runId: 'a/b' })
     const { url, headers } = await sockets.socket(0)
     expect(url).toBe('ws://tutti.example/base/runs/a%2Fb/ws')
@@ -88,7 +88,7 @@ describe('a socket', () => {
     expect(sockets.all[0]?.isClosed).toBe(true)
   })
 
-  it('requests a greeting without runs in its address, each time', async () => {
+  it('A socket requests a greeting without runs in its address, each time', async () => {
     const { sockets, connection } = connected({ runId: 'a', snapshot: 'none' })
     const first = await sockets.socket(0)
     begin(first)
@@ -102,7 +102,7 @@ describe('a socket', () => {
     await whole.connection.close()
   })
 
-  it('[CLIENT-C1] is replaced after 45 s of silence', async () => {
+  it('[CLIENT-C1] A socket is replaced after 45 s of silence', async () => {
     const { clock, sockets, states, connection } = connected()
     begin(await sockets.socket(0))
     await clock.pass(45_000)
@@ -113,7 +113,7 @@ describe('a socket', () => {
     expect(clock.waiting).toEqual([])
   })
 
-  it('[CLIENT-C1] is not reopened after maxRetries attempts without a message', async () => {
+  it('[CLIENT-C1] A socket is not reopened after maxRetries attempts without a message', async () => {
     const { sockets, states, connection } = connected({ reconnect: { maxRetries: 2 } })
     const failed = expect(connection.hello()).rejects.toMatchObject({
       code: 'CONNECTION_FAILED',
@@ -125,7 +125,7 @@ describe('a socket', () => {
   })
 
   it.each(['{"type":', '[]', '{"type":"pong","x":', '{"type":"run_ack"}'])(
-    '[CLIENT-C1] ends the connection with the message %s',
+    '[CLIENT-C1] A socket ends the connection with the message %s',
     async (text) => {
       const { client, sockets, states, connection } = connected()
       const socket = await sockets.socket(0)
@@ -137,7 +137,7 @@ describe('a socket', () => {
     },
   )
 
-  it('[CLIENT-W2] may send messages that are newer than this client', async () => {
+  it('[CLIENT-W2] A socket may send messages that are newer than this client', async () => {
     const { sockets, connection } = connected()
     const events = collect(connection.subscribe({ runId: RUN_ID }))
     const socket = await sockets.socket(0)
@@ -150,7 +150,7 @@ describe('a socket', () => {
 })
 
 describe('a command over a connection', () => {
-  it('[CLIENT-P1] receives the reply or the error with its id, in any order', async () => {
+  it('[CLIENT-P1] A command over a connection receives the reply or the error with its id, in any order', async () => {
     const { client, sockets, connection } = connected()
     const socket = await sockets.socket(0)
     begin(socket)
@@ -183,7 +183,7 @@ describe('a command over a connection', () => {
     await connection.close()
   })
 
-  it('[CLIENT-P1] is not answered by acknowledgements, events and errors without its id', async () => {
+  it('[CLIENT-P1] A command over a connection is not answered by acknowledgements, events and errors without its id', async () => {
     const { client, sockets, connection } = connected()
     const over = connection
     const socket = await sockets.socket(0)
@@ -209,7 +209,7 @@ describe('a command over a connection', () => {
     await connection.close()
   })
 
-  it('fails with BAD_RESPONSE for a reply of another command', async () => {
+  it('A command over a connection fails with BAD_RESPONSE for a reply of another command', async () => {
     const { client, sockets, connection } = connected()
     const socket = await sockets.socket(0)
     begin(socket)
@@ -224,7 +224,7 @@ describe('a command over a connection', () => {
     await connection.close()
   })
 
-  it('[CLIENT-P4] is sent only after earlier subscriptions are confirmed', async () => {
+  it('[CLIENT-P4] A command over a connection is sent only after earlier subscriptions are confirmed', async () => {
     const { client, sockets, connection } = connected()
     const socket = await sockets.socket(0)
     socket.greet()
@@ -240,7 +240,7 @@ describe('a command over a connection', () => {
     expect(await asked).toMatchObject({ code: 'ABORTED' })
   })
 
-  it('[CLIENT-P2] fails when its socket is lost, and is sent on the next one if it was not sent yet', async () => {
+  it('[CLIENT-P2] A command over a connection fails when its socket is lost, and is sent on the next one if it was not sent yet', async () => {
     const { client, sockets, connection } = connected()
     const socket = await sockets.socket(0)
     begin(socket)
@@ -261,7 +261,7 @@ describe('a command over a connection', () => {
     await expect(unsent).rejects.toMatchObject({ code: 'ABORTED' })
   })
 
-  it('[CLIENT-P3] times out, also without a socket', async () => {
+  it('[CLIENT-P3] A command over a connection times out, also without a socket', async () => {
     const { client, clock, connection } = connected({ timeoutMs: 40_000 })
     const failed = expect(client.runs.cancel('run-1', { over: connection })).rejects.toMatchObject({
       code: 'TIMED_OUT',
@@ -273,7 +273,7 @@ describe('a command over a connection', () => {
 })
 
 describe('a subscription', () => {
-  it('[CLIENT-S1] requests the next events on each socket, and returns none twice', async () => {
+  it('[CLIENT-S1] A subscription requests the next events on each socket, and returns none twice', async () => {
     const { sockets, states, connection } = connected()
     const events = collect(connection.subscribe({ runId: RUN_ID }))
     const first = await sockets.socket(0)
@@ -292,7 +292,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('[CLIENT-S1] fetches a missing event on another socket', async () => {
+  it('[CLIENT-S1] A subscription fetches a missing event on another socket', async () => {
     const { sockets, connection } = connected()
     const events = collect(connection.subscribe({ runId: RUN_ID }))
     const first = await sockets.socket(0)
@@ -305,7 +305,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('[CLIENT-S1] ends the connection if an event is still missing', async () => {
+  it('[CLIENT-S1] A subscription ends the connection if an event is still missing', async () => {
     const { sockets, connection } = connected()
     const failed = expect(collect(connection.subscribe({ runId: RUN_ID }))).rejects.toMatchObject({
       code: 'BAD_RESPONSE',
@@ -320,7 +320,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('[CLIENT-S2] returns no event before the server confirms it', async () => {
+  it('[CLIENT-S2] A subscription returns no event before the server confirms it', async () => {
     const { sockets, connection } = connected()
     const events = collect(connection.subscribe({ runId: RUN_ID, from: 4 }))
     const socket = await sockets.socket(0)
@@ -332,7 +332,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('[CLIENT-S2] returns no event of one run before the confirmation on a later socket, but every event of all runs', async () => {
+  it('[CLIENT-S2] A subscription returns no event of one run before the confirmation on a later socket, but every event of all runs', async () => {
     const one = connected()
     const events = collect(one.connection.subscribe({ runId: RUN_ID }))
     const first = await one.sockets.socket(0)
@@ -357,7 +357,7 @@ describe('a subscription', () => {
     await every.connection.close()
   })
 
-  it('[CLIENT-S3] to every run reports a waiting review that is older than the returned events, once', async () => {
+  it('[CLIENT-S3] A subscription to every run reports a waiting review that is older than the returned events, once', async () => {
     const { sockets, connection } = connected()
     const types: string[] = []
     connection.subscribe({ onEvent: ({ type }) => void types.push(type) })
@@ -369,7 +369,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('[CLIENT-Q2] fails after the queued events if the loop is too slow', async () => {
+  it('[CLIENT-Q2] A subscription fails after the queued events if the loop is too slow', async () => {
     const { sockets, connection } = connected()
     const events = connection.subscribe({ runId: RUN_ID, maxWaiting: 2 })
     const socket = await sockets.socket(0)
@@ -385,7 +385,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('with a filter requests these types, and the types that the connection needs', async () => {
+  it('A subscription with a filter requests these types, and the types that the connection needs', async () => {
     const { sockets, connection } = connected()
     const events = collect(connection.subscribe({ runId: RUN_ID, events: ['token'] }))
     const socket = await sockets.socket(0)
@@ -402,7 +402,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('[CLIENT-S3] to every run skips returned events, and reports a review once', async () => {
+  it('[CLIENT-S3] A subscription to every run skips returned events, and reports a review once', async () => {
     const { sockets, connection } = connected()
     const seqs: number[] = []
     connection.subscribe({ onEvent: ({ seq }) => void seqs.push(seq) })
@@ -422,13 +422,13 @@ describe('a subscription', () => {
     [{ events: [] }, TypeError],
     [{ from: 3 }, TypeError],
     [{ runId: RUN_ID, from: 0.5 }, RangeError],
-  ])('rejects %j', async (options, error) => {
+  ])('A subscription rejects %j', async (options, error) => {
     const { connection } = connected()
     expect(() => connection.subscribe(options)).toThrow(error)
     await connection.close()
   })
 
-  it('[CLIENT-C3] ends when the connection is closed, with the error if it failed', async () => {
+  it('[CLIENT-C3] A subscription ends when the connection is closed, with the error if it failed', async () => {
     const { sockets, connection } = connected()
     const plain = collect(connection.subscribe({ runId: RUN_ID }))
     begin(await sockets.socket(0))
@@ -446,7 +446,7 @@ describe('a subscription', () => {
 })
 
 describe('a platform that cannot set headers', () => {
-  it('fetches a ticket with the key for each socket', async () => {
+  it('A platform that cannot set headers fetches a ticket with the key for each socket', async () => {
     const asked: string[] = []
     let n = 0
     const { WebSocket: ofNode } = globalThis
@@ -492,7 +492,7 @@ describe('a platform that cannot set headers', () => {
     }
   })
 
-  it('reports a solution if there is no WebSocket', () => {
+  it('A platform that cannot set headers reports a solution if there is no WebSocket', () => {
     const { WebSocket: ofNode } = globalThis
     Object.assign(globalThis, { WebSocket: undefined })
     try {

@@ -15,14 +15,14 @@ function eagerClient({ url }: WireServer, clock?: RecordingClock): TuttiClient {
 }
 
 describe('[CLIENT-R1] order', () => {
-  it('drops repeated events', async () => {
+  it('A stream of events drops repeated events', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(LOG.map((event) => frames(LOG.slice(0, event.seq + 1))).join(''))
     })
     expect(await collect(eagerClient(server).runs.events(RUN_ID))).toEqual(LOG)
   })
 
-  it('drops repeated events of a server that always starts with the first one', async () => {
+  it('A stream of events drops repeated events of a server that always starts with the first one', async () => {
     await using server = await wireServer(async (exchange, index) => {
       await exchange.open().write(frames(LOG.slice(0, index + 1)))
       exchange.end()
@@ -31,7 +31,7 @@ describe('[CLIENT-R1] order', () => {
     expect(server.exchanges.length).toBe(LOG.length)
   })
 
-  it('reconnects for a missing event', async () => {
+  it('A stream of events reconnects for a missing event', async () => {
     await using server = await wireServer(async (exchange, index) => {
       const rest = asked(LOG, exchange)
       await exchange.open().write(frames(index === 0 ? rest.filter(({ seq }) => seq !== 2) : rest))
@@ -49,7 +49,7 @@ describe('[CLIENT-R1] order', () => {
     await server.exchanges[0]?.closed
   })
 
-  it('fails if an event is missing five times', async () => {
+  it('A stream of events fails if an event is missing five times', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(asked(LOG, exchange).filter(({ seq }) => seq !== 2)))
     })
@@ -62,7 +62,7 @@ describe('[CLIENT-R1] order', () => {
     expect(server.exchanges.length).toBe(5)
   })
 
-  it('continues if each of several events is missing once', async () => {
+  it('A stream of events continues if each of several events is missing once', async () => {
     const log = logged([...Array.from({ length: 12 }, () => token('x')), RESULT])
     await using server = await wireServer(async (exchange, index) => {
       const rest = asked(log, exchange)
@@ -72,7 +72,7 @@ describe('[CLIENT-R1] order', () => {
     expect(await collect(eagerClient(server).runs.events(RUN_ID))).toEqual(log)
   })
 
-  it('skips events of an unknown type, and counts them', async () => {
+  it('A stream of events skips events of an unknown type, and counts them', async () => {
     const log: object[] = [...LOG]
     log[2] = { type: 'tea_break', runId: RUN_ID, seq: 2, id: 'run-1:2', tea: 'green' }
     await using server = await wireServer(async (exchange) => {
@@ -106,7 +106,7 @@ describe('[CLIENT-R3] failures that a retry cannot fix', () => {
       'event: ping\ndata: 1\n\n',
       'Cannot read the events of run "run-1"',
     ],
-  ])('throws at %s, after the events before it', async (_, wrong, message) => {
+  ])('A stream throws at %s, after the events before it', async (_, wrong, message) => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frame(LOG[0]!) + wrong)
     })
@@ -134,7 +134,7 @@ describe('[CLIENT-R3] failures that a retry cannot fix', () => {
     expect(server.exchanges.length).toBe(1)
   })
 
-  it('throws at an answer that is not an event stream', async () => {
+  it('A stream throws at an answer that is not an event stream', async () => {
     await using server = await wireServer((exchange) => {
       exchange.answer(200, '<html>', { 'content-type': 'text/html' })
     })
@@ -151,7 +151,7 @@ describe('[CLIENT-R3] failures that a retry cannot fix', () => {
     [401, 'UNAUTHORIZED'],
     [400, 'BAD_REQUEST'],
     [409, 'RUN_NOT_RUNNING'],
-  ])('throws at %i %s', async (status, code) => {
+  ])('A stream throws at %i %s', async (status, code) => {
     await using server = await wireServer((exchange) => {
       exchange.json(status, { error: code, message: 'because' })
     })
@@ -163,7 +163,7 @@ describe('[CLIENT-R3] failures that a retry cannot fix', () => {
     expect(server.exchanges.length).toBe(1)
   })
 
-  it('throws if the run no longer exists after a lost connection', async () => {
+  it('A stream throws if the run no longer exists after a lost connection', async () => {
     await using server = await wireServer(async (exchange, index) => {
       if (index > 0) {
         exchange.json(404, { error: 'RUN_NOT_FOUND', message: 'No run with ID run-1' })
@@ -183,7 +183,7 @@ describe('[CLIENT-R3] failures that a retry can fix', () => {
     [429, 'RATE_LIMITED'],
     [503, 'STORE_UNAVAILABLE'],
     [500, 'INTERNAL'],
-  ])('retries after %i %s', async (status, code) => {
+  ])('A stream retries after %i %s', async (status, code) => {
     await using server = await wireServer(async (exchange, index) => {
       if (index < 3) exchange.json(status, { error: code, message: 'later' })
       else await exchange.open().write(frames(LOG))
@@ -197,7 +197,7 @@ describe('[CLIENT-R3] failures that a retry can fix', () => {
     [503, { 'retry-after': '20' }, 15_500, 15_500],
     [503, { 'retry-after': '0' }, undefined, 250],
   ])(
-    'waits after %i as long as the server requests (%j)',
+    'A stream waits after %i as long as the server requests (%j)',
     async (status, headers, inBody, expected) => {
       const clock = recordingClock()
       await using server = await wireServer(async (exchange, index) => {
@@ -213,7 +213,7 @@ describe('[CLIENT-R3] failures that a retry can fix', () => {
     },
   )
 
-  it('waits longer after each attempt, and starts again after an event', async () => {
+  it('A stream waits longer after each attempt, and starts again after an event', async () => {
     const clock = recordingClock({ skipUpToMs: 10_000 })
     await using server = await wireServer(async (exchange, index) => {
       exchange.open()
@@ -227,7 +227,7 @@ describe('[CLIENT-R3] failures that a retry can fix', () => {
     ])
   })
 
-  it('counts no failed attempt for a connection that stayed open for long', async () => {
+  it('A stream counts no failed attempt for a connection that stayed open for long', async () => {
     const clock = recordingClock()
     await using server = await wireServer(async (exchange, index) => {
       if (index === 0) exchange.drop()
@@ -256,7 +256,7 @@ describe('[CLIENT-R3] failures that a retry can fix', () => {
     ])
   })
 
-  it('fails after maxRetries attempts without an event', async () => {
+  it('A stream fails after maxRetries attempts without an event', async () => {
     await using server = await wireServer((exchange) => {
       exchange.answer(502, 'Bad Gateway')
     })
@@ -272,7 +272,7 @@ describe('[CLIENT-R3] failures that a retry can fix', () => {
     expect(server.exchanges.length).toBe(3)
   })
 
-  it('does not retry with maxRetries 0', async () => {
+  it('A stream does not retry with maxRetries 0', async () => {
     await using server = await wireServer((exchange) => {
       exchange.drop()
     })
@@ -281,7 +281,7 @@ describe('[CLIENT-R3] failures that a retry can fix', () => {
     expect(server.exchanges.length).toBe(1)
   })
 
-  it('continues after a restart of the server', async () => {
+  it('A stream continues after a restart of the server', async () => {
     const clock = recordingClock()
     const before = await wireServer(async (exchange) => {
       await exchange.open().write(frames(LOG.slice(0, 2)))

@@ -24,7 +24,7 @@ function assertNothingLeft(): void {
 }
 
 describe('an abort', () => {
-  it('before the first event is requested opens no connection', async () => {
+  it('An abort before the first event is requested opens no connection', async () => {
     await using server = await wireServer(() => undefined)
     const { runs } = createClient({ baseUrl: server.url, clock })
     const events = runs.events(RUN_ID, { signal: AbortSignal.abort('late') })
@@ -32,7 +32,7 @@ describe('an abort', () => {
     expect(server.exchanges).toEqual([])
   })
 
-  it('ends an attempt to connect', async () => {
+  it('An abort ends an attempt to connect', async () => {
     await using server = await wireServer(() => undefined)
     const { runs } = createClient({ baseUrl: server.url, clock })
     const reading = collect(runs.events(RUN_ID, { signal: caller.signal }))
@@ -42,7 +42,7 @@ describe('an abort', () => {
     await closed
   })
 
-  it('ends the wait for an event', async () => {
+  it('An abort ends the wait for an event', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frame(LOG[0]!))
     })
@@ -59,7 +59,7 @@ describe('an abort', () => {
     await server.exchanges[0]?.closed
   })
 
-  it('ends the loop while its body runs, even if more events have arrived', async () => {
+  it('An abort ends the loop while its body runs, even if more events have arrived', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(LOG))
     })
@@ -76,7 +76,7 @@ describe('an abort', () => {
     await server.exchanges[0]?.closed
   })
 
-  it('ends the wait for the next attempt', async () => {
+  it('An abort ends the wait for the next attempt', async () => {
     await using server = await wireServer((exchange) => {
       exchange.answer(503, '')
     })
@@ -91,7 +91,7 @@ describe('an abort', () => {
     expect(server.exchanges.length).toBe(1)
   })
 
-  it('after the end changes nothing', async () => {
+  it('An abort after the end changes nothing', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(LOG))
     })
@@ -101,7 +101,7 @@ describe('an abort', () => {
     caller.abort()
   })
 
-  it('of many streams at once leaves no unhandled rejection', async () => {
+  it('An abort of many streams at once leaves no unhandled rejection', async () => {
     await using server = await wireServer(async (exchange, index) => {
       if (index % 3 === 0) await exchange.open().write(frame(LOG[0]!))
       if (index % 3 === 1) exchange.open()
@@ -119,7 +119,7 @@ describe('an abort', () => {
 })
 
 describe('a reader that stops', () => {
-  it('with break closes the connection and receives a notification', async () => {
+  it('A reader that stops with break closes the connection and receives a notification', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(LOG.slice(0, 2)))
     })
@@ -136,7 +136,7 @@ describe('a reader that stops', () => {
     ])
   })
 
-  it('with an error throws that error', async () => {
+  it('A reader that stops with an error throws that error', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(LOG.slice(0, 2)))
     })
@@ -149,7 +149,7 @@ describe('a reader that stops', () => {
     expect(server.exchanges.length).toBe(1)
   })
 
-  it('while it waits for an event ends the wait', async () => {
+  it('A reader that stops while it waits for an event ends the wait', async () => {
     await using server = await wireServer((exchange) => {
       exchange.open()
     })
@@ -162,7 +162,7 @@ describe('a reader that stops', () => {
     await closed
   })
 
-  it('while it waits for the next attempt ends the wait', async () => {
+  it('A reader that stops while it waits for the next attempt ends the wait', async () => {
     await using server = await wireServer((exchange) => {
       exchange.answer(500, '')
     })
@@ -176,7 +176,7 @@ describe('a reader that stops', () => {
     expect(server.exchanges.length).toBe(1)
   })
 
-  it('after the last event leaves no connection', async () => {
+  it('A reader that stops after the last event leaves no connection', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(LOG))
     })
@@ -186,7 +186,7 @@ describe('a reader that stops', () => {
     await server.exchanges[0]?.closed
   })
 
-  it('before the first event opens no connection', async () => {
+  it('A reader that stops before the first event opens no connection', async () => {
     await using server = await wireServer(() => undefined)
     const { runs } = createClient({ baseUrl: server.url, clock })
     const events = runs.events(RUN_ID, { signal: caller.signal })[Symbol.asyncIterator]()

@@ -46,7 +46,7 @@ async function failure(promise: Promise<unknown>): Promise<TuttiClientError> {
 }
 
 describe('the client', () => {
-  it('sends the idempotency key of a submit as a header, and no header without a key', async () => {
+  it('The client sends the idempotency key of a submit as a header, and no header without a key', async () => {
     await using server = await wireServer((exchange) => {
       exchange.json(202, ACCEPTED)
     })
@@ -58,7 +58,7 @@ describe('the client', () => {
     expect(plain).not.toHaveProperty('idempotency-key')
   })
 
-  it('switches models, guides agents, and lists and decides reviews with the given values', async () => {
+  it('The client switches models, guides agents, and lists and decides reviews with the given values', async () => {
     const answers: Readonly<Record<string, unknown>> = {
       '/api/runs/run%2F1/model': {
         runId: 'run/1',
@@ -100,7 +100,7 @@ describe('the client', () => {
     ])
   })
 
-  it('submits a run as JSON, with the key and the headers of the client', async () => {
+  it('The client submits a run as JSON, with the key and the headers of the client', async () => {
     await using server = await wireServer((exchange) => {
       exchange.json(202, ACCEPTED)
     })
@@ -118,7 +118,7 @@ describe('the client', () => {
     })
   })
 
-  it('uses GET without a body to read', async () => {
+  it('The client uses GET without a body to read', async () => {
     await using server = await wireServer((exchange) => {
       exchange.json(200, exchange.url === '/api/runs/run-1' ? DETAIL : STATUS)
     })
@@ -134,7 +134,7 @@ describe('the client', () => {
     expect(server.exchanges[0]?.headers).not.toHaveProperty('content-type')
   })
 
-  it('encodes the path and the query', async () => {
+  it('The client encodes the path and the query', async () => {
     await using server = await wireServer((exchange) => {
       exchange.json(200, exchange.url.startsWith('/api/runs?') ? LIST : DETAIL)
     })
@@ -158,7 +158,7 @@ describe('the client', () => {
     })
   })
 
-  it('omits an empty query', async () => {
+  it('The client omits an empty query', async () => {
     await using server = await wireServer((exchange) => {
       exchange.json(200, LIST)
     })
@@ -168,7 +168,7 @@ describe('the client', () => {
     expect(server.exchanges.map(({ url }) => url)).toEqual(['/api/runs', '/api/runs'])
   })
 
-  it('sends a body with a cancel only if there is a mode', async () => {
+  it('The client sends a body with a cancel only if there is a mode', async () => {
     await using server = await wireServer((exchange) => {
       exchange.json(200, { runId: 'run-1', status: 'CANCELLING' })
     })
@@ -183,7 +183,7 @@ describe('the client', () => {
     ])
   })
 
-  it('prepends the path of the base address to every route', async () => {
+  it('The client prepends the path of the base address to every route', async () => {
     await using server = await wireServer((exchange) => {
       exchange.json(200, STATUS)
     })
@@ -191,7 +191,7 @@ describe('the client', () => {
     expect(server.exchanges[0]?.url).toBe('/tutti/api/status')
   })
 
-  it('sends requests with the given fetch', async () => {
+  it('The client sends requests with the given fetch', async () => {
     const urls: string[] = []
     const client = createClient({
       baseUrl: 'http://tutti.example',
@@ -204,7 +204,7 @@ describe('the client', () => {
     expect(urls).toEqual(['http://tutti.example/api/status'])
   })
 
-  it('rejects an empty run id before a request is sent', async () => {
+  it('The client rejects an empty run id before a request is sent', async () => {
     const client = createClient({ baseUrl: 'http://127.0.0.1:1' })
     await expect(client.runs.get('')).rejects.toThrow(TypeError)
     await expect(client.runs.cancel('..')).rejects.toThrow(TypeError)
@@ -214,7 +214,7 @@ describe('the client', () => {
 })
 
 describe('refusals', () => {
-  it('contain the code, message and problems of the server', async () => {
+  it('Refusals contain the code, message and problems of the server', async () => {
     const problems = [{ path: '/inputs/topic', message: 'is required', expected: 'string' }]
     const message = 'Invalid request body: /inputs/topic is required'
     await using server = await wireServer((exchange) => {
@@ -225,7 +225,7 @@ describe('refusals', () => {
     expect(error.message).toBe(`POST /api/runs returned 400 BAD_REQUEST: ${message}`)
   })
 
-  it('contain the delay before a retry, from the body rather than the header', async () => {
+  it('Refusals contain the delay before a retry, from the body rather than the header', async () => {
     await using server = await wireServer((exchange, index) => {
       const body = { error: 'CONCURRENCY_LIMIT', message: 'Full' }
       const headers = { 'retry-after': '7' }
@@ -237,7 +237,7 @@ describe('refusals', () => {
     expect(await failure(runs.submit({}))).toMatchObject({ retryAfterMs: 6_500 })
   })
 
-  it('resolve the date of a Retry-After against the clock of the client', async () => {
+  it('Refusals resolve the date of a Retry-After against the clock of the client', async () => {
     await using server = await wireServer((exchange) => {
       const headers = { 'retry-after': new Date(START + 90_000).toUTCString() }
       exchange.json(503, { error: 'DRAINING', message: 'Bye' }, headers)
@@ -246,7 +246,7 @@ describe('refusals', () => {
     expect(await failure(client.runs.submit({}))).toMatchObject({ retryAfterMs: 90_000 })
   })
 
-  it('contain the request id of a fault', async () => {
+  it('Refusals contain the request id of a fault', async () => {
     await using server = await wireServer((exchange) => {
       exchange.json(500, { error: 'INTERNAL', message: 'Oops', requestId: 'r-9' })
     })
@@ -260,7 +260,7 @@ describe('refusals', () => {
     [404, '{"detail":"Not Found"}', false],
     [418, '{"error":"TEAPOT","message":"short and stout"}', false],
   ])(
-    'with %i and %j become a BAD_RESPONSE that quotes the body',
+    'Refusals with %i and %j become a BAD_RESPONSE that quotes the body',
     async (status, body, retryable) => {
       await using server = await wireServer((exchange) => {
         exchange.answer(status, body)
@@ -275,7 +275,7 @@ describe('refusals', () => {
 
 describe('invalid answers', () => {
   it.each(['<!doctype html>', '', '{"status":'])(
-    'fail with %j, which is not JSON',
+    'Invalid answers fail with %j, which is not JSON',
     async (text) => {
       await using server = await wireServer((exchange) => {
         exchange.answer(200, text)
@@ -286,7 +286,7 @@ describe('invalid answers', () => {
     },
   )
 
-  it('fail with every problem if JSON has the wrong shape', async () => {
+  it('Invalid answers fail with every problem if JSON has the wrong shape', async () => {
     await using server = await wireServer((exchange) => {
       exchange.json(200, { ...STATUS, clients: 'two', port: -1 })
     })
@@ -296,7 +296,7 @@ describe('invalid answers', () => {
     expect(error.message).toContain('/clients must be')
   })
 
-  it('may contain unknown fields', async () => {
+  it('Invalid answers may contain unknown fields', async () => {
     await using server = await wireServer((exchange) => {
       exchange.json(200, { ...STATUS, mood: 'good' })
     })
@@ -305,7 +305,7 @@ describe('invalid answers', () => {
 })
 
 describe('network failures', () => {
-  it('report a refused connection', async () => {
+  it('Network failures report a refused connection', async () => {
     const server = await wireServer(() => undefined)
     await server[Symbol.asyncDispose]()
     const error = await failure(createClient({ baseUrl: server.url }).status())
@@ -314,7 +314,7 @@ describe('network failures', () => {
     expect(error.cause).toBeInstanceOf(Error)
   })
 
-  it('report a connection that broke during the answer', async () => {
+  it('Network failures report a connection that broke during the answer', async () => {
     await using server = await wireServer(async (exchange) => {
       exchange.open()
       await exchange.write('{"status":')
@@ -324,7 +324,7 @@ describe('network failures', () => {
     expect(error.code).toBe('CONNECTION_FAILED')
   })
 
-  it.each(['headers', 'body'])('include %s that take too long', async (part) => {
+  it.each(['headers', 'body'])('Network failures include %s that take too long', async (part) => {
     const clock = recordingClock()
     await using server = await wireServer((exchange) => {
       if (part === 'body') exchange.open()
@@ -339,7 +339,7 @@ describe('network failures', () => {
     await closed
   })
 
-  it('leave no timer after an answer', async () => {
+  it('Network failures leave no timer after an answer', async () => {
     const clock = recordingClock()
     await using server = await wireServer((exchange) => {
       exchange.json(200, STATUS)
@@ -349,7 +349,7 @@ describe('network failures', () => {
     expect(clock.waiting).toEqual([])
   })
 
-  it('end the call even if fetch ignores the signal', async () => {
+  it('Network failures end the call even if fetch ignores the signal', async () => {
     const clock = recordingClock()
     const fetch = (): Promise<Response> => new Promise(() => undefined)
     const failed = failure(createClient({ baseUrl: 'http://x', clock, fetch }).status())
@@ -357,7 +357,7 @@ describe('network failures', () => {
     expect(await failed).toMatchObject({ code: 'TIMED_OUT' })
   })
 
-  it('include a fetch that throws', async () => {
+  it('Network failures include a fetch that throws', async () => {
     const fetch = (): never => {
       throw new Error('no network here')
     }
@@ -368,7 +368,7 @@ describe('network failures', () => {
 })
 
 describe('aborts', () => {
-  it('send no request if the signal has already aborted', async () => {
+  it('An aborted call sends no request if the signal has already aborted', async () => {
     const fetch = vi.fn<Fetch>()
     const client = createClient({ baseUrl: 'http://tutti.example', fetch })
     const error = await failure(client.runs.get('run-1', { signal: AbortSignal.abort('late') }))
@@ -376,7 +376,7 @@ describe('aborts', () => {
     expect(fetch).not.toHaveBeenCalled()
   })
 
-  it('leave no listener on the signal after the call', async () => {
+  it('An abort leaves no listener on the signal after the call', async () => {
     await using server = await wireServer((exchange) => {
       exchange.json(200, STATUS)
     })
@@ -385,7 +385,7 @@ describe('aborts', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  it('close the connection of the call', async () => {
+  it('An abort closes the connection of the call', async () => {
     await using server = await wireServer(() => undefined)
     const client = createClient({ baseUrl: server.url, clock: recordingClock() })
     const caller = new AbortController()

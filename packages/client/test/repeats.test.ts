@@ -35,20 +35,20 @@ function flaky(failures: number, answer: unknown, status = 200): Handler {
 }
 
 describe('[CLIENT-X2] a retry', () => {
-  it('repeats a read call up to twice', async () => {
+  it('A retry repeats a read call up to twice', async () => {
     await using on = await called(flaky(2, STATUS))
     expect(await on.client.status()).toEqual(STATUS)
     expect(on.clock.delays).toEqual([30_000, 250, 500])
     expect(on.clock.waiting).toEqual([])
   })
 
-  it('is made twice at most, then the last failure is thrown', async () => {
+  it('A retry is made twice at most, then the last failure is thrown', async () => {
     await using on = await called(flaky(9, STATUS))
     await expect(on.client.status()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
     expect(on.server.exchanges).toHaveLength(3)
   })
 
-  it('follows a broken connection', async () => {
+  it('A retry follows a broken connection', async () => {
     await using on = await called((exchange, index) => {
       if (index === 0) exchange.drop()
       else exchange.json(200, STATUS)
@@ -56,7 +56,7 @@ describe('[CLIENT-X2] a retry', () => {
     expect(await on.client.status()).toEqual(STATUS)
   })
 
-  it('repeats a submit with an idempotency key, with the same key', async () => {
+  it('A retry repeats a submit with an idempotency key, with the same key', async () => {
     await using on = await called(flaky(1, ACCEPTED, 202))
     await on.client.runs.submit({}, { idempotencyKey: 'order-7' })
     expect(on.server.exchanges.map(({ headers }) => headers['idempotency-key'])).toEqual([
@@ -66,7 +66,7 @@ describe('[CLIENT-X2] a retry', () => {
   })
 
   it.each(['submit', 'cancel', 'inject', 'decide', 'invoke', 'delete'] as const)(
-    'never repeats a plain %s',
+    'A retry never repeats a plain %s',
     async (name) => {
       await using on = await called(flaky(9, {}))
       const { runs, reviews, tools } = on.client
@@ -83,7 +83,7 @@ describe('[CLIENT-X2] a retry', () => {
     },
   )
 
-  it('does not follow a permanent failure', async () => {
+  it('A retry does not follow a permanent failure', async () => {
     await using on = await called((exchange) => {
       exchange.json(404, { error: 'RUN_NOT_FOUND', message: 'No run' })
     })
@@ -91,14 +91,14 @@ describe('[CLIENT-X2] a retry', () => {
     expect(on.server.exchanges).toHaveLength(1)
   })
 
-  it('is disabled with maxRepeats 0', async () => {
+  it('A retry is disabled with maxRepeats 0', async () => {
     await using on = await called(flaky(1, STATUS), { maxRepeats: 0 })
     await expect(on.client.status()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
   })
 })
 
 describe('[CLIENT-X3] Retry-After', () => {
-  it('delays the retry', async () => {
+  it('Retry-After delays the retry', async () => {
     await using on = await called((exchange, index) => {
       if (index === 0) exchange.json(429, { ...AWAY, error: 'RATE_LIMITED', retryAfterMs: 4_000 })
       else exchange.json(200, STATUS)
@@ -107,7 +107,7 @@ describe('[CLIENT-X3] Retry-After', () => {
     expect(on.clock.delays).toEqual([30_000, 4_000])
   })
 
-  it('prevents a retry if it exceeds the time limit of the call', async () => {
+  it('Retry-After prevents a retry if it exceeds the time limit of the call', async () => {
     await using on = await called((exchange) => {
       exchange.json(429, { ...AWAY, error: 'RATE_LIMITED', retryAfterMs: 30_000 })
     })
@@ -120,7 +120,7 @@ describe('[CLIENT-X3] Retry-After', () => {
 })
 
 describe('[CLIENT-X1] the time limit of a call', () => {
-  it('is the limit of the call rather than the limit of the client', async () => {
+  it('The time limit of a call is the limit of the call rather than the limit of the client', async () => {
     await using on = await called(() => undefined, { skipUpToMs: 0 })
     const failed = expect(on.client.status({ timeoutMs: 70 })).rejects.toMatchObject({
       code: 'TIMED_OUT',
@@ -131,14 +131,14 @@ describe('[CLIENT-X1] the time limit of a call', () => {
     await failed
   })
 
-  it('is added to the time for which a submit lets the server wait', async () => {
+  it('The time limit of a call is added to the time for which a submit lets the server wait', async () => {
     await using on = await called((exchange) => exchange.json(202, ACCEPTED))
     expect(await on.client.runs.submit({}, { wait: 60 })).toMatchObject({ status: 'ACCEPTED' })
     expect(on.clock.delays).toEqual([90_000])
     expect(on.server.exchanges[0]?.url).toBe('/api/runs?wait=60')
   })
 
-  it('ends the wait for a retry', async () => {
+  it('The time limit of a call ends the wait for a retry', async () => {
     await using on = await called(flaky(9, STATUS), { skipUpToMs: 0 })
     const caller = new AbortController()
     const failed = expect(on.client.status({ signal: caller.signal })).rejects.toMatchObject({
@@ -150,13 +150,13 @@ describe('[CLIENT-X1] the time limit of a call', () => {
     expect(on.clock.waiting).toEqual([])
   })
 
-  it('must be above 0', async () => {
+  it('The time limit of a call must be above 0', async () => {
     await using on = await called(flaky(0, STATUS))
     await expect(on.client.status({ timeoutMs: 0 })).rejects.toThrow(RangeError)
     expect(() => on.client.runs.events('r', { timeoutMs: -1 })).toThrow(RangeError)
   })
 
-  it('ends the wait for a run', async () => {
+  it('The time limit of a call ends the wait for a run', async () => {
     await using on = await called((exchange) => void exchange.open(), { skipUpToMs: 0 })
     const statuses: string[] = []
     const onConnection = ({ status }: { readonly status: string }) => void statuses.push(status)
@@ -171,7 +171,7 @@ describe('[CLIENT-X1] the time limit of a call', () => {
 })
 
 describe('special answers', () => {
-  it('a submit with wait returns a run that must have ended', async () => {
+  it('A submit with wait returns a run that must have ended', async () => {
     const run = { ...RUN, status: 'RUNNING' }
     await using on = await called((exchange) => exchange.json(200, run))
     await expect(on.client.runs.submit({}, { wait: 1 })).rejects.toMatchObject({
@@ -180,7 +180,7 @@ describe('special answers', () => {
     })
   })
 
-  it('a server that is not ready returns an answer, a failing server does not', async () => {
+  it('A server that is not ready returns an answer, a failing server does not', async () => {
     const body = { status: 'NOT_READY', lifecycleState: 'DRAINING' }
     await using on = await called(
       (exchange, index) => exchange.json(503, index === 0 ? body : AWAY),

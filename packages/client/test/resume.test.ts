@@ -15,7 +15,7 @@ function eagerClient({ url }: WireServer): TuttiClient {
 const WHOLE = Buffer.from(`: events follow\n\n${frames(LOG)}`)
 
 describe('[CLIENT-R1] a stream returns every event once, in order', () => {
-  it('over one connection', async () => {
+  it('A stream returns every event once, in order, over one connection', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(WHOLE)
       exchange.end()
@@ -27,7 +27,7 @@ describe('[CLIENT-R1] a stream returns every event once, in order', () => {
   })
 
   it.each(LOG.slice(0, -1).map(({ seq }) => seq))(
-    'if the connection is cut after the client received event %i',
+    'A stream returns every event once, in order, if the connection is cut after the client received event %i',
     async (seq) => {
       await using server = await wireServer(async (exchange, index) => {
         const rest = asked(LOG, exchange)
@@ -47,7 +47,7 @@ describe('[CLIENT-R1] a stream returns every event once, in order', () => {
     },
   )
 
-  it('if the server closes the connection after each event', async () => {
+  it('A stream returns every event once, in order, if the server closes the connection after each event', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(asked(LOG, exchange).slice(0, 1)))
       exchange.end()
@@ -62,7 +62,7 @@ describe('[CLIENT-R1] a stream returns every event once, in order', () => {
     ])
   })
 
-  it('if the connection is cut anywhere in a frame, also within a character', async () => {
+  it('A stream returns every event once, in order, if the connection is cut anywhere in a frame, also within a character', async () => {
     let cut = 0
     await using server = await wireServer(async (exchange) => {
       const isFirst = exchange.lastEventId === undefined && exchange.query.get('from') === null
@@ -84,7 +84,7 @@ describe('[CLIENT-R1] a stream returns every event once, in order', () => {
 })
 
 describe('[CLIENT-K3] the cursor', () => {
-  it('keeps the position of the caller if the stream drops before the first event', async () => {
+  it('The cursor keeps the position of the caller if the stream drops before the first event', async () => {
     await using server = await wireServer(async (exchange, index) => {
       if (index === 0) {
         exchange.drop()
@@ -104,7 +104,7 @@ describe('[CLIENT-K3] the cursor', () => {
     ])
   })
 
-  it('keeps the position after the last event if a resumed stream drops before its first one', async () => {
+  it('The cursor keeps the position after the last event if a resumed stream drops before its first one', async () => {
     await using server = await wireServer(async (exchange, index) => {
       const rest = asked(LOG, exchange)
       const count = [2, 0, 0][index] ?? rest.length
@@ -122,7 +122,7 @@ describe('[CLIENT-K3] the cursor', () => {
     ])
   })
 
-  it('is read from the event if a frame has no id', async () => {
+  it('The cursor is read from the event if a frame has no id', async () => {
     await using server = await wireServer(async (exchange) => {
       const [next] = asked(LOG, exchange)
       await exchange.open().write(`data: ${JSON.stringify(next)}\n\n`)
@@ -131,7 +131,7 @@ describe('[CLIENT-K3] the cursor', () => {
     expect(await collect(eagerClient(server).runs.events(RUN_ID))).toEqual(LOG)
   })
 
-  it('counts from the end', async () => {
+  it('The cursor counts from the end', async () => {
     await using server = await wireServer(async (exchange, index) => {
       if (index > 0) await exchange.open().write(frames(asked(LOG, exchange)))
       exchange.drop()
@@ -144,7 +144,7 @@ describe('[CLIENT-K3] the cursor', () => {
     ])
   })
 
-  it('keeps the path of the base address', async () => {
+  it('The cursor keeps the path of the base address', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(LOG))
     })
@@ -155,7 +155,7 @@ describe('[CLIENT-K3] the cursor', () => {
 })
 
 describe('[CLIENT-R2] the end of a stream', () => {
-  it('requests the last event even if it is filtered out, and does not return it', async () => {
+  it('The end of a stream is found by a request for the last event, even if it is filtered out', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(asked(LOG, exchange)))
       exchange.end()
@@ -165,7 +165,7 @@ describe('[CLIENT-R2] the end of a stream', () => {
     expect(server.exchanges.map(({ query }) => query.get('events'))).toEqual(['token,run_result'])
   })
 
-  it('requests the last event once if it is not filtered out', async () => {
+  it('The last event is requested once if it is not filtered out', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(asked(LOG, exchange)))
       exchange.end()
@@ -175,7 +175,7 @@ describe('[CLIENT-R2] the end of a stream', () => {
     expect(server.exchanges.map(({ query }) => query.get('events'))).toEqual(['run_result'])
   })
 
-  it('keeps the filter of a resumed stream', async () => {
+  it('A resumed stream keeps its filter', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(asked(LOG, exchange).slice(0, 1)))
       exchange.end()
@@ -189,7 +189,7 @@ describe('[CLIENT-R2] the end of a stream', () => {
     ])
   })
 
-  it('is reached with 204, on the first or a later connection', async () => {
+  it('The end of a stream is reached with 204, on the first or a later connection', async () => {
     await using server = await wireServer((exchange, index) => {
       if (index === 0) exchange.drop()
       else exchange.answer(204, '')
@@ -204,7 +204,7 @@ describe('[CLIENT-R2] the end of a stream', () => {
     expect(states.map(({ status }) => status)).toEqual(['reconnecting', 'closed'])
   })
 
-  it('closes the connection even if the server does not', async () => {
+  it('The end of a stream closes the connection even if the server does not', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(LOG))
     })
@@ -212,7 +212,7 @@ describe('[CLIENT-R2] the end of a stream', () => {
     await server.exchanges[0]?.closed
   })
 
-  it('allows another loop with a separate connection', async () => {
+  it('The end of a stream allows another loop with a separate connection', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(LOG))
     })
@@ -224,7 +224,7 @@ describe('[CLIENT-R2] the end of a stream', () => {
 })
 
 describe('result', () => {
-  it('requests the last event from the end, and returns the run that has ended', async () => {
+  it('`result` requests the last event from the end, and returns the run that has ended', async () => {
     await using server = await wireServer(async (exchange, index) => {
       if (exchange.url === '/api/runs/run-1') {
         exchange.json(200, ENDED)
@@ -245,7 +245,7 @@ describe('result', () => {
     await server.exchanges[1]?.closed
   })
 
-  it('fails for a log without a result', async () => {
+  it('`result` fails for a log without a result', async () => {
     await using server = await wireServer((exchange) => {
       exchange.answer(204, '')
     })
@@ -254,7 +254,7 @@ describe('result', () => {
     })
   })
 
-  it('can be aborted', async () => {
+  it('`result` can be aborted', async () => {
     await using server = await wireServer((exchange) => {
       exchange.open()
     })
@@ -271,7 +271,7 @@ describe('result', () => {
 })
 
 describe('onConnection', () => {
-  it('reports that the stream opens, reconnects after the last event, and closes', async () => {
+  it('onConnection reports that the stream opens, reconnects after the last event, and closes', async () => {
     await using server = await wireServer(async (exchange, index) => {
       if (index === 1) exchange.answer(503, 'Starting')
       else await exchange.open().write(frames(asked(LOG, exchange).slice(0, index === 0 ? 2 : 9)))
@@ -302,7 +302,7 @@ describe('onConnection', () => {
     ])
   })
 
-  it('ends the stream if it throws', async () => {
+  it('onConnection ends the stream if it throws', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frame(LOG[0]!))
     })

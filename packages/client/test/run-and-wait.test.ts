@@ -34,7 +34,7 @@ async function sendResult(exchange: Exchange): Promise<void> {
 const named = { 'tutti-run-id': RUN_ID }
 
 describe('[CLIENT-R6] runs.run', () => {
-  it('submits the run and receives its result in one request, then reads the run', async () => {
+  it('runs.run submits the run and receives its result in one request, then reads the run', async () => {
     await using server = await wireServer(serving((exchange) => sendResult(exchange.open(named))))
     const end = await eagerClient(server).runs.run({ inputs: { a: 'b' } }, { idempotencyKey: 'k' })
     expect(end).toMatchObject({ status: 'COMPLETED', outputs: [{ taskName: 'write' }] })
@@ -48,7 +48,7 @@ describe('[CLIENT-R6] runs.run', () => {
     expect(others.map(({ url }) => url)).toEqual([RUN_URL])
   })
 
-  it('follows the run, and does not submit it again, when the response is cut', async () => {
+  it('runs.run follows the run, and does not submit it again, when the response is cut', async () => {
     await using server = await wireServer(
       serving(async (exchange) => {
         await exchange.open(named).write(': events follow\n\n')
@@ -60,7 +60,7 @@ describe('[CLIENT-R6] runs.run', () => {
     expect(server.exchanges.map(({ url }) => url)).toEqual([SUBMIT_URL, RESULT_URL, RUN_URL])
   })
 
-  it('fails when the submission is lost and has no idempotency key', async () => {
+  it('runs.run fails when the submission is lost and has no idempotency key', async () => {
     await using server = await wireServer(serving((exchange) => exchange.drop()))
     await expect(eagerClient(server).runs.run({})).rejects.toMatchObject({
       code: 'CONNECTION_FAILED',
@@ -68,7 +68,7 @@ describe('[CLIENT-R6] runs.run', () => {
     expect(server.exchanges).toHaveLength(1)
   })
 
-  it('repeats a lost submission that has an idempotency key up to twice', async () => {
+  it('runs.run repeats a lost submission that has an idempotency key up to twice', async () => {
     await using server = await wireServer(serving((exchange) => exchange.json(503, AWAY)))
     const { runs } = eagerClient(server)
     await expect(runs.run({}, { idempotencyKey: 'k' })).rejects.toMatchObject({
@@ -81,7 +81,7 @@ describe('[CLIENT-R6] runs.run', () => {
     ])
   })
 
-  it('fails at once when the server refuses the submission', async () => {
+  it('runs.run fails at once when the server refuses the submission', async () => {
     const refused = { error: 'INVALID_ENSEMBLE', message: 'No ensemble "x"' }
     await using server = await wireServer(serving((exchange) => exchange.json(400, refused)))
     const { runs } = eagerClient(server)
@@ -91,7 +91,7 @@ describe('[CLIENT-R6] runs.run', () => {
     expect(server.exchanges).toHaveLength(1)
   })
 
-  it('fails when the response does not name the run', async () => {
+  it('runs.run fails when the response does not name the run', async () => {
     await using server = await wireServer(
       serving(async (exchange) => {
         await exchange.open().write(LOG.map(frame).join(''))

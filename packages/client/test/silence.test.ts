@@ -10,7 +10,7 @@ import { wireServer } from './wire-server.ts'
 const random = (): number => 1
 
 describe('a silent connection', () => {
-  it('is replaced after 45 s, and the stream resumed', async () => {
+  it('A silent connection is replaced after 45 s, and the stream resumed', async () => {
     const clock = recordingClock()
     await using server = await wireServer(async (exchange, index) => {
       const rest = asked(LOG, exchange)
@@ -36,7 +36,7 @@ describe('a silent connection', () => {
     expect(clock.waiting).toEqual([])
   })
 
-  it('stays open while comments arrive', async () => {
+  it('A silent connection stays open while comments arrive', async () => {
     const clock = recordingClock()
     await using server = await wireServer((exchange) => {
       exchange.open()
@@ -65,7 +65,7 @@ describe('a silent connection', () => {
     expect(server.exchanges.length).toBe(1)
   })
 
-  it('is replaced even if the server has not answered', async () => {
+  it('A silent connection is replaced even if the server has not answered', async () => {
     const clock = recordingClock()
     await using server = await wireServer(async (exchange, index) => {
       if (index > 0) await exchange.open().write(frames(LOG))
@@ -80,7 +80,7 @@ describe('a silent connection', () => {
     expect(await reading).toEqual(LOG)
   })
 
-  it('stays open without a limit', async () => {
+  it('A silent connection stays open without a limit', async () => {
     const clock = recordingClock()
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(LOG))
@@ -91,7 +91,7 @@ describe('a silent connection', () => {
     expect(clock.delays).toEqual([])
   })
 
-  it('stays open while the reader is slow', async () => {
+  it('A silent connection stays open while the reader is slow', async () => {
     const clock = recordingClock()
     await using server = await wireServer(async (exchange) => {
       exchange.open()

@@ -37,27 +37,30 @@ function piecesOf(text: string, size: number): Uint8Array[] {
 }
 
 describe('an event stream is read', () => {
-  it.each([1, 2, 3, 5, 64, 1_000_000])('in chunks of %i bytes', async (size) => {
-    expect(await eventsIn(piecesOf(TEXT, size))).toEqual(LOG)
-  })
+  it.each([1, 2, 3, 5, 64, 1_000_000])(
+    'An event stream is read in chunks of %i bytes',
+    async (size) => {
+      expect(await eventsIn(piecesOf(TEXT, size))).toEqual(LOG)
+    },
+  )
 
   it.each([
     ['CRLF', '\r\n'],
     ['CR', '\r'],
-  ])('with %s, in any chunks', async (_, lineEnd) => {
+  ])('An event stream is read with %s, in any chunks', async (_, lineEnd) => {
     const text = TEXT.replaceAll('\n', lineEnd)
     // A CR at the very end of a stream may still be followed by LF.
     expect(await eventsIn(piecesOf(`${text}:\n`, 1))).toEqual(LOG)
     expect(await eventsIn(piecesOf(`${text}:\n`, 1_000_000))).toEqual(LOG)
   })
 
-  it('with a byte order mark, unknown fields and empty chunks', async () => {
+  it('An event stream is read with a byte order mark, unknown fields and empty chunks', async () => {
     const text = `\uFEFFretry: 5\nmood: good\n\n${TEXT}`
     const pieces = piecesOf(text, 7).flatMap((piece) => [piece, new Uint8Array()])
     expect(await eventsIn(pieces)).toEqual(LOG)
   })
 
-  it('with data on several lines', async () => {
+  it('An event stream is read with data on several lines', async () => {
     const text = LOG.map((event) => {
       const lines = JSON.stringify(event, null, 2).split('\n')
       return `${lines.map((line) => `data: ${line}`).join('\n')}\n\n`
@@ -65,7 +68,7 @@ describe('an event stream is read', () => {
     expect(await eventsIn(piecesOf(text.join(''), 11))).toEqual(LOG)
   })
 
-  it('except for a frame without an end', async () => {
+  it('An event stream is read except for a frame without an end', async () => {
     const piece = new TextEncoder().encode(`data: ${'x'.repeat(1024 * 1024)}\n`)
     await expect(eventsIn(Array.from({ length: 70 }, () => piece))).rejects.toMatchObject({
       code: 'BAD_RESPONSE',
@@ -74,7 +77,7 @@ describe('an event stream is read', () => {
   })
 })
 
-it('until the reader stops, which cancels the body', async () => {
+it('An event stream is read until the reader stops, which cancels the body', async () => {
   const cancelled = new Promise<void>((resolve) => {
     const body = new ReadableStream<Uint8Array>({
       start(controller) {

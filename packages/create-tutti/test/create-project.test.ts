@@ -11,7 +11,7 @@ import { TestFolder } from './create-io.ts'
 const FILES_ONLY = ['--no-install', '--no-git']
 
 describe('a project', () => {
-  it('has every file of the template, under its final name', async () => {
+  it('A project has every file of the template, under its final name', async () => {
     using place = new TestFolder()
     const { exitCode, output, errors } = await place.create(['desk', ...FILES_ONLY])
     expect([exitCode, errors]).toEqual([0, ''])
@@ -28,7 +28,7 @@ describe('a project', () => {
     expect(output).toContain(`Created desk in desk: ${written.length} files`)
   })
 
-  it('depends on the packages of the same release, and on the versions that this repository is tested with', async () => {
+  it('A project depends on the packages of the same release, and on the versions that this repository is tested with', async () => {
     using place = new TestFolder()
     await place.create(['desk', ...FILES_ONLY])
     const { dependencies, devDependencies } = readJson(place.at('desk/package.json'))
@@ -48,14 +48,14 @@ describe('a project', () => {
     }
   })
 
-  it('has its name in the manifest and in the title of the README', async () => {
+  it('A project has its name in the manifest and in the title of the README', async () => {
     using place = new TestFolder()
     await place.create(['desk', '--name', '@acme/desk', ...FILES_ONLY])
     expect(readJson(place.at('desk/package.json')).name).toBe('@acme/desk')
     expect(readFileSync(place.at('desk/README.md'), 'utf8')).toMatch(/^# @acme\/desk\n/)
   })
 
-  it('refers only to scripts and files that exist', () => {
+  it('A project refers only to scripts and files that exist', () => {
     const files = createProjectFiles({ name: 'desk', packageManager: 'npm', version: '1.0.0' })
     const readContent = (path: string): string =>
       files.find((file) => file.path === path)?.content ?? ''
@@ -72,7 +72,7 @@ describe('a project', () => {
     }
   })
 
-  it.each(PACKAGE_MANAGERS)('uses the commands of %s', async (packageManager) => {
+  it.each(PACKAGE_MANAGERS)('A project uses the commands of %s', async (packageManager) => {
     using place = new TestFolder()
     const variables = { npm_config_user_agent: `${packageManager}/1.2.3 node/v24.0.0 linux x64` }
     const { output } = await place.create(['desk', ...FILES_ONLY], { variables })
@@ -89,13 +89,13 @@ describe('a project', () => {
 })
 
 describe('the folder of a project', () => {
-  it('is support-desk by default', async () => {
+  it('The folder of a project is support-desk by default', async () => {
     using place = new TestFolder()
     expect((await place.create(FILES_ONLY)).exitCode).toBe(0)
     expect(readdirSync(place.path)).toEqual(['support-desk'])
   })
 
-  it('can be the working directory, even if it contains a repository', async () => {
+  it('The folder of a project can be the working directory, even if it contains a repository', async () => {
     using place = new TestFolder()
     mkdirSync(place.at('desk/.git'), { recursive: true })
     const { exitCode, output } = await place.create(['.', ...FILES_ONLY], { cwd: place.at('desk') })
@@ -104,7 +104,7 @@ describe('the folder of a project', () => {
     expect(output).not.toContain('cd ')
   })
 
-  it('is rejected and not changed when it is not empty', async () => {
+  it('The folder of a project is rejected and not changed when it is not empty', async () => {
     using place = new TestFolder()
     mkdirSync(place.at('desk'))
     writeFileSync(place.at('desk/README.md'), 'mine')
@@ -117,7 +117,7 @@ describe('the folder of a project', () => {
     expect(readFileSync(place.at('desk/README.md'), 'utf8')).toBe('mine')
   })
 
-  it('is written into with --force, and other files stay', async () => {
+  it('The folder of a project is written into with --force, and other files stay', async () => {
     using place = new TestFolder()
     mkdirSync(place.at('desk'))
     writeFileSync(place.at('desk/README.md'), 'mine')
@@ -127,7 +127,7 @@ describe('the folder of a project', () => {
     expect(readFileSync(place.at('desk/notes.txt'), 'utf8')).toBe('mine too')
   })
 
-  it('is rejected when it is, or is below, a file', async () => {
+  it('The folder of a project is rejected when it is, or is below, a file', async () => {
     using place = new TestFolder()
     writeFileSync(place.at('desk'), '')
     for (const folder of ['desk', 'desk/app']) {
@@ -136,7 +136,7 @@ describe('the folder of a project', () => {
     }
   })
 
-  it('is rejected with a message when it is not writable', async () => {
+  it('The folder of a project is rejected with a message when it is not writable', async () => {
     using place = new TestFolder()
     mkdirSync(place.at('shut'))
     chmodSync(place.at('shut'), 0o555)
@@ -148,7 +148,7 @@ describe('the folder of a project', () => {
     expect(errors).not.toContain('    at ')
   })
 
-  it('is restored after a failure', async () => {
+  it('The folder of a project is restored after a failure', async () => {
     using place = new TestFolder()
     // Blocks the file src/model.ts, after several files have been written.
     mkdirSync(place.at('desk/src/model.ts'), { recursive: true })
@@ -171,7 +171,7 @@ describe('the name of a project', () => {
     ['Größe', 'gro-e'],
     ['_hidden', 'hidden'],
     ['v1.2', 'v1.2'],
-  ])('is derived from the folder "%s"', async (folder, name) => {
+  ])('The name of a project is derived from the folder "%s"', async (folder, name) => {
     using place = new TestFolder()
     const { exitCode } = await place.create([folder, ...FILES_ONLY])
     expect(exitCode).toBe(0)
@@ -184,7 +184,7 @@ describe('the name of a project', () => {
     ['日本', 'is not a valid package name', 'Set --name\n'],
     ['node_modules', 'is a name that npm reserves', 'Set --name'],
     ['x'.repeat(215), 'is longer than 214 characters', 'Set --name'],
-  ])('cannot be "%s"', async (name, problem, advice) => {
+  ])('The name of a project cannot be "%s"', async (name, problem, advice) => {
     using place = new TestFolder()
     const { exitCode, errors } = await place.create(['desk', '--name', name, ...FILES_ONLY])
     expect(exitCode).toBe(2)
@@ -195,7 +195,7 @@ describe('the name of a project', () => {
 })
 
 describe('git and the dependencies', () => {
-  it('creates a repository, but not inside another one', async () => {
+  it('`create-tutti` creates a repository, but not inside another one', async () => {
     using place = new TestFolder()
     expect((await place.create(['desk', '--no-install'])).errors).toBe('')
     expect(existsSync(place.at('desk/.git'))).toBe(true)
@@ -208,7 +208,7 @@ describe('git and the dependencies', () => {
     expect(ignored.stdout).toBe('.env\nnode_modules/x\n')
   })
 
-  it('continues without git, and reports it', async () => {
+  it('`create-tutti` continues without git, and reports it', async () => {
     using place = new TestFolder()
     const variables = { PATH: place.path }
     const { exitCode, errors } = await place.create(['desk', '--no-install'], { variables })
@@ -216,7 +216,7 @@ describe('git and the dependencies', () => {
     expect(errors).toBe('Failed to create a git repository: git was not found.\n')
   })
 
-  it('installs the dependencies with the package manager', async () => {
+  it('`create-tutti` installs the dependencies with the package manager', async () => {
     using place = new TestFolder()
     const variables = { PATH: fakeProgram(place, 'pnpm', 'echo "$@" > installed') }
     const args = ['desk', '--no-git', '--package-manager', 'pnpm']
@@ -229,7 +229,7 @@ describe('git and the dependencies', () => {
   it.each([
     ['exit 3', 'npm exited with code 3'],
     ['kill -TERM $$', 'npm was stopped by SIGTERM'],
-  ])('keeps the project when the installation does "%s"', async (script, reason) => {
+  ])('`create-tutti` keeps the project when the installation does "%s"', async (script, reason) => {
     using place = new TestFolder()
     const variables = { PATH: fakeProgram(place, 'npm', script) }
     const { exitCode, output, errors } = await place.create(['desk', '--no-git'], { variables })
@@ -239,7 +239,7 @@ describe('git and the dependencies', () => {
     expect(existsSync(place.at('desk/package.json'))).toBe(true)
   })
 
-  it('reports a missing package manager', async () => {
+  it('`create-tutti` reports a missing package manager', async () => {
     using place = new TestFolder()
     const args = ['desk', '--no-git', '--package-manager', 'bun']
     const { exitCode, errors } = await place.create(args, { variables: { PATH: place.path } })
@@ -249,7 +249,7 @@ describe('git and the dependencies', () => {
 })
 
 describe('the command line', () => {
-  it('prints the help and the version', async () => {
+  it('The command line prints the help and the version', async () => {
     using place = new TestFolder()
     const help = await place.create(['--help'])
     expect([help.exitCode, help.errors]).toEqual([0, ''])
@@ -268,14 +268,14 @@ describe('the command line', () => {
     [['--foo'], "unknown option '--foo'"],
     [['a', 'b'], 'too many arguments'],
     [['--package-manager', 'cargo'], 'Allowed choices are npm, pnpm, yarn, bun'],
-  ])('rejects %j, and creates no project', async (args, problem) => {
+  ])('The command line rejects %j, and creates no project', async (args, problem) => {
     using place = new TestFolder()
     const { exitCode, errors } = await place.create(args)
     expect([exitCode, errors]).toEqual([2, expect.stringContaining(problem)])
     expect(readdirSync(place.path)).toEqual([])
   })
 
-  it('reports the version of Node that the project needs, if this one is too old', async () => {
+  it('The command line reports the version of Node that the project needs, if this one is too old', async () => {
     using place = new TestFolder()
     const { exitCode, errors } = await place.create(FILES_ONLY, { nodeVersion: '22.17.1' })
     expect(exitCode).toBe(0)

@@ -13,7 +13,7 @@ it.each([...Object.values(GEN_AI), ...Object.values(OPERATION)])(
   },
 )
 
-it('our names differ from those of the conventions and from each other', () => {
+it('Our names differ from those of the conventions and from each other', () => {
   const names = Object.values(TUTTI)
   expect(names.filter((name) => !name.startsWith('tutti.'))).toEqual([])
   expect(new Set(names).size).toBe(names.length)

@@ -17,7 +17,7 @@ const ASKED = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b71692033
 const UNRECORDED = { traceparent: ASKED.traceparent.replace(/01$/, '00') }
 
 describe('a run without a trace', () => {
-  it('starts a trace whose root is its own span', () => {
+  it('A run without a trace starts a trace whose root is its own span', () => {
     const begun = beginTrace(RUN, {}, undefined)
     const { traceparent } = begun
     expect(isTraceparent(traceparent)).toBe(true)
@@ -28,7 +28,7 @@ describe('a run without a trace', () => {
     expect(beginTrace(RUN, {}, undefined).traceparent).not.toBe(traceparent)
   })
 
-  it('is recorded if the sampler decides so', () => {
+  it('A run without a trace is recorded if the sampler decides so', () => {
     const off = beginTrace(RUN, {}, new AlwaysOffSampler())
     expect(isSampled(off.traceparent)).toBe(false)
     expect(isSampled(beginTrace(RUN, {}, new TraceIdRatioBasedSampler(0)).traceparent)).toBe(false)
@@ -40,7 +40,7 @@ describe('a run without a trace', () => {
     expect(recorded).toBeLessThan(300)
   })
 
-  it('is described to the sampler', () => {
+  it('A run without a trace is described to the sampler', () => {
     const asked: unknown[] = []
     const sampler: Sampler = {
       shouldSample: (_context, traceId, name, _kind, attributes) => {
@@ -59,7 +59,7 @@ describe('a run without a trace', () => {
 })
 
 describe('a run in the trace of its caller', () => {
-  it('is recorded if the caller records it', () => {
+  it('A run in the trace of its caller is recorded if the caller records it', () => {
     expect(beginTrace(RUN, ASKED, undefined)).toEqual(ASKED)
     expect(beginTrace(RUN, UNRECORDED, undefined)).toEqual(UNRECORDED)
     const based = new ParentBasedSampler({ root: new AlwaysOffSampler() })
@@ -69,12 +69,12 @@ describe('a run in the trace of its caller', () => {
     ).toEqual(UNRECORDED)
   })
 
-  it('is recorded by the decision of a sampler that ignores the caller', () => {
+  it('A run in the trace of its caller is recorded by the decision of a sampler that ignores the caller', () => {
     expect(beginTrace(RUN, UNRECORDED, new AlwaysOnSampler())).toEqual(ASKED)
     expect(beginTrace(RUN, ASKED, new AlwaysOffSampler())).toEqual(UNRECORDED)
   })
 
-  it('keeps other flags and the trace state', () => {
+  it('A run in the trace of its caller keeps other flags and the trace state', () => {
     const asked = { traceparent: ASKED.traceparent.replace(/01$/, '03'), tracestate: 'a=1,b=2' }
     expect(beginTrace(RUN, asked, new AlwaysOnSampler())).toEqual(asked)
     expect(beginTrace(RUN, asked, new AlwaysOffSampler())).toEqual({

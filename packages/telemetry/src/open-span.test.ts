@@ -15,7 +15,7 @@ function span(startMs: number, parent?: OpenSpan): OpenSpan {
 }
 
 describe('[TEL-O1] a span', () => {
-  it('does not begin before its parent', () => {
+  it('A span does not begin before its parent', () => {
     const whole = span(1_000)
     expect(span(999, whole).startMs).toBe(1_000)
     expect(span(1_001, whole).startMs).toBe(1_001)
@@ -28,7 +28,7 @@ describe('[TEL-O1] a span', () => {
     expect(part.startMs).toBe(1_000)
   })
 
-  it('does not end before its children, its events, or its start', () => {
+  it('A span does not end before its children, its events, or its start', () => {
     const whole = span(1_000)
     const part = span(1_000, whole)
     part.addEvent('late', 1_300)
@@ -38,7 +38,7 @@ describe('[TEL-O1] a span', () => {
     expect(span(1_000).end({ endMs: 1_001 }).endMs).toBe(1_001)
   })
 
-  it('keeps a limited number of events, counts the rest, and dates none before its start', () => {
+  it('A span keeps a limited number of events, counts the rest, and dates none before its start', () => {
     const busy = span(1_000)
     for (let count = 0; count < 130; count += 1) busy.addEvent('event', 900)
     expect(busy.events).toHaveLength(128)
@@ -47,7 +47,7 @@ describe('[TEL-O1] a span', () => {
   })
 })
 
-it('timestamps are seconds and nanoseconds', () => {
+it('Timestamps of spans are seconds and nanoseconds', () => {
   expect(toHrTime(1_893_456_000_123)).toEqual([1_893_456_000, 123_000_000])
   expect(toHrTime(0)).toEqual([0, 0])
 })

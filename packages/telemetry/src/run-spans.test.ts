@@ -74,7 +74,7 @@ function timesOf(spans: readonly SentSpan[], name: string): readonly number[] {
   return [startMs - 1_000_000, endMs - 1_000_000]
 }
 
-it('a call begins before the first of its steps, in any order of their ends', () => {
+it('A call begins before the first of its steps, in any order of their ends', () => {
   const spans = spansOf([
     ...STARTED,
     called('c/a', [110, 120]),
@@ -89,7 +89,7 @@ it('a call begins before the first of its steps, in any order of their ends', ()
   expect(timesOf(spans, 'invoke_workflow e')).toEqual([0, 140])
 })
 
-it('a call begins no later than the steps of its steps, even if rounded durations say otherwise', () => {
+it('A call begins no later than the steps of its steps, even if rounded durations say otherwise', () => {
   const spans = spansOf([
     ...STARTED,
     called('c/a/x', [100, 110]),
@@ -102,18 +102,18 @@ it('a call begins no later than the steps of its steps, even if rounded duration
   expect(timesOf(spans, 'execute_tool c')).toEqual([100, 112])
 })
 
-it('a rounded duration does not exceed the task', () => {
+it('A rounded duration does not exceed the task', () => {
   const spans = spansOf([...STARTED, called('c', [9, 20]), completed(20), RESULT])
   expect(timesOf(spans, 'execute_tool c')).toEqual([10, 20])
 })
 
-it('timestamps do not decrease, also when a clock was set back', () => {
+it('Timestamps do not decrease, also when a clock was set back', () => {
   const spans = spansOf([...STARTED, called('c', [20, 90]), completed(50), RESULT])
   expect(timesOf(spans, 'invoke_agent R')).toEqual([10, 90])
   expect(timesOf(spans, 'invoke_workflow e')).toEqual([0, 90])
 })
 
-it('an undecided review ends at its timeout, or later if no process had the run', () => {
+it('An undecided review ends at its timeout, or later if no process had the run', () => {
   const requested: RunEvent = {
     type: 'review_requested',
     ...TASK,
@@ -139,7 +139,7 @@ it('an undecided review ends at its timeout, or later if no process had the run'
   expect(timesOf(late, 'review after task')).toEqual([20, 300])
 })
 
-it('a span that is open at the end of its run ends with it, as interrupted', () => {
+it('A span that is open at the end of its run ends with it, as interrupted', () => {
   const begun: RunEvent = {
     type: 'llm_iteration_started',
     ...TASK,
@@ -162,18 +162,21 @@ it.each([
   [{}, { chat: 'c1' }, 'c1'],
   [{}, { aguiThread: 'a1' }, 'a1'],
   [{}, { team: 'x' }, undefined],
-])('names the conversation of a run with %j and the tags %j', (thread, tags, expected) => {
-  const queued: RunEvent = {
-    type: 'run_queued',
-    queuedAt: at(0),
-    ensemble: 'e',
-    workflow: 'SEQUENTIAL',
-    totalTasks: 1,
-    inputs: {},
-    tags,
-    ...thread,
-  }
-  const spans = spansOf([queued, ...STARTED, completed(20), RESULT])
-  const ids = spans.map(({ attributes }) => attributes['gen_ai.conversation.id'])
-  expect(new Set(ids)).toEqual(new Set([expected]))
-})
+])(
+  'The root span names the conversation of a run with %j and the tags %j',
+  (thread, tags, expected) => {
+    const queued: RunEvent = {
+      type: 'run_queued',
+      queuedAt: at(0),
+      ensemble: 'e',
+      workflow: 'SEQUENTIAL',
+      totalTasks: 1,
+      inputs: {},
+      tags,
+      ...thread,
+    }
+    const spans = spansOf([queued, ...STARTED, completed(20), RESULT])
+    const ids = spans.map(({ attributes }) => attributes['gen_ai.conversation.id'])
+    expect(new Set(ids)).toEqual(new Set([expected]))
+  },
+)

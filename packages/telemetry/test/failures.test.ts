@@ -14,7 +14,7 @@ const team = ensemble({
   model: scriptedModel(() => 'Done'),
 })
 
-it('a processor that throws loses only its spans', async () => {
+it('A processor that throws loses only its spans', async () => {
   const errors: unknown[] = []
   const broken = new Error('broken')
   const tracing = traceRuns({
@@ -31,7 +31,7 @@ it('a processor that throws loses only its spans', async () => {
   expect(errors).toEqual([broken, broken, broken])
 })
 
-it('a text that cannot be redacted loses the spans of its run, and is reported once', async () => {
+it('A text that cannot be redacted loses the spans of its run, and is reported once', async () => {
   const errors: unknown[] = []
   const spans: SentSpan[] = []
   const tracing = traceRuns({
@@ -46,7 +46,7 @@ it('a text that cannot be redacted loses the spans of its run, and is reported o
   expect(errors).toHaveLength(1)
 })
 
-it('a log that cannot be read loses the spans of its run', async () => {
+it('A log that cannot be read loses the spans of its run', async () => {
   const errors: unknown[] = []
   const spans: SentSpan[] = []
   const tracing = traceRuns({ processor: keepIn(spans), onError: (error) => errors.push(error) })
@@ -63,7 +63,7 @@ it('a log that cannot be read loses the spans of its run', async () => {
   expect(spans).toEqual([])
 })
 
-it('a run that is claimed again by the same process is traced from its new claim', async () => {
+it('A run that is claimed again by the same process is traced from its new claim', async () => {
   const spans: SentSpan[] = []
   const tracing = traceRuns({ processor: keepIn(spans) })
   const reads: number[] = []
@@ -109,7 +109,7 @@ it('a run that is claimed again by the same process is traced from its new claim
   expect(spans).toHaveLength(1)
 })
 
-it('a run without a trace, or with an unrecorded one, is not traced', async () => {
+it('A run without a trace, or with an unrecorded one, is not traced', async () => {
   const spans: SentSpan[] = []
   const tracing = traceRuns({ processor: keepIn(spans) })
   const service = tracing.service(() => Promise.reject(new Error('not asked')))
@@ -122,7 +122,7 @@ it('a run without a trace, or with an unrecorded one, is not traced', async () =
   expect(spans).toEqual([])
 })
 
-it('a sampler that throws loses the spans of its run', async () => {
+it('A sampler that throws loses the spans of its run', async () => {
   const errors: unknown[] = []
   const spans: SentSpan[] = []
   const broken = new Error('broken')

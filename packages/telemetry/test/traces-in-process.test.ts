@@ -73,7 +73,7 @@ const HURRIED: Clock = {
 const look = tool('look', () => 'seen')
 
 describe('a run', () => {
-  it('is a tree of the run, tasks, model calls and tool calls', async () => {
+  it('A run is a tree of the run, tasks, model calls and tool calls', async () => {
     const model = scriptedModel([calls('look', 'look'), 'Found', 'Written'], {
       provider: 'anthropic',
       name: 'claude',
@@ -131,7 +131,7 @@ describe('a run', () => {
     expect(last?.events.map(({ name }) => name)).toEqual(['gen_ai.first_chunk'])
   })
 
-  it('is part of the trace of its caller', async () => {
+  it('A run is part of the trace of its caller', async () => {
     const team = ensemble({
       name: 'one',
       tasks: [task({ description: 'Go' })],
@@ -144,7 +144,7 @@ describe('a run', () => {
     expect(spans.map(({ traceState }) => traceState)).toEqual(spans.map(() => 'vendor=1,other=2'))
   })
 
-  it('passes its trace on even if it is not recorded', async () => {
+  it('A run passes its trace on even if it is not recorded', async () => {
     const seen: (string | undefined)[] = []
     const spy = tool('spy', ({ traceparent, tracestate }) => seen.push(traceparent, tracestate))
     const model = scriptedModel([calls('spy'), 'Done'])
@@ -161,7 +161,7 @@ describe('a run', () => {
     ])
   })
 
-  it('passes the context of its span to each tool call', async () => {
+  it('A run passes the context of its span to each tool call', async () => {
     const seen: string[] = []
     const spy = tool('spy', ({ traceparent }) => seen.push(String(traceparent)))
     const whole = tool('whole', async ({ callTool, traceparent }) => {
@@ -185,7 +185,7 @@ describe('a run', () => {
 })
 
 describe('simultaneous calls', () => {
-  it('have spans side by side', async () => {
+  it('Simultaneous calls have spans side by side', async () => {
     const both = Promise.withResolvers<void>()
     let arrived = 0
     const meet = tool('meet', async () => {
@@ -212,7 +212,7 @@ describe('simultaneous calls', () => {
 })
 
 describe('failures', () => {
-  it('have a span for each retried model call and each attempt', async () => {
+  it('Failures have a span for each retried model call and each attempt', async () => {
     const busy = new TuttiError('MODEL_FAILED', 'Busy with secret-token', {
       retryable: true,
       details: { retryAfterMs: 0 },
@@ -247,7 +247,7 @@ describe('failures', () => {
     expect([first, second].map((span) => span?.attributes['tutti.model.try'])).toEqual([1, 2])
   })
 
-  it('report that a tool failed, but not its message', async () => {
+  it('Failures report that a tool failed, but not its message', async () => {
     const broken = tool('broken', () => {
       throw new Error('private words')
     })
@@ -264,7 +264,7 @@ describe('failures', () => {
     expect(collector.bodies.join('')).not.toContain('private words')
   })
 
-  it('end all spans when a budget is exceeded', async () => {
+  it('An exceeded budget ends all spans', async () => {
     const model = scriptedModel([calls('look'), calls('look'), 'Done'])
     const team = ensemble({
       name: 'one',
@@ -280,7 +280,7 @@ describe('failures', () => {
     expect(run.error).toContain('maxToolCalls')
   })
 
-  it('end the spans interrupted by a cancel, which is not an error of the run', async () => {
+  it('A cancel ends the spans that it interrupts, and is not an error of the run', async () => {
     const controller = new AbortController()
     const slow = tool('slow', ({ signal }) => {
       controller.abort()
@@ -314,7 +314,7 @@ describe('failures', () => {
     ])
   })
 
-  it('end an interrupted model call with its task', async () => {
+  it('An interrupted model call ends with its task', async () => {
     const controller = new AbortController()
     const model = {
       provider: 'p',
@@ -336,7 +336,7 @@ describe('failures', () => {
 })
 
 describe('parts of a tool call', () => {
-  it('are children of the call, at any depth', async () => {
+  it('Parts of a tool call are children of the call, at any depth', async () => {
     const inner = tool('inner', () => 'in')
     const middle = tool('middle', async ({ callTool }) => {
       await callTool(inner, {}, { step: 'one' })
@@ -369,7 +369,7 @@ describe('parts of a tool call', () => {
     expect(under('execute_tool middle')).toEqual(['execute_tool inner', 'execute_tool inner'])
   })
 
-  it('are the requests to an agent', async () => {
+  it('Parts of a tool call are the requests to an agent', async () => {
     const inner = ensemble({
       name: 'inner',
       tasks: [task({ description: 'Answer {input}' })],
@@ -401,7 +401,7 @@ describe('parts of a tool call', () => {
 })
 
 describe('a delegation', () => {
-  it('is a child of the task that delegates', async () => {
+  it('A delegation is a child of the task that delegates', async () => {
     const hand = {
       toolCalls: [
         { name: 'delegate_task', arguments: { agentRole: 'Scout', taskDescription: 'Look' } },
@@ -436,7 +436,7 @@ describe('a delegation', () => {
 })
 
 describe('reviews and directives', () => {
-  it('have a span from the question to the answer', async () => {
+  it('Reviews have a span from the question to the answer', async () => {
     const risky = defineTool({
       name: 'risky',
       description: 'Risks',
@@ -484,7 +484,7 @@ describe('reviews and directives', () => {
     ).toEqual(['REJECT', 'CONTINUE'])
   })
 
-  it('end a review at its timeout', async () => {
+  it('A review without an answer ends its span at its timeout', async () => {
     const reviewed = task({
       name: 'go',
       description: 'Go',
@@ -501,7 +501,7 @@ describe('reviews and directives', () => {
     expect(review.endMs - review.startMs).toBeGreaterThanOrEqual(10)
   })
 
-  it('mark when a directive reached the task', async () => {
+  it('Directives mark when they reached the task', async () => {
     const tracing = traceRuns({ processor: collector.processor() })
     const steered = tool('steer', () => {
       handle.inject('Be brief with private words')
@@ -545,12 +545,12 @@ describe('content', () => {
       ]),
     })
 
-  it('is in no span', async () => {
+  it('Content is in no span', async () => {
     await traced(story())
     expect(collector.bodies.join('')).not.toContain('private')
   })
 
-  it('is recorded in the form of the conventions if it is enabled, without secrets', async () => {
+  it('Content is recorded in the form of the conventions if it is enabled, without secrets', async () => {
     const redact = (text: string): string => text.replaceAll('secret', '***')
     const spans = await traced(story(), { tracing: { captureContent: true, redact } })
     const [first, second] = spans.filter(({ name }) => name === 'chat model')
@@ -585,7 +585,7 @@ describe('content', () => {
     expect(collector.bodies.join('')).not.toContain('secret')
   })
 
-  it('includes the reasoning of a model only if it is enabled, and its tokens in any case', async () => {
+  it('Recorded content includes the reasoning of a model only if it is enabled, and its tokens in any case', async () => {
     const usage = { inputTokens: 9, outputTokens: 8, reasoningTokens: 5 }
     const team = () =>
       ensemble({
@@ -607,7 +607,7 @@ describe('content', () => {
     expect(messages).toEqual([{ role: 'assistant', parts, finish_reason: 'stop' }])
   })
 
-  it('is truncated to the maximum length of an attribute', async () => {
+  it('Content is truncated to the maximum length of an attribute', async () => {
     const long = 'x'.repeat(20_000)
     const team = ensemble({
       name: 'one',

@@ -185,7 +185,7 @@ async function spansOf(
 const { traceparent } = traceRuns({ processor: keepIn([]) }).run({ runId: RUN_ID })
 const uncut = await execute([], traceparent)
 
-it('the trace of a run without a crash is complete', async () => {
+it('The trace of a run without a crash is complete', async () => {
   const log = logOf(uncut)
   const spans = await spansOf(log, { from: 0, to: log.length, traceparent, lostOwners: 0 })
   expectWholeTrace(spans)
@@ -213,7 +213,7 @@ it('the trace of a run without a crash is complete', async () => {
   ])
 })
 
-it('a handover sends each span exactly once', async () => {
+it('A handover sends each span exactly once', async () => {
   const log = logOf(uncut)
   const whole = await spansOf(log, { from: 0, to: log.length, traceparent, lostOwners: 0 })
   for (let cut = 1; cut < log.length; cut += 1) {
@@ -225,7 +225,7 @@ it('a handover sends each span exactly once', async () => {
   }
 })
 
-it('a run that crashed at any event has one complete trace', async () => {
+it('A run that crashed at any event has one complete trace', async () => {
   for (let cut = 1; cut < uncut.length; cut += 1) {
     const first = await execute([], traceparent, cut)
     const second = await execute(first, traceparent)
@@ -255,7 +255,7 @@ it('a run that crashed at any event has one complete trace', async () => {
   }
 })
 
-it('a trace contains a decision that was written while no process had the run', async () => {
+it('A trace contains a decision that was written while no process had the run', async () => {
   const log = logOf(uncut)
   const decided = log.findIndex(({ type }) => type === 'review_decided')
   const before = await spansOf(log, { from: 0, to: decided, traceparent, lostOwners: 0 })

@@ -6,16 +6,16 @@ import { decodeEvent } from './decode-event.ts'
 const [first] = LOG
 
 describe('decodeEvent', () => {
-  it('returns an event unchanged', () => {
+  it('decodeEvent returns an event unchanged', () => {
     expect(decodeEvent(JSON.stringify(first), RUN_ID)).toEqual({ known: true, event: first })
   })
 
-  it('keeps unknown fields', () => {
+  it('decodeEvent keeps unknown fields', () => {
     const event = { ...first, mood: 'good' }
     expect(decodeEvent(JSON.stringify(event), RUN_ID)).toEqual({ known: true, event })
   })
 
-  it('returns the position of an event of an unknown type', () => {
+  it('decodeEvent returns the position of an event of an unknown type', () => {
     const event = { type: 'tea_break', runId: RUN_ID, seq: 4, id: 'run-1:4', kind: 'green' }
     expect(decodeEvent(JSON.stringify(event), RUN_ID)).toEqual({ known: false, event })
   })
@@ -28,7 +28,7 @@ describe('decodeEvent', () => {
     ['{"type":"tea_break","runId":"run-1"}', '/seq is required'],
     [JSON.stringify({ ...first, runId: 'run-2' }), '/runId must be "run-1", got "run-2"'],
     [JSON.stringify({ ...first, seq: -1 }), '/seq must be'],
-  ])('rejects %s', (data, message) => {
+  ])('decodeEvent rejects %s', (data, message) => {
     expect(() => decodeEvent(data, RUN_ID)).toThrow(
       expect.objectContaining({
         code: 'BAD_RESPONSE',

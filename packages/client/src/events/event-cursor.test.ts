@@ -27,22 +27,22 @@ function given(cursor: EventCursor, seqs: readonly number[]): number[] {
 }
 
 describe('placeEvent', () => {
-  it('[CLIENT-K1] accepts events in order, each once', () => {
+  it('[CLIENT-K1] placeEvent accepts events in order, each once', () => {
     expect(given(startCursor(undefined, false), [0, 0, 1, 0, 1, 2, 1])).toEqual([0, 1, 2])
   })
 
-  it('[CLIENT-K1] drops events before the requested position', () => {
+  it('[CLIENT-K1] placeEvent drops events before the requested position', () => {
     expect(given(startCursor(3, false), [1, 2, 3, 4])).toEqual([3, 4])
     expect(given(startCursor(3, true), [1, 2, 5, 4, 9])).toEqual([5, 9])
   })
 
-  it('[CLIENT-K2] detects a gap, and keeps its position', () => {
+  it('[CLIENT-K2] placeEvent detects a gap, and keeps its position', () => {
     const cursor = after(startCursor(undefined, false), [0, 1])
     expect(placeEvent(cursor, at(3))).toEqual({ kind: 'gap', expectedSeq: 2 })
     expect(given(cursor, [3, 2, 3])).toEqual([2, 3])
   })
 
-  it('[CLIENT-K2] detects a gap before the first event', () => {
+  it('[CLIENT-K2] placeEvent detects a gap before the first event', () => {
     expect(placeEvent(startCursor(undefined, false), at(1))).toEqual({
       kind: 'gap',
       expectedSeq: 0,
@@ -50,15 +50,15 @@ describe('placeEvent', () => {
     expect(placeEvent(startCursor(3, false), at(5))).toEqual({ kind: 'gap', expectedSeq: 3 })
   })
 
-  it('accepts any first event if the position is counted from the end', () => {
+  it('placeEvent accepts any first event if the position is counted from the end', () => {
     expect(given(startCursor(-2, false), [7, 8, 8, 10, 9])).toEqual([7, 8, 9])
   })
 
-  it('allows gaps if only some types are requested', () => {
+  it('placeEvent allows gaps if only some types are requested', () => {
     expect(given(startCursor(undefined, true), [4, 2, 9, 9, 10])).toEqual([4, 9, 10])
   })
 
-  it('holds for any order in which a faulty server repeats and swaps events', () => {
+  it('placeEvent is correct for any order in which a faulty server repeats and swaps events', () => {
     // All sequences of five numbers from 0 to 3.
     for (let code = 0; code < 4 ** 5; code += 1) {
       const seqs = [0, 1, 2, 3, 4].map((place) => Math.floor(code / 4 ** place) % 4)
@@ -71,25 +71,28 @@ describe('placeEvent', () => {
 })
 
 describe('resumePoint', () => {
-  it('requests the first event without a position', () => {
+  it('resumePoint requests the first event without a position', () => {
     expect(resumePoint(startCursor(undefined, false))).toEqual({
       query: { from: undefined },
       headers: {},
     })
   })
 
-  it.each([0, 3, -2])('[CLIENT-K3] keeps from=%i until an event has arrived', (from) => {
-    expect(resumePoint(startCursor(from, false))).toEqual({ query: { from }, headers: {} })
-  })
+  it.each([0, 3, -2])(
+    '[CLIENT-K3] resumePoint keeps from=%i until an event has arrived',
+    (from) => {
+      expect(resumePoint(startCursor(from, false))).toEqual({ query: { from }, headers: {} })
+    },
+  )
 
-  it('[CLIENT-K3] continues after the last event', () => {
+  it('[CLIENT-K3] resumePoint continues after the last event', () => {
     expect(resumePoint(after(startCursor(3, false), [3, 4]))).toEqual({
       query: { from: undefined },
       headers: { 'last-event-id': 'run-1:4' },
     })
   })
 
-  it('continues by number after an id that a header cannot contain', () => {
+  it('resumePoint continues by number after an id that a header cannot contain', () => {
     const placement = placeEvent(startCursor(undefined, false), { seq: 0, id: 'läuft:0' })
     expect(placement.kind === 'next' && resumePoint(placement.cursor)).toEqual({
       query: { from: 1 },

@@ -17,7 +17,7 @@ describe('parseRetryAfter', () => {
     ['1.5', undefined],
     ['soon', undefined],
     ['2026', 2_026_000],
-  ])('parses %j as %j', (header, expected) => {
+  ])('parseRetryAfter parses %j as %j', (header, expected) => {
     expect(parseRetryAfter(header, NOW)).toBe(expected)
   })
 })

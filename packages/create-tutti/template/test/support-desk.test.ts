@@ -7,7 +7,7 @@ import { supportDesk } from '../src/support-desk.ts'
 
 const INPUTS = { customer: 'ada@example.com', message: 'My new kettle leaks.' }
 
-it('offers what the terms allow', async () => {
+it('The support desk offers what the terms allow', async () => {
   const model = ruleModel({ delayMs: 0 })
   const { status, output } = await supportDesk({ model }).run(INPUTS)
   expect(status).toBe('COMPLETED')
@@ -15,7 +15,7 @@ it('offers what the terms allow', async () => {
   expect(output).toContain('We offer 49 USD.')
 })
 
-it('reports an invalid tool call to the model, and continues', async () => {
+it('The support desk reports an invalid tool call to the model, and continues', async () => {
   const model = scriptedModel([
     { toolCalls: [{ name: 'quote_refund', arguments: { order: 1001 } }] },
     { toolCalls: [{ name: 'quote_refund', arguments: { orderId: 'A-1001' } }] },
@@ -30,7 +30,7 @@ it('reports an invalid tool call to the model, and continues', async () => {
   expect([status, output]).toEqual(['COMPLETED', 'You get 49 USD back.'])
 })
 
-it('lets a reviewer reject an answer and accept the next one', async () => {
+it('The support desk lets a reviewer reject an answer and accept the next one', async () => {
   const model = ruleModel({ delayMs: 0 })
   const reviewer = scriptedReviewer([
     { action: 'REJECT', feedback: 'Say that we are sorry.' },
