@@ -21,7 +21,7 @@ afterEach(() => {
 })
 
 describe('a browser', { timeout: 60_000 }, () => {
-  it('[BROWSER-B2] opens a page of a loopback server, which runs script and fetches', async () => {
+  it('[BROWSER-B2] A browser opens a page of a loopback server, which runs script and fetches', async () => {
     const server = await stage()
     const browser = await launchBrowser()
     try {
@@ -37,7 +37,7 @@ describe('a browser', { timeout: 60_000 }, () => {
     }
   })
 
-  it('[BROWSER-B1][BROWSER-B3] that TUTTI_TEST_BROWSER names is the only one tried, and the error names it', async () => {
+  it('[BROWSER-B1][BROWSER-B3] A browser that TUTTI_TEST_BROWSER names is the only one tried, and the error names it', async () => {
     vi.stubEnv('TUTTI_TEST_BROWSER', '/no/such/browser')
     const failed = launchBrowser()
     await expect(failed).rejects.toThrow(/No browser starts.*TUTTI_TEST_BROWSER.*\n.*\/no\/such/s)
@@ -45,7 +45,7 @@ describe('a browser', { timeout: 60_000 }, () => {
   })
 
   it.runIf(process.platform === 'linux' && process.arch === 'x64')(
-    '[BROWSER-B4] is unpacked once for all that ask at the same time, and starts from there',
+    '[BROWSER-B4] A browser is unpacked once for all that ask at the same time, and starts from there',
     async () => {
       const parent = mkdtempSync(join(tmpdir(), 'tutti-browser-test-'))
       try {

@@ -10,7 +10,7 @@ const FEW = ['--runs', '8', '--faults', '5'] as const
 
 const PROGRAM = fileURLToPath(new URL('chaos.ts', import.meta.url))
 
-it('completes a few runs among faults and a failover without a violation', async () => {
+it('The chaos test completes a few runs among faults and a failover without a violation', async () => {
   const { code, output } = await chaos(...FEW, '--workers', '2', '--seed', '3')
   expect(output).toContain('No violations')
   expect(code).toBe(0)
@@ -24,7 +24,7 @@ it('completes a few runs among faults and a failover without a violation', async
 }, 240_000)
 
 it.skipIf(process.platform !== 'linux')(
-  'completes a few runs of one process that is killed, and whose file is locked and refused',
+  'The chaos test completes a few runs of one process that is killed, and whose file is locked and refused',
   async () => {
     const { code, output } = await chaos(...FEW, '--store', 'embedded', '--seed', '3')
     expect(output).toContain('No violations')
@@ -41,7 +41,7 @@ it.skipIf(process.platform !== 'linux')(
   240_000,
 )
 
-it('loses no run in a failover to a synchronous standby', async () => {
+it('The chaos test loses no run in a failover to a synchronous standby', async () => {
   const size = ['--runs', '4', '--faults', '4', '--workers', '2', '--apis', '1'] as const
   const { code, output } = await chaos(...size, '--seed', '5', '--synchronous')
   expect(output).toContain('No violations')
@@ -51,7 +51,7 @@ it('loses no run in a failover to a synchronous standby', async () => {
 }, 240_000)
 
 it.skipIf(!hasNatsServer())(
-  'completes a few runs over NATS when its leader is killed, and all its servers restart and refuse them',
+  'The chaos test completes a few runs over NATS when its leader is killed, and all its servers restart and refuse them',
   async () => {
     const { code, output } = await chaos(
       '--nats',
@@ -73,7 +73,7 @@ it.skipIf(!hasNatsServer())(
   240_000,
 )
 
-it('[CHAOS-D1] [CHAOS-D2] continues each run with its code when other code is deployed under kills', async () => {
+it('[CHAOS-D1] [CHAOS-D2] The chaos test continues each run with its code when other code is deployed under kills', async () => {
   const size = ['--runs', '6', '--workers', '1', '--apis', '1'] as const
   const { code, output } = await chaos(...size, '--deploys', '1', '--seed', '2021')
   expect(output).toContain('No violations')
@@ -82,7 +82,7 @@ it('[CHAOS-D1] [CHAOS-D2] continues each run with its code when other code is de
   expect(figure(output, 'failed')).toBe(0)
 }, 240_000)
 
-it('rejects invalid options without starting a process', async () => {
+it('The chaos test rejects invalid options without starting a process', async () => {
   expect(await chaos('--store', 'embedded', '--nats')).toMatchObject({
     code: 2,
     output: expect.stringMatching(/^Cannot use --store embedded with --nats/) as string,
@@ -92,7 +92,7 @@ it('rejects invalid options without starting a process', async () => {
   expect(output).toMatch(/^Cannot use --runs: got NaN\n\nUsage: /)
 })
 
-it('leaves no process behind when it is stopped, and reports the unfinished runs', async () => {
+it('The chaos test leaves no process behind when it is stopped, and reports the unfinished runs', async () => {
   let pids: readonly number[] = []
   const size = ['--runs', '20', '--workers', '2', '--apis', '1'] as const
   const { code, output } = await chaos(...size, '--seed', '4', (said, stop) => {

@@ -44,13 +44,13 @@ beforeAll(() => {
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
 
 describe('the image', () => {
-  it('has the Node version of this repository', () => {
+  it('The image has the Node version of this repository', () => {
     const { devDependencies } = JSON.parse(read('package.json'))
     expect(image.base).toBe(`node:${devDependencies.node}-slim`)
     expect(read('Dockerfile')).toContain(`=$BUILDPLATFORM ${image.base} AS build`)
   })
 
-  it('contains only what runs, in less than 55 MB', () => {
+  it('The image contains only what runs, in less than 55 MB', () => {
     const files = readdirSync(join(image.root, 'app'), { recursive: true, withFileTypes: true })
     const bytes = files
       .filter((entry) => entry.isFile())
@@ -67,7 +67,7 @@ describe('the image', () => {
     expect(existsSync(join(image.root, 'app/node_modules/@tutti/server/LICENSE'))).toBe(true)
   })
 
-  it('declares its user, volume, port and health check', () => {
+  it('The image declares its user, volume, port and health check', () => {
     expect(image).toMatchObject({
       user: '10001:10001',
       volumes: ['/data'],
@@ -78,13 +78,13 @@ describe('the image', () => {
     expect(image.labels.get('org.opencontainers.image.source')).toMatch(/^https:\/\/github/)
   })
 
-  it('does not start without keys, because it listens on every address', async () => {
+  it('The image does not start without keys, because it listens on every address', async () => {
     await using container = await BareContainer.run(image)
     expect(await container.ended).toBe(1)
     expect(container.said).toContain('Cannot listen on "0.0.0.0" without keys')
   })
 
-  it('serves, reports its health, runs, stops, and writes only to its volume', async () => {
+  it('The image serves, reports its health, runs, stops, and writes only to its volume', async () => {
     const before = filesOf(image)
     expect(before.length).toBeGreaterThan(1_000)
     await using container = await BareContainer.run(image, { environment: KEYS })
@@ -102,7 +102,7 @@ describe('the image', () => {
     expect(existsSync(join(image.root, 'data/runs.sqlite'))).toBe(true)
   })
 
-  it('cannot write elsewhere, like with a read-only root file system', async () => {
+  it('The image cannot write elsewhere, like with a read-only root file system', async () => {
     await using container = await BareContainer.run(image, { environment: KEYS })
     const write = (path: string) =>
       container.exec(['-e', image.mapped(`require('node:fs').writeFileSync('${path}', '')`)])
@@ -112,7 +112,7 @@ describe('the image', () => {
   })
 
   it.skipIf(!CAN_CHANGE_USER)(
-    'runs as its user, who owns the volume, if this process is root',
+    'The image runs as its user, who owns the volume, if this process is root',
     async () => {
       await using container = await BareContainer.run(image, { environment: KEYS })
       const { said } = container.exec(['-p', 'process.getuid() + ":" + process.getgid()'])
@@ -121,7 +121,7 @@ describe('the image', () => {
     },
   )
 
-  it('contains what configs import, and every installed provider', async () => {
+  it('The image contains what configs import, and every installed provider', async () => {
     await using container = await BareContainer.run(image, { environment: KEYS })
     const entryPoints = [
       'agent-call',
@@ -146,7 +146,7 @@ describe('an image with a config', () => {
   beforeAll(() => copyFileSync(CONFIG, join(image.root, 'app/tutti.config.ts')))
   afterAll(() => rmSync(join(image.root, 'app/tutti.config.ts')))
 
-  it('releases a run when it is stopped, and the next container continues it', async () => {
+  it('An image with a config releases a run when it is stopped, and the next container continues it', async () => {
     const { data, environment, steps, hold, letGo } = crewIn('drained')
     hold(2)
     await using first = await BareContainer.run(image, { data, environment })
@@ -163,7 +163,7 @@ describe('an image with a config', () => {
     expect(steps().filter((step) => step === `${runId} begin 1`)).toHaveLength(1)
   })
 
-  it('is backed up while it runs as docs/production.md describes, and a copy continues from there', async () => {
+  it('An image with a config is backed up while it runs as docs/production.md describes, and a copy continues from there', async () => {
     const { data, environment, steps, hold, letGo } = crewIn('backed-up')
     const copy = crewIn('restored')
     hold(4)
@@ -205,14 +205,14 @@ describe('compose.yaml', () => {
   const compose = readCompose(read('compose.yaml'), variables)
   const servers = ['api', 'worker'].map((name) => ({ name, ...serviceOf(name) }))
 
-  it('requires every secret', () => {
+  it('compose.yaml requires every secret', () => {
     for (const name of Object.keys(variables)) {
       const others = { ...variables, [name]: '' }
       expect(() => readCompose(read('compose.yaml'), others), name).toThrow(`${name} is not set`)
     }
   })
 
-  it('configures one server for requests and two for runs', () => {
+  it('compose.yaml configures one server for requests and two for runs', () => {
     for (const { name, environment } of servers) {
       const said = readEnvironment({ ...environment })
       expect(said.role).toBe(name)
@@ -225,7 +225,7 @@ describe('compose.yaml', () => {
     expect(servers.map(({ deploy }) => deploy?.replicas ?? 1)).toEqual([1, 2])
   })
 
-  it('restricts writes, privileges and resources, and allows time to stop', () => {
+  it('compose.yaml restricts writes, privileges and resources, and allows time to stop', () => {
     for (const [name, service] of Object.entries(compose.services)) {
       expect(service.deploy?.resources?.limits?.memory, name).toMatch(/^\d+[MG]$/)
       expect(service.security_opt, name).toEqual(['no-new-privileges:true'])
@@ -238,7 +238,7 @@ describe('compose.yaml', () => {
     }
   })
 
-  it('names files, volumes and secrets that exist', () => {
+  it('compose.yaml names files, volumes and secrets that exist', () => {
     for (const { volumes = [], secrets = [] } of Object.values(compose.services)) {
       for (const [source = ''] of volumes.map((volume) => volume.split(':'))) {
         if (source.startsWith('./')) expect(existsSync(join(ROOT, source)), source).toBe(true)
@@ -252,7 +252,7 @@ describe('compose.yaml', () => {
     expect(read('deploy/prometheus/prometheus.yml')).toContain('/run/secrets/tutti_metrics_key')
   })
 
-  it('continues a run whose worker was killed', async () => {
+  it('compose.yaml continues a run whose worker was killed', async () => {
     await using database = await testDatabase()
     copyFileSync(CONFIG, join(image.root, 'app/tutti.config.ts'))
     const { data, steps, hold, letGo, pidOf } = crewIn('shared')
@@ -298,7 +298,7 @@ describe('the example for Kubernetes', () => {
   const documents = parsed.map((document) => document.toJS())
   const deployments = documents.filter(({ kind }) => kind === 'Deployment')
 
-  it('starts both roles, as the user of the image', () => {
+  it('The example for Kubernetes starts both roles, as the user of the image', () => {
     expect(parsed.flatMap(({ errors }) => errors)).toEqual([])
     const pods = deployments.map(({ spec }) => spec.template.spec)
     const roles = pods.map(({ containers: [{ env }] }) => env)
@@ -314,7 +314,7 @@ describe('the example for Kubernetes', () => {
     }
   })
 
-  it('selects pods that exist', () => {
+  it('The example for Kubernetes selects pods that exist', () => {
     const labels = deployments.map(({ spec }) => spec.template.metadata.labels)
     const others = documents.filter(({ kind }) => kind !== 'Deployment')
     const selectors = others.map(({ spec }) => spec.selector.matchLabels ?? spec.selector)

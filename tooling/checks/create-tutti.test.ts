@@ -42,7 +42,7 @@ afterAll(() => {
 })
 
 describe('npm create tutti', () => {
-  it('creates a project', () => {
+  it('`npm create tutti` creates a project', () => {
     const packed = tarballs.get('create-tutti') ?? ''
     const words = ['exec', '--yes', '--offline', '--package', packed, '--']
     const { stdout } = run(
@@ -59,7 +59,7 @@ describe('npm create tutti', () => {
     }
   })
 
-  it('installs', () => {
+  it('A created project installs', () => {
     writeFileSync(join(PROJECT, 'package.json'), JSON.stringify(packedManifest()))
     const packed = [...tarballs].map(([name, path]) => [name, `file:${path}`])
     const overrides = { ...lockedVersions(), ...Object.fromEntries(packed) }
@@ -76,15 +76,15 @@ describe('npm create tutti', () => {
     ])
   })
 
-  it('type-checks', () => {
+  it('A created project type-checks', () => {
     run('npm', ['run', 'check'])
   })
 
-  it('passes its own tests', () => {
+  it('A created project passes its own tests', () => {
     expect(run('npm', ['test']).stdout).toMatch(/Tests +9 passed \(9\)/)
   })
 
-  it('serves with "npm start", and completes a run with "npm run run"', async () => {
+  it('A created project serves with "npm start", and completes a run with "npm run run"', async () => {
     await using server = await Serving.start('start')
     const { status, stdout } = spawnSync('npm', ['run', '--silent', 'run'], {
       cwd: PROJECT,
@@ -98,7 +98,7 @@ describe('npm create tutti', () => {
     expect(healthCheck(server.url)).toBe(0)
   })
 
-  it('lets a person review with "npm run dev" and REVIEW=on in .env', async () => {
+  it('A created project lets a person review with "npm run dev" and REVIEW=on in .env', async () => {
     cpSync(join(PROJECT, '.env.example'), join(PROJECT, '.env'))
     const example = readFileSync(join(PROJECT, '.env'), 'utf8')
     writeFileSync(join(PROJECT, '.env'), example.replace('REVIEW=\n', 'REVIEW=on\n'))
@@ -118,7 +118,7 @@ describe('npm create tutti', () => {
 })
 
 describe('the packed program', () => {
-  it('reports in one sentence that Node is too old, before it loads code that an old one cannot parse', () => {
+  it('The packed program reports in one sentence that Node is too old, before it loads code that an old one cannot parse', () => {
     const old = `data:text/javascript,Object.defineProperty(process.versions,'node',{value:'20.19.0'})`
     const program = join(FOLDER, 'unpacked/package/dist/create-tutti.js')
     mkdirSync(join(FOLDER, 'unpacked'))

@@ -58,14 +58,14 @@ test.for(publicPackages())('$name can be imported alone and prints nothing', asy
   expect(stderr).toBe('')
 })
 
-test('a package cannot import what it does not declare', async () => {
+test('A package cannot import what it does not declare', async () => {
   const { path } = folderOf('@tutti/protocol')
   const code = "await import('@tutti/core')"
   const attempt = run('node', ['--input-type=module', '--eval', code], { cwd: path })
   await expect(attempt).rejects.toThrow(/ERR_MODULE_NOT_FOUND/)
 })
 
-test('the types of every entry point resolve for Node and for bundlers', async () => {
+test('The types of every entry point resolve for Node and for bundlers', async () => {
   writeDoorFiles()
   for (const [module, moduleResolution] of [
     ['node16', 'node16'],
@@ -76,7 +76,7 @@ test('the types of every entry point resolve for Node and for bundlers', async (
   }
 })
 
-test('our declarations type-check without skipLibCheck, also with the previous compiler version', () => {
+test('Our declarations type-check without skipLibCheck, also with the previous compiler version', () => {
   writeDoorFiles()
   const { options } = ts.convertCompilerOptionsFromJson(
     { ...STRICT, module: 'node16', moduleResolution: 'node16', skipLibCheck: false },
@@ -107,7 +107,7 @@ test.for(
   publicPackages().flatMap(({ name }) =>
     name === '@tutti/server' || name === 'create-tutti' ? [name] : [],
   ),
-)('the program of %s prints its version and its usage', async (name) => {
+)('The program of %s prints its version and its usage', async (name) => {
   const { path, manifest } = folderOf(name)
   const [program = ''] = Object.keys(manifest.bin ?? {})
   const bin = join(path, 'node_modules/.bin', program)

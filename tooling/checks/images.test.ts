@@ -23,7 +23,7 @@ const isExact = (image: string): boolean => DIGEST.test(image) || EXACT_TAG.test
 describe('the container images of the repository', () => {
   const images = listImages(ROOT)
 
-  it('are found in builds, deployments, generated projects and documents', () => {
+  it('The container images of the repository are found in builds, deployments, generated projects and documents', () => {
     const files = images.map(({ file }) => file)
     for (const file of [
       'Dockerfile',
@@ -37,11 +37,11 @@ describe('the container images of the repository', () => {
     }
   })
 
-  it('have an exact version or a digest', () => {
+  it('The container images of the repository have an exact version or a digest', () => {
     expect(images.filter(({ image }) => !isExact(image))).toEqual([])
   })
 
-  it('have the version of the server if they are its image', () => {
+  it('The container images of the repository have the version of the server if they are its image', () => {
     const own = images.filter(({ image }) => image.startsWith(SERVER_IMAGE))
     expect(own.length).toBeGreaterThan(3)
     expect(own.filter(({ image }) => image !== `${SERVER_IMAGE}:${version}`)).toEqual([])
@@ -56,7 +56,7 @@ describe('an image', () => {
     'localhost:5000/a:1.2.3',
     `postgres@sha256:${'0'.repeat(64)}`,
     `node:24.21.0-slim@sha256:${'0'.repeat(64)}`,
-  ])('is accepted with an exact version or a digest: %s', (image) => {
+  ])('An image is accepted with an exact version or a digest: %s', (image) => {
     expect(isExact(image)).toBe(true)
   })
 
@@ -68,11 +68,11 @@ describe('an image', () => {
     'nats:2.12-alpine',
     'localhost:5000/a',
     'node@sha256:0123',
-  ])('is refused without one: %s', (image) => {
+  ])('An image without an exact version or a digest is refused: %s', (image) => {
     expect(isExact(image)).toBe(false)
   })
 
-  it('is found as a base with options, but not as a stage of the same build', () => {
+  it('An image is found as a base with options, but not as a stage of the same build', () => {
     const root = mkdtempSync(join(tmpdir(), 'tutti-images-'))
     try {
       const text =
@@ -92,7 +92,7 @@ describe('an image', () => {
     }
   })
 
-  it('of the server gets a new version in place of a tag or none', () => {
+  it('An image of the server gets a new version in place of a tag or none', () => {
     const text = `${SERVER_IMAGE}:1.0.0 and ${SERVER_IMAGE} start, oci://${SERVER_IMAGE}:latest --repo`
     expect(setServerVersion(text, '1.2.3')).toBe(
       `${SERVER_IMAGE}:1.2.3 and ${SERVER_IMAGE}:1.2.3 start, oci://${SERVER_IMAGE}:1.2.3 --repo`,

@@ -53,7 +53,7 @@ describe.skipIf(!hasNatsServer())('NATS', () => {
       () => 0,
     )
 
-  it('of the profile in compose.yaml becomes healthy', async () => {
+  it('NATS of the profile in compose.yaml becomes healthy', async () => {
     const variables = { POSTGRES_PASSWORD: 'a', TUTTI_API_KEY: 'b', TUTTI_METRICS_KEY: 'c' }
     const { nats } = readCompose(read('compose.yaml'), variables).services
     expect(nats?.profiles).toEqual(['nats'])
@@ -67,7 +67,7 @@ describe.skipIf(!hasNatsServer())('NATS', () => {
     await expect.poll(statusOf(monitor, url.pathname), POLLING).toBe(200)
   })
 
-  it('of the example for Kubernetes forms a cluster that becomes ready', async () => {
+  it('NATS of the example for Kubernetes forms a cluster that becomes ready', async () => {
     const text = read('deploy/kubernetes/nats.yaml')
     // The parser of kubectl rejects what this one accepts.
     expect(text).not.toMatch(/\{[^}'"]*\?/)

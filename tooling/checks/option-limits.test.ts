@@ -202,7 +202,7 @@ function findNumbers(): ReadonlyMap<string, readonly string[]> {
 const numbers = findNumbers()
 
 describe('the interfaces of options', () => {
-  it('are all tested', () => {
+  it('The interfaces of options are all tested', () => {
     expect(numbers.size).toBeGreaterThan(40)
     const known = [...Object.keys(TAKERS), ...NOT_CHECKED]
     expect([...numbers.keys()].filter((name) => !known.includes(name))).toEqual([])
@@ -211,7 +211,7 @@ describe('the interfaces of options', () => {
 
 describe.each(Object.entries(TAKERS))('%s', (name, take) => {
   it.each(numbers.get(name) ?? expect.fail(`No interface ${name} has numbers`))(
-    'refuses a value of %s above its maximum, and names both',
+    'The options refuse a value of %s above its maximum, and name both',
     async (member) => {
       const most = maximumOf(member)
       // Of a share or a port, the maximum is less than that of its unit.

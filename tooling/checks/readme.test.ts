@@ -13,7 +13,7 @@ const PAGES = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md']
 describe('the README', () => {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
 
-  it('shows a file of at most 15 lines, which runs', () => {
+  it('The README shows a file of at most 15 lines, which runs', () => {
     const [, path = '', code = ''] = /<!-- (\S+) -->\n```ts\n([\s\S]*?)```/.exec(readme) ?? []
     expect(code).toBe(readFileSync(join(ROOT, path), 'utf8'))
     expect(code.trimEnd().split('\n').length).toBeLessThanOrEqual(15)
@@ -26,7 +26,7 @@ describe('the README', () => {
     )
   })
 
-  it('fits on two screens', () => {
+  it('The README fits on two screens', () => {
     expect(readme.split('\n').length).toBeLessThanOrEqual(90)
   })
 })
@@ -37,7 +37,7 @@ const EXAMPLES = globSync('packages/*/test/readme-*.ts', { cwd: ROOT })
   .toSorted()
 
 describe('the README of a package', () => {
-  it.each(EXAMPLES)('shows %s, which prints the shown output', (path) => {
+  it.each(EXAMPLES)('The README of a package shows %s, which prints the shown output', (path) => {
     const [, name = ''] = path.split('/')
     const example = readFileSync(join(ROOT, path), 'utf8')
     const shown = example
@@ -91,13 +91,13 @@ function run(words: readonly string[], cwd: string): string {
 describe.each(PAGES)('%s', (page) => {
   const text = readFileSync(join(ROOT, page), 'utf8')
 
-  it('links to existing files', () => {
+  it('A document links to existing files', () => {
     const links = [...text.matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(([, link = '']) => link)
     const missing = links.filter((link) => !existsSync(join(ROOT, dirname(page), link)))
     expect(missing).toEqual([])
   })
 
-  it('names existing files', () => {
+  it('A document names existing files', () => {
     const named = [...text.matchAll(/`((?:packages|apps|tooling|examples|docs)\/[\w./-]+\.\w+)`/g)]
     const missing = named
       .map(([, path = '']) => path)

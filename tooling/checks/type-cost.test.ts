@@ -9,8 +9,11 @@ import { checkProject, COMPILERS } from '../bench/lib/type-check.ts'
 /** Maximum number of instantiations. Types that exceed it make the editors and builds of users slower. */
 const LIMIT = 60_000
 
-it.each(COMPILERS)('checks tools and pipelines of a user with %s within the limit', (compiler) => {
-  const { instantiations } = checkProject(compiler, 'tools')
-  expect(instantiations).toBeGreaterThan(0)
-  expect(instantiations).toBeLessThan(LIMIT)
-})
+it.each(COMPILERS)(
+  'The type checker checks tools and pipelines of a user with %s within the limit',
+  (compiler) => {
+    const { instantiations } = checkProject(compiler, 'tools')
+    expect(instantiations).toBeGreaterThan(0)
+    expect(instantiations).toBeLessThan(LIMIT)
+  },
+)

@@ -42,7 +42,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(copy, { recursive: true, force: true }))
 
-test('all public packages get the same new version', () => {
+test('All public packages get the same new version', () => {
   const versions = publicPackages().map(({ name, directory }) => [
     name,
     manifestIn(join(copy, directory)).version,
@@ -52,7 +52,7 @@ test('all public packages get the same new version', () => {
   expect(first).not.toBe(manifestIn(join(ROOT, 'packages/core')).version)
 })
 
-test('each of them has a change log with this version', () => {
+test('Each public package has a change log with the new version', () => {
   for (const { directory } of publicPackages()) {
     const { version } = manifestIn(join(copy, directory))
     const path = join(copy, directory, 'CHANGELOG.md')
@@ -62,7 +62,7 @@ test('each of them has a change log with this version', () => {
   }
 })
 
-test('they depend on each other through the workspace, so that packing writes the version', () => {
+test('Public packages depend on each other through the workspace, so that packing writes the version', () => {
   const names = new Set(publicPackages().map(({ name }) => name))
   for (const { directory } of publicPackages()) {
     const { dependencies = {}, peerDependencies = {} } = manifestIn(join(copy, directory))
@@ -72,7 +72,7 @@ test('they depend on each other through the workspace, so that packing writes th
   }
 })
 
-test('private packages keep their version and get no change log', () => {
+test('Private packages keep their version and get no change log', () => {
   const released = new Set(publicPackages().map(({ directory }) => directory))
   const others = globSync(MANIFESTS, { cwd: copy })
     .map((path) => dirname(path))
@@ -84,7 +84,7 @@ test('private packages keep their version and get no change log', () => {
   }
 })
 
-test('a package that was never released is named by a changeset', () => {
+test('A package that was never released is named by a changeset', () => {
   const folder = join(ROOT, '.changeset')
   const texts = readdirSync(folder)
     .filter((name) => name.endsWith('.md') && name !== 'README.md')

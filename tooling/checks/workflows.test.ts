@@ -30,13 +30,13 @@ interface Workflow {
   readonly jobs: Readonly<Record<string, Job>>
 }
 
-test('all files are valid YAML', () => {
+test('All files are valid YAML', () => {
   const paths = globSync('.github/**/*.yml', { cwd: ROOT })
   expect(paths.length).toBeGreaterThan(6)
   for (const path of paths) expect(parse(read(path)), path).toBeTypeOf('object')
 })
 
-test('a third-party action is pinned by a commit hash, with its version in a comment', () => {
+test('A third-party action is pinned by a commit hash, with its version in a comment', () => {
   const lines = [...WORKFLOWS, ...ACTIONS].flatMap((path) => read(path).split('\n'))
   const foreign = lines.filter((line) => /\buses: (?!\.\/)/.test(line))
   expect(foreign.length).toBeGreaterThan(10)
@@ -46,12 +46,12 @@ test('a third-party action is pinned by a commit hash, with its version in a com
 })
 
 // Corepack compares the hash; npm and npx ignore it.
-test('pnpm is pinned by its version and the hash of its archive', () => {
+test('The version of pnpm is pinned, with the hash of its archive', () => {
   const { packageManager } = JSON.parse(read('package.json'))
   expect(packageManager).toMatch(/^pnpm@\d+\.\d+\.\d+\+sha512\.[0-9a-f]{128}$/)
 })
 
-test('one action has one version everywhere', () => {
+test('One action has one version everywhere', () => {
   const text = [...WORKFLOWS, ...ACTIONS].map(read).join('\n')
   const versions = new Map<string, Set<string>>()
   for (const [, action = '', hash = ''] of text.matchAll(/uses: ([\w.-]+\/[\w.-]+)\S*@(\S+)/g)) {
@@ -64,7 +64,7 @@ describe.for(WORKFLOWS)('%s', (path) => {
   const workflow: Workflow = parse(read(path))
   const jobs = Object.entries(workflow.jobs)
 
-  test('grants permissions per job only, and each job has a timeout', () => {
+  test('A workflow grants permissions per job only, and each job has a timeout', () => {
     expect(workflow.permissions).toEqual({})
     for (const [name, job] of jobs) {
       expect(job.permissions, name).toBeDefined()
@@ -72,7 +72,7 @@ describe.for(WORKFLOWS)('%s', (path) => {
     }
   })
 
-  test('does not run untrusted code with the permissions of this repository', () => {
+  test('A workflow does not run untrusted code with the permissions of this repository', () => {
     expect(Object.keys(workflow.on)).not.toContain('pull_request_target')
     expect(Object.keys(workflow.on)).not.toContain('workflow_run')
     for (const script of jobs.flatMap(([, { steps }]) => steps.map(({ run }) => run ?? ''))) {
@@ -80,7 +80,7 @@ describe.for(WORKFLOWS)('%s', (path) => {
     }
   })
 
-  test('keeps the credentials of a checkout only where it writes commits', () => {
+  test('A workflow keeps the credentials of a checkout only where it writes commits', () => {
     for (const [name, job] of jobs) {
       const checkout = job.steps.find(({ uses }) => uses?.startsWith('actions/checkout@'))
       const commits = job.steps.some(({ uses }) => uses?.startsWith('changesets/action/version@'))
@@ -88,7 +88,7 @@ describe.for(WORKFLOWS)('%s', (path) => {
     }
   })
 
-  test('names existing scripts and files', () => {
+  test('A workflow names existing scripts and files', () => {
     const { scripts }: { scripts: object } = JSON.parse(read('package.json'))
     const text = read(path)
     for (const [, script = ''] of text.matchAll(/npm run ([\w-]+)/g)) {
@@ -109,20 +109,20 @@ describe('a release', () => {
   const uses = (name: string): readonly string[] =>
     Object.values(jobs[name]?.steps ?? []).flatMap((step) => step.uses ?? step.run ?? [])
 
-  test('is tested before it is packed, and packed before it is published', () => {
+  test('A release is tested before it is packed, and packed before it is published', () => {
     expect(uses('test')).toContain('.ci/run')
     expect([jobs['pack']?.needs].flat()).toContain('test')
     expect(jobs['publish']?.needs).toBe('pack')
     expect(jobs['image']?.needs).toBe('publish')
   })
 
-  test('uses its identity only in the publishing jobs, which need an environment', () => {
+  test('A release uses its identity only in the publishing jobs, which need an environment', () => {
     const trusted = Object.entries(jobs).filter(([, { permissions }]) => permissions?.['id-token'])
     expect(trusted.map(([name]) => name)).toEqual(['publish', 'image'])
     for (const [, { environment }] of trusted) expect(environment).toBeTypeOf('string')
   })
 
-  test('publishes without running installed or built code, and without a token', () => {
+  test('A release publishes without running installed or built code, and without a token', () => {
     expect(uses('publish').filter((step) => /npm run|pnpm/.test(step))).toEqual([])
     const install = jobs['publish']?.steps.find(({ uses: name }) => name?.endsWith('/install'))
     expect(install?.with?.['options']).toBe('--ignore-scripts')
@@ -132,7 +132,7 @@ describe('a release', () => {
   })
 })
 
-test('every supported version of Node is tested', () => {
+test('Every supported version of Node is tested', () => {
   const { jobs }: { jobs: { node: { strategy: { matrix: { node: readonly string[] } } } } } = parse(
     read('.github/workflows/ci.yml'),
   )
@@ -142,7 +142,7 @@ test('every supported version of Node is tested', () => {
   expect(others.length).toBeGreaterThan(1)
 })
 
-test('the targets of links in repository documents exist', () => {
+test('The targets of links in repository documents exist', () => {
   for (const path of ['SECURITY.md', 'CONTRIBUTING.md', '.changeset/README.md']) {
     for (const [, target = ''] of read(path).matchAll(/\]\((?!https?:)([^)#]+)/g)) {
       expect(existsSync(join(ROOT, path, '..', target)), `${path}: ${target}`).toBe(true)

@@ -17,12 +17,12 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 const components = findComponents(readPages(ROOT))
 
-it('are on the pages', () => {
+it('The page components are on the pages', () => {
   expect(components.map(({ name }) => name)).toEqual(['Chat', 'Ask'])
 })
 
 describe.each(components)('$page', ({ name, code, printed }) => {
-  it(`shows ${name} in a browser`, async () => {
+  it(`The page shows ${name} in a browser`, async () => {
     // The folder is next to docs/package.json, whose dependencies the code imports.
     const folder = mkdtempSync(join(ROOT, 'docs', '.snippets-'))
     const server = await startSampleServer(folder)

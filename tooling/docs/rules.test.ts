@@ -81,17 +81,17 @@ describe.each(Object.entries(PREFIXES))('the rule ids of %s', (folder, prefix) =
           path.startsWith(`${folder}/`),
         )
 
-  it('are each defined once', () => {
+  it('Rule ids of a package are each defined once', () => {
     expect(defined.length).toBeGreaterThan(0)
     expect(defined.filter((id, index) => defined.indexOf(id) !== index)).toEqual([])
   })
 
-  it('are defined wherever code or a page names one', () => {
+  it('Rule ids of a package are defined wherever code or a page names one', () => {
     const named = findAll(new RegExp(`(?<![\\w-])(${ownId})\\b`, 'g'), () => true)
     expect([...new Set(named)].filter((id) => !defined.includes(id))).toEqual([])
   })
 
-  it.runIf(CITED.has(prefix))('are each cited by a test title', () => {
+  it.runIf(CITED.has(prefix))('Rule ids of a package are each cited by a test title', () => {
     const cited = new Set(
       readTests().flatMap(([, text]) =>
         [...text.matchAll(/\[([A-Z]+-[A-Z]{0,2}\d+)\]/g)].map(([, id]) => id),

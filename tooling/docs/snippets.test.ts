@@ -38,7 +38,7 @@ afterAll(async () => {
 })
 
 describe.each(runs(pages))('$page', ({ page, file, printed }) => {
-  it(`runs ${file}`, async () => {
+  it(`The page runs ${file}`, async () => {
     const path = files.findLast(
       (each) => each.page === page && each.path.endsWith(`/${file}`),
     )?.path
@@ -53,13 +53,13 @@ describe.each(runs(pages))('$page', ({ page, file, printed }) => {
 
 const hasPython = spawnSync('python3', ['--version']).status === 0
 
-it.skipIf(!hasPython).each(pythonBlocks(pages))('runs the Python of $page', async (block) => {
+it.skipIf(!hasPython).each(pythonBlocks(pages))('The Python of $page runs', async (block) => {
   const code = block.code.replaceAll(SHOWN, server.url)
   const { output, errors } = await run(['-c', code], 'python3')
   expect({ output: output.trim(), errors }).toEqual({ output: block.printed, errors: '' })
 })
 
-it('has tests that pass', async () => {
+it('The page has tests that pass', async () => {
   const tests = files.filter(({ path }) => path.endsWith('.test.ts')).map(({ path }) => path)
   expect(tests).not.toEqual([])
   const vitest = join(

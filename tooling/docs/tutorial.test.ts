@@ -31,7 +31,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-it('works as written', { timeout: 120_000 }, async () => {
+it('The tutorial works as written', { timeout: 120_000 }, async () => {
   const done: string[] = []
   for (const [at, block] of blocks.entries()) {
     const { language, meta, code } = block

@@ -23,7 +23,7 @@ import type { Target } from './targets/target.ts'
 const json = { contentType: 'application/json', isComplete: true, bytes: 100 }
 
 describe('generated values', () => {
-  it('match the schema that they are generated from', () => {
+  it('Generated values match the schema that they are generated from', () => {
     const Shape = Type.Object({
       name: Type.String({ pattern: '^[a-z]{2,5}$' }),
       kind: Type.Enum(['a', 'b']),
@@ -34,7 +34,7 @@ describe('generated values', () => {
     fc.assert(fc.property(valuesOf(Shape), (value) => decode(Shape, value).ok))
   })
 
-  it('match every body of the control API that has no conditional rules', () => {
+  it('Generated values match every body of the control API that has no conditional rules', () => {
     for (const { body } of [{ body: SubmitRunBody }, ROUTES.cancelRun, ROUTES.cancelRuns]) {
       const values = fc.sample(valuesOf(body), { numRuns: 50, seed: 1 })
       expect(values.map((value) => decode(body, value))).toEqual(
@@ -43,7 +43,7 @@ describe('generated values', () => {
     }
   })
 
-  it('cover every kind of message, and mostly violate the schema when they should', () => {
+  it('Generated values cover every kind of message, and mostly violate the schema when they should', () => {
     for (const schema of ClientMessage.anyOf) {
       const values = fc.sample(nearValuesOf(schema), { numRuns: 60, seed: 1 })
       expect(values.filter((value) => !decode(schema, value).ok).length).toBeGreaterThan(20)
@@ -52,7 +52,7 @@ describe('generated values', () => {
 })
 
 describe('faults of an answer', () => {
-  it('are its status, its size, its form and an error code with another status', () => {
+  it('Faults of an answer are its status, its size, its form and an error code with another status', () => {
     const internal = '{"error":"INTERNAL","message":"x"}'
     expect(faultsOf({ ...json, status: 500, body: internal })).toHaveLength(1)
     expect(faultsOf({ ...json, status: 400, body: '{"error":"RUN_NOT_FOUND"}' })).toHaveLength(1)
@@ -64,7 +64,7 @@ describe('faults of an answer', () => {
     expect(messageFaultsOf('{"type":"error","error":"INTERNAL"}')).toHaveLength(1)
   })
 
-  it('are internal errors in a stream, of every protocol', () => {
+  it('Faults of an answer are internal errors in a stream, of every protocol', () => {
     const stream = { ...json, contentType: 'text/event-stream; charset=utf-8', status: 200 }
     for (const data of [
       '{"type":"RUN_ERROR","code":"INTERNAL"}',
@@ -84,7 +84,7 @@ describe('faults of an answer', () => {
     )
   })
 
-  it('are failures of the server in the shape of OpenAI, but not those of a run', () => {
+  it('Faults of an answer are failures of the server in the shape of OpenAI, but not those of a run', () => {
     const failed = (code: string) =>
       faultsOf({ ...json, status: 500, body: JSON.stringify({ error: { message: 'x', code } }) })
     expect(failed('internal')).toHaveLength(1)
@@ -92,7 +92,7 @@ describe('faults of an answer', () => {
     expect(failed('output_invalid')).toEqual([])
   })
 
-  it('are none for a rejection, a success and a missing feature', () => {
+  it('Faults of an answer are none for a rejection, a success and a missing feature', () => {
     expect(faultsOf({ ...json, status: 404, body: '{"error":"RUN_NOT_FOUND"}' })).toEqual([])
     expect(faultsOf({ ...json, status: 200, body: '{"runs":[]}' })).toEqual([])
     expect(faultsOf({ ...json, status: 503, body: '{"error":"NOT_CONFIGURED"}' })).toEqual([])
@@ -101,7 +101,7 @@ describe('faults of an answer', () => {
 })
 
 describe('an attack', () => {
-  it('names the object that an earlier request of the same attempt has created', async () => {
+  it('An attack names the object that an earlier request of the same attempt has created', async () => {
     const seen: string[] = []
     await using server = await listening((request, response) => {
       let body = ''
@@ -131,7 +131,7 @@ describe('an attack', () => {
     [['/api/chat', '/stream', '/stop'], chatsTarget()],
     [['/agui/write', '/agui/reviewed'], aguiTarget()],
     [['/tasks/send', '/tasks/sendSubscribe', '/tasks/cancel'], tasksTarget()],
-  ])('reaches %j', async (paths, target) => {
+  ])('An attack reaches %j', async (paths, target) => {
     const seen = new Set<string>()
     await using server = await listening(({ url = '' }, response) => {
       seen.add(url.split('?', 1).join(''))
@@ -144,7 +144,7 @@ describe('an attack', () => {
     expect(reached).toEqual(paths)
   })
 
-  it('finds a server that fails on a long key, and shows the request', async () => {
+  it('An attack finds a server that fails on a long key, and shows the request', async () => {
     await using server = await listening((request, response) => {
       let body = ''
       request.on('data', (data: Buffer) => (body += data.toString()))
@@ -158,7 +158,7 @@ describe('an attack', () => {
     expect(found).toEqual([expect.stringMatching(/^rest: Status 500: [^]*sent: POST \/api\//)])
   })
 
-  it('finds no fault in a server that rejects every request correctly', async () => {
+  it('An attack finds no fault in a server that rejects every request correctly', async () => {
     await using server = await listening((_request, response) => {
       response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"NOT_FOUND"}')
     })
@@ -195,16 +195,16 @@ describe('a run against a generated model stream', () => {
     inputs: [],
   })
 
-  it('has no fault when it completes with the text of a whole answer', () => {
+  it('A run against a generated model stream has no fault when it completes with the text of a whole answer', () => {
     expect(judgeRun(plan, completed('one'))).toEqual([])
   })
 
-  it('has a fault when a cut answer is a success', () => {
+  it('A run against a generated model stream has a fault when a cut answer is a success', () => {
     const faults = judgeRun({ ...plan, ending: 'none' }, completed('one'))
     expect(faults).toEqual([expect.stringContaining('not whole')])
   })
 
-  it('may fail as empty only after an answer without text and calls', () => {
+  it('A run against a generated model stream may fail as empty only after an answer without text and calls', () => {
     const error = new TuttiError('OUTPUT_EMPTY', 'The last answer was empty')
     const failed: PlannedRun = {
       result: { status: 'FAILED', output: '', error, metrics },
@@ -217,13 +217,13 @@ describe('a run against a generated model stream', () => {
     ])
   })
 
-  it('has a fault when text is lost, and when an announced call is missing', () => {
+  it('A run against a generated model stream has a fault when text is lost, and when an announced call is missing', () => {
     expect(judgeRun(plan, completed(''))).toEqual([expect.stringContaining('Expected "one"')])
     const faults = judgeRun({ ...plan, reason: 'tool_calls' }, completed('one'))
     expect(faults).toEqual([expect.stringContaining('contradictory')])
   })
 
-  it('has a fault when a total is not an integer, and when a tool gets an input that was not sent', () => {
+  it('A run against a generated model stream has a fault when a total is not an integer, and when a tool gets an input that was not sent', () => {
     for (const totalTokens of [Number.NaN, 1.5, -2]) {
       expect(judgeRun(plan, completed('one', { totalTokens }))).toHaveLength(1)
     }
@@ -231,14 +231,14 @@ describe('a run against a generated model stream', () => {
     expect(judgeRun(plan, run)).toEqual([expect.stringContaining('was not sent')])
   })
 
-  it('has no faults for the first generated streams', async () => {
+  it('A run against a generated model stream has no faults for the first generated streams', async () => {
     const attempts = fc.sample(modelsTarget().attempts, { numRuns: 10, seed: 1 })
     for (const { make } of attempts) expect(await make('')).toEqual([])
   })
 })
 
 describe('a request', () => {
-  it('is repeated on a new connection when a reused one was closed while idle', async () => {
+  it('A request is repeated on a new connection when a reused one was closed while idle', async () => {
     const seen = new WeakSet<object>()
     await using server = await listening(({ socket }, response) => {
       if (seen.has(socket)) socket.destroy()
@@ -250,7 +250,7 @@ describe('a request', () => {
     expect(await exchange(server.url, get)).toMatchObject({ status: 200, body: 'ok' })
   })
 
-  it('fails when its own connection is closed without an answer', async () => {
+  it('A request fails when its own connection is closed without an answer', async () => {
     await using server = await listening(({ socket }) => socket.destroy())
     await expect(exchange(server.url, { method: 'GET', path: '/' })).rejects.toThrow('hang up')
   })

@@ -58,7 +58,7 @@ const VERSIONS = new Map([
 ])
 
 describe('contents', () => {
-  test('accepts a package that contains only expected files', () => {
+  test('The check of contents accepts a package that contains only expected files', () => {
     expect(problemsOf(FILES)).toEqual([])
   })
 
@@ -91,7 +91,7 @@ describe('contents', () => {
       'others 1.0.0 (MIT)',
       'code of @x/y is bundled without its license',
     ],
-  ] as const)('reports %s with the content "%s"', ([path, text, problem]) => {
+  ] as const)('The check of contents reports %s with the content "%s"', ([path, text, problem]) => {
     expect(problemsOf({ ...FILES, [path]: text })).toContain(problem)
   })
 
@@ -101,12 +101,12 @@ describe('contents', () => {
     ['dist/chunk.js', 'dist/index.js imports ./chunk.js, which is missing'],
     ['dist/types.d.ts', 'dist/index.d.ts imports ./types.js, which is missing'],
     ['dist/core.js', 'the program core is missing: ./dist/core.js'],
-  ] as const)('reports that %s is missing', ([path, problem]) => {
+  ] as const)('The check of contents reports that %s is missing', ([path, problem]) => {
     const { [path]: _removed, ...others } = FILES
     expect(problemsOf(others)).toContain(problem)
   })
 
-  test('accepts any file in a folder that is published completely, but requires its licenses', () => {
+  test('The check of contents accepts any file in a folder that is published completely, but requires its licenses', () => {
     const manifest = { ...MANIFEST, name: '@tutti/server' }
     const page = { 'dist/dashboard/index.html': '', 'dist/dashboard/a.woff2': '' }
     expect(problemsOf({ ...FILES, ...page }, manifest)).toEqual([
@@ -117,11 +117,11 @@ describe('contents', () => {
 })
 
 describe('manifests', () => {
-  test('accepts a valid manifest', () => {
+  test('The check of manifests accepts a valid manifest', () => {
     expect(manifestProblems(MANIFEST, 'packages/core', VERSIONS)).toEqual([])
   })
 
-  test('reports each missing or wrong field with the right value', () => {
+  test('The check of manifests reports each missing or wrong field with the right value', () => {
     const { homepage: _homepage, ...others } = MANIFEST
     const wrong = { ...others, license: 'MIT', keywords: ['agents'], description: 'Tools' }
     expect(manifestProblems(wrong, 'packages/core', VERSIONS)).toEqual([
@@ -133,7 +133,7 @@ describe('manifests', () => {
     ])
   })
 
-  test('requires the folder of the package in the repository', () => {
+  test('The check of manifests requires the folder of the package in the repository', () => {
     expect(manifestProblems(MANIFEST, 'packages/other', VERSIONS)).toHaveLength(2)
   })
 
@@ -146,13 +146,13 @@ describe('manifests', () => {
     ],
     ['@tutti/protocol', '^1.2.2', '@tutti/protocol has the range "^1.2.2", must be "^1.2.3"'],
     ['@tutti/secret', '^1.2.3', '@tutti/secret is not published'],
-  ] as const)('reports %s at %s', ([name, range, problem]) => {
+  ] as const)('The check of manifests reports %s at %s', ([name, range, problem]) => {
     const manifest = { ...MANIFEST, dependencies: { [name]: range } }
     const [found] = manifestProblems(manifest, 'packages/core', VERSIONS)
     expect(found).toContain(problem)
   })
 
-  test('returns the import specifiers of entry points that are code', () => {
+  test('The check of manifests returns the import specifiers of entry points that are code', () => {
     expect([...codeEntryPoints(MANIFEST).keys()]).toEqual(['@tutti/core'])
   })
 })
@@ -165,7 +165,7 @@ const SIZE: PackageSize = {
 }
 
 describe('sizes', () => {
-  test('ignores small differences', () => {
+  test('The check of sizes ignores small differences', () => {
     const now = { ...SIZE, packedBytes: 104 * 1024, otherPackages: 11, installedBytes: 5.2e6 }
     const near = { ...now, entryPoints: { ...SIZE.entryPoints, '@tutti/core/node': 2500 } }
     expect(sizeChanges({ a: SIZE }, { a: near })).toEqual([])
@@ -177,16 +177,16 @@ describe('sizes', () => {
     [{ otherPackages: 12 }, 'a: packages were 10, are 12'],
     [{ installedBytes: 6e6 }, 'a: installed bytes were 5242880, are 6000000'],
     [{ entryPoints: { '@tutti/core': 40 * 1024 } }, '@tutti/core/node: bytes were 2048, are 0'],
-  ] as const)('reports %o as a change', ([part, change]) => {
+  ] as const)('The check of sizes reports %o as a change', ([part, change]) => {
     expect(sizeChanges({ a: SIZE }, { a: { ...SIZE, ...part } })).toEqual([change])
   })
 
-  test('reports an added or removed package', () => {
+  test('The check of sizes reports an added or removed package', () => {
     expect(sizeChanges({}, { a: SIZE })).toEqual(['a has no recorded size'])
     expect(sizeChanges({ a: SIZE }, {})).toEqual(['a has a recorded size, but does not exist'])
   })
 
-  test('reports a budget that is exceeded by one byte, and a missing budget', () => {
+  test('The check of sizes reports a budget that is exceeded by one byte, and a missing budget', () => {
     const exact = { packedKiB: 100, otherPackages: 10, installedMiB: 5, entryPointKiB: 40 }
     expect(overBudget({ a: SIZE }, { a: exact })).toEqual([])
     expect(overBudget({ a: SIZE }, {})).toEqual(['a has no budget'])
@@ -203,7 +203,7 @@ describe('sizes', () => {
 describe('documented sizes', () => {
   const line = 'Size: 100 KiB packed, 10 third-party packages; bundled for browsers 40 KiB.'
 
-  test('adds the line once, below the first paragraph of a README', () => {
+  test('The README section of sizes adds the line once, below the first paragraph of a README', () => {
     const text = '# @tutti/core\n\nTools for agents,\nand more.\n\n```sh\nnpm install\n```\n'
     const once = withSizeLine(text, '@tutti/core', SIZE)
     expect(once).toBe(
@@ -214,11 +214,11 @@ describe('documented sizes', () => {
     expect(bigger).toBe(once.replace('100 KiB', '200 KiB'))
   })
 
-  test('rejects a README without a first paragraph, by name', () => {
+  test('The README section of sizes rejects a README without a first paragraph, by name', () => {
     expect(() => withSizeLine('Words', '@tutti/core', SIZE)).toThrow(/README of @tutti\/core/)
   })
 
-  test('shows a row for each package and each entry point', () => {
+  test('The README section of sizes shows a row for each package and each entry point', () => {
     const page = packagesPage({ '@tutti/core': SIZE })
     expect(page).toContain('| `@tutti/core` | 100 KiB | 10 | 5.0 MiB |')
     expect(page).toContain('| `@tutti/core` | 40 KiB | browsers too, with all it needs |')

@@ -28,7 +28,7 @@ afterAll(async () => {
 })
 
 describe('Postgres for tests', () => {
-  it('creates databases with unique names on one server', async () => {
+  it('The Postgres for tests creates databases with unique names on one server', async () => {
     await using a = await testDatabase()
     await using b = await testDatabase()
     expect(new URL(a.url).host).toBe(new URL(b.url).host)
@@ -36,13 +36,13 @@ describe('Postgres for tests', () => {
     expect(await answers(a.url)).toBe(true)
   })
 
-  it('shares the server with other processes', async () => {
+  it('The Postgres for tests shares the server with other processes', async () => {
     await using a = await testDatabase()
     const [url] = await linesOf('const a = await testDatabase(); console.log(a.url)')
     expect(new URL(url ?? '').host).toBe(new URL(a.url).host)
   })
 
-  it('stops, kills and restarts a separate server with the same data', async () => {
+  it('The Postgres for tests stops, kills and restarts a separate server with the same data', async () => {
     const server = await testServer()
     for (const stop of [server.stop, server.kill]) {
       await stop()
@@ -56,7 +56,7 @@ describe('Postgres for tests', () => {
     expect(privateDirectories().length).toBeLessThan(before.length)
   })
 
-  it('[KEEPER-K2] removes a separate server when its process is killed', async () => {
+  it('[KEEPER-K2] The Postgres for tests removes a separate server when its process is killed', async () => {
     const [url, keeper] = await linesOf(
       `const s = await testServer(); console.log(s.url)
        console.log('killed'); process.kill(process.pid, 'SIGKILL')`,
@@ -65,7 +65,7 @@ describe('Postgres for tests', () => {
     await expect.poll(() => answers(url ?? ''), { timeout: 10_000 }).toBe(false)
   })
 
-  it('[KEEPER-K3] stops a server when its keeper is killed', async () => {
+  it('[KEEPER-K3] The Postgres for tests stops a server when its keeper is killed', async () => {
     const before = new Set(privateDirectories())
     await using server = await testServer()
     const directory = privateDirectories().find((name) => !before.has(name)) ?? ''
@@ -75,7 +75,7 @@ describe('Postgres for tests', () => {
     await expect.poll(() => existsSync(join(OWN, directory)), { timeout: 10_000 }).toBe(false)
   })
 
-  it('[KEEPER-K4] starts another shared server when that of an earlier database was killed', async () => {
+  it('[KEEPER-K4] The Postgres for tests starts another shared server when that of an earlier database was killed', async () => {
     await using first = await testDatabase()
     const [keeper = 0] = keepersOf(join(OWN, sharedDirectory()))
     process.kill(keeper, 'SIGKILL')
@@ -84,7 +84,7 @@ describe('Postgres for tests', () => {
     expect(await answers(second.url)).toBe(true)
   })
 
-  it('[KEEPER-K4] starts another shared server when the keeper ends during the connect', async () => {
+  it('[KEEPER-K4] The Postgres for tests starts another shared server when the keeper ends during the connect', async () => {
     const directory = ownTemporaryDirectory()
     mkdirSync(join(directory, sharedDirectory()))
     const ending = createServer((socket) => {
@@ -100,7 +100,7 @@ describe('Postgres for tests', () => {
     await removeWithKeepers(directory)
   })
 
-  it('reports the reason when Postgres cannot be started', async () => {
+  it('The Postgres for tests reports the reason when Postgres cannot be started', async () => {
     const url = 'postgres://me:pw@127.0.0.1:1/x'
     const lines = await linesOf(
       'await testDatabase().catch((error) => console.log(error.message))',
@@ -109,7 +109,7 @@ describe('Postgres for tests', () => {
     expect(lines.join('\n')).toMatch(/Cannot create on the Postgres of the tests.*ECONNREFUSED/)
   })
 
-  it('uses a given server and leaves no databases on it', async () => {
+  it('The Postgres for tests uses a given server and leaves no databases on it', async () => {
     await using own = await testServer()
     const [url] = await linesOf('const a = await testDatabase(); console.log(a.url)', {
       TUTTI_TEST_DATABASE_URL: own.url,

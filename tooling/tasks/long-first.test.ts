@@ -9,7 +9,7 @@ const files = ['light a', 'light b', 'light c', 'whole d', 'whole e'].map((text)
 })
 
 describe('the order of test files', () => {
-  it('starts the longest file of each project first, and keeps projects together', () => {
+  it('The order of test files starts the longest file of each project first, and keeps projects together', () => {
     const durations = {
       light: { 'b.test.ts': 3, 'c.test.ts': 9 },
       whole: { 'e.test.ts': 100, 'gone.test.ts': 200 },
@@ -24,13 +24,13 @@ describe('the order of test files', () => {
     ])
   })
 
-  it('is that of vitest without durations', () => {
+  it('The order of test files is that of vitest without durations', () => {
     expect(orderByDuration(files, { durations: {}, root: '/root' })).toEqual(files)
   })
 })
 
 describe('the durations of test files', () => {
-  it('are those of the last run of each file, per project, the longest first', () => {
+  it('The durations of test files are those of the last run of each file, per project, the longest first', () => {
     const before = { light: { 'a.test.ts': 5, 'b.test.ts': 2 }, pure: { 'a.test.ts': 1 } }
     const after = addDurations(before, [
       { project: 'light', path: 'b.test.ts', ms: 7_400 },
@@ -45,7 +45,7 @@ describe('the durations of test files', () => {
     )
   })
 
-  it('leave out files that take less than half a second', () => {
+  it('The durations of test files leave out files that take less than half a second', () => {
     const files = [{ project: 'light', path: 'a.test.ts', ms: 499 }]
     expect(addDurations({ light: { 'a.test.ts': 5 } }, files)).toEqual({ light: {} })
   })

@@ -14,7 +14,7 @@ afterEach(() => {
 
 const OPTIONS = { title: 'race', widths: [3], answer: 'done', calls: 10, rounds: 2 }
 
-test('executes the prepared number of runs in each round, at most the width at a time', async () => {
+test('A runner executes the prepared number of runs in each round, at most the width at a time', async () => {
   const prepared: number[] = []
   let runs = 0
   let running = 0
@@ -36,7 +36,7 @@ test('executes the prepared number of runs in each round, at most the width at a
   expect({ runs, most }).toEqual({ runs: 30, most: 3 })
 })
 
-test('warms up for the given time in whole rounds, which do not count', async () => {
+test('A runner warms up for the given time in whole rounds, which do not count', async () => {
   let nowMs = 0
   let runs = 0
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
@@ -53,7 +53,7 @@ test('warms up for the given time in whole rounds, which do not count', async ()
   expect(printed()).toMatch(/\| warming +\| 1,000 +\| 1 +\| 1,000 +\|/)
 })
 
-test('does not measure the preparation of a round', async () => {
+test('A runner does not measure the preparation of a round', async () => {
   let nowMs = 0
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
   const slowToStart: Runner = {
@@ -68,13 +68,13 @@ test('does not measure the preparation of a round', async () => {
   expect(printed()).toMatch(/\| runner +\| 1,000 +\| 1 +\| 1,000 +\|/)
 })
 
-test('throws for a wrong answer, with the runner and both answers', async () => {
+test('A runner throws for a wrong answer, with the runner and both answers', async () => {
   const lazy = { name: 'lazy', run: () => Promise.resolve('nothing') }
   const error = 'lazy answered "nothing", not "done"'
   await expect(race([runnerOf('first'), lazy], [], OPTIONS)).rejects.toThrow(error)
 })
 
-test('prints a line for each runner, and for each claim at each width', async () => {
+test('The report prints a line for each runner, and for each claim at each width', async () => {
   let nowMs = 0
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
   const taking = (name: string, ms: number): Runner => ({

@@ -9,17 +9,17 @@ test.each([
   [0.5, 6],
   [0.95, 10],
   [1, 10],
-])('returns the quantile %d of ten values in any order', (q, value) => {
+])('The quantile %d is that of ten values in any order', (q, value) => {
   expect(quantile(TEN, q)).toBe(value)
   expect(TEN[0]).toBe(7)
 })
 
-test('returns NaN without values, and the value itself for a single one', () => {
+test('A quantile is NaN without values, and the value itself for a single one', () => {
   expect(quantile([], 0.5)).toBeNaN()
   expect([0, 0.5, 1].map((q) => quantile([4], q))).toEqual([4, 4, 4])
 })
 
-test('formats short times with a decimal', () => {
+test('The table formats short times with a decimal', () => {
   expect([0.04, 99.94, 100, 8_765.4].map(ms)).toEqual(['0.0 ms', '99.9 ms', '100 ms', '8765 ms'])
   expect(typicalMs(TEN)).toBe('6.0 ms, p95 10.0 ms')
 })

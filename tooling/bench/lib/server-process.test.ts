@@ -34,7 +34,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe('a server in a separate process', () => {
-  test('is ready when it answers 200, and ends with its children when it is disposed', async () => {
+  test('A server in a separate process is ready when it answers 200, and ends with its children when it is disposed', async () => {
     const places: ServerPlace[] = []
     let pids: readonly number[] = []
     {
@@ -49,17 +49,20 @@ describe('a server in a separate process', () => {
     expect(places.map(({ dataDir }) => existsSync(dataDir))).toEqual([false])
   })
 
-  test.runIf(process.platform === 'linux')('is measured with its children', async () => {
-    await using server = await startServerProcess(command(PROGRAM), '/')
-    await using alone = await startServerProcess(
-      command(PROGRAM.replace(/const beside = .*/, 'const beside = {}')),
-      '/',
-    )
-    expect(server.memoryMiB()).toBeGreaterThan(alone.memoryMiB() * 1.4)
-    expect(server.cpuMs()).toBeGreaterThan(0)
-  })
+  test.runIf(process.platform === 'linux')(
+    'A server in a separate process is measured with its children',
+    async () => {
+      await using server = await startServerProcess(command(PROGRAM), '/')
+      await using alone = await startServerProcess(
+        command(PROGRAM.replace(/const beside = .*/, 'const beside = {}')),
+        '/',
+      )
+      expect(server.memoryMiB()).toBeGreaterThan(alone.memoryMiB() * 1.4)
+      expect(server.cpuMs()).toBeGreaterThan(0)
+    },
+  )
 
-  test('throws with the last output of a server that ends before it is ready', async () => {
+  test('A server in a separate process throws with the last output of a server that ends before it is ready', async () => {
     const places: ServerPlace[] = []
     const failing = command(`console.error('no key'); process.exit(3)`, places)
     await expect(startServerProcess(failing, '/')).rejects.toThrow(/did not become ready: no key/)

@@ -35,7 +35,7 @@ function cellsOf(text: string, name: string): readonly string[] {
     .slice(2, -1)
 }
 
-test('prints the medians of the rounds, and how many times as fast ours is', () => {
+test('The server table prints the medians of the rounds, and how many times as fast ours is', () => {
   const own = [3, 1, 2].map((firstMs) => ({ ...FIGURES, firstMs }))
   const text = printed(
     { product: TUTTI, figures: own },
@@ -67,7 +67,7 @@ test('prints the medians of the rounds, and how many times as fast ours is', () 
   ])
 })
 
-test('claims nothing about peers that were not measured', () => {
+test('The server table claims nothing about peers that were not measured', () => {
   const text = printed(
     { product: TUTTI, figures: [FIGURES] },
     { product: BARE, figures: [{ ...FIGURES, perSecond: [1, 2_000, 1] }] },
@@ -76,7 +76,7 @@ test('claims nothing about peers that were not measured', () => {
   expect(text).not.toContain('peer')
 })
 
-test('compares ours with the best peer of each kind', () => {
+test('The server table compares ours with the best peer of each kind', () => {
   const text = printed(
     { product: TUTTI, figures: [FIGURES] },
     { product: PEER, figures: [{ ...FIGURES, perSecond: [1, 400, 1] }] },
@@ -87,7 +87,7 @@ test('compares ours with the best peer of each kind', () => {
   expect(text).toContain('at least 10 times the best durable peer: 10 times, met')
 })
 
-test('does not meet a claim about a kind of peers that could not be installed', () => {
+test('The server table does not meet a claim about a kind of peers that could not be installed', () => {
   const text = printed(
     { product: TUTTI, figures: [FIGURES] },
     { product: PEER, figures: [FIGURES] },
@@ -95,7 +95,7 @@ test('does not meet a claim about a kind of peers that could not be installed', 
   expect(text).toContain('the best durable peer: not measured, NOT met')
 })
 
-test('prints the reason when a server rejects direct tool calls', () => {
+test('The server table prints the reason when a server rejects direct tool calls', () => {
   const figures = [{ ...FIGURES, toolMs: 'status 501' }]
   expect(cellsOf(printed({ product: TUTTI, figures }), 'Tutti').at(-1)).toBe('status 501')
 })

@@ -4,15 +4,15 @@ import { ANSWERS, countOn, promptOf, SHAPES, type Layers } from './ten-tasks.ts'
 
 const NAMES = ['sequence', 'graph'] as const
 
-test.each(NAMES)('has ten uniquely named tasks in a %s', (shape) => {
+test.each(NAMES)('The ten tasks in a %s have unique names', (shape) => {
   expect(new Set(SHAPES[shape].flat()).size).toBe(10)
 })
 
-test.each(NAMES)('computes the documented answer of the last task of a %s', (shape) => {
+test.each(NAMES)('The last task of a %s computes the documented answer', (shape) => {
   expect(lastAnswer(SHAPES[shape])).toBe(ANSWERS[shape])
 })
 
-test.each(NAMES)('changes the last answer of a %s when a dependency is omitted', (shape) => {
+test.each(NAMES)('The last answer of a %s changes when a dependency is omitted', (shape) => {
   const layers = SHAPES[shape]
   for (const [layer, names] of layers.entries()) {
     for (const name of names) {

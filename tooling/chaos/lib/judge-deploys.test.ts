@@ -38,7 +38,7 @@ function judge(
   return judgeDeploys({ ...NO_EVIDENCE, calls, runs, transitions, rollout })
 }
 
-it('lets a build continue a run exactly if it has the same tasks, and the same code of those that have begun', () => {
+it('judgeDeploys lets a build continue a run exactly if it has the same tasks, and the same code of those that have begun', () => {
   expect(mayContinue('v2', 'v3', ['survey', 'right'])).toBe(true)
   expect(mayContinue('v2', 'v3', ['survey', 'left'])).toBe(false)
   expect(mayContinue('v1', 'v2', ['survey'])).toBe(false)
@@ -46,7 +46,7 @@ it('lets a build continue a run exactly if it has the same tasks, and the same c
   expect(mayContinue('v3', 'v4', ['survey', 'left', 'close'])).toBe(false)
 })
 
-it('[CHAOS-D1] accepts another build before a task that differs has begun, and finds one afterwards', () => {
+it('[CHAOS-D1] judgeDeploys accepts another build before a task that differs has begun, and finds one afterwards', () => {
   expect(judge([claim('v2', STARTED), claim('v3', SURVEY)])).toEqual([])
   expect(judge([claim('v2', STARTED), claim('v2', LEFT)])).toEqual([])
   expect(judge([claim('v2', STARTED), claim('v3', LEFT)])).toEqual([
@@ -57,17 +57,17 @@ it('[CHAOS-D1] accepts another build before a task that differs has begun, and f
   ])
 })
 
-it('[CHAOS-D1] accepts any build for a run that has not begun', () => {
+it('[CHAOS-D1] judgeDeploys accepts any build for a run that has not begun', () => {
   expect(judge([claim('v2', -1), claim('v4', -1)])).toEqual([])
 })
 
-it('[CHAOS-D1] accepts another build after a person has moved the run', () => {
+it('[CHAOS-D1] judgeDeploys accepts another build after a person has moved the run', () => {
   const claims = [claim('v2', STARTED), claim('v3', LEFT)]
   expect(judge(claims, { moved: [{ runId: 'r', at: 50 }] })).toEqual([])
   expect(judge(claims, { moved: [{ runId: 'r', at: 500 }] })).toHaveLength(1)
 })
 
-it('[CHAOS-D1] accepts another build for a run that is being aborted, if it makes no call', () => {
+it('[CHAOS-D1] judgeDeploys accepts another build for a run that is being aborted, if it makes no call', () => {
   const cancelled = (mode: string) => log(...run.events, { type: 'run_cancelling', mode })
   const events = cancelled('abort')
   const claims = [claim('v2', STARTED), claim('v3', CANCELLED)]
@@ -81,13 +81,13 @@ it('[CHAOS-D1] accepts another build for a run that is being aborted, if it make
   ])
 })
 
-it('[CHAOS-D1] finds a process that was not deployed', () => {
+it('[CHAOS-D1] judgeDeploys finds a process that was not deployed', () => {
   expect(judge([{ ...claim('v2', STARTED), pid: 99 }])).toEqual([
     'D1 claimed by process 99 of an unknown build: r',
   ])
 })
 
-it('[CHAOS-D2] accepts a run that waits for its build, and finds one that the last build may continue or that does not wait', () => {
+it('[CHAOS-D2] judgeDeploys accepts a run that waits for its build, and finds one that the last build may continue or that does not wait', () => {
   const held = { runId: 'r', build: 'v3', status: 'WAITING_FOR_BUILD', lastSeq: LEFT }
   expect(judge([], { waiting: [{ ...held, build: 'v2' }] })).toEqual([])
   expect(judge([], { waiting: [held] })).toEqual([
@@ -98,7 +98,7 @@ it('[CHAOS-D2] accepts a run that waits for its build, and finds one that the la
   ])
 })
 
-it('counts the runs that processes of several builds executed', () => {
+it('judgeDeploys counts the runs that processes of several builds executed', () => {
   const rollout: Rollout = { last: 'v4', builds, waiting: [], moved: [] }
   const count = (...transitions: readonly Transition[]) =>
     countContinued({ ...NO_EVIDENCE, transitions, rollout })

@@ -51,7 +51,7 @@ describe('a fork', () => {
   const judgeFork = (changes: Partial<KeptRun>, runs = [parent]): readonly string[] =>
     judge({ submitted: plans, runs: [...runs, { ...fork, ...changes }] })
 
-  it('[CHAOS-K7] may differ from its parent in ids only', () => {
+  it('[CHAOS-K7] A fork may differ from its parent in ids only', () => {
     expect(judgeFork({})).toEqual([])
     expect(judgeFork({ stepSeqs: [] }, [])).toEqual([])
   })
@@ -61,7 +61,7 @@ describe('a fork', () => {
     ['has 2 of 3 steps of p', { stepSeqs: [1, 2, 3] }],
     ['has task_started after', { events: toLog(forked.with(3, { type: 'task_started' }), 'f') }],
     ['is a fork of undefined, not of p', { parent: undefined as never }],
-  ])('[CHAOS-K7] is found when it %s', (words, changes) => {
+  ])('[CHAOS-K7] A fork is found when it %s', (words, changes) => {
     expect(judgeFork(changes)).toEqual([expect.stringMatching(`^K7 .*${words}.*: f$`)])
   })
 })
@@ -70,7 +70,7 @@ describe('a deleted run', () => {
   const gone = { runId: 'd', idempotencyKey: 'd', state: 'ended', endedAt: 100, leftEnded: 1 }
   const asked: Asked = { ...EARLY, runId: 'd', what: { kind: 'delete' }, answer: 'ok' }
 
-  it('[CHAOS-K8] [CHAOS-K9] is not stored, and has no rows and no stream', () => {
+  it('[CHAOS-K8] [CHAOS-K9] A deleted run is not stored, and has no rows and no stream', () => {
     const readAfterwards = [{ runId: 'd', status: 404, texts: new Map() }]
     expect(judge({ deleted: [gone], asked: [asked], readAfterwards })).toEqual([])
   })
@@ -106,11 +106,11 @@ describe('a deleted run', () => {
       'deleted before older ones: d',
       { deleted: [gone], maxRetained: 1, runs: [stored('r', { endedAt: 99 })] },
     ],
-  ])('[%s] is found when it %s', (rule, words, changes) => {
+  ])('[%s] A deleted run is found when it %s', (rule, words, changes) => {
     expect(judge(changes)).toEqual([expect.stringMatching(`^${rule} .*${words}`)])
   })
 
-  it('[CHAOS-K8] may be stored when a failover lost the deletion', () => {
+  it('[CHAOS-K8] A deleted run may be stored when a failover lost the deletion', () => {
     const late = { ...asked, from: 1_100, to: 1_200 }
     expect(judge({ asked: [late], runs: [stored('d')], faults: [failover] })).toEqual([])
   })
@@ -131,7 +131,7 @@ describe('a run of a thread', () => {
   const judgeTurns = (messages: readonly object[], first = [turn(1, [said('user', 'Play')])]) =>
     judge({ submitted: plans, runs: [...first, turn(2, [...messages, said('user', 'Play')])] })
 
-  it('[CHAOS-K10] gets the questions and answers before it', () => {
+  it('[CHAOS-K10] A run of a thread gets the questions and answers before it', () => {
     expect(judgeTurns(history)).toEqual([])
     expect(judgeTurns([], [])).toEqual([])
     expect(judgeTurns([], [{ ...turn(1, []), events: [] }])).toEqual([])
@@ -141,12 +141,12 @@ describe('a run of a thread', () => {
     ['no answer', history.slice(0, 1)],
     ['no history', []],
     ['another answer', [history[0]!, said('assistant', 'Answer 2')]],
-  ])('[CHAOS-K10] is found when it gets %s', (_, messages) => {
+  ])('[CHAOS-K10] A run of a thread is found when it gets %s', (_, messages) => {
     expect(judgeTurns(messages)).toEqual([expect.stringMatching(/^K10 got .*: t2$/)])
   })
 })
 
-it('[CHAOS-K11] finds a call beyond the budget, and a run that had tokens left', () => {
+it('[CHAOS-K11] The judge finds a call beyond the budget, and a run that had tokens left', () => {
   const started = { type: 'llm_iteration_started', messages: [] }
   const completed = { type: 'llm_iteration_completed', inputTokens: 6, outputTokens: 4 }
   const exceeded = { type: 'run_result', status: 'FAILED', code: 'BUDGET_EXCEEDED' }
@@ -168,7 +168,7 @@ describe('judgeOutside', () => {
   const find = (changes: Partial<Evidence>): readonly string[] =>
     judgeOutside({ ...NO_EVIDENCE, ...changes })
 
-  it('[CHAOS-P4] finds text that differs from the same event read afterwards', () => {
+  it('[CHAOS-P4] judgeOutside finds text that differs from the same event read afterwards', () => {
     const live = (text: string, at = 10): Partial<Evidence> => ({
       streams: [{ runId: 'r', events: [{ id: 'r:0', text, at }] }],
       readAfterwards: [{ runId: 'r', status: 200, texts: new Map([['r:0', '{"runId":"r"}']]) }],
@@ -199,7 +199,7 @@ describe('judgeOutside', () => {
     deliveries,
   })
 
-  it('[CHAOS-W1] finds an end of which the webhook was not notified', () => {
+  it('[CHAOS-W1] judgeOutside finds an end of which the webhook was not notified', () => {
     expect(find(hooked(asked, sent))).toEqual([])
     const missing = ['W1 the webhook has not accepted the end of the run: r']
     expect(find(hooked(asked))).toEqual(missing)
@@ -211,18 +211,18 @@ describe('judgeOutside', () => {
     ['of an unknown event', { ...sent, id: 'r:2:chaos' }],
     ['of an unknown run', { ...sent, runId: 's', id: 's:1:chaos' }],
     ['with another type', { ...sent, id: 'r:0:chaos' }],
-  ])('[CHAOS-W2] finds a notification %s', (_, other) => {
+  ])('[CHAOS-W2] judgeOutside finds a notification %s', (_, other) => {
     expect(find(hooked(sent, other))).toEqual([`W2 ${other.type} was sent: ${other.id}`])
     expect(find({ ...hooked(sent, other), submitted: [] })).toHaveLength(2)
   })
 
-  it('[CHAOS-W3] finds a time before that of an earlier event', () => {
+  it('[CHAOS-W3] judgeOutside finds a time before that of an earlier event', () => {
     expect(find(hooked(sent, { ...asked, eventAt: 10 }))).toEqual([
       'W3 the notifications have the times 10, 9: r',
     ])
   })
 
-  it('[CHAOS-H1] [CHAOS-H2] finds a process that is ready without its store, is not afterwards, or is not live', () => {
+  it('[CHAOS-H1] [CHAOS-H2] judgeOutside finds a process that is ready without its store, is not afterwards, or is not live', () => {
     const during: HealthCheck = {
       name: 'api 1',
       kind: 'stop_database',

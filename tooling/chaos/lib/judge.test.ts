@@ -80,7 +80,7 @@ const good: Evidence = {
   transitions,
 }
 
-it('accepts a run that was taken over and repeated an interrupted call', () => {
+it('The judge accepts a run that was taken over and repeated an interrupted call', () => {
   expect(judgeRuns(good)).toEqual([])
   expect(judgePeople(good)).toEqual([])
   expect(judgeCalls(good)).toEqual({
@@ -92,7 +92,7 @@ it('accepts a run that was taken over and repeated an interrupted call', () => {
   })
 })
 
-it('finds no violation in what had not ended at the time limit', () => {
+it('The judge finds no violation in what had not ended at the time limit', () => {
   const running: KeptRun = { ...run, runId: 's', idempotencyKey: 'chaos-1-1', state: 'owned' }
   const late: Evidence = {
     ...good,
@@ -112,7 +112,7 @@ it('finds no violation in what had not ended at the time limit', () => {
   )
 })
 
-it('measures a takeover from the kill until the run is resumed', () => {
+it('The judge measures a takeover from the kill until the run is resumed', () => {
   expect(takeoverTimes(good)).toEqual([2_100])
   expect(takeoverTimes({ ...good, faults: [{ ...killed, pids: [12] }] })).toEqual([])
 })
@@ -122,13 +122,13 @@ describe('judgeLimit', () => {
   const claim = (runId: string, slot: number): SlotChange => ({ runId, isClaim: true, slot })
   const free = (runId: string): SlotChange => ({ runId, isClaim: false, slot: undefined })
 
-  it('accepts claims within the limit, and a run beyond it that continues after a wait', () => {
+  it('judgeLimit accepts claims within the limit, and a run beyond it that continues after a wait', () => {
     const continued = { runId: 'c', isClaim: false, slot: 3 }
     const end = judge(claim('a', 1), claim('c', 2), free('c'), claim('b', 2), continued)
     expect(end).toEqual({ violations: [], most: 3 })
   })
 
-  it('[CHAOS-L1] [CHAOS-L2] finds a slot that two runs have, and a claim beyond the limit', () => {
+  it('[CHAOS-L1] [CHAOS-L2] judgeLimit finds a slot that two runs have, and a claim beyond the limit', () => {
     expect(judge(claim('a', 1), claim('b', 1), claim('c', 3)).violations).toEqual([
       'L1 b got slot 1, which a has',
       'L2 c was claimed with slot 3, and the limit is 2',
@@ -168,13 +168,13 @@ describe('judgeRuns', () => {
     ['K6', 'the epochs 2, 2', kept({ events: again('run_resumed') })],
     ['K6', 'review v ended 0 times', kept({ events: without('review_decided') })],
     ['K6', 'review v ended 2 times', kept({ events: again('review_decided') })],
-  ])('[%s] finds that %s', (rule, words, evidence) => {
+  ])('[%s] judgeRuns finds that %s', (rule, words, evidence) => {
     expect(judgeRuns(evidence)).toContainEqual(
       expect.stringMatching(new RegExp(`^${rule} .*${words}`)),
     )
   })
 
-  it('[CHAOS-K1] accepts the absence of a deleted run, and of a fork that was refused', () => {
+  it('[CHAOS-K1] judgeRuns accepts the absence of a deleted run, and of a fork that was refused', () => {
     const { runId, idempotencyKey, state, endedAt } = run
     const gone = { runId, idempotencyKey, state, endedAt, leftEnded: 0 }
     const none = { ...good, runs: [], asked: [], seen: [], calls: [] }
@@ -188,7 +188,7 @@ describe('judgeRuns', () => {
     expect(judgeRuns({ ...deleted, runs: [run] })).toEqual(['K1 2 runs have the key chaos-1-0'])
   })
 
-  it('[CHAOS-K2] accepts a run that exceeded its budget, if it had one', () => {
+  it('[CHAOS-K2] judgeRuns accepts a run that exceeded its budget, if it had one', () => {
     const result = toLog([{ type: 'run_result', status: 'FAILED', code: 'BUDGET_EXCEEDED' }])
     const failed = kept({ status: 'FAILED', events: result, lastSeq: 0, completedTasks: 0 })
     const limited = { planned: { ...planned, maxTokens: 1 }, answers: [{ ...EARLY, runId: 'r' }] }
@@ -196,7 +196,7 @@ describe('judgeRuns', () => {
     expect(judgeRuns(failed)).toHaveLength(1)
   })
 
-  it('[CHAOS-K2] accepts a run that lost four owners, if a fault explains each loss', () => {
+  it('[CHAOS-K2] judgeRuns accepts a run that lost four owners, if a fault explains each loss', () => {
     const result = toLog([{ type: 'run_result', status: 'FAILED', code: 'PROCESS_LOST' }])
     const failed = kept({ status: 'FAILED', events: result, lastSeq: 0, completedTasks: 0 })
     const [ready, owned] = transitions as [Transition, Transition]
@@ -213,14 +213,14 @@ describe('judgeRuns', () => {
     }
   })
 
-  it('[CHAOS-K6] lets a fork begin with other epochs than the copied ones', () => {
+  it('[CHAOS-K6] judgeRuns lets a fork begin with other epochs than the copied ones', () => {
     const resumed = { type: 'run_resumed', epoch: 2 }
     const log = toLog([resumed, resumed, { type: 'run_result', status: 'COMPLETED' }])
     const copy = kept({ events: log, lastSeq: 2, parent: { runId: 'p', at: 0 } })
     expect(judgeRuns(copy)).not.toContainEqual(expect.stringMatching(/^K6/))
   })
 
-  it('[CHAOS-K2] accepts CANCELLED for a run that was cancelled', () => {
+  it('[CHAOS-K2] judgeRuns accepts CANCELLED for a run that was cancelled', () => {
     const asked: Asked = { ...injected, what: { kind: 'cancel', mode: 'abort', afterMs: 0 } }
     const result = toLog([{ type: 'run_result', status: 'CANCELLED' }])
     const cancelled = { status: 'CANCELLED', events: result, lastSeq: 0, completedTasks: 0 }
@@ -232,7 +232,7 @@ describe('judgeCalls', () => {
   const violations = (evidence: Partial<Evidence>): readonly string[] =>
     judgeCalls({ ...good, ...evidence }).violations
 
-  it('[CHAOS-J1] finds a call that is made under a claim which found it complete', () => {
+  it('[CHAOS-J1] judgeCalls finds a call that is made under a claim which found it complete', () => {
     const third = { runId: 'r', at: 2_600, epoch: 3, state: 'owned', pid: 13, lastSeq: 6 } as const
     const late = call({ pid: 13, at: 2_700 })
     expect(violations({ transitions: [...transitions, third], calls: [...calls, late] })).toEqual([
@@ -241,21 +241,21 @@ describe('judgeCalls', () => {
     ])
   })
 
-  it('[CHAOS-J1] finds a call of a process that never had the run', () => {
+  it('[CHAOS-J1] judgeCalls finds a call of a process that never had the run', () => {
     const stranger = call({ pid: 14, at: 150 })
     expect(violations({ calls: [...calls, stranger] })).toEqual([
       `J1 made by process 14, which did not have the run: ${KEY}`,
     ])
   })
 
-  it('[CHAOS-J2] finds a call that is made twice under one claim', () => {
+  it('[CHAOS-J2] judgeCalls finds a call that is made twice under one claim', () => {
     const twice = call({ pid: 12, at: 2_460 })
     expect(violations({ calls: [...calls, twice] })).toEqual([
       `J2 made twice under epoch 2: ${KEY}`,
     ])
   })
 
-  it('[CHAOS-J2] accepts a call under the earlier claim of a process that owns the run again', () => {
+  it('[CHAOS-J2] judgeCalls accepts a call under the earlier claim of a process that owns the run again', () => {
     const again = { ...transitions[2]!, at: 2_410, epoch: 3, pid: 12 }
     const claims = [...transitions.slice(0, 3), again]
     const second = call({ pid: 12, at: 2_420 })
@@ -266,14 +266,14 @@ describe('judgeCalls', () => {
     ])
   })
 
-  it('[CHAOS-J3] finds a repeated call of a tool that is not idempotent', () => {
+  it('[CHAOS-J3] judgeCalls finds a repeated call of a tool that is not idempotent', () => {
     const once = calls.map((made) => ({ ...made, tool: 'count_once' }))
     expect(violations({ calls: once })).toEqual([
       `J3 made 2 times although it is not idempotent: ${KEY}`,
     ])
   })
 
-  it('[CHAOS-J4] finds a call that only the log has', () => {
+  it('[CHAOS-J4] judgeCalls finds a call that only the log has', () => {
     const unanswered = calls.map(({ answeredAt: _, ...made }) => made)
     expect(violations({ calls: unanswered })).toEqual([
       `J4 ${KEY} ended well and was never answered by the counter`,
@@ -284,7 +284,7 @@ describe('judgeCalls', () => {
     ).toEqual([])
   })
 
-  it('[CHAOS-J5] excuses a late call when its process was frozen shortly before, or the database was unavailable', () => {
+  it('[CHAOS-J5] judgeCalls excuses a late call when its process was frozen shortly before, or the database was unavailable', () => {
     const late = [...calls, call({ pid: 11, at: 2_900 })].slice(1)
     const frozen: Fault = { kind: 'freeze_worker', at: 100, until: 2_890, pids: [11] }
     expect(judgeCalls({ ...good, calls: late, faults: [frozen] })).toMatchObject({
@@ -300,7 +300,7 @@ describe('judgeCalls', () => {
     expect(violations({ calls: late, faults: [killed] })).toEqual([words])
   })
 
-  it('counts calls that the model saw as unknown', () => {
+  it('judgeCalls counts calls that the model saw as unknown', () => {
     const inDoubt = toLog([called('call-0-0', 'FAILURE')])
     expect(judgeCalls({ ...kept({ events: inDoubt }), calls: [] }).leftInDoubt).toBe(1)
   })
@@ -311,14 +311,14 @@ describe('judgePeople', () => {
     [{ kind: 'inject', content: 'Softer', afterMs: 0 }, 'inject'],
     [{ kind: 'switch_model', afterMs: 0 }, 'switch_model'],
     [{ kind: 'decide', reviewId: 'w' }, 'decide'],
-  ])('[CHAOS-P1] finds that %j is not in the log', (what, kind) => {
+  ])('[CHAOS-P1] judgePeople finds that %j is not in the log', (what, kind) => {
     const asked: Asked = { ...EARLY, runId: 'r', what, answer: 'ok' }
     const words = `P1 ${kind} was answered as accepted and is not in the log: r`
     expect(judgePeople({ ...good, asked: [asked] })).toEqual([words])
     expect(judgePeople({ ...good, asked: [{ ...asked, answer: 'RUN_COMPLETED' }] })).toEqual([])
   })
 
-  it('[CHAOS-P1] finds a lost cancel, except of a run that completed first', () => {
+  it('[CHAOS-P1] judgePeople finds a lost cancel, except of a run that completed first', () => {
     const asked: Asked = { ...injected, what: { kind: 'cancel', mode: 'abort', afterMs: 0 } }
     expect(judgePeople({ ...kept({ status: 'RUNNING' }), asked: [asked] })).toHaveLength(1)
     expect(judgePeople({ ...good, asked: [asked] })).toEqual([])
@@ -329,13 +329,13 @@ describe('judgePeople', () => {
     ['does not see the end', events.slice(0, -1), 'saw 11 of 12 events'],
     ['sees another event', changed('task_completed', 'Other'), '"output":"Other"'],
     ['sees an event twice', [...events, ...events.slice(-1)], 'not nothing'],
-  ])('[CHAOS-P2] finds a reader who %s', (_, seen, words) => {
+  ])('[CHAOS-P2] judgePeople finds a reader who %s', (_, seen, words) => {
     const reader = { runId: 'r', events: seen, times: seen.map(() => 3_000), isWhole: true }
     const found = judgePeople({ ...good, seen: [reader] })
     expect(found).toEqual([expect.stringContaining(words)])
   })
 
-  it('[CHAOS-P2] finds a reader who was cut off', () => {
+  it('[CHAOS-P2] judgePeople finds a reader who was cut off', () => {
     const reader = { runId: 'r', events, times: events.map(() => 3_000), isWhole: false }
     const found = judgePeople({ ...good, seen: [reader] })
     expect(found).toEqual(['P2 a reader did not see the end: r'])
@@ -361,7 +361,7 @@ describe('a failover', () => {
     calls: [],
   })
 
-  it('[CHAOS-K1] may lose a run that was acknowledged meanwhile, and no other', () => {
+  it('[CHAOS-K1] A failover may lose a run that was acknowledged meanwhile, and no other', () => {
     expect(judge(lossy, missing(during))).toEqual([])
     expect(judge(lossy, missing({ from: 900, to: 1_050 }))).toEqual([])
     const lost = ['K1 0 runs have the key chaos-1-0']
@@ -370,7 +370,7 @@ describe('a failover', () => {
     expect(judge(lossy, missing(after))).toEqual(lost)
   })
 
-  it('[CHAOS-K1] may give a run another id when it is submitted again', () => {
+  it('[CHAOS-K1] A failover may give a run another id when it is submitted again', () => {
     const answers = [
       { ...during, runId: 'lost' },
       { ...after, runId: 'r' },
@@ -382,7 +382,7 @@ describe('a failover', () => {
     ])
   })
 
-  it('[CHAOS-P1] may lose a command that was accepted meanwhile, and no other', () => {
+  it('[CHAOS-P1] A failover may lose a command that was accepted meanwhile, and no other', () => {
     const decided: Asked = {
       ...during,
       runId: 'r',
@@ -395,7 +395,7 @@ describe('a failover', () => {
     expect(judge(lossy, { asked: [{ ...decided, ...after }] })).toEqual(lost)
   })
 
-  it('[CHAOS-P2] may have lost an event that a reader saw meanwhile, and no other', () => {
+  it('[CHAOS-P2] A failover may have lost an event that a reader saw meanwhile, and no other', () => {
     const other = changed('task_completed', 'Other')
     const reader = (at: number, more: Partial<Seen> = {}): Partial<Evidence> => ({
       seen: [{ runId: 'r', events: other, times: other.map(() => at), isWhole: true, ...more }],
@@ -412,7 +412,7 @@ describe('a failover', () => {
     expect(judge(lossy, reader(900, { ...refused, events }))).toHaveLength(1)
   })
 
-  it('[CHAOS-P3] finds a command or a reader that did not find a run which is not lost', () => {
+  it('[CHAOS-P3] A failover does not excuse a command or a reader that did not find a run which is not lost', () => {
     const asked = [{ ...injected, ...after, answer: 'RUN_NOT_FOUND' }]
     const seen = [{ runId: 'r', events: [], times: [], isWhole: false, refusal: 'RUN_NOT_FOUND' }]
     expect(judge(lossy, { ...missing(during), asked, seen })).toEqual([])
@@ -422,7 +422,7 @@ describe('a failover', () => {
     ])
   })
 
-  it('[CHAOS-J1] [CHAOS-J3] may repeat calls of claims that are lost, and no others', () => {
+  it('[CHAOS-J1] [CHAOS-J3] A failover may repeat calls of claims that are lost, and no others', () => {
     const stranger = { ...call({ pid: 14, at: 1_200 }), tool: 'count_once' }
     const made = [stranger, ...calls.slice(1).map((made) => ({ ...made, tool: 'count_once' }))]
     expect(judge(lossy, { calls: made })).toEqual([])
@@ -436,14 +436,14 @@ describe('a failover', () => {
     )
   })
 
-  it('[CHAOS-J6] finds a call of a run that is not stored and was not lost', () => {
+  it('[CHAOS-J6] A failover does not excuse a call of a run that is not stored and was not lost', () => {
     const lost = (at: number) =>
       judge(lossy, { ...missing(during), calls: [call({ pid: 11, at })] })
     expect(lost(1_200)).toEqual([])
     expect(lost(900)).toEqual([`J6 made for a run that is not stored: ${KEY}`])
   })
 
-  it('[CHAOS-K3] leaves every log gapless', () => {
+  it('[CHAOS-K3] A failover leaves every log gapless', () => {
     const gap = kept({ events: events.filter(({ seq }) => seq !== 1) })
     expect(judge(lossy, { runs: gap.runs })).toContain('K3 has event 2 in place of 1: r')
   })

@@ -11,7 +11,7 @@ import {
   type PlannedFault,
 } from './plan.ts'
 
-it('plans the same runs and faults for the same seed, and others for another seed', () => {
+it('The plan plans the same runs and faults for the same seed, and others for another seed', () => {
   expect(planRuns(7, 50)).toEqual(planRuns(7, 50))
   expect(planRuns(7, 50)).not.toEqual(planRuns(8, 50))
   const faults = (seed: number) => firstFaults(50, seed)
@@ -19,16 +19,16 @@ it('plans the same runs and faults for the same seed, and others for another see
   expect(faults(7)).not.toEqual(faults(8))
 })
 
-it('plans the same first runs for any number of runs', () => {
+it('The plan plans the same first runs for any number of runs', () => {
   expect(planRuns(7, 50).slice(0, 10)).toEqual(planRuns(7, 10))
 })
 
-it('gives each run a separate idempotency key', () => {
+it('The plan gives each run a separate idempotency key', () => {
   const keys = planRuns(7, 50).map(({ idempotencyKey }) => idempotencyKey)
   expect(new Set(keys).size).toBe(50)
 })
 
-it('plans each feature several times, and each among the first runs', () => {
+it('The plan plans each feature several times, and each among the first runs', () => {
   const runs = addFeatures(7, planRuns(7, 100))
   expect(runs).toEqual(addFeatures(7, planRuns(7, 100)))
   const kinds = runs.map(({ threadId, maxTokens, followUp }) =>
@@ -49,7 +49,7 @@ it('plans each feature several times, and each among the first runs', () => {
   expect(runs.filter(({ isReadRaw }) => isReadRaw).length).toBeGreaterThan(5)
 })
 
-it('plans a kill, a lock and refused writes first for the only process', () => {
+it('The plan plans a kill, a lock and refused writes first for the only process', () => {
   const faults = planEmbeddedFaults(7)
   const kinds = Array.from({ length: 200 }, () => faults.next().value.kind)
   expect(kinds.slice(0, 3)).toEqual(['kill_worker', 'lock_store', 'refuse_writes'])
@@ -58,19 +58,19 @@ it('plans a kill, a lock and refused writes first for the only process', () => {
   )
 })
 
-it('freezes a process for longer than its lease', () => {
+it('The plan freezes a process for longer than its lease', () => {
   const frozen = firstFaults(500, 7).filter(({ kind }) => kind === 'freeze_worker')
   expect(frozen.length).toBeGreaterThan(20)
   for (const { lastsMs } of frozen) expect(lastsMs).toBeGreaterThan(2_000)
 })
 
-it('fails over once, when a few other faults have happened', () => {
+it('The plan fails over once, when a few other faults have happened', () => {
   const kinds = firstFaults(500, 7).map(({ kind }) => kind)
   expect(kinds.indexOf('fail_over')).toBe(3)
   expect(kinds.filter((kind) => kind === 'fail_over')).toHaveLength(1)
 })
 
-it('plans faults of NATS only with NATS, each kind several times, and two among the first', () => {
+it('The plan plans faults of NATS only with NATS, each kind several times, and two among the first', () => {
   const ofNats = (hasNats: boolean) =>
     firstFaults(1_000, 7, hasNats).flatMap(({ kind }) => (kind.includes('nats') ? [kind] : []))
   expect(ofNats(false)).toEqual([])
@@ -92,7 +92,7 @@ it('plans faults of NATS only with NATS, each kind several times, and two among 
   })
 })
 
-it('plans each build after the first once, during the submissions, and only kills meanwhile', () => {
+it('The plan plans each build after the first once, during the submissions, and only kills meanwhile', () => {
   const deploys = planDeploys(7, { runs: 200, deploys: 3 })
   expect(deploys).toEqual(planDeploys(7, { runs: 200, deploys: 3 }))
   expect(deploys.map(({ build }) => build)).toEqual(['v2', 'v3', 'v4'])
@@ -104,7 +104,7 @@ it('plans each build after the first once, during the submissions, and only kill
   for (let count = 0; count < 50; count += 1) expect(kills.next().value.kind).toMatch(/^kill_/)
 })
 
-it('draws evenly, and picks by weight', () => {
+it('The plan draws evenly, and picks by weight', () => {
   const draws = new Draws(1, 'test')
   const values = Array.from({ length: 10_000 }, () => draws.next())
   expect(values.reduce((sum, value) => sum + value) / values.length).toBeCloseTo(0.5, 1)

@@ -33,7 +33,7 @@ describe('findMutants', () => {
     ['log lines', "log.warn('lost')"],
     ['texts with spaces', "x = 'not found'"],
     ['objects that list keys', 'const KEYS = { a: true, b: true }'],
-  ])('leaves %s alone', (_what, text) => {
+  ])('findMutants leaves %s alone', (_what, text) => {
     expect(mutate(text)).toEqual([])
   })
 })
@@ -45,11 +45,11 @@ describe('sampleMutants', () => {
       (mutant) => `${content.split('\n')[mutant.line - 1]} ${mutant.operator}`,
     )
 
-  it('prefers mutants on different lines', () => {
+  it('sampleMutants prefers mutants on different lines', () => {
     expect(new Set(sample(text, 3).map((name) => name[0])).size).toBe(3)
   })
 
-  it('chooses the same mutants after other lines were added', () => {
+  it('sampleMutants chooses the same mutants after other lines were added', () => {
     expect(sample(`// first\n\n${text}`, 3)).toEqual(sample(text, 3))
   })
 })

@@ -7,7 +7,7 @@ import { chooseSizes } from './sizes.ts'
 const sizes = chooseSizes(true)
 const rate = { perSecond: 1_500, times: [1, 2, 3] }
 
-it('has what was reached before the test ended early, and no other goal is met', () => {
+it('The envelope has what was reached before the test ended early, and no other goal is met', () => {
   const { table, claims } = toEnvelope(
     { claims: { by16: rate, by64: rate, buffers: 250 }, renewalWal: 100 },
     sizes,
@@ -27,7 +27,7 @@ it('has what was reached before the test ended early, and no other goal is met',
   expect(unmeasured.length).toBe(claims.length - 4)
 })
 
-it('compares claims next to a snapshot, and events with listeners, with those without', () => {
+it('The envelope compares claims next to a snapshot, and events with listeners, with those without', () => {
   const isGoalMet = (slowMs: number, withListeners: number): readonly boolean[] =>
     toEnvelope(
       {

@@ -3,14 +3,14 @@ import { expect, it } from 'vitest'
 
 import { Phases } from './phases.ts'
 
-it('returns the result of a phase, and does not report it', async () => {
+it('The runner of phases returns the result of a phase, and does not report it', async () => {
   const { phases, said } = setUp()
   expect(await phases.run('Loading', 1_000, () => Promise.resolve(7))).toBe(7)
   expect(phases.problems).toEqual([])
   expect(said).toEqual(['Loading'])
 })
 
-it('reports a phase that fails with its reason, and runs the next one', async () => {
+it('The runner of phases reports a phase that fails with its reason, and runs the next one', async () => {
   const { phases } = setUp()
   const failed = await phases.run('Loading', 1_000, () => Promise.reject(new Error('disk full')))
   expect(failed).toBeUndefined()
@@ -18,7 +18,7 @@ it('reports a phase that fails with its reason, and runs the next one', async ()
   expect(phases.problems).toEqual(['Loading: disk full'])
 })
 
-it('reports a phase that takes too long, and ends what it left behind', async () => {
+it('The runner of phases reports a phase that takes too long, and ends what it left behind', async () => {
   const { phases, clock, ended } = setUp()
   const { promise: forever, reject } = Promise.withResolvers<never>()
   const late = phases.run('Loading', 5_000, () => forever)

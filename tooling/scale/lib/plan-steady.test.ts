@@ -7,7 +7,7 @@ describe.each(['whole', 'quick'])('the %s form', (form) => {
   const sizes = chooseSizes(form === 'quick')
   const plan = { steadyMs: sizes.steadyMs, runsPerSecond: 2 }
 
-  it('kills processes, and fails over once while runs are submitted', () => {
+  it('A steady plan kills processes, and fails over once while runs are submitted', () => {
     const faults = [...planSteadyFaults(plan)]
     const kinds = faults.map(({ kind }) => kind)
     expect(kinds.filter((kind) => kind === 'fail_over')).toHaveLength(1)
@@ -16,7 +16,7 @@ describe.each(['whole', 'quick'])('the %s form', (form) => {
     expect(lastMs).toBeLessThan(sizes.steadyMs)
   })
 
-  it('submits runs for as long as the steady phase lasts', () => {
+  it('A steady plan submits runs for as long as the steady phase lasts', () => {
     const runs = planSteadyRuns(1, plan)
     const lastMs = runs.reduce((sum, { submitAfterMs }) => sum + submitAfterMs, 0)
     expect(lastMs).toBeLessThanOrEqual(sizes.steadyMs)
@@ -25,7 +25,7 @@ describe.each(['whole', 'quick'])('the %s form', (form) => {
     expect(Math.abs(perSecond - plan.runsPerSecond)).toBeLessThan(0.7)
   })
 
-  it('has as many runs as must be owned, each with another key', () => {
+  it('A steady plan has as many runs as must be owned, each with another key', () => {
     const { counted, others } = planHeldRuns(1, sizes)
     expect(counted).toHaveLength(sizes.counted)
     const all = [...counted, ...others, ...planSteadyRuns(1, plan)]

@@ -4,12 +4,12 @@ import { chooseSizes, replaceSizes } from './sizes.ts'
 
 const whole = chooseSizes(false)
 
-it('replaces the given sizes only', () => {
+it('The reader of sizes replaces the given sizes only', () => {
   expect(replaceSizes(whole, ['owned=500', 'hosts=3'])).toEqual({ ...whole, owned: 500, hosts: 3 })
   expect(replaceSizes(whole, [])).toEqual(whole)
 })
 
-it('names what is wrong, and what would be right', () => {
+it('The reader of sizes names what is wrong, and what would be right', () => {
   expect(() => replaceSizes(whole, ['runs=5'])).toThrow(
     /Unknown size "runs" in "runs=5"\. Expected one of executed, copies/,
   )
