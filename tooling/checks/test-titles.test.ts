@@ -6,6 +6,7 @@ describe('hasSubject', () => {
   it.each([
     'An error without a body reports its HTTP status',
     '[RUNS-P1] [RUNS-P2] A run is stored once',
+    'CORE-GET-001 CORE-GET-002: The server finds a task by its id',
     'backoffMs doubles the first delay',
     'task() fills in defaults',
     'task_failed has the reason',
@@ -22,6 +23,7 @@ describe('hasSubject', () => {
     'is its status when it has no body',
     'of an earlier version keeps its time',
     '[RUNS-P1] returns undefined',
+    'CORE-GET-001: finds a task by its id',
     'Returns undefined',
     'decode returns a valid value unchanged',
     'type-checks',

@@ -5,8 +5,8 @@
  */
 import ts from 'typescript-api'
 
-/** Rule ids in front of a title. */
-const IDS = /^(?:\[[^\]]*\]\s*)+/
+/** Ids in front of a title: rules in brackets, or those of a conformance kit before a colon. */
+const IDS = /^(?:(?:\[[^\]]*\]\s*)+|(?:[A-Z][A-Z\d-]+ ?)+: )/
 
 /** A capital letter, a number, a placeholder, a quoted name, or a name of code such as `runTool`, `task()` or `tasks/send`. */
 const SUBJECT = /^(?:[A-Z\d%$"'`@/]|[a-z]\w*[A-Z_.(/])/
@@ -21,7 +21,7 @@ export interface TestTitle {
   readonly title: string
 }
 
-/** Returns whether a title begins with the subject of a sentence, after its rule ids. */
+/** Returns whether a title begins with the subject of a sentence, after its ids. */
 export function hasSubject(title: string): boolean {
   const sentence = title.replace(IDS, '')
   return SUBJECT.test(sentence) && !PREDICATE.test(sentence)

@@ -101,7 +101,7 @@ describe('faults of an answer', () => {
 })
 
 describe('an attack', () => {
-  it('An attack names the object that an earlier request of the same attempt has created', async () => {
+  it('A fuzz attack names the object that an earlier request of the same attempt has created', async () => {
     const seen: string[] = []
     await using server = await listening((request, response) => {
       let body = ''
@@ -131,7 +131,7 @@ describe('an attack', () => {
     [['/api/chat', '/stream', '/stop'], chatsTarget()],
     [['/agui/write', '/agui/reviewed'], aguiTarget()],
     [['/tasks/send', '/tasks/sendSubscribe', '/tasks/cancel'], tasksTarget()],
-  ])('An attack reaches %j', async (paths, target) => {
+  ])('A fuzz attack reaches %j', async (paths, target) => {
     const seen = new Set<string>()
     await using server = await listening(({ url = '' }, response) => {
       seen.add(url.split('?', 1).join(''))
@@ -144,7 +144,7 @@ describe('an attack', () => {
     expect(reached).toEqual(paths)
   })
 
-  it('An attack finds a server that fails on a long key, and shows the request', async () => {
+  it('A fuzz attack finds a server that fails on a long key, and shows the request', async () => {
     await using server = await listening((request, response) => {
       let body = ''
       request.on('data', (data: Buffer) => (body += data.toString()))
@@ -158,7 +158,7 @@ describe('an attack', () => {
     expect(found).toEqual([expect.stringMatching(/^rest: Status 500: [^]*sent: POST \/api\//)])
   })
 
-  it('An attack finds no fault in a server that rejects every request correctly', async () => {
+  it('A fuzz attack finds no fault in a server that rejects every request correctly', async () => {
     await using server = await listening((_request, response) => {
       response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"NOT_FOUND"}')
     })
@@ -238,7 +238,7 @@ describe('a run against a generated model stream', () => {
 })
 
 describe('a request', () => {
-  it('A request is repeated on a new connection when a reused one was closed while idle', async () => {
+  it('A fuzz request is repeated on a new connection when a reused one was closed while idle', async () => {
     const seen = new WeakSet<object>()
     await using server = await listening(({ socket }, response) => {
       if (seen.has(socket)) socket.destroy()
@@ -250,7 +250,7 @@ describe('a request', () => {
     expect(await exchange(server.url, get)).toMatchObject({ status: 200, body: 'ok' })
   })
 
-  it('A request fails when its own connection is closed without an answer', async () => {
+  it('A fuzz request fails when its own connection is closed without an answer', async () => {
     await using server = await listening(({ socket }) => socket.destroy())
     await expect(exchange(server.url, { method: 'GET', path: '/' })).rejects.toThrow('hang up')
   })

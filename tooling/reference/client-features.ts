@@ -235,7 +235,7 @@ export const CLIENTS: readonly ClientCoverage[] = [
         '[GW-Y6] [GW-Y10] A client of AG-UI reads a run with its text, its result and its usage',
       ),
       join: agUi(
-        '[GW-Y11] [GW-Y15] [GW-Y16] A lost connection does not end a run, which the same request joins without repeated text',
+        '[GW-Y11] [GW-Y15] [GW-Y16] A lost AG-UI connection does not end a run, which the same request joins without repeated text',
       ),
       restart: agUiCrash(
         '[GW-Y15] A client of AG-UI over kill -9 joins its run again, which has each tool call, its result and its text once',
@@ -245,12 +245,12 @@ export const CLIENTS: readonly ClientCoverage[] = [
       ),
       thread: NO_THREAD,
       tools: agUi(
-        '[GW-Y20] A tool of the client is called by the run, which continues with its result',
+        '[GW-Y20] A client tool over AG-UI is called by the run, which continues with its result',
       ),
       reviews: agUi(
-        '[GW-Y3] [GW-Y5] An interrupt asks for the approval of a tool, and the next run has its result',
+        '[GW-Y3] [GW-Y5] An AG-UI interrupt asks for the approval of a tool, and the next run has its result',
       ),
-      cancel: agUi('[GW-Y16] A lost connection cancels the run if the address requests it'),
+      cancel: agUi('[GW-Y16] A lost AG-UI connection cancels the run if the address requests it'),
       structured: NO_REVIEW,
       usage: agUi(
         '[GW-Y6] [GW-Y10] A client of AG-UI reads a run with its text, its result and its usage',

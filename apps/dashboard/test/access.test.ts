@@ -250,7 +250,7 @@ describe('a server with keys', () => {
 })
 
 describe('the connection', () => {
-  it('The connection is not mentioned while it is open, but its loss and return are', async () => {
+  it('The page does not mention an open connection, but its loss and return', async () => {
     await using stage = await serveWithKeys({ apiKeys: [] })
     await visit(browser, stage.url, {
       async use({ page, complaints }) {

@@ -42,7 +42,7 @@ function isFocused(page: Page, selector: string): Promise<boolean> {
 }
 
 describe('the frame', () => {
-  it('The frame is navigated with the keyboard only, page by page', async () => {
+  it('The frame of the dashboard is navigated with the keyboard only, page by page', async () => {
     await using stage = await band()
     await visit(browser, stage.url, {
       async use({ page, complaints }) {
@@ -65,7 +65,7 @@ describe('the frame', () => {
     })
   })
 
-  it('The frame has a link that skips it', async () => {
+  it('The frame of the dashboard has a link that skips it', async () => {
     await using stage = await band()
     await visit(browser, `${stage.url}#/traces`, {
       async use({ page, complaints }) {
@@ -83,7 +83,7 @@ describe('the frame', () => {
     })
   })
 
-  it('The frame follows the history of the browser', async () => {
+  it('The frame of the dashboard follows the history of the browser', async () => {
     await using stage = await band()
     await visit(browser, `${stage.url}#/runs`, {
       async use({ page, complaints }) {
@@ -101,7 +101,7 @@ describe('the frame', () => {
     })
   })
 
-  it('The frame remembers the chosen theme', async () => {
+  it('The frame of the dashboard remembers the chosen theme', async () => {
     await using stage = await band()
     await visit(browser, stage.url, {
       colorScheme: 'light',
@@ -125,7 +125,7 @@ describe('the frame', () => {
     })
   })
 
-  it('The frame shows the keyboard shortcuts on "?", but not while typing', async () => {
+  it('The frame of the dashboard shows the keyboard shortcuts on "?", but not while typing', async () => {
     await using stage = await band()
     await visit(browser, stage.url, {
       async use({ page, complaints }) {
@@ -143,7 +143,7 @@ describe('the frame', () => {
     })
   })
 
-  it('The frame reports unknown pages and unknown runs', async () => {
+  it('The frame of the dashboard reports unknown pages and unknown runs', async () => {
     await using stage = await band()
     await visit(browser, `${stage.url}#/nowhere`, {
       async use({ page, complaints }) {

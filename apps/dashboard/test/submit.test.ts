@@ -85,7 +85,7 @@ function readDescription(control: Locator): Promise<string> {
 }
 
 describe('level 1', () => {
-  it('Level 1 asks for the inputs, shows them in the tasks, and starts the run', async () => {
+  it('Level 1 of the submission form asks for the inputs, shows them in the tasks, and starts the run', async () => {
     await story(async (page) => {
       await field(page, 'topic').fill('Bees')
       const tasks = page.getByRole('listitem').filter({ hasText: 'Research' })
@@ -108,7 +108,7 @@ describe('level 1', () => {
     })
   })
 
-  it('Level 1 shows a missing input at its field, and focuses it', async () => {
+  it('Level 1 of the submission form shows a missing input at its field, and focuses it', async () => {
     await story(async (page) => {
       await field(page, 'topic').fill('Bees')
       await expect.poll(() => readDescription(field(page, 'audience'))).toBe('')
@@ -129,7 +129,7 @@ describe('level 1', () => {
     })
   })
 
-  it('Level 1 starts one run if it is submitted twice or the response is lost', async () => {
+  it('Level 1 of the submission form starts one run if it is submitted twice or the response is lost', async () => {
     await story(
       async (page) => {
         const before = (await stage.client.runs.list()).total
@@ -158,7 +158,7 @@ describe('level 1', () => {
 })
 
 describe('level 2', () => {
-  it('Level 2 overrides tasks of the ensemble for this run', async () => {
+  it('Level 2 of the submission form overrides tasks of the ensemble for this run', async () => {
     await story(async (page) => {
       await page.getByRole('radio', { name: 'Override tasks' }).check()
       await field(page, 'topic').fill('Bees')
@@ -181,7 +181,7 @@ describe('level 2', () => {
     })
   })
 
-  it('Level 2 keeps the input when the level or the ensemble changes, and when the reader leaves', async () => {
+  it('Level 2 of the submission form keeps the input when the level or the ensemble changes, and when the reader leaves', async () => {
     await story(async (page) => {
       await page.getByRole('radio', { name: 'Override tasks' }).check()
       await page.getByText('write', { exact: true }).click()
@@ -204,7 +204,7 @@ describe('level 2', () => {
     })
   })
 
-  it("Level 2 shows the server's problems at their fields until these change", async () => {
+  it("Level 2 of the submission form shows the server's problems at their fields until these change", async () => {
     await story(
       async (page) => {
         await page.getByText('Options', { exact: true }).click()
@@ -238,7 +238,7 @@ describe('level 2', () => {
 })
 
 describe('level 3', () => {
-  it('Level 3 runs tasks defined in the form, in the order of their dependencies', async () => {
+  it('Level 3 of the submission form runs tasks defined in the form, in the order of their dependencies', async () => {
     await story(async (page) => {
       await page.getByRole('radio', { name: 'Define tasks' }).check()
       const first = page.getByRole('region', { name: 'Task 1' })
@@ -269,7 +269,7 @@ describe('level 3', () => {
     })
   })
 
-  it('Level 3 reports a cycle at once, and an invalid schema at its field', async () => {
+  it('Level 3 of the submission form reports a cycle at once, and an invalid schema at its field', async () => {
     await story(
       async (page) => {
         await page.getByRole('radio', { name: 'Define tasks' }).check()
@@ -296,7 +296,7 @@ describe('level 3', () => {
     )
   })
 
-  it("Level 3 accepts JSON, and shows the server's problems in it at the fields", async () => {
+  it("Level 3 of the submission form accepts JSON, and shows the server's problems in it at the fields", async () => {
     await story(
       async (page) => {
         await page.getByRole('radio', { name: 'JSON' }).check()

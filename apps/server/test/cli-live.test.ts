@@ -298,7 +298,7 @@ describe('plain lines', () => {
 })
 
 describe('a frame', () => {
-  it('[SERVER-F1] A frame writes only the lines that have changed', () => {
+  it('[SERVER-F1] A frame of the live view writes only the lines that have changed', () => {
     const frame = new TerminalFrame()
     frame.draw(lines('one', 'two'), 20)
     expect(frame.draw(lines('one', 'two'), 20)).toBe('')
@@ -307,7 +307,7 @@ describe('a frame', () => {
     expect(update).not.toContain('one')
   })
 
-  it('A frame stays below the existing content when it grows, shrinks and is cleared', async () => {
+  it('A frame of the live view stays below the existing content when it grows, shrinks and is cleared', async () => {
     const { write, screen } = terminal(20, 8)
     const frame = new TerminalFrame()
     await write('$ tutti run\r\n')
@@ -320,7 +320,7 @@ describe('a frame', () => {
     expect(screen()).toEqual(['$ tutti run'])
   })
 
-  it('[SERVER-F2] A frame leaves no old lines behind when the window becomes narrower or wider', async () => {
+  it('[SERVER-F2] A frame of the live view leaves no old lines behind when the window becomes narrower or wider', async () => {
     const { write, screen, resize } = terminal(20, 10)
     const frame = new TerminalFrame()
     await write('$ tutti\r\n')

@@ -233,7 +233,7 @@ function soloist() {
 }
 
 describe('a review', () => {
-  it('A review can be put off, asked about again, edited in the editor and decided', async () => {
+  it('A review on a terminal can be put off, asked about again, edited in the editor and decided', async () => {
     using home = temporaryDirectory()
     const EDITOR = join(home.path, 'editor')
     writeFileSync(EDITOR, '#!/bin/sh\nprintf "Bravo, %s" "$(cat "$1")" > "$1"\n')
@@ -255,7 +255,7 @@ describe('a review', () => {
     )
   })
 
-  it('A review opens the editor again with the text that the server rejected', async () => {
+  it('A review on a terminal opens the editor again with the text that the server rejected', async () => {
     using home = temporaryDirectory()
     const EDITOR = join(home.path, 'editor')
     // The server rejects the first edit, which does not match the tool; the second edit starts from its text.
@@ -277,7 +277,7 @@ describe('a review', () => {
     expect(readScreen(terminal)).toMatch(/COMPLETED in [^]*\n\nPlayed 4 bars$/)
   })
 
-  it('A review is no longer asked about when another reviewer has decided; a rejection needs feedback', async () => {
+  it('A review on a terminal is no longer asked about when another reviewer has decided; a rejection needs feedback', async () => {
     await using api = await openClientServer()
     const { reviews } = createClient({ baseUrl: api.url })
     await using terminal = openTerminal(['run', 'panel', BACH], { env: { TUTTI_URL: api.url } })

@@ -67,7 +67,7 @@ function expectWhole(events: readonly LoggedRunEvent[]): void {
 }
 
 describe('a connection', () => {
-  it('A connection greets the server, also with a key, and counts as open until it is closed', async () => {
+  it('A client connection greets the server, also with a key, and counts as open until it is closed', async () => {
     await using on = await connected({ apiKeys: [ADMIN] })
     expect(await on.connection.hello()).toMatchObject({ type: 'hello' })
     expect((await on.client.status()).clients).toBe(1)
@@ -80,7 +80,7 @@ describe('a connection', () => {
     await expect(on.connection.hello()).rejects.toMatchObject({ code: 'ABORTED' })
   })
 
-  it('A connection fails with the HTTP error for an unknown key or run', async () => {
+  it('A client connection fails with the HTTP error for an unknown key or run', async () => {
     await using on = await connected({ apiKeys: [ADMIN] })
     const ends: unknown[] = []
     const onConnection = (state: ConnectionState): void => {
@@ -154,7 +154,7 @@ describe('commands over a connection', () => {
 })
 
 describe('a subscription', () => {
-  it('A subscription returns the same events as the event stream, from first to last', async () => {
+  it('A client subscription returns the same events as the event stream, from first to last', async () => {
     await using on = await connected()
     const { api, client, connection } = on
     const { runId } = await client.runs.submit(BACH)
@@ -168,7 +168,7 @@ describe('a subscription', () => {
     expect(whole).toEqual(streamed)
   })
 
-  it('A subscription continues without gaps or repetitions after cuts, and reports its state', async () => {
+  it('A client subscription continues without gaps or repetitions after cuts, and reports its state', async () => {
     await using on = await connected()
     const { api, client, connection, states } = on
     const opened = () => states.filter(({ status }) => status === 'open').length
@@ -199,7 +199,7 @@ describe('a subscription', () => {
     expect(resumed.every(({ lastEventId }) => lastEventId?.startsWith(runId))).toBe(true)
   })
 
-  it('A subscription returns the last events, or selected types, on a connection for one run', async () => {
+  it('A client subscription returns the last events, or selected types, on a connection for one run', async () => {
     await using on = await connected()
     const { client } = on
     const { runId } = await client.runs.run({ ensemble: 'soloist', ...BACH })
@@ -213,7 +213,7 @@ describe('a subscription', () => {
     expect(types).toEqual(['task_completed'])
   })
 
-  it('A subscription fails for an unknown run or position, while the connection stays open', async () => {
+  it('A client subscription fails for an unknown run or position, while the connection stays open', async () => {
     await using on = await connected()
     const { client, connection } = on
     await expect(collect(connection.subscribe({ runId: 'none' }))).rejects.toMatchObject({
@@ -226,7 +226,7 @@ describe('a subscription', () => {
     expectWhole(await collect(connection.subscribe({ runId })))
   })
 
-  it('A subscription replaces and ends the previous one', async () => {
+  it('A client subscription replaces and ends the previous one', async () => {
     await using on = await connected()
     const { api, client, connection } = on
     const { runId } = await client.runs.submit(BACH)
@@ -240,7 +240,7 @@ describe('a subscription', () => {
     expect(ends).toEqual([undefined])
   })
 
-  it('A subscription without a snapshot receives only later events', async () => {
+  it('A client subscription without a snapshot receives only later events', async () => {
     await using on = await connected()
     const { api, client } = on
     await client.runs.run({ ensemble: 'soloist', ...BACH })
@@ -264,7 +264,7 @@ describe('a subscription', () => {
     expectWhole(await collect(late.subscribe({ runId })))
   })
 
-  it('A subscription without a snapshot can still decide reviews', async () => {
+  it('A client subscription without a snapshot can still decide reviews', async () => {
     await using on = await connected()
     const { client } = on
     await using connection = client.connect({ snapshot: 'none' })
@@ -279,7 +279,7 @@ describe('a subscription', () => {
     expect(await client.runs.result(runId)).toMatchObject({ runId })
   })
 
-  it('A subscription to all runs reports an open review once to a late reader', async () => {
+  it('A client subscription to all runs reports an open review once to a late reader', async () => {
     await using on = await connected()
     const { api, client } = on
     const { runId } = await client.runs.submit({ ensemble: 'panel', ...BACH })

@@ -168,7 +168,7 @@ describe('a conversation', () => {
     output: { output: `${String(input)}!` },
   })
 
-  it('A conversation sends the output back until the agent is done, and reports both directions', async () => {
+  it('A conversation with an agent sends the output back until the agent is done, and reports both directions', async () => {
     const { outcome, events } = await call(feedback, { mode: 'conversational' })
     const turns = events.filter((event) => event.type === 'agent_tool_turn')
     expect(
@@ -185,13 +185,13 @@ describe('a conversation', () => {
     expect(events.at(-1)).toMatchObject({ type: 'agent_tool_completed', total_turns: 3 })
   })
 
-  it('A conversation ends after maxTurns with the last answer', async () => {
+  it('A conversation with an agent ends after maxTurns with the last answer', async () => {
     const { outcome, events } = await call(feedback, { mode: 'conversational', maxTurns: 2 })
     expect(outcome.result).toMatchObject({ success: true, structured: { output: 'hello!!' } })
     expect(events.at(-1)).toMatchObject({ type: 'agent_tool_completed', total_turns: 2 })
   })
 
-  it('A conversation reports the failed turn, and keeps the answer of the turn before', async () => {
+  it('A conversation with an agent reports the failed turn, and keeps the answer of the turn before', async () => {
     const breaking: Answering = (turn) => {
       if (turn.index === 1) throw new Error('Gone')
       return feedback(turn)
@@ -206,7 +206,7 @@ describe('a conversation', () => {
     })
   })
 
-  it('A conversation sends the text that reply returns, and ends if it returns none', async () => {
+  it('A conversation with an agent sends the text that reply returns, and ends if it returns none', async () => {
     const seen: unknown[] = []
     const { events } = await call(feedback, {
       mode: 'conversational',
@@ -219,7 +219,7 @@ describe('a conversation', () => {
     expect(events.at(-1)).toMatchObject({ type: 'agent_tool_completed', total_turns: 2 })
   })
 
-  it('A conversation fails when reply throws', async () => {
+  it('A conversation with an agent fails when reply throws', async () => {
     const { events } = await call(feedback, {
       mode: 'conversational',
       reply: () => {
@@ -297,7 +297,7 @@ describe('[CALL-Y4] a question of the agent', () => {
 })
 
 describe('limits', () => {
-  it('[CALL-Y1] Limits end a request that takes too long', async () => {
+  it('[CALL-Y1] Limits of an agent call end a request that takes too long', async () => {
     const clock = fakeClock()
     const calling = call(hang, { timeoutMs: 1_000 }, { clock })
     await pass(clock, 999)
@@ -312,7 +312,7 @@ describe('limits', () => {
     expect(outcome.result.errorMessage).toContain('it took longer than 1000 ms')
   })
 
-  it('[CALL-Y1] Limits come from the connector if the tool has none', async () => {
+  it('[CALL-Y1] Limits of an agent call come from the connector if the tool has none', async () => {
     const clock = fakeClock()
     const connector = { ...localConnector({ answer: hang }, 'tutti://slow'), timeoutMs: 60_000 }
     const calling = call(hang, {}, { clock, connector })
@@ -320,7 +320,7 @@ describe('limits', () => {
     expect((await calling).outcome.result.errorMessage).toContain('it took longer than 60000 ms')
   })
 
-  it('[CALL-Y1] Limits apply to each turn of a conversation separately', async () => {
+  it('[CALL-Y1] Limits of an agent call apply to each turn of a conversation separately', async () => {
     const clock = fakeClock()
     const calling = call(
       async ({ index }) => {
@@ -335,7 +335,7 @@ describe('limits', () => {
     expect((await calling).outcome.result.output).toBe('1')
   })
 
-  it('[CALL-Y1] Limits end a silent stream, and restart with every byte', async () => {
+  it('[CALL-Y1] Limits of an agent call end a silent stream, and restart with every byte', async () => {
     const clock = fakeClock()
     const next = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const calling = call(
@@ -357,7 +357,7 @@ describe('limits', () => {
     expect(events.at(-1)).toMatchObject({ reason: 'idle_timeout', partial_output: ['late'] })
   })
 
-  it('[CALL-Y2] Limits allow the exact cost, and report a higher cost as a breach', async () => {
+  it('[CALL-Y2] Limits of an agent call allow the exact cost, and report a higher cost as a breach', async () => {
     const costing = (...costs: readonly number[]): Answering =>
       async function* () {
         for (const costUsd of costs) yield { kind: 'chunk', chunk: costUsd, usage: { costUsd } }
@@ -375,7 +375,7 @@ describe('limits', () => {
     })
   })
 
-  it('[CALL-Y2] Limits include the cost of the last answer', async () => {
+  it('[CALL-Y2] Limits of an agent call include the cost of the last answer', async () => {
     const { events } = await call(
       () => ({ kind: 'end', state: 'completed', output: 'x', usage: { totalCostUsd: 2 } }),
       { maxCostUsd: 1 },
@@ -383,7 +383,7 @@ describe('limits', () => {
     expect(events.at(-1)).toMatchObject({ reason: 'budget_exceeded', cost_usd: 2 })
   })
 
-  it('[CALL-Y2] Limits on tokens count input and output', async () => {
+  it('[CALL-Y2] Token limits of an agent call count input and output', async () => {
     const { events } = await call(
       async function* () {
         yield { kind: 'usage', usage: { inputTokens: 60, outputTokens: 41 } }
@@ -398,7 +398,7 @@ describe('limits', () => {
     })
   })
 
-  it('[CALL-Y2] Limits include the remaining budget of the caller, which is sent to the agent', async () => {
+  it('[CALL-Y2] Limits of an agent call include the remaining budget of the caller, which is sent to the agent', async () => {
     let left: unknown
     const { events } = await call(
       async function* ({ remaining }) {
@@ -415,7 +415,7 @@ describe('limits', () => {
 })
 
 describe('a cancel', () => {
-  it('A cancel ends the call when its agent has stopped, with one end', async () => {
+  it('A cancel of an agent call ends the call when its agent has stopped, with one end', async () => {
     const controller = new AbortController()
     const stopped: string[] = []
     const begun = Promise.withResolvers<void>()
@@ -442,20 +442,23 @@ describe('a cancel', () => {
   it.each([
     ['timeout', new TuttiError('TASK_TIMEOUT', 'late')],
     ['budget_exceeded', new TuttiError('BUDGET_EXCEEDED', 'spent')],
-  ] as const)('A cancel from the caller has the reason: %s', async (reason, error) => {
-    const controller = new AbortController()
-    const calling = call(hang, {}, { signal: controller.signal })
-    await new Promise((resolve) => setTimeout(resolve, 0))
-    controller.abort(error)
-    expect((await calling).events.at(-1)).toMatchObject({ reason })
-  })
+  ] as const)(
+    'A cancel of an agent call by the caller has the reason: %s',
+    async (reason, error) => {
+      const controller = new AbortController()
+      const calling = call(hang, {}, { signal: controller.signal })
+      await new Promise((resolve) => setTimeout(resolve, 0))
+      controller.abort(error)
+      expect((await calling).events.at(-1)).toMatchObject({ reason })
+    },
+  )
 
-  it('A cancel before the call sends no request', async () => {
+  it('A cancel of an agent call before its begin sends no request', async () => {
     const { types } = await call(() => 'never', {}, { signal: AbortSignal.abort() })
     expect(types).toEqual([])
   })
 
-  it('[CALL-Y3] A cancel is sent to the agent while the connection is open, for at most 4 s', async () => {
+  it('[CALL-Y3] A cancel of an agent call is sent to the agent while the connection is open, for at most 4 s', async () => {
     const clock = fakeClock()
     const order: string[] = []
     const connector: AgentConnector = {
@@ -502,7 +505,7 @@ describe('retries', () => {
     }
   }
 
-  it('[CALL-C1] Retries follow temporary failures, each with separate events', async () => {
+  it('[CALL-C1] Retries of an agent call follow temporary failures, each with separate events', async () => {
     const { outcome, events } = await call(failing(2, { retryable: true }), {
       retries: 2,
       retryDelayMs: 0,
@@ -518,14 +521,14 @@ describe('retries', () => {
     ])
   })
 
-  it('[CALL-C1] Retries do not follow permanent failures, and do not exceed the maximum', async () => {
+  it('[CALL-C1] Retries of an agent call do not follow permanent failures, and do not exceed the maximum', async () => {
     const final = await call(failing(1, { retryable: false }), { retries: 3 })
     expect(final.types).toEqual(['invoked', 'error'])
     const often = await call(failing(9, { retryable: true }), { retries: 1, retryDelayMs: 0 })
     expect(often.types).toEqual(['invoked', 'error', 'invoked', 'error'])
   })
 
-  it('[CALL-C1] Retries wait as long as the agent requests', async () => {
+  it('[CALL-C1] Retries of an agent call wait as long as the agent requests', async () => {
     const clock = fakeClock()
     const calling = call(
       failing(1, { retryable: true, retryAfterMs: 7_000 }),
@@ -537,7 +540,7 @@ describe('retries', () => {
     expect((await calling).outcome.result.output).toBe('answer 2')
   })
 
-  it('[CALL-C2] Retries share the limits of the call', async () => {
+  it('[CALL-C2] Retries of an agent call share the limits of the call', async () => {
     let count = 0
     const { types } = await call(
       async function* () {

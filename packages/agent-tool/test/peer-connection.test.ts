@@ -101,7 +101,7 @@ describe('a task request', () => {
 })
 
 describe('a connection', () => {
-  it('A connection subscribes only to replies and ignores other messages', async () => {
+  it('A peer connection subscribes only to replies and ignores other messages', async () => {
     await using server = await rawServer((connection) => {
       connection.send('{"type":"hello","snapshotTrace":[ this is not even JSON')
       connection.send({ type: 'task_response', requestId: 'of-another', status: 'COMPLETED' })
@@ -124,7 +124,7 @@ describe('a connection', () => {
     ])
   })
 
-  it('A connection reads messages that arrive together with the handshake response', async () => {
+  it('A peer connection reads messages that arrive together with the handshake response', async () => {
     await using server = await rawServer((connection) => {
       connection.send('Guten Tag')
       answerTasks(connection)
@@ -133,7 +133,7 @@ describe('a connection', () => {
     await expect(ask(connector)).rejects.toThrow('begins with "Guten Tag"')
   })
 
-  it('[NET-K4] A connection reports all received bytes to every call, including pings', async () => {
+  it('[NET-K4] A peer connection reports all received bytes to every call, including pings', async () => {
     await using server = await rawServer(() => undefined)
     await using connector = toPeer(server, 'task:sing')
     const calls = [peerCall(), peerCall()]
@@ -147,7 +147,7 @@ describe('a connection', () => {
     for (const end of ends) await expect(end).rejects.toBe('Enough')
   })
 
-  it('[NET-K1] A connection is closed after the idle time, but not while it is used', async () => {
+  it('[NET-K1] A peer connection is closed after the idle time, but not while it is used', async () => {
     const clock = fakeClock()
     await using server = await rawServer(answerTasks)
     await using connector = toPeer(server, 'task:sing', { clock })
@@ -163,7 +163,7 @@ describe('a connection', () => {
     expect(server.connections).toHaveLength(2)
   })
 
-  it('[NET-K4] A connection is not used for new calls after a long silence', async () => {
+  it('[NET-K4] A peer connection is not used for new calls after a long silence', async () => {
     const clock = fakeClock()
     const held: RawMessage[] = []
     await using server = await rawServer((connection, index) => {
@@ -186,7 +186,7 @@ describe('a connection', () => {
     expect(await waiting).toMatchObject([{ output: 'Late' }])
   })
 
-  it('[NET-K1] A connection is aborted during the handshake when its last call ends', async () => {
+  it('[NET-K1] A peer connection is aborted during the handshake when its last call ends', async () => {
     const duplexes: Duplex[] = []
     const began = Promise.withResolvers<void>()
     await using server = await rawServer(
@@ -214,7 +214,7 @@ describe('a connection', () => {
     expect(duplexes).toHaveLength(1)
   })
 
-  it('[NET-K1] A connection is released by an aborted call even if its updates are not read to the end', async () => {
+  it('[NET-K1] A peer connection is released by an aborted call even if its updates are not read to the end', async () => {
     const clock = fakeClock()
     await using server = await rawServer((connection) => acceptTasks(connection, () => undefined))
     await using connector = toPeer(server, 'task:sing', { clock })
@@ -229,7 +229,7 @@ describe('a connection', () => {
     expect(await server.closed(0)).toBe(1000)
   })
 
-  it('A connection is not opened for a call that was aborted before', async () => {
+  it('A peer connection is not opened for a call that was aborted before', async () => {
     await using server = await rawServer(answerTasks)
     await using connector = toPeer(server, 'task:sing')
     const call = peerCall()
@@ -239,7 +239,7 @@ describe('a connection', () => {
     expect(server.received.filter(({ type }) => type === 'task_request')).toHaveLength(1)
   })
 
-  it('[AGENT-P3] A connection is not used for new calls after a tool call on it was cancelled', async () => {
+  it('[AGENT-P3] A peer connection is not used for new calls after a tool call on it was cancelled', async () => {
     await using server = await rawServer((connection, index) => {
       connection.on('tool_request', ({ requestId, input }) => {
         if (input !== 'quick') return
@@ -268,7 +268,7 @@ describe('a connection', () => {
     expect(await server.closed(0)).toBe(1006)
   })
 
-  it('A connection ends with the connector: running calls fail and are not repeated', async () => {
+  it('A peer connection ends with the connector: running calls fail and are not repeated', async () => {
     await using server = await rawServer(() => undefined)
     await using connector = toPeer(server, 'task:sing')
     const end = expect(ask(connector)).rejects.toMatchObject({
@@ -283,7 +283,7 @@ describe('a connection', () => {
     expect(server.connections).toHaveLength(1)
   })
 
-  it('A connection is terminated when the peer does not confirm the close', async () => {
+  it('A peer connection is terminated when the peer does not confirm the close', async () => {
     const clock = fakeClock()
     await using server = await rawServer((connection) => {
       answerTasks(connection)
@@ -298,7 +298,7 @@ describe('a connection', () => {
 })
 
 describe('a lost connection', () => {
-  it('[AGENT-P2] A lost connection is reopened once for a task, without reporting its events twice', async () => {
+  it('[AGENT-P2] A lost peer connection is reopened once for a task, without reporting its events twice', async () => {
     await using server = await rawServer((connection, index) => {
       acceptTasks(connection, ({ requestId }) => {
         if (index === 0) connection.socket.terminate()
@@ -336,7 +336,7 @@ describe('a lost connection', () => {
     ])
   })
 
-  it('A lost connection fails the call when it is lost again, with the close reason of the peer', async () => {
+  it('A lost peer connection fails the call when it is lost again, with the close reason of the peer', async () => {
     await using server = await rawServer((connection) => {
       acceptTasks(connection, () => connection.socket.close(1013, 'Too slow'))
     })
@@ -349,7 +349,7 @@ describe('a lost connection', () => {
     expect(server.connections).toHaveLength(2)
   })
 
-  it('A lost connection fails the call when the peer can no longer be reached', async () => {
+  it('A lost peer connection fails the call when the peer can no longer be reached', async () => {
     const server = await rawServer((connection) => {
       acceptTasks(connection, () => {
         void server[Symbol.asyncDispose]()
@@ -363,7 +363,7 @@ describe('a lost connection', () => {
     })
   })
 
-  it('A lost connection is not reopened for a tool call, because the tool may have run', async () => {
+  it('A lost peer connection is not reopened for a tool call, because the tool may have run', async () => {
     await using server = await rawServer((connection) => {
       connection.on('tool_request', () => connection.socket.terminate())
     })
@@ -375,7 +375,7 @@ describe('a lost connection', () => {
     expect(server.connections).toHaveLength(1)
   })
 
-  it('A lost connection is not reopened for a cancelled call', async () => {
+  it('A lost peer connection is not reopened for a cancelled call', async () => {
     await using server = await rawServer((connection) => {
       acceptTasks(connection, () => undefined)
       connection.on('run_control', () => connection.socket.terminate())
@@ -391,7 +391,7 @@ describe('a lost connection', () => {
     expect(server.received.filter(({ type }) => type === 'task_request')).toHaveLength(1)
   })
 
-  it('A lost connection is not reopened for an aborted call', async () => {
+  it('A lost peer connection is not reopened for an aborted call', async () => {
     await using server = await rawServer((connection) => acceptTasks(connection, () => undefined))
     await using connector = toPeer(server, 'task:sing')
     const call = peerCall()
@@ -406,7 +406,7 @@ describe('a lost connection', () => {
 })
 
 describe('a cancel', () => {
-  it('[AGENT-P3] A cancel names the run and resolves with the acknowledgement', async () => {
+  it('[AGENT-P3] A cancel of a peer task names the run and resolves with the acknowledgement', async () => {
     await using server = await rawServer((connection) => {
       acceptTasks(connection, () => undefined)
       connection.on('run_control', ({ runId, action }) => {
@@ -427,7 +427,7 @@ describe('a cancel', () => {
     })
   })
 
-  it('A cancel ends when its signal aborts, if the peer sends no run id or no acknowledgement', async () => {
+  it('A cancel of a peer task ends when its signal aborts, if the peer sends no run id or no acknowledgement', async () => {
     await using server = await rawServer((connection, index) => {
       connection.on('task_request', ({ requestId }) => {
         const run = index === 0 ? { runId: 'run-1' } : {}
@@ -448,7 +448,7 @@ describe('a cancel', () => {
     expect(server.received.filter(({ type }) => type === 'run_control')).toHaveLength(1)
   })
 
-  it('A cancel ends at once when the request has failed', async () => {
+  it('A cancel of a peer task ends at once when the request has failed', async () => {
     await using server = await rawServer(({ on, send }) => {
       on('task_request', ({ requestId }) => {
         send({ type: 'task_response', requestId, status: 'MAYBE' })
@@ -461,7 +461,7 @@ describe('a cancel', () => {
     expect(server.received.filter(({ type }) => type === 'run_control')).toEqual([])
   })
 
-  it('A cancel sends nothing when the request was not sent', async () => {
+  it('A cancel of a peer task sends nothing when the request was not sent', async () => {
     await using server = await rawServer(answerTasks)
     await using connector = toPeer(server, 'task:sing')
     const call = peerCall()
@@ -621,19 +621,22 @@ describe('a handshake', () => {
       },
     ],
     ['whose connection is closed', '', { failureType: 'unreachable', retryable: true }],
-  ])('A handshake %s fails with the matching failure type', async (_title, answer, failure) => {
-    await using server = await rawServer(
-      () => undefined,
-      (duplex) => {
-        duplex.end(answer)
-        return true
-      },
-    )
-    await using connector = toPeer(server, 'task:sing')
-    await expect(ask(connector)).rejects.toMatchObject(failure)
-  })
+  ])(
+    'A peer handshake %s fails with the matching failure type',
+    async (_title, answer, failure) => {
+      await using server = await rawServer(
+        () => undefined,
+        (duplex) => {
+          duplex.end(answer)
+          return true
+        },
+      )
+      await using connector = toPeer(server, 'task:sing')
+      await expect(ask(connector)).rejects.toMatchObject(failure)
+    },
+  )
 
-  it('A handshake is reported as unreachable without the secrets of the address', async () => {
+  it('A peer handshake is reported as unreachable without the secrets of the address', async () => {
     const { url } = await (async () => {
       await using server = await rawServer(() => undefined)
       return server
@@ -646,7 +649,7 @@ describe('a handshake', () => {
     })
   })
 
-  it('A handshake sends the current headers, and fails when they cannot be computed', async () => {
+  it('A peer handshake sends the current headers, and fails when they cannot be computed', async () => {
     await using server = await rawServer(answerTasks)
     let hasKey = true
     await using connector = toPeer(server, 'task:sing', {
@@ -666,7 +669,7 @@ describe('a handshake', () => {
     })
   })
 
-  it('A handshake sends the user and password of the address', async () => {
+  it('A peer handshake sends the user and password of the address', async () => {
     await using server = await rawServer(answerTasks)
     const url = server.url.replace('//', '//me:s%20cret@')
     await using connector = toPeer({ url: `${url}/a/b?ticket=1` }, 'task:sing')

@@ -79,7 +79,7 @@ async function collect(events: AsyncIterable<LoggedRunEvent>): Promise<LoggedRun
 }
 
 describe('a socket', () => {
-  it('A socket opens below the base address, with the headers of the client', async () => {
+  it('A socket of the client opens below the base address, with the headers of the client', async () => {
     const { sockets, connection } = connected({ runId: 'a/b' })
     const { url, headers } = await sockets.socket(0)
     expect(url).toBe('ws://tutti.example/base/runs/a%2Fb/ws')
@@ -88,7 +88,7 @@ describe('a socket', () => {
     expect(sockets.all[0]?.isClosed).toBe(true)
   })
 
-  it('A socket requests a greeting without runs in its address, each time', async () => {
+  it('A socket of the client requests a greeting without runs in its address, each time', async () => {
     const { sockets, connection } = connected({ runId: 'a', snapshot: 'none' })
     const first = await sockets.socket(0)
     begin(first)
@@ -102,7 +102,7 @@ describe('a socket', () => {
     await whole.connection.close()
   })
 
-  it('[CLIENT-C1] A socket is replaced after 45 s of silence', async () => {
+  it('[CLIENT-C1] A socket of the client is replaced after 45 s of silence', async () => {
     const { clock, sockets, states, connection } = connected()
     begin(await sockets.socket(0))
     await clock.pass(45_000)
@@ -113,7 +113,7 @@ describe('a socket', () => {
     expect(clock.waiting).toEqual([])
   })
 
-  it('[CLIENT-C1] A socket is not reopened after maxRetries attempts without a message', async () => {
+  it('[CLIENT-C1] A socket of the client is not reopened after maxRetries attempts without a message', async () => {
     const { sockets, states, connection } = connected({ reconnect: { maxRetries: 2 } })
     const failed = expect(connection.hello()).rejects.toMatchObject({
       code: 'CONNECTION_FAILED',
@@ -125,7 +125,7 @@ describe('a socket', () => {
   })
 
   it.each(['{"type":', '[]', '{"type":"pong","x":', '{"type":"run_ack"}'])(
-    '[CLIENT-C1] A socket ends the connection with the message %s',
+    '[CLIENT-C1] A socket of the client ends the connection with the message %s',
     async (text) => {
       const { client, sockets, states, connection } = connected()
       const socket = await sockets.socket(0)
@@ -137,7 +137,7 @@ describe('a socket', () => {
     },
   )
 
-  it('[CLIENT-W2] A socket may send messages that are newer than this client', async () => {
+  it('[CLIENT-W2] A socket of the client may send messages that are newer than this client', async () => {
     const { sockets, connection } = connected()
     const events = collect(connection.subscribe({ runId: RUN_ID }))
     const socket = await sockets.socket(0)
@@ -273,7 +273,7 @@ describe('a command over a connection', () => {
 })
 
 describe('a subscription', () => {
-  it('[CLIENT-S1] A subscription requests the next events on each socket, and returns none twice', async () => {
+  it('[CLIENT-S1] A client subscription requests the next events on each socket, and returns none twice', async () => {
     const { sockets, states, connection } = connected()
     const events = collect(connection.subscribe({ runId: RUN_ID }))
     const first = await sockets.socket(0)
@@ -292,7 +292,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('[CLIENT-S1] A subscription fetches a missing event on another socket', async () => {
+  it('[CLIENT-S1] A client subscription fetches a missing event on another socket', async () => {
     const { sockets, connection } = connected()
     const events = collect(connection.subscribe({ runId: RUN_ID }))
     const first = await sockets.socket(0)
@@ -305,7 +305,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('[CLIENT-S1] A subscription ends the connection if an event is still missing', async () => {
+  it('[CLIENT-S1] A client subscription ends the connection if an event is still missing', async () => {
     const { sockets, connection } = connected()
     const failed = expect(collect(connection.subscribe({ runId: RUN_ID }))).rejects.toMatchObject({
       code: 'BAD_RESPONSE',
@@ -320,7 +320,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('[CLIENT-S2] A subscription returns no event before the server confirms it', async () => {
+  it('[CLIENT-S2] A client subscription returns no event before the server confirms it', async () => {
     const { sockets, connection } = connected()
     const events = collect(connection.subscribe({ runId: RUN_ID, from: 4 }))
     const socket = await sockets.socket(0)
@@ -332,7 +332,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('[CLIENT-S2] A subscription returns no event of one run before the confirmation on a later socket, but every event of all runs', async () => {
+  it('[CLIENT-S2] A client subscription returns no event of one run before the confirmation on a later socket, but every event of all runs', async () => {
     const one = connected()
     const events = collect(one.connection.subscribe({ runId: RUN_ID }))
     const first = await one.sockets.socket(0)
@@ -357,7 +357,7 @@ describe('a subscription', () => {
     await every.connection.close()
   })
 
-  it('[CLIENT-S3] A subscription to every run reports a waiting review that is older than the returned events, once', async () => {
+  it('[CLIENT-S3] A client subscription to every run reports a waiting review that is older than the returned events, once', async () => {
     const { sockets, connection } = connected()
     const types: string[] = []
     connection.subscribe({ onEvent: ({ type }) => void types.push(type) })
@@ -369,7 +369,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('[CLIENT-Q2] A subscription fails after the queued events if the loop is too slow', async () => {
+  it('[CLIENT-Q2] A client subscription fails after the queued events if the loop is too slow', async () => {
     const { sockets, connection } = connected()
     const events = connection.subscribe({ runId: RUN_ID, maxWaiting: 2 })
     const socket = await sockets.socket(0)
@@ -385,7 +385,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('A subscription with a filter requests these types, and the types that the connection needs', async () => {
+  it('A client subscription with a filter requests these types, and the types that the connection needs', async () => {
     const { sockets, connection } = connected()
     const events = collect(connection.subscribe({ runId: RUN_ID, events: ['token'] }))
     const socket = await sockets.socket(0)
@@ -402,7 +402,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('[CLIENT-S3] A subscription to every run skips returned events, and reports a review once', async () => {
+  it('[CLIENT-S3] A client subscription to every run skips returned events, and reports a review once', async () => {
     const { sockets, connection } = connected()
     const seqs: number[] = []
     connection.subscribe({ onEvent: ({ seq }) => void seqs.push(seq) })
@@ -422,13 +422,13 @@ describe('a subscription', () => {
     [{ events: [] }, TypeError],
     [{ from: 3 }, TypeError],
     [{ runId: RUN_ID, from: 0.5 }, RangeError],
-  ])('A subscription rejects %j', async (options, error) => {
+  ])('A client subscription rejects %j', async (options, error) => {
     const { connection } = connected()
     expect(() => connection.subscribe(options)).toThrow(error)
     await connection.close()
   })
 
-  it('[CLIENT-C3] A subscription ends when the connection is closed, with the error if it failed', async () => {
+  it('[CLIENT-C3] A client subscription ends when the connection is closed, with the error if it failed', async () => {
     const { sockets, connection } = connected()
     const plain = collect(connection.subscribe({ runId: RUN_ID }))
     begin(await sockets.socket(0))

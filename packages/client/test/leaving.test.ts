@@ -24,7 +24,7 @@ function assertNothingLeft(): void {
 }
 
 describe('an abort', () => {
-  it('An abort before the first event is requested opens no connection', async () => {
+  it('An abort of a stream before the first event is requested opens no connection', async () => {
     await using server = await wireServer(() => undefined)
     const { runs } = createClient({ baseUrl: server.url, clock })
     const events = runs.events(RUN_ID, { signal: AbortSignal.abort('late') })
@@ -32,7 +32,7 @@ describe('an abort', () => {
     expect(server.exchanges).toEqual([])
   })
 
-  it('An abort ends an attempt to connect', async () => {
+  it('An abort of a stream ends an attempt to connect', async () => {
     await using server = await wireServer(() => undefined)
     const { runs } = createClient({ baseUrl: server.url, clock })
     const reading = collect(runs.events(RUN_ID, { signal: caller.signal }))
@@ -42,7 +42,7 @@ describe('an abort', () => {
     await closed
   })
 
-  it('An abort ends the wait for an event', async () => {
+  it('An abort of a stream ends the wait for an event', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frame(LOG[0]!))
     })
@@ -59,7 +59,7 @@ describe('an abort', () => {
     await server.exchanges[0]?.closed
   })
 
-  it('An abort ends the loop while its body runs, even if more events have arrived', async () => {
+  it('An abort of a stream ends the loop while its body runs, even if more events have arrived', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(LOG))
     })
@@ -76,7 +76,7 @@ describe('an abort', () => {
     await server.exchanges[0]?.closed
   })
 
-  it('An abort ends the wait for the next attempt', async () => {
+  it('An abort of a stream ends the wait for the next attempt', async () => {
     await using server = await wireServer((exchange) => {
       exchange.answer(503, '')
     })
@@ -91,7 +91,7 @@ describe('an abort', () => {
     expect(server.exchanges.length).toBe(1)
   })
 
-  it('An abort after the end changes nothing', async () => {
+  it('An abort of a stream after the end changes nothing', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(LOG))
     })

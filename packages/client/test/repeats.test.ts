@@ -35,20 +35,20 @@ function flaky(failures: number, answer: unknown, status = 200): Handler {
 }
 
 describe('[CLIENT-X2] a retry', () => {
-  it('A retry repeats a read call up to twice', async () => {
+  it('A retry of a call repeats a read call up to twice', async () => {
     await using on = await called(flaky(2, STATUS))
     expect(await on.client.status()).toEqual(STATUS)
     expect(on.clock.delays).toEqual([30_000, 250, 500])
     expect(on.clock.waiting).toEqual([])
   })
 
-  it('A retry is made twice at most, then the last failure is thrown', async () => {
+  it('A retry of a call is made twice at most, then the last failure is thrown', async () => {
     await using on = await called(flaky(9, STATUS))
     await expect(on.client.status()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
     expect(on.server.exchanges).toHaveLength(3)
   })
 
-  it('A retry follows a broken connection', async () => {
+  it('A retry of a call follows a broken connection', async () => {
     await using on = await called((exchange, index) => {
       if (index === 0) exchange.drop()
       else exchange.json(200, STATUS)
@@ -56,7 +56,7 @@ describe('[CLIENT-X2] a retry', () => {
     expect(await on.client.status()).toEqual(STATUS)
   })
 
-  it('A retry repeats a submit with an idempotency key, with the same key', async () => {
+  it('A retry of a call repeats a submit with an idempotency key, with the same key', async () => {
     await using on = await called(flaky(1, ACCEPTED, 202))
     await on.client.runs.submit({}, { idempotencyKey: 'order-7' })
     expect(on.server.exchanges.map(({ headers }) => headers['idempotency-key'])).toEqual([
@@ -66,7 +66,7 @@ describe('[CLIENT-X2] a retry', () => {
   })
 
   it.each(['submit', 'cancel', 'inject', 'decide', 'invoke', 'delete'] as const)(
-    'A retry never repeats a plain %s',
+    'A retry of a call never repeats a plain %s',
     async (name) => {
       await using on = await called(flaky(9, {}))
       const { runs, reviews, tools } = on.client
@@ -83,7 +83,7 @@ describe('[CLIENT-X2] a retry', () => {
     },
   )
 
-  it('A retry does not follow a permanent failure', async () => {
+  it('A retry of a call does not follow a permanent failure', async () => {
     await using on = await called((exchange) => {
       exchange.json(404, { error: 'RUN_NOT_FOUND', message: 'No run' })
     })
@@ -91,7 +91,7 @@ describe('[CLIENT-X2] a retry', () => {
     expect(on.server.exchanges).toHaveLength(1)
   })
 
-  it('A retry is disabled with maxRepeats 0', async () => {
+  it('A retry of a call is disabled with maxRepeats 0', async () => {
     await using on = await called(flaky(1, STATUS), { maxRepeats: 0 })
     await expect(on.client.status()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
   })

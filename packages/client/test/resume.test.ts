@@ -84,7 +84,7 @@ describe('[CLIENT-R1] a stream returns every event once, in order', () => {
 })
 
 describe('[CLIENT-K3] the cursor', () => {
-  it('The cursor keeps the position of the caller if the stream drops before the first event', async () => {
+  it('The cursor of a stream keeps the position of the caller if the stream drops before the first event', async () => {
     await using server = await wireServer(async (exchange, index) => {
       if (index === 0) {
         exchange.drop()
@@ -104,7 +104,7 @@ describe('[CLIENT-K3] the cursor', () => {
     ])
   })
 
-  it('The cursor keeps the position after the last event if a resumed stream drops before its first one', async () => {
+  it('The cursor of a stream keeps the position after the last event if a resumed stream drops before its first one', async () => {
     await using server = await wireServer(async (exchange, index) => {
       const rest = asked(LOG, exchange)
       const count = [2, 0, 0][index] ?? rest.length
@@ -122,7 +122,7 @@ describe('[CLIENT-K3] the cursor', () => {
     ])
   })
 
-  it('The cursor is read from the event if a frame has no id', async () => {
+  it('The cursor of a stream is read from the event if a frame has no id', async () => {
     await using server = await wireServer(async (exchange) => {
       const [next] = asked(LOG, exchange)
       await exchange.open().write(`data: ${JSON.stringify(next)}\n\n`)
@@ -131,7 +131,7 @@ describe('[CLIENT-K3] the cursor', () => {
     expect(await collect(eagerClient(server).runs.events(RUN_ID))).toEqual(LOG)
   })
 
-  it('The cursor counts from the end', async () => {
+  it('The cursor of a stream counts from the end', async () => {
     await using server = await wireServer(async (exchange, index) => {
       if (index > 0) await exchange.open().write(frames(asked(LOG, exchange)))
       exchange.drop()
@@ -144,7 +144,7 @@ describe('[CLIENT-K3] the cursor', () => {
     ])
   })
 
-  it('The cursor keeps the path of the base address', async () => {
+  it('The cursor of a stream keeps the path of the base address', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(LOG))
     })

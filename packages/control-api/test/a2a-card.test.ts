@@ -24,19 +24,19 @@ const fetchCard = async (path = WELL_KNOWN, headers = {}): Promise<Untyped> =>
 
 describe('the agent card', () => {
   it.each(['1.0', '1.1', '2.0'])(
-    'CARD-STRUCT-001: has the published shape and nothing more with A2A-Version: %s',
+    'CARD-STRUCT-001: The card has the published shape and nothing more with A2A-Version: %s',
     async (version) => {
       const headers = { 'a2a-version': version }
       expect(findMisfits(CardShape, await fetchCard(WELL_KNOWN, headers))).toEqual([])
     },
   )
 
-  it('CARD-STRUCT-001: has every field of 1.0 also without a version header, which means 0.3', async () => {
+  it('CARD-STRUCT-001: The card has every field of 1.0 also without a version header, which means 0.3', async () => {
     const modern = await fetchCard(WELL_KNOWN, { 'a2a-version': '1.0' })
     expect(await fetchCard()).toMatchObject(modern)
   })
 
-  it('CARD-PROTO-001: names JSON-RPC and REST of 1.0, and JSON-RPC of 0.3, in this order', async () => {
+  it('CARD-PROTO-001: The card names JSON-RPC and REST of 1.0, and JSON-RPC of 0.3, in this order', async () => {
     const { supportedInterfaces, capabilities } = await fetchCard()
     expect(supportedInterfaces).toEqual([
       { url: `${api.url}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
@@ -50,7 +50,7 @@ describe('the agent card', () => {
     })
   })
 
-  it('CARD-EXT: does not announce an extended card, because there is none', async () => {
+  it('CARD-EXT: The card does not announce an extended card, because there is none', async () => {
     expect((await fetchCard()).capabilities).not.toHaveProperty('extendedAgentCard')
   })
 
@@ -97,7 +97,7 @@ describe('the agent card', () => {
     expect(findMisfits(CardShape, await fetchCard('/.well-known/agent.json', headers))).toEqual([])
   })
 
-  it('CARD-CACHE-001 CARD-CACHE-002: may be cached, and is not sent again when it is unchanged', async () => {
+  it('CARD-CACHE-001 CARD-CACHE-002: The card may be cached, and is not sent again when it is unchanged', async () => {
     const first = await fetch(`${api.url}${WELL_KNOWN}`)
     const etag = first.headers.get('etag') ?? ''
     expect(first.headers.get('cache-control')).toMatch(/max-age=\d+/)

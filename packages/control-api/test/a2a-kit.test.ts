@@ -54,12 +54,12 @@ describe('messages', () => {
     })
   })
 
-  it('DM-SERIAL-001: uses no snake case in fields of responses', async () => {
+  it('DM-SERIAL-001: The A2A server uses no snake case in fields of responses', async () => {
     const text = JSON.stringify(await api.call('SendMessage', { message: userMessage('a') }))
     expect(text).not.toMatch(/"[a-z]+(_[a-z]+)+":/)
   })
 
-  it('DM-SERIAL-005: ignores unknown fields', async () => {
+  it('DM-SERIAL-005: The A2A server ignores unknown fields', async () => {
     const message = userMessage('a', {
       tckUnknownField: 'should-be-ignored',
       parts: [{ text: 'a', x: 1 }],
@@ -69,7 +69,7 @@ describe('messages', () => {
     expect(JSON.stringify(result)).not.toContain('tckUnknownField')
   })
 
-  it('CORE-SEND-002 CORE-MULTI-006: returns an error for a message to a finished task or with another context', async () => {
+  it('CORE-SEND-002 CORE-MULTI-006: The A2A server returns an error for a message to a finished task or with another context', async () => {
     const { id: taskId } = await api.send('a')
     const toOver = await api.call('SendMessage', { message: userMessage('b', { taskId }) })
     expect(toOver.error).toMatchObject({
@@ -81,7 +81,7 @@ describe('messages', () => {
     expect((await api.call('SendMessage', { message })).error).toMatchObject({ code: -32602 })
   })
 
-  it('CORE-SEND-003: returns -32005 for a file of an unknown type', async () => {
+  it('CORE-SEND-003: The A2A server returns -32005 for a file of an unknown type', async () => {
     const parts = [{ raw: 'dGNr', mediaType: 'application/x-unsupported-tck-type' }]
     const { error } = await api.call('SendMessage', { message: userMessage('', { parts }) })
     expect(error).toMatchObject({
@@ -91,7 +91,7 @@ describe('messages', () => {
     })
   })
 
-  it('CORE-SEND-003: returns -32005 when only an unknown output type is accepted', async () => {
+  it('CORE-SEND-003: The A2A server returns -32005 when only an unknown output type is accepted', async () => {
     const configuration = { acceptedOutputModes: ['image/png', 'audio/*'] }
     const { error } = await api.call('SendMessage', { message: userMessage('a'), configuration })
     expect(error).toMatchObject({
@@ -116,7 +116,7 @@ describe('messages', () => {
     expect(got.result.history[0].parts).toEqual(parts)
   })
 
-  it('CORE-EXECUTION-MODE: waits for the end of the task, unless the client wants to return immediately', async () => {
+  it('CORE-EXECUTION-MODE: A message waits for the end of the task, unless the client wants to return immediately', async () => {
     const wait = createWaitingTool()
     const model = scriptedModel(({ messages }) =>
       messages.at(-1)?.role === 'tool' ? 'Done' : { toolCalls: [{ name: 'wait', arguments: {} }] },
@@ -133,7 +133,7 @@ describe('messages', () => {
     expect((await answering).status.state).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('CORE-MULTI-001 CORE-MULTI-002 CORE-MULTI-003: creates or reuses contexts, and assigns task ids', async () => {
+  it('CORE-MULTI-001 CORE-MULTI-002 CORE-MULTI-003: The A2A server creates or reuses contexts, and assigns task ids', async () => {
     const [one, other] = [await api.send('a'), await api.send('a')]
     expect(one.contextId).not.toBe('')
     expect(one.contextId).not.toBe(other.contextId)
@@ -142,7 +142,7 @@ describe('messages', () => {
     expect(kept.contextId).toBe('tck-client-context-001')
   })
 
-  it('CORE-MULTI-004: returns -32001 for a message to an unknown task', async () => {
+  it('CORE-MULTI-004: The A2A server returns -32001 for a message to an unknown task', async () => {
     const { error } = await api.call('SendMessage', {
       message: userMessage('a', { taskId: 'none' }),
     })
@@ -173,16 +173,16 @@ describe('messages', () => {
       'a history of negative length',
       { message: userMessage('a'), configuration: { historyLength: -1 } },
     ],
-  ])('CORE-ERR-002: returns -32602 for %s', async (_title, params) => {
+  ])('CORE-ERR-002: The A2A server returns -32602 for %s', async (_title, params) => {
     expect((await api.call('SendMessage', params)).error).toMatchObject({ code: -32602 })
   })
 
-  it('The A2A server treats null fields as absent', async () => {
+  it('QUALITY: The A2A server treats null fields as absent', async () => {
     const task_ = await api.send('a', { taskId: null, contextId: null, metadata: null })
     expect(task_.status.state).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('The A2A server refuses a text beyond the request limit, and keeps the connection open', async () => {
+  it('QUALITY: The A2A server refuses a text beyond the request limit, and keeps the connection open', async () => {
     const params = { message: userMessage('A'.repeat(1024 * 1024)) }
     const response = await raw({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params })
     expect([response.status, await response.json()]).toMatchObject([
@@ -192,7 +192,7 @@ describe('messages', () => {
     await api.send('a')
   })
 
-  it('The A2A server starts one task for each of many simultaneous messages', async () => {
+  it('QUALITY: The A2A server starts one task for each of many simultaneous messages', async () => {
     const tasks = await Promise.all(Array.from({ length: 10 }, (_, at) => api.send(`Song ${at}`)))
     expect(new Set(tasks.map(({ id }) => id)).size).toBe(10)
     for (const [at, { artifacts }] of tasks.entries()) {
@@ -200,7 +200,7 @@ describe('messages', () => {
     }
   })
 
-  it('JSONRPC-SVC-002: ignores unknown extensions', async () => {
+  it('JSONRPC-SVC-002: The A2A server ignores unknown extensions', async () => {
     const headers = { 'a2a-extensions': 'https://example.com/ext/v1,https://example.com/ext/v2' }
     const { result } = await api.call('SendMessage', { message: userMessage('a') }, headers)
     expect(result.task.status.state).toBe('TASK_STATE_COMPLETED')
@@ -208,7 +208,7 @@ describe('messages', () => {
 })
 
 describe('tasks', () => {
-  it('CORE-GET-001 CORE-GET-002: finds a task by its id, and returns -32001 for an unknown one', async () => {
+  it('CORE-GET-001 CORE-GET-002: The A2A server finds a task by its id, and returns -32001 for an unknown one', async () => {
     const task_ = await api.send('a')
     expect((await api.call('GetTask', { id: task_.id })).result).toEqual(task_)
     const { error } = await api.call('GetTask', { id: 'nonexistent-task-id' })
@@ -226,7 +226,7 @@ describe('tasks', () => {
     [{ historyLength: 2_147_483_647 }, 1],
     [{}, 1],
   ])(
-    'CORE-HIST-001 CORE-HIST-002: with %j returns a history of %i messages',
+    'CORE-HIST-001 CORE-HIST-002: GetTask with %j returns a history of %i messages',
     async (params, length) => {
       const { id } = await api.send('a')
       const { result } = await api.call('GetTask', { id, ...params })
@@ -234,11 +234,11 @@ describe('tasks', () => {
     },
   )
 
-  it('CORE-HIST-003: returns no history when the sender does not want it', async () => {
+  it('CORE-HIST-003: The A2A server returns no history when the sender does not want it', async () => {
     expect((await api.send('a', {}, { historyLength: 0 })).history).toBeUndefined()
   })
 
-  it('The A2A server returns -32602 for a negative history length', async () => {
+  it('QUALITY: The A2A server returns -32602 for a negative history length', async () => {
     const { id } = await api.send('a')
     const { error } = await api.call('GetTask', { id, historyLength: -1 })
     expect(error).toMatchObject({ code: -32602 })
@@ -249,7 +249,7 @@ describe('tasks', () => {
     expect((await api.call('GetTask', { name: `tasks/${id}` })).result.id).toBe(id)
   })
 
-  it('CORE-CANCEL-002 CORE-CANCEL-003: returns -32002 for a finished task and -32001 for an unknown one', async () => {
+  it('CORE-CANCEL-002 CORE-CANCEL-003: The A2A server returns -32002 for a finished task and -32001 for an unknown one', async () => {
     const { id } = await api.send('a')
     expect((await api.call('CancelTask', { id })).error).toMatchObject({
       code: -32002,
@@ -264,7 +264,7 @@ describe('tasks', () => {
     [{ context_id: 'none', include_artifacts: false }],
     [{ contextId: 'none' }],
   ])(
-    'CORE-LIST-002 CORE-LIST-004: returns an empty page with a total of 0 for %j',
+    'CORE-LIST-002 CORE-LIST-004: The A2A server returns an empty page with a total of 0 for %j',
     async (params) => {
       expect((await api.call('ListTasks', params)).result).toEqual({
         tasks: [],
@@ -275,7 +275,7 @@ describe('tasks', () => {
     },
   )
 
-  it('CORE-LIST-003 CORE-LIST-005: lists the last changed tasks first, without artifacts unless requested', async () => {
+  it('CORE-LIST-003 CORE-LIST-005: The A2A server lists the last changed tasks first, without artifacts unless requested', async () => {
     const contextId = 'list-003'
     for (const song of ['a', 'b', 'c']) await api.send(song, { contextId })
     const { result } = await api.call('ListTasks', { contextId })
@@ -332,7 +332,7 @@ describe('tasks', () => {
         configuration: { taskPushNotificationConfig: { url: 'https://a.b' } },
       },
     ],
-  ])('CORE-CAP-001: returns -32003 for %s', async (method, params) => {
+  ])('CORE-CAP-001: The A2A server returns -32003 for %s', async (method, params) => {
     expect((await api.call(method, params)).error).toMatchObject({
       code: -32003,
       message: expect.stringMatching(/push notifications are not supported/i),
@@ -340,7 +340,7 @@ describe('tasks', () => {
     })
   })
 
-  it('CORE-CAP-003: has no extended card; 0.3 has a different error for that', async () => {
+  it('CORE-CAP-003: The A2A server has no extended card; 0.3 has a different error for that', async () => {
     const modern = await api.call('GetExtendedAgentCard', {})
     expect(modern.error).toMatchObject({ code: -32004 })
     const legacy = await api.call('agent/getAuthenticatedExtendedCard', {})
@@ -349,7 +349,7 @@ describe('tasks', () => {
 })
 
 describe('tasks with questions', () => {
-  it('CORE-EXECUTION-MODE-001 CORE-MULTI-005 CORE-HIST-004: accept the answer in the same task', async () => {
+  it('CORE-EXECUTION-MODE-001 CORE-MULTI-005 CORE-HIST-004: Waiting tasks accept the answer in the same task', async () => {
     await using asking = await a2aAgent({ ensembles: [reviewedTask()] })
     const first = await asking.send('Amen')
     expect(first.status.state).toBe('TASK_STATE_INPUT_REQUIRED')
@@ -368,14 +368,14 @@ describe('tasks with questions', () => {
     expect(limited.result.history).toEqual(got.result.history.slice(-1))
   })
 
-  it('CORE-CANCEL-001: can be cancelled while they wait', async () => {
+  it('CORE-CANCEL-001: Waiting tasks can be cancelled', async () => {
     await using asking = await a2aAgent({ ensembles: [reviewedTask()] })
     const { id } = await asking.send('Amen')
     const { result } = await asking.call('CancelTask', { id })
     expect(result).toMatchObject({ id, status: { state: 'TASK_STATE_CANCELED' } })
   })
 
-  it('STREAM-SUB-001 STREAM-SUB-002 STREAM-ORDER: send the same events to every subscriber, from the task to its end', async () => {
+  it('STREAM-SUB-001 STREAM-SUB-002 STREAM-ORDER: Streams send the same events to every subscriber, from the task to its end', async () => {
     await using asking = await a2aAgent({ ensembles: [reviewedTask()] })
     const { id, contextId } = await asking.send('Amen')
     const streams = [1, 2, 3].map(() => asking.stream('SubscribeToTask', { id }))
@@ -391,14 +391,14 @@ describe('tasks with questions', () => {
 })
 
 describe('streams', () => {
-  it('CORE-STREAM-001 CORE-STREAM-003 JSONRPC-SSE-001: send the task first, then updates, and close at the end', async () => {
+  it('CORE-STREAM-001 CORE-STREAM-003 JSONRPC-SSE-001: Streams send the task first, then updates, and close at the end', async () => {
     const items = await all(api.stream('SendStreamingMessage', { message: userMessage('Stream') }))
     expect(Object.keys(items[0])).toEqual(['task'])
     expect(items[0].task.status.state).toBe('TASK_STATE_SUBMITTED')
     expect(items.at(-1).statusUpdate.status.state).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('STREAM-SUB-003 STREAM-SUB-004: return -32004 for a finished task and -32001 for an unknown one, as JSON', async () => {
+  it('STREAM-SUB-003 STREAM-SUB-004: Subscriptions return -32004 for a finished task and -32001 for an unknown one, as JSON', async () => {
     const { id } = await api.send('a')
     expect((await api.call('SubscribeToTask', { id })).error).toMatchObject({ code: -32004 })
     expect((await api.call('SubscribeToTask', { id: 'none' })).error?.code).toBe(-32001)
@@ -480,7 +480,7 @@ describe('JSON-RPC', () => {
     ])
   })
 
-  it('JSONRPC-SSE-002: returns -32005 for another media type, also for those of forms', async () => {
+  it('JSONRPC-SSE-002: The A2A server returns -32005 for another media type, also for those of forms', async () => {
     const body = {
       jsonrpc: '2.0',
       id: 1,
@@ -494,7 +494,7 @@ describe('JSON-RPC', () => {
   })
 
   it.each(['99.0', '2.0', '0.2', 'x'])(
-    'VER-SERVER-002: returns -32009 for version %s',
+    'VER-SERVER-002: The A2A server returns -32009 for version %s',
     async (version) => {
       const headers = { ...CLIENT, 'a2a-version': version }
       const { error } = await api.call('SendMessage', { message: userMessage('a') }, headers)
@@ -506,7 +506,7 @@ describe('JSON-RPC', () => {
   )
 
   it.each(['', '0.3', '1.0', '1.0.1', '1'])(
-    'VER-SERVER-003: accepts version "%s"',
+    'VER-SERVER-003: The A2A server accepts version "%s"',
     async (version) => {
       const headers = { ...CLIENT, 'a2a-version': version }
       const { result } = await api.call('SendMessage', { message: userMessage('a') }, headers)

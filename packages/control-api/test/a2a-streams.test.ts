@@ -35,7 +35,7 @@ const states = (items: readonly Untyped[]): string[] =>
   items.flatMap(({ task: first, statusUpdate }) => (first ?? statusUpdate)?.status.state ?? [])
 
 describe('a stream', () => {
-  it('A stream sends the task, its working state, its text and its end, and closes', async () => {
+  it('An A2A stream sends the task, its working state, its text and its end, and closes', async () => {
     await using api = await a2aAgent()
     const items = await readStream(api, 'Ode')
     expect(states(items)).toEqual([
@@ -52,7 +52,7 @@ describe('a stream', () => {
     expect(result.artifacts[0].parts[0].text).toBe(assembled(items)['sing'])
   })
 
-  it('[GW-U5] A stream ends with a question; the answering caller and subscribers get the rest', async () => {
+  it('[GW-U5] An A2A stream ends with a question; the answering caller and subscribers get the rest', async () => {
     await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const items = await readStream(api, 'Amen')
     expect(states(items).at(-1)).toBe('TASK_STATE_INPUT_REQUIRED')
@@ -65,7 +65,7 @@ describe('a stream', () => {
     expect(states(rest).at(-1)).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('A stream ends again at the next question of the task, but a subscription does not', async () => {
+  it('An A2A stream ends again at the next question of the task, but a subscription does not', async () => {
     await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const { id } = await api.send('Amen')
     const subscribed = api.stream('SubscribeToTask', { id })
@@ -84,7 +84,7 @@ describe('a stream', () => {
     expect(assembled(rest)).toEqual({ sing: 'La la' })
   })
 
-  it('A stream replaces the text before a tool call by the text of a later turn', async () => {
+  it('An A2A stream replaces the text before a tool call by the text of a later turn', async () => {
     const wait = createWaitingTool()
     wait.release()
     const model = scriptedModel(({ messages }) =>
@@ -101,7 +101,7 @@ describe('a stream', () => {
     expect(updates.filter(({ lastChunk }: Untyped) => lastChunk)).toHaveLength(1)
   })
 
-  it('A stream sends the outputs of earlier tasks, and the text of the last one as it is generated', async () => {
+  it('An A2A stream sends the outputs of earlier tasks, and the text of the last one as it is generated', async () => {
     const first = task({ name: 'first', description: 'Hum {song}' })
     const second = task({ name: 'second', description: 'Sing it', context: [first] })
     const model = scriptedModel(({ messages }) =>
@@ -117,7 +117,7 @@ describe('a stream', () => {
     expect(assembled(items)).toEqual({ second: 'La la la la la' })
   })
 
-  it('A stream sends the output as data, once, to a client that accepts only JSON', async () => {
+  it('An A2A stream sends the output as data, once, to a client that accepts only JSON', async () => {
     await using api = await a2aAgent()
     const configuration = { acceptedOutputModes: ['application/json'] }
     const params = { message: userMessage('Ode'), configuration }
@@ -128,7 +128,7 @@ describe('a stream', () => {
     ])
   })
 
-  it('A stream reports a task that is cancelled while it works', async () => {
+  it('An A2A stream reports a task that is cancelled while it works', async () => {
     const wait = createWaitingTool()
     const model = scriptedModel(() => ({ toolCalls: [{ name: 'wait', arguments: {} }] }))
     const tasks = [task({ name: 'a', description: 'A {b}', tools: [wait.tool] })]
@@ -140,7 +140,7 @@ describe('a stream', () => {
     expect(states(await all(stream)).at(-1)).toBe('TASK_STATE_CANCELED')
   })
 
-  it('A stream sends a comment when it is idle', async () => {
+  it('An A2A stream sends a comment when it is idle', async () => {
     const clock = fakeClock()
     await using api = await a2aAgent({ ensembles: [reviewedTask()], clock, heartbeatMs: 15_000 })
     const { id } = await api.send('Amen')
@@ -161,7 +161,7 @@ describe('a stream', () => {
 })
 
 describe('a stream of 0.3', () => {
-  it('A stream of 0.3 has kinds, states in lower case, and a flag on the last update', async () => {
+  it('An A2A stream of 0.3 has kinds, states in lower case, and a flag on the last update', async () => {
     await using api = await a2aAgent({ ensembles: [reviewedTask()] })
     const message = { kind: 'message', messageId: 'm', role: 'user' }
     const parts = [{ kind: 'text', text: 'Amen' }]

@@ -59,7 +59,7 @@ async function answer(api: A2aAgent, taskId: string, message: object | string): 
 }
 
 describe('a message', () => {
-  it('A message selects an ensemble by metadata of the request or message, or else the first one', async () => {
+  it('An A2A message selects an ensemble by metadata of the request or message, or else the first one', async () => {
     await using api = await a2aAgent({ ensembles: [singer('one'), singer('two')] })
     const ensembleOf = async (params: object) => {
       const { result } = await api.call('SendMessage', { message: userMessage('a'), ...params })
@@ -78,7 +78,7 @@ describe('a message', () => {
     expect((await api.call('SendMessage', odd)).error?.code).toBe(-32602)
   })
 
-  it('A message passes inputs as data, text or both; missing ones are named in the error', async () => {
+  it('An A2A message passes inputs as data, text or both; missing ones are named in the error', async () => {
     const model = scriptedModel(() => 'Done')
     const tasks = [task({ name: 'a', description: 'Play {song} in {hall}' })]
     await using api = await a2aAgent({ ensembles: [ensemble({ name: 'duo', tasks, model })] })
@@ -107,14 +107,14 @@ describe('a message', () => {
     })
   })
 
-  it('A message starts an ensemble without inputs with any text', async () => {
+  it('An A2A message starts an ensemble without inputs with any text', async () => {
     const tasks = [task({ name: 'a', description: 'Sing' })]
     const model = scriptedModel(() => 'La')
     await using api = await a2aAgent({ ensembles: [ensemble({ name: 'solo', tasks, model })] })
     expect((await api.send('go')).status.state).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('A message returns the failed task with the reason when the run fails', async () => {
+  it('An A2A message returns the failed task with the reason when the run fails', async () => {
     const tasks = [task({ name: 'a', description: 'Sing {song}' })]
     const model = scriptedModel(() => new Error('out of voice'))
     await using api = await a2aAgent({ ensembles: [ensemble({ name: 'solo', tasks, model })] })
@@ -126,7 +126,7 @@ describe('a message', () => {
     expect(artifacts).toBeUndefined()
   })
 
-  it('A message returns the same task for the same idempotency key, and an error with another text', async () => {
+  it('An A2A message returns the same task for the same idempotency key, and an error with another text', async () => {
     await using api = await a2aAgent()
     const headers = { 'idempotency-key': 'once' }
     const message = userMessage('a')
@@ -138,7 +138,7 @@ describe('a message', () => {
     expect(soon.result.task.status.state).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('A message returns the output of the run in accepted media types', async () => {
+  it('An A2A message returns the output of the run in accepted media types', async () => {
     await using api = await a2aAgent({ ensembles: [duet()] })
     const { artifacts } = await api.send('Ode')
     expect(artifacts).toEqual([
@@ -360,7 +360,7 @@ describe('a working task', () => {
 })
 
 describe('tasks', () => {
-  it('[GW-L3] Tasks include the runs of all protocols: one over REST is a task in its own context', async () => {
+  it('[GW-L3] A2A tasks include the runs of all protocols: one over REST is a task in its own context', async () => {
     await using api = await a2aAgent()
     const response = await api.post('/api/runs?wait=60', { inputs: { song: 'Ode' } })
     const { runId } = (await response.json()) as { runId: string }
@@ -378,7 +378,7 @@ describe('tasks', () => {
     expect(both.result.tasks.map(({ id }: Untyped) => id)).toEqual([follower, runId])
   })
 
-  it('[GW-L2] Tasks are listed page by page, each once, including those that wait for an answer', async () => {
+  it('[GW-L2] A2A tasks are listed page by page, each once, including those that wait for an answer', async () => {
     await using api = await a2aAgent({ ensembles: [singer(), reviewedTask()] })
     const asking = (await api.send('Amen', { metadata: { ensemble: 'choir' } })).id
     const ids = [asking]
@@ -407,7 +407,7 @@ describe('tasks', () => {
     expect(after.result.tasks.map(({ id }: Untyped) => id)).not.toContain(asking)
   })
 
-  it('[GW-L1] Tasks are listed by their last change of status; a page that holds all of them is the last', async () => {
+  it('[GW-L1] A2A tasks are listed by their last change of status; a page that holds all of them is the last', async () => {
     await using api = await a2aAgent({ ensembles: [singer(), reviewedTask()] })
     const asking = await api.send('Amen', { metadata: { ensemble: 'choir' } })
     const done = await api.send('Ode')
@@ -458,7 +458,7 @@ describe('access to tasks', () => {
     [['runs:read', 'runs:control'], 'CancelTask', 200],
     [['runs:read', 'runs:control'], 'answer', 403],
     [['runs:read', 'reviews:decide'], 'answer', 200],
-  ])('Access to tasks with %j, %s returns %i', async (scopes, method, status) => {
+  ])('Access to A2A tasks with %j, %s returns %i', async (scopes, method, status) => {
     await using api = await locked(scopes)
     const { runId: id } = await api.runs.submit({ inputs: { song: 'Amen' } })
     await expect.poll(async () => (await api.runs.reviews.open({ runId: id })).length).toBe(1)
@@ -478,7 +478,7 @@ describe('access to tasks', () => {
     else expect(answered).toMatchObject({ error: 'FORBIDDEN' })
   })
 
-  it('Access to tasks is recorded in the audit trail and in the run, with its outcome', async () => {
+  it('Access to A2A tasks is recorded in the audit trail and in the run, with its outcome', async () => {
     await using api = await locked(['admin'])
     const call = (method: string, params: object) => api.call(method, params, { authorization })
     const { result } = await call('SendMessage', { message: userMessage('Amen') })

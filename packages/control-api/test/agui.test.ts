@@ -113,12 +113,12 @@ describe('the end of a run', () => {
     ['refuser', 'MODEL_REFUSED'],
     ['stumbler', 'MODEL_FAILED'],
     ['spender', 'BUDGET_EXCEEDED'],
-  ])('[GW-Y10] A run of %s ends with an error of the code %s', async (name, code) => {
+  ])('[GW-Y10] An AG-UI run of %s ends with an error of the code %s', async (name, code) => {
     const events = await api.agent(name).say('it')
     expect(events.at(-1)).toMatchObject({ type: 'RUN_ERROR', code, message: expect.any(String) })
   })
 
-  it('[GW-Y10] The end of a run is a success with its finish reason when the answer was cut', async () => {
+  it('[GW-Y10] The end of an AG-UI run is a success with its finish reason when the answer was cut', async () => {
     const agent = api.agent('cut')
     const events = await agent.say('it')
     expect(agent.texts).toEqual(['Half of'])
@@ -128,13 +128,13 @@ describe('the end of a run', () => {
     })
   })
 
-  it('[GW-Y6] The end of a run has one message of an answer that the model continued', async () => {
+  it('[GW-Y6] The end of an AG-UI run has one message of an answer that the model continued', async () => {
     const agent = api.agent('rambler')
     await agent.say('it')
     expect(agent.texts).toEqual(['Half of the truth'])
   })
 
-  it('[GW-Y10] The end of a run is the outcome "cancelled" after a cancel by its id', async () => {
+  it('[GW-Y10] The end of an AG-UI run is the outcome "cancelled" after a cancel by its id', async () => {
     await using own = await aguiServer()
     const reading = own.agent('waiter').say('it', { runId: 'cancelled-run' })
     await own.hasCalled
@@ -144,7 +144,7 @@ describe('the end of a run', () => {
 })
 
 describe('a lost connection', () => {
-  it('[GW-Y11] [GW-Y15] [GW-Y16] A lost connection does not end a run, which the same request joins without repeated text', async () => {
+  it('[GW-Y11] [GW-Y15] [GW-Y16] A lost AG-UI connection does not end a run, which the same request joins without repeated text', async () => {
     await using own = await aguiServer()
     const agent = own.agent('waiter')
     const reading = agent.say('it', { runId: 'joined-run' })
@@ -159,7 +159,7 @@ describe('a lost connection', () => {
     expect((await own.runs.list({ limit: 9, offset: 0 })).total).toBe(1)
   })
 
-  it('[GW-Y16] A lost connection cancels the run if the address requests it', async () => {
+  it('[GW-Y16] A lost AG-UI connection cancels the run if the address requests it', async () => {
     await using own = await aguiServer()
     const agent = own.agent('waiter', { query: '?onDisconnect=cancel' })
     const reading = agent.say('it', { runId: 'aborted-run' })
@@ -171,7 +171,7 @@ describe('a lost connection', () => {
 })
 
 describe('an interrupt', () => {
-  it('[GW-Y3] [GW-Y5] An interrupt asks for the approval of a tool, and the next run has its result', async () => {
+  it('[GW-Y3] [GW-Y5] An AG-UI interrupt asks for the approval of a tool, and the next run has its result', async () => {
     const agent = api.agent('soloist')
     const asked = await agent.say('Ode')
     const call = asked.find(({ type }) => type === 'TOOL_CALL_START')
@@ -192,7 +192,7 @@ describe('an interrupt', () => {
     expect(events.at(-1)).toMatchObject({ outcome: { type: 'success' }, result })
   })
 
-  it('[GW-Y4] [GW-Y6] An interrupt replaces the text of a task by that of its reviewer', async () => {
+  it('[GW-Y4] [GW-Y6] An AG-UI interrupt replaces the text of a task by that of its reviewer', async () => {
     const agent = api.agent('choir')
     const asked = await agent.say('Amen')
     expect(agent.texts).toEqual(['La la'])
@@ -206,7 +206,7 @@ describe('an interrupt', () => {
     expect(agent.texts).toEqual(['Lu lu'])
   })
 
-  it('[GW-Y7] An interrupt takes back the text that a reviewer rejects', async () => {
+  it('[GW-Y7] An AG-UI interrupt takes back the text that a reviewer rejects', async () => {
     const agent = api.agent('choir')
     const asked = await agent.say('Amen')
     const { interrupts } = asked.at(-1).outcome
@@ -219,7 +219,7 @@ describe('an interrupt', () => {
     expect(ended.at(-1)).toMatchObject({ outcome: { type: 'success' } })
   })
 
-  it('[GW-Y17] An interrupt is answered once: the same answer joins, and another one is refused', async () => {
+  it('[GW-Y17] An AG-UI interrupt is answered once: the same answer joins, and another one is refused', async () => {
     const agent = api.agent('choir')
     const asked = await agent.say('Amen')
     const [{ id }] = asked.at(-1).outcome.interrupts
@@ -250,7 +250,7 @@ describe('a tool of the client', () => {
     { name: 'measure', description: '' },
   ]
 
-  it('[GW-Y20] A tool of the client is called by the run, which continues with its result', async () => {
+  it('[GW-Y20] A client tool over AG-UI is called by the run, which continues with its result', async () => {
     const agent = api.agent('guide')
     const asked = await agent.say('it', { tools })
     const { type, pendingToolCallIds } = asked.at(-1).outcome
@@ -273,7 +273,7 @@ describe('a tool of the client', () => {
     expect(joining.texts).toHaveLength(2)
   })
 
-  it('[GW-Y18] A tool of the client is answered by a key that may not decide reviews', async () => {
+  it('[GW-Y18] A client tool over AG-UI is answered by a key that may not decide reviews', async () => {
     const headers = { authorization: 'Bearer key-of-a-client' }
     const scopes = ['runs:read', 'runs:write'] as const
     await using own = await aguiServer({
@@ -306,7 +306,7 @@ describe('a refused request', () => {
     ['/agui/echo', { tools: [{ name: 'locate', parameters: 'none' }] }, 400, '/tools/0/parameters'],
     ['/agui/singer?onDisconnect=maybe', {}, 400, '/onDisconnect'],
   ])(
-    '[GW-Y19] A refused request to %s with %j has status %i and names %s',
+    '[GW-Y19] A refused AG-UI request to %s with %j has status %i and names %s',
     async (path, more, status, named) => {
       const body = { threadId: 't', runId: 'r', messages: [], ...more }
       const response = await api.post(path, body)
@@ -317,7 +317,7 @@ describe('a refused request', () => {
     },
   )
 
-  it('[GW-Y18] A refused request lacks the scope to read, to begin, or to decide', async () => {
+  it('[GW-Y18] A refused AG-UI request lacks the scope to read, to begin, or to decide', async () => {
     const [reader, writer] = ['key-of-a-reader', 'key-of-a-writer']
     await using own = await aguiServer({
       apiKeys: [

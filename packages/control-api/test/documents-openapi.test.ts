@@ -132,7 +132,7 @@ describe('an operation', () => {
     expect(description).toContain(scope === null ? 'no key' : `\`${scope}\``)
   })
 
-  it('An operation describes the headers that it reads and sends', () => {
+  it('An operation of the OpenAPI document describes the headers that it reads and sends', () => {
     const read = (name: RouteName): readonly string[] =>
       (operationOf(name).parameters ?? [])
         .filter((one) => one.in === 'header')
@@ -147,7 +147,7 @@ describe('an operation', () => {
     expect(Object.keys(responseOf('listRuns', 401).headers ?? {})).toEqual(['WWW-Authenticate'])
   })
 
-  it('An operation has a body if its route does, which is optional only if the route declares it so', () => {
+  it('An operation of the OpenAPI document has a body if its route does, which is optional only if the route declares it so', () => {
     for (const [name, { body, bodyOptional }] of routes) {
       const { requestBody } = operationOf(name)
       expect(requestBody?.required, name).toBe(
@@ -156,14 +156,14 @@ describe('an operation', () => {
     }
   })
 
-  it('An operation describes the run and the events that a submission can return with the same status', () => {
+  it('An operation of the OpenAPI document describes the run and the events that a submission can return with the same status', () => {
     const { content = {} } = responseOf('submitRun', 200)
     expect(Object.keys(content)).toEqual(['application/json', 'text/event-stream'])
     const event = { type: 'task_started', runId: 'run-1', seq: 0, id: 'run-1:0' }
     expect(check(content['text/event-stream']?.schema ?? {}, event)).not.toEqual([])
   })
 
-  it('An operation has both bodies when a status is a success and an error', () => {
+  it('An operation of the OpenAPI document has both bodies when a status is a success and an error', () => {
     const { schema } = responseOf('getReadiness', 503).content?.['application/json'] ?? {
       schema: { not: {} },
     }
@@ -175,7 +175,7 @@ describe('an operation', () => {
 
 describe('the examples', () => {
   it.each(Object.entries(EXAMPLES))(
-    'The examples of %s match its schema without extra fields',
+    'The examples in the OpenAPI document of %s match its schema without extra fields',
     (name, of) => {
       const schema = document.components.schemas[name]
       if (schema === undefined) throw new Error(`No schema is called ${name}`)
@@ -183,7 +183,7 @@ describe('the examples', () => {
     },
   )
 
-  it('The examples exist for every request body that is required', () => {
+  it('The examples in the OpenAPI document exist for every request body that is required', () => {
     const bodies = routes.flatMap(([name, { body }]) =>
       body === undefined ? [] : [operationOf(name).requestBody?.content['application/json']],
     )

@@ -25,7 +25,7 @@ function key(name: string, scopes: readonly Scope[]) {
 const as = (name: string) => ({ authorization: `Bearer key-of-${name}-and-more` })
 
 describe('a request body', () => {
-  it('[GW-D2] A request body is refused with every problem at once', async () => {
+  it('[GW-D2] A request body on the /tasks wire is refused with every problem at once', async () => {
     await using api = await openTasksServer()
     const body = {
       jsonrpc: '1.0',
@@ -85,18 +85,21 @@ describe('a request body', () => {
       { params: { id: 'a', message: { taskId: 'b', parts: [{ text: 'x' }] } } },
       '/params/message/taskId',
     ],
-  ])('A request body with %s is refused with the path of the problem', async (_, body, path) => {
-    await using api = await openTasksServer()
-    expect(await postBody(api, '/tasks/send', body)).toMatchObject({
-      http: 400,
-      error: 'BAD_REQUEST',
-      problems: [{ path }],
-    })
-    expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(0)
-  })
+  ])(
+    'A request body on the /tasks wire with %s is refused with the path of the problem',
+    async (_, body, path) => {
+      await using api = await openTasksServer()
+      expect(await postBody(api, '/tasks/send', body)).toMatchObject({
+        http: 400,
+        error: 'BAD_REQUEST',
+        problems: [{ path }],
+      })
+      expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(0)
+    },
+  )
 
   it.each(['[]', '[{"params":{}}]', 'null', '"x"', '7', '{', '{"params":{"message":', '\uFEFF{}'])(
-    'A request body that is %s is a bad request on every path, and no internal error',
+    'A request body on the /tasks wire that is %s is a bad request on every path, and no internal error',
     async (body) => {
       await using api = await openTasksServer()
       for (const path of ['/tasks/send', '/tasks/sendSubscribe', '/tasks/cancel']) {
@@ -106,7 +109,7 @@ describe('a request body', () => {
     },
   )
 
-  it('A request body may have any JSON content type or none, but not that of a form', async () => {
+  it('A request body on the /tasks wire may have any JSON content type or none, but not that of a form', async () => {
     await using api = await openTasksServer()
     const body = JSON.stringify(sendBody('x'))
     const statusOf = async (...headers: string[]) => {
@@ -120,7 +123,7 @@ describe('a request body', () => {
     expect(await statusOf('Content-Type: text/plain')).toBe(415)
   })
 
-  it('A request body accepts data, the part kinds of later versions, and several parts', async () => {
+  it('A request body on the /tasks wire accepts data, the part kinds of later versions, and several parts', async () => {
     await using api = await openTasksServer()
     const outputOf = async (parts: readonly object[]) =>
       (await postBody(api, '/tasks/send', { params: { message: { role: 'user', parts } } }))[
@@ -259,7 +262,7 @@ describe('tasks/cancel', () => {
 })
 
 describe('a task', () => {
-  it('A task is a run with a tag for its caller, the session and the message', async () => {
+  it('A task on the /tasks wire is a run with a tag for its caller, the session and the message', async () => {
     await using api = await openTasksServer({ apiKeys: [key('peer', ['runs:write', 'runs:read'])] })
     const body = sendBody('x', { id: 'task-1', sessionId: 'session 1' })
     expect(await postBody(api, '/tasks/send', body, as('peer'))).toMatchObject({ http: 400 })
@@ -287,13 +290,13 @@ describe('a task', () => {
     })
   })
 
-  it('A task named as in later versions can be continued, but not started', async () => {
+  it('A task on the /tasks wire named as in later versions can be continued, but not started', async () => {
     await using api = await openTasksServer()
     const body = { params: { message: { taskId: 'nothing', parts: [{ text: 'x' }] } } }
     expect(await postBody(api, '/tasks/send', body)).toMatchObject({ http: 404 })
   })
 
-  it('A task is selected by metadata, or by a path that serves only one ensemble', async () => {
+  it('A task on the /tasks wire is selected by metadata, or by a path that serves only one ensemble', async () => {
     await using api = await openTasksServer()
     api.play()
     const long = { metadata: { ensemble: 'long' } }
@@ -316,7 +319,7 @@ describe('a task', () => {
     })
   })
 
-  it('[GW-O1] A task of an ensemble that is not shared does not exist', async () => {
+  it('[GW-O1] A task on the /tasks wire of an ensemble that is not shared does not exist', async () => {
     await using api = await openTasksServer({ shared: { ensembles: ['flop'] } })
     const { runId } = await api.runs.submit({ ensemble: 'echo', inputs: { text: 'x' } })
     expect(await postBody(api, '/tasks/send', { params: { id: runId } })).toMatchObject({
@@ -333,7 +336,7 @@ describe('a task', () => {
     expect(await postBody(closed, '/tasks/send', sendBody('x'))).toMatchObject({ http: 503 })
   })
 
-  it('[GW-O2] A task under an idempotency key is one run, also with a chosen id; another body is refused', async () => {
+  it('[GW-O2] A task on the /tasks wire under an idempotency key is one run, also with a chosen id; another body is refused', async () => {
     await using api = await openTasksServer()
     for (const params of [{}, { id: 'chosen' }]) {
       const headers = { 'idempotency-key': `key-${JSON.stringify(params).length}` }
@@ -355,7 +358,7 @@ describe('a task', () => {
 })
 
 describe('a key', () => {
-  it('[GW-O3] A key requires runs:write to send, runs:control to cancel and guide, reviews:decide to decide', async () => {
+  it('[GW-O3] A key on the /tasks wire requires runs:write to send, runs:control to cancel and guide, reviews:decide to decide', async () => {
     const apiKeys = [
       key('reader', ['runs:read']),
       key('writer', ['runs:write']),
@@ -389,7 +392,7 @@ describe('a key', () => {
     expect((await running)['status']).toBe('canceled')
   })
 
-  it('[GW-O2] A key of another caller never matches an earlier task, even with its idempotency key', async () => {
+  it('[GW-O2] A key on the /tasks wire of another caller never matches an earlier task, even with its idempotency key', async () => {
     const apiKeys = [key('one', ['runs:write']), key('other', ['runs:write'])]
     await using api = await openTasksServer({ apiKeys })
     const send = (who: string) =>
@@ -402,7 +405,7 @@ describe('a key', () => {
     expect(await send('other')).toMatchObject({ http: 403, error: 'FORBIDDEN' })
   })
 
-  it('A key is named in the audit trail, with the run', async () => {
+  it('A key on the /tasks wire is named in the audit trail, with the run', async () => {
     const apiKeys = [key('peer', ['runs:write', 'runs:control']), key('boss', ['admin'])]
     await using api = await openTasksServer({ apiKeys })
     const { id } = await postBody(api, '/tasks/send', sendBody('x'), as('peer'))

@@ -204,7 +204,7 @@ describe('[CORE-I4] with exactIntegers, a body gets an integer beyond 2^53', () 
 
 describe('a call', () => {
   it.each(['1e400', '-1e400', '[1,2e999]'])(
-    'A call with %s is refused with the number',
+    'A tool call with %s is refused with the number',
     async (text) => {
       expect(await call({}, text)).toMatch(
         /^Error: Invalid input for "t": Numbers must be between ±1\.797\S+, got -?\de\d{3}$/,
@@ -212,7 +212,7 @@ describe('a call', () => {
     },
   )
 
-  it('A call shows a reviewer the digits, and its edit with digits as text is accepted', async () => {
+  it('A tool call shows a reviewer the digits, and its edit with digits as text is accepted', async () => {
     const requests: ApprovalRequest[] = []
     const tool = defineTool({
       name: 't',
@@ -240,13 +240,13 @@ describe('a call', () => {
     expect(result.output).toBe('{"id":"725653563933458433n"}')
   })
 
-  it('A call has another digest than a call with a neighboring integer', () => {
+  it('A tool call has another digest than a call with a neighboring integer', () => {
     expect(computeJsonDigest({ id: 9007199254740993n })).not.toBe(
       computeJsonDigest({ id: 9007199254740992n }),
     )
   })
 
-  it('[CORE-J6] A call never changes a digit, for any integer in any position', async () => {
+  it('[CORE-J6] A tool call never changes a digit, for any integer in any position', async () => {
     const inner = {
       type: 'object',
       properties: {

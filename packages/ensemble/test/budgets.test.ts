@@ -106,7 +106,7 @@ describe.each(['the run', 'the task'] as const)('[ENS-B1] a limit of %s', (whose
     [{ maxModelCalls: 3 }, { turns: 3, tools: 3, limit: 'maxModelCalls', used: 3 }],
     [{ maxToolCalls: 2 }, { turns: 3, tools: 2, limit: 'maxToolCalls', used: 2 }],
   ] as const)(
-    'A limit stops %j at the first check after it is reached',
+    'A budget limit stops %j at the first check after it is reached',
     async (budget, expected) => {
       const watched = await under(budget)
       const { turns, tools, limit, used } = expected
@@ -127,7 +127,7 @@ describe.each(['the run', 'the task'] as const)('[ENS-B1] a limit of %s', (whose
     },
   )
 
-  it('[ENS-B4] A limit stops the work in flight when the time is reached', async () => {
+  it('[ENS-B4] A budget limit stops the work in flight when the time is reached', async () => {
     const watched = await under({ maxDurationMs: 250 }, timedModel(clock, 10_000))
     expect(await watched.ended).toMatchObject({
       status: 'FAILED',
@@ -137,7 +137,7 @@ describe.each(['the run', 'the task'] as const)('[ENS-B1] a limit of %s', (whose
     expect(clock.pending).toBe(0)
   })
 
-  it('[ENS-B4] A limit stops a tool when the time is reached', async () => {
+  it('[ENS-B4] A budget limit stops a tool when the time is reached', async () => {
     let stopped: unknown
     const long = defineTextTool({
       name: 'work',
@@ -157,7 +157,7 @@ describe.each(['the run', 'the task'] as const)('[ENS-B1] a limit of %s', (whose
     expect(stopped).toMatchObject({ code: 'BUDGET_EXCEEDED' })
   })
 
-  it('[ENS-B3] A limit counts a call by its length if its provider does not report tokens', async () => {
+  it('[ENS-B3] A budget limit counts a call by its length if its provider does not report tokens', async () => {
     const watched = await under({ maxTokens: 100 }, busy(1, null))
     const shown = eventsOf(watched.events, 'llm_iteration_started').map(({ messages }) =>
       messages.reduce((sum, { content }) => sum + (content?.length ?? 0), 0),
@@ -170,7 +170,7 @@ describe.each(['the run', 'the task'] as const)('[ENS-B1] a limit of %s', (whose
     expect((await watched.ended).metrics).toMatchObject({ totalTokens: -1 })
   })
 
-  it('[ENS-B3] [ENS-B5] A limit estimates its cost from the length, too', async () => {
+  it('[ENS-B3] [ENS-B5] A budget limit estimates its cost from the length, too', async () => {
     const watched = await under({ maxCostUsd: 0.0011 }, busy(1, null))
     expect(listModelCalls(watched).length).toBeLessThan(5)
     expect(await watched.ended).toMatchObject({ error: { details: { limit: 'maxCostUsd' } } })
@@ -356,7 +356,7 @@ describe('[ENS-E15] an exhausted budget of the run', () => {
 })
 
 describe('[ENS-B5] a limit on cost', () => {
-  it('A limit on cost accepts a price of the model itself', async () => {
+  it('A budget limit on cost accepts a price of the model itself', async () => {
     const price = { inputPerMillion: 0, outputPerMillion: 1_000_000 }
     const priced = { ...scriptedModel(() => 'done'), price }
     const result = await one(priced).run({}, { budget: { maxCostUsd: 99 } })
@@ -368,7 +368,7 @@ describe('[ENS-B5] a limit on cost', () => {
 
   const cheap = (): ChatModel => scriptedModel(() => 'done', { provider: 'test', name: 'cheap' })
 
-  it('A limit on cost rejects a run without prices, also for fallback models, and names every model', async () => {
+  it('A budget limit on cost rejects a run without prices, also for fallback models, and names every model', async () => {
     const budget = { maxCostUsd: 1 }
     await expect(one(cheap()).run({}, { budget })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
@@ -380,7 +380,7 @@ describe('[ENS-B5] a limit on cost', () => {
     await expect(team.run({}, { prices: PRICES })).rejects.toThrow('"test:cheap"')
   })
 
-  it('A limit on cost fails the task after a switch to a model without a price', async () => {
+  it('A budget limit on cost fails the task after a switch to a model without a price', async () => {
     const watched = watchRun(one(busy()), { clock, prices: PRICES, budget: { maxCostUsd: 1 } })
     await clock.advance(50)
     watched.handle.switchModel(cheap())

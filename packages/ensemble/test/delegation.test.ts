@@ -121,7 +121,7 @@ describe('[ENS-H1] a limit of delegation', () => {
 })
 
 describe('[ENS-H1] a policy', () => {
-  it('A policy is called before each delegation, in order, until one rejects', async () => {
+  it('A delegation policy is called before each delegation, in order, until one rejects', async () => {
     const asked: unknown[] = []
     const { answers, events } = await manage([delegate(['A', 'Dig'], ['B', 'Dig']), 'Done'], {
       policies: [
@@ -149,7 +149,7 @@ describe('[ENS-H1] a policy', () => {
     ])
   })
 
-  it('A policy can change the worker and the description; limits apply to the changed request', async () => {
+  it('A delegation policy can change the worker and the description; limits apply to the changed request', async () => {
     const { model, answers, events } = await manage(
       [delegate(['A', 'Dig'], ['A', 'Dig']), 'Done'],
       {
@@ -179,7 +179,7 @@ describe('[ENS-H1] a policy', () => {
       () => false as never,
       'A delegation policy must return true, a reason or a change, got false',
     ],
-  ])('A policy that %s rejects the delegation', async (_what, policy, reason) => {
+  ])('A delegation policy that %s rejects the delegation', async (_what, policy, reason) => {
     const { answers, events } = await manage([delegate(['A', 'Dig']), 'Done'], {
       policies: [policy],
     })
@@ -189,7 +189,7 @@ describe('[ENS-H1] a policy', () => {
   })
 })
 
-it('[ENS-H1] A policy that answers after a cancel begins nothing', async () => {
+it('[ENS-H1] A delegation policy that answers after a cancel begins nothing', async () => {
   const clock = fakeClock()
   const controller = new AbortController()
   const model = teamModel({ [MANAGER]: [delegate(['A', 'Dig'])], A: ['never'] })
@@ -215,7 +215,7 @@ it('[ENS-H1] A policy that answers after a cancel begins nothing', async () => {
   expect(model.requestsOf('A')).toEqual([])
 })
 
-it('[ENS-H1] A policy that accepts while the call is being stopped begins nothing', async () => {
+it('[ENS-H1] A delegation policy that accepts while the call is being stopped begins nothing', async () => {
   const clock = fakeClock()
   const controller = new AbortController()
   const model = teamModel({ [MANAGER]: [delegate(['A', 'Dig'])], A: ['never'] })

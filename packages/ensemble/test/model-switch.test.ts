@@ -56,7 +56,7 @@ function start(team: Ensemble): WatchedRun {
 }
 
 describe('[ENS-S2] [ENS-L17] a switch', () => {
-  it('A switch of the run while a model streams applies after the call in flight', async () => {
+  it('A model switch of the run while a model streams applies after the call in flight', async () => {
     const old = named('old', [{ text: 'one two three', ...CALL }, 'never'], 50)
     const run = start(one(old))
     await clock.advance(60)
@@ -72,7 +72,7 @@ describe('[ENS-S2] [ENS-L17] a switch', () => {
     ])
   })
 
-  it('A switch of the run while tools run applies to all its tasks', async () => {
+  it('A model switch of the run while tools run applies to all its tasks', async () => {
     const run = start(pair(named('old', () => CALL)))
     await clock.advance(500)
     run.handle.switchModel('fast')
@@ -81,7 +81,7 @@ describe('[ENS-S2] [ENS-L17] a switch', () => {
     expect(listModelCalls(run)).toEqual(['test:old', 'test:old', 'fast', 'fast'])
   })
 
-  it('A switch of one task, by name or by object, does not apply to the others', async () => {
+  it('A model switch of one task, by name or by object, does not apply to the others', async () => {
     const old = named('old', ({ messages }) => (messages.length > 2 ? 'old' : CALL))
     const team = pair(old)
     const run = start(team)
@@ -97,7 +97,7 @@ describe('[ENS-S2] [ENS-L17] a switch', () => {
     expect((await again.ended).tasks.map(({ output }) => output)).toEqual(['old', 'deep'])
   })
 
-  it('A switch is replaced by the last one, also one of a task by one of the run', async () => {
+  it('A model switch is replaced by the last one, also one of a task by one of the run', async () => {
     const run = start(pair(named('old', () => CALL)))
     await clock.advance(500)
     expect(run.handle.switchModel('deep', { task: 'a' })).toEqual({
@@ -131,7 +131,7 @@ describe('[ENS-S2] [ENS-L17] a switch', () => {
     ])
   })
 
-  it('A switch to a model without an alias is labeled with provider and name', async () => {
+  it('A model switch to a model without an alias is labeled with provider and name', async () => {
     const run = start(one(named('old', [CALL])))
     await clock.advance(10)
     expect(run.handle.switchModel(named('own', ['own']))).toEqual({
@@ -142,7 +142,7 @@ describe('[ENS-S2] [ENS-L17] a switch', () => {
     expect((await run.ended).output).toBe('own')
   })
 
-  it('A switch applies to a task that has not begun', async () => {
+  it('A model switch applies to a task that has not begun', async () => {
     const tasks = ['a', 'b'].map((name) =>
       task({ name, description: name, model: named(`${name}-own`, ['own'], 100) }),
     )
@@ -155,7 +155,7 @@ describe('[ENS-S2] [ENS-L17] a switch', () => {
 })
 
 describe('[ENS-S2] [ENS-L16] a switch with failing calls', () => {
-  it('A switch with failing calls during the wait for a retry makes the retry use the new model, with all its retries', async () => {
+  it('A model switch with failing calls during the wait for a retry makes the retry use the new model, with all its retries', async () => {
     const run = start(one(named('old', overloaded)))
     await clock.advance(100)
     expect(eventsOf(run.events, 'llm_iteration_failed')).toHaveLength(1)
@@ -165,7 +165,7 @@ describe('[ENS-S2] [ENS-L16] a switch with failing calls', () => {
     expect(listModelCalls(run)).toEqual(['test:old', 'test:new', 'test:new', 'test:new'])
   })
 
-  it('A switch with failing calls before a call fails for good makes the new model follow', async () => {
+  it('A model switch with failing calls before a call fails for good makes the new model follow', async () => {
     const dying: ChatModel = {
       ...named('old', []),
       async *stream() {
@@ -184,7 +184,7 @@ describe('[ENS-S2] [ENS-L16] a switch with failing calls', () => {
     ])
   })
 
-  it('A switch with failing calls keeps the fallback models, which follow the new model', async () => {
+  it('A model switch with failing calls keeps the fallback models, which follow the new model', async () => {
     const fallback = named('fallback', () => 'saved')
     const run = start(one(named('old', [CALL]), { fallbackModels: [fallback] }))
     await clock.advance(10)
@@ -194,7 +194,7 @@ describe('[ENS-S2] [ENS-L16] a switch with failing calls', () => {
     expect(listModelCalls(run)).toEqual(['test:old', 'test:new', 'test:fallback'])
   })
 
-  it('A switch with failing calls replaces a fallback model in use, also when it is back to the failed model', async () => {
+  it('A model switch with failing calls replaces a fallback model in use, also when it is back to the failed model', async () => {
     const old = named('old', [broken(), 'old is back'])
     const fallback = named('fallback', () => CALL)
     const run = start(one(old, { fallbackModels: [fallback] }))
@@ -205,7 +205,7 @@ describe('[ENS-S2] [ENS-L16] a switch with failing calls', () => {
     expect((await run.ended).output).toBe('old is back')
   })
 
-  it('A switch with failing calls still applies when the task is retried', async () => {
+  it('A model switch with failing calls still applies when the task is retried', async () => {
     const tasks = [task({ name: 'a', description: 'A', retries: 1 })]
     const run = start(ensemble({ name: 'team', tasks, model: named('old', []), modelRetries: 0 }))
     run.handle.switchModel(named('new', [overloaded(), 'done']))
@@ -216,7 +216,7 @@ describe('[ENS-S2] [ENS-L16] a switch with failing calls', () => {
 })
 
 describe('[ENS-S3] an invalid switch is rejected and changes nothing', () => {
-  it('A switch to an unknown alias is rejected with the known ones, and changes nothing', async () => {
+  it('A model switch to an unknown alias is rejected with the known ones, and changes nothing', async () => {
     const run = start(one(named('old', ['old'], 10)))
     expect(() => run.handle.switchModel('fats')).toThrow(
       expect.objectContaining({
@@ -229,7 +229,7 @@ describe('[ENS-S3] an invalid switch is rejected and changes nothing', () => {
     expect(eventsOf(run.events, 'model_switched')).toEqual([])
   })
 
-  it('A switch by alias in a run without a catalog, or of an unknown task, is rejected', async () => {
+  it('A model switch by alias in a run without a catalog, or of an unknown task, is rejected', async () => {
     const run = watchRun(pair(named('old', () => 'old', 10)), { clock })
     expect(() => run.handle.switchModel('fast')).toThrow(
       "Unknown model 'fast': the run has no catalog of models",
@@ -243,7 +243,7 @@ describe('[ENS-S3] an invalid switch is rejected and changes nothing', () => {
     expect(listModelCalls(run)).toEqual(['test:old', 'test:old'])
   })
 
-  it('A switch after the end of the run is rejected', async () => {
+  it('A model switch after the end of the run is rejected', async () => {
     const run = start(one(named('old', ['old'])))
     await run.ended
     expect(() => run.handle.switchModel('fast')).toThrow(

@@ -196,7 +196,7 @@ describe('[ENS-S6] a directive with an action', () => {
 describe('[ENS-S8] a rule', () => {
   const busy = (): TuttiError => new TuttiError('MODEL_FAILED', 'Busy', { retryable: true })
 
-  it('A rule on errors switches once, after the call with which its limit is exceeded', async () => {
+  it('A tier rule on errors switches once, after the call with which its limit is exceeded', async () => {
     const modelRules: ModelRule[] = [{ metric: 'errorRate', above: 0.5, over: 2, tier: 'fast' }]
     const run = start({
       model: named('main', busy),
@@ -213,7 +213,7 @@ describe('[ENS-S8] a rule', () => {
     ])
   })
 
-  it('A rule that has switched does not undo a later command', async () => {
+  it('A tier rule that has switched does not undo a later command', async () => {
     const modelRules: ModelRule[] = [{ metric: 'errorRate', above: 0.5, over: 1, tier: 'fast' }]
     const model = named('main', [busy(), busy(), busy(), 'a', 'c'])
     const run = start({ model, modelRules, modelRetries: 5, fallbackModels: [] })
@@ -224,14 +224,14 @@ describe('[ENS-S8] a rule', () => {
     expect(switches().filter(({ rule }) => rule !== undefined)).toHaveLength(1)
   })
 
-  it('A rule on cost counts all calls of the run', async () => {
+  it('A tier rule on cost counts all calls of the run', async () => {
     const modelRules: ModelRule[] = [{ metric: 'costUsd', above: 1.5, tier: 'fast' }]
     const run = start({ modelRules })
     expect(await end(run)).toHaveLength(3)
     expect(eventsOf(run.events, 'model_switched')).toEqual([])
   })
 
-  it('A rule on latency uses the mean of the last calls', async () => {
+  it('A tier rule on latency uses the mean of the last calls', async () => {
     const modelRules: ModelRule[] = [{ metric: 'latencyMs', above: 400, over: 2, tier: 'FALLBACK' }]
     const run = start({ model: named('main', () => 'main', 500), modelRules })
     expect(await end(run)).toEqual(['test:main', 'test:own', 'test:main'])
@@ -253,11 +253,11 @@ describe('[ENS-S8] a rule', () => {
       'over must be an integer >= 1, got 0',
     ],
     [{ metric: 'costUsd', above: 1, tier: 'fast', ovre: 3 }, 'modelRules[0]'],
-  ])('A rule is rejected with its ensemble if it is invalid: %j', (rule, message) => {
+  ])('A tier rule is rejected with its ensemble if it is invalid: %j', (rule, message) => {
     expect(() => start({ modelRules: [rule] })).toThrow(message)
   })
 
-  it('A rule with an unknown tier is rejected before the run starts', () => {
+  it('A tier rule with an unknown tier is rejected before the run starts', () => {
     const modelRules: ModelRule[] = [{ metric: 'costUsd', above: 1, tier: 'best' }]
     expect(() => start({ modelRules })).toThrow("modelRules[0]: Unknown model tier 'best'")
   })

@@ -107,7 +107,7 @@ describe('[ENS-E19] the log', () => {
     'Run ended',
   ]
 
-  it('The log has the events of a verbose run, and of no other', async () => {
+  it('The log of a run has the events of a verbose run, and of no other', async () => {
     expect(await readLog({})).toEqual([])
     expect(await readLog({ verbose: false }, true)).toEqual([])
     const lines = await readLog({}, true)
@@ -121,7 +121,7 @@ describe('[ENS-E19] the log', () => {
     [undefined, /^x{200}\n\[truncated: 300 /],
     [3, /^xxx\n\[truncated: 300 /],
     [-1, /^x{300}$/],
-  ])('The log cuts tool outputs at %s characters', async (limit, shown) => {
+  ])('The log of a run cuts tool outputs at %s characters', async (limit, shown) => {
     const lines = await readLog({
       verbose: true,
       ...(limit === undefined ? {} : { toolLogTruncateLength: limit }),
@@ -131,7 +131,7 @@ describe('[ENS-E19] the log', () => {
     expect(call?.[1]?.['result']).toMatch(shown)
   })
 
-  it('The log has failed tasks, model calls and runs as warnings that name the cause', async () => {
+  it('The log of a run has failed tasks, model calls and runs as warnings that name the cause', async () => {
     const lines: unknown[] = []
     const note =
       (level: string): Logger['info'] =>

@@ -109,7 +109,7 @@ describe('a redirect', () => {
   const to = (location: string, status = '307 Temporary Redirect'): string =>
     whole('', { status, headers: [`location: ${location}`] })
 
-  test('A redirect repeats a POST with its body only for 307 and 308', async () => {
+  test('A redirect of guardedFetch repeats a POST with its body only for 307 and 308', async () => {
     const server = await rawServer((socket, { line }) => {
       if (line === 'POST /307') socket.write(to('/308?x=1'))
       else if (line === 'POST /308?x=1') socket.write(to('/end', '308 Permanent Redirect'))
@@ -125,7 +125,7 @@ describe('a redirect', () => {
     expect([kept.status, server.requests.length]).toEqual([302, 4])
   })
 
-  test('A redirect is followed at most 5 times', async () => {
+  test('A redirect of guardedFetch is followed at most 5 times', async () => {
     const server = await rawServer((socket, { line }) => {
       const left = Number(line.split('/')[1])
       socket.write(left === 0 ? whole('end') : to(`/${left - 1}`, '302 Found'))
@@ -140,7 +140,7 @@ describe('a redirect', () => {
     await failureOf(fetch(`${server.origin}/1`, { redirect: 'error' }))
   })
 
-  test('A redirect is refused to another port, host or scheme', async () => {
+  test('A redirect of guardedFetch is refused to another port, host or scheme', async () => {
     const other = await rawServer((socket) => socket.write(whole('end')))
     const places: Readonly<Record<string, string>> = {
       port: `${other.origin}/end`,
@@ -167,7 +167,7 @@ describe('a redirect', () => {
 })
 
 describe('a response', () => {
-  test('A response has a decompressed body', async () => {
+  test('A response of guardedFetch has a decompressed body', async () => {
     const body = gzipSync('{"a":"ü"}')
     const server = await rawServer((socket) => {
       socket.write(
@@ -180,13 +180,13 @@ describe('a response', () => {
     expect(await answer.json()).toEqual({ a: 'ü' })
   })
 
-  test('A response has no body for a status without one', async () => {
+  test('A response of guardedFetch has no body for a status without one', async () => {
     const server = await rawServer((socket) => socket.write('HTTP/1.1 204 No Content\r\n\r\n'))
     const answer = await fetchFor()(server.origin)
     expect([answer.status, answer.body]).toEqual([204, null])
   })
 
-  test('A response delivers pieces as they arrive, each of which watchBody reports', async () => {
+  test('A response of guardedFetch delivers pieces as they arrive, each of which watchBody reports', async () => {
     const server = await rawServer((socket) => socket.write(STREAM_HEAD))
     const answer = await fetchFor()(server.origin)
     const [socket] = server.open
@@ -202,7 +202,7 @@ describe('a response', () => {
     await server.allClosed()
   })
 
-  test('A response closes its connection when readLimitedBody truncates the body', async () => {
+  test('A response of guardedFetch closes its connection when readLimitedBody truncates the body', async () => {
     const server = await rawServer((socket) => socket.write(`${STREAM_HEAD}0123456789`))
     const fetch = fetchFor()
     const cut = await readLimitedBody((await fetch(server.origin)).body, 9)

@@ -172,7 +172,7 @@ describe('a submitted run', () => {
 })
 
 describe('the queue', () => {
-  it('[RUNS-S2] [RUNS-Q1] The queue executes and queues runs up to the limits, in order, and refuses more', async () => {
+  it('[RUNS-S2] [RUNS-Q1] The run queue executes and queues runs up to the limits, in order, and refuses more', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting } = waitingEnsemble()
     const limits = { maxConcurrentRuns: 2, maxQueuedRuns: 1 }
@@ -195,7 +195,7 @@ describe('the queue', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('The queue enforces its limit for concurrent submits', async () => {
+  it('The run queue enforces its limit for concurrent submits', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     const limits = { maxConcurrentRuns: 1, maxQueuedRuns: 2 }
@@ -210,7 +210,7 @@ describe('the queue', () => {
 })
 
 describe('cancel', () => {
-  it('[RUNS-S4] [RUNS-Q2] A cancel ends a running run when its work has stopped, and retains completed tasks', async () => {
+  it('[RUNS-S4] [RUNS-Q2] A cancel of a run ends a running run when its work has stopped, and retains completed tasks', async () => {
     using directory = temporaryDirectory()
     const { ensemble, waiting } = waitingEnsemble()
     const service = await openRuns(directory.path, [ensemble])
@@ -250,7 +250,7 @@ describe('cancel', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-S4] A cancel at a boundary lets the running task finish and starts no other', async () => {
+  it('[RUNS-S4] A cancel of a run at a boundary lets the running task finish and starts no other', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting } = waitingEnsemble({ encore: true })
     const service = await openRuns(directory.path, [ensemble])
@@ -285,7 +285,7 @@ describe('cancel', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('A cancel stops with abort a run that a boundary cancel lets finish', async () => {
+  it('A cancel in mode abort stops a run that a boundary cancel lets finish', async () => {
     using directory = temporaryDirectory()
     const { ensemble, waiting } = waitingEnsemble({ encore: true })
     const service = await openRuns(directory.path, [ensemble])
@@ -301,7 +301,7 @@ describe('cancel', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('A cancel is durable when it resolves', async () => {
+  it('A cancel of a run is durable when it resolves', async () => {
     using directory = temporaryDirectory()
     const { ensemble, waiting } = waitingEnsemble({ obedient: false })
     const storage = sqliteRunStorage(directory.path)
@@ -320,7 +320,7 @@ describe('cancel', () => {
     await closed
   })
 
-  it('A cancel ends the run at any time after its submit', async () => {
+  it('A cancel of a run ends the run at any time after its submit', async () => {
     using directory = temporaryDirectory()
     const { ensemble } = waitingEnsemble()
     const service = await openRuns(directory.path, [ensemble])
@@ -330,7 +330,7 @@ describe('cancel', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('A cancel is refused with the final status while the end of the run is being written', async () => {
+  it('A cancel of a run is refused with the final status while the end of the run is being written', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     play()
@@ -351,7 +351,7 @@ describe('cancel', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-Q2] A cancel ends a waiting run at once, and never starts it', async () => {
+  it('[RUNS-Q2] A cancel of a run ends a waiting run at once, and never starts it', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting, model } = waitingEnsemble()
     const service = await openRuns(directory.path, [ensemble], { maxConcurrentRuns: 1 })
@@ -376,7 +376,7 @@ describe('cancel', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('A cancel refuses runs that have ended or are unknown', async () => {
+  it('A cancel of a run refuses runs that have ended or are unknown', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     play()

@@ -73,7 +73,7 @@ const HURRIED: Clock = {
 const look = tool('look', () => 'seen')
 
 describe('a run', () => {
-  it('A run is a tree of the run, tasks, model calls and tool calls', async () => {
+  it('A traced run is a tree of the run, tasks, model calls and tool calls', async () => {
     const model = scriptedModel([calls('look', 'look'), 'Found', 'Written'], {
       provider: 'anthropic',
       name: 'claude',
@@ -131,7 +131,7 @@ describe('a run', () => {
     expect(last?.events.map(({ name }) => name)).toEqual(['gen_ai.first_chunk'])
   })
 
-  it('A run is part of the trace of its caller', async () => {
+  it('A traced run is part of the trace of its caller', async () => {
     const team = ensemble({
       name: 'one',
       tasks: [task({ description: 'Go' })],
@@ -144,7 +144,7 @@ describe('a run', () => {
     expect(spans.map(({ traceState }) => traceState)).toEqual(spans.map(() => 'vendor=1,other=2'))
   })
 
-  it('A run passes its trace on even if it is not recorded', async () => {
+  it('A traced run passes its trace on even if it is not recorded', async () => {
     const seen: (string | undefined)[] = []
     const spy = tool('spy', ({ traceparent, tracestate }) => seen.push(traceparent, tracestate))
     const model = scriptedModel([calls('spy'), 'Done'])
@@ -161,7 +161,7 @@ describe('a run', () => {
     ])
   })
 
-  it('A run passes the context of its span to each tool call', async () => {
+  it('A traced run passes the context of its span to each tool call', async () => {
     const seen: string[] = []
     const spy = tool('spy', ({ traceparent }) => seen.push(String(traceparent)))
     const whole = tool('whole', async ({ callTool, traceparent }) => {
@@ -545,12 +545,12 @@ describe('content', () => {
       ]),
     })
 
-  it('Content is in no span', async () => {
+  it('Content of messages is in no span', async () => {
     await traced(story())
     expect(collector.bodies.join('')).not.toContain('private')
   })
 
-  it('Content is recorded in the form of the conventions if it is enabled, without secrets', async () => {
+  it('Content of messages is recorded in the form of the conventions if it is enabled, without secrets', async () => {
     const redact = (text: string): string => text.replaceAll('secret', '***')
     const spans = await traced(story(), { tracing: { captureContent: true, redact } })
     const [first, second] = spans.filter(({ name }) => name === 'chat model')
@@ -607,7 +607,7 @@ describe('content', () => {
     expect(messages).toEqual([{ role: 'assistant', parts, finish_reason: 'stop' }])
   })
 
-  it('Content is truncated to the maximum length of an attribute', async () => {
+  it('Content of messages is truncated to the maximum length of an attribute', async () => {
     const long = 'x'.repeat(20_000)
     const team = ensemble({
       name: 'one',

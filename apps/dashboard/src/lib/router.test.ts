@@ -10,17 +10,17 @@ describe('routes', () => {
     ['#/runs/a%2Fb?tab=costs&q=%3F%26', ['runs', 'a/b'], { tab: 'costs', q: '?&' }],
     ['#runs//x/', ['runs', 'x'], {}],
     ['#/runs/%zz', ['runs', '%zz'], {}],
-  ])('Routes are parsed from %j', (hash, path, query) => {
+  ])('Routes of the dashboard are parsed from %j', (hash, path, query) => {
     expect(parseHash(hash)).toEqual({ path, query })
   })
 
-  it('Routes are restored from their hash', () => {
+  it('Routes of the dashboard are restored from their hash', () => {
     const path = ['runs', 'ä/?#&=%', ' ']
     const query = { q: 'a=b&c#d?', tag: 'team:x' }
     expect(parseHash(formatHash(path, query))).toEqual({ path, query })
   })
 
-  it('Routes are formatted without empty values', () => {
+  it('Routes of the dashboard are formatted without empty values', () => {
     expect(formatHash(['runs'], { q: undefined, status: '' })).toBe('#/runs')
   })
 })

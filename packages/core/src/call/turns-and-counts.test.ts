@@ -29,7 +29,7 @@ afterEach(() => {
 })
 
 describe('[CORE-R5] slots', () => {
-  it('Slots limit the concurrent calls of a tool over all batches', async () => {
+  it('Slots of tool calls limit the concurrent calls of a tool over all batches', async () => {
     const { tool, most } = sleeper({ maxConcurrentCalls: 2 })
     const batches = Promise.all([
       runToolCalls([tool], calls(5), { clock }),
@@ -40,7 +40,7 @@ describe('[CORE-R5] slots', () => {
     expect(most()).toBe(2)
   })
 
-  it('Slots are shared by tools that share a limiter', async () => {
+  it('Slots of tool calls are shared by tools that share a limiter', async () => {
     const limiter = createLimiter({ maxConcurrent: 1 })
     const one = sleeper({ limiter })
     const other = sleeper({ limiter })
@@ -55,7 +55,7 @@ describe('[CORE-R5] slots', () => {
     expect(waits.toSorted((a, b) => a - b)).toEqual([0, 100, 200, 300, 400, 500])
   })
 
-  it('Slots limit all tools of the caller', async () => {
+  it('Slots of tool calls limit all tools of the caller', async () => {
     const limiter = createLimiter({ maxConcurrent: 1 })
     const { tool, most } = sleeper()
     const running = runToolCalls([tool], calls(4), { clock, limiter })
@@ -64,7 +64,7 @@ describe('[CORE-R5] slots', () => {
     expect(most()).toBe(1)
   })
 
-  it('Slots start the time limit of a call when granted', async () => {
+  it('Slots of tool calls start the time limit of a call when granted', async () => {
     const { tool } = sleeper({ maxConcurrentCalls: 1, timeoutMs: 150 })
     const running = runToolCalls([tool], calls(4), { clock })
     await clock.advance(10_000)
@@ -73,7 +73,7 @@ describe('[CORE-R5] slots', () => {
     )
   })
 
-  it('Slots are not taken by a call that is cancelled while it waits', async () => {
+  it('Slots of tool calls are not taken by a call that is cancelled while it waits', async () => {
     const limiter = createLimiter({ maxConcurrent: 1 })
     await limiter.acquire()
     const controller = new AbortController()
@@ -87,7 +87,7 @@ describe('[CORE-R5] slots', () => {
     expect([limiter.running, limiter.waiting, batch.running]).toEqual([1, 0, 0])
   })
 
-  it('Slots are released when the tool throws, times out or is abandoned', async () => {
+  it('Slots of tool calls are released when the tool throws, times out or is abandoned', async () => {
     const limiter = createLimiter({ maxConcurrent: 3 })
     const controller = new AbortController()
     const ends: AgentTool[] = [

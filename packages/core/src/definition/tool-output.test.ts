@@ -65,7 +65,7 @@ describe('the strict check', () => {
   it.each([
     ['a value that matches', { degrees: 21, place: 'Bonn' }],
     ['a failure', ToolResult.failure('Broken')],
-  ])('The strict check accepts %s', async (_, value) => {
+  ])('The strict check of output accepts %s', async (_, value) => {
     const result = await weather(value, 'strict').call({}, toolContext())
     expect(result).toEqual(await weather(value).call({}, toolContext()))
     expect(result.errorMessage ?? '').not.toContain('Invalid output')
@@ -74,17 +74,20 @@ describe('the strict check', () => {
   it.each([
     [null, ToolResult.success('null', null)],
     ['mild', ToolResult.success('mild', 'mild')],
-  ])('The strict check treats %j as a value when the schema allows it', async (value, result) => {
-    const tool = defineTool({
-      name: 'mood',
-      description: 'Gives a word or nothing',
-      input: Type.Object({}),
-      output: Type.Union([Type.Null(), Type.Enum(['mild', 'wild'])]),
-      outputCheck: 'strict',
-      execute: () => value as never,
-    })
-    expect(await tool.call({}, toolContext())).toEqual(result)
-  })
+  ])(
+    'The strict check of output treats %j as a value when the schema allows it',
+    async (value, result) => {
+      const tool = defineTool({
+        name: 'mood',
+        description: 'Gives a word or nothing',
+        input: Type.Object({}),
+        output: Type.Union([Type.Null(), Type.Enum(['mild', 'wild'])]),
+        outputCheck: 'strict',
+        execute: () => value as never,
+      })
+      expect(await tool.call({}, toolContext())).toEqual(result)
+    },
+  )
 })
 
 describe('the strict check of text and of nothing', () => {

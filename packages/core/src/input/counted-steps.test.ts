@@ -105,7 +105,7 @@ describe('reading a value', () => {
 
 describe('a definition', () => {
   it.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])(
-    'A definition can be named %s',
+    'A schema definition can be named %s',
     async (name) => {
       const schema: Json = JSON.parse(
         `{"type":"object","properties":{"x":{"anyOf":[{"$ref":"#/$defs/${name}"},{"type":"number"}]},"y":{"$ref":"#/$defs/${name}"}},"required":["x"],"$defs":{"${name}":{"type":"object","properties":{"a":{"type":"string"},"${name}":{"$ref":"#/$defs/${name}"}},"required":["a"]}}}`,
@@ -124,7 +124,7 @@ describe('a definition', () => {
     },
   )
 
-  it('A definition cannot have more references than can be followed in a schema with ids', () => {
+  it('A schema definition cannot have more references than can be followed in a schema with ids', () => {
     const withReferences = (length: number, more: Json): Json => ({
       type: 'object',
       properties: toObject(length, (index) => [`p${index}`, { $ref: `#/$defs/d${index}` }]),

@@ -143,7 +143,7 @@ describe('[CORE-M2] a default', () => {
     or: Type.Optional(Type.Union([Type.String(), Type.Null()], { default: 'x' })),
   })
 
-  it('A default is filled in for a missing field, required or not, at any depth', () => {
+  it('A schema default is filled in for a missing field, required or not, at any depth', () => {
     for (const coerce of [true, false]) {
       expect(readBy(schema, { p: {} }, { coerce })).toEqual({
         n: 1,
@@ -155,17 +155,17 @@ describe('[CORE-M2] a default', () => {
     }
   })
 
-  it('A default replaces null only where null is invalid', () => {
+  it('A schema default replaces null only where null is invalid', () => {
     const value = { n: null, list: null, or: null }
     expect(readBy(schema, value, { coerce: false })).toEqual({ n: 1, list: ['a'], or: null })
   })
 
-  it('A default replaces null where the type allows it but another keyword does not', () => {
+  it('A schema default replaces null where the type allows it but another keyword does not', () => {
     const properties = { a: { type: ['string', 'null'], enum: ['x', 'y'], default: 'x' } }
     expect(readBy({ type: 'object', properties }, { a: null })).toEqual({ a: 'x' })
   })
 
-  it('A default replaces undefined', () => {
+  it('A schema default replaces undefined', () => {
     expect(readBy(schema, { n: undefined, list: ['b'], or: null })).toEqual({
       n: 1,
       list: ['b'],
@@ -173,12 +173,12 @@ describe('[CORE-M2] a default', () => {
     })
   })
 
-  it('A default does not replace a given value, even an empty or invalid one', () => {
+  it('A schema default does not replace a given value, even an empty or invalid one', () => {
     expect(readBy(schema, { n: 0, list: [], or: '' })).toEqual({ n: 0, list: [], or: '' })
     expect(problemsBy(schema, { n: 'x' })).toEqual(['/n must be an integer, got "x"'])
   })
 
-  it('A default is a fresh copy each time', () => {
+  it('A schema default is a fresh copy each time', () => {
     const [first, second] = [readBy(schema, {}), readBy(schema, {})] as { list: string[] }[]
     expect(first?.list).not.toBe(second?.list)
     first?.list.push('b')
@@ -186,7 +186,7 @@ describe('[CORE-M2] a default', () => {
     expect(schema.properties.list).toMatchObject({ default: ['a'] })
   })
 
-  it('A default is filled in inside items, record values, tuples and references', () => {
+  it('A schema default is filled in inside items, record values, tuples and references', () => {
     const Item = Type.Object({ n: Type.Integer({ default: 1 }) })
     expect(readBy(Type.Array(Item), [{}, { n: 2 }])).toEqual([{ n: 1 }, { n: 2 }])
     expect(readBy(Type.Record(Type.String(), Item), { a: {} })).toEqual({ a: { n: 1 } })
@@ -198,26 +198,26 @@ describe('[CORE-M2] a default', () => {
     expect(readBy({ ...referring, required: ['a'] }, {})).toEqual({ a: 4 })
   })
 
-  it('A default of a reference takes precedence over that of its target', () => {
+  it('A schema default of a reference takes precedence over that of its target', () => {
     const properties = { a: { $ref: '#/$defs/N', default: 5 } }
     expect(readBy({ $defs: { N: { type: 'integer', default: 4 } }, properties }, {})).toEqual({
       a: 5,
     })
   })
 
-  it('A default has its nested defaults filled in', () => {
+  it('A schema default has its nested defaults filled in', () => {
     const nested = Type.Object({
       p: Type.Object({ n: Type.Integer({ default: 1 }) }, { default: {} }),
     })
     expect(readBy(nested, {})).toEqual({ p: { n: 1 } })
   })
 
-  it('A default is not taken from a union member of a field', () => {
+  it('A schema default is not taken from a union member of a field', () => {
     const either = { anyOf: [{ type: 'string', default: 'x' }, { type: 'null' }] }
     expect(readBy({ type: 'object', properties: { a: either } }, {})).toEqual({})
   })
 
-  it('A default is filled in for the fields of every part of an intersection', () => {
+  it('A schema default is filled in for the fields of every part of an intersection', () => {
     const both = Type.Intersect([
       Type.Object({ a: Type.Integer({ default: 1 }) }),
       Type.Object({ b: Type.Integer({ default: 2 }) }),
@@ -225,7 +225,7 @@ describe('[CORE-M2] a default', () => {
     expect(readBy(both, {})).toEqual({ a: 1, b: 2 })
   })
 
-  it('A default is filled in for a field with the name of an inherited property', () => {
+  it('A schema default is filled in for a field with the name of an inherited property', () => {
     const properties = JSON.parse('{"__proto__":{"default":1},"toString":{"default":2}}')
     const value = readBy({ type: 'object', properties }, {}) as object
     expect(Object.entries(value)).toEqual([
@@ -272,13 +272,13 @@ describe('[CORE-M3] null', () => {
 })
 
 describe('a condition', () => {
-  it('A condition sees the fields with defaults and coerced values', () => {
+  it('A schema condition sees the fields with defaults and coerced values', () => {
     expect(readBy(condition, { first: '1', second: 9 })).toEqual({ kind: 'a', first: 1 })
     expect(readBy(condition, { kind: 'b', first: 1, z: 0 })).toEqual({ kind: 'b', second: 2 })
     expect(problemsBy(condition, { kind: 'a', n: '3' })).toEqual(['/first is required'])
   })
 
-  it('A condition that holds declares the fields of its branch', () => {
+  it('A schema condition that holds declares the fields of its branch', () => {
     const schema = JSON.parse(`{
       "type": "object",
       "properties": {},
@@ -289,7 +289,7 @@ describe('a condition', () => {
     expect(readBy(schema, { kind: 'b', n: 1 })).toEqual({})
   })
 
-  it('A condition on a present field adds its dependent schemas', () => {
+  it('A schema condition on a present field adds its dependent schemas', () => {
     const schema = {
       type: 'object',
       properties: { card: { type: 'string' } },

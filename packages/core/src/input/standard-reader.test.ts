@@ -123,7 +123,7 @@ describe.each(libraries)('a schema of %s', (_, schema) => {
 })
 
 describe('a library', () => {
-  it('A library provides its JSON Schema once, in draft 2020-12', () => {
+  it('A schema library provides its JSON Schema once, in draft 2020-12', () => {
     const schema = made(wantsNumber)
     const reader = createInputReader(schema, { toolName: 'x' })
     void [reader.read({}), reader.read({ n: '1' })]
@@ -132,7 +132,7 @@ describe('a library', () => {
     })
   })
 
-  it('A library can answer asynchronously', async () => {
+  it('A schema library can answer asynchronously', async () => {
     const schema = made(async (value) => wantsNumber(value))
     await expect(read(schema, { n: 1 })).resolves.toEqual({ ok: true, value: { n: 1 } })
     await expect(read(schema, { n: '1' })).resolves.toEqual({ ok: true, value: { n: 1 } })
@@ -143,7 +143,7 @@ describe('a library', () => {
     await expect(read(schema, { n: '1' }, false)).resolves.toMatchObject({ ok: false })
   })
 
-  it('A library can answer with its own kind of promise', async () => {
+  it('A schema library can answer with its own kind of promise', async () => {
     const thenable = {
       // oxlint-disable-next-line unicorn/no-thenable -- the test needs it
       then: (settle: (result: unknown) => void) => {
@@ -154,7 +154,7 @@ describe('a library', () => {
     await expect(read(schema, { n: 1 })).resolves.toMatchObject({ ok: false })
   })
 
-  it('A library can answer synchronously first and asynchronously the second time', async () => {
+  it('A schema library can answer synchronously first and asynchronously the second time', async () => {
     const schema = made((value) => {
       const result = wantsNumber(value)
       return 'issues' in result ? result : Promise.resolve(result)
@@ -162,7 +162,7 @@ describe('a library', () => {
     await expect(read(schema, { n: '1' })).resolves.toEqual({ ok: true, value: { n: 1 } })
   })
 
-  it('A library reports the problems of its first answer when the second one also fails', () => {
+  it('A schema library reports the problems of its first answer when the second one also fails', () => {
     const answers: StandardSchemaV1.Result<unknown>[] = [
       { issues: [{ message: 'first' }] },
       { issues: [{ message: 'second' }] },
@@ -171,7 +171,7 @@ describe('a library', () => {
     expect(read(schema, { n: '1' })).toMatchObject({ problems: [{ message: 'first' }] })
   })
 
-  it('A library reports the problems of its first answer also when both are asynchronous', async () => {
+  it('A schema library reports the problems of its first answer also when both are asynchronous', async () => {
     const answers = ['first', 'second']
     const schema = made(async () => ({ issues: [{ message: answers.shift() ?? 'third' }] }))
     await expect(read(schema, { n: '1' })).resolves.toMatchObject({
@@ -179,7 +179,7 @@ describe('a library', () => {
     })
   })
 
-  it('A library handles defaults and unknown fields alone', () => {
+  it('A schema library handles defaults and unknown fields alone', () => {
     const properties = {
       n: { type: 'integer' },
       d: { default: 1 },
@@ -189,7 +189,7 @@ describe('a library', () => {
     expect(read(schema, { n: '1', e: null, z: 0 })).toEqual({ ok: true, value: { n: 1, z: 0 } })
   })
 
-  it('A library does not validate a valid value again', () => {
+  it('A schema library does not validate a valid value again', () => {
     const validate = vi.fn<(value: unknown) => StandardSchemaV1.SuccessResult<unknown>>(
       (value) => ({ value }),
     )
@@ -197,7 +197,7 @@ describe('a library', () => {
     expect(validate).toHaveBeenCalledOnce()
   })
 
-  it('A library does not validate a value again without coercions', () => {
+  it('A schema library does not validate a value again without coercions', () => {
     const validate = vi.fn<() => StandardSchemaV1.FailureResult>(() => ({
       issues: [{ message: 'no' }],
     }))
@@ -205,7 +205,7 @@ describe('a library', () => {
     expect(validate).toHaveBeenCalledOnce()
   })
 
-  it('A library that throws or rejects causes a problem', async () => {
+  it('A schema library that throws or rejects causes a problem', async () => {
     const problem = { ok: false, problems: [{ path: '', message: 'cannot be checked: no' }] }
     const fail = (): never => {
       throw new Error('no')
@@ -219,7 +219,7 @@ describe('a library', () => {
     ).resolves.toEqual(problem)
   })
 
-  it('A library that rejects without a reason causes a problem', () => {
+  it('A schema library that rejects without a reason causes a problem', () => {
     expect(
       read(
         made(() => ({ issues: [] })),
@@ -231,7 +231,7 @@ describe('a library', () => {
     })
   })
 
-  it('A library can give paths as keys or segments, with any kind of key', () => {
+  it('A schema library can give paths as keys or segments, with any kind of key', () => {
     const path = ['a/b', { key: 0 }, Symbol('s')]
     const schema = made(() => ({ issues: [{ message: 'no', path }] }))
     expect(read(schema, {})).toEqual({
@@ -240,14 +240,14 @@ describe('a library', () => {
     })
   })
 
-  it('A library with an unusable JSON Schema gets no coerced values', () => {
+  it('A schema library with an unusable JSON Schema gets no coerced values', () => {
     const properties = { n: { type: 'integer' }, m: { pattern: '(' } }
     const broken = { type: 'object', properties }
     expect(read(made(wantsNumber, broken), { n: '1' })).toMatchObject({ ok: false })
     expect(read(made(wantsNumber, broken), { n: 1 })).toMatchObject({ ok: true })
   })
 
-  it('A library decides on a value that is cyclic or too deep, without an error', async () => {
+  it('A schema library decides on a value that is cyclic or too deep, without an error', async () => {
     interface Tree {
       next?: Tree | undefined
     }
@@ -263,7 +263,7 @@ describe('a library', () => {
     })
   })
 
-  it('A library does not modify the given value', () => {
+  it('A schema library does not modify the given value', () => {
     const value = Object.freeze({ city: 'Bonn', days: '3' })
     expect(read(inZod, value)).toMatchObject({ ok: true, value: { days: 3 } })
   })

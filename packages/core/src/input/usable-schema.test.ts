@@ -244,20 +244,20 @@ describe('a default', () => {
       '{"c":1}',
     ],
     ['is of no member', { anyOf: [{ type: 'string' }, { type: 'null' }], default: 1 }, '1'],
-  ])('A default that %s is rejected at definition', (_, part, shown) => {
+  ])('A schema default that %s is rejected at definition', (_, part, shown) => {
     expect(messageOf(withField(part))).toBe(
       `Cannot define tool "x": input /properties/a/default must match its schema, got ${shown}`,
     )
   })
 
-  it('A default that is not a JSON value is rejected', () => {
+  it('A schema default that is not a JSON value is rejected', () => {
     const part = Type.Unknown({ default: { run: () => 1 } })
     expect(messageOf(withField(part))).toMatch(
       /\/default must be a JSON value that matches its schema/,
     )
   })
 
-  it('A default is accepted when it matches its reference, or once its nested defaults are filled in', () => {
+  it('A schema default is accepted when it matches its reference, or once its nested defaults are filled in', () => {
     const schema = {
       ...withField({ $ref: '#/$defs/A', default: 3 }),
       $defs: { A: { type: 'integer' } },

@@ -116,7 +116,7 @@ describe('callModel', () => {
 })
 
 describe('[ENS-L5] an abort', () => {
-  it('An abort before the call prevents the call', async () => {
+  it('An abort of a model call before its begin prevents it', async () => {
     const model = scriptedModel(['never'])
     await expect(call(model, { signal: AbortSignal.abort() })).rejects.toMatchObject({
       code: 'CANCELLED',
@@ -125,7 +125,7 @@ describe('[ENS-L5] an abort', () => {
     expect(model.requests).toEqual([])
   })
 
-  it('An abort during the stream causes CANCELLED, with the error of the adapter as the cause', async () => {
+  it('An abort of a model call during the stream causes CANCELLED, with the error of the adapter as the cause', async () => {
     const controller = new AbortController()
     const broken = new Error('socket hang up')
     const model: ChatModel = {
@@ -144,7 +144,7 @@ describe('[ENS-L5] an abort', () => {
     expect(await calling).toMatchObject({ code: 'CANCELLED', cause: broken })
   })
 
-  it('An abort causes CANCELLED if the model continues to write, and no later text is reported', async () => {
+  it('An abort of a model call causes CANCELLED if the model continues to write, and no later text is reported', async () => {
     const controller = new AbortController()
     const parts: string[] = []
     const calling = call(sending(text('a'), text('b'), text('c'), reply), {
@@ -158,7 +158,7 @@ describe('[ENS-L5] an abort', () => {
     expect(parts).toEqual(['a', 'b'])
   })
 
-  it('An abort while the call begins ends it, after 5 s if the model ignores the signal', async () => {
+  it('An abort of a model call at its begin ends it, after 5 s if the model ignores the signal', async () => {
     const controller = new AbortController()
     const model: ChatModel = {
       ...sending(),
@@ -183,7 +183,7 @@ describe('[ENS-L5] an abort', () => {
     ])
   })
 
-  it('An abort lets a model that ignores it end its stream', async () => {
+  it('An abort of a model call lets a model that ignores it end its stream', async () => {
     const controller = new AbortController()
     let closed = false
     const model: ChatModel = {

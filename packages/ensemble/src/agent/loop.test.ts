@@ -325,7 +325,7 @@ describe('[ENS-L4] maxIterations', () => {
 })
 
 describe('[ENS-L5] an abort', () => {
-  it('An abort ends a streaming model call with CANCELLED and emits nothing more', async () => {
+  it('An abort of the agent loop ends a streaming model call with CANCELLED and emits nothing more', async () => {
     const controller = new AbortController()
     const running = run(scriptedModel(['one two three'], { clock, delayMs: 50 }), {
       signal: controller.signal,
@@ -338,7 +338,7 @@ describe('[ENS-L5] an abort', () => {
     expect(listTypes()).toHaveLength(3)
   })
 
-  it('An abort ends the loop with CANCELLED once running tools have stopped, without another model call', async () => {
+  it('An abort of the agent loop ends the loop with CANCELLED once running tools have stopped, without another model call', async () => {
     const controller = new AbortController()
     const model = scriptedModel([calls(['wait', '500'], ['wait', '900']), 'never'])
     const running = run(model, { tools: [wait], signal: controller.signal }).catch(

@@ -64,7 +64,7 @@ async function countTurnsAfter(
 }
 
 describe('[ENS-R1] the rate', () => {
-  it('The rate allows one call at once, then one for each token that arrives', async () => {
+  it('The rate of a limit allows one call at once, then one for each token that arrives', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 4, intervalMs: 1_000 })
     const seen = takeAll(limit, createNames(4), { clock })
@@ -73,7 +73,7 @@ describe('[ENS-R1] the rate', () => {
     ])
   })
 
-  it('The rate starts with the first call, regardless of when the limit was created', async () => {
+  it('The rate of a limit starts with the first call, regardless of when the limit was created', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 4, intervalMs: 1_000 })
     await clock.advance(60_000)
@@ -81,7 +81,7 @@ describe('[ENS-R1] the rate', () => {
     expect(await countTurnsAfter(seen, clock, [0, 250])).toEqual([1, 2])
   })
 
-  it('The rate allows as many calls at once as tokens have accumulated, at most all requests of an interval', async () => {
+  it('The rate of a limit allows as many calls at once as tokens have accumulated, at most all requests of an interval', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 4, intervalMs: 1_000 })
     await limit.take({ clock })
@@ -93,7 +93,7 @@ describe('[ENS-R1] the rate', () => {
     expect(await countTurnsAfter(four, clock, [0, 249, 1])).toEqual([4, 4, 5])
   })
 
-  it('The rate is even if the time of a token is not an integer', async () => {
+  it('The rate of a limit is even if the time of a token is not an integer', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 3, intervalMs: 1_000 })
     const seen = takeAll(limit, createNames(31), { clock })
@@ -102,7 +102,7 @@ describe('[ENS-R1] the rate', () => {
     ])
   })
 
-  it('The rate never exceeds one burst plus the tokens that have arrived, over a long run', async () => {
+  it('The rate of a limit never exceeds one burst plus the tokens that have arrived, over a long run', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 5, intervalMs: 700, maxWaitMs: Infinity })
     const seen = takeAll(limit, createNames(40), { clock })
@@ -116,7 +116,7 @@ describe('[ENS-R1] the rate', () => {
     expect(highest).toBeLessThanOrEqual(1)
   })
 
-  it('The rate allows at most one interval of tokens when its timer is late', async () => {
+  it('The rate of a limit allows at most one interval of tokens when its timer is late', async () => {
     const clock = createManualClock()
     const limit = rateLimit({ requests: 2, intervalMs: 1_000 })
     const seen = takeAll(limit, createNames(10), { clock })
@@ -125,7 +125,7 @@ describe('[ENS-R1] the rate', () => {
     expect(seen).toEqual(createNames(3))
   })
 
-  it('The rate uses the first clock for all calls', async () => {
+  it('The rate of a limit uses the first clock for all calls', async () => {
     const [clock, other] = [fakeClock(), fakeClock()]
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     await limit.take({ clock })
@@ -135,7 +135,7 @@ describe('[ENS-R1] the rate', () => {
     expect(seen).toEqual(['a'])
   })
 
-  it('The rate needs no clock and no signal', async () => {
+  it('The rate of a limit needs no clock and no signal', async () => {
     const limit = rateLimit({ requests: 1_000, intervalMs: 1_000 })
     await limit.take()
     await limit.take({})
@@ -143,7 +143,7 @@ describe('[ENS-R1] the rate', () => {
 })
 
 describe('[ENS-R2] turns', () => {
-  it('Turns are granted in the order of arrival, also to later calls', async () => {
+  it('Turns of a rate limit are granted in the order of arrival, also to later calls', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     await limit.take({ clock })
@@ -160,7 +160,7 @@ describe('[ENS-R2] turns', () => {
     expect(seen).toEqual(['a', 'b', 'c'])
   })
 
-  it('Turns are granted to waiting calls first, also between the arrival of a token and the timer', async () => {
+  it('Turns of a rate limit are granted to waiting calls first, also between the arrival of a token and the timer', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 2, intervalMs: 21 })
     await limit.take({ clock })
@@ -237,7 +237,7 @@ describe('[ENS-R3] a turn that cannot come in time', () => {
 })
 
 describe('[ENS-R4] an aborted call', () => {
-  it('An aborted call is rejected with the reason of the signal, of any type', async () => {
+  it('An aborted call of a rate limit is rejected with the reason of the signal, of any type', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     await limit.take({ clock })
@@ -249,14 +249,14 @@ describe('[ENS-R4] an aborted call', () => {
     }
   })
 
-  it('An aborted call takes no token if it was aborted before', async () => {
+  it('An aborted call of a rate limit takes no token if it was aborted before', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000, maxWaitMs: 0 })
     await expect(limit.take({ clock, signal: AbortSignal.abort('why') })).rejects.toBe('why')
     await limit.take({ clock })
   })
 
-  it('An aborted call leaves the queue, so that those behind it move up and another call fits', async () => {
+  it('An aborted call of a rate limit leaves the queue, so that those behind it move up and another call fits', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000, maxWaitMs: 2_000 })
     await limit.take({ clock })
@@ -272,7 +272,7 @@ describe('[ENS-R4] an aborted call', () => {
     expect(more).toEqual(['more'])
   })
 
-  it('An aborted call does not delay those behind it, also without further calls', async () => {
+  it('An aborted call of a rate limit does not delay those behind it, also without further calls', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     await limit.take({ clock })
@@ -284,7 +284,7 @@ describe('[ENS-R4] an aborted call', () => {
     expect(behind).toEqual(['behind'])
   })
 
-  it('An aborted call keeps a turn that was granted just before the abort', async () => {
+  it('An aborted call of a rate limit keeps a turn that was granted just before the abort', async () => {
     const clock = createManualClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     await limit.take({ clock })
@@ -298,7 +298,7 @@ describe('[ENS-R4] an aborted call', () => {
 })
 
 describe('[ENS-R5] a limit', () => {
-  it('A limit has no timer and no listener without waiting calls', async () => {
+  it('A rate limit has no timer and no listener without waiting calls', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     const controller = new AbortController()
@@ -310,7 +310,7 @@ describe('[ENS-R5] a limit', () => {
     expect([clock.pending, getEventListeners(signal, 'abort').length]).toEqual([0, 0])
   })
 
-  it('A limit has no timer and no listener after its last waiting call is aborted, and serves the next call', async () => {
+  it('A rate limit has no timer and no listener after its last waiting call is aborted, and serves the next call', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     const controller = new AbortController()

@@ -349,7 +349,7 @@ describe('[ENS-E8] a failing listener', () => {
 })
 
 describe('[ENS-E10] a result', () => {
-  it('A result has the completed tasks in the order of declaration, and the output of the last one', async () => {
+  it('A run result has the completed tasks in the order of declaration, and the output of the last one', async () => {
     const { events, ended } = await runTimed({
       a: { ms: 30 },
       b: { ms: 20 },
@@ -366,12 +366,12 @@ describe('[ENS-E10] a result', () => {
     ])
   })
 
-  it('A result is empty if no task completed', async () => {
+  it('A run result is empty if no task completed', async () => {
     const { ended } = await runTimed({ a: { ms: 1, fails: true } })
     expect(await ended).toMatchObject({ output: '', tasks: [], metrics: { totalTokens: 0 } })
   })
 
-  it('A result sums the tokens and tool calls of its tasks; tokens are unknown if any count is', async () => {
+  it('A run result sums the tokens and tool calls of its tasks; tokens are unknown if any count is', async () => {
     const echo = defineTextTool({ name: 'echo', description: 'Echoes', execute: (text) => text })
     const usage = { inputTokens: 10, outputTokens: 1 }
     const asking = { toolCalls: [{ name: 'echo', arguments: { input: 'x' } }], usage }

@@ -32,7 +32,7 @@ describe('[ENS-B1] a limit', () => {
     }).toThrow(`The budget of task "a" is used up: ${limit} is 2, used 2`)
   })
 
-  it('A limit on tokens counts input and output, and stops the first call after it is reached', () => {
+  it('A budget limit on tokens counts input and output, and stops the first call after it is reached', () => {
     const meter = createMeter({ maxTokens: 10 })
     meter.count({ tokens: 9, costUsd: 0 })
     expect(findLimit(meter)).toBeUndefined()
@@ -43,7 +43,7 @@ describe('[ENS-B1] a limit', () => {
     ])
   })
 
-  it('A limit on cost or time stops calls as well', () => {
+  it('A budget limit on cost or time stops calls as well', () => {
     const meter = createMeter({ maxCostUsd: 1 })
     meter.count({ tokens: 0, costUsd: 1 })
     expect(findLimit(meter)).toBe('maxCostUsd')

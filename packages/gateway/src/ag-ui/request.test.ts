@@ -10,7 +10,7 @@ const call = (id: string) =>
 const user = (content: string): AguiMessage => ({ id: 'u', role: 'user', content })
 
 describe('a conversation', () => {
-  it('[GW-Y14] A conversation has the calls with results only', () => {
+  it('[GW-Y14] An AG-UI conversation has the calls with results only', () => {
     const messages: AguiMessage[] = [
       user('Look twice'),
       { id: 'a1', role: 'assistant', content: '', toolCalls: [call('c1'), call('c2')] },
@@ -33,7 +33,7 @@ describe('a conversation', () => {
     })
   })
 
-  it('[GW-Y13] A conversation reads messages of the system and the context as instructions', () => {
+  it('[GW-Y13] An AG-UI conversation reads messages of the system and the context as instructions', () => {
     const messages: AguiMessage[] = [
       { id: 's', role: 'system', content: 'Be brief' },
       { id: 'r', role: 'reasoning', content: 'Hm' },
@@ -47,7 +47,7 @@ describe('a conversation', () => {
     })
   })
 
-  it('A conversation is refused with every problem', () => {
+  it('An AG-UI conversation is refused with every problem', () => {
     const messages: AguiMessage[] = [
       { id: 'u', role: 'user', content: [{ type: 'image' }] },
       { id: 't', role: 'tool', content: 'seen' },

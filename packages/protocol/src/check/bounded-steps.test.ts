@@ -71,14 +71,14 @@ const SLOW: readonly (readonly [string, Json, unknown])[] = [
 ]
 
 describe('a check', () => {
-  it.each(SLOW)('[PROTO-C2][PROTO-C3] A check takes few steps: %s', (_, schema, value) => {
+  it.each(SLOW)('[PROTO-C2][PROTO-C3] A schema check takes few steps: %s', (_, schema, value) => {
     const run = new CheckRun()
     createEvaluator(schema, { remember: true }).fits(schema, value, run)
     expect(run.steps).toBeLessThan(200_000)
   })
 
   it.each(SLOW)(
-    '[PROTO-P4] A check takes few steps to describe the problems: %s',
+    '[PROTO-P4] A schema check takes few steps to describe the problems: %s',
     (_, schema, value) => {
       const run = new CheckRun()
       describeProblems(schema, value, { run })
@@ -86,7 +86,7 @@ describe('a check', () => {
     },
   )
 
-  it('[PROTO-C2][PROTO-D4] A check refuses a value that needs more steps, with that reason', () => {
+  it('[PROTO-C2][PROTO-D4] A schema check refuses a value that needs more steps, with that reason', () => {
     const items = {
       anyOf: Array.from({ length: 300 }, (_, index) => ({ required: [`k${index}`] })),
     }
@@ -131,7 +131,7 @@ describe('a check', () => {
       'x',
       1,
     ],
-  ])('[PROTO-C5] A check works with many %s', (_, schema, valid, invalid) => {
+  ])('[PROTO-C5] A schema check works with many %s', (_, schema, valid, invalid) => {
     expect([valid, invalid].map((value) => compileCheck(schema)(value))).toEqual([true, false])
   })
 })

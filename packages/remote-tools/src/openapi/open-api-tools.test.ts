@@ -52,7 +52,7 @@ const param = (place: string, name: string, more: object = {}) => ({
 const json = (schema: object) => ({ content: { 'application/json': { schema } } })
 
 describe('an operation', () => {
-  it('An operation becomes a tool with its name, description, input and output', () => {
+  it('An OpenAPI operation becomes a tool with its name, description, input and output', () => {
     const tool = only(
       api({
         '/users/{id}': {
@@ -82,7 +82,7 @@ describe('an operation', () => {
     })
   })
 
-  it('An operation gets a unique name of its method and path when it has no id', () => {
+  it('An OpenAPI operation gets a unique name of its method and path when it has no id', () => {
     const { tools } = imported(
       api({
         '/a/{b}': { get: {}, post: {} },
@@ -99,11 +99,11 @@ describe('an operation', () => {
     ])
   })
 
-  it('An operation does not repeat a summary that equals the description', () => {
+  it('An OpenAPI operation does not repeat a summary that equals the description', () => {
     expect(only(api({ '/': { get: { summary: 'A', description: 'A ' } } })).description).toBe('A')
   })
 
-  it('An operation has the schema of its first successful response as its output', () => {
+  it('An OpenAPI operation has the schema of its first successful response as its output', () => {
     const responses = { '2XX': json({ type: 'null' }), 201: json({ type: 'array' }), 500: json({}) }
     expect(only(api({ '/': { post: { responses } } })).outputSchema).toEqual({ type: 'array' })
     const other = { 204: {}, 200: { $ref: '#/components/responses/ok' } }
@@ -112,12 +112,12 @@ describe('an operation', () => {
     expect(only(document).outputSchema).toEqual({ type: 'string' })
   })
 
-  it('An operation gets a shortened description when it is long', () => {
+  it('An OpenAPI operation gets a shortened description when it is long', () => {
     const { description } = only(api({ '/': { get: { description: 'x'.repeat(5000) } } }))
     expect(description).toBe(`${'x'.repeat(999)}…`)
   })
 
-  it('An operation can be chosen, renamed and made subject to approval', () => {
+  it('An OpenAPI operation can be chosen, renamed and made subject to approval', () => {
     const document = api({
       '/a': { get: { operationId: 'a', tags: ['x'] }, post: { operationId: 'b' } },
       '/c': { get: { deprecated: true } },
@@ -138,14 +138,14 @@ describe('an operation', () => {
     expect(names({ approve: ({ method }) => method === 'GET' })).toBe('a! b')
   })
 
-  it('An operation is retried only when that is safe', () => {
+  it('An OpenAPI operation is retried only when that is safe', () => {
     const document = api({ '/': { get: {}, post: {} } })
     const { tools, skipped } = imported(document, { retries: { max: 1 } })
     expect(tools.map(({ idempotent }) => idempotent)).toEqual([true, false])
     expect(skipped).toEqual([])
   })
 
-  it('An operation is listed with the reason when it cannot become a tool', () => {
+  it('An OpenAPI operation is listed with the reason when it cannot become a tool', () => {
     const { tools, skipped } = imported(
       api(
         {

@@ -95,7 +95,7 @@ describe('[REMOTE-K3] a keyword that cannot be checked', () => {
 })
 
 describe('references', () => {
-  it('[REMOTE-S1] References become definitions, only those that are used, including recursive ones', () => {
+  it('[REMOTE-S1] References in an OpenAPI document become definitions, only those that are used, including recursive ones', () => {
     const schemas = {
       Tree: { type: 'object', properties: { kids: { type: 'array', items: to('Tree') } } },
       Leaf: { type: 'string' },
@@ -111,7 +111,7 @@ describe('references', () => {
     })
   })
 
-  it('References have valid and unique names', () => {
+  it('References in an OpenAPI document have valid and unique names', () => {
     const schemas = { 'a b': { type: 'string', properties: { a_b: { type: 'null' } } } }
     const schema = {
       allOf: [
@@ -130,7 +130,7 @@ describe('references', () => {
     })
   })
 
-  it('References ignore other keywords next to them in 3.0, except nullable', () => {
+  it('References in an OpenAPI document ignore other keywords next to them in 3.0, except nullable', () => {
     const schemas = { A: { type: 'string' } }
     const beside = { ...to('A'), description: 'own', nullable: true }
     expect(convert({ items: beside }, { schemas })).toMatchObject({
@@ -141,12 +141,12 @@ describe('references', () => {
     })
   })
 
-  it('References are problems without a target or in another document', () => {
+  it('References in an OpenAPI document are problems without a target or in another document', () => {
     expect(() => convert(to('Nope'))).toThrow('#/components/schemas/Nope is not in the document')
     expect(() => convert({ $ref: 'other.json#/A' })).toThrow('other.json#/A is in another document')
   })
 
-  it('[REMOTE-S3] References allow any value when there are too many definitions', () => {
+  it('[REMOTE-S3] References in an OpenAPI document allow any value when there are too many definitions', () => {
     const long = 'x'.repeat(MAX_DEFINITIONS_LENGTH.output / 3)
     const schemas = Object.fromEntries(
       [1, 2, 3, 4].map((n) => [
@@ -209,7 +209,7 @@ describe('a document', () => {
     [{}, 'got undefined'],
     ['text', 'got undefined'],
     [null, 'got undefined'],
-  ])('A document is rejected when it is invalid: %j', (value, message) => {
+  ])('An OpenAPI document is rejected when it is invalid: %j', (value, message) => {
     expect(() => new OpenApiReader(value)).toThrow(message)
   })
 })

@@ -233,7 +233,7 @@ describe('an override', () => {
   const changes = (key: string, override: object) => made({ taskOverrides: { [key]: override } })
 
   it.each(['research', 'RESEARCH', 'Research {t', 'research {TOPIC} in depth'])(
-    '[RUNS-V1] An override finds its task by the key %j',
+    '[RUNS-V1] An override of a task finds its task by the key %j',
     (key) => {
       const [first, ...others] = changes(key, { maxIterations: 3 }).tasks
       expect(first).toMatchObject({ name: 'research', maxIterations: 3 })
@@ -241,7 +241,7 @@ describe('an override', () => {
     },
   )
 
-  it('[RUNS-V1] An override prefers the exact name to all other matches', () => {
+  it('[RUNS-V1] An override of a task prefers the exact name to all other matches', () => {
     const twins = ['a', 'A', 'b'].map((name) => task({ name, description: `A ${name}` }))
     const band = ensemble({ name: 'band', tasks: twins, model: main })
     const override = { maxIterations: 3 }
@@ -263,7 +263,7 @@ describe('an override', () => {
     ['constructor', ''],
     ['esearch', ". Did you mean 'research'?"],
     ['wriet', ". Did you mean 'Write'?"],
-  ])('[RUNS-V2] An override is refused when its key matches no task: %j', (key, hint) => {
+  ])('[RUNS-V2] An override of a task is refused when its key matches no task: %j', (key, hint) => {
     const request = JSON.parse(`{"taskOverrides":{${JSON.stringify(key)}:{"maxIterations":3}}}`)
     expect(findProblem(request)).toMatchObject({
       code: 'INVALID_TASK_OVERRIDE',
@@ -271,7 +271,7 @@ describe('an override', () => {
     })
   })
 
-  it('[RUNS-V2] An override is refused when another key matches the same task', () => {
+  it('[RUNS-V2] An override of a task is refused when another key matches the same task', () => {
     const taskOverrides = { 'a/b~': {}, research: {}, 'Research {': {} }
     expect(findProblem({ taskOverrides })).toMatchObject({
       problems: [
@@ -281,7 +281,7 @@ describe('an override', () => {
     })
   })
 
-  it('An override changes only the given fields, and not the template', () => {
+  it('An override of a task changes only the given fields, and not the template', () => {
     const before = JSON.stringify(team)
     const [first] = changes('research', {
       description: 'Look for {topic}',
@@ -305,7 +305,7 @@ describe('an override', () => {
     )
   })
 
-  it('An override does not change the other fields of a custom agent', () => {
+  it('An override of a task does not change the other fields of a custom agent', () => {
     const own = agent({ role: 'Scout', goal: 'See', tools: [mail, search] })
     const scouts = ensemble({
       name: 'scouts',
@@ -321,7 +321,7 @@ describe('an override', () => {
     expect(own.tools).toEqual([mail, search])
   })
 
-  it('[RUNS-V4] An override removes tools and adds those of the catalog, without replacing existing ones', () => {
+  it('[RUNS-V4] An override of a task removes tools and adds those of the catalog, without replacing existing ones', () => {
     const tools = (change: object) =>
       changes('research', { tools: change }).tasks[0]?.tools.map(({ name }) => name)
     expect(tools({ add: ['calculator'], remove: ['mail'] })).toEqual(['search', 'calculator'])
@@ -344,7 +344,7 @@ describe('an override', () => {
     expect(made(swap, band).tasks[0]?.tools).toEqual([search])
   })
 
-  it('[RUNS-V4] An override is refused with the available tools when it removes an unknown one', () => {
+  it('[RUNS-V4] An override of a task is refused with the available tools when it removes an unknown one', () => {
     expect(
       findProblem({
         taskOverrides: { research: { tools: { remove: ['mail', 'cal'], add: ['x'] } } },
@@ -367,7 +367,7 @@ describe('an override', () => {
     ['maxIterations', { maxIterations: 3 }],
     ['additionalContext', { additionalContext: 'x' }],
   ])(
-    '[RUNS-V3] An override is refused when it sets %s of a task with a handler',
+    '[RUNS-V3] An override of a task is refused when it sets %s of a task with a handler',
     (setting, override) => {
       expect(findProblem({ taskOverrides: { file: override } })).toEqual({
         code: 'INVALID_TASK_OVERRIDE',
@@ -378,7 +378,7 @@ describe('an override', () => {
     },
   )
 
-  it('An override changes tasks of the same request as well', () => {
+  it('An override of a task changes tasks of the same request as well', () => {
     const { tasks } = made({
       tasks: [{ name: 'a', description: 'A', outputSchema: { type: 'integer' } }],
       taskOverrides: { a: { model: 'haiku' } },

@@ -131,7 +131,7 @@ function rowOf(lanes: readonly Lane[], fields: Partial<TimelineRow> = {}): Timel
 }
 
 describe('the sheet', () => {
-  it('The sheet ends with an ended run', () => {
+  it('The sheet of the timeline ends with an ended run', () => {
     expect(createSheet({ startMs: 5, lastMs: 905 }, { isGrowing: false })).toEqual({
       startMs: 5,
       endMs: 905,
@@ -140,7 +140,7 @@ describe('the sheet', () => {
     expect(point.endMs).toBeGreaterThan(point.startMs)
   })
 
-  it('The sheet grows in steps of an eighth with an active run, and always covers the run', () => {
+  it('The sheet of the timeline grows in steps of an eighth with an active run, and always covers the run', () => {
     const ends = new Set<number>()
     for (let ms = 1_000; ms <= 64_000; ms += 100) {
       const { endMs } = createSheet({ startMs: 0, lastMs: ms }, { isGrowing: true })
@@ -151,7 +151,7 @@ describe('the sheet', () => {
     expect(ends.size).toBe(25)
   })
 
-  it('The sheet limits the zoom to the whole sheet and to a useful maximum', () => {
+  it('The sheet of the timeline limits the zoom to the whole sheet and to a useful maximum', () => {
     const sheet = { startMs: 0, endMs: 10_000 }
     expect(computeFittingScale(sheet, 500)).toBe(0.05)
     expect(limitScale(0.01, sheet, 500)).toBeUndefined()
@@ -168,11 +168,11 @@ describe('the sheet', () => {
     ['one over half of the view', 150, 2],
     ['one over all of it', 300, 2],
     ['one beyond it', 9_000, 2],
-  ])('The sheet zooms into a block: %s', (_crowd, widthPx, factor) => {
+  ])('The sheet of the timeline zooms into a block: %s', (_crowd, widthPx, factor) => {
     expect(computeOpeningFactor(widthPx, 300)).toBe(factor)
   })
 
-  it('The sheet converts positions to instants and back', () => {
+  it('The sheet of the timeline converts positions to instants and back', () => {
     const on = { originMs: 1_000, scale: 0.25 }
     expect(msToPx(on, 1_400)).toBe(100)
     expect(pxToMs(on, 100)).toBe(1_400)
@@ -214,11 +214,14 @@ describe('the ruler', () => {
         '9:00:00',
       ],
     ],
-  ])('The ruler uses natural steps at %f pixels per millisecond', (scale, labels) => {
-    expect(listTicks(frame(scale)).map(({ label }) => label)).toEqual(labels)
-  })
+  ])(
+    'The ruler of the timeline uses natural steps at %f pixels per millisecond',
+    (scale, labels) => {
+      expect(listTicks(frame(scale)).map(({ label }) => label)).toEqual(labels)
+    },
+  )
 
-  it('The ruler separates its labels at any scale, and omits those outside of the frame', () => {
+  it('The ruler of the timeline separates its labels at any scale, and omits those outside of the frame', () => {
     for (let scale = 1e-7; scale < 20; scale *= 1.7) {
       const ticks = listTicks(frame(scale, 5_000, 6_000))
       expect(ticks.length).toBeGreaterThan(0)
@@ -240,11 +243,11 @@ describe('the ruler', () => {
     [61_500, '1:01.5'],
     [3_600_000 + 65_000, '1:01:05'],
     [27 * 3_600_000, '1 d 3 h'],
-  ])('The ruler formats %i ms as %s', (ms, label) => {
+  ])('The ruler of the timeline formats %i ms as %s', (ms, label) => {
     expect(formatOffset(ms)).toBe(label)
   })
 
-  it('The ruler omits digits that its steps do not need', () => {
+  it('The ruler of the timeline omits digits that its steps do not need', () => {
     expect(formatOffset(61_500, 1_000)).toBe('1:01')
     expect(formatOffset(1_500, 1_000)).toBe('1 s')
   })
@@ -298,21 +301,21 @@ describe('buildBlocks', () => {
 })
 
 describe('a row', () => {
-  it('A row is as high as its lanes, and has room for a first tool call', () => {
+  it('A row of the timeline is as high as its lanes, and has room for a first tool call', () => {
     const one = computeRowHeight(rowOf([[model(0, 1)]]))
     expect(computeRowHeight(rowOf([[model(0, 1)], [tool(0, 1)]]))).toBe(one)
     expect(computeRowHeight(rowOf([[], [], []]))).toBe(one + 15)
     expect(computeRowTops([rowOf([[]]), rowOf([[]])])).toEqual([0, one, 2 * one])
   })
 
-  it('A row has lower lanes when there are many', () => {
+  it('A row of the timeline has lower lanes when there are many', () => {
     const many = rowOf(Array.from({ length: 40 }, () => []))
     expect(computeLanePlace(many, 0).height).toBe(13)
     expect(computeLanePlace(many, 1).height).toBe(5)
     expect(computeRowHeight(many)).toBeLessThan(320)
   })
 
-  it('A row finds the lane at each height', () => {
+  it('A row of the timeline finds the lane at each height', () => {
     const row = rowOf([[], [], []])
     for (const index of [0, 1, 2]) {
       const { top, height } = computeLanePlace(row, index)
@@ -323,7 +326,7 @@ describe('a row', () => {
     expect(findLaneAt(row, 500)).toBeUndefined()
   })
 
-  it('A row is drawn as one path per style', () => {
+  it('A row of the timeline is drawn as one path per style', () => {
     const failing = tool(120, 180, 'c2', { status: 'FAILED' })
     const { paths, names } = drawRow(rowOf([[model(0, 100), model(300)], [failing]]), frame(1), 400)
     expect(Object.keys(paths).toSorted()).toEqual([
@@ -338,14 +341,14 @@ describe('a row', () => {
     expect(names.map(({ text }) => text)).toEqual(['small', 'small', 'web_sea…'])
   })
 
-  it('A row is drawn relative to its frame, and clipped to it', () => {
+  it('A row of the timeline is drawn relative to its frame, and clipped to it', () => {
     const { paths, names } = drawRow(rowOf([[model(0, 1e9)]]), frame(1, 5_000, 6_000), 0)
     expect(paths['tail-model']).toBe('M-10 9h1019.25v13h-1019.25z')
     expect(paths['head-model']).toBeUndefined()
     expect(names).toMatchObject([{ x: 16 }])
   })
 
-  it('A row draws many notes as a few blocks, with their density and failures', () => {
+  it('A row of the timeline draws many notes as a few blocks, with their density and failures', () => {
     const lane = Array.from({ length: 1_000 }, (_, index) =>
       tool(index * 10, index * 10 + 2, `c${index}`, {
         status: index === 500 ? 'FAILED' : 'SUCCEEDED',
@@ -381,7 +384,7 @@ describe('places', () => {
   const starts = (row: number, track: number): readonly number[] =>
     listPlaces(paper, row, track).map(({ fromPx }) => fromPx)
 
-  it('Places are attempts and reviews, lanes, and the marks above the rows', () => {
+  it('Places on the timeline are attempts and reviews, lanes, and the marks above the rows', () => {
     expect(starts(0, 0)).toEqual([0])
     expect(starts(0, 1)).toEqual([0, 200])
     expect(starts(0, 2)).toEqual([100, 150])
@@ -390,7 +393,7 @@ describe('places', () => {
     expect(starts(5, 0)).toEqual([])
   })
 
-  it('Places are found with a tolerance; the later one wins where two overlap', () => {
+  it('Places on the timeline are found with a tolerance; the later one wins where two overlap', () => {
     const track = listPlaces(paper, 0, 2)
     expect(findPlaceAt(track, 97, 4)?.fromPx).toBe(100)
     expect(findPlaceAt(track, 90, 4)).toBeUndefined()
@@ -398,7 +401,7 @@ describe('places', () => {
     expect(findPlaceAt(listPlaces(paper, 1, 0), 850, 0)?.spans).toEqual([review])
   })
 
-  it('Places are reached with the keys, along a track and to the nearest place of the next', () => {
+  it('Places on the timeline are reached with the keys, along a track and to the nearest place of the next', () => {
     const walk = (keys: readonly string[]) => {
       let here = findFirstPlace(paper)!
       return keys.map((key) => {
@@ -421,7 +424,7 @@ describe('places', () => {
     expect(findPlaceAfterKey(paper, findFirstPlace(paper)!, 'x')).toBeUndefined()
   })
 
-  it('Places are found again at another scale, and after their spans were rebuilt', () => {
+  it('Places on the timeline are found again at another scale, and after their spans were rebuilt', () => {
     const here = listPlaces(paper, 0, 2)[1]!
     const far = { ...paper, frame: frame(0.001) }
     expect(findPlaceNow(far, here)).toMatchObject({ spans: first.lanes[1] })
@@ -444,21 +447,21 @@ describe('the selection', () => {
       { frame: frame(1, 0, 550), nowMs: 0 },
     )
 
-  it('The selection frames the tool call, or the model call of the turn', () => {
+  it('The selection on the timeline frames the tool call, or the model call of the turn', () => {
     expect(boxOf({ iterationIndex: 0 })).toEqual({ x: -1, y: 8, width: 101, height: 15 })
     expect(boxOf({ iterationIndex: 0, toolCallId: 'c1' })).toMatchObject({ x: 99, y: 23 })
     expect(boxOf({ toolCallId: 'c1' })).toMatchObject({ x: 99 })
     expect(boxOf({ iterationIndex: 1 })).toMatchObject({ x: 499, width: 56 })
   })
 
-  it('The selection frames the call that counts in its turn, not the failed ones', () => {
+  it('The selection on the timeline frames the call that counts in its turn, not the failed ones', () => {
     const failing = rowOf([[model(0, 50, { status: 'failed' }), model(60, 100)]])
     const parts = { frame: frame(1), nowMs: 0 }
     const box = findSelectedPlace(failing, { taskName: 'search', iterationIndex: 0 }, parts)
     expect(box).toMatchObject({ x: 59, width: 41 })
   })
 
-  it('The selection is undefined for a task, and for missing spans', () => {
+  it('The selection on the timeline is undefined for a task, and for missing spans', () => {
     expect(boxOf({})).toBeUndefined()
     expect(boxOf({ toolCallId: 'c9' })).toBeUndefined()
     expect(isSelected(tool(0, 1), { taskName: 'search', iterationIndex: 0 })).toBe(false)
@@ -470,7 +473,7 @@ describe('descriptions', () => {
   const sentence = (span: Parameters<typeof describeSpan>[0]): string =>
     joinDescription(describeSpan(span, times)).replace(/ \([0-9:.]+\)/, '')
 
-  it('Descriptions contain title, time, duration and usage; unknown values are a dash', () => {
+  it('Descriptions of spans contain title, time, duration and usage; unknown values are a dash', () => {
     expect(sentence(model(1_500, 2_500))).toBe(
       'Model call 1, Answered, At 1.5 s, Duration 1.0 s, Model acme:small, Tokens in 900, Tokens out —, Cost —',
     )
@@ -482,7 +485,7 @@ describe('descriptions', () => {
     )
   })
 
-  it('Descriptions contain the counts, times and failures of several spans', () => {
+  it('Descriptions of spans contain the counts, times and failures of several spans', () => {
     const spans = [tool(0, 10), tool(10, 20, 'c2', { status: 'FAILED' }), model(20, 30)]
     expect(describeBlock(spans, times)).toMatchObject({
       title: '2 tool calls, 1 model call',
@@ -491,7 +494,7 @@ describe('descriptions', () => {
     })
   })
 
-  it('Descriptions contain the actions on the run', () => {
+  it('Descriptions of spans contain the actions on the run', () => {
     const change = { model: 'acme:large', actor: 'ann' }
     const words = describeMark({ kind: 'switch', atMs: 250, change }, times)
     expect(words.title).toBe('Model switched to acme:large')
@@ -503,7 +506,7 @@ describe('descriptions', () => {
     expect(cancel.title).toBe('Cancel requested, letting running tasks finish')
   })
 
-  it('Descriptions summarize a whole row', () => {
+  it('Descriptions of spans summarize a whole row', () => {
     const lanes = [
       [model(0, 100), model(200, 300, { status: 'failed' })],
       [tool(100, 150), tool(150, 200)],

@@ -144,14 +144,14 @@ const lanesOf = (model: TimelineModel, name: string): readonly (readonly string[
   rowOf(model, name).lanes.map((lane) => lane.map(words))
 
 describe('a task', () => {
-  it('A task has no span while it waits, and a running one after its start', () => {
+  it('A task on the timeline has no span while it waits, and a running one after its start', () => {
     const model = modelOf(began({ a: [], b: ['a'] }), started('a', 10))
     expect(rowOf(model, 'a').attempts.map(words)).toEqual(['attempt 10-… running'])
     expect(rowOf(model, 'b').attempts).toEqual([])
     expect([model.startMs, model.lastMs].map((ms) => (ms ?? 0) - START)).toEqual([0, 10])
   })
 
-  it('A task has a separate row when it runs in parallel, in order of its index', () => {
+  it('A task on the timeline has a separate row when it runs in parallel, in order of its index', () => {
     const model = modelOf(began({ a: [], b: [], c: [] }), started('c', 5), started('a', 6))
     expect(model.rows.map(({ task }) => task.name)).toEqual(['a', 'b', 'c'])
     expect(model.rows.flatMap(({ attempts }) => attempts.map(words))).toEqual([
@@ -160,13 +160,13 @@ describe('a task', () => {
     ])
   })
 
-  it('A task has no bar if it was skipped or never started', () => {
+  it('A task on the timeline has no bar if it was skipped or never started', () => {
     const skipped = { type: 'task_skipped', ...place('b'), reason: 'a failed', skippedAt: at(50) }
     const model = modelOf(began({ a: [], b: ['a'] }), skipped)
     expect(rowOf(model, 'b').attempts).toEqual([])
   })
 
-  it('A task has a span for every attempt, one after another, with their work', () => {
+  it('A task on the timeline has a span for every attempt, one after another, with their work', () => {
     const next = (events: readonly Event[]): readonly Event[] =>
       events.map((event) => ({ ...event, attempt: 2 }))
     const model = modelOf(
@@ -188,14 +188,14 @@ describe('a task', () => {
     expect(present?.target).toEqual({ taskName: 'a', iterationIndex: 0 })
   })
 
-  it('A task has the attempts up to the position of a replay, and no later one', () => {
+  it('A task on the timeline has the attempts up to the position of a replay, and no later one', () => {
     const log = logOf(began({ a: [] }), started('a', 0), failed('a', 50), started('a', 80, 2))
     const history = extendHistory(NO_HISTORY, log)
     const early = buildTimeline(runStateAfter(log.events.slice(0, 3)), { history })
     expect(early.rows[0]?.attempts.map(words)).toEqual(['attempt 0-50 failed'])
   })
 
-  it('A task has only the attempt of its state if there is no log', () => {
+  it('A task on the timeline has only the attempt of its state if there is no log', () => {
     const { state } = logOf(began({ a: [] }), started('a', 0), failed('a', 50), started('a', 80, 2))
     const model = buildTimeline(state, { history: NO_HISTORY })
     expect(model.rows[0]?.attempts.map(words)).toEqual(['attempt 80-… running'])
@@ -203,7 +203,7 @@ describe('a task', () => {
 })
 
 describe('[DASH-N1] notes', () => {
-  it('Notes have the times of the log', () => {
+  it('Notes on the timeline have the times of the log', () => {
     const model = modelOf(
       began({ a: [] }),
       started('a', 0),
@@ -220,7 +220,7 @@ describe('[DASH-N1] notes', () => {
     ])
   })
 
-  it('Notes follow the previous work in earlier logs, and start the calls of a turn together', () => {
+  it('Notes on the timeline follow the previous work in earlier logs, and start the calls of a turn together', () => {
     const model = modelOf(
       began({ a: [] }),
       started('a', 5),
@@ -238,7 +238,7 @@ describe('[DASH-N1] notes', () => {
     ])
   })
 
-  it('Notes put failed calls before the one that counts', () => {
+  it('Notes on the timeline put failed calls before the one that counts', () => {
     const failure = (ms: number, fields: object) => ({
       type: 'llm_iteration_failed',
       ...place('a'),
@@ -271,7 +271,7 @@ describe('[DASH-N1] notes', () => {
     ])
   })
 
-  it('Notes put steps and agents of a call below it', () => {
+  it('Notes on the timeline put steps and agents of a call below it', () => {
     const agent = (type: string, ms: number, fields: object = {}) => ({
       type,
       ...place('a'),
@@ -305,7 +305,7 @@ describe('[DASH-N1] notes', () => {
     ])
   })
 
-  it('Notes put a step below its call even if there is room above', () => {
+  it('Notes on the timeline put a step below its call even if there is room above', () => {
     const model = modelOf(
       began({ a: [] }),
       started('a', 0),
@@ -394,7 +394,7 @@ describe('reviews', () => {
   const reviewsAfter = (...events: readonly Event[]) =>
     rowOf(modelOf(began({ a: [] }), opened(), ...events), 'a').reviews.map(words)
 
-  it('Reviews span the time until the decision, even before the task starts', () => {
+  it('Reviews on the timeline span the time until the decision, even before the task starts', () => {
     expect(reviewsAfter()).toEqual(['review 20-… running'])
     const decided = {
       type: 'review_decided',
@@ -405,7 +405,7 @@ describe('reviews', () => {
     expect(reviewsAfter(decided)).toEqual(['review 20-60 done'])
   })
 
-  it('Reviews end at their deadline, or when they are withdrawn', () => {
+  it('Reviews on the timeline end at their deadline, or when they are withdrawn', () => {
     const timedOut = { type: 'review_timed_out', reviewId: 'rev-1', action: 'CONTINUE' }
     expect(reviewsAfter(timedOut)).toEqual(['review 20-5020 done'])
     const withdrawn = {
@@ -417,7 +417,7 @@ describe('reviews', () => {
     expect(reviewsAfter(withdrawn)).toEqual(['review 20-30 stopped'])
   })
 
-  it('Reviews lead to the tool call under review', () => {
+  it('Reviews on the timeline lead to the tool call under review', () => {
     const model = modelOf(
       began({ a: [] }),
       started('a', 0),
@@ -489,7 +489,7 @@ describe('the history', () => {
     started('a', 95, 3),
   ]
 
-  it('The history is the same for a log that arrives in batches, and starts again with another log', () => {
+  it('The history of the timeline is the same for a log that arrives in batches, and starts again with another log', () => {
     const whole = extendHistory(NO_HISTORY, logOf(...all))
     const [first, second] = [logOf(...all.slice(0, 5)), logOf(...all)]
     expect(extendHistory(extendHistory(NO_HISTORY, first), second)).toEqual(whole)
@@ -497,7 +497,7 @@ describe('the history', () => {
     expect(extendHistory(whole, first).attempts.get('a')).toHaveLength(1)
   })
 
-  it('The history has an attempt once, even if another process continues it', () => {
+  it('The history of the timeline has an attempt once, even if another process continues it', () => {
     const again = logOf(...all.slice(0, 4), started('a', 82, 2), ...all.slice(5))
     const attempts = extendHistory(NO_HISTORY, again).attempts.get('a')
     expect(attempts?.map(({ attempt }) => attempt)).toEqual([1, 2])
@@ -505,7 +505,7 @@ describe('the history', () => {
 })
 
 describe('[DASH-T1] a row', () => {
-  it('A row is reused when nothing of its task has changed', () => {
+  it('A row of the timeline is reused when nothing of its task has changed', () => {
     const log = logOf(began({ a: [], b: [] }), started('a', 0), started('b', 0), asked('a', 0, 5))
     const before = buildTimeline(log.state, { history: NO_HISTORY })
     const [more] = logged([{ ...asked('b', 0, 9) }])

@@ -109,7 +109,7 @@ describe('a union', () => {
   const cash = { type: 'object', properties: { kind: { const: 'cash' } }, required: ['kind'] }
   const schema = { anyOf: [card, cash, { type: 'string' }] }
 
-  it('A union names its variants and selects the one that matches the value', () => {
+  it('A field for a union names its variants and selects the one that matches the value', () => {
     expect(fieldOf(schema, { kind: 'cash' })).toMatchObject({
       kind: 'union',
       variants: ['card', 'cash', 'text'],
@@ -119,12 +119,12 @@ describe('a union', () => {
     expect(fieldOf(schema, { kind: 'card', no: 5 })).toMatchObject({ chosen: 0 })
   })
 
-  it('A union selects by constant, even if other fields are missing', () => {
+  it('A field for a union selects by constant, even if other fields are missing', () => {
     const rich = { ...card, required: ['kind', 'no', 'holder', 'until'] }
     expect(fieldOf({ anyOf: [cash, rich] }, { kind: 'card' })).toMatchObject({ chosen: 1 })
   })
 
-  it('A union keeps the variant that the reader selected', () => {
+  it('A field for a union keeps the variant that the reader selected', () => {
     const whole = {
       type: 'object',
       properties: { it: { anyOf: [{ type: 'string' }, { type: 'string' }] } },

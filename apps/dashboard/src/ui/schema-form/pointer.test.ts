@@ -13,7 +13,7 @@ import {
 const value = { a: [1, { 'b/c': 2 }], 'x~y': null }
 
 describe('pointers', () => {
-  it('Pointers encode any key, and decode it again', () => {
+  it('JSON pointers encode any key, and decode it again', () => {
     for (const key of ['a', 'b/c', 'x~y', '', '~1', '0']) {
       const path = toChildPointer(toChildPointer('', 'in'), key)
       expect(parsePointer(path)).toEqual(['in', key])
@@ -22,7 +22,7 @@ describe('pointers', () => {
     expect(toParentPointer('')).toBeUndefined()
   })
 
-  it('Pointers are inside a place only at a key boundary', () => {
+  it('JSON pointers are inside a place only at a key boundary', () => {
     expect(isWithin('/a/b', '/a')).toBe(true)
     expect(isWithin('/a', '')).toBe(true)
     expect(isWithin('/ab', '/a')).toBe(false)

@@ -47,7 +47,7 @@ beforeAll(async () => {
 // First, because connections report their counts some time after what they did.
 describe('a renewal', () => {
   it(
-    '[RUNS-L2] A renewal is one HOT update of one row, however many runs the process owns',
+    '[RUNS-L2] A lease renewal is one HOT update of one row, however many runs the process owns',
     LONG,
     async () => {
       const owner = { owner: 'owner-1', leaseMs: 86_400_000 }
@@ -65,7 +65,7 @@ describe('a renewal', () => {
     },
   )
 
-  it('[RUNS-L2] A renewal of 1,000 processes every 3.3 s writes at most 70 kB/s of WAL', async () => {
+  it('[RUNS-L2] A lease renewal of 1,000 processes every 3.3 s writes at most 70 kB/s of WAL', async () => {
     const renew = () =>
       explain('WAL', renewSql('tutti'), ['owner-2', 86_400_000, 86_400_000, true, ['band'], null])
     const changed = listNodes(await renew()).filter((node) => node['Node Type'] === 'ModifyTable')
