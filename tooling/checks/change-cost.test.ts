@@ -230,7 +230,7 @@ afterAll(() => {
   copy[Symbol.dispose]()
 })
 
-it(`a command touches at most ${MAX_FILES} source files, or ${MAX_FILES_WITH_STATUS} with a run status`, () => {
+it(`A command touches at most ${MAX_FILES} source files, or ${MAX_FILES_WITH_STATUS} with a run status`, () => {
   const files = Object.keys(CHANGES)
   expect(files.length).toBeLessThanOrEqual(MAX_FILES)
   const all = new Set([...files, ...Object.keys(STATUS_CHANGES)])
@@ -241,7 +241,7 @@ it('a command of the table and an event type need no change of other sources to 
   expect(errors).toBe('')
 })
 
-it('a command of the table works over REST, WebSocket, the client and the command line', () => {
+it('A command of the table works over REST, WebSocket, the client and the command line', () => {
   const { responses, help, description, ...result } = JSON.parse(output)
   expect(new Set(responses.map((one: object) => JSON.stringify(one))).size).toBe(1)
   expect(responses[0]).toMatchObject({ runId: expect.any(String), status: 'PAUSED' })
@@ -263,7 +263,7 @@ it('a command of the table works over REST, WebSocket, the client and the comman
   expect(help).toContain('--reason <reason>')
 })
 
-it('a command with a run status shows it to all readers', () => {
+it('A command with a run status shows it to all readers', () => {
   expect(JSON.parse(outputWithStatus)).toMatchObject({
     status: ['PAUSED', 'PAUSED'],
     isListed: true,

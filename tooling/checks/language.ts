@@ -1,7 +1,7 @@
 /**
  * Checks the words of comments, messages, test titles and documents: `node tooling/checks/language.ts [path…]`.
- * Prints every word of {@link WORDS}, every docstring that begins with a clause, and every {@link LIMIT_NAME}. Exceptions
- * are in {@link ALLOWED}.
+ * Prints every word of {@link WORDS}, every docstring that begins with a clause, every {@link LIMIT_NAME}, and every test
+ * title without a subject. Exceptions are in {@link ALLOWED}.
  *
  * With `--sample 200` it prints that many random docstrings for a reader to judge; `--seed` selects the same ones again.
  */
@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util'
 import ts from 'typescript-api'
 
 import { draw } from '../chaos/lib/draw.ts'
+import { findTitlesWithoutSubject } from './test-titles.ts'
 
 /** Words and phrases, with what to write instead. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
@@ -132,7 +133,13 @@ function checkFile(path: string): readonly string[] {
       ? [`${path}:${line}: begin with a verb or a noun phrase (${excerpt(passage, 0)})`]
       : []),
   ])
-  return [...names, ...problems]
+  return [...names, ...problems, ...(isTestFile(path) ? checkTitles(path, text) : [])]
+}
+
+function checkTitles(path: string, text: string): readonly string[] {
+  return findTitlesWithoutSubject(path, text).map(
+    ({ line, title }) => `${path}:${line}: begin a test title with its subject (${title})`,
+  )
 }
 
 function isAllowed(path: string, found: string): boolean {

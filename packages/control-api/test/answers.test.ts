@@ -27,7 +27,7 @@ const RUN = {
   openReviews: 0,
 }
 
-describe('missesOf finds a problem', () => {
+describe('findMisses finds a problem', () => {
   it.each<[string, Partial<Answer>, string]>([
     ['when its status is not listed', { status: 202 }, 'status 202 is not listed'],
     ['when the media type differs', type('text/html'), 'content-type text/html is not'],
@@ -73,7 +73,7 @@ describe('missesOf finds a problem', () => {
   })
 })
 
-describe('missesOf finds no problem', () => {
+describe('findMisses finds no problem', () => {
   it.each<[string, Partial<Answer>]>([
     ['for the listed response', {}],
     ['when a map has any keys', json({ runs: [RUN], total: 1 })],
@@ -95,7 +95,7 @@ describe('missesOf finds no problem', () => {
   })
 })
 
-describe('missesOf with a frame of a stream', () => {
+describe('findMisses with a frame of a stream', () => {
   const event = {
     type: 'review_timed_out',
     reviewId: 'rev-1',

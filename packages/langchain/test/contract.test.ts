@@ -72,15 +72,18 @@ const SETUPS: Readonly<Record<string, ChatModelSetup>> = {
  * reasoning tokens. LangChain reads neither those of Gemini nor the reasoning of Groq.
  */
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
-  'anthropic by name': ['reports the reasoning tokens'],
-  'anthropic, one byte at a time': ['reports the reasoning tokens'],
-  'google-genai by name': ['has the finish reason refusal', 'reports the reasoning tokens'],
+  'anthropic by name': ['A model reports the reasoning tokens'],
+  'anthropic, one byte at a time': ['A model reports the reasoning tokens'],
+  'google-genai by name': [
+    'A model has the finish reason refusal',
+    'A model reports the reasoning tokens',
+  ],
   'groq by name': [
-    'has the finish reason refusal',
-    'reports the usage',
-    'reports the reasoning tokens',
-    'streams the reasoning',
-    'streams reasoning before',
+    'A model has the finish reason refusal',
+    'A model reports the usage',
+    'A model reports the reasoning tokens',
+    'A model streams its reasoning',
+    'A model streams reasoning before',
   ],
 }
 

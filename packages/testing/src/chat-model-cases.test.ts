@@ -35,12 +35,12 @@ const FAULTS: readonly (readonly [fault: string, detectedBy: string, model: Faul
   ['sends no reply', 'concatenates its text chunks', onChunks(keep('text'))],
   [
     'drops reasoning',
-    'streams the reasoning of the model',
+    'streams its reasoning',
     onChunks((chunks) => chunks.filter(({ type }) => type !== 'reasoning')),
   ],
   [
     'streams reasoning as text',
-    'streams the reasoning of the model',
+    'streams its reasoning',
     onChunks((chunks) =>
       chunks.map((chunk) => (chunk.type === 'reasoning' ? { ...chunk, type: 'text' } : chunk)),
     ),

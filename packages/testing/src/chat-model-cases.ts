@@ -41,7 +41,7 @@ const WITH_TOOL: ModelRequest = {
 /** Cases of the model port. */
 export const chatModelCases: readonly ChatModelCase[] = [
   {
-    name: 'concatenates its text chunks to the text of the reply, which comes last and once',
+    name: 'A model concatenates its text chunks to the text of the reply, which comes last and once',
     async run(setup) {
       const model = await setup([{ text: 'All together now, in time.' }])
       const { chunks, reply } = await read(model, REQUEST)
@@ -52,7 +52,7 @@ export const chatModelCases: readonly ChatModelCase[] = [
     },
   },
   {
-    name: 'reports the usage that the provider returned',
+    name: 'A model reports the usage that the provider returned',
     async run(setup) {
       const usage = { inputTokens: 21, outputTokens: 7 }
       const model = await setup([{ text: 'Hello there', usage }])
@@ -60,7 +60,7 @@ export const chatModelCases: readonly ChatModelCase[] = [
     },
   },
   {
-    name: 'returns the ids, names and arguments of tool calls, in order',
+    name: 'A model returns the ids, names and arguments of tool calls, in order',
     async run(setup) {
       const toolCalls = [
         { id: 'call-a', name: 'look_up', arguments: { word: 'tutti' } },
@@ -75,7 +75,7 @@ export const chatModelCases: readonly ChatModelCase[] = [
     },
   },
   {
-    name: 'returns text and tool calls of the same reply',
+    name: 'A model returns text and tool calls of the same reply',
     async run(setup) {
       const toolCalls = [{ id: 'call-a', name: 'look_up', arguments: { word: 'tutti' } }]
       const model = await setup([{ text: 'Let me look.', toolCalls }])
@@ -85,7 +85,7 @@ export const chatModelCases: readonly ChatModelCase[] = [
     },
   },
   {
-    name: 'has the finish reason stop for a complete answer and tool_calls for tool calls',
+    name: 'A model has the finish reason stop for a complete answer and tool_calls for tool calls',
     async run(setup) {
       const toolCalls = [{ id: 'call-a', name: 'look_up', arguments: { word: 'tutti' } }]
       const model = await setup([{ text: 'All.' }, { toolCalls }])
@@ -94,7 +94,7 @@ export const chatModelCases: readonly ChatModelCase[] = [
     },
   },
   {
-    name: 'has the finish reason length and the text of an answer that is cut at the output limit',
+    name: 'A model has the finish reason length and the text of an answer that is cut at the output limit',
     async run(setup) {
       const model = await setup([{ text: 'All together', finishReason: 'length' }])
       const { reply } = await read(model, REQUEST)
@@ -102,14 +102,14 @@ export const chatModelCases: readonly ChatModelCase[] = [
     },
   },
   {
-    name: 'has the finish reason content_filter for a blocked answer',
+    name: 'A model has the finish reason content_filter for a blocked answer',
     async run(setup) {
       const model = await setup([{ text: '', finishReason: 'content_filter' }])
       equal((await read(model, REQUEST)).reply.finishReason, 'content_filter')
     },
   },
   {
-    name: 'has the finish reason refusal, and the refusal is not part of the text',
+    name: 'A model has the finish reason refusal, and the refusal is not part of the text',
     async run(setup) {
       const refusal = 'I cannot help with that.'
       const model = await setup([{ text: '', finishReason: 'refusal', refusal }])
@@ -119,7 +119,7 @@ export const chatModelCases: readonly ChatModelCase[] = [
     },
   },
   {
-    name: 'streams the reasoning of the model, which is not part of the text',
+    name: 'A model streams its reasoning, which is not part of the text',
     async run(setup) {
       const given = 'The user wants a word. I say one.'
       const model = await setup([{ reasoning: given, text: 'All together.' }])
@@ -130,7 +130,7 @@ export const chatModelCases: readonly ChatModelCase[] = [
     },
   },
   {
-    name: 'streams reasoning before tool calls',
+    name: 'A model streams reasoning before tool calls',
     async run(setup) {
       const toolCalls = [{ id: 'call-a', name: 'look_up', arguments: { word: 'tutti' } }]
       const model = await setup([{ reasoning: 'I look it up.', toolCalls }])
@@ -139,14 +139,14 @@ export const chatModelCases: readonly ChatModelCase[] = [
     },
   },
   {
-    name: 'streams no reasoning of a model that shows none',
+    name: 'A model that shows no reasoning streams no reasoning',
     async run(setup) {
       const { reasoning, reply } = await read(await setup([{ text: 'All.' }]), REQUEST)
       equal([reasoning, 'reasoningTokens' in (reply.usage ?? {})], [[], false])
     },
   },
   {
-    name: 'reports the reasoning tokens that the provider returned as a part of the output tokens',
+    name: 'A model reports the reasoning tokens that the provider returned as a part of the output tokens',
     async run(setup) {
       const usage = { inputTokens: 21, outputTokens: 17, reasoningTokens: 12 }
       const model = await setup([{ reasoning: 'Well.', text: 'Hello there', usage }])
@@ -154,7 +154,7 @@ export const chatModelCases: readonly ChatModelCase[] = [
     },
   },
   {
-    name: 'continues a conversation with tool results',
+    name: 'A model continues a conversation with tool results',
     async run(setup) {
       const model = await setup([{ text: 'It means all.' }])
       const { reply } = await read(model, {
@@ -173,14 +173,14 @@ export const chatModelCases: readonly ChatModelCase[] = [
     },
   },
   {
-    name: 'throws when a call fails',
+    name: 'A model throws when a call fails',
     async run(setup) {
       const model = await setup([new Error('overloaded')])
       await rejects(read(model, REQUEST))
     },
   },
   {
-    name: 'throws when the signal aborts',
+    name: 'A model throws when the signal aborts',
     async run(setup) {
       const model = await setup([{ text: 'one two three four five six' }])
       const controller = new AbortController()

@@ -34,7 +34,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
   ...sharedThreadCases,
   ...sharedMemoryCases,
   {
-    name: '[RUNS-P4] a process reads the run, tasks, steps, reviews and events that another wrote',
+    name: '[RUNS-P4] A process reads the run, tasks, steps, reviews and events that another wrote',
     async run({ storage, another }) {
       const other = await another()
       strictEqual(storage.isShared && other.isShared, true)
@@ -53,7 +53,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L17] a process has a lease until it ends, also without runs',
+    name: '[RUNS-L17] A process has a lease until it ends, also without runs',
     async run({ storage, another, passTime }) {
       const other = await another()
       const [busy, idle] = ['owner-busy', 'owner-idle']
@@ -68,7 +68,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L2] a claimed run cannot be claimed by another process, and one limit applies to all',
+    name: '[RUNS-L2] A claimed run cannot be claimed by another process, and one limit applies to all',
     async run({ storage, another }) {
       const other = await another()
       for (const n of [1, 2, 3]) await createRun(storage, `run-${n}`)
@@ -81,7 +81,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L3] concurrent claims from several processes stay within the limit and get each run once',
+    name: '[RUNS-L3] Concurrent claims from several processes stay within the limit and get each run once',
     async run(given) {
       const all = await openStorages(given, 4)
       for (let n = 0; n < 30; n += 1) await createRun(given.storage, `run-${n}`)
@@ -101,7 +101,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P2] an owner whose run another process took over is fenced in all operations',
+    name: '[RUNS-P2] An owner whose run another process took over is fenced in all operations',
     async run({ storage, another, passTime }) {
       const other = await another()
       const old = await ownedRun(storage, 'run-a', { leaseOwner: LEASED })
@@ -122,7 +122,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P8] one of several concurrent writes to an unowned run is stored',
+    name: '[RUNS-P8] One of several concurrent writes to an unowned run is stored',
     async run(given) {
       const all = await openStorages(given, 3)
       const run = await parkedRun(given.storage, 'run-a')
@@ -138,7 +138,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] concurrent submissions from several processes create one run per key and stay within the limit',
+    name: '[RUNS-P1] Concurrent submissions from several processes create one run per key and stay within the limit',
     async run(given) {
       const all = await openStorages(given, 3)
       const submission = { idempotencyKey: 'key', fingerprint: 'print' }
@@ -159,7 +159,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L5] a command that another process sends during a release is not lost',
+    name: '[RUNS-L5] A command that another process sends during a release is not lost',
     async run({ storage, another }) {
       const other = await another()
       for (let n = 0; n < 12; n += 1) {
@@ -173,7 +173,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P3] concurrent batches from several processes leave no gaps in any run',
+    name: '[RUNS-P3] Concurrent batches from several processes leave no gaps in any run',
     async run(given) {
       const all = await openStorages(given, 3)
       const groups = []
@@ -200,7 +200,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P9] concurrent deletions delete each run once',
+    name: '[RUNS-P9] Concurrent deletions delete each run once',
     async run(given) {
       const [one, other] = await openStorages(given, 2)
       ok(one !== undefined && other !== undefined)
@@ -220,7 +220,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L2] several processes can open the store at once; one that closes does not affect runs or other processes',
+    name: '[RUNS-L2] Several processes can open the store at once; one that closes does not affect runs or other processes',
     async run({ storage, another }) {
       const others = await Promise.all(Array.from({ length: 4 }, () => another()))
       const [first, ...rest] = others

@@ -22,7 +22,7 @@ const LEASED = { owner: 'owner-l', leaseMs: 60_000 }
 
 export const commitCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-P2] a writer whose run was taken over is fenced and writes nothing',
+    name: '[RUNS-P2] A writer whose run was taken over is fenced and writes nothing',
     async run({ storage, passTime }) {
       const old = await ownedRun(storage, 'run-a', { leaseOwner: LEASED })
       await passTime(61_000)
@@ -39,7 +39,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P2] a writer with an expired lease can write until another process claims the run',
+    name: '[RUNS-P2] A writer with an expired lease can write until another process claims the run',
     async run({ storage, passTime }) {
       const owner = await ownedRun(storage, 'run-a', { leaseOwner: LEASED })
       await passTime(61_000)
@@ -47,7 +47,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P2] a writer that released its run is fenced, even if the run is unowned',
+    name: '[RUNS-P2] A writer that released its run is fenced, even if the run is unowned',
     async run({ storage }) {
       for (const kind of ['ready', 'parked'] as const) {
         const runId = `run-${kind}`
@@ -62,7 +62,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P2] a writer of a run that has ended is fenced',
+    name: '[RUNS-P2] A writer of a run that has ended is fenced',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([result('run-a')])
@@ -73,7 +73,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P2] a write is fenced if the run was never claimed, is unknown, or has another token',
+    name: '[RUNS-P2] A write is fenced if the run was never claimed, is unknown, or has another token',
     async run({ storage }) {
       await createRun(storage, 'run-a')
       const { token: first } = await readUnowned(storage, 'run-a')
@@ -88,7 +88,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P2] a fenced write does not affect the others of its batch',
+    name: '[RUNS-P2] A fenced write does not affect the others of its batch',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
@@ -100,7 +100,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P3] sequence numbers have no gaps across batches and owners, and are separate for each run',
+    name: '[RUNS-P3] Sequence numbers have no gaps across batches and owners, and are separate for each run',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
@@ -127,7 +127,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P3] several hundred events in one write keep their order',
+    name: '[RUNS-P3] Several hundred events in one write keep their order',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const events = Array.from({ length: 700 }, (_, n) => token(`${n}`, (n % 3) + 1))
@@ -141,7 +141,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P3] a batch of fifty runs returns one result per run, in order',
+    name: '[RUNS-P3] A batch of fifty runs returns one result per run, in order',
     async run({ storage }) {
       const owners = []
       for (let n = 0; n < 50; n += 1) owners.push(await ownedRun(storage, `run-${n}`))
@@ -159,7 +159,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P3] an empty batch has no results, and a write may contain only steps, or be empty',
+    name: '[RUNS-P3] An empty batch has no results, and a write may contain only steps, or be empty',
     async run({ storage }) {
       deepStrictEqual(await storage.runs.commit([]), [])
       const owner = await ownedRun(storage, 'run-a')
@@ -174,7 +174,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P5] a write that cannot be stored does not affect the others of its batch',
+    name: '[RUNS-P5] A write that cannot be stored does not affect the others of its batch',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
@@ -199,7 +199,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P5] a failed write uses no number: the next write takes its place',
+    name: '[RUNS-P5] A failed write uses no number: the next write takes its place',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const { writeNo } = owner.next([])
@@ -214,7 +214,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P7] a write that is sent again is stored once and returns the same result',
+    name: '[RUNS-P7] A write that is sent again is stored once and returns the same result',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([token('0')])
@@ -232,7 +232,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P7] the end of a run that is sent again returns the same result',
+    name: '[RUNS-P7] The end of a run that is sent again returns the same result',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const write = owner.next([token('x'), result('run-a')])
@@ -246,7 +246,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P7] a batch may contain both repeated and new writes',
+    name: '[RUNS-P7] A batch may contain both repeated and new writes',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
@@ -261,7 +261,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P7] a write out of order is fenced: an earlier one, and one that skips a number',
+    name: '[RUNS-P7] A write out of order is fenced: an earlier one, and one that skips a number',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const early = owner.next([token('1')])
@@ -274,7 +274,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P7] writes are numbered from 1 under each claim; write 0 is fenced',
+    name: '[RUNS-P7] Writes are numbered from 1 under each claim; write 0 is fenced',
     async run({ storage }) {
       const first = await ownedRun(storage, 'run-a')
       await first.commit([token('1')])
@@ -287,7 +287,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P7] a repeated write of an earlier owner is fenced after a takeover',
+    name: '[RUNS-P7] A repeated write of an earlier owner is fenced after a takeover',
     async run({ storage, passTime }) {
       const owner = await ownedRun(storage, 'run-a', { leaseOwner: LEASED })
       const write = owner.next([token('1')])

@@ -32,7 +32,7 @@ const DAY_MS = 86_400_000
 
 export const endCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-P16] an ended run keeps its steps, also those of its last write',
+    name: '[RUNS-P16] An ended run keeps its steps, also those of its last write',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
@@ -46,7 +46,7 @@ export const endCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P16] the steps up to an event are those that were written until then',
+    name: '[RUNS-P16] The steps up to an event are those that were written until then',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const three = [token('1'), token('2'), token('3')]
@@ -65,7 +65,7 @@ export const endCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P16] old steps of ended runs are deleted in chunks; the runs remain',
+    name: '[RUNS-P16] Old steps of ended runs are deleted in chunks; the runs remain',
     async run({ storage, passTime }) {
       for (const runId of ['run-a', 'run-b']) {
         const owner = await ownedRun(storage, runId)
@@ -90,7 +90,7 @@ export const endCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P6] an ended run cannot be claimed or released, whatever its status',
+    name: '[RUNS-P6] An ended run cannot be claimed or released, whatever its status',
     async run({ storage, passTime }) {
       for (const status of ['COMPLETED', 'FAILED', 'CANCELLED'] as const) {
         const runId = `run-${status}`
@@ -108,7 +108,7 @@ export const endCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P6] the open reviews of an ended run are withdrawn; those of other runs stay open',
+    name: '[RUNS-P6] The open reviews of an ended run are withdrawn; those of other runs stay open',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
@@ -129,7 +129,7 @@ export const endCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P6] a run that ends while it is unowned is like any other ended run',
+    name: '[RUNS-P6] A run that ends while it is unowned is like any other ended run',
     async run({ storage }) {
       const run = await parkedRun(storage, 'run-a', { events: [reviewRequested('review-1')] })
       const written = await storage.runs.commitUnowned(
@@ -148,7 +148,7 @@ export const endCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W3] pending commands are answered with RUN_COMPLETED when their run ends',
+    name: '[RUNS-W3] Pending commands are answered with RUN_COMPLETED when their run ends',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const other = await ownedRun(storage, 'run-b')
@@ -178,7 +178,7 @@ export const endCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W3] pending commands of a released run are answered when the run ends while it is unowned',
+    name: '[RUNS-W3] Pending commands of a released run are answered when the run ends while it is unowned',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const sent = await storage.commands.send('run-a', { kind: 'cancel', mode: 'abort' })
@@ -191,7 +191,7 @@ export const endCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P9] the last runs that ended are retained; the others are deleted completely, the oldest first',
+    name: '[RUNS-P9] The last runs that ended are retained; the others are deleted completely, the oldest first',
     async run({ storage, passTime }) {
       const submission = { idempotencyKey: 'key', fingerprint: 'print' }
       const ids = ['run-1', 'run-2', 'run-3', 'run-4', 'run-5']
@@ -224,7 +224,7 @@ export const endCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P9] the answers of a deleted run are deleted, and its key can be used again',
+    name: '[RUNS-P9] The answers of a deleted run are deleted, and its key can be used again',
     async run({ storage }) {
       const submission = { idempotencyKey: 'key', fingerprint: 'print' }
       const owner = await ownedRun(storage, 'run-a', { submission })
@@ -243,7 +243,7 @@ export const endCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P9] small batches delete the oldest runs first and skip unfinished runs',
+    name: '[RUNS-P9] Small batches delete the oldest runs first and skip unfinished runs',
     async run({ storage, passTime }) {
       for (let n = 0; n < 6; n += 1) {
         await createRun(storage, `run-ready-${n}`)
@@ -262,7 +262,7 @@ export const endCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P9] runs that ended too long ago are deleted, even if there are few',
+    name: '[RUNS-P9] Runs that ended too long ago are deleted, even if there are few',
     async run({ storage, passTime }) {
       await endedRun(storage, 'run-1')
       await createRun(storage, 'run-ready')
@@ -281,7 +281,7 @@ export const endCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L7] the clock of the store measures the age of an ended run, not its events',
+    name: '[RUNS-L7] The clock of the store measures the age of an ended run, not its events',
     async run({ storage, passTime }) {
       const long = '1999-01-01T00:00:00.000Z'
       const owner = await ownedRun(storage, 'run-a', { createdAt: Date.parse(long) })

@@ -32,7 +32,7 @@ import type { StorageCase } from '../support/storage-case.ts'
 
 export const unownedWriteCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-P8] a write to an unowned run continues the numbering, stores steps and makes the run ready',
+    name: '[RUNS-P8] A write to an unowned run continues the numbering, stores steps and makes the run ready',
     async run({ storage }) {
       const run = await parkedRun(storage, 'run-a', { events: [reviewRequested('review-1')] })
       const events = [reviewDecided('review-1', 'ann'), token('x')]
@@ -50,7 +50,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P8] a write to an unowned run can leave it parked until its time limit, or ready',
+    name: '[RUNS-P8] A write to an unowned run can leave it parked until its time limit, or ready',
     async run({ storage, passTime }) {
       const run = await parkedRun(storage, 'run-a', { wakeInMs: 60_000 })
       await createRun(storage, 'run-b')
@@ -66,7 +66,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P8] a ready run retains its position when it is written to',
+    name: '[RUNS-P8] A ready run retains its position when it is written to',
     async run({ storage, passTime }) {
       await createRun(storage, 'run-1')
       const run = await readUnowned(storage, 'run-1')
@@ -79,7 +79,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P8] [RUNS-L4] a parked run that becomes ready continues before runs that were submitted later',
+    name: '[RUNS-P8] [RUNS-L4] A parked run that becomes ready continues before runs that were submitted later',
     async run({ storage, passTime }) {
       const run = await parkedRun(storage, 'run-1', { wakeInMs: 100 })
       await passTime(1000)
@@ -90,7 +90,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P8] the events of a write to an unowned run update its record',
+    name: '[RUNS-P8] The events of a write to an unowned run update its record',
     async run({ storage }) {
       for (const next of ['ready', 'stay'] as const) {
         const cancelled = await parkedRun(storage, `run-c-${next}`)
@@ -112,7 +112,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P8] a run that is being cancelled stays CANCELLING when it becomes ready',
+    name: '[RUNS-P8] A run that is being cancelled stays CANCELLING when it becomes ready',
     async run({ storage }) {
       const run = await parkedRun(storage, 'run-a', { events: [cancelling] })
       await storage.runs.commitUnowned(newUnownedWrite(run, 'ready'))
@@ -120,7 +120,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P2] a repeated write of the last owner to an unowned run is fenced, even after its end',
+    name: '[RUNS-P2] A repeated write of the last owner to an unowned run is fenced, even after its end',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const write = owner.next([token('x')])
@@ -134,7 +134,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P8] a write is fenced if the run is owned or has changed since it was read',
+    name: '[RUNS-P8] A write is fenced if the run is owned or has changed since it was read',
     async run({ storage }) {
       const run = await parkedRun(storage, 'run-a')
       const write = (of: UnownedRun) => storage.runs.commitUnowned(newUnownedWrite(of, 'ready'))
@@ -152,7 +152,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P8] a write gives the run a new token, so that a write by the earlier one is fenced',
+    name: '[RUNS-P8] A write gives the run a new token, so that a write by the earlier one is fenced',
     async run({ storage }) {
       const run = await parkedRun(storage, 'run-a')
       await storage.runs.commitUnowned(newUnownedWrite(run, 'stay'))
@@ -167,7 +167,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P8] one of several concurrent writes is stored',
+    name: '[RUNS-P8] One of several concurrent writes is stored',
     async run({ storage }) {
       const run = await parkedRun(storage, 'run-a')
       const results = await Promise.all(
@@ -185,7 +185,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P8] of a concurrent claim and write, the writer is fenced or the owner sees the write',
+    name: '[RUNS-P8] A write that is concurrent with a claim is fenced, or the owner sees it',
     async run({ storage }) {
       const run = await parkedRun(storage, 'run-a')
       const [written, claimed] = await Promise.all([
@@ -199,7 +199,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] a write that cannot be stored changes nothing',
+    name: '[RUNS-P4] A write that cannot be stored changes nothing',
     async run({ storage }) {
       const run = await parkedRun(storage, 'run-a')
       const write = newUnownedWrite(run, 'ready', {
@@ -213,7 +213,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L6] a step of a write to an unowned run resets the losses to 0; an event does not',
+    name: '[RUNS-L6] A step of a write to an unowned run resets the losses to 0; an event does not',
     async run({ storage }) {
       for (const steps of [[], [step(2)]]) {
         const runId = `run-${steps.length}`

@@ -22,7 +22,7 @@ const LEASED = { owner: 'owner-l', leaseMs: 60_000 }
 
 export const claimCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-L9] a run of an unknown ensemble is left to other processes for a while',
+    name: '[RUNS-L9] A run of an unknown ensemble is left to other processes for a while',
     async run({ storage, passTime }) {
       await createRun(storage, 'run-choir', { ensemble: 'choir' })
       await createRun(storage, 'run-band')
@@ -35,7 +35,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L9] a process that knows the ensemble gets the run at once; one that knows none waits for ever',
+    name: '[RUNS-L9] A process that knows the ensemble gets the run at once; one that knows none waits for ever',
     async run({ storage, passTime }) {
       await createRun(storage, 'run-a', { ensemble: 'choir' })
       const lost = { owner: 'gone', leaseMs: 1000 }
@@ -49,7 +49,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L1] a claim returns the run with a raised epoch, and no commands or losses for a new run',
+    name: '[RUNS-L1] A claim returns the run with a raised epoch, and no commands or losses for a new run',
     async run({ storage }) {
       const run = await createRun(storage, 'run-a', { tags: { by: 'ci' } })
       const [claimed, ...others] = await claimDue(storage)
@@ -65,7 +65,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L1] every claim raises the epoch by one and has a new token, however the run was released',
+    name: '[RUNS-L1] Every claim raises the epoch by one and has a new token, however the run was released',
     async run({ storage, passTime }) {
       const first = await ownedRun(storage, 'run-a')
       const owners = [first]
@@ -92,7 +92,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L2] no other process can claim an owned run',
+    name: '[RUNS-L2] No other process can claim an owned run',
     async run({ storage }) {
       await ownedRun(storage, 'run-a', { leaseOwner: LEASED })
       deepStrictEqual(await claimDue(storage, { owner: 'owner-b' }), [])
@@ -103,7 +103,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L2] other processes may claim a run whose lease has expired',
+    name: '[RUNS-L2] Other processes may claim a run whose lease has expired',
     async run({ storage, passTime }) {
       await ownedRun(storage, 'run-a', { leaseOwner: LEASED })
       await passTime(58_000)
@@ -117,7 +117,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L2] an infinite lease never expires',
+    name: '[RUNS-L2] An infinite lease never expires',
     async run({ storage, passTime }) {
       await ownedRun(storage, 'run-a')
       await createRun(storage, 'run-b')
@@ -130,7 +130,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L2] renewing extends only the leases of its owner, counted from now',
+    name: '[RUNS-L2] Renewing extends only the leases of its owner, counted from now',
     async run({ storage, passTime }) {
       const other = { ...LEASED, owner: 'owner-b' }
       const a = await ownedRun(storage, 'run-a', { leaseOwner: LEASED })
@@ -152,7 +152,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L2] renewing returns the runs still owned, without those that were released; none once the lease has expired',
+    name: '[RUNS-L2] Renewing returns the runs still owned, without those that were released; none once the lease has expired',
     async run({ storage, passTime }) {
       const first = await ownedRun(storage, 'run-1', { leaseOwner: LEASED })
       const { token: second } = await ownedRun(storage, 'run-2', { leaseOwner: LEASED })
@@ -174,7 +174,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L2] an owner that loses a run and claims it again has a new claim',
+    name: '[RUNS-L2] An owner that loses a run and claims it again has a new claim',
     async run({ storage, passTime }) {
       const first = await ownedRun(storage, 'run-a', { leaseOwner: LEASED })
       await passTime(61_000)
@@ -186,7 +186,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L3] a claim returns no more runs than wanted, and stays within the limit',
+    name: '[RUNS-L3] A claim returns no more runs than wanted, and stays within the limit',
     async run({ storage }) {
       for (let n = 0; n < 6; n += 1) await createRun(storage, `run-${n}`)
       deepStrictEqual(await claimDue(storage, { wanted: 0 }), [])
@@ -207,7 +207,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L3] a run counts until its owner releases it or its lease expires',
+    name: '[RUNS-L3] A run counts until its owner releases it or its lease expires',
     async run({ storage, passTime }) {
       const claim = () => claimDue(storage, { ...LEASED, maxConcurrentRuns: 1 })
       await createRun(storage, 'run-1')
@@ -225,7 +225,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L3] a run that is claimed by its id counts, but may exceed the limit',
+    name: '[RUNS-L3] A run that is claimed by its id counts, but may exceed the limit',
     async run({ storage }) {
       await ownedRun(storage, 'run-1')
       await ownedRun(storage, 'run-2')
@@ -235,7 +235,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L3] twenty concurrent claims stay within the limit and get each run once',
+    name: '[RUNS-L3] Twenty concurrent claims stay within the limit and get each run once',
     async run({ storage }) {
       for (let n = 0; n < 30; n += 1) await createRun(storage, `run-${n}`)
       const claims = await Promise.all(
@@ -254,7 +254,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L2] one of twenty concurrent claims of a run gets it',
+    name: '[RUNS-L2] One of twenty concurrent claims of a run gets it',
     async run({ storage }) {
       await createRun(storage, 'run-a')
       const claims = await Promise.all(
@@ -267,7 +267,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L6] only a claim of an unreleased run counts as a loss, until a settled run stores a step',
+    name: '[RUNS-L6] Only a claim of an unreleased run counts as a loss, until a settled run stores a step',
     async run({ storage, passTime }) {
       await createRun(storage, 'run-a')
       const claim = async () => {
@@ -302,7 +302,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L12] a suspect waits after each loss, (n - 1)² times as long',
+    name: '[RUNS-L12] A suspect waits after each loss, (n - 1)² times as long',
     async run({ storage, passTime }) {
       await ownedRun(storage, 'run-a')
       for (const [losses, waits] of [
@@ -323,7 +323,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L12] a claim returns one suspect, before all others, and none if its caller takes none',
+    name: '[RUNS-L12] A claim returns one suspect, before all others, and none if its caller takes none',
     async run({ storage, passTime }) {
       for (const runId of ['run-s1', 'run-s2', 'run-s3']) await ownedRun(storage, runId)
       await storage.queue.reclaimAll()
@@ -347,7 +347,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L12] suspects count toward the limit like other runs',
+    name: '[RUNS-L12] Suspects count toward the limit like other runs',
     async run({ storage, passTime }) {
       for (const runId of ['run-s1', 'run-s2']) await ownedRun(storage, runId)
       await storage.queue.reclaimAll()

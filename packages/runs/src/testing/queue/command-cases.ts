@@ -40,7 +40,7 @@ const COMMANDS: readonly RunCommand[] = [
 
 export const commandCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-W1] commands wait in the order in which they were sent until their run answers them',
+    name: '[RUNS-W1] Commands wait in the order in which they were sent until their run answers them',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       await ownedRun(storage, 'run-b')
@@ -72,7 +72,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W1] a command has one answer, the first from the owner of its run',
+    name: '[RUNS-W1] A command has one answer, the first from the owner of its run',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
@@ -88,7 +88,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W1] an answer is not stored if its write fails',
+    name: '[RUNS-W1] An answer is not stored if its write fails',
     async run({ storage, passTime }) {
       const owner = await ownedRun(storage, 'run-a', { leaseOwner: LEASED })
       const commandId = await send(storage, 'run-a', SWITCH)
@@ -108,7 +108,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W1] the next owner receives the unanswered commands of a lost owner in order',
+    name: '[RUNS-W1] The next owner receives the unanswered commands of a lost owner in order',
     async run({ storage, passTime }) {
       await ownedRun(storage, 'run-a', { leaseOwner: LEASED })
       const ids = [await send(storage, 'run-a', SWITCH)]
@@ -123,7 +123,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W2] the sender of a command to an unowned run receives the run and its steps',
+    name: '[RUNS-W2] The sender of a command to an unowned run receives the run and its steps',
     async run({ storage }) {
       await createRun(storage, 'run-ready')
       const { token: readyToken, ...ready } = await readUnowned(storage, 'run-ready')
@@ -147,7 +147,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W2] an ended or unknown run receives no command',
+    name: '[RUNS-W2] An ended or unknown run receives no command',
     async run({ storage }) {
       const ended = await endedRun(storage, 'run-a')
       for (const command of COMMANDS) {
@@ -159,7 +159,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W4] a cancel makes a run CANCELLING; other commands do not',
+    name: '[RUNS-W4] A cancel makes a run CANCELLING; other commands do not',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await ownedRun(storage, 'run-b')
@@ -177,7 +177,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W4] a run that was cancelled before its start is still CANCELLING when it starts',
+    name: '[RUNS-W4] A run that was cancelled before its start is still CANCELLING when it starts',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await send(storage, 'run-a', { kind: 'cancel', mode: 'boundary' })
@@ -189,7 +189,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L14] a storage notifies its listeners of ready runs while its process has a free slot',
+    name: '[RUNS-L14] A storage notifies its listeners of ready runs while its process has a free slot',
     async run({ storage }) {
       deepStrictEqual(await claimDue(storage), [])
       const notifications = watchNotifications(storage)
@@ -214,7 +214,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W1] a storage notifies its listeners of commands and of stored answers',
+    name: '[RUNS-W1] A storage notifies its listeners of commands and of stored answers',
     async run({ storage }) {
       const notifications = watchNotifications(storage)
       const owner = await ownedRun(storage, 'run-a')
@@ -230,7 +230,7 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W1] a listener that throws or was removed does not affect the others',
+    name: '[RUNS-W1] A listener that throws or was removed does not affect the others',
     async run({ storage }) {
       const stopThrowing = storage.listen(() => {
         throw new Error('a listener is broken')

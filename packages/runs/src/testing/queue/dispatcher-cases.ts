@@ -43,7 +43,7 @@ function kinds(outcomes: readonly OfferOutcome[]): readonly OfferOutcome['kind']
 
 export const dispatcherCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-DP1] takes each run once, as many as wanted, with its claim in the store',
+    name: '[RUNS-DP1] A dispatcher takes each run once, as many as wanted, with its claim in the store',
     async run({ storage }) {
       for (const runId of ['run-a', 'run-b', 'run-c']) await createRun(storage, runId)
       const first = await takeRuns(storage, { wanted: 2 })
@@ -61,7 +61,7 @@ export const dispatcherCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-DP1] stays within the limit, and takes the next run when one has been released',
+    name: '[RUNS-DP1] A dispatcher stays within the limit, and takes the next run when one has been released',
     async run({ storage }) {
       for (let n = 0; n < 6; n += 1) await createRun(storage, `run-${n}`)
       const limited = { wanted: 6, maxConcurrentRuns: 4 }
@@ -78,7 +78,7 @@ export const dispatcherCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-DP3] takes only runs whose claim keys the process knows',
+    name: '[RUNS-DP3] A dispatcher takes only runs whose claim keys the process knows',
     async run({ storage }) {
       await createRun(storage, 'run-choir', { ensemble: 'choir' })
       await createRun(storage, 'run-band')
@@ -92,7 +92,7 @@ export const dispatcherCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-DP5] offers a run again after it was handed over, for another claim',
+    name: '[RUNS-DP5] A dispatcher offers a run again after it was handed over, for another claim',
     async run({ storage }) {
       await createRun(storage, 'run-a')
       const [first] = await takeRuns(storage, { wanted: 1 })
@@ -106,7 +106,7 @@ export const dispatcherCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-DP4] offers a run again when the lease of its owner has ended',
+    name: '[RUNS-DP4] A dispatcher offers a run again when the lease of its owner has ended',
     async run({ storage, passTime }) {
       await createRun(storage, 'run-a')
       await takeRuns(storage, { ...LEASED, wanted: 1 })
@@ -116,7 +116,7 @@ export const dispatcherCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-DP7] a run that waits for a person leaves its place to another run',
+    name: '[RUNS-DP7] A run that waits for a person leaves its place to another run',
     async run({ storage }) {
       await createRun(storage, 'run-a')
       await createRun(storage, 'run-b')
@@ -131,7 +131,7 @@ export const dispatcherCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-DP2] takes a parked run when its time limit has passed',
+    name: '[RUNS-DP2] A dispatcher takes a parked run when its time limit has passed',
     async run({ storage, passTime }) {
       const run = await parkedRun(storage, 'run-a', { wakeInMs: 60_000 })
       storage.dispatcher.wakeAt(toOffer(run), 60_000)
@@ -141,7 +141,7 @@ export const dispatcherCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L15] a claim by an offer returns the run, and an outcome for each other offer, in their order',
+    name: '[RUNS-L15] A claim by an offer returns the run, and an outcome for each other offer, in their order',
     async run({ storage }) {
       const [a, b] = [await createRun(storage, 'run-a'), await createRun(storage, 'run-b')]
       const unknown = { runId: 'run-z', epoch: 0, claimKey: 'band' }
@@ -153,7 +153,7 @@ export const dispatcherCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L15] an offer counts only until the next claim, whose lease it reports',
+    name: '[RUNS-L15] An offer counts only until the next claim, whose lease it reports',
     async run({ storage, passTime }) {
       const run = await createRun(storage, 'run-a')
       const early = { ...toOffer(run), epoch: 1 }
@@ -168,7 +168,7 @@ export const dispatcherCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L15] a claim by an offer stays within the limit and the wanted number',
+    name: '[RUNS-L15] A claim by an offer stays within the limit and the wanted number',
     async run({ storage }) {
       const runs = []
       for (let n = 0; n < 5; n += 1) runs.push(await createRun(storage, `run-${n}`))
@@ -181,7 +181,7 @@ export const dispatcherCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L15] [RUNS-L4] a run that was claimed before replaces the runs of offers, and then its own offer counts',
+    name: '[RUNS-L15] [RUNS-L4] A run that was claimed before replaces the runs of offers, and then its own offer counts',
     async run({ storage }) {
       const begun = await ownedRun(storage, 'run-begun')
       const runs = [await createRun(storage, 'run-a'), await createRun(storage, 'run-b')]
@@ -206,7 +206,7 @@ export const dispatcherCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L15] concurrent claims by offers stay within the limit and get each run once',
+    name: '[RUNS-L15] Concurrent claims by offers stay within the limit and get each run once',
     async run({ storage }) {
       const runs = []
       for (let n = 0; n < 20; n += 1) runs.push(await createRun(storage, `run-${n}`))
@@ -223,7 +223,7 @@ export const dispatcherCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L15] an offer does not claim a run of unknown code, a parked run before its time, or an ended one',
+    name: '[RUNS-L15] An offer does not claim a run of unknown code, a parked run before its time, or an ended one',
     async run({ storage, passTime }) {
       const run = await createRun(storage, 'run-a')
       const known = { ensembles: ['choir'], othersAfterMs: 0 }
@@ -235,7 +235,7 @@ export const dispatcherCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L15] an offer does not claim a suspect, which a take does',
+    name: '[RUNS-L15] An offer does not claim a suspect, which a take does',
     async run({ storage, passTime }) {
       await ownedRun(storage, 'run-a')
       await storage.queue.reclaimAll()

@@ -10,7 +10,7 @@ import type { StorageCase } from '../support/storage-case.ts'
 
 export const metricsCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-L10] the counts of an empty store are 0',
+    name: '[RUNS-L10] The counts of an empty store are 0',
     async run({ storage }) {
       deepStrictEqual(await countWaiting(storage), {
         running: 0,
@@ -25,7 +25,7 @@ export const metricsCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L10] unfinished runs are counted by state and status, and open reviews and deliveries in total',
+    name: '[RUNS-L10] Unfinished runs are counted by state and status, and open reviews and deliveries in total',
     async run({ storage }) {
       await createRun(storage, 'run-a', { createdAt: Date.now() })
       await createRun(storage, 'run-b', { createdAt: Date.now() })
@@ -47,7 +47,7 @@ export const metricsCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L10] a finished delivery is not counted; one that will be retried is',
+    name: '[RUNS-L10] A finished delivery is not counted; one that will be retried is',
     async run({ storage }) {
       await endedRun(storage, 'run-a', { webhooks: ['done', 'gone', 'again'] })
       const claimed = await storage.outbox.claim({ limit: 9, claimMs: 10_000 })
@@ -64,7 +64,7 @@ export const metricsCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L10] the waiting time is that of the oldest ready run; a reclaimed run waits since its creation',
+    name: '[RUNS-L10] The waiting time is that of the oldest ready run; a reclaimed run waits since its creation',
     async run({ storage, passTime }) {
       const waited = async (): Promise<number> => (await storage.queue.metrics()).oldestQueuedMs
       await createRun(storage, 'run-a')

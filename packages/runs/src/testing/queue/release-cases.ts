@@ -30,7 +30,7 @@ const LEASED = { owner: 'owner-l', leaseMs: 60_000 }
 
 export const releaseCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-L2] only the owner of a run can release it, and only once',
+    name: '[RUNS-L2] Only the owner of a run can release it, and only once',
     async run({ storage }) {
       await createRun(storage, 'run-a')
       const release = (token: string, runId = 'run-a') =>
@@ -48,7 +48,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L8] a run that is released as lost is due at once, and counts as a loss',
+    name: '[RUNS-L8] A run that is released as lost is due at once, and counts as a loss',
     async run({ storage }) {
       await createRun(storage, 'run-w')
       const owner = await ownedRun(storage, 'run-a')
@@ -62,7 +62,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L13] a run without the last write of its owner is released as lost instead of parked',
+    name: '[RUNS-L13] A run without the last write of its owner is released as lost instead of parked',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([token('stored')])
@@ -75,7 +75,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L16] an excused loss is not counted, whether or not another process has claimed the run since',
+    name: '[RUNS-L16] An excused loss is not counted, whether or not another process has claimed the run since',
     async run({ storage, passTime }) {
       for (const runId of ['run-a', 'run-b']) {
         const owner = await ownedRun(storage, runId, { leaseOwner: LEASED })
@@ -95,7 +95,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L16] a loss is excused once, and not when the run has been claimed twice since',
+    name: '[RUNS-L16] A loss is excused once, and not when the run has been claimed twice since',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await storage.queue.release(owner, { kind: 'lost' })
@@ -111,7 +111,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L8] each release as lost counts as a loss',
+    name: '[RUNS-L8] Each release as lost counts as a loss',
     async run({ storage, passTime }) {
       let owner = await ownedRun(storage, 'run-a')
       for (let lost = 1; lost <= 3; lost += 1) {
@@ -125,7 +125,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L4] a parked run becomes due when its time limit passes, and never without one',
+    name: '[RUNS-L4] A parked run becomes due when its time limit passes, and never without one',
     async run({ storage, passTime }) {
       await parkedRun(storage, 'run-1', { wakeInMs: 60_000 })
       await parkedRun(storage, 'run-2')
@@ -143,7 +143,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L4] a run whose time limit has passed when it is parked is due at once',
+    name: '[RUNS-L4] A run whose time limit has passed when it is parked is due at once',
     async run({ storage, passTime }) {
       await parkedRun(storage, 'run-1', { wakeInMs: 0 })
       await parkedRun(storage, 'run-2', { wakeInMs: -1000 })
@@ -153,7 +153,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] a run is WAITING_REVIEW while it is parked, and RUNNING when it continues',
+    name: '[RUNS-P4] A run is WAITING_REVIEW while it is parked, and RUNNING when it continues',
     async run({ storage }) {
       strictEqual((await parkedRun(storage, 'run-a')).status, 'WAITING_REVIEW')
       const owner = await claimRun(storage, 'run-a')
@@ -169,7 +169,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] a run that is being cancelled stays CANCELLING when it is parked and resumed',
+    name: '[RUNS-P4] A run that is being cancelled stays CANCELLING when it is parked and resumed',
     async run({ storage }) {
       const parked = await parkedRun(storage, 'run-a', { events: [cancelling] })
       strictEqual(parked.status, 'CANCELLING')
@@ -177,7 +177,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L5] a run with a pending command becomes ready instead of parked',
+    name: '[RUNS-L5] A run with a pending command becomes ready instead of parked',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([started])
@@ -192,7 +192,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L5] answered commands, and commands for other runs, do not prevent parking',
+    name: '[RUNS-L5] Answered commands, and commands for other runs, do not prevent parking',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await ownedRun(storage, 'run-b')
@@ -205,7 +205,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L5] a command that is sent during a release reaches the next owner or its sender',
+    name: '[RUNS-L5] A command that is sent during a release reaches the next owner or its sender',
     async run({ storage }) {
       for (let n = 0; n < 10; n += 1) {
         const runId = `run-${n}`
@@ -228,7 +228,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L4] runs that were claimed before come first, then all others, each the oldest first',
+    name: '[RUNS-L4] Runs that were claimed before come first, then all others, each the oldest first',
     async run({ storage, passTime }) {
       await ownedRun(storage, 'run-lost-2', {
         leaseOwner: { owner: 'owner-m', leaseMs: 90_000 },
@@ -249,7 +249,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L7] the clock of the store measures how long a run waits, not that of its creator',
+    name: '[RUNS-L7] The clock of the store measures how long a run waits, not that of its creator',
     async run({ storage, passTime }) {
       await createRun(storage, 'run-1', { createdAt: Date.UTC(2200, 0) })
       await passTime(1000)
@@ -258,7 +258,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L4] a run that is handed over continues before runs that were submitted later',
+    name: '[RUNS-L4] A run that is handed over continues before runs that were submitted later',
     async run({ storage, passTime }) {
       const owner = await ownedRun(storage, 'run-1')
       await createRun(storage, 'run-2')
@@ -270,7 +270,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L4] a decided run continues before runs that were submitted while it waited',
+    name: '[RUNS-L4] A decided run continues before runs that were submitted while it waited',
     async run({ storage, passTime }) {
       const parked = await parkedRun(storage, 'run-reviewed', { events: [reviewRequested('r')] })
       const limited = { wanted: 1, maxConcurrentRuns: 1 }
@@ -292,7 +292,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L4] after a start all owned runs are ready, before those that were waiting',
+    name: '[RUNS-L4] After a start all owned runs are ready, before those that were waiting',
     async run({ storage, passTime }) {
       await createRun(storage, 'run-1')
       await parkedRun(storage, 'run-parked')

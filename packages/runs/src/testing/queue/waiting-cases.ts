@@ -23,7 +23,7 @@ const LEASED = { owner: 'owner-l', leaseMs: 60_000 }
 
 export const waitingCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-L3] a run that its owner marks as waiting frees its slot',
+    name: '[RUNS-L3] A run that its owner marks as waiting frees its slot',
     async run({ storage }) {
       const [first, second] = [await ownedRun(storage, 'run-1'), await ownedRun(storage, 'run-2')]
       await createRun(storage, 'run-3')
@@ -44,7 +44,7 @@ export const waitingCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L3] twenty claims at once stay within the limit while runs wait and continue',
+    name: '[RUNS-L3] Twenty claims at once stay within the limit while runs wait and continue',
     async run({ storage }) {
       const waiting: Owner[] = []
       for (let n = 0; n < 10; n += 1) waiting.push(await ownedRun(storage, `run-w${n}`))
@@ -65,7 +65,7 @@ export const waitingCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L3] a waiting run that lost its owner takes a slot again when it is claimed',
+    name: '[RUNS-L3] A waiting run that lost its owner takes a slot again when it is claimed',
     async run({ storage, passTime }) {
       const owner = await ownedRun(storage, 'run-1', { leaseOwner: LEASED })
       await storage.queue.markWaiting(owner, 'people')
@@ -78,7 +78,7 @@ export const waitingCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L11] only the owner of a run can mark it, and only until the run has ended',
+    name: '[RUNS-L11] Only the owner of a run can mark it, and only until the run has ended',
     async run({ storage }) {
       await createRun(storage, 'run-1')
       const mark = (token: string, runId = 'run-1') =>
@@ -97,7 +97,7 @@ export const waitingCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L11] the record of a marked run is WAITING_REVIEW, then RUNNING, and stays CANCELLING',
+    name: '[RUNS-L11] The record of a marked run is WAITING_REVIEW, then RUNNING, and stays CANCELLING',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-1')
       await owner.commit([started])
@@ -112,7 +112,7 @@ export const waitingCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L11] the mark is gone when the run is claimed again, however it was released',
+    name: '[RUNS-L11] The mark is gone when the run is claimed again, however it was released',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-1')
       await storage.queue.markWaiting(owner, 'people')
@@ -127,7 +127,7 @@ export const waitingCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] a waiting run does not count toward the limit of waiting and executing runs',
+    name: '[RUNS-P1] A waiting run does not count toward the limit of waiting and executing runs',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-1')
       await rejects(submit(storage, 'run-2'), { code: 'CONCURRENCY_LIMIT' })

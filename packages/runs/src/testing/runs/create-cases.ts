@@ -25,7 +25,7 @@ const SUBMISSION = { idempotencyKey: 'key-1', fingerprint: 'print-1' }
 
 export const createCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-P1] a new run and its first event are stored together',
+    name: '[RUNS-P1] A new run and its first event are stored together',
     async run({ storage }) {
       const run = newRun('run-a', { tags: { by: 'ci' } })
       const made = await create(storage, run)
@@ -47,7 +47,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] a run id can be used once; a second submission changes nothing',
+    name: '[RUNS-P1] A run id can be used once; a second submission changes nothing',
     async run({ storage }) {
       await createRun(storage, 'run-a')
       const again = create(storage, newRun('run-a', { ensemble: 'other' }))
@@ -59,7 +59,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] no run is stored if its first event cannot be stored',
+    name: '[RUNS-P1] No run is stored if its first event cannot be stored',
     async run({ storage }) {
       const run = newRun('run-a')
       const toJSON = (): never => {
@@ -75,7 +75,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] a repeated submission returns the current run, regardless of the requested id',
+    name: '[RUNS-P1] A repeated submission returns the current run, regardless of the requested id',
     async run({ storage }) {
       const run = newRun('run-a', { submission: SUBMISSION })
       strictEqual((await create(storage, run)).kind, 'created')
@@ -94,7 +94,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] a repeated submission returns its run even when the limit is reached',
+    name: '[RUNS-P1] A repeated submission returns its run even when the limit is reached',
     async run({ storage }) {
       const run = newRun('run-a', { submission: SUBMISSION })
       await create(storage, run)
@@ -103,7 +103,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] a run with a refusal is refused, unless it repeats a submission',
+    name: '[RUNS-P1] A run with a refusal is refused, unless it repeats a submission',
     async run({ storage }) {
       const refusal = new TuttiError('BAD_REQUEST', 'no such build')
       const how = { maxUnfinishedRuns: 1000, refusal }
@@ -118,7 +118,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] a key that was used for another submission is refused and changes nothing',
+    name: '[RUNS-P1] A key that was used for another submission is refused and changes nothing',
     async run({ storage }) {
       await create(storage, newRun('run-a', { submission: SUBMISSION }))
       const other = { ...SUBMISSION, fingerprint: 'print-2' }
@@ -130,7 +130,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] submissions without a key, or with different keys, are different runs',
+    name: '[RUNS-P1] Submissions without a key, or with different keys, are different runs',
     async run({ storage }) {
       await createRun(storage, 'run-a')
       await createRun(storage, 'run-b')
@@ -142,7 +142,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] keys and fingerprints are compared exactly, including unusual characters',
+    name: '[RUNS-P1] Keys and fingerprints are compared exactly, including unusual characters',
     async run({ storage }) {
       const submission = { idempotencyKey: `k ${ODD_TEXT}`, fingerprint: `f ${ODD_TEXT}` }
       await createRun(storage, 'run-a', { submission })
@@ -159,7 +159,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] many concurrent submissions with one key create one run',
+    name: '[RUNS-P1] Many concurrent submissions with one key create one run',
     async run({ storage }) {
       const all = await Promise.all(
         Array.from({ length: 10 }, (_, n) =>
@@ -177,7 +177,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] many concurrent submissions with one id create one run',
+    name: '[RUNS-P1] Many concurrent submissions with one id create one run',
     async run({ storage }) {
       const all = await Promise.allSettled(
         Array.from({ length: 10 }, () => create(storage, newRun('run-a'))),
@@ -190,7 +190,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] waiting and executing runs stay within the limit, without those that wait for a person',
+    name: '[RUNS-P1] Waiting and executing runs stay within the limit, without those that wait for a person',
     async run({ storage }) {
       await parkedRun(storage, 'run-parked')
       await endedRun(storage, 'run-ended')
@@ -208,7 +208,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] many concurrent submissions stay within the limit',
+    name: '[RUNS-P1] Many concurrent submissions stay within the limit',
     async run({ storage }) {
       const all = await Promise.allSettled(
         Array.from({ length: 20 }, (_, n) => create(storage, newRun(`run-${n}`), 7)),
@@ -218,7 +218,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] a run that was released and claimed again is found by its idempotency key',
+    name: '[RUNS-P1] A run that was released and claimed again is found by its idempotency key',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a', { submission: SUBMISSION })
       await storage.queue.release(owner, { kind: 'ready' })

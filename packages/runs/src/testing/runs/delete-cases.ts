@@ -15,7 +15,7 @@ import type { StorageCase } from '../support/storage-case.ts'
 
 export const deleteCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-P9] an ended run is deleted once, with all its data, and no other run',
+    name: '[RUNS-P9] An ended run is deleted once, with all its data, and no other run',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a', { webhooks: ['hook'] })
       await storage.commands.send('run-a', { kind: 'cancel', mode: 'abort' })
@@ -35,7 +35,7 @@ export const deleteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P9] an unfinished run is not deleted',
+    name: '[RUNS-P9] An unfinished run is not deleted',
     async run({ storage }) {
       await createRun(storage, 'run-ready')
       const owner = await ownedRun(storage, 'run-owned')
@@ -50,7 +50,7 @@ export const deleteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P9] the id and the key of a deleted run can be used again',
+    name: '[RUNS-P9] The id and the key of a deleted run can be used again',
     async run({ storage }) {
       const submission = { idempotencyKey: 'key', fingerprint: 'print' }
       await endedRun(storage, 'run-a', { submission })
@@ -61,7 +61,7 @@ export const deleteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P9] many concurrent deletions of one run delete it once',
+    name: '[RUNS-P9] Many concurrent deletions of one run delete it once',
     async run({ storage }) {
       await endedRun(storage, 'run-a')
       const all = await Promise.all(Array.from({ length: 6 }, () => storage.runs.delete('run-a')))

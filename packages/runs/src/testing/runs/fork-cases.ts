@@ -22,7 +22,7 @@ const AT = '2026-01-01T00:00:00.000Z'
 
 export const forkCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-P17] a fork begins with the events and steps of its parent up to an event, and continues',
+    name: '[RUNS-P17] A fork begins with the events and steps of its parent up to an event, and continues',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([{ ...started, ensembleId: 'run-a' }], { steps: [step(1)] })
@@ -60,7 +60,7 @@ export const forkCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P17] an open review of the parent is open in the fork under a new id',
+    name: '[RUNS-P17] An open review of the parent is open in the fork under a new id',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const opened = reviewRequested('review-old')
@@ -82,7 +82,7 @@ export const forkCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P17] a fork is refused if its parent has fewer steps or events than it was planned with',
+    name: '[RUNS-P17] A fork is refused if its parent has fewer steps or events than it was planned with',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([{ ...started, ensembleId: 'run-a' }], { steps: [step(1)] })
@@ -101,7 +101,7 @@ export const forkCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P17] [RUNS-P18] a fork is refused while the steps of its parent are being deleted',
+    name: '[RUNS-P17] [RUNS-P18] A fork is refused while the steps of its parent are being deleted',
     async run({ storage, passTime }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([{ ...started, ensembleId: 'run-a' }], { steps: [step(1)] })
@@ -116,7 +116,7 @@ export const forkCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P17] a fork of an unknown run is not created',
+    name: '[RUNS-P17] A fork of an unknown run is not created',
     async run({ storage }) {
       await rejects(fork(storage, 1, []), { code: 'RUN_NOT_FOUND' })
       strictEqual(await storage.runs.get('run-b'), undefined)

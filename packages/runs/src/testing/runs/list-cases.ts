@@ -109,7 +109,7 @@ const HISTORIES: Readonly<
 
 export const listCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-P12] a list shows the usage of the tasks of each run, and its current task',
+    name: '[RUNS-P12] A list shows the usage of the tasks of each run, and its current task',
     async run({ storage }) {
       for (const [runId, { events }] of Object.entries(HISTORIES)) {
         const owner = await ownedRun(storage, runId)
@@ -132,7 +132,7 @@ export const listCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P12] a list continues before the place of a run, also when new runs came and that run is gone',
+    name: '[RUNS-P12] A list continues before the place of a run, also when new runs came and that run is gone',
     async run({ storage }) {
       for (let index = 1; index <= 5; index += 1) await endedRun(storage, `run-${index}`)
       const first = await storage.runs.list({ limit: 2 })
@@ -153,7 +153,7 @@ export const listCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P12] the name of the current task is returned unchanged, including unusual characters',
+    name: '[RUNS-P12] The name of the current task is returned unchanged, including unusual characters',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const planned = { name: ODD_TEXT, description: '', agentRole: '', context: [] }
@@ -164,7 +164,7 @@ export const listCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P12] runs are found by the exact name of their ensemble, and match all fields of a query',
+    name: '[RUNS-P12] Runs are found by the exact name of their ensemble, and match all fields of a query',
     async run({ storage }) {
       const odd = `o'%"\\_ é`
       await createRun(storage, 'run-1', { tags: { by: 'ci' } })
@@ -184,7 +184,7 @@ export const listCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P12] runs are found by the start of their id, in any case',
+    name: '[RUNS-P12] Runs are found by the start of their id, in any case',
     async run({ storage }) {
       await createRun(storage, 'Run-12_b', { inputs: {} })
       await createRun(storage, 'run-1x', { inputs: {} })
@@ -198,7 +198,7 @@ export const listCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P12] runs are found by a part of a value of a tag or an input, in any case',
+    name: '[RUNS-P12] Runs are found by a part of a value of a tag or an input, in any case',
     async run({ storage }) {
       await createRun(storage, 'run-1', { inputs: { topic: 'KÄSE & Σοφός', second: '100% of it' } })
       await createRun(storage, 'run-2', {
@@ -228,7 +228,7 @@ export const listCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P12] a run is found by the cache key of its submission, but not by a tag of that name',
+    name: '[RUNS-P12] A run is found by the cache key of its submission, but not by a tag of that name',
     async run({ storage }) {
       await createRun(storage, 'run-1', { cacheKey: 'abc' })
       await createRun(storage, 'run-2', { cacheKey: 'def' })
@@ -241,7 +241,7 @@ export const listCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P12] runs are listed page by page in the order in which their status changed',
+    name: '[RUNS-P12] Runs are listed page by page in the order in which their status changed',
     async run({ storage }) {
       await createRun(storage, 'run-a')
       await createRun(storage, 'run-b', { createdAt: AT_MS + 1 })
@@ -280,7 +280,7 @@ export const listCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P12] runs are listed by change for one group, for some statuses, and by whether they wait for a review',
+    name: '[RUNS-P12] Runs are listed by change for one group, for some statuses, and by whether they wait for a review',
     async run({ storage }) {
       const odd = `o'%"\\_ é`
       await createRun(storage, 'run-1', { tags: { context: odd } })
@@ -315,7 +315,7 @@ export const listCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P12] a deleted run is not found',
+    name: '[RUNS-P12] A deleted run is not found',
     async run({ storage }) {
       await endedRun(storage, 'run-1', { inputs: { topic: 'cheese' } })
       strictEqual(await storage.runs.delete('run-1'), 'deleted')

@@ -176,7 +176,7 @@ async function readPages(storage: RunStorage, runId: string): Promise<readonly L
 
 function numberCase(field: NumberField): StorageCase {
   return {
-    name: `[RUNS-C7] the ${field.name} is stored unchanged or refused, and a refused one changes nothing`,
+    name: `[RUNS-C7] The ${field.name} is stored unchanged or refused, and a refused one changes nothing`,
     async run({ storage }) {
       for (const [index, value] of NUMBERS.entries()) {
         const runId = `run-${index}`
@@ -235,7 +235,7 @@ const DATED: Readonly<Record<string, (at: string) => RunEvent>> = {
 }
 
 const dateCases: readonly StorageCase[] = Object.entries(DATED).map(([name, toEvent]) => ({
-  name: `[RUNS-C7] the time of the ${name} is a date of the years 1970 to 9999, or refused`,
+  name: `[RUNS-C7] The time of the ${name} is a date of the years 1970 to 9999, or refused`,
   async run({ storage }) {
     for (const [index, [date, isFine]] of Object.entries(DATES).entries()) {
       const owner = await ownedRun(storage, `run-${index}`)
@@ -247,7 +247,7 @@ const dateCases: readonly StorageCase[] = Object.entries(DATED).map(([name, toEv
 }))
 
 const batchCase: StorageCase = {
-  name: '[RUNS-P5] a refused number does not affect the other writes of its batch',
+  name: '[RUNS-P5] A refused number does not affect the other writes of its batch',
   async run({ storage }) {
     const owners = [
       await ownedRun(storage, 'run-a'),
@@ -265,7 +265,7 @@ const batchCase: StorageCase = {
 
 const textCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-P21] every text of a new run is read as it was written',
+    name: '[RUNS-P21] Every text of a new run is read as it was written',
     async run({ storage }) {
       for (const [index, text] of TEXTS.entries()) {
         const given = {
@@ -299,7 +299,7 @@ const textCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P21] every text of an event and a step is read as it was written',
+    name: '[RUNS-P21] Every text of an event and a step is read as it was written',
     async run({ storage }) {
       for (const [index, text] of TEXTS.entries()) {
         const runId = `run-${index}`
@@ -328,7 +328,7 @@ const textCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P21] every text of a query is compared as it is, and is not an error',
+    name: '[RUNS-P21] Every text of a query is compared as it is, and is not an error',
     async run({ storage }) {
       await endedRun(storage, 'run-a')
       for (const text of TEXTS.filter((one) => one.length > 0 && one.length < 1_000)) {
@@ -366,7 +366,7 @@ const textCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P21] texts of threads, memories and audit entries are read as they were written',
+    name: '[RUNS-P21] Texts of threads, memories and audit entries are read as they were written',
     async run({ storage }) {
       const { threads, audit, memories } = storage
       for (const [index, text] of TEXTS.entries()) {
@@ -396,7 +396,7 @@ const textCases: readonly StorageCase[] = [
 const QUERY_NUMBERS = [0, -0, 0.5, 1, 1.5, 2 ** 31, 2 ** 53 - 1, 2 ** 53, 1e308, Infinity] as const
 
 const queryCase: StorageCase = {
-  name: 'every number of a query is accepted, and a fraction is rounded up',
+  name: 'Every number of a query is accepted, and a fraction is rounded up',
   async run({ storage }) {
     const owner = await ownedRun(storage, 'run-a')
     await owner.commit([started, reviewRequested('review-a')], { steps: [step(1)] })

@@ -32,7 +32,7 @@ const ACTOR = { actor: 'ci' }
 
 export const quotaCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-P11] an actor stays within its limit of unfinished runs, including parked runs',
+    name: '[RUNS-P11] An actor stays within its limit of unfinished runs, including parked runs',
     async run({ storage }) {
       await createRun(storage, 'run-ready', ACTOR)
       await ownedRun(storage, 'run-owned', ACTOR)
@@ -54,7 +54,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P11] an ended run and the runs of other actors do not count',
+    name: '[RUNS-P11] An ended run and the runs of other actors do not count',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a', ACTOR)
       const quota = { maxUnfinishedRuns: 1 }
@@ -67,7 +67,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P11] many concurrent submissions stay within the limit of the actor',
+    name: '[RUNS-P11] Many concurrent submissions stay within the limit of the actor',
     async run({ storage }) {
       const all = await Promise.allSettled(
         Array.from({ length: 16 }, (_, n) =>
@@ -80,7 +80,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P11] a repeated submission returns its run even when its actor has reached the limit',
+    name: '[RUNS-P11] A repeated submission returns its run even when its actor has reached the limit',
     async run({ storage }) {
       const submission = { idempotencyKey: 'key', fingerprint: 'print' }
       const quota = { maxUnfinishedRuns: 1, spend: { maxCostUsd: 1, since: 0 } }
@@ -90,7 +90,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P11] the cost of runs counts from the instant on, over all attempts, for ended and unfinished runs',
+    name: '[RUNS-P11] The cost of runs counts from the instant on, over all attempts, for ended and unfinished runs',
     async run({ storage }) {
       const retried = [taskStarted(1), failed, { ...taskStarted(1), attempt: 2 }, completed]
       await spend(storage, 'run-counted', { events: retried, ...ACTOR })
@@ -112,7 +112,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P11] an unknown cost counts as 0, and known costs count',
+    name: '[RUNS-P11] An unknown cost counts as 0, and known costs count',
     async run({ storage }) {
       const { costUsd: _none, ...unpriced } = completed
       const second = { ...taskStarted(1), attempt: 2 }
@@ -137,7 +137,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P11] an actor with a spend limit of 0 cannot submit; without limits all runs are accepted',
+    name: '[RUNS-P11] An actor with a spend limit of 0 cannot submit; without limits all runs are accepted',
     async run({ storage }) {
       const nothing = { maxCostUsd: 0, since: AT_MS }
       await rejects(submit(storage, 'run-a', { spend: nothing }), { code: 'SPEND_LIMIT' })
@@ -149,7 +149,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P11] actors are distinguished by their full names, including unusual and long ones',
+    name: '[RUNS-P11] Actors are distinguished by their full names, including unusual and long ones',
     async run({ storage }) {
       const long = 'ß🎻'.repeat(2000)
       const names = [ODD_TEXT, ODD_TEXT.replace('\ud800', '\ud801'), `${long}a`, `${long}b`, '"']
@@ -162,7 +162,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P11] the limit of the store also applies within a quota',
+    name: '[RUNS-P11] The limit of the store also applies within a quota',
     async run({ storage }) {
       await createRun(storage, 'run-a')
       const run = newRun('run-b', ACTOR)
@@ -172,7 +172,7 @@ export const quotaCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] the request, the actor and the webhooks are stored with the run',
+    name: '[RUNS-P1] The request, the actor and the webhooks are stored with the run',
     async run({ storage }) {
       const asked = {
         request: {

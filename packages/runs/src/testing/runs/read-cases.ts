@@ -51,7 +51,7 @@ const ODD_STEP: RunStep = {
 
 export const readCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-P3] a read starts at the given number and respects its limit and types',
+    name: '[RUNS-P3] A read starts at the given number and respects its limit and types',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([token('1'), started, token('2'), token('3')])
@@ -66,7 +66,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P3] a read returns the newest event of the run, regardless of the events that it selects',
+    name: '[RUNS-P3] A read returns the newest event of the run, regardless of the events that it selects',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([token('1'), started, token('2'), token('3')])
@@ -86,7 +86,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P3] heads are those of the named runs and, for a process that follows all, of the owned runs',
+    name: '[RUNS-P3] Heads are those of the named runs and, for a process that follows all, of the owned runs',
     async run({ storage }) {
       await createRun(storage, 'run-ready')
       await parkedRun(storage, 'run-parked')
@@ -113,7 +113,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] tags keep their types, and are found by the text form of their value',
+    name: '[RUNS-P4] Tags keep their types, and are found by the text form of their value',
     async run({ storage }) {
       const tags = { n: 5, ratio: 0.1, large: 1e21, negative: -3, yes: true, no: false, five: '5' }
       await createRun(storage, 'run-typed', { tags })
@@ -139,7 +139,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] runs are listed newest first, by status and tag, in pages with the full count',
+    name: '[RUNS-P4] Runs are listed newest first, by status and tag, in pages with the full count',
     async run({ storage }) {
       await createRun(storage, 'run-1', { tags: { by: 'ci', env: 'prod' } })
       await endedRun(storage, 'run-2', { tags: { by: 'hand' } })
@@ -168,7 +168,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] a tag is found by any name and value',
+    name: '[RUNS-P4] A tag is found by any name and value',
     async run({ storage }) {
       const key = 'a"b\\c="d" $.x é'
       await createRun(storage, 'run-1', { tags: { [key]: 'v"=\\' } })
@@ -183,7 +183,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] steps are read in order, over all owners, for each run separately',
+    name: '[RUNS-P4] Steps are read in order, over all owners, for each run separately',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
@@ -204,7 +204,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] events and steps are read as they were written, including unusual characters',
+    name: '[RUNS-P4] Events and steps are read as they were written, including unusual characters',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([token(ODD_TEXT)], { steps: [ODD_STEP] })
@@ -218,7 +218,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] steps are read only if they are within the limit in bytes of JSON',
+    name: '[RUNS-P4] Steps are read only if they are within the limit in bytes of JSON',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const steps = [step(1), { ...ODD_STEP }]
@@ -233,7 +233,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] the texts of a run and its tasks are stored unchanged, including unusual characters',
+    name: '[RUNS-P4] The texts of a run and its tasks are stored unchanged, including unusual characters',
     async run({ storage }) {
       const texts = { [ODD_TEXT]: ODD_TEXT }
       const run = newRun('run-a', { inputs: texts, tags: texts })
@@ -260,7 +260,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] review requests and reviewers are stored unchanged, including unusual characters',
+    name: '[RUNS-P4] Review requests and reviewers are stored unchanged, including unusual characters',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const toolInput = JSON.parse('{"__proto__":{"text":"nul \\u0000 \\ud800"},"n":1}')
@@ -274,7 +274,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W1] commands and answers are stored unchanged, including unusual characters',
+    name: '[RUNS-W1] Commands and answers are stored unchanged, including unusual characters',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const input = JSON.parse('{"__proto__":["\\u0000"]}')
@@ -304,7 +304,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] names such as __proto__ in inputs and tags are ordinary values',
+    name: '[RUNS-P1] Names such as __proto__ in inputs and tags are ordinary values',
     async run({ storage }) {
       const inputs: Record<string, string> = JSON.parse('{"__proto__":"x","constructor":"y"}')
       const run = newRun('run-a', { inputs, tags: inputs })
@@ -317,7 +317,7 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P3] events that are read equal those that were written, character by character',
+    name: '[RUNS-P3] Events that are read equal those that were written, character by character',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const written = await owner.commit([started, token(''), completed])

@@ -51,7 +51,7 @@ function delegated(workerTaskIndex: number): RunEventOf<'delegation_started'> {
 
 export const recordCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-P4] the records follow from the events',
+    name: '[RUNS-P4] The records follow from the events',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const ended = { ...completed, finishReason: 'stop' } as const
@@ -83,7 +83,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] [RUNS-C6] tasks that other code adds have records, and one that was skipped is pending again',
+    name: '[RUNS-P4] [RUNS-C6] Tasks that other code adds have records, and one that was skipped is pending again',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const added = { taskIndex: 3, name: 'task-3', description: 'Third', agentRole: 'Player' }
@@ -126,7 +126,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] a task counts the usage of all its attempts, and shows the times and the error of the latest',
+    name: '[RUNS-P4] A task counts the usage of all its attempts, and shows the times and the error of the latest',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const again = { ...taskStarted(1), attempt: 2, taskDescription: 'Task 1, edited' }
@@ -150,7 +150,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] usage that one attempt does not report is unknown for the task',
+    name: '[RUNS-P4] Usage that one attempt does not report is unknown for the task',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const { costUsd: _, ...unpriced } = failed
@@ -171,7 +171,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] a delegation adds its task once, and does not change a task of the plan',
+    name: '[RUNS-P4] A delegation adds its task once, and does not change a task of the plan',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([started, delegated(1), delegated(3), delegated(3)])
@@ -194,7 +194,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] only the events of a run change its records',
+    name: '[RUNS-P4] Only the events of a run change its records',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
@@ -219,7 +219,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] the record of an ended run has its end and the reason',
+    name: '[RUNS-P4] The record of an ended run has its end and the reason',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([started, result('run-a')])
@@ -228,7 +228,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] a write that cannot be stored changes neither events nor steps nor records',
+    name: '[RUNS-P4] A write that cannot be stored changes neither events nor steps nor records',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([started])
@@ -247,7 +247,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] a review is open from its request until it is decided, with its expiry',
+    name: '[RUNS-P4] A review is open from its request until it is decided, with its expiry',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a', { tags: { by: 'ci' }, actor: 'ada' })
       const request = reviewRequested('review-1', { timeoutMs: 5000 })
@@ -268,7 +268,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] a review that ended does not change, even if it is requested again',
+    name: '[RUNS-P4] A review that ended does not change, even if it is requested again',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const ids = ['review-1', 'review-2', 'review-3', 'review-4']
@@ -300,7 +300,7 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P4] reviews are read in the order in which they opened, by run, id and state',
+    name: '[RUNS-P4] Reviews are read in the order in which they opened, by run, id and state',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')

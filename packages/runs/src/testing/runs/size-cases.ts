@@ -18,7 +18,7 @@ import type { StorageCase } from '../support/storage-case.ts'
 
 export const sizeCases: readonly StorageCase[] = [
   {
-    name: 'a read of events stops after the event that reaches the size, and is empty only at the end',
+    name: 'A read of events stops after the event that reaches the size, and is empty only at the end',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit(['1', '2', '3'].map((text) => token(text.repeat(10_000))))
@@ -33,7 +33,7 @@ export const sizeCases: readonly StorageCase[] = [
     },
   },
   {
-    name: 'a read of events without a size stops after a megabyte',
+    name: 'A read of events without a size stops after a megabyte',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit(['1', '2', '3'].map((text) => token(text.repeat(600_000))))
@@ -45,7 +45,7 @@ export const sizeCases: readonly StorageCase[] = [
     },
   },
   {
-    name: 'a read of reviews stops after the review that reaches the size',
+    name: 'A read of reviews stops after the review that reaches the size',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const asked = ['r-1', 'r-2', 'r-3'].map((reviewId) =>
@@ -62,7 +62,7 @@ export const sizeCases: readonly StorageCase[] = [
     },
   },
   {
-    name: 'all reviews of a query are counted, regardless of their size',
+    name: 'All reviews of a query are counted, regardless of their size',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const other = await ownedRun(storage, 'run-b')
@@ -82,7 +82,7 @@ export const sizeCases: readonly StorageCase[] = [
     },
   },
   {
-    name: 'only the last outputs are read if they are too long in total; the others are marked as omitted',
+    name: 'Only the last outputs are read if they are too long in total; the others are marked as omitted',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const first = { ...completed, output: 'a'.repeat(3_000_000) }
@@ -98,7 +98,7 @@ export const sizeCases: readonly StorageCase[] = [
     },
   },
   {
-    name: 'a list contains neither inputs nor requests, and only the start of an error',
+    name: 'A list contains neither inputs nor requests, and only the start of an error',
     async run({ storage }) {
       const inputs = { topic: 'x'.repeat(100_000) }
       const owner = await ownedRun(storage, 'run-a', { inputs, request: { memo: inputs } })

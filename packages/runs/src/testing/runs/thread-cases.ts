@@ -15,7 +15,7 @@ const MOST = Number.MAX_SAFE_INTEGER
 
 export const threadCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-H1] runs are numbered in the order of their submission, and read newest first',
+    name: '[RUNS-H1] Runs are numbered in the order of their submission, and read newest first',
     async run({ storage }) {
       await createThread(storage, 'thread-a')
       await createThread(storage, 'thread-b')
@@ -44,7 +44,7 @@ export const threadCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-H1] a thread accepts no run while its newest one has not ended',
+    name: '[RUNS-H1] A thread accepts no run while its newest one has not ended',
     async run({ storage }) {
       await createThread(storage, 'thread-a')
       await submit(storage, 'run-1', place('thread-a', 1))
@@ -63,7 +63,7 @@ export const threadCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-H1] of concurrent submissions to a thread exactly one is accepted',
+    name: '[RUNS-H1] Exactly one of several concurrent submissions to a thread is accepted',
     async run({ storage }) {
       await createThread(storage, 'thread-a')
       const ids = Array.from({ length: 8 }, (_, index) => `run-${index}`)
@@ -82,7 +82,7 @@ export const threadCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-H2] a run whose number is not the next one is not created',
+    name: '[RUNS-H2] A run whose number is not the next one is not created',
     async run({ storage }) {
       await createThread(storage, 'thread-a')
       deepStrictEqual(await create(storage, 'run-1', { thread: place('thread-a', 2) }), {
@@ -101,7 +101,7 @@ export const threadCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-H2] a run is not created with the messages of another newest run, or of one that had not ended',
+    name: '[RUNS-H2] A run is not created with the messages of another newest run, or of one that had not ended',
     async run({ storage }) {
       await createThread(storage, 'thread-a')
       await endedRun(storage, 'run-1', { thread: place('thread-a', 1) })
@@ -119,7 +119,7 @@ export const threadCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-H1] a repeated submission to a busy thread returns its first run',
+    name: '[RUNS-H1] A repeated submission to a busy thread returns its first run',
     async run({ storage }) {
       await createThread(storage, 'thread-a')
       const submission = { idempotencyKey: 'key', fingerprint: 'print' }
@@ -131,7 +131,7 @@ export const threadCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-H1] a refused submission of an actor with a quota leaves no trace',
+    name: '[RUNS-H1] A refused submission of an actor with a quota leaves no trace',
     async run({ storage }) {
       await createThread(storage, 'thread-a')
       const quota = { actor: 'ci', maxUnfinishedRuns: 2 }
@@ -144,7 +144,7 @@ export const threadCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-H3] a deleted run leaves its thread, and a thread with runs is not deleted',
+    name: '[RUNS-H3] A deleted run leaves its thread, and a thread with runs is not deleted',
     async run({ storage }) {
       await createThread(storage, 'thread-a')
       await endedRun(storage, 'run-1', { thread: place('thread-a', 1) })
@@ -168,7 +168,7 @@ export const threadCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-H4] threads without runs are deleted beyond a number and an age, and no others',
+    name: '[RUNS-H4] Threads without runs are deleted beyond a number and an age, and no others',
     async run({ storage, passTime }) {
       for (const threadId of ['thread-1', 'thread-2', 'thread-3', 'thread-4']) {
         await createThread(storage, threadId)
@@ -186,7 +186,7 @@ export const threadCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-H4] the retention of runs shortens their threads',
+    name: '[RUNS-H4] The retention of runs shortens their threads',
     async run({ storage, passTime }) {
       await createThread(storage, 'thread-a')
       await endedRun(storage, 'run-1', { thread: place('thread-a', 1) })
@@ -201,7 +201,7 @@ export const threadCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-H5] a list of threads has pages, and finds threads by their tags',
+    name: '[RUNS-H5] A list of threads has pages, and finds threads by their tags',
     async run({ storage }) {
       await createThread(storage, 'thread-1', { title: ODD_TEXT, tags: { by: 'ann', n: 5 } })
       await createThread(storage, 'thread-2', { actor: ODD_TEXT })
@@ -225,7 +225,7 @@ export const threadCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-H5] the creation of a thread that exists returns it unchanged',
+    name: '[RUNS-H5] The creation of a thread that exists returns it unchanged',
     async run({ storage }) {
       const first = await storage.threads.create({ threadId: 'thread-a', title: 'One', tags: {} })
       const again = await storage.threads.create({ threadId: 'thread-a', title: 'Two', tags: {} })
@@ -235,7 +235,7 @@ export const threadCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-H5] the tags of a thread are replaced, and it is found by the new ones only',
+    name: '[RUNS-H5] The tags of a thread are replaced, and it is found by the new ones only',
     async run({ storage }) {
       await createThread(storage, 'thread-1', { title: ODD_TEXT, tags: { by: 'ann', n: 5 } })
       await createThread(storage, 'thread-2', { tags: { by: 'ann' } })
@@ -251,7 +251,7 @@ export const threadCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-H5] a page of the runs of a thread ends at a number and at a size of texts',
+    name: '[RUNS-H5] A page of the runs of a thread ends at a number and at a size of texts',
     async run({ storage }) {
       await createThread(storage, 'thread-a')
       for (const n of [1, 2, 3]) {
@@ -276,7 +276,7 @@ export const threadCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P12] a list of runs shows their threads and finds the runs of one',
+    name: '[RUNS-P12] A list of runs shows their threads and finds the runs of one',
     async run({ storage }) {
       await createThread(storage, 'thread-a')
       await endedRun(storage, 'run-1', { thread: place('thread-a', 1) })
@@ -301,7 +301,7 @@ export const threadCases: readonly StorageCase[] = [
 
 export const sharedThreadCases: readonly SharedStorageCase[] = [
   {
-    name: '[RUNS-H1] of concurrent submissions of two processes to a thread exactly one is accepted',
+    name: '[RUNS-H1] Exactly one of the concurrent submissions of two processes to a thread is accepted',
     async run({ storage, another }) {
       const other = await another()
       await createThread(storage, 'thread-a')

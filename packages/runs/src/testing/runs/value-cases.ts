@@ -67,7 +67,7 @@ const TURN_INDEXES = Array.from({ length: TURNS }, (_, index) => index)
 
 export const valueCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-K1] events and steps that repeat values are read exactly as they were written',
+    name: '[RUNS-K1] Events and steps that repeat values are read exactly as they were written',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const other = await ownedRun(storage, 'run-b')
@@ -83,7 +83,7 @@ export const valueCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-K1] the next owner of a run continues its values',
+    name: '[RUNS-K1] The next owner of a run continues its values',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await commitTurns(owner, 0, 5)
@@ -98,7 +98,7 @@ export const valueCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-K1] a filter by type finds the values of events of other types',
+    name: '[RUNS-K1] A filter by type finds the values of events of other types',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await commitTurns(owner, 0, TURNS)
@@ -112,7 +112,7 @@ export const valueCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-K3] a write that was not stored gives no values to the next one',
+    name: '[RUNS-K3] A write that was not stored gives no values to the next one',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const lost = owner.next(turnOf(0))
@@ -127,7 +127,7 @@ export const valueCases: readonly StorageCase[] = [
     },
   },
   {
-    name: 'a limit in bytes counts the values that events and steps refer to',
+    name: 'A limit in bytes counts the values that events and steps refer to',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await commitTurns(owner, 0, TURNS)
@@ -147,7 +147,7 @@ export const valueCases: readonly StorageCase[] = [
     },
   },
   {
-    name: 'a run that repeats values is deleted with all of them',
+    name: 'A run that repeats values is deleted with all of them',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await commitTurns(owner, 0, 3)

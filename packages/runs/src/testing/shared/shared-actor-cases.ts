@@ -13,7 +13,7 @@ import type { AuditEntry } from '@tutti/protocol'
 
 export const sharedActorCases: readonly SharedStorageCase[] = [
   {
-    name: '[RUNS-P11] concurrent submits from several processes stay within the limit of their actor',
+    name: '[RUNS-P11] Concurrent submits from several processes stay within the limit of their actor',
     async run(given) {
       const all = await openStorages(given, 4)
       const submits = await Promise.allSettled(
@@ -34,7 +34,7 @@ export const sharedActorCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P11] the limit of the store and that of an actor apply together',
+    name: '[RUNS-P11] The limit of the store and that of an actor apply together',
     async run(given) {
       const all = await openStorages(given, 3)
       const submits = await Promise.allSettled(
@@ -54,7 +54,7 @@ export const sharedActorCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P11] the cost of runs of other processes counts',
+    name: '[RUNS-P11] The cost of runs of other processes counts',
     async run({ storage, another }) {
       const other = await another()
       const owner = await ownedRun(storage, 'run-a', { actor: 'ci' })
@@ -68,7 +68,7 @@ export const sharedActorCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O1] another process can claim a delivery, and is not notified of it',
+    name: '[RUNS-O1] Another process can claim a delivery, and is not notified of it',
     async run({ storage, another }) {
       const other = await another()
       const owner = await ownedRun(storage, 'run-a', { webhooks: ['hook'] })
@@ -89,7 +89,7 @@ export const sharedActorCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O2] concurrent claims from several processes get each delivery once',
+    name: '[RUNS-O2] Concurrent claims from several processes get each delivery once',
     async run(given) {
       const all = await openStorages(given, 4)
       for (let n = 0; n < 20; n += 1) await endedRun(given.storage, `run-${n}`, { webhooks: ['h'] })
@@ -105,7 +105,7 @@ export const sharedActorCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O4] an outcome is ignored if another process has taken the delivery over',
+    name: '[RUNS-O4] An outcome is ignored if another process has taken the delivery over',
     async run({ storage, another, passTime }) {
       const other = await another()
       await endedRun(storage, 'run-a', { webhooks: ['hook'] })
@@ -121,7 +121,7 @@ export const sharedActorCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-A2] a reader never sees an entry before an earlier one while others append',
+    name: '[RUNS-A2] A reader never sees an entry before an earlier one while others append',
     async run(given) {
       const all = await openStorages(given, 4)
       const pages: (readonly AuditEntry[])[] = []

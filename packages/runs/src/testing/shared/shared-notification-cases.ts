@@ -21,7 +21,7 @@ import type { SharedStorageCase } from '../support/storage-case.ts'
 
 export const sharedNotificationCases: readonly SharedStorageCase[] = [
   {
-    name: '[RUNS-P3] another process is notified of written events and can read them',
+    name: '[RUNS-P3] Another process is notified of written events and can read them',
     async run({ storage, another }) {
       const other = await another()
       const notifications = watchNotifications(other)
@@ -44,7 +44,7 @@ export const sharedNotificationCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P3] another process is notified of every run of a large batch',
+    name: '[RUNS-P3] Another process is notified of every run of a large batch',
     async run({ storage, another }) {
       const owners = []
       for (let n = 0; n < 150; n += 1) {
@@ -59,7 +59,7 @@ export const sharedNotificationCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-F7] a process is notified of events of the runs that it follows, and of no others',
+    name: '[RUNS-F7] A process is notified of events of the runs that it follows, and of no others',
     async run({ storage, another }) {
       const other = await another()
       const [first, second] = [await ownedRun(storage, 'run-a'), await ownedRun(storage, 'run-b')]
@@ -88,7 +88,7 @@ export const sharedNotificationCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L14] another process with a free slot is notified of ready runs and can claim them',
+    name: '[RUNS-L14] Another process with a free slot is notified of ready runs and can claim them',
     async run({ storage, another }) {
       const other = await another()
       const leaseOf = ({ processName }: RunStorage) => ({
@@ -112,7 +112,7 @@ export const sharedNotificationCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W1] a command reaches an owner in another process, and its answer the sender',
+    name: '[RUNS-W1] A command reaches an owner in another process, and its answer the sender',
     async run({ storage, another }) {
       const other = await another()
       const owner = await ownedRun(storage, 'run-a')
@@ -136,7 +136,7 @@ export const sharedNotificationCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-W3] the end of a run answers commands that another process sent',
+    name: '[RUNS-W3] The end of a run answers commands that another process sent',
     async run({ storage, another }) {
       const other = await another()
       const owner = await ownedRun(storage, 'run-a')

@@ -11,7 +11,7 @@ import type { AuditQuery } from '@tutti/protocol'
 
 export const auditCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-A1] entries are stored unchanged and listed newest first, with increasing numbers',
+    name: '[RUNS-A1] Entries are stored unchanged and listed newest first, with increasing numbers',
     async run({ storage }) {
       const full: NewAuditEntry = {
         at: AT,
@@ -37,7 +37,7 @@ export const auditCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-A1] entries of one call are stored completely or not at all, in their order',
+    name: '[RUNS-A1] Entries of one call are stored completely or not at all, in their order',
     async run({ storage }) {
       const toJSON = (): never => {
         throw new Error('this value cannot be written')
@@ -52,7 +52,7 @@ export const auditCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-A2] a list filters by run, actor and action, alone or combined',
+    name: '[RUNS-A2] A list filters by run, actor and action, alone or combined',
     async run({ storage }) {
       await storage.audit.append([
         entry('submit', { runId: 'run-a', actor: 'ann' }),
@@ -76,7 +76,7 @@ export const auditCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-A2] filters are compared exactly, including unusual and long texts',
+    name: '[RUNS-A2] Filters are compared exactly, including unusual and long texts',
     async run({ storage }) {
       const long = 'ß🎻'.repeat(2000)
       const names = [ODD_TEXT, ODD_TEXT.replace('\ud800', '\ud801'), `${long}a`, `${long}b`, '%']
@@ -89,7 +89,7 @@ export const auditCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-A2] a page continues where the last one ended, even if entries were added since',
+    name: '[RUNS-A2] A page continues where the last one ended, even if entries were added since',
     async run({ storage }) {
       await storage.audit.append(['a', 'b', 'c', 'd', 'e'].map((action) => entry(action)))
       const first = await storage.audit.list({ limit: 2 })
@@ -102,7 +102,7 @@ export const auditCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-A2] a page ends after the entry that reaches its limit in bytes, and the next one continues',
+    name: '[RUNS-A2] A page ends after the entry that reaches its limit in bytes, and the next one continues',
     async run({ storage }) {
       const target = 'é'.repeat(500)
       await storage.audit.append(['a', 'b', 'c', 'd', 'e'].map((name) => entry(name, { target })))
@@ -119,7 +119,7 @@ export const auditCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-A2] trimming retains the newest entries, and numbers continue to increase',
+    name: '[RUNS-A2] Trimming retains the newest entries, and numbers continue to increase',
     async run({ storage }) {
       await storage.audit.trim(3)
       await storage.audit.append(['a', 'b', 'c', 'd', 'e'].map((action) => entry(action)))
@@ -138,7 +138,7 @@ export const auditCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-A3] entries are retained when their run is deleted',
+    name: '[RUNS-A3] Entries are retained when their run is deleted',
     async run({ storage }) {
       await storage.audit.append([entry('cancel', { runId: 'run-a' })])
       await endedRun(storage, 'run-a')

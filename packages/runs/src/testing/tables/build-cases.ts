@@ -77,7 +77,7 @@ async function moveOne(
 
 export const buildCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-Z1] a claim gives a run the code and the build of its owner; other claims change neither',
+    name: '[RUNS-Z1] A claim gives a run the code and the build of its owner; other claims change neither',
     async run({ storage }) {
       const run = await createRun(storage, 'run-a')
       deepStrictEqual([run.build, run.code], [undefined, undefined])
@@ -93,7 +93,7 @@ export const buildCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-Z2] a run that a process has taken is claimed by processes with its code only, however long it waits',
+    name: '[RUNS-Z2] A run that a process has taken is claimed by processes with its code only, however long it waits',
     async run({ storage, passTime }) {
       await begunRun(storage, 'run-a')
       deepStrictEqual(await claimWith(storage, NEW), [])
@@ -103,14 +103,14 @@ export const buildCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-Z2] a run that no process has taken is claimed by processes of every code',
+    name: '[RUNS-Z2] A run that no process has taken is claimed by processes of every code',
     async run({ storage }) {
       await createRun(storage, 'run-a')
       assertClaimed(await claimWith(storage, NEW), ['run-a'])
     },
   },
   {
-    name: '[RUNS-Z3] a due run is stranded while no living process knows its code',
+    name: '[RUNS-Z3] A due run is stranded while no living process knows its code',
     async run({ storage }) {
       deepStrictEqual(await storage.builds.findStranded(QUERY), [])
       await begunRun(storage, 'run-a')
@@ -135,7 +135,7 @@ export const buildCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-Z4] a held run is WAITING_FOR_BUILD and not due; moved, it becomes ready for its new code',
+    name: '[RUNS-Z4] A held run is WAITING_FOR_BUILD and not due; moved, it becomes ready for its new code',
     async run({ storage }) {
       await begunRun(storage, 'run-a')
       const [run] = await storage.builds.findStranded(QUERY)
@@ -160,7 +160,7 @@ export const buildCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-Z18] a claim finds stranded runs, and held runs of a code that its process has',
+    name: '[RUNS-Z18] A claim finds stranded runs, and held runs of a code that its process has',
     async run({ storage }) {
       await begunRun(storage, 'run-a')
       const claimFinds = async (known: KnownEnsembles): Promise<boolean> => {
@@ -176,7 +176,7 @@ export const buildCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-Z4] a held run that is sent a decision is stranded again, and one that is claimed by id is RUNNING',
+    name: '[RUNS-Z4] A held run that is sent a decision is stranded again, and one that is claimed by id is RUNNING',
     async run({ storage }) {
       await begunRun(storage, 'run-a')
       const [run] = await storage.builds.findStranded(QUERY)
@@ -186,7 +186,7 @@ export const buildCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-Z5] a run that was claimed or has ended is neither moved nor held',
+    name: '[RUNS-Z5] A run that was claimed or has ended is neither moved nor held',
     async run({ storage }) {
       await begunRun(storage, 'run-a')
       const [run] = await storage.builds.findStranded(QUERY)
@@ -202,7 +202,7 @@ export const buildCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-Z5] a parked run that is moved stays parked',
+    name: '[RUNS-Z5] A parked run that is moved stays parked',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await storage.queue.release(owner, { kind: 'ready' })
@@ -217,7 +217,7 @@ export const buildCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-Z6] registered codes are listed, the newest first, and have their manifests',
+    name: '[RUNS-Z6] Registered codes are listed, the newest first, and have their manifests',
     async run({ storage, passTime }) {
       deepStrictEqual(await storage.builds.list(), [])
       await storage.builds.register(newBuild('v1', 'aaaa'))
@@ -243,7 +243,7 @@ export const buildCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-Z6] each build is listed with its runs that have not ended, by status',
+    name: '[RUNS-Z6] Each build is listed with its runs that have not ended, by status',
     async run({ storage }) {
       await storage.builds.register(newBuild('v1', 'aaaa'))
       await storage.builds.register(newBuild('v2', 'bbbb'))
@@ -257,7 +257,7 @@ export const buildCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-Z11] a build lives once a process has registered it and has a lease, and has its share of new runs',
+    name: '[RUNS-Z11] A build lives once a process has registered it and has a lease, and has its share of new runs',
     async run({ storage }) {
       deepStrictEqual(await storage.builds.living(), [])
       await storage.builds.register(newBuild('v1', 'aaaa', 25))
@@ -277,7 +277,7 @@ export const buildCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-Z12] a share that was set is kept by a process that starts, unless it starts with another one than before',
+    name: '[RUNS-Z12] A share that was set is kept by a process that starts, unless it starts with another one than before',
     async run({ storage }) {
       strictEqual(await storage.builds.setShare('v1', 25), false)
       await storage.builds.register(newBuild('v1', 'aaaa', 5))
@@ -290,7 +290,7 @@ export const buildCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-Z2] a run that was created for a build is claimed by processes with its code only',
+    name: '[RUNS-Z2] A run that was created for a build is claimed by processes with its code only',
     async run({ storage }) {
       const code = { build: 'v2', code: 'bbbb', isFixed: false }
       const created = await createRun(storage, 'run-a', { code })
@@ -300,7 +300,7 @@ export const buildCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-Z3] a due run that was created for a build which no process has is stranded, and has not begun',
+    name: '[RUNS-Z3] A due run that was created for a build which no process has is stranded, and has not begun',
     async run({ storage }) {
       await createRun(storage, 'run-a', { code: { build: 'v1', code: 'aaaa', isFixed: false } })
       await createRun(storage, 'run-b', { code: { build: 'v1', code: 'aaaa', isFixed: true } })
@@ -320,7 +320,7 @@ export const buildCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-Z4] a held run that has not begun is ACCEPTED again when it is moved',
+    name: '[RUNS-Z4] A held run that has not begun is ACCEPTED again when it is moved',
     async run({ storage }) {
       await createRun(storage, 'run-a', { code: { build: 'v1', code: 'aaaa', isFixed: true } })
       const [run] = await storage.builds.findStranded(QUERY)

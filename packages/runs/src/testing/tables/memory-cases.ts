@@ -12,7 +12,7 @@ import type { MemoryEntry, Reflection } from '@tutti/ensemble'
 
 export const memoryCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-M1] a scope returns its most recent entries unchanged, oldest first',
+    name: '[RUNS-M1] A scope returns its most recent entries unchanged, oldest first',
     async run({ storage }) {
       const { memories } = storage
       const full = { ...entry(ODD_TEXT), taskName: ODD_TEXT, agentRole: ODD_TEXT }
@@ -27,7 +27,7 @@ export const memoryCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-M1] scopes share nothing, even with unusual names',
+    name: '[RUNS-M1] Scopes share nothing, even with unusual names',
     async run({ storage }) {
       const scopes = ['notes', 'NOTES', ODD_TEXT, ODD_TEXT.replace('\ud800', '\ud801'), '']
       for (const scope of scopes) await storage.memories.append(scope, entry(scope))
@@ -36,7 +36,7 @@ export const memoryCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-M2] a scope holds its last entries only',
+    name: '[RUNS-M2] A scope holds its last entries only',
     async run({ storage }) {
       const { memories } = storage
       await memories.append('other', entry('stays'))
@@ -50,7 +50,7 @@ export const memoryCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-M3] a reflection replaces the earlier one with the same key',
+    name: '[RUNS-M3] A reflection replaces the earlier one with the same key',
     async run({ storage }) {
       const { reflections } = storage
       strictEqual(await reflections.get('key'), undefined)
@@ -62,7 +62,7 @@ export const memoryCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-M4] entries and reflections outlive the run that wrote them',
+    name: '[RUNS-M4] Entries and reflections outlive the run that wrote them',
     async run({ storage }) {
       await endedRun(storage, 'run-a')
       await storage.memories.append('notes', { ...entry('found'), runId: 'run-a' })
@@ -77,7 +77,7 @@ export const memoryCases: readonly StorageCase[] = [
 /** The cases that a shared storage also passes. */
 export const sharedMemoryCases: readonly SharedStorageCase[] = [
   {
-    name: '[RUNS-M1] a process reads the entries of another',
+    name: '[RUNS-M1] A process reads the entries of another',
     async run(given) {
       const all = await openStorages(given, 3)
       await at(all, 0).memories.append('notes', entry('from the first'))

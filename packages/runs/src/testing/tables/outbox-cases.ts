@@ -31,7 +31,7 @@ const CLAIM_MS = 10_000
 
 export const outboxCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-O1] the end of a run and a review create a delivery for each webhook, due at once',
+    name: '[RUNS-O1] The end of a run and a review create a delivery for each webhook, due at once',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a', { webhooks: ['b', 'a'] })
       deepStrictEqual(await claimed(storage), [])
@@ -48,7 +48,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O1] a run without webhooks has no deliveries, and a webhook gets one delivery per event',
+    name: '[RUNS-O1] A run without webhooks has no deliveries, and a webhook gets one delivery per event',
     async run({ storage }) {
       const plain = await ownedRun(storage, 'run-a')
       await plain.commit([reviewRequested('review-a'), result('run-a')])
@@ -59,7 +59,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O1] a write to an unowned run creates deliveries as well',
+    name: '[RUNS-O1] A write to an unowned run creates deliveries as well',
     async run({ storage }) {
       await createRun(storage, 'run-a', HOOKED)
       const run = await readUnowned(storage, 'run-a')
@@ -69,7 +69,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O1] each run of a batch has deliveries to its own webhooks',
+    name: '[RUNS-O1] Each run of a batch has deliveries to its own webhooks',
     async run({ storage }) {
       const owners = [
         await ownedRun(storage, 'run-a', HOOKED),
@@ -83,7 +83,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O1] listeners are notified of new deliveries only',
+    name: '[RUNS-O1] Listeners are notified of new deliveries only',
     async run({ storage }) {
       const notifications: StoreNotification[] = []
       const stop = storage.listen((notification) => notifications.push(notification))
@@ -105,7 +105,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P10] a failed write creates no delivery, and a repeated write creates one',
+    name: '[RUNS-P10] A failed write creates no delivery, and a repeated write creates one',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a', HOOKED)
       const other = await ownedRun(storage, 'run-b', HOOKED)
@@ -125,7 +125,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O2] a claimed delivery is due again when its claim expires, as the next attempt',
+    name: '[RUNS-O2] A claimed delivery is due again when its claim expires, as the next attempt',
     async run({ storage, passTime }) {
       await endedRun(storage, 'run-a', HOOKED)
       strictEqual((await take(storage)).attempt, 1)
@@ -137,7 +137,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O2] the deliveries due the longest are claimed first, no more than wanted',
+    name: '[RUNS-O2] The deliveries due the longest are claimed first, no more than wanted',
     async run({ storage, passTime }) {
       const ids = []
       for (const n of [3, 1, 2, 4]) {
@@ -157,7 +157,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O2] an infinite claim never expires, and its delivery can be settled',
+    name: '[RUNS-O2] An infinite claim never expires, and its delivery can be settled',
     async run({ storage, passTime }) {
       await endedRun(storage, 'run-a', HOOKED)
       const forever = { limit: Infinity, claimMs: Infinity }
@@ -170,7 +170,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O2] many concurrent claims never get the same delivery',
+    name: '[RUNS-O2] Many concurrent claims never get the same delivery',
     async run({ storage }) {
       for (let n = 0; n < 12; n += 1) await endedRun(storage, `run-${n}`, HOOKED)
       const all = await Promise.all(Array.from({ length: 8 }, () => claimed(storage, 2)))
@@ -179,7 +179,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O3] a delivery that is done or abandoned is never due again, even if it is settled again',
+    name: '[RUNS-O3] A delivery that is done or abandoned is never due again, even if it is settled again',
     async run({ storage, passTime }) {
       await endedRun(storage, 'run-a', { webhooks: ['done', 'given up'] })
       const [done, hopeless] = await storage.outbox.claim({ limit: 9, claimMs: CLAIM_MS })
@@ -194,7 +194,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O3] a delivery that is retried is due after the requested delay, every time',
+    name: '[RUNS-O3] A delivery that is retried is due after the requested delay, every time',
     async run({ storage, passTime }) {
       await endedRun(storage, 'run-a', HOOKED)
       for (const attempt of [1, 2, 3]) {
@@ -208,7 +208,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O3] deliveries are deleted with their run; settling them then does nothing',
+    name: '[RUNS-O3] Deliveries are deleted with their run; settling them then does nothing',
     async run({ storage, passTime }) {
       await endedRun(storage, 'run-a', { webhooks: ['one', 'two'] })
       const delivery = await take(storage)
@@ -222,7 +222,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O4] an outcome is ignored if another process has claimed the delivery since',
+    name: '[RUNS-O4] An outcome is ignored if another process has claimed the delivery since',
     async run({ storage, passTime }) {
       await endedRun(storage, 'run-a', HOOKED)
       const old = await take(storage)
@@ -239,7 +239,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O4] a late outcome counts if no other process has claimed the delivery',
+    name: '[RUNS-O4] A late outcome counts if no other process has claimed the delivery',
     async run({ storage, passTime }) {
       await endedRun(storage, 'run-a', HOOKED)
       const delivery = await take(storage)
@@ -249,7 +249,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O1] webhooks are distinguished by their full names, and each is settled separately',
+    name: '[RUNS-O1] Webhooks are distinguished by their full names, and each is settled separately',
     async run({ storage, passTime }) {
       const names = [
         ODD_TEXT,
@@ -275,7 +275,7 @@ export const outboxCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P9] a run with pending deliveries can be deleted, also by age',
+    name: '[RUNS-P9] A run with pending deliveries can be deleted, also by age',
     async run({ storage }) {
       await endedRun(storage, 'run-a', HOOKED)
       deepStrictEqual(await storage.runs.deleteEnded({ keep: 0, limit: 9 }), ['run-a'])

@@ -8,7 +8,7 @@ import type { SharedStorageCase, StorageCase } from '../support/storage-case.ts'
 
 export const secretCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-Y1] a secret has 256 random bits and differs for each name',
+    name: '[RUNS-Y1] A secret has 256 random bits and differs for each name',
     async run({ storage }) {
       const secret = await storage.secrets.get('tickets')
       match(secret, /^[\w-]{43}$/)
@@ -22,7 +22,7 @@ export const secretCases: readonly StorageCase[] = [
 /** The cases that a shared storage also passes. */
 export const sharedSecretCases: readonly SharedStorageCase[] = [
   {
-    name: '[RUNS-Y1] processes that request a new secret concurrently get the same one',
+    name: '[RUNS-Y1] Processes that request a new secret concurrently get the same one',
     async run(given) {
       const all = await openStorages(given, 4)
       const secrets = await Promise.all(
