@@ -237,7 +237,7 @@ it(`A command touches at most ${MAX_FILES} source files, or ${MAX_FILES_WITH_STA
   expect(all.size).toBeLessThanOrEqual(MAX_FILES_WITH_STATUS)
 })
 
-it('a command of the table and an event type need no change of other sources to compile', () => {
+it('A command of the table and an event type need no change of other sources to compile', () => {
   expect(errors).toBe('')
 })
 
@@ -270,15 +270,15 @@ it('A command with a run status shows it to all readers', () => {
   })
 })
 
-it(`an event type that no protocol translates touches at most ${MAX_FILES_OF_EVENT} files`, () => {
+it(`An event type that no protocol translates touches at most ${MAX_FILES_OF_EVENT} files`, () => {
   expect(Object.keys(EVENT_CHANGES).length).toBeLessThanOrEqual(MAX_FILES_OF_EVENT)
 })
 
-it('an event type passes the tests of all event types', () => {
+it('An event type passes the tests of all event types', () => {
   expect(failures).toBe('')
 })
 
-it('an event type without a translation reaches the log of a run, and no reader changes', () => {
+it('An event type without a translation reaches the log of a run, and no reader changes', () => {
   const { hummed, withHum, withoutHum } = JSON.parse(eventOutput)
   expect(hummed).toEqual([{ type: 'agent_hummed', agentRole: 'Singer', melody: 'La' }])
   expect(withHum).toEqual(withoutHum)

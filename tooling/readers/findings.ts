@@ -1,4 +1,4 @@
-/** What a reader finds in a log, and functions to state it. */
+/** Findings of a reader in a log, and functions to state them. */
 import { expect } from 'vitest'
 
 import type { RunLog } from './run-logs.ts'

@@ -17,7 +17,7 @@ import type { Found, FoundCost, FoundTokens } from './findings.ts'
 afterAll(closeReaders)
 
 describe.each(STORY_NAMES)('a run with %s', (story) => {
-  it('[READERS-A1] ends as its story says', async () => {
+  it('[READERS-A1] The log ends as its story says', async () => {
     const { events, status } = await readLog(story)
     const end = events.at(-1)
     if (status === 'WAITING_REVIEW') expect(end).toMatchObject({ type: 'review_requested' })
@@ -25,7 +25,7 @@ describe.each(STORY_NAMES)('a run with %s', (story) => {
   })
 
   it.each(Object.keys(READERS))(
-    '[READERS-A1] [READERS-A2] has the same output, text, end and usage for %s',
+    '[READERS-A1] [READERS-A2] The log has the same output, text, end and usage for %s',
     async (name) => {
       const log = await readLog(story)
       const read = READERS[name] ?? expect.fail(name)
@@ -42,7 +42,7 @@ describe.each(STORY_NAMES)('a run with %s', (story) => {
     },
   )
 
-  it('[READERS-A3] has the usage that its budget counts', async () => {
+  it('[READERS-A3] The log has the usage that its budget counts', async () => {
     const log = await readLog(story)
     const { code, details = {} } = log.result?.error ?? {}
     expect(code === 'BUDGET_EXCEEDED').toBe(story.startsWith('a budget'))

@@ -46,7 +46,7 @@ function calling(name: string, count = 1): ReturnType<typeof scriptedModel> {
 
 const CUT_OFF = { before: 'completed', work: 'failed', after: 'skipped' }
 
-it('[ENS-C1] a cancel reaches the model call of a task with a time limit', async () => {
+it('[ENS-C1] A cancel reaches the model call of a task with a time limit', async () => {
   const run = start(teamAround({ model: timedModel(clock, 1_000), timeoutMs: 60_000 }))
   await clock.advance(150)
   controller.abort()

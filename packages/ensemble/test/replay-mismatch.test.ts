@@ -268,7 +268,7 @@ describe('a run that is resumed by other code', () => {
   )
 
   it.each(['function', 'tool', 'agent'] as const)(
-    '[ENS-E24] continues after every step when the code is the same, with a handler of kind %s',
+    '[ENS-E24] A run continues after every step when the code is the same, with a handler of kind %s',
     async (handler) => {
       const steps = await record({ handler })
       for (let count = 0; count <= steps.length; count += 1) {

@@ -342,7 +342,7 @@ describe('[ENS-G3] a decision', () => {
   })
 })
 
-it('[ENS-G8] a cancel at a boundary applies to a task whose review is being recorded', async () => {
+it('[ENS-G8] A cancel at a boundary applies to a task whose review is being recorded', async () => {
   let write = (): void => undefined
   const journal = {
     emit: () => undefined,

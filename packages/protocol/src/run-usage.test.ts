@@ -29,7 +29,7 @@ describe('addEventUsage', () => {
     })
   })
 
-  it('[PROTO-U3] counts only what follows a fork', () => {
+  it('[PROTO-U3] The usage of a fork counts only what follows a fork', () => {
     const events = [turn(1, 2), event({ type: 'run_forked' }), turn(3, 4, 0.25)]
     expect(events.reduce(addEventUsage, NO_RUN_USAGE)).toEqual({
       ...NO_RUN_USAGE,

@@ -262,7 +262,7 @@ describe('a tool that declares requireApproval', () => {
     })
   })
 
-  it('requires the role of its author, or else the default one', async () => {
+  it('An approval requires the role of its author, or else the default one', async () => {
     const roleOf = async (requiredRole?: string, byDefault?: string): Promise<unknown> => {
       const own = defineTool({
         name: 'order',

@@ -73,7 +73,7 @@ describe('[ENS-R1] the rate', () => {
     ])
   })
 
-  it('says whether a call has waited', async () => {
+  it('A rate limit says whether a call has waited', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 4, intervalMs: 1_000 })
     expect(await limit.take({ clock })).toBe(false)

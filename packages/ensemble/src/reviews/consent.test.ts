@@ -108,7 +108,7 @@ describe('listReviewsOfFork', () => {
       [BEGUN, TURN, { ...TURN, iterationIndex: 1 }, opened('tool/1/c1/0'), ended(0)],
       ['tool/1/c1/0'],
     ],
-  ])('lists %s', (_, steps, expected) => {
+  ])('A fork lists %s', (_, steps, expected) => {
     expect(listReviewsOfFork(steps).map(({ reviewId }) => reviewId)).toEqual(expected)
   })
 })

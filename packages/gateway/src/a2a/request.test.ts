@@ -192,13 +192,13 @@ describe('readBegin', () => {
       },
     )
 
-  it('takes the ensemble that the request names, or else the message, or else the first', () => {
+  it('A task takes the ensemble that the request names, or else the message, or else the first', () => {
     expect(begin({ ensemble: 'choir' }, { ensemble: 'band' }).ensemble).toBe(choir)
     expect(begin({}, { ensemble: 'choir' }).ensemble).toBe(choir)
     expect(begin().ensemble).toBe(band)
   })
 
-  it.each(['chior', 7, 'BAND'])('refuses the ensemble %j', (name) => {
+  it.each(['chior', 7, 'BAND'])('A request is refused for the ensemble %j', (name) => {
     expect(() => begin({ ensemble: name })).toThrow(
       expect.objectContaining({
         message: expect.stringContaining(
@@ -208,7 +208,7 @@ describe('readBegin', () => {
     )
   })
 
-  it('takes the idempotency key, and without one has none', () => {
+  it('A submission takes the idempotency key, and without one has none', () => {
     expect(begin(undefined, undefined, { 'idempotency-key': 'k' }).idempotencyKey).toBe('k')
     expect(begin()).not.toHaveProperty('idempotencyKey')
   })

@@ -39,13 +39,13 @@ function threadOf(owner: string | undefined, actors: readonly string[]) {
 describe('assertMayReadThread', () => {
   const many = Array.from({ length: 250 }, () => 'ada')
 
-  it('[GW-A5] accepts the caller that created the thread and submitted all of its runs', async () => {
+  it('[GW-A5] assertMayReadThread accepts the caller that created the thread and submitted all of its runs', async () => {
     for (const actors of [[], ['ada'], many, many.slice(0, 200)]) {
       await assertMayReadThread(threadOf('ada', actors).runs, 'thread-1', ADA)
     }
   })
 
-  it('[GW-A5] refuses a thread of another caller, and one with a run of another caller', async () => {
+  it('[GW-A5] assertMayReadThread refuses a thread of another caller, and one with a run of another caller', async () => {
     for (const { runs } of [
       threadOf('bob', ['ada']),
       threadOf('ada', ['bob']),
@@ -57,7 +57,7 @@ describe('assertMayReadThread', () => {
     }
   })
 
-  it('[GW-A5] accepts every thread for runs:read, and says nothing about an unknown one', async () => {
+  it('[GW-A5] assertMayReadThread accepts every thread for runs:read, and says nothing about an unknown one', async () => {
     const foreign = threadOf('bob', ['bob'])
     await assertMayReadThread(foreign.runs, 'thread-1', READER)
     expect(foreign.pages()).toBe(0)
@@ -88,7 +88,7 @@ it.each<[ReviewRecord['request']['kind'], string, readonly Scope[], Scope]>([
   ['TASK_OUTPUT', 'ada', ['runs:control'], 'reviews:decide'],
   ['TOOL_CALL', 'bob', [], 'reviews:decide'],
 ])(
-  '[GW-A7] a review of kind %s of a run of %s, with %j, requires %s',
+  '[GW-A7] A review of kind %s of a run of %s, with %j, requires %s',
   async (kind, actor, scopes, scope) => {
     const review = { actor, request: { kind } }
     expect(decisionScope(caller(...scopes), review)).toBe(scope)

@@ -122,7 +122,7 @@ function find(entries: readonly SentEntry[], given: Given) {
 describe('findContinuation', () => {
   const log = [requested('r1')]
 
-  it('[GW-G5] continues the run whose request is repeated with the result of its call', async () => {
+  it('[GW-G5] findContinuation continues the run whose request is repeated with the result of its call', async () => {
     const found = await find([message(0), call(1, 'r1'), result(2, 'r1')], { log })
     expect(found).toMatchObject({
       kind: 'continues',
@@ -131,7 +131,7 @@ describe('findContinuation', () => {
     })
   })
 
-  it('[GW-G5] continues a run that wrote text before its call', async () => {
+  it('[GW-G5] findContinuation continues a run that wrote text before its call', async () => {
     const sent = [message(0), text(1), call(1, 'r1'), result(2, 'r1')]
     expect((await find(sent, { log })).kind).toBe('continues')
   })
@@ -141,7 +141,7 @@ describe('findContinuation', () => {
     ['other arguments', [message(0), call(1, 'r1', { q: 'other' }), result(2, 'r1')], {}],
     ['a further message', [message(0), call(1, 'r1'), result(2, 'r1'), message(3)], {}],
     ['another first request', [message(0), call(1, 'r1'), result(2, 'r1')], { began: 2 }],
-  ])('[GW-G5] replaces the run that waits when the request has %s', async (_, sent, given) => {
+  ])('[GW-G5] findContinuation replaces the run that waits when the request has %s', async (_, sent, given) => {
     expect((await find(sent, { log, ...given })).kind).toBe('replaces')
   })
 
@@ -150,7 +150,7 @@ describe('findContinuation', () => {
     ['is of an ensemble that is not shared', { ensembleName: 'other' }],
     ['may not be continued by the caller', { mayContinue: false }],
     ['has no such call', { log: [requested('r2')] }],
-  ])('[GW-G5] neither continues nor replaces a run that %s', async (_, given) => {
+  ])('[GW-G5] findContinuation neither continues nor replaces a run that %s', async (_, given) => {
     const found = await find([message(0), call(1, 'r1'), result(2, 'r1')], { log, ...given })
     expect(found.kind).toBe('none')
   })
@@ -158,12 +158,12 @@ describe('findContinuation', () => {
   it.each<RunEvent>([
     { type: 'review_timed_out', reviewId: 'r1', action: 'CONTINUE' },
     { type: 'review_withdrawn', reviewId: 'r1', reason: 'over', withdrawnAt: AT },
-  ])('[GW-G6] a result for a call that was closed by $type begins another run', async (end) => {
+  ])('[GW-G6] A result for a call that was closed by $type begins another run', async (end) => {
     const found = await find([message(0), call(1, 'r1'), result(2, 'r1')], { log: [...log, end] })
     expect(found.kind).toBe('none')
   })
 
-  it('[GW-G6] a result that is sent again continues the run, also after its end', async () => {
+  it('[GW-G6] A result that is sent again continues the run, also after its end', async () => {
     const answered = [...log, decided('r1', 'found')]
     const sent = [message(0), call(1, 'r1'), result(2, 'r1')]
     for (const status of ['RUNNING', 'COMPLETED'] as const) {
@@ -174,7 +174,7 @@ describe('findContinuation', () => {
     expect((await find(other, { log: answered })).kind).toBe('none')
   })
 
-  it('[GW-G5] does not continue a run when the result of an earlier call is missing', async () => {
+  it('[GW-G5] findContinuation does not continue a run when the result of an earlier call is missing', async () => {
     const later = [requested('r1'), decided('r1', 'found'), requested('r2')]
     const whole = [message(0), call(1, 'r1'), result(2, 'r1'), call(3, 'r2'), result(4, 'r2')]
     expect((await find(whole, { log: later })).kind).toBe('continues')
@@ -182,13 +182,13 @@ describe('findContinuation', () => {
     expect((await find(gap, { log: later })).kind).toBe('replaces')
   })
 
-  it('[GW-G5] continues a run although a person decided an earlier review', async () => {
+  it('[GW-G5] findContinuation continues a run although a person decided an earlier review', async () => {
     const reviewed = [requested('h', 'TOOL_CALL'), decided('h', 'yes'), requested('r1')]
     const found = await find([message(0), call(1, 'r1'), result(2, 'r1')], { log: reviewed })
     expect(found.kind).toBe('continues')
   })
 
-  it('[GW-G5] does not take the result of a client tool as the decision of another review', async () => {
+  it('[GW-G5] findContinuation does not take the result of a client tool as the decision of another review', async () => {
     const reviewed = [requested('r1', 'TOOL_CALL')]
     const found = await find([message(0), call(1, 'r1'), result(2, 'r1')], { log: reviewed })
     expect(found.kind).toBe('replaces')

@@ -163,7 +163,7 @@ function working() {
 }
 
 describe('a deadline', () => {
-  it('[GW-G8] counts from the request', async () => {
+  it('[GW-G8] A deadline counts from the request', async () => {
     const { service, run, cancelled, clock } = working()
     void service.enforceLimits(run, resolveLimits({ deadline_ms: 500 }, clock.now()), anyone())
     await clock.advance(499)
@@ -172,7 +172,7 @@ describe('a deadline', () => {
     expect(cancelled).toEqual([[500, 'DEADLINE']])
   })
 
-  it('[GW-G8] of the last request replaces all earlier ones', async () => {
+  it('[GW-G8] The deadline of the last request replaces all earlier ones', async () => {
     const { service, run, cancelled, clock } = working()
     for (const timeMs of [1_000, 2_000, 5_000]) {
       service.enforceDeadline(run, timeMs, anyone())

@@ -45,7 +45,7 @@ const namesOf = (given: Sharing): unknown => ({
 })
 
 describe('a server', () => {
-  it('shares everything unless names are listed', () => {
+  it('A server shares everything unless names are listed', () => {
     expect(namesOf(sharing())).toEqual({
       ensembles: ['band', 'choir'],
       tools: ['shout', 'whisper'],
@@ -53,14 +53,14 @@ describe('a server', () => {
     })
   })
 
-  it('shares only the listed names, and nothing for an empty list', () => {
+  it('A server shares only the listed names, and nothing for an empty list', () => {
     const listed = { ensembles: ['choir'], tools: ['shout'], models: ['deep'] }
     expect(namesOf(sharing(listed))).toEqual(listed)
     const none = { ensembles: [], tools: [], models: [] }
     expect(namesOf(sharing(none))).toEqual(none)
   })
 
-  it('describes what it shares with its tags', () => {
+  it('A server describes what it shares with its tags', () => {
     const tags = { choir: ['voice'] }
     expect(sharedCapabilities(sharing({ ensembles: ['choir'], tools: ['shout'], tags }))).toEqual([
       { name: 'choir', description: 'The choir', type: 'TASK', tags: ['voice'] },
@@ -70,11 +70,11 @@ describe('a server', () => {
 })
 
 describe('findShared', () => {
-  it('finds an ensemble by its exact name', () => {
+  it('A shared ensemble is found by its exact name', () => {
     expect(findShared([band, choir], 'choir')).toBe(choir)
   })
 
-  it('refuses other names with the code and the term of the protocol', () => {
+  it('A server refuses other names with the code and the term of the protocol', () => {
     expect(() => findShared([band], 'choir')).toThrow(
       expect.objectContaining({ code: 'INVALID_ENSEMBLE' }),
     )
@@ -89,7 +89,7 @@ describe('findShared', () => {
 })
 
 describe('assertShared', () => {
-  it('accepts names that exist', () => {
+  it('A list of shared names accepts names that exist', () => {
     const shared = {
       ensembles: ['band'],
       tools: ['shout'],
@@ -110,7 +110,7 @@ describe('assertShared', () => {
       'ignoreSampling names "slow", which is neither an ensemble nor a model',
     ],
     [{ ensembles: ['band'], tags: { choir: ['x'] } }, 'tags name "choir", which is not shared'],
-  ])('refuses %j', (shared, problem) => {
+  ])('A list of shared names refuses %j', (shared, problem) => {
     expect(() => assertShared(sharing(shared))).toThrow(
       expect.objectContaining({
         code: 'CONFIG_INVALID',

@@ -158,7 +158,7 @@ describe('llm_iteration_completed', () => {
     expect(turn?.toolCalls[0]).not.toHaveProperty('completedAt')
   })
 
-  it('derives the time of the model call when its start is missing', () => {
+  it('A completed turn derives the time of its model call when its start is missing', () => {
     const startedAt = '2025-03-15T10:30:00.270Z'
     expect(after([answered()])[0]?.startedAt).toBe(startedAt)
   })

@@ -22,7 +22,7 @@ describe('hashSubmission', () => {
     expect(same).toBe(hashSubmission(CONTENT))
   })
 
-  it('returns the hash of the canonical content, without absent fields', () => {
+  it('hashSubmission returns the hash of the canonical content, without absent fields', () => {
     expect(hashSubmission({ ...CONTENT, threadId: undefined })).toBe(
       'a0bc3221659b584321ddb93f5681e3f14446e3d851662af1872338044351f153',
     )

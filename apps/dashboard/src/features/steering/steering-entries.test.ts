@@ -71,7 +71,7 @@ function acts(events: readonly object[], until?: number): readonly SteeringAct[]
 }
 
 describe('listSteeringActs', () => {
-  it('[DASH-E1] reports who sent a directive, and the delay of each delivery', () => {
+  it('[DASH-E1] The steering history reports who sent a directive, and the delay of each delivery', () => {
     const delivered = {
       type: 'directive_delivered',
       directiveId: 'd',
@@ -96,7 +96,7 @@ describe('listSteeringActs', () => {
     ])
   })
 
-  it('[DASH-E1] reports the contents of a file, which lacks actors and most times', () => {
+  it('[DASH-E1] The steering history reports the contents of a file, which lacks actors and most times', () => {
     const events = logged([...BEGUN, { ...GIVEN, actor: undefined }, SWITCHED])
     const state = runStateAfter([
       ...events,

@@ -129,7 +129,7 @@ describe('[API-E6] the usage of a running attempt', () => {
     return { inputTokens, outputTokens, toolCalls, costUsd }
   }
 
-  it('includes called agents', () => {
+  it('The usage of an attempt includes called agents', () => {
     const events = [...turn(0, 1), agent, call(0, 1), call(0, 1, { parentToolCallId: 'c' })]
     expect(sumOnly(...events)).toEqual({
       inputTokens: 42,
@@ -140,7 +140,7 @@ describe('[API-E6] the usage of a running attempt', () => {
     expect(sumOnly(agent)).toMatchObject({ costUsd: 1 })
   })
 
-  it('begins at the fork of its run', () => {
+  it('The usage of an attempt begins at the fork of its run', () => {
     const copied = [...turn(0, 1), agent, call(0, 1), { type: 'run_forked' }]
     expect(sumOnly(...copied, ...turn(1, 1))).toMatchObject({ inputTokens: 2, outputTokens: 1 })
   })
