@@ -191,8 +191,6 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   Capabilities: 'Response of `GET /api/capabilities`.',
   'Capabilities.tools': 'Tools that requests can name.',
   'Capabilities.models': 'Models that requests can name.',
-  'Capabilities.modelTiers': 'Model tiers; absent from servers of earlier versions.',
-  'Capabilities.profiles': 'Profiles; absent from servers of earlier versions.',
   'Capabilities.sharedTasks': 'Tasks that peers can request.',
   'Capabilities.sharedTools': 'Tools that peers can request.',
   'Capabilities.preconfiguredTasks': 'Tasks of the default ensemble.',
@@ -330,7 +328,6 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'DelegationCompleted.taskName': 'Name of the task; unique in its run.',
   'DelegationCompleted.attempt': 'Attempt of the task, from 1.',
   'DelegationCompleted.workerTask': 'Name of the task that the delegation added.',
-  'DelegationCompleted.completedAt': 'Missing only in logs of earlier versions.',
   DelegationFailed:
     'A delegated task failed, or a limit refused the delegation before it began. AgentEnsemble wire format.',
   'DelegationFailed.delegationId': 'Id of the delegation.',
@@ -341,7 +338,6 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'DelegationFailed.attempt': 'Attempt of the task, from 1.',
   'DelegationFailed.workerTask':
     'Name of the task that the delegation added; absent when it was refused before it began.',
-  'DelegationFailed.failedAt': 'Missing only in logs of earlier versions.',
   DelegationStarted:
     'A manager or a peer delegates work to another agent. The work is a separate task of the run, which this event adds; its `task_started` follows. AgentEnsemble wire format.',
   'DelegationStarted.delegationId': 'Id of the delegation.',
@@ -354,7 +350,6 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'DelegationStarted.workerTaskIndex': 'Number of that task in its run.',
   'DelegationStarted.depth':
     'Nesting depth: 1 for a delegation by a task of the plan, 2 for one by a delegated task, and so on.',
-  'DelegationStarted.startedAt': 'Missing only in logs of earlier versions.',
   DeliverySpec: 'Delivery of a result; WEBSOCKET when absent.',
   DirectiveAck: 'Reply to `directive`; `accepted` is in lower case as in AgentEnsemble.',
   'DirectiveAck.requestId': 'Id of the message; absent when it had none.',
@@ -372,8 +367,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'DirectiveActive.to':
     'Name of the task or role of the agents that it applies to; absent for the whole run.',
   'DirectiveActive.actor': "Name of the caller's key; `from` is chosen by the caller.",
-  'DirectiveActive.activeAt':
-    'Time at which it took effect. Missing only in logs of earlier versions.',
+  'DirectiveActive.activeAt': 'Time at which it took effect.',
   DirectiveDelivered: 'A directive reached a task: its next model call includes it.',
   'DirectiveDelivered.directiveId': 'Id of the directive.',
   'DirectiveDelivered.agentRole': 'Role of the agent.',
@@ -469,7 +463,6 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Part of a fork in a task: REUSED when the task completed in the copied part; ENDED when it failed or was skipped there; CONTINUED when it began there; EXECUTED when it begins in the fork; GIVEN when the request has its output.',
   ForkCallPreview: 'Call of a tool that is not idempotent, which a fork might repeat.',
   'ForkCallPreview.attempt': 'Attempt of the task, from 1.',
-  'ForkCallPreview.toolName': 'Absent in runs of earlier versions.',
   ForkPreview: 'Response of `POST /api/runs/{runId}/fork` with `preview`: what the fork would do.',
   'ForkPreview.parentRunId': 'Id of the forked run.',
   'ForkPreview.at': '`seq` of the last event that the fork would copy.',
@@ -586,10 +579,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'LlmInteraction.outputTokens': 'Tokens written; -1 when not known.',
   'LlmInteraction.responseType': 'Whether the model requested tools or gave its final answer.',
   'LlmInteraction.messages': 'Messages that the model got.',
-  'LlmInteraction.model':
-    'Alias of the model; absent in traces of AgentEnsemble and of earlier versions.',
-  'LlmInteraction.finishReason':
-    'Reason why the answer ended; absent in traces of AgentEnsemble and of earlier versions.',
+  'LlmInteraction.model': 'Alias of the model; absent in traces of AgentEnsemble.',
+  'LlmInteraction.finishReason': 'Reason why the answer ended; absent in traces of AgentEnsemble.',
   'LlmInteraction.refusal': 'Text of the provider about a refusal or a blocked answer.',
   'LlmInteraction.cachedInputTokens':
     'Part of `inputTokens` that the provider read from its cache; absent when it does not report it.',
@@ -615,10 +606,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'LlmIterationCompleted.attempt': 'Attempt of the task, from 1.',
   'LlmIterationCompleted.model': 'Alias of the model.',
   'LlmIterationCompleted.costUsd': 'Estimated cost in US dollars; absent when no price is known.',
-  'LlmIterationCompleted.completedAt':
-    'Time at which the answer was complete. Missing only in logs of earlier versions.',
-  'LlmIterationCompleted.finishReason':
-    'Reason why the answer ended. Missing only in logs of earlier versions.',
+  'LlmIterationCompleted.completedAt': 'Time at which the answer was complete.',
+  'LlmIterationCompleted.finishReason': 'Reason why the answer ended.',
   'LlmIterationCompleted.refusal': 'Text of the provider about a refusal or a blocked answer.',
   'LlmIterationCompleted.cachedInputTokens':
     'Part of `inputTokens` that the provider read from its cache; absent when it does not report it.',
@@ -661,8 +650,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'LlmIterationStarted.taskIndex': 'Number of the task in its run, from 1.',
   'LlmIterationStarted.attempt': 'Attempt of the task, from 1.',
   'LlmIterationStarted.model': 'Alias of the model.',
-  'LlmIterationStarted.startedAt':
-    'Time just before the model is called. Missing only in logs of earlier versions.',
+  'LlmIterationStarted.startedAt': 'Time just before the model is called.',
   LlmMessage: 'Message of the conversation that is sent to the model. AgentEnsemble wire format.',
   'LlmMessage.role': 'Author of the message.',
   'LlmMessage.content': 'Text of the message; null for a message that only requests tools.',
@@ -730,7 +718,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'PendingReview.createdAt': 'Time at which the review opened.',
   'PendingReview.expiresAt':
     'Time at which the timeout action applies; absent when the review has no time limit.',
-  'PendingReview.taskName': 'Name of the task that waits; absent from servers of earlier versions.',
+  'PendingReview.taskName': 'Name of the task that waits.',
   'PendingReview.agentRole': 'Role of the agent that works on the task.',
   'PendingReview.attempt': 'Attempt of the task, from 1.',
   'PendingReview.ensemble': 'Ensemble of the run; only in the list of reviews.',
@@ -1241,7 +1229,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskCompleted.reasoningTokens':
     'Part of `outputTokens` that models used to reason; absent when not known.',
   'TaskCompleted.finishReason':
-    'Reason why the last answer of the model ended; `length` when a truncated answer was accepted. Absent for a task without a model, and in logs of earlier versions.',
+    'Reason why the last answer of the model ended; `length` when a truncated answer was accepted. Absent for a task without a model.',
   'TaskCompleted.outputGiven':
     'Present if the request of a fork gave the output, so no agent was called.',
   TaskDefinitionBody: 'Task that a request defines.',
@@ -1286,8 +1274,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskFailed.finishReason':
     'Reason why the last answer of the model ended; present when that failed the attempt.',
   'TaskFailed.refusal': 'Text of the provider about a refusal or a blocked answer.',
-  'TaskFailed.willRetry':
-    'True only in logs of earlier versions, which had no `task_attempt_failed`.',
+  'TaskFailed.willRetry': 'Always false.',
   TaskInput: 'Input of the agent, before its first model call. AgentEnsemble wire format.',
   'TaskInput.taskIndex':
     'Number of the task in its run, from 1; 0 from hierarchical workers of AgentEnsemble.',
@@ -1423,8 +1410,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ToolCalled.toolCallId': "The model's id of the call.",
   'ToolCalled.parentToolCallId':
     'Id of the call that this step belongs to; absent on a call of the model.',
-  'ToolCalled.completedAt':
-    'Time at which the call ended; it began `durationMs` earlier. Missing only in logs of earlier versions.',
+  'ToolCalled.completedAt': 'Time at which the call ended; it began `durationMs` earlier.',
   ToolInfo: 'Tool of the catalog.',
   'ToolInfo.inputSchema': 'JSON Schema of the input of the tool.',
   ToolInvocation:
