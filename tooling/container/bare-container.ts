@@ -13,7 +13,6 @@ import type { BareImage } from './bare-image.ts'
 /** Whether this process may start others as another user. */
 export const CAN_CHANGE_USER = process.getuid?.() === 0
 
-/** Options of a container. */
 export interface ContainerOptions {
   /** Variables, as with `--env`. */
   readonly environment?: Readonly<Record<string, string>>

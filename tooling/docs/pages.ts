@@ -57,7 +57,6 @@ export function readPages(root: string): readonly Page[] {
     .map((path) => parsePage(path, readFileSync(join(root, path), 'utf8')))
 }
 
-/** Parses one page. */
 export function parsePage(path: string, text: string): Page {
   const tree = fromMarkdown(text)
   const blocks: CodeBlock[] = []

@@ -20,7 +20,6 @@ export const CLIENT_FEATURES = {
   usage: 'shows usage',
 } as const
 
-/** A feature of a client. */
 export type ClientFeature = keyof typeof CLIENT_FEATURES
 
 /** A test, with the titles that its file has. */

@@ -28,7 +28,6 @@ export interface DashboardOptions extends Partial<Omit<ControlApiOptions, 'tools
   readonly key?: string
 }
 
-/** A served dashboard. */
 export interface ServedDashboard extends AsyncDisposable {
   /** URL of the page; its connections can be cut. */
   readonly url: string

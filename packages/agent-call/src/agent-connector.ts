@@ -12,7 +12,6 @@ import type { TSchema } from 'typebox'
 /** Mode of a call: one answer, a stream, or a conversation. */
 export type AgentMode = AgentToolMode
 
-/** The protocol of an agent. */
 export type AgentProtocol = AgentToolProtocol
 
 /** Connects to one agent. Created once for a tool; holds the resources that its calls share. */

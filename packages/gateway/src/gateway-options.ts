@@ -60,7 +60,6 @@ export interface ServerResources {
   readonly heartbeatMs: number
 }
 
-/** Options of the gateway. */
 export interface GatewayOptions extends Sharing, ServerResources {
   /** Public URL of the server; undefined for the origin of each request. */
   readonly publicUrl: string | undefined

@@ -1,4 +1,4 @@
-/** Joins the pieces in which a provider streams its tool calls. Pure. */
+/** Joins the pieces in which a provider streams its tool calls. No I/O. */
 import type { ToolCall } from '@tutti/core'
 
 /** A piece of a tool call, in LangChain's form. */

@@ -24,7 +24,6 @@ export interface CompoundInput {
 
 type Reading = Awaited<ReturnType<AgentTool['readInput']>>
 
-/** Problems of an input. */
 export type InputProblems = Extract<Reading, { readonly ok: false }>['problems']
 
 /** A valid input, or its problems. */

@@ -29,7 +29,6 @@ export interface PipelineStep {
   readonly adapter?: Adapter
 }
 
-/** The steps of a pipeline. */
 export interface PipelineSteps {
   /** Steps before the last. */
   readonly leading: readonly PipelineStep[]

@@ -33,7 +33,6 @@ export interface OpenStore<T> {
 /** Opens a store, and returns the function that reads its value again. */
 export type StoreOpener<T> = (store: OpenStore<T>) => () => void
 
-/** Creates a store. */
 export function createLiveStore<T>(initial: T, open: StoreOpener<T>): LiveStore<T> {
   const listeners = new Set<() => void>()
   let newest = initial

@@ -20,7 +20,6 @@ import { toError } from './to-error.ts'
 
 import type { TuttiClient } from '@tutti/client'
 
-/** A run of a thread. */
 export interface LiveThreadRun extends ThreadRun {
   /** State of the run while it is followed. */
   readonly state?: RunState
@@ -43,7 +42,6 @@ const EMPTY: ThreadState = { runs: [], hasMore: false, isLoading: true }
 /** Number of runs that are read. */
 const DEFAULT_LIMIT = 50
 
-/** Creates the store of a thread. */
 export function createThreadStore(
   client: TuttiClient,
   threadId: string,

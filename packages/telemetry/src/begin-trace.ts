@@ -25,7 +25,6 @@ import type { TraceContext } from '@tutti/core'
 /** `SamplingDecision.RECORD_AND_SAMPLED`, which is not imported as it would load the SDK. */
 const RECORD_AND_SAMPLED = 2
 
-/** A run that starts. */
 export interface TracedRunStart {
   readonly runId: string
   /** Name of its ensemble, for the sampler. */

@@ -9,7 +9,6 @@ import type { ModelNames } from './options.ts'
 /** An event from the log, or from a run in process, where it has no `seq`. */
 export type TracedEvent = RunEvent & { readonly seq?: number }
 
-/** Options of the spans of one run. */
 export interface RunSpansOptions {
   readonly runId: string
   readonly captureContent: boolean

@@ -36,7 +36,6 @@ export interface ScriptedReply {
   readonly refusal?: string
 }
 
-/** A tool call of a script. */
 export interface ScriptedToolCall {
   readonly name: string
   /** Arguments as a value; text is sent unchanged, also if it is not JSON. */
@@ -52,7 +51,6 @@ export type ScriptEntry =
   | Error
   | ((request: ModelRequest) => string | ScriptedReply | Error)
 
-/** Options of a scripted model. */
 export interface ScriptedModelOptions {
   /** Provider of the model. @default 'scripted' */
   readonly provider?: string

@@ -11,7 +11,6 @@ import { installServerPeer } from './server-peers.ts'
 
 import type { ServerCommand, ServerPlace } from './server-process.ts'
 
-/** One request. */
 export interface AskedRequest {
   readonly method: string
   readonly path: string

@@ -34,7 +34,6 @@ export interface MemberPlace {
   readonly environment?: Readonly<Record<string, string>>
 }
 
-/** Settings of a member. */
 interface MemberOptions extends FleetOptions {
   /** Gets the build of each process. */
   readonly builds: Map<number, BuildName>

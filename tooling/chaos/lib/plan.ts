@@ -59,7 +59,6 @@ export const EDITED_OUTPUT = 'Played as a reviewer wants it'
 /** Feedback of a REJECT. */
 export const REJECT_FEEDBACK = 'Play it more slowly'
 
-/** Kinds of faults. */
 export type FaultKind =
   | keyof typeof FAULT_WEIGHTS
   | keyof typeof EMBEDDED_WEIGHTS
@@ -122,7 +121,6 @@ const NATS_WEIGHTS = {
 
 const WEIGHTS_WITH_NATS = { ...FAULT_WEIGHTS, ...NATS_WEIGHTS }
 
-/** Kinds of faults of NATS. */
 export type NatsFaultKind = keyof typeof NATS_WEIGHTS
 
 /** Weight of each kind that is injected during deploys: only kills, so that a process never outlives its lease. */
@@ -166,7 +164,6 @@ export interface FaultPlanOptions {
   readonly hasNats: boolean
 }
 
-/** A deploy. */
 export interface PlannedDeploy {
   readonly build: BuildName
   /** Number of submitted runs after which it begins. */

@@ -13,7 +13,6 @@ export interface PagePlace {
 /** Query values; empty and undefined ones are omitted. */
 export type QueryValues = Readonly<Record<string, string | undefined>>
 
-/** Parses a hash. */
 export function parseHash(hash: string): PagePlace {
   const [path, query] = splitOnce(hash.replace(/^#?\/?/, ''))
   return {
@@ -22,7 +21,6 @@ export function parseHash(hash: string): PagePlace {
   }
 }
 
-/** Formats a hash. */
 export function formatHash(path: readonly string[], query: QueryValues = {}): string {
   const entries = Object.entries(query).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '',

@@ -207,7 +207,6 @@ export type KeyScope =
   | 'tools:invoke'
   | 'admin'
 
-/** Limits of one key. */
 export interface KeyLimitsConfig {
   /** Maximum number of unfinished runs of the key. @default no limit */
   readonly maxUnfinishedRuns?: number

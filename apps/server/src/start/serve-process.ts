@@ -67,7 +67,6 @@ export interface OpenedServer {
   readonly hasDashboard: boolean
 }
 
-/** A start that failed. */
 export interface FailedStart {
   readonly ok: false
   /** Reason for people, without secrets. */

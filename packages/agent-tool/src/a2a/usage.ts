@@ -1,5 +1,5 @@
 /**
- * Sums up the usage that the tasks of a conversation report over A2A, in metadata under the usage extension. Pure.
+ * Sums up the usage that the tasks of a conversation report over A2A, in metadata under the usage extension. No I/O.
  *
  * AGENT-U1 A report is the sum of the conversation: totals are of one task, and a conversation may have several.
  * AGENT-U2 A total takes precedence over the parts since; sums never decrease.

@@ -107,7 +107,6 @@ function add(moment: Moment, { count, unit }: Amount): Moment {
 /** Units that need a time. */
 const TIME_UNITS: ReadonlySet<string> = new Set(['seconds', 'minutes', 'hours'])
 
-/** Formats a moment. */
 export function formatMoment(moment: Moment): string {
   if (moment.kind === 'date') return moment.value.toString()
   const { value, place } = moment

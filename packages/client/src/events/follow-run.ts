@@ -42,7 +42,6 @@ export interface StreamedSubmission {
   readonly idempotencyKey: string | undefined
 }
 
-/** A submitted run. */
 export interface SubmittedRun {
   readonly runId: string
   /** Path of its event stream, as `routePath` returns it. */

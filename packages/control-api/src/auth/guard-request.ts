@@ -59,7 +59,6 @@ export interface RequestGuard {
   identify(info: RequestInfo, access: { readonly takesTicket: boolean }): Caller
 }
 
-/** Options of a guard. */
 export interface GuardOptions {
   /** Host names of the server in addition to loopback; `*` allows every host. */
   readonly allowedHosts: readonly string[]

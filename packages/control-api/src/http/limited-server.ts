@@ -40,7 +40,6 @@ const MAX_SURPLUS = 100
 /** Number of times that a timeout is checked before it expires. */
 const CHECKS_PER_TIMEOUT = 4
 
-/** Creates the server. */
 export function createLimitedServer(
   options: ResolvedControlApiOptions,
   { guard, answer }: LimitedServerParts,

@@ -15,7 +15,6 @@ import type { NestedToolCall, ToolCall, ToolCallOutcome } from '../tool/outcome.
  */
 export const CANCEL_GRACE_MS = 5_000
 
-/** Origin of a call. */
 interface ToolCallOrigin {
   readonly agentRole?: string
   readonly taskName?: string

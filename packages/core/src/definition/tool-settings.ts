@@ -41,7 +41,6 @@ export interface ToolSettings<Input> {
   readonly limiter?: Limiter
 }
 
-/** Settings of an approval. */
 export interface ApprovalSettings<Input> extends ApprovalOptions {
   /** Returns the text for the reviewer. @default the name of the tool and the start of its input */
   describe?(input: Input): string

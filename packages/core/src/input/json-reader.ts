@@ -35,7 +35,6 @@ import type { TSchema } from 'typebox'
 /** Reads a value synchronously; never throws. */
 export type JsonRead = (value: unknown) => Decoded<unknown>
 
-/** Options of a reader. */
 export interface JsonReaderOptions {
   readonly coerce: boolean
   /** Whether the reader returns a `bigint` where the schema allows numbers. @default false */

@@ -58,7 +58,6 @@ export interface SchemaDocument {
   fits(place: SchemaPlace, value: unknown, run: CheckRun): boolean
 }
 
-/** Options of a schema document. */
 export interface SchemaDocumentOptions {
   /** Engine of the regular expressions. @default the one of JavaScript */
   readonly patterns?: PatternEngine | undefined

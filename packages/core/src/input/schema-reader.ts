@@ -17,7 +17,6 @@ export interface SchemaReader<Value> {
   read(value: unknown): Promise<Decoded<Value>>
 }
 
-/** Options of a reader. */
 export interface SchemaReaderOptions {
   /** Start of error messages, such as `Cannot create task "x": output`. */
   readonly action: string

@@ -16,7 +16,6 @@ import {
   type SchemaDocumentOptions,
 } from './schema-document.ts'
 
-/** Use of a schema. */
 export interface SchemaUse {
   /** Start of error messages, such as `Cannot define tool "x": input`. */
   readonly action: string

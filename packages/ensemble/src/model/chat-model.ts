@@ -57,7 +57,6 @@ export interface OutputFormat {
   readonly schema: object
 }
 
-/** Options of one model call. */
 export interface ModelCallOptions {
   readonly signal: AbortSignal
 }

@@ -20,7 +20,6 @@ import {
   type OptionNames,
 } from '@tutti/core'
 
-/** Options of a rate limit. */
 export interface RateLimitOptions {
   /**
    * Number of calls per `intervalMs` in the long run, and of calls that can be made at once after a pause.

@@ -60,7 +60,6 @@ export interface TaskServices {
   readonly delegations: Delegations
 }
 
-/** Input of an attempt. */
 export interface AttemptInput {
   readonly scope: TaskScope
   readonly services: TaskServices
@@ -75,7 +74,6 @@ export interface AttemptInput {
   readonly awaitRecorded: (recorded: Promise<void>) => Promise<void> | undefined
 }
 
-/** End of an attempt. */
 export type AttemptEnd =
   | { readonly kind: 'completed'; readonly result: TaskResult; readonly exit?: TuttiError }
   | AttemptFailure

@@ -35,7 +35,6 @@ import type { Directive, RunStep, StepOf } from '../ports/run-step.ts'
 import type { Reviews } from '../reviews/reviews.ts'
 import type { ModelRules } from './model-rules.ts'
 
-/** Options of a cancel. */
 export interface CancelRunOptions {
   /**
    * `abort` stops model calls, tools and everything that they started; `boundary` lets running tasks finish

@@ -1,5 +1,5 @@
 /**
- * Pure: maps the events of a run to the updates of its task for one reader.
+ * No I/O: maps the events of a run to the updates of its task for one reader.
  *
  * GW-U1 A change of the state or the question is a status update, and so is the request of a cancel.
  * GW-U2 The output of the last task of the run is the artifact. Its text is sent as the model writes it. When it begins

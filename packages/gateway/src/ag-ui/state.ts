@@ -35,7 +35,6 @@ const STATE_EVENTS: ReadonlySet<string> = new Set([
 /** Key of the run in the state. */
 const KEY = 'tutti'
 
-/** State of a run. */
 export interface AguiRunState {
   /** Id of the run, with which the control API finds it. */
   readonly runId: string
@@ -47,7 +46,6 @@ export interface AguiRunState {
   readonly reviews: readonly AguiReviewState[]
 }
 
-/** State of a task. */
 export interface AguiTaskState {
   readonly name: string
   readonly agentRole: string

@@ -1,4 +1,4 @@
-/** Pure: one stream of a message: from its start, or from the pause that the client knows. */
+/** No I/O: one stream of a message: from its start, or from the pause that the client knows. */
 import { ChatChunks } from './chunks.ts'
 
 import type { ChatChunk } from './wire.ts'
@@ -12,7 +12,6 @@ export interface KnownPart {
   readonly answered: readonly string[]
 }
 
-/** Options of a stream. */
 export interface ChatStreamOptions {
   /** Part of the message that the client has. @default none */
   readonly known?: KnownPart | undefined

@@ -247,7 +247,6 @@ function toAsked(body: ChatBody): ChatBody {
   return { ...body, messages: body.messages.slice(0, asked + 1) }
 }
 
-/** Options of a stream. */
 interface StreamOptions {
   /** Part of the message that the client has. @default none */
   readonly known?: KnownPart

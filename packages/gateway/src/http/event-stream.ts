@@ -44,7 +44,6 @@ export interface EventEncoder {
   fail(error: unknown): string
 }
 
-/** Parts of a stream. */
 export interface EventStreamParts {
   /** Closed when the stream ends or the reader leaves. */
   readonly batches: AsyncIterator<readonly LoggedRunEvent[]>

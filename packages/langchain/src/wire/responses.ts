@@ -1,5 +1,5 @@
 /**
- * Brings streams of OpenAI's Responses API into the form of OpenAI. Pure.
+ * Brings streams of OpenAI's Responses API into the form of OpenAI. No I/O.
  *
  * LC-RS1 Text, refusals and arguments that arrive only in an event for the end of an item are sent as deltas.
  * LC-RS2 `[DONE]` ends an answer that has text or complete calls, also without `response.completed`.

@@ -37,7 +37,6 @@ export interface NetworkGuard {
   readonly lookup: LookupFunction
 }
 
-/** Options of a network guard. */
 export interface NetworkGuardOptions {
   /**
    * Hosts (`api.internal`, `localhost:8080`), addresses (`10.0.0.5`, `[::1]:8080`) and blocks (`192.168.0.0/16`) that

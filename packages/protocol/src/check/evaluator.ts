@@ -30,7 +30,6 @@ import type { CheckRun } from './check-run.ts'
 /** Schemas by `$ref`, for a schema that was taken out of its document. */
 export type References = Readonly<Record<string, object | boolean>>
 
-/** Options of an evaluator. */
 export interface EvaluatorOptions {
   /** Schemas by the text of their `$ref`. */
   readonly references?: References | undefined

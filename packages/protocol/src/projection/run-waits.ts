@@ -1,5 +1,5 @@
 /**
- * Pure: folds the events of a run into whether it waits only for decisions.
+ * No I/O: folds the events of a run into whether it waits only for decisions.
  *
  * PROTO-W1 A run waits when a review is open and each of its running tasks only waits: the reviews and delegations of the
  *    task account for every call of its newest turn that has not ended.

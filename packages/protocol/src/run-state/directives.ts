@@ -16,7 +16,6 @@ export interface Delivery {
   readonly deliveredAt: string
 }
 
-/** Event of a directive. */
 export type DirectiveEvent = RunEventOf<'directive_active' | 'directive_delivered'>
 
 type Directives = readonly DirectiveState[]

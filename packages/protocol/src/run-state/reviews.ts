@@ -19,7 +19,6 @@ export interface ReviewState extends Readonly<Omit<ReviewRequested, 'type'>> {
   readonly withdrawnAt?: string
 }
 
-/** Event of a review. */
 export type ReviewRunEvent = RunEventOf<
   'review_requested' | 'review_decided' | 'review_timed_out' | 'review_withdrawn'
 >

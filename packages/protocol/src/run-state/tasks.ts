@@ -11,7 +11,6 @@ import { enterAttempt, createTask, type TaskMetrics, type TaskState } from './ta
 import { failRunningTurns, applyToTurns, type TurnEvent } from './turns.ts'
 import { toUsage, updateUsage, sumUsage } from './usage.ts'
 
-/** Event of one task. */
 export type TaskEvent =
   | RunEventOf<
       | 'task_started'

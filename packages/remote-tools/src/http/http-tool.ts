@@ -43,7 +43,6 @@ export interface TextHttpToolOptions extends ToolSettings<string>, HttpOptions {
   readonly request?: undefined
 }
 
-/** Options of a typed HTTP tool. */
 export interface TypedHttpToolOptions<Input extends ToolSchema, Output extends ToolSchema>
   extends Omit<ToolDefinition<Input, Output>, 'execute'>, HttpOptions {
   readonly idempotent?: boolean

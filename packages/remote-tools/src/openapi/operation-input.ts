@@ -40,7 +40,6 @@ export interface OperationParts {
   readonly body: RequestBody | undefined
 }
 
-/** Builds the input of an operation. */
 export function buildOperationInput(
   document: OpenApiReader,
   { parameters, body }: OperationParts,

@@ -15,7 +15,6 @@ import type { ParameterStyle } from './parameter-style.ts'
 /** Location of a parameter in the request. */
 export type ParameterLocation = 'path' | 'query' | 'header' | 'cookie'
 
-/** A parameter of an operation. */
 export interface OperationParameter extends ParameterStyle {
   readonly location: ParameterLocation
   readonly required: boolean

@@ -141,7 +141,6 @@ export interface SentBody {
   readonly body: string | Uint8Array
 }
 
-/** Encodes a body. */
 export function encodeRequestBody(value: unknown, body: RequestBody): SentBody {
   const { kind, contentType } = body
   if (kind === 'json') return { contentType, body: formatExactJson(value) ?? '' }

@@ -17,7 +17,6 @@ import type {
   ReplayMode,
 } from '@tutti/protocol'
 
-/** A run. */
 export interface RunRecord {
   readonly runId: string
   /** Name of the ensemble it runs. */
@@ -206,7 +205,6 @@ export interface NewThreadRun {
   readonly userMessage: string
 }
 
-/** A run with its tasks. */
 export interface RunWithTasks {
   readonly run: RunRecord
   readonly tasks: readonly TaskRecord[]

@@ -161,7 +161,6 @@ export interface KnownEnsembles {
   readonly othersAfterMs: number
 }
 
-/** The code of a process. */
 export interface ProcessCode {
   readonly build: string
   /** Digest of the code of each ensemble. */

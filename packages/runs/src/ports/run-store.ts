@@ -99,7 +99,6 @@ export interface StepsQuery {
   readonly maxBytes?: number
 }
 
-/** Options for creating a run. */
 export interface CreateRunOptions {
   readonly firstEvent: RunEvent
   /** Maximum number of runs that wait or execute, including this one. Runs that wait for a person are not counted. */
@@ -184,7 +183,6 @@ export interface UnownedWrite {
   readonly next: 'ready' | 'stay'
 }
 
-/** The result of a write. */
 export type WriteResult =
   | { readonly kind: 'written'; readonly events: readonly LoggedRunEvent[] }
   | { readonly kind: 'fenced' }
@@ -210,7 +208,6 @@ export interface RunQuery {
   readonly before?: number | undefined
 }
 
-/** A page of runs. */
 export interface RunListPage {
   readonly runs: readonly ListedRun[]
   /** Number of runs that match on all pages, at most {@link MAX_COUNTED}. */
@@ -240,7 +237,6 @@ export interface ChangedRun {
   readonly changedAt: number
 }
 
-/** A page of runs by change. */
 export interface ChangedRunsPage {
   readonly runs: readonly ChangedRun[]
   /** Number of runs that match on all pages, at most {@link MAX_COUNTED}. */

@@ -31,7 +31,6 @@ export const RESUME_POLICIES = ['strict', 'compatible', 'latest'] as const
 /** Policy of resuming runs of other code. */
 export type ResumePolicy = (typeof RESUME_POLICIES)[number]
 
-/** Options of a run service. */
 export interface RunServiceOptions {
   /** Id of the build of this process, such as a commit. @default a digest of the codes of all its ensembles */
   readonly buildId?: string

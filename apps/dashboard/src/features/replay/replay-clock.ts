@@ -62,7 +62,6 @@ export function createPlayhead(offsets: readonly number[], count: number): Playh
   return { count, offset: offsets[Math.max(0, count - 1)] ?? 0 }
 }
 
-/** Advances the playhead. */
 export function advancePlayhead(
   offsets: readonly number[],
   { count, offset }: Playhead,

@@ -40,7 +40,6 @@ export interface ReviewLike {
   readonly end: ReviewClosing | undefined
 }
 
-/** The run of a review. */
 export interface ReviewedRun {
   readonly ensemble: string
   readonly inputs: Readonly<Record<string, string>>

@@ -12,7 +12,6 @@ import styles from './submit.module.css'
 import type { Typed } from './draft.ts'
 import type { Problem } from '@tutti/protocol'
 
-/** An option of a choice. */
 interface Choice {
   readonly value: string | boolean
   readonly label: string

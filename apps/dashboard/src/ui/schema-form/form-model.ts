@@ -42,7 +42,6 @@ interface FieldBase {
   readonly schema: FormSchema
 }
 
-/** Kind of input for a text. */
 export type TextInputKind = 'text' | 'area' | 'date' | 'date-time' | 'email' | 'url' | 'time'
 
 export type FormField = FieldBase &

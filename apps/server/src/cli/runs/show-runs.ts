@@ -44,7 +44,6 @@ export async function showRuns(options: ListOptions, context: CommandContext): P
   }
 }
 
-/** Shows one run. */
 export async function showRun(
   runId: string,
   options: ListOptions,

@@ -1,6 +1,6 @@
 /**
  * Extracts the visible text of HTML: paragraphs and headings are separate, list items and table cells are marked, and
- * invisible elements are omitted. Pure; takes linear time.
+ * invisible elements are omitted. No I/O; takes linear time.
  */
 import { scanHtml, type HtmlAttributes, type HtmlReader } from './scan-html.ts'
 

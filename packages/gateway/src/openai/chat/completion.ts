@@ -1,5 +1,5 @@
 /**
- * Pure: maps the events of a run to a chat completion.
+ * No I/O: maps the events of a run to a chat completion.
  *
  * GW-K3 A completion is a part of a run: from its start, or from the results of tools, to its end or to the next calls
  *    of tools of the client. The id of a call contains its review, and the review its run, so no table is needed.
@@ -30,7 +30,6 @@ import type {
   RunOperation,
 } from '@tutti/protocol'
 
-/** The end of a completion. */
 export type CompletionEnd =
   | {
       readonly kind: 'message'
@@ -42,7 +41,6 @@ export type CompletionEnd =
     }
   | { readonly kind: 'failure'; readonly code: string; readonly message: string }
 
-/** Options of a completion. */
 export interface CompletionOptions {
   /** Ids of the reviews that the request has decided; the completion begins with the first decision. @default none */
   readonly answered: readonly string[]

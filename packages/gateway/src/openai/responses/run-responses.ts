@@ -1,5 +1,5 @@
 /**
- * Pure: folds the events of a run into its responses.
+ * No I/O: folds the events of a run into its responses.
  *
  * GW-N1 A response is a segment of a run. It ends where the run waits only for its client, or ends; the next one begins
  *    when all reviews that were open at that point are closed.

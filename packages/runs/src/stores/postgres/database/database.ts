@@ -47,7 +47,6 @@ export const LOCKS = {
   retention: 0x7475_0006,
 } as const
 
-/** Options of a transaction. */
 export interface TransactionOptions {
   /** Lock to take first: one of {@link LOCKS}. */
   readonly lock?: number
