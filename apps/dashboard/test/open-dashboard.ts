@@ -24,7 +24,7 @@ export interface DashboardOptions extends Partial<Omit<ControlApiOptions, 'tools
   readonly prices?: Prices
   /** Time after which a waiting run is parked, in milliseconds. @default 1,000 */
   readonly parkAfterMs?: number
-  /** Key of the client of the test. */
+  /** API key of the test's client. */
   readonly key?: string
 }
 

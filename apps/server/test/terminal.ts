@@ -75,7 +75,7 @@ export class ProgramTerminal implements AsyncDisposable {
       cwd: cwd ?? tmpdir(),
       env: { ...Object.fromEntries(inherited), ...env },
     })
-    // Responses of the terminal to queries of the program, such as the position of the cursor.
+    // The terminal's responses to queries of the program, such as the cursor position.
     this.#terminal.onData((answer) => this.#pty.write(answer))
     this.#pty.onData((data) => {
       this.written += data

@@ -130,7 +130,7 @@ const ForkDialog = lazy(() =>
   import('../features/fork/fork-dialog.tsx').then((part) => ({ default: part.ForkDialog })),
 )
 
-/** Returns the current place and its setter: in the URL for a run, in memory for a file. */
+/** Returns the current view position and its setter: in the URL for a run, in memory for a file. */
 function usePlaceIn(
   runId: string | undefined,
   query: RunPlace,

@@ -69,7 +69,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         href="#main"
         className={styles['skip']}
         onClick={(event) => {
-          // The hash of the URL is the route of the page.
+          // The URL hash is the route of the page.
           event.preventDefault()
           document.querySelector<HTMLElement>('main')?.focus()
         }}

@@ -1,10 +1,10 @@
-/** The form of a fork: its place, its fields and its request. Pure. */
+/** The form of a fork: its start, its fields and its request. Pure. */
 import { TEMPLATE_VARIABLE } from '@tutti/protocol'
 
 import type { ForkBody } from '@tutti/client'
 import type { ForkAction, LoggedRunEvent, TaskState } from '@tutti/protocol'
 
-/** Place of a run from which a fork is started. */
+/** Event or task of a run at which a fork starts. */
 export interface ForkStart {
   readonly taskName: string
   /** Attempt and model turn; absent for the whole task. */

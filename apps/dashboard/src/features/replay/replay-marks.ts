@@ -6,10 +6,10 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 /** Subject of a key event. */
 export type KeySubject = 'task' | 'tool' | 'review' | 'steering' | 'failed'
 
-/** Subjects by precedence at the same place of the rail. */
+/** Subjects by precedence at the same slot of the rail. */
 const SUBJECTS = ['failed', 'review', 'steering', 'task', 'tool'] as const
 
-/** Number of places on the rail; more would be indistinguishable. */
+/** Number of slots on the rail; more would be indistinguishable. */
 export const PLACES = 240
 
 /** Returns the subject of an event; undefined if it is not a key event. */
@@ -65,7 +65,7 @@ export function findPreviousStep(events: readonly LoggedRunEvent[], count: numbe
   return 1
 }
 
-/** Returns the marks of a rail for `end` events: their places, 0 to `PLACES`, by subject. */
+/** Returns the marks of a rail for `end` events: their slots, 0 to `SLOTS`, by subject. */
 export function computeMarks(
   events: readonly LoggedRunEvent[],
   end: number,

@@ -22,7 +22,7 @@ interface Act {
   readonly key: string
   /** Milliseconds since 1970; undefined if unknown. */
   readonly at: number | undefined
-  /** Actor: the name of a key, or a name given by the client. */
+  /** Actor: the name of a key, or a name that the client sent. */
   readonly by: string | undefined
 }
 

@@ -118,7 +118,7 @@ function computeCursorBox(
 /** Maximum length of a note text, in characters. */
 const NOTE_LENGTH = 240
 
-/** Describes the content of a place. */
+/** Describes the content of a position. */
 function describePlace({ spans, mark }: TimelinePlace, times: Times): Description {
   if (mark !== undefined) return describeMark(mark, times)
   const [span] = spans

@@ -1,8 +1,8 @@
 /**
- * Places in the timeline that the pointer or the keyboard can select. Pure.
+ * Timeline positions for selection with the pointer or the keyboard. Pure.
  *
  * A row has tracks: attempts and reviews, model calls, and the lanes of tool calls. The marks above
- * the rows are a track in row -1. Notes that are too narrow to distinguish share a place.
+ * the rows are a track in row -1. Notes that are too narrow to distinguish share a position.
  */
 import { buildBlocks } from './blocks.ts'
 import { msToPx, type TimeFrame } from './scale.ts'
@@ -16,12 +16,12 @@ export interface TimelinePlace {
   readonly track: number
   readonly fromPx: number
   readonly toPx: number
-  /** Spans at this place, in order; several if they are too narrow to distinguish. */
+  /** Spans at this position, in order; several if they are too narrow to distinguish. */
   readonly spans: readonly TimelineSpan[]
   readonly mark?: TimelineMark
 }
 
-/** A place with the position of its card, in pixels of the window. */
+/** A timeline position, and where its card appears, in window pixels. */
 export interface Pointed {
   readonly place: TimelinePlace
   readonly x: number
@@ -29,14 +29,14 @@ export interface Pointed {
   readonly bottom: number
 }
 
-/** The model and the frame that define the places. */
+/** The model and the frame that define the positions. */
 export interface Paper {
   readonly model: TimelineModel
   readonly frame: TimeFrame
   readonly nowMs: number
 }
 
-/** Returns the places of a track, in order. */
+/** Returns the positions on a track, in order. */
 export function listPlaces({ model, frame, nowMs }: Paper, row: number, track: number) {
   if (row < 0) {
     return model.marks.map((mark): TimelinePlace => {
@@ -71,7 +71,7 @@ function toPlace(
   return { row, track: 0, fromPx, toPx: Math.max(toPx, fromPx + 1), spans: [span] }
 }
 
-/** Returns the place at `px` of a track, or the nearest one within `slack` pixels. */
+/** Returns the position at `px` of a track, or the nearest one within `slack` pixels. */
 export function findPlaceAt(
   places: readonly TimelinePlace[],
   px: number,
@@ -89,7 +89,7 @@ export function findPlaceAt(
   return best
 }
 
-/** Returns the place that a key leads to; undefined for other keys and at the ends. */
+/** Returns the position that a key leads to; undefined for other keys and at the ends. */
 export function findPlaceAfterKey(
   paper: Paper,
   place: TimelinePlace,
@@ -114,13 +114,13 @@ export function findPlaceAfterKey(
   }
 }
 
-/** Returns the first place: that of the first row that has one. */
+/** Returns the first position of the first non-empty row. */
 export function findFirstPlace(paper: Paper): TimelinePlace | undefined {
   const start: TimelinePlace = { row: -1, track: 0, fromPx: 0, toPx: 0, spans: [] }
   return findPlaceBeyond(paper, start, 1) ?? listPlaces(paper, -1, 0)[0]
 }
 
-/** Returns the place with the same content at the current scale; undefined if it is gone. */
+/** Returns the position with the same content at the current scale; undefined if it is gone. */
 export function findPlaceNow(paper: Paper, place: TimelinePlace): TimelinePlace | undefined {
   const track = listPlaces(paper, place.row, place.track)
   return track[findPlaceIndex(track, place)]
@@ -148,7 +148,7 @@ function findPlaceIndex(
   )
 }
 
-/** Returns the nearest place in the next non-empty track above or below. */
+/** Returns the nearest position in the next non-empty track above or below. */
 function findPlaceBeyond(
   paper: Paper,
   place: TimelinePlace,

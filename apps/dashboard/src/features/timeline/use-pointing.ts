@@ -27,7 +27,7 @@ interface Drag {
   readonly top: number
 }
 
-/** Returns handlers for the scrolling element, and the place under the pointer. */
+/** Returns handlers for the scrolling element, and the position under the pointer. */
 export function usePointing({ paper, tops, viewport, onOpen, onSelect }: PointingOptions) {
   const [pointed, setPointed] = useState<Pointed>()
   const [isDragging, setDragging] = useState(false)
@@ -108,7 +108,7 @@ function useWheelZoom({ scroller, zoom, gutterPx }: Viewport): void {
 }
 
 /**
- * Returns the place under the pointer: notes take precedence over reviews, and reviews over
+ * Returns the position under the pointer: notes take precedence over reviews, and reviews over
  * attempts.
  */
 function findPointed(

@@ -156,7 +156,7 @@ export function useViewport(sheet: Sheet, nowMs: number | undefined): Viewport {
 }
 
 /**
- * Brings a place into view when `key` changes, such as after a selection elsewhere, but not while
+ * Scrolls a position into view when `key` changes, such as after a selection elsewhere, but not while
  * the reader uses the timeline.
  */
 export function useRevealed(

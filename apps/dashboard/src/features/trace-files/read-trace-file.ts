@@ -157,7 +157,7 @@ const KNOWN_TYPES: ReadonlySet<unknown> = new Set(RUN_EVENT_TYPES)
 /** Number of events between two yields, which take a few hundredths of a second. */
 const STEP = 500
 
-/** Reads events with their places in the file. Yields its progress, from 0 to 1, now and then. */
+/** Reads events with their paths in the file. Yields its progress, from 0 to 1, now and then. */
 export function* readEvents(
   values: readonly (readonly [place: string, value: unknown])[],
 ): Generator<number, ReadEvents> {

@@ -1,8 +1,7 @@
 /**
  * Converts a JSON Schema and a value to the fields of a form. Pure.
  *
- * DASH-F1 Every part of the value is in one field: its own, or that of an ancestor that is edited as
- *    JSON.
+ * DASH-F1 Every part of the value is in one field: its own, or an ancestor's JSON field.
  * DASH-F2 A part that the form does not support is edited as JSON, and says why.
  * DASH-F3 An absent optional field has no nested fields, so a recursive schema ends where the value
  *    ends.

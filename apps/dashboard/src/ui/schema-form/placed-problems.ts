@@ -27,7 +27,7 @@ export function placeProblems(
   return placed
 }
 
-/** Returns the text of a problem as shown at the field of `place`, which may enclose it. */
+/** Returns the text of a problem for the field at `drawnPath`, which may enclose it. */
 export function formatProblemAt({ path, message }: Problem, place: string): string {
   const inside = path.slice(place.length + 1).replaceAll('/', ' › ')
   return inside === '' ? toSentence(message) : `${inside} ${message}`

@@ -55,7 +55,7 @@ async function readBody(
   io: CommandIo,
 ): Promise<ForkBody> {
   if (at === undefined) {
-    throw new CommandError('USAGE', 'Specify the place: --at SEQ or --at TASK', [
+    throw new CommandError('USAGE', 'Specify where the fork starts: --at SEQ or --at TASK', [
       `The events of the run with their seq: tutti events ${runId} --json`,
     ])
   }
