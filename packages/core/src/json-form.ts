@@ -93,7 +93,8 @@ function convertWithOwnForm(value: object): unknown {
 }
 
 function isBoxed(value: object): boolean {
-  // oxlint-disable-next-line unicorn/no-instanceof-builtins -- only objects are given; text of another realm has a JSON form
+  // oxlint-disable-next-line unicorn/no-instanceof-builtins -- only objects reach this; text of another realm has a
+  // JSON form
   return value instanceof Number || value instanceof String || value instanceof Boolean
 }
 

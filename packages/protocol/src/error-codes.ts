@@ -212,7 +212,7 @@ export const ERROR_CODES = {
   QUERY_TOO_SLOW: {
     status: 503,
     retryable: true,
-    meaning: 'The store took too long to read what was asked for; narrow the filter',
+    meaning: 'The store took too long to read the requested records; narrow the filter',
   },
   STORE_UNAVAILABLE: { status: 503, retryable: true, meaning: 'The run store is unavailable' },
   ENSEMBLE_UNAVAILABLE: {

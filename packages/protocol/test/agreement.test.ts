@@ -1,6 +1,6 @@
 /**
- * Property test: `decode`, `describeProblems` and TypeBox's interpreter agree on what is valid. The values are the valid
- * fixtures with one place changed, the same ones on every run.
+ * Property test: `decode`, `describeProblems` and TypeBox's interpreter agree on what is valid. The values are the
+ * valid fixtures with one change each, the same ones on every run.
  */
 import { Check } from 'typebox/schema'
 import { describe, expect, it } from 'vitest'
@@ -42,7 +42,7 @@ describe('decode, describeProblems and TypeBox', () => {
 
 type Random = (below: number) => number
 
-/** Returns the value with one place replaced, one field removed or one added. */
+/** Returns the value with one part replaced, one field removed or one added. */
 function changed(value: unknown, random: Random): unknown {
   const places: (() => unknown)[] = [() => REPLACEMENTS[random(REPLACEMENTS.length)]]
   collect(value, places, { root: value, random })

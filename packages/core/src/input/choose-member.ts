@@ -54,7 +54,7 @@ export interface Trial {
 }
 
 /**
- * Returns the place with the chosen members added, including those of nested unions; undefined when a union has no
+ * Returns the location with the chosen members added, including those of nested unions; undefined when a union has no
  * choice.
  */
 export function chooseMembers(
@@ -72,12 +72,12 @@ export function chooseMembers(
   }
 }
 
-/** Returns the first unsettled union of a place. */
+/** Returns the first unsettled union of a location. */
 export function findOpenUnion({ nodes, settled }: SchemaPlace): Union | undefined {
   return nodes.flatMap(listUnions).find(({ members }) => !settled.includes(members))
 }
 
-/** Returns the place with its union settled by the chosen members. */
+/** Returns the location with its union settled by the chosen members. */
 export function settleUnion(
   { nodes, settled }: SchemaPlace,
   union: Union,
@@ -201,7 +201,7 @@ function addMembers(
   return { members, dropped, filled }
 }
 
-/** Applies CORE-U4: returns the member of the type of the value with most of its fields known and fewest missing. */
+/** Applies CORE-U4: returns the member of the value's type with most of its fields known and fewest missing. */
 function findClosest(
   members: readonly Schema[],
   value: object,
@@ -224,7 +224,7 @@ function findClosest(
   return ranked.toSorted((a, b) => b.known - a.known || a.missing - b.missing)[0]?.member
 }
 
-/** Steps of finding the place of a member and a stored result. */
+/** Steps of finding a member's location and a stored result. */
 const STEPS_PER_LOOKUP = 2
 
 function fits({ document, run }: Trial, member: Schema, value: unknown): boolean {

@@ -2,10 +2,10 @@
  * Schema of the values that reading does not change: they have no unknown field, and no missing field that would be filled
  * in. One check of it replaces the whole reading of such a value.
  *
- * It is derived from the author's schema: each object is closed, and fields with a default are required. Intersections are
- * merged into one object first, and the schemas around a union are added to each of its members. Schemas that need more
- * than that (conditions, several unions at one place, `unevaluated…`) have no closed schema; their values are read in full,
- * with the same result.
+ * It is derived from the author's schema: each object is closed, and fields with a default are required. Intersections
+ * are merged into one object first, and the schemas around a union are added to each of its members. Schemas that need
+ * more than that (conditions, several unions at one location, `unevaluated…`) have no closed schema; their values are
+ * read in full, with the same result.
  */
 import {
   CheckLimitError,
@@ -57,10 +57,10 @@ interface Build {
   left: number
 }
 
-/** Returns the closed form of all schemas of a place together. */
+/** Returns the closed form of all schemas of a location together. */
 function closePlace(place: SchemaPlace, build: Build): Schema {
   if (place.impossible) return false
-  // Only a reference can lead back to a place that is under construction.
+  // Only a reference can lead back to a location that is under construction.
   if (!place.nodes.some((node) => node.$ref !== undefined)) return closeNodes(place, build)
   const name = `#closed-${assignNumber(place, build)}`
   if (build.references[name] === undefined) {
@@ -76,7 +76,7 @@ function assignNumber(part: object, { numbers }: Build): number {
   return number
 }
 
-/** Keywords that affect which fields are known in ways that are not supported here. */
+/** Keywords that declare fields in ways not supported here. */
 const UNDECIDED = [
   '$dynamicRef',
   '$recursiveRef',
@@ -136,7 +136,7 @@ const REMADE: ReadonlySet<string> = new Set([
   'title',
 ])
 
-/** Returns the keywords of a node that apply to its own place; TypeBox makes some of them non-enumerable. */
+/** Returns the keywords of a node that apply to its own location; TypeBox makes some of them non-enumerable. */
 function pickOwnKeywords(node: SchemaNode): SchemaNode {
   const names = Object.getOwnPropertyNames(node).filter((name) => !REMADE.has(name))
   return Object.fromEntries(names.map((name) => [name, Reflect.get(node, name)]))

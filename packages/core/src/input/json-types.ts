@@ -1,9 +1,9 @@
-/** JSON types that the schemas of a place allow; an integer is a number. */
+/** JSON types that the schemas of a location allow; an integer is a number. */
 import type { Schema, SchemaNode } from '@tutti/protocol'
 
 import type { SchemaPlace, SchemaDocument } from './schema-document.ts'
 
-/** Whether the schemas of a place allow the type; true if they do not restrict it. */
+/** Whether the schemas of a location allow the type; true if they do not restrict it. */
 export function allowsJsonType(
   type: string,
   place: SchemaPlace,
@@ -12,7 +12,7 @@ export function allowsJsonType(
   return place.nodes.every((node) => findTypes(node, document)?.has(type) ?? true)
 }
 
-/** Whether the schemas of a place explicitly allow the type. */
+/** Whether the schemas of a location explicitly allow the type. */
 export function wantsJsonType(type: string, place: SchemaPlace, document: SchemaDocument): boolean {
   return (
     allowsJsonType(type, place, document) &&

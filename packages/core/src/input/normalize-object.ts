@@ -68,7 +68,7 @@ function isDynamic(node: SchemaNode): boolean {
   return '$dynamicRef' in node || '$recursiveRef' in node
 }
 
-/** Whether a node has schemas that apply because of the content of the object. */
+/** Whether a node has schemas that apply because of the object's content. */
 function isConditional(node: SchemaNode): boolean {
   return node.if !== undefined || node.dependentSchemas !== undefined
 }
@@ -113,7 +113,7 @@ function normalizeFields(
   return { entries, unknown, changed }
 }
 
-/** Returns the object of all fields; the given one when none has changed. */
+/** Returns the object of all fields; the original one when none has changed. */
 function toObject({ entries, changed }: NormalizedFields, value: JsonObject): JsonObject {
   return changed ? Object.fromEntries(entries) : value
 }
@@ -157,7 +157,7 @@ function fillMissingFields(
   return missing
 }
 
-/** Returns schemas that apply because of the content of the object: branches of `if`, and `dependentSchemas`. */
+/** Returns schemas that apply because of the object's content: branches of `if`, and `dependentSchemas`. */
 function findConditionalSchemas(
   nodes: readonly SchemaNode[],
   fields: JsonObject,

@@ -6,7 +6,7 @@
  * The result can still be invalid: the caller validates it against the whole schema. Related: objects
  * (`normalize-object.ts`), known fields (`fields.ts`), members of unions (`choose-member.ts`), texts (`coercions.ts`).
  *
- * CORE-M1 The given value is never modified: changed parts are copied, all others stay the same objects.
+ * CORE-M1 The caller's value is never modified: changed parts are copied, all others stay the same objects.
  * CORE-M2 A field that is absent, or null where null is invalid, gets a fresh copy of its default.
  * CORE-M3 Null for an optional field, where null is invalid, counts as an absent field.
  * CORE-M4 A valid value stays unchanged; an invalid one is coerced only if the result is valid.
@@ -43,7 +43,7 @@ export function normalize(
   return normalizeValue(document.place([document.root]), value, at)
 }
 
-/** Returns a fresh copy of the default of a place, with nested defaults filled in; undefined when it has none. */
+/** Returns a fresh copy of the default of a location, with nested defaults filled in; undefined when it has none. */
 export function createDefault(
   place: SchemaPlace,
   document: SchemaDocument,
@@ -58,7 +58,10 @@ export function createDefault(
   return normalizeValue(place, structuredClone(node.default), { walk, depth: 0, inList: false })
 }
 
-/** An object as a place reads it. Mutable while it is read; a linked list, because most objects are read by one place. */
+/**
+ * An object as a location reads it. Mutable while it is read; a linked list, because most objects are read at one
+ * location.
+ */
 interface Known {
   readonly place: SchemaPlace
   value: unknown
@@ -114,7 +117,7 @@ function normalizeValue(place: SchemaPlace, value: unknown, at: At): unknown {
   return coerceValue(place, value, at)
 }
 
-/** Applies CORE-M4 and CORE-M5: returns a coerced value if the given one is invalid and the coerced one is valid. */
+/** Applies CORE-M4 and CORE-M5: returns a coerced value if the original is invalid and the coerced one is valid. */
 function coerceValue(place: SchemaPlace, value: unknown, at: At): unknown {
   const { document, run } = at.walk
   const candidates = listCandidates(place, value, at)
@@ -158,7 +161,7 @@ function listCandidates(
 const PARSED = {}
 const WRAPPED = {}
 
-/** Applies CORE-M7: each place reads an object once; within itself the object stays unchanged. */
+/** Applies CORE-M7: each location reads an object once; within itself the object stays unchanged. */
 function normalizeContainer(place: SchemaPlace, value: object, at: At): unknown {
   const { known, tally, run } = at.walk
   const others = known.get(value)

@@ -1,6 +1,6 @@
 /**
- * JSON Schema prepared for reading values: its parts can be checked individually although they refer to each other, and the
- * schemas that apply at one place of a value are combined.
+ * JSON Schema prepared for reading values: its parts can be checked individually although they refer to each other, and
+ * the schemas that apply at one location of a value are combined.
  */
 import {
   BoundedMap,
@@ -18,7 +18,7 @@ import {
 
 import { surveySchema } from './schema-survey.ts'
 
-/** Schemas that apply at one place of a value. The same schemas always give the same object. */
+/** Schemas that apply at one location of a value. The same schemas always give the same object. */
 export interface SchemaPlace {
   /** Combined schemas. */
   readonly schemas: readonly Schema[]
@@ -39,7 +39,7 @@ export interface SchemaDocument {
   readonly nodes: ReadonlyMap<SchemaNode, string>
   /** Schemas by the text of their `$ref`. */
   readonly references: Readonly<Record<string, Schema>>
-  /** Returns the place where all of the schemas apply, with those of their unions that are settled. */
+  /** Returns the location to which all schemas apply, including union members already chosen. */
   place(schemas: readonly Schema[], settled?: SchemaPlace['settled']): SchemaPlace
   /** Returns the patterns of a node with their schemas. */
   patternsOf(node: SchemaNode): readonly (readonly [Pattern, Schema])[]
@@ -50,7 +50,7 @@ export interface SchemaDocument {
   /** Engine of the regular expressions; undefined for the one of JavaScript. */
   readonly patterns: PatternEngine | undefined
   /**
-   * Whether a value matches all schemas of a place. Each value is read once per run.
+   * Whether a value matches all schemas of a location. Each value is read once per run.
    *
    * @throws {CheckLimitError} when the run has no steps left.
    * @throws {RangeError} when the value is nested deeper than the stack.

@@ -106,7 +106,7 @@ export interface ToolContext<Input = unknown> extends ToolCallInfo, ToolReports 
   readonly hasReviewer: boolean
   /**
    * Requests approval and waits; the tool's time limit is paused meanwhile. Returns CONTINUE, or EDIT with an input that
-   * matches the tool's schema. REJECT and EXIT_EARLY are thrown, so that a body that ignores the result does nothing:
+   * matches the tool's schema. REJECT and EXIT_EARLY are thrown, so a body that ignores the result does nothing:
    * REJECT becomes a failure for the model, EXIT_EARLY ends the run early.
    *
    * @throws {TuttiError} TOOL_CONFIGURATION without a reviewer: no answer never counts as approval.

@@ -113,7 +113,7 @@ export function createEvaluator(root: Schema, options: EvaluatorOptions): Evalua
 const ANY: CheckPart = () => true
 const NONE: CheckPart = () => false
 
-/** Steps of finding the meaning of references at a place of a schema with ids or anchors. */
+/** Steps of resolving references at a location of a schema with ids or anchors. */
 const STEPS_PER_SCOPE = 50
 
 function createPart(schema: unknown, build: Build): CheckPart {

@@ -1,8 +1,8 @@
 /**
- * Messages for single errors of TypeBox's checker, with the expected and the given value.
+ * Messages for single errors of TypeBox's checker, with the expected and the actual value.
  *
  * This module does not decide what is valid: `describe-problems.ts` finds the errors. A message follows a path, so it begins
- * in lower case ("must be …"), has no full stop, quotes values, and states the expected and the given value.
+ * in lower case ("must be …"), has no full stop, quotes values, and states the expected and the actual value.
  */
 import type { TValidationError } from 'typebox/error'
 import type { Problem } from '../schemas/problem.ts'
@@ -18,7 +18,7 @@ import { previewOf, receivedOf } from './preview.ts'
 import { ownValue, type SchemaNode } from '../schema-node.ts'
 import { suggest } from './suggest.ts'
 
-/** Place of a problem: its JSON pointer, its value and its schema. */
+/** Location of a problem: its JSON pointer, its value and its schema. */
 export interface ProblemPlace {
   readonly path: string
   readonly value: unknown

@@ -1,8 +1,8 @@
 /**
- * Description of every problem of a value, each at its place.
+ * Description of every problem of a value, each at its location.
  *
- * This module walks the structure (fields, items, unions, references), and the evaluator (`check/evaluator.ts`) judges the
- * keywords of each place (type, bounds, pattern, format …).
+ * This module walks the structure (fields, items, unions, references), and the evaluator (`check/evaluator.ts`) judges
+ * the keywords of each location (type, bounds, pattern, format …).
  *
  * PROTO-P1 No problem is missed within the limits of PROTO-P4.
  * PROTO-P2 A union with a distinguishing field is judged by the member that the value names. Other unions are judged
@@ -10,7 +10,7 @@
  * PROTO-P3 A value of the wrong type is one problem; its content is not judged.
  * PROTO-P4 Work and result are bounded: at most `MAX_PROBLEMS` problems, `MAX_DEPTH` nested schemas,
  *    `MAX_DESCRIPTION_STEPS`, and not within a value that contains itself. What a member of a union, or the target of
- *    a reference, finds at a place is found once.
+ *    a reference, finds at a location is found once.
  */
 import { CheckLimitError, CheckRun, MAX_DESCRIPTION_STEPS } from '../check/check-run.ts'
 import { createEvaluator, type Evaluator } from '../check/evaluator.ts'
@@ -88,9 +88,9 @@ const TOO_DEEP: Problem = { path: '', message: 'is nested too deeply to be check
 interface Walk {
   readonly problems: Problem[]
   readonly depth: number
-  /** Scope of references, outside of the schema of the place. */
+  /** Scope of references outside of the location's schema. */
   readonly scope: ReferenceScope
-  /** Surrounding places, the innermost first. */
+  /** Surrounding locations, the innermost first. */
   readonly inside: Inside | undefined
   readonly shared: Shared
 }
@@ -233,7 +233,7 @@ function isInside({ value, schema }: ProblemPlace, inside: Inside | undefined): 
   return false
 }
 
-/** Describes errors of the keywords of the place itself. */
+/** Describes errors of the location's own keywords. */
 function describeOwn(place: ProblemPlace, walk: Walk): Problem[] {
   const fixed = findFixedValues(place.schema)
   if (fixed !== undefined && fixed.every(isScalar)) {
@@ -339,7 +339,7 @@ function visitOpenUnion(place: ProblemPlace, { members, most }: Alternatives, wa
   walk.problems.push(...(results[findNearest(distances)] ?? []))
 }
 
-/** Returns the problems of a place by one schema, which are found once. */
+/** Returns the problems of a location by one schema, which are found once. */
 function findProblems(place: UnknownPlace, walk: Walk): readonly Problem[] {
   const { schema, value, path } = place
   const { found } = walk.shared
@@ -388,7 +388,7 @@ function findOwnMembers({ properties = {} }: SchemaNode, key: string): readonly 
 }
 
 interface Field {
-  /** Place of the object. */
+  /** Location of the object. */
   readonly place: ObjectPlace
   /** Schemas that declare the field. */
   readonly members: readonly Schema[]

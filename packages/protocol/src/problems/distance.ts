@@ -20,7 +20,7 @@ export interface DistanceContext {
   readonly run: CheckRun
 }
 
-/** Returns the distance of the value at a place from the schema there, which gave these problems. */
+/** Returns the distance of a value from the schema that it does not match with these problems. */
 export function measureDistance(
   { path, value, schema }: Omit<ProblemPlace, 'schema'> & { readonly schema: Schema },
   problems: readonly Problem[],

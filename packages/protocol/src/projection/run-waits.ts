@@ -11,7 +11,7 @@ import type { RunEvent, RunEventOf } from '../schemas/run-event.ts'
 interface TaskWork {
   /** Whether the task waits for a model, or is about to. */
   readonly isThinking: boolean
-  /** Ids of the calls of the newest turn that have not ended. */
+  /** Ids of the newest turn's calls that have not ended. */
   readonly calls: ReadonlySet<string>
 }
 

@@ -25,7 +25,7 @@ export type ReviewRunEvent = RunEventOf<
 
 type ReviewStates = readonly ReviewState[]
 
-/** Returns the reviews after one of their events; a review that is requested again is open again, in its place. */
+/** Returns the reviews after one of their events; a review that is requested again is open again, at its index. */
 export function applyToReviews(reviews: ReviewStates, event: ReviewRunEvent): ReviewStates {
   const at = reviews.findIndex(({ reviewId }) => reviewId === event.reviewId)
   if (event.type === 'review_requested') {

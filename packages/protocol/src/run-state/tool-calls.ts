@@ -101,7 +101,7 @@ function endCall(calls: Calls, event: RunEventOf<'tool_called'>): Calls {
   )
 }
 
-/** Puts the call into the tree: at its place if it is known, otherwise after its siblings. */
+/** Puts the call into the tree: at its index if it is known, otherwise after its siblings. */
 function placeCall(calls: Calls, call: ToolCallState): Calls {
   const { id, parentToolCallId } = call
   const parent = parentToolCallId === undefined ? undefined : findCall(calls, parentToolCallId)

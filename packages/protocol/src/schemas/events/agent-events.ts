@@ -178,7 +178,7 @@ export const ToolCalled = Type.Object({
   outcome: ToolOutcome,
   /** Arguments as the model wrote them: JSON text. */
   toolArguments: NullableText,
-  /** Text given to the model; `Error: …` after a failure. */
+  /** Text that the model receives; `Error: …` after a failure. */
   toolResult: NullableText,
   /** Result as a JSON value; null when there is none. */
   structuredResult: Type.Unknown(),
