@@ -1,4 +1,4 @@
-/** Generates scenarios: runs with any combination of the features of the engine. */
+/** Generates scenarios: runs with any combination of engine features. */
 import { defineTextTool, sleep, TuttiError, Type, type AgentTool } from '@tutti/core'
 import { pipeline } from '@tutti/pipeline'
 import { array, boolean, constantFrom, nat, record, subarray, type Arbitrary } from 'fast-check'

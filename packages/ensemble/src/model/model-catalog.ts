@@ -8,7 +8,7 @@ import type { ChatModel } from './chat-model.ts'
 /** Models by alias. */
 export interface ModelCatalog {
   readonly models: ReadonlyMap<string, ChatModel>
-  /** Alias of the model by name of the tier. */
+  /** Model alias by tier name. */
   readonly tiers: ReadonlyMap<string, string>
   /** Returns the model with this alias, or undefined. */
   find(alias: string): ChatModel | undefined

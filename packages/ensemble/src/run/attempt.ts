@@ -239,7 +239,7 @@ async function askAgent(input: AttemptInput, models: ModelChain): Promise<TaskAn
   return answer
 }
 
-/** Whether nothing follows an answer of the agent but the end of the attempt: no correction, no call, no review. */
+/** Whether the attempt ends after an answer of the agent, without a correction, call or review. */
 function endsWithAnswer(scope: TaskScope): boolean {
   const { outputReader, guardrails, reflection, memory } = scope.task
   return (

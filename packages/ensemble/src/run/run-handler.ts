@@ -276,7 +276,7 @@ async function callHandlerTool(
 }
 
 /**
- * Checks that a tool that must not be called twice has not begun.
+ * Checks that no non-repeatable tool call has begun.
  *
  * @throws {TuttiError} INTERRUPTED if an earlier process was interrupted during this call.
  */

@@ -151,6 +151,6 @@ export interface ResumePoint {
   readonly steps: readonly RunStep[]
   /** Number of processes that have owned the run so far, this one included; shown in events. @default 1 */
   readonly epoch?: number
-  /** Mode in which it replays the run whose steps precede its step `run_forked`. @default it replays none */
+  /** Mode of replaying the steps before its step `run_forked`. @default it replays none */
   readonly replay?: ReplayMode
 }

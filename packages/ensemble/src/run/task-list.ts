@@ -1,5 +1,5 @@
 /**
- * Pure: the places of the tasks of a run, which events and records name as `taskIndex`. A task keeps its place when other
+ * Pure: the indexes of a run's tasks, which events and records call `taskIndex`. A task keeps its index when other
  * code with another list of tasks continues the run.
  *
  *   began with        a 1   b 2   c 3
@@ -12,11 +12,11 @@ import type { StepLog } from '../scope/step-log.ts'
 
 /** The tasks that earlier processes of a run have announced. */
 export interface RecordedTasks {
-  /** Place of each task, from 1; those that were removed since keep theirs. */
+  /** Index of each task, from 1; removed tasks keep theirs. */
   readonly places: ReadonlyMap<string, number>
   /** Names of the tasks that were not removed since. */
   readonly present: ReadonlySet<string>
-  /** The last place, also of delegated tasks. */
+  /** The last index, also of delegated tasks. */
   readonly lastPlace: number
 }
 

@@ -44,7 +44,7 @@ export class TaskStates {
   readonly #phases = new Map<string, TaskPhase>()
   /** Usage of attempts without a result. */
   readonly #lost: Usage[] = []
-  /** The last place of a task, also of one that the code no longer has. */
+  /** The last index of a task, also of one that the code no longer has. */
   #lastPlace: number
 
   constructor(options: TaskStatesOptions) {

@@ -30,7 +30,7 @@ export interface ModelSteeringOptions {
   readonly ownModel: ModelOfTasks
   /** Returns the first fallback model of a task. */
   readonly fallbackModel: ModelOfTasks
-  /** Names of the tasks of the run. */
+  /** Names of the run's tasks. */
   readonly taskNames: () => readonly string[]
 }
 

@@ -59,7 +59,7 @@ export interface SteeringOptions extends ModelSteeringOptions {
   readonly profiles: RunProfiles
   readonly directives: Directives
   readonly reviews: Pick<Reviews, 'closeBefore' | 'decide'>
-  /** Returns the roles of the agents of the run. */
+  /** Returns the roles of the run's agents. */
   readonly roles: () => readonly string[]
 }
 

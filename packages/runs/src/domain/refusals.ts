@@ -14,7 +14,7 @@ export function runExists(runId: string): TuttiError {
   return new TuttiError('RUN_EXISTS', `A run with ID ${runId} already exists`)
 }
 
-/** Error of a reader that has received events which are no longer in the log. */
+/** Error for a reader with events that are no longer in the log. */
 export function logIsShorter(runId: string, lastSeq: number): TuttiError {
   return new TuttiError(
     'CURSOR_PAST_END',

@@ -22,7 +22,7 @@ import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 export interface ForkQuery {
   readonly parent: RunRecord
   readonly at: ForkPlace
-  /** Maximum size of the steps of the parent, in bytes. */
+  /** Maximum size of the parent's steps, in bytes. */
   readonly maxStepBytes: number
 }
 
@@ -59,7 +59,7 @@ export interface ForkSource {
 /**
  * Reads the log of a fork.
  *
- * @throws {TuttiError} BAD_REQUEST when the place is not in the log, or the run ended there; STEPS_NOT_RETAINED;
+ * @throws {TuttiError} BAD_REQUEST when the start is not in the log, or the run ended there; STEPS_NOT_RETAINED;
  * RUN_TOO_LARGE when the steps exceed `maxStepBytes`.
  */
 export async function readForkedLog(
@@ -86,7 +86,7 @@ export async function readForkedLog(
   const copied = await runs.steps(runId, { upTo: at, maxBytes })
   const steps = await runs.steps(runId, { maxBytes })
   const areCopied = !hasBegun || copied.some(({ kind }) => kind === 'run_begun')
-  // The steps after the place say which calls the fork repeats.
+  // The steps after the start say which calls the fork repeats.
   const areRead = parent.startedAt === undefined || steps.length > 0
   if (!areCopied || !areRead) throw stepsNotRetained(runId)
   const fork: ForkedLog = {
@@ -125,7 +125,7 @@ async function findPlace(
 
 function refusePlace(message: string): TuttiError {
   const problems = [{ path: '/at', message }]
-  return new TuttiError('BAD_REQUEST', `Invalid place of a fork: ${message}`, {
+  return new TuttiError('BAD_REQUEST', `Invalid start of a fork: ${message}`, {
     details: { problems },
   })
 }

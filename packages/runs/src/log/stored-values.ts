@@ -65,7 +65,7 @@ export const MAX_STORED_DEPTH = 16
 /** Length from which a text is stored once, in characters; a reference is shorter. */
 const MIN_LENGTH = 64
 
-/** Length of the start that a text must share with another to refer to it, in characters. */
+/** Minimum common prefix, in characters, for a text to be stored as a reference. */
 const START_LENGTH = 512
 
 type Message = RunEventOf<'llm_iteration_started'>['messages'][number]
@@ -174,7 +174,7 @@ class Encoding {
   encode(value: RunEvent | RunStep): unknown {
     if (!('messages' in value)) return this.#encodeFields(value, 1)
     const { messages, ...others } = value
-    // The messages are encoded after the other fields, but stay in their place.
+    // The messages are encoded after the other fields, but the key order stays.
     const encoded = this.#encodeFields(others, 1)
     return { ...value, ...encoded, messages: this.#encodeMessages(messages) }
   }

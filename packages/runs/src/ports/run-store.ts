@@ -55,9 +55,10 @@ export interface RunStore {
    * Stores a new run, which then waits for an owner.
    *
    * @throws {TuttiError} RUN_NOT_FOUND when the parent of a fork does not exist; STEPS_NOT_RETAINED when its steps are
-   * incomplete; RUN_EXISTS when the id is taken; IDEMPOTENCY_CONFLICT when the key was used for another
-   * submission; THREAD_NOT_FOUND, or THREAD_BUSY when the newest run of its thread has not ended; CONCURRENCY_LIMIT when `maxUnfinishedRuns`, or the quota, is reached; SPEND_LIMIT when the runs of the
-   * actor have cost as much as the quota allows; `refusal`, if it is given.
+   * incomplete; RUN_EXISTS when the id is taken; IDEMPOTENCY_CONFLICT when the key was used for another submission;
+   * THREAD_NOT_FOUND, or THREAD_BUSY when the newest run of its thread has not ended; CONCURRENCY_LIMIT when
+   * `maxUnfinishedRuns`, or the quota, is reached; SPEND_LIMIT when the runs of the actor have cost as much as the
+   * quota allows; `refusal`, if set.
    */
   create(run: NewRun, how: CreateRunOptions): Promise<CreatedRun>
   /** Writes to several runs, at most one write per run. Returns one result per write, in their order. */
@@ -191,7 +192,7 @@ export type WriteResult =
   /** The store cannot be reached; whether the write was stored is unknown. */
   | { readonly kind: 'unavailable'; readonly error: unknown }
 
-/** Selects runs: those that match all given fields. */
+/** Selects the runs that match all fields. */
 export interface RunQuery {
   readonly statuses?: readonly RunStatus[]
   readonly tag?: { readonly key: string; readonly value?: string }
@@ -216,7 +217,7 @@ export interface RunListPage {
   readonly isCapped: boolean
 }
 
-/** Selects runs by the time at which their status changed: those that match all given fields. */
+/** Selects the runs that match all fields, by the time of their last status change. */
 export interface ChangedRunsQuery {
   readonly ensembles: readonly string[]
   /** The runs with this value of this tag, and the run whose id is the value, unless it has the tag. */

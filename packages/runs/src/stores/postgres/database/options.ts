@@ -21,7 +21,8 @@ export interface PostgresRunStorageOptions {
   readonly schema?: string
   /**
    * Whether statements are prepared once per connection, which saves a third of the time. Poolers in transaction mode
-   * must support prepared statements, as PgBouncer does since 1.21. @default true unless `listenConnectionString` is given
+   * must support prepared statements, as PgBouncer does since 1.21. @default true unless `listenConnectionString` is
+   * set
    */
   readonly preparedStatements?: boolean
   /**

@@ -236,7 +236,7 @@ function listGiven(parts: readonly WritePart[]): (part: WritePart) => string {
   }
 }
 
-/** Closes the given reviews and, when runs end, withdraws their other open ones. */
+/** Closes reviews and, when runs end, withdraws their other open ones. */
 function closeReviewsSql(
   schema: string,
   given: (part: WritePart) => string,

@@ -28,10 +28,10 @@ const MAX_DELAY_MS = 3.15e12
 /** Time for each live process after which a claim looks at all due runs and leases again, in milliseconds. */
 const LOOK_AGAIN_MS = 1_000
 
-/** The place of a run before all others. */
+/** The due position before all runs. */
 const FIRST: Place = { dueAt: '-infinity', id: '0' }
 
-/** A place in the order in which runs are due. */
+/** A position in the order in which runs are due. */
 interface Place {
   readonly dueAt: string
   readonly id: string

@@ -167,7 +167,7 @@ function walkSql(schema: string, filter: Filter): string {
     JOIN (${ids} ORDER BY id DESC LIMIT ${limit} OFFSET ${offset}) AS found USING (id)`
 }
 
-/** Builds the query of the ids of the runs that match the text and other conditions. */
+/** Builds the query for the ids of runs that match the text and other conditions. */
 function walkedSql(schema: string, { text }: Filter, conditions: readonly string[]): string {
   if (text === undefined) return `SELECT id FROM ${schema}.runs ${toWhere(conditions)}`
   const matches = `(upper(run_id COLLATE "C") ^@ ${text.term} OR strpos(text, ${text.term}) > 0)`
@@ -183,7 +183,7 @@ interface IndexedWalk {
 }
 
 /**
- * Builds the query of the ids of the newest runs with each of the indexed values. With other conditions, the planner may
+ * Builds the query for the ids of the newest runs with each indexed value. With other conditions, the planner may
  * use another index. Otherwise the form of the condition leaves it no choice: it expects the values to be spread evenly
  * over all runs, and would read a large part of them where they are not.
  */

@@ -52,7 +52,7 @@ export function testStorage(
 
   describe('every storage that processes share', () => {
     it.for(sharedStorageCases)('$name', async ({ run }) => {
-      await using place = placeIn(database(), 'a shared place')
+      await using place = placeIn(database(), 'a shared location')
       const storage = await place.open()
       await place.empty()
       await run({ storage, passTime: place.passTime, another: place.open })
