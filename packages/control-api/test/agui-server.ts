@@ -128,7 +128,7 @@ function callEveryTool({ messages, tools }: ModelRequest) {
   return { toolCalls: tools.map(({ name }) => ({ name, arguments: { of: name } })) }
 }
 
-/** Ensemble of two tasks, the second of which calls a tool. */
+/** Ensemble of two tasks; the second calls a tool. */
 function team() {
   const tune = defineTool({
     name: 'tune',

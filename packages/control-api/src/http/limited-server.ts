@@ -183,7 +183,7 @@ function assertHeaders(
     seen.add(name)
   }
   const messages = [
-    ...[...twice].map((name) => `${name} must be given once`),
+    ...[...twice].map((name) => `${name} must be specified once`),
     // RFC 9112, section 3.2.
     ...(headers.host === undefined && httpVersion === '1.1' ? ['host is required'] : []),
   ]

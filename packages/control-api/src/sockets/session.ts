@@ -161,7 +161,7 @@ export class SocketSession {
     else void workFor(this.#source, () => this.#greet())
   }
 
-  /** Sends a message, given as an object or as JSON in UTF-8. */
+  /** Sends a message: an object, or JSON in UTF-8. */
   send(message: ServerMessage | Uint8Array): void {
     this.#write(message instanceof Uint8Array ? message : JSON.stringify(message))
   }

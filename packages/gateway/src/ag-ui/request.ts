@@ -3,7 +3,7 @@
  *
  * GW-Y12 The last message is the user's: its text has the inputs of the ensemble. The messages before it are the history
  *    of the run.
- * GW-Y13 Messages of the system and the context of the application are instructions for the agents. Activities and
+ * GW-Y13 System messages and the application's context are instructions for the agents. Activities and
  *    reasoning belong to the client and are not sent to agents.
  * GW-Y14 A call without a result, as a cancelled run leaves it behind, is not part of the history.
  */

@@ -175,7 +175,7 @@ interface Decision {
 }
 
 /**
- * Applies the answers of a request, all of which have been read.
+ * Applies the answers of a request after all of them have been read.
  *
  * @throws {TuttiError} REVIEW_NOT_FOUND for a review of another agent, BAD_REQUEST for reviews of several runs, and as
  * `GatewayService.decide`.

@@ -168,7 +168,7 @@ class WrittenStream {
   }
 }
 
-/** Options of the encoder of the event stream route. */
+/** Encoder options of the event stream route. */
 export interface RunEventsEncoderOptions {
   readonly wants: (type: LoggedRunEvent['type']) => boolean
   /** Called with the events that are sent. */

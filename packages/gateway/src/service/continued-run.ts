@@ -23,7 +23,7 @@ import type { RunEventOf } from '@tutti/protocol'
 /** A request as the run that it would begin. */
 export type RepeatableRun = ModelRun & Pick<BeginRequest, 'threadId'>
 
-/** Key of the digest of the request in the memo of a run. */
+/** Key of the request digest in a run's memo. */
 const MEMO = 'requestDigest'
 
 /** Returns the memo by which a later request can show that it repeats this one. */
