@@ -77,7 +77,7 @@ export interface AgentCall {
   readonly logger: Logger
   /** Whether `requestAnswer` reaches a reviewer. */
   readonly hasReviewer: boolean
-  /** Whether the tool has a `reply`, which answers questions that end a turn in every mode. */
+  /** Whether the tool has a `reply`, which answers questions at the end of a turn in every mode. */
   readonly hasReply: boolean
   /**
    * Asks the reviewer a question of the agent during a turn; all clocks are paused meanwhile. The question is

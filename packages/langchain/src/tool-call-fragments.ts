@@ -6,7 +6,7 @@ export interface ToolCallFragment {
   readonly index?: number | string | undefined
   readonly id?: string | undefined
   readonly name?: string | undefined
-  /** A piece of the JSON text of the arguments. */
+  /** A piece of the arguments' JSON text. */
   readonly args?: string | undefined
 }
 

@@ -57,7 +57,7 @@ export interface ProcessFate {
   readonly started: boolean
 }
 
-/** The place of a failure: the server and the phase. */
+/** The origin of a failure: the server and the phase. */
 export interface McpFailurePlace {
   /** Name of the server in messages. */
   readonly name: string

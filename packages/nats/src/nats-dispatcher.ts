@@ -224,7 +224,7 @@ export class NatsDispatcher implements Dispatcher {
     }
   }
 
-  /** Pulls offers of the claim keys of the process. */
+  /** Pulls offers for the process's claim keys. */
   #pull({ known, leaseMs, maxConcurrentRuns }: ClaimRequest): void {
     if (known === undefined || leaseMs === Infinity) return
     this.#limits ??= { leaseMs, maxConcurrentRuns }

@@ -25,7 +25,7 @@ export interface LiveStore<T> {
 export interface OpenStore<T> {
   /** Aborts when the store is closed. */
   readonly signal: AbortSignal
-  /** Returns the newest value, including changes of which no component was notified yet. */
+  /** Returns the newest value, including changes before their notification. */
   get(): T
   update(change: (value: T) => T): void
 }

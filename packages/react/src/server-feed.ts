@@ -1,4 +1,4 @@
-/** One WebSocket per client, which notifies all hooks that something has changed. */
+/** One WebSocket per client, which notifies all hooks of changes. */
 import type { LoggedRunEventOf, TuttiClient, TuttiConnection } from '@tutti/client'
 
 /** Types of the events after which a list may have changed. */

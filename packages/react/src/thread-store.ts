@@ -1,5 +1,5 @@
 /**
- * A thread as its runs, of which the newest is followed while it has not ended.
+ * State of a thread: its runs, with the newest one followed until it ends.
  *
  * REACT-4 The runs are those of the server, oldest first. While the newest run has not ended, its text and its status are
  *    those of its events so far.

@@ -51,7 +51,7 @@ export class SpanTable {
   /** Time of the previous event. */
   beforeMs = 0
   seq: number | undefined
-  /** Id of the thread or chat of the run; undefined without one. */
+  /** Id of the run's thread or chat; undefined without one. */
   conversationId: string | undefined
   root: OpenSpan | undefined
   readonly #open = new Map<string, OpenSpan>()

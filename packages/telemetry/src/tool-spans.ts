@@ -1,6 +1,6 @@
 /**
- * Spans of tool calls. The log reports a call when it ends. An earlier event within the call opens its span, so that a
- * call that continues in another process after a crash is one span.
+ * Spans of tool calls. The log reports a call when it ends. An earlier event within the call opens its span, so a call
+ * continued by another process after a crash is one span.
  */
 import { SpanKind } from '@opentelemetry/api'
 

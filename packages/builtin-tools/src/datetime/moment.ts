@@ -8,7 +8,7 @@
  *
  * TOOLS-M1 A local time that its zone skips moves forward by the length of the gap. A local time that occurs twice is
  *    the first one. This is Temporal's disambiguation "compatible".
- * TOOLS-M2 An offset must be one that the zone has at that time.
+ * TOOLS-M2 An offset must be valid in the zone at that time.
  * TOOLS-M3 Days and longer units change the date and keep the local time; hours and shorter units are exact time.
  * TOOLS-M4 The output has the form of the input: a date, or a time with `Z`, the offset, or offset and zone.
  */

@@ -6,7 +6,7 @@
  *
  * TOOLS-F1 Concurrent readers see the old content or the new one, never a part of it. A call that fails or is
  *    cancelled leaves the old content.
- * TOOLS-F2 Only the name gets the new content: a link in its place is replaced and not followed, and other hard links
+ * TOOLS-F2 Only the name gets the new content: a link with its name is replaced and not followed, and other hard links
  *    keep the old content.
  * TOOLS-F3 The new file has the mode of the old one, and its owner if the system permits. A file without write
  *    permission is not replaced.

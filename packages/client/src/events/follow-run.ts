@@ -1,7 +1,7 @@
 /**
  * Follows the events of a run over any number of connections. The first one may submit the run.
  *
- *   connect ─▶ read frames ─▶ decode ─▶ place ─▶ yield
+ *   connect ─▶ read frames ─▶ decode ─▶ order ─▶ yield
  *      ▲                                 │
  *      └───── wait ◀───── lost ◀─────────┘
  *

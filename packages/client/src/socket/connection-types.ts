@@ -7,7 +7,7 @@ import type { CallOptions } from '../http/exchange.ts'
 
 /** Options of a connection. */
 export interface ConnectOptions {
-  /** Id of the run of the connection. @default every run */
+  /** Id of the connection's run. @default every run */
   readonly runId?: string | undefined
   /**
    * With `none` the hello message contains no runs, and the socket receives no events before a subscription. Use it to

@@ -9,7 +9,7 @@
  *    addresses of a name are skipped; if none remains, there is no connection. A name that resolves differently the
  *    second time gains nothing.
  * NET-G4 Hosts and addresses that a rule names are allowed. A host named with a port is allowed on that port only.
- * NET-G5 A refusalError states which address of which host was refused and how to allow it. It never quotes a password
+ * NET-G5 A refusalError states the refused address, its host and how to allow it. It never quotes a password
  *    or a query.
  *
  * Sockets call `lookup` for names but not for addresses, which only `assertUrl` checks. Use both.

@@ -150,7 +150,7 @@ export function encodeRequestBody(value: unknown, body: RequestBody): SentBody {
   return { contentType, body: scalarText(value) }
 }
 
-/** Encodes a form. Fields use the given style; objects without one are sent as JSON text. */
+/** Encodes a form. Fields use `style`; objects without one are sent as JSON text. */
 function encodeForm(value: OpenApiNode, { encoding }: RequestBody): string {
   return Object.entries(value)
     .flatMap(([name, item]) => {

@@ -23,8 +23,8 @@ const MEANINGS: Readonly<Record<number, string>> = {
   401: 'refused the API key',
   403: 'refused the API key',
   429: 'refused the search because of its rate limit',
-  432: 'refused the search because of the limit of the plan',
-  433: 'refused the search because of the limit of the plan',
+  432: 'refused the search because of a plan limit',
+  433: 'refused the search because of a plan limit',
 }
 
 interface FailedResponse {
