@@ -17,7 +17,7 @@ import { LONG_TURNS, teamNamed } from './lib/runs-teams.ts'
 import type { LoggedRunEvent } from '../../packages/protocol/src/index.ts'
 import type { RunService } from '../../packages/runs/src/index.ts'
 
-/** Maximum of the bytes of the database to the distinct bytes. */
+/** Maximum ratio of database bytes to distinct bytes. */
 const MAX_RATIO = 1.3
 
 const MIB = 1024 * 1024

@@ -92,7 +92,7 @@ function queriesOf(storage: RunStorage): Readonly<Record<string, () => Promise<u
     'newest runs': list({}),
     'newest failed runs': list({ statuses: ['FAILED'] }),
     'newest completed runs': list({ statuses: ['COMPLETED'] }),
-    'running runs, of which there are none': list({ statuses: ['RUNNING'] }),
+    'running runs (there are none)': list({ statuses: ['RUNNING'] }),
     'runs with a tag value of one run in a hundred': list({ tag: { key: 'team', value: 't3' } }),
     'the run with a tag value': findOne({ tag: { key: 'ticket', value: ticket } }),
     'runs with a tag': list({ tag: { key: 'team' } }),

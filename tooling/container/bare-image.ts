@@ -26,7 +26,7 @@ export interface BareImage {
   /** Command of the Dockerfile. */
   readonly command: readonly string[]
   readonly healthcheck: { readonly flags: Instruction['flags']; readonly words: readonly string[] }
-  /** Command with the paths of the image replaced by those of the folder. */
+  /** Command with image paths replaced by paths in the folder. */
   mapped(text: string): string
 }
 
@@ -51,7 +51,7 @@ interface Building {
   readonly labels: Map<string, string>
   readonly volumes: string[]
   readonly ports: string[]
-  /** Returns the last occurrence of instructions of which only the last one counts. */
+  /** Returns the last occurrence of an instruction; only the last one counts. */
   readonly once: Map<Instruction['keyword'], Instruction>
   mapped(text: string): string
 }

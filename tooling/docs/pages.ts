@@ -9,7 +9,7 @@ import { visit } from 'unist-util-visit'
 import type { Heading, PhrasingContent, Root } from 'mdast'
 
 export interface CodeBlock {
-  /** Language after the fence: `ts`, `json`, `sh`; empty if none is given. */
+  /** Language after the fence: `ts`, `json`, `sh`; empty without one. */
   readonly language: string
   /** Text after the language, such as `foreign`. */
   readonly meta: string

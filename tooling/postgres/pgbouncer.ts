@@ -29,7 +29,7 @@ export interface PgBouncerBinary {
 
 /** A running PgBouncer; disposing stops it. */
 export interface PgBouncer extends AsyncDisposable {
-  /** The given URL with the address of PgBouncer. */
+  /** The database URL with the address of PgBouncer. */
   readonly url: string
 }
 

@@ -32,7 +32,7 @@ export interface Measured {
   readonly us: number
 }
 
-/** Returns microseconds per call, the median of the rounds, by contestant in the given order. */
+/** Returns microseconds per call, the median of the rounds, by contestant, in the order of `contestants`. */
 export async function compare(
   contestants: readonly Contestant[],
   options: CompareOptions,

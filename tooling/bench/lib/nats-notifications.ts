@@ -19,7 +19,7 @@ const NOTIFICATIONS = sized(200_000, 2_000)
 const BATCH = 1_000
 const LIMIT_MS = 60_000
 
-/** Prints the rate of notifications, each of which one of many readers follows. */
+/** Prints the rate of notifications; one of many readers follows each. */
 export async function measureNatsNotifications({ cluster }: NatsPlaces): Promise<void> {
   const { natsEngine } = await builtPackage<NatsEntryPoint>('nats')
   const connect = natsEngine({ servers: cluster.url, prefix: 'bench_notifications', replicas: 3 })

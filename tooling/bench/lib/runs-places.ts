@@ -23,7 +23,7 @@ export interface PostgresPlace {
 
 /** Creates stores; disposing removes all of them. */
 export interface Places extends AsyncDisposable {
-  /** URL of the Postgres database of the stores. */
+  /** URL of the stores' Postgres database. */
   readonly url: string
   embedded(): Place
   postgres(): PostgresPlace

@@ -86,7 +86,7 @@ async function submitAll(service: RunService): Promise<void> {
 }
 
 function told(latencies: readonly number[]): string {
-  if (latencies.length === 0) throw new Error('The reader was given no tokens')
+  if (latencies.length === 0) throw new Error('The reader received no tokens')
   const perSecond = latencies.length / (TOKENS.measuredMs / 1_000)
   const [p50, p99] = [0.5, 0.99].map((q) => ms(quantile(latencies, q)))
   return `median ${p50}, p99 ${p99} (${perSecond.toFixed(0)} tokens/s)`

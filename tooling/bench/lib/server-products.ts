@@ -24,7 +24,7 @@ export interface ServerProduct {
   readonly name: string
   /** Promise after a crash; only peers are compared with ours. */
   readonly kind: 'ours' | 'bare' | 'peer in memory' | 'durable peer'
-  /** Data that it stores for a run, and the place. */
+  /** Data that it stores for a run, and where. */
   readonly storage: string
   readonly command: (place: ServerPlace) => ServerCommand
   /** A path that returns 200 when the server is ready. */

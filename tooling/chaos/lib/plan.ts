@@ -197,7 +197,7 @@ function planRun(seed: number, index: number): PlannedRun {
   }
 }
 
-/** Number of runs of which some are the turns of a thread, and the first and last of these. */
+/** Number of runs per group, and the first and last of them that are turns of a thread. */
 const RUNS_PER_THREAD = 10
 const [FIRST_TURN, LAST_TURN] = [1, 3]
 

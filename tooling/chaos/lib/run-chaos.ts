@@ -49,7 +49,7 @@ export interface ChaosOptions {
   readonly faults: AfterPrepare<Iterable<PlannedFault>>
   /** Deploys while runs are in flight; their faults contain no failover. @default none */
   readonly deploys?: readonly PlannedDeploy[] | undefined
-  /** Whether one process on the embedded store takes the place of all others. @default false */
+  /** Whether one process on the embedded store replaces all others. @default false */
   readonly isEmbedded?: boolean
   readonly workers: number
   /** Number of API processes. */

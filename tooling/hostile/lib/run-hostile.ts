@@ -29,7 +29,7 @@ export interface HostileOptions {
   readonly kinds: readonly Kind[]
 }
 
-/** Times of the requests of the other caller, in milliseconds. */
+/** Request times of the other caller, in milliseconds. */
 export interface Times {
   readonly health: readonly number[]
   readonly read: readonly number[]
