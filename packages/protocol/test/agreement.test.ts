@@ -44,23 +44,23 @@ type Random = (below: number) => number
 
 /** Returns the value with one part replaced, one field removed or one added. */
 function changed(value: unknown, random: Random): unknown {
-  const places: (() => unknown)[] = [() => REPLACEMENTS[random(REPLACEMENTS.length)]]
-  collect(value, places, { root: value, random })
-  return places[random(places.length)]?.()
+  const locations: (() => unknown)[] = [() => REPLACEMENTS[random(REPLACEMENTS.length)]]
+  collect(value, locations, { root: value, random })
+  return locations[random(locations.length)]?.()
 }
 
 function collect(
   value: unknown,
-  places: (() => unknown)[],
+  locations: (() => unknown)[],
   { root, random }: { readonly root: unknown; readonly random: Random },
 ): void {
   if (typeof value !== 'object' || value === null) return
-  const act = (action: () => void) => places.push(() => (action(), root))
+  const act = (action: () => void) => locations.push(() => (action(), root))
   act(() => Reflect.set(value, 'addedField', 1))
   for (const key of Object.keys(value)) {
     act(() => Reflect.set(value, key, REPLACEMENTS[random(REPLACEMENTS.length)]))
     if (!Array.isArray(value)) act(() => Reflect.deleteProperty(value, key))
-    collect(Reflect.get(value, key), places, { root, random })
+    collect(Reflect.get(value, key), locations, { root, random })
   }
 }
 

@@ -88,12 +88,12 @@ function cleanNode(
   { patterns, warnings }: Cleaning,
 ): void {
   const { pattern, patternProperties } = node
-  const keep = (source: string, place: string): boolean => {
+  const keep = (source: string, location: string): boolean => {
     try {
       patterns(source)
       return true
     } catch (error) {
-      warnings.push(`${place} is not checked: ${previewOf(source)} ${errorMessage(error)}`)
+      warnings.push(`${location} is not checked: ${previewOf(source)} ${errorMessage(error)}`)
       return false
     }
   }

@@ -29,9 +29,9 @@ export function roundIntegers(value: unknown): unknown {
 export function toRoundingDocument(document: SchemaDocument): SchemaDocument {
   return {
     ...document,
-    fits: (place, value, run) =>
-      document.fits(place, value, run) ||
-      (hasBigInt(value) && document.fits(place, roundIntegers(value), run)),
+    fits: (location, value, run) =>
+      document.fits(location, value, run) ||
+      (hasBigInt(value) && document.fits(location, roundIntegers(value), run)),
   }
 }
 

@@ -13,8 +13,8 @@ describe('createSchemaDocument', () => {
   it('createSchemaDocument combines the schemas of a place with everything that they refer to, each once', () => {
     const { nodes } = document.place([whole, B, A])
     expect(nodes).toEqual([whole, B, { $ref: '#/$defs/A' }, A])
-    expect(document.place([]).nodes).toEqual([])
-    expect(document.place([true]).nodes).toEqual([])
+    expect(document.location([]).nodes).toEqual([])
+    expect(document.location([true]).nodes).toEqual([])
   })
 
   it('createSchemaDocument returns the same place for the same schemas and settled unions, and another for others', () => {
@@ -22,9 +22,9 @@ describe('createSchemaDocument', () => {
     expect(document.place([A, B])).toBe(document.place([A, B]))
     expect(document.place([A], [[B]])).not.toBe(document.place([A]))
     const settled = [A]
-    expect(document.place([A], [settled])).toBe(document.place([A], [settled]))
-    expect(document.place([A], [settled])).not.toBe(document.place([A], [[A]]))
-    expect(document.place([A, settled as never])).not.toBe(document.place([A], [settled]))
+    expect(document.location([A], [settled])).toBe(document.location([A], [settled]))
+    expect(document.location([A], [settled])).not.toBe(document.location([A], [[A]]))
+    expect(document.location([A, settled as never])).not.toBe(document.location([A], [settled]))
   })
 
   it('createSchemaDocument caches a bounded number of places', () => {

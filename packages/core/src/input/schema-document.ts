@@ -19,7 +19,7 @@ import {
 import { surveySchema } from './schema-survey.ts'
 
 /** Schemas that apply at one location of a value. The same schemas always give the same object. */
-export interface SchemaPlace {
+export interface SchemaLocation {
   /** Combined schemas. */
   readonly schemas: readonly Schema[]
   /** The schemas, their references and the parts of their intersections; all must match. */
@@ -40,7 +40,7 @@ export interface SchemaDocument {
   /** Schemas by the text of their `$ref`. */
   readonly references: Readonly<Record<string, Schema>>
   /** Returns the location to which all schemas apply, including union members already chosen. */
-  place(schemas: readonly Schema[], settled?: SchemaPlace['settled']): SchemaPlace
+  location(schemas: readonly Schema[], settled?: SchemaLocation['settled']): SchemaLocation
   /** Returns the patterns of a node with their schemas. */
   patternsOf(node: SchemaNode): readonly (readonly [Pattern, Schema])[]
   /** Returns the schemas, with references resolved where a schema consists only of `$ref`; the same list each time. */
@@ -55,7 +55,7 @@ export interface SchemaDocument {
    * @throws {CheckLimitError} when the run has no steps left.
    * @throws {RangeError} when the value is nested deeper than the stack.
    */
-  fits(place: SchemaPlace, value: unknown, run: CheckRun): boolean
+  fits(location: SchemaLocation, value: unknown, run: CheckRun): boolean
 }
 
 export interface SchemaDocumentOptions {
@@ -84,15 +84,18 @@ export function createSchemaDocument(
   // NOTE: a value that is not a schema has a fault, and documents with faults are not used for reading.
   const root = schema as Schema
   let evaluator: Evaluator | undefined
-  const single = new BoundedMap<Schema, SchemaPlace>(MAX_CACHED)
-  const joint = new BoundedMap<string, SchemaPlace>(MAX_CACHED)
+  const single = new BoundedMap<Schema, SchemaLocation>(MAX_CACHED)
+  const joint = new BoundedMap<string, SchemaLocation>(MAX_CACHED)
   const numbers = new Map<unknown, number>()
   const patternsByNode = new BoundedMap<SchemaNode, readonly (readonly [Pattern, Schema])[]>(
     MAX_CACHED,
   )
   const resolvedLists = new BoundedMap<readonly Schema[], readonly Schema[]>(MAX_CACHED)
 
-  function place(schemas: readonly Schema[], settled: SchemaPlace['settled'] = []): SchemaPlace {
+  function location(
+    schemas: readonly Schema[],
+    settled: SchemaLocation['settled'] = [],
+  ): SchemaLocation {
     const [first, second] = schemas
     if (first === undefined || second !== undefined || settled.length > 0) {
       const key = [...schemas.map(numberOf), 'of', ...settled.map(numberOf)].join()
@@ -127,7 +130,7 @@ export function createSchemaDocument(
     faults,
     nodes,
     references,
-    place,
+    location,
     patternsOf: (node) => getCached(patternsByNode, node, () => compilePatterns(node)),
     resolved: (schemas) => getCached(resolvedLists, schemas, () => schemas.map(resolve)),
     fits(at, value, run) {
@@ -146,7 +149,7 @@ export function createSchemaDocument(
 function flatten(
   schemas: readonly Schema[],
   targets: ReadonlyMap<SchemaNode, Schema>,
-): Pick<SchemaPlace, 'nodes' | 'impossible'> {
+): Pick<SchemaLocation, 'nodes' | 'impossible'> {
   const nodes = new Set<SchemaNode>()
   let impossible = false
   const open = schemas.toReversed()

@@ -2,7 +2,7 @@
  * Estimate of the work of a check before there is a value.
  *
  * Generated code is several times as fast as the evaluator, but cannot count its steps. It is used only for schemas
- * whose work is bounded by the size of the value alone: at each location of a value, at most `MAX_NODES_AT_PLACE`
+ * whose work is bounded by the size of the value alone: at each location of a value, at most `MAX_NODES_AT_LOCATION`
  * schemas apply.
  *
  * PROTO-B1 A recursive schema that leads to itself twice at one location is not bounded: each level of a value doubles
@@ -17,7 +17,7 @@ import { isSchema, isSchemaMap, type Node } from './part.ts'
 import type { References } from './evaluator.ts'
 
 /** Maximum number of schemas at one location of a value. */
-const MAX_NODES_AT_PLACE = 256
+const MAX_NODES_AT_LOCATION = 256
 
 /** Maximum number of values of an enum, fields, or members of a union in one schema. */
 const MAX_BRANCHES = 200
@@ -91,7 +91,7 @@ class Estimate {
     const groups = findCycles([this.#root], (schema) =>
       [...this.#clusterOf(schema).inside.values()].flat(),
     )
-    return this.#sizeOf(this.#root, groups) <= MAX_NODES_AT_PLACE
+    return this.#sizeOf(this.#root, groups) <= MAX_NODES_AT_LOCATION
   }
 
   /** Returns the maximum number of schemas at one location of a value. */
@@ -103,7 +103,7 @@ class Estimate {
     const isWithin = (part: object): boolean => groups.get(part) === group
     let most = size
     this.#sizes.set(schema, most)
-    for (const parts of listPlaces(inside)) {
+    for (const parts of listLocations(inside)) {
       if (parts.filter(isWithin).length > 1) throw NOT_BOUNDED
       const others = parts.filter((part) => !isWithin(part))
       const within = parts.filter(isWithin)
@@ -112,7 +112,7 @@ class Estimate {
         most,
         total + within.reduce((sum, part) => sum + this.#sizeOf(part, groups), 0),
       )
-      if (most > MAX_NODES_AT_PLACE) throw NOT_BOUNDED
+      if (most > MAX_NODES_AT_LOCATION) throw NOT_BOUNDED
     }
     this.#sizes.set(schema, most)
     return most
@@ -128,13 +128,13 @@ class Estimate {
       const node = open.pop()
       if (!isJsonObject(node)) continue
       this.#visits -= 1
-      if (this.#visits < 0 || size > MAX_NODES_AT_PLACE) throw NOT_BOUNDED
+      if (this.#visits < 0 || size > MAX_NODES_AT_LOCATION) throw NOT_BOUNDED
       assertSupported(node, this.#root)
       size += weighNode(node)
       for (const part of listInPlace(node)) open.push(part)
       if (typeof node['$ref'] === 'string') open.push(this.#follow(node['$ref']))
-      for (const [place, part] of listInside(node)) {
-        if (isJsonObject(part)) inside.set(place, [...(inside.get(place) ?? []), part])
+      for (const [location, part] of listInside(node)) {
+        if (isJsonObject(part)) inside.set(location, [...(inside.get(location) ?? []), part])
       }
     }
     const cluster = { size, inside }
@@ -223,11 +223,11 @@ const ANY_FIELD = 'field *'
 const ANY_ITEM = 'item *'
 
 /** Returns the schemas of each location together with those of all fields or items. */
-function listPlaces(inside: Inside): readonly (readonly object[])[] {
+function listLocations(inside: Inside): readonly (readonly object[])[] {
   const anyField = inside.get(ANY_FIELD) ?? []
   const anyItem = inside.get(ANY_ITEM) ?? []
-  return [...inside].map(([place, parts]) => {
-    if (place === ANY_FIELD || place === ANY_ITEM || place === 'name') return parts
-    return [...parts, ...(place.startsWith('field') ? anyField : anyItem)]
+  return [...inside].map(([location, parts]) => {
+    if (location === ANY_FIELD || location === ANY_ITEM || location === 'name') return parts
+    return [...parts, ...(location.startsWith('field') ? anyField : anyItem)]
   })
 }

@@ -47,7 +47,7 @@ export class RunWaits {
         this.#running.set(event.taskName, THINKING)
         return
       case 'llm_iteration_completed': {
-        const calls = (event.toolRequests ?? []).map(({ id }, place) => id ?? String(place))
+        const calls = (event.toolRequests ?? []).map(({ id }, index) => id ?? String(index))
         this.#running.set(event.taskName, { isThinking: calls.length === 0, calls: new Set(calls) })
         return
       }

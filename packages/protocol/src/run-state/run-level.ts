@@ -72,8 +72,8 @@ export function applyToRun(state: RunState, event: RunLevelEvent): RunState {
 
 function applyStart(state: RunState, event: RunEventOf<'ensemble_started'>): RunState {
   const { ensembleId: id, startedAt, ensemble, workflow, outputTask } = event
-  const planned = event.tasks.map(({ name, description, agentRole, context }, place) => {
-    const plan = { name, index: place + 1, description, agentRole, context }
+  const planned = event.tasks.map(({ name, description, agentRole, context }, position) => {
+    const plan = { name, index: position + 1, description, agentRole, context }
     return { ...createTask(plan), ...state.tasks.find((task) => task.name === name), ...plan }
   })
   const others = state.tasks.filter(({ name }) => planned.every((task) => task.name !== name))

@@ -133,9 +133,9 @@ function changeCall(
     const changed = change(call)
     return changed === call ? calls : calls.with(at, changed)
   }
-  for (const [place, parent] of calls.entries()) {
+  for (const [index, parent] of calls.entries()) {
     const steps = parent.steps.length === 0 ? parent.steps : changeCall(parent.steps, id, change)
-    if (steps !== parent.steps) return calls.with(place, { ...parent, steps })
+    if (steps !== parent.steps) return calls.with(index, { ...parent, steps })
   }
   return calls
 }
