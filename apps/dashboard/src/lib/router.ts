@@ -5,7 +5,7 @@
 import { useMemo, useSyncExternalStore } from 'react'
 
 /** A parsed route: path segments and query. */
-export interface PagePlace {
+export interface PageRoute {
   readonly path: readonly string[]
   readonly query: Readonly<Record<string, string>>
 }
@@ -13,7 +13,7 @@ export interface PagePlace {
 /** Query values; empty and undefined ones are omitted. */
 export type QueryValues = Readonly<Record<string, string | undefined>>
 
-export function parseHash(hash: string): PagePlace {
+export function parseHash(hash: string): PageRoute {
   const [path, query] = splitOnce(hash.replace(/^#?\/?/, ''))
   return {
     path: path.split('/').filter(Boolean).map(decodeSegment),
@@ -37,7 +37,7 @@ export function goTo(hash: string, { replace = false } = {}): void {
 }
 
 /** Returns the current route. */
-export function usePlace(): PagePlace {
+export function useRoute(): PageRoute {
   const hash = useSyncExternalStore(follow, () => location.hash)
   return useMemo(() => parseHash(hash), [hash])
 }

@@ -29,7 +29,7 @@ export interface ForkForm {
 
 /** Values that a form begins with. */
 export interface ForkOrigin {
-  readonly place: ForkStart
+  readonly start: ForkStart
   readonly prompt: ForkPrompt
   readonly inputs: Readonly<Record<string, string>>
   /** `seq` of the last event before the turn; undefined for a whole task, and if the log does not have the turn. */
@@ -81,8 +81,8 @@ export function changesPrompt({ prompt }: ForkForm, origin: ForkOrigin): boolean
 
 /** Returns the request for the fork. Fields without a change are omitted. */
 export function buildForkBody(form: ForkForm, origin: ForkOrigin): ForkBody {
-  const { place, prompt, beforeTurn } = origin
-  const { taskName } = place
+  const { start, prompt, beforeTurn } = origin
+  const { taskName } = start
   const isNewPrompt = changesPrompt(form, origin)
   const description = prompt.isTemplate ? form.prompt : escapeBraces(form.prompt)
   const inputs = Object.entries(form.inputs).filter(

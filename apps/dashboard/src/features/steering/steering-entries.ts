@@ -155,11 +155,11 @@ function toDirectiveAct({
 }
 
 function listSwitches(events: readonly TimedEvent[]): readonly SwitchAct[] {
-  return events.flatMap(({ event }, place) => {
+  return events.flatMap(({ event }, index) => {
     if (event.type !== 'model_switched') return []
     const { model, previousModel, taskName, tier, rule, actor: by, id } = event
     const at = Date.parse(event.switchedAt)
-    const firstCall = findFirstCall(event, events.slice(place + 1))
+    const firstCall = findFirstCall(event, events.slice(index + 1))
     const why = {
       ...(tier === undefined ? {} : { tier }),
       ...(rule === undefined ? {} : { rule }),

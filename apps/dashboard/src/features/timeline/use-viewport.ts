@@ -134,8 +134,8 @@ export function useViewport(sheet: Sheet, nowMs: number | undefined): Viewport {
     if (nowPx > element.scrollLeft + viewPx) element.scrollLeft = nowPx - viewPx * TURNED
   }, [nowPx, isFitting, viewPx])
   const reveal = useCallback(
-    (place: Wanted) => {
-      if (scroller.current !== null) bringIntoView(scroller.current, place, viewPx)
+    (position: Wanted) => {
+      if (scroller.current !== null) bringIntoView(scroller.current, position, viewPx)
     },
     [viewPx],
   )
@@ -161,16 +161,16 @@ export function useViewport(sheet: Sheet, nowMs: number | undefined): Viewport {
  */
 export function useRevealed(
   { scroller, reveal }: Viewport,
-  placeNow: () => Wanted | undefined,
+  positionNow: () => Wanted | undefined,
   key: string,
 ) {
   const shown = useRef<string>(undefined)
   useEffect(() => {
     if (shown.current === key) return
-    const place = placeNow()
-    if (place === undefined) return
+    const position = positionNow()
+    if (position === undefined) return
     shown.current = key
-    if (scroller.current?.matches(':hover, :focus-within') !== true) reveal(place)
+    if (scroller.current?.matches(':hover, :focus-within') !== true) reveal(position)
   })
 }
 

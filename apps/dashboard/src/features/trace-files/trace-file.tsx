@@ -125,8 +125,8 @@ function FactTable({ table: { title, columns, rows } }: { readonly table: TraceT
           <tbody>
             {rows.map((cells, at) => (
               <tr key={`${at}`}>
-                {cells.map((cell, place) => (
-                  <td key={columns[place]}>{cell}</td>
+                {cells.map((cell, index) => (
+                  <td key={columns[index]}>{cell}</td>
                 ))}
               </tr>
             ))}

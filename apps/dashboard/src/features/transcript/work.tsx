@@ -40,7 +40,7 @@ const HEIGHTS: Readonly<Record<TranscriptRow['kind'], number>> = {
 }
 
 /** Forks the run from a task, or from one of its turns. */
-export type OnFork = (place: {
+export type OnFork = (start: {
   readonly taskName: string
   readonly turn?: { readonly attempt: number; readonly iterationIndex: number }
 }) => void
