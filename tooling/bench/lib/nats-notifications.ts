@@ -7,7 +7,7 @@ import { formatNumber, printClaim, printTable } from './report.ts'
 import { nowMs } from './runs-teams.ts'
 
 import type { ConnectEngine, DispatchEngine } from '../../../packages/runs/src/index.ts'
-import type { NatsPlaces } from './nats-stores.ts'
+import type { NatsLocations } from './nats-stores.ts'
 
 type NatsEntryPoint = typeof import('../../../packages/nats/src/index.ts')
 
@@ -20,7 +20,7 @@ const BATCH = 1_000
 const LIMIT_MS = 60_000
 
 /** Prints the rate of notifications; one of many readers follows each. */
-export async function measureNatsNotifications({ cluster }: NatsPlaces): Promise<void> {
+export async function measureNatsNotifications({ cluster }: NatsLocations): Promise<void> {
   const { natsEngine } = await builtPackage<NatsEntryPoint>('nats')
   const connect = natsEngine({ servers: cluster.url, prefix: 'bench_notifications', replicas: 3 })
   let received = 0

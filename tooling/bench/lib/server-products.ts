@@ -9,7 +9,7 @@ import { routePath, ROUTES } from '@tutti/protocol'
 import { ANSWER, INPUT, PROMPT, TOOL } from '../peers/servers/story.js'
 import { installServerPeer } from './server-peers.ts'
 
-import type { ServerCommand, ServerPlace } from './server-process.ts'
+import type { ServerCommand, ServerLocation } from './server-process.ts'
 
 export interface AskedRequest {
   readonly method: string
@@ -26,7 +26,7 @@ export interface ServerProduct {
   readonly kind: 'ours' | 'bare' | 'peer in memory' | 'durable peer'
   /** Data that it stores for a run, and where. */
   readonly storage: string
-  readonly command: (place: ServerPlace) => ServerCommand
+  readonly command: (location: ServerLocation) => ServerCommand
   /** A path that returns 200 when the server is ready. */
   readonly readyPath: string
   /** Starts a run. Its response is the stream of events, unless `stream` returns another request. */
@@ -128,7 +128,7 @@ export function bareServer(
 export function tuttiCommand(
   config: string,
   env: Readonly<Record<string, string>> = {},
-): (place: ServerPlace) => ServerCommand {
+): (location: ServerLocation) => ServerCommand {
   return ({ port, dataDir }) => ({
     file: process.execPath,
     args: [PROGRAM, 'start'],

@@ -115,8 +115,8 @@ function judgeRun(run: KeptRun, { calls, claims, evidence }: RunSurroundings): R
       claims,
       evidence,
     })
-    const told = violations.map((violation) => `${violation}: ${key}`)
-    return { violations: told, late, repeated: made.length - 1 - late }
+    const texts = violations.map((violation) => `${violation}: ${key}`)
+    return { violations: texts, late, repeated: made.length - 1 - late }
   })
   return {
     violations: [...madeUp, ...judged.flatMap(({ violations }) => violations)],

@@ -220,9 +220,9 @@ export function addFeatures(seed: number, runs: readonly PlannedRun[]): readonly
     const hasWebhook = draws.happens(0.4) || isFirst
     const isReadRaw = draws.happens(0.3) || isFirst
     const noticed = { ...run, hasWebhook, isReadRaw }
-    const place = index % RUNS_PER_THREAD
+    const position = index % RUNS_PER_THREAD
     // Without commands, because a cancelled run has nothing to copy, and its answer is not known.
-    if (place >= FIRST_TURN && place <= LAST_TURN) {
+    if (position >= FIRST_TURN && position <= LAST_TURN) {
       const threadId = `chaos-${seed}-${Math.floor(index / RUNS_PER_THREAD)}`
       return {
         ...noticed,
