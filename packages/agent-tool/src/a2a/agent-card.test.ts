@@ -16,9 +16,9 @@ const rest = {
 }
 const grpc = { url: 'agents.example:443', protocolBinding: 'GRPC', protocolVersion: '1.0' }
 
-function readPlace(body: object): unknown {
+function readEndpoint(body: object): unknown {
   const read = readAgentCard(body, CARD_URL)
-  return read.kind === 'card' ? read.card.place : read
+  return read.kind === 'card' ? read.card.endpoint : read
 }
 
 test.each([
@@ -44,7 +44,7 @@ test('The card reader reads all supported fields of a 1.0 card', () => {
     kind: 'card',
     card: {
       name: 'One',
-      place: { url: jsonRpc.url, binding: 'JSONRPC', version: '1.0', tenant: 'acme' },
+      endpoint: { url: jsonRpc.url, binding: 'JSONRPC', version: '1.0', tenant: 'acme' },
       streams: true,
       extensions: ['https://ext.example/1'],
       inputModes: ['text/plain'],
@@ -65,8 +65,8 @@ test('The card reader uses the first HTTP address', () => {
 test('The card reader prefers 1.0 to 0.3, and JSON-RPC to REST within 0.3', () => {
   const old = { ...jsonRpc, protocolVersion: '0.3' }
   const oldRest = { ...rest, protocolVersion: '0.3.0' }
-  expect(readPlace({ supportedInterfaces: [old, rest] })).toMatchObject({ version: '1.0' })
-  expect(readPlace({ supportedInterfaces: [oldRest, old] })).toMatchObject({
+  expect(readEndpoint({ supportedInterfaces: [old, rest] })).toMatchObject({ version: '1.0' })
+  expect(readEndpoint({ supportedInterfaces: [oldRest, old] })).toMatchObject({
     version: '0.3',
     binding: 'JSONRPC',
   })
@@ -96,7 +96,10 @@ test('The card reader reads the main and the additional addresses of a 0.3 card'
     preferredTransport: 'GRPC',
     additionalInterfaces: [{ url: 'https://agents.example/v1', transport: 'HTTP+JSON' }],
   }
-  expect(readPlace(body)).toMatchObject({ url: 'https://agents.example/v1', binding: 'HTTP+JSON' })
+  expect(readEndpoint(body)).toMatchObject({
+    url: 'https://agents.example/v1',
+    binding: 'HTTP+JSON',
+  })
 })
 
 test.each([

@@ -62,7 +62,7 @@ export class UsageLedger {
 /** Reads the first usage that an object reports, from its outermost metadata inwards. */
 function findUsage(item: A2aStreamItem): UsageInMetadata | undefined {
   const { task, message, statusUpdate, artifactUpdate } = item
-  const places = [
+  const carriers = [
     task?.metadata,
     message?.metadata,
     statusUpdate?.metadata,
@@ -71,7 +71,7 @@ function findUsage(item: A2aStreamItem): UsageInMetadata | undefined {
     artifactUpdate?.artifact?.metadata,
     task?.status?.message?.metadata,
   ]
-  for (const metadata of places) {
+  for (const metadata of carriers) {
     const usage = readUsageMetadata(metadata)
     if (usage !== undefined) return usage
   }

@@ -26,7 +26,7 @@ export type Moment =
   | {
       readonly kind: 'time'
       readonly value: Temporal.ZonedDateTime
-      readonly place: 'utc' | 'offset' | 'zone' | 'name'
+      readonly zoneForm: 'utc' | 'offset' | 'zone' | 'name'
     }
 
 /**
@@ -41,10 +41,10 @@ export function readMoment(temporal: TemporalApi, text: string): Moment {
   }
   const { zone, offset = 'Z' } = written
   if (zone !== undefined) {
-    return { kind: 'time', value: readTimeIn(temporal, written, zone), place: 'zone' }
+    return { kind: 'time', value: readTimeIn(temporal, written, zone), zoneForm: 'zone' }
   }
   const value = parseLocalTime(temporal, written).toZonedDateTime(findZone(temporal, offset))
-  return { kind: 'time', value, place: isZulu(offset) ? 'utc' : 'offset' }
+  return { kind: 'time', value, zoneForm: isZulu(offset) ? 'utc' : 'offset' }
 }
 
 /**
@@ -109,9 +109,9 @@ const TIME_UNITS: ReadonlySet<string> = new Set(['seconds', 'minutes', 'hours'])
 
 export function formatMoment(moment: Moment): string {
   if (moment.kind === 'date') return moment.value.toString()
-  const { value, place } = moment
+  const { value, zoneForm } = moment
   const local = value.toPlainDateTime().toString()
-  switch (place) {
+  switch (zoneForm) {
     case 'utc':
       return `${local}Z`
     case 'offset':

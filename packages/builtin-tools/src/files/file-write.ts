@@ -81,13 +81,13 @@ async function write(
       `Content too large: ${bytes.length} bytes for ${quotePath(path)}, the maximum is ${maxBytes}`,
     )
   }
-  const place = await locate(sandbox, names, { path, signal, makeDirectories: true })
+  const location = await locate(sandbox, names, { path, signal, makeDirectories: true })
   try {
-    const changes = await replaceFile(place, bytes, { path, signal })
+    const changes = await replaceFile(location, bytes, { path, signal })
     reportFileChange({ path: names.join('/'), ...changes })
     return `Successfully wrote to: ${quotePath(path)}`
   } finally {
-    await place.directory.close()
+    await location.directory.close()
   }
 }
 

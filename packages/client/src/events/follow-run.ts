@@ -173,7 +173,7 @@ class RunStream<Wanted extends LoggedRunEvent> {
     const { idleTimeoutMs } = this.#settings.reconnect
     for await (const frames of readFrames({ body, scope, idleTimeoutMs })) {
       for (const { id, data } of frames) {
-        const event = this.#place(decodeEvent(data, run.runId), id)
+        const event = this.#order(decodeEvent(data, run.runId), id)
         if (event !== undefined) yield event
         scope.signal.throwIfAborted()
       }
@@ -230,7 +230,7 @@ class RunStream<Wanted extends LoggedRunEvent> {
   }
 
   /** Returns the event of a frame if it is the next one; undefined if it was received before or its type is unknown. */
-  #place(decoded: DecodedEvent, id: string | undefined): LoggedRunEvent | undefined {
+  #order(decoded: DecodedEvent, id: string | undefined): LoggedRunEvent | undefined {
     const { seq, runId, id: ownId } = decoded.event
     // A frame without an id, or with an empty one, has the id of its event.
     const placement = placeEvent(this.#cursor, { seq, id: id || ownId })

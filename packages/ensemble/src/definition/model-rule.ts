@@ -36,9 +36,9 @@ const METRICS: readonly RuleMetric[] = ['errorRate', 'latencyMs', 'costUsd']
 
 /** Returns the problems of the rules, one text each. */
 export function findRuleProblems(rules: readonly ModelRule[] = []): readonly string[] {
-  return rules.flatMap((rule, place) => {
+  return rules.flatMap((rule, index) => {
     const { metric, above, tier, over = DEFAULT_OVER } = rule
-    const which = `modelRules[${place}]`
+    const which = `modelRules[${index}]`
     const isShare = metric === 'errorRate'
     return [
       ...findOptionProblems(rule, RULE_NAMES, which),

@@ -185,10 +185,10 @@ export class Steering {
     for (;;) {
       const met = this.#over || this.stopsStarting ? undefined : rules.next()
       if (met === undefined) return
-      const { rule, place } = met
-      rules.switched(place)
+      const { rule, index } = met
+      rules.switched(index)
       this.#models.make(this.#models.plan({ tier: rule.tier }), {
-        rule: { text: describeRule(rule), place },
+        rule: { text: describeRule(rule), index },
       })
     }
   }

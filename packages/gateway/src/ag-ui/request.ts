@@ -33,7 +33,7 @@ export function readAguiConversation({
   context = [],
 }: Pick<AguiInput, 'messages' | 'context'>): AguiConversation {
   const problems: readonly Problem[] = [
-    ...messages.flatMap((message, place) => findMessageProblems(message, `/messages/${place}`)),
+    ...messages.flatMap((message, index) => findMessageProblems(message, `/messages/${index}`)),
     ...findLastProblems(messages),
   ]
   if (problems.length > 0) throw badRequest('request body', problems)
@@ -55,10 +55,10 @@ export function readAguiConversation({
  * @throws {TuttiError} BAD_REQUEST with every problem.
  */
 export function readClientTools(tools: readonly AguiTool[]): readonly ClientToolBody[] {
-  const problems = tools.flatMap(({ parameters }, place) =>
+  const problems = tools.flatMap(({ parameters }, index) =>
     parameters === undefined || isObject(parameters)
       ? []
-      : [{ path: `/tools/${place}/parameters`, message: 'must be a JSON Schema of an object' }],
+      : [{ path: `/tools/${index}/parameters`, message: 'must be a JSON Schema of an object' }],
   )
   if (problems.length > 0) throw badRequest('request body', problems)
   return tools.map(({ name, description = '', parameters }) => ({
@@ -106,10 +106,10 @@ function findMessageProblems(
     return problems
   }
   const parts: readonly unknown[] = Array.isArray(content) ? content : [content]
-  for (const [place, part] of parts.entries()) {
+  for (const [index, part] of parts.entries()) {
     if (textOf(part) === undefined) {
       const message = 'must be a text; images, audio, video and documents are not supported'
-      problems.push({ path: `${path}/content/${place}`, message })
+      problems.push({ path: `${path}/content/${index}`, message })
     }
   }
   return problems

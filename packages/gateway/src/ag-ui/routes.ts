@@ -197,9 +197,9 @@ async function resume(aguiCall: AguiCall, answers: readonly Decision[]): Promise
 async function readResumed(call: AguiCall): Promise<readonly Decision[]> {
   const { resume: entries = [] } = call.input
   return Promise.all(
-    entries.map(async (entry, place) => {
+    entries.map(async (entry, index) => {
       const review = await findReview(call, entry.interruptId)
-      return { review, decision: readResume(entry, review.request, `/resume/${place}`) }
+      return { review, decision: readResume(entry, review.request, `/resume/${index}`) }
     }),
   )
 }

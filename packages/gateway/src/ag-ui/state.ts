@@ -117,11 +117,11 @@ function diffTasks(
 ): readonly PatchOperation[] {
   const path = `/${KEY}/tasks`
   // Tasks are never removed from a run.
-  return after.flatMap((task, place): readonly PatchOperation[] => {
-    const known = before[place]
+  return after.flatMap((task, index): readonly PatchOperation[] => {
+    const known = before[index]
     if (known === undefined) return [{ op: 'add', path: `${path}/-`, value: task }]
     if (isSameTask(known, task)) return []
-    return [{ op: 'replace', path: `${path}/${place}`, value: task }]
+    return [{ op: 'replace', path: `${path}/${index}`, value: task }]
   })
 }
 
@@ -134,8 +134,8 @@ function isSameReviews(
   one: readonly AguiReviewState[],
   other: readonly AguiReviewState[],
 ): boolean {
-  const isKnown = ({ reviewId }: AguiReviewState, place: number): boolean =>
-    reviewId === other[place]?.reviewId
+  const isKnown = ({ reviewId }: AguiReviewState, index: number): boolean =>
+    reviewId === other[index]?.reviewId
   return one.length === other.length && one.every(isKnown)
 }
 

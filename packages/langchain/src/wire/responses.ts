@@ -207,9 +207,9 @@ export class ResponsesReader implements WireReader {
     const response = readObject(given) ?? {}
     this.#counts = mergeCounts(this.#counts, readCounts(response['usage']))
     this.#isOver = true
-    const missing = readObjects(response['output']).flatMap((item, place) =>
+    const missing = readObjects(response['output']).flatMap((item, index) =>
       item['type'] === 'message' || item['type'] === 'function_call'
-        ? this.#endItem(place, item)
+        ? this.#endItem(index, item)
         : [],
     )
     const isIncomplete = type === 'response.incomplete' || response['status'] === 'incomplete'

@@ -151,8 +151,8 @@ const SHOWN_LENGTH = 200
 
 /** Quotes an invalid URL without its login and query, which may contain secrets. */
 function quote(text: string): string {
-  const [place = ''] = text.split(/[?#]/, 1)
-  return JSON.stringify(place.replace(/^.*@/s, '').slice(0, SHOWN_LENGTH))
+  const [address = ''] = text.split(/[?#]/, 1)
+  return JSON.stringify(address.replace(/^.*@/s, '').slice(0, SHOWN_LENGTH))
 }
 
 async function findAllowedAddresses(

@@ -48,9 +48,9 @@ export async function migrate(
 
 /** Returns the lines of a difference: its path, the value before and the value after. */
 function toLines({ task, field, from, to }: CodeDifference): readonly string[] {
-  const place = task === undefined ? field : `${task}.${field}`
+  const path = task === undefined ? field : `${task}.${field}`
   return [
-    `  ${toSingleLine(place)}`,
+    `  ${toSingleLine(path)}`,
     ...(from === undefined ? [] : [`    - ${toSingleLine(from)}`]),
     ...(to === undefined ? [] : [`    + ${toSingleLine(to)}`]),
   ]

@@ -191,8 +191,8 @@ class Lines {
   }
 
   /** Adds the bullet of an item, or a separator on the same line. */
-  addMark(mark: string, place: 'new line' | 'same line' = 'new line'): void {
-    if (place === 'same line') {
+  addMark(mark: string, position: 'new line' | 'same line' = 'new line'): void {
+    if (position === 'same line') {
       this.#newlines = 0
       this.#space = true
     }

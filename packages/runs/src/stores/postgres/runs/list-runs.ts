@@ -195,13 +195,13 @@ function walkIndexedSql(
   const { columns, anyOf, others, isAlone } = indexed
   const order = [...columns, 'id'].map((column) => `${column} DESC`).join(', ')
   const branches = anyOf.map((values) => {
-    const place = isAlone
+    const bounds = isAlone
       ? [
           `(${columns.join(', ')}) >= (${values.join(', ')})`,
           `(${columns.join(', ')}, id) < (${values.join(', ')}, ${before})`,
         ]
       : [...columns.map((column, index) => `${column} = ${values[index]}`), `id < ${before}`]
-    return `(${walkedSql(schema, filter, [...place, ...others])}
+    return `(${walkedSql(schema, filter, [...bounds, ...others])}
       ORDER BY ${order} LIMIT ${limit})`
   })
   return branches.join(' UNION ALL ')
