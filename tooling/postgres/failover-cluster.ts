@@ -36,7 +36,6 @@ export interface FailoverCluster extends Cluster, FailoverSteps, AsyncDisposable
   readonly primaryUrl: string
 }
 
-/** Options of both servers. */
 export interface FailoverClusterOptions extends Partial<
   Pick<ClusterOptions, 'durable' | 'settings'>
 > {

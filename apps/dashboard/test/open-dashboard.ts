@@ -15,7 +15,6 @@ import { tcpProxy } from '../../../tooling/net/tcp-proxy.ts'
 
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 
-/** Options of the served dashboard. */
 export interface DashboardOptions extends Partial<Omit<ControlApiOptions, 'tools' | 'models'>> {
   readonly ensembles: readonly Ensemble[]
   readonly tools?: readonly AgentTool[]

@@ -19,7 +19,6 @@ export interface AguiServer extends TestServer {
   agent(name: string, options?: AguiAgentOptions): RecordingAgent
 }
 
-/** Options of a client. */
 export interface AguiAgentOptions {
   readonly query?: string
   readonly headers?: Record<string, string>

@@ -12,7 +12,7 @@ export interface ProviderFailure {
   readonly message: string
   /** HTTP status, if there was a response. */
   readonly status?: number
-  /** The provider's class of the failure, such as `overloaded_error`. */
+  /** Provider-specific error type, such as `overloaded_error`. */
   readonly type?: string
   /** A finer code, the provider's or the system's, such as `insufficient_quota` or `ECONNRESET`. */
   readonly code?: string

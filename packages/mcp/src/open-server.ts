@@ -28,7 +28,6 @@ export interface OpenMcpServer {
   readonly close: () => Promise<void>
 }
 
-/** Options of connections. */
 export interface McpOpenOptions {
   /** Maximum time until the server is ready, in milliseconds. */
   readonly connectTimeoutMs: number

@@ -74,7 +74,7 @@ export function createThreadStore(
   })
 }
 
-/** Shows a page. The run that is followed keeps what its events have shown. */
+/** Merges a page. The followed run keeps the state built from its events. */
 function showPage({ runs: before }: ThreadState, page: ThreadRunList): ThreadState {
   const known = new Map(before.map((run) => [run.runId, run]))
   const runs = page.runs.toReversed().map((run): LiveThreadRun => {

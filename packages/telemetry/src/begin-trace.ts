@@ -1,5 +1,6 @@
 /**
- * Chooses the trace of a run and whether it is recorded. Both are stored with the run, so every process uses the same.
+ * Chooses the trace of a run and whether it is recorded. The choice is stored with the run, so it applies in every
+ * process.
  */
 import {
   createTraceState,

@@ -16,7 +16,6 @@ export interface Contestant {
   run(count: number): Promise<void>
 }
 
-/** Options of a comparison. */
 export interface CompareOptions {
   /** Calls in one round. */
   readonly calls: number

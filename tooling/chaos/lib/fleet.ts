@@ -14,7 +14,6 @@ import { ServerProcess, type ProcessEnd } from './server-process.ts'
 /** Role of a process; `all` for the only one, which has both others. */
 export type Role = 'api' | 'worker' | 'all'
 
-/** Settings of the processes. */
 export interface FleetOptions {
   readonly environment: Readonly<Record<string, string>>
   readonly cwd: string

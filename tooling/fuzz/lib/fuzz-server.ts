@@ -23,7 +23,6 @@ export interface Stall {
   readonly at: number
 }
 
-/** Options of a server process. */
 export interface FuzzServerOptions {
   /** Path of its config. @default ensembles for generated requests */
   readonly config?: string

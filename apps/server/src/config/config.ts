@@ -94,7 +94,7 @@ export interface LimitsConfig {
   readonly maxQueuedRuns?: number
   /** Maximum number of ended runs that are retained; older ones are deleted with their events. @default no limit */
   readonly maxRetainedRuns?: number
-  /** Time that ended runs are retained, in milliseconds. @default no limit */
+  /** Retention time of ended runs, in milliseconds. @default no limit */
   readonly maxRetainedAgeMs?: number
   /**
    * Time that the steps of ended runs are retained, in milliseconds, at least 60000. Without its steps, a run cannot be

@@ -22,7 +22,6 @@ import { splitWrittenTime } from './written-time.ts'
 
 import type { Clock, OptionNames, ToolSettings, TypedTool } from '@tutti/core'
 
-/** Settings of the datetime tool. */
 export interface DatetimeOptions extends Partial<ToolSettings<string>> {
   /** Source of the current time. @default the system's clock */
   readonly clock?: Clock

@@ -14,7 +14,6 @@ export interface FileReadInput {
   readonly path: string
 }
 
-/** Settings of the file_read tool. */
 export interface FileReadOptions extends FileOptions, Partial<ToolSettings<FileReadInput>> {}
 
 const OPTION_NAMES = {

@@ -16,7 +16,6 @@ export interface FileWriteInput {
   readonly content: string
 }
 
-/** Settings of the file_write tool. */
 export interface FileWriteOptions extends FileOptions, Partial<ToolSettings<FileWriteInput>> {}
 
 const OPTION_NAMES = {

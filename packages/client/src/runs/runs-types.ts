@@ -57,7 +57,6 @@ export interface CancelOptions extends CommandOptions, CancelBody {}
 export interface SwitchModelOptions
   extends CommandOptions, Omit<SwitchModelBody, 'model' | 'tier'> {}
 
-/** Options of an injection. */
 export interface InjectOptions
   extends CommandOptions, Omit<InjectBody, 'content' | 'action' | 'value'> {}
 

@@ -61,7 +61,7 @@ export interface TypedTool<Input, Output = string, Source = Input>
 
 /** Identity and origin of one tool call. */
 interface ToolCallInfo {
-  /** The model's id of the call. */
+  /** Tool-call id assigned by the model. */
   readonly callId: string
   /**
    * Identifies this call by its run, task, attempt, turn and the model's id. A tool that gets the same key twice must

@@ -45,7 +45,6 @@ export interface RateLimit extends Required<RateLimitOptions> {
   take(options?: TakeOptions): Promise<boolean>
 }
 
-/** Options of one call. */
 export interface TakeOptions {
   readonly signal?: AbortSignal
   /** Clock of the limit; the clock of the first call is used for all calls. @default the system clock */

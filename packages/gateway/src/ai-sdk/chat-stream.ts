@@ -72,7 +72,7 @@ export class ChatStream {
   }
 }
 
-/** Whether an event belongs to the part that the client has. Without a position, the part ends before its decision. */
+/** Whether the client already has an event. Without a position, it has everything before its decision. */
 function isKnown(event: LoggedRunEvent, { seq, answered }: KnownPart): boolean {
   if (seq !== undefined) return event.seq <= seq
   const isClosed = event.type === 'review_decided' || event.type === 'review_timed_out'

@@ -49,7 +49,6 @@ export const MAX_PROBLEMS = 100
  */
 export const MAX_DEPTH = 500
 
-/** Options of a description. */
 export interface DescribeOptions {
   /** Engine of the regular expressions. @default the one of JavaScript */
   readonly patterns?: PatternEngine | undefined

@@ -42,7 +42,7 @@ export function threadExists(threadId: string): TuttiError {
 
 /** Error of a submission to a thread whose newest run has not ended. */
 export function threadBusy(threadId: string): TuttiError {
-  const message = `The newest run of thread ${threadId} has not ended. Wait for its end, or cancel it.`
+  const message = `The newest run of thread ${threadId} has not ended. Wait until it ends, or cancel it.`
   return new TuttiError('THREAD_BUSY', message, { retryable: true })
 }
 

@@ -252,7 +252,7 @@ export interface ReviewQuery {
   readonly open?: boolean
   /** Only reviews of these kinds. @default all kinds */
   readonly kinds?: readonly ReviewKind[]
-  /** Size of the requests after which no further review is read, in bytes. @default no limit */
+  /** Stops reading when the requests exceed this size, in bytes. @default no limit */
   readonly maxBytes?: number
 }
 

@@ -4,7 +4,6 @@
  */
 import { scanHtml, type HtmlAttributes, type HtmlReader } from './scan-html.ts'
 
-/** Options of extracting text. */
 export interface HtmlTextOptions {
   /** Elements to omit with their content. */
   readonly leaveOut: ReadonlySet<string>

@@ -13,7 +13,7 @@ export function readServiceResponse(response: GuardedResponse, service: string):
   if (status < 200 || status > 299)
     throw new Error(describeFailure(response, { service, value, text }))
   if (response.truncated)
-    throw new Error(`The response of ${service} has more than ${response.body.length} bytes`)
+    throw new Error(`The response of ${service} is larger than ${response.body.length} bytes`)
   if (value === undefined) throw new Error(`${service} did not return JSON: ${shorten(text)}`)
   return value
 }

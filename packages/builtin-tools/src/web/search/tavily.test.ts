@@ -113,7 +113,7 @@ describe('tavily', () => {
     [
       'an endless list',
       `[${'1,'.repeat(2_000_000)}`,
-      'The response of Tavily has more than 2097152 bytes',
+      'The response of Tavily is larger than 2097152 bytes',
     ],
   ])('`tavily` fails when a successful response has %s', async (_, body, message) => {
     const server = await answering((response) => response.end(body))

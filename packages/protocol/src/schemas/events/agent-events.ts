@@ -185,7 +185,7 @@ export const ToolCalled = Type.Object({
   ...taskAttempt,
   /** Number of the turn, from 0 in each attempt. */
   iterationIndex: Count,
-  /** The model's id of the call. */
+  /** Tool-call id assigned by the model. */
   toolCallId: Type.String(),
   /** Id of the call that this step belongs to; absent on a call of the model. */
   parentToolCallId: Type.Optional(Type.String()),
@@ -202,7 +202,7 @@ export const ToolProgressed = Type.Object({
   ...taskPosition,
   /** Number of the turn, from 0 in each attempt. */
   iterationIndex: Count,
-  /** The model's id of the call. */
+  /** Tool-call id assigned by the model. */
   toolCallId: Type.String(),
   toolName: Type.String(),
   /** Description of the progress. */

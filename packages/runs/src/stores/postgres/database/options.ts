@@ -3,7 +3,6 @@ import { silentLogger, type Logger } from '@tutti/core'
 
 import type { ConnectEngine } from '../../../ports/dispatch-engine.ts'
 
-/** Options of the Postgres store. */
 export interface PostgresRunStorageOptions {
   /** `postgres://user:password@host:port/database`. */
   readonly connectionString: string

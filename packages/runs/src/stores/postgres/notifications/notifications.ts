@@ -81,7 +81,7 @@ export class PostgresNotifications {
   constructor(options: PostgresNotificationsOptions) {
     this.#options = options
     this.#hub = new NotificationHub((error) => {
-      options.logger.error('A listener of the run store threw', { error })
+      options.logger.error('A run store listener threw', { error })
     })
   }
 

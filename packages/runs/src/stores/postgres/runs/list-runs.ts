@@ -13,9 +13,9 @@ import type { RunListPage, RunQuery } from '../../../ports/run-store.ts'
 import type { Database, PostgresRow } from '../database/database.ts'
 
 /**
- * Implements `RunStore.list`. First finds up to one more than the counted runs, in any order, so that the planner may
- * use the index of the rarest filter. When there are more, a walk from the newest run finds a page of them: for a status,
- * an ensemble or both, in an index that has these runs in this order, however many other runs are newer.
+ * Implements `RunStore.list`. Reads at most one more than the counted runs first, unordered, so the planner can use the
+ * most selective index. If there are more, it walks an ordered index from the newest run to find a page. A status, an
+ * ensemble or both have their own index, so newer runs that do not match cost nothing.
  */
 export async function queryRuns(database: Database, query: RunQuery): Promise<RunListPage> {
   const { limit, offset = 0, before = Infinity } = query
