@@ -1,7 +1,8 @@
 /**
  * Checks the words of comments, messages, test titles and documents: `node tooling/checks/language.ts [path…]`.
- * Prints every word of {@link WORDS}, every docstring that begins with a clause, every {@link LIMIT_NAME}, and every test
- * title without a subject. Exceptions are in {@link ALLOWED}.
+ * Prints every word of {@link WORDS}, every docstring that begins with a clause or only repeats the name below it, every
+ * {@link LIMIT_NAME}, every test title without a subject, and every head of a file that calls a class with state pure. Outside of test titles it also prints
+ * every phrase of {@link GRAMMAR}. Exceptions are in {@link ALLOWED}.
  *
  * With `--sample 200` it prints that many random docstrings for a reader to judge; `--seed` selects the same ones again.
  */
@@ -65,12 +66,53 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   ],
 ]
 
+/** Grammar that a reader has to untangle, and nouns that name nothing. A pattern stays within a sentence. */
+const GRAMMAR: readonly (readonly [RegExp, string])[] = [
+  [
+    /\bof the\b(?:[ ’'-]+[\w’'-]+){1,6}?(?<! and| or| not| than| nor) of the\b/i,
+    'use noun adjuncts, such as "run id"',
+  ],
+  [
+    /\bof (?:which|whom)\b|\b(?:in|on|to|from|by|with|at) (?:whom|whose)\b/i,
+    'two sentences, or a noun phrase',
+  ],
+  [
+    /\b(?:that|which|whose|who)(?: (?!(?:and|or|but|so|if|when|while|because|than|as)\b)[\w’'-]+){1,4} (?<!\b(?:so|such|now|means?|ensures?|is|are|was|shows?|states?|says?|said|expects?|checks?|knows?|sees?|assumes?|reports?|requires?|proves?|finds?|note|fact|at|in|of|from|for|to|with|by|until|after|before|except|like) )(?:that|which|whose|who) (?!(?:the|an?|its?|they|this|of|time|moment|point|run|call)\b)/i,
+    'at most one relative clause in a sentence',
+  ],
+  [
+    /\bplaces?\b(?! (?:an?|the|orders?)\b)(?<!\b(?:in|into|takes?) place)/i,
+    'index, position, path, slot, location',
+  ],
+  [
+    /\b(?:(?:the|all|as|no|any|every|each|of|what (?:is|was)) given|given (?:to|by|in|with|at|as)|(?:is|are|was|were|be|been) given)\b/i,
+    'provided, specified, passed, set',
+  ],
+  [
+    /\b(?:what|as) (?:is |was |are )?(?:shown|asked|made)\b|\b(?:is|are|was|were|be|been) made (?:of|from)\b/i,
+    'displayed, requested, created, consists of',
+  ],
+]
+
+/** A statement or a schema, whose names a database reads. */
+const SQL = /\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE|ORDER BY|VALUES|RETURNING)\b/
+
+/** Sources whose docstrings become the descriptions of OpenAPI, which each schema needs. */
+const DESCRIBED = /^packages\/protocol\/src\/(?:schemas|messages)\//
+
 /** Names of limits that do not begin with MAX_ or MIN_. */
 const LIMIT_NAME = /\b(?:MOST|LEAST|LONGEST|SHORTEST|FEWEST)_[A-Z0-9_]+/g
 
 /** First words of a docstring that begins with a clause. */
 const CLAUSE =
   /^(?:What|Who|Whom|Whose|How|Where|Why|Which|Whoever|Whatever|Whichever|When (?:it|the|a|an|this|that|its)) /
+
+/** Words of a docstring that say nothing about the name that it documents. */
+const FILLERS = new Set(
+  'a an the of for to in on by with one its it is are whether which that this option options parameter parameters setting settings props property properties'.split(
+    ' ',
+  ),
+)
 
 /** Words that are right in their place: path prefix, word, reason. */
 const ALLOWED: readonly (readonly [path: string, word: string, reason: string])[] = [
@@ -81,6 +123,13 @@ const ALLOWED: readonly (readonly [path: string, word: string, reason: string])[
   ['tooling/fuzz/', 'the seed', 'the number that repeats a sequence'],
   ['tooling/chaos/', 'the seed', 'the number that repeats a sequence'],
   ['tooling/mutants/', 'the seed', 'the number that repeats a choice'],
+  ['packages/core/src/trace-context.ts', 'place', 'the value of an exported type'],
+  ['packages/protocol/src/long-numbers.ts', 'places', 'decimal places'],
+  ['examples/typed-tool/book-table.ts', 'place', 'where guests sit'],
+  ['tooling/postgres/pgbouncer.ts', 'nobody', 'the user of Unix'],
+  ['packages/langchain/src/rules/provider-rules.ts', 'of the', 'the error text of a provider'],
+  ['packages/runs/src/stores/postgres/log/write-sql.ts', 'as given', 'the name of a table in SQL'],
+  ['packages/runs/src/stores/sqlite/runs/thread-store.ts', 'place', 'the name of a column'],
 ]
 
 const { positionals: paths, values } = parseArgs({
@@ -90,7 +139,9 @@ const { positionals: paths, values } = parseArgs({
 const files = execFileSync('git', ['ls-files', ...paths], { encoding: 'utf8' })
   .split('\n')
   .filter((path) => /\.(?:tsx?|mjs|md)$/.test(path) && existsSync(path))
-  .filter((path) => !/CHANGELOG\.md$|\.api\.md$|^docs\/reference\//.test(path))
+  .filter(
+    (path) => !/CHANGELOG\.md$|\.api\.md$|^docs\/reference\/|schema-descriptions\.ts$/.test(path),
+  )
 if (values.sample === undefined) {
   const problems = files.flatMap(checkFile)
   for (const problem of problems) console.error(problem)
@@ -121,25 +172,57 @@ function checkFile(path: string): readonly string[] {
   const names = [...new Set(text.match(LIMIT_NAME))].map(
     (name) => `${path}: "${name}": limits begin with MAX_ or MIN_`,
   )
-  const problems = passages.flatMap(({ line, text: passage, isDocstring }) => [
-    ...WORDS.flatMap(([pattern, instead]) => {
-      const found = pattern.exec(passage)
-      if (found === null || isAllowed(path, found[0])) return []
-      return [
-        `${path}:${line}: "${found[0].trim()}": ${instead} (${excerpt(passage, found.index)})`,
-      ]
-    }),
-    ...(isDocstring && CLAUSE.test(passage)
-      ? [`${path}:${line}: begin with a verb or a noun phrase (${excerpt(passage, 0)})`]
-      : []),
-  ])
-  return [...names, ...problems, ...(isTestFile(path) ? checkTitles(path, text) : [])]
+  const problems = passages.flatMap(
+    ({ line, text: passage, raw, isDocstring, isTitle, documents }) => [
+      ...(isTitle || SQL.test(passage) ? WORDS : [...WORDS, ...GRAMMAR]).flatMap(
+        ([pattern, instead]) => {
+          const found = pattern.exec(passage)
+          if (found === null || isAllowed(path, found[0])) return []
+          return [
+            `${path}:${line}: "${found[0].trim()}": ${instead} (${excerpt(passage, found.index)})`,
+          ]
+        },
+      ),
+      ...(isDocstring && CLAUSE.test(passage)
+        ? [`${path}:${line}: begin with a verb or a noun phrase (${excerpt(passage, 0)})`]
+        : []),
+      ...(documents !== undefined && !DESCRIBED.test(path) && repeatsName(raw, documents)
+        ? [`${path}:${line}: repeats the name ${documents} (${excerpt(raw, 0)})`]
+        : []),
+    ],
+  )
+  const purity = claimsPurity(text) ? [`${path}: "Pure" has state: write "No I/O"`] : []
+  const titles = isTestFile(path) ? checkTitles(path, text) : []
+  return [...names, ...purity, ...problems, ...titles]
 }
 
 function checkTitles(path: string, text: string): readonly string[] {
   return findTitlesWithoutSubject(path, text).map(
     ({ line, title }) => `${path}:${line}: begin a test title with its subject (${title})`,
   )
+}
+
+/** Whether each word of a docstring is a word of the name, or it only says whose options the name contains. */
+function repeatsName(docstring: string, name: string): boolean {
+  if (!/^[\w\s'’-]+\.?$/.test(docstring)) return false
+  if (
+    /^(?:Options|Settings|Parameters) (?:of|for) (?:an? |the |one )?[\w-]+(?: [\w-]+)?(?: tool)?\.$/.test(
+      docstring,
+    ) &&
+    /(?:Options|Settings)$/.test(name)
+  )
+    return true
+  const stem = (word: string): string => word.toLowerCase().replace(/(?:ies|es|s|ed|ing|e|y)$/, '')
+  const known = new Set(name.split(/(?=[A-Z])|_/).map(stem))
+  return docstring
+    .split(/[^\w]+/)
+    .filter((word) => word !== '' && !FILLERS.has(word.toLowerCase()))
+    .every((word) => known.has(stem(word)))
+}
+
+/** Whether the head of a file calls a class with mutable private fields "Pure". */
+function claimsPurity(text: string): boolean {
+  return /^\/\*\*(?:(?!\*\/)[\s\S])*?\bPure\b/.test(text) && /^ {2}#\w+(?:\??:| =)/m.test(text)
 }
 
 function isAllowed(path: string, found: string): boolean {
@@ -153,29 +236,45 @@ function excerpt(passage: string, at: number): string {
   return passage.slice(from, at + 60).trim()
 }
 
-/** A comment, a text or a line of a document. */
+/** A comment, a text, the name of a local value, or a line of a document. */
 interface Passage {
   readonly line: number
   /** Text without code. */
   readonly text: string
   readonly raw: string
   readonly isDocstring: boolean
+  /** Whether it is the title of a test. */
+  readonly isTitle: boolean
+  /** Name that a docstring documents. */
+  readonly documents?: string | undefined
 }
 
-/** Lines of a Markdown page outside of code. */
+/** Paragraphs, items, headings and rows of a Markdown page, outside of code. */
 function readProse(page: string): readonly Passage[] {
+  const blocks: { readonly line: number; raw: string }[] = []
   let isCode = false
-  return page.split('\n').flatMap((source, index) => {
-    if (/^\s*```/.test(source)) {
-      isCode = !isCode
-      return []
-    }
-    const text = source.replaceAll(/`[^`]*`|\]\([^)]*\)/g, '')
-    return isCode ? [] : [{ line: index + 1, text, raw: source, isDocstring: false }]
-  })
+  let isOpen = false
+  for (const [index, source] of page.split('\n').entries()) {
+    const isFence = /^\s*```/.test(source)
+    if (isFence) isCode = !isCode
+    const isText = !isFence && !isCode && source.trim() !== ''
+    const last = blocks.at(-1)
+    // A phrase may continue on the next line.
+    if (isText && isOpen && last !== undefined && !/^\s*(?:[-*|#>]|\d+\.) ?/.test(source))
+      last.raw += ` ${source.trim()}`
+    else if (isText) blocks.push({ line: index + 1, raw: source })
+    isOpen = isText
+  }
+  return blocks.map(({ line, raw }) => ({
+    line,
+    raw,
+    text: raw.replaceAll(/`[^`]*`|\]\([^)]*\)/g, ''),
+    isDocstring: false,
+    isTitle: false,
+  }))
 }
 
-/** Comments of a file; texts of a source; titles of a test. */
+/** Comments of a file; texts and local names of a source; titles of a test. */
 function readPassages(path: string, text: string): readonly Passage[] {
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
   const isTest = isTestFile(path)
@@ -183,7 +282,7 @@ function readPassages(path: string, text: string): readonly Passage[] {
   const seen = new Set<number>()
   const lineOf = (position: number): number =>
     source.getLineAndCharacterOfPosition(position).line + 1
-  const addComment = ({ pos, end }: ts.CommentRange): void => {
+  const addComment = ({ pos, end }: ts.CommentRange, node?: ts.Node): void => {
     if (seen.has(pos)) return
     seen.add(pos)
     const comment = text.slice(pos, end)
@@ -193,23 +292,52 @@ function readPassages(path: string, text: string): readonly Passage[] {
       .replaceAll(/\s+/g, ' ')
       .trim()
     const plain = raw.replaceAll(/`[^`]*`|\{@link [^}]*\}/g, '')
-    passages.push({ line: lineOf(pos), text: plain, raw, isDocstring: comment.startsWith('/**') })
+    const isDocstring = comment.startsWith('/**')
+    const documents = isDocstring ? documentedName(node) : undefined
+    passages.push({ line: lineOf(pos), text: plain, raw, isDocstring, isTitle: false, documents })
   }
   const visit = (node: ts.Node): void => {
-    for (const range of ts.getLeadingCommentRanges(text, node.pos) ?? []) addComment(range)
+    for (const range of ts.getLeadingCommentRanges(text, node.pos) ?? []) addComment(range, node)
     for (const range of ts.getTrailingCommentRanges(text, node.end) ?? []) addComment(range)
     if (isText(node) && (!isTest || isTitle(node))) {
       const written = node.getText(source)
       // One word is a value, such as a name on the wire.
       if (/\w\s+\w/.test(written)) {
         const line = lineOf(node.getStart(source))
-        passages.push({ line, text: written, raw: written, isDocstring: false })
+        const plain = written.replaceAll(/\$\{[^}]*\}/g, '')
+        passages.push({ line, text: plain, raw: written, isDocstring: false, isTitle: isTest })
       }
+    }
+    if (!isTest && ts.isIdentifier(node) && isLocalValue(node)) {
+      const line = lineOf(node.getStart(source))
+      passages.push({ line, text: node.text, raw: node.text, isDocstring: false, isTitle: false })
     }
     for (const child of node.getChildren(source)) visit(child)
   }
   visit(source)
   return passages
+}
+
+/** Returns the name of the declaration after a docstring, or nothing for the head of a file. */
+function documentedName(node: ts.Node | undefined): string | undefined {
+  if (node === undefined || isProperty(node)) return undefined
+  const named = ts.isVariableStatement(node) ? node.declarationList.declarations[0] : node
+  const name = named !== undefined && 'name' in named ? (named.name as ts.Node) : undefined
+  return name !== undefined && ts.isIdentifier(name) ? name.text : undefined
+}
+
+/** Whether an identifier declares a parameter, or a variable that is not a function. */
+function isLocalValue(node: ts.Identifier): boolean {
+  const { parent } = node
+  if (ts.isVariableDeclaration(parent))
+    return parent.name === node && !(parent.initializer && ts.isArrowFunction(parent.initializer))
+  return (ts.isParameter(parent) || ts.isBindingElement(parent)) && parent.name === node
+}
+
+function isProperty(node: ts.Node): boolean {
+  return (
+    ts.isPropertySignature(node) || ts.isPropertyDeclaration(node) || ts.isPropertyAssignment(node)
+  )
 }
 
 function isTestFile(path: string): boolean {

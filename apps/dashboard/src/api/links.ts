@@ -1,7 +1,7 @@
 /** Links to the pages of the dashboard. */
 import { formatHash, type QueryValues } from '../lib/router.ts'
 
-/** The part of a run that is shown. */
+/** Displayed part of a run: a task, a tab, and a turn, a call or an earlier state. */
 export interface RunLocation {
   readonly task?: string | undefined
   readonly tab?: string | undefined

@@ -12,7 +12,7 @@ import {
 
 import type { TSchema } from 'typebox'
 
-/** A given value, and its normalized form. */
+/** A value, and its normalized form. */
 export interface Reading {
   readonly given: unknown
   readonly normalized: unknown

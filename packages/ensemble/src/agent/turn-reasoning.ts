@@ -10,7 +10,7 @@ export class TurnReasoning {
   #bytes = 0
   #isTruncated = false
 
-  /** Reasoning so far; empty if the model has not shown any. */
+  /** Reasoning so far; empty if the model has not sent any. */
   get text(): string {
     return this.#text
   }

@@ -406,7 +406,7 @@ interface Field {
   readonly rest: Schema
 }
 
-/** Visits a given field with the schemas that declare it, or else with the one of all others. */
+/** Visits a present field with the schemas that declare it, otherwise with the schema for all others. */
 function visitField(key: string, { location, members, rest }: Field, walk: Walk): void {
   if (members.length === 0 && rest === false) {
     walk.problems.push(describeUnknown(key, location))

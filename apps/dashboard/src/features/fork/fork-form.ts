@@ -109,5 +109,5 @@ export const FORK_ACTIONS: Readonly<Record<ForkAction, string>> = {
   ENDED: 'Stays ended',
   CONTINUED: 'Continues',
   EXECUTED: 'Executed',
-  GIVEN: 'Output given',
+  GIVEN: 'Output provided',
 }

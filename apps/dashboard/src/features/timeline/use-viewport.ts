@@ -71,7 +71,7 @@ interface Page {
 
 const NO_SIZE: Size = { gutter: 0, width: 0, height: 0 }
 
-/** Returns the viewport of a sheet; it follows `nowMs` if given. */
+/** Returns the viewport of a sheet; it follows `nowMs` if set. */
 export function useViewport(sheet: Sheet, nowMs: number | undefined): Viewport {
   const scroller = useRef<HTMLDivElement>(null)
   const { gutter, width, height } = useSize(scroller)
