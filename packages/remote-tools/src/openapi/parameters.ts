@@ -58,8 +58,7 @@ export function readParameters(
 }
 
 /**
- * Returns the path parameters that the placeholders of a path need and that the document does not declare; they are
- * text.
+ * Returns a text parameter for each placeholder of a path without a declared parameter.
  */
 export function findUndeclared(
   path: string,
