@@ -20,7 +20,7 @@ describe('the grammar of the language check', () => {
     ['Used if the guard is given.', 'is given'],
     ['The run as shown in the list.', 'as shown'],
     ['A tool that is made of other tools.', 'is made of'],
-  ])('finds the phrase in "%s"', (text, phrase) => {
+  ])('The grammar of the check finds a phrase in "%s"', (text, phrase) => {
     expect(phrasesIn(text)).toContain(phrase)
   })
 
@@ -31,7 +31,7 @@ describe('the grammar of the language check', () => {
     'Reports that the run that waits is due.',
     'Replaces the file in place. The check takes place once.',
     'Returns the keys, given the digest.',
-  ])('accepts "%s"', (text) => {
+  ])('The grammar of the check accepts "%s"', (text) => {
     expect(phrasesIn(text)).toEqual([])
   })
 })
@@ -42,7 +42,7 @@ describe('a docstring that repeats a name', () => {
     ['Options of a connection.', 'ConnectOptions'],
     ['Creates a batch.', 'createBatch'],
     ['Status of a span.', 'SpanStatus'],
-  ])('is "%s" above %s', (docstring, name) => {
+  ])('"%s" repeats the name %s', (docstring, name) => {
     expect(repeatsName(docstring, name)).toBe(true)
   })
 
@@ -50,17 +50,17 @@ describe('a docstring that repeats a name', () => {
     ['Options of a stream, in order.', 'StreamOptions'],
     ['Metric type, as in the exposition format.', 'FamilyType'],
     ['Returns the run of a review.', 'ReviewedRun'],
-  ])('is not "%s" above %s', (docstring, name) => {
+  ])('"%s" adds to the name %s', (docstring, name) => {
     expect(repeatsName(docstring, name)).toBe(false)
   })
 })
 
 describe('a head that calls its file pure', () => {
-  it('is wrong above a class with a mutable private field', () => {
+  it('The word "pure" is wrong above a class with a mutable private field', () => {
     expect(claimsPurity('/** Pure: folds events. */\nclass Fold {\n  #sum = 0\n}\n')).toBe(true)
   })
 
-  it('is right above functions and readonly fields', () => {
+  it('The word "pure" is right above functions and readonly fields', () => {
     expect(claimsPurity('/** Pure: folds events. */\nconst sum = 0\n')).toBe(false)
     expect(claimsPurity('/** Pure. */\nclass Fold {\n  readonly #sum = 0\n}\n')).toBe(false)
     expect(claimsPurity('/** No I/O. */\nclass Fold {\n  #sum = 0\n}\n')).toBe(false)

@@ -40,6 +40,7 @@ const ALLOWED: readonly (readonly [path: string, word: string, reason: string])[
   ['packages/protocol/src/long-numbers.ts', 'places', 'decimal places'],
   ['examples/typed-tool/book-table.ts', 'place', 'where guests sit'],
   ['tooling/postgres/pgbouncer.ts', 'nobody', 'the user of Unix'],
+  ['tooling/reference/client-features.ts', 'of the', 'the titles of tests'],
   ['packages/langchain/src/rules/provider-rules.ts', 'of the', 'the error text of a provider'],
   ['packages/runs/src/stores/postgres/log/write-sql.ts', 'as given', 'the name of a table in SQL'],
   ['packages/runs/src/stores/sqlite/runs/thread-store.ts', 'place', 'the name of a column'],

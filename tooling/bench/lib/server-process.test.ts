@@ -35,7 +35,7 @@ function isAlive(pid: number): boolean {
 
 describe('a server in a separate process', () => {
   test('A server in a separate process is ready when it answers 200, and ends with its children when it is disposed', async () => {
-    const places: ServerPlace[] = []
+    const locations: ServerLocation[] = []
     let pids: readonly number[] = []
     {
       await using server = await startServerProcess(command(PROGRAM, locations), '/')
@@ -63,8 +63,8 @@ describe('a server in a separate process', () => {
   )
 
   test('A server in a separate process throws with the last output of a server that ends before it is ready', async () => {
-    const places: ServerPlace[] = []
-    const failing = command(`console.error('no key'); process.exit(3)`, places)
+    const locations: ServerLocation[] = []
+    const failing = command(`console.error('no key'); process.exit(3)`, locations)
     await expect(startServerProcess(failing, '/')).rejects.toThrow(/did not become ready: no key/)
     expect(locations.map(({ dataDir }) => existsSync(dataDir))).toEqual([false])
   })

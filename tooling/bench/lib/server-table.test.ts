@@ -96,6 +96,6 @@ test('The server table does not meet a claim about a kind of peers that could no
 })
 
 test('The server table prints the reason when a server rejects direct tool calls', () => {
-  const figures = [{ ...FIGURES, toolMs: 'status 501' }]
-  expect(cellsOf(printed({ product: TUTTI, figures }), 'Tutti').at(-1)).toBe('status 501')
+  const measurements = [{ ...FIGURES, toolMs: 'status 501' }]
+  expect(cellsOf(printed({ product: TUTTI, measurements }), 'Tutti').at(-1)).toBe('status 501')
 })

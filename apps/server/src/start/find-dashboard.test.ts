@@ -50,7 +50,7 @@ describe('findDashboard', () => {
   })
 
   it('findDashboard returns undefined with a warning in an installation that lacks the dashboard', () => {
-    expect(findDashboard({}, ALL, { logger, places })).toBeUndefined()
+    expect(findDashboard({}, ALL, { logger, folders })).toBeUndefined()
     expect(warnings).toEqual([
       [
         expect.stringMatching(/is missing.*Install @tutti\/server again.*dashboard: false/),

@@ -59,7 +59,9 @@ test('The card reader uses empty defaults for fields that the card omits', () =>
 })
 
 test('The card reader uses the first HTTP address', () => {
-  expect(readPlace({ supportedInterfaces: [grpc, rest, jsonRpc] })).toMatchObject({ url: rest.url })
+  expect(readEndpoint({ supportedInterfaces: [grpc, rest, jsonRpc] })).toMatchObject({
+    url: rest.url,
+  })
 })
 
 test('The card reader prefers 1.0 to 0.3, and JSON-RPC to REST within 0.3', () => {
@@ -79,13 +81,13 @@ test.each([
   ['0.3.0', '0.3'],
   ['0.2.5', '0.3'],
 ])('An agent of version %s is called with version %s', (protocolVersion, version) => {
-  expect(readPlace({ supportedInterfaces: [{ ...rest, protocolVersion }] })).toMatchObject({
+  expect(readEndpoint({ supportedInterfaces: [{ ...rest, protocolVersion }] })).toMatchObject({
     version,
   })
 })
 
 test('The card reader reads the main and the additional addresses of a 0.3 card', () => {
-  expect(readPlace({ url: 'https://agents.example/a2a' })).toEqual({
+  expect(readEndpoint({ url: 'https://agents.example/a2a' })).toEqual({
     url: 'https://agents.example/a2a',
     binding: 'JSONRPC',
     version: '0.3',
@@ -107,7 +109,7 @@ test.each([
   ['../rpc', 'https://agents.example/one/rpc'],
   ['//other.example/rpc', 'https://other.example/rpc'],
 ])('The card reader resolves the address %s against the URL of the card', (url, resolved) => {
-  expect(readPlace({ supportedInterfaces: [{ ...rest, url }] })).toMatchObject({ url: resolved })
+  expect(readEndpoint({ supportedInterfaces: [{ ...rest, url }] })).toMatchObject({ url: resolved })
 })
 
 test('The card reader reports a card without an HTTP address as unusable', () => {

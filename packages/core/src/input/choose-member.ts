@@ -83,7 +83,7 @@ export function settleUnion(
   union: Union,
   { members, document }: { readonly members: readonly Schema[]; readonly document: SchemaDocument },
 ): SchemaLocation {
-  return document.location([...nodes, ...members], [...settled, union.members])
+  return document.locate([...nodes, ...members], [...settled, union.members])
 }
 
 /** Returns the unions of a node. */
@@ -212,7 +212,7 @@ function findClosest(
   document: SchemaDocument,
 ): Schema | undefined {
   const type = Array.isArray(value) ? 'array' : 'object'
-  const locations = members.map((member) => document.location([member]))
+  const locations = members.map((member) => document.locate([member]))
   const candidates = locations.filter((location) => allowsJsonType(type, location, document))
   const given = Object.keys(value)
   const ranked = candidates.map((location) => {
@@ -233,5 +233,5 @@ const STEPS_PER_LOOKUP = 2
 
 function fits({ document, run }: Trial, member: Schema, value: unknown): boolean {
   run.spend(STEPS_PER_LOOKUP)
-  return document.fits(document.location([member]), value, run)
+  return document.fits(document.locate([member]), value, run)
 }

@@ -34,7 +34,7 @@ export function compileClosedCheck(document: SchemaDocument): Check | undefined 
     left: MAX_NODES,
   }
   try {
-    const schema = closeLocation(document.location([document.root]), build)
+    const schema = closeLocation(document.locate([document.root]), build)
     if (typeof schema === 'boolean') return undefined
     return compileCheck(schema, {
       references: { ...document.references, ...build.references },
@@ -159,7 +159,7 @@ function closeFields(nodes: readonly SchemaNode[], build: Build): SchemaNode {
   if (speaking.length > 1 && !isPlain) throw NOT_CLOSABLE
   const names = [...new Set([...listDeclaredFields(nodes), ...required])]
   const locations = names.map((name) =>
-    build.document.location(findFieldSchemas(nodes, name, build) ?? []),
+    build.document.locate(findFieldSchemas(nodes, name, build) ?? []),
   )
   return {
     required: names.filter(
@@ -171,7 +171,7 @@ function closeFields(nodes: readonly SchemaNode[], build: Build): SchemaNode {
       : {
           patternProperties: closeMap(
             Object.keys(patternProperties),
-            Object.values(patternProperties).map((schema) => build.document.location([schema])),
+            Object.values(patternProperties).map((schema) => build.document.locate([schema])),
             build,
           ),
         }),
@@ -207,5 +207,5 @@ function closeItems(nodes: readonly SchemaNode[], build: Build): SchemaNode {
 function closeSchema(schema: Schema, build: Build): Schema {
   return typeof schema === 'boolean'
     ? schema
-    : closeLocation(build.document.location([schema]), build)
+    : closeLocation(build.document.locate([schema]), build)
 }

@@ -71,7 +71,7 @@ function findMemberTypes(
   document: SchemaDocument,
 ): ReadonlySet<string> | undefined {
   if (member === false) return new Set()
-  const types = document.location([member]).nodes.map((node) => findTypes(node, document))
+  const types = document.locate([member]).nodes.map((node) => findTypes(node, document))
   return types.find((found) => found !== undefined)
 }
 

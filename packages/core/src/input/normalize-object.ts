@@ -61,7 +61,7 @@ export function normalizeObject(
       : []
     if (more.length === 0)
       return walk.rules.drop ? dropUnknownFields(fields, value, walk) : toObject(fields, value)
-    const all = walk.document.location([...nodes, ...more], settled)
+    const all = walk.document.locate([...nodes, ...more], settled)
     whole = chooseMembers(all, value, walk.trial)
   }
   return value
@@ -132,7 +132,7 @@ interface Field {
 
 function normalizeField({ key, given, schemas, nodes }: Field, walk: ObjectWalk): unknown {
   const { document, rules } = walk
-  const location = document.location(schemas)
+  const location = document.locate(schemas)
   if (given !== undefined && (given !== null || allowsNull(location, walk))) {
     return walk.read(location, given)
   }
@@ -154,7 +154,7 @@ function fillMissingFields(
   const missing: [string, unknown][] = []
   for (const key of listDeclaredFields(nodes)) {
     if (Object.hasOwn(value, key)) continue
-    const fresh = freshDefault(document.location(findFieldSchemas(nodes, key, walk) ?? []))
+    const fresh = freshDefault(document.locate(findFieldSchemas(nodes, key, walk) ?? []))
     if (fresh !== undefined) missing.push([key, fresh])
   }
   tally.filled += missing.length
@@ -172,7 +172,7 @@ function findConditionalSchemas(
   for (const node of nodes) {
     if (node.if !== undefined && !decided.has(node)) {
       decided.add(node)
-      const holds = document.fits(document.location([node.if]), fields, run)
+      const holds = document.fits(document.locate([node.if]), fields, run)
       more.push(...(holds ? [node.if, node.then ?? true] : [node.else ?? true]))
     }
     for (const [key, schema] of Object.entries(node.dependentSchemas ?? {})) {

@@ -40,7 +40,7 @@ export function normalize(
   { run = new CheckRun(), ...rules }: NormalizeRules & { readonly run?: CheckRun | undefined },
 ): unknown {
   const at: At = { walk: startWalk(document, rules, run), depth: 0, inList: false }
-  return normalizeValue(document.location([document.root]), value, at)
+  return normalizeValue(document.locate([document.root]), value, at)
 }
 
 /** Returns a fresh copy of the default of a location, with nested defaults filled in; undefined when it has none. */
@@ -211,7 +211,7 @@ function normalizeList(
     const schemas = findItemSchemas(whole.nodes, index)
     return schemas.length === 0
       ? item
-      : normalizeValue(at.walk.document.location(schemas), item, inside)
+      : normalizeValue(at.walk.document.locate(schemas), item, inside)
   })
   return normalized.every((item, index) => Object.is(item, items[index])) ? items : normalized
 }

@@ -40,7 +40,7 @@ export interface SchemaDocument {
   /** Schemas by the text of their `$ref`. */
   readonly references: Readonly<Record<string, Schema>>
   /** Returns the location to which all schemas apply, including union members already chosen. */
-  location(schemas: readonly Schema[], settled?: SchemaLocation['settled']): SchemaLocation
+  locate(schemas: readonly Schema[], settled?: SchemaLocation['settled']): SchemaLocation
   /** Returns the patterns of a node with their schemas. */
   patternsOf(node: SchemaNode): readonly (readonly [Pattern, Schema])[]
   /** Returns the schemas, with references resolved where a schema consists only of `$ref`; the same list each time. */

@@ -50,6 +50,6 @@ function takesScalar(jsonSchema: TSchema): boolean {
   const document = createSchemaDocument(jsonSchema)
   // A library validates values even if its JSON Schema cannot be used here.
   if (document.faults.length > 0) return false
-  const location = document.location([document.root])
+  const location = document.locate([document.root])
   return SCALARS.some((type) => wantsJsonType(type, location, document))
 }

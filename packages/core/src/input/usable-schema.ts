@@ -88,7 +88,7 @@ function describesObject(
   document: SchemaDocument,
   decided: Map<SchemaNode, boolean>,
 ): boolean {
-  return document.location([schema]).nodes.some((node) => {
+  return document.locate([schema]).nodes.some((node) => {
     const known = decided.get(node)
     if (known !== undefined) return known
     if ([node.type].flat().every((type) => type === 'object')) return true
@@ -120,7 +120,7 @@ function describeDefaultFault(
 ): string | undefined {
   const shown = isJsonObject(node) ? previewOf(node.default) : ''
   try {
-    const location = document.location([node])
+    const location = document.locate([node])
     if (document.fits(location, createDefault(location, document, run), run)) return undefined
     return `must match its schema, got ${shown}`
   } catch (error) {

@@ -159,7 +159,6 @@ export interface ModelTurnEnded extends TaskStepBase {
   readonly unknownTools?: readonly string[]
 }
 
-/** The tool call of a step. */
 interface StepToolCall {
   readonly toolName: string
   /** Digest of the arguments as JSON, else of their text. */

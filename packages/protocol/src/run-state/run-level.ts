@@ -108,7 +108,7 @@ function resumeTask(task: TaskState, resumedAt: string): TaskState {
   return isSame ? task : { ...task, turns, agentCalls }
 }
 
-/** Returns a task of the parent as a task of the fork, which has not paid for it. */
+/** Returns a task of the parent as a task of its fork, which has not paid for it. */
 function copyTask(task: TaskState): TaskState {
   const { metrics: _, ...rest } = task
   return {

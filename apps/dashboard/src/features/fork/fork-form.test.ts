@@ -48,7 +48,7 @@ describe('buildForkBody', () => {
   })
 
   it('buildForkBody begins at the task if no turn was chosen', () => {
-    const whole = { ...origin, place: { taskName: 'write' }, beforeTurn: undefined }
+    const whole = { ...origin, start: { taskName: 'write' }, beforeTurn: undefined }
     expect(buildForkBody(form, whole)).toEqual({ at: { task: 'write' } })
   })
 })

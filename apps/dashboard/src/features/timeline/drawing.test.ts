@@ -399,11 +399,11 @@ describe('places', () => {
   })
 
   it('Places on the timeline are found with a tolerance; the later one wins where two overlap', () => {
-    const track = listPlaces(paper, 0, 2)
-    expect(findPlaceAt(track, 97, 4)?.fromPx).toBe(100)
-    expect(findPlaceAt(track, 90, 4)).toBeUndefined()
-    expect(findPlaceAt(track, 150, 4)?.fromPx).toBe(150)
-    expect(findPlaceAt(listPlaces(paper, 1, 0), 850, 0)?.spans).toEqual([review])
+    const track = listPositions(paper, 0, 2)
+    expect(findPositionAt(track, 97, 4)?.fromPx).toBe(100)
+    expect(findPositionAt(track, 90, 4)).toBeUndefined()
+    expect(findPositionAt(track, 150, 4)?.fromPx).toBe(150)
+    expect(findPositionAt(listPositions(paper, 1, 0), 850, 0)?.spans).toEqual([review])
   })
 
   it('Places on the timeline are reached with the keys, along a track and to the nearest place of the next', () => {
@@ -430,7 +430,7 @@ describe('places', () => {
   })
 
   it('Places on the timeline are found again at another scale, and after their spans were rebuilt', () => {
-    const here = listPlaces(paper, 0, 2)[1]!
+    const here = listPositions(paper, 0, 2)[1]!
     const far = { ...paper, frame: frame(0.001) }
     expect(findPositionNow(far, here)).toMatchObject({ spans: first.lanes[1] })
     const row = rowOf([first.lanes[0]!, [tool(100, 150), tool(150, 260, 'c2')]])

@@ -80,11 +80,11 @@ export function toEntry(item: InputItem, index: number): SentEntry {
   }
   if (type === 'function_call') {
     const isSame = (review: WaitingReview) => isSameCall(review, { name, arguments: text })
-    return { place, kind: 'call', reviewId: toReviewId(callId) ?? '', isSame }
+    return { index, kind: 'call', reviewId: toReviewId(callId) ?? '', isSame }
   }
   if (type === 'mcp_approval_request') {
     const isSame = ({ kind }: WaitingReview) => kind !== 'CLIENT_TOOL'
-    return { place, kind: 'call', reviewId: toReviewId(item.id ?? '') ?? '', isSame }
+    return { index, kind: 'call', reviewId: toReviewId(item.id ?? '') ?? '', isSame }
   }
   const isText = type === 'reasoning' || (type === 'message' && role === 'assistant')
   return { index, kind: isText ? 'text' : 'message' }
