@@ -92,7 +92,7 @@ export function createSchemaDocument(
   )
   const resolvedLists = new BoundedMap<readonly Schema[], readonly Schema[]>(MAX_CACHED)
 
-  function location(
+  function locate(
     schemas: readonly Schema[],
     settled: SchemaLocation['settled'] = [],
   ): SchemaLocation {
@@ -130,7 +130,7 @@ export function createSchemaDocument(
     faults,
     nodes,
     references,
-    location,
+    locate,
     patternsOf: (node) => getCached(patternsByNode, node, () => compilePatterns(node)),
     resolved: (schemas) => getCached(resolvedLists, schemas, () => schemas.map(resolve)),
     fits(at, value, run) {
