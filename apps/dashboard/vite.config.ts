@@ -65,7 +65,7 @@ export default defineConfig({
     // The polyfill is an inline script, which the content policy forbids.
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
-    // Few files: each costs a request, of which a browser sends six at a time.
+    // Few files: each costs a request, and a browser sends six at a time.
     cssCodeSplit: false,
     rolldownOptions: {
       output: {

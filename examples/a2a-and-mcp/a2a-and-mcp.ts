@@ -59,7 +59,7 @@ const { status, output } = await ensemble({ name: 'weather', tasks: [write], mod
 )
 console.log(status, output)
 
-console.log('\n# Each call of the poet was a run of the server')
+console.log('\n# Each call of the poet was a run on the server')
 const client = createClient({ baseUrl: server.url })
 for await (const run of client.runs.listAll()) {
   console.log(run.ensemble, run.status)

@@ -56,19 +56,19 @@ interface MessageProps {
 }
 
 function Message({ message, addToolApprovalResponse }: MessageProps): ReactNode {
-  const parts = message.parts.map((part, place) => {
-    if (part.type === 'text') return h('p', { key: place }, part.text)
+  const parts = message.parts.map((part, index) => {
+    if (part.type === 'text') return h('p', { key: index }, part.text)
     if (part.type === 'reasoning') {
-      return h('details', { key: place }, h('summary', null, 'Reasoning'), part.text)
+      return h('details', { key: index }, h('summary', null, 'Reasoning'), part.text)
     }
     if (!isToolUIPart(part)) return null
     const label = `${part.type} ${part.state}`
-    if (part.state !== 'approval-requested') return h('p', { key: place }, label)
+    if (part.state !== 'approval-requested') return h('p', { key: index }, label)
     const { id } = part.approval
     const answer = (approved: boolean) => () => void addToolApprovalResponse({ id, approved })
     return h(
       'p',
-      { key: place },
+      { key: index },
       label,
       h('button', { onClick: answer(true) }, 'Approve'),
       h('button', { onClick: answer(false) }, 'Deny'),

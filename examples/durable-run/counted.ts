@@ -4,7 +4,7 @@ import { once } from 'node:events'
 
 import type { ChatModel } from '@tutti/ensemble'
 
-/** Name of the file in the working directory of the server. */
+/** File name in the server's working directory. */
 const FILE = 'calls.log'
 
 /** Appends a line to the file. */

@@ -10,22 +10,22 @@ import { join } from 'node:path'
 
 import { query } from './lib/query.ts'
 import { formatNumber, printClaim, printTable } from './lib/report.ts'
-import { openPlaces, type Place, type Places } from './lib/runs-places.ts'
+import { openLocations, type StoreLocation, type StoreLocations } from './lib/runs-locations.ts'
 import { awaitEnd, openService } from './lib/runs-services.ts'
 import { LONG_TURNS, teamNamed } from './lib/runs-teams.ts'
 
 import type { LoggedRunEvent } from '../../packages/protocol/src/index.ts'
 import type { RunService } from '../../packages/runs/src/index.ts'
 
-/** Maximum of the bytes of the database to the distinct bytes. */
+/** Maximum ratio of database bytes to distinct bytes. */
 const MAX_RATIO = 1.3
 
 const MIB = 1024 * 1024
 
-await using places = await openPlaces()
+await using locations = await openLocations()
 const stores = {
-  'embedded store': await measureRun(places, places.embedded()),
-  Postgres: await measureRun(places, places.postgres()),
+  'embedded store': await measureRun(locations, locations.embedded()),
+  Postgres: await measureRun(locations, locations.postgres()),
 }
 printTable({
   title: `Disk space of a run of ${LONG_TURNS} model calls`,
@@ -53,31 +53,31 @@ interface RunBytes {
   readonly database: number
 }
 
-async function measureRun(all: Places, place: Place): Promise<RunBytes> {
+async function measureRun(all: StoreLocations, location: StoreLocation): Promise<RunBytes> {
   const team = await teamNamed('long')
-  await (await openService(place, team))[Symbol.asyncDispose]()
-  const before = await databaseBytes(all, place)
+  await (await openService(location, team))[Symbol.asyncDispose]()
+  const before = await databaseBytes(all, location)
   let bytes
   {
-    await using opened = await openService(place, team)
+    await using opened = await openService(location, team)
     const { runId } = await opened.service.submit({})
     await awaitEnd(opened.service, runId)
     bytes = await eventBytes(opened.service, runId)
   }
-  return { ...bytes, database: (await databaseBytes(all, place)) - before }
+  return { ...bytes, database: (await databaseBytes(all, location)) - before }
 }
 
-async function databaseBytes({ url }: Places, place: Place): Promise<number> {
-  if ('directory' in place) {
-    const sizes = readdirSync(place.directory).map(
-      (file) => statSync(join(place.directory, file)).size,
+async function databaseBytes({ url }: StoreLocations, location: StoreLocation): Promise<number> {
+  if ('directory' in location) {
+    const sizes = readdirSync(location.directory).map(
+      (file) => statSync(join(location.directory, file)).size,
     )
     return sizes.reduce((sum, size) => sum + size, 0)
   }
   const [row] = await query(
     url,
     `SELECT sum(pg_total_relation_size(oid)) AS bytes FROM pg_class
-     WHERE relkind = 'r' AND relnamespace = '${place.schema}'::regnamespace`,
+     WHERE relkind = 'r' AND relnamespace = '${location.schema}'::regnamespace`,
   )
   return Number(row?.['bytes'])
 }

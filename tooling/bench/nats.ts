@@ -8,12 +8,12 @@ import { measureNatsDispatch } from './lib/nats-dispatch.ts'
 import { measureNatsIdle } from './lib/nats-idle.ts'
 import { measureNatsNotifications } from './lib/nats-notifications.ts'
 import { measureNatsTakeover } from './lib/nats-takeover.ts'
-import { openPlaces } from './lib/runs-places.ts'
+import { openLocations } from './lib/runs-locations.ts'
 
 if (hasNatsServer()) {
-  await using places = await openPlaces()
+  await using locations = await openLocations()
   await using cluster = await startNatsCluster(3)
-  const where = { places, cluster }
+  const where = { locations, cluster }
   await measureNatsDispatch(where)
   await measureNatsTakeover(where)
   await measureNatsNotifications(where)

@@ -10,7 +10,7 @@ import { fillDatabase, submissionOf } from './lib/big-database.ts'
 import { sized } from './lib/form.ts'
 import { query } from './lib/query.ts'
 import { formatNumber, printClaim, printTable } from './lib/report.ts'
-import { openPlaces, openStorage, type PostgresPlace } from './lib/runs-places.ts'
+import { openLocations, openStorage, type PostgresLocation } from './lib/runs-locations.ts'
 import { openService } from './lib/runs-services.ts'
 import { quantile } from './lib/runs-table.ts'
 import { nowMs, teamNamed } from './lib/runs-teams.ts'
@@ -34,17 +34,17 @@ const DELETED = 100
 const WRITE_MS = sized(4_000, 100)
 const WIDTH = 20
 
-await using places = await openPlaces({ durable: false, settings: ['shared_buffers=1GB'] })
-const place = places.postgres()
+await using locations = await openLocations({ durable: false, settings: ['shared_buffers=1GB'] })
+const location = locations.postgres()
 const beginMs = nowMs()
-await fillDatabase(place, { executed: EXECUTED, copies: COPIES })
+await fillDatabase(location, { executed: EXECUTED, copies: COPIES })
 const buildS = (nowMs() - beginMs) / 1_000
-const size = await sizeOf(place)
-await measureQueries(place)
-await measureRetention(place)
+const size = await sizeOf(location)
+await measureQueries(location)
+await measureRetention(location)
 
 /** Prints the time of each query. */
-async function measureQueries(at: PostgresPlace): Promise<void> {
+async function measureQueries(at: PostgresLocation): Promise<void> {
   await using storage = await openStorage(at)
   const times = new Map(Object.keys(queriesOf(storage)).map((name) => [name, [] as number[]]))
   for (let round = 0; round <= ROUNDS; round += 1) {
@@ -92,7 +92,7 @@ function queriesOf(storage: RunStorage): Readonly<Record<string, () => Promise<u
     'newest runs': list({}),
     'newest failed runs': list({ statuses: ['FAILED'] }),
     'newest completed runs': list({ statuses: ['COMPLETED'] }),
-    'running runs, of which there are none': list({ statuses: ['RUNNING'] }),
+    'running runs (there are none)': list({ statuses: ['RUNNING'] }),
     'runs with a tag value of one run in a hundred': list({ tag: { key: 'team', value: 't3' } }),
     'the run with a tag value': findOne({ tag: { key: 'ticket', value: ticket } }),
     'runs with a tag': list({ tag: { key: 'team' } }),
@@ -142,7 +142,7 @@ function queriesOf(storage: RunStorage): Readonly<Record<string, () => Promise<u
 }
 
 /** Prints the rates of writes and deletes, each alone and both together. */
-async function measureRetention(at: PostgresPlace): Promise<void> {
+async function measureRetention(at: PostgresLocation): Promise<void> {
   const options = { maxConcurrentRuns: WIDTH, maxQueuedRuns: 1_000 }
   await using opened = await openService(at, await teamNamed('order'), options)
   await using storage = await openStorage(at)
@@ -179,7 +179,7 @@ async function measureRetention(at: PostgresPlace): Promise<void> {
   })
 }
 
-async function sizeOf({ connectionString, schema }: PostgresPlace): Promise<{
+async function sizeOf({ connectionString, schema }: PostgresLocation): Promise<{
   readonly runs: number
   readonly events: number
   readonly gib: number

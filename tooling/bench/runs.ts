@@ -15,7 +15,7 @@
 import { printDisk } from './lib/runs-disk.ts'
 import { isQuick } from './lib/form.ts'
 import { measureIdle } from './lib/runs-idle.ts'
-import { openPlaces } from './lib/runs-places.ts'
+import { openLocations } from './lib/runs-locations.ts'
 import { openReports } from './lib/runs-reports.ts'
 import { measureSteering } from './lib/runs-steering.ts'
 import { measureTakeover } from './lib/runs-takeover.ts'
@@ -29,14 +29,14 @@ setTimeout(() => {
   console.error(`The benchmark of durable runs was stopped after ${LIMIT_MS} ms`)
   process.exit(1)
 }, LIMIT_MS).unref()
-await using places = await openPlaces()
+await using locations = await openLocations()
 printDisk()
-await measureThroughput(places)
-await measureLatency(places)
+await measureThroughput(locations)
+await measureLatency(locations)
 if (!isQuick()) {
   await using reports = await openReports()
-  await measureTokens(places, reports)
-  await measureSteering(places, reports)
-  await measureTakeover(places, reports)
-  await measureIdle(places)
+  await measureTokens(locations, reports)
+  await measureSteering(locations, reports)
+  await measureTakeover(locations, reports)
+  await measureIdle(locations)
 }

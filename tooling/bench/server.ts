@@ -32,7 +32,7 @@ import {
   TUTTI_TWO_REQUESTS,
   type ServerProduct,
 } from './lib/server-products.ts'
-import { printServers, WIDTHS, type ServerFigures } from './lib/server-table.ts'
+import { printServers, WIDTHS, type ServerMeasurements } from './lib/server-table.ts'
 
 const ROUNDS = sized(3, 1, 1)
 
@@ -52,11 +52,13 @@ const products = [
   await bareServerOf(TUTTI_TWO_REQUESTS),
   ...peers,
 ]
-const rounds = new Map<ServerProduct, ServerFigures[]>(products.map((product) => [product, []]))
+const rounds = new Map<ServerProduct, ServerMeasurements[]>(
+  products.map((product) => [product, []]),
+)
 for (let round = 0; round < ROUNDS; round += 1) {
   for (const product of products) rounds.get(product)?.push(await measure(product))
 }
-printServers(products.map((product) => ({ product, figures: rounds.get(product) ?? [] })))
+printServers(products.map((product) => ({ product, measurements: rounds.get(product) ?? [] })))
 if (!isQuick()) {
   printDisk()
   await printServerMemory(TUTTI)
@@ -64,19 +66,19 @@ if (!isQuick()) {
 }
 await measureGateways()
 
-async function measure(product: ServerProduct): Promise<ServerFigures> {
+async function measure(product: ServerProduct): Promise<ServerMeasurements> {
   await using server = await startServerProcess(product.command, product.readyPath)
   await using client = new LoadClient(product, server.url)
   await client.makeRuns(20, WARM_UP)
-  const figures = []
-  for (const width of WIDTHS) figures.push(await client.makeRuns(width, LOAD))
+  const measurements = []
+  for (const width of WIDTHS) measurements.push(await client.makeRuns(width, LOAD))
   const toolCalls = await client.callTool(TOOL_CALLS)
-  const [alone] = figures
+  const [alone] = measurements
   return {
     readyMs: server.readyMs,
     firstMs: median(alone?.firstMs ?? []),
     resultMs: median(alone?.resultMs ?? []),
-    perSecond: figures.map(({ perSecond }) => perSecond),
+    perSecond: measurements.map(({ perSecond }) => perSecond),
     toolMs: typeof toolCalls === 'object' ? median(toolCalls) : toolCalls,
     memoryMiB: server.memoryMiB(),
   }

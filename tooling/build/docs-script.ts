@@ -21,12 +21,12 @@ export function docsScript(): Rolldown.Plugin {
     generateBundle() {
       const folder = realpathSync(PACKAGE)
       const script = join(folder, 'dist/browser/standalone.js')
-      const licences = packagesIn(`${script}.map`).map((name) => readLicense(name, folder))
+      const licenses = packagesIn(`${script}.map`).map((name) => readLicense(name, folder))
       this.emitFile({ type: 'asset', fileName: 'docs/reference.js', source: readFileSync(script) })
       this.emitFile({
         type: 'asset',
         fileName: 'docs/THIRD_PARTY_LICENSES.txt',
-        source: licences.join('\n\n'),
+        source: licenses.join('\n\n'),
       })
     },
   }

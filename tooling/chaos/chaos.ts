@@ -1,7 +1,7 @@
 /**
  * `npm run chaos`: executes many runs on several processes and one Postgres, with random kills, pauses and restarts
  * of all of them, then checks everything that Tutti guarantees. Prints statistics and every violation; exits with
- * code 1 if there is one. With `--store embedded`, one process with a SQLite file takes their place.
+ * code 1 if there is one. With `--store embedded`, one process with a SQLite file replaces them.
  *
  *   node chaos/chaos.ts [--runs 200] [--workers 4] [--apis 2] [--seed N] [--minutes 5]
  *       [--store embedded | --nats] [--synchronous | --deploys N] [--evidence FILE]

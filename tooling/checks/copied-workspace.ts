@@ -1,4 +1,4 @@
-/** A copy of the sources of the workspace, in which tests make changes. */
+/** A copy of the workspace's sources, in which tests make changes. */
 import { execFile } from 'node:child_process'
 import {
   cpSync,

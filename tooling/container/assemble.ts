@@ -98,13 +98,13 @@ function install(workspace: string): void {
 
 /** Replaces the link to a package's sources by its build. */
 function putPackage(path: string, modules: string): void {
-  const place = join(modules, manifestIn(join(ROOT, path)).name)
-  mkdirSync(dirname(place), { recursive: true })
-  rmSync(place, { recursive: true, force: true })
-  mkdirSync(place)
-  cpSync(join(ROOT, path, 'package.json'), join(place, 'package.json'))
-  cpSync(join(ROOT, 'LICENSE'), join(place, 'LICENSE'))
-  cpSync(join(ROOT, path, 'dist'), join(place, 'dist'), { recursive: true })
+  const target = join(modules, manifestIn(join(ROOT, path)).name)
+  mkdirSync(dirname(target), { recursive: true })
+  rmSync(target, { recursive: true, force: true })
+  mkdirSync(target)
+  cpSync(join(ROOT, path, 'package.json'), join(target, 'package.json'))
+  cpSync(join(ROOT, 'LICENSE'), join(target, 'LICENSE'))
+  cpSync(join(ROOT, path, 'dist'), join(target, 'dist'), { recursive: true })
 }
 
 /** Removes useless files and empty folders, such as those of links. */

@@ -13,7 +13,6 @@ import type { BareImage } from './bare-image.ts'
 /** Whether this process may start others as another user. */
 export const CAN_CHANGE_USER = process.getuid?.() === 0
 
-/** Options of a container. */
 export interface ContainerOptions {
   /** Variables, as with `--env`. */
   readonly environment?: Readonly<Record<string, string>>
@@ -124,7 +123,7 @@ export function filesOf({ root, volumes }: BareImage): readonly string[] {
     .toSorted()
 }
 
-/** Copies Node of the base image to a place where every user can run it. */
+/** Copies Node of the base image to a directory in which every user can run it. */
 function nodeOf({ root, command }: BareImage): string {
   if (command[0] !== 'node') throw new Error(`The base has no "${command[0] ?? ''}"`)
   const path = join(dirname(root), 'base', 'node')

@@ -26,7 +26,7 @@ export interface BareImage {
   /** Command of the Dockerfile. */
   readonly command: readonly string[]
   readonly healthcheck: { readonly flags: Instruction['flags']; readonly words: readonly string[] }
-  /** Command with the paths of the image replaced by those of the folder. */
+  /** Command with image paths replaced by paths in the folder. */
   mapped(text: string): string
 }
 
@@ -51,7 +51,7 @@ interface Building {
   readonly labels: Map<string, string>
   readonly volumes: string[]
   readonly ports: string[]
-  /** Returns the last occurrence of instructions of which only the last one counts. */
+  /** Returns the last occurrence of an instruction; only the last one counts. */
   readonly once: Map<Instruction['keyword'], Instruction>
   mapped(text: string): string
 }
@@ -84,46 +84,46 @@ function directoriesOf(stages: readonly Stage[]): readonly string[] {
   return [...new Set(['tmp', ...paths.map((path) => path.split('/')[1] ?? '')])]
 }
 
-interface Place {
+interface BuildState {
   readonly repository: string
   readonly last: Building
   readonly built: ReadonlyMap<string, Building>
 }
 
-function perform(instruction: Instruction, place: Place): void {
+function perform(instruction: Instruction, state: BuildState): void {
   const { keyword, text } = instruction
-  const { last } = place
+  const { last } = state
   if (keyword === 'ENV')
     for (const [name, value] of pairsOf(text)) last.environment.set(name, value)
   else if (keyword === 'LABEL')
     for (const [name, value] of pairsOf(text)) last.labels.set(name, value)
   else if (keyword === 'VOLUME') last.volumes.push(...wordsOf(text))
   else if (keyword === 'EXPOSE') last.ports.push(...text.split(' '))
-  else if (keyword === 'COPY') copy(instruction, place)
-  else if (keyword === 'RUN') runStep(instruction, place)
+  else if (keyword === 'COPY') copy(instruction, state)
+  else if (keyword === 'RUN') runStep(instruction, state)
   else last.once.set(keyword, instruction)
   if (keyword === 'WORKDIR') mkdirSync(last.mapped(text), { recursive: true })
 }
 
-function copy({ flags, text }: Instruction, { repository, last, built }: Place): void {
+function copy({ flags, text }: Instruction, { repository, last, built }: BuildState): void {
   const [source = '', target = '', ...more] = text.split(' ')
   if (more.length > 0) throw new Error(`Cannot copy several sources: ${text}`)
   const [from] = flags.get('from') ?? []
-  const place = target.startsWith('/') ? last.mapped(target) : join(workdirOf(last), target)
+  const path = target.startsWith('/') ? last.mapped(target) : join(workdirOf(last), target)
   if (from === undefined) {
     const isKept = keptBy(join(repository, '.dockerignore'))
     const filter = (path: string): boolean => isKept(relative(repository, path))
-    cpSync(join(repository, source), place, { recursive: true, filter })
+    cpSync(join(repository, source), path, { recursive: true, filter })
   } else {
     const stage = built.get(from)
     if (stage === undefined)
       throw new Error(`Cannot copy from "${from}": no earlier stage has that name`)
-    cpSync(stage.mapped(source), place, { recursive: true, verbatimSymlinks: true })
+    cpSync(stage.mapped(source), path, { recursive: true, verbatimSymlinks: true })
   }
   const [owner] = flags.get('chown') ?? []
   // Only root can change the owner; other users keep the folder, and the image then runs as them.
   if (owner !== undefined && process.getuid?.() === 0) {
-    execFileSync('chown', ['--recursive', owner, place])
+    execFileSync('chown', ['--recursive', owner, path])
   }
 }
 
@@ -146,17 +146,17 @@ function keptBy(file: string): (path: string) => boolean {
 /** Variables of the machine that configure its registry. */
 const NETWORK = /^(?:https?_proxy|no_proxy|npm_config_registry|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+)$/i
 
-function runStep({ flags, text }: Instruction, { repository, last }: Place): void {
+function runStep({ flags, text }: Instruction, { repository, last }: BuildState): void {
   const workdir = workdirOf(last)
   for (const mount of flags.get('mount') ?? []) {
     const [, target = ''] = /^type=cache,target=(\S+)$/.exec(mount) ?? []
     if (target.startsWith('/root/')) continue
-    const place = last.mapped(target)
-    if (!place.startsWith(`${workdir}/`)) throw new Error(`Cannot mount ${mount}`)
-    const own = join(repository, relative(workdir, place))
+    const path = last.mapped(target)
+    if (!path.startsWith(`${workdir}/`)) throw new Error(`Cannot mount ${mount}`)
+    const own = join(repository, relative(workdir, path))
     mkdirSync(own, { recursive: true })
-    mkdirSync(dirname(place), { recursive: true })
-    if (!existsSync(place)) symlinkSync(own, place)
+    mkdirSync(dirname(path), { recursive: true })
+    if (!existsSync(path)) symlinkSync(own, path)
   }
   const machine = Object.entries(process.env).filter(([name]) => NETWORK.test(name))
   execFileSync('/bin/sh', ['-c', last.mapped(text)], {

@@ -11,7 +11,6 @@ const FILES = [
   '{apps,examples,packages}/**/*.{yaml,md}',
 ]
 
-/** A reference to an image. */
 export interface ImageReference {
   /** Path of the file, relative to the root. */
   readonly file: string

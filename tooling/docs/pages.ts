@@ -9,7 +9,7 @@ import { visit } from 'unist-util-visit'
 import type { Heading, PhrasingContent, Root } from 'mdast'
 
 export interface CodeBlock {
-  /** Language after the fence: `ts`, `json`, `sh`; empty if none is given. */
+  /** Language after the fence: `ts`, `json`, `sh`; empty without one. */
   readonly language: string
   /** Text after the language, such as `foreign`. */
   readonly meta: string
@@ -57,7 +57,6 @@ export function readPages(root: string): readonly Page[] {
     .map((path) => parsePage(path, readFileSync(join(root, path), 'utf8')))
 }
 
-/** Parses one page. */
 export function parsePage(path: string, text: string): Page {
   const tree = fromMarkdown(text)
   const blocks: CodeBlock[] = []

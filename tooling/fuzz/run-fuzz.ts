@@ -40,7 +40,6 @@ export const TARGETS: readonly Target[] = [
 /** Maximum stall of the event loop, in milliseconds of its processor time. */
 export const MAX_STALL_MS = 250
 
-/** Options of one fuzz run. */
 export interface FuzzOptions {
   readonly seconds: number
   readonly seed: number

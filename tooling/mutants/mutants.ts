@@ -2,7 +2,7 @@
  * `npm run mutants -- FILE…`: changes one thing in a source file, runs the tests that reach it, and reports each change
  * that no test notices.
  *
- * A first run of all tests records which test files reach which code. Files are never written. Child processes that
+ * A first run of all tests records the code that each test file reaches. Files are never written. Child processes that
  * tests start load the unchanged sources. Survivors are information: they do not fail the command.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

@@ -67,7 +67,7 @@ export async function startNatsCluster(size = 3): Promise<NatsCluster> {
         `--http_port=${own.monitor}`,
         '--jetstream',
         `--store_dir=${join(directory, `${n}`)}`,
-        // Clients use the addresses that they are given, which may be those of a proxy.
+        // Clients use these addresses, which may be those of a proxy.
         ...(size === 1
           ? []
           : [

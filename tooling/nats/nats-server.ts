@@ -11,9 +11,14 @@ import { delimiter, join } from 'node:path'
 /** Returns the path of the server. @throws {Error} that says what is missing and how to install it. */
 export function findNatsServer(): string {
   const { TUTTI_TEST_NATS_SERVER: chosen, PATH = '' } = process.env
-  const places = [...PATH.split(delimiter), '/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin']
-  const installed = places
-    .map((place) => join(place, 'nats-server'))
+  const directories = [
+    ...PATH.split(delimiter),
+    '/usr/sbin',
+    '/usr/local/sbin',
+    '/opt/homebrew/bin',
+  ]
+  const installed = directories
+    .map((directory) => join(directory, 'nats-server'))
     .find((path) => existsSync(path))
   const path = chosen ?? installed
   if (path !== undefined) return path

@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
 /** Forwards bytes both ways until it is paused or cut. */
 export interface TcpProxy extends AsyncDisposable {
-  /** The given URL with the address of this proxy. */
+  /** The target URL with the address of this proxy. */
   readonly url: string
   /** Number of open connections. */
   readonly connections: number

@@ -135,13 +135,13 @@ function missingLicences(packed: Contents, modules: Modules): readonly string[] 
       ].flatMap(([, name]) => name ?? []),
     ),
   )
-  const told = packed.files.includes(`dist/${LICENSES}`) ? packed.read(`dist/${LICENSES}`) : ''
-  const untold = [...taken].filter((name) => !told.includes(`${name} `))
+  const notices = packed.files.includes(`dist/${LICENSES}`) ? packed.read(`dist/${LICENSES}`) : ''
+  const missing = [...taken].filter((name) => !notices.includes(`${name} `))
   const bare = wholeFolders(packed).filter(
     (folder) => folder.startsWith('dist/') && !packed.files.includes(folder + LICENSES),
   )
   return [
-    ...untold.map((name) => `code of ${name} is bundled without its license`),
+    ...missing.map((name) => `code of ${name} is bundled without its license`),
     ...bare.map((folder) => `${folder}${LICENSES} is missing`),
   ]
 }

@@ -31,11 +31,11 @@ function neededBy(path: string): readonly string[] {
     ...manifest.optionalDependencies,
     ...manifest.peerDependencies,
   })
-  const beside = path.slice(0, path.lastIndexOf('/node_modules/') + '/node_modules'.length)
+  const modules = path.slice(0, path.lastIndexOf('/node_modules/') + '/node_modules'.length)
   return names
-    .map((name) => join(beside, name))
-    .filter((place) => existsSync(place))
-    .map((place) => realpathSync(place))
+    .map((name) => join(modules, name))
+    .filter((directory) => existsSync(directory))
+    .map((directory) => realpathSync(directory))
 }
 
 function nameIn(path: string): string {

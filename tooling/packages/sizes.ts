@@ -6,7 +6,6 @@ import type { FreshFolders } from './fresh-folders.ts'
 import { installedWith } from './installed.ts'
 import { codeEntryPoints } from './tarball.ts'
 
-/** Sizes of one package. */
 export interface PackageSize {
   /** Download size of the package itself. */
   readonly packedBytes: number

@@ -30,7 +30,6 @@ export interface PackedManifest {
   readonly optionalDependencies?: Readonly<Record<string, string>>
 }
 
-/** Targets of an entry point. */
 export interface EntryPointTarget {
   readonly types?: string
   readonly default?: string

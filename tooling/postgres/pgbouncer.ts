@@ -29,7 +29,7 @@ export interface PgBouncerBinary {
 
 /** A running PgBouncer; disposing stops it. */
 export interface PgBouncer extends AsyncDisposable {
-  /** The given URL with the address of PgBouncer. */
+  /** The database URL with the address of PgBouncer. */
   readonly url: string
 }
 
@@ -48,8 +48,15 @@ const LIBRARIES = /^lib(?:event|c-ares|cares)/
 /** Finds PgBouncer. @throws {Error} that says what is missing and how to install it. */
 export function findPgBouncer(): PgBouncerBinary {
   const { TUTTI_TEST_PGBOUNCER: chosen, PATH = '' } = process.env
-  const places = [...PATH.split(delimiter), '/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin']
-  const installed = places.map((place) => join(place, 'pgbouncer')).find((path) => existsSync(path))
+  const directories = [
+    ...PATH.split(delimiter),
+    '/usr/sbin',
+    '/usr/local/sbin',
+    '/opt/homebrew/bin',
+  ]
+  const installed = directories
+    .map((directory) => join(directory, 'pgbouncer'))
+    .find((path) => existsSync(path))
   const path = chosen ?? installed
   if (path !== undefined) return { path, libraries: [] }
   try {

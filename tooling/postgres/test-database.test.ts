@@ -141,7 +141,7 @@ function privateDirectories(): readonly string[] {
   return readdirSync(OWN).filter((name) => /^tutti-postgres-\w{6}$/.test(name))
 }
 
-/** Returns the name of the directory of the shared server, which is the same in each temporary directory. */
+/** Returns the directory name of the shared server, which is the same in each temporary directory. */
 function sharedDirectory(): string {
   return readdirSync(OWN).find((name) => /^tutti-postgres-\d+-\w{8}$/.test(name)) ?? ''
 }

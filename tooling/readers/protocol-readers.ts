@@ -1,4 +1,4 @@
-/** Readers of the protocols of the gateway. */
+/** Readers of the gateway's protocols. */
 import { expect } from 'vitest'
 
 import { TaskUpdates } from '../../packages/gateway/src/a2a/events.ts'

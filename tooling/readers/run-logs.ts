@@ -170,7 +170,7 @@ interface Story extends Expected {
   readonly options?: RunOptions
   /** Options of the last process only. */
   readonly lastOptions?: RunOptions
-  /** Whether the second process executes a fork of the run of the first one. */
+  /** Whether the second process executes a fork of the first process's run. */
   readonly isFork?: boolean
 }
 

@@ -146,7 +146,6 @@ function readModelCosts({ events }: RunLog): Found {
   return { tokens: stated(totalTokens(used)), cost: statedCost(used.costUsd) }
 }
 
-/** The log of the server. */
 function readServerLog({ runId, events }: RunLog): Found {
   const ends: unknown[] = []
   const add = (message: string, fields: unknown): void => {

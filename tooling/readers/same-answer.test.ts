@@ -3,7 +3,7 @@
  *
  * READERS-A1 All readers have the same output of a run, the same end and the same usage: those that its events state.
  * READERS-A2 Readers that show the text of a run without an output show the same text.
- * READERS-A3 The usage that events report is that which budgets count.
+ * READERS-A3 Events report the same usage that budgets count.
  */
 import { addCosts, addCounts, totalTokens } from '../../packages/protocol/src/index.ts'
 import { afterAll, describe, expect, it } from 'vitest'

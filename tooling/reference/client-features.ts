@@ -20,7 +20,6 @@ export const CLIENT_FEATURES = {
   usage: 'shows usage',
 } as const
 
-/** A feature of a client. */
 export type ClientFeature = keyof typeof CLIENT_FEATURES
 
 /** A test, with the titles that its file has. */
@@ -272,12 +271,12 @@ const BEGIN =
   '<!-- Written by "npm run gen" from tooling/reference/client-features.ts; do not edit. -->'
 const END = '<!-- End of the matrix. -->'
 
-/** Returns the page with the matrix of clients and features. @throws {Error} when the page has no place for it. */
+/** Returns the page with the matrix of clients and features. @throws {Error} when the page has no section for it. */
 export function replaceClientFeatures(page: string): string {
   const from = page.indexOf(BEGIN)
   const to = page.indexOf(END)
   if (from === -1 || to < from) {
-    throw new Error(`The page has no place for the matrix, between ${BEGIN} and ${END}`)
+    throw new Error(`The page has no section for the matrix, between ${BEGIN} and ${END}`)
   }
   const features = Object.keys(CLIENT_FEATURES).filter(isFeature)
   const rows = CLIENTS.map((client) => [

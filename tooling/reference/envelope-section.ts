@@ -6,12 +6,14 @@ import type { Results } from '../bench/lib/results.ts'
 const BEGIN = '<!-- Written by "npm run gen" from docs/performance.json; do not edit. -->'
 const END = '<!-- End of the written part. -->'
 
-/** Returns the page with the table of the recorded scale test. @throws {Error} when the page has no place for it. */
+/** Returns the page with the table of the recorded scale test. @throws {Error} when the page has no section for it. */
 export function replaceEnvelope(page: string, results: Results): string {
   const from = page.indexOf(BEGIN)
   const to = page.indexOf(END)
   if (from === -1 || to < from) {
-    throw new Error(`docs/production.md has no place for the envelope, between ${BEGIN} and ${END}`)
+    throw new Error(
+      `docs/production.md has no section for the envelope, between ${BEGIN} and ${END}`,
+    )
   }
   const written = [BEGIN, '', ...envelope(results), '', END].join('\n')
   return page.slice(0, from) + written + page.slice(to + END.length)

@@ -1,4 +1,4 @@
-/** Generates the reference page of the environment variables of the `tutti` program. */
+/** Generates the reference page for the environment variables of `tutti`. */
 import {
   CLIENT_VARIABLES,
   SERVER_VARIABLES,

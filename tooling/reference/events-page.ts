@@ -29,7 +29,7 @@ export function eventsPage(): string {
     ]
   })
   return page('Run events', [
-    'The events of a run, in the order of the protocol. Each also carries `runId`, `seq` (its place in the log, from 0, without gaps) and `id`. A `?` marks what may be absent. Times are in milliseconds or ISO 8601, as the field says; costs are in US dollars.',
+    'The events of a run, in the order of the protocol. Each also carries `runId`, `seq` (its index in the log, from 0, without gaps) and `id`. A `?` marks what may be absent. Times are in milliseconds or ISO 8601, as the field says; costs are in US dollars.',
     '',
     ...sections,
   ])

@@ -158,12 +158,12 @@ const BEGIN =
   '<!-- Written by "npm run gen" from tooling/reference/foreign-cases.ts; do not edit. -->'
 const END = '<!-- End of the written part. -->'
 
-/** Returns the page with the table of cases. @throws {Error} when the page has no place for it. */
+/** Returns the page with the table of cases. @throws {Error} when the page has no section for it. */
 export function replaceForeignCases(page: string): string {
   const from = page.indexOf(BEGIN)
   const to = page.indexOf(END)
   if (from === -1 || to < from) {
-    throw new Error(`The page has no place for the cases, between ${BEGIN} and ${END}`)
+    throw new Error(`The page has no section for the cases, between ${BEGIN} and ${END}`)
   }
   const rows = Object.values(FOREIGN_CASES).map(({ run, seen }) => [
     run,

@@ -49,8 +49,8 @@ export function packagesPage(sizes: PackageSizes): string {
 export function withSizeLine(text: string, name: string, size: PackageSize): string {
   const lines = text.split('\n')
   const line = sizeLine(name, size)
-  const place = lines.findIndex((other) => other.startsWith('Size: '))
-  if (place >= 0) return lines.with(place, line).join('\n')
+  const index = lines.findIndex((other) => other.startsWith('Size: '))
+  if (index >= 0) return lines.with(index, line).join('\n')
   const title = lines.findIndex((other) => other.startsWith('# '))
   const endOfIntroduction = lines.indexOf('', title + 2)
   if (title < 0 || endOfIntroduction < 0) {

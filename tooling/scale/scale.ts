@@ -36,7 +36,7 @@ import { Phases } from './lib/phases.ts'
 import { runFleet } from './lib/run-fleet.ts'
 import { chooseSizes, replaceSizes, type Sizes } from './lib/sizes.ts'
 import { COUNTING, startCounting } from './lib/statement-counts.ts'
-import { openPostgresStorage } from '../bench/lib/runs-places.ts'
+import { openPostgresStorage } from '../bench/lib/runs-locations.ts'
 
 /** Settings of a server for many processes, each with four connections. */
 const SETTINGS = [
@@ -120,17 +120,17 @@ function readSizes(): Sizes {
 /** Loads the database. */
 async function load(server: FailoverServer): Promise<void> {
   const { url } = server
-  const place = placeOf(url)
+  const location = locationOf(url)
   await phases.run('Loading', LOAD_LIMIT_MS, async () => {
     await setWal(server, 'minimal')
     await startCounting(url)
-    await (await openPostgresStorage(place))[Symbol.asyncDispose]()
+    await (await openPostgresStorage(location))[Symbol.asyncDispose]()
     const loadedAt = performance.now()
-    await loadRuns(place, sizes)
-    await makeReady(place, sizes)
+    await loadRuns(location, sizes)
+    await makeReady(location, sizes)
     await setWal(server, 'replica')
     measured.loadS = (performance.now() - loadedAt) / 1_000
-    measured.loaded = await countLoaded(place)
+    measured.loaded = await countLoaded(location)
   })
 }
 
@@ -150,35 +150,35 @@ async function setWal(
 
 /** Measures the store of the loaded database alone. */
 async function measureStore({ url }: FailoverServer): Promise<void> {
-  const place = placeOf(url)
+  const location = locationOf(url)
   await phases.run('Claims', CLAIMS_LIMIT_MS, async () => {
-    measured.claims = await measureClaims(place, sizes)
+    measured.claims = await measureClaims(location, sizes)
   })
   const { claims } = measured
   if (claims !== undefined) {
     await phases.run('Claims next to a snapshot', SNAPSHOT_LIMIT_MS, async () => {
-      measured.snapshot = await measureSnapshot(place, sizes, claims.by16)
+      measured.snapshot = await measureSnapshot(location, sizes, claims.by16)
     })
   }
   await phases.run('Events with listeners', STORE_LIMIT_MS, async () => {
-    measured.events = await measureEvents(place, sizes)
+    measured.events = await measureEvents(location, sizes)
   })
   await phases.run('Submits', STORE_LIMIT_MS, async () => {
-    measured.submits = await measureSubmits(place, sizes)
+    measured.submits = await measureSubmits(location, sizes)
   })
   await phases.run('Lists', STORE_LIMIT_MS, async () => {
-    measured.listsAlone = await measureLists(place)
+    measured.listsAlone = await measureLists(location)
   })
   await phases.run('Searches', STORE_LIMIT_MS, async () => {
-    measured.searches = await measureSearches(place, sizes)
+    measured.searches = await measureSearches(location, sizes)
   })
   await phases.run('Renewals', STORE_LIMIT_MS, async () => {
-    measured.renewalWal = await measureRenewalWal(place)
+    measured.renewalWal = await measureRenewalWal(location)
   })
-  await phases.run('Ending the runs that wait', STORE_LIMIT_MS, () => endReady(place))
+  await phases.run('Ending the runs that wait', STORE_LIMIT_MS, () => endReady(location))
 }
 
-function placeOf(url: string) {
+function locationOf(url: string) {
   return { connectionString: url, schema: 'tutti' }
 }
 

@@ -14,7 +14,7 @@ import ts from 'typescript-api'
 interface SourceFile {
   readonly path: string
   readonly lines: number
-  /** Paths of the files of the same package that it imports, type-only imports included. */
+  /** Paths of imported files in the same package, type-only imports included. */
   readonly imports: readonly string[]
   /** Names that it declares and exports; a re-export is not a declaration. */
   readonly exports: readonly string[]

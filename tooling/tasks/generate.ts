@@ -1,6 +1,6 @@
 /**
- * Writes the pages of `docs/reference/` from the code, the performance page and the envelope of the production page from
- * the recorded results of the benchmarks, the tables of foreign clients from the tests, and `llms.txt` from all pages. With
+ * Writes the pages of `docs/reference/` from the code, the performance page and the production page's envelope from the
+ * recorded benchmark results, the tables of foreign clients from the tests, and `llms.txt` from all pages. With
  * `--check` it does not write, and fails if a file is outdated.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest'
 const DIST =
   process.env['TUTTI_TEST_DASHBOARD'] ?? fileURLToPath(new URL('../dist', import.meta.url))
 
-/** Maximum size of the compressed scripts of the first load, in bytes; the documentation promises it. */
+/** Maximum compressed size of the scripts on first load, in bytes; the documentation promises it. */
 const MAX_SCRIPT_BYTES = 250_000
 
 describe('the first load', () => {

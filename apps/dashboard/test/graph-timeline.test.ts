@@ -50,7 +50,7 @@ function working(tool: string, turns = 1) {
   })
 }
 
-/** A plan, three parallel tasks of which one fails at first, and one that joins them. */
+/** A plan, three parallel tasks (one fails at first), and one task that joins them. */
 async function band() {
   const play = waitingTool('play')
   const note = waitingTool('note')

@@ -15,7 +15,6 @@ import { tcpProxy } from '../../../tooling/net/tcp-proxy.ts'
 
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 
-/** Options of the served dashboard. */
 export interface DashboardOptions extends Partial<Omit<ControlApiOptions, 'tools' | 'models'>> {
   readonly ensembles: readonly Ensemble[]
   readonly tools?: readonly AgentTool[]
@@ -24,11 +23,10 @@ export interface DashboardOptions extends Partial<Omit<ControlApiOptions, 'tools
   readonly prices?: Prices
   /** Time after which a waiting run is parked, in milliseconds. @default 1,000 */
   readonly parkAfterMs?: number
-  /** Key of the client of the test. */
+  /** API key of the test's client. */
   readonly key?: string
 }
 
-/** A served dashboard. */
 export interface ServedDashboard extends AsyncDisposable {
   /** URL of the page; its connections can be cut. */
   readonly url: string

@@ -40,7 +40,7 @@ const price = defineTool({
 /** Traces do not contain the cost of a turn. */
 const UNPRICED = { provider: 'scripted' }
 
-/** Two calls in the first turn, one of which fails, then an answer; the first attempt can fail. */
+/** Two calls in the first turn (one fails), then an answer; the first attempt can fail. */
 function model() {
   return scriptedModel(({ messages, tools }: ModelRequest) => {
     const said = JSON.stringify(messages)

@@ -13,7 +13,6 @@ const PROGRAM = fileURLToPath(new URL('../dist/tutti.js', import.meta.url))
 const OWN =
   /^(?:HOST|PORT|DATABASE_.*|TUTTI_.*|OPENAI_.*|ANTHROPIC_.*|LANG(?:SMITH|CHAIN)_.*|CI|NO_COLOR|FORCE_COLOR|TERM|EDITOR|VISUAL|ACCESSIBLE|GITHUB_.*)$/
 
-/** Options of a terminal. */
 export interface TerminalOptions {
   /** @default 80 */
   readonly cols?: number
@@ -76,7 +75,7 @@ export class ProgramTerminal implements AsyncDisposable {
       cwd: cwd ?? tmpdir(),
       env: { ...Object.fromEntries(inherited), ...env },
     })
-    // Responses of the terminal to queries of the program, such as the position of the cursor.
+    // The terminal's responses to queries of the program, such as the cursor position.
     this.#terminal.onData((answer) => this.#pty.write(answer))
     this.#pty.onData((data) => {
       this.written += data
@@ -126,7 +125,6 @@ export class ProgramTerminal implements AsyncDisposable {
     return this.#lines(0, this.#terminal.buffer.active.length)
   }
 
-  /** Whether the cursor is shown. */
   get isCursorShown(): boolean {
     return this.written.lastIndexOf('\x1b[?25l') <= this.written.lastIndexOf('\x1b[?25h')
   }

@@ -12,7 +12,6 @@ import type { TSchema } from 'typebox'
 /** Mode of a call: one answer, a stream, or a conversation. */
 export type AgentMode = AgentToolMode
 
-/** The protocol of an agent. */
 export type AgentProtocol = AgentToolProtocol
 
 /** Connects to one agent. Created once for a tool; holds the resources that its calls share. */
@@ -78,7 +77,7 @@ export interface AgentCall {
   readonly logger: Logger
   /** Whether `requestAnswer` reaches a reviewer. */
   readonly hasReviewer: boolean
-  /** Whether the tool has a `reply`, which answers questions that end a turn in every mode. */
+  /** Whether the tool has a `reply`, which answers questions at the end of a turn in every mode. */
   readonly hasReply: boolean
   /**
    * Asks the reviewer a question of the agent during a turn; all clocks are paused meanwhile. The question is

@@ -72,7 +72,7 @@ export function toTermination(abortReason: unknown): Termination {
 
 const DECIDED: readonly string[] = ['EXIT_EARLY', 'TOOL_REJECTED', 'TOOL_CONFIGURATION']
 
-/** Whether a reviewer or the configuration of the tool decided about more than this call. */
+/** Whether the error also applies to later calls: a reviewer or the tool's configuration decided. */
 export function isDecided(error: unknown): error is TuttiError {
   return TuttiError.isInstance(error) && DECIDED.includes(error.code)
 }

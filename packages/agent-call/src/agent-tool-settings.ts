@@ -42,7 +42,6 @@ export interface AgentLimits {
   readonly maxTokens?: number
 }
 
-/** An answered turn. */
 export interface AnsweredTurn extends Omit<AgentAnswer, 'kind' | 'usage' | 'text'> {
   /** From 0. */
   readonly index: number

@@ -48,7 +48,7 @@ function connectorOf(connect: (call: AgentCall) => Promise<AgentSession>): Agent
   return { uri: 'odd://agent', protocol: 'local', connect }
 }
 
-/** Creates a local agent with the given generator. */
+/** Creates a local agent with `generator`. */
 function generating(answer: LocalAgent['answer']): AgentConnector {
   return localConnector({ answer }, 'tutti://odd')
 }

@@ -44,7 +44,6 @@ const RELEASE_TIMEOUT_MS = 5_000
 /** Number of updates handled before timers and other events get their turn. */
 const UPDATES_IN_A_ROW = 1_000
 
-/** Input of a try. */
 export interface TryInput {
   readonly input: unknown
   readonly context: AgentToolContext

@@ -1,8 +1,8 @@
 /**
  * One call of a tool that calls an agent: repeats tries until one is answered or a retry cannot help.
  *
- * CALL-C1 A try that failed for a reason that may be temporary is repeated up to `retries` times, after a growing delay
- *    or after the one that the agent asks for. Each try has its own events.
+ * CALL-C1 A try with a temporary failure is repeated up to `retries` times, after a growing delay or after the delay
+ * that the agent requests. Each try has its own events.
  * CALL-C2 Limits on cost and tokens count all tries together.
  * CALL-C3 A failure becomes a result that the model reads, with the output that arrived. A cancel is thrown, and so is
  *    a decision of a reviewer about the run.

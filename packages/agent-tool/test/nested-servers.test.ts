@@ -49,7 +49,7 @@ function readRunCost(result: RunEventOf<'run_result'> | undefined): number {
   return inputCost + outputCost
 }
 
-/** Returns the results of the newest runs of the second and the third server. */
+/** Returns the results of the newest runs on the second and third server. */
 async function readLowerResults({ second, third }: NestedServers) {
   const [middle, deep] = await Promise.all(
     [second, third].map(async (server) => server.ended((await server.newest()).runId)),

@@ -24,7 +24,6 @@ import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 /** Protocol between the second and the third server. */
 export type Wire = 'a2a' | 'tasks' | 'mcp' | 'peer'
 
-/** One of the servers. */
 export interface NestedServer {
   /** Base URL, such as `http://127.0.0.1:4000`. */
   readonly url: string

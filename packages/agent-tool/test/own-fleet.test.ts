@@ -27,7 +27,7 @@ const WIRES = {
 
 type WireAddress = (typeof WIRES)[keyof typeof WIRES]
 
-/** Creates an ensemble of two concurrent tasks, each of which asks another ensemble and repeats its answer. */
+/** Creates an ensemble of two concurrent tasks that each ask another ensemble and repeat its answer. */
 function createAsking(name: string, other: string, address: ReturnType<WireAddress>) {
   const tool = agentTool({
     ...address,

@@ -530,7 +530,7 @@ describe('an invalid or failed answer of a peer', () => {
       {
         failureType: 'agent_failed',
         retryable: false,
-        message: 'The peer rejected the task "sing": no reason was given',
+        message: 'The peer rejected the task "sing": no reason stated',
       },
     ],
     [

@@ -14,7 +14,7 @@ export interface PeerServer extends AsyncDisposable {
   /** WebSocket URL, such as `ws://127.0.0.1:4000`. */
   readonly url: string
   readonly runs: RunService
-  /** Inputs of the calls of the tool `shout`. */
+  /** Inputs of the calls to the tool `shout`. */
   readonly shouted: string[]
   /** Resolves when the tool `wait` has started. */
   readonly waiting: Promise<void>

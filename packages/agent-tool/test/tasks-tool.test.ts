@@ -18,7 +18,6 @@ interface Settings extends Partial<AgentToolSettings<string>> {
   readonly wire?: Partial<TasksConnectorOptions>
 }
 
-/** A running call. */
 interface RunningCall {
   readonly outcome: Promise<ToolCallOutcome>
   readonly events: readonly TimedAgentReport[]

@@ -711,7 +711,6 @@ describe.each(CASES.map((one): [string, Case] => [`${one.agent.wire}, ${one.mode
   },
 )
 
-/** Outcome of a case. */
 interface CaseOutcome extends AsyncDisposable {
   readonly events: readonly TimedAgentReport[]
   readonly text: string

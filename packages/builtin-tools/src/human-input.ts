@@ -9,7 +9,6 @@ import type {
   TypedTool,
 } from '@tutti/core'
 
-/** Settings of the human_input tool. */
 export interface HumanInputOptions extends Omit<Partial<ToolSettings<string>>, 'requireApproval'> {
   /**
    * Time limit for the answer, in milliseconds; Infinity waits forever.

@@ -1,6 +1,5 @@
 import { defineTextTool, runTool, ToolResult, type ToolSettings, type TypedTool } from '@tutti/core'
 
-/** Settings of the dice tool. */
 interface DiceOptions extends Partial<ToolSettings<string>> {
   /** Returns a number from 0 to 1, exclusive. @default Math.random */
   readonly random?: () => number

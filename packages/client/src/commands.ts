@@ -41,7 +41,6 @@ export interface CommandSender {
   ): Promise<CommandResponse<K>>
 }
 
-/** Settings of a command. */
 export interface CommandOptions extends CallOptions {
   /** Connection over which the command is sent. @default a separate HTTP request */
   readonly over?: CommandSender | undefined

@@ -40,7 +40,7 @@ export interface TuttiClientErrorOptions {
   readonly problems?: readonly Problem[] | undefined
   readonly retryAfterMs?: number | undefined
   readonly requestId?: string | undefined
-  /** @default that of the code */
+  /** @default whether the error code is retryable */
   readonly retryable?: boolean
   readonly cause?: unknown
 }

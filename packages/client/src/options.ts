@@ -37,7 +37,6 @@ export interface ReconnectOptions {
   readonly idleTimeoutMs?: number
 }
 
-/** Options of a client. */
 export interface ClientOptions {
   /**
    * URL of the server, such as `http://127.0.0.1:7329`; it may have a path, which precedes every route. In a page it

@@ -39,7 +39,7 @@ export interface TicketsClient {
 
 /** Audit trail of a server. */
 export interface AuditClient {
-  /** Returns a page of entries, newest first; `before` is the `id` of the last entry of the previous page. */
+  /** Returns a page of entries, newest first; `before` is the last `id` of the previous page. */
   list(query?: AuditQuery, options?: CallOptions): Promise<AuditList>
 }
 

@@ -13,7 +13,6 @@ export interface RecordingClock extends FakeClock {
   pass(delayMs: number): Promise<void>
 }
 
-/** Settings of a recording clock. */
 export interface RecordingClockOptions {
   /** Timers up to this delay fire at once, as if the time had passed. @default 0, for no timers */
   readonly skipUpToMs?: number

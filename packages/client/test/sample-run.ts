@@ -6,7 +6,7 @@ import type { Exchange } from './wire-server.ts'
 /** Id of the run of all samples. */
 export const RUN_ID = 'run-1'
 
-/** Path of the events of the sample run. */
+/** Path to the events of the sample run. */
 export const EVENTS_PATH = `/api/runs/${RUN_ID}/events`
 
 const INSTANT = '2026-01-01T00:00:00.000Z'

@@ -83,7 +83,7 @@ export interface WireServer extends AsyncDisposable {
   exchange(index: number): Promise<Exchange>
 }
 
-/** Serves `handler` on the given port, or on a free one. */
+/** Serves `handler` on `port`, or on a free one. */
 export async function wireServer(handler: Handler, port = 0): Promise<WireServer> {
   const exchanges: Exchange[] = []
   const watchers = new Set<() => void>()

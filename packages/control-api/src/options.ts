@@ -35,7 +35,7 @@ export interface ControlApiOptions {
    * @default 'all'
    */
   readonly surface?: 'all' | 'health'
-  /** Keys, one of which every request must carry. With an empty list every caller may do everything. @default [] */
+  /** API keys. Every request must carry one. With an empty list every caller may do everything. @default [] */
   readonly apiKeys?: readonly ApiKey[]
   /**
    * Host names under which callers reach the server, in addition to loopback. `*` allows every host, and web pages

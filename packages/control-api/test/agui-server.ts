@@ -19,7 +19,6 @@ export interface AguiServer extends TestServer {
   agent(name: string, options?: AguiAgentOptions): RecordingAgent
 }
 
-/** Options of a client. */
 export interface AguiAgentOptions {
   readonly query?: string
   readonly headers?: Record<string, string>
@@ -128,7 +127,7 @@ function callEveryTool({ messages, tools }: ModelRequest) {
   return { toolCalls: tools.map(({ name }) => ({ name, arguments: { of: name } })) }
 }
 
-/** Ensemble of two tasks, the second of which calls a tool. */
+/** Ensemble of two tasks; the second calls a tool. */
 function team() {
   const tune = defineTool({
     name: 'tune',

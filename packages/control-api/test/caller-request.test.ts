@@ -97,7 +97,7 @@ describe('the caller request of a run', () => {
   })
 })
 
-/** Serves an agent with one task that has the given handler. */
+/** Serves an agent with one task that has `handler`. */
 function serveHandler(handler: TaskHandler) {
   const work = task({ name: 'work', description: 'Work on {topic}', handler })
   return a2aAgent({ ensembles: [ensemble({ name: 'works', tasks: [work] })] })

@@ -150,19 +150,27 @@ describe('a reader that stops reading', () => {
 })
 
 describe('a run with 1000 readers', () => {
-  it('A run with 1000 readers is received in full and in order by each WebSocket', async () => {
-    await using api = await openLongRunServer('embedded', { tasks: 5, words: 10 })
-    const runId = await api.submit()
-    const readers = Array.from({ length: 1_000 }, () => {
-      const socket = new WebSocket(`${api.url.replace('http', 'ws')}/ws`)
-      const seqs: number[] = []
-      const greeted = Promise.withResolvers<void>()
-      const over = Promise.withResolvers<void>()
-      socket.addEventListener('message', ({ data }) => {
-        const message = JSON.parse(String(data)) as { type: string; seq?: number }
-        if (message.type === 'hello') greeted.resolve()
-        if (message.seq !== undefined) seqs.push(message.seq)
-        if (message.type === 'run_result') over.resolve()
+  it(
+    'A run with 1000 readers is received in full and in order by each WebSocket',
+    { timeout: 120_000 },
+    async () => {
+      await using api = await openLongRunServer('embedded', { tasks: 5, words: 10 })
+      const runId = await api.submit()
+      const readers = Array.from({ length: 1_000 }, () => {
+        const socket = new WebSocket(`${api.url.replace('http', 'ws')}/ws`)
+        const seqs: number[] = []
+        const greeted = Promise.withResolvers<void>()
+        const over = Promise.withResolvers<void>()
+        socket.addEventListener('message', ({ data }) => {
+          const message = JSON.parse(String(data)) as { type: string; seq?: number }
+          if (message.type === 'hello') greeted.resolve()
+          if (message.seq !== undefined) seqs.push(message.seq)
+          if (message.type === 'run_result') over.resolve()
+        })
+        socket.addEventListener('close', () => {
+          over.reject(new Error('A reader was closed'))
+        })
+        return { socket, seqs, greeted: greeted.promise, over: over.promise }
       })
       await Promise.all(readers.map(({ greeted }) => greeted))
       for (const { socket } of readers) {

@@ -39,7 +39,7 @@ const get =
 
 const task = (fields: object) => ({ tasks: [{ name: 'a', description: 'A', ...fields }] })
 
-/** Starts a server with the key `secret` and the given settings. */
+/** Starts a server with the key `secret` and `settings`. */
 const keyed = (settings: object): TestServerOptions => ({
   apiKeys: [
     { name: 'ci', sha256: createHash('sha256').update('secret').digest('hex'), ...settings },

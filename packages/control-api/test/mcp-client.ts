@@ -7,7 +7,6 @@ import type { TestServer } from './open-server.ts'
 /** Negotiation of a client: 2026-07-28 or 2025-11-25. */
 export const MODES = ['auto', 'legacy'] as const
 
-/** Settings of a client. */
 export interface ClientOptions {
   readonly mode?: (typeof MODES)[number]
   readonly key?: string
@@ -32,7 +31,6 @@ export interface Peer extends AsyncDisposable {
   heard(text: string): Promise<void>
 }
 
-/** Connects a client. */
 export async function connectClient(
   { url }: Pick<TestServer, 'url'>,
   { mode = 'auto', key, fill }: ClientOptions = {},

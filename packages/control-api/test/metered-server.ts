@@ -65,7 +65,6 @@ export const KEYS = {
 /** Usage of one turn of the scripted models. */
 export const USAGE = { inputTokens: 100, outputTokens: 10 }
 
-/** Settings of a test. */
 export interface MeteredServerOptions {
   readonly storage?: RunStorage
   readonly limits?: RunServiceOptions

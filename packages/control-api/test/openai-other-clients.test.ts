@@ -28,7 +28,7 @@ afterAll(async () => {
   await api[Symbol.asyncDispose]()
 })
 
-/** JSON Schema of the answer of the model `json`. */
+/** JSON Schema of answers of the model `json`. */
 const CITY = {
   type: 'object' as const,
   properties: { city: { type: 'string' as const } },

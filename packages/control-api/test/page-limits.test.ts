@@ -13,7 +13,7 @@ import type { AuditList, LoggedRunEvent, RunList } from '@tutti/protocol'
 const PAGE_BYTES = 1_000_000
 const MAX_TAG_BYTES = 16_384
 
-/** Ensemble of one task with an output of the given length. */
+/** Ensemble of one task with an output of `length` characters. */
 function speakingEnsemble(length: number) {
   const model = scriptedModel(() => 'x'.repeat(length))
   return ensemble({

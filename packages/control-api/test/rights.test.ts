@@ -62,7 +62,7 @@ const needs = (...own: readonly Scope[]): Row => ({ own })
 
 const RUN_BODY = { ensemble: 'echo', inputs: { what: 'x' } }
 
-/** Scopes of a response to the run of another caller, and of what is made from it. */
+/** Scopes of a response to the run of another caller, and of data derived from it. */
 const DERIVED = { own: [WRITE], foreign: [READ, WRITE] } as const
 
 const REST = {

@@ -55,7 +55,7 @@ describe('deeply nested bodies', () => {
 
 describe('prototype names', () => {
   const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty']
-  /** Bodies with a name at every place that accepts arbitrary names, and at places that do not. */
+  /** Bodies with a name at every path that accepts arbitrary names, and at paths that do not. */
   const bodies: readonly ((name: string) => string)[] = [
     (name) => `{"${name}":{"polluted":"yes"}}`,
     (name) => `{"inputs":{"${name}":"yes","composer":"Bach","hall":"A"}}`,

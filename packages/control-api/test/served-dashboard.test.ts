@@ -32,7 +32,7 @@ const PAGE_HEADERS = {
   etag: expect.stringMatching(/^"[\w-]{22}"$/),
 }
 
-/** Paths without a file, some of which would lead out of the folder on disk. */
+/** Paths without a file; some would lead out of the folder on disk. */
 const NOWHERE = [
   '/assets/none.js',
   '/assets/.hidden.js',

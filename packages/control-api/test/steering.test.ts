@@ -154,7 +154,12 @@ describe('switching the tier of a run', () => {
   it.each([
     ['model', { tier: 'fats' }, 'INVALID_MODEL', "Did you mean 'fast'?"],
     ['model', { tier: 'fallback' }, 'INVALID_MODEL', 'no task has fallback models'],
-    ['model', { tier: 'fast', model: 'small' }, 'BAD_REQUEST', '/tier cannot be given together'],
+    [
+      'model',
+      { tier: 'fast', model: 'small' },
+      'BAD_REQUEST',
+      '/tier cannot be combined with model',
+    ],
     ['inject', { content: '' }, 'BAD_REQUEST', '/content must be text that is not blank, got ""'],
     ['inject', { action: 'SET_MODEL_TIER' }, 'BAD_REQUEST', '/value is required'],
     ['inject', { action: 'SET_MODEL_TIER', value: 'fats' }, 'INVALID_MODEL', 'fats'],

@@ -87,7 +87,7 @@ describe('/api/threads', () => {
     socket.send({ type: 'run_request', ...BODY })
     const { runId = '' } = await socket.next('run_ack')
     const message =
-      'The newest run of thread thread-a has not ended. Wait for its end, or cancel it.'
+      'The newest run of thread thread-a has not ended. Wait until it ends, or cancel it.'
     const refused = await api.post('/api/runs', BODY)
     expect(refused.status).toBe(409)
     expect(await refused.json()).toMatchObject({ error: 'THREAD_BUSY', message })

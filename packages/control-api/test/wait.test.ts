@@ -13,7 +13,7 @@ const WAIT_MS = 599_000
 
 const BODY = { inputs: { composer: 'Bach', hall: 'A' } }
 
-/** Fake clock that counts the waiters with that timeout. */
+/** Fake clock that counts the waiters with a certain timeout. */
 function countingClock() {
   const clock = fakeClock()
   let waiting = 0

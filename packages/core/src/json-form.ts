@@ -26,8 +26,8 @@ export function toJsonForm(value: unknown): JsonForm {
   try {
     return { ok: true, value: convert(value, { keys, above: new Set() }) }
   } catch (error) {
-    const place = keys.length === 0 ? 'the value' : keys.reduce<string>(pointer, '')
-    return { ok: false, problem: `${place} ${explainRefusal(error)}` }
+    const path = keys.length === 0 ? 'the value' : keys.reduce<string>(pointer, '')
+    return { ok: false, problem: `${path} ${explainRefusal(error)}` }
   }
 }
 
@@ -93,7 +93,7 @@ function convertWithOwnForm(value: object): unknown {
 }
 
 function isBoxed(value: object): boolean {
-  // oxlint-disable-next-line unicorn/no-instanceof-builtins -- only objects are given; text of another realm has a JSON form
+  // oxlint-disable-next-line unicorn/no-instanceof-builtins -- text of another realm has a JSON form
   return value instanceof Number || value instanceof String || value instanceof Boolean
 }
 

@@ -4,7 +4,6 @@ import { openUsableSchema } from '../src/input/usable-schema.ts'
 
 import type { TSchema } from 'typebox'
 
-/** Options of a reading. */
 export interface ReadByOptions {
   /** @default true */
   readonly coerce?: boolean

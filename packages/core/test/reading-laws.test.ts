@@ -4,7 +4,7 @@
  * CORE-L1 A valid value is accepted.
  * CORE-L2 A returned value is valid.
  * CORE-L3 Reading a returned value again does not change it.
- * CORE-L4 The given value is never modified, and copied only where it changes.
+ * CORE-L4 The caller's value is never modified, and copied only where it changes.
  * CORE-L5 Normalization does not change a value that passes the closed check.
  * CORE-L6 Coercion does not change a valid value.
  * CORE-L7 Every rejection has a problem with a reason.

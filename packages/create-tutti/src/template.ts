@@ -8,7 +8,6 @@ import { translateCommands, type PackageManager } from './package-manager.ts'
 // NOTE: sources and build are both in a folder of the package.
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url))
 
-/** A file of a project. */
 export interface ProjectFile {
   /** Path in the project, with `/`. */
   readonly path: string

@@ -40,7 +40,7 @@ async function finish(names: readonly string[], from: RecordedRun) {
   return { output, status, events: [...from.events, ...run.events], own: run.events }
 }
 
-/** Returns the place and the status of each task, as a reader sees them. */
+/** Returns the index and the status of each task, as a reader sees them. */
 function readTasks(events: readonly RunEvent[]): readonly string[] {
   return runStateAfter(events).tasks.map(({ index, name, status }) => `${index} ${name} ${status}`)
 }

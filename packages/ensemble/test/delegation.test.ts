@@ -16,7 +16,7 @@ function worker(role: string): TaskDefinition {
   }
 }
 
-/** Runs a manager with the workers A, B and C, each of which answers with its name. */
+/** Runs a manager with the workers A, B and C, which answer with their names. */
 async function manage(replies: RoleScript, delegation: DelegationLimits = {}) {
   const clock = fakeClock()
   const say = (role: string) => () => `I am ${role}`

@@ -1,4 +1,4 @@
-/** Tests of the size of the events of a run with long texts. */
+/** Tests of event sizes in a run with long texts. */
 import { defineTextTool } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 

@@ -1,4 +1,4 @@
-/** Generates scenarios: runs with any combination of the features of the engine. */
+/** Generates scenarios: runs with any combination of engine features. */
 import { defineTextTool, sleep, TuttiError, Type, type AgentTool } from '@tutti/core'
 import { pipeline } from '@tutti/pipeline'
 import { array, boolean, constantFrom, nat, record, subarray, type Arbitrary } from 'fast-check'
@@ -29,7 +29,6 @@ type Call = (typeof CALLS)[number]
 /** Outcomes of the review of a generated task. */
 const REVIEWS = ['none', 'CONTINUE', 'EDIT', 'REJECT'] as const
 
-/** A generated task. */
 export interface GeneratedTask {
   readonly isHandler: boolean
   readonly hasContext: boolean
@@ -45,7 +44,6 @@ export interface GeneratedTask {
   readonly isDirected: boolean
 }
 
-/** A generated run. */
 export interface GeneratedRun {
   readonly workflow: 'SEQUENTIAL' | 'PARALLEL' | 'HIERARCHICAL'
   readonly tasks: readonly GeneratedTask[]

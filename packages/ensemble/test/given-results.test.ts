@@ -36,7 +36,7 @@ function give(results: Readonly<Record<string, string>>): NonNullable<Scenario['
   return { events: [], steps: [FORKED, ...given] }
 }
 
-/** Opens a chain of tasks of which each repeats its context. */
+/** Opens a chain of tasks that each repeat their context. */
 function chain(process: Process, { review = false } = {}): ReturnType<Scenario['open']> {
   const model = createThinker(process, ({ prompt, messages }) => {
     const feedback = messages.map(({ content }) => content).join()

@@ -1,4 +1,4 @@
-/** Tests of runs that are resumed by code that differs in one point from the code that recorded their steps. */
+/** Tests of runs resumed by code with one difference from the recorded code. */
 import { Type, defineTool, type AgentTool } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 

@@ -40,7 +40,7 @@ function openStored<T>({ stored: all }: World, name: string, make: () => T): T {
   return all.get(name) as T
 }
 
-/** Opens a manager with two workers, of which one gets two tasks and the other fails. */
+/** Opens a manager with two workers: one gets two tasks, the other fails. */
 function managed(process: Process): ReturnType<Scenario['open']> {
   const tools = [createWorldTool(process, 'look')]
   const manager = createThinker(process, ({ turn, last }) => {

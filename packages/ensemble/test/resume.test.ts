@@ -8,7 +8,7 @@ import { eventsOf, expectWholeLog } from './watch-run.ts'
 
 import type { RunEvent } from '@tutti/protocol'
 
-/** Returns two tasks of 100 ms, of which the second has the first as context. */
+/** Returns two tasks of 100 ms; the second has the first as context. */
 function team(clock: FakeClock, asked: string[] = []): Ensemble {
   const make = (name: string, context: readonly string[]) =>
     task({

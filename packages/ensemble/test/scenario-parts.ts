@@ -66,7 +66,6 @@ export function readContext(prompt: string): string {
   return [...prompt.matchAll(/\n(.+)\n---/g)].map(([, output]) => output).join('+')
 }
 
-/** Options of a tool of a scenario. */
 export interface ScenarioToolOptions {
   readonly idempotent?: boolean
   readonly ms?: number

@@ -24,7 +24,6 @@ export function createRandom(seed: number): () => number {
   }
 }
 
-/** Settings of a random graph. */
 export interface GraphSettings {
   readonly maxTasks: number
   /** Share of the tasks that fail, from 0 to 1. */

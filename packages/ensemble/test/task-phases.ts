@@ -1,6 +1,6 @@
 /**
  * A minimal reader of run events: it determines the phase of each task from the events alone. It rejects an
- * inconsistent log, so that each test that uses it also checks the order of events.
+ * inconsistent log, so each test also checks the order of events.
  */
 import type { TaskPhase } from '../src/run/next.ts'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'

@@ -10,7 +10,6 @@ import type { AgentLoopInput } from '../src/agent/loop.ts'
 import type { EnsembleDefinition, RunOptions } from '../src/index.ts'
 import type { RunEvent } from '@tutti/protocol'
 
-/** Options of a test scope. */
 export interface TestScopeOptions {
   readonly task: TaskDefinition
   readonly ensemble?: Partial<EnsembleDefinition>

@@ -1,4 +1,4 @@
-/** Tests of the sizes of the inputs of a run and of its rendered texts. */
+/** Tests of the sizes of run inputs and rendered texts. */
 import { describe, expect, it } from 'vitest'
 
 import { renderTask } from '../src/definition/task-text.ts'

@@ -1,4 +1,4 @@
-/** Options of the gateway, which the server that mounts it provides. */
+/** Options of the gateway, provided by the server that mounts it. */
 import type { AuditRecorder } from './http/audited.ts'
 import type { Redactor, ErrorMetrics } from './http/on-error.ts'
 import type { LargeReads } from './http/large-reads.ts'
@@ -60,7 +60,6 @@ export interface ServerResources {
   readonly heartbeatMs: number
 }
 
-/** Options of the gateway. */
 export interface GatewayOptions extends Sharing, ServerResources {
   /** Public URL of the server; undefined for the origin of each request. */
   readonly publicUrl: string | undefined

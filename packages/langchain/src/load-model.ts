@@ -1,6 +1,6 @@
 /**
  * Loads LangChain, only when a model is first called: its packages take hundreds of milliseconds to load,
- * which a program that only lists its models should not pay.
+ * and a program may only list its models.
  */
 import { copyWith, findLimits } from './copy-model.ts'
 import { adaptGeminiClient } from './gemini-client.ts'

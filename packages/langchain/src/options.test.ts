@@ -77,11 +77,11 @@ const REJECTED: readonly (readonly [LangchainSource, LangchainModelOptions, stri
   ['openai:gpt-4o', { apiKey: ' ' }, 'apiKey must not be blank'],
   ['openai:gpt-4o', { baseUrl: 'localhost:80' }, 'baseUrl must be an http or https address'],
   ['xai:grok-4', { baseUrl: 'http://localhost' }, 'baseUrl is not known for xai'],
-  [() => Promise.reject(new Error('not called')), {}, 'provider must be given in the options'],
+  [() => Promise.reject(new Error('not called')), {}, 'provider must be set in the options'],
   [
     () => Promise.reject(new Error('not called')),
     { name: 'own' },
-    'Cannot create model "own": provider must be given in the options',
+    'Cannot create model "own": provider must be set in the options',
   ],
   [
     () => Promise.reject(new Error('not called')),

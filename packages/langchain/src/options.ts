@@ -127,7 +127,7 @@ function readModelName(model: BaseChatModel): string {
 }
 
 function missing(what: 'provider' | 'name', source: LangchainSource): string {
-  if (typeof source !== 'string') return `${what} must be given in the options`
+  if (typeof source !== 'string') return `${what} must be set in the options`
   return 'expected provider:name, for example openai:gpt-5'
 }
 

@@ -12,7 +12,7 @@ export interface ProviderFailure {
   readonly message: string
   /** HTTP status, if there was a response. */
   readonly status?: number
-  /** The provider's class of the failure, such as `overloaded_error`. */
+  /** Provider-specific error type, such as `overloaded_error`. */
   readonly type?: string
   /** A finer code, the provider's or the system's, such as `insufficient_quota` or `ECONNRESET`. */
   readonly code?: string
@@ -107,13 +107,13 @@ function readBody(link: unknown): unknown {
 }
 
 function readStatus(link: unknown): number | undefined {
-  const places = [
+  const candidates = [
     field(link, 'status'),
     field(link, 'statusCode'),
     field(field(link, 'response'), 'status'),
     field(field(link, '$metadata'), 'httpStatusCode'),
   ]
-  return places.find((place) => typeof place === 'number')
+  return candidates.find((candidate) => typeof candidate === 'number')
 }
 
 function readRetryAfter(link: unknown): number | undefined {
@@ -133,8 +133,8 @@ function readRetryAfter(link: unknown): number | undefined {
  * @see https://cloud.google.com/apis/design/errors#error_details
  */
 function readRetryInfo(link: unknown): number | undefined {
-  const places = [field(link, 'errorDetails'), field(readBody(link), 'details')]
-  for (const details of places) {
+  const candidates = [field(link, 'errorDetails'), field(readBody(link), 'details')]
+  for (const details of candidates) {
     if (!Array.isArray(details)) continue
     for (const detail of details) {
       if (!(textField(detail, '@type') ?? '').endsWith('google.rpc.RetryInfo')) continue

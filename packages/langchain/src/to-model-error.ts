@@ -86,12 +86,12 @@ function describe(failure: ProviderFailure, { provider, name }: ModelIdentity): 
     return `${start} the package ${uninstalled} is not installed; run "npm install ${uninstalled}"`
   }
   const variable = providerFacts(provider)?.keyVariable
-  const places = `${variable === undefined ? 'the key variable of the provider' : variable} or the option apiKey`
+  const sources = `${variable === undefined ? 'the key variable of the provider' : variable} or the option apiKey`
   if (failure.status === undefined && !failure.connection && isAboutKey(failure.message)) {
-    return `${start} there is no API key; set ${places}`
+    return `${start} there is no API key; set ${sources}`
   }
   const status = failure.status === undefined ? '' : `${failure.status} `
-  const hint = failure.status === 401 ? ` (check ${places})` : ''
+  const hint = failure.status === 401 ? ` (check ${sources})` : ''
   return `${start} ${status}${shorten(failure.message)}${hint}`
 }
 

@@ -1,4 +1,4 @@
-/** Joins the pieces in which a provider streams its tool calls. Pure. */
+/** Joins the pieces in which a provider streams its tool calls. No I/O. */
 import type { ToolCall } from '@tutti/core'
 
 /** A piece of a tool call, in LangChain's form. */
@@ -6,7 +6,7 @@ export interface ToolCallFragment {
   readonly index?: number | string | undefined
   readonly id?: string | undefined
   readonly name?: string | undefined
-  /** A piece of the JSON text of the arguments. */
+  /** A piece of the arguments' JSON text. */
   readonly args?: string | undefined
 }
 

@@ -57,7 +57,10 @@ export interface EndpointLinkOptions {
 /** Time for which the stream for messages without a request stays open when no call is in flight, in milliseconds. */
 const LINGER_MS = 2_000
 
-/** Maximum time that a call waits for that stream to open, in milliseconds; a server may be silent until it has a message. */
+/**
+ * Maximum time for that stream to open while a call waits, in milliseconds; a server may be silent until it has a
+ * message.
+ */
 const OPENING_MS = 1_000
 
 /** Statuses that do not show which protocol a server speaks: access denied, or not available now. */

@@ -6,7 +6,7 @@
  * MCP-X1 The digits of each integer of the arguments are written as they are.
  * MCP-X2 `structuredContent` has a `bigint` for each integer beyond 2^53. Elsewhere, such as in schemas, numbers are
  *    those of `JSON.parse`.
- * MCP-X3 A message is within {@link MESSAGE_LIMITS}: nested so little that no code that reads it exceeds the stack.
+ * MCP-X3 A message is within {@link MESSAGE_LIMITS}: nested so little that reading it cannot exceed the stack.
  */
 import {
   markLongIntegers,

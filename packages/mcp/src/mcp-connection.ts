@@ -117,12 +117,12 @@ export class McpConnection implements AsyncDisposable {
     } catch (error) {
       signal?.throwIfAborted()
       const isStart = error instanceof StartFailure
-      const place = {
+      const origin = {
         name: this.name,
         phase: 'connect',
         fate: isStart ? error.fate : undefined,
       } as const
-      throw toMcpError(isStart ? error.cause : error, place)
+      throw toMcpError(isStart ? error.cause : error, origin)
     } finally {
       opening.waiting -= 1
       if (opening.waiting === 0 && !opening.isOpen) this.#abandon(opening)

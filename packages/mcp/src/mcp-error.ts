@@ -57,8 +57,8 @@ export interface ProcessFate {
   readonly started: boolean
 }
 
-/** The place of a failure: the server and the phase. */
-export interface McpFailurePlace {
+/** The origin of a failure: the server and the phase. */
+export interface McpFailureOrigin {
   /** Name of the server in messages. */
   readonly name: string
   readonly phase: 'connect' | 'call'
@@ -79,24 +79,24 @@ const URL_ELICITATION_REQUIRED = -32_042
 const LOST: ReadonlySet<unknown> = new Set(['CONNECTION_CLOSED', 'NOT_CONNECTED', 'SEND_FAILED'])
 
 /** Converts an error of the SDK or of the layers below it to an {@link McpError}. A Tutti error is returned unchanged. */
-export function toMcpError(error: unknown, place: McpFailurePlace): McpError | TuttiError {
+export function toMcpError(error: unknown, origin: McpFailureOrigin): McpError | TuttiError {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof McpError || TuttiError.isInstance(cause)) return cause
   }
-  const { fate } = place
+  const { fate } = origin
   const details = readDetails(error)
   const { code, status } = details
   // The end of the process explains a missing answer. An answer explains the end.
-  if (fate !== undefined && !isAnswer(error, code)) return endedError(fate, place, error)
-  if (typeof status === 'number') return statusError(place.name, { ...details, status }, error)
-  if (typeof code === 'number') return rpcError(code, error, place)
+  if (fate !== undefined && !isAnswer(error, code)) return endedError(fate, origin, error)
+  if (typeof status === 'number') return statusError(origin.name, { ...details, status }, error)
+  if (typeof code === 'number') return rpcError(code, error, origin)
   const message = errorMessage(error)
   const isLost = LOST.has(code) || message === 'Not connected'
-  if (isLost && place.phase === 'call') return lostError(place.name, message, error)
+  if (isLost && origin.phase === 'call') return lostError(origin.name, message, error)
   const isTimeout = code === 'REQUEST_TIMEOUT'
-  if (isTimeout && place.phase === 'call') return silentError(place.name, error)
-  if (isLost || isTimeout) return unreachableError(place.name, message, error)
-  return invalidError(place.name, message, error)
+  if (isTimeout && origin.phase === 'call') return silentError(origin.name, error)
+  if (isLost || isTimeout) return unreachableError(origin.name, message, error)
+  return invalidError(origin.name, message, error)
 }
 
 /** Codes of the SDK for answers that cannot be used. */
@@ -159,10 +159,10 @@ function statusError(
 
 function endedError(
   { reason, started }: ProcessFate,
-  place: McpFailurePlace,
+  origin: McpFailureOrigin,
   cause: unknown,
 ): McpError {
-  const { name, phase } = place
+  const { name, phase } = origin
   if (phase === 'call') {
     return new McpError('connection_lost', `MCP server ${name} ended: ${reason}`, { cause })
   }
@@ -170,7 +170,7 @@ function endedError(
   return new McpError(started ? 'unreachable' : 'configuration', message, { cause })
 }
 
-function rpcError(code: number, cause: unknown, { name }: McpFailurePlace): McpError {
+function rpcError(code: number, cause: unknown, { name }: McpFailureOrigin): McpError {
   const data = cause instanceof Error && 'data' in cause ? cause.data : undefined
   if (isOfFailedAnswer(data)) return invalidError(name, errorMessage(cause), cause)
   const said = cause instanceof Error ? cause.message.trim() : ''

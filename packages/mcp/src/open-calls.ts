@@ -71,7 +71,7 @@ export class OpenCalls {
     return this.#storage.exit(work)
   }
 
-  /** The call in whose context the current code runs. */
+  /** The call that the current code belongs to. */
   get acting(): McpCallScope | undefined {
     return this.#storage.getStore()
   }

@@ -28,7 +28,6 @@ export interface OpenMcpServer {
   readonly close: () => Promise<void>
 }
 
-/** Options of connections. */
 export interface McpOpenOptions {
   /** Maximum time until the server is ready, in milliseconds. */
   readonly connectTimeoutMs: number
@@ -136,19 +135,19 @@ async function openEndpoint(
   const { isSpecType } = await import('@modelcontextprotocol/client')
   const incoming = new IncomingMessages(isSpecType.ContentBlock)
   const link = new EndpointLink(server, { calls, incoming, maxMessageBytes, alwaysListens })
-  const place: EndpointPlace = { server, link, calls, incoming, context }
+  const parts: EndpointParts = { server, link, calls, incoming, context }
   try {
-    return await openStreamable(place)
+    return await openStreamable(parts)
   } catch (error) {
     const isOlder = error instanceof Error && 'status' in error && NOT_STREAMABLE.has(error.status)
-    const older = isOlder && !context.signal.aborted ? await openSse(place) : undefined
+    const older = isOlder && !context.signal.aborted ? await openSse(parts) : undefined
     if (older !== undefined) return older
     await link.close()
     throw error
   }
 }
 
-interface EndpointPlace {
+interface EndpointParts {
   readonly server: ResolvedMcpEndpoint
   readonly link: EndpointLink
   readonly calls: OpenCalls
@@ -156,8 +155,8 @@ interface EndpointPlace {
   readonly context: OpenContext
 }
 
-async function openStreamable(place: EndpointPlace): Promise<OpenMcpServer> {
-  const { server, link, calls, incoming, context } = place
+async function openStreamable(parts: EndpointParts): Promise<OpenMcpServer> {
+  const { server, link, calls, incoming, context } = parts
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
   const transport = new StreamableHTTPClientTransport(server.url, {
     ...pickAuth(server),
@@ -187,7 +186,7 @@ async function openSse({
   link,
   calls,
   context,
-}: EndpointPlace): Promise<OpenMcpServer | undefined> {
+}: EndpointParts): Promise<OpenMcpServer | undefined> {
   const { SSEClientTransport } = await import('@modelcontextprotocol/client')
   const transport = new SSEClientTransport(server.url, {
     ...pickAuth(server),

@@ -22,7 +22,6 @@ import type { McpConnection } from './mcp-connection.ts'
 import type { McpCallScope, McpForm, McpFormAnswer, OpenCalls } from './open-calls.ts'
 import type { OpenMcpServer } from './open-server.ts'
 
-/** Options of a tool call. */
 export interface McpCallOptions {
   readonly tool: Tool
   readonly args: Readonly<Record<string, unknown>>

@@ -43,8 +43,9 @@ const AFTER_ERROR_MS = 600
 const AFTER_LEASE_MS = 100
 
 /**
- * Interval of polls of the store: a part of an idle lease, because a poll also renews it, and at least so many leases. With
- * the jitter it is shorter than the time after which a process without runs renews its lease.
+ * Interval between polls of the store: this fraction of an idle lease, because a poll also renews the lease, but at
+ * least `MIN_LEASES` times a lease. Even with the jitter it is shorter than the renewal interval of a process without
+ * runs.
  */
 const PART_OF_IDLE_LEASE = 0.5
 const MIN_LEASES = 1.5
@@ -224,7 +225,7 @@ export class NatsDispatcher implements Dispatcher {
     }
   }
 
-  /** Pulls offers of the claim keys of the process. */
+  /** Pulls offers for the process's claim keys. */
   #pull({ known, leaseMs, maxConcurrentRuns }: ClaimRequest): void {
     if (known === undefined || leaseMs === Infinity) return
     this.#limits ??= { leaseMs, maxConcurrentRuns }

@@ -15,7 +15,7 @@ const PULL_MS = 10_000
 /** Number of requests of all processes that may wait for an offer of one claim key. */
 const MAX_WAITING = 10_000
 
-/** Time after which a consumer that no process uses is deleted, in milliseconds: a day. Its offers stay in the stream. */
+/** Time after which an unused consumer is deleted, in milliseconds: a day. Its offers stay in the stream. */
 const UNUSED_MS = 86_400_000
 
 /** An offer, and the message with which it is acknowledged. */

@@ -5,7 +5,10 @@ import { findExcessProblems, systemClock, type Clock } from '@tutti/core'
 export interface NatsEngineOptions {
   /** URLs of servers of one cluster, separated by commas: `nats://user:password@host:4222`. */
   readonly servers: string
-  /** First part of all subjects, and of the name of the stream. Stores that share a cluster need different ones. @default 'tutti' */
+  /**
+   * First part of all subjects and of the stream name. Stores that share a cluster need different ones. @default
+   * 'tutti'
+   */
   readonly prefix?: string
   /** Number of servers that store each offer: 1, 3 or 5. Three survive the loss of one. @default 1 */
   readonly replicas?: number

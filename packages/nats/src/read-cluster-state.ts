@@ -8,7 +8,6 @@ import { createNames } from './subjects.ts'
 /** Time limit of each request, in milliseconds. */
 const LIMIT_MS = 3_000
 
-/** The state of a cluster. */
 export interface NatsClusterState {
   /** Version of the server that answered. */
   readonly version: string

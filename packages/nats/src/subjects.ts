@@ -20,7 +20,7 @@ export interface Names {
   /** Subject of the events of all runs. */
   readonly allEvents: string
   offersOf(claimKey: string): string
-  /** Name of the consumer of the offers of a claim key. */
+  /** Name of the consumer for a claim key's offers. */
   consumerOf(claimKey: string): string
   eventsOf(runId: string): string
   process(channel: string): string

@@ -1,4 +1,4 @@
-/** A local server that records received bytes and sends the given bytes. */
+/** A local server that records received bytes and sends fixed ones. */
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 

@@ -1,11 +1,11 @@
 /**
  * A tool that calls one of two tools.
  *
- * PIPE-B1 The predicate receives the input as the tools would decode it, merged over the given fields.
+ * PIPE-B1 The predicate receives the input as the tools would decode it, merged over the caller's fields.
  * PIPE-B2 The input must match one of the tools; the chosen tool reports what it lacks.
  * PIPE-B3 The result is that of the chosen tool, unchanged. Without `no`, the result is the input if the predicate is
  *    not true.
- * PIPE-B4 A predicate that throws is a failure that names the branch.
+ * PIPE-B4 A predicate that throws is a failure with the name of the branch.
  */
 import { ToolResult, Type } from '@tutti/core'
 import { callOwn } from './call-own.ts'
@@ -26,7 +26,7 @@ import type { AgentTool, OptionNames, ToolContext, TSchema, TypedTool } from '@t
 import type { InputReader } from './input-reader.ts'
 import type { Fitting, Flat, OutputOf, SharedInput, SharedSeen } from './step-types.ts'
 
-/** Selects the tool: `yes` if it returns true, otherwise `no`. `context` is that of the call of the branch. */
+/** Selects the tool: `yes` if it returns true, otherwise `no`. `context` is the one of the branch call. */
 export type Predicate<Input> = (input: Input, context: ToolContext) => boolean | Promise<boolean>
 
 /** The two tools of a branch, and its settings. */

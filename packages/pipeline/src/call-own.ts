@@ -10,7 +10,7 @@ export type Called<Value> =
  * Calls a function and awaits its result. `label` names it in the message, and in the log, which has the error itself.
  *
  * @throws {TuttiError} EXIT_EARLY and TOOL_CONFIGURATION, which the caller of the pipeline handles.
- * @throws the reason of the abort when the call of the pipeline was aborted.
+ * @throws the abort reason when the pipeline's call was aborted.
  */
 export async function callOwn<Value>(
   call: () => Value | Promise<Value>,

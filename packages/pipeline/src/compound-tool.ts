@@ -1,5 +1,5 @@
 /**
- * A compound tool, which is made of other tools: the common part of pipelines, `parallel`, `mapEach` and `branch`.
+ * A compound tool, which consists of other tools: the common part of pipelines, `parallel`, `mapEach` and `branch`.
  *
  *   input ─InputReader─▶ valid? ─approve─▶ run ─callTool─▶ the tools inside ─▶ ToolResult
  *

@@ -1,10 +1,10 @@
 /**
  * Reads and checks the input of a compound tool.
  *
- * PIPE-D1 The input is only checked, and passed to the tools inside unchanged: each tool decodes it once, so that a
- *    schema that transforms its input does so only once.
+ * PIPE-D1 The input is only checked, and passed to the tools inside unchanged: each tool decodes it once, so a schema
+ * transforms its input only once.
  * PIPE-D2 Tools with the same input decode it together: a predicate receives their decoded values, merged over the
- *    given fields.
+ * caller's fields.
  * PIPE-D3 Text tools accept any input. A compound tool of text tools is a text tool.
  */
 import { isJsonObject } from '@tutti/core'
@@ -16,7 +16,7 @@ import type { AgentTool, TSchema } from '@tutti/core'
 
 /** Input of a compound tool in two forms. */
 export interface CompoundInput {
-  /** Input as given, for the tools inside. */
+  /** Input as received, for the tools inside. */
   readonly value: unknown
   /** Input as the tools decode it, with defaults and coercions. */
   readonly seen: unknown
@@ -24,7 +24,6 @@ export interface CompoundInput {
 
 type Reading = Awaited<ReturnType<AgentTool['readInput']>>
 
-/** Problems of an input. */
 export type InputProblems = Extract<Reading, { readonly ok: false }>['problems']
 
 /** A valid input, or its problems. */

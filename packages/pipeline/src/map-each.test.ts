@@ -21,7 +21,7 @@ beforeEach(() => {
   mostRunning = 0
 })
 
-/** Creates a tool that waits for the given time, and fails if it is a multiple of `badEvery`. */
+/** Creates a tool that waits for its input in milliseconds, and fails if it is a multiple of `badEvery`. */
 // oxlint-disable-next-line typescript/explicit-function-return-type -- the type is what `defineTool` infers
 function waiting(badEvery = Infinity) {
   return defineTool({

@@ -16,7 +16,7 @@ export interface PipelineBuilder<Input, Output, Given = Output> {
   /** Adds a step. A step that does not accept the previous output is a compile error. */
   step<Tool extends AgentTool>(tool: Fitting<Given, Tool>): PipelineBuilder<Input, OutputOf<Tool>>
   /**
-   * Adds a function that converts the result of the previous step to the input of the next one. It runs when that step
+   * Adds a function that converts the previous step's result to the next step's input. It runs when that step
    * has succeeded and is not the last; a second adapter replaces the first.
    */
   adapter<Returned>(

@@ -13,7 +13,6 @@ import { runSteps, type PipelineStep } from './run-steps.ts'
 
 import type { OptionNames, TypedTool } from '@tutti/core'
 
-/** Options of a pipeline. */
 export interface PipelineOptions<Input = unknown> extends CompoundSettings<Input> {
   /** Strategy for the failure of a step. @default FAIL_FAST */
   readonly errorStrategy?: PipelineErrorStrategy

@@ -36,7 +36,7 @@ export function pipeline<First extends Head, Rest extends readonly AgentTool[]>(
     (Steps<First, Rest> extends readonly [] ? NoSteps : unknown),
   ...rest: FittingList<Given<First>, Rest>
 ): TypedTool<InputOf<Steps<First, Rest>[0]>, OutputOf<Last<Steps<First, Rest>>>> {
-  // NOTE: the compiler accepts only tools, except for options in the first place.
+  // NOTE: the compiler accepts only tools, except for options as the first argument.
   const tools = (isOptions(first) ? rest : [first, ...rest]) as readonly AgentTool[]
   const options = isOptions(first) ? first : {}
   return pipelineTool({ options, steps: tools.map((tool) => ({ tool })) })

@@ -7,8 +7,8 @@
  *    between them. The first step receives the input of the pipeline.
  * PIPE-P2 An adapter runs only after a step that has succeeded and is not the last.
  * PIPE-P3 FAIL_FAST: the result of a failed step is the result of the pipeline, unchanged; later steps do not run.
- * PIPE-P4 CONTINUE_ON_FAILURE: the next step receives the error message; the result of the last step is that of the
- *    pipeline, regardless of earlier steps.
+ * PIPE-P4 CONTINUE_ON_FAILURE: the next step receives the error message; the last step's result is the pipeline's
+ * result, regardless of earlier steps.
  * PIPE-P5 The failure of a step that threw names it. If an adapter throws, or an output cannot be passed on, the
  *    failure names the step before, and counts as its failure for PIPE-P3 and PIPE-P4.
  * PIPE-P6 When the pipeline is aborted, the signal of the step in flight aborts, and no later step starts.
@@ -29,7 +29,6 @@ export interface PipelineStep {
   readonly adapter?: Adapter
 }
 
-/** The steps of a pipeline. */
 export interface PipelineSteps {
   /** Steps before the last. */
   readonly leading: readonly PipelineStep[]

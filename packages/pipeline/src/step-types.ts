@@ -22,12 +22,12 @@ export type OutputOf<Tool> =
 export type IsText<Input> = [Input] extends [string] ? true : false
 
 /**
- * Common input type of several tools, given as a union: text if all are text tools, otherwise the intersection of the
- * inputs of the others.
+ * Common input type of a union of tools: text if all are text tools, otherwise the intersection of the other tools'
+ * inputs.
  */
 export type SharedInput<Tool> = Shared<Tool, DemandOf<Tool, 'given'>>
 
-/** Common type of the decoded input of several tools, given as a union. */
+/** Common type of the decoded input of a union of tools. */
 export type SharedSeen<Tool> = Shared<Tool, DemandOf<Tool, 'seen'>>
 
 type Shared<Tool, Demands> = [Demands] extends [never]
@@ -114,7 +114,7 @@ type AdapterFit<Returned, Input> = [Returned] extends [
   ? true
   : AdapterMisfit<Returned, Input>
 
-/** The tool, or the compile error if it does not accept the given value. */
+/** The tool, or the compile error if it does not accept the value. */
 export type Fitting<Given, Tool> =
   Fit<Given, InputOf<Tool>> extends true ? Tool : Fit<Given, InputOf<Tool>>
 

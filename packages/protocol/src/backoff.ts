@@ -8,7 +8,6 @@ export interface JitterOptions {
   readonly random?: (() => number) | undefined
 }
 
-/** Parameters of a backoff. */
 export interface BackoffOptions extends Partial<JitterOptions> {
   /** Delay before the first retry, in milliseconds. */
   readonly firstMs: number

@@ -1,6 +1,6 @@
 /** Map of a limited size. */
 
-/** Map that forgets the entries that were set longest ago when it exceeds its limit. */
+/** Map that drops its oldest entries when it exceeds its limit. */
 export class BoundedMap<Key, Value> {
   readonly #entries = new Map<Key, Value>()
   readonly #max: number

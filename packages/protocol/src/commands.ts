@@ -186,7 +186,6 @@ export const COMMANDS = {
   },
 } as const satisfies Readonly<Record<string, CommandEntry>>
 
-/** Kind of a command. */
 export type RunCommandKind = keyof typeof COMMANDS
 
 /** Every kind of command, in the order of the table. */

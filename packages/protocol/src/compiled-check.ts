@@ -22,7 +22,6 @@ import type { PatternEngine } from './check/pattern.ts'
  */
 export type Check = (value: unknown, run?: CheckRun) => boolean
 
-/** Options of a check. */
 export interface CheckOptions {
   /** Schemas by the text of their `$ref`; any other reference leads to a part of the schema itself. */
   readonly references?: References | undefined

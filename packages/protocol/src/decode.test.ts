@@ -154,7 +154,7 @@ describe('[PROTO-D1] decode does not throw', () => {
       ok: false,
       problems: [{ message: 'is nested too deeply to be checked' }],
     })
-    // Deeper than any stack: rejected although each of its places is valid.
+    // Deeper than any stack: rejected although each of its levels is valid.
     expect(paths(decode(list, listOf(200_000, 1)))).toHaveLength(1)
   })
 

@@ -29,7 +29,6 @@ export type Decoded<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
-/** Options of decoding. */
 export interface DecodeOptions {
   /** Check of the schema. @default the compiled check of the schema */
   readonly check?: Check | undefined
@@ -64,12 +63,10 @@ export function decodeLoggedRunEvent(value: unknown): Decoded<LoggedRunEvent> {
   return decode(LoggedRunEvent, value)
 }
 
-/** Decodes a message of a client. */
 export function decodeClientMessage(value: unknown): Decoded<ClientMessage> {
   return decode(ClientMessage, value)
 }
 
-/** Decodes a message of the server. */
 export function decodeServerMessage(value: unknown): Decoded<ServerMessage> {
   return decode(ServerMessage, value)
 }

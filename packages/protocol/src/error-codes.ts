@@ -212,7 +212,7 @@ export const ERROR_CODES = {
   QUERY_TOO_SLOW: {
     status: 503,
     retryable: true,
-    meaning: 'The store took too long to read what was asked for; narrow the filter',
+    meaning: 'The store took too long to read the requested records; narrow the filter',
   },
   STORE_UNAVAILABLE: { status: 503, retryable: true, meaning: 'The run store is unavailable' },
   ENSEMBLE_UNAVAILABLE: {
@@ -273,7 +273,7 @@ export const FAILURE_CODES = {
     retryable: false,
     meaning: 'A limit on tokens, cost, time or tool calls was reached',
   },
-  INPUT_MISSING: { retryable: false, meaning: 'A template refers to inputs that were not given' },
+  INPUT_MISSING: { retryable: false, meaning: 'A template refers to missing inputs' },
   INPUT_TOO_LARGE: {
     retryable: false,
     meaning: 'The inputs of the run, or a text that contains them, exceed a limit in bytes',

@@ -3,7 +3,7 @@
 /** Maximum characters of a field name in a pointer: a longer name is truncated, and the pointer then has no target. */
 export const MAX_SEGMENT = 100
 
-/** Returns the pointer to a member of the place that `path` points to. */
+/** Returns the pointer to a member of the value at `path`. */
 export function pointer(path: string, key: string | number): string {
   const name = String(key)
   const shown = name.length <= MAX_SEGMENT ? name : `${name.slice(0, MAX_SEGMENT - 1)}…`

@@ -599,7 +599,6 @@ export const ROUTES = {
   },
 } as const satisfies Record<string, Route>
 
-/** Name of a route. */
 export type RouteName = keyof typeof ROUTES
 
 /** Path parameters of a route: `{ runId: string }` for `/api/runs/{runId}`. */

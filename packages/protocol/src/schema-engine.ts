@@ -25,7 +25,7 @@ interface Document {
   readonly numbers: Map<unknown, number>
 }
 
-/** The meaning of references at a place in a schema document. */
+/** The meaning of references at a location in a schema document. */
 export class ReferenceScope {
   readonly #document: Document
   readonly #stack: XStack

@@ -1,6 +1,6 @@
 /**
- * Property test: `decode`, `describeProblems` and TypeBox's interpreter agree on what is valid. The values are the valid
- * fixtures with one place changed, the same ones on every run.
+ * Property test: `decode`, `describeProblems` and TypeBox's interpreter agree on what is valid. The values are the
+ * valid fixtures with one change each, the same ones on every run.
  */
 import { Check } from 'typebox/schema'
 import { describe, expect, it } from 'vitest'
@@ -42,25 +42,25 @@ describe('decode, describeProblems and TypeBox', () => {
 
 type Random = (below: number) => number
 
-/** Returns the value with one place replaced, one field removed or one added. */
+/** Returns the value with one part replaced, one field removed or one added. */
 function changed(value: unknown, random: Random): unknown {
-  const places: (() => unknown)[] = [() => REPLACEMENTS[random(REPLACEMENTS.length)]]
-  collect(value, places, { root: value, random })
-  return places[random(places.length)]?.()
+  const locations: (() => unknown)[] = [() => REPLACEMENTS[random(REPLACEMENTS.length)]]
+  collect(value, locations, { root: value, random })
+  return locations[random(locations.length)]?.()
 }
 
 function collect(
   value: unknown,
-  places: (() => unknown)[],
+  locations: (() => unknown)[],
   { root, random }: { readonly root: unknown; readonly random: Random },
 ): void {
   if (typeof value !== 'object' || value === null) return
-  const act = (action: () => void) => places.push(() => (action(), root))
+  const act = (action: () => void) => locations.push(() => (action(), root))
   act(() => Reflect.set(value, 'addedField', 1))
   for (const key of Object.keys(value)) {
     act(() => Reflect.set(value, key, REPLACEMENTS[random(REPLACEMENTS.length)]))
     if (!Array.isArray(value)) act(() => Reflect.deleteProperty(value, key))
-    collect(Reflect.get(value, key), places, { root, random })
+    collect(Reflect.get(value, key), locations, { root, random })
   }
 }
 

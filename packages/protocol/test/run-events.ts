@@ -20,10 +20,10 @@ export function eventOf<T extends RunEvent['type']>(
   return decoded.value as RunEventOf<T>
 }
 
-/** Fields of the second task of the tests. */
+/** Fields of the tests' second task. */
 export const WRITER = { taskName: 'writer', taskIndex: 2, agentRole: 'Technical Writer' } as const
 
-/** Returns the start of a run with two tasks, of which "researcher" is in its first attempt. */
+/** Returns the start of a run with two tasks; "researcher" is in its first attempt. */
 export function startOfRun(): RunEvent[] {
   return [eventOf('run_queued'), eventOf('ensemble_started'), eventOf('task_started')]
 }

@@ -15,7 +15,7 @@ export interface LiveRun {
   readonly error?: Error
 }
 
-/** A run of which no event has arrived. */
+/** A run without events so far. */
 export const NOT_FOLLOWED: LiveRun = {
   state: emptyRunState(),
   nextSeq: 0,

@@ -14,7 +14,6 @@ export interface ListView<T> {
   readonly error?: Error
 }
 
-/** Creates the store of a list. */
 export function createListStore<T>(
   client: TuttiClient,
   read: (signal: AbortSignal) => Promise<T>,

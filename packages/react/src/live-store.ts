@@ -25,7 +25,7 @@ export interface LiveStore<T> {
 export interface OpenStore<T> {
   /** Aborts when the store is closed. */
   readonly signal: AbortSignal
-  /** Returns the newest value, including changes of which no component was notified yet. */
+  /** Returns the newest value, including changes before their notification. */
   get(): T
   update(change: (value: T) => T): void
 }
@@ -33,7 +33,6 @@ export interface OpenStore<T> {
 /** Opens a store, and returns the function that reads its value again. */
 export type StoreOpener<T> = (store: OpenStore<T>) => () => void
 
-/** Creates a store. */
 export function createLiveStore<T>(initial: T, open: StoreOpener<T>): LiveStore<T> {
   const listeners = new Set<() => void>()
   let newest = initial

@@ -1,4 +1,4 @@
-/** One WebSocket per client, which notifies all hooks that something has changed. */
+/** One WebSocket per client, which notifies all hooks of changes. */
 import type { LoggedRunEventOf, TuttiClient, TuttiConnection } from '@tutti/client'
 
 /** Types of the events after which a list may have changed. */
@@ -17,7 +17,6 @@ export const NOTED_EVENTS = [
 /** An event after which a list may have changed. */
 export type NotedEvent = LoggedRunEventOf<(typeof NOTED_EVENTS)[number]>
 
-/** Reader of a feed. */
 export interface FeedReader {
   /** Called when the connection opens; events may have been missed before. */
   readonly onOpen: () => void

@@ -1,5 +1,5 @@
 /**
- * A thread as its runs, of which the newest is followed while it has not ended.
+ * State of a thread: its runs, with the newest one followed until it ends.
  *
  * REACT-4 The runs are those of the server, oldest first. While the newest run has not ended, its text and its status are
  *    those of its events so far.
@@ -20,7 +20,6 @@ import { toError } from './to-error.ts'
 
 import type { TuttiClient } from '@tutti/client'
 
-/** A run of a thread. */
 export interface LiveThreadRun extends ThreadRun {
   /** State of the run while it is followed. */
   readonly state?: RunState
@@ -43,7 +42,6 @@ const EMPTY: ThreadState = { runs: [], hasMore: false, isLoading: true }
 /** Number of runs that are read. */
 const DEFAULT_LIMIT = 50
 
-/** Creates the store of a thread. */
 export function createThreadStore(
   client: TuttiClient,
   threadId: string,
@@ -76,7 +74,7 @@ export function createThreadStore(
   })
 }
 
-/** Shows a page. The run that is followed keeps what its events have shown. */
+/** Merges a page. The followed run keeps the state built from its events. */
 function showPage({ runs: before }: ThreadState, page: ThreadRunList): ThreadState {
   const known = new Map(before.map((run) => [run.runId, run]))
   const runs = page.runs.toReversed().map((run): LiveThreadRun => {

@@ -16,7 +16,6 @@ export function useRun(runId: string): LiveRun {
   return useLiveStore(useMemo(() => createRunStore(client, runId), [client, runId]))
 }
 
-/** Creates the store of a run. */
 export function createRunStore(client: TuttiClient, runId: string): LiveStore<LiveRun> {
   return createLiveStore<LiveRun>(NOT_FOLLOWED, ({ signal, get, update }) => {
     void applyEvents(client, { runId, signal, get, update })

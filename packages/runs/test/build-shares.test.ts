@@ -1,4 +1,4 @@
-/** New runs and their builds over Postgres, with a real process for each build, one of which is killed. */
+/** New runs and their builds over Postgres, with a real process for each build; one is killed. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'

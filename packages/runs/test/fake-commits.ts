@@ -1,4 +1,4 @@
-/** A store of which only `commit` works. It stores writes in memory, each once (RUNS-P7). */
+/** A store that only implements `commit`. It stores writes in memory, each once (RUNS-P7). */
 import type { RunStore, RunWrite, WriteResult } from '@tutti/runs'
 import type { LoggedRunEvent } from '@tutti/protocol'
 

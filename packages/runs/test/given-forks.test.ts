@@ -54,7 +54,7 @@ async function runToEnd(service: RunService, runId: string): Promise<readonly Lo
       if (event.type !== 'review_requested') continue
       const decision = { action: 'CONTINUE' } as const
       const { reviewId } = event
-      // The copied review of a task is closed when its output is given.
+      // The copied review of a task is closed when its output is provided.
       await service.send(runId, { kind: 'decide', reviewId, decision }).catch(ignoreClosed)
     }
   }

@@ -1,4 +1,4 @@
-/** A run that kills the process that executes it, with real processes that have little memory. */
+/** A run that kills its process, with real processes of little memory. */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'

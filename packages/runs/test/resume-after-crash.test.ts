@@ -85,7 +85,7 @@ function mortal(
   return { storage: dying, died: died.promise }
 }
 
-/** Returns the log of a process that dies at that moment; undefined when the run ended before. */
+/** Returns the log of a process killed at that moment; undefined when the run ended before. */
 async function logLeftBehind(
   path: string,
   death: Death,

@@ -5,7 +5,7 @@ import { postgresRunStorage } from '@tutti/runs/postgres'
 import { testDatabase } from '../../../tooling/postgres/test-database.ts'
 import { temporaryDirectory } from './waiting-ensemble.ts'
 
-/** A location that outlives the processes that open it. */
+/** A storage location that outlives its processes. */
 export interface TestStore extends AsyncDisposable {
   /** Opens it, like a process that starts. */
   open(): Promise<RunStorage>

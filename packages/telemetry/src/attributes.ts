@@ -66,7 +66,7 @@ export const TUTTI = {
   iterationLimitReached: 'tutti.iteration_limit_reached',
   /** In US dollars; absent when no price is known. */
   costUsd: 'tutti.cost_usd',
-  /** Numbers of the first and the last event of the run's log that the span is made of. */
+  /** Numbers of the first and the last event in the run's log that belong to the span. */
   seqFirst: 'tutti.seq.first',
   seqLast: 'tutti.seq.last',
   agentUri: 'tutti.agent.uri',

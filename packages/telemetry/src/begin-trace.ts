@@ -1,5 +1,6 @@
 /**
- * Chooses the trace of a run and whether it is recorded. Both are stored with the run, so every process uses the same.
+ * Chooses the trace of a run and whether it is recorded. The choice is stored with the run, so it applies in every
+ * process.
  */
 import {
   createTraceState,
@@ -25,7 +26,6 @@ import type { TraceContext } from '@tutti/core'
 /** `SamplingDecision.RECORD_AND_SAMPLED`, which is not imported as it would load the SDK. */
 const RECORD_AND_SAMPLED = 2
 
-/** A run that starts. */
 export interface TracedRunStart {
   readonly runId: string
   /** Name of its ensemble, for the sampler. */

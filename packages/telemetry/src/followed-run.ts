@@ -33,7 +33,7 @@ export interface FollowedRunStart extends RunTracerRun {
 /** Number of events read at a time. */
 const PAGE = 500
 
-/** Types of the events that spans are made of. Events that only report progress are not read from the log. */
+/** Types of the events that define spans. Events that only report progress are not read from the log. */
 const TYPES = [
   'run_queued',
   'run_resumed',

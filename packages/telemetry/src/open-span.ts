@@ -14,7 +14,6 @@ import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
 /** Maximum number of events of a span; further ones are counted. */
 const MAX_EVENTS = 128
 
-/** Start of a span. */
 export interface SpanStart {
   /** Key from which the id of the span is computed; starts with the id of its run. */
   readonly key: string
@@ -28,7 +27,6 @@ export interface SpanStart {
   readonly owner?: string | undefined
 }
 
-/** End of a span. */
 export interface SpanEnd {
   readonly endMs: number
   readonly attributes?: Attributes

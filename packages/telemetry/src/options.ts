@@ -6,7 +6,6 @@ export type ModelNames = (
   label: string,
 ) => { readonly provider?: string | undefined; readonly model?: string | undefined } | undefined
 
-/** Options of tracing. */
 export interface TraceRunsOptions {
   /**
    * Receives each span when it has ended, such as a `BatchSpanProcessor` with an exporter. Its `onStart` is not called,

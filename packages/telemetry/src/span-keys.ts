@@ -2,13 +2,13 @@
 import { toolCallSpanKey } from '@tutti/core'
 
 /** Task and attempt of an event. */
-export interface TaskPlace {
+export interface TaskPosition {
   readonly taskIndex: number
   readonly attempt: number
 }
 
 /** Returns the key of a task attempt, with which the keys of its parts begin. */
-export function taskKey(runId: string, { taskIndex, attempt }: TaskPlace): string {
+export function taskKey(runId: string, { taskIndex, attempt }: TaskPosition): string {
   return `${runId}/task:${taskIndex}:${attempt}`
 }
 
@@ -20,9 +20,9 @@ export function chatKey(task: string, iterationIndex: number, number: number): s
 /** Returns the key of a tool call, which its trace context uses too. */
 export function callKey(
   runId: string,
-  place: TaskPlace & { readonly iterationIndex: number; readonly toolCallId: string },
+  position: TaskPosition & { readonly iterationIndex: number; readonly toolCallId: string },
 ): string {
-  const { taskIndex, attempt, iterationIndex, toolCallId } = place
+  const { taskIndex, attempt, iterationIndex, toolCallId } = position
   return toolCallSpanKey({ runId, taskIndex, attempt, iterationIndex, toolCallId })
 }
 

@@ -9,7 +9,6 @@ import type { ModelNames } from './options.ts'
 /** An event from the log, or from a run in process, where it has no `seq`. */
 export type TracedEvent = RunEvent & { readonly seq?: number }
 
-/** Options of the spans of one run. */
 export interface RunSpansOptions {
   readonly runId: string
   readonly captureContent: boolean
@@ -52,7 +51,7 @@ export class SpanTable {
   /** Time of the previous event. */
   beforeMs = 0
   seq: number | undefined
-  /** Id of the thread or chat of the run; undefined without one. */
+  /** Id of the run's thread or chat; undefined without one. */
   conversationId: string | undefined
   root: OpenSpan | undefined
   readonly #open = new Map<string, OpenSpan>()

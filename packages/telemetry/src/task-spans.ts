@@ -59,9 +59,9 @@ export function toTaskAttributes(event: {
 /** Returns the attempt of an event; undefined when it is not in progress. */
 export function findAttempt(
   table: SpanTable,
-  place: { readonly taskIndex: number; readonly attempt: number },
+  position: { readonly taskIndex: number; readonly attempt: number },
 ): OpenAttempt | undefined {
-  return table.tasks.get(taskKey(table.runId, place))
+  return table.tasks.get(taskKey(table.runId, position))
 }
 
 /** Returns the attempt in progress of the task with a name. */

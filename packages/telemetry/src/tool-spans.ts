@@ -1,6 +1,6 @@
 /**
- * Spans of tool calls. The log reports a call when it ends. An earlier event within the call opens its span, so that a
- * call that continues in another process after a crash is one span.
+ * Spans of tool calls. The log reports a call when it ends. An earlier event within the call opens its span, so a call
+ * continued by another process after a crash is one span.
  */
 import { SpanKind } from '@opentelemetry/api'
 
@@ -37,7 +37,7 @@ export function toCallSpanKey(
   attempt: OpenAttempt,
   { toolCallId, iterationIndex }: Pick<TracedCall, 'toolCallId' | 'iterationIndex'>,
 ): string {
-  const key = callKey(table.runId, { ...readPlace(attempt.span), iterationIndex, toolCallId })
+  const key = callKey(table.runId, { ...readPosition(attempt.span), iterationIndex, toolCallId })
   const ended = attempt.endedCalls.get(key) ?? 0
   return ended === 0 ? key : `${key}#${ended + 1}`
 }
@@ -104,7 +104,7 @@ function formatSpanName(toolName: string | undefined): string {
   return toolName === undefined ? OPERATION.executeTool : `${OPERATION.executeTool} ${toolName}`
 }
 
-function readPlace({ attributes }: OpenSpan): {
+function readPosition({ attributes }: OpenSpan): {
   readonly taskIndex: number
   readonly attempt: number
 } {

@@ -45,7 +45,6 @@ export interface Collector extends AsyncDisposable {
   until(enough: (spans: readonly SentSpan[]) => boolean): Promise<void>
 }
 
-/** Starts a collector. */
 export async function startCollector(): Promise<Collector> {
   const spans: SentSpan[] = []
   const headers: IncomingHttpHeaders[] = []

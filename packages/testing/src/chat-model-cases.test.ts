@@ -13,7 +13,7 @@ describe('the scripted model', () => {
   })
 })
 
-/** Faults in a model, each with the start of the name of the case that must detect it. */
+/** Faults in a model, each with the start of the case name that must detect it. */
 const FAULTS: readonly (readonly [fault: string, detectedBy: string, model: Fault])[] = [
   ['sends no text before the reply', 'concatenates its text chunks', onChunks(keep('reply'))],
   [

@@ -36,7 +36,6 @@ export interface ScriptedReply {
   readonly refusal?: string
 }
 
-/** A tool call of a script. */
 export interface ScriptedToolCall {
   readonly name: string
   /** Arguments as a value; text is sent unchanged, also if it is not JSON. */
@@ -52,13 +51,12 @@ export type ScriptEntry =
   | Error
   | ((request: ModelRequest) => string | ScriptedReply | Error)
 
-/** Options of a scripted model. */
 export interface ScriptedModelOptions {
   /** Provider of the model. @default 'scripted' */
   readonly provider?: string
   /** Name of the model. @default 'model' */
   readonly name?: string
-  /** Price of the model if the prices of the run have none. @default 0 without a `provider`, else unknown */
+  /** Price of the model, unless the run's prices have one. @default 0 without a `provider`, else unknown */
   readonly price?: ModelPrice
   /** Wait before each piece of text or reasoning, in milliseconds. @default 0 */
   readonly delayMs?: number
@@ -99,7 +97,7 @@ export function scriptedModel(
   assertKnownOptions('Cannot create a scripted model:', options, OPTION_NAMES)
   const { provider = 'scripted', name = 'model', delayMs = 0, clock = systemClock } = options
   const { maxRequests = Infinity } = options
-  // A model with a provider's name has the price that the run knows for that model.
+  // A model with a provider's name has the price for that model in the run's prices.
   const price = options.price ?? (options.provider === undefined ? FREE : undefined)
   const requests: ModelRequest[] = []
   let requestCount = 0

@@ -10,7 +10,7 @@ export const PROMPT = 'Order two teas'
 /** Answer of the agent after the tool call, which repeats the tool's output. */
 export const ANSWER = answerTo(ORDER_OUTPUT)
 
-/** Returns the answer of the scripted models to the output of the tool. */
+/** Returns the scripted models' answer to the tool output. */
 export function answerTo(output: string): string {
   return `Ordered ${output}`
 }

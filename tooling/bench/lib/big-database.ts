@@ -10,7 +10,7 @@ import { query } from './query.ts'
 import { awaitEnd, openService } from './runs-services.ts'
 import { teamNamed } from './runs-teams.ts'
 
-import type { PostgresPlace } from './runs-places.ts'
+import type { PostgresLocation } from './runs-locations.ts'
 
 /** Number of executed runs, and of the copies of each. */
 export interface BigDatabaseOptions {
@@ -47,11 +47,11 @@ const WRITERS = 2
 
 /** Executes runs and copies them. */
 export async function fillDatabase(
-  place: PostgresPlace,
+  location: PostgresLocation,
   options: BigDatabaseOptions,
 ): Promise<void> {
-  await executeRuns(place, options.executed)
-  const { connectionString: url, schema } = place
+  await executeRuns(location, options.executed)
+  const { connectionString: url, schema } = location
   // Triggers of foreign keys are off, because every copy refers to a copied run.
   const settings = `SET search_path = ${schema}; SET session_replication_role = replica;
     SET synchronous_commit = off`
@@ -133,9 +133,9 @@ export function submissionOf(index: number, set = 0) {
   }
 }
 
-async function executeRuns(place: PostgresPlace, count: number): Promise<void> {
+async function executeRuns(location: PostgresLocation, count: number): Promise<void> {
   const options = { maxConcurrentRuns: 20, maxQueuedRuns: count }
-  await using opened = await openService(place, await teamNamed('ledger'), options)
+  await using opened = await openService(location, await teamNamed('ledger'), options)
   const { service } = opened
   let next = 0
   const work = async (): Promise<void> => {

@@ -16,7 +16,6 @@ export interface Contestant {
   run(count: number): Promise<void>
 }
 
-/** Options of a comparison. */
 export interface CompareOptions {
   /** Calls in one round. */
   readonly calls: number
@@ -32,7 +31,7 @@ export interface Measured {
   readonly us: number
 }
 
-/** Returns microseconds per call, the median of the rounds, by contestant in the given order. */
+/** Returns microseconds per call, the median of the rounds, by contestant, in the order of `contestants`. */
 export async function compare(
   contestants: readonly Contestant[],
   options: CompareOptions,

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../../test-kit/wait.ts'
 import { builtPackage } from './built.ts'
 import { sized } from './form.ts'
-import { openNatsStorage, type NatsPlaces } from './nats-stores.ts'
+import { openNatsStorage, type NatsLocations } from './nats-stores.ts'
 import { formatNumber, printClaim, printTable } from './report.ts'
-import { openStorage } from './runs-places.ts'
+import { openStorage } from './runs-locations.ts'
 import { quantile } from './runs-table.ts'
 import { nowMs } from './runs-teams.ts'
 
@@ -25,10 +25,10 @@ const FIRST_RUNS = sized(40, 1)
 const EVERY_MS = 10
 
 /** Prints the times with NATS, and with Postgres alone. */
-export async function measureNatsDispatch({ places, cluster }: NatsPlaces): Promise<void> {
-  const place = places.postgres()
-  const nats = await timeStarts(() => openNatsStorage(place, cluster))
-  const alone = places.postgres()
+export async function measureNatsDispatch({ locations, cluster }: NatsLocations): Promise<void> {
+  const location = locations.postgres()
+  const nats = await timeStarts(() => openNatsStorage(location, cluster))
+  const alone = locations.postgres()
   const postgres = await timeStarts(() => openStorage(alone))
   const cells = (times: readonly number[]): readonly string[] =>
     [0.5, 0.99].map((part) => formatNumber(quantile([...times], part)))

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { builtPackage } from './built.ts'
 import { sized } from './form.ts'
-import { openNatsStorage, type NatsPlaces } from './nats-stores.ts'
+import { openNatsStorage, type NatsLocations } from './nats-stores.ts'
 import { formatNumber, printClaim, printTable } from './report.ts'
 import { roundTrips } from './runs-round-trips.ts'
 import { teamNamed } from './runs-teams.ts'
@@ -20,13 +20,13 @@ const FOR_MS = sized(60_000, 500, 20_000)
 const SETTLE_MS = sized(20_000, 100)
 
 /** Prints the round trips of an idle worker in ten seconds. */
-export async function measureNatsIdle({ places, cluster }: NatsPlaces): Promise<void> {
+export async function measureNatsIdle({ locations, cluster }: NatsLocations): Promise<void> {
   const { createRunService } = await builtPackage<RunsEntryPoint>('runs')
-  const place = places.postgres()
+  const location = locations.postgres()
   const team = await teamNamed('order')
   const services = []
   for (let n = 0; n < WORKERS; n += 1) {
-    const service = createRunService(await openNatsStorage(place, cluster), [team])
+    const service = createRunService(await openNatsStorage(location, cluster), [team])
     await service.start()
     services.push(service)
   }

@@ -7,7 +7,7 @@ import { formatNumber, printClaim, printTable } from './report.ts'
 import { nowMs } from './runs-teams.ts'
 
 import type { ConnectEngine, DispatchEngine } from '../../../packages/runs/src/index.ts'
-import type { NatsPlaces } from './nats-stores.ts'
+import type { NatsLocations } from './nats-stores.ts'
 
 type NatsEntryPoint = typeof import('../../../packages/nats/src/index.ts')
 
@@ -19,8 +19,8 @@ const NOTIFICATIONS = sized(200_000, 2_000)
 const BATCH = 1_000
 const LIMIT_MS = 60_000
 
-/** Prints the rate of notifications, each of which one of many readers follows. */
-export async function measureNatsNotifications({ cluster }: NatsPlaces): Promise<void> {
+/** Prints the rate of notifications; one of many readers follows each. */
+export async function measureNatsNotifications({ cluster }: NatsLocations): Promise<void> {
   const { natsEngine } = await builtPackage<NatsEntryPoint>('nats')
   const connect = natsEngine({ servers: cluster.url, prefix: 'bench_notifications', replicas: 3 })
   let received = 0

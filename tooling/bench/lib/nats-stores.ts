@@ -1,17 +1,17 @@
 /** Opens Postgres stores with NATS, for benchmarks. */
 import { until } from '../../test-kit/wait.ts'
 import { builtPackage } from './built.ts'
-import { openPostgresStorage } from './runs-places.ts'
+import { openPostgresStorage } from './runs-locations.ts'
 
 import type { RunStorage } from '../../../packages/runs/src/index.ts'
 import type { NatsCluster } from '../../nats/nats-cluster.ts'
-import type { Places, PostgresPlace } from './runs-places.ts'
+import type { StoreLocations, PostgresLocation } from './runs-locations.ts'
 
 type NatsEntryPoint = typeof import('../../../packages/nats/src/index.ts')
 
 /** The databases and the cluster of the benchmarks. */
-export interface NatsPlaces {
-  readonly places: Places
+export interface NatsLocations {
+  readonly locations: StoreLocations
   readonly cluster: NatsCluster
 }
 
@@ -20,17 +20,17 @@ export const REPLICAS = 3
 
 /** Opens a store whose runs NATS dispatches. `storePollMs` is the interval at which it also asks the store. */
 export async function openNatsStorage(
-  place: PostgresPlace,
+  location: PostgresLocation,
   cluster: NatsCluster,
   { storePollMs }: { readonly storePollMs?: number } = {},
 ): Promise<RunStorage> {
   const { natsEngine } = await builtPackage<NatsEntryPoint>('nats')
   const storage = await openPostgresStorage({
-    ...place,
+    ...location,
     maxConnections: 4,
     engine: natsEngine({
       servers: cluster.url,
-      prefix: place.schema,
+      prefix: location.schema,
       replicas: REPLICAS,
       ...(storePollMs === undefined ? {} : { storePollMs }),
     }),

@@ -1,7 +1,7 @@
 /** Measures how long a run waits for another process when its process dies, without polls of the database. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { openNatsStorage, type NatsPlaces } from './nats-stores.ts'
+import { openNatsStorage, type NatsLocations } from './nats-stores.ts'
 import { sized } from './form.ts'
 import { formatNumber, printClaim, printTable } from './report.ts'
 import { quantile } from './runs-table.ts'
@@ -20,11 +20,11 @@ const NEVER_MS = 600_000
 const TRY_MS = 5
 
 /** Prints the time from the last heartbeat of a process to the claim by another one. */
-export async function measureNatsTakeover({ places, cluster }: NatsPlaces): Promise<void> {
-  const place = places.postgres()
+export async function measureNatsTakeover({ locations, cluster }: NatsLocations): Promise<void> {
+  const location = locations.postgres()
   const times: number[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
-    const open = () => openNatsStorage(place, cluster, { storePollMs: NEVER_MS })
+    const open = () => openNatsStorage(location, cluster, { storePollMs: NEVER_MS })
     await using first = await open()
     await using second = await open()
     await second.dispatcher.take(requestOf(second))

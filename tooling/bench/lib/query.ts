@@ -6,7 +6,6 @@ interface Driver {
   readonly Client: new (options: { readonly connectionString: string }) => Connection
 }
 
-/** A connection. */
 interface Connection {
   connect(): Promise<void>
   on(event: 'error', listener: () => unknown): void

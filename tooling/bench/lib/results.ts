@@ -33,7 +33,7 @@ export function readResults(): Results {
   return JSON.parse(readFileSync(FILE, 'utf8')) as Results
 }
 
-/** Replaces the recorded results of the given benchmarks. Results of another machine are dropped. */
+/** Replaces the recorded results of these benchmarks. Results of another machine are dropped. */
 export function recordResults(results: readonly AreaResults[]): void {
   const machine = describeMachine()
   const recorded = readResults()

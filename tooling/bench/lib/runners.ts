@@ -11,7 +11,6 @@ export interface Runner {
   run(): Promise<string>
 }
 
-/** Options of a race. */
 export interface RaceOptions extends CompareOptions {
   /** Title of the table. */
   readonly title: string

@@ -11,7 +11,7 @@ import { NONE, printStores, type StoreRow } from './runs-table.ts'
 import { teamNamed } from './runs-teams.ts'
 import { sized } from './form.ts'
 
-import type { Places } from './runs-places.ts'
+import type { StoreLocations } from './runs-locations.ts'
 
 const WORKERS = [1, 5]
 const FOR_MS = sized(10_000, 200)
@@ -20,20 +20,20 @@ const FOR_MS = sized(10_000, 200)
 const SETTLE_MS = 1_500
 
 /** Prints round trips per second to the database of a number of idle workers. */
-export async function measureIdle(places: Places): Promise<void> {
+export async function measureIdle(locations: StoreLocations): Promise<void> {
   const rows: StoreRow[] = []
   for (const count of WORKERS) {
-    const perSecond = await idleRoundTrips(places, count)
+    const perSecond = await idleRoundTrips(locations, count)
     rows.push([`${count} ${count === 1 ? 'worker' : 'workers'}`, NONE, formatNumber(perSecond)])
   }
   printStores('Round trips per second of idle workers', rows)
 }
 
-async function idleRoundTrips(places: Places, count: number): Promise<number> {
-  const place = places.postgres()
+async function idleRoundTrips(locations: StoreLocations, count: number): Promise<number> {
+  const location = locations.postgres()
   const team = await teamNamed('order')
   await using workers = new AsyncDisposableStack()
-  for (let index = 0; index < count; index += 1) workers.use(await openService(place, team))
+  for (let index = 0; index < count; index += 1) workers.use(await openService(location, team))
   await sleep(SETTLE_MS)
   const before = roundTrips()
   await sleep(FOR_MS)

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-import type { Place } from './runs-places.ts'
+import type { StoreLocation } from './runs-locations.ts'
 import type { TeamName } from './runs-teams.ts'
 import type { RunServiceOptions } from '../../../packages/runs/src/index.ts'
 
@@ -11,7 +11,7 @@ interface Told {
   /** Port for its reports, and its name in them. */
   readonly port: number
   readonly name: string
-  readonly place: Place
+  readonly location: StoreLocation
 }
 
 /** Input of each program. */
@@ -35,9 +35,9 @@ export interface RunProcess extends AsyncDisposable {
 }
 
 /** Starts a program. It ends when the listener of its reports closes. */
-export function startProcess<P extends keyof Programs>(program: P, told: Programs[P]): RunProcess {
+export function startProcess<P extends keyof Programs>(program: P, input: Programs[P]): RunProcess {
   const file = fileURLToPath(new URL(`../fixtures/${program}.ts`, import.meta.url))
-  const child = spawn(process.execPath, [file, JSON.stringify(told)], {
+  const child = spawn(process.execPath, [file, JSON.stringify(input)], {
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   const gone = new Promise<void>((resolve) => {
@@ -49,5 +49,5 @@ export function startProcess<P extends keyof Programs>(program: P, told: Program
     child.kill(signal)
     return gone
   }
-  return { name: told.name, end, [Symbol.asyncDispose]: () => end('SIGKILL') }
+  return { name: input.name, end, [Symbol.asyncDispose]: () => end('SIGKILL') }
 }

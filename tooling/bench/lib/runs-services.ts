@@ -1,6 +1,6 @@
 /** Starts services over stores, and reads their runs. */
 import { builtPackage } from './built.ts'
-import { openStorage, type Place } from './runs-places.ts'
+import { openStorage, type StoreLocation } from './runs-locations.ts'
 import { nowMs } from './runs-teams.ts'
 
 import type { Ensemble } from '../../../packages/ensemble/src/index.ts'
@@ -16,12 +16,12 @@ export interface OpenService extends AsyncDisposable {
 
 /** Starts a service over a store. */
 export async function openService(
-  place: Place,
+  location: StoreLocation,
   team: Ensemble,
   options: RunServiceOptions = {},
 ): Promise<OpenService> {
   const { createRunService } = await builtPackage<RunsDoor>('runs')
-  const service = createRunService(await openStorage(place), [team], options)
+  const service = createRunService(await openStorage(location), [team], options)
   await service.start()
   return { service, [Symbol.asyncDispose]: () => service.close({ drainTimeoutMs: 0 }) }
 }
@@ -51,24 +51,24 @@ export interface Watch {
 /** Reads a run in the background. */
 export function watchRun(service: RunService, runId: string): Watch {
   const seen: { readonly event: LoggedRunEvent; readonly atMs: number }[] = []
-  let tell = Promise.withResolvers<void>()
+  let arrival = Promise.withResolvers<void>()
   const read = async (): Promise<void> => {
     for await (const events of service.follow({ runId, from: 0 })) {
       const atMs = nowMs()
       seen.push(...events.map((event) => ({ event, atMs })))
-      tell.resolve()
-      tell = Promise.withResolvers<void>()
+      arrival.resolve()
+      arrival = Promise.withResolvers<void>()
     }
     // There may be no waiting caller.
-    tell.promise.catch(() => undefined)
-    tell.reject(new Error(`Run ${runId} has ended`))
+    arrival.promise.catch(() => undefined)
+    arrival.reject(new Error(`Run ${runId} has ended`))
   }
   return {
     async cameAt(match) {
       for (;;) {
         const found = seen.find(({ event }) => match(event))
         if (found !== undefined) return found.atMs
-        await tell.promise
+        await arrival.promise
       }
     },
     ended: read(),

@@ -6,7 +6,7 @@ import { printStores, typicalMs } from './runs-table.ts'
 import { nowMs, teamNamed } from './runs-teams.ts'
 import { sized } from './form.ts'
 
-import type { Places } from './runs-places.ts'
+import type { StoreLocations } from './runs-locations.ts'
 import type { RunService } from '../../../packages/runs/src/index.ts'
 
 const CANCELS = sized(40, 2)
@@ -23,9 +23,9 @@ interface Steering {
 }
 
 /** Prints the times of a cancel and a directive. */
-export async function measureSteering(places: Places, reports: Reports): Promise<void> {
-  const own = await steerHere(places, reports)
-  const other = await steerElsewhere(places, reports)
+export async function measureSteering(locations: StoreLocations, reports: Reports): Promise<void> {
+  const own = await steerHere(locations, reports)
+  const other = await steerElsewhere(locations, reports)
   const labels = {
     aborted: 'cancel to the signal of the tool',
     cancelAnswered: 'cancel to its answer',
@@ -40,21 +40,21 @@ export async function measureSteering(places: Places, reports: Reports): Promise
   )
 }
 
-async function steerHere(places: Places, reports: Reports): Promise<Steering> {
+async function steerHere(locations: StoreLocations, reports: Reports): Promise<Steering> {
   using reporter = await openReporter(reports.port, 'here')
   const team = await teamNamed('held', (kind, runId) => {
     reporter.report({ kind, runId })
   })
-  await using opened = await openService(places.embedded(), team)
+  await using opened = await openService(locations.embedded(), team)
   return await steer(opened.service, reports)
 }
 
-async function steerElsewhere(places: Places, reports: Reports): Promise<Steering> {
-  const place = places.postgres()
+async function steerElsewhere(locations: StoreLocations, reports: Reports): Promise<Steering> {
+  const location = locations.postgres()
   const { port } = reports
-  await using worker = startProcess('runs-worker', { port, name: 'worker', place, team: 'held' })
+  await using worker = startProcess('runs-worker', { port, name: 'worker', location, team: 'held' })
   await reports.next({ kind: 'ready', from: worker.name })
-  await using opened = await openService(place, await teamNamed('held'), { executes: false })
+  await using opened = await openService(location, await teamNamed('held'), { executes: false })
   return await steer(opened.service, reports)
 }
 

@@ -6,7 +6,7 @@ import { NONE, ms, printStores, quantile, type StoreRow } from './runs-table.ts'
 import { nowMs, STEP_MS } from './runs-teams.ts'
 import { sized } from './form.ts'
 
-import type { Place, Places } from './runs-places.ts'
+import type { StoreLocation, StoreLocations } from './runs-locations.ts'
 import type { Reports } from './runs-reports.ts'
 
 /** Number of kill times, spread between two lease renewals. */
@@ -17,13 +17,13 @@ const RESTARTS = sized(5, 1)
 const HAND_OVERS = sized(7, 1)
 
 interface Bench {
-  readonly places: Places
+  readonly locations: StoreLocations
   readonly reports: Reports
 }
 
 /** Prints the time until `run_resumed` is durable in another process. */
-export async function measureTakeover(places: Places, reports: Reports): Promise<void> {
-  const bench = { places, reports }
+export async function measureTakeover(locations: StoreLocations, reports: Reports): Promise<void> {
+  const bench = { locations, reports }
   const restarts = await restartTimes(bench)
   const rows: StoreRow[] = [
     ['SIGKILL and a new process at once, to run_resumed', range(restarts), NONE],
@@ -44,21 +44,21 @@ export async function measureTakeover(places: Places, reports: Reports): Promise
  * Only one process at a time can open an embedded store: the next one starts when the previous one has died. Each restart
  * has a new run, because a run that was lost several times waits before it is tried again.
  */
-async function restartTimes({ places, reports }: Bench): Promise<readonly number[]> {
+async function restartTimes({ locations, reports }: Bench): Promise<readonly number[]> {
   const times: number[] = []
   for (let index = 1; index <= RESTARTS; index += 1) {
-    const place = places.embedded()
+    const location = locations.embedded()
     const runId = `restarted-${index}`
-    const told = { port: reports.port, place, team: 'held' } as const
+    const common = { port: reports.port, location, team: 'held' } as const
     await using owner = startProcess('runs-worker', {
-      ...told,
+      ...common,
       name: `killed-${index}`,
       submits: [runId],
     })
     await reports.next({ kind: 'called', from: owner.name, runId })
     const beginMs = nowMs()
     await owner.end('SIGKILL')
-    await using heir = startProcess('runs-worker', { ...told, name: `restart-${index}` })
+    await using heir = startProcess('runs-worker', { ...common, name: `restart-${index}` })
     const { atMs } = await reports.next({ kind: 'resumed', from: heir.name, runId })
     times.push(atMs - beginMs)
   }
@@ -73,15 +73,19 @@ interface Death {
 }
 
 async function takeoverTime(
-  { places, reports }: Bench,
+  { locations, reports }: Bench,
   { leaseMs, phase, name }: Death,
 ): Promise<number> {
-  const place = places.postgres()
+  const location = locations.postgres()
   const runId = `run-${name}`
-  const told = { port: reports.port, place, team: 'held', options: { leaseMs } } as const
-  await using owner = startProcess('runs-worker', { ...told, name: `a-${name}`, submits: [runId] })
+  const common = { port: reports.port, location, team: 'held', options: { leaseMs } } as const
+  await using owner = startProcess('runs-worker', {
+    ...common,
+    name: `a-${name}`,
+    submits: [runId],
+  })
   await reports.next({ kind: 'called', from: owner.name, runId })
-  await using heir = startProcess('runs-worker', { ...told, name: `b-${name}` })
+  await using heir = startProcess('runs-worker', { ...common, name: `b-${name}` })
   await reports.next({ kind: 'ready', from: heir.name })
   await sleep((phase * leaseMs) / RENEWALS_PER_LEASE)
   const beginMs = nowMs()
@@ -91,11 +95,11 @@ async function takeoverTime(
 }
 
 /** Hands one run from process to process. */
-async function handOverTimes({ places, reports }: Bench): Promise<readonly number[]> {
-  const place: Place = places.postgres()
+async function handOverTimes({ locations, reports }: Bench): Promise<readonly number[]> {
+  const location: StoreLocation = locations.postgres()
   const runId = 'handed-over'
   const start = (name: string, submits: readonly string[]): RunProcess =>
-    startProcess('runs-worker', { port: reports.port, name, place, team: 'stepping', submits })
+    startProcess('runs-worker', { port: reports.port, name, location, team: 'stepping', submits })
   const times: number[] = []
   let owner = start('hand-0', [runId])
   for (let index = 1; index <= HAND_OVERS; index += 1) {

@@ -7,7 +7,7 @@ import { NONE, printStores, typicalMs, type StoreRow } from './runs-table.ts'
 import { nowMs, teamNamed } from './runs-teams.ts'
 import { sized } from './form.ts'
 
-import type { Places } from './runs-places.ts'
+import type { StoreLocations } from './runs-locations.ts'
 import type { RunService } from '../../../packages/runs/src/index.ts'
 
 const WIDTHS = [1, 5, 20]
@@ -29,14 +29,14 @@ const MAX_ROUND_TRIPS = 12
 const MAX_START_MS = 4
 
 /** Prints runs per second at several widths, each store in turn, and the round trips of a run to Postgres. */
-export async function measureThroughput(places: Places): Promise<void> {
+export async function measureThroughput(locations: StoreLocations): Promise<void> {
   const rows: StoreRow[] = []
   const claims: Claim[] = []
   const team = await teamNamed('order')
   for (const width of WIDTHS) {
     const options = { maxConcurrentRuns: width, maxQueuedRuns: QUEUED }
-    await using embedded = await openService(places.embedded(), team, options)
-    await using postgres = await openService(places.postgres(), team, options)
+    await using embedded = await openService(locations.embedded(), team, options)
+    await using postgres = await openService(locations.postgres(), team, options)
     const all = { embedded: [] as number[], postgres: [] as number[], trips: [] as number[] }
     await runsPerSecond(embedded.service, width, WARM_UP_MS)
     await runsPerSecond(postgres.service, width, WARM_UP_MS)
@@ -72,10 +72,10 @@ export async function measureThroughput(places: Places): Promise<void> {
 }
 
 /** Prints the time of one run without other load. */
-export async function measureLatency(places: Places): Promise<void> {
+export async function measureLatency(locations: StoreLocations): Promise<void> {
   const team = await teamNamed('order')
-  await using embedded = await openService(places.embedded(), team)
-  await using postgres = await openService(places.postgres(), team)
+  await using embedded = await openService(locations.embedded(), team)
+  await using postgres = await openService(locations.postgres(), team)
   const [own, other] = [newLatencies(), newLatencies()]
   for (let index = 0; index < WARM_UP_RUNS + SINGLE_RUNS; index += 1) {
     const isWarm = index >= WARM_UP_RUNS

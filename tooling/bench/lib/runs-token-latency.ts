@@ -10,7 +10,7 @@ import { nowMs, stampsOf, teamNamed, TOKENS } from './runs-teams.ts'
 import { startProcess } from './runs-processes.ts'
 import { sized } from './form.ts'
 
-import type { Place, Places } from './runs-places.ts'
+import type { StoreLocation, StoreLocations } from './runs-locations.ts'
 import type { Reports } from './runs-reports.ts'
 import type { RunService } from '../../../packages/runs/src/index.ts'
 
@@ -21,11 +21,11 @@ const LOOK_EVERY_MS = sized(100, 10)
 const RUNS = sized(100, 5)
 
 /** Prints the latency from emit to reader: one in the executing process, and one in another. */
-export async function measureTokens(places: Places, reports: Reports): Promise<void> {
+export async function measureTokens(locations: StoreLocations, reports: Reports): Promise<void> {
   const rate = 1_000 / TOKENS.everyMs
-  const own = await readHere(places.embedded())
-  const other = await readHere(places.postgres())
-  const elsewhere = await readElsewhere(places.postgres(), reports)
+  const own = await readHere(locations.embedded())
+  const other = await readHere(locations.postgres())
+  const elsewhere = await readElsewhere(locations.postgres(), reports)
   printStores(
     `Tokens of ${RUNS} runs, each ${rate} tokens/s for ${TOKENS.measuredMs / 1_000} s, to a reader`,
     [
@@ -58,27 +58,35 @@ export async function tokenLatencies(
 
 const RUN_IDS = Array.from({ length: RUNS }, (_, index) => `tokens-${index}`)
 
-async function readHere(place: Place): Promise<readonly number[]> {
-  await using opened = await openWriter(place)
+async function readHere(location: StoreLocation): Promise<readonly number[]> {
+  await using opened = await openWriter(location)
   const latencies = tokenLatencies(opened.service, RUN_IDS)
   await submitAll(opened.service)
   // Otherwise the service would be closed before.
   return await latencies
 }
 
-async function readElsewhere(place: Place, reports: Reports): Promise<readonly number[]> {
-  await using opened = await openWriter(place)
+async function readElsewhere(
+  location: StoreLocation,
+  reports: Reports,
+): Promise<readonly number[]> {
+  await using opened = await openWriter(location)
   const { port } = reports
-  await using reader = startProcess('runs-reader', { port, name: 'reader', place, runIds: RUN_IDS })
+  await using reader = startProcess('runs-reader', {
+    port,
+    name: 'reader',
+    location,
+    runIds: RUN_IDS,
+  })
   await reports.next({ kind: 'ready', from: reader.name })
   await submitAll(opened.service)
   const { values = [] } = await reports.next({ kind: 'latencies', from: reader.name })
   return values
 }
 
-async function openWriter(place: Place) {
+async function openWriter(location: StoreLocation) {
   const team = await teamNamed('tokens')
-  return openService(place, team, { maxConcurrentRuns: RUNS, maxQueuedRuns: RUNS })
+  return openService(location, team, { maxConcurrentRuns: RUNS, maxQueuedRuns: RUNS })
 }
 
 async function submitAll(service: RunService): Promise<void> {
@@ -86,7 +94,7 @@ async function submitAll(service: RunService): Promise<void> {
 }
 
 function told(latencies: readonly number[]): string {
-  if (latencies.length === 0) throw new Error('The reader was given no tokens')
+  if (latencies.length === 0) throw new Error('The reader received no tokens')
   const perSecond = latencies.length / (TOKENS.measuredMs / 1_000)
   const [p50, p99] = [0.5, 0.99].map((q) => ms(quantile(latencies, q)))
   return `median ${p50}, p99 ${p99} (${perSecond.toFixed(0)} tokens/s)`

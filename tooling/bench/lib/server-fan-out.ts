@@ -18,7 +18,7 @@ import { tuttiCommand } from './server-products.ts'
 import { startServerProcess, type ServerProcess } from './server-process.ts'
 
 /** Input of the readers' process: one JSON argument. */
-export interface ReadersTold {
+export interface ReadersInput {
   readonly port: number
   readonly path: string
   readonly readers: number
@@ -120,9 +120,9 @@ async function broadcast(
   server: ServerProcess,
   { path, begin, messages }: BroadcastParts,
 ): Promise<Broadcast> {
-  const told: ReadersTold = { port: Number(new URL(server.url).port), path, readers: READERS }
+  const input: ReadersInput = { port: Number(new URL(server.url).port), path, readers: READERS }
   const program = fileURLToPath(new URL('server-readers.ts', FIXTURES))
-  const child = spawn(process.execPath, [program, JSON.stringify(told)], {
+  const child = spawn(process.execPath, [program, JSON.stringify(input)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const exited = once(child, 'exit')

@@ -1,9 +1,9 @@
 /**
- * The client that measures all servers: persistent connections, a number of concurrent loops, each of which sends a
+ * The client that measures all servers: persistent connections, and a number of concurrent loops that each send a
  * request when the previous one has its result.
  *
  * A run has ended for the client when its result has arrived. The rest of its stream is read during the next run,
- * so that a server whose streams end late is not delayed by it.
+ * so late stream ends do not delay a server.
  */
 import { createRequire } from 'node:module'
 

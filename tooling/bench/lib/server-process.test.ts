@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 
 import { describe, expect, test, vi } from 'vitest'
 
-import { startServerProcess, type ServerPlace } from './server-process.ts'
+import { startServerProcess, type ServerLocation } from './server-process.ts'
 
 /** A server that starts a child process, and is ready at its second response. */
 const PROGRAM = `
@@ -16,13 +16,13 @@ const PROGRAM = `
     response.end()
   }).listen(Number(process.env.PORT), '127.0.0.1')`
 
-function command(program: string, places: ServerPlace[] = []) {
-  return (place: ServerPlace) => {
-    places.push(place)
+function command(program: string, locations: ServerLocation[] = []) {
+  return (location: ServerLocation) => {
+    locations.push(location)
     return {
       file: process.execPath,
       args: ['-e', program],
-      env: { PORT: String(place.port) },
+      env: { PORT: String(location.port) },
     }
   }
 }
@@ -35,10 +35,10 @@ function isAlive(pid: number): boolean {
 
 describe('a server in a separate process', () => {
   test('A server in a separate process is ready when it answers 200, and ends with its children when it is disposed', async () => {
-    const places: ServerPlace[] = []
+    const locations: ServerLocation[] = []
     let pids: readonly number[] = []
     {
-      await using server = await startServerProcess(command(PROGRAM, places), '/')
+      await using server = await startServerProcess(command(PROGRAM, locations), '/')
       expect(server.readyMs).toBeGreaterThan(0)
       pids = await (await fetch(`${server.url}/pids`)).json()
       expect(pids.map(isAlive)).toEqual([true, true])
@@ -46,7 +46,7 @@ describe('a server in a separate process', () => {
     await vi.waitFor(() => {
       expect(pids.map(isAlive)).toEqual([false, false])
     })
-    expect(places.map(({ dataDir }) => existsSync(dataDir))).toEqual([false])
+    expect(locations.map(({ dataDir }) => existsSync(dataDir))).toEqual([false])
   })
 
   test.runIf(process.platform === 'linux')(
@@ -63,9 +63,9 @@ describe('a server in a separate process', () => {
   )
 
   test('A server in a separate process throws with the last output of a server that ends before it is ready', async () => {
-    const places: ServerPlace[] = []
-    const failing = command(`console.error('no key'); process.exit(3)`, places)
+    const locations: ServerLocation[] = []
+    const failing = command(`console.error('no key'); process.exit(3)`, locations)
     await expect(startServerProcess(failing, '/')).rejects.toThrow(/did not become ready: no key/)
-    expect(places.map(({ dataDir }) => existsSync(dataDir))).toEqual([false])
+    expect(locations.map(({ dataDir }) => existsSync(dataDir))).toEqual([false])
   })
 })

@@ -16,7 +16,7 @@ export interface ServerCommand {
 }
 
 /** Address and data directory of a server. */
-export interface ServerPlace {
+export interface ServerLocation {
   readonly port: number
   /** Empty, and removed at the end. */
   readonly dataDir: string
@@ -50,7 +50,7 @@ const TICKS_PER_SECOND = 100
  * @throws {Error} when it ends before, or takes longer than a minute.
  */
 export async function startServerProcess(
-  command: (place: ServerPlace) => ServerCommand,
+  command: (location: ServerLocation) => ServerCommand,
   readyPath: string,
 ): Promise<ServerProcess> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tutti-bench-'))

@@ -9,9 +9,8 @@ import { routePath, ROUTES } from '@tutti/protocol'
 import { ANSWER, INPUT, PROMPT, TOOL } from '../peers/servers/story.js'
 import { installServerPeer } from './server-peers.ts'
 
-import type { ServerCommand, ServerPlace } from './server-process.ts'
+import type { ServerCommand, ServerLocation } from './server-process.ts'
 
-/** One request. */
 export interface AskedRequest {
   readonly method: string
   readonly path: string
@@ -25,9 +24,9 @@ export interface ServerProduct {
   readonly name: string
   /** Promise after a crash; only peers are compared with ours. */
   readonly kind: 'ours' | 'bare' | 'peer in memory' | 'durable peer'
-  /** Data that it stores for a run, and the place. */
+  /** Data that it stores for a run, and where. */
   readonly storage: string
-  readonly command: (place: ServerPlace) => ServerCommand
+  readonly command: (location: ServerLocation) => ServerCommand
   /** A path that returns 200 when the server is ready. */
   readonly readyPath: string
   /** Starts a run. Its response is the stream of events, unless `stream` returns another request. */
@@ -129,7 +128,7 @@ export function bareServer(
 export function tuttiCommand(
   config: string,
   env: Readonly<Record<string, string>> = {},
-): (place: ServerPlace) => ServerCommand {
+): (location: ServerLocation) => ServerCommand {
   return ({ port, dataDir }) => ({
     file: process.execPath,
     args: [PROGRAM, 'start'],

@@ -1,12 +1,12 @@
 import { afterEach, expect, test, vi } from 'vitest'
 
-import { printServers, type MeasuredServer, type ServerFigures } from './server-table.ts'
+import { printServers, type MeasuredServer, type ServerMeasurements } from './server-table.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()
 })
 
-const FIGURES: ServerFigures = {
+const FIGURES: ServerMeasurements = {
   readyMs: 200,
   firstMs: 2,
   resultMs: 4,
@@ -38,8 +38,8 @@ function cellsOf(text: string, name: string): readonly string[] {
 test('The server table prints the medians of the rounds, and how many times as fast ours is', () => {
   const own = [3, 1, 2].map((firstMs) => ({ ...FIGURES, firstMs }))
   const text = printed(
-    { product: TUTTI, figures: own },
-    { product: PEER, figures: [{ ...FIGURES, perSecond: [50, 250, 300], toolMs: undefined }] },
+    { product: TUTTI, measurements: own },
+    { product: PEER, measurements: [{ ...FIGURES, perSecond: [50, 250, 300], toolMs: undefined }] },
   )
   expect(cellsOf(text, 'Tutti')).toEqual([
     'SQLite',
@@ -69,8 +69,8 @@ test('The server table prints the medians of the rounds, and how many times as f
 
 test('The server table claims nothing about peers that were not measured', () => {
   const text = printed(
-    { product: TUTTI, figures: [FIGURES] },
-    { product: BARE, figures: [{ ...FIGURES, perSecond: [1, 2_000, 1] }] },
+    { product: TUTTI, measurements: [FIGURES] },
+    { product: BARE, measurements: [{ ...FIGURES, perSecond: [1, 2_000, 1] }] },
   )
   expect(text).toContain('at least 40 % of the bare server: 50 %, met')
   expect(text).not.toContain('peer')
@@ -78,10 +78,10 @@ test('The server table claims nothing about peers that were not measured', () =>
 
 test('The server table compares ours with the best peer of each kind', () => {
   const text = printed(
-    { product: TUTTI, figures: [FIGURES] },
-    { product: PEER, figures: [{ ...FIGURES, perSecond: [1, 400, 1] }] },
-    { product: { ...PEER, name: 'Slow' }, figures: [{ ...FIGURES, perSecond: [1, 10, 1] }] },
-    { product: DURABLE, figures: [{ ...FIGURES, perSecond: [1, 100, 1] }] },
+    { product: TUTTI, measurements: [FIGURES] },
+    { product: PEER, measurements: [{ ...FIGURES, perSecond: [1, 400, 1] }] },
+    { product: { ...PEER, name: 'Slow' }, measurements: [{ ...FIGURES, perSecond: [1, 10, 1] }] },
+    { product: DURABLE, measurements: [{ ...FIGURES, perSecond: [1, 100, 1] }] },
   )
   expect(text).toContain('at least 3 times the best peer in memory: 2.5 times, NOT met')
   expect(text).toContain('at least 10 times the best durable peer: 10 times, met')
@@ -89,13 +89,13 @@ test('The server table compares ours with the best peer of each kind', () => {
 
 test('The server table does not meet a claim about a kind of peers that could not be installed', () => {
   const text = printed(
-    { product: TUTTI, figures: [FIGURES] },
-    { product: PEER, figures: [FIGURES] },
+    { product: TUTTI, measurements: [FIGURES] },
+    { product: PEER, measurements: [FIGURES] },
   )
   expect(text).toContain('the best durable peer: not measured, NOT met')
 })
 
 test('The server table prints the reason when a server rejects direct tool calls', () => {
-  const figures = [{ ...FIGURES, toolMs: 'status 501' }]
-  expect(cellsOf(printed({ product: TUTTI, figures }), 'Tutti').at(-1)).toBe('status 501')
+  const measurements = [{ ...FIGURES, toolMs: 'status 501' }]
+  expect(cellsOf(printed({ product: TUTTI, measurements }), 'Tutti').at(-1)).toBe('status 501')
 })

@@ -8,7 +8,7 @@ import type { ServerProduct } from './server-products.ts'
 export const WIDTHS = [1, 20, 50] as const
 
 /** Result of one round. */
-export interface ServerFigures {
+export interface ServerMeasurements {
   readonly readyMs: number
   readonly firstMs: number
   readonly resultMs: number
@@ -22,7 +22,7 @@ export interface ServerFigures {
 /** A server and its rounds. */
 export interface MeasuredServer {
   readonly product: Pick<ServerProduct, 'name' | 'kind' | 'storage'>
-  readonly figures: readonly ServerFigures[]
+  readonly measurements: readonly ServerMeasurements[]
 }
 
 /** A server and the medians of its rounds. */
@@ -121,9 +121,9 @@ function printServerClaims(own: Line, lines: readonly Line[]): void {
   })
 }
 
-function toLine({ product, figures }: MeasuredServer): Line {
-  const medianOf = (valueOf: (figures: ServerFigures) => number): number =>
-    median(figures.map(valueOf))
+function toLine({ product, measurements }: MeasuredServer): Line {
+  const medianOf = (valueOf: (measurements: ServerMeasurements) => number): number =>
+    median(measurements.map(valueOf))
   return {
     product,
     readyMs: medianOf(({ readyMs }) => readyMs),
@@ -131,7 +131,7 @@ function toLine({ product, figures }: MeasuredServer): Line {
     resultMs: medianOf(({ resultMs }) => resultMs),
     perSecond: WIDTHS.map((_, at) => medianOf(({ perSecond }) => perSecond[at] ?? Number.NaN)),
     memoryMiB: medianOf(({ memoryMiB }) => memoryMiB),
-    tool: toolOf(figures),
+    tool: toolOf(measurements),
   }
 }
 
@@ -144,8 +144,8 @@ function most(values: readonly number[]): number {
   return values.length === 0 ? Number.NaN : Math.max(...values)
 }
 
-function toolOf(figures: readonly ServerFigures[]): string {
-  const values = figures.map(({ toolMs }) => toolMs)
+function toolOf(measurements: readonly ServerMeasurements[]): string {
+  const values = measurements.map(({ toolMs }) => toolMs)
   const times = values.filter((value) => typeof value === 'number')
   if (times.length > 0) return formatNumber(median(times))
   return values.find((value) => typeof value === 'string') ?? '–'

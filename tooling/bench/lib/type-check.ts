@@ -17,7 +17,7 @@ export type CheckedProject = 'tools' | 'empty'
 export interface TypeCheck {
   /** Duration of the process. */
   readonly ms: number
-  /** Number of types that were made from generic ones; it is the same on every machine. */
+  /** Number of instantiated generic types; it is the same on every machine. */
   readonly instantiations: number
 }
 

@@ -6,7 +6,6 @@
 
 /** Builds in the order of their deploys. */
 export const BUILDS = ['v1', 'v2', 'v3', 'v4'] as const
-/** Name of a build. */
 export type BuildName = (typeof BUILDS)[number]
 
 /** Code of a task that differs between builds. */

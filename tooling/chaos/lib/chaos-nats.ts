@@ -12,7 +12,7 @@ import type { PlannedFault } from './plan.ts'
 /** A started cluster. */
 export type ChaosNats = Awaited<ReturnType<typeof startChaosNats>>
 
-/** Stream of the offers of the processes, which use the default prefix. */
+/** Stream of the processes' offers, with the default prefix. */
 const STREAM = 'tutti_runs'
 
 /** Starts three servers; disposing ends them. */

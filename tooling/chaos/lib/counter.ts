@@ -56,14 +56,14 @@ export async function startCounter(seed: number): Promise<Counter> {
       // NOTE: only the tools of `chaos.config.mjs` call this server.
       const call = body as CountedCall
       calls.push(call)
-      const place = call.key.slice(call.runId.length)
+      const position = call.key.slice(call.runId.length)
       setTimeout(
         () => {
           if (request.socket.destroyed) return
           call.answeredAt = Date.now()
           response.end('counted')
         },
-        MAX_DELAY_MS * draw(seed, 'counter', call.piece, place),
+        MAX_DELAY_MS * draw(seed, 'counter', call.piece, position),
       )
     }, request.destroy.bind(request))
   })

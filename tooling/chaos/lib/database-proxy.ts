@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Forwards bytes both ways. */
 export interface DatabaseProxy extends AsyncDisposable {
-  /** The given URL with the address of this proxy. */
+  /** The database URL with the address of this proxy. */
   readonly url: string
   /**
    * For a time forwards requests to the database, but drops its replies to commits; then breaks all

@@ -274,7 +274,6 @@ export class Faults {
   }
 }
 
-/** Ends a fault. */
 type EndFault = () => Promise<void>
 
 /** Lets the kernel refuse each write of a process to a file. */

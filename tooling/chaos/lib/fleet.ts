@@ -14,7 +14,6 @@ import { ServerProcess, type ProcessEnd } from './server-process.ts'
 /** Role of a process; `all` for the only one, which has both others. */
 export type Role = 'api' | 'worker' | 'all'
 
-/** Settings of the processes. */
 export interface FleetOptions {
   readonly environment: Readonly<Record<string, string>>
   readonly cwd: string
@@ -25,7 +24,7 @@ export interface FleetOptions {
 }
 
 /** Role, port and first build of a member. */
-export interface MemberPlace {
+export interface MemberSetup {
   readonly role: Role
   readonly port: number
   /** @default the first build */
@@ -34,7 +33,6 @@ export interface MemberPlace {
   readonly environment?: Readonly<Record<string, string>>
 }
 
-/** Settings of a member. */
 interface MemberOptions extends FleetOptions {
   /** Gets the build of each process. */
   readonly builds: Map<number, BuildName>
@@ -58,13 +56,13 @@ export class Member {
   /** Build of the processes that it starts from now on. */
   build: BuildName
 
-  constructor(name: string, place: MemberPlace, options: MemberOptions) {
+  constructor(name: string, setup: MemberSetup, options: MemberOptions) {
     this.name = name
-    this.role = place.role
-    this.build = place.build ?? BUILDS[0]
-    this.#port = place.port
+    this.role = setup.role
+    this.build = setup.build ?? BUILDS[0]
+    this.#port = setup.port
     this.#options = options
-    this.#environment = { ...options.environment, ...place.environment }
+    this.#environment = { ...options.environment, ...setup.environment }
   }
 
   /** Address of the process. */
@@ -155,8 +153,8 @@ export class Fleet implements AsyncDisposable {
   }
 
   /** Adds a member; it has no process yet. */
-  add(name: string, place: MemberPlace): Member {
-    const member = new Member(name, place, this.#options)
+  add(name: string, setup: MemberSetup): Member {
+    const member = new Member(name, setup, this.#options)
     this.#members.push(member)
     return member
   }

@@ -8,7 +8,7 @@ import type { Member } from './fleet.ts'
 export interface HealthCheck {
   readonly name: string
   readonly kind: FaultKind
-  /** HTTP status of the readiness that is right at that time: 503 during a fault, 200 after it. */
+  /** Expected HTTP status of the readiness check at that time: 503 during a fault, 200 after it. */
   readonly wanted: 200 | 503
   /** HTTP status of its last reply about its readiness; 0 for none. */
   readonly ready: number

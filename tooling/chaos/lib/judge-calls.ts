@@ -15,7 +15,7 @@
  *
  * CHAOS-J1 and CHAOS-J2 leave one way to repeat a complete call. A process that was frozen, or had no database, for
  *    longer than its lease does not know that other processes own its runs until its next write or renewal; no store
- *    can prevent a call that it makes at that moment. Such a call is *late*:
+ *    can prevent its calls at that moment. Such a call is *late*:
  *
  * CHAOS-J5 A call that begins after its end was written was made by an owner that lost the run, and begins within a
  *    lease of a time in which that process was frozen or the database was unavailable.
@@ -115,8 +115,8 @@ function judgeRun(run: KeptRun, { calls, claims, evidence }: RunSurroundings): R
       claims,
       evidence,
     })
-    const told = violations.map((violation) => `${violation}: ${key}`)
-    return { violations: told, late, repeated: made.length - 1 - late }
+    const texts = violations.map((violation) => `${violation}: ${key}`)
+    return { violations: texts, late, repeated: made.length - 1 - late }
   })
   return {
     violations: [...madeUp, ...judged.flatMap(({ violations }) => violations)],

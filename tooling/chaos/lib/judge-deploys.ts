@@ -1,5 +1,5 @@
 /**
- * Checks which builds continued which runs. Pure.
+ * Checks which runs each build continued. Pure.
  *
  * CHAOS-D1 A process claims a run that another build has begun only if both have the same tasks, and the same code of
  *    every task that has begun; or a person has moved the run; or the run is being aborted. A process that claims an

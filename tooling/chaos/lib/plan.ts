@@ -59,7 +59,6 @@ export const EDITED_OUTPUT = 'Played as a reviewer wants it'
 /** Feedback of a REJECT. */
 export const REJECT_FEEDBACK = 'Play it more slowly'
 
-/** Kinds of faults. */
 export type FaultKind =
   | keyof typeof FAULT_WEIGHTS
   | keyof typeof EMBEDDED_WEIGHTS
@@ -122,7 +121,6 @@ const NATS_WEIGHTS = {
 
 const WEIGHTS_WITH_NATS = { ...FAULT_WEIGHTS, ...NATS_WEIGHTS }
 
-/** Kinds of faults of NATS. */
 export type NatsFaultKind = keyof typeof NATS_WEIGHTS
 
 /** Weight of each kind that is injected during deploys: only kills, so that a process never outlives its lease. */
@@ -166,7 +164,6 @@ export interface FaultPlanOptions {
   readonly hasNats: boolean
 }
 
-/** A deploy. */
 export interface PlannedDeploy {
   readonly build: BuildName
   /** Number of submitted runs after which it begins. */
@@ -200,7 +197,7 @@ function planRun(seed: number, index: number): PlannedRun {
   }
 }
 
-/** Number of runs of which some are the turns of a thread, and the first and last of these. */
+/** Number of runs per group, and the first and last of them that are turns of a thread. */
 const RUNS_PER_THREAD = 10
 const [FIRST_TURN, LAST_TURN] = [1, 3]
 
@@ -223,9 +220,9 @@ export function addFeatures(seed: number, runs: readonly PlannedRun[]): readonly
     const hasWebhook = draws.happens(0.4) || isFirst
     const isReadRaw = draws.happens(0.3) || isFirst
     const noticed = { ...run, hasWebhook, isReadRaw }
-    const place = index % RUNS_PER_THREAD
+    const position = index % RUNS_PER_THREAD
     // Without commands, because a cancelled run has nothing to copy, and its answer is not known.
-    if (place >= FIRST_TURN && place <= LAST_TURN) {
+    if (position >= FIRST_TURN && position <= LAST_TURN) {
       const threadId = `chaos-${seed}-${Math.floor(index / RUNS_PER_THREAD)}`
       return {
         ...noticed,

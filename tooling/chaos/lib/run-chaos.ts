@@ -49,7 +49,7 @@ export interface ChaosOptions {
   readonly faults: AfterPrepare<Iterable<PlannedFault>>
   /** Deploys while runs are in flight; their faults contain no failover. @default none */
   readonly deploys?: readonly PlannedDeploy[] | undefined
-  /** Whether one process on the embedded store takes the place of all others. @default false */
+  /** Whether one process on the embedded store replaces all others. @default false */
   readonly isEmbedded?: boolean
   readonly workers: number
   /** Number of API processes. */
@@ -407,10 +407,10 @@ async function live(life: Life): Promise<boolean> {
     onProblem(await stuckRuns(database, people.submitted.length))
     if (rest !== undefined) onProblem(rest)
   }
-  const told = Promise.all([submitting, people.settled(), people.readersSettled()])
-  await Promise.race([told, sleep(READERS_LIMIT_MS, undefined, { ref: false })])
+  const settled = Promise.all([submitting, people.settled(), people.readersSettled()])
+  await Promise.race([settled, sleep(READERS_LIMIT_MS, undefined, { ref: false })])
   over.abort()
-  await Promise.all([told, deciding])
+  await Promise.all([settled, deciding])
   return hasEnded
 }
 

@@ -22,7 +22,6 @@ export interface ProcessEnd {
   readonly wasReady: boolean
 }
 
-/** A server process. */
 export class ServerProcess {
   readonly #child: ChildProcess
   #isReady = false

@@ -13,7 +13,7 @@ const WATCH = new URL('watch-loop.mjs', import.meta.url).href
 const OWN =
   /^(?:HOST|PORT|DATABASE_.*|TUTTI_.*|NODE_OPTIONS|OPENAI_.*|ANTHROPIC_.*|OTEL_.*|LANG.*)$/
 
-/** Length of the retained end of the server's output, in characters. */
+/** Number of characters retained from the end of the server's output. */
 const MAX_OUTPUT = 8_000
 
 /** A gap in which the main thread computed. */
@@ -23,7 +23,6 @@ export interface Stall {
   readonly at: number
 }
 
-/** Options of a server process. */
 export interface FuzzServerOptions {
   /** Path of its config. @default ensembles for generated requests */
   readonly config?: string

@@ -131,7 +131,7 @@ function instants(): fc.Arbitrary<string> {
     .map((date) => date.toISOString())
 }
 
-/** Generates values that match `schema` except in a few places with hostile values. */
+/** Generates values that match `schema` except for a few hostile values. */
 export function nearValuesOf(schema: object, known: KnownValues = {}): fc.Arbitrary<unknown> {
   const mutations = fc.array(mutation(), { minLength: 1, maxLength: 3 })
   return fc
@@ -139,7 +139,7 @@ export function nearValuesOf(schema: object, known: KnownValues = {}): fc.Arbitr
     .map(([value, changes]) => changes.reduce(mutated, value))
 }
 
-/** A change at one place of a value. */
+/** A change to one part of a value. */
 type Mutation =
   | { readonly kind: 'replace'; readonly at: number; readonly value: unknown }
   | { readonly kind: 'add'; readonly at: number; readonly key: string; readonly value: unknown }

@@ -24,7 +24,6 @@ const LIMIT_MS = 20_000
 /** Maximum stall of the client's event loop, in milliseconds of its processor time. */
 const MAX_STALL_MS = 250
 
-/** A generated server. */
 interface GeneratedServer {
   /** Answer to `initialize`; undefined for a valid one. */
   readonly initialize: string | undefined

@@ -57,7 +57,6 @@ const METHODS: readonly (readonly [string, object])[] = [
   ['toString', PAGE],
 ]
 
-/** MCP. */
 export function mcpTarget(): Target {
   return {
     name: 'mcp',

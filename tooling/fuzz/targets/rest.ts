@@ -10,7 +10,6 @@ import { bodiesOf, KNOWN, requestAttempt, type Target } from './target.ts'
 /** Ends the server, as documented. */
 const LEFT_OUT: readonly string[] = ['drain']
 
-/** REST. */
 export function restTarget(): Target {
   return {
     name: 'rest',

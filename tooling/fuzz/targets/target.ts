@@ -35,7 +35,6 @@ export const KNOWN: KnownValues = {
   threadId: ['thread-1'],
 }
 
-/** An attempt that is one request. */
 export function requestAttempt(request: Request): Attempt {
   return {
     label: describeRequest(request),

@@ -19,7 +19,6 @@ const LOUD_RUNS = 10
 /** Time for the last answers after the load has ended, in milliseconds. */
 const LAST_ANSWERS_MS = 30_000
 
-/** Options of the mix. */
 export interface HostileOptions {
   readonly seconds: number
   /** Maximum size of V8's old generation, in MiB. */
@@ -29,7 +28,7 @@ export interface HostileOptions {
   readonly kinds: readonly Kind[]
 }
 
-/** Times of the requests of the other caller, in milliseconds. */
+/** Request times of the other caller, in milliseconds. */
 export interface Times {
   readonly health: readonly number[]
   readonly read: readonly number[]

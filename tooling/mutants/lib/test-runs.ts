@@ -90,7 +90,7 @@ export class TestRuns {
     this.#vitest?.invalidateFile(path)
   }
 
-  /** Runs test files in the order given, up to the first failure if `bail` is true. */
+  /** Runs test files in the order of `tests`, up to the first failure if `bail` is true. */
   async run(
     tests: readonly string[],
     { bail, timeoutMs }: { readonly bail: boolean; readonly timeoutMs: number },

@@ -40,7 +40,7 @@ export interface Measurements {
   totalS?: number
 }
 
-/** Findings of the judge in the runs of the fleet. */
+/** The judge's findings in the runs of the fleet. */
 export interface FleetResult {
   readonly runs: number
   readonly events: number

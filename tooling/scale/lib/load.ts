@@ -7,7 +7,7 @@ import { fillDatabase } from '../../bench/lib/big-database.ts'
 import { query } from '../../bench/lib/query.ts'
 
 import type { Sizes } from './sizes.ts'
-import type { PostgresPlace } from '../../bench/lib/runs-places.ts'
+import type { PostgresLocation } from '../../bench/lib/runs-locations.ts'
 
 /** Number of rows. */
 export interface Loaded {
@@ -19,36 +19,36 @@ export interface Loaded {
 }
 
 /** Fills the tables with ended runs, and parks some of them. Parked runs wait for a person without a time limit. */
-export async function loadRuns(place: PostgresPlace, sizes: Sizes): Promise<void> {
+export async function loadRuns(location: PostgresLocation, sizes: Sizes): Promise<void> {
   const { executed, copies } = sizes
   const directory = mkdtempSync(join(tmpdir(), 'tutti-load-'))
   // The server runs under another user.
   chmodSync(directory, 0o777)
   try {
-    await fillDatabase(place, { executed, copies, directory })
+    await fillDatabase(location, { executed, copies, directory })
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
-  await changeRuns(place, {
+  await changeRuns(location, {
     set: `state = 'parked', status = 'WAITING_REVIEW'`,
     which: `state = 'ended' ORDER BY id LIMIT ${sizes.parked}`,
   })
 }
 
 /** Makes ended runs wait for an owner; the newest of them have the state `ended` again after `endReady`. */
-export async function makeReady(place: PostgresPlace, { ready }: Sizes): Promise<void> {
-  await changeRuns(place, {
+export async function makeReady(location: PostgresLocation, { ready }: Sizes): Promise<void> {
+  await changeRuns(location, {
     set: `state = 'ready', status = 'RUNNING',
       due_at = clock_timestamp() - interval '1 hour' + (id % 1000000) * interval '1 ms'`,
     which: `state = 'ended' ORDER BY id DESC LIMIT ${ready}`,
   })
-  await query(place.connectionString, `VACUUM ANALYZE ${place.schema}.runs`)
+  await query(location.connectionString, `VACUUM ANALYZE ${location.schema}.runs`)
 }
 
 /** Ends what `makeReady` made ready, and removes the slots and the leases of its owners. */
-export async function endReady(place: PostgresPlace): Promise<void> {
-  const { connectionString, schema } = place
-  await changeRuns(place, {
+export async function endReady(location: PostgresLocation): Promise<void> {
+  const { connectionString, schema } = location
+  await changeRuns(location, {
     set: `state = 'ended', status = 'COMPLETED', owner = NULL, due_at = NULL, slot = NULL`,
     which: `state IN ('ready', 'owned')`,
   })
@@ -69,7 +69,7 @@ interface RunChange {
 
 /** Changes runs without the triggers of the store, which add each of them to the same totals, and counts the totals. */
 async function changeRuns(
-  { connectionString, schema }: PostgresPlace,
+  { connectionString, schema }: PostgresLocation,
   { set, which }: RunChange,
 ): Promise<void> {
   await query(
@@ -85,7 +85,7 @@ async function changeRuns(
 }
 
 /** Counts the rows. */
-export async function countLoaded({ connectionString, schema }: PostgresPlace): Promise<Loaded> {
+export async function countLoaded({ connectionString, schema }: PostgresLocation): Promise<Loaded> {
   const [row] = await query(
     connectionString,
     `SELECT count(*) FILTER (WHERE state = 'ended') AS ended,

@@ -2,7 +2,7 @@
 import { openListeners } from '../../bench/lib/query.ts'
 import { measureRate, openStorages } from './measure-store.ts'
 
-import type { PostgresPlace } from '../../bench/lib/runs-places.ts'
+import type { PostgresLocation } from '../../bench/lib/runs-locations.ts'
 import type { RunStorage } from '../../../packages/runs/src/index.ts'
 import type { ClaimRequest } from '../../../packages/runs/src/ports/run-queue.ts'
 import type { Sizes } from './sizes.ts'
@@ -25,9 +25,9 @@ const LEASE_MS = 3_600_000
  * Measures events of 16 runs at once, each followed by another store, so that its writes notify. The listeners follow
  * other runs.
  */
-export async function measureEvents(place: PostgresPlace, sizes: Sizes): Promise<EventRates> {
+export async function measureEvents(location: PostgresLocation, sizes: Sizes): Promise<EventRates> {
   await using stack = new AsyncDisposableStack()
-  const storages = await openStorages(place, stack)
+  const storages = await openStorages(location, stack)
   const [first, second] = storages
   if (first === undefined || second === undefined) throw new Error('There are no stores')
   const writers = await claimWriters(first, {
@@ -40,7 +40,7 @@ export async function measureEvents(place: PostgresPlace, sizes: Sizes): Promise
   await second.events.follow({ runIds, all: false })
   const write = (writer: number): Promise<number> => writers[writer]?.write() ?? Promise.resolve(0)
   const alone = await measureRate(WRITERS, sizes.measureMs, write)
-  await using listeners = await openListeners(place.connectionString, sizes.listeners)
+  await using listeners = await openListeners(location.connectionString, sizes.listeners)
   const withListeners = await measureRate(WRITERS, sizes.measureMs, write)
   if (listeners.count !== sizes.listeners) throw new Error('A listener has lost its connection')
   return { alone: alone.perSecond, withListeners: withListeners.perSecond }

@@ -1,6 +1,6 @@
 /** Measures lists of runs of a loaded store, while nothing else uses it. */
 import { quantile } from '../../bench/lib/runs-table.ts'
-import { openPostgresStorage, type PostgresPlace } from '../../bench/lib/runs-places.ts'
+import { openPostgresStorage, type PostgresLocation } from '../../bench/lib/runs-locations.ts'
 
 import type { RunQuery } from '../../../packages/runs/src/ports/run-store.ts'
 
@@ -36,8 +36,8 @@ export interface ListTimes {
 }
 
 /** Measures lists with each filter. */
-export async function measureLists(place: PostgresPlace): Promise<ListTimes> {
-  await using storage = await openPostgresStorage(place)
+export async function measureLists(location: PostgresLocation): Promise<ListTimes> {
+  await using storage = await openPostgresStorage(location)
   const byFilter = new Map(FILTERS.map((filter) => [JSON.stringify(filter), [] as number[]]))
   for (let round = 0; round <= ROUNDS; round += 1) {
     for (const filter of FILTERS) {

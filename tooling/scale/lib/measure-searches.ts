@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { TuttiError } from '@tutti/core'
 
-import { openPostgresStorage, type PostgresPlace } from '../../bench/lib/runs-places.ts'
+import { openPostgresStorage, type PostgresLocation } from '../../bench/lib/runs-locations.ts'
 import { claimWriters } from './measure-events.ts'
 import { measureRate, type Rate } from './measure-store.ts'
 
@@ -38,8 +38,11 @@ const WRITE_EVERY_MS = 100
 const MORE_MS = 5_000
 
 /** Measures a process with default connections that owns runs, for longer than its lease. */
-export async function measureSearches(place: PostgresPlace, sizes: Sizes): Promise<SearchTimes> {
-  await using storage = await openPostgresStorage(place)
+export async function measureSearches(
+  location: PostgresLocation,
+  sizes: Sizes,
+): Promise<SearchTimes> {
+  await using storage = await openPostgresStorage(location)
   const lease = { owner: 'scale-searched', leaseMs: sizes.leaseMs }
   const writers = await claimWriters(storage, {
     ...lease,

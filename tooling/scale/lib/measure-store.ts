@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { listClaimKeys } from '../../../packages/runs/src/domain/claim-key.ts'
 import { query } from '../../bench/lib/query.ts'
-import { openPostgresStorage, type PostgresPlace } from '../../bench/lib/runs-places.ts'
+import { openPostgresStorage, type PostgresLocation } from '../../bench/lib/runs-locations.ts'
 import { readCounts, subtractCounts } from './statement-counts.ts'
 
 import type { Sizes } from './sizes.ts'
@@ -50,8 +50,8 @@ const RENEW_EVERY_MS = 16
 const OWNERS = 200
 
 /** Returns the WAL of one renewal in bytes, with its share of a commit. */
-export async function measureRenewalWal(place: PostgresPlace): Promise<number> {
-  await using storage = await openPostgresStorage(place)
+export async function measureRenewalWal(location: PostgresLocation): Promise<number> {
+  await using storage = await openPostgresStorage(location)
   const renewAll = async (): Promise<void> => {
     for (let n = 0; n < RENEWALS; n += 1) {
       await storage.queue.renew({ owner: `scale-${n % OWNERS}`, leaseMs: LEASE_MS })
@@ -59,33 +59,33 @@ export async function measureRenewalWal(place: PostgresPlace): Promise<number> {
   }
   // The first change of a page after a checkpoint writes the whole page.
   await renewAll()
-  const before = await readCounts(place.connectionString, 'renewal')
+  const before = await readCounts(location.connectionString, 'renewal')
   await renewAll()
-  const after = await readCounts(place.connectionString, 'renewal')
+  const after = await readCounts(location.connectionString, 'renewal')
   const { walBytes, calls } = subtractCounts(after, before)
   return walBytes / calls + COMMIT_BYTES
 }
 
 /** Claims runs until so many are owned, then measures claims of one run each. */
-export async function measureClaims(place: PostgresPlace, sizes: Sizes): Promise<ClaimRates> {
+export async function measureClaims(location: PostgresLocation, sizes: Sizes): Promise<ClaimRates> {
   await using stack = new AsyncDisposableStack()
-  const storages = await openStorages(place, stack)
+  const storages = await openStorages(location, stack)
   const limit = sizes.owned + sizes.ready
   // The store adds slots one by one when the limit has grown; that is not measured.
   await query(
-    place.connectionString,
-    `INSERT INTO ${place.schema}.slots SELECT n FROM generate_series(1, ${limit}) AS n
+    location.connectionString,
+    `INSERT INTO ${location.schema}.slots SELECT n FROM generate_series(1, ${limit}) AS n
      ON CONFLICT DO NOTHING`,
-    `VACUUM ANALYZE ${place.schema}.slots`,
+    `VACUUM ANALYZE ${location.schema}.slots`,
   )
   await ownRuns(storages, sizes.owned, limit)
-  const claim = await makeClaim(place, storages, sizes)
+  const claim = await makeClaim(location, storages, sizes)
   const measure = (claimants: number): Promise<Rate> =>
     measureRate(claimants, sizes.measureMs, claim)
-  const before = await readCounts(place.connectionString, 'claim')
+  const before = await readCounts(location.connectionString, 'claim')
   const by16 = await measure(16)
   const by64 = await measure(64)
-  const after = await readCounts(place.connectionString, 'claim')
+  const after = await readCounts(location.connectionString, 'claim')
   const { buffers, calls } = subtractCounts(after, before)
   return { by16, by64, buffers: buffers / calls }
 }
@@ -101,15 +101,15 @@ export interface SnapshotTimes {
  * claims as before, while the snapshot is still held.
  */
 export async function measureSnapshot(
-  place: PostgresPlace,
+  location: PostgresLocation,
   sizes: Sizes,
   before: Rate,
 ): Promise<SnapshotTimes> {
   await using stack = new AsyncDisposableStack()
-  const storages = await openStorages(place, stack)
-  const claim = await makeClaim(place, storages, sizes)
+  const storages = await openStorages(location, stack)
+  const claim = await makeClaim(location, storages, sizes)
   const heldS = (sizes.snapshotMs + 2 * sizes.measureMs) / 1_000
-  const held = query(place.connectionString, `SELECT pg_sleep(${heldS})`)
+  const held = query(location.connectionString, `SELECT pg_sleep(${heldS})`)
   let renewals = 0
   await Promise.all([
     measureRate(16, sizes.snapshotMs, async (claimant) => {
@@ -128,9 +128,9 @@ export async function measureSnapshot(
 }
 
 /** Measures submits by 16 callers at once. */
-export async function measureSubmits(place: PostgresPlace, sizes: Sizes): Promise<Rate> {
+export async function measureSubmits(location: PostgresLocation, sizes: Sizes): Promise<Rate> {
   await using stack = new AsyncDisposableStack()
-  const storages = await openStorages(place, stack)
+  const storages = await openStorages(location, stack)
   return await measureRate(16, sizes.measureMs, async (caller) => {
     const run = {
       runId: `scale-submitted-${randomUUID()}`,
@@ -160,7 +160,7 @@ export async function measureSubmits(place: PostgresPlace, sizes: Sizes): Promis
 
 /** Returns a function that claims a run for a claimant, as an executor does, and returns the number of claimed runs. */
 async function makeClaim(
-  { connectionString, schema }: PostgresPlace,
+  { connectionString, schema }: PostgresLocation,
   storages: readonly RunStorage[],
   { owned, ready }: Sizes,
 ): Promise<(claimant: number) => Promise<number>> {
@@ -183,10 +183,10 @@ async function makeClaim(
 
 /** Opens stores, each with many connections. */
 export async function openStorages(
-  place: PostgresPlace,
+  location: PostgresLocation,
   stack: AsyncDisposableStack,
 ): Promise<readonly RunStorage[]> {
-  const open = () => openPostgresStorage({ ...place, maxConnections: CONNECTIONS })
+  const open = () => openPostgresStorage({ ...location, maxConnections: CONNECTIONS })
   const storages = await Promise.all(Array.from({ length: STORAGES }, open))
   for (const storage of storages) stack.use(storage)
   return storages

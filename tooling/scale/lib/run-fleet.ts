@@ -45,7 +45,7 @@ const START_LIMIT_MS = 150_000
 /** Number of held runs that are submitted at the same time. */
 const SUBMITTERS = 16
 
-/** Time after which processes that are ready have registered and closed the connections of their start, in milliseconds. */
+/** Time that ready processes need to register and to close the connections of their start, in milliseconds. */
 const STARTED_MS = 15_000
 
 /** Part of the steady phase in which its load is measured, before the failover. */
@@ -57,7 +57,7 @@ const LOOK_MS = 500
 /** Slots in addition to those of held runs. */
 const MORE_RUNNING = 20
 
-/** Time after a failover in which runs are counted that had lost their owner, in milliseconds. */
+/** Period after a failover for counting runs without an owner, in milliseconds. */
 const RESUMED_WITHIN_MS = 60_000
 
 /** Number of statements that are listed, and the maximum length of each. */

@@ -71,7 +71,7 @@ export function chooseSizes(isQuick: boolean): Sizes {
 }
 
 /**
- * Replaces some sizes, given as `name=number`.
+ * Replaces some sizes, in the form `name=number`.
  *
  * @throws {Error} when there is no size of that name, or it is not an integer >= 0.
  */

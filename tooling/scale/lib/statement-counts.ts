@@ -17,7 +17,6 @@ export interface StatementCounts {
   readonly walBytes: number
 }
 
-/** Starts counting. */
 export async function startCounting(url: string): Promise<void> {
   await query(url, 'CREATE EXTENSION IF NOT EXISTS pg_stat_statements')
 }

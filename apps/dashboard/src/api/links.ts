@@ -1,8 +1,8 @@
 /** Links to the pages of the dashboard. */
 import { formatHash, type QueryValues } from '../lib/router.ts'
 
-/** The part of a run that is shown. */
-export interface RunPlace {
+/** Displayed part of a run: a task, a tab, and a turn, a call or an earlier state. */
+export interface RunLocation {
   readonly task?: string | undefined
   readonly tab?: string | undefined
   /** Model turn of the task. */
@@ -17,8 +17,8 @@ export function linkToRuns(filter: QueryValues = {}): string {
   return formatHash(['runs'], filter)
 }
 
-export function linkToRun(runId: string, place: RunPlace = {}): string {
-  return formatHash(['runs', runId], { ...place })
+export function linkToRun(runId: string, location: RunLocation = {}): string {
+  return formatHash(['runs', runId], { ...location })
 }
 
 /** Returns the link to the form for new runs; `from` is a run to copy. */

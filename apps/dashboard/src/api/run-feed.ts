@@ -14,7 +14,6 @@ import { readStoredEvents } from './stored-events.ts'
 import type { ConnectionState, TuttiClient } from '@tutti/client'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** State of a feed. */
 export interface RunFeedState {
   readonly log: FollowedLog
   readonly connection: ConnectionState['status'] | 'connecting'

@@ -10,7 +10,7 @@ import { useStore } from '../lib/store.ts'
 import { Toasts } from '../ui/feedback/toasts.tsx'
 import { linkToRuns } from '../api/links.ts'
 import { RunsScreen } from '../features/runs/runs-page.tsx'
-import { usePlace, type PagePlace } from '../lib/router.ts'
+import { useRoute, type PageRoute } from '../lib/router.ts'
 import { LinkButton, Button } from '../ui/controls/button.tsx'
 import { Empty, Loading, Notice } from '../ui/feedback/notice.tsx'
 import { readFailureText } from '../api/failure.ts'
@@ -73,15 +73,15 @@ const TracePage = lazy(() =>
 )
 
 function Pages() {
-  const place = usePlace()
+  const route = useRoute()
   return (
-    <ErrorBoundary place={place.path.join('/')}>
-      <Suspense fallback={<Loading label="Loading the page" />}>{renderPage(place)}</Suspense>
+    <ErrorBoundary route={route.path.join('/')}>
+      <Suspense fallback={<Loading label="Loading the page" />}>{renderPage(route)}</Suspense>
     </ErrorBoundary>
   )
 }
 
-function renderPage({ path: [first = 'runs', second], query }: PagePlace): ReactNode {
+function renderPage({ path: [first = 'runs', second], query }: PageRoute): ReactNode {
   switch (first) {
     case 'runs':
       if (second === undefined) return <RunsScreen query={query} />
@@ -113,9 +113,9 @@ interface State {
   readonly error?: unknown
 }
 
-/** Confines a rendering error to its part of the page; another `place` resets it. */
+/** Confines a rendering error to its part of the page; another `route` resets it. */
 class ErrorBoundary extends Component<
-  { readonly place?: string; readonly children: ReactNode },
+  { readonly route?: string; readonly children: ReactNode },
   State
 > {
   override state: State = {}
@@ -124,8 +124,8 @@ class ErrorBoundary extends Component<
     return { error }
   }
 
-  override componentDidUpdate({ place }: { readonly place?: string }): void {
-    if (place !== this.props.place && this.state.error !== undefined) {
+  override componentDidUpdate({ route }: { readonly route?: string }): void {
+    if (route !== this.props.route && this.state.error !== undefined) {
       this.setState({ error: undefined })
     }
   }

@@ -22,7 +22,7 @@ import type { LoggedRunEvent, RunState } from '@tutti/protocol'
 
 const NOT_BEGUN = createStore<RunFeedState>({ log: createRunLog(), connection: 'connecting' })
 
-/** The page of a run; `query` selects the part that is shown. */
+/** The page of a run; `query` selects what it displays. */
 export function RunScreen({
   runId,
   query,
@@ -67,7 +67,7 @@ export function RunScreen({
   )
 }
 
-/** The shown state of a run. */
+/** The displayed state of a run. */
 interface RunMoment {
   readonly log: FollowedLog
   /** Number of events shown; undefined to follow all of them live. */

@@ -11,7 +11,7 @@ import {
 } from 'react'
 import { ChevronDown, ChevronUp } from 'lucide-react'
 
-import { linkToRun, type RunPlace } from '../api/links.ts'
+import { linkToRun, type RunLocation } from '../api/links.ts'
 import { useMissingScope } from '../api/use-identity.ts'
 import { CostsView } from '../features/costs/costs-view.tsx'
 import { EventLogView } from '../features/event-log/event-log.tsx'
@@ -59,17 +59,17 @@ export const RunView = memo(function RunView({
   /** Number of events shown; undefined for all of them. */
   readonly position?: number | undefined
 }) {
-  const [place, setPlace] = usePlaceIn(runId, query)
+  const [location, setLocation] = useRunLocation(runId, query)
   const tabs = log === undefined ? TABS.filter(({ value }) => value !== 'events') : TABS
-  const tab = tabs.find(({ value }) => value === place.tab)?.value ?? 'work'
-  const taskName = chooseTask(state, place.task)
-  const selection = useMemo(() => toSelection(taskName, place), [taskName, place])
+  const tab = tabs.find(({ value }) => value === location.tab)?.value ?? 'work'
+  const taskName = chooseTask(state, location.task)
+  const selection = useMemo(() => toSelection(taskName, location), [taskName, location])
   const select = useCallback(
     ({ taskName: task, iterationIndex, toolCallId }: Selection) =>
-      setPlace({ task, turn: iterationIndex?.toString(), call: toolCallId }),
-    [setPlace],
+      setLocation({ task, turn: iterationIndex?.toString(), call: toolCallId }),
+    [setLocation],
   )
-  const [forkPlace, setForkPlace] = useState<ForkStart>()
+  const [forkStart, setForkStart] = useState<ForkStart>()
   const missing = useMissingScope('runs:write')
   // The results of a replay are recorded in the run that it replays, which can be forked.
   const canFork =
@@ -83,7 +83,7 @@ export const RunView = memo(function RunView({
         state={state}
         selection={selection}
         onSelect={select}
-        onFork={canFork ? setForkPlace : undefined}
+        onFork={canFork ? setForkStart : undefined}
       />
     ),
     events: () => log !== undefined && <EventLogView log={log} position={position} />,
@@ -106,19 +106,19 @@ export const RunView = memo(function RunView({
           label="Run sections"
           value={tab}
           tabs={tabs}
-          onChange={(next) => setPlace({ ...place, tab: next === 'work' ? undefined : next })}
+          onChange={(next) => setLocation({ ...location, tab: next === 'work' ? undefined : next })}
         >
           {panels[tab]()}
         </Tabs>
       </Panel>
-      {canFork && forkPlace !== undefined && (
+      {canFork && forkStart !== undefined && (
         <Suspense fallback={null}>
           <ForkDialog
             runId={runId}
             state={state}
             events={log.events}
-            place={forkPlace}
-            onClose={() => setForkPlace(undefined)}
+            start={forkStart}
+            onClose={() => setForkStart(undefined)}
           />
         </Suspense>
       )}
@@ -130,15 +130,15 @@ const ForkDialog = lazy(() =>
   import('../features/fork/fork-dialog.tsx').then((part) => ({ default: part.ForkDialog })),
 )
 
-/** Returns the current place and its setter: in the URL for a run, in memory for a file. */
-function usePlaceIn(
+/** Returns the current view position and its setter: in the URL for a run, in memory for a file. */
+function useRunLocation(
   runId: string | undefined,
-  query: RunPlace,
-): readonly [RunPlace, (place: RunPlace) => void] {
-  const [local, setLocal] = useState<RunPlace>({})
+  query: RunLocation,
+): readonly [RunLocation, (location: RunLocation) => void] {
+  const [local, setLocal] = useState<RunLocation>({})
   const setAddress = useCallback(
-    (place: RunPlace) =>
-      goTo(linkToRun(runId ?? '', { ...place, at: query.at }), { replace: true }),
+    (location: RunLocation) =>
+      goTo(linkToRun(runId ?? '', { ...location, at: query.at }), { replace: true }),
     [runId, query.at],
   )
   return runId === undefined ? [local, setLocal] : [query, setAddress]
@@ -146,7 +146,7 @@ function usePlaceIn(
 
 function toSelection(
   taskName: string | undefined,
-  { turn, call }: RunPlace,
+  { turn, call }: RunLocation,
 ): Selection | undefined {
   if (taskName === undefined) return undefined
   return {

@@ -27,7 +27,7 @@ import {
 import { useMissingScope, useIdentity } from '../api/use-identity.ts'
 import { ConnectionNote } from '../features/access/connection-note.tsx'
 import { cx } from '../lib/cx.ts'
-import { usePlace } from '../lib/router.ts'
+import { useRoute } from '../lib/router.ts'
 import { usePageTitle } from '../lib/use-page-title.ts'
 import { access, forgetKey } from '../api/access.ts'
 import { formatInstant, formatPlural } from '../lib/format.ts'
@@ -54,9 +54,9 @@ const PAGES = [
 export function Shell({ children }: { readonly children: ReactNode }) {
   const {
     path: [here = 'runs', inner],
-  } = usePlace()
+  } = useRoute()
   const missing = useMissingScope('runs:write')
-  const places = PAGES.filter(({ name }) => name !== 'new' || missing === undefined)
+  const pages = PAGES.filter(({ name }) => name !== 'new' || missing === undefined)
   const label =
     here === 'compare'
       ? 'Compare runs'
@@ -69,7 +69,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         href="#main"
         className={styles['skip']}
         onClick={(event) => {
-          // The hash of the URL is the route of the page.
+          // The URL hash is the route of the page.
           event.preventDefault()
           document.querySelector<HTMLElement>('main')?.focus()
         }}
@@ -85,7 +85,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           <span>Tutti</span>
         </a>
         <nav aria-label="Pages" className={styles['nav']}>
-          {places.map(({ name, label, href, icon }) => (
+          {pages.map(({ name, label, href, icon }) => (
             <a
               key={name}
               href={href}

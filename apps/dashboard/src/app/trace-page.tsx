@@ -9,7 +9,7 @@ import { RunView } from './run-view.tsx'
 
 import type { RunState } from '@tutti/protocol'
 
-/** A file has no URL, so its place is kept in memory. */
+/** A file has no URL, so its view position is kept in memory. */
 const NO_PLACE = {}
 
 export function TracePage() {

@@ -22,7 +22,6 @@ export interface Batch<T> {
   stop(): void
 }
 
-/** Creates a batch. */
 export function createBatch<T>(give: (items: readonly T[]) => void): Batch<T> {
   let items: T[] = []
   let cancel: (() => void) | undefined

@@ -5,7 +5,7 @@
 import { useMemo, useSyncExternalStore } from 'react'
 
 /** A parsed route: path segments and query. */
-export interface PagePlace {
+export interface PageRoute {
   readonly path: readonly string[]
   readonly query: Readonly<Record<string, string>>
 }
@@ -13,8 +13,7 @@ export interface PagePlace {
 /** Query values; empty and undefined ones are omitted. */
 export type QueryValues = Readonly<Record<string, string | undefined>>
 
-/** Parses a hash. */
-export function parseHash(hash: string): PagePlace {
+export function parseHash(hash: string): PageRoute {
   const [path, query] = splitOnce(hash.replace(/^#?\/?/, ''))
   return {
     path: path.split('/').filter(Boolean).map(decodeSegment),
@@ -22,7 +21,6 @@ export function parseHash(hash: string): PagePlace {
   }
 }
 
-/** Formats a hash. */
 export function formatHash(path: readonly string[], query: QueryValues = {}): string {
   const entries = Object.entries(query).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '',
@@ -39,7 +37,7 @@ export function goTo(hash: string, { replace = false } = {}): void {
 }
 
 /** Returns the current route. */
-export function usePlace(): PagePlace {
+export function useRoute(): PageRoute {
   const hash = useSyncExternalStore(follow, () => location.hash)
   return useMemo(() => parseHash(hash), [hash])
 }

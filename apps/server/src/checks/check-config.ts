@@ -88,10 +88,10 @@ export function checkModels(
 }
 
 function canBeImported(name: string): boolean {
-  const places = [import.meta.url, join(process.cwd(), 'tutti.config.js')]
-  return places.some((place) => {
+  const bases = [import.meta.url, join(process.cwd(), 'tutti.config.js')]
+  return bases.some((base) => {
     try {
-      createRequire(place).resolve(name)
+      createRequire(base).resolve(name)
       return true
     } catch {
       return false

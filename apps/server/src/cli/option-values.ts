@@ -78,7 +78,7 @@ export function parseStatuses(text: string): RunStatusList {
 }
 
 /** Parses a position in the event log of a run; negative numbers count from the end. */
-export function parseEventPlace(text: string): number {
+export function parseEventPosition(text: string): number {
   if (/^-?\d{1,12}$/.test(text)) return Number(text)
   throw new InvalidArgumentError('It must be a whole number.')
 }

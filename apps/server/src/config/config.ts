@@ -30,7 +30,7 @@ export interface TuttiConfig {
   /** Host names of the server, in addition to loopback. @default none */
   readonly allowedHosts?: readonly string[]
   /**
-   * Public address of the server, as shown on its A2A cards, such as `https://agents.example.com`.
+   * Public address of the server on its A2A cards, such as `https://agents.example.com`.
    * @default the address of each request
    */
   readonly publicUrl?: string
@@ -94,7 +94,7 @@ export interface LimitsConfig {
   readonly maxQueuedRuns?: number
   /** Maximum number of ended runs that are retained; older ones are deleted with their events. @default no limit */
   readonly maxRetainedRuns?: number
-  /** Time that ended runs are retained, in milliseconds. @default no limit */
+  /** Retention time of ended runs, in milliseconds. @default no limit */
   readonly maxRetainedAgeMs?: number
   /**
    * Time that the steps of ended runs are retained, in milliseconds, at least 60000. Without its steps, a run cannot be
@@ -156,7 +156,7 @@ export interface LimitsConfig {
 
 /** Keys of the callers of a server. */
 export interface AuthConfig {
-  /** Keys, one of which every request must carry, in addition to those of TUTTI_API_KEYS. @default none */
+  /** API keys, in addition to those of TUTTI_API_KEYS. Every request must carry one. @default none */
   readonly keys?: readonly KeyConfig[]
   /**
    * Whether the server may listen on addresses other than loopback without keys: anyone who can reach the port can then
@@ -207,13 +207,12 @@ export type KeyScope =
   | 'tools:invoke'
   | 'admin'
 
-/** Limits of one key. */
 export interface KeyLimitsConfig {
   /** Maximum number of unfinished runs of the key. @default no limit */
   readonly maxUnfinishedRuns?: number
   /** Maximum number of requests and messages per minute, for each process. @default no limit */
   readonly requestsPerMinute?: number
-  /** Maximum cost of the runs of the key within 24 hours, in US dollars; then new runs are rejected. @default no limit */
+  /** Maximum cost of the key's runs within 24 hours, in US dollars; then new runs are rejected. @default no limit */
   readonly maxCostUsdPerDay?: number
 }
 

@@ -110,7 +110,7 @@ export const SETTINGS = {
     fallback: '',
     byDefault: 'none',
     meaning:
-      'keys, one of which every request must carry, separated by commas: KEY, NAME:KEY or NAME:SCOPE+SCOPE+role=ROLE:KEY; instead of a key its hash, as sha256:HEX',
+      'API keys, separated by commas; every request must carry one: KEY, NAME:KEY or NAME:SCOPE+SCOPE+role=ROLE:KEY; instead of a key its hash, as sha256:HEX',
     parse: (text, { problems }) => readApiKeys(text, problems),
     listSecrets: (text) => listKeySecrets(readApiKeys(text, [])),
   },

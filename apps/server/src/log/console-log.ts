@@ -25,7 +25,6 @@ export function consoleLogger(
 
 const COLORS = { debug: 'gray', info: 'green', warn: 'yellow', error: 'red' } as const
 
-/** Options of the plain log. */
 export interface PlainLogOptions {
   readonly colors: boolean
   /** Redacts secrets in every text. */

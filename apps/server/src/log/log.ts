@@ -6,7 +6,6 @@ import { LOG_LEVELS, type LogLevel } from '../environment/log-level.ts'
 
 import type { Redactor } from '@tutti/control-api'
 
-/** Options of a JSON log. */
 export interface LogOptions {
   /** Redacts secrets in every text. @default no redaction */
   readonly redactor?: Pick<Redactor, 'text'>

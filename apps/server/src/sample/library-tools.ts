@@ -48,7 +48,6 @@ export const readArticle = defineTool({
 /** Average reading speed of an adult. */
 const WORDS_PER_MINUTE = 240
 
-/** Measures a text. */
 export const measureText = defineTool({
   name: 'measure_text',
   description: 'Counts the words and sentences of a text and estimates how long it takes to read.',

@@ -59,7 +59,7 @@ export const LIBRARY: readonly Article[] = [
     title: 'Event logs and replay',
     text:
       'A log with gapless numbers lets a reader leave and return: it names the last number that it saw, and misses no event. ' +
-      'Live delivery and replay should be the same log read at two places, or they will disagree. ' +
+      'Live delivery and replay should read the same log at two positions, or they will disagree. ' +
       'Text that streams is joined into larger pieces before it is stored, which saves most of the rows. ' +
       'A slow reader must never slow the writer; it reads from the log at its own pace.',
   },
@@ -70,7 +70,7 @@ export const LIBRARY: readonly Article[] = [
       'A review stops a run until a person has checked what it is about to do or has done. ' +
       'Good reviews show what changed, how much time is left, and what happens without a decision. ' +
       'Written feedback is worth more than a yes or no: the task runs again and knows why. ' +
-      'Reviewers approve unread what they see too often, so each review has to earn its place.',
+      'Reviewers approve unread what they see too often, so each review has to earn its cost.',
   },
   {
     id: 'orchestra',

@@ -28,7 +28,7 @@ export function allowedHosts(
   return [hostname(), ...(URL.canParse(publicUrl ?? '') ? [new URL(publicUrl ?? '').hostname] : [])]
 }
 
-/** Converts the keys of the environment and of the config to those of the control API. */
+/** Converts the keys of environment and config to keys for the control API. */
 function toApiKeys(
   { keys = [] }: AuthConfig,
   environmentKeys: readonly EnvironmentKey[],

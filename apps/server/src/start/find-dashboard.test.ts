@@ -10,7 +10,7 @@ import { findDashboard } from './find-dashboard.ts'
 const ALL = { role: 'all' } as const
 
 let parent = ''
-let places: readonly URL[] = []
+let folders: readonly URL[] = []
 let warnings: (readonly [string, unknown])[] = []
 
 const logger = {
@@ -21,7 +21,7 @@ const logger = {
 
 beforeEach(() => {
   parent = mkdtempSync(join(tmpdir(), 'tutti-dashboard-of-'))
-  places = ['program', 'package'].map((name) => pathToFileURL(join(parent, name, '/')))
+  folders = ['program', 'package'].map((name) => pathToFileURL(join(parent, name, '/')))
   for (const name of ['program', 'package']) mkdirSync(join(parent, name))
   warnings = []
 })
@@ -33,10 +33,10 @@ afterEach(() => {
 describe('findDashboard', () => {
   it('findDashboard returns the first folder that has a page', () => {
     put('package')
-    expect(findDashboard({}, ALL, { logger, places })).toBe(join(parent, 'package', '/'))
+    expect(findDashboard({}, ALL, { logger, folders })).toBe(join(parent, 'package', '/'))
     put('program')
-    expect(findDashboard({}, ALL, { logger, places })).toBe(join(parent, 'program', '/'))
-    expect(findDashboard({ dashboard: true }, { role: 'api' }, { logger, places })).toBe(
+    expect(findDashboard({}, ALL, { logger, folders })).toBe(join(parent, 'program', '/'))
+    expect(findDashboard({ dashboard: true }, { role: 'api' }, { logger, folders })).toBe(
       join(parent, 'program', '/'),
     )
     expect(warnings).toEqual([])
@@ -44,13 +44,13 @@ describe('findDashboard', () => {
 
   it('findDashboard returns undefined without a warning when the dashboard is off, and for a worker', () => {
     put('program')
-    expect(findDashboard({ dashboard: false }, ALL, { logger, places })).toBeUndefined()
-    expect(findDashboard({}, { role: 'worker' }, { logger, places: [] })).toBeUndefined()
+    expect(findDashboard({ dashboard: false }, ALL, { logger, folders })).toBeUndefined()
+    expect(findDashboard({}, { role: 'worker' }, { logger, folders: [] })).toBeUndefined()
     expect(warnings).toEqual([])
   })
 
   it('findDashboard returns undefined with a warning in an installation that lacks the dashboard', () => {
-    expect(findDashboard({}, ALL, { logger, places })).toBeUndefined()
+    expect(findDashboard({}, ALL, { logger, folders })).toBeUndefined()
     expect(warnings).toEqual([
       [
         expect.stringMatching(/is missing.*Install @tutti\/server again.*dashboard: false/),
@@ -60,6 +60,6 @@ describe('findDashboard', () => {
   })
 })
 
-function put(place: string): void {
-  writeFileSync(join(parent, place, 'index.html'), '<!doctype html>')
+function put(folder: string): void {
+  writeFileSync(join(parent, folder, 'index.html'), '<!doctype html>')
 }

@@ -10,7 +10,7 @@ import type { Logger } from '@tutti/core'
 export interface DashboardParts {
   readonly logger: Pick<Logger, 'warn'>
   /** Folders to search. @default next to the program, then in the package */
-  readonly places?: readonly URL[]
+  readonly folders?: readonly URL[]
 }
 
 /** Folder next to the built program; see `tooling/build/dashboard-files.ts`. */
@@ -26,21 +26,21 @@ const IN_PACKAGE = './dist/'
 export function findDashboard(
   { dashboard = true }: Pick<TuttiConfig, 'dashboard'>,
   { role }: Pick<Environment, 'role'>,
-  { logger, places = listPlaces() }: DashboardParts,
+  { logger, folders = listFolders() }: DashboardParts,
 ): string | undefined {
   if (!dashboard || role === 'worker') return undefined
-  const found = places.find((place) => existsSync(new URL('index.html', place)))
+  const found = folders.find((folder) => existsSync(new URL('index.html', folder)))
   if (found !== undefined) return fileURLToPath(found)
   logger.warn(
     'The dashboard is missing in this installation, so "/" shows only text. Install @tutti/server ' +
       'again, or run "npm run build" in its repository. To turn the dashboard off, set ' +
       'dashboard: false in the config file',
-    { tried: places.map((place) => fileURLToPath(place)) },
+    { tried: folders.map((folder) => fileURLToPath(folder)) },
   )
   return undefined
 }
 
-function listPlaces(): readonly URL[] {
+function listFolders(): readonly URL[] {
   return [new URL(BUILT, import.meta.url), ...findPackagedPlace()]
 }
 

@@ -16,7 +16,7 @@ function runScript(script: string): string {
   return stdout.trim()
 }
 
-/** Creates garbage, some of which lives for a while, and prints the size of the young generation in MiB. */
+/** Creates short-lived and longer-lived garbage, and prints the size of the young generation in MiB. */
 const WORK = `
   import { getHeapSpaceStatistics } from 'node:v8'
   const kept = []

@@ -47,7 +47,7 @@ export async function serveProcess({
 
 /** Options of `openConfiguredServer`. */
 export interface OpenOptions {
-  /** Creates the log, which redacts the given secrets. */
+  /** Creates the log, which redacts `secrets`. */
   readonly createLogger: (secrets: Redactor) => Logger
   /** Called with a description of what is served when there is no config file. */
   readonly onNotice: (notice: string) => void
@@ -67,7 +67,6 @@ export interface OpenedServer {
   readonly hasDashboard: boolean
 }
 
-/** A start that failed. */
 export interface FailedStart {
   readonly ok: false
   /** Reason for people, without secrets. */
@@ -179,7 +178,7 @@ function stopOnSignals(server: RunningServer, variables: ProcessVariables): void
   void server.stopped.then(unwatch)
 }
 
-/** Time after which a stopped process that has not exited is ended, in milliseconds. */
+/** Time that a stopped process has to exit before it is killed, in milliseconds. */
 const LINGER_MS = 500
 
 /** Ends the process even if something, such as a lost database connection, still holds it. */

@@ -49,7 +49,7 @@ export async function connectPeer(card: AgentCard, options: A2aPeerOptions): Pro
   }
   return {
     streams: card.streams,
-    losesAppend: card.place.version === '0.3' && card.place.binding === 'HTTP+JSON',
+    losesAppend: card.endpoint.version === '0.3' && card.endpoint.binding === 'HTTP+JSON',
     stream: (request) => toItems(client.sendMessageStream(toRequest(request), common)),
     async send(request, { waits }) {
       const answer = await client.sendMessage(toRequest(request, !waits), common)
@@ -71,7 +71,7 @@ export async function connectPeer(card: AgentCard, options: A2aPeerOptions): Pro
 
 /** Passes only the selected interface to the client, so that it cannot choose another. */
 async function createClient(
-  { name, place, streams }: AgentCard,
+  { name, endpoint, streams }: AgentCard,
   { fetch }: A2aPeerOptions,
 ): Promise<Client> {
   const [{ AgentCard: Codec }, sdk] = await Promise.all([
@@ -88,10 +88,10 @@ async function createClient(
       name,
       supportedInterfaces: [
         {
-          url: place.url,
-          protocolBinding: place.binding,
-          protocolVersion: place.version,
-          tenant: place.tenant,
+          url: endpoint.url,
+          protocolBinding: endpoint.binding,
+          protocolVersion: endpoint.version,
+          tenant: endpoint.tenant,
         },
       ],
       capabilities: { streaming: streams },

@@ -16,9 +16,9 @@ const rest = {
 }
 const grpc = { url: 'agents.example:443', protocolBinding: 'GRPC', protocolVersion: '1.0' }
 
-function readPlace(body: object): unknown {
+function readEndpoint(body: object): unknown {
   const read = readAgentCard(body, CARD_URL)
-  return read.kind === 'card' ? read.card.place : read
+  return read.kind === 'card' ? read.card.endpoint : read
 }
 
 test.each([
@@ -44,7 +44,7 @@ test('The card reader reads all supported fields of a 1.0 card', () => {
     kind: 'card',
     card: {
       name: 'One',
-      place: { url: jsonRpc.url, binding: 'JSONRPC', version: '1.0', tenant: 'acme' },
+      endpoint: { url: jsonRpc.url, binding: 'JSONRPC', version: '1.0', tenant: 'acme' },
       streams: true,
       extensions: ['https://ext.example/1'],
       inputModes: ['text/plain'],
@@ -59,14 +59,16 @@ test('The card reader uses empty defaults for fields that the card omits', () =>
 })
 
 test('The card reader uses the first HTTP address', () => {
-  expect(readPlace({ supportedInterfaces: [grpc, rest, jsonRpc] })).toMatchObject({ url: rest.url })
+  expect(readEndpoint({ supportedInterfaces: [grpc, rest, jsonRpc] })).toMatchObject({
+    url: rest.url,
+  })
 })
 
 test('The card reader prefers 1.0 to 0.3, and JSON-RPC to REST within 0.3', () => {
   const old = { ...jsonRpc, protocolVersion: '0.3' }
   const oldRest = { ...rest, protocolVersion: '0.3.0' }
-  expect(readPlace({ supportedInterfaces: [old, rest] })).toMatchObject({ version: '1.0' })
-  expect(readPlace({ supportedInterfaces: [oldRest, old] })).toMatchObject({
+  expect(readEndpoint({ supportedInterfaces: [old, rest] })).toMatchObject({ version: '1.0' })
+  expect(readEndpoint({ supportedInterfaces: [oldRest, old] })).toMatchObject({
     version: '0.3',
     binding: 'JSONRPC',
   })
@@ -79,13 +81,13 @@ test.each([
   ['0.3.0', '0.3'],
   ['0.2.5', '0.3'],
 ])('An agent of version %s is called with version %s', (protocolVersion, version) => {
-  expect(readPlace({ supportedInterfaces: [{ ...rest, protocolVersion }] })).toMatchObject({
+  expect(readEndpoint({ supportedInterfaces: [{ ...rest, protocolVersion }] })).toMatchObject({
     version,
   })
 })
 
 test('The card reader reads the main and the additional addresses of a 0.3 card', () => {
-  expect(readPlace({ url: 'https://agents.example/a2a' })).toEqual({
+  expect(readEndpoint({ url: 'https://agents.example/a2a' })).toEqual({
     url: 'https://agents.example/a2a',
     binding: 'JSONRPC',
     version: '0.3',
@@ -96,7 +98,10 @@ test('The card reader reads the main and the additional addresses of a 0.3 card'
     preferredTransport: 'GRPC',
     additionalInterfaces: [{ url: 'https://agents.example/v1', transport: 'HTTP+JSON' }],
   }
-  expect(readPlace(body)).toMatchObject({ url: 'https://agents.example/v1', binding: 'HTTP+JSON' })
+  expect(readEndpoint(body)).toMatchObject({
+    url: 'https://agents.example/v1',
+    binding: 'HTTP+JSON',
+  })
 })
 
 test.each([
@@ -104,7 +109,7 @@ test.each([
   ['../rpc', 'https://agents.example/one/rpc'],
   ['//other.example/rpc', 'https://other.example/rpc'],
 ])('The card reader resolves the address %s against the URL of the card', (url, resolved) => {
-  expect(readPlace({ supportedInterfaces: [{ ...rest, url }] })).toMatchObject({ url: resolved })
+  expect(readEndpoint({ supportedInterfaces: [{ ...rest, url }] })).toMatchObject({ url: resolved })
 })
 
 test('The card reader reports a card without an HTTP address as unusable', () => {

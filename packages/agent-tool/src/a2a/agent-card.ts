@@ -11,7 +11,7 @@ type JsonObject = Readonly<Record<string, unknown>>
 export interface AgentCard {
   readonly name: string
   /** Selected interface: preferably A2A 1.0, then JSON-RPC, else the first supported one. */
-  readonly place: AgentPlace
+  readonly endpoint: AgentEndpoint
   /** Whether it supports streaming. */
   readonly streams: boolean
   /** URIs of its extensions. */
@@ -21,7 +21,7 @@ export interface AgentCard {
 }
 
 /** An interface of an agent. */
-export interface AgentPlace {
+export interface AgentEndpoint {
   readonly url: string
   readonly binding: 'JSONRPC' | 'HTTP+JSON'
   readonly version: '1.0' | '0.3'
@@ -41,18 +41,18 @@ export function readAgentCard(body: unknown, cardUrl: string): ReadCard {
   if (!isJsonObject(body)) return { kind: 'none' }
   const interfaces = modernInterfaces(body) ?? legacyInterfaces(body)
   if (interfaces === undefined) return { kind: 'none' }
-  const places = interfaces.flatMap((one) => readInterface(one, cardUrl))
-  const place =
-    places.find(({ version }) => version === '1.0') ??
-    places.find(({ binding }) => binding === 'JSONRPC') ??
-    places[0]
-  if (place === undefined) {
+  const endpoints = interfaces.flatMap((one) => readInterface(one, cardUrl))
+  const endpoint =
+    endpoints.find(({ version }) => version === '1.0') ??
+    endpoints.find(({ binding }) => binding === 'JSONRPC') ??
+    endpoints[0]
+  if (endpoint === undefined) {
     return { kind: 'unusable', bindings: interfaces.map(({ binding }) => binding) }
   }
   const capabilities = isJsonObject(body['capabilities']) ? body['capabilities'] : {}
   const card: AgentCard = {
     name: text(body['name']),
-    place,
+    endpoint,
     streams: capabilities['streaming'] === true,
     extensions: objects(capabilities['extensions']).map(({ uri }) => text(uri)),
     inputModes: texts(body['defaultInputModes']),
@@ -104,7 +104,7 @@ const BINDINGS = ['JSONRPC', 'HTTP+JSON'] as const
 function readInterface(
   { url, binding, version, tenant }: Interface,
   base: string,
-): readonly AgentPlace[] {
+): readonly AgentEndpoint[] {
   const known = BINDINGS.find((one) => one === binding.toUpperCase())
   const resolved = url === '' ? null : URL.parse(url, base)
   if (known === undefined || resolved === null) return []

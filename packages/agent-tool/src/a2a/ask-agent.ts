@@ -63,8 +63,8 @@ export async function* askAgent(
       if (peer.losesAppend) await restoreArtifacts(context)
       return
     }
-    const news = await send(request, context)
-    yield* applyItems([news], context)
+    const reply = await send(request, context)
+    yield* applyItems([reply], context)
     if (!record.isSettled) yield* follow(context, { subscriptions: 0 })
   } catch (thrown) {
     context.signal.throwIfAborted()
@@ -81,9 +81,9 @@ async function* stream(
   const sentTo = record.taskId
   let hasBegun = false
   try {
-    for await (const news of applyItems(peer.stream(request), context)) {
+    for await (const item of applyItems(peer.stream(request), context)) {
       hasBegun = true
-      yield news
+      yield item
     }
     record.confirm()
   } catch (thrown) {
@@ -121,9 +121,9 @@ async function* follow(
     if (delays >= 0) await sleep(clock, backoffMs(delays, POLL_BACKOFF), signal)
     signal.throwIfAborted()
     if (subscriptions > 0) {
-      const { isRefused, news } = yield* subscribe(taskId, context)
+      const { isRefused, updates } = yield* subscribe(taskId, context)
       // The first object is the snapshot.
-      if (news > 1) [subscriptions, delays] = [MAX_SUBSCRIPTIONS, -1]
+      if (updates > 1) [subscriptions, delays] = [MAX_SUBSCRIPTIONS, -1]
       else subscriptions = isRefused ? 0 : subscriptions - 1
       if (record.isSettled) return
     }
@@ -142,19 +142,19 @@ async function* follow(
 async function* subscribe(
   taskId: string,
   context: AskContext,
-): AsyncGenerator<A2aStreamItem, { readonly isRefused: boolean; readonly news: number }> {
-  let news = 0
+): AsyncGenerator<A2aStreamItem, { readonly isRefused: boolean; readonly updates: number }> {
+  let updates = 0
   try {
     for await (const one of applyItems(context.peer.subscribe(taskId), context)) {
-      news += 1
+      updates += 1
       yield one
     }
-    return { isRefused: false, news }
+    return { isRefused: false, updates }
   } catch (thrown) {
     context.signal.throwIfAborted()
     const isLost = thrown instanceof AgentError && thrown.retryable
     context.logger.debug('Failed to subscribe to a task of an agent', { taskId, error: thrown })
-    return { isRefused: !isLost, news }
+    return { isRefused: !isLost, updates }
   }
 }
 
@@ -198,10 +198,10 @@ async function* applyItems(
   source: AsyncIterable<A2aStreamItem> | readonly A2aStreamItem[],
   { record }: AskContext,
 ): AsyncGenerator<A2aStreamItem, void> {
-  for await (const news of source) {
-    if (Object.keys(news).length === 0) continue
-    record.apply(news)
-    yield news
+  for await (const item of source) {
+    if (Object.keys(item).length === 0) continue
+    record.apply(item)
+    yield item
     if (record.isSettled) return
   }
 }

@@ -106,7 +106,7 @@ async function readCard(answer: Response, url: URL): Promise<FoundCard> {
   const { bytes, truncated } = await readLimitedBody(answer.body, MAX_CARD_BYTES)
   if (truncated) {
     throw new AgentError(
-      `The card at ${formatShownUrl(url)} has more than ${MAX_CARD_BYTES} bytes`,
+      `The card at ${formatShownUrl(url)} is larger than ${MAX_CARD_BYTES} bytes`,
       {
         failureType: 'invalid_response',
         retryable: false,

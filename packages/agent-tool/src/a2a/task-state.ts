@@ -1,5 +1,5 @@
 /**
- * The state of one task of an agent, assembled from what it sends. Pure.
+ * The state of one task of an agent, assembled from what it sends. No I/O.
  *
  * AGENT-AT1 A snapshot replaces everything that came before it.
  * AGENT-AT2 An artifact that is sent again replaces the earlier one; with `append` its parts are added.

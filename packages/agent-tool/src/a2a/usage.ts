@@ -1,5 +1,5 @@
 /**
- * Sums up the usage that the tasks of a conversation report over A2A, in metadata under the usage extension. Pure.
+ * Sums up the usage that the tasks of a conversation report over A2A, in metadata under the usage extension. No I/O.
  *
  * AGENT-U1 A report is the sum of the conversation: totals are of one task, and a conversation may have several.
  * AGENT-U2 A total takes precedence over the parts since; sums never decrease.
@@ -62,7 +62,7 @@ export class UsageLedger {
 /** Reads the first usage that an object reports, from its outermost metadata inwards. */
 function findUsage(item: A2aStreamItem): UsageInMetadata | undefined {
   const { task, message, statusUpdate, artifactUpdate } = item
-  const places = [
+  const carriers = [
     task?.metadata,
     message?.metadata,
     statusUpdate?.metadata,
@@ -71,7 +71,7 @@ function findUsage(item: A2aStreamItem): UsageInMetadata | undefined {
     artifactUpdate?.artifact?.metadata,
     task?.status?.message?.metadata,
   ]
-  for (const metadata of places) {
+  for (const metadata of carriers) {
     const usage = readUsageMetadata(metadata)
     if (usage !== undefined) return usage
   }

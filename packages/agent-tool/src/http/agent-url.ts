@@ -45,6 +45,6 @@ export function appendPath(base: URL, path: string): URL {
 const SHOWN_LENGTH = 200
 
 function withoutSecrets(text: string): string {
-  const [place = ''] = text.split(/[?#]/, 1)
-  return place.replace(/^.*@/s, '').slice(0, SHOWN_LENGTH)
+  const [address = ''] = text.split(/[?#]/, 1)
+  return address.replace(/^.*@/s, '').slice(0, SHOWN_LENGTH)
 }

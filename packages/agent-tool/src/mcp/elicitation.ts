@@ -11,7 +11,7 @@ import { acceptForm } from '@tutti/mcp'
 
 import {
   parseJsonObject,
-  findArgumentPlace,
+  findTextArgument,
   schemaProperties,
   propertySchema,
 } from './tool-arguments.ts'
@@ -38,10 +38,10 @@ export function toFormAnswer(answer: unknown, form: McpForm): McpFormAnswer | un
   if (Object.keys(schemaProperties(requestedSchema)).length === 0) return WORDS.get(word)
   const read = typeof answer === 'string' ? parseJsonObject(answer) : undefined
   if (read !== undefined) return readObjectAnswer(read, form)
-  const place = findArgumentPlace(requestedSchema)
-  if (place !== undefined) {
-    const value = toPropertyValue(answer, propertySchema(requestedSchema, place))
-    return value === undefined ? undefined : { action: 'accept', content: { [place]: value } }
+  const argument = findTextArgument(requestedSchema)
+  if (argument !== undefined) {
+    const value = toPropertyValue(answer, propertySchema(requestedSchema, argument))
+    return value === undefined ? undefined : { action: 'accept', content: { [argument]: value } }
   }
   return word === 'decline' || word === 'cancel' ? { action: word } : undefined
 }

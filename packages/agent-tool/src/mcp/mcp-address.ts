@@ -67,18 +67,18 @@ interface Address {
 }
 
 function endpoint({ text, rest, options }: Address, protocol: 'http' | 'https'): McpAddress {
-  const [place, fragment] = splitOnce(rest, '#')
-  if (!place.startsWith('//'))
+  const [target, fragment] = splitOnce(rest, '#')
+  if (!target.startsWith('//'))
     throw createAddressError(text, `must be mcp+${protocol}://host/path#tool`)
-  const url = readAgentUrl(`${protocol}:${place}`, options)
+  const url = readAgentUrl(`${protocol}:${target}`, options)
   const tool = decodePart(text, fragment)
   return { server: { url }, tool, uri: `mcp+${formatShownUrl(url)}${hash(tool)}` }
 }
 
 function program({ text, rest }: Address): McpAddress {
   const [before, fragment] = splitOnce(rest, '#')
-  const [place, query = ''] = splitOnce(before, '?')
-  const command = decodePart(text, place) ?? ''
+  const [target, query = ''] = splitOnce(before, '?')
+  const command = decodePart(text, target) ?? ''
   if (command === '') throw createAddressError(text, 'must be mcp+stdio:command?arg=value#tool')
   const args: string[] = []
   const problems: string[] = []
@@ -98,8 +98,8 @@ function program({ text, rest }: Address): McpAddress {
 /** Parses `mcp://name/tool` of a registered server, else `mcp://host/path/tool`. */
 function parseShortAddress(address: Address): McpAddress {
   const { text, rest, options } = address
-  const [place, fragment] = splitOnce(rest, '#')
-  const url = place.startsWith('//') ? URL.parse(`https:${place}`) : null
+  const [target, fragment] = splitOnce(rest, '#')
+  const url = target.startsWith('//') ? URL.parse(`https:${target}`) : null
   if (url === null) throw createAddressError(text, 'must be mcp://host/tool')
   const cutAt = url.pathname.lastIndexOf('/')
   const last = url.pathname.slice(cutAt + 1)

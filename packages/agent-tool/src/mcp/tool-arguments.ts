@@ -23,10 +23,10 @@ export function toMcpArguments(
 ): McpArguments {
   if (isJsonObject(input)) return input
   const schema: McpArguments = inputSchema
-  const place = findArgumentPlace(schema)
-  if (place !== undefined) {
-    const value = toArgumentValue(input, propertySchema(schema, place))
-    if (value !== undefined) return { [place]: value }
+  const argument = findTextArgument(schema)
+  if (argument !== undefined) {
+    const value = toArgumentValue(input, propertySchema(schema, argument))
+    if (value !== undefined) return { [argument]: value }
   }
   const read = typeof input === 'string' ? parseJsonObject(input) : undefined
   if (read !== undefined) return read
@@ -41,7 +41,7 @@ export function toMcpArguments(
 }
 
 /** Returns the only property that can receive a value other than an object. */
-export function findArgumentPlace(schema: McpArguments): string | undefined {
+export function findTextArgument(schema: McpArguments): string | undefined {
   const names = Object.keys(schemaProperties(schema))
   const required = requiredNames(schema)
   if (required.length === 1) return required[0]

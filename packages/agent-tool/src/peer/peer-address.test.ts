@@ -37,8 +37,8 @@ describe('readPeerAddress', () => {
   })
 
   it.each<[string, PeerAddressOptions, string]>([
-    ['https://host#a', {}, 'Cannot read the address of a peer: must be a wss: URL with a #name'],
-    ['host#a', {}, 'Cannot read the address of a peer: must be a wss: URL with a #name'],
+    ['https://host#a', {}, 'Invalid peer address: expected a wss: URL with a #name'],
+    ['host#a', {}, 'Invalid peer address: expected a wss: URL with a #name'],
     [
       'wss://me:secret@host/x?key=1',
       {},

@@ -41,7 +41,7 @@ export function readPeerAddress(
   const given = URL.parse(String(address))
   if (given === null || !/^wss?:$/.test(given.protocol)) {
     // An invalid address may contain a secret anywhere.
-    throw new TypeError('Cannot read the address of a peer: must be a wss: URL with a #name')
+    throw new TypeError('Invalid peer address: expected a wss: URL with a #name')
   }
   const shown = formatShownUrl(given)
   if (!allowHttp && isExposed(toHttpUrl(given))) {

@@ -25,7 +25,7 @@ const CONFIGURATION: readonly ErrorCode[] = [
 export function toResponseFailure(
   {
     status,
-    error = 'no reason was given',
+    error = 'no reason stated',
   }: Extract<PeerReply, { type: 'task_response' | 'tool_response' }>,
   { kind, name }: Asked,
 ): AgentError {

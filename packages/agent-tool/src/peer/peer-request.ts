@@ -15,7 +15,6 @@ export const REPLY_TYPES = [
   'error',
 ] as const
 
-/** A reply of a peer. */
 export type PeerReply = Extract<ServerMessage, { type: (typeof REPLY_TYPES)[number] }>
 
 /** Subscription to no run events: the connection needs only replies and heartbeats. */

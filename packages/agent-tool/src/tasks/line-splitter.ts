@@ -3,7 +3,7 @@ import { AgentError } from '@tutti/agent-call'
 
 const LINE_FEED = 0x0a
 
-/** Splits at line feeds, so that a character that spans pieces stays intact. */
+/** Splits at line feeds, so a character split across pieces stays intact. */
 export class LineSplitter {
   readonly #maxBytes: number
   #pieces: Uint8Array[] = []

@@ -13,7 +13,7 @@
  *    out to be a failure.
  * AGENT-T4 A cancel is sent when the id of the task is known: from the first value that has one. Its response is
  *    ignored.
- * AGENT-T5 The usage of a task also counts when it failed, regardless of the status of the response.
+ * AGENT-T5 The usage of a task also counts when it failed, regardless of the response status.
  */
 import { AgentError } from '@tutti/agent-call'
 import { watchBody, type GuardedFetch } from '@tutti/net'

@@ -22,7 +22,6 @@ import { splitWrittenTime } from './written-time.ts'
 
 import type { Clock, OptionNames, ToolSettings, TypedTool } from '@tutti/core'
 
-/** Settings of the datetime tool. */
 export interface DatetimeOptions extends Partial<ToolSettings<string>> {
   /** Source of the current time. @default the system's clock */
   readonly clock?: Clock
@@ -117,7 +116,7 @@ function readClock(
   ).toZonedDateTimeISO(findZone(temporal, zone ?? timeZone))
   return kind === 'today'
     ? { kind: 'date', value: value.toPlainDate() }
-    : { kind: 'time', value, place: 'name' }
+    : { kind: 'time', value, zoneForm: 'name' }
 }
 
 function convert(
@@ -128,5 +127,5 @@ function convert(
   const from = command.from ?? written.zone ?? written.offset
   if (from === undefined) throw unrecognizedCommand(command.input)
   const value = readTimeIn(temporal, written, from).withTimeZone(findZone(temporal, command.to))
-  return formatMoment({ kind: 'time', value, place: 'name' })
+  return formatMoment({ kind: 'time', value, zoneForm: 'name' })
 }

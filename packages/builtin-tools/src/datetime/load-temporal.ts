@@ -1,7 +1,6 @@
 /** Loads Temporal. */
 import type { Temporal } from 'temporal-polyfill'
 
-/** The Temporal API. */
 export type TemporalApi = typeof Temporal
 
 /**

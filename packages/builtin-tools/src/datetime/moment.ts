@@ -8,7 +8,7 @@
  *
  * TOOLS-M1 A local time that its zone skips moves forward by the length of the gap. A local time that occurs twice is
  *    the first one. This is Temporal's disambiguation "compatible".
- * TOOLS-M2 An offset must be one that the zone has at that time.
+ * TOOLS-M2 An offset must be valid in the zone at that time.
  * TOOLS-M3 Days and longer units change the date and keep the local time; hours and shorter units are exact time.
  * TOOLS-M4 The output has the form of the input: a date, or a time with `Z`, the offset, or offset and zone.
  */
@@ -26,7 +26,7 @@ export type Moment =
   | {
       readonly kind: 'time'
       readonly value: Temporal.ZonedDateTime
-      readonly place: 'utc' | 'offset' | 'zone' | 'name'
+      readonly zoneForm: 'utc' | 'offset' | 'zone' | 'name'
     }
 
 /**
@@ -41,10 +41,10 @@ export function readMoment(temporal: TemporalApi, text: string): Moment {
   }
   const { zone, offset = 'Z' } = written
   if (zone !== undefined) {
-    return { kind: 'time', value: readTimeIn(temporal, written, zone), place: 'zone' }
+    return { kind: 'time', value: readTimeIn(temporal, written, zone), zoneForm: 'zone' }
   }
   const value = parseLocalTime(temporal, written).toZonedDateTime(findZone(temporal, offset))
-  return { kind: 'time', value, place: isZulu(offset) ? 'utc' : 'offset' }
+  return { kind: 'time', value, zoneForm: isZulu(offset) ? 'utc' : 'offset' }
 }
 
 /**
@@ -107,12 +107,11 @@ function add(moment: Moment, { count, unit }: Amount): Moment {
 /** Units that need a time. */
 const TIME_UNITS: ReadonlySet<string> = new Set(['seconds', 'minutes', 'hours'])
 
-/** Formats a moment. */
 export function formatMoment(moment: Moment): string {
   if (moment.kind === 'date') return moment.value.toString()
-  const { value, place } = moment
+  const { value, zoneForm } = moment
   const local = value.toPlainDateTime().toString()
-  switch (place) {
+  switch (zoneForm) {
     case 'utc':
       return `${local}Z`
     case 'offset':

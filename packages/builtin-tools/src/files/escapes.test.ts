@@ -88,11 +88,11 @@ describe.each(LOOKUPS)('file tools that resolve names %s', (_title, namesOpenFil
   function read(path: string, directory?: string): Promise<string> {
     const { signal } = new AbortController()
     return attempt(async () => {
-      const place = await locate(sandbox(directory), splitPath(path), { path, signal })
+      const location = await locate(sandbox(directory), splitPath(path), { path, signal })
       try {
-        return await readFileText(place, { path, maxBytes: 1_000, signal })
+        return await readFileText(location, { path, maxBytes: 1_000, signal })
       } finally {
-        await place.directory.close()
+        await location.directory.close()
       }
     }, path)
   }
@@ -100,15 +100,15 @@ describe.each(LOOKUPS)('file tools that resolve names %s', (_title, namesOpenFil
   function write(path: string, directory?: string): Promise<string> {
     const { signal } = new AbortController()
     return attempt(async () => {
-      const place = await locate(sandbox(directory), splitPath(path), {
+      const location = await locate(sandbox(directory), splitPath(path), {
         path,
         signal,
         makeDirectories: true,
       })
       try {
-        return (await replaceFile(place, Buffer.from('WRITTEN'), { path, signal })).changeType
+        return (await replaceFile(location, Buffer.from('WRITTEN'), { path, signal })).changeType
       } finally {
-        await place.directory.close()
+        await location.directory.close()
       }
     }, path)
   }
@@ -372,11 +372,11 @@ describe.each(LOOKUPS)('file tools that resolve names %s', (_title, namesOpenFil
           code: expect.stringMatching(/^(?:ENOTDIR|ELOOP)$/),
         })
         const { signal } = new AbortController()
-        const place = { directory, name: 'file-link' }
+        const location = { directory, name: 'file-link' }
         const options = { path: 'file-link', maxBytes: 1_000, signal }
         const became = 'Access denied: file-link: it has become a symbolic link'
-        await expect(readFileText(place, options)).rejects.toThrow(became)
-        await expect(replaceFile(place, Buffer.from(''), options)).rejects.toThrow(became)
+        await expect(readFileText(location, options)).rejects.toThrow(became)
+        await expect(replaceFile(location, Buffer.from(''), options)).rejects.toThrow(became)
       } finally {
         await directory.close()
       }

@@ -14,7 +14,6 @@ export interface FileReadInput {
   readonly path: string
 }
 
-/** Settings of the file_read tool. */
 export interface FileReadOptions extends FileOptions, Partial<ToolSettings<FileReadInput>> {}
 
 const OPTION_NAMES = {
@@ -57,10 +56,10 @@ async function read(
   { sandbox, maxBytes }: ResolvedFileOptions,
   { signal }: ToolContext<FileReadInput>,
 ): Promise<string> {
-  const place = await locate(sandbox, splitPath(path), { path, signal })
+  const location = await locate(sandbox, splitPath(path), { path, signal })
   try {
-    return await readFileText(place, { path, maxBytes, signal })
+    return await readFileText(location, { path, maxBytes, signal })
   } finally {
-    await place.directory.close()
+    await location.directory.close()
   }
 }

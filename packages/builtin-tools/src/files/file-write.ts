@@ -16,7 +16,6 @@ export interface FileWriteInput {
   readonly content: string
 }
 
-/** Settings of the file_write tool. */
 export interface FileWriteOptions extends FileOptions, Partial<ToolSettings<FileWriteInput>> {}
 
 const OPTION_NAMES = {
@@ -81,13 +80,13 @@ async function write(
       `Content too large: ${bytes.length} bytes for ${quotePath(path)}, the maximum is ${maxBytes}`,
     )
   }
-  const place = await locate(sandbox, names, { path, signal, makeDirectories: true })
+  const location = await locate(sandbox, names, { path, signal, makeDirectories: true })
   try {
-    const changes = await replaceFile(place, bytes, { path, signal })
+    const changes = await replaceFile(location, bytes, { path, signal })
     reportFileChange({ path: names.join('/'), ...changes })
     return `Successfully wrote to: ${quotePath(path)}`
   } finally {
-    await place.directory.close()
+    await location.directory.close()
   }
 }
 

@@ -1,7 +1,6 @@
 /** Options of file tools, with their defaults and checks. */
 import { createSandbox, type Sandbox } from './sandbox.ts'
 
-/** Settings of every file tool. */
 export interface FileOptions {
   /** Directory that the tool is confined to; it must exist. */
   readonly directory: string

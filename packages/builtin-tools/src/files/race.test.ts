@@ -93,7 +93,7 @@ async function stop(): Promise<void> {
   await stopped
 }
 
-/** Returns the distinct texts of the results and failures of many calls, of which one at least succeeds. */
+/** Returns the distinct texts of the results and failures of many calls; at least one succeeds. */
 async function many(
   call: (round: number) => Promise<string>,
   isSuccess: (text: string) => boolean,

@@ -20,9 +20,12 @@ export interface TextReadOptions {
  *
  * @throws {FileError} when it is not a regular file, larger than `maxBytes`, or not UTF-8 text.
  */
-export async function readFileText(place: FileLocation, options: TextReadOptions): Promise<string> {
+export async function readFileText(
+  location: FileLocation,
+  options: TextReadOptions,
+): Promise<string> {
   const { path } = options
-  const handle = await openFile(place, constants.O_RDONLY, path)
+  const handle = await openFile(location, constants.O_RDONLY, path)
   if (handle === undefined) throw new FileError(`File not found: ${quotePath(path)}`)
   try {
     return decodeText(await readBytes(handle, options), path)

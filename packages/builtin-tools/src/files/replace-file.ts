@@ -6,7 +6,7 @@
  *
  * TOOLS-F1 Concurrent readers see the old content or the new one, never a part of it. A call that fails or is
  *    cancelled leaves the old content.
- * TOOLS-F2 Only the name gets the new content: a link in its place is replaced and not followed, and other hard links
+ * TOOLS-F2 Only the name gets the new content: a link with its name is replaced and not followed, and other hard links
  *    keep the old content.
  * TOOLS-F3 The new file has the mode of the old one, and its owner if the system permits. A file without write
  *    permission is not replaced.
@@ -39,19 +39,19 @@ export interface Replaced extends LineChanges {
  * @throws {FileError} when it is not a regular file or not inside the sandbox.
  */
 export async function replaceFile(
-  place: FileLocation,
+  location: FileLocation,
   content: Buffer,
   options: ReplaceOptions,
 ): Promise<Replaced> {
-  const old = await openFile(place, constants.O_RDWR, options.path)
+  const old = await openFile(location, constants.O_RDWR, options.path)
   if (old === undefined) {
-    await putInPlace(place, content, options)
+    await putInPlace(location, content, options)
     return { changeType: 'CREATED', ...countLineChanges('', content.toString('latin1')) }
   }
   try {
     const stats = await old.stat()
     const changes = await measureChanges(old, content, options.signal)
-    await putInPlace(place, content, { ...options, stats })
+    await putInPlace(location, content, { ...options, stats })
     return { changeType: 'MODIFIED', ...changes }
   } finally {
     await old.close()

@@ -15,7 +15,6 @@ export interface JsonParserInput {
   readonly json: string
 }
 
-/** Settings of the json_parser tool. */
 export interface JsonParserOptions extends Partial<ToolSettings<JsonParserInput>> {
   /** Maximum size of the JSON text, in bytes of UTF-8. @default 10485760 (10 MiB) */
   readonly maxBytes?: number

@@ -66,7 +66,7 @@ class JsonReader {
     this.#depth += 1
     if (this.#depth > MAX_JSON_DEPTH) {
       throw new JsonError(
-        `Invalid JSON: nested deeper than ${MAX_JSON_DEPTH} levels ${this.#place()}`,
+        `Invalid JSON: nested deeper than ${MAX_JSON_DEPTH} levels ${this.#position()}`,
       )
     }
     this.#at += 1
@@ -143,10 +143,10 @@ class JsonReader {
   #expected(what: string): JsonError {
     const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0)
     const got = this.#at === this.#text.length ? 'the end' : JSON.stringify(character)
-    return new JsonError(`Invalid JSON: expected ${what} ${this.#place()}, got ${got}`)
+    return new JsonError(`Invalid JSON: expected ${what} ${this.#position()}, got ${got}`)
   }
 
-  #place(): string {
+  #position(): string {
     const lines = this.#text.slice(0, this.#at).split('\n')
     const column = (lines.at(-1)?.length ?? 0) + 1
     return `at position ${this.#at + 1} (line ${lines.length}, column ${column})`

@@ -1,7 +1,7 @@
 /**
  * Follows the events of a run over any number of connections. The first one may submit the run.
  *
- *   connect ─▶ read frames ─▶ decode ─▶ place ─▶ yield
+ *   connect ─▶ read frames ─▶ decode ─▶ order ─▶ yield
  *      ▲                                 │
  *      └───── wait ◀───── lost ◀─────────┘
  *
@@ -42,7 +42,6 @@ export interface StreamedSubmission {
   readonly idempotencyKey: string | undefined
 }
 
-/** A submitted run. */
 export interface SubmittedRun {
   readonly runId: string
   /** Path of its event stream, as `routePath` returns it. */
@@ -174,7 +173,7 @@ class RunStream<Wanted extends LoggedRunEvent> {
     const { idleTimeoutMs } = this.#settings.reconnect
     for await (const frames of readFrames({ body, scope, idleTimeoutMs })) {
       for (const { id, data } of frames) {
-        const event = this.#place(decodeEvent(data, run.runId), id)
+        const event = this.#order(decodeEvent(data, run.runId), id)
         if (event !== undefined) yield event
         scope.signal.throwIfAborted()
       }
@@ -231,7 +230,7 @@ class RunStream<Wanted extends LoggedRunEvent> {
   }
 
   /** Returns the event of a frame if it is the next one; undefined if it was received before or its type is unknown. */
-  #place(decoded: DecodedEvent, id: string | undefined): LoggedRunEvent | undefined {
+  #order(decoded: DecodedEvent, id: string | undefined): LoggedRunEvent | undefined {
     const { seq, runId, id: ownId } = decoded.event
     // A frame without an id, or with an empty one, has the id of its event.
     const placement = placeEvent(this.#cursor, { seq, id: id || ownId })

@@ -13,7 +13,6 @@ import type { CallScope } from '../call-scope.ts'
 /** Maximum number of characters of a frame: many times the largest output that a server stores in an event. */
 const MAX_FRAME_LENGTH = 64 * 1024 * 1024
 
-/** Source of frames. */
 export interface FrameSource {
   readonly body: ReadableStream<Uint8Array>
   readonly scope: CallScope

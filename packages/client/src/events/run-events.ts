@@ -22,7 +22,6 @@ export interface FollowOptions extends Pick<CallOptions, 'signal'> {
   readonly onConnection?: ((state: ConnectionState) => void) | undefined
 }
 
-/** Options of an event stream. */
 export interface RunEventsOptions<
   T extends RunEvent['type'] = RunEvent['type'],
 > extends FollowOptions {

@@ -16,7 +16,6 @@ import { readBodyText, send, type RouteRequest } from './send.ts'
 
 import type { ResolvedClientOptions } from '../options.ts'
 
-/** Options of one call. */
 export interface CallOptions {
   /** Aborts the call, which then fails with ABORTED. The server continues what it has begun. */
   readonly signal?: AbortSignal | undefined

@@ -4,7 +4,6 @@ import { TuttiClientError } from '../errors.ts'
 import type { CallScope } from '../call-scope.ts'
 import type { ResolvedClientOptions } from '../options.ts'
 
-/** A request to a route. */
 export interface RouteRequest {
   readonly method: 'GET' | 'POST' | 'DELETE'
   /** As `routePath` returns it. */

@@ -30,7 +30,6 @@ import type { FollowOptions, LoggedRunEventOf, RunEventsOptions } from '../event
 import type { CallOptions } from '../http/exchange.ts'
 import type { EndedRun, RunEnd } from '../ended-run.ts'
 
-/** Options of a submit. */
 export interface SubmitOptions extends CallOptions {
   /**
    * Idempotency key, 1 to 255 visible ASCII characters: the same body under the same key creates one run. A submit with
@@ -53,14 +52,11 @@ export interface ResultOptions extends FollowOptions {
 /** Options of a run that is submitted and awaited; `timeoutMs` limits the wait and has no default. */
 export interface RunAndWaitOptions extends ResultOptions, Pick<SubmitOptions, 'idempotencyKey'> {}
 
-/** Options of a cancel. */
 export interface CancelOptions extends CommandOptions, CancelBody {}
 
-/** Options of a model switch. */
 export interface SwitchModelOptions
   extends CommandOptions, Omit<SwitchModelBody, 'model' | 'tier'> {}
 
-/** Options of an injection. */
 export interface InjectOptions
   extends CommandOptions, Omit<InjectBody, 'content' | 'action' | 'value'> {}
 
@@ -76,7 +72,6 @@ export interface ForkBody extends Omit<ForkRunBody, 'preview'> {
   readonly preview?: never
 }
 
-/** Submits a run. */
 export interface SubmitRun {
   /** Submits a run; resolves when the run is durable. */
   (

@@ -5,9 +5,8 @@ import type { ConnectionState } from '../events/connection-state.ts'
 import type { LoggedRunEventOf } from '../events/run-events.ts'
 import type { CallOptions } from '../http/exchange.ts'
 
-/** Options of a connection. */
 export interface ConnectOptions {
-  /** Id of the run of the connection. @default every run */
+  /** Id of the connection's run. @default every run */
   readonly runId?: string | undefined
   /**
    * With `none` the hello message contains no runs, and the socket receives no events before a subscription. Use it to
@@ -30,7 +29,6 @@ export interface ConnectOptions {
   readonly onMessage?: ((message: ServerMessage) => void) | undefined
 }
 
-/** Options of a subscription. */
 export interface SubscribeOptions<T extends RunEvent['type'] = RunEvent['type']> {
   /** The run to follow. @default the run of the connection, or every run */
   readonly runId?: string | undefined

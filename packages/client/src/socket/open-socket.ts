@@ -46,7 +46,6 @@ export function socketOpener({
   return { takesHeaders: true, open: (url, headers) => new WebSocket(url, { headers }) }
 }
 
-/** Target of a socket. */
 export interface SocketTarget {
   /** Undefined for every run. */
   readonly runId: string | undefined

@@ -59,13 +59,12 @@ export interface RequestGuard {
   identify(info: RequestInfo, access: { readonly takesTicket: boolean }): Caller
 }
 
-/** Options of a guard. */
 export interface GuardOptions {
   /** Host names of the server in addition to loopback; `*` allows every host. */
   readonly allowedHosts: readonly string[]
   /** Origins of web pages that may call the server, in addition to pages of `allowedHosts`. */
   readonly allowedOrigins: readonly string[]
-  /** Keys, one of which every request must carry. With an empty list every caller may do everything. */
+  /** API keys. Every request must carry one. With an empty list every caller may do everything. */
   readonly apiKeys: readonly ApiKey[]
   /** Maximum number of requests per minute and address with an invalid key or none. */
   readonly maxRefusedKeysPerMinute: number

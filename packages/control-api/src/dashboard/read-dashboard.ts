@@ -1,5 +1,5 @@
 /**
- * Reads the built files of the dashboard into memory at the start of the server. Requests look files up by their
+ * Reads the dashboard's built files into memory when the server starts. Requests look files up by their
  * whole name, so no part of a request becomes a path on disk.
  */
 import { readdir, readFile } from 'node:fs/promises'

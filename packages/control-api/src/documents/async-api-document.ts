@@ -1,5 +1,5 @@
 /**
- * Builds the AsyncAPI document of the WebSockets from the messages of the protocol.
+ * Builds the AsyncAPI document of the WebSockets from the protocol's messages.
  *
  * The document takes the perspective of the server, which receives the messages of clients and sends all others.
  *

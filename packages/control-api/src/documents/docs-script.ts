@@ -23,10 +23,10 @@ export async function readDocsScript(): Promise<Uint8Array<ArrayBuffer>> {
     const bytes = await readFile(location).catch(() => undefined)
     if (bytes !== undefined) return bytes
   }
-  const places = tried.map(({ pathname }) => pathname).join(', ')
+  const paths = tried.map(({ pathname }) => pathname).join(', ')
   throw new TuttiError(
     'NOT_FOUND',
-    `Cannot find the script of /docs at ${places}; reinstall the package`,
+    `Cannot find the script of /docs at ${paths}; reinstall the package`,
   )
 }
 

@@ -42,7 +42,6 @@ const compress = {
   gzip: (bytes: Uint8Array) => promisify(gzip)(bytes),
 } as const
 
-/** Creates the handler of one document. */
 export function createDocumentHandler({
   source,
   headers,

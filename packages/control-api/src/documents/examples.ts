@@ -4,7 +4,7 @@ import type { Example } from './open-api-types.ts'
 const START = '2025-03-15T10:30:00Z'
 const RUN_ID = 'run-7f3a2b'
 
-/** Examples by name of the schema and name of the example. */
+/** Examples by schema name and example name. */
 export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
   SubmitRunBody: {
     inputs: {

@@ -29,7 +29,7 @@ export function commonResponses(
   )
 }
 
-/** Returns the error responses of a route with the given error codes, by status. */
+/** Returns the error responses of a route for `codes`, by status. */
 export function errorResponses(
   own: readonly ErrorCode[],
   components: SchemaComponents,

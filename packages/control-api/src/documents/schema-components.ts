@@ -9,7 +9,6 @@ import * as protocol from '@tutti/protocol'
 
 import { SCHEMA_DESCRIPTIONS } from './schema-descriptions.ts'
 
-/** A JSON Schema. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown
 }

@@ -40,7 +40,6 @@ const MAX_SURPLUS = 100
 /** Number of times that a timeout is checked before it expires. */
 const CHECKS_PER_TIMEOUT = 4
 
-/** Creates the server. */
 export function createLimitedServer(
   options: ResolvedControlApiOptions,
   { guard, answer }: LimitedServerParts,
@@ -184,7 +183,7 @@ function assertHeaders(
     seen.add(name)
   }
   const messages = [
-    ...[...twice].map((name) => `${name} must be given once`),
+    ...[...twice].map((name) => `${name} must be specified once`),
     // RFC 9112, section 3.2.
     ...(headers.host === undefined && httpVersion === '1.1' ? ['host is required'] : []),
   ]

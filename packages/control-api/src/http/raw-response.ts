@@ -19,7 +19,6 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 }
 
-/** Options of an error response. */
 export interface RawResponseOptions {
   readonly headers?: Readonly<Record<string, string>>
   readonly clock: Clock

@@ -18,7 +18,7 @@ export function readQuery<Schema extends TObject>(url: string, schema: Schema): 
     (key) => parameters.getAll(key).length > 1,
   )
   if (repeated.length > 0) {
-    const problems = repeated.map((key) => ({ path: `/${key}`, message: 'must be given once' }))
+    const problems = repeated.map((key) => ({ path: `/${key}`, message: 'must be specified once' }))
     throw badRequest('query', problems)
   }
   const properties: Readonly<Record<string, TSchema>> = schema.properties

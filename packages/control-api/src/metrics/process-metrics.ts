@@ -15,7 +15,6 @@ const MS_PER_S = 1e3
 
 const QUANTILES = [0.5, 0.99, 1] as const
 
-/** Metrics of this process. */
 export interface ProcessMetrics {
   /** Updates gauges and counters. */
   collect(): void

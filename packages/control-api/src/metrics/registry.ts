@@ -47,7 +47,6 @@ export interface MetricOptions<L extends string> {
   readonly labels?: readonly L[]
 }
 
-/** Options of a histogram. */
 export interface HistogramOptions<L extends string> extends MetricOptions<L> {
   /** Ascending upper bounds; `+Inf` is added. */
   readonly buckets: readonly number[]

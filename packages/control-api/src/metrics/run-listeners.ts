@@ -56,7 +56,6 @@ interface Progress {
 /** Code label of work that did not fail. */
 const NONE = 'none'
 
-/** Creates the listeners. */
 export function createRunListeners(options: RunListenersOptions): RunListeners {
   const counter = new RunCounter(options)
   return {

@@ -14,7 +14,6 @@ import { createRunListeners, type RunListeners } from './run-listeners.ts'
 
 import type { RunService, RunStorage } from '@tutti/runs'
 
-/** Options of the metrics of a server. */
 export interface ServerMetricsOptions {
   /** Version of the server, in `tutti_build_info`. @default 'unknown' */
   readonly version?: string

@@ -44,12 +44,12 @@ export function createStoreCollector(options: StoreCollectorOptions): () => Prom
 async function collect({ instruments, runs, clock, logger }: StoreCollectorOptions): Promise<void> {
   const timeout = new AbortController()
   try {
-    const figures = await Promise.race([
+    const measured = await Promise.race([
       Promise.all([runs.status.metrics(), runs.builds.list()]),
       sleep(clock, TIMEOUT_MS, timeout.signal).then(() => undefined),
     ])
-    setGauges(instruments, figures?.[0])
-    setBuildGauges(instruments, figures?.[1])
+    setGauges(instruments, measured?.[0])
+    setBuildGauges(instruments, measured?.[1])
   } catch (error) {
     logger.debug('Failed to read the metrics of the store', { error })
     setGauges(instruments, undefined)
@@ -59,20 +59,20 @@ async function collect({ instruments, runs, clock, logger }: StoreCollectorOptio
   }
 }
 
-function setGauges(instruments: Instruments, figures: StoreMetrics | undefined): void {
+function setGauges(instruments: Instruments, measured: StoreMetrics | undefined): void {
   const { queueDepth, queueOldest, reviewsPending, webhookBacklog, runs } = instruments
   const { notificationQueue } = instruments
   const gauges = [queueDepth, queueOldest, reviewsPending, webhookBacklog, runs, notificationQueue]
   for (const gauge of gauges) gauge.clear()
-  if (figures === undefined) return
-  notificationQueue.set({}, figures.notificationQueueUsage)
-  queueDepth.set({}, figures.queued)
-  queueOldest.set({}, figures.oldestQueuedMs / 1_000)
-  reviewsPending.set({}, figures.openReviews)
-  webhookBacklog.set({}, figures.deliveries)
+  if (measured === undefined) return
+  notificationQueue.set({}, measured.notificationQueueUsage)
+  queueDepth.set({}, measured.queued)
+  queueOldest.set({}, measured.oldestQueuedMs / 1_000)
+  reviewsPending.set({}, measured.openReviews)
+  webhookBacklog.set({}, measured.deliveries)
   // All are always reported, also with 0.
   for (const status of UNFINISHED_RUN_STATUSES)
-    runs.set({ status }, figures.unfinished[status] ?? 0)
+    runs.set({ status }, measured.unfinished[status] ?? 0)
 }
 
 /** Reports the builds that live or have unfinished runs, so that the number of series stays small. */

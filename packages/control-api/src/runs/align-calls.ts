@@ -7,7 +7,7 @@ export interface AlignableCall {
   readonly inputDigest: string
 }
 
-/** Two calls at the same place, or a call that only one run made. */
+/** Two aligned calls, or a call that only one run made. */
 export type AlignedCalls<Call> =
   | { readonly a: Call; readonly b: Call }
   | { readonly a: Call }
@@ -26,7 +26,7 @@ export function alignCalls<Call extends AlignableCall>(
   b: readonly Call[],
 ): readonly AlignedCalls<Call>[] {
   const width = b.length + 1
-  // best[i * width + j] is the greatest sum for the calls from i of the first run and from j of the second.
+  // best[i * width + j] is the greatest sum for the first run's calls from i and the second run's from j.
   const best = new Uint32Array((a.length + 1) * width)
   for (let i = a.length - 1; i >= 0; i -= 1) {
     for (let j = b.length - 1; j >= 0; j -= 1) {

@@ -34,7 +34,7 @@ export function streamRun(
       reader?.recordDelivery(sent)
     },
     onError(error) {
-      logger.warn('Ended an event stream early: cannot read its events', { runId, error })
+      logger.warn('Closed an event stream early: failed to read its events', { runId, error })
     },
   })
   const watch = {

@@ -6,7 +6,6 @@
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { CapacityUpdate, LoggedRunEvent } from '@tutti/protocol'
 
-/** Options of a capacity feed. */
 export interface CapacityFeedOptions extends Pick<
   ResolvedControlApiOptions,
   'runs' | 'clock' | 'logger' | 'heartbeatMs'

@@ -12,7 +12,7 @@ export interface MessageContext {
   readonly caller: Caller
   /** Run of the connection; undefined for all runs. */
   readonly runId: string | undefined
-  /** Sends a reply, given as an object or as JSON in UTF-8. */
+  /** Sends a reply: an object, or JSON in UTF-8. */
   readonly send: (message: ServerMessage | Uint8Array) => void
   /** Changes the subscription of the connection. */
   readonly subscribe: (message: MessageOf<'subscribe'>) => Promise<void>

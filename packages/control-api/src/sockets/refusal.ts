@@ -29,7 +29,7 @@ export function toMessageRefusal(
   return refusal ?? { type: 'error', ...body, ...repeatId(requestId) }
 }
 
-/** Returns the reply to an invalid message, of which only type and request id are known. */
+/** Returns the reply to an invalid message with a known type and request id. */
 export function toMalformedRefusal(
   { body }: WireError,
   { type, requestId }: MessageHead,

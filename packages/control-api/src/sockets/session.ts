@@ -161,7 +161,7 @@ export class SocketSession {
     else void workFor(this.#source, () => this.#greet())
   }
 
-  /** Sends a message, given as an object or as JSON in UTF-8. */
+  /** Sends a message: an object, or JSON in UTF-8. */
   send(message: ServerMessage | Uint8Array): void {
     this.#write(message instanceof Uint8Array ? message : JSON.stringify(message))
   }
@@ -342,26 +342,26 @@ export class SocketSession {
   async #subscribe({ requestId, events, runId, from }: MessageOf<'subscribe'>): Promise<void> {
     const types = events.length === 0 || events.includes('*') ? undefined : new Set<string>(events)
     const readRunId = runId ?? this.#subscription.runId
-    const place = from === undefined ? undefined : await this.#findPlace(readRunId, from)
+    const position = from === undefined ? undefined : await this.#findPosition(readRunId, from)
     this.#stopReading?.()
     this.send({
       type: 'subscribe_ack',
       ...repeatId(requestId),
       events,
       ...(runId === undefined ? {} : { runId }),
-      ...(place === undefined ? {} : { from: place.cursor }),
+      ...(position === undefined ? {} : { from: position.cursor }),
     })
-    if (readRunId === undefined || place === undefined) {
+    if (readRunId === undefined || position === undefined) {
       this.#subscription = { runId: runId ?? this.#runId, types }
       this.#stopReading = undefined
     } else {
       this.#subscription = { runId: readRunId, types }
-      this.#stopReading = this.#readFrom(readRunId, place)
+      this.#stopReading = this.#readFrom(readRunId, position)
     }
     if (this.subscribesTo('capacity_update')) this.send(await this.#capacity())
   }
 
-  #findPlace(runId: string | undefined, from: number): Promise<ReadingPlace> {
+  #findPosition(runId: string | undefined, from: number): Promise<ReadingPlace> {
     if (runId !== undefined)
       return findPlace(this.#options.runs, runId, {
         from,

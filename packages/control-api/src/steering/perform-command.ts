@@ -1,7 +1,7 @@
 /**
  * Performs commands for routes and messages: body ─▶ command ─▶ run service ─▶ reply ─▶ response.
  *
- * By default the command has the fields of its body, and the response those of the reply and the id of the run. `SPECIAL`
+ * By default the command has the fields of its body, and the response those of the reply and the run id. `SPECIAL`
  * has the commands that differ.
  */
 import {

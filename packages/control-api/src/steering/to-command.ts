@@ -8,7 +8,7 @@ import type { InjectBody, RunCommandOf, SwitchModelBody } from '@tutti/protocol'
 /**
  * Returns the command that switches the model.
  *
- * @throws {TuttiError} BAD_REQUEST unless exactly one of `model` and `tier` is given.
+ * @throws {TuttiError} BAD_REQUEST unless exactly one of `model` and `tier` is specified.
  */
 export function toSwitchCommand(
   { model, tier, taskName }: SwitchModelBody,
@@ -27,7 +27,7 @@ function chooseModel(
   tier: string | undefined,
 ): RunCommandOf<'switch_model'>['model'] {
   if (model !== undefined && tier !== undefined) {
-    throw badRequest('request', [{ path: '/tier', message: 'cannot be given together with model' }])
+    throw badRequest('request', [{ path: '/tier', message: 'cannot be combined with model' }])
   }
   if (tier !== undefined) return { tier }
   if (model !== undefined) return model

@@ -16,8 +16,8 @@ import type { EditedInput, ToolCallOutcome } from '../tool/outcome.ts'
 export const MAX_EDIT_LENGTH = 50_000
 
 /**
- * Returns the text of an outcome for the model: what reviewers changed, then the result, of which `maxLength` characters
- * are shown; a negative limit means no limit.
+ * Returns the text of an outcome for the model: what reviewers changed, then the first `maxLength` characters of the
+ * result; a negative limit means no limit.
  */
 export function toOutcomeText(
   { result, edits = [] }: Pick<ToolCallOutcome, 'result' | 'edits'>,

@@ -15,7 +15,6 @@ import type { NestedToolCall, ToolCall, ToolCallOutcome } from '../tool/outcome.
  */
 export const CANCEL_GRACE_MS = 5_000
 
-/** Origin of a call. */
 interface ToolCallOrigin {
   readonly agentRole?: string
   readonly taskName?: string
@@ -49,12 +48,11 @@ interface ToolCallListeners {
   readonly onNestedOutcome?: (call: NestedToolCall, outcome: ToolCallOutcome) => void
 }
 
-/** Options of a tool call. */
 export interface RunToolOptions extends ToolCallOrigin, ToolCallListeners {
   readonly signal?: AbortSignal
   readonly clock?: Clock
   readonly logger?: Logger
-  /** Stable identity of the call. @default the model's id of the call */
+  /** Stable identity of the call. @default the id that the model assigned */
   readonly idempotencyKey?: string
   /** Time for a cancelled tool to stop, in milliseconds. @default 5000 */
   readonly graceMs?: number

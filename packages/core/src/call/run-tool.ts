@@ -1,5 +1,5 @@
 /**
- * Safe execution of one tool call: regardless of the behavior of the tool, the caller gets exactly one outcome.
+ * Safe execution of one tool call: the caller gets exactly one outcome, no matter what the tool does.
  *
  *   arguments ─parse─▶ input ─wait for a slot─▶ body ─▶ outcome ─▶ counted, returned
  *

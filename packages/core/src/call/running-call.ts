@@ -35,7 +35,6 @@ import type { EditedInput, ToolCall, ToolCallEnd, ToolCallOutcome } from '../too
 /** Outcome without its times. */
 export type Ended = Pick<ToolCallOutcome, 'result' | 'end' | 'error' | 'edits'>
 
-/** Call to run. */
 export interface CallToRun {
   readonly tool: AgentTool
   readonly call: ToolCall

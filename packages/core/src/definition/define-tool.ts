@@ -108,7 +108,6 @@ export function defineTool<
   })
 }
 
-/** Definition of a text tool. */
 export interface TextToolDefinition extends ToolSettings<string> {
   execute(
     input: string,

@@ -13,7 +13,6 @@ import type { AgentTool } from '../tool/tool.ts'
 /** Default time limit of a tool call in milliseconds: long enough for a web request, short enough to notice a hang. */
 export const DEFAULT_TOOL_TIMEOUT_MS = 30_000
 
-/** Settings of any tool. */
 export interface ToolSettings<Input> {
   /** Name by which the model calls the tool: 1 to 64 letters, digits, `_` and `-`. */
   readonly name: string
@@ -41,7 +40,6 @@ export interface ToolSettings<Input> {
   readonly limiter?: Limiter
 }
 
-/** Settings of an approval. */
 export interface ApprovalSettings<Input> extends ApprovalOptions {
   /** Returns the text for the reviewer. @default the name of the tool and the start of its input */
   describe?(input: Input): string

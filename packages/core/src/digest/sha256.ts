@@ -5,17 +5,17 @@
 
 const ROUNDS = 64
 
-/** Round constants: the fractional parts of the cube roots of the first primes, one for each round. */
+/** Round constants: the fractional parts of the first primes' cube roots, one for each round. */
 const ROUND_CONSTANTS = Uint32Array.from(listPrimes(ROUNDS), (prime) =>
   takeFraction(Math.cbrt(prime)),
 )
 
-/** Initial state: the fractional parts of the square roots of the first 8 primes. */
+/** Initial state: the fractional parts of the first 8 primes' square roots. */
 const INITIAL_STATE = Uint32Array.from(listPrimes(8), (prime) => takeFraction(Math.sqrt(prime)))
 
 const BLOCK_BYTES = 64
 
-/** Bytes at the end of the last block that hold the length of the message. */
+/** Bytes at the end of the last block that hold the message length. */
 const LENGTH_BYTES = 8
 
 const encoder = new TextEncoder()

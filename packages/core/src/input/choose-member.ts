@@ -24,7 +24,7 @@ import { coerceText } from './coercions.ts'
 import { isRequired } from './fields.ts'
 import { allowsJsonType } from './json-types.ts'
 
-import type { SchemaPlace, SchemaDocument } from './schema-document.ts'
+import type { SchemaLocation, SchemaDocument } from './schema-document.ts'
 
 /** A union in a schema: `anyOf` or `oneOf`. */
 export interface Union {
@@ -50,40 +50,40 @@ export interface Trial {
   readonly nearest: boolean
   /** Counts the steps. */
   readonly run: CheckRun
-  attempt(place: SchemaPlace, value: unknown, coerce: boolean): Attempt
+  attempt(location: SchemaLocation, value: unknown, coerce: boolean): Attempt
 }
 
 /**
- * Returns the place with the chosen members added, including those of nested unions; undefined when a union has no
+ * Returns the location with the chosen members added, including those of nested unions; undefined when a union has no
  * choice.
  */
 export function chooseMembers(
-  place: SchemaPlace,
+  location: SchemaLocation,
   value: object,
   trial: Trial,
-): SchemaPlace | undefined {
-  let chosen = place
+): SchemaLocation | undefined {
+  let chosen = location
   for (;;) {
     const union = findOpenUnion(chosen)
     if (union === undefined) return chosen
-    const members = chooseMembersOf(union, { place: chosen, value }, trial)
+    const members = chooseMembersOf(union, { location: chosen, value }, trial)
     if (members === undefined) return undefined
     chosen = settleUnion(chosen, union, { members, document: trial.document })
   }
 }
 
-/** Returns the first unsettled union of a place. */
-export function findOpenUnion({ nodes, settled }: SchemaPlace): Union | undefined {
+/** Returns the first unsettled union of a location. */
+export function findOpenUnion({ nodes, settled }: SchemaLocation): Union | undefined {
   return nodes.flatMap(listUnions).find(({ members }) => !settled.includes(members))
 }
 
-/** Returns the place with its union settled by the chosen members. */
+/** Returns the location with its union settled by the chosen members. */
 export function settleUnion(
-  { nodes, settled }: SchemaPlace,
+  { nodes, settled }: SchemaLocation,
   union: Union,
   { members, document }: { readonly members: readonly Schema[]; readonly document: SchemaDocument },
-): SchemaPlace {
-  return document.place([...nodes, ...members], [...settled, union.members])
+): SchemaLocation {
+  return document.locate([...nodes, ...members], [...settled, union.members])
 }
 
 /** Returns the unions of a node. */
@@ -97,14 +97,18 @@ function listUnions({ anyOf, oneOf }: SchemaNode): readonly Union[] {
 /** Returns the members; undefined when the choice is ambiguous or the value names no member. */
 function chooseMembersOf(
   union: Union,
-  { place, value }: { readonly place: SchemaPlace; readonly value: object },
+  { location, value }: { readonly location: SchemaLocation; readonly value: object },
   trial: Trial,
 ): readonly Schema[] | undefined {
   const { document } = trial
   const named = findMemberByTag(union.members, value, trial)
   if (named !== undefined) return named.members
   const tried = (members: readonly Schema[], coerce: boolean): Attempt | undefined => {
-    const attempt = trial.attempt(settleUnion(place, union, { members, document }), value, coerce)
+    const attempt = trial.attempt(
+      settleUnion(location, union, { members, document }),
+      value,
+      coerce,
+    )
     return members.some((member) => fits(trial, member, attempt.value)) ? attempt : undefined
   }
   const fitting = union.members.filter((member) => fits(trial, member, value))
@@ -201,33 +205,33 @@ function addMembers(
   return { members, dropped, filled }
 }
 
-/** Applies CORE-U4: returns the member of the type of the value with most of its fields known and fewest missing. */
+/** Applies CORE-U4: returns the member of the value's type with most of its fields known and fewest missing. */
 function findClosest(
   members: readonly Schema[],
   value: object,
   document: SchemaDocument,
 ): Schema | undefined {
   const type = Array.isArray(value) ? 'array' : 'object'
-  const places = members.map((member) => document.place([member]))
-  const candidates = places.filter((place) => allowsJsonType(type, place, document))
+  const locations = members.map((member) => document.locate([member]))
+  const candidates = locations.filter((location) => allowsJsonType(type, location, document))
   const given = Object.keys(value)
-  const ranked = candidates.map((place) => {
-    const declared = new Set(place.nodes.flatMap((node) => Object.keys(node.properties ?? {})))
+  const ranked = candidates.map((location) => {
+    const declared = new Set(location.nodes.flatMap((node) => Object.keys(node.properties ?? {})))
     return {
-      member: place.schemas[0],
+      member: location.schemas[0],
       known: given.filter((key) => declared.has(key)).length,
       missing: [...declared].filter(
-        (key) => isRequired(place.nodes, key) && !Object.hasOwn(value, key),
+        (key) => isRequired(location.nodes, key) && !Object.hasOwn(value, key),
       ).length,
     }
   })
   return ranked.toSorted((a, b) => b.known - a.known || a.missing - b.missing)[0]?.member
 }
 
-/** Steps of finding the place of a member and a stored result. */
+/** Steps of finding a member's location and a stored result. */
 const STEPS_PER_LOOKUP = 2
 
 function fits({ document, run }: Trial, member: Schema, value: unknown): boolean {
   run.spend(STEPS_PER_LOOKUP)
-  return document.fits(document.place([member]), value, run)
+  return document.fits(document.locate([member]), value, run)
 }

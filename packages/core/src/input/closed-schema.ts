@@ -2,10 +2,10 @@
  * Schema of the values that reading does not change: they have no unknown field, and no missing field that would be filled
  * in. One check of it replaces the whole reading of such a value.
  *
- * It is derived from the author's schema: each object is closed, and fields with a default are required. Intersections are
- * merged into one object first, and the schemas around a union are added to each of its members. Schemas that need more
- * than that (conditions, several unions at one place, `unevaluated…`) have no closed schema; their values are read in full,
- * with the same result.
+ * It is derived from the author's schema: each object is closed, and fields with a default are required. Intersections
+ * are merged into one object first, and the schemas around a union are added to each of its members. Schemas that need
+ * more than that (conditions, several unions at one location, `unevaluated…`) have no closed schema; their values are
+ * read in full, with the same result.
  */
 import {
   CheckLimitError,
@@ -19,7 +19,7 @@ import {
 import { settleUnion, findOpenUnion, type Union } from './choose-member.ts'
 import { listDeclaredFields, findFieldSchemas, splitItems, declaresFields } from './fields.ts'
 
-import type { SchemaPlace, SchemaDocument } from './schema-document.ts'
+import type { SchemaLocation, SchemaDocument } from './schema-document.ts'
 
 /** Maximum number of nodes of a closed schema; nested unions multiply. */
 const MAX_NODES = 2000
@@ -34,7 +34,7 @@ export function compileClosedCheck(document: SchemaDocument): Check | undefined 
     left: MAX_NODES,
   }
   try {
-    const schema = closePlace(document.place([document.root]), build)
+    const schema = closeLocation(document.locate([document.root]), build)
     if (typeof schema === 'boolean') return undefined
     return compileCheck(schema, {
       references: { ...document.references, ...build.references },
@@ -57,15 +57,15 @@ interface Build {
   left: number
 }
 
-/** Returns the closed form of all schemas of a place together. */
-function closePlace(place: SchemaPlace, build: Build): Schema {
-  if (place.impossible) return false
-  // Only a reference can lead back to a place that is under construction.
-  if (!place.nodes.some((node) => node.$ref !== undefined)) return closeNodes(place, build)
-  const name = `#closed-${assignNumber(place, build)}`
+/** Returns the closed form of all schemas of a location together. */
+function closeLocation(location: SchemaLocation, build: Build): Schema {
+  if (location.impossible) return false
+  // Only a reference can lead back to a location that is under construction.
+  if (!location.nodes.some((node) => node.$ref !== undefined)) return closeNodes(location, build)
+  const name = `#closed-${assignNumber(location, build)}`
   if (build.references[name] === undefined) {
     build.references[name] = true
-    build.references[name] = closeNodes(place, build)
+    build.references[name] = closeNodes(location, build)
   }
   return { $ref: name }
 }
@@ -76,7 +76,7 @@ function assignNumber(part: object, { numbers }: Build): number {
   return number
 }
 
-/** Keywords that affect which fields are known in ways that are not supported here. */
+/** Keywords that declare fields in ways not supported here. */
 const UNDECIDED = [
   '$dynamicRef',
   '$recursiveRef',
@@ -87,14 +87,14 @@ const UNDECIDED = [
   'unevaluatedProperties',
 ]
 
-function closeNodes(place: SchemaPlace, build: Build): Schema {
-  const { nodes, settled } = place
+function closeNodes(location: SchemaLocation, build: Build): Schema {
+  const { nodes, settled } = location
   build.left -= 1 + (nodes.length + settled.length) / 8
   if (build.left < 0 || nodes.some((node) => UNDECIDED.some((keyword) => keyword in node))) {
     throw NOT_CLOSABLE
   }
-  const union = findOpenUnion(place)
-  if (union !== undefined) return closeUnion(place, union, build)
+  const union = findOpenUnion(location)
+  if (union !== undefined) return closeUnion(location, union, build)
   const own = nodes.map(pickOwnKeywords).filter((part) => Object.keys(part).length > 0)
   const [first = {}, ...others] = own
   const parts: SchemaNode = others.length === 0 ? first : { allOf: own }
@@ -102,10 +102,13 @@ function closeNodes(place: SchemaPlace, build: Build): Schema {
 }
 
 /** Adds the schemas around the union to each member. */
-function closeUnion(place: SchemaPlace, union: Union, build: Build): Schema {
+function closeUnion(location: SchemaLocation, union: Union, build: Build): Schema {
   const { members, exclusive } = union
   const anyOf = members.map((member) =>
-    closePlace(settleUnion(place, union, { members: [member], document: build.document }), build),
+    closeLocation(
+      settleUnion(location, union, { members: [member], document: build.document }),
+      build,
+    ),
   )
   return exclusive ? { anyOf, allOf: [{ oneOf: members }] } : { anyOf }
 }
@@ -136,7 +139,7 @@ const REMADE: ReadonlySet<string> = new Set([
   'title',
 ])
 
-/** Returns the keywords of a node that apply to its own place; TypeBox makes some of them non-enumerable. */
+/** Returns the keywords of a node that apply to its own location; TypeBox makes some of them non-enumerable. */
 function pickOwnKeywords(node: SchemaNode): SchemaNode {
   const names = Object.getOwnPropertyNames(node).filter((name) => !REMADE.has(name))
   return Object.fromEntries(names.map((name) => [name, Reflect.get(node, name)]))
@@ -155,18 +158,20 @@ function closeFields(nodes: readonly SchemaNode[], build: Build): SchemaNode {
   )
   if (speaking.length > 1 && !isPlain) throw NOT_CLOSABLE
   const names = [...new Set([...listDeclaredFields(nodes), ...required])]
-  const places = names.map((name) =>
-    build.document.place(findFieldSchemas(nodes, name, build) ?? []),
+  const locations = names.map((name) =>
+    build.document.locate(findFieldSchemas(nodes, name, build) ?? []),
   )
   return {
-    required: names.filter((name, index) => required.includes(name) || hasDefault(places[index])),
-    properties: closeMap(names, places, build),
+    required: names.filter(
+      (name, index) => required.includes(name) || hasDefault(locations[index]),
+    ),
+    properties: closeMap(names, locations, build),
     ...(patternProperties === undefined
       ? {}
       : {
           patternProperties: closeMap(
             Object.keys(patternProperties),
-            Object.values(patternProperties).map((schema) => build.document.place([schema])),
+            Object.values(patternProperties).map((schema) => build.document.locate([schema])),
             build,
           ),
         }),
@@ -176,15 +181,15 @@ function closeFields(nodes: readonly SchemaNode[], build: Build): SchemaNode {
 
 function closeMap(
   names: readonly string[],
-  places: readonly SchemaPlace[],
+  locations: readonly SchemaLocation[],
   build: Build,
 ): Readonly<Record<string, Schema>> {
-  const closed = places.map((place) => closePlace(place, build))
+  const closed = locations.map((location) => closeLocation(location, build))
   return Object.fromEntries(names.map((name, index) => [name, closed[index] ?? true]))
 }
 
-function hasDefault(place: SchemaPlace | undefined): boolean {
-  return place?.nodes.some((node) => node.default !== undefined) === true
+function hasDefault(location: SchemaLocation | undefined): boolean {
+  return location?.nodes.some((node) => node.default !== undefined) === true
 }
 
 function closeItems(nodes: readonly SchemaNode[], build: Build): SchemaNode {
@@ -200,5 +205,7 @@ function closeItems(nodes: readonly SchemaNode[], build: Build): SchemaNode {
 }
 
 function closeSchema(schema: Schema, build: Build): Schema {
-  return typeof schema === 'boolean' ? schema : closePlace(build.document.place([schema]), build)
+  return typeof schema === 'boolean'
+    ? schema
+    : closeLocation(build.document.locate([schema]), build)
 }

@@ -3,7 +3,7 @@ import { pointer, type Problem, type SchemaNode } from '@tutti/protocol'
 
 import { surveySchema } from './schema-survey.ts'
 
-/** Keywords of which the first must not exceed the second. */
+/** Pairs of keywords; the first must not exceed the second. */
 const RANGES = [
   ['minimum', 'maximum'],
   ['minLength', 'maxLength'],

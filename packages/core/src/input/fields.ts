@@ -1,5 +1,5 @@
 /**
- * Fields and items that the schemas at one place declare.
+ * Fields and items that the schemas at one location declare.
  *
  * CORE-F1 A field is known when any of the schemas declares it: in `properties`, by a pattern, in `required`, or by
  *    `additionalProperties` that is `true` or a schema.

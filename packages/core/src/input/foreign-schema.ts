@@ -4,7 +4,7 @@
  * CORE-X1 Their regular expressions run on an engine without backtracking, so that a pattern and a value cannot block the
  *    process.
  * CORE-X2 A regular expression that this engine does not support is left out, and a warning names it.
- * CORE-X3 Nothing else is changed, and the given schema is not modified.
+ * CORE-X3 Nothing else is changed, and the caller's schema is not modified.
  */
 import {
   createLinearPatterns,
@@ -26,7 +26,7 @@ import type { TSchema } from 'typebox'
 export interface ForeignSchema {
   /** Validates with the rules of tool input; its JSON Schema is the same as `jsonSchema`. */
   readonly schema: StandardToolSchema
-  /** The given schema without what was left out. */
+  /** The schema without the omitted parts. */
   readonly jsonSchema: TSchema
   /** Engine of its regular expressions. */
   readonly patterns: PatternEngine
@@ -88,12 +88,12 @@ function cleanNode(
   { patterns, warnings }: Cleaning,
 ): void {
   const { pattern, patternProperties } = node
-  const keep = (source: string, place: string): boolean => {
+  const keep = (source: string, location: string): boolean => {
     try {
       patterns(source)
       return true
     } catch (error) {
-      warnings.push(`${place} is not checked: ${previewOf(source)} ${errorMessage(error)}`)
+      warnings.push(`${location} is not checked: ${previewOf(source)} ${errorMessage(error)}`)
       return false
     }
   }

@@ -1,4 +1,4 @@
-/** Problems of a value, described for the value as given and not for its normalized form. */
+/** Problems of a value, described for the original value and not for its normalized form. */
 import {
   decode,
   type DecodeOptions,
@@ -12,13 +12,13 @@ import {
 
 import type { TSchema } from 'typebox'
 
-/** A given value, and its normalized form. */
+/** A value, and its normalized form. */
 export interface Reading {
   readonly given: unknown
   readonly normalized: unknown
 }
 
-/** Returns the problems that remain after normalization; if none remain, those of the given value. */
+/** Returns the problems that remain after normalization; if none remain, those of the original value. */
 export function findInputProblems(
   schema: TSchema,
   reading: Reading,
@@ -34,7 +34,7 @@ export function findInputProblems(
   return plain.ok ? [] : plain.problems
 }
 
-/** Describes a problem with the given value instead of the normalized one. */
+/** Describes a problem with the original value instead of the normalized one. */
 function restoreGivenValue(problem: Problem, { given, normalized }: Reading): Problem {
   const [before, after] = [valueAt(given, problem.path), valueAt(normalized, problem.path)]
   if (before === undefined || Object.is(before, after)) return problem

@@ -37,7 +37,6 @@ export interface ValueReader<T> {
   read(value: unknown): Decoded<T> | Promise<Decoded<T>>
 }
 
-/** Options of a reader. */
 export interface ReadOptions {
   /** Name of the tool, for errors of its schema. */
   readonly toolName: string

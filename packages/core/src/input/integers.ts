@@ -6,7 +6,7 @@
  * CORE-I2 Where the schema allows numbers, the body gets a number if the number has exactly these digits. Otherwise the
  *    input is refused; the problem has the digits.
  * CORE-I3 Where the schema allows any value, the body gets a number or text, by the same rule.
- * CORE-I4 With `exactIntegers`, which tools use that pass their input on as JSON, an integer stays a `bigint` where the
+ * CORE-I4 With `exactIntegers` (for tools that forward their input as JSON), an integer stays a `bigint` where the
  *    schema allows numbers or any value, and digits as text become one. Limits of the schema compare the rounded value.
  */
 import { hasBigInt, mapBigInts, toPlainJson, type Check } from '@tutti/protocol'
@@ -29,9 +29,9 @@ export function roundIntegers(value: unknown): unknown {
 export function toRoundingDocument(document: SchemaDocument): SchemaDocument {
   return {
     ...document,
-    fits: (place, value, run) =>
-      document.fits(place, value, run) ||
-      (hasBigInt(value) && document.fits(place, roundIntegers(value), run)),
+    fits: (location, value, run) =>
+      document.fits(location, value, run) ||
+      (hasBigInt(value) && document.fits(location, roundIntegers(value), run)),
   }
 }
 

@@ -10,7 +10,7 @@
  * CORE-J3 A value without changes is returned itself, after one compiled check.
  * CORE-J4 Never throws, for any value.
  * CORE-J5 Ends after a bounded number of steps, for any schema and value. A value that needs more is rejected with that reason.
- * CORE-J6 An integer beyond 2^53, which is given as a `bigint`, keeps its digits. `integers.ts` says what the reader
+ * CORE-J6 An integer beyond 2^53 arrives as a `bigint` and keeps its digits. `integers.ts` says what the reader
  *    returns for it.
  */
 import {
@@ -35,7 +35,6 @@ import type { TSchema } from 'typebox'
 /** Reads a value synchronously; never throws. */
 export type JsonRead = (value: unknown) => Decoded<unknown>
 
-/** Options of a reader. */
 export interface JsonReaderOptions {
   readonly coerce: boolean
   /** Whether the reader returns a `bigint` where the schema allows numbers. @default false */

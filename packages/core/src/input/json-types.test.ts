@@ -7,7 +7,7 @@ const TYPES = ['object', 'array', 'string', 'number', 'boolean', 'null']
 
 function typesOf(schema: object, test: typeof allowsJsonType): string[] {
   const document = createSchemaDocument(schema)
-  return TYPES.filter((type) => test(type, document.place([document.root]), document))
+  return TYPES.filter((type) => test(type, document.locate([document.root]), document))
 }
 
 const named: readonly [string, object, string[]][] = [

@@ -1,22 +1,26 @@
-/** JSON types that the schemas of a place allow; an integer is a number. */
+/** JSON types that the schemas of a location allow; an integer is a number. */
 import type { Schema, SchemaNode } from '@tutti/protocol'
 
-import type { SchemaPlace, SchemaDocument } from './schema-document.ts'
+import type { SchemaLocation, SchemaDocument } from './schema-document.ts'
 
-/** Whether the schemas of a place allow the type; true if they do not restrict it. */
+/** Whether the schemas of a location allow the type; true if they do not restrict it. */
 export function allowsJsonType(
   type: string,
-  place: SchemaPlace,
+  location: SchemaLocation,
   document: SchemaDocument,
 ): boolean {
-  return place.nodes.every((node) => findTypes(node, document)?.has(type) ?? true)
+  return location.nodes.every((node) => findTypes(node, document)?.has(type) ?? true)
 }
 
-/** Whether the schemas of a place explicitly allow the type. */
-export function wantsJsonType(type: string, place: SchemaPlace, document: SchemaDocument): boolean {
+/** Whether the schemas of a location explicitly allow the type. */
+export function wantsJsonType(
+  type: string,
+  location: SchemaLocation,
+  document: SchemaDocument,
+): boolean {
   return (
-    allowsJsonType(type, place, document) &&
-    place.nodes.some((node) => findTypes(node, document)?.has(type))
+    allowsJsonType(type, location, document) &&
+    location.nodes.some((node) => findTypes(node, document)?.has(type))
   )
 }
 
@@ -67,7 +71,7 @@ function findMemberTypes(
   document: SchemaDocument,
 ): ReadonlySet<string> | undefined {
   if (member === false) return new Set()
-  const types = document.place([member]).nodes.map((node) => findTypes(node, document))
+  const types = document.locate([member]).nodes.map((node) => findTypes(node, document))
   return types.find((found) => found !== undefined)
 }
 

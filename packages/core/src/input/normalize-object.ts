@@ -9,7 +9,7 @@ import { chooseMembers, type Trial } from './choose-member.ts'
 import { listDeclaredFields, findFieldSchemas, isRequired } from './fields.ts'
 import { allowsJsonType } from './json-types.ts'
 
-import type { SchemaPlace, SchemaDocument } from './schema-document.ts'
+import type { SchemaLocation, SchemaDocument } from './schema-document.ts'
 
 /** Changes that normalization may make. */
 export interface NormalizeRules {
@@ -38,17 +38,21 @@ export interface ObjectWalk {
   /** Counts the steps. */
   readonly run: CheckRun
   /** Returns the normalized value of a field. */
-  read(place: SchemaPlace, value: unknown): unknown
+  read(location: SchemaLocation, value: unknown): unknown
   /** Returns a fresh copy of the default of a field; undefined when it has none. */
-  freshDefault(place: SchemaPlace): unknown
+  freshDefault(location: SchemaLocation): unknown
 }
 
 type JsonObject = Readonly<Record<string, unknown>>
 
 /** Returns the normalized object; the same object when it has no changes. */
-export function normalizeObject(place: SchemaPlace, value: JsonObject, walk: ObjectWalk): unknown {
+export function normalizeObject(
+  location: SchemaLocation,
+  value: JsonObject,
+  walk: ObjectWalk,
+): unknown {
   const decided = new Set<Schema>()
-  let whole = chooseMembers(place, value, walk.trial)
+  let whole = chooseMembers(location, value, walk.trial)
   while (whole !== undefined && !whole.nodes.some(isDynamic)) {
     const { nodes, settled } = whole
     const fields = normalizeFields(nodes, value, walk)
@@ -57,7 +61,7 @@ export function normalizeObject(place: SchemaPlace, value: JsonObject, walk: Obj
       : []
     if (more.length === 0)
       return walk.rules.drop ? dropUnknownFields(fields, value, walk) : toObject(fields, value)
-    const all = walk.document.place([...nodes, ...more], settled)
+    const all = walk.document.locate([...nodes, ...more], settled)
     whole = chooseMembers(all, value, walk.trial)
   }
   return value
@@ -68,7 +72,7 @@ function isDynamic(node: SchemaNode): boolean {
   return '$dynamicRef' in node || '$recursiveRef' in node
 }
 
-/** Whether a node has schemas that apply because of the content of the object. */
+/** Whether a node has schemas that apply because of the object's content. */
 function isConditional(node: SchemaNode): boolean {
   return node.if !== undefined || node.dependentSchemas !== undefined
 }
@@ -113,7 +117,7 @@ function normalizeFields(
   return { entries, unknown, changed }
 }
 
-/** Returns the object of all fields; the given one when none has changed. */
+/** Returns the object of all fields; the original one when none has changed. */
 function toObject({ entries, changed }: NormalizedFields, value: JsonObject): JsonObject {
   return changed ? Object.fromEntries(entries) : value
 }
@@ -128,17 +132,17 @@ interface Field {
 
 function normalizeField({ key, given, schemas, nodes }: Field, walk: ObjectWalk): unknown {
   const { document, rules } = walk
-  const place = document.place(schemas)
-  if (given !== undefined && (given !== null || allowsNull(place, walk))) {
-    return walk.read(place, given)
+  const location = document.locate(schemas)
+  if (given !== undefined && (given !== null || allowsNull(location, walk))) {
+    return walk.read(location, given)
   }
-  const fresh = rules.fill ? walk.freshDefault(place) : undefined
+  const fresh = rules.fill ? walk.freshDefault(location) : undefined
   if (fresh !== undefined) return fresh
   return given === null && rules.coerce && !isRequired(nodes, key) ? ABSENT : given
 }
 
-function allowsNull(place: SchemaPlace, { document, run }: ObjectWalk): boolean {
-  return allowsJsonType('null', place, document) && document.fits(place, null, run)
+function allowsNull(location: SchemaLocation, { document, run }: ObjectWalk): boolean {
+  return allowsJsonType('null', location, document) && document.fits(location, null, run)
 }
 
 function fillMissingFields(
@@ -150,14 +154,14 @@ function fillMissingFields(
   const missing: [string, unknown][] = []
   for (const key of listDeclaredFields(nodes)) {
     if (Object.hasOwn(value, key)) continue
-    const fresh = freshDefault(document.place(findFieldSchemas(nodes, key, walk) ?? []))
+    const fresh = freshDefault(document.locate(findFieldSchemas(nodes, key, walk) ?? []))
     if (fresh !== undefined) missing.push([key, fresh])
   }
   tally.filled += missing.length
   return missing
 }
 
-/** Returns schemas that apply because of the content of the object: branches of `if`, and `dependentSchemas`. */
+/** Returns schemas that apply because of the object's content: branches of `if`, and `dependentSchemas`. */
 function findConditionalSchemas(
   nodes: readonly SchemaNode[],
   fields: JsonObject,
@@ -168,7 +172,7 @@ function findConditionalSchemas(
   for (const node of nodes) {
     if (node.if !== undefined && !decided.has(node)) {
       decided.add(node)
-      const holds = document.fits(document.place([node.if]), fields, run)
+      const holds = document.fits(document.locate([node.if]), fields, run)
       more.push(...(holds ? [node.if, node.then ?? true] : [node.else ?? true]))
     }
     for (const [key, schema] of Object.entries(node.dependentSchemas ?? {})) {

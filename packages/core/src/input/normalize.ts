@@ -6,7 +6,7 @@
  * The result can still be invalid: the caller validates it against the whole schema. Related: objects
  * (`normalize-object.ts`), known fields (`fields.ts`), members of unions (`choose-member.ts`), texts (`coercions.ts`).
  *
- * CORE-M1 The given value is never modified: changed parts are copied, all others stay the same objects.
+ * CORE-M1 The caller's value is never modified: changed parts are copied, all others stay the same objects.
  * CORE-M2 A field that is absent, or null where null is invalid, gets a fresh copy of its default.
  * CORE-M3 Null for an optional field, where null is invalid, counts as an absent field.
  * CORE-M4 A valid value stays unchanged; an invalid one is coerced only if the result is valid.
@@ -26,7 +26,7 @@ import { coerceInteger } from './integers.ts'
 import { wantsJsonType, allowsJsonType } from './json-types.ts'
 import { normalizeObject, type NormalizeRules, type Tally } from './normalize-object.ts'
 
-import type { SchemaPlace, SchemaDocument } from './schema-document.ts'
+import type { SchemaLocation, SchemaDocument } from './schema-document.ts'
 
 /**
  * Returns the normalized value; the same value when it has no changes. `run` counts the steps.
@@ -40,27 +40,30 @@ export function normalize(
   { run = new CheckRun(), ...rules }: NormalizeRules & { readonly run?: CheckRun | undefined },
 ): unknown {
   const at: At = { walk: startWalk(document, rules, run), depth: 0, inList: false }
-  return normalizeValue(document.place([document.root]), value, at)
+  return normalizeValue(document.locate([document.root]), value, at)
 }
 
-/** Returns a fresh copy of the default of a place, with nested defaults filled in; undefined when it has none. */
+/** Returns a fresh copy of the default of a location, with nested defaults filled in; undefined when it has none. */
 export function createDefault(
-  place: SchemaPlace,
+  location: SchemaLocation,
   document: SchemaDocument,
   run: CheckRun = new CheckRun(),
 ): unknown {
-  const node = place.nodes.find((candidate) => candidate.default !== undefined)
+  const node = location.nodes.find((candidate) => candidate.default !== undefined)
   if (node === undefined || typeof node.default !== 'object') return node?.default
   // A default can contain fields that have one again.
   run.spend(STEPS_PER_DEFAULT)
   const rules = { coerce: false, fill: true, drop: false, nearest: false }
   const walk = startWalk(document, rules, run)
-  return normalizeValue(place, structuredClone(node.default), { walk, depth: 0, inList: false })
+  return normalizeValue(location, structuredClone(node.default), { walk, depth: 0, inList: false })
 }
 
-/** An object as a place reads it. Mutable while it is read; a linked list, because most objects are read by one place. */
+/**
+ * An object as a location reads it. Mutable while it is read; a linked list, because most objects are read at one
+ * location.
+ */
 interface Known {
-  readonly place: SchemaPlace
+  readonly location: SchemaLocation
   value: unknown
   dropped: number
   filled: number
@@ -103,37 +106,37 @@ const STEPS_PER_ATTEMPT = 20
 /** Steps of a fresh copy of a default. */
 const STEPS_PER_DEFAULT = 50
 
-function normalizeValue(place: SchemaPlace, value: unknown, at: At): unknown {
+function normalizeValue(location: SchemaLocation, value: unknown, at: At): unknown {
   const { document, run } = at.walk
-  run.spend(STEPS_PER_PART + place.nodes.length)
+  run.spend(STEPS_PER_PART + location.nodes.length)
   if (at.depth > MAX_DEPTH || value === undefined || value === null) return value
-  if (Array.isArray(value)) return normalizeContainer(place, value, at)
-  if (typeof value === 'object' && allowsJsonType('object', place, document)) {
-    return normalizeContainer(place, value, at)
+  if (Array.isArray(value)) return normalizeContainer(location, value, at)
+  if (typeof value === 'object' && allowsJsonType('object', location, document)) {
+    return normalizeContainer(location, value, at)
   }
-  return coerceValue(place, value, at)
+  return coerceValue(location, value, at)
 }
 
-/** Applies CORE-M4 and CORE-M5: returns a coerced value if the given one is invalid and the coerced one is valid. */
-function coerceValue(place: SchemaPlace, value: unknown, at: At): unknown {
+/** Applies CORE-M4 and CORE-M5: returns a coerced value if the original is invalid and the coerced one is valid. */
+function coerceValue(location: SchemaLocation, value: unknown, at: At): unknown {
   const { document, run } = at.walk
-  const candidates = listCandidates(place, value, at)
-  if (candidates.length === 0 || document.fits(place, value, run)) return value
+  const candidates = listCandidates(location, value, at)
+  if (candidates.length === 0 || document.fits(location, value, run)) return value
   for (const candidate of candidates) {
-    const normalized = normalizeValue(place, candidate, { ...at, depth: at.depth + 1 })
-    if (document.fits(place, normalized, run)) return normalized
+    const normalized = normalizeValue(location, candidate, { ...at, depth: at.depth + 1 })
+    if (document.fits(location, normalized, run)) return normalized
   }
   return value
 }
 
 /** Returns what a value could mean. The same objects each time, so that each is read once. */
 function listCandidates(
-  place: SchemaPlace,
+  location: SchemaLocation,
   value: unknown,
   { walk, inList }: At,
 ): readonly unknown[] {
   const { document, rules, run } = walk
-  const wants = (type: string): boolean => wantsJsonType(type, place, document)
+  const wants = (type: string): boolean => wantsJsonType(type, location, document)
   const isNumber = typeof value === 'bigint' || typeof value === 'number'
   const integers = isNumber ? coerceInteger(value, wants) : []
   if (!rules.coerce) return integers
@@ -158,33 +161,33 @@ function listCandidates(
 const PARSED = {}
 const WRAPPED = {}
 
-/** Applies CORE-M7: each place reads an object once; within itself the object stays unchanged. */
-function normalizeContainer(place: SchemaPlace, value: object, at: At): unknown {
+/** Applies CORE-M7: each location reads an object once; within itself the object stays unchanged. */
+function normalizeContainer(location: SchemaLocation, value: object, at: At): unknown {
   const { known, tally, run } = at.walk
   const others = known.get(value)
   for (let before = others; before !== undefined; before = before.next) {
     run.spend(1)
-    if (before.place !== place) continue
+    if (before.location !== location) continue
     tally.dropped += before.dropped
     tally.filled += before.filled
     return before.value
   }
   run.spend(STEPS_PER_CONTAINER)
-  const attempt: Known = { place, value, dropped: 0, filled: 0, next: others }
+  const attempt: Known = { location, value, dropped: 0, filled: 0, next: others }
   known.set(value, attempt)
   const { dropped, filled } = tally
-  attempt.value = normalizeInside(place, value, at)
+  attempt.value = normalizeInside(location, value, at)
   attempt.dropped = tally.dropped - dropped
   attempt.filled = tally.filled - filled
   return attempt.value
 }
 
-function normalizeInside(place: SchemaPlace, value: object, at: At): unknown {
+function normalizeInside(location: SchemaLocation, value: object, at: At): unknown {
   const { document, rules, tally, run } = at.walk
   const trial = createTrial(at)
-  if (Array.isArray(value)) return normalizeList(place, value, at)
+  if (Array.isArray(value)) return normalizeList(location, value, at)
   if (!isJsonObject(value)) return value
-  return normalizeObject(place, value, {
+  return normalizeObject(location, value, {
     document,
     rules,
     tally,
@@ -196,15 +199,19 @@ function normalizeInside(place: SchemaPlace, value: object, at: At): unknown {
   })
 }
 
-function normalizeList(place: SchemaPlace, items: readonly unknown[], at: At): readonly unknown[] {
-  const whole = chooseMembers(place, items, createTrial(at))
+function normalizeList(
+  location: SchemaLocation,
+  items: readonly unknown[],
+  at: At,
+): readonly unknown[] {
+  const whole = chooseMembers(location, items, createTrial(at))
   if (whole === undefined) return items
   const inside: At = { ...at, depth: at.depth + 1, inList: true }
   const normalized = items.map((item, index) => {
     const schemas = findItemSchemas(whole.nodes, index)
     return schemas.length === 0
       ? item
-      : normalizeValue(at.walk.document.place(schemas), item, inside)
+      : normalizeValue(at.walk.document.locate(schemas), item, inside)
   })
   return normalized.every((item, index) => Object.is(item, items[index])) ? items : normalized
 }
@@ -217,12 +224,12 @@ function createTrial(at: At): Trial {
     run,
     coerce: rules.coerce,
     nearest: rules.nearest,
-    attempt(place, value, coerce) {
-      run.spend(STEPS_PER_ATTEMPT + place.schemas.length + place.nodes.length)
+    attempt(location, value, coerce) {
+      run.spend(STEPS_PER_ATTEMPT + location.schemas.length + location.nodes.length)
       const walk = coerce ? at.walk : (at.walk.plain ?? at.walk)
       const tried = { ...at, walk, depth: at.depth + 1 }
       const before = { ...walk.tally }
-      const attempt = countChanges(walk, () => normalizeValue(place, value, tried))
+      const attempt = countChanges(walk, () => normalizeValue(location, value, tried))
       Object.assign(walk.tally, before)
       return attempt
     },

@@ -11,41 +11,39 @@ describe('createSchemaDocument', () => {
   const document = createSchemaDocument(whole)
 
   it('createSchemaDocument combines the schemas of a place with everything that they refer to, each once', () => {
-    const { nodes } = document.place([whole, B, A])
+    const { nodes } = document.locate([whole, B, A])
     expect(nodes).toEqual([whole, B, { $ref: '#/$defs/A' }, A])
-    expect(document.place([]).nodes).toEqual([])
-    expect(document.place([true]).nodes).toEqual([])
+    expect(document.locate([]).nodes).toEqual([])
+    expect(document.locate([true]).nodes).toEqual([])
   })
 
   it('createSchemaDocument returns the same place for the same schemas and settled unions, and another for others', () => {
-    expect(document.place([A])).toBe(document.place([A]))
-    expect(document.place([A, B])).toBe(document.place([A, B]))
-    expect(document.place([A], [[B]])).not.toBe(document.place([A]))
+    expect(document.locate([A])).toBe(document.locate([A]))
+    expect(document.locate([A, B])).toBe(document.locate([A, B]))
+    expect(document.locate([A], [[B]])).not.toBe(document.locate([A]))
     const settled = [A]
-    expect(document.place([A], [settled])).toBe(document.place([A], [settled]))
-    expect(document.place([A], [settled])).not.toBe(document.place([A], [[A]]))
-    expect(document.place([A, settled as never])).not.toBe(document.place([A], [settled]))
+    expect(document.locate([A], [settled])).toBe(document.locate([A], [settled]))
+    expect(document.locate([A], [settled])).not.toBe(document.locate([A], [[A]]))
+    expect(document.locate([A, settled as never])).not.toBe(document.locate([A], [settled]))
   })
 
   it('createSchemaDocument caches a bounded number of places', () => {
-    const first = document.place([A, B])
-    for (let count = 0; count < 10_001; count++) document.place([A, { pattern: `${count}` }])
-    expect(document.place([A, B])).not.toBe(first)
-    expect(document.place([A, B])).toEqual(first)
+    const first = document.locate([A, B])
+    for (let count = 0; count < 10_001; count++) document.locate([A, { pattern: `${count}` }])
+    expect(document.locate([A, B])).not.toBe(first)
+    expect(document.locate([A, B])).toEqual(first)
   })
 
   it('createSchemaDocument recognizes a place that no value matches', () => {
-    expect(document.place([{ allOf: [true, { allOf: [false] }] }]).impossible).toBe(true)
-    expect(document.place([A, true]).impossible).toBe(false)
+    expect(document.locate([{ allOf: [true, { allOf: [false] }] }]).impossible).toBe(true)
+    expect(document.locate([A, true]).impossible).toBe(false)
   })
 
   it('createSchemaDocument checks a part separately although it refers to the whole', () => {
-    const place = document.place([{ items: { $ref: '#/$defs/A' } }, { type: 'array' }])
-    expect([['a'], [1], 'a'].map((value) => document.fits(place, value, new CheckRun()))).toEqual([
-      true,
-      false,
-      false,
-    ])
+    const location = document.locate([{ items: { $ref: '#/$defs/A' } }, { type: 'array' }])
+    expect(
+      [['a'], [1], 'a'].map((value) => document.fits(location, value, new CheckRun())),
+    ).toEqual([true, false, false])
   })
 
   it('createSchemaDocument resolves a reference without siblings, in the same list each time', () => {

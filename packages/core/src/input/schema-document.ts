@@ -1,6 +1,6 @@
 /**
- * JSON Schema prepared for reading values: its parts can be checked individually although they refer to each other, and the
- * schemas that apply at one place of a value are combined.
+ * JSON Schema prepared for reading values: its parts can be checked individually although they refer to each other, and
+ * the schemas that apply at one location of a value are combined.
  */
 import {
   BoundedMap,
@@ -18,8 +18,8 @@ import {
 
 import { surveySchema } from './schema-survey.ts'
 
-/** Schemas that apply at one place of a value. The same schemas always give the same object. */
-export interface SchemaPlace {
+/** Schemas that apply at one location of a value. The same schemas always give the same object. */
+export interface SchemaLocation {
   /** Combined schemas. */
   readonly schemas: readonly Schema[]
   /** The schemas, their references and the parts of their intersections; all must match. */
@@ -39,8 +39,8 @@ export interface SchemaDocument {
   readonly nodes: ReadonlyMap<SchemaNode, string>
   /** Schemas by the text of their `$ref`. */
   readonly references: Readonly<Record<string, Schema>>
-  /** Returns the place where all of the schemas apply, with those of their unions that are settled. */
-  place(schemas: readonly Schema[], settled?: SchemaPlace['settled']): SchemaPlace
+  /** Returns the location to which all schemas apply, including union members already chosen. */
+  locate(schemas: readonly Schema[], settled?: SchemaLocation['settled']): SchemaLocation
   /** Returns the patterns of a node with their schemas. */
   patternsOf(node: SchemaNode): readonly (readonly [Pattern, Schema])[]
   /** Returns the schemas, with references resolved where a schema consists only of `$ref`; the same list each time. */
@@ -50,15 +50,14 @@ export interface SchemaDocument {
   /** Engine of the regular expressions; undefined for the one of JavaScript. */
   readonly patterns: PatternEngine | undefined
   /**
-   * Whether a value matches all schemas of a place. Each value is read once per run.
+   * Whether a value matches all schemas of a location. Each value is read once per run.
    *
    * @throws {CheckLimitError} when the run has no steps left.
    * @throws {RangeError} when the value is nested deeper than the stack.
    */
-  fits(place: SchemaPlace, value: unknown, run: CheckRun): boolean
+  fits(location: SchemaLocation, value: unknown, run: CheckRun): boolean
 }
 
-/** Options of a schema document. */
 export interface SchemaDocumentOptions {
   /** Engine of the regular expressions. @default the one of JavaScript */
   readonly patterns?: PatternEngine | undefined
@@ -85,15 +84,18 @@ export function createSchemaDocument(
   // NOTE: a value that is not a schema has a fault, and documents with faults are not used for reading.
   const root = schema as Schema
   let evaluator: Evaluator | undefined
-  const single = new BoundedMap<Schema, SchemaPlace>(MAX_CACHED)
-  const joint = new BoundedMap<string, SchemaPlace>(MAX_CACHED)
+  const single = new BoundedMap<Schema, SchemaLocation>(MAX_CACHED)
+  const joint = new BoundedMap<string, SchemaLocation>(MAX_CACHED)
   const numbers = new Map<unknown, number>()
   const patternsByNode = new BoundedMap<SchemaNode, readonly (readonly [Pattern, Schema])[]>(
     MAX_CACHED,
   )
   const resolvedLists = new BoundedMap<readonly Schema[], readonly Schema[]>(MAX_CACHED)
 
-  function place(schemas: readonly Schema[], settled: SchemaPlace['settled'] = []): SchemaPlace {
+  function locate(
+    schemas: readonly Schema[],
+    settled: SchemaLocation['settled'] = [],
+  ): SchemaLocation {
     const [first, second] = schemas
     if (first === undefined || second !== undefined || settled.length > 0) {
       const key = [...schemas.map(numberOf), 'of', ...settled.map(numberOf)].join()
@@ -128,7 +130,7 @@ export function createSchemaDocument(
     faults,
     nodes,
     references,
-    place,
+    locate,
     patternsOf: (node) => getCached(patternsByNode, node, () => compilePatterns(node)),
     resolved: (schemas) => getCached(resolvedLists, schemas, () => schemas.map(resolve)),
     fits(at, value, run) {
@@ -147,7 +149,7 @@ export function createSchemaDocument(
 function flatten(
   schemas: readonly Schema[],
   targets: ReadonlyMap<SchemaNode, Schema>,
-): Pick<SchemaPlace, 'nodes' | 'impossible'> {
+): Pick<SchemaLocation, 'nodes' | 'impossible'> {
   const nodes = new Set<SchemaNode>()
   let impossible = false
   const open = schemas.toReversed()

@@ -17,7 +17,6 @@ export interface SchemaReader<Value> {
   read(value: unknown): Promise<Decoded<Value>>
 }
 
-/** Options of a reader. */
 export interface SchemaReaderOptions {
   /** Start of error messages, such as `Cannot create task "x": output`. */
   readonly action: string
@@ -51,6 +50,6 @@ function takesScalar(jsonSchema: TSchema): boolean {
   const document = createSchemaDocument(jsonSchema)
   // A library validates values even if its JSON Schema cannot be used here.
   if (document.faults.length > 0) return false
-  const place = document.place([document.root])
-  return SCALARS.some((type) => wantsJsonType(type, place, document))
+  const location = document.locate([document.root])
+  return SCALARS.some((type) => wantsJsonType(type, location, document))
 }

@@ -72,7 +72,7 @@ export function surveySchema(
     const found = resolve(scope, schema.$ref)
     if (!isSchema(found.schema)) faults.push(makeReferenceFault(path, schema.$ref))
     else targets.set(schema, found.schema)
-    // A definition can be at a place that no JSON Schema keyword leads to; only the reference finds it.
+    // A definition can be at a path that no JSON Schema keyword leads to; only the reference finds it.
     if (isNode(found.schema)) open.unshift({ ...found, path: `${path}/$ref` })
   }
   faults.push(...findLoopFaults(nodes, targets))

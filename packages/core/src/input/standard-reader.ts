@@ -147,11 +147,11 @@ const UNEXPLAINED: Problem = { path: '', message: 'does not match its schema' }
 
 function toProblem({ message, path = [] }: StandardSchemaV1.Issue, value: unknown): Problem {
   const keys = path.map((segment) => (typeof segment === 'object' ? segment.key : segment))
-  const place = keys.map((key) => pointer('', String(key))).join('')
-  const given = valueAt(value, place)
-  if (given === undefined) return { path: place, message }
+  const location = keys.map((key) => pointer('', String(key))).join('')
+  const given = valueAt(value, location)
+  if (given === undefined) return { path: location, message }
   const shown = typeof given === 'bigint' ? `${message}, got ${given}` : message
-  return { path: place, message: shown, received: receivedOf(given) }
+  return { path: location, message: shown, received: receivedOf(given) }
 }
 
 function failCheck(error: unknown): Decoded<unknown> {

@@ -22,7 +22,6 @@ import type { StandardToolSchema } from '../tool/tool-schema.ts'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { TSchema } from 'typebox'
 
-/** Options of a Standard Schema. */
 export interface StandardSchemaOptions {
   /** Whether values are coerced where their meaning is clear. @default true */
   readonly coerce?: boolean

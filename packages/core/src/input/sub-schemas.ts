@@ -1,7 +1,7 @@
 /** Sub-schemas of a JSON Schema, by keyword. */
 import { isJsonObject, pointer } from '@tutti/protocol'
 
-/** Value at the place of a schema, with its JSON pointer below the surrounding schema. */
+/** Value where a schema is expected, with its JSON pointer below the surrounding schema. */
 export interface SubSchema {
   readonly path: string
   readonly schema: unknown

@@ -1,6 +1,6 @@
 /**
- * Reads regular expressions of schemas. JSON Schema reads them with the flag `u`, which refuses some that JavaScript and
- * other languages accept, such as `\_`. They are rewritten to the same expression with the flag.
+ * Reads regular expressions of schemas. JSON Schema reads them with the flag `u`, which refuses some escapes of
+ * JavaScript and other languages, such as `\_`. They are rewritten to the same expression with the flag.
  */
 import { isJsonObject } from '@tutti/protocol'
 

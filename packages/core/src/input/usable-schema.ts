@@ -16,7 +16,6 @@ import {
   type SchemaDocumentOptions,
 } from './schema-document.ts'
 
-/** Use of a schema. */
 export interface SchemaUse {
   /** Start of error messages, such as `Cannot define tool "x": input`. */
   readonly action: string
@@ -89,7 +88,7 @@ function describesObject(
   document: SchemaDocument,
   decided: Map<SchemaNode, boolean>,
 ): boolean {
-  return document.place([schema]).nodes.some((node) => {
+  return document.locate([schema]).nodes.some((node) => {
     const known = decided.get(node)
     if (known !== undefined) return known
     if ([node.type].flat().every((type) => type === 'object')) return true
@@ -121,8 +120,8 @@ function describeDefaultFault(
 ): string | undefined {
   const shown = isJsonObject(node) ? previewOf(node.default) : ''
   try {
-    const place = document.place([node])
-    if (document.fits(place, createDefault(place, document, run), run)) return undefined
+    const location = document.locate([node])
+    if (document.fits(location, createDefault(location, document, run), run)) return undefined
     return `must match its schema, got ${shown}`
   } catch (error) {
     return `must be a JSON value that matches its schema, got ${shown}: ${errorMessage(error)}`

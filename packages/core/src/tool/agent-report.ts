@@ -16,7 +16,7 @@ type CallField = Exclude<keyof AgentToolEvent & keyof RunEventOf<'tool_progress'
 
 type WithoutCallFields<E> = E extends AgentToolEvent ? Omit<E, CallField | 'timestamp_ms'> : never
 
-/** The same event as a tool reports it, without its place and time. */
+/** The same event as a tool reports it, without its context and time. */
 export type AgentReport = WithoutCallFields<AgentToolEvent>
 
 /** The same report with its time, as the caller of the tool receives it. */

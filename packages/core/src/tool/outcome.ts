@@ -4,7 +4,7 @@ import type { ToolResult } from './tool-result.ts'
 
 /** Tool call of a model. */
 export interface ToolCall {
-  /** The model's id of the call. */
+  /** Tool-call id assigned by the model. */
   readonly id: string
   readonly name: string
   /** Arguments as the model wrote them: JSON text. */

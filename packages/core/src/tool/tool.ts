@@ -61,7 +61,7 @@ export interface TypedTool<Input, Output = string, Source = Input>
 
 /** Identity and origin of one tool call. */
 interface ToolCallInfo {
-  /** The model's id of the call. */
+  /** Tool-call id assigned by the model. */
   readonly callId: string
   /**
    * Identifies this call by its run, task, attempt, turn and the model's id. A tool that gets the same key twice must
@@ -106,7 +106,7 @@ export interface ToolContext<Input = unknown> extends ToolCallInfo, ToolReports 
   readonly hasReviewer: boolean
   /**
    * Requests approval and waits; the tool's time limit is paused meanwhile. Returns CONTINUE, or EDIT with an input that
-   * matches the tool's schema. REJECT and EXIT_EARLY are thrown, so that a body that ignores the result does nothing:
+   * matches the tool's schema. REJECT and EXIT_EARLY are thrown, so a body that ignores the result does nothing:
    * REJECT becomes a failure for the model, EXIT_EARLY ends the run early.
    *
    * @throws {TuttiError} TOOL_CONFIGURATION without a reviewer: no answer never counts as approval.

@@ -8,7 +8,6 @@ import { createEnsembleAgent, type AgentRunOptions } from './ensemble-agent.ts'
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { Inputs } from '../definition/template.ts'
 
-/** Settings of the tool of an ensemble. */
 export interface EnsembleToolSettings
   extends Partial<Omit<AgentToolSettings<Inputs>, 'maxTurns' | 'reply'>>, AgentRunOptions {
   /**

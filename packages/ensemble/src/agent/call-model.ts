@@ -7,7 +7,6 @@ import { untilStopped } from '../work/until-stopped.ts'
 
 import type { ChatModel, ModelReply, ModelRequest, ModelUsage } from '../model/chat-model.ts'
 
-/** Options of a model call. */
 export interface CallModelOptions {
   readonly signal: AbortSignal
   readonly clock: Clock

@@ -41,7 +41,6 @@ import type { Directive } from '../ports/run-step.ts'
 import type { Directives } from '../steering/directives.ts'
 import type { FinishReason, MessagePart } from '@tutti/protocol'
 
-/** Input of an agent loop. */
 export interface AgentLoopInput extends TaskTools {
   readonly scope: TaskScope
   readonly models: ModelChain

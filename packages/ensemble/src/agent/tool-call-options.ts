@@ -57,8 +57,8 @@ export function createToolCallOptions(
     runId: run.runId,
     remaining: () => computeRemaining(scope),
     traceparent: (toolCallId) => {
-      const place = { ...identity, runId: run.runId, iterationIndex, toolCallId }
-      return spanTraceparent(traceparent(), toolCallSpanKey(place))
+      const origin = { ...identity, runId: run.runId, iterationIndex, toolCallId }
+      return spanTraceparent(traceparent(), toolCallSpanKey(origin))
     },
     onAgentReport: createAgentReporter(scope, iterationIndex),
     onNestedOutcome: (call, outcome) => {

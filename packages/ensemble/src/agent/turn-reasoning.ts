@@ -1,4 +1,4 @@
-/** Pure: the readable reasoning of one model call, up to a limit. */
+/** No I/O: the readable reasoning of one model call, up to a limit. */
 import { countUtf8Bytes } from '../definition/template.ts'
 
 /** Maximum size of the reasoning of one model call, in bytes; what follows is dropped. */
@@ -10,7 +10,7 @@ export class TurnReasoning {
   #bytes = 0
   #isTruncated = false
 
-  /** Reasoning so far; empty if the model has not shown any. */
+  /** Reasoning so far; empty if the model has not sent any. */
   get text(): string {
     return this.#text
   }

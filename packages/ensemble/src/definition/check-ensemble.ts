@@ -58,7 +58,7 @@ const ENSEMBLE_NAMES = {
 >
 
 /**
- * Checks that every task was made with `task()`, which fills in defaults that other code relies on.
+ * Checks that every task was created with `task()`, which sets the required defaults.
  *
  * @throws {TuttiError} CONFIG_INVALID, naming every task that was not.
  */

@@ -58,7 +58,7 @@ export function task(definition: TaskDefinition): Task {
   }
 }
 
-/** Compiles the output schema; an error is one of the problems of the definition. */
+/** Compiles the output schema; an error becomes a problem of the definition. */
 function compileReader({ output }: TaskDefinition): {
   readonly made?: OutputReader
   readonly problems: readonly string[]

@@ -8,7 +8,6 @@ import type { ChatModel } from '../model/chat-model.ts'
 /** Default maximum number of model turns of a manager, as in AgentEnsemble. */
 export const DEFAULT_MANAGER_MAX_ITERATIONS = 20
 
-/** Settings of a manager. */
 export interface ManagerSettings {
   readonly model: ChatModel | undefined
   readonly maxIterations: number

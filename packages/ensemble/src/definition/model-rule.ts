@@ -7,9 +7,8 @@ export type RuleMetric = 'errorRate' | 'latencyMs' | 'costUsd'
 /** Rule that switches the tier when a metric of the run exceeds a limit. */
 export interface ModelRule {
   /**
-   * `errorRate`: failed model calls as a share of the last `over` calls, from 0 to 1. `latencyMs`: mean
-   * latency of the last `over` answered calls, in milliseconds. `costUsd`: cost of the model calls of the run
-   * so far.
+   * `errorRate`: failed model calls as a share of the last `over` calls, from 0 to 1. `latencyMs`: mean latency of the
+   * last `over` answered calls, in milliseconds. `costUsd`: cost of the run's model calls so far.
    */
   readonly metric: RuleMetric
   /** Limit of the metric; the rule switches when the metric is above it. */
@@ -37,9 +36,9 @@ const METRICS: readonly RuleMetric[] = ['errorRate', 'latencyMs', 'costUsd']
 
 /** Returns the problems of the rules, one text each. */
 export function findRuleProblems(rules: readonly ModelRule[] = []): readonly string[] {
-  return rules.flatMap((rule, place) => {
+  return rules.flatMap((rule, index) => {
     const { metric, above, tier, over = DEFAULT_OVER } = rule
-    const which = `modelRules[${place}]`
+    const which = `modelRules[${index}]`
     const isShare = metric === 'errorRate'
     return [
       ...findOptionProblems(rule, RULE_NAMES, which),

@@ -6,7 +6,7 @@ import type { Task } from './task.ts'
 
 import type { Workflow } from '@tutti/protocol'
 
-/** Returns tasks with the given names, each with its context. */
+/** Returns tasks with these names, each with its context. */
 function tasks(graph: Readonly<Record<string, readonly string[]>>): readonly Task[] {
   return Object.entries(graph).map(([name, context]) =>
     task({ name, description: 'Do it', context }),

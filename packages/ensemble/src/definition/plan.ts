@@ -7,7 +7,7 @@ export interface Plan {
   readonly workflow: Workflow
   /** Task names in the order of declaration; in HIERARCHICAL the manager is last. */
   readonly order: readonly string[]
-  /** Name of the task whose output is that of the run: the last one in `order`. */
+  /** Name of the task whose output is the run's output: the last one in `order`. */
   readonly outputTask: string
   /** Tasks that the engine starts; the others run only when the manager delegates them. */
   readonly scheduled: readonly string[]
@@ -146,8 +146,7 @@ function createCycleProblem(cycle: readonly string[]): PlanProblem {
 }
 
 /**
- * Returns the names along one cycle, of which the first and the last are the same; undefined if there is no
- * cycle.
+ * Returns the names along one cycle, first and last the same; undefined if there is no cycle.
  */
 export function findCycle(tasks: readonly Task[]): readonly string[] | undefined {
   const context = new Map(tasks.map((task) => [task.name, task.context]))

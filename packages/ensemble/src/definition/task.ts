@@ -24,7 +24,7 @@ export const DEFAULT_OUTPUT_RETRIES = 3
 interface TaskSettings {
   /** Description of the work; `{variable}` stands for an input of the run. */
   readonly description: string
-  /** Version of the code of its handler and its guardrails, which is part of the digest of the ensemble. */
+  /** Version of its handler's and guardrails' code, which is part of the ensemble's digest. */
   readonly version?: string
   /** Model of this task. @default the agent's, else the ensemble's */
   readonly model?: ChatModel
@@ -37,7 +37,7 @@ interface TaskSettings {
   readonly rateLimit?: RateLimit
   /** Reaction to an answer that the model ended early. @default the agent's, else the ensemble's */
   readonly onUnfinished?: OnUnfinished
-  /** Checks of the input and the output of the task. */
+  /** Checks of the task's input and output. */
   readonly guardrails?: Guardrails
   /**
    * Maximum number of output tokens of each model call, at least 1. A longer answer is cut; without `onUnfinished` of

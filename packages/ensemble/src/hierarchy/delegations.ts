@@ -45,7 +45,7 @@ export interface WorkerTask {
 
 /** Runs delegated tasks. */
 export interface WorkerHost {
-  /** Index of the next task that is not part of the plan. */
+  /** Next index of tasks that are not in the plan. */
   readonly nextTaskIndex: number
   /** Whether a task with this name has begun. */
   isTaken(taskName: string): boolean
@@ -134,7 +134,7 @@ export class Delegations {
   }
 
   /**
-   * Checks that a manager that has answered has made all required delegations.
+   * Checks that a manager has made all required delegations when it answers.
    *
    * @throws {TuttiError} CONSTRAINT_VIOLATION naming every missing role.
    */

@@ -9,7 +9,6 @@ import { assertKnownOptions, systemClock, type Clock, type OptionNames } from '@
 
 import type { MemoryEntry, MemoryStore } from './memory.ts'
 
-/** Options of an in-memory store. */
 export interface InMemoryStoreOptions {
   /** Maximum number of entries per scope, at least 1, or Infinity; the oldest are dropped. @default 1000 */
   readonly maxEntriesPerScope?: number

@@ -37,7 +37,6 @@ export interface ReflectionStore {
   put(key: string, reflection: Reflection): Promise<void>
 }
 
-/** Task to reflect on. */
 export interface ReflectedTask {
   readonly description: string
   readonly expectedOutput: string

@@ -23,7 +23,7 @@ export interface ChatModel {
   readonly name: string
   /** Whether the provider enforces {@link ModelRequest.output}. @default false */
   readonly structuredOutput?: boolean
-  /** Price of the model if the prices of the run have none. */
+  /** Price of the model, unless the run's prices have one. */
   readonly price?: ModelPrice
   /**
    * Makes one call. Yields any number of `reasoning` and `text` chunks while the model writes, then exactly one
@@ -57,7 +57,6 @@ export interface OutputFormat {
   readonly schema: object
 }
 
-/** Options of one model call. */
 export interface ModelCallOptions {
   readonly signal: AbortSignal
 }

@@ -8,7 +8,7 @@ import type { ChatModel } from './chat-model.ts'
 /** Models by alias. */
 export interface ModelCatalog {
   readonly models: ReadonlyMap<string, ChatModel>
-  /** Alias of the model by name of the tier. */
+  /** Model alias by tier name. */
   readonly tiers: ReadonlyMap<string, string>
   /** Returns the model with this alias, or undefined. */
   find(alias: string): ChatModel | undefined
@@ -76,12 +76,12 @@ function assertTiers(
 ): void {
   const names = Object.keys(tiers)
   const aliases = [...models.keys()].join(', ')
-  const problems = Object.entries(tiers).flatMap(([tier, alias], place) => [
+  const problems = Object.entries(tiers).flatMap(([tier, alias], index) => [
     ...(tier.trim() === '' ? ['the name of a tier must not be blank'] : []),
     ...(isSameTier(tier, 'PRIMARY')
       ? ['the tier "primary" is reserved for the models of the tasks']
       : []),
-    ...(names.slice(0, place).some((earlier) => isSameTier(earlier, tier))
+    ...(names.slice(0, index).some((earlier) => isSameTier(earlier, tier))
       ? [`the tier "${tier}" is defined twice; tier names are case-insensitive`]
       : []),
     ...(models.has(alias)

@@ -20,7 +20,6 @@ import {
   type OptionNames,
 } from '@tutti/core'
 
-/** Options of a rate limit. */
 export interface RateLimitOptions {
   /**
    * Number of calls per `intervalMs` in the long run, and of calls that can be made at once after a pause.
@@ -46,7 +45,6 @@ export interface RateLimit extends Required<RateLimitOptions> {
   take(options?: TakeOptions): Promise<boolean>
 }
 
-/** Options of one call. */
 export interface TakeOptions {
   readonly signal?: AbortSignal
   /** Clock of the limit; the clock of the first call is used for all calls. @default the system clock */

@@ -27,7 +27,6 @@ export interface BrokenJson {
   readonly length: number
 }
 
-/** JSON in a text. */
 export interface JsonInText {
   /** At most 40 pieces, the most likely answer first. */
   readonly pieces: readonly JsonPiece[]

@@ -2,7 +2,6 @@
 import type { ApprovalRequest } from '@tutti/core'
 import type { ReviewKind, ReviewTimeoutAction, ReviewTiming } from '@tutti/protocol'
 
-/** The task of a review. */
 interface ReviewedTask {
   readonly taskName: string
   readonly taskIndex: number

@@ -44,10 +44,10 @@ export interface RunBegun extends StepBase {
   readonly tasks: readonly string[]
 }
 
-/** Records that the code which continues the run has other tasks. */
+/** Records that the continuing code has other tasks. */
 export interface TasksChanged extends StepBase {
   readonly kind: 'tasks_changed'
-  /** Added tasks with their places. */
+  /** Added tasks with their indexes. */
   readonly added: readonly { readonly taskName: string; readonly taskIndex: number }[]
   /** Names of the tasks that it no longer has. */
   readonly removed: readonly string[]
@@ -74,7 +74,7 @@ export interface CancelAsked extends StepBase {
   readonly kind: 'cancel_asked'
   readonly mode: CancelMode
   readonly cause: CancelCause
-  /** Name of the key of the caller that caused it. */
+  /** Name of the API key of its caller. */
   readonly actor?: string
 }
 
@@ -159,7 +159,6 @@ export interface ModelTurnEnded extends TaskStepBase {
   readonly unknownTools?: readonly string[]
 }
 
-/** The tool call of a step. */
 interface StepToolCall {
   readonly toolName: string
   /** Digest of the arguments as JSON, else of their text. */

@@ -21,8 +21,8 @@
  *    the digest differs.
  * ENS-G16 A fork reuses no decision for work that it executes.
  * ENS-G17 An open review whose digest differs is withdrawn before it is asked again.
- * ENS-G18 A question is a review of the kind QUESTION. The text of its answer is the answer itself when the schema of the
- *    answer is of the type `string`; with another schema it is the JSON value of the text, or the text when the schema
+ * ENS-G18 A question is a review of the kind QUESTION. The text of its answer is the answer itself when the answer's
+ *    schema has the type `string`; with another schema it is the JSON value of the text, or the text when the schema
  *    accepts only that.
  */
 import { errorMessage, isoNow, TuttiError, type Clock } from '@tutti/core'

@@ -30,12 +30,12 @@ export interface AttemptFailure {
   readonly revision: Revision | undefined
 }
 
-/** Ends an attempt that a forked run had begun, because the request of the fork gives the output of the task. */
+/** Ends an attempt that a forked run had begun, because the fork request provides the output of the task. */
 export function endReplaced(input: FailingAttempt): AttemptFailure {
   const { run } = input.scope
   input.services.reviews.closeUnopened(input.scope)
   return recordFailure(input, {
-    error: new TuttiError('INTERRUPTED', 'The request of the fork gives the output of the task'),
+    error: new TuttiError('INTERRUPTED', 'The fork request provides the output of the task'),
     willRetry: true,
     revision: undefined,
     startedAt: run.clock.elapsed(),

@@ -60,7 +60,6 @@ export interface TaskServices {
   readonly delegations: Delegations
 }
 
-/** Input of an attempt. */
 export interface AttemptInput {
   readonly scope: TaskScope
   readonly services: TaskServices
@@ -75,7 +74,6 @@ export interface AttemptInput {
   readonly awaitRecorded: (recorded: Promise<void>) => Promise<void> | undefined
 }
 
-/** End of an attempt. */
 export type AttemptEnd =
   | { readonly kind: 'completed'; readonly result: TaskResult; readonly exit?: TuttiError }
   | AttemptFailure
@@ -241,7 +239,7 @@ async function askAgent(input: AttemptInput, models: ModelChain): Promise<TaskAn
   return answer
 }
 
-/** Whether nothing follows an answer of the agent but the end of the attempt: no correction, no call, no review. */
+/** Whether the attempt ends after an answer of the agent, without a correction, call or review. */
 function endsWithAnswer(scope: TaskScope): boolean {
   const { outputReader, guardrails, reflection, memory } = scope.task
   return (

@@ -77,12 +77,12 @@ export function findUnknownTiers(
   const tasks = listAllTasks(ensemble)
   const fallbackModel = createFallbackModelLookup(ensemble, tasks)
   const hasFallback = tasks.some(({ name }) => fallbackModel(name) !== undefined)
-  return modelRules.flatMap(({ tier }, place) => {
+  return modelRules.flatMap(({ tier }, index) => {
     try {
       resolveTier(tier, models, hasFallback)
       return []
     } catch (error) {
-      if (TuttiError.isInstance(error)) return [`modelRules[${place}]: ${error.message}`]
+      if (TuttiError.isInstance(error)) return [`modelRules[${index}]: ${error.message}`]
       throw error
     }
   })

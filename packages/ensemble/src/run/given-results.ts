@@ -1,7 +1,7 @@
 /**
  * Reads the outputs that the request of a fork gives to tasks.
  *
- * ENS-E27 A given output takes the place of the answer of an agent or a handler, without a call. Guardrails, reviews and
+ * ENS-E27 A provided output replaces the answer of an agent or a handler, without a call. Guardrails, reviews and
  *    memory of the task apply to it as to any answer.
  */
 import { pointer, shortText, unknownName, type Problem } from '@tutti/protocol'
@@ -19,7 +19,7 @@ const MAX_PROBLEMS = 20
 /** Outputs by task name: text, or a value for a task with an output schema. */
 export type GivenResults = Readonly<Record<string, unknown>>
 
-/** The steps that give outputs, and the problems of the outputs that cannot be given. */
+/** The steps that provide outputs, and the problems of unusable outputs. */
 export interface GivenResultsReading {
   readonly steps: readonly ResultGiven[]
   /** The first problems, with paths below the outputs, such as `/writer`. */

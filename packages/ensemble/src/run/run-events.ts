@@ -144,7 +144,7 @@ export function emitEnd(
     journal,
     cancelled,
   }: {
-    /** Name of the task whose output is that of the run; undefined if no task completed. */
+    /** Name of the task whose output is the run's output; undefined if no task completed. */
     readonly outputTask: string | undefined
     readonly clock: Clock
     readonly journal: RunJournal

@@ -46,7 +46,7 @@ export interface RunHandle {
   /**
    * Applies a command and resolves with its reply. The methods below do the same for callers in this process.
    *
-   * @throws {TuttiError} RUN_COMPLETED if the run has ended, and the errors of the method of the command.
+   * @throws {TuttiError} RUN_COMPLETED if the run has ended, and the errors of the command's method.
    */
   readonly send: <K extends RunCommandKind>(command: RunCommandOf<K>) => Promise<ReplyTo<K>>
   /** Cancels the run. Returns false if it has already ended; a repeated call can only escalate. */

@@ -276,7 +276,7 @@ async function callHandlerTool(
 }
 
 /**
- * Checks that a tool that must not be called twice has not begun.
+ * Checks that no non-repeatable tool call has begun.
  *
  * @throws {TuttiError} INTERRUPTED if an earlier process was interrupted during this call.
  */
@@ -296,8 +296,8 @@ function toEndedStep(
   { result, durationMs, end, error }: ToolCallOutcome,
 ): NewTaskStep | undefined {
   if (end === 'cancelled' || end === 'abandoned') return undefined
-  const place = { iterationIndex: 0, position: 0 }
-  const ended = { kind: 'tool_ended', ...place, ...toStepToolCall(call), durationMs } as const
+  const position = { iterationIndex: 0, position: 0 }
+  const ended = { kind: 'tool_ended', ...position, ...toStepToolCall(call), durationMs } as const
   const text = toModelText(result)
   if (error !== undefined) return { ...ended, text, error: toStepError(error) }
   try {

@@ -13,7 +13,6 @@ import type { TextLimits } from '../definition/text-limits.ts'
 import type { CallerRequest, Clock, Logger, OptionNames, ToolMetrics } from '@tutti/core'
 import type { HistoryMessage, RunEvent, ReplayMode } from '@tutti/protocol'
 
-/** Listeners of a run. */
 interface RunListeners {
   /** Called with every event, in order. Errors that it throws are logged and change nothing. */
   readonly onEvent?: (event: RunEvent) => void
@@ -63,7 +62,6 @@ interface RunLogOptions {
   readonly toolLogTruncateLength?: number
 }
 
-/** Persistence of a run. */
 interface RunPersistence {
   /** Store for tasks with reflection. @default a store that lasts as long as the run */
   readonly reflections?: ReflectionStore
@@ -75,7 +73,6 @@ interface RunPersistence {
   readonly resume?: ResumePoint
 }
 
-/** Options of a run. */
 export interface RunOptions extends RunListeners, RunCaller, RunLogOptions, RunPersistence {
   /** Id of the run. @default a random id */
   readonly runId?: string
@@ -154,6 +151,6 @@ export interface ResumePoint {
   readonly steps: readonly RunStep[]
   /** Number of processes that have owned the run so far, this one included; shown in events. @default 1 */
   readonly epoch?: number
-  /** Mode in which it replays the run whose steps precede its step `run_forked`. @default it replays none */
+  /** Mode of replaying the steps before its step `run_forked`. @default it replays none */
   readonly replay?: ReplayMode
 }

@@ -43,7 +43,6 @@ import type { RunScope } from '../scope/run-scope.ts'
 import type { TaskServices } from './attempt.ts'
 import type { RunTooling, SharedCallOptions } from '../agent/tool-call-options.ts'
 
-/** Parts of a run. */
 export interface RunParts {
   readonly scope: RunScope
   readonly services: TaskServices
@@ -64,7 +63,6 @@ export interface RunDefinition {
   readonly host: WorkerHost & { endEarly(exit: TuttiError): void }
 }
 
-/** Creates the parts of a run. */
 export function createRunParts(definition: RunDefinition): RunParts {
   const { ensemble, inputs, options, host } = definition
   const { clock = systemClock, logger = silentLogger, resume } = options

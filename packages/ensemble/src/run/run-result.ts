@@ -7,7 +7,6 @@ import type { RunEventOf, RunMetrics } from '@tutti/protocol'
 /** Final status of a run. */
 export type RunEnding = RunEventOf<'run_result'>['status']
 
-/** Result of a run. */
 export interface RunResult {
   readonly runId: string
   readonly status: RunEnding

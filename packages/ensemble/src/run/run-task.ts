@@ -134,7 +134,7 @@ class TaskRun {
     }
   }
 
-  /** Ends the attempt that a forked run had begun, if the request of the fork gives the output of the task. */
+  /** Ends the attempt that a forked run had begun, if the fork request provides the output of the task. */
   #endReplaced(progress: AttemptHistory): AttemptHistory {
     const { run, taskName } = this.#input
     const isReplaced =

@@ -90,7 +90,7 @@ export class Run {
     }
   }
 
-  /** Index of the next task that is not part of the plan. */
+  /** Next index of tasks that are not in the plan. */
   get nextTaskIndex(): number {
     return this.#tasks.count + 1
   }

@@ -44,16 +44,16 @@ export class TaskStates {
   readonly #phases = new Map<string, TaskPhase>()
   /** Usage of attempts without a result. */
   readonly #lost: Usage[] = []
-  /** The last place of a task, also of one that the code no longer has. */
-  #lastPlace: number
+  /** The last index of a task, also of one that the code no longer has. */
+  #lastIndex: number
 
   constructor(options: TaskStatesOptions) {
     this.#options = options
     this.#planned = new Set(options.tasks)
     const { recorded, tasks } = options
-    this.#lastPlace = recorded?.lastPlace ?? 0
+    this.#lastIndex = recorded?.lastIndex ?? 0
     for (const task of tasks) {
-      const taskIndex = recorded?.places.get(task.name) ?? this.#lastPlace + 1
+      const taskIndex = recorded?.indexes.get(task.name) ?? this.#lastIndex + 1
       this.add({ task, taskName: task.name, taskIndex })
     }
   }
@@ -69,8 +69,8 @@ export class TaskStates {
 
   /** Tasks that earlier processes announced, and that the code does not have. */
   get removed(): readonly Pick<TrackedTask, 'taskName' | 'taskIndex'>[] {
-    const { places, present } = this.#options.recorded ?? NO_TASKS
-    return [...places]
+    const { indexes, present } = this.#options.recorded ?? NO_TASKS
+    return [...indexes]
       .filter(([taskName]) => present.has(taskName) && !this.#states.has(taskName))
       .map(([taskName, taskIndex]) => ({ taskName, taskIndex }))
   }
@@ -82,7 +82,7 @@ export class TaskStates {
 
   /** Number of tasks, with those that the code no longer has. */
   get count(): number {
-    return this.#lastPlace
+    return this.#lastIndex
   }
 
   /** Tasks that have not begun. */
@@ -120,7 +120,7 @@ export class TaskStates {
     const { inputs } = this.#options
     const text = this.isPlanned(task) ? renderTask(task, inputs) : task
     const state: TrackedTask = { task, taskName, taskIndex, text, phase: 'pending', attempt: 0 }
-    this.#lastPlace = Math.max(this.#lastPlace, taskIndex)
+    this.#lastIndex = Math.max(this.#lastIndex, taskIndex)
     this.#states.set(taskName, state)
     this.#phases.set(taskName, 'pending')
     return state
@@ -211,8 +211,8 @@ export class TaskStates {
   }
 }
 
-const NO_TASKS: Pick<RecordedTasks, 'places' | 'present'> = {
-  places: new Map(),
+const NO_TASKS: Pick<RecordedTasks, 'indexes' | 'present'> = {
+  indexes: new Map(),
   present: new Set(),
 }
 

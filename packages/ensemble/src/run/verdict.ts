@@ -20,7 +20,7 @@ export class Verdict {
   #failure: TuttiError | undefined
   /** Difference between the steps and the code, which takes precedence over the failures that it caused. */
   #mismatch: TuttiError | undefined
-  /** Error of the exhausted budget of the run. */
+  /** Error of the run's exhausted budget. */
   #usedUp: TuttiError | undefined
   /** Error with which a reviewer ended the run early. */
   #exit: TuttiError | undefined

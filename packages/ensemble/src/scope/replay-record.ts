@@ -51,7 +51,7 @@ function toAttemptKey({
 }
 
 /** Identifies a review of a run. */
-export interface ReviewPlace {
+export interface ReviewPosition {
   readonly taskName: string
   readonly attempt: number
   readonly slot: string
@@ -86,7 +86,7 @@ export class ReplayRecord {
   }
 
   /** Returns a review that ended. */
-  findReview({ taskName, attempt, slot }: ReviewPlace): RecordedReview | undefined {
+  findReview({ taskName, attempt, slot }: ReviewPosition): RecordedReview | undefined {
     const opened = this.#of('gate_opened').findLast(
       (step) => step.taskName === taskName && step.attempt === attempt && step.slot === slot,
     )

@@ -19,7 +19,7 @@ import type { StepOf, TaskStep } from '../ports/run-step.ts'
 /** A difference between a recorded step and the code. */
 export interface ReplayDifference {
   readonly taskName: string
-  /** Place of the step in its task, such as `tool_ended 0/1`. */
+  /** Position of the step in its task, such as `tool_ended 0/1`. */
   readonly step: string
   readonly recorded: string
   readonly asked: string
@@ -55,7 +55,7 @@ export function toStepToolCall({
 }
 
 /**
- * Checks that a recorded tool call is the one that the code makes in its place.
+ * Checks that a recorded tool call is the one that the code makes at its position.
  *
  * @throws {TuttiError} REPLAY_MISMATCH if the tool or its input differs.
  */
@@ -85,7 +85,7 @@ export function digestOutput(reader: OutputReader | undefined): string | null {
 
 const outputDigests = new WeakMap<OutputReader, string>()
 
-/** Returns the place of a step in its task. */
+/** Returns the position of a step in its task. */
 export function describeStep(step: TaskStep): string {
   switch (step.kind) {
     case 'model_turn':

@@ -259,7 +259,7 @@ export class TaskLog {
   }
 }
 
-/** Kinds of the steps that record an outcome of the agent or the handler of a task. */
+/** Kinds of steps that record an outcome of a task's agent or handler. */
 const OUTCOMES: ReadonlySet<TaskStep['kind']> = new Set([
   'model_turn',
   'tool_ended',

@@ -4,7 +4,6 @@ import { Totals } from '../usage/totals.ts'
 import type { RunStep } from '../ports/run-step.ts'
 import type { Usage } from '../usage/usage.ts'
 
-/** Usage in steps. */
 export interface StepUsage extends Usage {
   /** Number of model calls that ended with a reply. */
   readonly modelCallCount: number

@@ -19,7 +19,7 @@ export type ObservedCall =
 /** A rule whose condition is met, with its index. */
 export interface MetRule {
   readonly rule: ModelRule
-  readonly place: number
+  readonly index: number
 }
 
 /** Rules of one run, and the calls that they count. */
@@ -48,9 +48,9 @@ export class ModelRules {
   }
 
   /** Records a switch, by a rule or by a command. */
-  switched(place?: number): void {
+  switched(index?: number): void {
     this.#calls = []
-    if (place !== undefined) this.#used.add(place)
+    if (index !== undefined) this.#used.add(index)
   }
 
   /** Counts the calls and switches of an earlier process. */
@@ -71,8 +71,8 @@ export class ModelRules {
 
   /** Returns the first rule that is met and has not switched yet; undefined if there is none. */
   next(): MetRule | undefined {
-    for (const [place, rule] of this.#rules.entries()) {
-      if (!this.#used.has(place) && this.#isMet(rule)) return { rule, place }
+    for (const [index, rule] of this.#rules.entries()) {
+      if (!this.#used.has(index) && this.#isMet(rule)) return { rule, index }
     }
     return undefined
   }

@@ -30,7 +30,7 @@ export interface ModelSteeringOptions {
   readonly ownModel: ModelOfTasks
   /** Returns the first fallback model of a task. */
   readonly fallbackModel: ModelOfTasks
-  /** Names of the tasks of the run. */
+  /** Names of the run's tasks. */
   readonly taskNames: () => readonly string[]
 }
 
@@ -53,7 +53,7 @@ export interface SwitchOrigin {
   /** Name of the caller's API key. */
   readonly actor?: string
   /** Rule of the ensemble: its text and its index. */
-  readonly rule?: { readonly text: string; readonly place: number }
+  readonly rule?: { readonly text: string; readonly index: number }
 }
 
 /** Makes the switches of one run. */
@@ -116,7 +116,7 @@ export class ModelSteering {
       model,
       ...(taskName === undefined ? {} : { taskName }),
       ...(tier === undefined ? {} : { tier }),
-      ...(rule === undefined ? {} : { rule: rule.place }),
+      ...(rule === undefined ? {} : { rule: rule.index }),
       runMs: stopwatch.elapsed(),
     }
     const origin = {
@@ -124,9 +124,9 @@ export class ModelSteering {
       ...(actor === undefined ? {} : { actor }),
       ...(rule === undefined ? {} : { rule: rule.text }),
     }
-    for (const [place, one] of switched.entries()) {
+    for (const [index, one] of switched.entries()) {
       const event = { type: 'model_switched', ...one, ...origin } as const
-      if (place === 0) journal.emit(event, step)
+      if (index === 0) journal.emit(event, step)
       else journal.emit(event)
     }
     const previousModel = switched.length === 1 ? switched[0]?.previousModel : undefined

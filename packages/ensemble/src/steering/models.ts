@@ -1,4 +1,4 @@
-/** The current model of each task: that of the last switch that applies to it, else its own. */
+/** The current model of each task: from the last switch for it, else its own. */
 import { TuttiError } from '@tutti/core'
 
 import type { ChatModel } from '../model/chat-model.ts'
@@ -38,7 +38,7 @@ export class ModelSwitches {
   }
 
   /**
-   * Returns the model with this alias, or the given model, with its label.
+   * Returns the model with this alias, or the passed model, with its label.
    *
    * @throws {TuttiError} INVALID_MODEL if the catalog of the run does not have the alias.
    */

@@ -2,9 +2,8 @@
 import { TuttiError } from '@tutti/core'
 import { suggest } from '@tutti/protocol'
 
-/** Settings of a profile. */
 export interface RunProfile {
-  /** Name of the tier to which the models of the run switch; absent if the profile does not apply to runs. */
+  /** Name of the tier to which the run's models switch; absent if the profile does not apply to runs. */
   readonly modelTier?: string | undefined
 }
 

@@ -35,7 +35,6 @@ import type { Directive, RunStep, StepOf } from '../ports/run-step.ts'
 import type { Reviews } from '../reviews/reviews.ts'
 import type { ModelRules } from './model-rules.ts'
 
-/** Options of a cancel. */
 export interface CancelRunOptions {
   /**
    * `abort` stops model calls, tools and everything that they started; `boundary` lets running tasks finish
@@ -60,7 +59,7 @@ export interface SteeringOptions extends ModelSteeringOptions {
   readonly profiles: RunProfiles
   readonly directives: Directives
   readonly reviews: Pick<Reviews, 'closeBefore' | 'decide'>
-  /** Returns the roles of the agents of the run. */
+  /** Returns the roles of the run's agents. */
   readonly roles: () => readonly string[]
 }
 
@@ -186,10 +185,10 @@ export class Steering {
     for (;;) {
       const met = this.#over || this.stopsStarting ? undefined : rules.next()
       if (met === undefined) return
-      const { rule, place } = met
-      rules.switched(place)
+      const { rule, index } = met
+      rules.switched(index)
       this.#models.make(this.#models.plan({ tier: rule.tier }), {
-        rule: { text: describeRule(rule), place },
+        rule: { text: describeRule(rule), index },
       })
     }
   }

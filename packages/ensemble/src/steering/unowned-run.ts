@@ -75,7 +75,7 @@ interface Written {
 }
 
 /**
- * Applies a command to a run of `ensemble`. The result is valid only for the given steps. A decision that was
+ * Applies a command to a run of `ensemble`. The result is valid only for these steps. A decision that was
  * already recorded under the same id, and a repeated cancel, write nothing.
  *
  * @throws {TuttiError} the errors of the methods of `RunHandle`; REVIEW_RESOLVED also if the review has timed

@@ -15,7 +15,7 @@
  *    flight ends and is recorded.
  * ENS-E18 The caller is notified each time the run only waits for reviewers.
  * ENS-E22 The caller is also notified each time the run starts or stops waiting for people with all its
- *    threads, including threads of tools that ask from inside calls that must not be repeated.
+ *    threads, including threads of tools that ask from inside non-repeatable calls.
  * ENS-E28 The caller is also notified each time the run starts or stops waiting with all its threads for people or for
  *    agents of other processes. Such an agent may be a run that needs what this run occupies.
  */
@@ -197,8 +197,8 @@ export class InFlight {
   }
 
   /**
-   * Whether every thread waits for a person or an agent. A thread with several calls, or with a question from its call, is
-   * counted several times, so that a run that only waits is never missed.
+   * Whether every thread waits for a person or an agent. A thread with several calls, or with a question from its call,
+   * is counted several times, so a run that only waits is never missed.
    */
   get #waitsForAgents(): boolean {
     const waiting = this.#inReview + this.#asking.size + this.#agentCalls.size

@@ -38,7 +38,7 @@ export class Stopwatch {
     return this.#before + (this.#since === undefined ? 0 : now - this.#since)
   }
 
-  /** Stops until each caller of `hold` has called the returned function. */
+  /** Pauses until every hold is released. Returns the function that releases this one. */
   hold(): () => void {
     if (this.#holds === 0) {
       this.#before = this.elapsed()

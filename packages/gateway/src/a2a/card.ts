@@ -14,7 +14,6 @@ import { MESSAGE_MEDIA_TYPES } from './message.ts'
 
 import type { ServedAgent } from './agent.ts'
 
-/** Parts of a card. */
 export interface CardParts {
   readonly agent: ServedAgent
   /** URL of the server, without a trailing slash. */

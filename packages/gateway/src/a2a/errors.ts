@@ -77,7 +77,7 @@ export interface ErrorAnswer extends A2aErrorInfo {
 /** Domain of the reasons of A2A. */
 const A2A_DOMAIN = 'a2a-protocol.org'
 
-/** Domain of the error codes of the control API. */
+/** Domain of the control API's error codes. */
 const TUTTI_DOMAIN = 'tutti.dev'
 
 /** Error code of the control API → reason of A2A. */

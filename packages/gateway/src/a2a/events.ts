@@ -1,8 +1,8 @@
 /**
- * Pure: maps the events of a run to the updates of its task for one reader.
+ * No I/O: maps the events of a run to the updates of its task for one reader.
  *
  * GW-U1 A change of the state or the question is a status update, and so is the request of a cancel.
- * GW-U2 The output of the last task of the run is the artifact. Its text is sent as the model writes it. When it begins
+ * GW-U2 The output of the run's last task is the artifact. Its text is sent as the model writes it. When it begins
  *    again (in another model turn, attempt or process), it replaces the earlier text.
  * GW-U3 If the text of the last task has been sent, the output only closes it; otherwise the whole output is sent.
  * GW-U4 Outputs of the other tasks are status updates while the task works, and artifacts when it ends without the last

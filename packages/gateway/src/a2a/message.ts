@@ -8,7 +8,6 @@ import type { Problem } from '@tutti/protocol'
 /** Media types of messages and answers. */
 export const MESSAGE_MEDIA_TYPES = ['text/plain', 'application/json'] as const
 
-/** Content of a message. */
 export interface MessageContent {
   /** Texts and text files, joined by line breaks. */
   readonly text: string

@@ -46,7 +46,6 @@ async function readBytes(request: Request, maxBodyBytes: number): Promise<Uint8A
   )
 }
 
-/** A version of A2A. */
 export type A2aVersion = '0.3' | '1.0'
 
 /**

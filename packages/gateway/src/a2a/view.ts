@@ -5,7 +5,7 @@
  *
  * GW-V1 The state is that of the run. While a review is open, it is INPUT_REQUIRED and the oldest open review is the
  *    question.
- * GW-V2 The output of the last planned task of the run is the artifact, with the name of that task. A run that ended
+ * GW-V2 The output of the run's last planned task is the artifact, with the name of that task. A run that ended
  *    without it has the outputs of its other tasks as artifacts.
  * GW-V3 A review that a message has decided is closed, even before the log contains the decision.
  *

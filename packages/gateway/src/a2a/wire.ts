@@ -21,7 +21,6 @@ export const TASK_STATES = [
   'TASK_STATE_AUTH_REQUIRED',
 ] as const
 
-/** State of a task. */
 export const A2aTaskState = Type.Enum([...TASK_STATES])
 export type A2aTaskState = Type.Static<typeof A2aTaskState>
 
@@ -124,7 +123,6 @@ export interface A2aTaskStatus {
   readonly timestamp: string
 }
 
-/** A task. */
 export interface WireTask {
   readonly id: string
   readonly contextId: string
@@ -159,7 +157,6 @@ export type StreamItem =
   | { readonly statusUpdate: StatusUpdate }
   | { readonly artifactUpdate: ArtifactUpdate }
 
-/** A page of tasks. */
 export interface TaskPage {
   readonly tasks: readonly WireTask[]
   /** Empty on the last page. */

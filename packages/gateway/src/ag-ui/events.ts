@@ -1,5 +1,5 @@
 /**
- * Pure: maps the events of a run to those of one run of AG-UI.
+ * No I/O: maps the events of a run to those of one run of AG-UI.
  *
  *   run of Tutti     ├──────────────── review ────────────┼──────────── end
  *   runs of AG-UI    RUN_STARTED … RUN_FINISHED interrupt · RUN_STARTED … RUN_FINISHED success

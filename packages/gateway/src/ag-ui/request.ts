@@ -3,7 +3,7 @@
  *
  * GW-Y12 The last message is the user's: its text has the inputs of the ensemble. The messages before it are the history
  *    of the run.
- * GW-Y13 Messages of the system and the context of the application are instructions for the agents. Activities and
+ * GW-Y13 System messages and the application's context are instructions for the agents. Activities and
  *    reasoning belong to the client and are not sent to agents.
  * GW-Y14 A call without a result, as a cancelled run leaves it behind, is not part of the history.
  */
@@ -33,7 +33,7 @@ export function readAguiConversation({
   context = [],
 }: Pick<AguiInput, 'messages' | 'context'>): AguiConversation {
   const problems: readonly Problem[] = [
-    ...messages.flatMap((message, place) => findMessageProblems(message, `/messages/${place}`)),
+    ...messages.flatMap((message, index) => findMessageProblems(message, `/messages/${index}`)),
     ...findLastProblems(messages),
   ]
   if (problems.length > 0) throw badRequest('request body', problems)
@@ -55,10 +55,10 @@ export function readAguiConversation({
  * @throws {TuttiError} BAD_REQUEST with every problem.
  */
 export function readClientTools(tools: readonly AguiTool[]): readonly ClientToolBody[] {
-  const problems = tools.flatMap(({ parameters }, place) =>
+  const problems = tools.flatMap(({ parameters }, index) =>
     parameters === undefined || isObject(parameters)
       ? []
-      : [{ path: `/tools/${place}/parameters`, message: 'must be a JSON Schema of an object' }],
+      : [{ path: `/tools/${index}/parameters`, message: 'must be a JSON Schema of an object' }],
   )
   if (problems.length > 0) throw badRequest('request body', problems)
   return tools.map(({ name, description = '', parameters }) => ({
@@ -106,10 +106,10 @@ function findMessageProblems(
     return problems
   }
   const parts: readonly unknown[] = Array.isArray(content) ? content : [content]
-  for (const [place, part] of parts.entries()) {
+  for (const [index, part] of parts.entries()) {
     if (textOf(part) === undefined) {
       const message = 'must be a text; images, audio, video and documents are not supported'
-      problems.push({ path: `${path}/content/${place}`, message })
+      problems.push({ path: `${path}/content/${index}`, message })
     }
   }
   return problems

@@ -175,7 +175,7 @@ interface Decision {
 }
 
 /**
- * Applies the answers of a request, all of which have been read.
+ * Applies the answers of a request after all of them have been read.
  *
  * @throws {TuttiError} REVIEW_NOT_FOUND for a review of another agent, BAD_REQUEST for reviews of several runs, and as
  * `GatewayService.decide`.
@@ -197,9 +197,9 @@ async function resume(aguiCall: AguiCall, answers: readonly Decision[]): Promise
 async function readResumed(call: AguiCall): Promise<readonly Decision[]> {
   const { resume: entries = [] } = call.input
   return Promise.all(
-    entries.map(async (entry, place) => {
+    entries.map(async (entry, index) => {
       const review = await findReview(call, entry.interruptId)
-      return { review, decision: readResume(entry, review.request, `/resume/${place}`) }
+      return { review, decision: readResume(entry, review.request, `/resume/${index}`) }
     }),
   )
 }

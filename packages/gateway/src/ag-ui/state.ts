@@ -35,7 +35,6 @@ const STATE_EVENTS: ReadonlySet<string> = new Set([
 /** Key of the run in the state. */
 const KEY = 'tutti'
 
-/** State of a run. */
 export interface AguiRunState {
   /** Id of the run, with which the control API finds it. */
   readonly runId: string
@@ -47,7 +46,6 @@ export interface AguiRunState {
   readonly reviews: readonly AguiReviewState[]
 }
 
-/** State of a task. */
 export interface AguiTaskState {
   readonly name: string
   readonly agentRole: string
@@ -119,11 +117,11 @@ function diffTasks(
 ): readonly PatchOperation[] {
   const path = `/${KEY}/tasks`
   // Tasks are never removed from a run.
-  return after.flatMap((task, place): readonly PatchOperation[] => {
-    const known = before[place]
+  return after.flatMap((task, index): readonly PatchOperation[] => {
+    const known = before[index]
     if (known === undefined) return [{ op: 'add', path: `${path}/-`, value: task }]
     if (isSameTask(known, task)) return []
-    return [{ op: 'replace', path: `${path}/${place}`, value: task }]
+    return [{ op: 'replace', path: `${path}/${index}`, value: task }]
   })
 }
 
@@ -136,8 +134,8 @@ function isSameReviews(
   one: readonly AguiReviewState[],
   other: readonly AguiReviewState[],
 ): boolean {
-  const isKnown = ({ reviewId }: AguiReviewState, place: number): boolean =>
-    reviewId === other[place]?.reviewId
+  const isKnown = ({ reviewId }: AguiReviewState, index: number): boolean =>
+    reviewId === other[index]?.reviewId
   return one.length === other.length && one.every(isKnown)
 }
 

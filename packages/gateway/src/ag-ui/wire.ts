@@ -32,7 +32,7 @@ export type AguiToolCall = Static<typeof AguiToolCall>
 export const AguiMessage = Type.Object({
   id: Id,
   role: Type.Enum(['user', 'assistant', 'tool', 'system', 'developer', 'activity', 'reasoning']),
-  /** Text, or parts of which only texts are supported; an object in an activity. */
+  /** Text, or parts (only texts are supported); an object in an activity. */
   content: Type.Optional(Type.Unknown()),
   /** With `assistant`: the calls that it requests. */
   toolCalls: Type.Optional(Type.Array(AguiToolCall, { maxItems: MAX_ITEMS })),

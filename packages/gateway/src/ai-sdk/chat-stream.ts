@@ -1,4 +1,4 @@
-/** Pure: one stream of a message: from its start, or from the pause that the client knows. */
+/** No I/O: one stream of a message: from its start, or from the pause that the client knows. */
 import { ChatChunks } from './chunks.ts'
 
 import type { ChatChunk } from './wire.ts'
@@ -12,7 +12,6 @@ export interface KnownPart {
   readonly answered: readonly string[]
 }
 
-/** Options of a stream. */
 export interface ChatStreamOptions {
   /** Part of the message that the client has. @default none */
   readonly known?: KnownPart | undefined
@@ -73,7 +72,7 @@ export class ChatStream {
   }
 }
 
-/** Whether an event belongs to the part that the client has. Without a position, the part ends before its decision. */
+/** Whether the client already has an event. Without a position, it has everything before its decision. */
 function isKnown(event: LoggedRunEvent, { seq, answered }: KnownPart): boolean {
   if (seq !== undefined) return event.seq <= seq
   const isClosed = event.type === 'review_decided' || event.type === 'review_timed_out'

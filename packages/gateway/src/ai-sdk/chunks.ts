@@ -1,5 +1,5 @@
 /**
- * Pure: maps the events of a run to the chunks of one assistant message of the AI SDK.
+ * No I/O: maps the events of a run to the chunks of one assistant message of the AI SDK.
  *
  * GW-C1 A run is one message with the id of the run. Every reader gets the same chunks for the same events, so a stream
  *    can be joined late and after a restart.

@@ -37,8 +37,8 @@ export function readChatConversation({
   instructions,
 }: Pick<ChatBody, 'messages' | 'system' | 'instructions'>): ReadConversation {
   const asked = messages.findLastIndex(({ role }) => role === 'user')
-  const problems = messages.flatMap((one, place) =>
-    findProblems(one, { path: `/messages/${place}`, isAsked: place === asked }),
+  const problems = messages.flatMap((one, index) =>
+    findProblems(one, { path: `/messages/${index}`, isAsked: index === asked }),
   )
   const message = messages[asked]
   if (message === undefined) {
@@ -49,7 +49,7 @@ export function readChatConversation({
   const texts = [...system, more, instructions].filter((text) => text !== undefined)
   return {
     text: joinTexts(message),
-    history: messages.flatMap((one, place) => (place === asked ? [] : toHistory(one))),
+    history: messages.flatMap((one, index) => (index === asked ? [] : toHistory(one))),
     instructions: texts.length === 0 ? undefined : texts.join('\n\n'),
   }
 }
@@ -59,8 +59,8 @@ function findProblems(
   { path, isAsked }: { readonly path: string; readonly isAsked: boolean },
 ): readonly Problem[] {
   if (role === 'assistant') return []
-  return parts.flatMap(({ type, text }, place) => {
-    const at = `${path}/parts/${place}`
+  return parts.flatMap(({ type, text }, index) => {
+    const at = `${path}/parts/${index}`
     if (type !== 'text') {
       if (role === 'user' && !isAsked) return []
       const message = `must be "text" in a message of the ${role}, got ${JSON.stringify(type)}`

@@ -9,8 +9,8 @@
  *    response: a new message cancels an unfinished one.
  * GW-C12 A lost connection does not affect the run, because a client that reloads and one that calls `stop()` close the
  *    connection in the same way. `stop` cancels explicitly. With `onDisconnect: 'cancel'` a lost connection cancels.
- * GW-C13 A stream can be joined until {@link REPLAY_MS} after the end of its run, so that a run that ends during a
- *    reload is not missed. After that there is no content.
+ * GW-C13 A stream can be joined until {@link REPLAY_MS} after the end of its run, so a run that ends during a reload is
+ * not missed. After that there is no content.
  */
 import { TuttiError } from '@tutti/core'
 import { isTerminalRunStatus } from '@tutti/protocol'
@@ -247,7 +247,6 @@ function toAsked(body: ChatBody): ChatBody {
   return { ...body, messages: body.messages.slice(0, asked + 1) }
 }
 
-/** Options of a stream. */
 interface StreamOptions {
   /** Part of the message that the client has. @default none */
   readonly known?: KnownPart

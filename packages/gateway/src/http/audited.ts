@@ -16,7 +16,7 @@ export const TASK_WITHOUT_RESULT = 422
 /** An action before its outcome is known. */
 export interface AuditedAction extends AuditSubject {
   readonly caller: Caller
-  /** Name of the route or type of the message. */
+  /** Route name or message type. */
   readonly action: string
   readonly via: NewAuditEntry['via']
 }

@@ -9,7 +9,6 @@ import type { Readable } from 'node:stream'
 /** Maximum number of chunks of a body: 20 bytes each for a body of 1 MB. */
 export const MAX_CHUNKS = 50_000
 
-/** Start of a body. */
 export interface BodyStart {
   /** The body, or its first `maxBytes` bytes at most. */
   readonly bytes: Uint8Array

@@ -44,7 +44,6 @@ export interface EventEncoder {
   fail(error: unknown): string
 }
 
-/** Parts of a stream. */
 export interface EventStreamParts {
   /** Closed when the stream ends or the reader leaves. */
   readonly batches: AsyncIterator<readonly LoggedRunEvent[]>
@@ -169,7 +168,7 @@ class WrittenStream {
   }
 }
 
-/** Options of the encoder of the event stream route. */
+/** Encoder options of the event stream route. */
 export interface RunEventsEncoderOptions {
   readonly wants: (type: LoggedRunEvent['type']) => boolean
   /** Called with the events that are sent. */

@@ -19,7 +19,7 @@ import { ByteBudget, currentSource, FairQueue, readTurn, type Reservation } from
  */
 const AT_ONCE = 4
 
-/** Bytes of the budget for a read that waits: its request and its place in the queue. */
+/** Bytes of the budget for a waiting read: its request and its queue entry. */
 const WAITING_BYTES = 10_000
 
 /** Bytes of the budget for a read that is built: a page of a log. */

@@ -17,7 +17,7 @@ export interface HttpRoute {
   /** Whether a request belongs to this route, if a later route has the same path. @default all do */
   isFor?(request: Request): boolean
   /**
-   * Media types of successful answers, one of which `Accept` must allow.
+   * Media types of successful answers; `Accept` must allow one of them.
    *
    * @default that of the protocol's table; routes outside the table ignore `Accept`
    */

@@ -27,7 +27,6 @@ import type {
 } from '@modelcontextprotocol/server'
 import type { Ensemble } from '@tutti/ensemble'
 
-/** A call of an ensemble. */
 export interface EnsembleCall {
   readonly service: GatewayService
   readonly context: ServerContext

@@ -19,7 +19,7 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 
 /** A run and the call that waits for it. */
 export interface FollowedCall extends ReviewContext {
-  /** Name of the task whose structured output is that of the run. */
+  /** Name of the task whose structured output is the run's. */
   readonly valueTask: string | undefined
   /** `seq` of the last event of an earlier round; -1 in the first. */
   readonly lastSeq: number

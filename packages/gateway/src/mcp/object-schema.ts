@@ -1,6 +1,6 @@
 /**
  * Pure: converts schemas of tools to those of MCP. Up to 2025-11-25 the specification allows only objects as input and
- * output. Other values are wrapped in both eras, so that a client that upgrades sees the same shape.
+ * output. Other values are wrapped in both eras, so an upgraded client sees the same shape.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#output-schema
  */
@@ -29,7 +29,7 @@ export function toInputSchema(schema: object): ObjectSchema {
     : { ...given, type: 'object' }
 }
 
-/** Keywords that do not affect which parameters are allowed. */
+/** Keywords without an effect on the allowed parameters. */
 const ANNOTATIONS: ReadonlySet<string> = new Set([
   'type',
   'title',

@@ -10,7 +10,7 @@ import { decideByForm } from './reviews.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
 
-/** A run service whose decisions succeed, or fail with the given error. */
+/** A run service whose decisions succeed, or fail with `error`. */
 function deciding(
   end: Error | undefined,
   scopes: readonly string[] = ['reviews:decide'],

@@ -31,7 +31,7 @@ export interface CallReviews {
   end(): void
 }
 
-/** Reviews of clients without forms: none is shown. */
+/** Reviews for clients without forms: shows none. */
 export const NO_CALL_REVIEWS: CallReviews = {
   opened: () => Promise.resolve(undefined),
   see: () => undefined,

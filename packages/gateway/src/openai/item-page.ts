@@ -3,7 +3,6 @@ import { badRequest } from '../http/api-error.ts'
 
 import type { Problem } from '@tutti/protocol'
 
-/** A page of items. */
 export interface ItemPage<Item> {
   readonly object: 'list'
   readonly data: readonly Item[]

@@ -16,7 +16,6 @@ import type { Problem, TaskRequest, ToolRequest } from '@tutti/protocol'
 /** Tag of runs with the name of the peer. */
 const PEER_TAG = 'peer'
 
-/** A task of a peer. */
 export interface PeerTask extends BeginRequest {
   readonly limits: UsageLimits
   /** Whether progress and end of the task are sent to the peer. */

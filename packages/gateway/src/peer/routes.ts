@@ -24,7 +24,6 @@ import type { GatewayOptions } from '../gateway-options.ts'
 import type { RunRecord } from '@tutti/runs'
 import type { TaskRequest, ToolRequest } from '@tutti/protocol'
 
-/** The connection of a peer. */
 export interface PeerConnection {
   readonly options: GatewayOptions
   readonly caller: Caller

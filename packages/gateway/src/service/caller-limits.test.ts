@@ -24,10 +24,10 @@ it('The reader of caller limits reads limits, and uses those on cost and tokens 
 
 it('The reader of caller limits reports every invalid limit by its path in the metadata', () => {
   const read = readLimits({ [USAGE_EXTENSION]: { max_cost_usd: '1', deadline_ms: 0 } })
-  const place = `/${USAGE_EXTENSION.replaceAll('/', '~1')}`
+  const index = `/${USAGE_EXTENSION.replaceAll('/', '~1')}`
   expect(read).toMatchObject({
     ok: false,
-    problems: [{ path: `${place}/max_cost_usd` }, { path: `${place}/deadline_ms` }],
+    problems: [{ path: `${index}/max_cost_usd` }, { path: `${index}/deadline_ms` }],
   })
 })
 

@@ -29,8 +29,8 @@ export type ReadLimits =
 export function readLimits(metadata: Readonly<Record<string, unknown>> | undefined): ReadLimits {
   const decoded = decode(UsageLimits, metadata?.[USAGE_EXTENSION] ?? {})
   if (decoded.ok) return { ok: true, limits: decoded.value }
-  const place = `/${USAGE_EXTENSION.replaceAll('/', '~1')}`
-  const problems = decoded.problems.map((one) => ({ ...one, path: `${place}${one.path}` }))
+  const pointer = `/${USAGE_EXTENSION.replaceAll('/', '~1')}`
+  const problems = decoded.problems.map((one) => ({ ...one, path: `${pointer}${one.path}` }))
   return { ok: false, problems }
 }
 

@@ -57,18 +57,18 @@ function decided(reviewId: string, text: string): RunEvent {
   return { type: 'review_decided', reviewId, decision: 'EDIT', decidedAt: AT, revisedOutput }
 }
 
-const message = (place: number): SentEntry => ({ place, kind: 'message' })
+const message = (index: number): SentEntry => ({ index, kind: 'message' })
 
-const text = (place: number): SentEntry => ({ place, kind: 'text' })
+const text = (index: number): SentEntry => ({ index, kind: 'text' })
 
-function call(place: number, reviewId: string, input: object = { q: reviewId }): SentEntry {
+function call(index: number, reviewId: string, input: object = { q: reviewId }): SentEntry {
   const sent = { name: 'look', arguments: JSON.stringify(input) }
-  return { place, kind: 'call', reviewId, isSame: (review) => isSameCall(review, sent) }
+  return { index, kind: 'call', reviewId, isSame: (review) => isSameCall(review, sent) }
 }
 
-function result(place: number, reviewId: string, given = 'found'): SentEntry {
+function result(index: number, reviewId: string, given = 'found'): SentEntry {
   const isSame = (decision: RecordedDecision): boolean => isSameResult(decision, given)
-  return { place, kind: 'result', reviewId, isOfTool: true, isSame }
+  return { index, kind: 'result', reviewId, isOfTool: true, isSame }
 }
 
 /** Returns the run that the messages before an index would begin. */
@@ -141,9 +141,12 @@ describe('findContinuation', () => {
     ['other arguments', [message(0), call(1, 'r1', { q: 'other' }), result(2, 'r1')], {}],
     ['a further message', [message(0), call(1, 'r1'), result(2, 'r1'), message(3)], {}],
     ['another first request', [message(0), call(1, 'r1'), result(2, 'r1')], { began: 2 }],
-  ])('[GW-G5] findContinuation replaces the run that waits when the request has %s', async (_, sent, given) => {
-    expect((await find(sent, { log, ...given })).kind).toBe('replaces')
-  })
+  ])(
+    '[GW-G5] findContinuation replaces the run that waits when the request has %s',
+    async (_, sent, given) => {
+      expect((await find(sent, { log, ...given })).kind).toBe('replaces')
+    },
+  )
 
   it.each<[string, Partial<Given>]>([
     ['has ended', { status: 'COMPLETED' }],

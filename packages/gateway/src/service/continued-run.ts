@@ -23,7 +23,7 @@ import type { RunEventOf } from '@tutti/protocol'
 /** A request as the run that it would begin. */
 export type RepeatableRun = ModelRun & Pick<BeginRequest, 'threadId'>
 
-/** Key of the digest of the request in the memo of a run. */
+/** Key of the request digest in a run's memo. */
 const MEMO = 'requestDigest'
 
 /** Returns the memo by which a later request can show that it repeats this one. */
@@ -46,7 +46,7 @@ export type RecordedDecision = RunEventOf<'review_decided'>
 /** One message or item of a conversation. A message with several calls has one entry for each. */
 export type SentEntry = {
   /** Index of the message. */
-  readonly place: number
+  readonly index: number
 } & (
   | {
       /** `message` of a user or the system, or `text` of a model. */
@@ -169,15 +169,15 @@ function repeatsRun(
   calls: ReadonlyMap<string, RunCall>,
 ): boolean {
   let first = entries.findIndex((entry) => 'reviewId' in entry && calls.has(entry.reviewId))
-  const { place = 0 } = entries[first] ?? {}
-  first = entries.findIndex((entry) => entry.place === place)
+  const { index = 0 } = entries[first] ?? {}
+  first = entries.findIndex((entry) => entry.index === index)
   const own = entries.slice(first)
   if (!own.every((entry) => isOwnEntry(entry, calls))) return false
   const answered = new Set(own.flatMap((entry) => (entry.kind === 'result' ? entry.reviewId : [])))
   if (hasGap(answered, calls)) return false
   // The text that the run wrote before its first call.
   while (entries[first - 1]?.kind === 'text') first -= 1
-  return isRepeated(run, toRun(entries[first]?.place ?? 0))
+  return isRepeated(run, toRun(entries[first]?.index ?? 0))
 }
 
 /** Whether an entry is of the run: its text, one of its calls, or a result that is recorded or can be. */

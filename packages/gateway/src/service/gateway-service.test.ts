@@ -10,7 +10,7 @@ import { GatewayService } from './gateway-service.ts'
 import type { GatewayOptions } from '../gateway-options.ts'
 import type { RunRecord } from '@tutti/runs'
 
-/** A run service whose cancels fail with the given errors in order, and then succeed. */
+/** A run service whose cancels fail with these errors in order, and then succeed. */
 function cancelling(state: string, ...ends: readonly Error[]) {
   const asked: unknown[] = []
   const outcomes: unknown[] = []
@@ -82,7 +82,7 @@ describe('cancelAbandoned', () => {
   })
 })
 
-/** Enforces a limit on a run with the given events. */
+/** Enforces a limit on a run with these events. */
 function enforcing(reads: readonly (Error | readonly object[])[], state = 'READY') {
   const cancelled: string[] = []
   const clock = fakeClock()

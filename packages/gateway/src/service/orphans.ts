@@ -41,7 +41,7 @@ export interface UnfinishedRuns {
   readonly before: number
 }
 
-/** The service whose runs are cancelled. */
+/** Run service that cancels orphans, and the log for failures. */
 export interface OrphanOptions {
   readonly runs: RunService
   readonly logger: Logger

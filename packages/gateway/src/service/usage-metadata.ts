@@ -1,7 +1,7 @@
 /** Pure: formats the usage of a run as the usage extension does. */
 import { readRunCost, USAGE_EXTENSION, type RunUsage } from '@tutti/protocol'
 
-/** Returns metadata with the usage so far and, if `before` is given, the cost since then. */
+/** Returns metadata with the usage so far and, with `before`, the cost since then. */
 export function toUsageMetadata(
   now: RunUsage,
   before?: RunUsage,

@@ -20,7 +20,6 @@ export function wrapResult<Value>(
   return rpcId === undefined ? result : { jsonrpc: '2.0', id: rpcId, result }
 }
 
-/** Answers with a value. */
 export function answerValue(envelope: Envelope, value: object, status = 200): Response {
   return Response.json(wrapResult(envelope, value), { status })
 }

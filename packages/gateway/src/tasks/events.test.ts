@@ -4,7 +4,7 @@ import { taskLines, type TaskLinesOptions } from './events.ts'
 
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
-/** Returns the updates for events that have only the fields that are read. */
+/** Returns the updates for events reduced to the fields that are read. */
 function updatesFor(
   events: readonly ({ readonly type: RunEvent['type'] } & Readonly<Record<string, unknown>>)[],
   options: Partial<TaskLinesOptions> = {},

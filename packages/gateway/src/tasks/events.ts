@@ -5,8 +5,8 @@
  *    task; `total_cost_usd` is the sum so far. The last line has only the sum.
  * GW-A2 There is one answer: when the run has ended, or when a review is open at or after `stopFrom`. Reviews that were
  *    decided before do not count.
- * GW-A3 `model_failed` and `task_failed` invalidate the text of their turn or attempt, `resumed` that of every turn
- *    that had not ended.
+ * GW-A3 `model_failed` and `task_failed` invalidate the text of their turn or attempt, `resumed` the text of every
+ * unfinished turn.
  */
 import {
   FAILURE_CODES,
@@ -46,7 +46,7 @@ export interface TaskReply {
   readonly total_cost_usd?: number
   readonly total_tokens: number
   readonly duration_ms?: number
-  /** Outputs of the tasks of the run. */
+  /** Outputs of the run's tasks. */
   readonly artifacts?: readonly TaskArtifact[]
   /** Id of the review that waits for a decision. */
   readonly reviewId?: string

@@ -108,7 +108,6 @@ function findPartProblems({ type, kind, text, data }: TextPart, path: string): P
   )
 }
 
-/** Text of a message. */
 export interface MessageText {
   /** Text as sent: data as JSON, one line for each part. */
   readonly raw: string

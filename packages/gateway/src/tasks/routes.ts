@@ -183,7 +183,7 @@ async function answerSubscribe(call: WireCall): Promise<StreamAnswer> {
       return lines.map(written).join('')
     },
     fail(error: unknown) {
-      logger.warn('Ended the stream of a task early: cannot read its events', { runId, error })
+      logger.warn('Closed a task stream early: failed to read its events', { runId, error })
       return written({ ...firstLine(task), ...reportError(error, options).body })
     },
   }

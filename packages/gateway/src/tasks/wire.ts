@@ -1,7 +1,7 @@
 /**
  * Request bodies of the wire. Unknown fields are allowed, because callers with a fuller version of A2A send more.
  *
- * @see A2A 0.1, `tasks/send` and `tasks/cancel`, of which JamJet's `agent_tool` uses a subset
+ * @see A2A 0.1, `tasks/send` and `tasks/cancel`; JamJet's `agent_tool` uses a subset
  */
 import { Type, type Static } from '@tutti/core'
 import {
@@ -36,7 +36,7 @@ export type TextPart = Static<typeof TextPart>
 
 const Message = Type.Object({
   parts: Type.Array(TextPart, { minItems: 1 }),
-  /** Id of the task, at its place in later versions. */
+  /** Id of the task, as later versions name it. */
   taskId: Type.Optional(Type.String({ minLength: 1 })),
 })
 

@@ -93,7 +93,7 @@ function toBlocks(
   })
 }
 
-/** Returns whether text and calls of the items equal those of the message. */
+/** Returns whether the items have the same text and calls as the message. */
 function matchesMessage(message: AssistantMessage, items: readonly Item[]): boolean {
   const text = items
     .flatMap(({ type, content }) => (type === 'message' && Array.isArray(content) ? content : []))

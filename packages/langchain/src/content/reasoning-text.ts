@@ -22,15 +22,15 @@ interface Piece {
 export function createReasoningReader(): ReasoningReader {
   let hasText = false
   let item: unknown
-  let place: string | undefined
+  let current: string | undefined
   return {
     read(message) {
       item = readItemId(message) ?? item
       let text = ''
       for (const piece of listPieces(message)) {
         const begins = `${String(item)}:${String(piece.block)}`
-        text += hasText && begins !== place ? `\n\n${piece.text}` : piece.text
-        place = begins
+        text += hasText && begins !== current ? `\n\n${piece.text}` : piece.text
+        current = begins
         hasText = true
       }
       return text

@@ -23,7 +23,6 @@ export interface ThinkSplitter {
   end(): SplitTexts
 }
 
-/** Creates a splitter. */
 export function createThinkSplitter(): ThinkSplitter {
   let state: 'start' | 'thinking' | 'gap' | 'answer' = 'start'
   let kept = ''

@@ -34,9 +34,9 @@ export function gatherBlocks(): BlockGatherer {
       for (const part of parts) {
         // NOTE: streamed pieces name the block that they continue; a complete message consists of whole
         // blocks.
-        const place = part['index'] ?? Symbol('whole')
-        const block = join(blocks.get(place), part)
-        if (block !== undefined) blocks.set(place, block)
+        const blockIndex = part['index'] ?? Symbol('whole')
+        const block = join(blocks.get(blockIndex), part)
+        if (block !== undefined) blocks.set(blockIndex, block)
       }
     },
     build() {

@@ -37,7 +37,7 @@ const FORMATS: ReadonlySet<unknown> = new Set([
   'uuid',
 ])
 
-/** Maximum number of optional properties in a schema, and of places with a choice of types. */
+/** Maximum number of optional properties in a schema, and of unions of types. */
 const MAX_OPTIONAL = 24
 const MAX_UNIONS = 16
 

@@ -1,6 +1,6 @@
 /**
  * Fits tool calls in a conversation to a provider: their ids, the names of tools and properties, and the same in
- * the content that the provider expects back. Pure.
+ * the content that the provider expects back. No I/O.
  */
 import { changeItems } from './change-items.ts'
 import { isFields, mapValues } from './map-schema.ts'

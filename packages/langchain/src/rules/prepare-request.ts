@@ -4,8 +4,8 @@
  *   request ─▶ tools: names, schemas ─▶ messages: texts, calls, contents, roles ─▶ provider
  *   reply   ◀─ own names of tools and properties ◀──────────────────────────────── provider
  *
- * LC-R1 What a provider refuses is data in `provider-rules.ts`. A request is prepared when it is sent, so that it
- *    fits the provider that gets it, also after a fallback or a switch of the model.
+ * LC-R1 What a provider refuses is data in `provider-rules.ts`. A request is prepared when it is sent, so that it fits
+ * its provider, also after a fallback or a switch of the model.
  * LC-R2 A request that needs no change is sent as it is.
  * LC-R3 A conversation is prepared in the same way every time: further messages do not change the form of earlier
  *    ones, except system messages that are moved to the start.

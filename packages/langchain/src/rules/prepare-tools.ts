@@ -17,7 +17,6 @@ import type { ModelIdentity } from '../providers.ts'
 import type { ToolSpecification } from '@tutti/ensemble'
 import type { ProviderRules } from './rule.ts'
 
-/** Prepared tools. */
 export interface PreparedTools {
   readonly tools: readonly ToolSpecification[]
   /** The provider's names by own names of tools; only tools with a changed name. */

@@ -102,7 +102,7 @@ function isMessage(value: unknown): value is ToolMessageLike {
   return typeof value === 'object' && value !== null && 'content' in value
 }
 
-/** Returns the text of a message's content: a string, or blocks of which some are text. */
+/** Returns the text of a message's content: a string, or the text blocks among its blocks. */
 function toText(content: unknown): string {
   if (typeof content === 'string') return content
   if (Array.isArray(content)) return content.map(blockText).join('\n')

@@ -1,5 +1,5 @@
 /**
- * Brings streams of Anthropic's Messages API into the form of Anthropic. Pure.
+ * Brings streams of Anthropic's Messages API into the form of Anthropic. No I/O.
  *
  * LC-A1 Usage is gathered from all events and sent with the stop reason, as a field of its `delta`, because LangChain
  *    reads the input from the first event only.

@@ -1,5 +1,5 @@
 /**
- * Brings streams of chat completions into OpenAI's form. Pure.
+ * Brings streams of chat completions into OpenAI's form. No I/O.
  *
  * LC-C1 Every chunk has the role `assistant`, text as a string and reasoning as `reasoning_content`.
  * LC-C2 The calls, each with all of its arguments, the finish reason and the usage are sent once, at the end.

@@ -1,5 +1,5 @@
 /**
- * Brings streams of OpenAI's Responses API into the form of OpenAI. Pure.
+ * Brings streams of OpenAI's Responses API into the form of OpenAI. No I/O.
  *
  * LC-RS1 Text, refusals and arguments that arrive only in an event for the end of an item are sent as deltas.
  * LC-RS2 `[DONE]` ends an answer that has text or complete calls, also without `response.completed`.
@@ -207,9 +207,9 @@ export class ResponsesReader implements WireReader {
     const response = readObject(given) ?? {}
     this.#counts = mergeCounts(this.#counts, readCounts(response['usage']))
     this.#isOver = true
-    const missing = readObjects(response['output']).flatMap((item, place) =>
+    const missing = readObjects(response['output']).flatMap((item, index) =>
       item['type'] === 'message' || item['type'] === 'function_call'
-        ? this.#endItem(place, item)
+        ? this.#endItem(index, item)
         : [],
     )
     const isIncomplete = type === 'response.incomplete' || response['status'] === 'incomplete'

@@ -1,5 +1,5 @@
 /**
- * Reads the messages of a server, and makes sure that an answer that cannot be used still ends its request. The SDK
+ * Reads the messages of a server, and ends a request even if its answer is unusable. The SDK
  * drops such an answer, so its request would wait until a time limit. No I/O.
  *
  *   text ─JSON─▶ request, notification ─────────────▶ messages for the SDK
@@ -30,7 +30,7 @@ const VERSION_WITH_BATCHES = '2025-03-26'
 /** Fields of an answer. */
 const ANSWER_FIELDS: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'result', 'error'])
 
-/** The start of a line with several messages, of which one is an answer. */
+/** The start of a line with several messages, including an answer. */
 const SEVERAL_MESSAGES = /^\s*\{(?=.*["'](?:result|error)["']\s*:).*\}\s*\{/s
 
 type Fields = Readonly<Record<string, unknown>>

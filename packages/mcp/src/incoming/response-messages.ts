@@ -14,7 +14,7 @@ export interface ResponseContext {
   readonly endsWithStream: boolean
 }
 
-/** Statuses of a server that has accepted messages that need no answer. */
+/** Statuses of a server that has accepted messages without an answer. */
 const ACCEPTED: ReadonlySet<number> = new Set([202, 204])
 
 /** Returns the response with the messages that were read from it. */

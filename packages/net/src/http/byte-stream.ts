@@ -8,7 +8,7 @@ const MAX_WAITING_BYTES = 1_048_576
  * Returns the bytes of `source` as a web stream. Reading of `source` starts immediately. Bytes that arrived before a
  * failure are delivered before it; the streams of Node and of the web drop them. Cancelling destroys the source.
  *
- * @param toFailure - converts the error of the source to the error of the stream
+ * @param toFailure - converts a source error to the stream's error
  */
 export function toByteStream(
   source: Readable,

@@ -44,8 +44,8 @@ export interface HttpResponse {
 }
 
 /**
- * Time after which an idle connection is closed, in milliseconds. It is shorter than that of common servers, of which
- * Node has the shortest: 5 s.
+ * Time after which an idle connection is closed, in milliseconds. It is shorter than that of common servers; the
+ * shortest is Node's, 5 s.
  */
 const IDLE_MS = 4_000
 

@@ -9,7 +9,7 @@
  *    addresses of a name are skipped; if none remains, there is no connection. A name that resolves differently the
  *    second time gains nothing.
  * NET-G4 Hosts and addresses that a rule names are allowed. A host named with a port is allowed on that port only.
- * NET-G5 A refusalError states which address of which host was refused and how to allow it. It never quotes a password
+ * NET-G5 A refusalError states the refused address, its host and how to allow it. It never quotes a password
  *    or a query.
  *
  * Sockets call `lookup` for names but not for addresses, which only `assertUrl` checks. Use both.
@@ -37,7 +37,6 @@ export interface NetworkGuard {
   readonly lookup: LookupFunction
 }
 
-/** Options of a network guard. */
 export interface NetworkGuardOptions {
   /**
    * Hosts (`api.internal`, `localhost:8080`), addresses (`10.0.0.5`, `[::1]:8080`) and blocks (`192.168.0.0/16`) that
@@ -152,8 +151,8 @@ const SHOWN_LENGTH = 200
 
 /** Quotes an invalid URL without its login and query, which may contain secrets. */
 function quote(text: string): string {
-  const [place = ''] = text.split(/[?#]/, 1)
-  return JSON.stringify(place.replace(/^.*@/s, '').slice(0, SHOWN_LENGTH))
+  const [address = ''] = text.split(/[?#]/, 1)
+  return JSON.stringify(address.replace(/^.*@/s, '').slice(0, SHOWN_LENGTH))
 }
 
 async function findAllowedAddresses(

@@ -16,7 +16,6 @@ export type GuardedRequestOptions = RequestSettings &
     | { readonly connections: HttpConnections }
   )
 
-/** Settings of a request. */
 export interface RequestSettings {
   /** @default GET */
   readonly method?: string

@@ -19,7 +19,6 @@ import type { OutgoingRequest, HttpResponse } from './connections.ts'
 /** The part of a request that a redirect may change. */
 export type Hop = Pick<OutgoingRequest, 'url' | 'method' | 'headers' | 'body'>
 
-/** Policy for redirects. */
 export interface RedirectPolicy {
   /** Maximum number of redirects to follow; 0 makes a redirect an error, undefined returns it as the response. */
   readonly maxRedirects: number | undefined

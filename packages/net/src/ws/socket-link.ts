@@ -41,7 +41,6 @@ export interface SocketDialect<Message> {
   toHandshakeError(response: Response): Promise<Error>
 }
 
-/** Settings of a link. */
 export interface SocketLinkSettings<Message> {
   /** URL with the scheme `ws:` or `wss:`. */
   readonly url: URL

@@ -35,7 +35,7 @@ function nest(levels: number, inner: unknown): unknown {
   return levels === 0 ? inner : nest(levels - 1, { a: inner, z: 1 })
 }
 
-/** Definitions that contain the one below twice, in the same place. */
+/** Definitions that contain the one below twice, at the same location. */
 function doubled(levels: number, combine: (part: Json) => Json): Json {
   const $defs: Record<string, unknown> = { D0: { type: 'string' } }
   for (let level = 1; level <= levels; level += 1) {

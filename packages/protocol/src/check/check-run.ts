@@ -5,7 +5,7 @@
  * steps than its run has is refused, because the same thread serves all other work of the process.
  */
 
-/** Maximum number of steps of one check; they take 20 to 60 ms. A table of 25,000 cells, each of which is coerced, needs 540,000. */
+/** Maximum number of steps of one check; they take 20 to 60 ms. A table of 25,000 coerced cells needs 540,000. */
 export const MAX_CHECK_STEPS = 600_000
 
 /** Maximum number of steps to describe the problems of an invalid value, in addition. */

@@ -1,10 +1,11 @@
 /**
  * Estimate of the work of a check before there is a value.
  *
- * Generated code is several times as fast as the evaluator, but cannot count its steps. It is used only for schemas whose
- * work is bounded by the size of the value alone: at each place of a value, at most `MAX_NODES_AT_PLACE` schemas apply.
+ * Generated code is several times as fast as the evaluator, but cannot count its steps. It is used only for schemas
+ * whose work is bounded by the size of the value alone: at each location of a value, at most `MAX_NODES_AT_LOCATION`
+ * schemas apply.
  *
- * PROTO-B1 A recursive schema that leads to itself twice at one place is not bounded: each level of a value doubles
+ * PROTO-B1 A recursive schema that leads to itself twice at one location is not bounded: each level of a value doubles
  *    the work.
  * PROTO-B2 Schemas that are too large for generated code (V8 parses nested expressions recursively) are not bounded
  *    either.
@@ -15,8 +16,8 @@ import { findCycles } from './cycles.ts'
 import { isSchema, isSchemaMap, type Node } from './part.ts'
 import type { References } from './evaluator.ts'
 
-/** Maximum number of schemas at one place of a value. */
-const MAX_NODES_AT_PLACE = 256
+/** Maximum number of schemas at one location of a value. */
+const MAX_NODES_AT_LOCATION = 256
 
 /** Maximum number of values of an enum, fields, or members of a union in one schema. */
 const MAX_BRANCHES = 200
@@ -64,10 +65,10 @@ export function isBounded(root: object | boolean, references: References): boole
 
 const NOT_BOUNDED = Symbol('not bounded')
 
-/** Schemas that apply to a part of a value, by its place: `field a`, `field *`, `item 0`, `item *`. */
+/** Schemas that apply to a part of a value, by its location: `field a`, `field *`, `item 0`, `item *`. */
 type Inside = ReadonlyMap<string, readonly object[]>
 
-/** Schemas that apply to one place together. */
+/** Schemas that apply to one location together. */
 interface Cluster {
   readonly size: number
   readonly inside: Inside
@@ -90,10 +91,10 @@ class Estimate {
     const groups = findCycles([this.#root], (schema) =>
       [...this.#clusterOf(schema).inside.values()].flat(),
     )
-    return this.#sizeOf(this.#root, groups) <= MAX_NODES_AT_PLACE
+    return this.#sizeOf(this.#root, groups) <= MAX_NODES_AT_LOCATION
   }
 
-  /** Returns the maximum number of schemas at one place of a value. */
+  /** Returns the maximum number of schemas at one location of a value. */
   #sizeOf(schema: object, groups: ReadonlyMap<object, number>): number {
     const known = this.#sizes.get(schema)
     if (known !== undefined) return known
@@ -102,7 +103,7 @@ class Estimate {
     const isWithin = (part: object): boolean => groups.get(part) === group
     let most = size
     this.#sizes.set(schema, most)
-    for (const parts of listPlaces(inside)) {
+    for (const parts of listLocations(inside)) {
       if (parts.filter(isWithin).length > 1) throw NOT_BOUNDED
       const others = parts.filter((part) => !isWithin(part))
       const within = parts.filter(isWithin)
@@ -111,7 +112,7 @@ class Estimate {
         most,
         total + within.reduce((sum, part) => sum + this.#sizeOf(part, groups), 0),
       )
-      if (most > MAX_NODES_AT_PLACE) throw NOT_BOUNDED
+      if (most > MAX_NODES_AT_LOCATION) throw NOT_BOUNDED
     }
     this.#sizes.set(schema, most)
     return most
@@ -127,13 +128,13 @@ class Estimate {
       const node = open.pop()
       if (!isJsonObject(node)) continue
       this.#visits -= 1
-      if (this.#visits < 0 || size > MAX_NODES_AT_PLACE) throw NOT_BOUNDED
+      if (this.#visits < 0 || size > MAX_NODES_AT_LOCATION) throw NOT_BOUNDED
       assertSupported(node, this.#root)
       size += weighNode(node)
       for (const part of listInPlace(node)) open.push(part)
       if (typeof node['$ref'] === 'string') open.push(this.#follow(node['$ref']))
-      for (const [place, part] of listInside(node)) {
-        if (isJsonObject(part)) inside.set(place, [...(inside.get(place) ?? []), part])
+      for (const [location, part] of listInside(node)) {
+        if (isJsonObject(part)) inside.set(location, [...(inside.get(location) ?? []), part])
       }
     }
     const cluster = { size, inside }
@@ -141,7 +142,9 @@ class Estimate {
     return cluster
   }
 
-  /** Returns the target of a reference. With ids inside of a document, the meaning of a pointer depends on its place. */
+  /**
+   * Returns the target of a reference. With ids inside of a document, the meaning of a pointer depends on its location.
+   */
   #follow(reference: string): unknown {
     if (reference.startsWith('#') && !this.#scope.isPlain) throw NOT_BOUNDED
     return this.#scope.resolve(reference).schema
@@ -193,7 +196,7 @@ function* listInPlace(node: Node): Generator {
   }
 }
 
-/** Returns the schemas that apply to fields and items, with their places. */
+/** Returns the schemas that apply to fields and items, with their locations. */
 function* listInside(node: Node): Generator<readonly [string, unknown]> {
   const { properties, patternProperties, items, prefixItems } = node
   if (isSchemaMap(properties)) {
@@ -219,12 +222,12 @@ function* listInside(node: Node): Generator<readonly [string, unknown]> {
 const ANY_FIELD = 'field *'
 const ANY_ITEM = 'item *'
 
-/** Returns the schemas of each place together with those of all fields or items. */
-function listPlaces(inside: Inside): readonly (readonly object[])[] {
+/** Returns the schemas of each location together with those of all fields or items. */
+function listLocations(inside: Inside): readonly (readonly object[])[] {
   const anyField = inside.get(ANY_FIELD) ?? []
   const anyItem = inside.get(ANY_ITEM) ?? []
-  return [...inside].map(([place, parts]) => {
-    if (place === ANY_FIELD || place === ANY_ITEM || place === 'name') return parts
-    return [...parts, ...(place.startsWith('field') ? anyField : anyItem)]
+  return [...inside].map(([location, parts]) => {
+    if (location === ANY_FIELD || location === ANY_ITEM || location === 'name') return parts
+    return [...parts, ...(location.startsWith('field') ? anyField : anyItem)]
   })
 }

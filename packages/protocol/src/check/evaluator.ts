@@ -30,7 +30,6 @@ import type { CheckRun } from './check-run.ts'
 /** Schemas by `$ref`, for a schema that was taken out of its document. */
 export type References = Readonly<Record<string, object | boolean>>
 
-/** Options of an evaluator. */
 export interface EvaluatorOptions {
   /** Schemas by the text of their `$ref`. */
   readonly references?: References | undefined
@@ -114,7 +113,7 @@ export function createEvaluator(root: Schema, options: EvaluatorOptions): Evalua
 const ANY: CheckPart = () => true
 const NONE: CheckPart = () => false
 
-/** Steps of finding the meaning of references at a place of a schema with ids or anchors. */
+/** Steps of resolving references at a location of a schema with ids or anchors. */
 const STEPS_PER_SCOPE = 50
 
 function createPart(schema: unknown, build: Build): CheckPart {

@@ -102,7 +102,7 @@ export const DirectiveMessage = Type.Object(
     requestId: Type.Optional(RequestId),
     /** Task name, agent role or ensemble that gets the directive. */
     to: Type.Optional(Type.String()),
-    /** Author, as shown to the agents. */
+    /** Author that the agents see. */
     from: Type.Optional(Type.String()),
     /** Text for the agents. */
     content: Type.Optional(Type.String()),

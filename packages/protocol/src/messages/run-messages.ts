@@ -33,7 +33,7 @@ export const RunAck = Type.Object({
   error: Type.Optional(ErrorCodeName),
   /** Readable reason of the rejection. */
   message: Type.Optional(Type.String()),
-  /** Every invalid place of the request; present when validation failed. */
+  /** Every invalid value in the request; present when validation failed. */
   problems: Type.Optional(Type.Array(Problem)),
   /** Milliseconds to wait before a retry; absent when a retry does not help. */
   retryAfterMs: Type.Optional(DurationMs),

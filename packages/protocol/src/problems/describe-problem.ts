@@ -1,8 +1,8 @@
 /**
- * Messages for single errors of TypeBox's checker, with the expected and the given value.
+ * Messages for single errors of TypeBox's checker, with the expected and the actual value.
  *
  * This module does not decide what is valid: `describe-problems.ts` finds the errors. A message follows a path, so it begins
- * in lower case ("must be …"), has no full stop, quotes values, and states the expected and the given value.
+ * in lower case ("must be …"), has no full stop, quotes values, and states the expected and the actual value.
  */
 import type { TValidationError } from 'typebox/error'
 import type { Problem } from '../schemas/problem.ts'
@@ -18,40 +18,42 @@ import { previewOf, receivedOf } from './preview.ts'
 import { ownValue, type SchemaNode } from '../schema-node.ts'
 import { suggest } from './suggest.ts'
 
-/** Place of a problem: its JSON pointer, its value and its schema. */
-export interface ProblemPlace {
+/** Location of a problem: its JSON pointer, its value and its schema. */
+export interface ProblemLocation {
   readonly path: string
   readonly value: unknown
   readonly schema: SchemaNode
 }
 
 /** Returns the problems of one error: one, or one for each field that it names. */
-export function describeProblem(error: TValidationError, place: ProblemPlace): Problem[] {
+export function describeProblem(error: TValidationError, location: ProblemLocation): Problem[] {
   switch (error.keyword) {
     case 'required':
-      return takeFirst(error.params.requiredProperties).map((key) => describeMissing(key, place))
+      return takeFirst(error.params.requiredProperties).map((key) => describeMissing(key, location))
     case 'additionalProperties':
-      return takeFirst(error.params.additionalProperties).map((key) => describeUnknown(key, place))
+      return takeFirst(error.params.additionalProperties).map((key) =>
+        describeUnknown(key, location),
+      )
     case 'unevaluatedProperties':
       return takeFirst(error.params.unevaluatedProperties).map((key) =>
-        describeUnknown(String(key), place),
+        describeUnknown(String(key), location),
       )
     case 'propertyNames':
       return takeFirst(error.params.propertyNames).map((key) =>
-        makeProblem(fieldPlace(place, key), 'has a name that is not allowed'),
+        makeProblem(fieldLocation(location, key), 'has a name that is not allowed'),
       )
     case 'dependentRequired':
     case 'dependencies':
       return [
         makeMismatch(
-          place,
+          location,
           `have ${quoteAll(error.params.dependencies)} when it has "${error.params.property}"`,
         ),
       ]
     case '~refine':
-      return [makeProblem(place, error.params.message)]
+      return [makeProblem(location, error.params.message)]
     default:
-      return [makeMismatch(place, describeDemand(error))]
+      return [makeMismatch(location, describeDemand(error))]
   }
 }
 
@@ -66,63 +68,63 @@ function takeFirst<T>(fields: readonly T[]): readonly T[] {
 export const IS_REQUIRED = 'is required'
 
 /** Describes a missing required field; the path is that of the field. */
-export function describeMissing(key: string, place: ProblemPlace): Problem {
-  const schema = ownValue(place.schema.properties ?? {}, key)
-  const path = pointer(place.path, key)
+export function describeMissing(key: string, location: ProblemLocation): Problem {
+  const schema = ownValue(location.schema.properties ?? {}, key)
+  const path = pointer(location.path, key)
   return schema === undefined
     ? { path, message: IS_REQUIRED }
     : { path, message: IS_REQUIRED, expected: describeExpected(schema) }
 }
 
 /** Describes a field that a closed object does not have, and suggests a known one. */
-export function describeUnknown(key: string, place: ProblemPlace): Problem {
-  const known = Object.keys(place.schema.properties ?? {})
+export function describeUnknown(key: string, location: ProblemLocation): Problem {
+  const known = Object.keys(location.schema.properties ?? {})
   const meant = suggest(key, known)
   const hint = meant === undefined ? '' : `; did you mean ${JSON.stringify(meant)}?`
   const message = `is not a known field${hint}`
   return makeProblem(
-    fieldPlace(place, key),
+    fieldLocation(location, key),
     message,
     known.length === 0 ? undefined : listChoices(known),
   )
 }
 
 /** Describes a value that is not one of the fixed ones, and suggests one. */
-export function describeBadChoice(values: readonly unknown[], place: ProblemPlace): Problem {
+export function describeBadChoice(values: readonly unknown[], location: ProblemLocation): Problem {
   const words = values.filter((value) => typeof value === 'string')
-  const meant = typeof place.value === 'string' ? suggest(place.value, words) : undefined
-  const problem = makeMismatch(place, `be ${listChoices(values)}`)
+  const meant = typeof location.value === 'string' ? suggest(location.value, words) : undefined
+  const problem = makeMismatch(location, `be ${listChoices(values)}`)
   if (meant === undefined || words.length < 2) return problem
   return { ...problem, message: `${problem.message}; did you mean ${JSON.stringify(meant)}?` }
 }
 
 /** Returns a problem with the message `must be <wanted>, got <value>`. */
-export function describeMismatch(wanted: string, place: ProblemPlace): Problem {
-  return makeMismatch(place, `be ${wanted}`)
+export function describeMismatch(wanted: string, location: ProblemLocation): Problem {
+  return makeMismatch(location, `be ${wanted}`)
 }
 
 /** Returns a problem with a custom message and the received value. */
 export function makeProblem(
-  place: Omit<ProblemPlace, 'schema'>,
+  location: Omit<ProblemLocation, 'schema'>,
   message: string,
   expected?: string,
 ): Problem {
-  const received = receivedOf(place.value)
+  const received = receivedOf(location.value)
   return expected === undefined
-    ? { path: place.path, message, received }
-    : { path: place.path, message, expected, received }
+    ? { path: location.path, message, received }
+    : { path: location.path, message, expected, received }
 }
 
-function makeMismatch(place: ProblemPlace, demand: string): Problem {
-  const message = `must ${demand}, got ${previewOf(place.value)}`
-  return makeProblem(place, message, demand.replace(/^(?:be|have) /, ''))
+function makeMismatch(location: ProblemLocation, demand: string): Problem {
+  const message = `must ${demand}, got ${previewOf(location.value)}`
+  return makeProblem(location, message, demand.replace(/^(?:be|have) /, ''))
 }
 
-function fieldPlace(place: ProblemPlace, key: string): Omit<ProblemPlace, 'schema'> {
-  const parent = place.value
+function fieldLocation(location: ProblemLocation, key: string): Omit<ProblemLocation, 'schema'> {
+  const parent = location.value
   const value: unknown =
     typeof parent === 'object' && parent !== null ? Reflect.get(parent, key) : undefined
-  return { path: pointer(place.path, key), value }
+  return { path: pointer(location.path, key), value }
 }
 
 /** Describes the requirement on the value, for a message after "must". */

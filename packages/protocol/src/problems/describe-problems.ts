@@ -1,8 +1,8 @@
 /**
- * Description of every problem of a value, each at its place.
+ * Description of every problem of a value, each at its location.
  *
- * This module walks the structure (fields, items, unions, references), and the evaluator (`check/evaluator.ts`) judges the
- * keywords of each place (type, bounds, pattern, format …).
+ * This module walks the structure (fields, items, unions, references), and the evaluator (`check/evaluator.ts`) judges
+ * the keywords of each location (type, bounds, pattern, format …).
  *
  * PROTO-P1 No problem is missed within the limits of PROTO-P4.
  * PROTO-P2 A union with a distinguishing field is judged by the member that the value names. Other unions are judged
@@ -10,7 +10,7 @@
  * PROTO-P3 A value of the wrong type is one problem; its content is not judged.
  * PROTO-P4 Work and result are bounded: at most `MAX_PROBLEMS` problems, `MAX_DEPTH` nested schemas,
  *    `MAX_DESCRIPTION_STEPS`, and not within a value that contains itself. What a member of a union, or the target of
- *    a reference, finds at a place is found once.
+ *    a reference, finds at a location is found once.
  */
 import { CheckLimitError, CheckRun, MAX_DESCRIPTION_STEPS } from '../check/check-run.ts'
 import { createEvaluator, type Evaluator } from '../check/evaluator.ts'
@@ -24,7 +24,7 @@ import {
   describeBadChoice,
   describeProblem,
   describeUnknown,
-  type ProblemPlace,
+  type ProblemLocation,
   makeProblem,
 } from './describe-problem.ts'
 import { measureDistance, findNearest } from './distance.ts'
@@ -49,7 +49,6 @@ export const MAX_PROBLEMS = 100
  */
 export const MAX_DEPTH = 500
 
-/** Options of a description. */
 export interface DescribeOptions {
   /** Engine of the regular expressions. @default the one of JavaScript */
   readonly patterns?: PatternEngine | undefined
@@ -88,9 +87,9 @@ const TOO_DEEP: Problem = { path: '', message: 'is nested too deeply to be check
 interface Walk {
   readonly problems: Problem[]
   readonly depth: number
-  /** Scope of references, outside of the schema of the place. */
+  /** Scope of references outside of the location's schema. */
   readonly scope: ReferenceScope
-  /** Surrounding places, the innermost first. */
+  /** Surrounding locations, the innermost first. */
   readonly inside: Inside | undefined
   readonly shared: Shared
 }
@@ -116,30 +115,30 @@ interface Inside {
   readonly inside: Inside | undefined
 }
 
-type UnknownPlace = Omit<ProblemPlace, 'schema'> & { readonly schema: Schema }
+type UnknownLocation = Omit<ProblemLocation, 'schema'> & { readonly schema: Schema }
 
-function visit(place: UnknownPlace, walk: Walk): void {
-  const { schema } = place
+function visit(location: UnknownLocation, walk: Walk): void {
+  const { schema } = location
   walk.shared.run.spend(STEPS_PER_VISIT)
   if (schema === true || walk.problems.length >= MAX_PROBLEMS) return
   if (schema === false) {
-    walk.problems.push(makeProblem(place, 'is not allowed'))
+    walk.problems.push(makeProblem(location, 'is not allowed'))
   } else if (walk.depth > MAX_DEPTH) {
-    walk.problems.push({ ...TOO_DEEP, path: place.path })
+    walk.problems.push({ ...TOO_DEEP, path: location.path })
   } else {
-    visitNode({ ...place, schema }, descend(walk, schema))
+    visitNode({ ...location, schema }, descend(walk, schema))
   }
 }
 
 /** Visits a field or an item. Most of them are valid, and a check is faster than a visit. */
-function visitInside(place: UnknownPlace, walk: Walk): void {
+function visitInside(location: UnknownLocation, walk: Walk): void {
   const { evaluator, run } = walk.shared
-  const isChecked = isScalar(place.value) || walk.depth < MAX_CHECKED_DEPTH
+  const isChecked = isScalar(location.value) || walk.depth < MAX_CHECKED_DEPTH
   if (
     !isChecked ||
-    !fitsIfShallow(() => evaluator.fits(place.schema, place.value, run, walk.scope))
+    !fitsIfShallow(() => evaluator.fits(location.schema, location.value, run, walk.scope))
   ) {
-    visit(place, walk)
+    visit(location, walk)
   }
 }
 
@@ -167,27 +166,27 @@ function descend(walk: Walk, schema: SchemaNode): Walk {
   return { ...walk, depth: walk.depth + 1, scope: walk.scope.enter(schema) }
 }
 
-function visitNode(place: ProblemPlace, walk: Walk): void {
-  const { schema, value } = place
+function visitNode(location: ProblemLocation, walk: Walk): void {
+  const { schema, value } = location
   const before = walk.problems.length
-  const own = describeOwn(place, walk)
+  const own = describeOwn(location, walk)
   walk.problems.push(...own)
   if (own.length > 0 && !allowsValueType(schema, value)) return
-  visitReferences(place, walk)
-  visitCombinations(place, walk)
+  visitReferences(location, walk)
+  visitCombinations(location, walk)
   if (isScalar(value)) return
-  if (isInside(place, walk.inside)) {
-    walk.problems.push({ path: place.path, message: 'contains itself' })
+  if (isInside(location, walk.inside)) {
+    walk.problems.push({ path: location.path, message: 'contains itself' })
     return
   }
   const within: Walk = { ...walk, inside: { value, schema, inside: walk.inside } }
-  if (isJsonObject(value)) visitFields({ ...place, value }, within)
-  else if (Array.isArray(value)) visitItems({ ...place, value }, within)
-  if (walk.problems.length === before) visitUnevaluated(place, within)
+  if (isJsonObject(value)) visitFields({ ...location, value }, within)
+  else if (Array.isArray(value)) visitItems({ ...location, value }, within)
+  if (walk.problems.length === before) visitUnevaluated(location, within)
 }
 
-function visitReferences(place: ProblemPlace, walk: Walk): void {
-  const { $ref, $dynamicRef, $recursiveRef } = place.schema
+function visitReferences(location: ProblemLocation, walk: Walk): void {
+  const { $ref, $dynamicRef, $recursiveRef } = location.schema
   const targets = [
     typeof $ref === 'string' ? walk.scope.resolve($ref) : undefined,
     typeof $dynamicRef === 'string' ? walk.scope.resolveDynamic($dynamicRef) : undefined,
@@ -197,13 +196,13 @@ function visitReferences(place: ProblemPlace, walk: Walk): void {
     if (target === undefined) continue
     const { schema = false, scope } = target
     if (typeof schema !== 'boolean' && !isJsonObject(schema)) continue
-    walk.problems.push(...findProblems({ ...place, schema }, { ...walk, scope }))
+    walk.problems.push(...findProblems({ ...location, schema }, { ...walk, scope }))
   }
 }
 
 /** Visits what no other keyword of the schema has evaluated. */
-function visitUnevaluated(place: ProblemPlace, walk: Walk): void {
-  const { schema, value } = place
+function visitUnevaluated(location: ProblemLocation, walk: Walk): void {
+  const { schema, value } = location
   const { unevaluatedProperties: fields, unevaluatedItems: items } = schema
   const { evaluator, run } = walk.shared
   if (fields === undefined && items === undefined) return
@@ -212,12 +211,12 @@ function visitUnevaluated(place: ProblemPlace, walk: Walk): void {
   if (Array.isArray(value) && isSchema(items)) {
     for (const [index, item] of value.entries()) {
       if (marks.items.has(index)) continue
-      visit({ path: pointer(place.path, index), value: item, schema: items }, walk)
+      visit({ path: pointer(location.path, index), value: item, schema: items }, walk)
     }
   } else if (isJsonObject(value) && isSchema(fields)) {
     for (const key of Object.keys(value)) {
       if (marks.keys.has(key)) continue
-      visitField(key, { place: { ...place, value }, members: [], rest: fields }, walk)
+      visitField(key, { location: { ...location, value }, members: [], rest: fields }, walk)
     }
   }
 }
@@ -226,62 +225,65 @@ function isSchema(value: unknown): value is Schema {
   return typeof value === 'boolean' || isJsonObject(value)
 }
 
-function isInside({ value, schema }: ProblemPlace, inside: Inside | undefined): boolean {
+function isInside({ value, schema }: ProblemLocation, inside: Inside | undefined): boolean {
   for (let outer = inside; outer !== undefined; outer = outer.inside) {
     if (outer.value === value && outer.schema === schema) return true
   }
   return false
 }
 
-/** Describes errors of the keywords of the place itself. */
-function describeOwn(place: ProblemPlace, walk: Walk): Problem[] {
-  const fixed = findFixedValues(place.schema)
+/** Describes errors of the location's own keywords. */
+function describeOwn(location: ProblemLocation, walk: Walk): Problem[] {
+  const fixed = findFixedValues(location.schema)
   if (fixed !== undefined && fixed.every(isScalar)) {
     walk.shared.run.spend(fixed.length / 16)
-    return fixed.includes(place.value) ? [] : [describeBadChoice(fixed, place)]
+    return fixed.includes(location.value) ? [] : [describeBadChoice(fixed, location)]
   }
-  const leaf = pickLeafKeywords(place.schema)
+  const leaf = pickLeafKeywords(location.schema)
   const { evaluator, run } = walk.shared
   const fits = (schema: Schema, value: unknown): boolean =>
     evaluator.fits(schema, value, run, walk.scope)
   try {
-    if (fits(leaf, place.value)) return []
-    return findLeafErrors(leaf, place.value, fits).flatMap((error) => describeProblem(error, place))
+    if (fits(leaf, location.value)) return []
+    return findLeafErrors(leaf, location.value, fits).flatMap((error) =>
+      describeProblem(error, location),
+    )
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    return [{ ...TOO_DEEP, path: place.path }]
+    return [{ ...TOO_DEEP, path: location.path }]
   }
 }
 
-function visitCombinations(place: ProblemPlace, walk: Walk): void {
-  const { schema } = place
-  if (schema.anyOf !== undefined) visitUnion(place, { members: schema.anyOf, most: Infinity }, walk)
-  if (schema.oneOf !== undefined) visitUnion(place, { members: schema.oneOf, most: 1 }, walk)
-  if (schema.allOf !== undefined) visitIntersection(place, schema.allOf, walk)
-  visitDependents(place, walk)
+function visitCombinations(location: ProblemLocation, walk: Walk): void {
+  const { schema } = location
+  if (schema.anyOf !== undefined)
+    visitUnion(location, { members: schema.anyOf, most: Infinity }, walk)
+  if (schema.oneOf !== undefined) visitUnion(location, { members: schema.oneOf, most: 1 }, walk)
+  if (schema.allOf !== undefined) visitIntersection(location, schema.allOf, walk)
+  visitDependents(location, walk)
   if (schema.if === undefined) return
-  const holds = findProblems({ ...place, schema: schema.if }, walk).length === 0
-  visit({ ...place, schema: (holds ? schema.then : schema.else) ?? true }, walk)
+  const holds = findProblems({ ...location, schema: schema.if }, walk).length === 0
+  visit({ ...location, schema: (holds ? schema.then : schema.else) ?? true }, walk)
 }
 
 /** Visits the schemas that apply because the value has a field. */
-function visitDependents(place: ProblemPlace, walk: Walk): void {
-  const { schema, value } = place
+function visitDependents(location: ProblemLocation, walk: Walk): void {
+  const { schema, value } = location
   const { dependentSchemas = {}, dependencies = {} } = schema
   if (!isJsonObject(value)) return
   for (const [key, part] of [
     ...Object.entries(dependentSchemas),
     ...Object.entries(dependencies),
   ]) {
-    if (Object.hasOwn(value, key) && isSchema(part)) visit({ ...place, schema: part }, walk)
+    if (Object.hasOwn(value, key) && isSchema(part)) visit({ ...location, schema: part }, walk)
   }
 }
 
 /** Visits every part; if one is a union and the value names no member, only that part. */
-function visitIntersection(place: ProblemPlace, parts: readonly Schema[], walk: Walk): void {
-  const unnamed = parts.find((part) => narrowByTag(part, place.value) === false)
+function visitIntersection(location: ProblemLocation, parts: readonly Schema[], walk: Walk): void {
+  const unnamed = parts.find((part) => narrowByTag(part, location.value) === false)
   for (const part of unnamed === undefined ? parts : [unnamed]) {
-    visit({ ...place, schema: part }, walk)
+    visit({ ...location, schema: part }, walk)
   }
 }
 
@@ -291,47 +293,55 @@ interface Alternatives {
   readonly most: number
 }
 
-function visitUnion(place: ProblemPlace, union: Alternatives, walk: Walk): void {
-  const discriminator = isJsonObject(place.value) ? discriminatorOf(union.members) : undefined
-  if (discriminator === undefined) return visitOpenUnion(place, union, walk)
+function visitUnion(location: ProblemLocation, union: Alternatives, walk: Walk): void {
+  const discriminator = isJsonObject(location.value) ? discriminatorOf(union.members) : undefined
+  if (discriminator === undefined) return visitOpenUnion(location, union, walk)
   const { field, members: byTag } = discriminator
   const tags = [...byTag.keys()]
-  if (!isJsonObject(place.value) || !Object.hasOwn(place.value, field)) {
+  if (!isJsonObject(location.value) || !Object.hasOwn(location.value, field)) {
     walk.problems.push(
-      describeMissing(field, { ...place, schema: { properties: { [field]: { enum: tags } } } }),
+      describeMissing(field, { ...location, schema: { properties: { [field]: { enum: tags } } } }),
     )
     return
   }
-  const tag = { path: pointer(place.path, field), value: ownValue(place.value, field), schema: {} }
+  const tag = {
+    path: pointer(location.path, field),
+    value: ownValue(location.value, field),
+    schema: {},
+  }
   const member = byTag.get(tag.value)
   if (member === undefined) walk.problems.push(describeBadChoice(tags, tag))
-  else visit({ ...place, schema: member }, walk)
+  else visit({ ...location, schema: member }, walk)
 }
 
 /** Visits a union without a distinguishing field: the closest member of the value's type. */
-function visitOpenUnion(place: ProblemPlace, { members, most }: Alternatives, walk: Walk): void {
+function visitOpenUnion(
+  location: ProblemLocation,
+  { members, most }: Alternatives,
+  walk: Walk,
+): void {
   const fixed = members.map(findFixedValues)
   if (fixed.every((values) => values !== undefined)) {
     const values = fixed.flat()
-    if (!values.includes(place.value)) walk.problems.push(describeBadChoice(values, place))
+    if (!values.includes(location.value)) walk.problems.push(describeBadChoice(values, location))
     return
   }
   const candidates = members.filter(
     (member, index) =>
-      allowsValueType(member, place.value) &&
-      (fixed[index]?.some((one) => isScalar(one) === isScalar(place.value)) ?? true),
+      allowsValueType(member, location.value) &&
+      (fixed[index]?.some((one) => isScalar(one) === isScalar(location.value)) ?? true),
   )
   if (candidates.length === 0) {
-    walk.problems.push(describeMismatch(describeExpected({ anyOf: members }), place))
+    walk.problems.push(describeMismatch(describeExpected({ anyOf: members }), location))
     return
   }
-  const results = candidates.map((schema) => findProblems({ ...place, schema }, walk))
+  const results = candidates.map((schema) => findProblems({ ...location, schema }, walk))
   const fitting = results.filter((problems) => problems.length === 0).length
   if (fitting > most)
-    walk.problems.push(describeMismatch('valid for exactly one alternative', place))
+    walk.problems.push(describeMismatch('valid for exactly one alternative', location))
   if (fitting > 0) return
   const distances = candidates.map((schema, index) =>
-    measureDistance({ ...place, schema }, results[index] ?? [], {
+    measureDistance({ ...location, schema }, results[index] ?? [], {
       scope: walk.scope,
       run: walk.shared.run,
     }),
@@ -339,30 +349,30 @@ function visitOpenUnion(place: ProblemPlace, { members, most }: Alternatives, wa
   walk.problems.push(...(results[findNearest(distances)] ?? []))
 }
 
-/** Returns the problems of a place by one schema, which are found once. */
-function findProblems(place: UnknownPlace, walk: Walk): readonly Problem[] {
-  const { schema, value, path } = place
+/** Returns the problems of a location by one schema, which are found once. */
+function findProblems(location: UnknownLocation, walk: Walk): readonly Problem[] {
+  const { schema, value, path } = location
   const { found } = walk.shared
   const byValue = found.get(schema) ?? new Map<unknown, Found>()
   found.set(schema, byValue)
   const before = byValue.get(value)
   if (before?.path === path) return before.problems
   const problems: Problem[] = []
-  visit(place, { ...walk, problems })
+  visit(location, { ...walk, problems })
   byValue.set(value, { path, problems })
   return problems
 }
 
-type ObjectPlace = ProblemPlace & { readonly value: Readonly<Record<string, unknown>> }
+type ObjectLocation = ProblemLocation & { readonly value: Readonly<Record<string, unknown>> }
 
-function visitFields(place: ObjectPlace, walk: Walk): void {
-  const { schema, value } = place
+function visitFields(location: ObjectLocation, walk: Walk): void {
+  const { schema, value } = location
   const required = schema.required ?? []
   const patterns = Object.entries(schema.patternProperties ?? {}).map(
     ([pattern, member]) => [compilePattern(pattern, walk.shared), member] as const,
   )
   for (const key of required) {
-    if (!Object.hasOwn(value, key)) walk.problems.push(describeMissing(key, place))
+    if (!Object.hasOwn(value, key)) walk.problems.push(describeMissing(key, location))
   }
   for (const key of Object.keys(value)) {
     if (walk.problems.length >= MAX_PROBLEMS) return
@@ -372,7 +382,7 @@ function visitFields(place: ObjectPlace, walk: Walk): void {
       .filter(([pattern]) => pattern.test(key, walk.shared.run))
       .map(([, member]) => member)
     const members = [...findOwnMembers(schema, key), ...matching]
-    visitField(key, { place, members, rest: schema.additionalProperties ?? true }, walk)
+    visitField(key, { location, members, rest: schema.additionalProperties ?? true }, walk)
   }
 }
 
@@ -388,36 +398,39 @@ function findOwnMembers({ properties = {} }: SchemaNode, key: string): readonly 
 }
 
 interface Field {
-  /** Place of the object. */
-  readonly place: ObjectPlace
+  /** Location of the object. */
+  readonly location: ObjectLocation
   /** Schemas that declare the field. */
   readonly members: readonly Schema[]
   /** Schema of a field that none declares. */
   readonly rest: Schema
 }
 
-/** Visits a given field with the schemas that declare it, or else with the one of all others. */
-function visitField(key: string, { place, members, rest }: Field, walk: Walk): void {
+/** Visits a present field with the schemas that declare it, otherwise with the schema for all others. */
+function visitField(key: string, { location, members, rest }: Field, walk: Walk): void {
   if (members.length === 0 && rest === false) {
-    walk.problems.push(describeUnknown(key, place))
+    walk.problems.push(describeUnknown(key, location))
     return
   }
-  const field = { path: pointer(place.path, key), value: ownValue(place.value, key) }
+  const field = { path: pointer(location.path, key), value: ownValue(location.value, key) }
   for (const schema of members.length === 0 ? [rest] : members) {
     visitInside({ ...field, schema }, walk)
   }
 }
 
 function visitItems(
-  place: ProblemPlace & { readonly value: readonly unknown[] },
+  location: ProblemLocation & { readonly value: readonly unknown[] },
   walk: Walk,
 ): void {
-  const { items = true, prefixItems, additionalItems = true } = place.schema
+  const { items = true, prefixItems, additionalItems = true } = location.schema
   const leading: readonly Schema[] = prefixItems ?? (isSchemaList(items) ? items : [])
   const rest: Schema = isSchemaList(items) ? additionalItems : items
-  for (const [index, value] of place.value.entries()) {
+  for (const [index, value] of location.value.entries()) {
     if (walk.problems.length >= MAX_PROBLEMS) return
-    visitInside({ path: pointer(place.path, index), value, schema: leading[index] ?? rest }, walk)
+    visitInside(
+      { path: pointer(location.path, index), value, schema: leading[index] ?? rest },
+      walk,
+    )
   }
 }
 

@@ -5,7 +5,7 @@
  * with the fields of a member means that member, however wrong the values are.
  */
 import type { Problem } from '../schemas/problem.ts'
-import { IS_REQUIRED, type ProblemPlace } from './describe-problem.ts'
+import { IS_REQUIRED, type ProblemLocation } from './describe-problem.ts'
 import { isJsonObject, type Schema, type SchemaNode } from '../schema-node.ts'
 import type { CheckRun } from '../check/check-run.ts'
 import type { ReferenceScope } from '../schema-engine.ts'
@@ -20,9 +20,9 @@ export interface DistanceContext {
   readonly run: CheckRun
 }
 
-/** Returns the distance of the value at a place from the schema there, which gave these problems. */
+/** Returns the distance of a value from the schema that it does not match with these problems. */
 export function measureDistance(
-  { path, value, schema }: Omit<ProblemPlace, 'schema'> & { readonly schema: Schema },
+  { path, value, schema }: Omit<ProblemLocation, 'schema'> & { readonly schema: Schema },
   problems: readonly Problem[],
   { scope, run }: DistanceContext,
 ): Distance {

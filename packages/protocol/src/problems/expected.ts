@@ -53,7 +53,6 @@ export function describeTypes(schema: Pick<SchemaNode, 'type'>): string {
   return types.map((type) => TYPE_DESCRIPTIONS.get(type) ?? type).join(' or ') || 'a value'
 }
 
-/** Describes a format. */
 export function describeFormat(format: string): string {
   return FORMAT_DESCRIPTIONS.get(format) ?? `a valid ${format}`
 }

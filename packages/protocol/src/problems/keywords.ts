@@ -1,4 +1,4 @@
-/** Decomposition of a schema node: the keywords of its place, and whether it allows a value's JSON type. */
+/** Decomposition of a schema node: the keywords of its location, and whether it allows a value's JSON type. */
 import { isJsonObject, type Schema, type SchemaNode } from '../schema-node.ts'
 
 /** Keywords that lead to other schemas, which the walk follows, or have no effect on validation. */
@@ -38,7 +38,7 @@ const NOT_OWN: ReadonlySet<string> = new Set([
 
 const leaves = new WeakMap<SchemaNode, SchemaNode>()
 
-/** Returns the node with only the keywords that apply to the place itself: type, bounds, pattern, format … */
+/** Returns the node with only the keywords that apply to the location itself: type, bounds, pattern, format … */
 export function pickLeafKeywords(schema: SchemaNode): SchemaNode {
   let leaf = leaves.get(schema)
   if (leaf === undefined) {

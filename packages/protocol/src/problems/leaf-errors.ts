@@ -1,4 +1,4 @@
-/** Errors of the keywords that apply to a place itself, in the form of TypeBox's checker. */
+/** Errors of the keywords that apply to a location itself, in the form of TypeBox's checker. */
 import { isJsonObject, type Schema, type SchemaNode } from '../schema-node.ts'
 import type { TValidationError } from 'typebox/error'
 

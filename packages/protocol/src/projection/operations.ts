@@ -102,7 +102,7 @@ export interface CallRequested {
   readonly type: 'call_requested'
   /** Unique in the run. */
   readonly callId: string
-  /** Id of the text block of the turn; unique in the run even if the turn has no text. */
+  /** Id of the turn's text block; unique in the run even if the turn has no text. */
   readonly turnId: string
   readonly toolName: string
   /** As the model wrote them: JSON text. */

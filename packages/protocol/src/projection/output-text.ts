@@ -118,7 +118,7 @@ export class OutputText {
 
   /** States the output of the run, with a separate block if its text differs from the answer. */
   state(output: string): void {
-    // A turn always completes before its task, except in a log of which only some events are read.
+    // A turn always completes before its task, except in a partially read log.
     if (this.#text !== undefined) this.#finishTurn([], undefined)
     if (output !== '' && this.#answer?.text !== output) {
       this.withdrawAnswer()

@@ -40,7 +40,7 @@ export class RunProjection {
     this.#outputTask = outputTask
   }
 
-  /** Name of the task whose output is that of the run; undefined before the run has started. */
+  /** Name of the task whose output is the run's output; undefined before the run has started. */
   get outputTask(): string | undefined {
     return this.#outputTask
   }

@@ -1,5 +1,5 @@
 /**
- * Pure: folds the events of a run into whether it waits only for decisions.
+ * No I/O: folds the events of a run into whether it waits only for decisions.
  *
  * PROTO-W1 A run waits when a review is open and each of its running tasks only waits: the reviews and delegations of the
  *    task account for every call of its newest turn that has not ended.
@@ -11,7 +11,7 @@ import type { RunEvent, RunEventOf } from '../schemas/run-event.ts'
 interface TaskWork {
   /** Whether the task waits for a model, or is about to. */
   readonly isThinking: boolean
-  /** Ids of the calls of the newest turn that have not ended. */
+  /** Ids of the newest turn's calls that have not ended. */
   readonly calls: ReadonlySet<string>
 }
 
@@ -47,7 +47,7 @@ export class RunWaits {
         this.#running.set(event.taskName, THINKING)
         return
       case 'llm_iteration_completed': {
-        const calls = (event.toolRequests ?? []).map(({ id }, place) => id ?? String(place))
+        const calls = (event.toolRequests ?? []).map(({ id }, index) => id ?? String(index))
         this.#running.set(event.taskName, { isThinking: calls.length === 0, calls: new Set(calls) })
         return
       }

@@ -104,8 +104,8 @@ function updateDerived(state: RunState, before: RunState): RunState {
 /** Whether totals may have changed: most events do not change the usage of any task, but a new attempt does. */
 function hasNewUsage(tasks: RunState['tasks'], before: RunState['tasks']): boolean {
   if (tasks === before) return false
-  return tasks.some((task, place) => {
-    const known = before[place]
+  return tasks.some((task, index) => {
+    const known = before[index]
     return task !== known && task.usage !== known?.usage
   })
 }

@@ -4,7 +4,6 @@ import type { DelegationState, RunState } from './run-state.ts'
 import { createTask } from './task-state.ts'
 import { addTask } from './tasks.ts'
 
-/** Event of a delegation. */
 export type DelegationEvent = RunEventOf<
   'delegation_started' | 'delegation_completed' | 'delegation_failed'
 >

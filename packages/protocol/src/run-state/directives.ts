@@ -16,12 +16,11 @@ export interface Delivery {
   readonly deliveredAt: string
 }
 
-/** Event of a directive. */
 export type DirectiveEvent = RunEventOf<'directive_active' | 'directive_delivered'>
 
 type Directives = readonly DirectiveState[]
 
-/** Returns the directives after one of their events; a repeated directive keeps its place and deliveries. */
+/** Returns the directives after one of their events; a repeated directive keeps its index and deliveries. */
 export function applyToDirectives(directives: Directives, event: DirectiveEvent): Directives {
   const at = directives.findIndex(({ directiveId }) => directiveId === event.directiveId)
   const known = directives[at]

@@ -19,14 +19,13 @@ export interface ReviewState extends Readonly<Omit<ReviewRequested, 'type'>> {
   readonly withdrawnAt?: string
 }
 
-/** Event of a review. */
 export type ReviewRunEvent = RunEventOf<
   'review_requested' | 'review_decided' | 'review_timed_out' | 'review_withdrawn'
 >
 
 type ReviewStates = readonly ReviewState[]
 
-/** Returns the reviews after one of their events; a review that is requested again is open again, in its place. */
+/** Returns the reviews after one of their events; a review that is requested again is open again, at its index. */
 export function applyToReviews(reviews: ReviewStates, event: ReviewRunEvent): ReviewStates {
   const at = reviews.findIndex(({ reviewId }) => reviewId === event.reviewId)
   if (event.type === 'review_requested') {

@@ -72,8 +72,8 @@ export function applyToRun(state: RunState, event: RunLevelEvent): RunState {
 
 function applyStart(state: RunState, event: RunEventOf<'ensemble_started'>): RunState {
   const { ensembleId: id, startedAt, ensemble, workflow, outputTask } = event
-  const planned = event.tasks.map(({ name, description, agentRole, context }, place) => {
-    const plan = { name, index: place + 1, description, agentRole, context }
+  const planned = event.tasks.map(({ name, description, agentRole, context }, position) => {
+    const plan = { name, index: position + 1, description, agentRole, context }
     return { ...createTask(plan), ...state.tasks.find((task) => task.name === name), ...plan }
   })
   const others = state.tasks.filter(({ name }) => planned.every((task) => task.name !== name))
@@ -108,7 +108,7 @@ function resumeTask(task: TaskState, resumedAt: string): TaskState {
   return isSame ? task : { ...task, turns, agentCalls }
 }
 
-/** Returns a task of the parent as a task of the fork, which has not paid for it. */
+/** Returns a task of the parent as a task of its fork, which has not paid for it. */
 function copyTask(task: TaskState): TaskState {
   const { metrics: _, ...rest } = task
   return {

@@ -43,12 +43,12 @@ export interface RunState {
   readonly parent?: {
     readonly runId: string
     readonly at: number
-    /** Mode in which it replays that run; absent for a fork. */
+    /** Mode of the replay; absent for a fork. */
     readonly replay?: 'frozen' | 'models'
   }
   /** Number of the process that owns the run; absent while it is the first. */
   readonly epoch?: number
-  /** Name of the task whose output is that of the run, as its events state it. */
+  /** Name of the task whose output is the run's output, as its events state it. */
   readonly outputTask?: string
   /** Tasks of the plan and of delegations, in the order of their `index`. */
   readonly tasks: readonly TaskState[]

@@ -48,7 +48,7 @@ export interface TaskState {
   readonly iterationLimitReached?: boolean
   /** Reason why the task will not run. */
   readonly skipReason?: string
-  /** Earlier attempts, all of which failed. */
+  /** Earlier, failed attempts. */
   readonly earlierAttempts: readonly EarlierAttempt[]
   /** Model that this task was switched to; absent if the run was switched later. */
   readonly model?: string

@@ -11,7 +11,6 @@ import { enterAttempt, createTask, type TaskMetrics, type TaskState } from './ta
 import { failRunningTurns, applyToTurns, type TurnEvent } from './turns.ts'
 import { toUsage, updateUsage, sumUsage } from './usage.ts'
 
-/** Event of one task. */
 export type TaskEvent =
   | RunEventOf<
       | 'task_started'
@@ -48,7 +47,7 @@ export function changeTask(
   return changed === task ? state : { ...state, tasks: state.tasks.with(at, changed) }
 }
 
-/** Returns the run with an additional task, at the place of its `index`. */
+/** Returns the run with an additional task, sorted by its `index`. */
 export function addTask(state: RunState, task: TaskState): RunState {
   return {
     ...state,

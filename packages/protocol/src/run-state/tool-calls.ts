@@ -101,7 +101,7 @@ function endCall(calls: Calls, event: RunEventOf<'tool_called'>): Calls {
   )
 }
 
-/** Puts the call into the tree: at its place if it is known, otherwise after its siblings. */
+/** Puts the call into the tree: at its index if it is known, otherwise after its siblings. */
 function placeCall(calls: Calls, call: ToolCallState): Calls {
   const { id, parentToolCallId } = call
   const parent = parentToolCallId === undefined ? undefined : findCall(calls, parentToolCallId)
@@ -133,9 +133,9 @@ function changeCall(
     const changed = change(call)
     return changed === call ? calls : calls.with(at, changed)
   }
-  for (const [place, parent] of calls.entries()) {
+  for (const [index, parent] of calls.entries()) {
     const steps = parent.steps.length === 0 ? parent.steps : changeCall(parent.steps, id, change)
-    if (steps !== parent.steps) return calls.with(place, { ...parent, steps })
+    if (steps !== parent.steps) return calls.with(index, { ...parent, steps })
   }
   return calls
 }

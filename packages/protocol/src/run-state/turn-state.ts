@@ -74,7 +74,7 @@ export interface ToolCallState {
   /** Arguments as the model wrote them; null when not known. */
   readonly arguments: string | null
   readonly status: 'RUNNING' | 'SUCCEEDED' | 'FAILED'
-  /** Text given to the model; present when the call has ended. */
+  /** Text that the model receives; present when the call has ended. */
   readonly result?: string | null
   /** Result as a JSON value, null when there is none; present when the call has ended. */
   readonly structured?: unknown

@@ -13,9 +13,9 @@ export type ErrorCodeName = Static<typeof ErrorCodeName>
 /** Fields of an error, shared by the REST body and the `error` message. */
 export const errorFields = {
   error: ErrorCodeName,
-  /** Readable description: what was refused and why, with the expected and the given value. */
+  /** Readable description: what was refused and why, with the expected and the actual value. */
   message: Type.String(),
-  /** Every invalid place of the request; present when validation failed. */
+  /** Every invalid value in the request; present when validation failed. */
   problems: Type.Optional(Type.Array(Problem)),
   /** Milliseconds to wait before a retry; absent when a retry does not help. */
   retryAfterMs: Type.Optional(DurationMs),

@@ -1,11 +1,11 @@
-/** One place of a value that does not match its schema. */
+/** One part of a value that does not match its schema. */
 import Type from 'typebox'
 
 import type { Static } from '../static.ts'
 
 /** One validation problem. An invalid value can have several. */
 export const Problem = Type.Object({
-  /** JSON pointer (RFC 6901) to the place, such as `/inputs/topic`; empty for the whole value. */
+  /** JSON pointer (RFC 6901) to the part, such as `/inputs/topic`; empty for the whole value. */
   path: Type.String(),
   /** Readable description, such as `must be a string, got 42`. */
   message: Type.String(),

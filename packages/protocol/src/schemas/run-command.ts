@@ -21,7 +21,7 @@ export const DirectiveInput = Type.Object({
   value: optionalText,
   /** Name of a task, or role of an agent; every task when absent. */
   to: optionalText,
-  /** Author, as shown to the agents. */
+  /** Author that the agents see. */
   from: optionalText,
   /** Name of the caller's key, for the audit log. */
   actor: optionalText,

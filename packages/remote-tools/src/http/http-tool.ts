@@ -43,7 +43,6 @@ export interface TextHttpToolOptions extends ToolSettings<string>, HttpOptions {
   readonly request?: undefined
 }
 
-/** Options of a typed HTTP tool. */
 export interface TypedHttpToolOptions<Input extends ToolSchema, Output extends ToolSchema>
   extends Omit<ToolDefinition<Input, Output>, 'execute'>, HttpOptions {
   readonly idempotent?: boolean
@@ -116,7 +115,7 @@ export function httpPostTool(name: string, description: string, url: string): Ht
   return httpTool({ name, description, url, method: 'POST' })
 }
 
-/** Creates a tool over the given connections, which other tools may share. */
+/** Creates a tool over `connections`, which other tools may share. */
 export function httpToolOver(
   connections: HttpConnections,
   options: TextHttpToolOptions | TypedHttpToolOptions<ToolSchema, ToolSchema>,
@@ -141,7 +140,7 @@ export function httpToolOver(
   }
   const request = options.request ?? ((input) => splitInput(input, { ...template, method }))
   const tool = defineTool({
-    // A function of the author gets the types of the schema.
+    // The author's function gets the schema's types.
     exactIntegers: options.request === undefined,
     ...pickOptions(options, DEFINITION_NAMES),
     ...shared,

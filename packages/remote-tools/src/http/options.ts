@@ -93,7 +93,7 @@ export interface ResolvedHttpOptions {
   readonly clock: Clock
 }
 
-/** The same as in AgentEnsemble's HTTP tool. */
+/** In bytes, as in AgentEnsemble's HTTP tool. */
 const DEFAULT_MAX_RESPONSE_BYTES = 1_048_576
 
 /** Methods that are not requests for a resource. */
@@ -152,7 +152,7 @@ function normalizeHeaders(headers: HttpOptions['headers'] = {}): HeaderRecord | 
   )
 }
 
-/** Returns the given guard, or one that trusts the origin that the author wrote and no other. */
+/** Returns the guard of the options, or one that trusts only the origin in the author's code. */
 function resolveGuard({ guard }: HttpOptions, { fixedOrigin }: UrlTemplate): NetworkGuard {
   if (guard !== undefined) return 'assertUrl' in guard ? guard : networkGuard(guard)
   if (fixedOrigin === undefined) return networkGuard()

@@ -13,7 +13,6 @@ import { readRetryAfter } from '@tutti/net'
 /** Reason for a retry: a status, or `network` if no response arrived. */
 export type RetryReason = number | 'network'
 
-/** Options of retries. */
 export interface RetryOptions {
   /** Maximum number of retries. */
   readonly max: number

@@ -16,7 +16,7 @@ export interface HttpResponseFacts {
 /** Rules of a tool for its responses. */
 export interface AnswerRules {
   readonly maxResponseBytes: number
-  /** Strictness of the check of the output, if the tool declares its schema. */
+  /** Strictness of the output check, if the tool declares an output schema. */
   readonly outputCheck?: 'warn' | 'strict' | undefined
 }
 

@@ -69,7 +69,7 @@ export interface OpenApiTools extends AsyncDisposable {
 }
 
 /**
- * Creates a tool for each operation of an OpenAPI document of version 3.0 or 3.1, given as a parsed JSON object.
+ * Creates a tool for each operation of a parsed OpenAPI document, version 3.0 or 3.1.
  * References are followed within the document only.
  *
  * @throws {TypeError} when it is not such a document, or naming every invalid option.
@@ -146,7 +146,7 @@ function locate(source: OpenApiReader, options: OpenApiToolsOptions) {
   return { located, skipped }
 }
 
-/** Returns the given guard, or one that trusts only the servers of the document. */
+/** Returns the guard of the options, or one that trusts only the servers of the document. */
 function resolveGuard({ guard }: OpenApiToolsOptions, hosts: readonly string[]): NetworkGuard {
   if (guard !== undefined) return 'assertUrl' in guard ? guard : networkGuard(guard)
   return networkGuard({ allow: hosts })

@@ -29,7 +29,7 @@ export interface ParameterField {
 /** Fields of the input for the body: one for the whole body, or one for each of its fields. */
 export interface RequestBodyFields {
   readonly body: RequestBody
-  /** Fields of the body by field of the input; undefined when `field` is the whole body. */
+  /** Body fields by input field; undefined when `field` is the whole body. */
   readonly fields: ReadonlyMap<string, string> | undefined
   readonly field: string
 }
@@ -40,7 +40,6 @@ export interface OperationParts {
   readonly body: RequestBody | undefined
 }
 
-/** Builds the input of an operation. */
 export function buildOperationInput(
   document: OpenApiReader,
   { parameters, body }: OperationParts,

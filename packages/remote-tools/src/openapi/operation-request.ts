@@ -30,7 +30,6 @@ export type OperationPlan =
   | { readonly ok: true; readonly request: PlannedRequest }
   | { readonly ok: false; readonly problems: readonly string[] }
 
-/** Builds the request. */
 export function buildOperationRequest(
   { server, path, input: layout }: OperationTarget,
   input: OpenApiNode,

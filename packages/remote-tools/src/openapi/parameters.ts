@@ -15,7 +15,6 @@ import type { ParameterStyle } from './parameter-style.ts'
 /** Location of a parameter in the request. */
 export type ParameterLocation = 'path' | 'query' | 'header' | 'cookie'
 
-/** A parameter of an operation. */
 export interface OperationParameter extends ParameterStyle {
   readonly location: ParameterLocation
   readonly required: boolean
@@ -59,8 +58,7 @@ export function readParameters(
 }
 
 /**
- * Returns the path parameters that the placeholders of a path need and that the document does not declare; they are
- * text.
+ * Returns a text parameter for each placeholder of a path without a declared parameter.
  */
 export function findUndeclared(
   path: string,

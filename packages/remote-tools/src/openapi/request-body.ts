@@ -141,7 +141,6 @@ export interface SentBody {
   readonly body: string | Uint8Array
 }
 
-/** Encodes a body. */
 export function encodeRequestBody(value: unknown, body: RequestBody): SentBody {
   const { kind, contentType } = body
   if (kind === 'json') return { contentType, body: formatExactJson(value) ?? '' }
@@ -151,7 +150,7 @@ export function encodeRequestBody(value: unknown, body: RequestBody): SentBody {
   return { contentType, body: scalarText(value) }
 }
 
-/** Encodes a form. Fields use the given style; objects without one are sent as JSON text. */
+/** Encodes a form. Fields use `style`; objects without one are sent as JSON text. */
 function encodeForm(value: OpenApiNode, { encoding }: RequestBody): string {
   return Object.entries(value)
     .flatMap(([name, item]) => {

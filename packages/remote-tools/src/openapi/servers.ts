@@ -40,8 +40,8 @@ export function resolveServerUrl(
 function fillVariables(server: OpenApiNode): string {
   const variables = asObject(server['variables'])
   const url = asText(server['url']) ?? ''
-  return url.replaceAll(/\{([^{}]+)\}/g, (place, name: string) => {
+  return url.replaceAll(/\{([^{}]+)\}/g, (variable, name: string) => {
     const value = asObject(variables[name])['default']
-    return value === undefined ? place : scalarText(value)
+    return value === undefined ? variable : scalarText(value)
   })
 }

@@ -3,9 +3,9 @@
  * costs only itself. MCP tools and OpenAPI operations use the same rules; `defineTool` refuses such keywords, because
  * its author can correct them. Pure.
  *
- * REMOTE-X1 A regular expression runs on the engine of `foreignSchema` (CORE-X1), which also reads those that only the
- *    flag `u` refuses. One that the engine does not support is dropped, like every other invalid keyword, and a
- *    default that does not match its schema.
+ * REMOTE-X1 A regular expression runs on the engine of `foreignSchema` (CORE-X1), which also reads those refused only
+ *    by the flag `u`. One that the engine does not support is dropped, like every other invalid keyword, and a default
+ *    that does not match its schema.
  * REMOTE-X2 Values of `enum` get the type of the schema where their meaning is clear, such as 1 and "1"; others are
  *    dropped.
  * REMOTE-X3 A part that must be a schema and is not one allows any value.

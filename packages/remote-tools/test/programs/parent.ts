@@ -1,8 +1,8 @@
 /**
- * A process that uses a process tool and ends. With a call in flight, `exit` exits, `wait` waits for a signal, and so does
- * `leave`, whose program has a descendant in another session. With a
- * worker that has answered two calls, `idle` ends directly, and `close` closes the tool first. `abandon` has a worker that
- * is never ready and has no waiting call. The process ids of the programs are written to the given file.
+ * A process that uses a process tool and ends. With a call in flight, `exit` exits, `wait` waits for a signal, and so
+ * does `leave`, whose program has a descendant in another session. With a worker that has answered two calls, `idle`
+ * ends directly, and `close` closes the tool first. `abandon` has a worker that is never ready and has no waiting call.
+ * The process ids of the programs are written to the file in the first argument.
  */
 import { runTool } from '@tutti/core'
 

@@ -1,4 +1,4 @@
-/** An MCP server whose schemas have regular expressions that take exponential time with backtracking. */
+/** An MCP server with regular expressions in its schemas that take exponential time with backtracking. */
 import { createInterface } from 'node:readline'
 
 const type = 'object'

@@ -32,7 +32,6 @@ export const DEFAULT_TICK_MS = 25
 /** Time after which an unavailable store is tried again, in milliseconds. */
 const RETRY_MS = 250
 
-/** Options of a group commit. */
 export interface GroupCommitOptions {
   readonly store: Pick<RunStore, 'commit'>
   /** Called with events after they become durable. */

@@ -23,7 +23,7 @@ export interface PendingWritesOptions {
   /** Called once, when the run may no longer write. */
   readonly onLost: (reason: TuttiError) => void
   /**
-   * Called when the store refused a write, which is dropped with everything that waits behind it. The run may then write
+   * Called when the store refused a write. The write is dropped with everything behind it. The run may then write
    * its end.
    */
   readonly onRefused: (reason: TuttiError) => void
@@ -56,9 +56,9 @@ export class PendingWrites {
   /** The write that was sent, until the store confirms it. */
   #sent: RunWrite | undefined
   #writeNo = 0
-  /** Callers that wait for data that is not sent yet. */
+  /** Callers that wait for unsent data. */
   #waiters: Waiter[] = []
-  /** Callers that wait for the write that was sent. */
+  /** Callers that wait for the sent write. */
   #sentWaiters: Waiter[] = []
   #lost: TuttiError | undefined
 

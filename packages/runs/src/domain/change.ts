@@ -1,7 +1,7 @@
 /** Changes of the records of a run. */
 import type { ReviewRecord, ReviewStatus, RunRecord, TaskRecord } from './run-record.ts'
 
-/** One change of the records of a run. */
+/** A change to a run's records. */
 export type Change =
   | {
       readonly kind: 'run'

@@ -1,5 +1,5 @@
 /**
- * Pure: the key by which runs that wait for an owner are grouped. It is the name of the ensemble while any process may
+ * Pure: the key that groups the runs waiting for an owner. It is the name of the ensemble while any process may
  * take the run, and the name with the digest of the code once a process has taken it.
  */
 

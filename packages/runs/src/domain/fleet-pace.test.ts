@@ -61,7 +61,7 @@ describe('takesTurn', () => {
   })
 })
 
-/** The instants at which a process polls in the given time, in milliseconds. */
+/** The instants at which a process polls within `durationMs`, in milliseconds. */
 function listPolls(pollers: number, seconds: number, random: () => number): readonly number[] {
   const polls: number[] = []
   let at = random() * nextPollMs(1_000, pollers, 0.5)

@@ -17,7 +17,7 @@ const MAX_GATHER_MS = 500
 /** Maximum number of processes that notify each other of events. */
 const MAX_NOTIFIED = 50
 
-/** Time between the polls of readers, of which Postgres wakes no other process, in milliseconds. */
+/** Time between the polls of readers, in milliseconds; Postgres wakes no other process for them. */
 const READER_POLL_MS = 1_000
 const UNNOTIFIED_READER_POLL_MS = 200
 
@@ -48,7 +48,7 @@ export function idleLeaseMs(
 
 /**
  * Returns the time for which one of `processes` gathers notifications before it sends them together, in milliseconds.
- * Postgres wakes every process that listens for each statement that notifies, so its cost grows with the fleet.
+ * Postgres wakes every listening process for each notifying statement, so its cost grows with the fleet.
  */
 export function notificationGatherMs(processes: number): number {
   return Math.min(Math.max(processes * GATHER_SHARE_MS, MIN_GATHER_MS), MAX_GATHER_MS)

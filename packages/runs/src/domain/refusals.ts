@@ -14,7 +14,7 @@ export function runExists(runId: string): TuttiError {
   return new TuttiError('RUN_EXISTS', `A run with ID ${runId} already exists`)
 }
 
-/** Error of a reader that has received events which are no longer in the log. */
+/** Error for a reader with events that are no longer in the log. */
 export function logIsShorter(runId: string, lastSeq: number): TuttiError {
   return new TuttiError(
     'CURSOR_PAST_END',
@@ -42,7 +42,7 @@ export function threadExists(threadId: string): TuttiError {
 
 /** Error of a submission to a thread whose newest run has not ended. */
 export function threadBusy(threadId: string): TuttiError {
-  const message = `The newest run of thread ${threadId} has not ended. Wait for its end, or cancel it.`
+  const message = `The newest run of thread ${threadId} has not ended. Wait until it ends, or cancel it.`
   return new TuttiError('THREAD_BUSY', message, { retryable: true })
 }
 

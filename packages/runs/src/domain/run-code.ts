@@ -3,7 +3,7 @@
 /** The build and the code of a run or a process. */
 export interface RunCode {
   readonly build: string
-  /** Digest of the code of the ensemble. */
+  /** Digest of the ensemble's code. */
   readonly code: string
 }
 

@@ -17,7 +17,6 @@ import type {
   ReplayMode,
 } from '@tutti/protocol'
 
-/** A run. */
 export interface RunRecord {
   readonly runId: string
   /** Name of the ensemble it runs. */
@@ -35,7 +34,7 @@ export interface RunRecord {
   readonly durationMs?: number
   /** The reason why it failed. */
   readonly error?: string
-  /** Name of the task whose output is that of the run; absent before it has begun. */
+  /** Name of the task whose output is the run's output; absent before it has begun. */
   readonly outputTask?: string
   /** Number of times that it was claimed. */
   readonly epoch: number
@@ -50,7 +49,7 @@ export interface RunRecord {
   readonly threadId?: string
   /** The run that it was forked from. */
   readonly parent?: RunParent
-  /** Build that was chosen when it was created, then that of the process that took it last. */
+  /** Build chosen when it was created, then the build of the process that took it last. */
   readonly build?: string
   /** Digest of the code of its ensemble in that build. */
   readonly code?: string
@@ -176,11 +175,11 @@ export interface NewRun extends Pick<
   | 'webhooks'
 > {
   readonly submission?: SubmissionKey
-  /** Its place in its thread. */
+  /** Its number in its thread. */
   readonly thread?: NewThreadRun
   /** Key under which later requests find its result; callers can neither read nor set it. */
   readonly cacheKey?: string
-  /** The code that executes it. @default that of the process that takes it first */
+  /** The code that executes it. @default the build of the process that takes it first */
   readonly code?: ChosenCode
 }
 
@@ -192,13 +191,13 @@ export interface SubmissionKey {
   readonly fingerprint: string
 }
 
-/** The place of a new run in its thread. */
+/** The number of a new run in its thread. */
 export interface NewThreadRun {
   readonly threadId: string
   /** Number of the run in its thread, from 1. Numbers of deleted runs are missing. */
   readonly number: number
   /**
-   * Id of the newest run of the thread if it had ended when its messages were read; absent in a thread without runs, and
+   * Id of the thread's newest run if it had ended when its messages were read; absent in a thread without runs, and
    * if its messages may be incomplete (RUNS-H2).
    */
   readonly follows?: string
@@ -206,7 +205,6 @@ export interface NewThreadRun {
   readonly userMessage: string
 }
 
-/** A run with its tasks. */
 export interface RunWithTasks {
   readonly run: RunRecord
   readonly tasks: readonly TaskRecord[]

@@ -1,5 +1,5 @@
 /**
- * Suspects: runs that may kill the processes that execute them. When a process dies, all of its runs lose their owner,
+ * Suspects: runs that may kill their process. When a process dies, all of its runs lose their owner,
  * also those that did not cause it. After the first loss all are resumed at once. From the second loss in a row on, a
  * run is a suspect: a process executes one suspect at a time, with a delay that grows with each loss, so that the next
  * loss counts against that run alone.

@@ -392,7 +392,7 @@ function tokens(count: number): readonly RunEvent[] {
   return Array.from({ length: count }, () => token('x'))
 }
 
-/** Returns the ids of the events of the run from `first` to `last`. */
+/** Returns the run's event ids from `first` to `last`. */
 function ids(first: number, last: number): readonly string[] {
   return Array.from({ length: last - first + 1 }, (_, index) => `${RUN}:${first + index}`)
 }

@@ -25,7 +25,6 @@ const FOLLOW_AFTER_MS = 100
 /** Number of events read from the log at a time. */
 const PAGE = 500
 
-/** Options of a feed. */
 export interface EventFeedOptions {
   readonly events: StoredEventLog
   readonly bus: EventBus

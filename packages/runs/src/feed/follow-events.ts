@@ -62,7 +62,6 @@ export function followNewRun(source: FollowSource, runId: string): EventBatches 
   return events
 }
 
-/** Batches of events. */
 export type EventBatches = AsyncIterableIterator<readonly LoggedRunEvent[], void>
 
 type NextBatch = IteratorResult<readonly LoggedRunEvent[], void>

@@ -19,7 +19,6 @@ const PASSES = 8
 /** Time of other work after which the next turn comes, in milliseconds. */
 const OTHER_MS = 5
 
-/** The event loop. */
 export interface EventLoop {
   /** Calls a function in the next pass, after those of earlier calls and their microtasks. */
   readonly nextPass: (work: () => void) => void

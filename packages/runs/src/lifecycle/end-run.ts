@@ -10,7 +10,6 @@ import type { RunRecord, TaskRecord } from '../domain/run-record.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { RunEvent } from '@tutti/protocol'
 
-/** Options for ending a run. */
 export interface EndRunOptions {
   readonly journal: DurableJournal
   readonly clock: Clock

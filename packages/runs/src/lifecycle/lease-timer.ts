@@ -1,6 +1,6 @@
 /**
- * Measures the lease of this process by its own monotonic clock. The store measures it from the moment at which it gets
- * the request that extends it, so the lease never ends here after it has ended there.
+ * Measures the lease of this process by its own monotonic clock. The store starts measuring when it gets the request to
+ * extend it, so the lease never ends here after it has ended there.
  */
 import type { Clock } from '@tutti/core'
 

@@ -5,7 +5,7 @@ import type { OfferOutbox, StoredOffer } from '../ports/dispatcher.ts'
 /** Number of offers that are sent together. */
 const BATCH = 200
 
-/** Time after which offers that did not arrive are sent again, in milliseconds. Their claims have ended by then. */
+/** Time after which lost offers are sent again, in milliseconds. Their claims have ended by then. */
 const AGAIN_MS = 1_500
 
 /** Options of {@link OfferRelay}. */

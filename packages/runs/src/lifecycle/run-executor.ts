@@ -69,7 +69,7 @@ export interface RunExecutorOptions {
 /** Number of renewals within the duration of one lease. */
 const RENEWALS_PER_LEASE = 3
 
-/** Maximum delay with which a process that is neither stopped nor blocked notices the end of its lease, in milliseconds. */
+/** Maximum delay until a process notices the end of its lease, in milliseconds, unless it is stopped or blocked. */
 const PUNCTUAL_MS = 500
 
 /** Part of an idle lease after which it is renewed, unless a poll has renewed it before. */
@@ -114,7 +114,7 @@ export class RunExecutor {
   #claiming: Promise<void> | undefined
   /** Lost runs whose losses will be excused. */
   #excusable: LostRun[] = []
-  /** Number of slots that are reserved for runs that are being created. */
+  /** Number of slots reserved for runs under creation. */
   #reserved = 0
   #isWakePending = false
   /** Whether another process is woken if this one has no free slot. */

@@ -1,5 +1,5 @@
 /**
- * Finds runs that wait for code that no process has: takes those that this process may continue, and holds the others.
+ * Finds runs whose code no process has: takes those it may continue, and holds the others.
  *
  *   due run of unknown code ─▶ has not begun ─▶ moved to a build that lives ─▶ claimed
  *                           ├▶ mayResume ─▶ moved to the code of this process ─▶ claimed
@@ -215,7 +215,7 @@ function isFree({ hasBegun, isFixed, isHeld }: StrandedRun): boolean {
   return !hasBegun && !isFixed && !isHeld
 }
 
-/** Returns the places of the differences, such as `research.description`. */
+/** Returns the paths of the differences, such as `research.description`. */
 function describe(differences: readonly ManifestDifference[] | undefined): readonly string[] {
   if (differences === undefined) return ['unknown']
   return differences

@@ -13,7 +13,7 @@ import { computeDigest } from '@tutti/core'
 
 import type { LivingBuild } from '../ports/build-store.ts'
 
-/** Number of the parts of which a share is a multiple: 32 bits of a digest. */
+/** Resolution of a share: the number of values of 32 digest bits. */
 const DIGEST_RANGE = 2 ** 32
 const DIGEST_DIGITS = 8
 

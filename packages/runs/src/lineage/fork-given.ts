@@ -1,8 +1,8 @@
 /**
  * Adds to the log of a fork what its request gives it.
  *
- * RUNS-E6 A fork has the given directives and outputs from its beginning. They are stored in the transaction that creates
- *    it, and are checked before: one error names every problem.
+ * RUNS-E6 A fork has the provided directives and outputs from its beginning. They are stored in the transaction that
+ *    creates it, and are checked before: one error names every problem.
  */
 import { TuttiError } from '@tutti/core'
 import { applyToUnowned, readGivenResults, type Ensemble, type RunStep } from '@tutti/ensemble'
@@ -108,7 +108,7 @@ function assertResultSize(
   if (bytes <= maxInputBytes) return
   throw new TuttiError(
     'INPUT_TOO_LARGE',
-    `The given results have ${bytes} bytes, at most ${maxInputBytes} are allowed (maxInputBytes)`,
+    `The provided results have ${bytes} bytes, at most ${maxInputBytes} are allowed (maxInputBytes)`,
     { details: { bytes, maxBytes: maxInputBytes, limit: 'maxInputBytes' } },
   )
 }

@@ -124,7 +124,7 @@ describe('readForkedLog', () => {
     await expect(read(log, { at: place })).rejects.toMatchObject({
       code: 'BAD_REQUEST',
       message:
-        'Invalid place of a fork: Task "taks-1" has not begun in run run-a (begun: task-1). Did you mean "task-1"?',
+        'Invalid start of a fork: Task "taks-1" has not begun in run run-a (begun: task-1). Did you mean "task-1"?',
       details: { problems: [{ path: '/at' }] },
     })
     await expect(read([QUEUED], { at: { task: 'other' } })).rejects.toThrow('(begun: none has)')
@@ -178,7 +178,7 @@ const NOW = Date.UTC(2026, 5, 1)
 interface Given {
   /** @default the last event */
   readonly at?: ForkPlace
-  /** Steps up to the place. */
+  /** Steps up to the start of the fork. */
   readonly copied?: readonly RunStep[]
   /** All steps. */
   readonly steps?: readonly RunStep[]

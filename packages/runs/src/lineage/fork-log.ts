@@ -22,7 +22,7 @@ import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 export interface ForkQuery {
   readonly parent: RunRecord
   readonly at: ForkPlace
-  /** Maximum size of the steps of the parent, in bytes. */
+  /** Maximum size of the parent's steps, in bytes. */
   readonly maxStepBytes: number
 }
 
@@ -59,7 +59,7 @@ export interface ForkSource {
 /**
  * Reads the log of a fork.
  *
- * @throws {TuttiError} BAD_REQUEST when the place is not in the log, or the run ended there; STEPS_NOT_RETAINED;
+ * @throws {TuttiError} BAD_REQUEST when the start is not in the log, or the run ended there; STEPS_NOT_RETAINED;
  * RUN_TOO_LARGE when the steps exceed `maxStepBytes`.
  */
 export async function readForkedLog(
@@ -69,14 +69,14 @@ export async function readForkedLog(
 ): Promise<ForkSource> {
   const { parent, maxStepBytes: maxBytes } = query
   const { runId } = parent
-  const at = await findPlace(events, query)
+  const at = await findStart(events, query)
   const forkedAt = clock.now()
   const changes: Change[] = []
   const open = new Map<string, string>()
   let hasBegun = false
   for await (const event of readUpTo(events, runId, at)) {
     if (event.type === 'ensemble_completed') {
-      throw refusePlace(`The work of run ${runId} ended with event ${event.seq}`)
+      throw refuseStart(`The work of run ${runId} ended with event ${event.seq}`)
     }
     hasBegun ||= event.type === 'ensemble_started'
     if (event.type === 'review_requested') open.set(event.reviewId, `review-${crypto.randomUUID()}`)
@@ -86,7 +86,7 @@ export async function readForkedLog(
   const copied = await runs.steps(runId, { upTo: at, maxBytes })
   const steps = await runs.steps(runId, { maxBytes })
   const areCopied = !hasBegun || copied.some(({ kind }) => kind === 'run_begun')
-  // The steps after the place say which calls the fork repeats.
+  // The steps after the start say which calls the fork repeats.
   const areRead = parent.startedAt === undefined || steps.length > 0
   if (!areCopied || !areRead) throw stepsNotRetained(runId)
   const fork: ForkedLog = {
@@ -101,13 +101,13 @@ export async function readForkedLog(
 }
 
 /** Returns the sequence number of the last event to copy. */
-async function findPlace(
+async function findStart(
   events: RunStorage['events'],
   { parent: { runId, lastSeq }, at }: ForkQuery,
 ): Promise<number> {
   if (typeof at === 'number') {
     if (Number.isInteger(at) && at >= 0 && at <= lastSeq) return at
-    throw refusePlace(`Run ${runId} has the events 0 to ${lastSeq}, got ${at}`)
+    throw refuseStart(`Run ${runId} has the events 0 to ${lastSeq}, got ${at}`)
   }
   const begun = new Set<string>()
   for await (const event of readUpTo(events, runId, lastSeq)) {
@@ -118,14 +118,14 @@ async function findPlace(
   const meant = suggest(at.task, begun)
   const hint = meant === undefined ? '' : `. Did you mean "${meant}"?`
   const list = begun.size === 0 ? 'none has' : shortList([...begun])
-  throw refusePlace(
+  throw refuseStart(
     `Task "${shortText(at.task)}" has not begun in run ${runId} (begun: ${list})${hint}`,
   )
 }
 
-function refusePlace(message: string): TuttiError {
+function refuseStart(message: string): TuttiError {
   const problems = [{ path: '/at', message }]
-  return new TuttiError('BAD_REQUEST', `Invalid place of a fork: ${message}`, {
+  return new TuttiError('BAD_REQUEST', `Invalid start of a fork: ${message}`, {
     details: { problems },
   })
 }

@@ -11,7 +11,7 @@ import { field } from '../domain/field.ts'
 import type { ForkSource } from './fork-log.ts'
 import type { RunStep, StepOf } from '@tutti/ensemble'
 
-/** Returns the calls of tools that are not idempotent which a fork might repeat; `given` tasks are not executed. */
+/** Returns the calls to non-idempotent tools that a fork might repeat; `given` tasks are not executed. */
 export function findRepeatedCalls(
   { copied, rest }: Pick<ForkSource, 'copied' | 'rest'>,
   given: ReadonlySet<string>,

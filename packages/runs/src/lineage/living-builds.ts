@@ -1,8 +1,8 @@
 /**
  * The builds that live, and the choice of one for each new run. Only processes that accept runs read the list often.
  *
- * The list may be outdated by two seconds. A run that was given to a build that no longer lives is given to another one by a
- * `BuildCheck`.
+ * The list may be outdated by two seconds. A `BuildCheck` assigns the runs of a build without living processes to
+ * another build.
  */
 import { TuttiError } from '@tutti/core'
 import { shortList, shortText } from '@tutti/protocol'

@@ -72,9 +72,9 @@ async function compare(
   return diffManifests(from, to).slice(0, MAX_DIFFERENCES).map(toWireDifference)
 }
 
-function toWireDifference({ from, to, ...place }: ManifestDifference): CodeDifference {
+function toWireDifference({ from, to, ...location }: ManifestDifference): CodeDifference {
   return {
-    ...place,
+    ...location,
     ...(from === undefined ? {} : { from: formatValue(from) }),
     ...(to === undefined ? {} : { to: formatValue(to) }),
   }

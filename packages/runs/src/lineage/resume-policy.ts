@@ -1,8 +1,8 @@
 /**
  * Pure: decides whether the code of this process may continue a run that other code has begun.
  *
- * RUNS-Z7 Every policy allows the same code, the same build, a build that is listed as compatible, and a difference that
- *    only touches tasks that have not begun.
+ * RUNS-Z7 Every policy allows the same code, the same build, a build listed as compatible, and differences in tasks
+ * that have not begun.
  * RUNS-Z17 Every policy also allows a different list of tasks if the tasks that it adds, removes or moves have not begun,
  *    its last task is the same, and in the workflow SEQUENTIAL all tasks that have begun come first. The last task has the
  *    output of the run. In the workflow HIERARCHICAL, any task can be delegated at any time, so the list must not change.
@@ -29,13 +29,13 @@ export interface ResumeRules {
 export interface ResumeQuestion {
   readonly run: Pick<StrandedRun, 'build' | 'code' | 'hasBegun' | 'isFixed'>
   readonly own: RunCode
-  /** Differences from the code of the run to that of the process; undefined if the code of the run is unknown. */
+  /** Differences from the run's code to the process's; undefined if the run's code is unknown. */
   readonly differences: readonly ManifestDifference[] | undefined
   /** Whether the run is being cancelled in mode `abort`. */
   readonly isAborted: boolean
   /** Names of the tasks that have begun. */
   readonly begunTasks: ReadonlySet<string>
-  /** Workflow of the ensemble of the process. */
+  /** Workflow of the process's ensemble. */
   readonly workflow: ManifestValue | undefined
 }
 

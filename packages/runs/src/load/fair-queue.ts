@@ -8,7 +8,7 @@ import type { WorkSource } from './work-source.ts'
 /** Identifies the key and the connection of an item. */
 export type QueueSource = Pick<WorkSource, 'key' | 'connection'>
 
-/** Items that wait for something that one of them gets at a time. */
+/** Items that wait for a resource; one gets it at a time. */
 export class FairQueue<T> {
   /** Waiting items by key and connection. A map iterates in insertion order, so the first key is next. */
   readonly #keys = new Map<string, Map<object, T[]>>()

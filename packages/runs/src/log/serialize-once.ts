@@ -8,7 +8,7 @@
 import type { RunStep } from '@tutti/ensemble'
 import type { EventPosition, LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
-/** Returns the given object from its constructor, so that the fields of a subclass are added to that object. */
+/** Returns the passed object from its constructor, so that the fields of a subclass are added to that object. */
 // oxlint-disable-next-line typescript/no-extraneous-class -- the base of a class needs a constructor
 class GivenObject {
   constructor(given: object) {

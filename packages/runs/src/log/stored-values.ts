@@ -65,7 +65,7 @@ export const MAX_STORED_DEPTH = 16
 /** Length from which a text is stored once, in characters; a reference is shorter. */
 const MIN_LENGTH = 64
 
-/** Length of the start that a text must share with another to refer to it, in characters. */
+/** Minimum common prefix, in characters, for a text to be stored as a reference. */
 const START_LENGTH = 512
 
 type Message = RunEventOf<'llm_iteration_started'>['messages'][number]
@@ -98,11 +98,11 @@ function toPlainData(value: RunEvent | RunStep): StoredData {
 
 /** The values that the writes of one claim have stored. */
 export class StoredValues {
-  readonly #texts = new RememberedValues<TextPlace>()
+  readonly #texts = new RememberedValues<TextPosition>()
   /** Long texts by their start. */
-  readonly #starts = new RememberedValues<TextPlace>()
+  readonly #starts = new RememberedValues<TextPosition>()
   /** Messages by their JSON. */
-  readonly #messages = new RememberedValues<MessagePlace>()
+  readonly #messages = new RememberedValues<MessagePosition>()
 
   /** Encodes a write. A write that is not confirmed may be encoded again, because a transaction may be repeated. */
   encode(
@@ -138,22 +138,22 @@ export class StoredValues {
   }
 }
 
-interface TextPlace {
+interface TextPosition {
   readonly seq: number
   readonly pointer: string
   readonly text: string
 }
 
-interface MessagePlace {
+interface MessagePosition {
   readonly seq: number
   /** Index in the stored messages of the event. */
   readonly index: number
 }
 
 interface KnownValues {
-  readonly texts: RememberedValues<TextPlace>
-  readonly starts: RememberedValues<TextPlace>
-  readonly messages: RememberedValues<MessagePlace>
+  readonly texts: RememberedValues<TextPosition>
+  readonly starts: RememberedValues<TextPosition>
+  readonly messages: RememberedValues<MessagePosition>
 }
 
 /** Encodes one event; or one step, which has no sequence number. */
@@ -174,7 +174,7 @@ class Encoding {
   encode(value: RunEvent | RunStep): unknown {
     if (!('messages' in value)) return this.#encodeFields(value, 1)
     const { messages, ...others } = value
-    // The messages are encoded after the other fields, but stay in their place.
+    // The messages are encoded after the other fields, but the key order stays.
     const encoded = this.#encodeFields(others, 1)
     return { ...value, ...encoded, messages: this.#encodeMessages(messages) }
   }
@@ -220,14 +220,14 @@ class Encoding {
     if (similar !== undefined) return this.#referToStart(text, similar)
     if (this.#seq !== undefined) {
       const pointer = this.#path.map((key) => `/${escapeKey(key)}`).join('')
-      const place = { seq: this.#seq, pointer, text }
-      texts.add(text, place, text.length)
-      if (start !== undefined) starts.add(start, place, text.length)
+      const found = { seq: this.#seq, pointer, text }
+      texts.add(text, found, text.length)
+      if (start !== undefined) starts.add(start, found, text.length)
     }
     return escapeText(text)
   }
 
-  #referToStart(text: string, { seq, pointer, text: other }: TextPlace): string {
+  #referToStart(text: string, { seq, pointer, text: other }: TextPosition): string {
     let shared = START_LENGTH
     while (shared < other.length && text.charCodeAt(shared) === other.charCodeAt(shared)) {
       shared += 1
@@ -256,9 +256,9 @@ class Encoding {
 
   #findMessage(message: Message): NewMessage | MessageRun {
     const json = JSON.stringify(message)
-    const place = this.#known.messages.find(json)
-    if (place === undefined) return { kind: 'new', message, json }
-    const { seq, index } = place
+    const found = this.#known.messages.find(json)
+    if (found === undefined) return { kind: 'new', message, json }
+    const { seq, index } = found
     return { kind: 'run', seqs: [seq], index, count: 1, size: json.length }
   }
 
@@ -276,7 +276,7 @@ interface NewMessage {
 }
 
 /** Consecutive messages that are stored at the same indexes of several events. */
-interface MessageRun extends Pick<MessagePlace, 'index'> {
+interface MessageRun extends Pick<MessagePosition, 'index'> {
   readonly kind: 'run'
   readonly seqs: readonly number[]
   /** Number of messages of each event. */

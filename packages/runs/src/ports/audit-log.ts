@@ -7,7 +7,7 @@
  */
 import type { AuditEntry, AuditQuery } from '@tutti/protocol'
 
-/** Stores which actor performed which action. */
+/** Stores the actions of each actor. */
 export interface AuditLog {
   append(entries: readonly NewAuditEntry[]): Promise<void>
   /** Returns matching entries, newest first. A page ends after `limit` entries, or the entry that reaches `maxBytes`. */

@@ -77,7 +77,7 @@ export interface RunMove extends Pick<StrandedRun, 'runId' | 'token'> {
 
 /** A query for stranded runs. */
 export interface StrandedQuery {
-  /** Digest of the code of each ensemble of the caller. */
+  /** Digest of each ensemble's code in the caller's process. */
   readonly codes: Readonly<Record<string, string>>
   readonly limit: number
   /** Whether held runs of all codes are returned, and not only those of known codes. */

@@ -1,5 +1,5 @@
 /**
- * Pending commands: those that the process that executes their run has not answered yet.
+ * Pending commands: those not yet answered by the process that executes their run.
  *
  * RUNS-W1 A command is stored before its sender gets a reply. The owner of its run replies in the write that shows its
  *    effect.

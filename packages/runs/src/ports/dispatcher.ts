@@ -17,7 +17,7 @@
  * RUNS-DP4 An offer that was taken is offered again when its process has sent no heartbeat for `leaseMs`.
  * RUNS-DP5 An offer is for one claim. A run that is released, or lost, becomes ready with another offer.
  * RUNS-DP6 While the engine cannot be reached, and for runs that it does not offer, `take` takes from the store.
- * RUNS-DP7 A run that waits for a person holds no place in the limit of the engine.
+ * RUNS-DP7 A run that waits for a person does not count toward the engine's limit.
  */
 import type { ClaimedRun, ClaimRequest, HeldRun, Offer } from './run-queue.ts'
 
@@ -39,7 +39,7 @@ export interface Dispatcher {
   offer(): void
   /** Reports that these runs still execute here. */
   heartbeat(held: readonly Pick<HeldRun, 'runId'>[]): void
-  /** Reports that a run no longer takes a place in the limit: it was released, has ended, or waits for a person. */
+  /** Reports that a run no longer counts toward the limit: it was released, has ended, or waits for a person. */
   return(runId: string): void
   /** Offers a parked run when its time limit has passed. A poll of the store finds it if the offer is lost. */
   wakeAt(offer: Offer, inMs: number): void

@@ -33,8 +33,8 @@
  * RUNS-L13 A run is parked only if the store has its owner's last write. Without it, as after a failover to an
  *     asynchronous replica, the store may not have the review for which the run waits: the run is released as lost.
  * RUNS-L14 The process that makes a run ready is woken if it has a free slot and knows the ensemble, and otherwise one
- *     other process of which that is true. A process that has no free slot after its claim, or when it is woken, wakes
- *     another one if due runs remain. Polls find everything else.
+ *     other such process. A process that has no free slot after its claim, or when it is woken, wakes another one if
+ *     due runs remain. Polls find everything else.
  * RUNS-L16 A process that lived but could not reach the store until its lease ended excuses the losses of its runs when it
  *    reaches the store again: they are not counted, because the runs did not cause them.
  * RUNS-L17 The lease of an owner without runs is known too, also of one that executes none.
@@ -155,13 +155,12 @@ export type OfferOutcome =
 export interface KnownEnsembles {
   /** Their names, and the claim keys of their codes (`domain/claim-key.ts`). */
   readonly ensembles: readonly string[]
-  /** Build of the process and digest of the code of each ensemble (RUNS-Z1). @default codes are ignored */
+  /** Build of the process and digest of each ensemble's code (RUNS-Z1). @default codes are ignored */
   readonly code?: ProcessCode
   /** Time that a run of another ensemble must be due before the process may claim it, in milliseconds. */
   readonly othersAfterMs: number
 }
 
-/** The code of a process. */
 export interface ProcessCode {
   readonly build: string
   /** Digest of the code of each ensemble. */
@@ -218,7 +217,7 @@ export interface QueueLoad {
 export interface StoreMetrics extends QueueLoad {
   /** Number of runs that have not ended, by status; a status without runs is absent. */
   readonly unfinished: Readonly<Partial<Record<RunStatus, number>>>
-  /** Time that the run that is due the longest has waited for an owner, in milliseconds; 0 when none waits. */
+  /** Longest time that a due run has waited for an owner, in milliseconds; 0 when none waits. */
   readonly oldestQueuedMs: number
   /** Number of reviews that wait for a decision. */
   readonly openReviews: number

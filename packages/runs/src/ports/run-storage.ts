@@ -12,7 +12,6 @@ import type { SecretStore } from './secret-store.ts'
 import type { ThreadStore } from './thread-store.ts'
 import type { WebhookOutbox } from './webhook-outbox.ts'
 
-/** A storage of runs. */
 export interface RunStorage extends RunMemory, AsyncDisposable {
   readonly runs: RunStore
   readonly threads: ThreadStore

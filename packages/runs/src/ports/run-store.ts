@@ -55,9 +55,10 @@ export interface RunStore {
    * Stores a new run, which then waits for an owner.
    *
    * @throws {TuttiError} RUN_NOT_FOUND when the parent of a fork does not exist; STEPS_NOT_RETAINED when its steps are
-   * incomplete; RUN_EXISTS when the id is taken; IDEMPOTENCY_CONFLICT when the key was used for another
-   * submission; THREAD_NOT_FOUND, or THREAD_BUSY when the newest run of its thread has not ended; CONCURRENCY_LIMIT when `maxUnfinishedRuns`, or the quota, is reached; SPEND_LIMIT when the runs of the
-   * actor have cost as much as the quota allows; `refusal`, if it is given.
+   * incomplete; RUN_EXISTS when the id is taken; IDEMPOTENCY_CONFLICT when the key was used for another submission;
+   * THREAD_NOT_FOUND, or THREAD_BUSY when the newest run of its thread has not ended; CONCURRENCY_LIMIT when
+   * `maxUnfinishedRuns`, or the quota, is reached; SPEND_LIMIT when the runs of the actor have cost as much as the
+   * quota allows; `refusal`, if set.
    */
   create(run: NewRun, how: CreateRunOptions): Promise<CreatedRun>
   /** Writes to several runs, at most one write per run. Returns one result per write, in their order. */
@@ -99,7 +100,6 @@ export interface StepsQuery {
   readonly maxBytes?: number
 }
 
-/** Options for creating a run. */
 export interface CreateRunOptions {
   readonly firstEvent: RunEvent
   /** Maximum number of runs that wait or execute, including this one. Runs that wait for a person are not counted. */
@@ -184,7 +184,6 @@ export interface UnownedWrite {
   readonly next: 'ready' | 'stay'
 }
 
-/** The result of a write. */
 export type WriteResult =
   | { readonly kind: 'written'; readonly events: readonly LoggedRunEvent[] }
   | { readonly kind: 'fenced' }
@@ -193,7 +192,7 @@ export type WriteResult =
   /** The store cannot be reached; whether the write was stored is unknown. */
   | { readonly kind: 'unavailable'; readonly error: unknown }
 
-/** Selects runs: those that match all given fields. */
+/** Selects the runs that match all fields. */
 export interface RunQuery {
   readonly statuses?: readonly RunStatus[]
   readonly tag?: { readonly key: string; readonly value?: string }
@@ -210,7 +209,6 @@ export interface RunQuery {
   readonly before?: number | undefined
 }
 
-/** A page of runs. */
 export interface RunListPage {
   readonly runs: readonly ListedRun[]
   /** Number of runs that match on all pages, at most {@link MAX_COUNTED}. */
@@ -219,7 +217,7 @@ export interface RunListPage {
   readonly isCapped: boolean
 }
 
-/** Selects runs by the time at which their status changed: those that match all given fields. */
+/** Selects the runs that match all fields, by the time of their last status change. */
 export interface ChangedRunsQuery {
   readonly ensembles: readonly string[]
   /** The runs with this value of this tag, and the run whose id is the value, unless it has the tag. */
@@ -240,7 +238,6 @@ export interface ChangedRun {
   readonly changedAt: number
 }
 
-/** A page of runs by change. */
 export interface ChangedRunsPage {
   readonly runs: readonly ChangedRun[]
   /** Number of runs that match on all pages, at most {@link MAX_COUNTED}. */
@@ -255,7 +252,7 @@ export interface ReviewQuery {
   readonly open?: boolean
   /** Only reviews of these kinds. @default all kinds */
   readonly kinds?: readonly ReviewKind[]
-  /** Size of the requests after which no further review is read, in bytes. @default no limit */
+  /** Stops reading when the requests exceed this size, in bytes. @default no limit */
   readonly maxBytes?: number
 }
 

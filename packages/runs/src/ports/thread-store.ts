@@ -45,7 +45,7 @@ export type DeletedThread =
 /** Number of runs that the refused deletion of a thread names. */
 export const SHOWN_RUNS = 100
 
-/** Selects threads: those that match all given fields. */
+/** Selects the threads that match all fields. */
 export interface ThreadQuery extends Pick<RunQuery, 'tag' | 'limit'> {
   /** Only threads that are before this `place`. */
   readonly before?: number | undefined
@@ -63,7 +63,6 @@ export interface ThreadRunQuery {
   readonly maxBytes: number
 }
 
-/** A page of the runs of a thread. */
 export interface ThreadRunPage {
   readonly runs: readonly ThreadRunRecord[]
   /** Whether the thread has further runs in this order. */

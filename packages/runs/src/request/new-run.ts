@@ -27,7 +27,7 @@ import type { ReviewRules, RunEnsembles } from './run-ensembles.ts'
 import type { NewRun, RequestedRun } from '../domain/run-record.ts'
 import type { DirectiveInput, Problem, ReplayMode, RunEventOf, TagMap } from '@tutti/protocol'
 
-/** The place of a fork: the last event that it copies, or the task before whose first event it begins. */
+/** The start of a fork: the last event that it copies, or the first task that it repeats. */
 export type ForkPlace = number | { readonly task: string }
 
 /** A request for a run. */
@@ -149,7 +149,7 @@ export function buildNewRun(submitted: RunSubmission, options: NewRunOptions): N
       : {
           thread: {
             threadId,
-            // The place of the run after the newest one is set when the thread has been read.
+            // The run's number in the thread is set when the thread has been read.
             number: 1,
             userMessage: toUserMessage({ inputs, tasks: ensemble.tasks }),
           },

@@ -77,7 +77,7 @@ function keepTools(agent: Agent, remaining: readonly AgentTool[]): Agent {
   return { ...agent, tools: agent.tools.filter((tool) => remaining.includes(tool)) }
 }
 
-/** Appends the context of the request to that of the task. */
+/** Appends the request's context to the task's. */
 function joinTexts(own: string | undefined, added: string | undefined): string | undefined {
   const texts = [own ?? '', added ?? ''].filter((text) => text.trim() !== '')
   return texts.length === 0 ? undefined : texts.join('\n\n')

@@ -27,14 +27,14 @@ export function buildRequestedTasks(
   refusals: Refusals,
 ): readonly Task[] {
   const names = chooseNames(bodies, refusals)
-  const places = { names, known: new Set(names) }
+  const lookup = { names, known: new Set(names) }
   const time = newSchemaTime()
   return bodies.flatMap((body, index) => {
     const path = `/tasks/${index}`
     const tools = findTools(body.tools ?? [], { catalogs, refusals, path: `${path}/tools` })
     const model = findModel(body.model, { catalogs, refusals, path: `${path}/model` })
-    const context = (body.context ?? []).flatMap((reference, place) =>
-      findContextTask(reference, places, { refusals, path: `${path}/context/${place}` }),
+    const context = (body.context ?? []).flatMap((reference, position) =>
+      findContextTask(reference, lookup, { refusals, path: `${path}/context/${position}` }),
     )
     const output = readOutputSchema(body, time, { refusals, path })
     const { description, expectedOutput, maxIterations, additionalContext, instructions } = body
@@ -92,8 +92,8 @@ function findContextTask(
 ): readonly string[] {
   const wanted = reference.slice(1)
   if (known.has(wanted)) return [wanted]
-  const byPlace = /^\d{1,6}$/.test(wanted) ? names[Number(wanted)] : undefined
-  if (byPlace !== undefined) return [byPlace]
+  const byIndex = /^\d{1,6}$/.test(wanted) ? names[Number(wanted)] : undefined
+  if (byIndex !== undefined) return [byIndex]
   const choice = (): readonly string[] => names.map((name) => `$${name}`)
   refusals.add('BAD_REQUEST', path, () => unknownName('task', reference, choice()))
   return []

@@ -3,7 +3,7 @@ import { assertNoProblems } from './refusals.ts'
 
 import type { TagMap } from '@tutti/protocol'
 
-/** Maximum size of the names and values of the tags of a run or a thread, in bytes of UTF-8. A list has up to 1000. */
+/** Maximum size of all tag names and values of a run or a thread, in bytes of UTF-8. A list has up to 1000. */
 const MAX_TAG_BYTES = 16_384
 
 /** @throws {TuttiError} BAD_REQUEST when tags are too large. */

@@ -39,7 +39,7 @@ export interface AcceptedRun {
 }
 
 /**
- * Accepts a run. A submission that names a build that no longer lives may repeat an earlier one.
+ * Accepts a run. A submission for a build without living processes may repeat an earlier one.
  *
  * @throws {TuttiError} as `RunStore.create`; BAD_REQUEST if the named build does not live or lacks the ensemble.
  */

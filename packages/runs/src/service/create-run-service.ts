@@ -1,4 +1,4 @@
-/** Creates a run service: the only place that connects its parts. */
+/** Creates a run service: the only code that connects its parts. */
 import { computeJsonDigest } from '@tutti/core'
 
 import { GroupCommit } from '../commit/group-commit.ts'

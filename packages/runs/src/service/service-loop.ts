@@ -58,7 +58,7 @@ export class ServiceLoop {
     const unfinished = storage.isShared ? [] : await reclaimRuns(storage)
     if (storage.isShared) {
       const onError = (error: unknown): void => {
-        logger.warn('Failed to look for events of other processes', { error })
+        logger.warn('Failed to poll events of other processes', { error })
       }
       const task = () => feed.poll()
       // A poll of every run reads the heads of all of them, so its interval does not depend on the size of the fleet.

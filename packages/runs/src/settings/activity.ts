@@ -6,7 +6,6 @@ import type { Logger } from '@tutti/core'
 import type { LoggedRunEvent } from '@tutti/protocol'
 import type { NewRun, RunRecord } from '../domain/run-record.ts'
 
-/** The end of an execution. */
 export type ExecutionEnd = 'ended' | 'ready' | 'parked' | 'lost'
 
 /** Something that happened to a run in this process. */

@@ -31,7 +31,6 @@ export const RESUME_POLICIES = ['strict', 'compatible', 'latest'] as const
 /** Policy of resuming runs of other code. */
 export type ResumePolicy = (typeof RESUME_POLICIES)[number]
 
-/** Options of a run service. */
 export interface RunServiceOptions {
   /** Id of the build of this process, such as a commit. @default a digest of the codes of all its ensembles */
   readonly buildId?: string
@@ -77,7 +76,7 @@ export interface RunServiceOptions {
   readonly leaseMs?: number
   /** Interval between polls for due runs, in addition to notifications of the store, in milliseconds. @default 1000 */
   readonly pollMs?: number
-  /** Time that a run that waits for a person stays in memory, in milliseconds. @default 1000 */
+  /** Retention in memory of a run that waits for a person, in milliseconds. @default 1000 */
   readonly parkAfterMs?: number
   /**
    * Maximum number of times in a row that a run may lose its process without progress; it fails after one more with

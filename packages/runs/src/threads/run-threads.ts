@@ -3,8 +3,8 @@
  *
  * RUNS-H6 A run gets the messages of the newest earlier runs of its thread that fit `maxHistoryRuns` and
  *    `maxHistoryBytes`, oldest first. The messages of one run are never separated.
- * RUNS-H7 A run is one message of the user (`toUserMessage`) and one of the assistant: the output of its output task. A run
- *    that ended without that output, because it failed or was cancelled, has its text so far, if it wrote any.
+ * RUNS-H7 A run is one message of the user (`toUserMessage`) and one of the assistant: the output of its output task. A
+ * run that failed or was cancelled before that output has its text so far, if it wrote any.
  * RUNS-H8 The messages are stored with the run, so that it gets the same ones after a crash.
  */
 import { isDeepStrictEqual } from 'node:util'

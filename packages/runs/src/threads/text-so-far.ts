@@ -22,7 +22,7 @@ const TEXT_EVENTS = [
 ] as const satisfies readonly RunEvent['type'][]
 
 /**
- * Returns the text of the newest model turn of the output task and of the turns that it continues, from the last events of
+ * Returns the text of the output task's newest model turn and of the turns that it continues, from the last events of
  * the run; undefined when there is none.
  */
 export async function readTextSoFar(

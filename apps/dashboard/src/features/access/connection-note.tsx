@@ -11,7 +11,7 @@ import styles from './connection-note.module.css'
 
 import type { FeedConnection } from '../../api/server-feed.ts'
 
-/** Hidden while connected. Only changes of the state are announced. */
+/** Hidden while connected. Only state changes are announced. */
 export function ConnectionNote() {
   const { feed } = useServer()
   const connection = useStore(feed.connection)

@@ -157,7 +157,7 @@ function Calls({ calls }: { readonly calls: readonly ComparedCallPair[] }) {
       <h3>Tool calls</h3>
       <ol className={styles['calls']}>
         {calls.map((pair, index) => (
-          // Calls have no identity other than their place.
+          // Calls have no identity other than their index.
           <li key={`${index}`} className={styles['columns']}>
             <Call letter="A" call={pair.a} isChanged={pair.sameInput !== true} />
             <Call letter="B" call={pair.b} isChanged={pair.sameInput !== true} />

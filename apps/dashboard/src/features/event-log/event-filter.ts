@@ -5,7 +5,6 @@ import { summarizeEvent, findEventTask } from './event-summary.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** The filter of a log. */
 export interface LogFilter {
   readonly groups: ReadonlySet<EventGroup>
   /** Undefined for any task. */

@@ -38,19 +38,19 @@ interface ForkDialogProps {
   readonly runId: string
   readonly state: RunState
   readonly events: readonly LoggedRunEvent[]
-  readonly place: ForkStart
+  readonly start: ForkStart
   readonly onClose: () => void
 }
 
 /** The dialog; it opens the fork when it has started. */
-export function ForkDialog({ runId, state, events, place, onClose }: ForkDialogProps) {
+export function ForkDialog({ runId, state, events, start, onClose }: ForkDialogProps) {
   // Edits refer to the run as it was when the dialog opened.
   const [opened] = useState(() => ({
     state,
-    beforeTurn: findSeqBeforeTurn(events, place),
-    task: state.tasks.find(({ name }) => name === place.taskName),
+    beforeTurn: findSeqBeforeTurn(events, start),
+    task: state.tasks.find(({ name }) => name === start.taskName),
   }))
-  const origin = useForkOrigin(place, opened)
+  const origin = useForkOrigin(start, opened)
   const [edits, setEdits] = useState<Partial<ForkForm>>({})
   const form = { ...createForkForm(origin), ...edits }
   const body = buildForkBody(form, origin)
@@ -68,7 +68,7 @@ export function ForkDialog({ runId, state, events, place, onClose }: ForkDialogP
   return (
     <Dialog
       wide
-      title={place.turn === undefined ? `Fork from "${place.taskName}"` : 'Fork from here'}
+      title={start.turn === undefined ? `Fork from "${start.taskName}"` : 'Fork from here'}
       onClose={onClose}
       footer={
         <>
@@ -97,7 +97,7 @@ export function ForkDialog({ runId, state, events, place, onClose }: ForkDialogP
       >
         {error !== null && <ForkFailure error={error} />}
         <p role="status" className={styles['place']}>
-          {describePlace(form, origin)}
+          {describeStart(form, origin)}
         </p>
         <PromptField form={form} origin={origin} task={opened.task} change={change} />
         <GuidanceField form={form} change={change} />
@@ -124,20 +124,20 @@ interface OpenedRun {
 }
 
 /** Returns the values of the form before any edit. */
-function useForkOrigin(place: ForkStart, { state, beforeTurn, task }: OpenedRun): ForkOrigin {
+function useForkOrigin(start: ForkStart, { state, beforeTurn, task }: OpenedRun): ForkOrigin {
   const { data: capabilities } = useCapabilities()
   const { ensemble, inputs } = state
   const template = capabilities?.ensembles
     .find(({ name }) => name === ensemble)
-    ?.tasks.find(({ name }) => name === place.taskName)?.description
+    ?.tasks.find(({ name }) => name === start.taskName)?.description
   return useMemo(
     () => ({
-      place,
+      start,
       prompt: findForkPrompt(task ?? { description: '' }, template, inputs),
       inputs,
       beforeTurn,
     }),
-    [place, task, template, inputs, beforeTurn],
+    [start, task, template, inputs, beforeTurn],
   )
 }
 
@@ -172,8 +172,8 @@ function useForkPreview(runId: string, body: ForkBody) {
   return { data, error, isStale: isFetching || text !== JSON.stringify(body) }
 }
 
-function describePlace(form: ForkForm, origin: ForkOrigin): string {
-  const { taskName, turn } = origin.place
+function describeStart(form: ForkForm, origin: ForkOrigin): string {
+  const { taskName, turn } = origin.start
   if (changesPrompt(form, origin)) {
     return `The fork begins at the start of "${taskName}", because its prompt was changed. Earlier results are reused.`
   }

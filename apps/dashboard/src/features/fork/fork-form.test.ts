@@ -11,7 +11,7 @@ import {
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 const origin: ForkOrigin = {
-  place: { taskName: 'write', turn: { attempt: 1, iterationIndex: 1 } },
+  start: { taskName: 'write', turn: { attempt: 1, iterationIndex: 1 } },
   prompt: { text: 'Write about {topic}', isTemplate: true },
   inputs: { topic: 'tides', tone: 'dry' },
   beforeTurn: 14,
@@ -48,7 +48,7 @@ describe('buildForkBody', () => {
   })
 
   it('buildForkBody begins at the task if no turn was chosen', () => {
-    const whole = { ...origin, place: { taskName: 'write' }, beforeTurn: undefined }
+    const whole = { ...origin, start: { taskName: 'write' }, beforeTurn: undefined }
     expect(buildForkBody(form, whole)).toEqual({ at: { task: 'write' } })
   })
 })
@@ -97,8 +97,8 @@ describe('findSeqBeforeTurn', () => {
       started(20, { taskName: 'other' }),
       started(30, { attempt: 2 }),
     ]
-    expect(findSeqBeforeTurn(events, origin.place)).toBe(11)
-    expect(findSeqBeforeTurn(events.slice(0, 1), origin.place)).toBeUndefined()
+    expect(findSeqBeforeTurn(events, origin.start)).toBe(11)
+    expect(findSeqBeforeTurn(events.slice(0, 1), origin.start)).toBeUndefined()
     expect(findSeqBeforeTurn(events, { taskName: 'write' })).toBeUndefined()
   })
 })

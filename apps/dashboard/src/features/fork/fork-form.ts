@@ -1,10 +1,10 @@
-/** The form of a fork: its place, its fields and its request. Pure. */
+/** The form of a fork: its start, its fields and its request. Pure. */
 import { TEMPLATE_VARIABLE } from '@tutti/protocol'
 
 import type { ForkBody } from '@tutti/client'
 import type { ForkAction, LoggedRunEvent, TaskState } from '@tutti/protocol'
 
-/** Place of a run from which a fork is started. */
+/** Event or task of a run at which a fork starts. */
 export interface ForkStart {
   readonly taskName: string
   /** Attempt and model turn; absent for the whole task. */
@@ -29,7 +29,7 @@ export interface ForkForm {
 
 /** Values that a form begins with. */
 export interface ForkOrigin {
-  readonly place: ForkStart
+  readonly start: ForkStart
   readonly prompt: ForkPrompt
   readonly inputs: Readonly<Record<string, string>>
   /** `seq` of the last event before the turn; undefined for a whole task, and if the log does not have the turn. */
@@ -81,8 +81,8 @@ export function changesPrompt({ prompt }: ForkForm, origin: ForkOrigin): boolean
 
 /** Returns the request for the fork. Fields without a change are omitted. */
 export function buildForkBody(form: ForkForm, origin: ForkOrigin): ForkBody {
-  const { place, prompt, beforeTurn } = origin
-  const { taskName } = place
+  const { start, prompt, beforeTurn } = origin
+  const { taskName } = start
   const isNewPrompt = changesPrompt(form, origin)
   const description = prompt.isTemplate ? form.prompt : escapeBraces(form.prompt)
   const inputs = Object.entries(form.inputs).filter(
@@ -109,5 +109,5 @@ export const FORK_ACTIONS: Readonly<Record<ForkAction, string>> = {
   ENDED: 'Stays ended',
   CONTINUED: 'Continues',
   EXECUTED: 'Executed',
-  GIVEN: 'Output given',
+  GIVEN: 'Output provided',
 }

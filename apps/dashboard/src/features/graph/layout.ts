@@ -128,9 +128,9 @@ function findFreeLane(taken: ReadonlySet<number>, least: number): number {
 }
 
 /**
- * Orders the tasks from top to bottom: in their given order, but after the tasks that lead to them,
+ * Orders the tasks from top to bottom: in their original order, but after the tasks that lead to them,
  * and delegated tasks directly below their delegator. Files may contain cycles, whose tasks keep
- * their given order.
+ * their original order.
  */
 function sortTopToBottom(tasks: readonly GraphTask[]): readonly GraphTask[] {
   const below = new Map<string, GraphTask[]>()

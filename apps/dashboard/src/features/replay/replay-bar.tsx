@@ -14,7 +14,7 @@ import {
   findNextStep,
   findPreviousStep,
   computeMarks,
-  PLACES,
+  SLOTS,
   type KeySubject,
 } from './replay-marks.ts'
 import { useReplay } from './use-replay.ts'
@@ -186,13 +186,13 @@ const Marks = memo(function Marks({
 }) {
   const marks = useMemo(() => computeMarks(events, end), [events, end])
   return (
-    <svg className={styles['marks']} viewBox={`0 0 ${PLACES} 1`} preserveAspectRatio="none">
-      {[...marks].map(([matter, places]) => (
+    <svg className={styles['marks']} viewBox={`0 0 ${SLOTS} 1`} preserveAspectRatio="none">
+      {[...marks].map(([matter, slots]) => (
         <path
           key={matter}
           className={cx(styles['mark'], SUBJECT_STYLE[matter])}
           vectorEffect="non-scaling-stroke"
-          d={places.map((place) => `M${place} 0V1`).join('')}
+          d={slots.map((slot) => `M${slot} 0V1`).join('')}
         />
       ))}
     </svg>

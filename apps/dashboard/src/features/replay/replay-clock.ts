@@ -49,8 +49,8 @@ export function measureElapsedMs(
 export function computeReplayOffsets(instants: readonly number[]): readonly number[] {
   const offsets: number[] = []
   let offset = 0
-  for (const [place, instant] of instants.entries()) {
-    const gap = instant - (instants[place - 1] ?? instant)
+  for (const [index, instant] of instants.entries()) {
+    const gap = instant - (instants[index - 1] ?? instant)
     offset += Math.min(Math.max(gap, 0), MAX_PAUSE_MS)
     offsets.push(offset)
   }
@@ -62,7 +62,6 @@ export function createPlayhead(offsets: readonly number[], count: number): Playh
   return { count, offset: offsets[Math.max(0, count - 1)] ?? 0 }
 }
 
-/** Advances the playhead. */
 export function advancePlayhead(
   offsets: readonly number[],
   { count, offset }: Playhead,

@@ -6,7 +6,7 @@ import {
   computeMarks,
   findKeySubject,
   findNextStep,
-  PLACES,
+  SLOTS,
   findPreviousStep,
 } from './replay-marks.ts'
 
@@ -74,9 +74,9 @@ describe('computeMarks', () => {
   it('computeMarks places marks at their events', () => {
     expect(computeMarks(log, 8)).toEqual(
       new Map([
-        ['task', [Math.round(PLACES / 7)]],
-        ['tool', [Math.round((PLACES * 4) / 7)]],
-        ['failed', [Math.round((PLACES * 6) / 7)]],
+        ['task', [Math.round(SLOTS / 7)]],
+        ['tool', [Math.round((SLOTS * 4) / 7)]],
+        ['failed', [Math.round((SLOTS * 6) / 7)]],
       ]),
     )
   })
@@ -90,7 +90,7 @@ describe('computeMarks', () => {
   it('computeMarks keeps one mark per place, preferring failures', () => {
     const many = Array.from({ length: 10_000 }, (_, at) => (at === 5_000 ? failed : called))
     const marks = computeMarks(many, many.length)
-    expect([...marks.values()].flat()).toHaveLength(PLACES + 1)
-    expect(marks.get('failed')).toEqual([PLACES / 2])
+    expect([...marks.values()].flat()).toHaveLength(SLOTS + 1)
+    expect(marks.get('failed')).toEqual([SLOTS / 2])
   })
 })

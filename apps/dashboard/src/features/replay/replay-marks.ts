@@ -6,11 +6,11 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 /** Subject of a key event. */
 export type KeySubject = 'task' | 'tool' | 'review' | 'steering' | 'failed'
 
-/** Subjects by precedence at the same place of the rail. */
+/** Subjects by precedence at the same slot of the rail. */
 const SUBJECTS = ['failed', 'review', 'steering', 'task', 'tool'] as const
 
-/** Number of places on the rail; more would be indistinguishable. */
-export const PLACES = 240
+/** Number of slots on the rail; more would be indistinguishable. */
+export const SLOTS = 240
 
 /** Returns the subject of an event; undefined if it is not a key event. */
 export function findKeySubject(event: LoggedRunEvent): KeySubject | undefined {
@@ -47,9 +47,9 @@ export function findKeySubject(event: LoggedRunEvent): KeySubject | undefined {
  * none.
  */
 export function findNextStep(events: readonly LoggedRunEvent[], count: number): number | undefined {
-  for (let place = count; place < events.length; place += 1) {
-    const event = events[place]
-    if (event !== undefined && findKeySubject(event) !== undefined) return place + 1
+  for (let index = count; index < events.length; index += 1) {
+    const event = events[index]
+    if (event !== undefined && findKeySubject(event) !== undefined) return index + 1
   }
   return undefined
 }
@@ -58,14 +58,14 @@ export function findNextStep(events: readonly LoggedRunEvent[], count: number): 
  * Returns the number of events shown after stepping to the previous key event; 1 if there is none.
  */
 export function findPreviousStep(events: readonly LoggedRunEvent[], count: number): number {
-  for (let place = count - 2; place > 0; place -= 1) {
-    const event = events[place]
-    if (event !== undefined && findKeySubject(event) !== undefined) return place + 1
+  for (let index = count - 2; index > 0; index -= 1) {
+    const event = events[index]
+    if (event !== undefined && findKeySubject(event) !== undefined) return index + 1
   }
   return 1
 }
 
-/** Returns the marks of a rail for `end` events: their places, 0 to `PLACES`, by subject. */
+/** Returns the marks of a rail for `end` events: their slots, 0 to `SLOTS`, by subject. */
 export function computeMarks(
   events: readonly LoggedRunEvent[],
   end: number,
@@ -75,13 +75,13 @@ export function computeMarks(
     const event = events[at]
     const matter = event === undefined ? undefined : findKeySubject(event)
     if (matter === undefined) continue
-    const place = end <= 1 ? 0 : Math.round((at / (end - 1)) * PLACES)
-    const known = winners.get(place)
+    const slot = end <= 1 ? 0 : Math.round((at / (end - 1)) * SLOTS)
+    const known = winners.get(slot)
     if (known === undefined || SUBJECTS.indexOf(matter) < SUBJECTS.indexOf(known)) {
-      winners.set(place, matter)
+      winners.set(slot, matter)
     }
   }
-  return Map.groupBy(winners.keys(), (place) => winners.get(place) ?? 'task')
+  return Map.groupBy(winners.keys(), (slot) => winners.get(slot) ?? 'task')
 }
 
 /** Returns the label of an event, such as `Tool called: search`. */

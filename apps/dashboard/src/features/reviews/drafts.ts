@@ -45,7 +45,7 @@ export function forgetDraft(reviewId: string): void {
  */
 export type DecidedBy = 'me' | 'unknown' | 'other'
 
-/** Returns the reviews for which this page sent a decision that was accepted or may have been. */
+/** Returns the reviews with a decision from this page that the server accepted, or may have accepted. */
 export function useDecidedHere(): ReadonlyMap<string, 'me' | 'unknown'> {
   return useStore(decidedHere)
 }

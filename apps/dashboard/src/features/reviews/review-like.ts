@@ -1,4 +1,4 @@
-/** A review as shown, built from the state of a run, an event, or the server's list. Pure. */
+/** A displayed review, built from the state of a run, an event, or the server's list. Pure. */
 import type {
   ReviewState,
   LoggedRunEvent,
@@ -40,7 +40,6 @@ export interface ReviewLike {
   readonly end: ReviewClosing | undefined
 }
 
-/** The run of a review. */
 export interface ReviewedRun {
   readonly ensemble: string
   readonly inputs: Readonly<Record<string, string>>

@@ -131,11 +131,11 @@ function Marks({ run }: { readonly run: RunSummary }) {
   const next = chooseNextTone(run)
   return (
     <span aria-hidden className={styles['marks']}>
-      {Array.from({ length: taskCount }, (_, place) => (
+      {Array.from({ length: taskCount }, (_, index) => (
         <span
-          key={place}
+          key={index}
           className={
-            place < completedTasks ? styles['done'] : styles[place === completedTasks ? next : '']
+            index < completedTasks ? styles['done'] : styles[index === completedTasks ? next : '']
           }
         />
       ))}

@@ -29,7 +29,7 @@ const MAX_LIMIT = 1_000
 /** Minimum time from a change to the request that loads it, in milliseconds. */
 const REFRESH_MS = 400
 
-/** Length of the pause before a request, as a multiple of the duration of the previous one. */
+/** Pause before a request, as a multiple of the previous request's duration. */
 const PAUSE_FACTOR = 4
 
 /**

@@ -1,4 +1,4 @@
-/** The modes of an action, of which one is chosen. */
+/** Selects one mode of an action. */
 import styles from './steer-dialog.module.css'
 
 /** A mode and its effect. */

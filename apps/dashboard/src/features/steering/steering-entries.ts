@@ -22,7 +22,7 @@ interface Act {
   readonly key: string
   /** Milliseconds since 1970; undefined if unknown. */
   readonly at: number | undefined
-  /** Actor: the name of a key, or a name given by the client. */
+  /** Actor: the name of a key, or a name that the client sent. */
   readonly by: string | undefined
 }
 
@@ -155,11 +155,11 @@ function toDirectiveAct({
 }
 
 function listSwitches(events: readonly TimedEvent[]): readonly SwitchAct[] {
-  return events.flatMap(({ event }, place) => {
+  return events.flatMap(({ event }, index) => {
     if (event.type !== 'model_switched') return []
     const { model, previousModel, taskName, tier, rule, actor: by, id } = event
     const at = Date.parse(event.switchedAt)
-    const firstCall = findFirstCall(event, events.slice(place + 1))
+    const firstCall = findFirstCall(event, events.slice(index + 1))
     const why = {
       ...(tier === undefined ? {} : { tier }),
       ...(rule === undefined ? {} : { rule }),

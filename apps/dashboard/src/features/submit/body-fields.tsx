@@ -12,7 +12,6 @@ import styles from './submit.module.css'
 import type { Typed } from './draft.ts'
 import type { Problem } from '@tutti/protocol'
 
-/** An option of a choice. */
 interface Choice {
   readonly value: string | boolean
   readonly label: string
@@ -188,12 +187,12 @@ export const ShownProblems = createContext<readonly Problem[]>([])
  */
 export function useErrors(path: string, { isGroup = false, items = 0 } = {}): readonly string[] {
   const problems = useContext(ShownProblems)
-  const places = [...Array.from({ length: items }, (_, at) => `${path}/${at}`), path]
+  const paths = [...Array.from({ length: items }, (_, at) => `${path}/${at}`), path]
   const errors = problems.flatMap((problem) => {
-    const place = places.find((one) =>
+    const shownPath = paths.find((one) =>
       isGroup ? problem.path === one : isWithin(problem.path, one),
     )
-    return place === undefined ? [] : formatProblemAt(problem, place)
+    return shownPath === undefined ? [] : formatProblemAt(problem, shownPath)
   })
   return [...new Set(errors)]
 }

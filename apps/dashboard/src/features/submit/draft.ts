@@ -55,7 +55,6 @@ export interface NamedValue {
   readonly typed?: number | boolean
 }
 
-/** A draft. */
 export interface SubmissionDraft {
   readonly level: SubmissionLevel
   /** Undefined for the server's default ensemble. */
@@ -149,7 +148,6 @@ export function duplicateTask(tasks: readonly TaskDraft[], at: number): readonly
   return tasks.toSpliced(at + 1, 0, named)
 }
 
-/** Moves a task. */
 export function moveTask(
   tasks: readonly TaskDraft[],
   from: number,

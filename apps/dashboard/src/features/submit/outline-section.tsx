@@ -45,9 +45,9 @@ export function TemplateText({
       {splitTemplate(text).map((part, at) => {
         if (part.kind === 'text') return part.text
         const value = Object.hasOwn(inputs, part.name) ? inputs[part.name] : undefined
-        const place = `${at}-${part.name}`
-        if (value === undefined) return <var key={place}>{`{${part.name}}`}</var>
-        return <mark key={place}>{value}</mark>
+        const partKey = `${at}-${part.name}`
+        if (value === undefined) return <var key={partKey}>{`{${part.name}}`}</var>
+        return <mark key={partKey}>{value}</mark>
       })}
     </p>
   )

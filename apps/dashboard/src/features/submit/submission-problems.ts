@@ -184,11 +184,11 @@ function findOrderProblems(
   path: string,
 ): readonly Problem[] {
   const at = tasks.indexOf(task)
-  return (task.context ?? []).flatMap((key, place) => {
+  return (task.context ?? []).flatMap((key, index) => {
     const other = tasks.findIndex((one) => one.key === key)
     if (other < at) return []
     const message = `"${formatReference(key, tasks)}" must come before this task in a sequential run`
-    return [{ path: `${path}/context/${place}`, message }]
+    return [{ path: `${path}/context/${index}`, message }]
   })
 }
 
@@ -202,9 +202,9 @@ function findCycleProblems(tasks: readonly TaskDraft[]): readonly Problem[] {
   }
   const [first, second] = circle
   const at = tasks.findIndex(({ key }) => key === first)
-  const place = tasks[at]?.context?.indexOf(second ?? '') ?? 0
+  const index = tasks[at]?.context?.indexOf(second ?? '') ?? 0
   const message = `tasks depend on each other in a cycle: ${circle.map(titleOf).join(' › ')}`
-  return [{ path: `/tasks/${at}/context/${place}`, message }]
+  return [{ path: `/tasks/${at}/context/${index}`, message }]
 }
 
 /** Returns the keys along a cycle, with the same key first and last; undefined if there is none. */
@@ -237,7 +237,7 @@ function findCycleFrom(
 }
 
 /** Fields that errors without problems refer to, by code. */
-const PLACES: Readonly<Record<string, string>> = {
+const FAILURE_PATHS: Readonly<Record<string, string>> = {
   CIRCULAR_DEPENDENCY: '/tasks',
   INVALID_ENSEMBLE: '/ensemble',
   INVALID_WEBHOOK: '/webhooks',
@@ -253,7 +253,7 @@ export interface Refusal {
 
 /** Returns the problems of a rejected submission; empty if it failed for another reason. */
 export function listRefusals(error: unknown, body: unknown): readonly Refusal[] {
-  const path = PLACES[findFailureCode(error) ?? '']
+  const path = FAILURE_PATHS[findFailureCode(error) ?? '']
   const listed = findFailureProblems(error)
   const whole = path === undefined ? [] : [{ path, message: readFailureText(error) }]
   const problems = listed.length > 0 ? listed : whole
@@ -272,7 +272,7 @@ function formatValueAt(body: unknown, path: string): string | undefined {
 }
 
 /** Returns the label of a field, outermost part first: `Task 2 › tools`. */
-export function labelPlace(path: string, draft: SubmissionDraft): string {
+export function labelPath(path: string, draft: SubmissionDraft): string {
   const [part = '', name, ...rest] = parsePointer(path)
   switch (part) {
     case '':

@@ -17,7 +17,7 @@ import {
   listRefusals,
   selectStanding,
   findSubmissionProblems,
-  labelPlace,
+  labelPath,
 } from './submission-problems.ts'
 import { buildBody, dropUndefined } from './submission.ts'
 import { findInputNames } from './variables.ts'
@@ -339,12 +339,12 @@ describe('tags of a body', () => {
 describe('labelPlace', () => {
   it('labelPlace returns readable labels', () => {
     const given = draft({ level: 'tasks', tasks: [{ key: 't1' }, { key: 't2', name: 'b' }] })
-    expect(labelPlace('/tasks/0/description', given)).toBe('Task 1 › description')
-    expect(labelPlace('/tasks/1/context/0', given)).toBe('b › context')
-    expect(labelPlace('/tasks', given)).toBe('Tasks')
-    expect(labelPlace('/taskOverrides/write/tools/add/0', given)).toBe('write › tools › add')
-    expect(labelPlace('/inputs/topic', given)).toBe('inputs › topic')
-    expect(labelPlace('', given)).toBe('The request')
+    expect(labelPath('/tasks/0/description', given)).toBe('Task 1 › description')
+    expect(labelPath('/tasks/1/context/0', given)).toBe('b › context')
+    expect(labelPath('/tasks', given)).toBe('Tasks')
+    expect(labelPath('/taskOverrides/write/tools/add/0', given)).toBe('write › tools › add')
+    expect(labelPath('/inputs/topic', given)).toBe('inputs › topic')
+    expect(labelPath('', given)).toBe('The request')
   })
 })
 

@@ -12,7 +12,7 @@ import { focusField, findPointer } from '../../ui/schema-form/focus-field.ts'
 import { selectShownProblems } from '../../ui/schema-form/placed-problems.ts'
 import { ShownProblems } from './body-fields.tsx'
 import { FormSections } from './form-sections.tsx'
-import { labelPlace } from './submission-problems.ts'
+import { labelPath } from './submission-problems.ts'
 import styles from './submit.module.css'
 import { useSubmission, type Beginning } from './use-submission.ts'
 import { Field } from '../../ui/controls/field.tsx'
@@ -179,7 +179,7 @@ function ProblemSummary({
         {problems.map(({ path, message }) => (
           <li key={`${path} ${message}`}>
             <button type="button" onClick={() => onGo(path)}>
-              {labelPlace(path, draft)}
+              {labelPath(path, draft)}
             </button>{' '}
             {message}
           </li>

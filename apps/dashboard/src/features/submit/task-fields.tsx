@@ -15,7 +15,7 @@ import styles from './submit.module.css'
 const EXPECTED_OUTPUT = { label: 'Expected output', area: 'line' } as const
 const ADDITIONAL_CONTEXT = {
   label: 'Additional context',
-  hint: 'Given to the agent in addition',
+  hint: 'Added to the context of the agent',
   area: 'line',
 } as const
 const OWN_TASK: FieldLooks = {

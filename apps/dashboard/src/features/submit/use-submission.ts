@@ -178,11 +178,11 @@ export function readStoredSubmission(from: string | undefined): Submission | und
  * Stores a submission, or deletes it if undefined. Shows a message if it is too large to store.
  */
 function storeSubmission(from: string | undefined, submission: Submission | undefined): void {
-  const place = toStorageKey(from)
-  if (submission === undefined) sessionStorage.removeItem(place)
+  const storageKey = toStorageKey(from)
+  if (submission === undefined) sessionStorage.removeItem(storageKey)
   else {
     try {
-      sessionStorage.setItem(place, JSON.stringify(submission))
+      sessionStorage.setItem(storageKey, JSON.stringify(submission))
     } catch {
       toast('Your input is too large to store; it is lost when you leave this page', 'failed')
     }

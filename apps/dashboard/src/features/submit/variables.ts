@@ -59,7 +59,6 @@ function flattenDistinct(lists: readonly (readonly string[])[]): readonly string
   return [...new Set(lists.flat())]
 }
 
-/** A part of a template. */
 type TemplatePart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'variable'; readonly name: string }

@@ -1,4 +1,4 @@
-/** The page of all threads, and of the one that is chosen. */
+/** Threads page: the list, and the selected thread. */
 import { useThreads } from '@tutti/react'
 import { Plus } from 'lucide-react'
 

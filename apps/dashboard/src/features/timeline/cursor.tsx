@@ -5,14 +5,14 @@ import { formatPlural } from '../../lib/format.ts'
 import { cx } from '../../lib/cx.ts'
 import { Mark } from '../../ui/show/mark.tsx'
 import {
-  findFirstPlace,
-  findPlaceAfterKey,
-  findPlaceNow,
+  findFirstPosition,
+  findPositionAfterKey,
+  findPositionNow,
   type Paper,
-  type TimelinePlace,
+  type TimelinePosition,
   type Pointed,
-} from './places.ts'
-import { computeLanePlace } from './row-geometry.ts'
+} from './positions.ts'
+import { computeLanePosition } from './row-geometry.ts'
 import {
   joinDescription,
   type Times,
@@ -31,30 +31,31 @@ export interface CursorProps {
   readonly tops: readonly number[]
   readonly viewport: Viewport
   readonly times: Times
-  readonly onOpen: (place: TimelinePlace) => void
+  readonly onOpen: (position: TimelinePosition) => void
   /** Called with the position of the cursor while it has the focus. */
   readonly onPoint: (pointed: Pointed | undefined) => void
 }
 
 /** A button that moves from note to note with the arrow keys, and announces them. */
 export function Cursor({ paper, tops, viewport, times, onOpen, onPoint }: CursorProps) {
-  const [current, setCurrent] = useState<TimelinePlace>()
+  const [current, setCurrent] = useState<TimelinePosition>()
   const [isFocused, setFocused] = useState(false)
   // The keyboard reaches the whole sheet, including parts that are not rendered.
   const whole: Paper = { ...paper, frame: { ...paper.frame, fromPx: 0, toPx: Infinity } }
-  const place =
-    (current === undefined ? undefined : findPlaceNow(whole, current)) ?? findFirstPlace(whole)
-  if (place === undefined) return null
-  const box = computeCursorBox(place, { paper, tops })
-  const label = joinDescription(describePlace(place, times))
-  const show = (shown: TimelinePlace, element: HTMLElement): void => {
+  const position =
+    (current === undefined ? undefined : findPositionNow(whole, current)) ??
+    findFirstPosition(whole)
+  if (position === undefined) return null
+  const box = computeCursorBox(position, { paper, tops })
+  const label = joinDescription(describePosition(position, times))
+  const show = (shown: TimelinePosition, element: HTMLElement): void => {
     const wanted = computeCursorBox(shown, { paper, tops })
     viewport.reveal(wanted)
     const sheet = element.parentElement?.getBoundingClientRect()
     if (sheet === undefined) return
     const left = sheet.left + viewport.gutterPx + wanted.fromPx
     const x = Math.max(left, (viewport.scroller.current?.getBoundingClientRect().left ?? 0) + 24)
-    onPoint({ place: shown, x, top: sheet.top + wanted.top, bottom: sheet.top + wanted.bottom })
+    onPoint({ position: shown, x, top: sheet.top + wanted.top, bottom: sheet.top + wanted.bottom })
   }
   const onKeyDown = (event: KeyboardEvent<HTMLElement>): void => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return
@@ -64,7 +65,7 @@ export function Cursor({ paper, tops, viewport, times, onOpen, onPoint }: Cursor
     }
     if (!/^(Arrow|Home|End)/.test(event.key)) return
     event.preventDefault()
-    const next = findPlaceAfterKey(whole, place, event.key)
+    const next = findPositionAfterKey(whole, position, event.key)
     if (next === undefined) return
     setCurrent(next)
     show(next, event.currentTarget)
@@ -82,10 +83,10 @@ export function Cursor({ paper, tops, viewport, times, onOpen, onPoint }: Cursor
           height: box.bottom - box.top,
         }}
         onKeyDown={onKeyDown}
-        onClick={() => onOpen(place)}
+        onClick={() => onOpen(position)}
         onFocus={(event) => {
           setFocused(true)
-          show(place, event.currentTarget)
+          show(position, event.currentTarget)
         }}
         onBlur={() => {
           setFocused(false)
@@ -103,7 +104,7 @@ export function Cursor({ paper, tops, viewport, times, onOpen, onPoint }: Cursor
 const RULE = { top: -12, bottom: 0 } as const
 
 function computeCursorBox(
-  { row, track, fromPx, toPx }: TimelinePlace,
+  { row, track, fromPx, toPx }: TimelinePosition,
   { paper, tops }: Pick<CursorProps, 'paper' | 'tops'>,
 ): Wanted {
   if (row < 0) return { fromPx: fromPx - 6, toPx: fromPx + 6, ...RULE }
@@ -111,15 +112,15 @@ function computeCursorBox(
   const top = tops[row] ?? 0
   const drawn = paper.model.rows[row]
   if (track === 0 || drawn === undefined) return { ...sides, top, bottom: tops[row + 1] ?? top }
-  const lane = computeLanePlace(drawn, track - 1)
+  const lane = computeLanePosition(drawn, track - 1)
   return { ...sides, top: top + lane.top - 1, bottom: top + lane.top + lane.height + 1 }
 }
 
 /** Maximum length of a note text, in characters. */
 const NOTE_LENGTH = 240
 
-/** Describes the content of a place. */
-function describePlace({ spans, mark }: TimelinePlace, times: Times): Description {
+/** Describes the content of a position. */
+function describePosition({ spans, mark }: TimelinePosition, times: Times): Description {
   if (mark !== undefined) return describeMark(mark, times)
   const [span] = spans
   if (span === undefined) return { title: formatPlural(0, 'entry', 'entries'), facts: [] }
@@ -128,7 +129,7 @@ function describePlace({ spans, mark }: TimelinePlace, times: Times): Descriptio
 
 /** The card with details; it covers other content and ignores the pointer. */
 export function SpanCard({ pointed, times }: { readonly pointed: Pointed; readonly times: Times }) {
-  const { title, mark, state, facts, note } = describePlace(pointed.place, times)
+  const { title, mark, state, facts, note } = describePosition(pointed.position, times)
   const isAbove = pointed.bottom > innerHeight * 0.6
   const side = isAbove
     ? { insetBlockEnd: innerHeight - pointed.top + 6 }

@@ -40,7 +40,6 @@ export interface Times {
   readonly nowMs: number
 }
 
-/** Describes a span. */
 export function describeSpan(span: TimelineSpan, times: Times): Description {
   return {
     ...describeContent(span),
@@ -48,7 +47,6 @@ export function describeSpan(span: TimelineSpan, times: Times): Description {
   }
 }
 
-/** Describes a mark. */
 export function describeMark(mark: TimelineMark, { startMs }: Times): Description {
   const when: Fact = ['At', formatWhen(mark.atMs, startMs)]
   switch (mark.kind) {

@@ -2,15 +2,20 @@ import { describe, expect, it } from 'vitest'
 
 import { buildBlocks } from './blocks.ts'
 import {
-  findFirstPlace,
-  findPlaceAfterKey,
-  findPlaceAt,
-  findPlaceNow,
-  listPlaces,
+  findFirstPosition,
+  findPositionAfterKey,
+  findPositionAt,
+  findPositionNow,
+  listPositions,
   type Paper,
-} from './places.ts'
+} from './positions.ts'
 import { drawRow } from './row-drawing.ts'
-import { findLaneAt, computeLanePlace, computeRowHeight, computeRowTops } from './row-geometry.ts'
+import {
+  findLaneAt,
+  computeLanePosition,
+  computeRowHeight,
+  computeRowTops,
+} from './row-geometry.ts'
 import {
   describeRow,
   describeBlock,
@@ -29,7 +34,7 @@ import {
   createSheet,
   type TimeFrame,
 } from './scale.ts'
-import { isSelected, findSelectedPlace } from './selected-place.ts'
+import { isSelected, findSelectedPosition } from './selected-position.ts'
 
 import type { ReviewState, TaskState, ToolCallState } from '@tutti/protocol'
 
@@ -290,8 +295,8 @@ describe('buildBlocks', () => {
 
   it('buildBlocks returns the blocks within the frame, including notes that reach into it', () => {
     const lane = [model(0, 90), model(100, 450), model(500, 560), model(900, 950)]
-    const places = buildBlocks(lane, frame(1, 400, 600), 0).map(({ first }) => first)
-    expect(places).toEqual([1, 2])
+    const positions = buildBlocks(lane, frame(1, 400, 600), 0).map(({ first }) => first)
+    expect(positions).toEqual([1, 2])
   })
 
   it('buildBlocks extends running notes to the current time', () => {
@@ -310,15 +315,15 @@ describe('a row', () => {
 
   it('A row of the timeline has lower lanes when there are many', () => {
     const many = rowOf(Array.from({ length: 40 }, () => []))
-    expect(computeLanePlace(many, 0).height).toBe(13)
-    expect(computeLanePlace(many, 1).height).toBe(5)
+    expect(computeLanePosition(many, 0).height).toBe(13)
+    expect(computeLanePosition(many, 1).height).toBe(5)
     expect(computeRowHeight(many)).toBeLessThan(320)
   })
 
   it('A row of the timeline finds the lane at each height', () => {
     const row = rowOf([[], [], []])
     for (const index of [0, 1, 2]) {
-      const { top, height } = computeLanePlace(row, index)
+      const { top, height } = computeLanePosition(row, index)
       expect(findLaneAt(row, top)).toBe(index)
       expect(findLaneAt(row, top + height - 1)).toBe(index)
     }
@@ -382,7 +387,7 @@ describe('places', () => {
     nowMs: 900,
   }
   const starts = (row: number, track: number): readonly number[] =>
-    listPlaces(paper, row, track).map(({ fromPx }) => fromPx)
+    listPositions(paper, row, track).map(({ fromPx }) => fromPx)
 
   it('Places on the timeline are attempts and reviews, lanes, and the marks above the rows', () => {
     expect(starts(0, 0)).toEqual([0])
@@ -394,22 +399,22 @@ describe('places', () => {
   })
 
   it('Places on the timeline are found with a tolerance; the later one wins where two overlap', () => {
-    const track = listPlaces(paper, 0, 2)
-    expect(findPlaceAt(track, 97, 4)?.fromPx).toBe(100)
-    expect(findPlaceAt(track, 90, 4)).toBeUndefined()
-    expect(findPlaceAt(track, 150, 4)?.fromPx).toBe(150)
-    expect(findPlaceAt(listPlaces(paper, 1, 0), 850, 0)?.spans).toEqual([review])
+    const track = listPositions(paper, 0, 2)
+    expect(findPositionAt(track, 97, 4)?.fromPx).toBe(100)
+    expect(findPositionAt(track, 90, 4)).toBeUndefined()
+    expect(findPositionAt(track, 150, 4)?.fromPx).toBe(150)
+    expect(findPositionAt(listPositions(paper, 1, 0), 850, 0)?.spans).toEqual([review])
   })
 
   it('Places on the timeline are reached with the keys, along a track and to the nearest place of the next', () => {
     const walk = (keys: readonly string[]) => {
-      let here = findFirstPlace(paper)!
+      let here = findFirstPosition(paper)!
       return keys.map((key) => {
-        here = findPlaceAfterKey(paper, here, key) ?? here
+        here = findPositionAfterKey(paper, here, key) ?? here
         return `${here.row} ${here.track} ${here.fromPx}`
       })
     }
-    expect(findFirstPlace(paper)).toMatchObject({ row: 0, track: 0 })
+    expect(findFirstPosition(paper)).toMatchObject({ row: 0, track: 0 })
     expect(walk(['ArrowDown', 'ArrowRight', 'ArrowRight', 'ArrowDown', 'ArrowLeft'])).toEqual([
       '0 1 0',
       '0 1 200',
@@ -421,19 +426,19 @@ describe('places', () => {
       walk(['End', 'ArrowDown', 'End', 'ArrowDown', 'Home', 'ArrowDown', 'ArrowDown']),
     ).toEqual(['0 0 0', '0 1 0', '0 1 200', '0 2 150', '0 2 100', '1 0 600', '1 0 600'])
     expect(walk(['ArrowUp', 'ArrowUp', 'ArrowDown'])).toEqual(['-1 0 700', '-1 0 700', '0 0 0'])
-    expect(findPlaceAfterKey(paper, findFirstPlace(paper)!, 'x')).toBeUndefined()
+    expect(findPositionAfterKey(paper, findFirstPosition(paper)!, 'x')).toBeUndefined()
   })
 
   it('Places on the timeline are found again at another scale, and after their spans were rebuilt', () => {
-    const here = listPlaces(paper, 0, 2)[1]!
+    const here = listPositions(paper, 0, 2)[1]!
     const far = { ...paper, frame: frame(0.001) }
-    expect(findPlaceNow(far, here)).toMatchObject({ spans: first.lanes[1] })
+    expect(findPositionNow(far, here)).toMatchObject({ spans: first.lanes[1] })
     const row = rowOf([first.lanes[0]!, [tool(100, 150), tool(150, 260, 'c2')]])
     const later = { ...paper, model: { ...paper.model, rows: [row, second] } }
-    expect(findPlaceNow(later, here)).toMatchObject({ fromPx: 150, toPx: 260 })
+    expect(findPositionNow(later, here)).toMatchObject({ fromPx: 150, toPx: 260 })
     const gone = { ...paper, model: { ...paper.model, rows: [] } }
-    expect(findPlaceNow(gone, here)).toBeUndefined()
-    expect(findFirstPlace(gone)?.mark).toBe(mark)
+    expect(findPositionNow(gone, here)).toBeUndefined()
+    expect(findFirstPosition(gone)?.mark).toBe(mark)
   })
 })
 
@@ -441,7 +446,7 @@ describe('the selection', () => {
   const again = model(500, 600, { target: { taskName: 'search', iterationIndex: 1 } })
   const row = rowOf([[model(0, 100), again], [tool(100, 150)]])
   const boxOf = (selection: object) =>
-    findSelectedPlace(
+    findSelectedPosition(
       row,
       { taskName: 'search', ...selection },
       { frame: frame(1, 0, 550), nowMs: 0 },
@@ -457,7 +462,7 @@ describe('the selection', () => {
   it('The selection on the timeline frames the call that counts in its turn, not the failed ones', () => {
     const failing = rowOf([[model(0, 50, { status: 'failed' }), model(60, 100)]])
     const parts = { frame: frame(1), nowMs: 0 }
-    const box = findSelectedPlace(failing, { taskName: 'search', iterationIndex: 0 }, parts)
+    const box = findSelectedPosition(failing, { taskName: 'search', iterationIndex: 0 }, parts)
     expect(box).toMatchObject({ x: 59, width: 41 })
   })
 

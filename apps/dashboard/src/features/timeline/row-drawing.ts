@@ -5,7 +5,7 @@
  * dense to distinguish are drawn as a block whose opacity shows how busy the time was.
  */
 import { buildBlocks, type Block } from './blocks.ts'
-import { computeLanePlace, type LanePlace } from './row-geometry.ts'
+import { computeLanePosition, type LanePosition } from './row-geometry.ts'
 
 import type { TimeFrame } from './scale.ts'
 import type { NoteSpan } from './spans.ts'
@@ -39,11 +39,11 @@ export function drawRow(row: TimelineRow, frame: TimeFrame, nowMs: number): RowD
     paths[look] = (paths[look] ?? '') + path
   }
   for (const [index, lane] of row.lanes.entries()) {
-    const place = computeLanePlace(row, index)
+    const position = computeLanePosition(row, index)
     for (const block of buildBlocks(lane, frame, nowMs)) {
       const note = lane[block.first]
       if (note === undefined) continue
-      const drawn = { box: computeBlockBox(block, frame, place), add }
+      const drawn = { box: computeBlockBox(block, frame, position), add }
       if (block.first < block.last) {
         drawBlock({ block, kind: note.kind, frame }, drawn)
         continue
@@ -75,7 +75,7 @@ interface Drawn {
 function computeBlockBox(
   { fromPx, toPx }: Block,
   frame: TimeFrame,
-  { top, height }: LanePlace,
+  { top, height }: LanePosition,
 ): Box {
   const from = Math.max(fromPx, frame.fromPx - AROUND)
   const to = Math.min(toPx, frame.toPx + AROUND)

@@ -10,12 +10,12 @@ const END = 5
 const COMFORTABLE = 8
 const LANE = { comfortable: 13, low: 5 } as const
 
-export interface LanePlace {
+export interface LanePosition {
   readonly top: number
   readonly height: number
 }
 
-export function computeLanePlace({ lanes }: TimelineRow, index: number): LanePlace {
+export function computeLanePosition({ lanes }: TimelineRow, index: number): LanePosition {
   const low = lanes.length > COMFORTABLE
   // Model calls always have full height, because they structure the row.
   const height = low && index > 0 ? LANE.low : LANE.comfortable
@@ -24,7 +24,7 @@ export function computeLanePlace({ lanes }: TimelineRow, index: number): LanePla
 }
 
 export function computeRowHeight(row: TimelineRow): number {
-  const last = computeLanePlace(row, Math.max(1, row.lanes.length - 1))
+  const last = computeLanePosition(row, Math.max(1, row.lanes.length - 1))
   return last.top + last.height + END
 }
 
@@ -38,7 +38,7 @@ export function computeRowTops(rows: readonly TimelineRow[]): readonly number[] 
 /** Returns the lane at a height of its row; undefined above and below the lanes. */
 export function findLaneAt(row: TimelineRow, y: number): number | undefined {
   const at = row.lanes.findIndex((_, index) => {
-    const { top, height } = computeLanePlace(row, index)
+    const { top, height } = computeLanePosition(row, index)
     return y >= top - GAP / 2 && y < top + height + GAP / 2
   })
   return at === -1 ? undefined : at

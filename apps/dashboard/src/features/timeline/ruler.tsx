@@ -20,7 +20,6 @@ const SHAPES: Readonly<Record<TimelineMark['kind'], string>> = {
 /** Width for the label of a tick, in pixels; without it, the label is before the tick. */
 const TICK_LABEL_PX = 64
 
-/** The shape of a mark. */
 export function MarkShape({ kind }: { readonly kind: TimelineMark['kind'] }) {
   return (
     <svg aria-hidden viewBox="0 0 10 10" className={cx(styles['shape'], styles[`shape-${kind}`])}>

@@ -12,14 +12,14 @@ import { Cursor, SpanCard } from './cursor.tsx'
 import { Legend, Ruler } from './ruler.tsx'
 import { computeRowTops } from './row-geometry.ts'
 import { computeOpeningFactor, msToPx, type Sheet } from './scale.ts'
-import { findSelectedPlace } from './selected-place.ts'
+import { findSelectedPosition } from './selected-position.ts'
 import { TimelineRowView } from './timeline-row.tsx'
 import { usePointing } from './use-pointing.ts'
 import { useRevealed, useViewport, type Viewport, type Wanted } from './use-viewport.ts'
 import styles from './timeline.module.css'
 
 import type { Selection } from '../../api/selection.ts'
-import type { Paper, TimelinePlace, Pointed } from './places.ts'
+import type { Paper, TimelinePosition, Pointed } from './positions.ts'
 import type { TimelineModel } from './timeline-model.ts'
 
 export interface ScoreProps {
@@ -43,13 +43,13 @@ export function Score({ model, sheet, nowMs, playhead, selection, onSelect }: Sc
   const times = { startMs: sheet.startMs, nowMs }
   useRevealed(viewport, () => findWanted(selection, { ...paper, tops, viewport }), toKey(selection))
   const [atCursor, setAtCursor] = useState<Pointed>()
-  const open = (place: TimelinePlace): void => {
-    const [span] = place.spans
-    const target = place.mark === undefined ? span?.target : place.mark.target
-    if (place.spans.length > 1) {
-      const middle = (place.fromPx + place.toPx) / 2
+  const open = (position: TimelinePosition): void => {
+    const [span] = position.spans
+    const target = position.mark === undefined ? span?.target : position.mark.target
+    if (position.spans.length > 1) {
+      const middle = (position.fromPx + position.toPx) / 2
       const left = scroller.current?.scrollLeft ?? 0
-      zoom(computeOpeningFactor(place.toPx - place.fromPx, viewport.viewPx), middle - left)
+      zoom(computeOpeningFactor(position.toPx - position.fromPx, viewport.viewPx), middle - left)
     } else if (target !== undefined) onSelect(target)
   }
   const pointing = usePointing({ paper, tops, viewport, onOpen: open, onSelect })
@@ -131,7 +131,7 @@ function findWanted(
   const [top = 0, bottom = 0] = tops.slice(index, index + 2)
   const left = viewport.scroller.current?.scrollLeft ?? 0
   const whole = { ...viewport.frame, fromPx: 0, toPx: Infinity }
-  const box = findSelectedPlace(row, selection, { frame: whole, nowMs })
+  const box = findSelectedPosition(row, selection, { frame: whole, nowMs })
   return box === undefined
     ? { fromPx: left, toPx: left, top, bottom }
     : { fromPx: box.x, toPx: box.x + box.width, top, bottom }

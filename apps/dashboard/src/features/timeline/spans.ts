@@ -10,7 +10,6 @@ import type {
   TurnState,
 } from '@tutti/protocol'
 
-/** Status of a span. */
 export type SpanStatus = 'running' | 'done' | 'failed' | 'stopped'
 
 interface Timed {

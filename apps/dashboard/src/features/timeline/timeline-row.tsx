@@ -8,7 +8,7 @@ import { drawRow } from './row-drawing.ts'
 import { ATTEMPT, computeRowHeight } from './row-geometry.ts'
 import { describeRow } from './describe-span.ts'
 import { msToPx, type TimeFrame } from './scale.ts'
-import { findSelectedPlace } from './selected-place.ts'
+import { findSelectedPosition } from './selected-position.ts'
 import styles from './timeline.module.css'
 
 import type { Selection } from '../../api/selection.ts'
@@ -43,7 +43,7 @@ export const TimelineRowView = memo(function TimelineRowView({
   const height = computeRowHeight(row)
   const width = frame.toPx - frame.fromPx
   const chosen =
-    selection === undefined ? undefined : findSelectedPlace(row, selection, { frame, nowMs })
+    selection === undefined ? undefined : findSelectedPosition(row, selection, { frame, nowMs })
   return (
     <div
       role="img"

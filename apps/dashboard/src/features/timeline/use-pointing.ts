@@ -1,7 +1,13 @@
 /** Handles the pointer on the timeline: shows details, selects, drags, zooms. */
 import { useEffect, useRef, useState, type MouseEvent, type PointerEvent } from 'react'
 
-import { findPlaceAt, listPlaces, type Paper, type TimelinePlace, type Pointed } from './places.ts'
+import {
+  findPositionAt,
+  listPositions,
+  type Paper,
+  type TimelinePosition,
+  type Pointed,
+} from './positions.ts'
 import { findLaneAt } from './row-geometry.ts'
 
 import type { Selection } from '../../api/selection.ts'
@@ -16,7 +22,7 @@ interface PointingOptions {
   readonly paper: Paper
   readonly tops: readonly number[]
   readonly viewport: Viewport
-  readonly onOpen: (place: TimelinePlace) => void
+  readonly onOpen: (position: TimelinePosition) => void
   readonly onSelect: (selection: Selection) => void
 }
 
@@ -27,7 +33,7 @@ interface Drag {
   readonly top: number
 }
 
-/** Returns handlers for the scrolling element, and the place under the pointer. */
+/** Returns handlers for the scrolling element, and the position under the pointer. */
 export function usePointing({ paper, tops, viewport, onOpen, onSelect }: PointingOptions) {
   const [pointed, setPointed] = useState<Pointed>()
   const [isDragging, setDragging] = useState(false)
@@ -77,7 +83,7 @@ export function usePointing({ paper, tops, viewport, onOpen, onSelect }: Pointin
         const found = find(event)
         const taskName = findLabelAt(event)
         if (taskName !== undefined) onSelect({ taskName })
-        else if (found !== undefined) onOpen(found.place)
+        else if (found !== undefined) onOpen(found.position)
       },
     },
   }
@@ -108,7 +114,7 @@ function useWheelZoom({ scroller, zoom, gutterPx }: Viewport): void {
 }
 
 /**
- * Returns the place under the pointer: notes take precedence over reviews, and reviews over
+ * Returns the position under the pointer: notes take precedence over reviews, and reviews over
  * attempts.
  */
 function findPointed(
@@ -122,9 +128,13 @@ function findPointed(
   if (!(event.target instanceof Element) || findLabelAt(event) !== undefined) return undefined
   const ruler = event.target.closest('[data-track="marks"]')?.getBoundingClientRect()
   if (ruler !== undefined) {
-    const place = findPlaceAt(listPlaces(paper, -1, 0), event.clientX - ruler.left, 2 * SLACK)
-    if (place === undefined) return undefined
-    return { place, x: event.clientX, top: ruler.top, bottom: ruler.bottom }
+    const position = findPositionAt(
+      listPositions(paper, -1, 0),
+      event.clientX - ruler.left,
+      2 * SLACK,
+    )
+    if (position === undefined) return undefined
+    return { position, x: event.clientX, top: ruler.top, bottom: ruler.bottom }
   }
   const name = findRowNameAt(event)
   const box = event.target.closest('[data-row]')?.getBoundingClientRect()
@@ -134,10 +144,12 @@ function findPointed(
   const px = event.clientX - box.left - gutterPx
   const lane = findLaneAt(row, event.clientY - box.top)
   const note =
-    lane === undefined ? undefined : findPlaceAt(listPlaces(paper, index, lane + 1), px, SLACK)
-  const place = note ?? findPlaceAt(listPlaces(paper, index, 0), px, 1)
-  if (place === undefined) return undefined
-  return { place, x: event.clientX, top: box.top, bottom: box.bottom }
+    lane === undefined
+      ? undefined
+      : findPositionAt(listPositions(paper, index, lane + 1), px, SLACK)
+  const position = note ?? findPositionAt(listPositions(paper, index, 0), px, 1)
+  if (position === undefined) return undefined
+  return { position, x: event.clientX, top: box.top, bottom: box.bottom }
 }
 
 function isOnButton({ target }: MouseEvent): boolean {
@@ -160,10 +172,10 @@ function findLabelAt(event: MouseEvent): string | undefined {
 function isSame(one: Pointed | undefined, other: Pointed | undefined): boolean {
   if (one === undefined || other === undefined) return one === other
   return (
-    one.place.row === other.place.row &&
-    one.place.track === other.place.track &&
-    one.place.mark === other.place.mark &&
-    one.place.spans[0] === other.place.spans[0] &&
-    one.place.spans.length === other.place.spans.length
+    one.position.row === other.position.row &&
+    one.position.track === other.position.track &&
+    one.position.mark === other.position.mark &&
+    one.position.spans[0] === other.position.spans[0] &&
+    one.position.spans.length === other.position.spans.length
   )
 }

@@ -71,7 +71,7 @@ interface Page {
 
 const NO_SIZE: Size = { gutter: 0, width: 0, height: 0 }
 
-/** Returns the viewport of a sheet; it follows `nowMs` if given. */
+/** Returns the viewport of a sheet; it follows `nowMs` if set. */
 export function useViewport(sheet: Sheet, nowMs: number | undefined): Viewport {
   const scroller = useRef<HTMLDivElement>(null)
   const { gutter, width, height } = useSize(scroller)
@@ -134,8 +134,8 @@ export function useViewport(sheet: Sheet, nowMs: number | undefined): Viewport {
     if (nowPx > element.scrollLeft + viewPx) element.scrollLeft = nowPx - viewPx * TURNED
   }, [nowPx, isFitting, viewPx])
   const reveal = useCallback(
-    (place: Wanted) => {
-      if (scroller.current !== null) bringIntoView(scroller.current, place, viewPx)
+    (position: Wanted) => {
+      if (scroller.current !== null) bringIntoView(scroller.current, position, viewPx)
     },
     [viewPx],
   )
@@ -156,21 +156,21 @@ export function useViewport(sheet: Sheet, nowMs: number | undefined): Viewport {
 }
 
 /**
- * Brings a place into view when `key` changes, such as after a selection elsewhere, but not while
+ * Scrolls a position into view when `key` changes, such as after a selection elsewhere, but not while
  * the reader uses the timeline.
  */
 export function useRevealed(
   { scroller, reveal }: Viewport,
-  placeNow: () => Wanted | undefined,
+  positionNow: () => Wanted | undefined,
   key: string,
 ) {
   const shown = useRef<string>(undefined)
   useEffect(() => {
     if (shown.current === key) return
-    const place = placeNow()
-    if (place === undefined) return
+    const position = positionNow()
+    if (position === undefined) return
     shown.current = key
-    if (scroller.current?.matches(':hover, :focus-within') !== true) reveal(place)
+    if (scroller.current?.matches(':hover, :focus-within') !== true) reveal(position)
   })
 }
 

@@ -29,7 +29,6 @@ export const toolCalls = createStore<readonly BenchCall[]>([])
 /** Drafts by tool name. */
 export const toolDrafts = createStore<ReadonlyMap<string, FormDraft>>(new Map())
 
-/** Stores the draft for a tool. */
 export function storeToolDraft(tool: string, draft: FormDraft): void {
   toolDrafts.set(new Map([...toolDrafts.get(), [tool, draft]]))
 }

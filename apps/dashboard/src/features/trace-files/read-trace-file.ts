@@ -87,13 +87,13 @@ function* readValue(value: unknown): Reading {
 
 function* readLines(text: string): Reading {
   const problems: Problem[] = []
-  const values: (readonly [place: string, value: unknown])[] = []
+  const values: (readonly [location: string, value: unknown])[] = []
   for (const [at, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue
     const value = parseJson(line)
-    const place = `line ${at + 1}`
-    if ('value' in value) values.push([place, value.value])
-    else problems.push({ path: place, message: value.problem })
+    const location = `line ${at + 1}`
+    if ('value' in value) values.push([location, value.value])
+    else problems.push({ path: location, message: value.problem })
   }
   const read = yield* readEventValues(values)
   if (problems.length === 0) return read
@@ -104,7 +104,9 @@ function* readLines(text: string): Reading {
   }
 }
 
-function* readEventValues(values: readonly (readonly [place: string, value: unknown])[]): Reading {
+function* readEventValues(
+  values: readonly (readonly [location: string, value: unknown])[],
+): Reading {
   const read = yield* readEvents(values)
   if (!read.ok) return { ok: false, reason: NOT_EVENTS, problems: read.problems }
   const { log, unknownTypes } = read
@@ -157,19 +159,19 @@ const KNOWN_TYPES: ReadonlySet<unknown> = new Set(RUN_EVENT_TYPES)
 /** Number of events between two yields, which take a few hundredths of a second. */
 const STEP = 500
 
-/** Reads events with their places in the file. Yields its progress, from 0 to 1, now and then. */
+/** Reads events with their paths in the file. Yields its progress, from 0 to 1, now and then. */
 export function* readEvents(
-  values: readonly (readonly [place: string, value: unknown])[],
+  values: readonly (readonly [location: string, value: unknown])[],
 ): Generator<number, ReadEvents> {
   const problems: Problem[] = []
   const unknownTypes = new Set<string>()
   const events: LoggedRunEvent[] = []
   let seq: number | undefined
-  for (const [at, [place, value]] of values.entries()) {
+  for (const [at, [location, value]] of values.entries()) {
     if (at % STEP === STEP - 1) yield at / values.length
     const position = readSeq(value)
     if (seq !== undefined && position !== undefined && position !== seq + 1) {
-      problems.push({ path: place, message: `seq must be ${seq + 1}, got ${position}` })
+      problems.push({ path: location, message: `seq must be ${seq + 1}, got ${position}` })
     }
     seq = position ?? seq
     const unknown = findUnknownType(value)
@@ -179,7 +181,10 @@ export function* readEvents(
     }
     const decoded = decodeLoggedRunEvent(value)
     if (decoded.ok) events.push(decoded.value)
-    else problems.push(...decoded.problems.map((one) => ({ ...one, path: joinPlace(place, one) })))
+    else
+      problems.push(
+        ...decoded.problems.map((one) => ({ ...one, path: joinLocation(location, one) })),
+      )
   }
   problems.push(...findLogProblems(events))
   if (problems.length > 0) return { ok: false, problems: limitProblems(problems) }
@@ -216,7 +221,7 @@ function readSeq(value: unknown): number | undefined {
   return typeof value.seq === 'number' ? value.seq : undefined
 }
 
-function joinPlace(place: string, { path }: Problem): string {
-  if (place.startsWith('/') || place === '') return `${place}${path}`
-  return path === '' ? place : `${place}, ${path}`
+function joinLocation(location: string, { path }: Problem): string {
+  if (location.startsWith('/') || location === '') return `${location}${path}`
+  return path === '' ? location : `${location}, ${path}`
 }

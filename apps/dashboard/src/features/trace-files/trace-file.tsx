@@ -125,8 +125,8 @@ function FactTable({ table: { title, columns, rows } }: { readonly table: TraceT
           <tbody>
             {rows.map((cells, at) => (
               <tr key={`${at}`}>
-                {cells.map((cell, place) => (
-                  <td key={columns[place]}>{cell}</td>
+                {cells.map((cell, index) => (
+                  <td key={columns[index]}>{cell}</td>
                 ))}
               </tr>
             ))}
@@ -190,7 +190,7 @@ function FileProblems({
           <h2>{formatPlural(problems.length, 'problem')}</h2>
           <ul>
             {problems.map(({ path, message }, at) => (
-              // The same problem can occur twice at a place.
+              // The same problem can occur twice at one path.
               <li key={`${at} ${path}`}>
                 <code>{path === '' ? 'File' : path}</code>
                 <span>{message}</span>

@@ -9,14 +9,14 @@ import type {
   TurnState,
 } from '@tutti/protocol'
 
-/** Returns the turns; `place` makes the ids of tool calls unique among tasks. */
+/** Returns the turns; `location` makes the ids of tool calls unique among tasks. */
 export function readTracedTurns(
   { llmInteractions, prompts }: Pick<TaskTrace, 'llmInteractions' | 'prompts'>,
-  place: string,
+  location: string,
 ): readonly TurnState[] {
   const ids = new Set<string>()
   const idOf = (call: ToolCallTrace, turn: number): string => {
-    const wanted = readText(call.metadata, 'toolCallId') ?? `${place}.${turn}.${ids.size + 1}`
+    const wanted = readText(call.metadata, 'toolCallId') ?? `${location}.${turn}.${ids.size + 1}`
     const id = ids.has(wanted) ? `${wanted}.${ids.size + 1}` : wanted
     ids.add(id)
     return id

@@ -17,8 +17,8 @@ export function parseDurationMs(duration: string): number | undefined {
   const parts = DURATION.exec(duration)?.slice(1)
   if (parts === undefined) return undefined
   let ms = 0
-  for (const [place, unit] of UNITS.entries()) {
-    const count = Number(parts[place] ?? 0)
+  for (const [index, unit] of UNITS.entries()) {
+    const count = Number(parts[index] ?? 0)
     if (count === 0) continue
     if (unit === undefined) return undefined
     ms += count * unit

@@ -66,7 +66,6 @@ function chooseMark({ status, decision }: ReviewState): MarkKind {
   return 'skipped'
 }
 
-/** Describes the outcome of a review. */
 function describeReviewOutcome({
   status,
   decision,

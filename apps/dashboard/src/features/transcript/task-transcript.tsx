@@ -46,7 +46,7 @@ const Transcript = memo(function Transcript({
   onSelect,
   onFork,
 }: TranscriptProps) {
-  /** The earlier attempt that is shown. */
+  /** The displayed earlier attempt. */
   const [shown, setShown] = useState<{ readonly task: string; readonly attempt: number }>()
   const openTask = useCallback((taskName: string) => onSelect({ taskName }), [onSelect])
   const task = state.tasks.find(({ name }) => name === selection?.taskName)
@@ -109,7 +109,7 @@ function EarlierAttempt({
   )
 }
 
-/** The header of a transcript; `attempt` is the one that is shown. */
+/** The header of a transcript; `attempt` is the displayed one. */
 function TaskHead({
   task,
   isHeld,

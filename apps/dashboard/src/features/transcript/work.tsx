@@ -40,7 +40,7 @@ const HEIGHTS: Readonly<Record<TranscriptRow['kind'], number>> = {
 }
 
 /** Forks the run from a task, or from one of its turns. */
-export type OnFork = (place: {
+export type OnFork = (start: {
   readonly taskName: string
   readonly turn?: { readonly attempt: number; readonly iterationIndex: number }
 }) => void
@@ -200,7 +200,7 @@ const EndRow = memo(function EndRow({ task }: { readonly task: TaskState }) {
     <section aria-label="Result" className={styles['end']}>
       {error !== undefined && status !== 'COMPLETED' && <Failure error={error} />}
       {status === 'SKIPPED' && (
-        <Notice title="Task skipped">{skipReason ?? 'No reason was given'}</Notice>
+        <Notice title="Task skipped">{skipReason ?? 'No reason stated'}</Notice>
       )}
       {output !== undefined && <Output task={task} output={output} />}
       {structuredOutput !== undefined && (

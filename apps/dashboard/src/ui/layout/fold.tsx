@@ -11,7 +11,7 @@ import styles from './fold.module.css'
 /** Folds that the reader has opened (`true`) or closed (`false`), by name. */
 export type Folds = Store<ReadonlyMap<string, boolean>>
 
-/** Provides the state of the folds in a part of the page. */
+/** Provides the fold states for a section of the page. */
 export const FoldMemory = createContext<Folds>(createFolds())
 
 /** Creates an empty fold memory. */

@@ -173,8 +173,8 @@ function useVirtualRows(
   }
   useLayoutEffect(() => {
     if (wanted === undefined) return
-    const place = `[data-index="${wanted.index}"] [data-row]`
-    scroller.current?.querySelector<HTMLElement>(place)?.focus({ preventScroll: true })
+    const selector = `[data-index="${wanted.index}"] [data-row]`
+    scroller.current?.querySelector<HTMLElement>(selector)?.focus({ preventScroll: true })
   }, [wanted, scroller])
   const last = virtualizer.range?.endIndex ?? -1
   useEffect(() => {
@@ -195,8 +195,8 @@ function useVirtualRows(
   }
 }
 
-function addIndexes(range: readonly number[], places: readonly number[]): number[] {
-  const more = places.filter((place) => place >= 0)
+function addIndexes(range: readonly number[], indexes: readonly number[]): number[] {
+  const more = indexes.filter((index) => index >= 0)
   return [...new Set([...range, ...more])].toSorted((one, other) => one - other)
 }
 

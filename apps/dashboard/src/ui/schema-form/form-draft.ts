@@ -29,9 +29,9 @@ export function setDraftValue(draft: FormDraft, path: string, value: unknown): F
 /** Returns the draft without the value at a pointer. */
 export function removeDraftValue(draft: FormDraft, path: string): FormDraft {
   const holder = toParentPointer(path) ?? ''
-  const place = Array.isArray(getValueAt(draft.value, holder)) ? holder : path
+  const changed = Array.isArray(getValueAt(draft.value, holder)) ? holder : path
   // Removing an item shifts the following ones, so the invalid texts of the whole list are dropped.
-  return { value: removeValueAt(draft.value, path), broken: dropAround(draft.broken, place) }
+  return { value: removeValueAt(draft.value, path), broken: dropAround(draft.broken, changed) }
 }
 
 /** Returns the draft with a JSON text at a pointer: its value if it parses, else the text. */
@@ -64,13 +64,13 @@ export function parseJsonDraft(text: string): ReadJson {
   }
 }
 
-/** Drops texts at, inside or around `place`: the changed value replaces them. */
+/** Drops texts at, inside or around `changed`: the changed value replaces them. */
 function dropAround(
   broken: Readonly<Record<string, string>>,
-  place: string,
+  changed: string,
 ): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    Object.entries(broken).filter(([path]) => !isWithin(path, place) && !isWithin(place, path)),
+    Object.entries(broken).filter(([path]) => !isWithin(path, changed) && !isWithin(changed, path)),
   )
 }
 

@@ -1,8 +1,7 @@
 /**
  * Converts a JSON Schema and a value to the fields of a form. Pure.
  *
- * DASH-F1 Every part of the value is in one field: its own, or that of an ancestor that is edited as
- *    JSON.
+ * DASH-F1 Every part of the value is in one field: its own, or an ancestor's JSON field.
  * DASH-F2 A part that the form does not support is edited as JSON, and says why.
  * DASH-F3 An absent optional field has no nested fields, so a recursive schema ends where the value
  *    ends.
@@ -42,7 +41,6 @@ interface FieldBase {
   readonly schema: FormSchema
 }
 
-/** Kind of input for a text. */
 export type TextInputKind = 'text' | 'area' | 'date' | 'date-time' | 'email' | 'url' | 'time'
 
 export type FormField = FieldBase &
@@ -77,7 +75,7 @@ export interface FormSource {
 /** Maximum nesting depth; deeper fields are edited as JSON. */
 const MAX_DEPTH = 12
 
-interface Place {
+interface FieldLocation {
   readonly pointer: string
   readonly label: string
   readonly value: unknown
@@ -92,8 +90,8 @@ interface Whole {
 }
 
 export function createFormField({ schema, value, choices = {} }: FormSource): FormField {
-  const place = { pointer: '', label: 'Value', value, isRequired: true, depth: 0 }
-  return createFieldAt(schema, place, { root: schema, choices })
+  const location = { pointer: '', label: 'Value', value, isRequired: true, depth: 0 }
+  return createFieldAt(schema, location, { root: schema, choices })
 }
 
 /** Returns every field of a form, outermost first. */
@@ -110,38 +108,42 @@ export function listFields(field: FormField): readonly FormField[] {
   }
 }
 
-function createFieldAt(schema: unknown, place: Place, whole: Whole): FormField {
+function createFieldAt(schema: unknown, location: FieldLocation, whole: Whole): FormField {
   const node = resolveNode(schema, whole.root)
   if (node === undefined)
-    return createJsonField(place, {}, 'The form does not support this part of the schema')
+    return createJsonField(location, {}, 'The form does not support this part of the schema')
   const { node: plain, isNullable } = splitNullable(node, whole.root)
-  const base = createFieldBase(plain, place, isNullable)
-  if (place.depth > MAX_DEPTH)
+  const base = createFieldBase(plain, location, isNullable)
+  if (location.depth > MAX_DEPTH)
     return { ...base, kind: 'json', why: 'Nested too deeply for the form' }
-  return createTypedField(plain, base, { place, whole })
+  return createTypedField(plain, base, { location, whole })
 }
 
-function createFieldBase(schema: FormSchema, place: Place, isNullable: boolean): FieldBase {
+function createFieldBase(
+  schema: FormSchema,
+  location: FieldLocation,
+  isNullable: boolean,
+): FieldBase {
   return {
-    pointer: place.pointer,
-    label: keywordText(schema.title) ?? place.label,
+    pointer: location.pointer,
+    label: keywordText(schema.title) ?? location.label,
     description: keywordText(schema.description),
     hint: describeConstraints(schema),
-    isRequired: place.isRequired,
-    isItem: place.isItem ?? false,
-    isGiven: place.value !== undefined,
+    isRequired: location.isRequired,
+    isItem: location.isItem ?? false,
+    isGiven: location.value !== undefined,
     isNullable,
-    value: place.value,
+    value: location.value,
     schema,
   }
 }
 
-function createJsonField(place: Place, schema: FormSchema, why: string): FormField {
-  return { ...createFieldBase(schema, place, false), kind: 'json', why }
+function createJsonField(location: FieldLocation, schema: FormSchema, why: string): FormField {
+  return { ...createFieldBase(schema, location, false), kind: 'json', why }
 }
 
 interface At {
-  readonly place: Place
+  readonly location: FieldLocation
   readonly whole: Whole
 }
 
@@ -192,7 +194,11 @@ function chooseTextInput({ format, maxLength, pattern }: FormSchema): TextInputK
   }
 }
 
-function createObjectField(schema: FormSchema, base: FieldBase, { place, whole }: At): FormField {
+function createObjectField(
+  schema: FormSchema,
+  base: FieldBase,
+  { location, whole }: At,
+): FormField {
   const properties = asEntries(schema.properties)
   if (properties.length === 0) {
     const isEmpty = schema.type === 'object' && schema.additionalProperties === false
@@ -205,16 +211,16 @@ function createObjectField(schema: FormSchema, base: FieldBase, { place, whole }
     return { ...base, kind: 'json', why: 'The value is not an object' }
   }
   const required = new Set(asList(schema.required))
-  const value = isJsonObject(place.value) ? place.value : {}
+  const value = isJsonObject(location.value) ? location.value : {}
   const fields = properties.map(([key, part]) =>
     createFieldAt(
       part,
       {
-        pointer: toChildPointer(place.pointer, key),
+        pointer: toChildPointer(location.pointer, key),
         label: key,
         value: Object.hasOwn(value, key) ? value[key] : undefined,
         isRequired: required.has(key),
-        depth: place.depth + 1,
+        depth: location.depth + 1,
       },
       whole,
     ),
@@ -224,7 +230,7 @@ function createObjectField(schema: FormSchema, base: FieldBase, { place, whole }
   const more = others.map((key) =>
     createJsonField(
       {
-        pointer: toChildPointer(place.pointer, key),
+        pointer: toChildPointer(location.pointer, key),
         label: key,
         value: value[key],
         isRequired: false,
@@ -237,24 +243,24 @@ function createObjectField(schema: FormSchema, base: FieldBase, { place, whole }
   return { ...base, kind: 'object', fields: isDrawn ? [...fields, ...more] : [] }
 }
 
-function createListField(schema: FormSchema, base: FieldBase, { place, whole }: At): FormField {
+function createListField(schema: FormSchema, base: FieldBase, { location, whole }: At): FormField {
   if (schema.prefixItems !== undefined || Array.isArray(schema.items)) {
     return { ...base, kind: 'json', why: 'The schema of an item depends on its position' }
   }
   if (base.isGiven && base.value !== null && !Array.isArray(base.value)) {
     return { ...base, kind: 'json', why: 'The value is not a list' }
   }
-  const values: readonly unknown[] = Array.isArray(place.value) ? place.value : []
+  const values: readonly unknown[] = Array.isArray(location.value) ? location.value : []
   const items = values.map((value, index) =>
     createFieldAt(
       schema.items ?? {},
       {
-        pointer: toChildPointer(place.pointer, index),
+        pointer: toChildPointer(location.pointer, index),
         label: `${base.label} ${index + 1}`,
         value,
         isRequired: true,
         isItem: true,
-        depth: place.depth + 1,
+        depth: location.depth + 1,
       },
       whole,
     ),
@@ -270,7 +276,7 @@ function createListField(schema: FormSchema, base: FieldBase, { place, whole }: 
 function createUnionField(
   variants: readonly unknown[],
   base: FieldBase,
-  { place, whole }: At,
+  { location, whole }: At,
 ): FormField {
   const nodes = variants.map((variant) => resolveNode(variant, whole.root))
   const fixed = nodes.map((node) => node !== undefined && Object.hasOwn(node, 'const'))
@@ -278,7 +284,7 @@ function createUnionField(
     return { ...base, kind: 'choice', options: nodes.map((node) => node?.const) }
   const names = nameVariants(nodes)
   const chosen =
-    whole.choices[place.pointer] ?? findClosestVariant(variants, place.value, whole.root)
+    whole.choices[location.pointer] ?? findClosestVariant(variants, location.value, whole.root)
   // Keywords next to the union apply to each of its variants.
   const {
     anyOf: _anyOf,
@@ -291,11 +297,11 @@ function createUnionField(
     Object.keys(siblings).length === 0 ? variants[chosen] : mergeSiblings(nodes[chosen], siblings)
   // The variant is part of its union and cannot be removed separately.
   const inner = {
-    ...place,
+    ...location,
     label: names[chosen] ?? '',
     isRequired: true,
     isItem: true,
-    depth: place.depth + 1,
+    depth: location.depth + 1,
   }
   if (!base.isGiven && !base.isRequired) {
     const field = createJsonField(inner, {}, '')

@@ -123,7 +123,7 @@ const TYPES: Readonly<Record<Exclude<TextInputKind, 'area'>, string>> = {
 }
 
 /**
- * A text input of the given kind. A date and time is entered in the reader's time zone and stored
+ * A text input of one kind. A date and time is entered in the reader's time zone and stored
  * in UTC.
  */
 function TextControl({

@@ -19,25 +19,25 @@ export function placeProblems(
 ): PlacedProblems {
   const placed = new Map<string, string[]>()
   for (const problem of problems) {
-    const place = findNearestDrawn(problem.path, drawn)
-    const text = formatProblemAt(problem, place)
-    const texts = placed.get(place) ?? []
-    if (!texts.includes(text)) placed.set(place, [...texts, text])
+    const drawnPath = findNearestDrawn(problem.path, drawn)
+    const text = formatProblemAt(problem, drawnPath)
+    const texts = placed.get(drawnPath) ?? []
+    if (!texts.includes(text)) placed.set(drawnPath, [...texts, text])
   }
   return placed
 }
 
-/** Returns the text of a problem as shown at the field of `place`, which may enclose it. */
-export function formatProblemAt({ path, message }: Problem, place: string): string {
-  const inside = path.slice(place.length + 1).replaceAll('/', ' › ')
+/** Returns the text of a problem for the field at `drawnPath`, which may enclose it. */
+export function formatProblemAt({ path, message }: Problem, drawnPath: string): string {
+  const inside = path.slice(drawnPath.length + 1).replaceAll('/', ' › ')
   return inside === '' ? toSentence(message) : `${inside} ${message}`
 }
 
 /** Returns the pointer of the field that shows problems of `path`. DASH-P1 */
 export function findNearestDrawn(path: string, drawn: ReadonlySet<string>): string {
-  let place: string | undefined = path
-  while (place !== undefined && !drawn.has(place)) place = toParentPointer(place)
-  return place ?? ''
+  let drawnPath: string | undefined = path
+  while (drawnPath !== undefined && !drawn.has(drawnPath)) drawnPath = toParentPointer(drawnPath)
+  return drawnPath ?? ''
 }
 
 /** Returns the problems to show after the reader has visited the fields `touched`. DASH-P2 */

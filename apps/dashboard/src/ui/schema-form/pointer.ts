@@ -19,9 +19,9 @@ export function toParentPointer(path: string): string | undefined {
   return path === '' ? undefined : path.slice(0, path.lastIndexOf('/'))
 }
 
-/** Whether `path` is `place` or inside it. */
-export function isWithin(path: string, place: string): boolean {
-  return path === place || path.startsWith(`${place}/`)
+/** Whether `path` is `outer` or inside it. */
+export function isWithin(path: string, outer: string): boolean {
+  return path === outer || path.startsWith(`${outer}/`)
 }
 
 /** Returns the value at a pointer; undefined when it does not exist. */

@@ -103,6 +103,6 @@ export function SchemaForm({
 }
 
 /** Drops the choices inside a part that has changed. */
-function dropWithin(choices: Choices, place: string): Choices {
-  return Object.fromEntries(Object.entries(choices).filter(([path]) => !isWithin(path, place)))
+function dropWithin(choices: Choices, outer: string): Choices {
+  return Object.fromEntries(Object.entries(choices).filter(([path]) => !isWithin(path, outer)))
 }

@@ -7,7 +7,6 @@ import styles from './mark.module.css'
 
 import type { ReactNode } from 'react'
 
-/** Kinds of marks. */
 export type MarkKind =
   | 'queued'
   | 'live'

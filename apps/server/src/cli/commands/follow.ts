@@ -1,6 +1,6 @@
 /** The commands that follow a run: `tutti run` starts one, `tutti watch` follows an existing one. */
 import { FOLLOW_HELP, withFollowOptions } from '../live/follow-options.ts'
-import { parseEventPlace } from '../option-values.ts'
+import { parseEventPosition } from '../option-values.ts'
 import { withSubmitOptions } from '../submit/submit-options.ts'
 import { withTarget } from '../target.ts'
 
@@ -55,7 +55,7 @@ export function addWatchCommand(program: Command, context: CommandContext): void
     .option(
       '--from <seq>',
       'first event of --events and of plain lines; negative numbers count from the end',
-      parseEventPlace,
+      parseEventPosition,
     )
     .addHelpText('after', WATCH_HELP)
   withTarget(withFollowOptions(command)).action(

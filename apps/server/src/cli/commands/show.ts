@@ -2,7 +2,7 @@
 import { RUN_EVENT_TYPES, suggest, type RunEvent } from '@tutti/protocol'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 
-import { countParser, parseEventPlace, parseStatuses } from '../option-values.ts'
+import { countParser, parseEventPosition, parseStatuses } from '../option-values.ts'
 import { withTarget, type TargetOptions } from '../target.ts'
 
 import type { CommandContext } from '../command-context.ts'
@@ -78,7 +78,7 @@ export function addEventsCommand(program: Command, context: CommandContext): voi
     .description('print the events of a run')
     .argument('<id>', 'id of the run')
     .option('-f, --follow', 'continue with new events until the run ends')
-    .option('--from <seq>', 'first event; negative numbers count from the end', parseEventPlace)
+    .option('--from <seq>', 'first event; negative numbers count from the end', parseEventPosition)
     .addOption(
       new Option(
         '-t, --type <types>',

@@ -32,7 +32,7 @@ export class FileWatch {
     return [...this.#signatures.keys()]
   }
 
-  /** Adds a file, which need not exist. Reports a change if its signature differs from the given one. */
+  /** Adds a file, which need not exist. Reports a change if its signature differs from `before`. */
   add({ path, signature }: SeenFile): void {
     this.#signatures.set(path, signature)
     this.#watchFolder(dirname(path))

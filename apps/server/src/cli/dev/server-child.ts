@@ -7,7 +7,6 @@ import type { ProcessVariables } from '../../environment/env-table.ts'
 /** Time that a process has to stop before it is killed, in milliseconds. Killing it is safe: finished steps are on disk. */
 const STOP_LIMIT_MS = 5_000
 
-/** Options of a server process. */
 export interface ServerChildOptions {
   readonly variables: ProcessVariables
   readonly cwd: string

@@ -30,10 +30,10 @@ export interface DataFacts {
 /** Checks that the directory is writable, that its store is usable, and how much space is free. */
 export function checkDataDirectory(dataDir: string, facts: DataFacts): readonly Finding[] {
   const directory = resolve(dataDir)
-  const place = findExisting(directory)
-  const writable = checkWritable(directory, place)
+  const existing = findExisting(directory)
+  const writable = checkWritable(directory, existing)
   if (writable.level === 'problem') return [writable]
-  return [writable, ...checkStore(directory, facts), checkDisk(freeBytes(place), place)]
+  return [writable, ...checkStore(directory, facts), checkDisk(freeBytes(existing), existing)]
 }
 
 /** Returns the directory, or its nearest ancestor that exists. */
@@ -42,16 +42,16 @@ function findExisting(directory: string): string {
   return existsSync(directory) || above === directory ? directory : findExisting(above)
 }
 
-function checkWritable(directory: string, place: string): Finding {
+function checkWritable(directory: string, existing: string): Finding {
   const advice = 'Choose another directory with TUTTI_DATA_DIR, or give this user write permission'
-  if (!statSync(place).isDirectory()) return problem(`"${place}" is not a directory`, advice)
+  if (!statSync(existing).isDirectory()) return problem(`"${existing}" is not a directory`, advice)
   try {
     // Permissions prove little: there are quotas, read-only file systems, and root.
-    rmdirSync(mkdtempSync(join(place, '.tutti-doctor-')))
+    rmdirSync(mkdtempSync(join(existing, '.tutti-doctor-')))
   } catch (error) {
-    return problem(`Cannot write to "${place}": ${errorMessage(error)}`, advice)
+    return problem(`Cannot write to "${existing}": ${errorMessage(error)}`, advice)
   }
-  return ok(directory === place ? `${directory} is writable` : `${directory} can be created`)
+  return ok(directory === existing ? `${directory} is writable` : `${directory} can be created`)
 }
 
 function checkStore(directory: string, { knownVersion, isServed }: DataFacts): readonly Finding[] {
@@ -148,16 +148,16 @@ const FULL_BYTES = 50 * MIB
 const LOW_BYTES = 500 * MIB
 
 /** Rates the free space, in bytes. */
-export function checkDisk(free: number, place: string): Finding {
+export function checkDisk(free: number, existing: string): Finding {
   const disk = findingsFor('disk')
-  const message = `${Math.floor(free / MIB).toLocaleString('en-US')} MiB free at ${place}`
+  const message = `${Math.floor(free / MIB).toLocaleString('en-US')} MiB free at ${existing}`
   const advice =
     'Free some space, or retain fewer runs: limits.maxRetainedRuns, limits.maxRetainedAgeMs'
   if (free < FULL_BYTES) return disk.problem(message, advice)
   return free < LOW_BYTES ? disk.warning(message, advice) : disk.ok(message)
 }
 
-function freeBytes(place: string): number {
-  const { bavail, bsize } = statfsSync(place)
+function freeBytes(existing: string): number {
+  const { bavail, bsize } = statfsSync(existing)
   return bavail * bsize
 }

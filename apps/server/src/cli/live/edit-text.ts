@@ -13,7 +13,6 @@ export type Edited =
   | { readonly kind: 'edited'; readonly text: string }
   | { readonly kind: 'failed'; readonly message: string }
 
-/** Options of an edit. */
 export interface EditOptions {
   readonly io: CommandIo
   /** Aborts to end the editor. */

@@ -48,7 +48,7 @@ export interface FollowerOptions {
   readonly signals: SignalInbox
 }
 
-/** End of following: with the run, or before it. */
+/** Reason why following stopped: the run ended, or the viewer left earlier. */
 export type FollowEnd =
   | { readonly kind: 'over'; readonly state: RunState }
   | { readonly kind: Leaving; readonly state: RunState }

@@ -48,7 +48,7 @@ export class Keys {
   }
 }
 
-/** Time after which a process that still runs will not be suspended any further, in milliseconds. */
+/** Time in milliseconds; a process still running after it will not be suspended. */
 const STOP_MS = 200
 
 /**

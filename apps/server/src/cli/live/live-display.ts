@@ -34,7 +34,6 @@ const TICK_MS = 1_000
 /** Maximum number of lines of a note. */
 const NOTE_LINES = 2
 
-/** Options of the live view. */
 export interface LiveOptions {
   readonly runId: string
   /** Text of the last line, such as the effect of Ctrl-C. */

@@ -5,7 +5,6 @@ import { toSingleLine, toTerminalText } from '../../terminal/text-width.ts'
 import type { CommandIo } from '../../terminal/command-io.ts'
 import type { Display } from './display.ts'
 
-/** Options of a plain display. */
 export interface PlainOptions {
   /** Whether to print only requested reviews and the failure of the run. */
   readonly isQuiet: boolean

@@ -16,7 +16,7 @@ import { toSingleLine } from '../../terminal/text-width.ts'
 /** Maximum length of quoted text, in characters. */
 const MAX_QUOTE = 200
 
-/** Formats an event, given the run after it. Returns no lines for minor events. */
+/** Formats an event; `state` is the run after it. Returns no lines for minor events. */
 export function plainLines(event: LoggedRunEvent, state: RunState): readonly string[] {
   return formatEvent(event, state).map((text) => `[${formatEventTime(event, state)}] ${text}`)
 }

@@ -21,7 +21,6 @@ type Prompts = typeof import('@clack/prompts')
 /** `ANSWER` is an edit of a question, which is typed at the prompt. */
 type Choice = ReviewDecisionBody['decision'] | 'ANSWER' | 'LATER'
 
-/** State of one prompt. */
 interface PromptState {
   readonly review: AskedReview
   readonly io: CommandIo

@@ -9,7 +9,6 @@ import { formatBuildWait } from './review-subject.ts'
 import type { CommandIo } from '../../terminal/command-io.ts'
 import type { Display } from './display.ts'
 
-/** Options of a review queue. */
 export interface ReviewQueueOptions {
   readonly client: TuttiClient
   readonly runId: string

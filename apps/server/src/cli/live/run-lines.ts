@@ -102,13 +102,13 @@ function selectTasks(state: RunState, room: number): readonly TaskState[] {
   const { tasks } = state
   if (tasks.length <= room) return tasks
   const ranked = tasks
-    .map((task, place) => ({ task, place, rank: rankTask(task, state) }))
+    .map((task, index) => ({ task, index, rank: rankTask(task, state) }))
     .toSorted(
       (a, b) =>
-        a.rank - b.rank || (a.rank === PENDING_RANK ? a.place - b.place : b.place - a.place),
+        a.rank - b.rank || (a.rank === PENDING_RANK ? a.index - b.index : b.index - a.index),
     )
     .slice(0, Math.max(0, room - 1))
-  return ranked.toSorted((a, b) => a.place - b.place).map(({ task }) => task)
+  return ranked.toSorted((a, b) => a.index - b.index).map(({ task }) => task)
 }
 
 const PENDING_RANK = 3

@@ -24,7 +24,7 @@ type Cancelled = RunsCancelled['runs'][number]
  * Cancels runs. If the server refuses to cancel one of them, the command reports it, cancels the others, and ends as
  * REFUSED.
  *
- * @throws {CommandError} USAGE when neither ids nor a tag are given, or both.
+ * @throws {CommandError} USAGE unless either ids or a tag are specified.
  */
 export async function cancelNamedRuns(
   runIds: readonly string[],

@@ -55,7 +55,7 @@ async function readBody(
   io: CommandIo,
 ): Promise<ForkBody> {
   if (at === undefined) {
-    throw new CommandError('USAGE', 'Specify the place: --at SEQ or --at TASK', [
+    throw new CommandError('USAGE', 'Specify where the fork starts: --at SEQ or --at TASK', [
       `The events of the run with their seq: tutti events ${runId} --json`,
     ])
   }
@@ -67,7 +67,7 @@ async function readBody(
   const directives: { content: string }[] = []
   for (const text of directive) directives.push({ content: await readGiven(text, io) })
   return {
-    at: readPlace(at),
+    at: readStart(at),
     inputs: Object.fromEntries(input.map((pair) => parsePair(pair, '--input'))),
     ...(results.length === 0 ? {} : { results: Object.fromEntries(results) }),
     ...(directives.length === 0 ? {} : { directives }),
@@ -76,6 +76,6 @@ async function readBody(
 }
 
 /** Reads a sequence number, or else the name of a task. */
-function readPlace(text: string): ForkBody['at'] {
+function readStart(text: string): ForkBody['at'] {
   return /^\d{1,15}$/.test(text) ? Number(text) : { task: text }
 }

@@ -46,11 +46,11 @@ export async function migrate(
   else printLines([[{ text: result.moved ? `${runId}  moved` : `${runId}  not moved` }]], io)
 }
 
-/** Returns the lines of a difference: its place, the value before and the value after. */
+/** Returns the lines of a difference: its path, the value before and the value after. */
 function toLines({ task, field, from, to }: CodeDifference): readonly string[] {
-  const place = task === undefined ? field : `${task}.${field}`
+  const path = task === undefined ? field : `${task}.${field}`
   return [
-    `  ${toSingleLine(place)}`,
+    `  ${toSingleLine(path)}`,
     ...(from === undefined ? [] : [`    - ${toSingleLine(from)}`]),
     ...(to === undefined ? [] : [`    + ${toSingleLine(to)}`]),
   ]

@@ -51,7 +51,7 @@ export function runDetailLines(run: RunDetail, now: number): readonly Line[] {
   ]
 }
 
-/** Names the builds of which one must start. */
+/** Names the builds that could continue the run, if one of them started. */
 function toBuildsText(builds: readonly string[]): string {
   return builds.length === 0 ? 'a build that is no longer known' : builds.join(' or ')
 }

@@ -44,7 +44,6 @@ export async function showRuns(options: ListOptions, context: CommandContext): P
   }
 }
 
-/** Shows one run. */
 export async function showRun(
   runId: string,
   options: ListOptions,
@@ -54,7 +53,7 @@ export async function showRun(
   if (unfit !== undefined) {
     throw new CommandError(
       'USAGE',
-      `--${unfit} filters the list and cannot be combined with the id of a run`,
+      `--${unfit} filters the list and cannot be combined with a run id`,
     )
   }
   const run = await connectTo(options, context).runs.get(runId)

@@ -54,7 +54,7 @@ export async function submitPrepared(
   } catch (error) {
     if (!leaving.signal.aborted) throw submitError(error, { url, args, runId })
     const advice = runId === undefined ? 'tutti runs' : `tutti watch ${runId}`
-    throw new CommandError('INTERRUPTED', 'Left before the server responded', [
+    throw new CommandError('INTERRUPTED', 'Stopped waiting before the server responded', [
       `To check whether the run was accepted: ${advice}`,
     ])
   } finally {

@@ -1,10 +1,9 @@
 /**
  * Extracts the visible text of HTML: paragraphs and headings are separate, list items and table cells are marked, and
- * invisible elements are omitted. Pure; takes linear time.
+ * invisible elements are omitted. No I/O; takes linear time.
  */
 import { scanHtml, type HtmlAttributes, type HtmlReader } from './scan-html.ts'
 
-/** Options of extracting text. */
 export interface HtmlTextOptions {
   /** Elements to omit with their content. */
   readonly leaveOut: ReadonlySet<string>
@@ -191,8 +190,8 @@ class Lines {
   }
 
   /** Adds the bullet of an item, or a separator on the same line. */
-  addMark(mark: string, place: 'new line' | 'same line' = 'new line'): void {
-    if (place === 'same line') {
+  addMark(mark: string, position: 'new line' | 'same line' = 'new line'): void {
+    if (position === 'same line') {
       this.#newlines = 0
       this.#space = true
     }

@@ -1,8 +1,8 @@
 /**
  * Extracts the readable text of a page.
  *
- * TOOLS-H1 The text is that of the article that Readability finds; otherwise that of the page without navigation,
- *    header and footer; if that is empty, that of the whole page.
+ * TOOLS-H1 The text is the article that Readability finds; otherwise the page without navigation, header and footer; if
+ * that is empty, the whole page.
  * TOOLS-H2 Hidden elements are omitted.
  * TOOLS-H3 The time per page is limited. Finding the article takes more than linear time (8,000 images in one list:
  *    more than 8 s; 500 nested tables: 14 s; a usual page: 10 to 100 ms), so it is tried only with pages of usual

@@ -15,7 +15,6 @@ import { createLimiter, type Limiter } from '@tutti/core'
 
 import type { HtmlPage, ReadHtmlOptions } from './read-html.ts'
 
-/** Limits of reading. */
 export interface ReadingLimits {
   readonly maxThreads: number
   /** Time limit for one page, in milliseconds, including the start of a thread if none is idle. */

@@ -8,7 +8,6 @@ export interface SearchResult {
   snippet: string
 }
 
-/** Options of a search. */
 export interface SearchRequest {
   /** Aborts when the call is cancelled or has timed out. */
   readonly signal: AbortSignal

@@ -10,7 +10,6 @@ import { guardAround, guardedRequest } from '@tutti/net'
 
 import { readServiceResponse } from './service-answer.ts'
 
-/** Options of a search service. */
 export interface SearchServiceOptions {
   /** API key of the service. */
   readonly apiKey: string
@@ -20,13 +19,11 @@ export interface SearchServiceOptions {
   readonly timeoutMs?: number
 }
 
-/** A search service. */
 export interface SearchService {
   /** Resolves with the JSON value of the response; rejects with the reason of the service. */
   ask(request: ServiceRequest): Promise<unknown>
 }
 
-/** A request to a service. */
 export interface ServiceRequest {
   /** Path relative to the base URL. */
   readonly path: string

@@ -13,7 +13,7 @@ export function readServiceResponse(response: GuardedResponse, service: string):
   if (status < 200 || status > 299)
     throw new Error(describeFailure(response, { service, value, text }))
   if (response.truncated)
-    throw new Error(`The response of ${service} has more than ${response.body.length} bytes`)
+    throw new Error(`The response of ${service} is larger than ${response.body.length} bytes`)
   if (value === undefined) throw new Error(`${service} did not return JSON: ${shorten(text)}`)
   return value
 }
@@ -23,8 +23,8 @@ const MEANINGS: Readonly<Record<number, string>> = {
   401: 'refused the API key',
   403: 'refused the API key',
   429: 'refused the search because of its rate limit',
-  432: 'refused the search because of the limit of the plan',
-  433: 'refused the search because of the limit of the plan',
+  432: 'refused the search because of a plan limit',
+  433: 'refused the search because of a plan limit',
 }
 
 interface FailedResponse {

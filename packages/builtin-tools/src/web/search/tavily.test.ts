@@ -63,8 +63,8 @@ describe('tavily', () => {
       429,
       'Tavily refused the search because of its rate limit (HTTP 429): Too fast; try again in 30 s',
     ],
-    [432, 'Tavily refused the search because of the limit of the plan (HTTP 432): Too fast'],
-    [433, 'Tavily refused the search because of the limit of the plan (HTTP 433): Too fast'],
+    [432, 'Tavily refused the search because of a plan limit (HTTP 432): Too fast'],
+    [433, 'Tavily refused the search because of a plan limit (HTTP 433): Too fast'],
     [403, 'Tavily refused the API key (HTTP 403): Too fast'],
     [500, 'Tavily returned HTTP 500: Too fast'],
   ])('`tavily` explains HTTP %i', async (status, message) => {
@@ -113,7 +113,7 @@ describe('tavily', () => {
     [
       'an endless list',
       `[${'1,'.repeat(2_000_000)}`,
-      'The response of Tavily has more than 2097152 bytes',
+      'The response of Tavily is larger than 2097152 bytes',
     ],
   ])('`tavily` fails when a successful response has %s', async (_, body, message) => {
     const server = await answering((response) => response.end(body))

@@ -1,12 +1,12 @@
 /**
- * Pure: maps the events of a run to a chat completion.
+ * No I/O: maps the events of a run to a chat completion.
  *
  * GW-K3 A completion is a part of a run: from its start, or from the results of tools, to its end or to the next calls
  *    of tools of the client. The id of a call contains its review, and the review its run, so no table is needed.
  * GW-K4 The content is the output of the output task. It is streamed as the model writes it. The protocol cannot take
- *    back text: text of a turn that begins again is sent only where it continues the sent text, and an output that is
- *    not the text that was sent follows it after an empty line. With a response format, only the output is sent.
- * GW-K12 Text before calls of the server's tools is not part of the content, streamed or not. If the output task has such
+ *    back text: text of a turn that begins again is sent only where it continues the sent text, and an output that
+ *    differs from the sent text follows it after an empty line. With a response format, only the output is sent.
+ * GW-K12 Text before calls to server tools is not in the content, streamed or not. If the output task has such
  *    tools, the text of each of its turns is sent when the turn has ended: as `reasoning_content` if it calls one.
  * GW-K10 The readable reasoning of the output task is `reasoning_content`, in deltas and in the message. OpenAI's own API
  *    has no such field; other providers do, and clients of theirs show it. OpenAI's libraries pass it on.
@@ -30,7 +30,6 @@ import type {
   RunOperation,
 } from '@tutti/protocol'
 
-/** The end of a completion. */
 export type CompletionEnd =
   | {
       readonly kind: 'message'
@@ -42,7 +41,6 @@ export type CompletionEnd =
     }
   | { readonly kind: 'failure'; readonly code: string; readonly message: string }
 
-/** Options of a completion. */
 export interface CompletionOptions {
   /** Ids of the reviews that the request has decided; the completion begins with the first decision. @default none */
   readonly answered: readonly string[]
@@ -50,7 +48,7 @@ export interface CompletionOptions {
   readonly streamsText: boolean
   /** Whether the output task can call tools of the server. @default false */
   readonly callsTools?: boolean
-  /** Names of the tools of the client. @default none */
+  /** Names of the client's tools. @default none */
   readonly clientTools?: readonly string[]
 }
 

@@ -40,7 +40,7 @@ export function readCompletionBody(body: Readonly<Record<string, unknown>>): Com
   if (!decoded.ok) throw badRequest('request body', [...decoded.problems, ...refused])
   const { messages } = decoded.value
   const asked = messages.findLastIndex(({ role }) => role === 'user')
-  const found = messages.flatMap((message, place) => findMessageProblems(message, { place, asked }))
+  const found = messages.flatMap((message, index) => findMessageProblems(message, { index, asked }))
   const problems = [...refused, ...found]
   if (problems.length > 0) throw badRequest('request body', problems)
   return decoded.value
@@ -58,9 +58,9 @@ function findRefusedFields(body: Readonly<Record<string, unknown>>): readonly Pr
 
 function findMessageProblems(
   { role, content, tool_call_id: callId }: CompletionMessage,
-  { place, asked }: { readonly place: number; readonly asked: number },
+  { index, asked }: { readonly index: number; readonly asked: number },
 ): readonly Problem[] {
-  const path = `/messages/${place}`
+  const path = `/messages/${index}`
   const problems: Problem[] = []
   if (role === 'tool' && callId === undefined) {
     problems.push({ path: `${path}/tool_call_id`, message: 'is required in a message of a tool' })
@@ -68,7 +68,7 @@ function findMessageProblems(
   if ((content === null || content === undefined) && role !== 'assistant') {
     problems.push({ path: `${path}/content`, message: `is required in a message of the ${role}` })
   }
-  const isEarlier = role === 'user' && place !== asked
+  const isEarlier = role === 'user' && index !== asked
   if (isEarlier || !Array.isArray(content)) return problems
   for (const [index, { type }] of content.entries()) {
     if (TEXTS.includes(type)) continue
@@ -107,7 +107,7 @@ export function readQuestion(body: CompletionBody): AskedModel {
   const system = messages.filter(({ role }) => role === 'system' || role === 'developer')
   return {
     text: textOf(question),
-    history: messages.flatMap((message, place) => (place === asked ? [] : toHistory(message))),
+    history: messages.flatMap((message, index) => (index === asked ? [] : toHistory(message))),
     instructions: system.map(textOf).join('\n\n'),
     clientTools: choice === 'none' ? [] : (tools ?? []).map(toClientTool),
     outputSchema: toOutputSchema(format),
@@ -188,18 +188,18 @@ function toCallReview(id = ''): string | undefined {
 }
 
 /** Returns the entries of a message, to compare it with a run. */
-export function toEntries(message: CompletionMessage, place: number): readonly SentEntry[] {
+export function toEntries(message: CompletionMessage, index: number): readonly SentEntry[] {
   const { role, tool_calls: calls } = message
   if (role === 'tool') {
     const reviewId = toCallReview(message.tool_call_id) ?? ''
     const text = textOf(message)
     const isSame = (decision: RecordedDecision) => isSameResult(decision, text)
-    return [{ place, kind: 'result', reviewId, isOfTool: true, isSame }]
+    return [{ index, kind: 'result', reviewId, isOfTool: true, isSame }]
   }
-  if (role !== 'assistant') return [{ place, kind: 'message' }]
-  if (calls === undefined || calls === null || calls.length === 0) return [{ place, kind: 'text' }]
+  if (role !== 'assistant') return [{ index, kind: 'message' }]
+  if (calls === undefined || calls === null || calls.length === 0) return [{ index, kind: 'text' }]
   return calls.map(({ id, function: called }) => ({
-    place,
+    index,
     kind: 'call',
     reviewId: toCallReview(id) ?? '',
     isSame: (review) => isSameCall(review, called),

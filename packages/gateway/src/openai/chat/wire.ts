@@ -119,7 +119,6 @@ export interface CompletionCall {
   readonly function: { readonly name: string; readonly arguments: string }
 }
 
-/** Usage of a completion. */
 export interface CompletionUsage {
   readonly prompt_tokens: number
   readonly completion_tokens: number

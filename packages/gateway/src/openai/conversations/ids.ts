@@ -20,7 +20,7 @@ export function parseConversationId(id: string): string {
 }
 
 /** A message of a thread: that of the user or of the assistant in one of its runs. */
-export interface ItemPlace {
+export interface ItemPosition {
   /** Number of the run in its thread, from 1. */
   readonly number: number
   readonly role: 'user' | 'assistant'
@@ -29,12 +29,12 @@ export interface ItemPlace {
 const ITEM = /^msg_(?<threadId>.+)_(?<number>[1-9]\d{0,9})_(?<role>user|assistant)$/
 
 /** Returns the id of a message of a thread. */
-export function toItemId(threadId: string, { number, role }: ItemPlace): string {
+export function toItemId(threadId: string, { number, role }: ItemPosition): string {
   return `msg_${threadId}_${number}_${role}`
 }
 
 /** Parses the id of a message of a thread; undefined when it is none. */
-export function parseItemId(threadId: string, id: string): ItemPlace | undefined {
+export function parseItemId(threadId: string, id: string): ItemPosition | undefined {
   const groups = ITEM.exec(id)?.groups
   if (groups === undefined || groups['threadId'] !== threadId) return undefined
   const role = groups['role'] === 'user' ? 'user' : 'assistant'

@@ -8,7 +8,7 @@ import { isTerminalRunStatus } from '@tutti/protocol'
 
 import { badRequest } from '../../http/api-error.ts'
 import { toItemPage, type ItemPage, type PageQuery } from '../item-page.ts'
-import { parseItemId, toItemId, type ItemPlace } from './ids.ts'
+import { parseItemId, toItemId, type ItemPosition } from './ids.ts'
 
 import type { RunService, ThreadRunMessages } from '@tutti/runs'
 
@@ -36,12 +36,12 @@ export async function listItems(
   threadId: string,
   { limit, order, after }: PageQuery,
 ): Promise<ItemPage<ConversationItem>> {
-  const place = after === undefined ? undefined : parseItemId(threadId, after)
-  if (after !== undefined && place === undefined) {
+  const position = after === undefined ? undefined : parseItemId(threadId, after)
+  if (after !== undefined && position === undefined) {
     const message = `must be the id of an item of this conversation, got ${JSON.stringify(after)}`
     throw badRequest('query', [{ path: '/after', message }])
   }
-  const from = order === 'asc' ? fromOldest(place) : fromNewest(place)
+  const from = order === 'asc' ? fromOldest(position) : fromNewest(position)
   const page = await threads.runs({ threadId, limit, maxBytes: MAX_TEXT_BYTES, ...from })
   const items = page.runs.flatMap((run) => {
     const made = toItems(threadId, run)
@@ -49,24 +49,24 @@ export async function listItems(
   })
   const known = items.findIndex(({ id }) => id === after) + 1
   const data = items.slice(known, known + limit)
-  if (data.length === 0 && page.hasMore && place?.role === 'user') {
+  if (data.length === 0 && page.hasMore && position?.role === 'user') {
     // The run of that item has no answer.
-    const next = toItemId(threadId, { number: place.number, role: 'assistant' })
+    const next = toItemId(threadId, { number: position.number, role: 'assistant' })
     return listItems(threads, threadId, { limit, order, after: next })
   }
   return toItemPage(data, page.hasMore || known + limit < items.length)
 }
 
 /** Returns the bounds of the runs at and after an item. The answer is the last item of its run. */
-function fromOldest(place: ItemPlace | undefined): { readonly after: number } {
-  if (place === undefined) return { after: 0 }
-  return { after: place.role === 'assistant' ? place.number : place.number - 1 }
+function fromOldest(position: ItemPosition | undefined): { readonly after: number } {
+  if (position === undefined) return { after: 0 }
+  return { after: position.role === 'assistant' ? position.number : position.number - 1 }
 }
 
 /** Returns the bounds of the runs at and before an item. The message of the user is the first item of its run. */
-function fromNewest(place: ItemPlace | undefined): { readonly before?: number } {
-  if (place === undefined) return {}
-  return { before: place.role === 'user' ? place.number : place.number + 1 }
+function fromNewest(position: ItemPosition | undefined): { readonly before?: number } {
+  if (position === undefined) return {}
+  return { before: position.role === 'user' ? position.number : position.number + 1 }
 }
 
 /** Finds an item of a thread. */
@@ -75,11 +75,11 @@ export async function findItem(
   threadId: string,
   id: string,
 ): Promise<ConversationItem | undefined> {
-  const place = parseItemId(threadId, id)
-  if (place === undefined) return undefined
-  const before = place.number + 1
+  const position = parseItemId(threadId, id)
+  if (position === undefined) return undefined
+  const before = position.number + 1
   const { runs } = await threads.runs({ threadId, limit: 1, before, maxBytes: MAX_TEXT_BYTES })
-  const run = runs.find(({ number }) => number === place.number)
+  const run = runs.find(({ number }) => number === position.number)
   return run && toItems(threadId, run).find((item) => item.id === id)
 }
 

@@ -24,7 +24,7 @@ export function toFunctionCall(review: WaitingReview, index: number): MadeItem<F
     arguments: text,
     status: 'completed',
   }
-  const place = { item_id: id, output_index: index }
+  const position = { item_id: id, output_index: index }
   return {
     item,
     events: [
@@ -33,10 +33,10 @@ export function toFunctionCall(review: WaitingReview, index: number): MadeItem<F
         output_index: index,
         item: { ...item, arguments: '', status: 'in_progress' },
       },
-      { type: 'response.function_call_arguments.delta', ...place, delta: text },
+      { type: 'response.function_call_arguments.delta', ...position, delta: text },
       {
         type: 'response.function_call_arguments.done',
-        ...place,
+        ...position,
         name: toolName,
         arguments: text,
       },

@@ -21,8 +21,8 @@ export function parseResponseId(id: string): ResponseId | undefined {
 const MESSAGE = /^msg_(?<runId>[A-Za-z0-9][A-Za-z0-9-]*)_\d+_\d+$/
 
 /** Returns the id of a message of a response. */
-export function toMessageId({ runId, segment }: ResponseId, place: number): string {
-  return `msg_${runId}_${segment}_${place}`
+export function toMessageId({ runId, segment }: ResponseId, index: number): string {
+  return `msg_${runId}_${segment}_${index}`
 }
 
 /** Returns the run of a message of a response; undefined when the id is none. */

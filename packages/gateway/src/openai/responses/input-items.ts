@@ -16,7 +16,7 @@ export interface ListedItem extends InputItem {
 
 /** Returns the items with which a run began. */
 export function listRequestItems(runId: string, input: CreateResponseBody['input']): ListedItem[] {
-  return toItems(input).map((item, place) => toListed(item, `item_${runId}_0_${place}`))
+  return toItems(input).map((item, index) => toListed(item, `item_${runId}_0_${index}`))
 }
 
 function toListed(item: InputItem, id: string): ListedItem {
@@ -33,9 +33,9 @@ export function listOutputItems(
   segment: number,
   responses: RunResponses,
 ): ListedItem[] {
-  return responses.pauseAfter(segment - 1).flatMap((review, place) => {
+  return responses.pauseAfter(segment - 1).flatMap((review, index) => {
     const decision = responses.decisionOf(review.reviewId)
-    const id = `item_${runId}_${segment}_${place}`
+    const id = `item_${runId}_${segment}_${index}`
     return decision === undefined ? [] : [{ id, ...toOutputItem(review, decision) }]
   })
 }

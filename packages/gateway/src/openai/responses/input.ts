@@ -59,35 +59,35 @@ export function toItems(input: CreateResponseBody['input']): readonly InputItem[
 
 /** Returns the outputs of an input. */
 export function readOutputs(items: readonly InputItem[]): readonly ClientOutput[] {
-  return items.flatMap((item, place) => toOutput(item, `/input/${place}`) ?? [])
+  return items.flatMap((item, index) => toOutput(item, `/input/${index}`) ?? [])
 }
 
 /** Returns the paths of items that no run has made: messages of the user and instructions. */
 export function findNewMessages(items: readonly InputItem[]): readonly string[] {
-  return items.flatMap(({ role = 'assistant' }, place) =>
-    role === 'assistant' ? [] : [`/input/${place}`],
+  return items.flatMap(({ role = 'assistant' }, index) =>
+    role === 'assistant' ? [] : [`/input/${index}`],
   )
 }
 
 /** Returns the entries of an item, to compare it with a run. */
-export function toEntry(item: InputItem, place: number): SentEntry {
+export function toEntry(item: InputItem, index: number): SentEntry {
   const { type = 'message', role, call_id: callId = '', name = '', arguments: text = '{}' } = item
   const output = toOutput(item, '')
   if (output !== undefined) {
     const { reviewId, answer } = output
     const isSame = (decision: RecordedDecision) => isSameAnswer(answer, decision)
-    return { place, kind: 'result', reviewId, isOfTool: answer.kind === 'output', isSame }
+    return { index, kind: 'result', reviewId, isOfTool: answer.kind === 'output', isSame }
   }
   if (type === 'function_call') {
     const isSame = (review: WaitingReview) => isSameCall(review, { name, arguments: text })
-    return { place, kind: 'call', reviewId: toReviewId(callId) ?? '', isSame }
+    return { index, kind: 'call', reviewId: toReviewId(callId) ?? '', isSame }
   }
   if (type === 'mcp_approval_request') {
     const isSame = ({ kind }: WaitingReview) => kind !== 'CLIENT_TOOL'
-    return { place, kind: 'call', reviewId: toReviewId(item.id ?? '') ?? '', isSame }
+    return { index, kind: 'call', reviewId: toReviewId(item.id ?? '') ?? '', isSame }
   }
   const isText = type === 'reasoning' || (type === 'message' && role === 'assistant')
-  return { place, kind: isText ? 'text' : 'message' }
+  return { index, kind: isText ? 'text' : 'message' }
 }
 
 /** Whether the log has an output as the decision of its review. */
@@ -120,7 +120,7 @@ function toOutput(item: InputItem, path: string): ClientOutput | undefined {
 export function readInput(items: readonly InputItem[], earlier: EarlierItems): ReadInput {
   const all = [...earlier.items, ...items]
   const problems = [
-    ...items.flatMap((item, place) => findItemProblems(item, `/input/${place}`)),
+    ...items.flatMap((item, index) => findItemProblems(item, `/input/${index}`)),
     ...findOrphans(all, earlier.items.length),
   ]
   const last = items.at(-1)
@@ -149,11 +149,11 @@ export function readInput(items: readonly InputItem[], earlier: EarlierItems): R
 /** Returns the problems of outputs without a call before them. */
 function findOrphans(items: readonly InputItem[], from: number): readonly Problem[] {
   const calls = new Set<string | undefined>()
-  return items.flatMap(({ type, call_id: id }, place) => {
+  return items.flatMap(({ type, call_id: id }, index) => {
     if (type === 'function_call') calls.add(id)
-    if (type !== 'function_call_output' || place < from || calls.has(id)) return []
+    if (type !== 'function_call_output' || index < from || calls.has(id)) return []
     const message = `is for no call of the conversation, got "${id}"`
-    return [{ path: `/input/${place - from}`, message }]
+    return [{ path: `/input/${index - from}`, message }]
   })
 }
 
@@ -187,12 +187,12 @@ function findItemProblems(item: InputItem, path: string): readonly Problem[] {
 
 function findPartProblems(content: Content | undefined, path: string): readonly Problem[] {
   if (content === undefined || typeof content === 'string') return []
-  return content.flatMap(({ type }, place) =>
+  return content.flatMap(({ type }, index) =>
     PARTS.includes(type)
       ? []
       : [
           {
-            path: `${path}/${place}/type`,
+            path: `${path}/${index}/type`,
             message: `is not supported, got ${JSON.stringify(type)}`,
           },
         ],

@@ -35,7 +35,7 @@ export async function resolveReferences(
   const problems: Problem[] = []
   const items: InputItem[] = []
   let room = options.maxBodyBytes
-  for (const [place, item] of input.entries()) {
+  for (const [index, item] of input.entries()) {
     if (!isReference(item)) {
       items.push(item)
       continue
@@ -44,7 +44,7 @@ export async function resolveReferences(
     const found = await findItem(options, caller, { id, loaded })
     if (found === undefined) {
       const message = `refers to no item of a stored response, got "${id}"`
-      problems.push({ path: `/input/${place}/id`, message })
+      problems.push({ path: `/input/${index}/id`, message })
       continue
     }
     const made = toInputItem(found)

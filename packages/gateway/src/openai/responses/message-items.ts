@@ -19,11 +19,11 @@ export class WrittenMessage {
 
   /** Returns the events that open the message. */
   open(): readonly SegmentEvent[] {
-    const place = { item_id: this.#id, output_index: this.#index, content_index: 0 }
+    const position = { item_id: this.#id, output_index: this.#index, content_index: 0 }
     const item = { ...this.#item('in_progress'), content: [] }
     return [
       { type: 'response.output_item.added', output_index: this.#index, item },
-      { type: 'response.content_part.added', ...place, part: toText('') },
+      { type: 'response.content_part.added', ...position, part: toText('') },
     ]
   }
 
@@ -31,8 +31,8 @@ export class WrittenMessage {
   add(delta: string): readonly SegmentEvent[] {
     if (delta === '') return []
     this.#text += delta
-    const place = { item_id: this.#id, output_index: this.#index, content_index: 0 }
-    return [{ type: 'response.output_text.delta', ...place, delta, logprobs: [] }]
+    const position = { item_id: this.#id, output_index: this.#index, content_index: 0 }
+    return [{ type: 'response.output_text.delta', ...position, delta, logprobs: [] }]
   }
 
   /** Returns the events that close the message, and the whole message. */
@@ -41,13 +41,13 @@ export class WrittenMessage {
     phase: MessageItem['phase'],
   ): { readonly events: readonly SegmentEvent[]; readonly item: MessageItem } {
     const item = { ...this.#item(status), ...(phase === undefined ? {} : { phase }) }
-    const place = { item_id: this.#id, output_index: this.#index, content_index: 0 }
+    const position = { item_id: this.#id, output_index: this.#index, content_index: 0 }
     const part = toText(this.#text)
     return {
       item,
       events: [
-        { type: 'response.output_text.done', ...place, text: this.#text, logprobs: [] },
-        { type: 'response.content_part.done', ...place, part },
+        { type: 'response.output_text.done', ...position, text: this.#text, logprobs: [] },
+        { type: 'response.content_part.done', ...position, part },
         { type: 'response.output_item.done', output_index: this.#index, item },
       ],
     }
@@ -73,7 +73,7 @@ export function writeRefusal(
   const part: OutputPart = { type: 'refusal', refusal }
   const message = { type: 'message', id, role: 'assistant' } as const
   const item: MessageItem = { ...message, status: 'completed', content: [part] }
-  const place = { item_id: id, output_index: index, content_index: 0 }
+  const position = { item_id: id, output_index: index, content_index: 0 }
   return {
     item,
     events: [
@@ -82,10 +82,10 @@ export function writeRefusal(
         output_index: index,
         item: { ...message, status: 'in_progress', content: [] },
       },
-      { type: 'response.content_part.added', ...place, part: { type: 'refusal', refusal: '' } },
-      { type: 'response.refusal.delta', ...place, delta: refusal },
-      { type: 'response.refusal.done', ...place, refusal },
-      { type: 'response.content_part.done', ...place, part },
+      { type: 'response.content_part.added', ...position, part: { type: 'refusal', refusal: '' } },
+      { type: 'response.refusal.delta', ...position, delta: refusal },
+      { type: 'response.refusal.done', ...position, refusal },
+      { type: 'response.content_part.done', ...position, part },
       { type: 'response.output_item.done', output_index: index, item },
     ],
   }

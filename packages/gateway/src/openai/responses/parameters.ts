@@ -84,16 +84,16 @@ function isObject(value: unknown): value is object {
 function findIncludeProblems(include: unknown): readonly Problem[] {
   if (include === undefined || include === null) return []
   if (!Array.isArray(include)) return [{ path: '/include', message: 'must be a list' }]
-  return include.flatMap((name: unknown, place) =>
+  return include.flatMap((name: unknown, index) =>
     INCLUDED.includes(name)
       ? []
-      : [{ path: `/include/${place}`, message: `is not supported, got ${JSON.stringify(name)}` }],
+      : [{ path: `/include/${index}`, message: `is not supported, got ${JSON.stringify(name)}` }],
   )
 }
 
 function findToolProblems(tools: readonly ResponseTool[]): readonly Problem[] {
-  return tools.flatMap(({ type, name }, place) => {
-    const path = `/tools/${place}`
+  return tools.flatMap(({ type, name }, index) => {
+    const path = `/tools/${index}`
     if (type !== 'function') {
       const message = `must be "function", got ${JSON.stringify(type)}: the server's own tools belong to its ensembles`
       return [{ path: `${path}/type`, message }]

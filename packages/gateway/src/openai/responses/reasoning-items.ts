@@ -17,14 +17,14 @@ export class WrittenReasoning {
     const item = { ...this.snapshot(), summary: [] }
     return [
       { type: 'response.output_item.added', output_index: this.#index, item },
-      { type: 'response.reasoning_summary_part.added', ...this.#place, part: toPart('') },
+      { type: 'response.reasoning_summary_part.added', ...this.#position, part: toPart('') },
     ]
   }
 
   /** Returns the event that adds text. */
   add(delta: string): readonly SegmentEvent[] {
     this.#text += delta
-    return [{ type: 'response.reasoning_summary_text.delta', ...this.#place, delta }]
+    return [{ type: 'response.reasoning_summary_text.delta', ...this.#position, delta }]
   }
 
   /** Returns the events that close the item, and the whole item. */
@@ -37,8 +37,8 @@ export class WrittenReasoning {
     return {
       item,
       events: [
-        { type: 'response.reasoning_summary_text.done', ...this.#place, text },
-        { type: 'response.reasoning_summary_part.done', ...this.#place, part: toPart(text) },
+        { type: 'response.reasoning_summary_text.done', ...this.#position, text },
+        { type: 'response.reasoning_summary_part.done', ...this.#position, part: toPart(text) },
         { type: 'response.output_item.done', output_index: this.#index, item },
       ],
     }
@@ -50,7 +50,7 @@ export class WrittenReasoning {
     return { type: 'reasoning', id: this.#id, status: 'in_progress', summary }
   }
 
-  get #place() {
+  get #position() {
     return { item_id: this.#id, output_index: this.#index, summary_index: 0 }
   }
 }

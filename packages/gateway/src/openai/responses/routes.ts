@@ -357,8 +357,8 @@ class Responses {
   async #findWaiting(outputs: readonly ClientOutput[], caller: Caller): Promise<AnsweredRun> {
     const { runs } = this.#options
     const reviews = await Promise.all(outputs.map(({ reviewId }) => runs.reviews.get(reviewId)))
-    const problems = outputs.flatMap(({ id, path }, place) =>
-      reviews[place] === undefined
+    const problems = outputs.flatMap(({ id, path }, index) =>
+      reviews[index] === undefined
         ? [{ path, message: `is for no call of this server, got "${id}"` }]
         : [],
     )

@@ -100,7 +100,7 @@ it('[GW-N19] A Responses stream sends reasoning as an item with a summary before
   const about = folded.made.flatMap(({ event }) =>
     'summary_index' in event || 'item' in event ? [event] : [],
   )
-  const place = { item_id: 'rs_run-1_0_0', output_index: 0, summary_index: 0 }
+  const index = { item_id: 'rs_run-1_0_0', output_index: 0, summary_index: 0 }
   const item = { type: 'reasoning', id: 'rs_run-1_0_0' }
   const part = { type: 'summary_text', text: 'Let me see.' }
   const done = { ...item, status: 'completed', summary: [part] }
@@ -110,11 +110,11 @@ it('[GW-N19] A Responses stream sends reasoning as an item with a summary before
       output_index: 0,
       item: { ...item, status: 'in_progress', summary: [] },
     },
-    { type: 'response.reasoning_summary_part.added', ...place, part: { ...part, text: '' } },
-    { type: 'response.reasoning_summary_text.delta', ...place, delta: 'Let me ' },
-    { type: 'response.reasoning_summary_text.delta', ...place, delta: 'see.' },
-    { type: 'response.reasoning_summary_text.done', ...place, text: part.text },
-    { type: 'response.reasoning_summary_part.done', ...place, part },
+    { type: 'response.reasoning_summary_part.added', ...index, part: { ...part, text: '' } },
+    { type: 'response.reasoning_summary_text.delta', ...index, delta: 'Let me ' },
+    { type: 'response.reasoning_summary_text.delta', ...index, delta: 'see.' },
+    { type: 'response.reasoning_summary_text.done', ...index, text: part.text },
+    { type: 'response.reasoning_summary_part.done', ...index, part },
     { type: 'response.output_item.done', output_index: 0, item: done },
   ])
   const { output, usage } = folded.responses.stateOf(0)
@@ -227,7 +227,7 @@ it('[GW-N1] A Responses stream ends a response where the run waits, and begins t
   expect(whole.responses.stateOf(0).usage).toMatchObject({ input_tokens: 10 })
   expect(whole.responses.stateOf(1).usage).toMatchObject({ input_tokens: 10, total_tokens: 12 })
   const next = whole.made.filter(({ segment }) => segment === 1)
-  expect(next.map(({ sequence }) => sequence)).toEqual(next.map((_, place) => place))
+  expect(next.map(({ sequence }) => sequence)).toEqual(next.map((_, index) => index))
   expect(next.at(-1)?.event.type).toBe('response.completed')
 })
 

@@ -1,8 +1,8 @@
 /**
- * Pure: folds the events of a run into its responses.
+ * No I/O: folds the events of a run into its responses.
  *
  * GW-N1 A response is a segment of a run. It ends where the run waits only for its client, or ends; the next one begins
- *    when all reviews that were open at that point are closed.
+ * when all reviews open at that point are closed.
  * GW-N2 Sequence numbers count the events of a response. They follow from the log alone, so every reader computes the
  *    same, live or later, in any process.
  * GW-N5 Calls of client tools are function calls, other reviews are approval requests.
@@ -106,7 +106,7 @@ export class RunResponses {
     }
   }
 
-  /** Returns the events of the next event of the run. */
+  /** Returns the response events for the run's next event. */
   after(event: LoggedRunEvent): readonly NumberedEvent[] {
     this.#made = []
     const operations = this.#run.take(event)

@@ -43,7 +43,7 @@ export class SegmentItems {
   #message: Open<WrittenMessage> | undefined
   /** Whether the turn of the message has begun again, and waits for its whole text. */
   #isHeld = false
-  /** Indexes of the messages of the answer. */
+  /** Indexes of the answer's messages. */
   #answer: readonly number[] = []
   /** Indexes of the reasoning and the messages before calls in the current attempt. */
   #attempt: readonly number[] = []

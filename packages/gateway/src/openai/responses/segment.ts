@@ -3,7 +3,7 @@ import type { RunUsage } from '@tutti/protocol'
 import type { SegmentItems } from './segment-items.ts'
 import type { ResponseState, ResponseStatus } from './wire.ts'
 
-/** A response as it is being made. */
+/** A response under construction. */
 export interface ResponseSegment {
   readonly index: number
   readonly items: SegmentItems

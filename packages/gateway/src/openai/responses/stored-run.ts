@@ -18,7 +18,7 @@ import type { InputItem, WireResponse } from './wire.ts'
 /** Key of the request in the memo of a run. */
 const MEMO = 'openaiResponses'
 
-/** Key of the message of the user in the memo of a run. */
+/** Key of the user message in a run's memo. */
 const QUESTION = 'openaiQuestion'
 
 /** Returns the memo of a run: the request that began it, and its question. */
@@ -112,7 +112,7 @@ export function toWireResponse({ request, body }: StoredRun, state: ResponseStat
 
 /**
  * Returns the conversation up to the end of a segment, for the run of another request: the history of the run, its
- * question, and the items of its responses. Outputs of the request replace those of the run.
+ * question, and the items of its responses. Outputs in the request replace those of the run.
  */
 export function toEarlier(
   { stored: { run, question }, responses }: LoadedRun,

@@ -162,7 +162,6 @@ export interface ApprovalItem {
 /** Item of a response. */
 export type OutputItem = MessageItem | ReasoningItem | FunctionCallItem | ApprovalItem
 
-/** Status of a response. */
 export type ResponseStatus =
   | 'queued'
   | 'in_progress'
@@ -232,7 +231,6 @@ export interface ResponseRequest {
   readonly user: string | null
 }
 
-/** A response. */
 export interface WireResponse extends ResponseState, ResponseRequest {
   readonly object: 'response'
 }

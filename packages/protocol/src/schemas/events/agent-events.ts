@@ -178,14 +178,14 @@ export const ToolCalled = Type.Object({
   outcome: ToolOutcome,
   /** Arguments as the model wrote them: JSON text. */
   toolArguments: NullableText,
-  /** Text given to the model; `Error: …` after a failure. */
+  /** Text that the model receives; `Error: …` after a failure. */
   toolResult: NullableText,
   /** Result as a JSON value; null when there is none. */
   structuredResult: Type.Unknown(),
   ...taskAttempt,
   /** Number of the turn, from 0 in each attempt. */
   iterationIndex: Count,
-  /** The model's id of the call. */
+  /** Tool-call id assigned by the model. */
   toolCallId: Type.String(),
   /** Id of the call that this step belongs to; absent on a call of the model. */
   parentToolCallId: Type.Optional(Type.String()),
@@ -202,7 +202,7 @@ export const ToolProgressed = Type.Object({
   ...taskPosition,
   /** Number of the turn, from 0 in each attempt. */
   iterationIndex: Count,
-  /** The model's id of the call. */
+  /** Tool-call id assigned by the model. */
   toolCallId: Type.String(),
   toolName: Type.String(),
   /** Description of the progress. */

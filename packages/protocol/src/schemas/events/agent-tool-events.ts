@@ -62,7 +62,7 @@ export const AgentToolInvoked = Type.Object({
   agent_uri: Type.String(),
   mode: AgentToolMode,
   protocol: AgentToolProtocol,
-  /** SHA-256 in hex of the compact JSON of the input, with sorted keys. */
+  /** SHA-256 in hex of the input's compact JSON, with sorted keys. */
   input_hash: Type.String(),
 })
 export type AgentToolInvoked = Static<typeof AgentToolInvoked>

@@ -63,12 +63,12 @@ export const RunResumed = Type.Object({
    * `task_skipped`.
    */
   addedTasks: Type.Optional(Type.Array(AddedTask)),
-  /** Name of the task whose output is that of the run from now on: the code of the process may have another one. */
+  /** Name of the task whose output is the run's output from now on: the code of the process may have another one. */
   outputTask: Type.String(),
 })
 export type RunResumed = Static<typeof RunResumed>
 
-/** Takes the place of a stored event that is damaged and cannot be read. */
+/** Replaces a stored event that is damaged and cannot be read. */
 export const EventUnreadable = Type.Object({
   type: Type.Literal('event_unreadable'),
   /** Type of the stored event. */
@@ -97,7 +97,7 @@ export type RunForked = Static<typeof RunForked>
 /** Cause of a cancel, shared by `run_cancelling`, `run_result` and the detail of a run. */
 export const cancelOrigin = {
   cause: CancelCause,
-  /** Name of the key of the caller that requested the cancel, left, or set the deadline or limit. */
+  /** Key name of the caller that requested the cancel, left, or set the deadline or limit. */
   actor: Type.Optional(Type.String()),
 }
 
@@ -127,7 +127,7 @@ export const EnsembleStarted = Type.Object({
   ensemble: Type.String(),
   /** Planned tasks, in order. */
   tasks: Type.Array(PlannedTask),
-  /** Name of the planned task whose output is that of the run. */
+  /** Name of the planned task whose output is the run's output. */
   outputTask: Type.String(),
 })
 export type EnsembleStarted = Static<typeof EnsembleStarted>
@@ -167,8 +167,8 @@ export const RunResultEvent = Type.Object({
   /** Outputs of the tasks that completed. */
   outputs: Type.Array(RunOutput),
   /**
-   * Name of the task in `outputs` whose output is that of the run; present with COMPLETED if a task completed. It differs
-   * from that of `ensemble_started` when a reviewer ended the run before that task.
+   * Name of the task in `outputs` whose output is the run's output; present with COMPLETED if a task completed. It
+   * differs from that of `ensemble_started` when a reviewer ended the run before that task.
    */
   outputTask: Type.Optional(Type.String()),
   /** Duration of the run in milliseconds. */

@@ -106,7 +106,7 @@ export const DirectiveActive = Type.Object({
   type: Type.Literal('directive_active'),
   /** Id of the directive. */
   directiveId: Type.String(),
-  /** Author, as given by the caller. */
+  /** Author, as stated by the caller. */
   from: Type.Optional(Type.String()),
   /** Text for the agents. */
   content: Type.Optional(Type.String()),
@@ -116,7 +116,7 @@ export const DirectiveActive = Type.Object({
   value: Type.Optional(Type.String()),
   /** Time at which the directive expires; absent when it stays in force until the run ends. */
   expiresAt: Type.Optional(Instant),
-  /** Name of the task or role of the agents that it applies to; absent for the whole run. */
+  /** Task name or agent role that it applies to; absent for the whole run. */
   to: Type.Optional(Type.String()),
   priority: Type.Optional(Priority),
   /** Name of the caller's key; `from` is chosen by the caller. */

@@ -35,7 +35,7 @@ export const TaskInput = Type.Object({
   agentGoal: Type.String(),
   /** Background of the agent; null when it has none. */
   agentBackground: NullableText,
-  /** Names of the tools of the agent. */
+  /** Names of the agent's tools. */
   toolNames: Type.Array(Type.String()),
   /** Outputs of other tasks as the agent gets them; truncated at 8,000 characters. */
   assembledContext: Type.String(),

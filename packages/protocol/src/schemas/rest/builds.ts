@@ -13,7 +13,7 @@ export const BuildInfo = Type.Object({
   /** Id of the build: `TUTTI_BUILD_ID`, else a digest of the code of its ensembles. */
   build: Type.String(),
   ensemble: Type.String(),
-  /** Digest of the code of the ensemble. */
+  /** Digest of the ensemble's code. */
   code: Type.String(),
   /** Time at which a process of the build started first. Of the builds that live, the newest gets new runs. */
   firstStartedAt: Instant,
@@ -21,7 +21,10 @@ export const BuildInfo = Type.Object({
   startedAt: Instant,
   /** Number of its processes that execute runs now. A build without one does not live. */
   processes: Count,
-  /** Percentage of new runs that it gets while it lives; older builds get the others. The oldest that lives gets all that remain. */
+  /**
+   * Percentage of new runs that it gets while it lives; older builds get the others. The oldest living build gets the
+   * rest.
+   */
   share: Share,
   /** Number of its runs that have not ended, by status; a status without runs is absent. */
   runs: Type.Partial(Type.Record(RunStatus, Count)),

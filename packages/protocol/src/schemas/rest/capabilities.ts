@@ -10,7 +10,7 @@ const described = { name: Type.String(), description: Type.String() }
 /** Tool of the catalog. */
 export const ToolInfo = Type.Object({
   ...described,
-  /** JSON Schema of the input of the tool. */
+  /** JSON Schema of the tool's input. */
   inputSchema: Type.Optional(JsonObject),
 })
 export type ToolInfo = Static<typeof ToolInfo>
@@ -51,7 +51,7 @@ export type SharedInfo = Static<typeof SharedInfo>
 /** Task that is defined in the server's code. */
 export const PreconfiguredTask = Type.Object({
   ...described,
-  /** Names of the tools of the task. */
+  /** Names of the task's tools. */
   tools: Type.Array(Type.String()),
   /** Names of the template variables in its description and expected output. */
   variables: Type.Array(Type.String()),

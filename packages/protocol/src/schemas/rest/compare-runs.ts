@@ -97,7 +97,7 @@ export const ComparedCall = Type.Object({
 })
 export type ComparedCall = Static<typeof ComparedCall>
 
-/** Tool calls of both runs at the same place; one is absent where only the other run made a call. */
+/** Aligned tool calls of both runs; one is absent where only the other run made a call. */
 export const ComparedCallPair = Type.Object({
   a: Type.Optional(ComparedCall),
   b: Type.Optional(ComparedCall),
@@ -160,7 +160,7 @@ export type ComparedInput = Static<typeof ComparedInput>
 /** Difference of two costs in US dollars. */
 const CostDifference = Type.Number({ minimum: -Number.MAX_VALUE, maximum: Number.MAX_VALUE })
 
-/** Values of the second run minus those of the first; a value is absent if one of them is not known. */
+/** Second run's values minus those of the first; a value is absent if either is unknown. */
 export const RunDifference = Type.Object({
   /** In milliseconds; absent until both runs have ended. */
   durationMs: Type.Optional(Difference),

@@ -55,7 +55,7 @@ export const ForkRunBody = Type.Object(
 )
 export type ForkRunBody = Static<typeof ForkRunBody>
 
-/** Calls of models and tools, and what they used. */
+/** Model and tool calls, with their usage. */
 export const ForkUsage = Type.Object({
   /** Number of model calls that ended with a reply. */
   modelCalls: Count,

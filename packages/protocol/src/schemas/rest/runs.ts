@@ -83,7 +83,7 @@ const runHead = {
   startedAt: Instant,
 }
 
-/** Run as shown in the list. */
+/** Run as listed. */
 export const RunSummary = Type.Object({
   ...runHead,
   /** Duration in milliseconds; null until the run has ended. */
@@ -201,7 +201,7 @@ export const RunDetail = Type.Object({
   budget: Type.Optional(RunBudgetGiven),
   /** Name of the key that submitted the run. */
   submittedBy: Type.Optional(Type.String()),
-  /** Names of the webhooks that are notified of the run. */
+  /** Names of the webhooks that are notified about the run. */
   webhooks: Type.Optional(Type.Array(Type.String())),
   /** Id of the thread that the run belongs to. */
   threadId: Type.Optional(Type.String()),
@@ -210,12 +210,12 @@ export const RunDetail = Type.Object({
     Type.Object({ runId: Type.String(), at: Count, replay: Type.Optional(ReplayMode) }),
   ),
   /**
-   * Build that was chosen for it, then that of the process that took it last; absent while there is none.
+   * Build chosen for it, then the build of the process that took it last; absent while there is none.
    */
   build: Type.Optional(Type.String()),
   /** Digest of the code of its ensemble in that build. */
   code: Type.Optional(Type.String()),
-  /** Builds that have this code, of which a process must start; only while the run is WAITING_FOR_BUILD. */
+  /** Builds that have this code: a process of one of them must start. Only while the run is WAITING_FOR_BUILD. */
   resumableBy: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 })),
   /** Reason why a part of the stored record cannot be read; the fields of that part are empty. Absent when all can be. */
   unreadable: Type.Optional(Type.String()),

@@ -16,7 +16,7 @@ export const ServerStatus = Type.Object({
   lifecycleState: Type.Optional(LifecycleState),
   /** Number of waiting runs, over all processes. */
   queueDepth: Type.Optional(Count),
-  /** Number of tasks that run in the process that answers. */
+  /** Number of tasks that run in the answering process. */
   activeTasks: Type.Optional(Count),
   /** Tasks and tools that peers can request. */
   sharedCapabilities: Type.Optional(Type.Array(SharedCapability)),

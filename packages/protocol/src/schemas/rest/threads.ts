@@ -19,7 +19,7 @@ export const CreateThreadBody = Type.Object(
 )
 export type CreateThreadBody = Static<typeof CreateThreadBody>
 
-/** Conversation that consists of runs, each of which knows the messages of the earlier ones. */
+/** Conversation that consists of runs; each knows the messages of the earlier ones. */
 export const Thread = Type.Object({
   /** Id of the thread. */
   threadId: Type.String(),

@@ -6,7 +6,7 @@ import { RunDetail } from './runs.ts'
 
 import type { Static } from '../../static.ts'
 
-/** Event of which a webhook can be notified. */
+/** Event that a webhook can be notified about. */
 export const WebhookEventType = Type.Enum([
   'run.completed',
   'run.failed',

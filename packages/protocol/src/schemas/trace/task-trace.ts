@@ -15,7 +15,7 @@ export const ToolCallTrace = Type.Object({
   toolName: Type.String(),
   /** Arguments as the model wrote them: JSON text. */
   arguments: Type.String(),
-  /** Text given to the model. */
+  /** Text that the model receives. */
   result: NullableText,
   /** Result as a JSON value. */
   structuredOutput: Type.Optional(Type.Unknown()),

@@ -41,7 +41,6 @@ export function encodeCancel(id: string): string {
   return encode({ id, cancel: true })
 }
 
-/** A message of a worker. */
 export type WorkerMessage =
   | { readonly type: 'ready' }
   | { readonly type: 'answer'; readonly id: string; readonly result: ToolResult }

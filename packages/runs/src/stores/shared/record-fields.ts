@@ -196,7 +196,7 @@ export function readReviewFields(
   }
 }
 
-/** Returns the request of a review of which nothing can be read. */
+/** Returns the request of a review that cannot be read at all. */
 function unknownRequest(reviewId: string): ReviewRecord['request'] {
   return {
     type: 'review_requested',
@@ -245,7 +245,7 @@ export function parseDeliveryId(id: string): DeliveryParts | undefined {
 /** The fields that identify a delivery. */
 export type DeliveryParts = Pick<ClaimedDelivery, 'runId' | 'seq' | 'webhook'>
 
-/** Returns the event that takes the place of a damaged one, whose type is `eventType` (RUNS-P14). */
+/** Returns the event that replaces a damaged one of type `eventType` (RUNS-P14). */
 export function toUnreadableEvent(
   eventType: unknown,
   error: unknown,

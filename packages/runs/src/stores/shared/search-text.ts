@@ -1,5 +1,5 @@
 /**
- * Pure: the text in which runs are searched: the values of their tags and inputs, regardless of case. Stores save this
+ * Pure: search text of a run: its tag and input values, case-folded. Stores save this
  * text with the run and search it for a substring, so that all stores find the same runs, regardless of the collation
  * of their database.
  */

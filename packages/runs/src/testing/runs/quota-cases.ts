@@ -208,7 +208,7 @@ function submit(
   return storage.runs.create(run, { firstEvent: queued(run), maxUnfinishedRuns: 1000, quota })
 }
 
-/** Checks the total cost of the runs of the actor, by means of quotas that refuse it. */
+/** Checks the total cost of the actor's runs, by means of quotas that refuse it. */
 async function assertSpent(storage: RunStorage, spentUsd: number): Promise<void> {
   const spend = { maxCostUsd: spentUsd, since: 0 }
   await rejects(submit(storage, 'run-z', { spend }), {
@@ -216,7 +216,7 @@ async function assertSpent(storage: RunStorage, spentUsd: number): Promise<void>
   })
 }
 
-/** Creates a run with a task that costs 50 cents, unless `events` are given. */
+/** Creates a run with `events`, by default of a task that costs 50 cents. */
 async function spend(
   storage: RunStorage,
   runId: string,

@@ -328,7 +328,7 @@ export const readCases: readonly StorageCase[] = [
   },
 ]
 
-/** Reads events of `run-a` by default; returns their numbers, and that of the newest event of the run. */
+/** Reads events of `run-a` by default; returns their numbers, and that of the run's newest event. */
 async function readSeqs(
   storage: RunStorage,
   query: Partial<EventQuery>,

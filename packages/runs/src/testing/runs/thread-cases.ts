@@ -336,7 +336,7 @@ function createThread(
   return storage.threads.create({ threadId, tags: {}, ...changes })
 }
 
-/** Returns the place of a run in its thread, after the run with the number before it. */
+/** Returns the number of a run in its thread, after the run with the number before it. */
 function place(
   threadId: string,
   number: number,

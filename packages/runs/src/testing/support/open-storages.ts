@@ -4,7 +4,7 @@ import { ok } from 'node:assert/strict'
 import type { RunStorage } from '../../ports/run-storage.ts'
 import type { SharedStorageCaseContext } from './storage-case.ts'
 
-/** Opens `count` storages of the same location, including the given one. */
+/** Opens `count` storages of the same location, including `storage`. */
 export async function openStorages(
   { storage, another }: SharedStorageCaseContext,
   count: number,

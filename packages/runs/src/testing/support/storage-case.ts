@@ -15,7 +15,6 @@ export interface StorageCaseContext {
   passTime(ms: number): Promise<void>
 }
 
-/** A case for shared storages. */
 export interface SharedStorageCase {
   readonly name: string
   run(given: SharedStorageCaseContext): Promise<void>

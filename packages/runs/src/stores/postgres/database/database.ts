@@ -47,7 +47,6 @@ export const LOCKS = {
   retention: 0x7475_0006,
 } as const
 
-/** Options of a transaction. */
 export interface TransactionOptions {
   /** Lock to take first: one of {@link LOCKS}. */
   readonly lock?: number
@@ -104,7 +103,7 @@ export const PLAN_ONCE = '-c plan_cache_mode=force_generic_plan -c enable_seqsca
  */
 export const PLAN_LISTS = '-c random_page_cost=1.1 -c max_parallel_workers_per_gather=0'
 
-/** Maximum number of attempts: more than the default pool has connections, all of which may be stale. */
+/** Maximum number of attempts: more than the default pool has connections, as all may be stale. */
 const TRIES = 12
 
 const LIMITS = limits(LOCK_LIMIT_MS, STATEMENT_LIMIT_MS, IDLE_LIMIT_MS)

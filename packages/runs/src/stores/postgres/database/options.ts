@@ -3,7 +3,6 @@ import { silentLogger, type Logger } from '@tutti/core'
 
 import type { ConnectEngine } from '../../../ports/dispatch-engine.ts'
 
-/** Options of the Postgres store. */
 export interface PostgresRunStorageOptions {
   /** `postgres://user:password@host:port/database`. */
   readonly connectionString: string
@@ -21,7 +20,8 @@ export interface PostgresRunStorageOptions {
   readonly schema?: string
   /**
    * Whether statements are prepared once per connection, which saves a third of the time. Poolers in transaction mode
-   * must support prepared statements, as PgBouncer does since 1.21. @default true unless `listenConnectionString` is given
+   * must support prepared statements, as PgBouncer does since 1.21. @default true unless `listenConnectionString` is
+   * set
    */
   readonly preparedStatements?: boolean
   /**

@@ -16,7 +16,6 @@ export interface Records {
   readonly endedReviews: Map<string, StoredReviewEnd>
 }
 
-/** The end of a review. */
 export interface StoredReviewEnd {
   readonly status: Exclude<ReviewStatus, 'OPEN'>
   readonly decidedBy: string | null
@@ -39,7 +38,6 @@ export function listTaskIndexes(changes: readonly Change[]): ReadonlySet<number>
   return new Set(indexes)
 }
 
-/** Applies one change. */
 export function applyChange(records: Records, change: Change): void {
   switch (change.kind) {
     case 'run': {

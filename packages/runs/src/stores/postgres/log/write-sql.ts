@@ -130,7 +130,7 @@ function toParameters(
   return Object.keys(COLUMNS[part]).map((_, index) => columns[index] ?? [])
 }
 
-/** Columns of `runs` that a write sets to given values; others follow from them. */
+/** Columns of `runs` that a write sets to its values; others follow from them. */
 const SET_COLUMNS = [
   'started_at',
   'completed_at',
@@ -236,7 +236,7 @@ function listGiven(parts: readonly WritePart[]): (part: WritePart) => string {
   }
 }
 
-/** Closes the given reviews and, when runs end, withdraws their other open ones. */
+/** Closes reviews and, when runs end, withdraws their other open ones. */
 function closeReviewsSql(
   schema: string,
   given: (part: WritePart) => string,

@@ -49,7 +49,7 @@ function notifySql(schema: string): string {
 /** Gathers and sends notifications. */
 export class NotificationSender {
   readonly #options: NotificationSenderOptions
-  /** Waiting notifications by channel, and in each by their key, which joins those that say the same. */
+  /** Waiting notifications by channel, and in each by key; equal ones have one key. */
   #waiting = new Map<string, Map<string, SentNotification>>()
   /** Number of processes to wake by ensemble. */
   #wakes = new Map<string, number>()

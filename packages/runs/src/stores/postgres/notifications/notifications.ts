@@ -37,7 +37,7 @@ export interface PostgresNotificationsOptions {
   readonly logger: Logger
   /** Called when the connection is lost. */
   readonly onLost: (error: unknown) => void
-  /** Interval and time limit of the polls of the connection, in milliseconds. @default 5000 */
+  /** Interval and time limit of the connection's polls, in milliseconds. @default 5000 */
   readonly pollMs?: number
   /** Whether this process writes no run, so that one poll in {@link IDLE_POLLS} is enough. @default never */
   readonly isIdle?: () => boolean
@@ -81,7 +81,7 @@ export class PostgresNotifications {
   constructor(options: PostgresNotificationsOptions) {
     this.#options = options
     this.#hub = new NotificationHub((error) => {
-      options.logger.error('A listener of the run store threw', { error })
+      options.logger.error('A run store listener threw', { error })
     })
   }
 

@@ -40,20 +40,20 @@ export function commandsSql(schema: string): string {
 
 /** The form of the statement. */
 export interface ClaimForm {
-  /** Whether it looks at all leases, of which one may have expired. */
+  /** Whether it looks at all leases, as one may have expired. */
   readonly looksAtAll: boolean
   /** Whether it finds the ensembles of all due runs. */
   readonly allEnsembles: boolean
 }
 
 /**
- * Builds the statement that claims the runs that are due first.
+ * Builds the statement that claims due runs in the order of their due times.
  *
  * `$1` owner, `$2` its lease in milliseconds or null, `$3` wanted number, `$4` limit or null for none, `$5` known
  * ensembles or null for all, `$6` time in milliseconds that runs of other ensembles must be due, `$7` maximum number of
- * suspects, `$8` and `$9` instant and row id after which runs that were never claimed are searched, `$10` first slot to use, `$11`
+ * suspects, `$8` and `$9` instant and row id after which the search for new runs starts, `$10` first slot to use, `$11`
  * whether expired leases do not matter; otherwise it claims no run while there is one, `$12` as `$2` for an owner without
- * runs, `$13` digests of the codes of the caller by ensemble as JSON, or null, `$14` its build, or null.
+ * runs, `$13` digests of the caller's codes by ensemble as JSON, or null, `$14` its build, or null.
  *
  * The ensembles are claim keys (`domain/claim-key.ts`); the name of an ensemble is one of them.
  *

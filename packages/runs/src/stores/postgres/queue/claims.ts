@@ -28,10 +28,10 @@ const MAX_DELAY_MS = 3.15e12
 /** Time for each live process after which a claim looks at all due runs and leases again, in milliseconds. */
 const LOOK_AGAIN_MS = 1_000
 
-/** The place of a run before all others. */
+/** The due position before all runs. */
 const FIRST: Place = { dueAt: '-infinity', id: '0' }
 
-/** A place in the order in which runs are due. */
+/** A position in the order in which runs are due. */
 interface Place {
   readonly dueAt: string
   readonly id: string
@@ -139,19 +139,19 @@ export class PostgresClaims {
   /** Makes one attempt to claim the runs of offers. */
   async #claimOffered(offers: readonly Offer[], request: ClaimRequest): Promise<ReadClaim> {
     const { database } = this.#parts
-    const places = [
+    const positions = [
       offers.map(({ runId }) => toColumn(runId)),
       offers.map(({ epoch }) => epoch),
     ] as const
     // No suspect is offered.
-    const values = this.#toValues({ ...request, takesSuspect: false }, places, true)
+    const values = this.#toValues({ ...request, takesSuspect: false }, positions, true)
     return this.#readClaimed(await database.query(claimOfferedSql(database.schema), values))
   }
 
   /** Returns the parameters of a claim; the eighth and the ninth say where it looks for runs. */
   #toValues(
     request: ClaimRequest,
-    places: readonly [unknown, unknown],
+    positions: readonly [unknown, unknown],
     ignoresExpired: boolean,
   ): readonly unknown[] {
     const { owner, leaseMs, idleLeaseMs = leaseMs, wanted, maxConcurrentRuns, known } = request
@@ -163,7 +163,7 @@ export class PostgresClaims {
       known?.ensembles.map(toColumn) ?? null,
       Math.min(known?.othersAfterMs ?? 0, MAX_DELAY_MS),
       request.takesSuspect === false ? 0 : 1,
-      ...places,
+      ...positions,
       this.#nextSlot,
       ignoresExpired,
       finiteOrNull(idleLeaseMs),

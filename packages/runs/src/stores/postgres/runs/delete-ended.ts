@@ -128,7 +128,7 @@ async function deleteStepsOf(database: Database, ids: readonly unknown[]): Promi
   }
 }
 
-/** Builds the statement that deletes up to `$2` steps of the runs `$1`, of each run the first ones first. */
+/** Builds the statement that deletes up to `$2` steps of the runs `$1`, oldest first within each run. */
 function stepDeletionSql(schema: string): string {
   return `
     WITH gone AS (

@@ -14,9 +14,9 @@ import type { ChangedRunsQuery, RunQuery } from '../../../ports/run-store.ts'
 
 const database = ownDatabase()
 
-/** Number of runs: enough that a statement which reads all of them exceeds its limit. */
+/** Number of runs: enough that reading all of them exceeds the limit of a statement. */
 const RUNS = 100_000
-/** Number of the oldest runs, which have a status that no other run has: more than a list counts. */
+/** Number of the oldest runs, which have their own status: more than a list counts. */
 const OLDEST = 12_000
 const TOPICS = 1_000
 

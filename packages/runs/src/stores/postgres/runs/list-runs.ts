@@ -13,9 +13,9 @@ import type { RunListPage, RunQuery } from '../../../ports/run-store.ts'
 import type { Database, PostgresRow } from '../database/database.ts'
 
 /**
- * Implements `RunStore.list`. First finds up to one more than the counted runs, in any order, so that the planner may
- * use the index of the rarest filter. When there are more, a walk from the newest run finds a page of them: for a status,
- * an ensemble or both, in an index that has these runs in this order, however many other runs are newer.
+ * Implements `RunStore.list`. Reads at most one more than the counted runs first, unordered, so the planner can use the
+ * most selective index. If there are more, it walks an ordered index from the newest run to find a page. A status, an
+ * ensemble or both have their own index, so newer runs that do not match cost nothing.
  */
 export async function queryRuns(database: Database, query: RunQuery): Promise<RunListPage> {
   const { limit, offset = 0, before = Infinity } = query
@@ -167,7 +167,7 @@ function walkSql(schema: string, filter: Filter): string {
     JOIN (${ids} ORDER BY id DESC LIMIT ${limit} OFFSET ${offset}) AS found USING (id)`
 }
 
-/** Builds the query of the ids of the runs that match the text and other conditions. */
+/** Builds the query for the ids of runs that match the text and other conditions. */
 function walkedSql(schema: string, { text }: Filter, conditions: readonly string[]): string {
   if (text === undefined) return `SELECT id FROM ${schema}.runs ${toWhere(conditions)}`
   const matches = `(upper(run_id COLLATE "C") ^@ ${text.term} OR strpos(text, ${text.term}) > 0)`
@@ -183,7 +183,7 @@ interface IndexedWalk {
 }
 
 /**
- * Builds the query of the ids of the newest runs with each of the indexed values. With other conditions, the planner may
+ * Builds the query for the ids of the newest runs with each indexed value. With other conditions, the planner may
  * use another index. Otherwise the form of the condition leaves it no choice: it expects the values to be spread evenly
  * over all runs, and would read a large part of them where they are not.
  */
@@ -195,13 +195,13 @@ function walkIndexedSql(
   const { columns, anyOf, others, isAlone } = indexed
   const order = [...columns, 'id'].map((column) => `${column} DESC`).join(', ')
   const branches = anyOf.map((values) => {
-    const place = isAlone
+    const bounds = isAlone
       ? [
           `(${columns.join(', ')}) >= (${values.join(', ')})`,
           `(${columns.join(', ')}, id) < (${values.join(', ')}, ${before})`,
         ]
       : [...columns.map((column, index) => `${column} = ${values[index]}`), `id < ${before}`]
-    return `(${walkedSql(schema, filter, [...place, ...others])}
+    return `(${walkedSql(schema, filter, [...bounds, ...others])}
       ORDER BY ${order} LIMIT ${limit})`
   })
   return branches.join(' UNION ALL ')

@@ -35,7 +35,6 @@ import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from '../../../domai
 import type { PostgresParts } from '../rows/parts.ts'
 import type { RunStep } from '@tutti/ensemble'
 
-/** The run store in Postgres. */
 export class PostgresRunStore implements RunStore {
   readonly #parts: PostgresParts
   readonly #steps: StepReader

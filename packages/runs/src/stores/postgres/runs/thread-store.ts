@@ -20,7 +20,6 @@ import type { NewThread, ThreadRecord, ThreadRunRecord } from '../../../domain/t
 import type { Database, PostgresRow } from '../database/database.ts'
 import type { PostgresParts } from '../rows/parts.ts'
 
-/** The thread store in Postgres. */
 export class PostgresThreadStore implements ThreadStore {
   readonly #requests: Database
   readonly #searches: Database

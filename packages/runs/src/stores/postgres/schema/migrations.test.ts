@@ -124,7 +124,7 @@ describe('migrating a store in use', () => {
   it('[RUNS-D6] A migration lets writers continue while an index waits for a transaction, and repeats an interrupted one', async () => {
     const { client } = database
     await migrate('online', POSTGRES_MIGRATIONS)
-    // What is left of an attempt that was interrupted: an index of that name that is of no use.
+    // What is left of an interrupted attempt: an invalid index of that name.
     await client.query('CREATE INDEX texts_by_start ON online.run_texts (run)')
     await insertRun('online', 'run-a')
     const writer = new Client(database.url)

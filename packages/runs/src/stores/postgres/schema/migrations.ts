@@ -17,7 +17,7 @@ import type { ResolvedPostgresRunStorageOptions } from '../database/options.ts'
 /** Maximum time that a process waits while another one migrates, and that one statement takes, in milliseconds. */
 const MIGRATION_LIMIT_MS = 3_600_000
 
-/** Time after which a step that waits for a table lets the writers behind it continue, in milliseconds. */
+/** Maximum time that a step waits for a table before it lets the writers behind it continue, in milliseconds. */
 const WRITERS_WAIT_MS = 300
 
 /** A step that creates indexes by name, each on a table with columns, and drops those with `null`. */

@@ -141,7 +141,7 @@ async function registerBuild(
 }
 
 /**
- * Builds the statement that sets the time at which build `$1` started, for ensembles `$2` with codes `$3`. Processes that
+ * Builds the statement that sets the start time of build `$1`, for ensembles `$2` with codes `$3`. Processes that
  * start at the same time do not wait for each other: a row that another one is writing gets the same time. The lock of a
  * known row only waits until a process that deletes it has committed.
  */

@@ -8,7 +8,7 @@ export type PlanNode = Readonly<Record<string, unknown>>
 
 /** The plan of a statement, with what it used. */
 export interface UsedPlan {
-  /** All nodes, the first of which includes the others. */
+  /** All nodes; the first includes the others. */
   readonly nodes: readonly PlanNode[]
   /** Number of pages that it accessed, each time that it did. */
   readonly buffers: number

@@ -42,20 +42,20 @@ export function testStorage(
     it.for(skipsValues ? cases.filter((one) => !VALUE_CASES.has(one)) : cases)(
       '$name',
       async ({ run }) => {
-        await using place = placeIn(database(), 'cases')
-        const storage = await place.open()
-        await place.empty()
-        await run({ storage, passTime: place.passTime })
+        await using location = placeIn(database(), 'cases')
+        const storage = await location.open()
+        await location.empty()
+        await run({ storage, passTime: location.passTime })
       },
     )
   })
 
   describe('every storage that processes share', () => {
     it.for(sharedStorageCases)('$name', async ({ run }) => {
-      await using place = placeIn(database(), 'a shared place')
-      const storage = await place.open()
-      await place.empty()
-      await run({ storage, passTime: place.passTime, another: place.open })
+      await using location = placeIn(database(), 'a shared location')
+      const storage = await location.open()
+      await location.empty()
+      await run({ storage, passTime: location.passTime, another: location.open })
     })
   })
 }

@@ -1,6 +1,6 @@
 /**
- * Tracks whether the file of the embedded store can be written. A statement that fails for a reason that can pass makes
- * the store unavailable; from then on a probe writes to its directory and to its file until both succeed.
+ * Tracks whether the file of the embedded store can be written. A statement with a temporary failure makes the store
+ * unavailable; from then on a probe writes to its directory and to its file until both succeed.
  *
  * RUNS-P19 A full or read-only disk, an I/O error and a lock of another program make the store unavailable, as a lost
  *    connection does with Postgres. Its operations throw STORE_UNAVAILABLE and can be repeated.

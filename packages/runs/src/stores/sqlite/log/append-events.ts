@@ -34,7 +34,7 @@ export interface Addition {
   readonly stored?: StoredValues
   /** Changes of records that precede those of the events. */
   readonly changes?: readonly Change[]
-  /** Assignments in the row of the run in addition to those of the events. */
+  /** Assignments in the run's row in addition to those of the events. */
   readonly assignments: readonly Assignment[]
 }
 
@@ -42,7 +42,7 @@ export interface Addition {
 export interface Appended {
   readonly events: readonly LoggedRunEvent[]
   readonly hasEnded: boolean
-  /** Whether texts were removed, of which the write-ahead log still has copies. */
+  /** Whether texts were removed; the write-ahead log still has copies of them. */
   readonly hasErased: boolean
   /** Notifications about stored answers and created deliveries. */
   readonly notifications: readonly StoreNotification[]

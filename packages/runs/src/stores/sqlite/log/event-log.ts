@@ -38,11 +38,11 @@ export function sqliteEventLog(database: DatabaseSync): StoredEventLog {
       const found = head.get({ runId })
       if (found === undefined) return { events: [], lastSeq: undefined }
       const run = Number(found['id'])
-      const place = { run, from: clampCount(from), limit: clampCount(limit) }
+      const range = { run, from: clampCount(from), limit: clampCount(limit) }
       const rows =
         types === undefined
-          ? all.iterate(place)
-          : some.iterate({ ...place, wanted: JSON.stringify(types) })
+          ? all.iterate(range)
+          : some.iterate({ ...range, wanted: JSON.stringify(types) })
       const reader = new StoredReader((seq) => String(one.get({ run, seq })?.['data']))
       const events: LoggedRunEvent[] = []
       let bytes = 0

@@ -101,7 +101,7 @@ function prepareDueReader(
   }
 }
 
-/** Prepares the statements that read due runs that were claimed before, except suspects. */
+/** Prepares the statements that read due, previously claimed runs, except suspects. */
 function prepareBegunReader(
   database: DatabaseSync,
   filter: string,

@@ -114,7 +114,7 @@ function prepareRunReader(
   }
 }
 
-/** The place of a thread with the newest submission. */
+/** The order number of a thread with the newest submission. */
 export const NEXT_PLACE = '(SELECT coalesce(max(place), 0) + 1 FROM threads)'
 
 function listSql(where: string, limit: string): string {

@@ -13,7 +13,7 @@ export function numberSql(key = 'key'): string {
   return `(${key} & ${LAST_NUMBER})`
 }
 
-/** Returns the SQL of the key of a row, from those of the row id of the run and of its number. */
+/** Returns the SQL of a row's key, from the SQL of the run's row id and the row's number. */
 export function keySql(run: string, number: string): string {
   return `(${run} << ${NUMBER_BITS} | min(${number}, ${LAST_NUMBER}))`
 }

@@ -1,5 +1,5 @@
 /** Locates the selected note in its row. Pure. */
-import { computeLanePlace } from './row-geometry.ts'
+import { computeLanePosition } from './row-geometry.ts'
 import { msToPx, type TimeFrame } from './scale.ts'
 
 import type { Selection } from '../../api/selection.ts'
@@ -13,7 +13,7 @@ const LEAST = 5
  * Returns a box around the selected note, relative to the frame; undefined if a whole task is
  * selected.
  */
-export function findSelectedPlace(
+export function findSelectedPosition(
   row: TimelineRow,
   selection: Selection,
   { frame, nowMs }: { readonly frame: TimeFrame; readonly nowMs: number },
@@ -26,7 +26,7 @@ export function findSelectedPlace(
     const from = msToPx(frame, note.startMs)
     const to = msToPx(frame, note.endMs ?? Math.max(nowMs, note.startMs))
     if (to < frame.fromPx || from > frame.toPx) return undefined
-    const { top, height } = computeLanePlace(row, index)
+    const { top, height } = computeLanePosition(row, index)
     const x = Math.max(from, frame.fromPx - LEAST) - frame.fromPx
     const width = Math.min(to, frame.toPx + LEAST) - frame.fromPx - x
     return { x: x - 1, y: top - 1, width: Math.max(LEAST, width) + 1, height: height + 2 }

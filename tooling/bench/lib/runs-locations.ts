@@ -13,30 +13,30 @@ type RunsDoor = typeof import('../../../packages/runs/src/index.ts')
 type PostgresEntryPoint = typeof import('../../../packages/runs/src/stores/postgres/index.ts')
 
 /** The embedded store of a directory, or a schema of a Postgres database. Plain data. */
-export type Place = { readonly directory: string } | PostgresPlace
+export type StoreLocation = { readonly directory: string } | PostgresLocation
 
 /** A schema of a Postgres database. */
-export interface PostgresPlace {
+export interface PostgresLocation {
   readonly connectionString: string
   readonly schema: string
 }
 
 /** Creates stores; disposing removes all of them. */
-export interface Places extends AsyncDisposable {
-  /** URL of the Postgres database of the stores. */
+export interface StoreLocations extends AsyncDisposable {
+  /** URL of the stores' Postgres database. */
   readonly url: string
-  embedded(): Place
-  postgres(): PostgresPlace
+  embedded(): StoreLocation
+  postgres(): PostgresLocation
 }
 
 /**
  * Creates stores in temporary directories, and in a Postgres database: of a new server, whose commits wait for the disk
  * unless `durable` is false, or of the one of `TUTTI_TEST_DATABASE_URL`.
  */
-export async function openPlaces({
+export async function openLocations({
   durable = true,
   settings = [],
-}: TestServerOptions = {}): Promise<Places> {
+}: TestServerOptions = {}): Promise<StoreLocations> {
   const isGiven = (process.env['TUTTI_TEST_DATABASE_URL'] ?? '') !== ''
   const database = isGiven ? await testDatabase() : await testServer({ durable, settings })
   const root = mkdtempSync(join(tmpdir(), 'tutti-bench-'))
@@ -54,12 +54,12 @@ export async function openPlaces({
 }
 
 /** Opens a store with the built package. */
-export async function openStorage(place: Place): Promise<RunStorage> {
-  if ('directory' in place) {
+export async function openStorage(location: StoreLocation): Promise<RunStorage> {
+  if ('directory' in location) {
     const { sqliteRunStorage } = await builtPackage<RunsDoor>('runs')
-    return sqliteRunStorage(place.directory)
+    return sqliteRunStorage(location.directory)
   }
-  return openPostgresStorage(place)
+  return openPostgresStorage(location)
 }
 
 /** Opens a store in Postgres with the built package. */
