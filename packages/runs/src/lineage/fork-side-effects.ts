@@ -6,8 +6,6 @@
 import { TuttiError } from '@tutti/core'
 import { shortList, type ForkCallPreview } from '@tutti/protocol'
 
-import { field } from '../domain/field.ts'
-
 import type { ForkSource } from './fork-log.ts'
 import type { RunStep, StepOf } from '@tutti/ensemble'
 
