@@ -67,8 +67,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'AgentToolInvoked.output_tokens':
     'Tokens written since the previous event; absent when zero or not known.',
   'AgentToolInvoked.agent_uri': 'Address of the agent, without secrets.',
-  'AgentToolInvoked.input_hash':
-    'SHA-256 in hex of the compact JSON of the input, with sorted keys.',
+  'AgentToolInvoked.input_hash': "SHA-256 in hex of the input's compact JSON, with sorted keys.",
   AgentToolMode:
     'Mode of a call to another agent: one request and one answer, a stream of chunks, or a conversation of several turns.',
   AgentToolProgress: 'A chunk arrived from another agent.',
@@ -159,14 +158,14 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   BuildInfo: 'Code of one ensemble in a build.',
   'BuildInfo.build':
     'Id of the build: `TUTTI_BUILD_ID`, else a digest of the code of its ensembles.',
-  'BuildInfo.code': 'Digest of the code of the ensemble.',
+  'BuildInfo.code': "Digest of the ensemble's code.",
   'BuildInfo.firstStartedAt':
     'Time at which a process of the build started first. Of the builds that live, the newest gets new runs.',
   'BuildInfo.startedAt': 'Time at which a process of the build started last.',
   'BuildInfo.processes':
     'Number of its processes that execute runs now. A build without one does not live.',
   'BuildInfo.share':
-    'Percentage of new runs that it gets while it lives; older builds get the others. The oldest that lives gets all that remain.',
+    'Percentage of new runs that it gets while it lives; older builds get the others. The oldest living build gets the rest.',
   'BuildInfo.runs':
     'Number of its runs that have not ended, by status; a status without runs is absent.',
   BuildList: 'Response of `GET /api/builds`: the build that first started last comes first.',
@@ -247,7 +246,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ComparedCall.reused':
     'True if the call was not made by this run: its result is taken from the parent.',
   ComparedCallPair:
-    'Tool calls of both runs at the same place; one is absent where only the other run made a call.',
+    'Aligned tool calls of both runs; one is absent where only the other run made a call.',
   'ComparedCallPair.sameInput':
     'Whether both called with equal arguments, as JSON; absent if only one run made the call.',
   ComparedInput: 'Input that differs between two runs.',
@@ -358,14 +357,13 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   DirectiveAction: 'Action of a directive. AgentEnsemble wire format.',
   DirectiveActive: 'A directive took effect. AgentEnsemble wire format.',
   'DirectiveActive.directiveId': 'Id of the directive.',
-  'DirectiveActive.from': 'Author, as given by the caller.',
+  'DirectiveActive.from': 'Author, as stated by the caller.',
   'DirectiveActive.content': 'Text for the agents.',
   'DirectiveActive.action': 'Action of the directive.',
   'DirectiveActive.value': 'Argument of the action.',
   'DirectiveActive.expiresAt':
     'Time at which the directive expires; absent when it stays in force until the run ends.',
-  'DirectiveActive.to':
-    'Name of the task or role of the agents that it applies to; absent for the whole run.',
+  'DirectiveActive.to': 'Task name or agent role that it applies to; absent for the whole run.',
   'DirectiveActive.actor': "Name of the caller's key; `from` is chosen by the caller.",
   'DirectiveActive.activeAt': 'Time at which it took effect.',
   DirectiveDelivered: 'A directive reached a task: its next model call includes it.',
@@ -381,7 +379,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'DirectiveInput.value':
     'Name of a tier with SET_MODEL_TIER, name of a profile with APPLY_PROFILE.',
   'DirectiveInput.to': 'Name of a task, or role of an agent; every task when absent.',
-  'DirectiveInput.from': 'Author, as shown to the agents.',
+  'DirectiveInput.from': 'Author that the agents see.',
   'DirectiveInput.actor': "Name of the caller's key, for the audit log.",
   'DirectiveInput.priority': 'NORMAL when absent.',
   'DirectiveInput.ttlMs': 'Time to live in milliseconds; as long as the run when absent.',
@@ -390,7 +388,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Sends a directive to running agents, or acts on the ensemble. AgentEnsemble wire format.',
   'DirectiveMessage.requestId': 'Repeated in the acknowledgement.',
   'DirectiveMessage.to': 'Task name, agent role or ensemble that gets the directive.',
-  'DirectiveMessage.from': 'Author, as shown to the agents.',
+  'DirectiveMessage.from': 'Author that the agents see.',
   'DirectiveMessage.content': 'Text for the agents.',
   'DirectiveMessage.action':
     'Action: SET_MODEL_TIER with the tier `value`, or APPLY_PROFILE with the profile `value`.',
@@ -419,11 +417,11 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'EnsembleStarted.totalTasks': 'Number of planned tasks.',
   'EnsembleStarted.ensemble': 'Name of the ensemble.',
   'EnsembleStarted.tasks': 'Planned tasks, in order.',
-  'EnsembleStarted.outputTask': 'Name of the planned task whose output is that of the run.',
+  'EnsembleStarted.outputTask': "Name of the planned task whose output is the run's output.",
   ErrorBody: 'Body of every response with a status of 400 or above.',
   'ErrorBody.message':
-    'Readable description: what was refused and why, with the expected and the given value.',
-  'ErrorBody.problems': 'Every invalid place of the request; present when validation failed.',
+    'Readable description: what was refused and why, with the expected and the actual value.',
+  'ErrorBody.problems': 'Every invalid value in the request; present when validation failed.',
   'ErrorBody.retryAfterMs':
     'Milliseconds to wait before a retry; absent when a retry does not help.',
   'ErrorBody.requestId':
@@ -432,8 +430,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   ErrorMessage:
     'The server rejected a message of the client. AgentEnsemble does not reply to such messages.',
   'ErrorMessage.message':
-    'Readable description: what was refused and why, with the expected and the given value.',
-  'ErrorMessage.problems': 'Every invalid place of the request; present when validation failed.',
+    'Readable description: what was refused and why, with the expected and the actual value.',
+  'ErrorMessage.problems': 'Every invalid value in the request; present when validation failed.',
   'ErrorMessage.retryAfterMs':
     'Milliseconds to wait before a retry; absent when a retry does not help.',
   'ErrorMessage.requestId':
@@ -442,7 +440,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'EventPosition.runId': 'Id of the run.',
   'EventPosition.seq': 'Number of the event in its run, from 0, without gaps.',
   'EventPosition.id': 'Id of the event, for SSE and deduplication.',
-  EventUnreadable: 'Takes the place of a stored event that is damaged and cannot be read.',
+  EventUnreadable: 'Replaces a stored event that is damaged and cannot be read.',
   'EventUnreadable.eventType': 'Type of the stored event.',
   'EventUnreadable.reason': 'Reason why it cannot be read.',
   ExecutionTrace:
@@ -498,7 +496,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Usage in the copied part, which costs the fork nothing; absent when the task did not begin there.',
   'ForkTaskPreview.estimate':
     'Usage in the forked run after the copied part; absent when the task has no such part there.',
-  ForkUsage: 'Calls of models and tools, and what they used.',
+  ForkUsage: 'Model and tool calls, with their usage.',
   'ForkUsage.modelCalls': 'Number of model calls that ended with a reply.',
   'ForkUsage.toolCalls': 'Number of tool calls that ended.',
   'ForkUsage.tokens': 'Tokens read and written; -1 when not known.',
@@ -741,14 +739,14 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'PlannedTask.context': 'Names of the tasks whose output it waits for.',
   Pong: 'Reply to `ping`. AgentEnsemble wire format.',
   PreconfiguredTask: "Task that is defined in the server's code.",
-  'PreconfiguredTask.tools': 'Names of the tools of the task.',
+  'PreconfiguredTask.tools': "Names of the task's tools.",
   'PreconfiguredTask.variables':
     'Names of the template variables in its description and expected output.',
   Priority:
     'Urgency of a directive or of a request from a peer; NORMAL when absent. AgentEnsemble wire format.',
   Problem: 'One validation problem. An invalid value can have several.',
   'Problem.path':
-    'JSON pointer (RFC 6901) to the place, such as `/inputs/topic`; empty for the whole value.',
+    'JSON pointer (RFC 6901) to the part, such as `/inputs/topic`; empty for the whole value.',
   'Problem.message': 'Readable description, such as `must be a string, got 42`.',
   'Problem.expected': 'Description of a valid value; absent when there is nothing to add.',
   'Problem.received': 'Received value, truncated when long; absent when it is missing.',
@@ -858,7 +856,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunAck.tasks': 'Number of tasks.',
   'RunAck.error': 'Reason of the rejection.',
   'RunAck.message': 'Readable reason of the rejection.',
-  'RunAck.problems': 'Every invalid place of the request; present when validation failed.',
+  'RunAck.problems': 'Every invalid value in the request; present when validation failed.',
   'RunAck.retryAfterMs': 'Milliseconds to wait before a retry; absent when a retry does not help.',
   RunBudgetBody: "Limits of a run, in addition to its ensemble's: the smaller of both applies.",
   'RunBudgetBody.maxTokens': 'Maximum number of tokens, read and written.',
@@ -878,7 +876,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunBudgetGiven.maxToolCalls': 'Maximum number of tool calls.',
   RunCancelling: 'A cancel was requested and the work in flight is stopping.',
   'RunCancelling.actor':
-    'Name of the key of the caller that requested the cancel, left, or set the deadline or limit.',
+    'Key name of the caller that requested the cancel, left, or set the deadline or limit.',
   RunComparison:
     'Response of `GET /api/runs/compare`. Its size is limited: long texts have `cut`, and long runs `partial`.',
   'RunComparison.relation':
@@ -921,19 +919,19 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunDetail.options': 'Options with which the run was submitted.',
   'RunDetail.budget': "Limits with which the run was submitted, in addition to the ensemble's.",
   'RunDetail.submittedBy': 'Name of the key that submitted the run.',
-  'RunDetail.webhooks': 'Names of the webhooks that are notified of the run.',
+  'RunDetail.webhooks': 'Names of the webhooks that are notified about the run.',
   'RunDetail.threadId': 'Id of the thread that the run belongs to.',
   'RunDetail.parent':
     'Run that it was forked from, and the `seq` of the last event that it copied from it; `replay` if it replays it.',
   'RunDetail.build':
-    'Build that was chosen for it, then that of the process that took it last; absent while there is none.',
+    'Build chosen for it, then the build of the process that took it last; absent while there is none.',
   'RunDetail.code': 'Digest of the code of its ensemble in that build.',
   'RunDetail.resumableBy':
-    'Builds that have this code, of which a process must start; only while the run is WAITING_FOR_BUILD.',
+    'Builds that have this code: a process of one of them must start. Only while the run is WAITING_FOR_BUILD.',
   'RunDetail.unreadable':
     'Reason why a part of the stored record cannot be read; the fields of that part are empty. Absent when all can be.',
   RunDifference:
-    'Values of the second run minus those of the first; a value is absent if one of them is not known.',
+    "Second run's values minus those of the first; a value is absent if either is unknown.",
   'RunDifference.durationMs': 'In milliseconds; absent until both runs have ended.',
   'RunDifference.costUsd': 'In US dollars.',
   RunEvent: 'Event of a run, without its position in the log. Narrows by `type`.',
@@ -1040,7 +1038,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunResultEvent.runId': 'Id of the run.',
   'RunResultEvent.outputs': 'Outputs of the tasks that completed.',
   'RunResultEvent.outputTask':
-    'Name of the task in `outputs` whose output is that of the run; present with COMPLETED if a task completed. It differs from that of `ensemble_started` when a reviewer ended the run before that task.',
+    "Name of the task in `outputs` whose output is the run's output; present with COMPLETED if a task completed. It differs from that of `ensemble_started` when a reviewer ended the run before that task.",
   'RunResultEvent.durationMs': 'Duration of the run in milliseconds.',
   'RunResultEvent.error': 'Reason of the failure; absent unless the run failed.',
   'RunResultEvent.code': 'Failure code, as open text; present with `error`.',
@@ -1052,7 +1050,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunResumed.addedTasks':
     'Tasks that the code of the process adds to the plan; absent when there are none. Tasks that it no longer has follow as `task_skipped`.',
   'RunResumed.outputTask':
-    'Name of the task whose output is that of the run from now on: the code of the process may have another one.',
+    "Name of the task whose output is the run's output from now on: the code of the process may have another one.",
   RunReviewBody: 'Defaults for the reviews of a run.',
   'RunReviewBody.timeoutMs':
     'Time limit for the reviewer in milliseconds, up to 100 years; 0 means no limit.',
@@ -1062,7 +1060,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Status of a run. CANCELLING: a cancel was requested and work is still stopping. WAITING_REVIEW: every task that could continue waits for a reviewer. WAITING_FOR_BUILD: no process has the code that began the run. REJECTED: the submission was refused; such a run is never stored.',
   RunStatusList:
     'One status of a run, or several separated by commas, such as `RUNNING,WAITING_REVIEW`.',
-  RunSummary: 'Run as shown in the list.',
+  RunSummary: 'Run as listed.',
   'RunSummary.runId': 'Id of the run.',
   'RunSummary.startedAt':
     'Time at which work began; for a run that still waits, the time at which it was accepted.',
@@ -1113,7 +1111,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ServerStatus.clients': 'Number of open WebSocket connections.',
   'ServerStatus.port': 'Port on which the server listens.',
   'ServerStatus.queueDepth': 'Number of waiting runs, over all processes.',
-  'ServerStatus.activeTasks': 'Number of tasks that run in the process that answers.',
+  'ServerStatus.activeTasks': 'Number of tasks that run in the answering process.',
   'ServerStatus.sharedCapabilities': 'Tasks and tools that peers can request.',
   SetBuildShareBody: 'Body of `POST /api/builds/{build}/share`.',
   'SetBuildShareBody.share': 'Percentage of new runs that the build gets while older builds live.',
@@ -1283,7 +1281,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskInput.agentRole': 'Role of the agent.',
   'TaskInput.agentGoal': 'Goal of the agent; the description of the task if the agent has none.',
   'TaskInput.agentBackground': 'Background of the agent; null when it has none.',
-  'TaskInput.toolNames': 'Names of the tools of the agent.',
+  'TaskInput.toolNames': "Names of the agent's tools.",
   'TaskInput.assembledContext':
     'Outputs of other tasks as the agent gets them; truncated at 8,000 characters.',
   'TaskInput.taskName': 'Name of the task; unique in its run.',
@@ -1342,8 +1340,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskTrace.parsedOutput': 'Output as a JSON value.',
   'TaskTrace.nodeType':
     'Role in an adaptive map-reduce run: `map`, `reduce`, `final-reduce` or `direct`.',
-  Thread:
-    'Conversation that consists of runs, each of which knows the messages of the earlier ones.',
+  Thread: 'Conversation that consists of runs; each knows the messages of the earlier ones.',
   'Thread.threadId': 'Id of the thread.',
   'Thread.title': 'Title for people.',
   'Thread.tags': 'Tags of the thread.',
@@ -1390,7 +1387,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Token.iterationIndex': 'Number of the turn, from 0 in each attempt.',
   ToolCallTrace: 'Tool call of a trace.',
   'ToolCallTrace.arguments': 'Arguments as the model wrote them: JSON text.',
-  'ToolCallTrace.result': 'Text given to the model.',
+  'ToolCallTrace.result': 'Text that the model receives.',
   'ToolCallTrace.structuredOutput': 'Result as a JSON value.',
   'ToolCallTrace.outcome':
     'SUCCESS, FAILURE, ERROR or SKIPPED_MAX_ITERATIONS; readers must accept other values.',
@@ -1402,17 +1399,17 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Number of the task in its run, from 1; 0 from hierarchical workers of AgentEnsemble.',
   'ToolCalled.durationMs': 'Duration of the call in milliseconds.',
   'ToolCalled.toolArguments': 'Arguments as the model wrote them: JSON text.',
-  'ToolCalled.toolResult': 'Text given to the model; `Error: …` after a failure.',
+  'ToolCalled.toolResult': 'Text that the model receives; `Error: …` after a failure.',
   'ToolCalled.structuredResult': 'Result as a JSON value; null when there is none.',
   'ToolCalled.taskName': 'Name of the task; unique in its run.',
   'ToolCalled.attempt': 'Attempt of the task, from 1.',
   'ToolCalled.iterationIndex': 'Number of the turn, from 0 in each attempt.',
-  'ToolCalled.toolCallId': "The model's id of the call.",
+  'ToolCalled.toolCallId': 'Tool-call id assigned by the model.',
   'ToolCalled.parentToolCallId':
     'Id of the call that this step belongs to; absent on a call of the model.',
   'ToolCalled.completedAt': 'Time at which the call ended; it began `durationMs` earlier.',
   ToolInfo: 'Tool of the catalog.',
-  'ToolInfo.inputSchema': 'JSON Schema of the input of the tool.',
+  'ToolInfo.inputSchema': "JSON Schema of the tool's input.",
   ToolInvocation:
     'Response of a tool call. A failure that the tool reports has the status FAILED, with HTTP status 200.',
   'ToolInvocation.tool': 'Name of the tool.',
@@ -1427,7 +1424,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ToolProgressed.taskIndex': 'Number of the task in its run, from 1.',
   'ToolProgressed.attempt': 'Attempt of the task, from 1.',
   'ToolProgressed.iterationIndex': 'Number of the turn, from 0 in each attempt.',
-  'ToolProgressed.toolCallId': "The model's id of the call.",
+  'ToolProgressed.toolCallId': 'Tool-call id assigned by the model.',
   'ToolProgressed.message': 'Description of the progress.',
   'ToolProgressed.fraction': 'Completed part, from 0 to 1; absent when the tool does not know it.',
   ToolRequest: 'Requests one call of a shared tool.',
@@ -1459,7 +1456,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TraceTaskMetrics.costEstimate': 'Estimated cost; null when prices are not known.',
   WebhookDelivery:
     'Body of a delivery. Its headers are `webhook-id`, `webhook-timestamp` and `webhook-signature`.',
-  WebhookEventType: 'Event of which a webhook can be notified.',
+  WebhookEventType: 'Event that a webhook can be notified about.',
   Workflow: 'Order in which the tasks of a run execute. AgentEnsemble wire format.',
   WorkspaceEntry: 'File or directory of the workspace. AgentEnsemble wire format.',
   'WorkspaceEntry.size': 'Size in bytes; absent for directories.',
