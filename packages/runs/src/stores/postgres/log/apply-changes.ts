@@ -1,5 +1,5 @@
 /** Pure: applies the changes of events to the records of a run in memory. */
-import { addUsed, type PostgresTaskRow, type StoredUsage } from '../rows/rows.ts'
+import { addUsed, type StoredTask, type StoredUsage } from '../../shared/read-records.ts'
 
 import type { Change, NewReview, NewTask } from '../../../domain/change.ts'
 import type { ReviewStatus, RunRecord } from '../../../domain/run-record.ts'
@@ -10,7 +10,7 @@ export interface Records {
   /** Whether a change sets the status of the run. */
   setsStatus: boolean
   /** All tasks, by index. */
-  readonly tasks: Map<number, PostgresTaskRow>
+  readonly tasks: Map<number, StoredTask>
   readonly newReviews: Map<string, StoredReview>
   /** Existing reviews that end. */
   readonly endedReviews: Map<string, StoredReviewEnd>
@@ -83,7 +83,7 @@ function endReview(
   if (!endedReviews.has(reviewId)) endedReviews.set(reviewId, end)
 }
 
-function newTaskRow({ taskIndex, name, description, agentRole }: NewTask): PostgresTaskRow {
+function newTaskRow({ taskIndex, name, description, agentRole }: NewTask): StoredTask {
   return {
     task: { taskIndex, name, description, agentRole, status: 'PENDING', attempt: 0 },
     used: NOTHING_USED,
@@ -91,10 +91,7 @@ function newTaskRow({ taskIndex, name, description, agentRole }: NewTask): Postg
   }
 }
 
-function changeTask(
-  row: PostgresTaskRow,
-  change: Extract<Change, { kind: 'task' }>,
-): PostgresTaskRow {
+function changeTask(row: StoredTask, change: Extract<Change, { kind: 'task' }>): StoredTask {
   const { set, addToolCalls = 0, newAttempt = false } = change
   const { inputTokens, outputTokens, toolCallCount, costUsd, ...fields } = set
   const before = newAttempt ? NOTHING_USED : row.used
@@ -111,8 +108,8 @@ function changeTask(
 }
 
 /** Sets fields of a task; null removes the value of an optional field. */
-function withFields(task: PostgresTaskRow['task'], fields: object): PostgresTaskRow['task'] {
+function withFields(task: StoredTask['task'], fields: object): StoredTask['task'] {
   const values = Object.entries({ ...task, ...fields }).filter(([, value]) => value !== null)
   // NOTE: only optional fields are ever null (`TaskChangeFields`), so the required ones are present.
-  return Object.fromEntries(values) as unknown as PostgresTaskRow['task']
+  return Object.fromEntries(values) as unknown as StoredTask['task']
 }

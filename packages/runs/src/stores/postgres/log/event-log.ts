@@ -2,7 +2,7 @@
 import { EVENT_PAGE_BYTES } from '../../../ports/event-log.ts'
 import { clampBytes, clampCount } from '../../shared/query-numbers.ts'
 import { loadValues } from './load-values.ts'
-import { toEvent } from '../rows/rows.ts'
+import { readEvent } from '../../shared/read-records.ts'
 import { fromColumn, toColumn } from '../database/text.ts'
 
 import type {
@@ -46,7 +46,7 @@ export class PostgresEventLog implements StoredEventLog {
     // The only row of an empty page has no event.
     const found = first['seq'] === null ? [] : rows
     const reader = await loadValues({ runId, session: requests }, found)
-    const events = found.map((row) => toEvent(runId, reader, row))
+    const events = found.map((row) => readEvent(runId, reader, row))
     return { events, lastSeq: Number(first['last_seq']) }
   }
 

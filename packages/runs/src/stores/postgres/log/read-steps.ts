@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises'
 
 import { runTooLarge, runUnreadable } from '../../../domain/refusals.ts'
 import { loadValues, type ValueSource } from './load-values.ts'
-import { toStep } from '../rows/rows.ts'
+import { readStep } from '../../shared/read-records.ts'
 import { fromColumn, toColumn } from '../database/text.ts'
 
 import type { StepsQuery } from '../../../ports/run-store.ts'
@@ -115,7 +115,7 @@ async function toSteps(
   if (Number(rows[0]?.['n'] ?? 0) > 0) return []
   const reader = await loadValues(source, rows)
   try {
-    return rows.map((row) => toStep(reader, row))
+    return rows.map((row) => readStep(reader, row))
   } catch (error) {
     throw runUnreadable(source.runId, 'steps', error)
   }

@@ -5,7 +5,7 @@ import { toColumn } from '../database/text.ts'
 import type { Records, StoredReviewEnd, StoredReview } from './apply-changes.ts'
 import type { EncodedWrite } from '../../../log/stored-values.ts'
 import type { AcceptedWrite } from './decide-write.ts'
-import type { PostgresTaskRow, StoredUsage } from '../rows/rows.ts'
+import type { StoredTask, StoredUsage } from '../../shared/read-records.ts'
 
 /** A write with the records of its run after it. */
 export interface StoredWrite {
@@ -59,7 +59,7 @@ export function runColumns({ write, records, hasEnded }: StoredWrite): readonly 
 }
 
 /** Returns the cost of a run; an unknown cost counts as 0. */
-function sumCost(tasks: readonly PostgresTaskRow[]): number | null {
+function sumCost(tasks: readonly StoredTask[]): number | null {
   if (tasks.length === 0) return null
   return tasks.reduce(
     (sum, { used, earlier }) => sum + (used.costUsd ?? 0) + (earlier.costUsd ?? 0),
@@ -73,7 +73,7 @@ export function taskColumns({
   row: { task, used, earlier },
 }: {
   readonly run: string
-  readonly row: PostgresTaskRow
+  readonly row: StoredTask
 }): readonly unknown[] {
   return [
     run,

@@ -8,7 +8,7 @@ import { SUSPECT_LOSSES } from '../../../domain/suspects.ts'
 import { claimOfferedSql, claimSql, offersSql } from './claim-sql.ts'
 import { expireLeases, toFleet } from './leases.ts'
 import { clampCount, finiteOrNull } from '../../shared/query-numbers.ts'
-import { toPendingCommands, toRunRow } from '../rows/rows.ts'
+import { postgresRecords, toRunRow } from '../rows/rows.ts'
 import { growSlots } from './slots.ts'
 import { fromColumn, toColumn } from '../database/text.ts'
 
@@ -231,7 +231,7 @@ export class PostgresClaims {
     return {
       run,
       token,
-      commands: toPendingCommands(
+      commands: postgresRecords.pendingCommands(
         commands.map((command) => ({ ...command, run_id: row['run_id'] })),
       ),
       lostOwners,

@@ -2,7 +2,8 @@
 import { readUnownedSteps } from '../../../domain/refusals.ts'
 import { loadValues } from '../log/load-values.ts'
 import { toOwnerChannel } from '../notifications/notifications.ts'
-import { toRunRow, toPendingCommands, toStep } from '../rows/rows.ts'
+import { postgresRecords, toRunRow } from '../rows/rows.ts'
+import { readStep } from '../../shared/read-records.ts'
 import { toColumn } from '../database/text.ts'
 
 import type { RunCommand } from '@tutti/protocol'
@@ -55,7 +56,7 @@ export class PostgresCommandQueue implements CommandQueue {
        WHERE run_id = ANY($1) AND answer IS NULL ORDER BY commands.id`,
       [runIds.map(toColumn)],
     )
-    return toPendingCommands(rows)
+    return postgresRecords.pendingCommands(rows)
   }
 
   async answer(commandId: string): Promise<CommandAnswer | undefined> {
@@ -86,7 +87,7 @@ export class PostgresCommandQueue implements CommandQueue {
         [id],
       )
       const reader = await loadValues({ runId, session }, steps)
-      const read = readUnownedSteps(runId, () => steps.map((step) => toStep(reader, step)))
+      const read = readUnownedSteps(runId, () => steps.map((step) => readStep(reader, step)))
       return { kind: 'unowned', run, token, ...read }
     }
     const commandId = crypto.randomUUID()

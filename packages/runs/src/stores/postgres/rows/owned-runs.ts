@@ -5,12 +5,13 @@
  */
 import { BoundedMap } from '@tutti/core'
 
-import type { PostgresRunRow, PostgresTaskRow } from './rows.ts'
+import type { PostgresRunRow } from './rows.ts'
+import type { StoredTask } from '../../shared/read-records.ts'
 
 /** The row and all tasks of a run. */
 export interface KnownRun {
   readonly row: PostgresRunRow
-  readonly tasks: ReadonlyMap<number, PostgresTaskRow>
+  readonly tasks: ReadonlyMap<number, StoredTask>
 }
 
 /** Maximum number of runs. One that is forgotten is read again. */

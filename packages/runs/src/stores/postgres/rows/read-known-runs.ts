@@ -1,5 +1,6 @@
 /** Reads what a write must know of its run. */
-import { toRunRow, toTaskRow, type PostgresTaskRow } from './rows.ts'
+import { postgresRecords, toRunRow } from './rows.ts'
+import type { StoredTask } from '../../shared/read-records.ts'
 import { toColumn } from '../database/text.ts'
 
 import type { DatabaseSession } from '../database/database.ts'
@@ -17,15 +18,15 @@ export async function readKnownRuns(
   ])
   const runs = rows.map(toRunRow)
   const begun = runs.filter(({ run }) => run.startedAt !== undefined).map(({ id }) => id)
-  const tasks = new Map<string, Map<number, PostgresTaskRow>>()
+  const tasks = new Map<string, Map<number, StoredTask>>()
   if (begun.length > 0) {
     const taskRows = await session.query(`SELECT * FROM ${schema}.tasks WHERE run = ANY($1)`, [
       begun,
     ])
     for (const row of taskRows) {
       const run = String(row['run'])
-      const ofRun = tasks.get(run) ?? new Map<number, PostgresTaskRow>()
-      tasks.set(run, ofRun.set(Number(row['task_index']), toTaskRow(row)))
+      const ofRun = tasks.get(run) ?? new Map<number, StoredTask>()
+      tasks.set(run, ofRun.set(Number(row['task_index']), postgresRecords.storedTask(row)))
     }
   }
   return new Map(runs.map((row) => [row.run.runId, { row, tasks: tasks.get(row.id) ?? new Map() }]))

@@ -6,7 +6,7 @@ import { LISTED_COLUMNS } from '../../shared/record-fields.ts'
 import { MAX_COUNTED } from '../../../ports/run-store.ts'
 import { normalizeForSearch } from '../../shared/search-text.ts'
 import { toTermGrams } from './grams.ts'
-import { toListedRun } from '../rows/rows.ts'
+import { postgresRecords } from '../rows/rows.ts'
 import { toTagIndex, toColumn, toIndex } from '../database/text.ts'
 
 import type { RunListPage, RunQuery } from '../../../ports/run-store.ts'
@@ -33,7 +33,11 @@ export async function queryRuns(database: Database, query: RunQuery): Promise<Ru
   const rows = isCapped
     ? await database.query(pageSql(schema, walkSql(schema, filter)), values)
     : await readPage(database, found?.['ids'])
-  return { runs: rows.map(toListedRun), total: Math.min(count, MAX_COUNTED), isCapped }
+  return {
+    runs: rows.map((row) => postgresRecords.listedRun(row)),
+    total: Math.min(count, MAX_COUNTED),
+    isCapped,
+  }
 }
 
 /** Reads the runs of an array of ids. */

@@ -12,7 +12,7 @@ import { deleteEnded, deleteOne, deleteSteps } from './delete-ended.ts'
 import { listChangedRuns } from './list-changed-runs.ts'
 import { queryRuns } from './list-runs.ts'
 import { StepReader } from '../log/read-steps.ts'
-import { toReview, toRun, toTask } from '../rows/rows.ts'
+import { postgresRecords } from '../rows/rows.ts'
 import { toColumn } from '../database/text.ts'
 
 import type {
@@ -74,7 +74,7 @@ export class PostgresRunStore implements RunStore {
     const [row] = await this.#query('SELECT * FROM $schema.runs WHERE run_id = $1', [
       toColumn(runId),
     ])
-    return row === undefined ? undefined : toRun(row)
+    return row === undefined ? undefined : postgresRecords.run(row)
   }
 
   async tasks(runId: string): Promise<readonly TaskRecord[]> {
@@ -83,7 +83,7 @@ export class PostgresRunStore implements RunStore {
        WHERE run_id = $1 ORDER BY task_index`,
       [toColumn(runId)],
     )
-    return rows.map(toTask)
+    return rows.map((row) => postgresRecords.task(row))
   }
 
   steps(runId: string, query: StepsQuery = {}): Promise<readonly RunStep[]> {
@@ -118,7 +118,7 @@ export class PostgresRunStore implements RunStore {
         clampBytes(maxBytes),
       ],
     )
-    return rows.map(toReview)
+    return rows.map((row) => postgresRecords.review(row))
   }
 
   async countReviews({ runId, reviewId, open = false, kinds }: ReviewQuery): Promise<number> {

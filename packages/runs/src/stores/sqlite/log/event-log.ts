@@ -3,7 +3,7 @@ import { EVENT_PAGE_BYTES } from '../../../ports/event-log.ts'
 import { StoredReader } from '../../../log/read-stored.ts'
 import { clampCount } from '../../shared/query-numbers.ts'
 import { keySql, numberSql, ofRun } from '../schema/log-key.ts'
-import { readEvent } from '../rows/rows.ts'
+import { readEvent } from '../../shared/read-records.ts'
 
 import type {
   StoredEventLog,

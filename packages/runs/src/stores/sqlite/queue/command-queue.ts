@@ -1,6 +1,6 @@
 /** Queues commands for the owners of runs, in the embedded store. */
 import { readUnownedSteps } from '../../../domain/refusals.ts'
-import { toAnswer, readPendingCommands } from '../rows/rows.ts'
+import { sqliteRecords, toAnswer } from '../rows/rows.ts'
 
 import type { RunCommand } from '@tutti/protocol'
 import type {
@@ -44,7 +44,7 @@ export class SqliteCommandQueue implements CommandQueue {
   }
 
   async pending(runIds: readonly string[]): Promise<readonly PendingCommand[]> {
-    return readPendingCommands(this.#pending.all(JSON.stringify(runIds)))
+    return sqliteRecords.pendingCommands(this.#pending.all(JSON.stringify(runIds)))
   }
 
   async answer(commandId: string): Promise<CommandAnswer | undefined> {

@@ -2,7 +2,8 @@
 import { StoredReader } from '../../../log/read-stored.ts'
 import { prepareRows } from '../database/prepare-rows.ts'
 import { keySql, numberSql, ofRun } from '../schema/log-key.ts'
-import { readRun, readPendingCommands, readStep, type SqliteRow } from './rows.ts'
+import { sqliteRecords, type SqliteRow } from './rows.ts'
+import { readStep } from '../../shared/read-records.ts'
 
 import type { PendingCommand } from '../../../ports/command-queue.ts'
 import type { RunRecord } from '../../../domain/run-record.ts'
@@ -80,7 +81,7 @@ export function prepareRunRows(database: DatabaseSync): RunRows {
     },
     stepBytes: (id, upTo = Number.MAX_SAFE_INTEGER) =>
       Number(stepBytes.get({ id, upTo })?.['bytes']),
-    commands: (id) => readPendingCommands(commands.all(id)),
+    commands: (id) => sqliteRecords.pendingCommands(commands.all(id)),
   }
 }
 
@@ -91,7 +92,7 @@ export function readRunRow(row: SqliteRow): SqliteRunRow {
     id: Number(id),
     // NOTE: a cast at the boundary: this store only ever writes these states.
     state: state as QueueState,
-    run: readRun(row),
+    run: sqliteRecords.run(row),
     token: String(row['token']),
     writeNo: Number(row['write_no']),
     lostOwners: Number(lostOwners),

@@ -13,7 +13,7 @@ import { prepareRows } from '../database/prepare-rows.ts'
 import { prepareLogCopier } from '../log/copy-log.ts'
 import { prepareDueChecker } from '../queue/due-runs.ts'
 import { NEW_TOKEN, SELECT_RUNS } from '../rows/run-rows.ts'
-import { readRun } from '../rows/rows.ts'
+import { sqliteRecords } from '../rows/rows.ts'
 import { NEXT_PLACE } from './thread-store.ts'
 import { prepareActorCounter } from './count-actor-use.ts'
 
@@ -157,7 +157,7 @@ function findRepeatedRun(
   const row = byKey.get(JSON.stringify(idempotencyKey))
   if (row === undefined) return undefined
   if (row['fingerprint'] === JSON.stringify(fingerprint)) {
-    return { kind: 'repeated', run: readRun(row) }
+    return { kind: 'repeated', run: sqliteRecords.run(row) }
   }
   throw idempotencyConflict(idempotencyKey, actor)
 }

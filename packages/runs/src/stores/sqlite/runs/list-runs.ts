@@ -4,7 +4,7 @@ import { LISTED_COLUMNS } from '../../shared/record-fields.ts'
 import { MAX_COUNTED } from '../../../ports/run-store.ts'
 import { normalizeForSearch } from '../../shared/search-text.ts'
 import { prepareRows } from '../database/prepare-rows.ts'
-import { readListedRun } from '../rows/rows.ts'
+import { sqliteRecords } from '../rows/rows.ts'
 
 import type {
   ChangedRunsPage,
@@ -41,7 +41,7 @@ export function prepareRunLister(database: DatabaseSync): (query: RunQuery) => R
             offset: clampCount(offset),
           })
     return {
-      runs: rows.map(readListedRun),
+      runs: rows.map((row) => sqliteRecords.listedRun(row)),
       total: Math.min(found, MAX_COUNTED),
       isCapped: found > MAX_COUNTED,
     }

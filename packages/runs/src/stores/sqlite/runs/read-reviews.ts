@@ -1,6 +1,6 @@
 /** Reads and counts reviews of the embedded store, in the order in which they opened. */
 import { prepareRows } from '../database/prepare-rows.ts'
-import { readReview, type SqliteRow } from '../rows/rows.ts'
+import { sqliteRecords, type SqliteRow } from '../rows/rows.ts'
 
 import type { ReviewQuery } from '../../../ports/run-store.ts'
 import type { ReviewRecord } from '../../../domain/run-record.ts'
@@ -20,7 +20,7 @@ export function prepareReviewReader(
     const reviews: ReviewRecord[] = []
     let bytes = 0
     for (const row of found.iterate(values)) {
-      reviews.push(readReview(row))
+      reviews.push(sqliteRecords.review(row))
       bytes += measureReview(row)
       if (bytes >= maxBytes) break
     }

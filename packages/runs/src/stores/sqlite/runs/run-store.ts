@@ -6,7 +6,7 @@ import { prepareRunDeleter, prepareStepDeleter } from './delete-ended.ts'
 import { prepareChangedRunLister, prepareRunLister } from './list-runs.ts'
 import { prepareReviewCounter, prepareReviewReader } from './read-reviews.ts'
 import { SELECT_RUNS } from '../rows/run-rows.ts'
-import { readRun, readTaskRecord } from '../rows/rows.ts'
+import { sqliteRecords } from '../rows/rows.ts'
 import { runTooLarge, runUnreadable } from '../../../domain/refusals.ts'
 import { prepareRunWriter, type WriteOutcome, type RunWriter } from '../log/write-runs.ts'
 
@@ -89,11 +89,11 @@ export class SqliteRunStore implements RunStore {
 
   async get(runId: string): Promise<RunRecord | undefined> {
     const row = this.#run.get(runId)
-    return row === undefined ? undefined : readRun(row)
+    return row === undefined ? undefined : sqliteRecords.run(row)
   }
 
   async tasks(runId: string): Promise<readonly TaskRecord[]> {
-    return this.#tasks.all(runId).map(readTaskRecord)
+    return this.#tasks.all(runId).map((row) => sqliteRecords.task(row))
   }
 
   async steps(

@@ -14,7 +14,7 @@ import { HAS_TAG, toTagValues } from './list-runs.ts'
 
 import type { RunStatus } from '@tutti/protocol'
 import type { SqliteParts } from '../rows/parts.ts'
-import { readCutError, type SqliteRow } from '../rows/rows.ts'
+import { sqliteRecords, type SqliteRow } from '../rows/rows.ts'
 import type { ThreadRecord, ThreadRunRecord } from '../../../domain/thread-record.ts'
 
 /** Returns the thread store of an open database. */
@@ -188,7 +188,7 @@ function readThreadRun(row: SqliteRow): ThreadRunRecord {
     status: row['status'] as RunStatus,
     createdAt: columns.time('created_at') ?? 0,
     ...field('completedAt', columns.time('completed_at')),
-    ...readCutError(row['error_start']),
+    ...sqliteRecords.cutError(row['error_start']),
     lastSeq: Number(row['last_seq']),
     number: Number(row['n']),
     userMessage: columns.text('user_message', parse) ?? '',
