@@ -43,6 +43,6 @@ test('The envelope section reports that no results are recorded', () => {
   expect(replaceEnvelope(PAGE, { ...RESULTS, areas: [] })).toContain('No results are recorded yet.')
 })
 
-test('The envelope section fails for a page without a place', () => {
-  expect(() => replaceEnvelope('page', RESULTS)).toThrow('no place for the envelope')
+test('The envelope section fails for a page without its section', () => {
+  expect(() => replaceEnvelope('page', RESULTS)).toThrow('no section for the envelope')
 })
