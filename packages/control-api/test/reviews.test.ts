@@ -227,7 +227,7 @@ describe('reviews over a WebSocket', () => {
 
   it('[API-N1] Reviews over a WebSocket are sent once, in their place, when they open while hello is built', async () => {
     await using api = await choirServed()
-    const openReviews = api.runs.reviews.open.bind(api.runs)
+    const openReviews = api.runs.reviews.open.bind(api.runs.reviews)
     api.runs.reviews.open = async (query) => {
       api.runs.reviews.open = openReviews
       await startWaitingRun(api)
