@@ -52,7 +52,7 @@ export function toControlRefusal(
 /** Returns the `profile_applied` for an event that applied a profile; undefined for every other event. */
 export function toAppliedProfile(event: LoggedRunEvent): ProfileApplied | undefined {
   if (event.type !== 'directive_active' || event.action !== 'APPLY_PROFILE') return undefined
-  const { runId, value = '', activeAt = '' } = event
+  const { runId, value = '', activeAt } = event
   // A profile changes the models of runs and no capacities.
   return { type: 'profile_applied', profileName: value, capacities: {}, appliedAt: activeAt, runId }
 }

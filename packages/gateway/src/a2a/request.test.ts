@@ -183,7 +183,7 @@ describe('readBegin', () => {
           ...(ofMessage === undefined ? {} : { metadata: ofMessage }),
         },
         ...(metadata === undefined ? {} : { metadata }),
-      } as Parameters<typeof readBegin>[0],
+      },
       // NOTE: the subject uses only the ensembles.
       {
         agent: { ensembles: [band, choir] } as unknown as Parameters<typeof readBegin>[1]['agent'],

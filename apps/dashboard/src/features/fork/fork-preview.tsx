@@ -49,7 +49,7 @@ export function ForkPreviewView({
       )}
       {data.repeatedCalls.length > 0 && (
         <Notice tone="held" title="Calls with side effects may be repeated">
-          {data.repeatedCalls.map(({ taskName, toolName = 'a tool', attempt }) => (
+          {data.repeatedCalls.map(({ taskName, toolName, attempt }) => (
             <p key={`${taskName} ${attempt} ${toolName}`}>
               <code>{toolName}</code> of {taskName}
             </p>

@@ -34,12 +34,7 @@ export const REJECT_EFFECTS: Readonly<Record<ReviewKind, string>> = {
 const MAX_LINES = 40
 
 /** Returns the question of a review. */
-export function formatReviewQuestion({
-  taskName = 'the task',
-  toolName,
-  prompt,
-  kind,
-}: AskedReview): string {
+export function formatReviewQuestion({ taskName, toolName, prompt, kind }: AskedReview): string {
   return formatReviewQuestionText({
     taskName,
     kind,
@@ -49,11 +44,7 @@ export function formatReviewQuestion({
 }
 
 /** Returns a title for the subject of a review. */
-export function formatReviewHeading({
-  taskName = 'the task',
-  toolName = 'a tool',
-  kind,
-}: AskedReview): string {
+export function formatReviewHeading({ taskName, toolName = 'a tool', kind }: AskedReview): string {
   const task = toSingleLine(taskName)
   switch (kind) {
     case 'TASK_INPUT':

@@ -30,7 +30,7 @@ export function toPreviewLines(preview: ForkPreview): readonly Line[] {
     ...reviews.map(({ taskName, timing }): Line => [
       { text: `asks again: ${timing} review of ${toSingleLine(taskName)}` },
     ]),
-    ...repeatedCalls.map(({ taskName, toolName = 'a tool' }): Line => [
+    ...repeatedCalls.map(({ taskName, toolName }): Line => [
       { text: `might repeat: ${toSingleLine(toolName)} of ${toSingleLine(taskName)}` },
     ]),
     ...(preview.needsAllowSideEffects ? [[{ text: 'needs --allow-side-effects' }]] : []),
