@@ -161,9 +161,9 @@ export class AguiRun {
     return { made, ...(ended === undefined ? {} : { ended }) }
   }
 
-  #askClient({ kind, callId, reviewId }: WaitingReview): void {
-    if (kind !== 'CLIENT_TOOL' || callId === undefined) return
-    this.#clientCalls.set(this.#messages.toCallId(callId), reviewId)
+  #askClient(review: WaitingReview): void {
+    const toolCallId = review.kind === 'CLIENT_TOOL' ? this.#toCallId(review) : undefined
+    if (toolCallId !== undefined) this.#clientCalls.set(toolCallId, review.reviewId)
   }
 
   *#changeStep({ name, status }: TaskOperation): Generator<AguiEvent> {
@@ -200,19 +200,17 @@ export class AguiRun {
 
   /** Returns what the client must decide, or else the calls that it must execute. */
   #toOutcome(open: readonly WaitingReview[]): AguiOutcome {
-    const ids = new Map(
-      open.map(({ reviewId, callId }) => [
-        reviewId,
-        callId === undefined ? undefined : this.#messages.toCallId(callId),
-      ]),
-    )
-    const interrupts = this.#run.reviews.flatMap((review) =>
-      !ids.has(review.reviewId) || review.kind === 'CLIENT_TOOL'
-        ? []
-        : [toInterrupt(review, ids.get(review.reviewId))],
+    const interrupts = open.flatMap((review) =>
+      review.kind === 'CLIENT_TOOL' ? [] : [toInterrupt(review, this.#toCallId(review))],
     )
     if (interrupts.length > 0) return { type: 'interrupt', interrupts }
-    return { type: 'success', pendingToolCallIds: [...ids.values()].flatMap((id) => id ?? []) }
+    const pendingToolCallIds = open.flatMap((review) => this.#toCallId(review) ?? [])
+    return { type: 'success', pendingToolCallIds }
+  }
+
+  /** Returns the id by which the client knows the call under a review. */
+  #toCallId({ callId }: WaitingReview): string | undefined {
+    return callId === undefined ? undefined : this.#messages.toCallId(callId)
   }
 
   /** Returns the end of a segment with the run. */

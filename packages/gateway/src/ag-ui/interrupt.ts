@@ -12,7 +12,7 @@ import { badRequest } from '../http/api-error.ts'
 import { asksQuestion, readMessageDecision } from '../service/decision-in-text.ts'
 
 import type { AguiInterrupt, AguiResume } from './wire.ts'
-import type { ReviewDecisionBody, ReviewState, RunEventOf } from '@tutti/protocol'
+import type { ReviewDecisionBody, RunEventOf } from '@tutti/protocol'
 
 /** A review as its event and its record show it. */
 export type InterruptReview = Omit<RunEventOf<'review_requested'>, 'type'>
@@ -20,7 +20,10 @@ export type InterruptReview = Omit<RunEventOf<'review_requested'>, 'type'>
 const FEEDBACK = { type: 'string', description: 'Reason of a rejection, for the agent' }
 
 /** Returns an open review as an interrupt; `toolCallId` is the id of the call as the client knows it. */
-export function toInterrupt(review: ReviewState, toolCallId: string | undefined): AguiInterrupt {
+export function toInterrupt(
+  review: InterruptReview,
+  toolCallId: string | undefined,
+): AguiInterrupt {
   const { reviewId, timeoutMs, requestedAt, requiredRole, onTimeout } = review
   const { taskName, kind, timing, taskOutput, toolName, toolInput } = review
   return {
@@ -46,7 +49,7 @@ export function toInterrupt(review: ReviewState, toolCallId: string | undefined)
 }
 
 function describe(
-  review: ReviewState,
+  review: InterruptReview,
 ): Pick<AguiInterrupt, 'reason' | 'message' | 'responseSchema'> {
   const { timing, prompt, taskName, taskDescription, toolName, answerSchema } = review
   if (asksQuestion(review)) {

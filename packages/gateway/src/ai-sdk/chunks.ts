@@ -26,11 +26,9 @@ import { isForClient, toDelegationPart, toReviewInput, toTaskPart, REVIEW_TOOL }
 
 import type { ChatChunk, ChatFinishReason, ChatMetadata } from './wire.ts'
 import type {
-  BlockGrown,
   CallEnded,
   CallRequested,
   LoggedRunEvent,
-  OutputBlock,
   ClosedReview,
   RunEnded,
   RunOperation,
@@ -118,7 +116,10 @@ export class ChatChunks {
         yield* this.#beginTurn(operation)
         return
       case 'block_grown':
-        yield* this.#write(operation)
+        yield* this.#write(
+          operation.block.kind === 'reasoning' ? 'reasoning' : 'text',
+          operation.delta,
+        )
         return
       case 'block_closed':
         yield* operation.block.kind === 'reasoning' ? this.#close('reasoning') : this.#closeParts()
@@ -188,8 +189,7 @@ export class ChatChunks {
     yield { type: 'start-step' }
   }
 
-  *#write({ block, delta }: Pick<BlockGrown, 'block' | 'delta'>): Generator<ChatChunk> {
-    const kind = block.kind === 'reasoning' ? 'reasoning' : 'text'
+  *#write(kind: 'text' | 'reasoning', delta: string): Generator<ChatChunk> {
     if (this.#othersSize > MAX_STEP_SIZE) yield* this.#nextStep()
     this.#hasWritten = true
     let id = this.#open[kind]
@@ -273,7 +273,7 @@ export class ChatChunks {
 
   *#end({ status, reason, refusal, error }: RunEnded): Generator<ChatChunk> {
     this.#isDone = true
-    if (refusal !== '') yield* this.#write({ block: REFUSAL, delta: refusal })
+    if (refusal !== '') yield* this.#write('text', refusal)
     yield* this.#closeParts()
     if (reason === 'cancelled') yield { type: 'abort', reason: 'The run was cancelled' }
     const finishReason = FINISH_REASONS[reason]
@@ -304,9 +304,6 @@ export class ChatChunks {
     }
   }
 }
-
-/** Part of the message with the explanation of a model that refused. */
-const REFUSAL: OutputBlock = { id: 'refusal', kind: 'output', before: '' }
 
 /** Reason of the end of a run → reason of the end of its message; undefined for an error. */
 const FINISH_REASONS: Readonly<Record<RunEnded['reason'], ChatFinishReason | undefined>> = {

@@ -15,9 +15,14 @@ import { toAnswerText } from '../service/decision-in-text.ts'
 import { describeLeftOutPart } from '../service/left-out-part.ts'
 import { isForClient } from './parts.ts'
 
-import type { WaitingReview } from '@tutti/protocol'
 import type { ChatBody, ChatMessage, ChatPart } from './wire.ts'
-import type { ClientToolBody, HistoryMessage, Problem, ReviewDecisionBody } from '@tutti/protocol'
+import type {
+  ClientToolBody,
+  HistoryMessage,
+  Problem,
+  ReviewDecisionBody,
+  WaitingReview,
+} from '@tutti/protocol'
 
 /** A conversation before a run, and the message that the run answers. */
 export interface ReadConversation {

@@ -17,8 +17,7 @@ import { sharedEnsembles } from './sharing.ts'
 import type { ModelRun } from './find-model.ts'
 import type { GatewayCall } from './gateway-call.ts'
 import type { BeginRequest, GatewayService } from './gateway-service.ts'
-import type { WaitingReview } from '@tutti/protocol'
-import type { RunEventOf } from '@tutti/protocol'
+import type { RunEventOf, WaitingReview } from '@tutti/protocol'
 
 /** A request as the run that it would begin. */
 export type RepeatableRun = ModelRun & Pick<BeginRequest, 'threadId'>

@@ -8,18 +8,15 @@
  * PROTO-T4 Blocks that are neither withdrawn nor before a tool call have together the text of the output.
  */
 import type { RunEventOf } from '../schemas/run-event.ts'
+import { toTurnKey, type TurnPosition } from './turn-key.ts'
 import type { OutputBlock, RunOperation } from './operations.ts'
 
 type FinishReason = RunEventOf<'llm_iteration_completed'>['finishReason'] | undefined
-
-/** Position of a model turn. */
-type TurnPosition = Pick<RunEventOf<'token'>, 'taskIndex' | 'attempt' | 'iterationIndex'>
 
 /** A block, and its text so far. */
 interface Written {
   readonly block: OutputBlock
   text: string
-  isOpen: boolean
 }
 
 /** Answer without tool calls; several blocks if the model's output limit cut it. */
@@ -37,6 +34,7 @@ export class OutputText {
   /** Turn that wrote last. */
   #writing: string | undefined
   #text: Written | undefined
+  /** Reasoning that is being written. */
   #reasoning: Written | undefined
   /** Blocks of the running turn. */
   #blocks: OutputBlock[] = []
@@ -59,7 +57,7 @@ export class OutputText {
 
   /** Begins a turn, possibly again. */
   begin(position: TurnPosition): void {
-    const key = toKey(position)
+    const key = toTurnKey(position)
     this.withdrawTurn()
     const isRestart = this.#turn === key
     this.#turn = key
@@ -70,17 +68,17 @@ export class OutputText {
   write(position: TurnPosition, delta: string): void {
     this.#enter(position)
     this.#closeReasoning()
-    this.#text ??= this.#open('text', toKey(position))
+    this.#text ??= this.#open('text', toTurnKey(position))
     this.#grow(this.#text, delta)
   }
 
   /** Appends reasoning of the turn. */
   reason(position: TurnPosition, delta: string): void {
     this.#enter(position)
-    if (this.#reasoning?.isOpen !== true) {
+    if (this.#reasoning === undefined) {
       const number = this.#blocks.filter(({ kind }) => kind === 'reasoning').length
       const suffix = number === 0 ? ':reasoning' : `:reasoning.${number}`
-      this.#reasoning = this.#open('reasoning', toKey(position), suffix)
+      this.#reasoning = this.#open('reasoning', toTurnKey(position), suffix)
     }
     this.#grow(this.#reasoning, delta)
   }
@@ -93,7 +91,7 @@ export class OutputText {
     if (reasoning !== '' && !hasReasoned) this.reason(event, reasoning)
     this.#closeReasoning()
     if (responseText !== undefined) this.#correct(event, responseText)
-    const id = this.#text?.block.id ?? this.#toId(toKey(event))
+    const id = this.#text?.block.id ?? this.#toId(toTurnKey(event))
     this.#finishTurn(
       toolRequests.map(({ name }) => name),
       finishReason,
@@ -135,12 +133,11 @@ export class OutputText {
     this.withdrawTurn()
     this.withdrawAnswer()
     this.#turn = undefined
-    this.#writing = undefined
   }
 
   /** Enters a turn with its first text, which replaces an answer that it does not continue. */
   #enter(position: TurnPosition): void {
-    const key = toKey(position)
+    const key = toTurnKey(position)
     if (this.#writing === key) return
     this.#writing = key
     this.#turn = key
@@ -153,7 +150,7 @@ export class OutputText {
     const block: OutputBlock = { id: `${this.#toId(key)}${suffix}`, kind, before }
     this.#blocks.push(block)
     this.#emit({ type: 'block_opened', block })
-    return { block, text: '', isOpen: true }
+    return { block, text: '' }
   }
 
   #grow(written: Written, delta: string): void {
@@ -163,8 +160,8 @@ export class OutputText {
 
   #closeReasoning(): void {
     const reasoning = this.#reasoning
-    if (reasoning?.isOpen !== true) return
-    reasoning.isOpen = false
+    if (reasoning === undefined) return
+    this.#reasoning = undefined
     const { block, text } = reasoning
     this.#emit({ type: 'block_closed', block, text, toolNames: [] })
   }
@@ -225,8 +222,4 @@ export class OutputText {
   #toId(key: string): string {
     return this.#withdrawals === 0 ? key : `${key}.${this.#withdrawals}`
   }
-}
-
-function toKey({ taskIndex, attempt, iterationIndex }: TurnPosition): string {
-  return `${taskIndex}.${attempt}.${iterationIndex}`
 }

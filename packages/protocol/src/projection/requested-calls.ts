@@ -1,15 +1,13 @@
 /** The tool calls of models that have not ended, and the reviews that wait for a decision. */
 import type { RunEventOf } from '../schemas/run-event.ts'
 import type { WaitingReview } from './operations.ts'
-
-type CallPosition = Pick<
-  RunEventOf<'tool_called'>,
-  'taskIndex' | 'attempt' | 'iterationIndex' | 'toolCallId'
->
+import { toTurnKey, type TurnPosition } from './turn-key.ts'
 
 /** Returns the id of a call, unique in its run. Models repeat ids in other turns and tasks. */
-export function toCallId({ taskIndex, attempt, iterationIndex, toolCallId }: CallPosition): string {
-  return `${taskIndex}.${attempt}.${iterationIndex}:${toolCallId}`
+export function toCallId(
+  position: TurnPosition & Pick<RunEventOf<'tool_called'>, 'toolCallId'>,
+): string {
+  return `${toTurnKey(position)}:${position.toolCallId}`
 }
 
 /** Whether an id of {@link toCallId} is that of a call in an attempt, in any turn: a review does not state the turn. */

@@ -13,6 +13,7 @@ import { readRunOutput } from '../run-state/run-messages.ts'
 import { addEventUsage, NO_RUN_USAGE, type RunUsage } from '../run-usage.ts'
 import { RequestedCalls, toCallId } from './requested-calls.ts'
 import { OutputText } from './output-text.ts'
+import { toTurnKey } from './turn-key.ts'
 import { RunWaits } from './run-waits.ts'
 
 import type { RunEvent, RunEventOf } from '../schemas/run-event.ts'
@@ -62,7 +63,7 @@ export class RunProjection {
 
   /** Whether the run waits only for decisions. */
   get isWaiting(): boolean {
-    return this.#waits.isWaiting
+    return this.#waits.isWaiting(this.reviews)
   }
 
   /** Takes the next event. Returns its operations; none for most events. */
@@ -175,14 +176,14 @@ export class RunProjection {
 
   #completeTurn(event: RunEventOf<'llm_iteration_completed'>): void {
     const { toolRequests = [] } = event
-    const turnId = this.#isOutput(event) ? this.#text.complete(event) : undefined
+    const turnId = this.#isOutput(event) ? this.#text.complete(event) : toTurnKey(event)
     for (const { id: toolCallId = '', name: toolName, arguments: args } of toolRequests) {
       const callId = toCallId({ ...event, toolCallId })
       this.#calls.add(callId)
       this.#operations.push({
         type: 'call_requested',
         callId,
-        turnId: turnId ?? callId.slice(0, callId.indexOf(':')),
+        turnId,
         toolName,
         arguments: args,
       })

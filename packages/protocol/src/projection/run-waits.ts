@@ -20,22 +20,19 @@ const THINKING: TaskWork = { isThinking: true, calls: new Set() }
 /** Determines whether a run waits from its events, in order. */
 export class RunWaits {
   readonly #running = new Map<string, TaskWork>()
-  readonly #reviews = new Map<string, RunEventOf<'review_requested'>>()
   /** Id of a delegation → the task that delegates. */
   readonly #delegations = new Map<string, string>()
   #isEnding = false
 
-  /** Whether the run waits only for decisions. */
-  get isWaiting(): boolean {
-    if (this.#isEnding || this.#reviews.size === 0) return false
-    return [...this.#running].every(([name, work]) => this.#waits(name, work))
-  }
-
-  #waits(name: string, { isThinking, calls }: TaskWork): boolean {
-    const reviews = [...this.#reviews.values()].filter(({ taskName }) => taskName === name)
-    const delegations = [...this.#delegations.values()].filter((taskName) => taskName === name)
-    const waits = reviews.length + delegations.length
-    return waits > 0 && !(isThinking && reviews.length === 0) && calls.size <= waits
+  /** Whether a run with these open reviews waits only for decisions. */
+  isWaiting(open: readonly Pick<RunEventOf<'review_requested'>, 'taskName'>[]): boolean {
+    if (this.#isEnding || open.length === 0) return false
+    return [...this.#running].every(([name, { isThinking, calls }]) => {
+      const reviews = open.filter(({ taskName }) => taskName === name)
+      const delegations = [...this.#delegations.values()].filter((taskName) => taskName === name)
+      const waits = reviews.length + delegations.length
+      return waits > 0 && !(isThinking && reviews.length === 0) && calls.size <= waits
+    })
   }
 
   /** Takes the next event. */
@@ -64,14 +61,6 @@ export class RunWaits {
       case 'delegation_completed':
       case 'delegation_failed':
         this.#delegations.delete(event.delegationId)
-        return
-      case 'review_requested':
-        this.#reviews.set(event.reviewId, event)
-        return
-      case 'review_decided':
-      case 'review_timed_out':
-      case 'review_withdrawn':
-        this.#reviews.delete(event.reviewId)
         return
       case 'run_cancelling':
       case 'ensemble_completed':

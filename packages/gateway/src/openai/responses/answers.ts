@@ -3,8 +3,7 @@ import { badRequest } from '../../http/api-error.ts'
 import { asksQuestion } from '../../service/decision-in-text.ts'
 import { toApprovalId, toClientCallId } from './ids.ts'
 
-import type { WaitingReview } from '@tutti/protocol'
-import type { Problem, ReviewDecisionBody } from '@tutti/protocol'
+import type { Problem, ReviewDecisionBody, WaitingReview } from '@tutti/protocol'
 import type { ClientOutput } from './input.ts'
 
 /** A decision that a client made. */

@@ -211,10 +211,9 @@ export class SegmentItems {
     const sent = this.#answer.map((index) => readItemText(this.#items[index])).join('')
     if (sent === output || output === '') return dropped
     const voided = this.voidAnswer()
-    const opened = this.#openMessage()
     const block: OutputBlock = { id: 'output', kind: 'text', before: '' }
     const closed = this.#closeText({ type: 'block_closed', block, text: output, toolNames: [] })
-    return [...dropped, ...voided, ...opened, ...closed]
+    return [...dropped, ...voided, ...closed]
   }
 }
 
