@@ -70,11 +70,13 @@ describe('a renewal', () => {
       explain('WAL', renewSql('tutti'), ['owner-2', 86_400_000, 86_400_000, true, ['band'], null])
     const changed = listNodes(await renew()).filter((node) => node['Node Type'] === 'ModifyTable')
     expect(changed.map((node) => node['Relation Name'])).toEqual(['leases'])
-    // A renewal also removes earlier versions of rows on its page: here more, because each is rolled back.
-    let bytes = 0
-    for (let n = 0; n < 100; n += 1) bytes += Number((await renew())['WAL Bytes'])
+    // The median, because a few renewals remove earlier versions from the page (here more, as each is rolled back) or
+    // find no room on it, depending on what other connections of the server do.
+    const sizes: number[] = []
+    for (let n = 0; n < 101; n += 1) sizes.push(Number((await renew())['WAL Bytes']))
+    const bytes = sizes.toSorted((a, b) => a - b)[50] ?? Number.NaN
     const commitBytes = 55
-    expect((bytes / 100 + commitBytes) * (1_000 / 3.3)).toBeLessThanOrEqual(70_000)
+    expect((bytes + commitBytes) * (1_000 / 3.3)).toBeLessThanOrEqual(70_000)
   })
 })
 
