@@ -26,6 +26,8 @@ const LOAD_MS = 120_000
 const PAGE = { limit: 50 }
 
 const MAX_BUFFERS = 2_500
+/** For 1,100 runs that are looked up one by one. */
+const MAX_BUFFERS_BY_RUN = 4_000
 const MAX_BUFFERS_BY_CHANGE = 600
 const MAX_BUFFERS_BY_INDEX = 600
 
@@ -66,7 +68,7 @@ beforeAll(async () => {
   await reader.connect()
 }, LOAD_MS)
 
-it.for<[string, Partial<RunQuery>]>([
+it.for<[string, Partial<RunQuery>, number?]>([
   ['all runs', {}],
   ['a common status', { statuses: ['COMPLETED'] }],
   ['a status of 1,760 runs', { statuses: ['FAILED'] }],
@@ -93,11 +95,16 @@ it.for<[string, Partial<RunQuery>]>([
   ['a text of all runs and a status of 9', { text: 'report', statuses: ['CANCELLED'] }],
   ['a text of all runs and a status of no run', { text: 'report', statuses: ['RUNNING'] }],
   ['a text of 100 runs and a common status', { text: 'report 77 of', statuses: ['COMPLETED'] }],
-  ['a text of 1,100 runs and a status of 1,760', { text: 'report 77', statuses: ['FAILED'] }],
-])('[RUNS-P13] A list of %s reads few pages', async ([, filter]) => {
+  [
+    'a text of 1,100 runs and a status of 1,760',
+    { text: 'report 77', statuses: ['FAILED'] },
+    // The sample of ANALYZE decides whether each run of the text is looked up, in three pages.
+    MAX_BUFFERS_BY_RUN,
+  ],
+])('[RUNS-P13] A list of %s reads few pages', async ([, filter, maxBuffers = MAX_BUFFERS]) => {
   await using storage = await open()
   const buffers = await countBuffers(() => storage.runs.list({ ...PAGE, ...filter }))
-  expect(buffers).toBeLessThanOrEqual(MAX_BUFFERS)
+  expect(buffers).toBeLessThanOrEqual(maxBuffers)
 })
 
 it.for<[string, Partial<ChangedRunsQuery>]>([
