@@ -27,7 +27,7 @@ const quote = pipelineBuilder({ name: 'quote', description: 'Gets the best price
     )
     return offers.reduce((best, offer) => (offer.total < best.total ? offer : best))
   })
-  .step(branch(({ total }) => total > 100, { yes: bargain })) // a small offer is passed on unchanged
+  .step(branch({ when: ({ total }) => total > 100, yes: bargain })) // a small offer is passed on unchanged
   .adapter(({ structured: { shop, total } }) => `${total.toFixed(2)} EUR at ${shop}`)
   .step(writeQuote)
   .build()

@@ -209,7 +209,7 @@ function createTools(process: Process, { calls }: GeneratedTask): readonly Agent
     search: () => make('search'),
     once: () => make('once', { idempotent: false }),
     approve: () => make('approve', { requireApproval: true }),
-    pipe: () => pipeline({ name: 'pipe' }, make('first'), make('second')),
+    pipe: () => pipeline([make('first'), make('second')], { name: 'pipe' }),
     expert: () => expert.asTool({ name: 'expert' }),
   }
   return calls.flatMap((call) => tools[call]?.() ?? [])

@@ -7,11 +7,12 @@
  *    not true.
  * PIPE-B4 A predicate that throws is a failure with the name of the branch.
  */
-import { ToolResult, Type } from '@tutti/core'
+import { findOptionProblems, ToolResult, Type } from '@tutti/core'
 import { callOwn } from './call-own.ts'
 import { callPart, toPartResult } from './call-part.ts'
 import { compoundTool, type Compound, type CompoundSettings } from './compound-tool.ts'
 import {
+  findFunctionProblems,
   pipelineDefinitionError,
   findNameProblems,
   findToolOptionProblems,
@@ -24,41 +25,84 @@ import { embedSchema } from './schema/embed-schema.ts'
 
 import type { AgentTool, OptionNames, ToolContext, TSchema, TypedTool } from '@tutti/core'
 import type { InputReader } from './input-reader.ts'
-import type { Fitting, Flat, OutputOf, SharedInput, SharedSeen } from './step-types.ts'
+import type { Fit, Flat, InputOf, OutputOf, SharedInput, SharedSeen } from './step-types.ts'
 
 /** Selects the tool: `yes` if it returns true, otherwise `no`. `context` is the one of the branch call. */
 export type Predicate<Input> = (input: Input, context: ToolContext) => boolean | Promise<boolean>
 
-/** The two tools of a branch, and its settings. */
-export interface BranchWays<Yes, No, Input = unknown> extends CompoundSettings<Input> {
+/** The predicate of a branch, and its tools. */
+export interface BranchWays<Yes, No, Input = unknown, Chosen extends Input = never> {
+  /** Selects the tool. A type guard also narrows the input: to its type for `yes`, and to the rest for `no`. */
+  readonly when: Predicate<Input> | TypeGuard<Input, Chosen>
   /** Tool to call if the predicate is true. */
-  readonly yes: Yes
+  readonly yes: WayFor<Chosen, Chosen, Yes>
   /** Tool to call otherwise. @default none: the input is the result */
-  readonly no?: No
+  readonly no?: WayFor<Chosen, Exclude<Input, Chosen>, No>
 }
 
-const OWN_OPTIONS = { yes: true, no: true } as const satisfies OptionNames<
-  Omit<BranchWays<AgentTool, AgentTool>, keyof CompoundSettings<unknown>>
+const WAYS = { when: true, yes: true, no: true } as const satisfies OptionNames<
+  BranchWays<AgentTool, AgentTool>
 >
+
+/** A predicate that narrows the type of the input. */
+type TypeGuard<Input, Chosen extends Input> = (
+  input: Input,
+  context: ToolContext,
+) => input is Chosen
+
+/** Whether the predicate is not a type guard: the compiler then infers no type for `Chosen`. */
+type IsPlain<Chosen> = [Chosen] extends [never] ? true : false
+
+/** The tool, or the compile error if it does not accept the input for which a type guard chooses it. */
+type WayFor<Chosen, Given, Tool> =
+  IsPlain<Chosen> extends true
+    ? Tool
+    : Fit<Given, InputOf<Exclude<Tool, undefined>>> extends true
+      ? Tool
+      : WayMisfit<Given, InputOf<Exclude<Tool, undefined>>>
+
+/** Compile error of a tool that does not accept the input for which a type guard chooses it. */
+interface WayMisfit<Given, Taken> {
+  readonly 'this tool does not accept the input for which `when` chooses it': {
+    readonly input: Given
+    readonly accepts: Taken
+  }
+}
 
 type Tools<Yes, No> = Yes | Exclude<No, undefined>
 
 /** Output of the chosen tool, or the input if there is no `no`. */
-type BranchOutput<Yes, No, Input> =
+type BranchOutput<Yes, No, Rest> =
   | OutputOf<Yes>
-  | ([No] extends [AgentTool] ? OutputOf<No> : Input)
+  | OutputOf<Exclude<No, undefined>>
+  | (undefined extends No ? Rest : never)
 
-/** Input that the tools and the predicate accept. */
-type Taken<Yes, No, Input> = [SharedSeen<Tools<Yes, No>>] extends [Input]
-  ? SharedInput<Tools<Yes, No>>
-  : Flat<Input & SharedInput<Tools<Yes, No>>>
+/** Input of the branch: what the predicate reads and the tools accept. A type guard defines it alone. */
+type Taken<Yes, No, Input, Chosen> =
+  IsPlain<Chosen> extends false
+    ? Input
+    : [SharedSeen<Tools<Yes, No>>] extends [Input]
+      ? SharedInput<Tools<Yes, No>>
+      : Flat<Input & SharedInput<Tools<Yes, No>>>
 
 /** The same input as the predicate and the reviewer receive it. */
-type Seen<Yes, No, Input> = Flat<Input & SharedSeen<Tools<Yes, No>>>
+type Seen<Yes, No, Input, Chosen> =
+  IsPlain<Chosen> extends false ? Input : Flat<Input & SharedSeen<Tools<Yes, No>>>
+
+/** The part of the input for which the predicate is not true. */
+type Rest<Yes, No, Input, Chosen> =
+  IsPlain<Chosen> extends false ? Exclude<Input, Chosen> : Taken<Yes, No, Input, Chosen>
 
 /**
- * Creates a tool that calls one of two tools: `branch(({ text }) => text.length > 500, { yes: shorten })`.
- * Both tools must accept its input.
+ * The same type, but the compiler infers nothing from it: the type that the caller of `branch` expects must not determine
+ * the input of the predicate. `NoInfer` would do the same, but remains visible in the type of the tool.
+ */
+type Uninferred<Type> = [Type] extends [infer Same] ? Same : never
+
+/**
+ * Creates a tool that calls one of two tools: `branch({ when: ({ text }) => text.length > 500, yes: shorten })`.
+ * Both tools must accept its input. If `when` is a type guard, the input is a union: `yes` must accept the type that
+ * the guard checks, and `no` the rest.
  *
  * @throws {TypeError} naming every problem of the definition.
  */
@@ -66,44 +110,23 @@ export function branch<
   Yes extends AgentTool,
   No extends AgentTool | undefined = undefined,
   Input = SharedSeen<Tools<Yes, No>>,
+  Chosen extends Input = never,
 >(
-  predicate: Predicate<Input>,
-  ways: BranchWays<Yes, No, Seen<Yes, No, Input>>,
-): TypedTool<Taken<Yes, No, Input>, BranchOutput<Yes, No, Taken<Yes, No, Input>>> {
-  // NOTE: the decoded input contains the input of the predicate.
-  return branchTool(predicate as Predicate<Seen<Yes, No, Input>>, ways)
-}
-
-/**
- * Creates a branch with a type guard: `yes` must accept the type that the guard checks, and `no` the rest. The input is a
- * union of both. See {@link branch}.
- *
- * @throws {TypeError} naming every problem of the definition.
- */
-export function branchByType<
-  Input,
-  Chosen extends Input,
-  Yes extends AgentTool,
-  No extends AgentTool | undefined = undefined,
->(
-  guard: (input: Input, context: ToolContext) => input is Chosen,
-  ways: BranchWays<Fitting<Chosen, Yes>, Fitting<Exclude<Input, Chosen>, No>, Input>,
-): TypedTool<Input, BranchOutput<Yes, No, Exclude<Input, Chosen>>> {
-  // NOTE: the compiler accepts only tools.
-  return branchTool(guard, ways as BranchWays<Yes, No, Input>)
-}
-
-function branchTool<Seen, Input, Output>(
-  predicate: Predicate<Seen>,
-  ways: BranchWays<AgentTool, AgentTool | undefined, Seen>,
-): TypedTool<Input, Output> {
-  const { yes, no } = ways
-  const settings = toolSettings(ways)
+  ways: BranchWays<Yes, No, Input, Chosen>,
+  options: CompoundSettings<Seen<Yes, No, Input, Chosen>> = {},
+): TypedTool<
+  Taken<Yes, No, Uninferred<Input>, Chosen>,
+  BranchOutput<Yes, No, Rest<Yes, No, Uninferred<Input>, Chosen>>
+> {
+  // NOTE: the compiler accepts only tools, and the decoded input contains the input of the predicate.
+  const { when, yes, no } = ways as BranchWays<AgentTool, AgentTool, unknown, unknown>
+  const settings = toolSettings(options)
   const problems = [
-    ...findPredicateProblems(predicate),
+    ...findFunctionProblems(when, 'when'),
     ...findToolProblems(yes, 'yes'),
     ...(no === undefined ? [] : findToolProblems(no, 'no')),
-    ...findToolOptionProblems(ways, OWN_OPTIONS),
+    ...findOptionProblems(ways, WAYS),
+    ...findToolOptionProblems(options, {}),
   ]
   if (problems.length > 0) throw pipelineDefinitionError('a branch', problems, settings)
   const defaults = createDefaults(yes, no)
@@ -121,7 +144,7 @@ function branchTool<Seen, Input, Output>(
     ...(outputSchema === undefined ? {} : { outputSchema }),
     async run({ value, seen }, context) {
       // NOTE: the reader accepts only input that one of the tools can decode; the types require the rest.
-      const answer = await callOwn(() => predicate(seen as Seen, context), name, context)
+      const answer = await callOwn(() => when(seen, context), name, context)
       if (!answer.ok) return ToolResult.failure(answer.message)
       const tool = answer.value ? yes : no
       if (tool === undefined) return createValueResult(seen)
@@ -132,11 +155,6 @@ function branchTool<Seen, Input, Output>(
       )
     },
   })
-}
-
-function findPredicateProblems(predicate: unknown): readonly string[] {
-  if (typeof predicate === 'function') return []
-  return [`the predicate must be a function, got ${typeof predicate}`]
 }
 
 function createDefaults(yes: AgentTool, no: AgentTool | undefined): Compound<never>['defaults'] {

@@ -29,6 +29,16 @@ export function findToolOptionProblems(
   return findOptionProblems(given, { ...own, ...TOOL_SETTING_NAMES })
 }
 
+/** Returns a problem for a value that is not a function; `where` is a name such as `when`. */
+export function findFunctionProblems(value: unknown, where: string): readonly string[] {
+  return typeof value === 'function' ? [] : [`${where} must be a function, got ${showType(value)}`]
+}
+
+/** Returns the type of a value, as messages name it. */
+export function showType(value: unknown): string {
+  return value === null ? 'null' : typeof value
+}
+
 /** Returns the problems of a default name; none when a name is set. */
 export function findNameProblems(name: string, settings: Settings): readonly string[] {
   if (settings.name !== undefined || name.length <= MAX_NAME_LENGTH) return []

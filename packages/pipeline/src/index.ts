@@ -3,7 +3,7 @@
  */
 
 // Definitions
-export { branch, branchByType, type BranchWays, type Predicate } from './branch.ts'
+export { branch, type BranchWays, type Predicate } from './branch.ts'
 export { mapEach, type ItemsFor, type MapEachOptions } from './map-each.ts'
 export { parallel, type Branches, type ParallelOptions, type ParallelOutput } from './parallel.ts'
 export {

@@ -47,10 +47,10 @@ describe('[PIPE-D1] the input of a compound tool', () => {
       execute: ({ length }) => String(length),
     })
     const tools: readonly AgentTool[] = [
-      pipeline(measure, textTool('b')),
-      pipeline(pipeline(pipeline(measure))),
+      pipeline([measure, textTool('b')]),
+      pipeline([pipeline([pipeline([measure])])]),
       parallel({ a: measure }),
-      branch(() => true, { yes: measure }),
+      branch({ when: () => true, yes: measure }),
     ]
     for (const tool of tools) {
       const { result } = await call(tool, { text: 'four' })
@@ -63,7 +63,7 @@ describe('[PIPE-D1] the input of a compound tool', () => {
   })
 
   it('The input of a compound tool is coerced by the step that decodes it', async () => {
-    const { result, inputs } = await call(pipeline(defaults), { days: '5' })
+    const { result, inputs } = await call(pipeline([defaults]), { days: '5' })
     expect(inputs).toEqual(['{"days":"5"}'])
     expect(result.output).toBe('{"days":5,"unit":"celsius"}')
   })
@@ -76,7 +76,7 @@ describe('[PIPE-D1] the input of a compound tool', () => {
       coerce: false,
       execute: ({ days }) => String(days),
     })
-    const { steps, result } = await call(pipeline(strict), { days: '5' })
+    const { steps, result } = await call(pipeline([strict]), { days: '5' })
     expect([result.success, steps]).toEqual([false, []])
   })
 
@@ -91,13 +91,13 @@ describe('[PIPE-D1] the input of a compound tool', () => {
   it.each<[string, AgentTool, unknown, string]>([
     [
       'a pipeline',
-      pipeline({ name: 'p' }, defaults),
+      pipeline([defaults], { name: 'p' }),
       { days: 'x' },
       '/days must be an integer, got "x"',
     ],
     ['branches', parallel({ a: defaults }, { name: 'p' }), {}, '/days is required'],
-    ['a text pipeline', pipeline({ name: 'p' }, textTool('a')), {}, '/input is required'],
-    ['a key with a slash', pipeline({ name: 'p' }, oddKeys()), {}, '/a~1b~0c is required'],
+    ['a text pipeline', pipeline([textTool('a')], { name: 'p' }), {}, '/input is required'],
+    ['a key with a slash', pipeline([oddKeys()], { name: 'p' }), {}, '/a~1b~0c is required'],
   ])(
     '[PIPE-C1] The input of a compound tool is rejected with the messages of tools: %s',
     async (_, tool, input, problem) => {
@@ -109,7 +109,7 @@ describe('[PIPE-D1] the input of a compound tool', () => {
   )
 
   it('The input of a compound tool has a Standard Schema, like the input of any tool', async () => {
-    const { validate, jsonSchema } = pipeline(defaults)['~standard']
+    const { validate, jsonSchema } = pipeline([defaults])['~standard']
     expect(await validate({ days: 5 })).toMatchObject({ value: { days: 5 } })
     expect(await validate({ days: 'x' })).toMatchObject({ issues: [{ path: ['days'] }] })
     expect(jsonSchema.input({ target: 'draft-2020-12' })).toBe(defaults.inputSchema)
@@ -118,19 +118,19 @@ describe('[PIPE-D1] the input of a compound tool', () => {
       ...defaults,
       inputSchema: { type: 'object', dependentRequired: { a: ['b'] } },
     }
-    const other = pipeline(since2019)['~standard'].jsonSchema
+    const other = pipeline([since2019])['~standard'].jsonSchema
     expect(() => other.input({ target: 'draft-07' })).toThrow(/dependentRequired/)
-    const text = pipeline(textTool('a'), textTool('b'))['~standard']
+    const text = pipeline([textTool('a'), textTool('b')])['~standard']
     expect(await text.validate('x')).toEqual({ value: 'x' })
     expect(text.jsonSchema.input({ target: 'draft-2020-12' })).toEqual({ type: 'string' })
   })
 
   it('The input of a compound tool has the schema that models receive', () => {
-    expect(pipeline(defaults).inputSchema).toBe(defaults.inputSchema)
+    expect(pipeline([defaults]).inputSchema).toBe(defaults.inputSchema)
   })
 
   it('The input of a compound tool is also checked by readInput, for edits of a reviewer', async () => {
-    expect(await pipeline(defaults).readInput({ days: 'x' })).toEqual({
+    expect(await pipeline([defaults]).readInput({ days: 'x' })).toEqual({
       ok: false,
       problems: [
         {
@@ -141,7 +141,7 @@ describe('[PIPE-D1] the input of a compound tool', () => {
         },
       ],
     })
-    expect(await pipeline(defaults).readInput({ days: 5 })).toEqual({
+    expect(await pipeline([defaults]).readInput({ days: 5 })).toEqual({
       ok: true,
       value: { days: 5 },
     })

@@ -1,4 +1,6 @@
 /** Recognizes tools at run time. */
+import { showType } from './definition-error.ts'
+
 import type { AgentTool } from '@tutti/core'
 
 /** Whether a value has the members of a tool that steps use. */
@@ -18,5 +20,5 @@ export function isTool(value: unknown): value is AgentTool {
 /** Returns a problem if a value is not a tool; `where` is a name such as `step 2`. */
 export function findToolProblems(value: unknown, where: string): readonly string[] {
   if (isTool(value)) return []
-  return [`${where} must be a tool, got ${value === null ? 'null' : typeof value}`]
+  return [`${where} must be a tool, got ${showType(value)}`]
 }

@@ -39,20 +39,20 @@ interface Given {
 }
 
 it('A schema of a library makes a pipeline accept its input, not the output of its transform', () => {
-  expectTypeOf(pipeline(find, forecast)).toEqualTypeOf<
+  expectTypeOf(pipeline([find, forecast])).toEqualTypeOf<
     TypedTool<{ query: string }, { degrees: number }>
   >()
   // @ts-expect-error the schema accepts text and transforms it to a number
-  pipeline(findNumber, forecast)
+  pipeline([findNumber, forecast])
 })
 
 it('A pipeline has the input of the schema of its first step', () => {
-  expectTypeOf(pipeline(forecast)).toEqualTypeOf<TypedTool<Given, { degrees: number }>>()
+  expectTypeOf(pipeline([forecast])).toEqualTypeOf<TypedTool<Given, { degrees: number }>>()
   expectTypeOf(parallel({ forecast })).toExtend<
     TypedTool<Given, { forecast: { degrees: number } }>
   >()
 })
 
 it('A pipeline passes to a predicate the value that the body gets', () => {
-  branch(({ days, from }) => days > from, { yes: forecast })
+  branch({ when: ({ days, from }) => days > from, yes: forecast })
 })

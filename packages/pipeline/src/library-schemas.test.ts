@@ -22,24 +22,24 @@ const find = defineTool({
 
 it('A pipeline transforms the input once, in the first step and in a later one', async () => {
   const later = { id: 'c', name: 'x', arguments: '{"query":"may"}' }
-  expect((await runTool(pipeline(find, forecast), later)).result).toEqual(
+  expect((await runTool(pipeline([find, forecast]), later)).result).toEqual(
     ToolResult.success('{"degrees":10}', { degrees: 10 }),
   )
   const first = { id: 'c', name: 'x', arguments: '{"from":"20"}' }
-  expect((await runTool(pipeline(forecast), first)).result).toEqual(
+  expect((await runTool(pipeline([forecast]), first)).result).toEqual(
     ToolResult.success('{"degrees":23}', { degrees: 23 }),
   )
 })
 
 it('A pipeline passes the transformed input to a predicate', async () => {
   const seen: unknown[] = []
-  const tool = branch(
-    ({ days, from }) => {
+  const tool = branch({
+    when: ({ days, from }) => {
       seen.push([days, from])
       return from > days
     },
-    { yes: forecast },
-  )
+    yes: forecast,
+  })
   const { result } = await runTool(tool, { id: 'c', name: 'x', arguments: '{"from":"4"}' })
   expect(seen).toEqual([[3, 4]])
   expect(result.structured).toEqual({ degrees: 7 })

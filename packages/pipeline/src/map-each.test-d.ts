@@ -15,23 +15,23 @@ it('mapEach accepts a list of inputs of the tool, and returns a list of its outp
 
 it('mapEach accepts a list of any values for a text tool', () => {
   expectTypeOf(mapEach(shout)).toEqualTypeOf<TypedTool<Items<unknown>, string[]>>()
-  pipeline(list, mapEach(shout))
+  pipeline([list, mapEach(shout)])
 })
 
 it('mapEach accepts only steps that return a list before it', () => {
-  expectTypeOf(pipeline(list, mapEach(read), mapEach(read))).toEqualTypeOf<
+  expectTypeOf(pipeline([list, mapEach(read), mapEach(read)])).toEqualTypeOf<
     TypedTool<{ query: string }, Page[]>
   >()
-  pipeline(
+  pipeline([
     read,
     // @ts-expect-error a page is not a list
     mapEach(read),
-  )
-  pipeline(
+  ])
+  pipeline([
     list,
     // @ts-expect-error a list of pages is not a list of queries
     mapEach(search),
-  )
+  ])
 })
 
 it('mapEach accepts the list that an adapter returns', () => {

@@ -60,7 +60,7 @@ describe('[PIPE-M1] the input of mapEach', () => {
   })
 
   it('The input of mapEach can be a list from the previous step', async () => {
-    const called = call(pipeline(list, mapEach(waiting())), {}, { clock })
+    const called = call(pipeline([list, mapEach(waiting())]), {}, { clock })
     await clock.advance(100)
     const { result, steps } = await called
     expect(result).toEqual(
@@ -90,7 +90,7 @@ describe('[PIPE-M1] the input of mapEach', () => {
 
   it('The input of mapEach can be JSON text of a list from the previous step', async () => {
     const spelling = textTool('spelling', () => '["x", 7, {"a": 1}]') as AgentTool
-    const tool = pipeline(spelling, mapEach(textTool('b')))
+    const tool = pipeline([spelling, mapEach(textTool('b'))])
     expect((await call(tool, { input: '' })).result.structured).toEqual(['x>b', '7>b', '{"a":1}>b'])
   })
 

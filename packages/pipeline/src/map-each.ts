@@ -59,7 +59,7 @@ type Items<Item> = readonly Item[] | { readonly items: readonly Item[] }
 
 /**
  * Creates a tool that calls `tool` for every item of a list, and returns the list of results:
- * `pipeline(listPages, mapEach(readPage))`. By default it has no time limit; each item has that of `tool`.
+ * `pipeline([listPages, mapEach(readPage)])`. By default it has no time limit; each item has that of `tool`.
  *
  * @throws {TypeError} naming every problem of the definition.
  */

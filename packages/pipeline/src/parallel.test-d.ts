@@ -20,12 +20,12 @@ it('A parallel tool accepts what all branches accept', () => {
       { page: Page; words: { words: number } }
     >
   >()
-  pipeline(read, parallel({ page: read, words: count }))
-  pipeline(
+  pipeline([read, parallel({ page: read, words: count })])
+  pipeline([
     search,
     // @ts-expect-error there is neither url nor text
     parallel({ page: read, words: count }),
-  )
+  ])
 })
 
 it('A parallel tool has the input of the other tools for text tools, and text where all are text tools', () => {
@@ -35,7 +35,7 @@ it('A parallel tool has the input of the other tools for text tools, and text wh
   expectTypeOf(parallel({ a: shout, b: shout })).toEqualTypeOf<
     TypedTool<string, { a: string; b: string }>
   >()
-  pipeline(read, parallel({ a: shout, b: shout }))
+  pipeline([read, parallel({ a: shout, b: shout })])
 })
 
 it('A parallel tool returns `unknown` for a tool whose output is not known', () => {
@@ -55,12 +55,12 @@ it('A parallel tool returns the failures of branches with CONTINUE_ON_FAILURE', 
   expectTypeOf(parallel({ page: read }, { errorStrategy })).toEqualTypeOf<
     TypedTool<{ url: string }, { page: Page | PartFailure }>
   >()
-  pipeline(
+  pipeline([
     parallel({ url: shout }, { errorStrategy: 'CONTINUE_ON_FAILURE' }),
     // @ts-expect-error the url may be a failure
     read,
-  )
-  pipeline(parallel({ url: shout }), read)
+  ])
+  pipeline([parallel({ url: shout }), read])
 })
 
 it('A parallel tool checks its options, and types the input for the reviewer', () => {

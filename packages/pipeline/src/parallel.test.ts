@@ -65,7 +65,7 @@ describe('the branches of parallel', () => {
     const tool = parallel({ a: textTool('a'), b: textTool('b') })
     expect(tool.kind).toBe('text')
     expect((await call(tool, { input: 'x' })).result.structured).toEqual({ a: 'x>a', b: 'x>b' })
-    expect((await call(pipeline(read, tool), { url: 'u' })).result.structured).toEqual({
+    expect((await call(pipeline([read, tool]), { url: 'u' })).result.structured).toEqual({
       a: '{"text":"page u"}>a',
       b: '{"text":"page u"}>b',
     })

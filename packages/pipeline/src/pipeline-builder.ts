@@ -1,4 +1,5 @@
 /** Builds a pipeline step by step, with adapters between the steps. */
+import { findFunctionProblems } from './definition-error.ts'
 import { pipelineTool, type PipelineDefinition, type PipelineOptions } from './pipeline-tool.ts'
 
 import type { AgentTool, TypedTool } from '@tutti/core'
@@ -46,10 +47,12 @@ function createBuilder<Input, Output, Given>(
       createBuilder({ ...definition, steps: [...steps, { tool: tool as AgentTool }] }),
     adapter(adapter) {
       const last = steps.at(-1)
-      if (last === undefined || typeof adapter !== 'function') {
-        const problem =
-          last === undefined ? BEFORE_ANY_STEP : describeInvalidAdapter(adapter, steps.length)
-        return createBuilder({ ...definition, problems: [...problems, problem] })
+      const found =
+        last === undefined
+          ? ['an adapter must follow a step']
+          : findFunctionProblems(adapter, `the adapter after step ${steps.length}`)
+      if (last === undefined || found.length > 0) {
+        return createBuilder({ ...definition, problems: [...problems, ...found] })
       }
       // NOTE: the adapter is called with results of the tool that it was written for.
       const adapted: PipelineStep = { ...last, adapter: adapter as Adapter }
@@ -57,11 +60,4 @@ function createBuilder<Input, Output, Given>(
     },
     build: () => pipelineTool(definition),
   }
-}
-
-const BEFORE_ANY_STEP = 'an adapter must follow a step'
-
-function describeInvalidAdapter(adapter: unknown, stepNumber: number): string {
-  const shown = adapter === null ? 'null' : typeof adapter
-  return `the adapter after step ${stepNumber} must be a function, got ${shown}`
 }

@@ -23,9 +23,9 @@ const OWN_OPTIONS = { errorStrategy: true } as const satisfies OptionNames<
 >
 
 /** Unchecked definition of a pipeline. */
-export interface PipelineDefinition<Input> {
+export interface PipelineDefinition<Seen> {
   readonly steps: readonly PipelineStep[]
-  readonly options: PipelineOptions<Input>
+  readonly options: PipelineOptions<Seen>
   /** Problems that the builder has found. */
   readonly problems?: readonly string[]
 }
@@ -35,11 +35,11 @@ export interface PipelineDefinition<Input> {
  *
  * @throws {TypeError} naming every problem of the definition.
  */
-export function pipelineTool<Input, Output>({
+export function pipelineTool<Seen, Input, Output>({
   steps,
   options,
   problems = [],
-}: PipelineDefinition<Input>): TypedTool<Input, Output> {
+}: PipelineDefinition<Seen>): TypedTool<Input, Output> {
   const { errorStrategy = 'FAIL_FAST' } = options
   const settings = toolSettings(options)
   const tools = steps.map(({ tool }) => tool).filter(isTool)

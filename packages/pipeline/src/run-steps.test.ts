@@ -33,14 +33,14 @@ function failing(name: string, message = 'No such page'): ReturnType<typeof text
 
 describe('[PIPE-P1] the input of a step', () => {
   it('The input of a step is the unchanged text between text tools', async () => {
-    const { result } = await call(pipeline(textTool('a'), textTool('b'), textTool('c')), {
+    const { result } = await call(pipeline([textTool('a'), textTool('b'), textTool('c')]), {
       input: '{"x": [1]}',
     })
     expect(result).toEqual(ToolResult.success('{"x": [1]}>a>b>c'))
   })
 
   it('The input of a step is the structured value between typed tools', async () => {
-    const { result, inputs } = await call(pipeline(read, rate), { url: 'abcde' })
+    const { result, inputs } = await call(pipeline([read, rate]), { url: 'abcde' })
     expect(result).toEqual(ToolResult.success('{"score":0.5}', { score: 0.5 }))
     expect(inputs).toEqual(['{"url":"abcde"}', '{"url":"abcde","words":5}'])
   })
@@ -53,15 +53,15 @@ describe('[PIPE-P1] the input of a step', () => {
       output: Page,
       execute: () => ToolResult.success('A page', { url: 'u', words: 1 }),
     })
-    expect((await call(pipeline(read, textTool('b')), { url: 'u' })).result.output).toBe(
+    expect((await call(pipeline([read, textTool('b')]), { url: 'u' })).result.output).toBe(
       '{"url":"u","words":1}>b',
     )
-    expect((await call(pipeline(pretty, textTool('b')), {})).result.output).toBe('A page>b')
+    expect((await call(pipeline([pretty, textTool('b')]), {})).result.output).toBe('A page>b')
   })
 
   it('The input of a step has the form that the next step accepts', async () => {
     const spell = textTool('spell', (text) => text.replace('}', ',"more":1}')) as AgentTool
-    const { inputs } = await call(pipeline(read, spell, rate), { url: 'ab' })
+    const { inputs } = await call(pipeline([read, spell, rate]), { url: 'ab' })
     expect(inputs).toEqual([
       '{"url":"ab"}',
       JSON.stringify('{"url":"ab","words":2}'),
@@ -80,13 +80,13 @@ describe('[PIPE-P1] the input of a step', () => {
         return ''
       },
     })
-    const { inputs } = await call(pipeline(tool, textTool('b')), { n: 1, more: true })
+    const { inputs } = await call(pipeline([tool, textTool('b')]), { n: 1, more: true })
     expect(inputs[0]).toBe('{"n":1,"more":true}')
     expect(seen).toHaveLength(1)
   })
 
   it('The input of a step does not affect the structured value of the last step', async () => {
-    const { result } = await call(pipeline(read), { url: 'ab' })
+    const { result } = await call(pipeline([read]), { url: 'ab' })
     expect(result.structured).toEqual({ url: 'ab', words: 2 })
   })
 })
@@ -182,9 +182,10 @@ describe('[PIPE-P3] FAIL_FAST', () => {
   it('FAIL_FAST returns the unchanged result of a failed step, and runs no other step', async () => {
     const failed = ToolResult.failure('No such page')
     const failingStep = textTool('b', () => failed)
-    const { result, steps, end } = await call(pipeline(textTool('a'), failingStep, textTool('c')), {
-      input: 'x',
-    })
+    const { result, steps, end } = await call(
+      pipeline([textTool('a'), failingStep, textTool('c')]),
+      { input: 'x' },
+    )
     expect(result).toBe(failed)
     expect(end).toBe('finished')
     expect(steps).toEqual(['c/1:a a finished', 'c/2:b b finished'])
@@ -198,7 +199,7 @@ describe('[PIPE-P3] FAIL_FAST', () => {
       output: Type.Object({ url: Type.String() }),
       execute: () => ToolResult.success('', { link: 'x' }),
     })
-    const { result, steps } = await call(pipeline(wrong, read, rate), {})
+    const { result, steps } = await call(pipeline([wrong, read, rate]), {})
     expect(result.errorMessage).toBe('Invalid input for "read": /url is required')
     expect(steps).toHaveLength(2)
   })
@@ -206,12 +207,9 @@ describe('[PIPE-P3] FAIL_FAST', () => {
 
 describe('[PIPE-P4] CONTINUE_ON_FAILURE', () => {
   it('CONTINUE_ON_FAILURE passes the error message on, and returns the last result', async () => {
-    const tool = pipeline(
-      { errorStrategy: 'CONTINUE_ON_FAILURE' },
-      failing('a'),
-      textTool('b'),
-      textTool('c'),
-    )
+    const tool = pipeline([failing('a'), textTool('b'), textTool('c')], {
+      errorStrategy: 'CONTINUE_ON_FAILURE',
+    })
     const { result, steps } = await call(tool, { input: 'x' })
     expect(result).toEqual(ToolResult.success('No such page>b>c'))
     expect(steps).toHaveLength(3)
@@ -219,26 +217,21 @@ describe('[PIPE-P4] CONTINUE_ON_FAILURE', () => {
 
   it('CONTINUE_ON_FAILURE passes an empty text on if there is no message', async () => {
     const silent = textTool('a', () => ({ success: false, output: '' }))
-    const tool = pipeline({ errorStrategy: 'CONTINUE_ON_FAILURE' }, silent, textTool('b'))
+    const tool = pipeline([silent, textTool('b')], { errorStrategy: 'CONTINUE_ON_FAILURE' })
     expect((await call(tool, { input: 'x' })).result.output).toBe('>b')
   })
 
   it('CONTINUE_ON_FAILURE returns the failure of the last step', async () => {
-    const tool = pipeline(
-      { errorStrategy: 'CONTINUE_ON_FAILURE' },
-      textTool('a'),
-      failing('b', 'Disk full'),
-    )
+    const tool = pipeline([textTool('a'), failing('b', 'Disk full')], {
+      errorStrategy: 'CONTINUE_ON_FAILURE',
+    })
     expect((await call(tool, { input: 'x' })).result).toEqual(ToolResult.failure('Disk full'))
   })
 
   it('CONTINUE_ON_FAILURE passes on the message of a typed step that rejects an error message', async () => {
-    const tool = pipeline(
-      { errorStrategy: 'CONTINUE_ON_FAILURE' },
-      throwingTool('a') as ReturnType<typeof pipeline>,
-      read,
-      textTool('c'),
-    )
+    const tool = pipeline([throwingTool('a') as ReturnType<typeof pipeline>, read, textTool('c')], {
+      errorStrategy: 'CONTINUE_ON_FAILURE',
+    })
     const { output } = (await call(tool, { input: 'x' })).result
     expect(output).toContain('Invalid input for "read": ')
     expect(output).toContain("Step 'a' threw: No network")
@@ -246,7 +239,10 @@ describe('[PIPE-P4] CONTINUE_ON_FAILURE', () => {
   })
 
   it('CONTINUE_ON_FAILURE does not pass on input that the first step rejects: the model must correct it', async () => {
-    const tool = pipeline({ errorStrategy: 'CONTINUE_ON_FAILURE', name: 'p' }, read, textTool('b'))
+    const tool = pipeline([read, textTool('b')], {
+      errorStrategy: 'CONTINUE_ON_FAILURE',
+      name: 'p',
+    })
     const { result, steps } = await call(tool, {})
     expect(result).toEqual(ToolResult.failure('Invalid input for "p": /url is required'))
     expect(steps).toEqual([])
@@ -255,7 +251,9 @@ describe('[PIPE-P4] CONTINUE_ON_FAILURE', () => {
 
 describe('[PIPE-P5] the message of a failure', () => {
   it('The message of a failure names a step that threw', async () => {
-    const { result, steps } = await call(pipeline(textTool('a'), throwingTool('b')), { input: '' })
+    const { result, steps } = await call(pipeline([textTool('a'), throwingTool('b')]), {
+      input: '',
+    })
     expect(result).toEqual(ToolResult.failure("Step 'b' threw: No network"))
     expect(steps).toEqual(['c/1:a a finished', 'c/2:b b threw'])
   })
@@ -305,14 +303,16 @@ describe('[PIPE-P5] the message of a failure', () => {
       })
       const message =
         'Tool "careless" returned text instead of the value that it declares as output'
-      expect((await call(pipeline(careless, rate), {})).result).toEqual(ToolResult.failure(message))
+      expect((await call(pipeline([careless, rate]), {})).result).toEqual(
+        ToolResult.failure(message),
+      )
       const adapted = pipelineBuilder()
         .step(careless)
         .adapter(({ structured }) => structured.url)
         .step(textTool('b'))
         .build()
       expect((await call(adapted, {})).result).toEqual(ToolResult.failure(message))
-      expect((await call(pipeline(careless, textTool('b')), {})).result.output).toBe(
+      expect((await call(pipeline([careless, textTool('b')]), {})).result.output).toBe(
         'Nothing found>b',
       )
     },
@@ -330,12 +330,9 @@ describe('[PIPE-P7] the pipeline ends', () => {
     const stopping = textTool('b', () => {
       throw error
     })
-    const tool = pipeline(
-      { errorStrategy: 'CONTINUE_ON_FAILURE' },
-      textTool('a'),
-      stopping,
-      textTool('c'),
-    )
+    const tool = pipeline([textTool('a'), stopping, textTool('c')], {
+      errorStrategy: 'CONTINUE_ON_FAILURE',
+    })
     const outcome = await call(tool, { input: '' })
     expect(outcome).toMatchObject({ end, error })
     expect(outcome.steps).toEqual(['c/1:a a finished', `c/2:b b ${end}`])

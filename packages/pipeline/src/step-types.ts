@@ -97,8 +97,9 @@ export interface AdapterMisfit<Given, Taken> {
 }
 
 /** `true` when a step accepts a value, otherwise the compile error. */
-export type Fit<Given, Input> =
-  Given extends Adapted<infer Returned>
+export type Fit<Given, Input> = [Given] extends [never]
+  ? true
+  : [Given] extends [Adapted<infer Returned>]
     ? AdapterFit<Returned, Input>
     : IsText<Input> extends true
       ? true

@@ -50,7 +50,7 @@ const careful = textTool('careful', (text) => `${text}!`, { requireApproval: tru
 describe('the approval of a pipeline', () => {
   it('The approval of a pipeline is requested once, before the first step', async () => {
     const reviewer = createReviewer(YES)
-    const tool = pipeline({ name: 'p', requireApproval: true }, forecast, textTool('b'))
+    const tool = pipeline([forecast, textTool('b')], { name: 'p', requireApproval: true })
     const { result } = await call(tool, { city: 'Bonn' }, { reviewer })
     expect(result.output).toBe('Bonn 3>b')
     expect(reviewer.requests).toMatchObject([
@@ -66,7 +66,7 @@ describe('the approval of a pipeline', () => {
 
   it('The approval of a pipeline is not requested for invalid input', async () => {
     const reviewer = createReviewer(YES)
-    const tool = pipeline({ requireApproval: true }, forecast)
+    const tool = pipeline([forecast], { requireApproval: true })
     expect((await call(tool, {}, { reviewer })).result.success).toBe(false)
     expect(reviewer.requests).toEqual([])
   })
@@ -76,8 +76,8 @@ describe('the approval of a pipeline', () => {
     const describeInput = ({ city, days }: { city: string; days: number }): string =>
       `${city} for ${days.toFixed(0)} days`
     const requireApproval = { describe: describeInput, timeoutMs: 7, onTimeout: 'FAIL' } as const
-    await call(pipeline({ requireApproval }, forecast), { city: 'Bonn' }, { reviewer })
-    await call(pipeline({ requireApproval }, forecast), { city: 'Bonn', days: '5' }, { reviewer })
+    await call(pipeline([forecast], { requireApproval }), { city: 'Bonn' }, { reviewer })
+    await call(pipeline([forecast], { requireApproval }), { city: 'Bonn', days: '5' }, { reviewer })
     expect(reviewer.requests).toMatchObject([
       { description: 'Bonn for 3 days', timeoutMs: 7, onTimeout: 'FAIL' },
       { description: 'Bonn for 5 days' },
@@ -118,7 +118,7 @@ describe('the approval of a pipeline', () => {
       execute: ({ length }) => String(length),
     })
     const reviewer = createReviewer({ action: 'EDIT', input: { text: 'abcd' } })
-    const tool = pipeline({ requireApproval: true }, measure)
+    const tool = pipeline([measure], { requireApproval: true })
     const { result } = await call(tool, { text: 'a' }, { reviewer })
     expect(result.output).toBe('4')
     expect(readings.every((value) => 'text' in Object(value))).toBe(true)
@@ -127,13 +127,13 @@ describe('the approval of a pipeline', () => {
 
   it('The approval of a pipeline can edit text', async () => {
     const reviewer = createReviewer({ action: 'EDIT', input: { input: 'y' } })
-    const tool = pipeline({ requireApproval: true }, textTool('a'))
+    const tool = pipeline([textTool('a')], { requireApproval: true })
     expect((await call(tool, { input: 'x' }, { reviewer })).result.output).toBe('y>a')
   })
 
   it('The approval of a pipeline runs no step when it is rejected', async () => {
     const reviewer = createReviewer({ action: 'REJECT', feedback: 'Not today' })
-    const tool = pipeline({ name: 'p', requireApproval: true }, forecast)
+    const tool = pipeline([forecast], { name: 'p', requireApproval: true })
     const { result, steps } = await call(tool, { city: 'Bonn' }, { reviewer })
     expect(result.errorMessage).toBe('The reviewer rejected the call of "p": Not today')
     expect(steps).toEqual([])
@@ -142,14 +142,14 @@ describe('the approval of a pipeline', () => {
 
 describe('the approval of a step', () => {
   it.each<[string, AgentTool, unknown, string]>([
-    ['of a pipeline', pipeline(textTool('a'), careful), { input: 'x' }, 'c/2:careful'],
+    ['of a pipeline', pipeline([textTool('a'), careful]), { input: 'x' }, 'c/2:careful'],
     [
       'of nested pipelines',
-      pipeline(pipeline(pipeline(careful))),
+      pipeline([pipeline([pipeline([careful])])]),
       { input: 'x' },
       'c/1:careful/1:careful/1:careful',
     ],
-    ['of a branch', branch(() => true, { yes: careful }), { input: 'x' }, 'c/yes'],
+    ['of a branch', branch({ when: () => true, yes: careful }), { input: 'x' }, 'c/yes'],
     ['of branches', parallel({ b: careful }), { input: 'x' }, 'c/b'],
     ['of an item', mapEach(careful), { items: ['x'] }, 'c/#0'],
   ])(
@@ -165,13 +165,13 @@ describe('the approval of a step', () => {
   it('The approval of a step fails the step when it is rejected', async () => {
     const refuse = { action: 'REJECT' } as const
     const { result } = await call(
-      pipeline(careful, textTool('b')),
+      pipeline([careful, textTool('b')]),
       { input: 'x' },
       { reviewer: createReviewer(refuse) },
     )
     expect(result.errorMessage).toBe('The reviewer rejected the call of "careful"')
     const goesOn = await call(
-      pipeline({ errorStrategy: 'CONTINUE_ON_FAILURE' }, careful, textTool('b')),
+      pipeline([careful, textTool('b')], { errorStrategy: 'CONTINUE_ON_FAILURE' }),
       { input: 'x' },
       { reviewer: createReviewer(refuse) },
     )
@@ -180,14 +180,14 @@ describe('the approval of a step', () => {
 
   it('The approval of a step ends the pipeline when it ends the run', async () => {
     const reviewer = createReviewer({ action: 'EXIT_EARLY' })
-    const tool = pipeline({ errorStrategy: 'CONTINUE_ON_FAILURE' }, careful, textTool('b'))
+    const tool = pipeline([careful, textTool('b')], { errorStrategy: 'CONTINUE_ON_FAILURE' })
     const { end, steps } = await call(tool, { input: 'x' }, { reviewer })
     expect(end).toBe('exit_early')
     expect(steps).toEqual(['c/1:careful careful exit_early'])
   })
 
   it('The approval of a step is a misconfiguration, not an approval, without a reviewer', async () => {
-    const tool = pipeline({ errorStrategy: 'CONTINUE_ON_FAILURE' }, careful, textTool('b'))
+    const tool = pipeline([careful, textTool('b')], { errorStrategy: 'CONTINUE_ON_FAILURE' })
     const { end, error } = await call(tool, { input: 'x' })
     expect(end).toBe('misconfigured')
     expect(error?.message).toBe('Tool "careful" requires approval, but no reviewer is configured')
@@ -201,7 +201,7 @@ describe('the approval of a step', () => {
         return YES
       },
     }
-    const tool = pipeline({ timeoutMs: 1_000 }, pipeline({ timeoutMs: 500 }, careful))
+    const tool = pipeline([pipeline([careful], { timeoutMs: 500 })], { timeoutMs: 1_000 })
     const running = call(tool, { input: 'x' }, { clock, reviewer })
     await clock.advance(200_000)
     expect((await running).result.output).toBe('x!')

@@ -50,7 +50,7 @@ function note(name: string): TypedTool<string> {
 describe('[PIPE-P6] cancel', () => {
   it('A cancel of a pipeline aborts the step in flight, and starts no later one', async () => {
     const controller = new AbortController()
-    const tool = pipeline(note('a'), slow('b'), note('c'))
+    const tool = pipeline([note('a'), slow('b'), note('c')])
     const running = call(tool, { input: '' }, { clock, signal: controller.signal })
     await clock.advance(1_000)
     controller.abort()
@@ -64,7 +64,7 @@ describe('[PIPE-P6] cancel', () => {
 
   it('A cancel of a pipeline ends it with CONTINUE_ON_FAILURE, too', async () => {
     const controller = new AbortController()
-    const tool = pipeline({ errorStrategy: 'CONTINUE_ON_FAILURE' }, slow('a'), note('b'))
+    const tool = pipeline([slow('a'), note('b')], { errorStrategy: 'CONTINUE_ON_FAILURE' })
     const running = call(tool, { input: '' }, { clock, signal: controller.signal })
     await clock.advance(10)
     controller.abort()
@@ -75,7 +75,7 @@ describe('[PIPE-P6] cancel', () => {
 
   it('A cancel of a pipeline abandons and names a step that ignores its signal after five seconds', async () => {
     const controller = new AbortController()
-    const tool = pipeline({ name: 'p' }, note('a'), deaf('b'), note('c'))
+    const tool = pipeline([note('a'), deaf('b'), note('c')], { name: 'p' })
     const running = call(tool, { input: '' }, { clock, signal: controller.signal })
     await clock.advance(10)
     controller.abort()
@@ -99,7 +99,7 @@ describe('[PIPE-P6] cancel', () => {
   })
 
   it('A cancel of a pipeline starts no step when the call is already aborted', async () => {
-    const tool = pipeline(note('a'), note('b'))
+    const tool = pipeline([note('a'), note('b')])
     const { end, steps } = await call(tool, { input: '' }, { signal: AbortSignal.abort() })
     expect([end, steps, log]).toEqual(['cancelled', [], []])
   })
@@ -132,7 +132,7 @@ describe('[PIPE-P6] cancel', () => {
       await sleep(clock, 60_000, signal)
       return true
     }
-    const tool = branch(decide, { yes: note('a'), no: note('b') })
+    const tool = branch({ when: decide, yes: note('a'), no: note('b') })
     const running = call(tool, { input: '' }, { clock, signal: controller.signal })
     await clock.advance(10)
     controller.abort()
@@ -167,9 +167,9 @@ describe('[PIPE-P6] cancel', () => {
 
   it('A cancel of a pipeline reaches a step in three nested pipelines', async () => {
     const controller = new AbortController()
-    const inner = pipeline({ name: 'inner' }, slow('a'), note('b'))
-    const middle = pipeline({ name: 'middle' }, inner, note('c'))
-    const outer = pipeline({ name: 'outer' }, middle, note('d'))
+    const inner = pipeline([slow('a'), note('b')], { name: 'inner' })
+    const middle = pipeline([inner, note('c')], { name: 'middle' })
+    const outer = pipeline([middle, note('d')], { name: 'outer' })
     const running = call(outer, { input: '' }, { clock, signal: controller.signal })
     await clock.advance(10)
     controller.abort()
@@ -187,7 +187,7 @@ describe('[PIPE-P6] cancel', () => {
 describe('[PIPE-P6] time limits', () => {
   it('Time limits fail a step, after which the pipeline follows its strategy', async () => {
     const quick = (errorStrategy: 'FAIL_FAST' | 'CONTINUE_ON_FAILURE'): AgentTool =>
-      pipeline({ errorStrategy }, slow('a', { timeoutMs: 100 }), textTool('b'))
+      pipeline([slow('a', { timeoutMs: 100 }), textTool('b')], { errorStrategy })
     const failed = call(quick('FAIL_FAST'), { input: '' }, { clock })
     const continued = call(quick('CONTINUE_ON_FAILURE'), { input: '' }, { clock })
     await clock.advance(100)
@@ -203,7 +203,7 @@ describe('[PIPE-P6] time limits', () => {
   })
 
   it('Time limits abort and name the step in flight when the pipeline times out', async () => {
-    const tool = pipeline({ timeoutMs: 100, name: 'p' }, note('a'), slow('b'), note('c'))
+    const tool = pipeline([note('a'), slow('b'), note('c')], { timeoutMs: 100, name: 'p' })
     const running = call(tool, { input: '' }, { clock })
     await clock.advance(100)
     const { end, result } = await running
@@ -219,7 +219,11 @@ describe('[PIPE-P6] time limits', () => {
         await sleep(clock, 20_000)
         return `${text}>${name}`
       })
-    const running = call(pipeline(twenty('a'), twenty('b'), twenty('c')), { input: '' }, { clock })
+    const running = call(
+      pipeline([twenty('a'), twenty('b'), twenty('c')]),
+      { input: '' },
+      { clock },
+    )
     await clock.advance(60_000)
     expect(await running).toMatchObject({ result: { output: '>a>b>c' }, durationMs: 60_000 })
   })
@@ -242,9 +246,9 @@ describe('[PIPE-P6] time limits', () => {
 describe('many cancels', () => {
   it('Many cancels leave no timer and no unhandled rejection', async () => {
     const tool = parallel({
-      a: mapEach(slow('a')) as AgentTool,
-      b: pipeline(slow('b'), note('c')) as AgentTool,
-      d: branch(async () => Promise.resolve(true), { yes: slow('d') }) as AgentTool,
+      a: mapEach(slow('a')),
+      b: pipeline([slow('b'), note('c')]),
+      d: branch({ when: async () => Promise.resolve(true), yes: slow('d') }),
     })
     const calls = Array.from({ length: 40 }, async (_, index) => {
       const controller = new AbortController()

@@ -8,7 +8,7 @@ import { call } from './call.ts'
 import { failOnUnhandledRejections } from './leaks.ts'
 import { textTool } from './text-tools.ts'
 
-import type { AgentTool, Limiter, TypedTool } from '@tutti/core'
+import type { Limiter, TypedTool } from '@tutti/core'
 
 failOnUnhandledRejections()
 
@@ -40,7 +40,7 @@ function limited(name: string): TypedTool<string> {
 
 describe('a limiter for one call at a time', () => {
   it('A limiter for one call at a time runs the steps that share it one after the other, in several pipelines, too', async () => {
-    const tool = pipeline(limited('a'), limited('b'))
+    const tool = pipeline([limited('a'), limited('b')])
     const calls = [1, 2, 3].map((index) => call(tool, { input: String(index) }, { clock }))
     await clock.advance(600)
     const outcomes = await Promise.all(calls)
@@ -50,8 +50,8 @@ describe('a limiter for one call at a time', () => {
   })
 
   it('A limiter for one call at a time is not acquired again by the steps of a pipeline that holds it, at any depth', async () => {
-    const inner = pipeline({ name: 'inner', limiter }, limited('a'), limited('b'))
-    const outer = pipeline({ name: 'outer', limiter }, inner, limited('c'))
+    const inner = pipeline([limited('a'), limited('b')], { name: 'inner', limiter })
+    const outer = pipeline([inner, limited('c')], { name: 'outer', limiter })
     const calls = [1, 2].map((index) => call(outer, { input: String(index) }, { clock }))
     await clock.advance(600)
     const outcomes = await Promise.all(calls)
@@ -63,7 +63,7 @@ describe('a limiter for one call at a time', () => {
   it('A limiter for one call at a time runs branches and items one after the other', async () => {
     const tool = parallel({
       x: limited('a'),
-      y: mapEach(limited('b')) as AgentTool,
+      y: mapEach(limited('b')),
     })
     const running = call(tool, { items: ['1', '2'], input: 'i' }, { clock })
     await clock.advance(300)
@@ -72,7 +72,7 @@ describe('a limiter for one call at a time', () => {
   })
 
   it('A limiter for one call at a time is acquired once for a pipeline if it is that of the run', async () => {
-    const tool = pipeline(textTool('a'), textTool('b'))
+    const tool = pipeline([textTool('a'), textTool('b')])
     const calls = [1, 2, 3].map((index) => call(tool, { input: String(index) }, { clock, limiter }))
     const outcomes = await Promise.all(calls)
     expect(outcomes.every(({ result }) => result.success)).toBe(true)
@@ -83,7 +83,7 @@ describe('a limiter for one call at a time', () => {
     const controller = new AbortController()
     const holding = call(limited('h'), { input: '' }, { clock })
     const waiting = call(
-      pipeline({ name: 'p' }, limited('a')),
+      pipeline([limited('a')], { name: 'p' }),
       { input: '' },
       {
         clock,

@@ -27,7 +27,7 @@ function collectMetrics(
 
 describe('the metrics of a pipeline', () => {
   it('The metrics of a pipeline count each step and the pipeline once', async () => {
-    const tool = pipeline({ name: 'p' }, textTool('a'), textTool('b'))
+    const tool = pipeline([textTool('a'), textTool('b')], { name: 'p' })
     expect(await collectMetrics(tool, { input: '' })).toEqual({
       p: [1, 0, 0],
       a: [1, 0, 0],
@@ -37,16 +37,15 @@ describe('the metrics of a pipeline', () => {
 
   it('The metrics of a pipeline count a step that threw as an error and a failed one as a failure, but not steps that did not run', async () => {
     expect(
-      await collectMetrics(pipeline({ name: 'p' }, throwingTool('a'), textTool('b')), {
+      await collectMetrics(pipeline([throwingTool('a'), textTool('b')], { name: 'p' }), {
         input: '',
       }),
     ).toEqual({ a: [0, 0, 1], p: [0, 1, 0] })
     const failing = textTool('a', () => ToolResult.failure('No'))
-    const goesOn = pipeline(
-      { name: 'p', errorStrategy: 'CONTINUE_ON_FAILURE' },
-      failing,
-      textTool('b'),
-    )
+    const goesOn = pipeline([failing, textTool('b')], {
+      name: 'p',
+      errorStrategy: 'CONTINUE_ON_FAILURE',
+    })
     expect(await collectMetrics(goesOn, { input: '' })).toEqual({
       a: [0, 1, 0],
       b: [1, 0, 0],
@@ -55,7 +54,7 @@ describe('the metrics of a pipeline', () => {
   })
 
   it('The metrics of a pipeline count rejected input as a failure of the pipeline', async () => {
-    expect(await collectMetrics(pipeline({ name: 'p' }, textTool('a')), {})).toEqual({
+    expect(await collectMetrics(pipeline([textTool('a')], { name: 'p' }), {})).toEqual({
       p: [0, 1, 0],
     })
   })
@@ -65,11 +64,15 @@ describe('the metrics of a pipeline', () => {
       .step(
         parallel({
           x: textTool('a'),
-          y: pipeline({ name: 'inner' }, textTool('a'), textTool('b')),
+          y: pipeline([textTool('a'), textTool('b')], { name: 'inner' }),
         }),
       )
       .adapter(({ structured }) => [structured.x, structured.y, ''])
-      .step(mapEach(branch((text: string) => text !== '', { name: 'choose', yes: textTool('d') })))
+      .step(
+        mapEach(
+          branch({ when: (text: string) => text !== '', yes: textTool('d') }, { name: 'choose' }),
+        ),
+      )
       .build()
     expect(await collectMetrics(tool, { input: 'i' })).toEqual({
       outer: [1, 0, 0],
@@ -90,7 +93,7 @@ describe('the events of a pipeline', () => {
     const tool = pipelineBuilder({ name: 'p' })
       .step(textTool('a'))
       .adapter(({ output }) => [output, 'y'])
-      .step(mapEach(pipeline({ name: 'q' }, textTool('b'))))
+      .step(mapEach(pipeline([textTool('b')], { name: 'q' })))
       .build()
     const call = { id: 'c', name: 'p', arguments: '{"input":"x"}' }
     await runTool(tool, call, {
@@ -125,7 +128,7 @@ describe('the events of a pipeline', () => {
         keys.push(idempotencyKey)
         return text
       })
-    const tool = pipeline(keep('a'), keep('a'), parallel({ x: keep('b'), y: keep('b') }))
+    const tool = pipeline([keep('a'), keep('a'), parallel({ x: keep('b'), y: keep('b') })])
     const call = { id: 'c', name: tool.name, arguments: '{"input":"x"}' }
     await runTool(tool, call, { idempotencyKey: 'run-1/c' })
     const first = keys.splice(0)
@@ -151,7 +154,7 @@ describe('the events of a pipeline', () => {
       })
       return [context.agentRole, context.taskName, context.runId].join(' ')
     })
-    const tool = pipeline({ name: 'p' }, pipeline({ name: 'q' }, busy))
+    const tool = pipeline([pipeline([busy], { name: 'q' })], { name: 'p' })
     const { result } = await runTool(
       tool,
       { id: 'c', name: 'p', arguments: '{"input":""}' },

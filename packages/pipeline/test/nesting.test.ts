@@ -30,29 +30,34 @@ const report = defineTool({
 })
 
 const readOne = pipeline(
+  [
+    read,
+    branch(
+      {
+        when: ({ text }: { text: string; url: string }) => text.length > 1,
+        yes: summarize,
+        no: pipelineBuilder({ name: 'plain' })
+          .step(
+            defineTool({
+              ...read,
+              name: 'again',
+              input: Type.Object({ url: Type.String() }),
+              output: Type.Object({ url: Type.String() }),
+              execute: ({ url }) => ({ url }),
+            }),
+          )
+          .adapter(({ structured }) => structured.url)
+          .step(textTool('quote', (text) => `"${text}"`))
+          .build(),
+      },
+      { name: 'shorten' },
+    ),
+  ],
   { name: 'read_one' },
-  read,
-  branch(({ text }: { text: string; url: string }) => text.length > 1, {
-    name: 'shorten',
-    yes: summarize,
-    no: pipelineBuilder({ name: 'plain' })
-      .step(
-        defineTool({
-          ...read,
-          name: 'again',
-          input: Type.Object({ url: Type.String() }),
-          output: Type.Object({ url: Type.String() }),
-          execute: ({ url }) => ({ url }),
-        }),
-      )
-      .adapter(({ structured }) => structured.url)
-      .step(textTool('quote', (text) => `"${text}"`))
-      .build(),
-  }),
 )
 const digest = pipelineBuilder({ name: 'digest', description: 'Makes a digest' })
   .step(search)
-  .step(parallel({ titles: mapEach(readOne), note: pipeline({ name: 'note' }, summarize) }))
+  .step(parallel({ titles: mapEach(readOne), note: pipeline([summarize], { name: 'note' }) }))
   .step(report)
   .build()
 
@@ -79,8 +84,8 @@ describe('a pipeline with all kinds of steps', () => {
   })
 
   it('A pipeline with all kinds of steps reports a nested failure with its path', async () => {
-    const inner = parallel({ a: textTool('a'), b: pipeline({ name: 'q' }, throwingTool('t')) })
-    const tool = pipeline({ name: 'p' }, mapEach(inner))
+    const inner = parallel({ a: textTool('a'), b: pipeline([throwingTool('t')], { name: 'q' }) })
+    const tool = pipeline([mapEach(inner)], { name: 'p' })
     const { result } = await call(tool, { items: ['x'] })
     expect(result.errorMessage).toBe("Item 0 failed: Branch 'b' failed: Step 't' threw: No network")
   })

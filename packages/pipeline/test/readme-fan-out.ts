@@ -21,8 +21,8 @@ const shorten = defineTool({
 const both = parallel({ news, papers }, { errorStrategy: 'CONTINUE_ON_FAILURE' })
 console.log((await both.call('tutti', toolContext())).output)
 
-const shortenLong = branch(({ text }) => text.length > 4, { yes: shorten })
-const all = pipeline({ name: 'all' }, mapEach(shortenLong, { concurrency: 8 }))
+const shortenLong = branch({ when: ({ text }) => text.length > 4, yes: shorten })
+const all = pipeline([mapEach(shortenLong, { concurrency: 8 })], { name: 'all' })
 const items = [{ text: 'tutti' }, { text: 'solo' }]
 console.log((await all.call({ items }, toolContext())).output)
 // {"news":"News of tutti","papers":{"error":"Library closed"}}

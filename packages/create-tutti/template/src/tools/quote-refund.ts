@@ -7,11 +7,7 @@ import { pipeline } from '@tutti/pipeline'
 import { readOrder } from './read-order.ts'
 import { refundTerms } from './refund-terms.ts'
 
-export const quoteRefund = pipeline(
-  {
-    name: 'quote_refund',
-    description: 'Returns the refund that we can offer for an order, and the reason',
-  },
-  readOrder,
-  refundTerms,
-)
+export const quoteRefund = pipeline([readOrder, refundTerms], {
+  name: 'quote_refund',
+  description: 'Returns the refund that we can offer for an order, and the reason',
+})
