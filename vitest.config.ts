@@ -31,12 +31,12 @@ const WORKERS_OF_PROGRAMS = availableParallelism() + 2
 /** Tests of pure functions: their files share a process, so that they start quickly. */
 const PURE = [
   'apps/dashboard/src/**/*.test.ts',
-  'packages/{protocol,pipeline,core,agent-call,ensemble,client,react,agent-tool,gateway,control-api,testing,telemetry}/src/**/*.test.ts',
+  'packages/{protocol,pipeline,core,agent-call,ensemble,client,react,agent-tool,gateway,compat-*,control-api,testing,telemetry}/src/**/*.test.ts',
 ]
 
 /** Tests that open and close servers; their files share another process. */
 const SHARED = [
-  'packages/{gateway,control-api,ensemble,pipeline,client,react,agent-tool}/test/**/*.test.ts',
+  'packages/{gateway,compat-*,control-api,ensemble,pipeline,client,react,agent-tool}/test/**/*.test.ts',
 ]
 
 /**

@@ -1,15 +1,18 @@
 import { agentTool } from '@tutti/agent-tool'
+import { tasksConnector } from '@tutti/compat-jamjet/connector'
 import { ensemble, task } from '@tutti/ensemble'
 
 import { startAgents } from './agents.ts'
 
 await using agents = await startAgents() // in production: 'https://research-agent.example.com'
+const connectors = [tasksConnector] // for agents without an A2A card
 
 // One request, one answer
 const classifier = agentTool({
   name: 'classifier',
   description: 'Determines the subject of a question',
   agent: `${agents.url}/classifier`,
+  connectors,
   mode: 'sync',
   timeoutMs: 5_000,
 })
@@ -19,6 +22,7 @@ const researcher = agentTool({
   name: 'researcher',
   description: 'Looks things up',
   agent: `${agents.url}/researcher`,
+  connectors,
   mode: 'streaming',
   maxCostUsd: 0.5,
   idleTimeoutMs: 30_000,
@@ -29,6 +33,7 @@ const editor = agentTool({
   name: 'editor',
   description: 'Improves a text',
   agent: `${agents.url}/editor`,
+  connectors,
   mode: 'conversational',
   maxTurns: 5,
 })

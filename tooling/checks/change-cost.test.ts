@@ -137,7 +137,7 @@ const STATUS_CHANGES: Changes = {
       "    case 'run_paused':\n      return [{ kind: 'run', set: { status: 'PAUSED' } }]\n",
     ],
   ],
-  'packages/gateway/src/tasks/events.ts': [
+  'packages/compat-jamjet/src/server/events.ts': [
     ["  WAITING_FOR_BUILD: 'working',\n", "  PAUSED: 'working',\n"],
   ],
   'apps/dashboard/src/ui/labels.ts': [

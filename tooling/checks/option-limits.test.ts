@@ -10,7 +10,8 @@ import { describe, expect, it } from 'vitest'
 import { defineAgentTool, localConnector } from '../../packages/agent-call/src/index.ts'
 import { a2aConnector } from '../../packages/agent-tool/src/a2a/a2a-connector.ts'
 import { mcpConnector } from '../../packages/agent-tool/src/mcp/mcp-connector.ts'
-import { tasksConnector } from '../../packages/agent-tool/src/tasks/tasks-connector.ts'
+import { agentEnsemble } from '../../packages/compat-agentensemble/src/index.ts'
+import { tasksConnector } from '../../packages/compat-jamjet/src/connector/index.ts'
 import {
   fileRead,
   humanInput,
@@ -71,6 +72,7 @@ const throwProblems = (problems: readonly string[]): void => {
 /** Interface → the function that receives its numbers. */
 const TAKERS: Readonly<Record<string, (given: Numbers) => unknown>> = {
   A2aConnectorOptions: (given) => a2aConnector({ url: URL_OF_AGENT, ...given }),
+  AgentEnsembleOptions: agentEnsemble,
   AgentLimits: agentToolOf,
   AgentToolSettings: agentToolOf,
   ApprovalOptions: (requireApproval) => defineTool({ ...TOOL, requireApproval }),

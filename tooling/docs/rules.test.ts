@@ -19,6 +19,8 @@ const PREFIXES = {
   'packages/agent-tool': 'AGENT',
   'packages/builtin-tools': 'TOOLS',
   'packages/client': 'CLIENT',
+  'packages/compat-agentensemble': 'AE',
+  'packages/compat-jamjet': 'JAM',
   'packages/control-api': 'API',
   'packages/core': 'CORE',
   'packages/ensemble': 'ENS',
@@ -41,11 +43,13 @@ const PREFIXES = {
 
 /** Prefixes of packages whose tests cite every rule. */
 const CITED: ReadonlySet<string> = new Set([
+  'AE',
   'API',
   'BROWSER',
   'CORE',
   'ENS',
   'GW',
+  'JAM',
   'PIPE',
   'REACT',
   'READERS',

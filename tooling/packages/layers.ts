@@ -8,19 +8,21 @@ import { join } from 'node:path'
  */
 const LAYERS: Readonly<Record<string, string>> = {
   'packages/agent-call/src': '',
-  'packages/agent-tool/src': 'usage-metadata.ts answer-schema.ts http a2a mcp peer tasks',
+  'packages/agent-tool/src': 'usage-metadata.ts answer-schema.ts http a2a mcp',
   'packages/builtin-tools/src': 'calculator datetime files json-parser web',
   'packages/client/src':
     'options.ts ended-run.ts errors.ts reconnect.ts call-scope.ts http events commands.ts runs socket',
+  'packages/compat-agentensemble/src': 'connector dialect peer trace',
+  'packages/compat-jamjet/src': 'connector server',
   'packages/control-api/src':
-    'audit metrics secrets auth unread-data.ts options.ts http runs steering webhooks repeat-id.ts agentensemble sockets dashboard documents workspace routes',
+    'audit metrics secrets auth unread-data.ts options.ts http runs steering webhooks repeat-id.ts sockets dashboard documents workspace routes',
   'packages/core/src':
     'clock.ts logger.ts limit-text.ts errors.ts is-promise.ts known-options.ts limiter.ts input-failure.ts json-form.ts metrics.ts trace-context.ts digest tool input definition call',
   'packages/create-tutti/src': '',
   'packages/ensemble/src':
     'work model usage output memory definition ports scope reviews hierarchy steering agent run adapters',
   'packages/gateway/src':
-    'caller.ts http gateway-options.ts duration-ms.ts runs tools service peer openai a2a mcp tasks ai-sdk ag-ui',
+    'caller.ts http gateway-options.ts duration-ms.ts runs tools service openai a2a mcp ai-sdk ag-ui',
   'packages/gateway/src/openai':
     'errors.ts ignored-fields.ts neutral-value.ts item-page.ts request-fields.ts chat conversations responses',
   'packages/langchain/src':

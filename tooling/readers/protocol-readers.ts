@@ -1,6 +1,8 @@
 /** Readers of the gateway's protocols. */
 import { expect } from 'vitest'
 
+import { toTaskEnd } from '../../packages/compat-agentensemble/src/peer/events.ts'
+import { taskLines } from '../../packages/compat-jamjet/src/server/events.ts'
 import { TaskUpdates } from '../../packages/gateway/src/a2a/events.ts'
 import { toWireTask } from '../../packages/gateway/src/a2a/to-task.ts'
 import { advanceView, firstView } from '../../packages/gateway/src/a2a/view.ts'
@@ -10,8 +12,6 @@ import { runAnswer } from '../../packages/gateway/src/mcp/answer.ts'
 import { Completion } from '../../packages/gateway/src/openai/chat/completion.ts'
 import { RunResponses } from '../../packages/gateway/src/openai/responses/run-responses.ts'
 import { readItemText } from '../../packages/gateway/src/openai/responses/segment-items.ts'
-import { toTaskEnd } from '../../packages/gateway/src/peer/events.ts'
-import { taskLines } from '../../packages/gateway/src/tasks/events.ts'
 import { USAGE_EXTENSION } from '../../packages/protocol/src/index.ts'
 import {
   stated,

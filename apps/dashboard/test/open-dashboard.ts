@@ -12,6 +12,7 @@ import { createRunService, sqliteRunStorage } from '@tutti/runs'
 
 import { launchBrowser } from '../../../tooling/browser/launch-browser.ts'
 import { tcpProxy } from '../../../tooling/net/tcp-proxy.ts'
+import { EXTENSIONS } from '../../../tooling/test-kit/compat.ts'
 
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 
@@ -62,7 +63,7 @@ export async function openDashboard({
     ...(prices === undefined ? {} : { prices }),
   })
   const api = await serveControlApi(
-    { runs, dashboard: DASHBOARD, ...catalogs, ...options },
+    { runs, dashboard: DASHBOARD, extensions: EXTENSIONS, ...catalogs, ...options },
     { port: 0 },
   )
   await runs.start()

@@ -10,6 +10,7 @@ import { createRunService, sqliteRunStorage } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 
 import { tcpProxy } from '../../../tooling/net/tcp-proxy.ts'
+import { EXTENSIONS } from '../../../tooling/test-kit/compat.ts'
 
 /** A served control API. */
 export interface ClientServer extends AsyncDisposable {
@@ -67,7 +68,7 @@ export async function openClientServer({
     drains += 1
   }
   const api = await serveControlApi(
-    { runs, tools, models, workspace, drain, ...options },
+    { runs, tools, models, workspace, drain, extensions: EXTENSIONS, ...options },
     { port: 0 },
   )
   await runs.start()

@@ -23,10 +23,10 @@ export interface AgentToolOptions<
    *
    * | address | protocol or target |
    * | --- | --- |
-   * | `https://…`, `http://…` on this machine | A2A, or the `/tasks` wire, as its card says: see `wire` |
+   * | `https://…`, `http://…` on this machine | A2A, or the protocol of a connector of `connectors`: see `wire` |
    * | `tutti://name`, `jamjet://name` | an agent of this process, of `agents` |
    * | `mcp+https://…#tool`, `mcp+stdio:…#tool`, `mcp://host/tool`, `name:tool` of `mcpServers` | MCP |
-   * | `wss://host#task:name`, `wss://host#tool:name` | a task or tool that another Tutti server shares |
+   * | `wss://host#task:name`, `wss://host#tool:name` | a task or tool that another Tutti server shares, over `peerConnector` of `connectors` |
    */
   readonly agent: string | URL | LocalAgent
 }
@@ -40,6 +40,7 @@ const ADDRESS_NAMES = {
   mcpServers: true,
   wire: true,
   cardUrl: true,
+  connectors: true,
 } as const satisfies OptionNames<AgentAddressOptions>
 
 const { connector: _, ...DEFINITION_NAMES } = AGENT_TOOL_NAMES

@@ -5,11 +5,13 @@ import { a2aConnector, MissingCardError } from './a2a/a2a-connector.ts'
 import { readAgentUrl, formatShownUrl } from './http/agent-url.ts'
 import { parseMcpAddress } from './mcp/mcp-address.ts'
 import { mcpConnector } from './mcp/mcp-connector.ts'
-import { peerConnector } from './peer/peer-connector.ts'
-import { tasksConnector } from './tasks/tasks-connector.ts'
 
+import type { ConnectorFactory, AddressedAgent } from './connector-factory.ts'
 import type { AgentHttpOptions } from './http/agent-fetch.ts'
 import type { McpServer } from '@tutti/mcp'
+
+/** Advice for agents on the `/tasks` wire. */
+const ADD_TASKS = 'add tasksConnector of @tutti/compat-jamjet/connector to connectors'
 
 const WIRES = ['auto', 'a2a', 'tasks'] as const
 
@@ -22,7 +24,15 @@ export interface AgentAddressOptions extends AgentHttpOptions {
   readonly agents?: Readonly<Record<string, LocalAgent>>
   /** MCP servers, by the name in `name:tool`. @default none */
   readonly mcpServers?: Readonly<Record<string, McpServer>>
-  /** Protocol of an `https:` agent. @default auto: A2A if it has a card, else the `/tasks` wire */
+  /**
+   * Connectors of further protocols, such as `tasksConnector` of `@tutti/compat-jamjet/connector`. An address leads to
+   * the first one that has its scheme; `https:` agents with an A2A card are reached over A2A. @default none
+   */
+  readonly connectors?: readonly ConnectorFactory<AddressedAgent>[]
+  /**
+   * Protocol of an `https:` agent. `tasks` needs a connector of `connectors`. @default auto: A2A if it has a card or
+   * `connectors` has none for `https:`, else that connector
+   */
   readonly wire?: AgentWire
   /** Address of the card of an `https:` agent, relative to the agent. @default `/.well-known/agent-card.json` */
   readonly cardUrl?: string | URL
@@ -46,12 +56,23 @@ export function createConnector(
     case 'tutti':
     case 'jamjet':
       return localConnector(findAgent(address, options), address)
-    case 'ws':
-    case 'wss':
-      return peerConnector({ ...options, url: address })
     default:
-      return mcp(address, options)
+      return overOther(scheme, address, options)
   }
+}
+
+/** Connects over the connector that an option provides for the scheme, else over MCP. */
+function overOther(scheme: string, address: string, options: AgentAddressOptions): AgentConnector {
+  const other = findFactory(scheme, options)
+  if (other !== undefined) return other({ ...options, url: address })
+  if (scheme === 'ws' || scheme === 'wss') {
+    const url = URL.parse(address)
+    const shown = url === null ? `${scheme}:` : formatShownUrl(url)
+    throw new TypeError(
+      `Cannot ask the agent at "${shown}": ${scheme}: needs a connector; add peerConnector of @tutti/compat-agentensemble/connector to connectors`,
+    )
+  }
+  return mcp(address, options)
 }
 
 function overHttp(address: string, options: AgentAddressOptions): AgentConnector {
@@ -62,15 +83,32 @@ function overHttp(address: string, options: AgentAddressOptions): AgentConnector
       `Cannot ask the agent at "${shown}": wire must be one of ${WIRES.join(', ')}, got "${wire}"`,
     )
   }
-  if (wire === 'tasks') return tasksConnector({ ...options, url: address })
+  const scheme = new URL(readAgentUrl(address, options)).protocol.slice(0, -1)
+  const other = findFactory(scheme, options)
+  if (wire === 'tasks') {
+    if (other !== undefined) return other({ ...options, url: address })
+    const shown = formatShownUrl(readAgentUrl(address, options))
+    throw new TypeError(
+      `Cannot ask the agent at "${shown}": wire "tasks" needs a connector; ${ADD_TASKS}`,
+    )
+  }
   const a2a = a2aConnector({ ...options, url: address })
-  return wire === 'a2a'
-    ? a2a
-    : createConnectorByCard(a2a, tasksConnector({ ...options, url: address }))
+  return wire === 'a2a' ? a2a : createConnectorByCard(a2a, other?.({ ...options, url: address }))
 }
 
-/** Chooses the protocol with each call: A2A if the agent has a card, else the `/tasks` wire. */
-export function createConnectorByCard(a2a: AgentConnector, tasks: AgentConnector): AgentConnector {
+/** Returns the connector that an option provides for a scheme. */
+function findFactory(
+  scheme: string,
+  { connectors = [] }: AgentAddressOptions,
+): ConnectorFactory<AddressedAgent> | undefined {
+  return connectors.find(({ schemes }) => schemes.includes(scheme))
+}
+
+/** Chooses the protocol with each call: A2A if the agent has a card, else the other one, if there is one. */
+export function createConnectorByCard(
+  a2a: AgentConnector,
+  other: AgentConnector | undefined,
+): AgentConnector {
   return {
     uri: a2a.uri,
     protocol: a2a.protocol,
@@ -80,11 +118,13 @@ export function createConnectorByCard(a2a: AgentConnector, tasks: AgentConnector
       } catch (error) {
         // If the configuration names a card, it must exist.
         if (!(error instanceof MissingCardError) || error.isNamed) throw error
-        return tasks.connect(call)
+        if (other !== undefined) return other.connect(call)
+        const advice = `an agent without a card needs a connector; ${ADD_TASKS}`
+        throw new MissingCardError(`${error.message}; ${advice}`, false)
       }
     },
     async close() {
-      await Promise.all([a2a.close?.(), tasks.close?.()])
+      await Promise.all([a2a.close?.(), other?.close?.()])
     },
   }
 }

@@ -18,8 +18,15 @@ export {
 } from '@tutti/agent-call'
 
 // To extend
+export type { AddressedAgent, ConnectorFactory } from './connector-factory.ts'
+export { toAnswerSchema } from './answer-schema.ts'
+export { createAgentFetch } from './http/agent-fetch.ts'
+export { appendPath, formatShownUrl, isExposed, readAgentUrl } from './http/agent-url.ts'
+export { assertAnswerSize } from './http/answer-size.ts'
+export { toStatusFailure } from './http/http-error.ts'
+export { toHttpFailure } from './http/http-failure.ts'
+export { ownHeaders } from './http/own-headers.ts'
+export { toLimitsMetadata } from './usage-metadata.ts'
 export { a2aConnector, type A2aConnectorOptions } from './a2a/a2a-connector.ts'
 export { mcpConnector, type McpConnectorOptions } from './mcp/mcp-connector.ts'
-export { peerConnector, type PeerConnectorOptions } from './peer/peer-connector.ts'
-export { tasksConnector, type TasksConnectorOptions } from './tasks/tasks-connector.ts'
 export { AgentError, type AgentConnector, type AgentSession } from '@tutti/agent-call'

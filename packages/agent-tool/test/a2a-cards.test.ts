@@ -2,6 +2,7 @@
 import { fakeClock } from '@tutti/testing'
 import { expect, test } from 'vitest'
 
+import { CONNECTORS } from '../../../tooling/test-kit/compat.ts'
 import { a2aConnector, type A2aConnectorOptions } from '../src/a2a/a2a-connector.ts'
 import {
   createConnectorByCard,
@@ -74,10 +75,19 @@ test.each([
 )
 
 test('The A2A connector uses the configured wire whether or not the agent has a card', async () => {
-  expect(createConnector('https://agents.example', { wire: 'tasks' }).protocol).toBe('tasks')
+  const overTasks = { wire: 'tasks', connectors: CONNECTORS } as const
+  expect(createConnector('https://agents.example', overTasks).protocol).toBe('tasks')
   const agent = await rawAgent(done, { card: ({ json }) => json({}, 404) })
   const asking = askOnce(createConnector(agent.url, { wire: 'a2a' }), 'go', hurriedCall())
   await expect(asking).rejects.toThrow('Cannot ask the agent over A2A: the agent has no card')
+})
+
+test('A call to an agent without a card names the connector that the tool lacks', async () => {
+  const agent = await rawAgent(done, { card: ({ json }) => json({}, 404) })
+  const asking = askOnce(createConnector(agent.url), 'go', hurriedCall())
+  await expect(asking).rejects.toThrow(
+    /has no card at .*; .* add tasksConnector of @tutti\/compat-/,
+  )
 })
 
 test.each([

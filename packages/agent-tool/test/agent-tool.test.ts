@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers'
 import { runTool, Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
+import { CONNECTORS } from '../../../tooling/test-kit/compat.ts'
 import { agentTool, createConnector, type LocalAgent } from '../src/index.ts'
 
 import type { AddressInfo } from 'node:net'
@@ -22,6 +23,7 @@ describe('createConnector', () => {
   const options = {
     agents: { echo, 'the choir': echo },
     mcpServers: { files: { command: 'node' } },
+    connectors: CONNECTORS,
   }
 
   it.each([
@@ -58,6 +60,18 @@ describe('createConnector', () => {
     'createConnector rejects %s with a message that shows the expected form',
     (address, problem) => {
       expect(() => createConnector(address, options)).toThrow(problem)
+    },
+  )
+
+  it.each([
+    ['wss://user:pw@a.example/x?key=1#task:brief', {}, 'peerConnector'],
+    ['https://user:pw@a.example/x?key=1', { wire: 'tasks' }, 'tasksConnector'],
+  ] as const)(
+    'createConnector names the connector that %s needs, and hides secrets',
+    (address, given, needed) => {
+      const create = () => createConnector(address, given)
+      expect(create).toThrow(`add ${needed} of @tutti/compat-`)
+      expect(create).toThrow(/"\w+:\/\/a\.example\/x"/)
     },
   )
 
@@ -101,6 +115,7 @@ describe('agentTool', () => {
       description: 'Is far away',
       agent: `http://127.0.0.1:${port}/agent`,
       wire: 'tasks',
+      connectors: CONNECTORS,
       headers: { 'x-key': 'k' },
     })
     expect((await ask(tool)).result).toMatchObject({ output: 'yes' })

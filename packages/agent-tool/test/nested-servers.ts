@@ -16,6 +16,7 @@ import {
 import { createRunService, type RunService, sqliteRunStorage, type RunRecord } from '@tutti/runs'
 import { fakeClock, scriptedModel, type FakeClock, type ScriptedModel } from '@tutti/testing'
 
+import { CONNECTORS, EXTENSIONS } from '../../../tooling/test-kit/compat.ts'
 import { agentTool, type AgentMode } from '../src/index.ts'
 
 import type { ReviewRecord, RunSubmission } from '@tutti/runs'
@@ -105,6 +106,7 @@ export async function nestedServers(options: NestedOptions): Promise<NestedServe
   const third = await nestedServer(createDeepEnsemble(deep, dig, { asking, answered }), { clock })
   const below = agentTool({
     ...agentAddress(third, wire),
+    connectors: CONNECTORS,
     name: 'deep',
     description: 'Asks the third server',
     mode,
@@ -224,7 +226,14 @@ async function nestedServer(
   const options = { logger: silentLogger, prices }
   const runs = createRunService(sqliteRunStorage(path), [served], options)
   const server = await serveControlApi(
-    { runs, tools: toolCatalog([]), models: modelCatalog({}), logger: silentLogger, ...more },
+    {
+      runs,
+      tools: toolCatalog([]),
+      models: modelCatalog({}),
+      logger: silentLogger,
+      extensions: EXTENSIONS,
+      ...more,
+    },
     { port: 0 },
   )
   await runs.start()

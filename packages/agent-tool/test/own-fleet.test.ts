@@ -7,6 +7,7 @@ import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { freePort } from '../../../tooling/postgres/free-port.ts'
+import { CONNECTORS, EXTENSIONS } from '../../../tooling/test-kit/compat.ts'
 import { STORES } from '../../runs/test/stores.ts'
 import { allEvents } from '../../runs/test/waiting-ensemble.ts'
 import { agentTool } from '../src/index.ts'
@@ -31,6 +32,7 @@ type WireAddress = (typeof WIRES)[keyof typeof WIRES]
 function createAsking(name: string, other: string, address: ReturnType<WireAddress>) {
   const tool = agentTool({
     ...address,
+    connectors: CONNECTORS,
     name: 'ask',
     description: `Asks ${other}`,
     timeoutMs: 30_000,
@@ -57,7 +59,13 @@ async function serve(storage: RunStorage, own: readonly Ensemble[], port: number
     pollMs: 50,
     logger: silentLogger,
   })
-  const parts = { runs, tools: toolCatalog([]), models: modelCatalog({}), logger: silentLogger }
+  const parts = {
+    runs,
+    tools: toolCatalog([]),
+    models: modelCatalog({}),
+    logger: silentLogger,
+    extensions: EXTENSIONS,
+  }
   const server = await serveControlApi(parts, { port })
   await runs.start()
   return {

@@ -9,6 +9,8 @@ import { ensemble, modelCatalog, task, type Ensemble } from '@tutti/ensemble'
 import { createRunService, type RunService, sqliteRunStorage, type RunRecord } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 
+import { EXTENSIONS } from '../../../tooling/test-kit/compat.ts'
+
 /** A running server, with promises and controls for tests. */
 export interface PeerServer extends AsyncDisposable {
   /** WebSocket URL, such as `ws://127.0.0.1:4000`. */
@@ -50,6 +52,7 @@ export async function peerServer(
       tools: toolCatalog(Object.values(tools)),
       models: modelCatalog({ small: scriptedModel(() => 'Hi') }),
       logger: silentLogger,
+      extensions: EXTENSIONS,
       ...options,
     },
     { port: 0 },

@@ -3,9 +3,9 @@ import { createServer, type ServerResponse } from 'node:http'
 
 import { localConnector, type AgentConnector, type LocalAgentRequest } from '@tutti/agent-call'
 
-import { peerConnector } from '../src/peer/peer-connector.ts'
-import { tasksConnector } from '../src/tasks/tasks-connector.ts'
-import { rawServer, type RawConnection } from './peer-raw.ts'
+import { peerConnector } from '../../compat-agentensemble/src/connector/index.ts'
+import { rawServer, type RawConnection } from '../../compat-agentensemble/test/peer-raw.ts'
+import { tasksConnector } from '../../compat-jamjet/src/connector/index.ts'
 
 /** A running agent with its connector. */
 export interface WireAgent extends AsyncDisposable {

@@ -48,7 +48,6 @@ import { steeringRoutes } from './routes/steering.ts'
 import { threadRoutes } from './routes/threads.ts'
 import { toolRoutes } from './routes/tools.ts'
 import { buildRoutes } from './routes/builds.ts'
-import { traceRoutes } from './routes/trace.ts'
 import { welcomeRoute } from './routes/welcome.ts'
 import { workspaceRoutes } from './routes/workspace.ts'
 
@@ -148,7 +147,6 @@ function controlRoutes(
     ...steeringRoutes(options),
     runEventsRoute(options),
     ...buildRoutes(options),
-    ...traceRoutes(options),
     ...toolRoutes(options),
     ...workspaceRoutes(options),
     ...lifecycleRoutes(options),
@@ -159,6 +157,7 @@ function controlRoutes(
       signer,
       reader: { detail: (runId, caller) => readRunDetail(options, runId, caller) },
     }),
+    ...options.extensions.flatMap(({ routes }) => routes?.(options) ?? []),
     // Last, so that no file shadows a route.
     ...(dashboard === undefined ? [] : dashboardFileRoutes(dashboard)),
   ]

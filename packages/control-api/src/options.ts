@@ -9,7 +9,7 @@ import {
   type ToolCatalog,
   type ToolMetrics,
 } from '@tutti/core'
-import { LargeReads, type Redactor, type Shared } from '@tutti/gateway'
+import { LargeReads, type Redactor, type ServerExtension, type Shared } from '@tutti/gateway'
 import { maximumOf, type WebhookEventType } from '@tutti/protocol'
 
 import { findAccessProblems } from './auth/access-problems.ts'
@@ -62,6 +62,11 @@ export interface ControlApiOptions {
    * start. @default none: browsers get the text that other clients get
    */
   readonly dashboard?: string | undefined
+  /**
+   * Protocols that the server speaks in addition to its own, such as `agentEnsemble()` of
+   * `@tutti/compat-agentensemble`. @default []
+   */
+  readonly extensions?: readonly ServerExtension[]
   /** Webhooks that runs may name. @default {} */
   readonly webhooks?: Readonly<Record<string, Webhook>>
   /** Ensembles and tools that other agents may use. @default all */
@@ -83,8 +88,6 @@ export interface ControlApiOptions {
    * @default 33554432
    */
   readonly maxUnreadBytes?: number
-  /** Maximum size of the events behind a trace or task graph, in bytes. @default 8000000 */
-  readonly maxTraceBytes?: number
   /** Time between heartbeats on open streams, in milliseconds. @default 15000 */
   readonly heartbeatMs?: number
   /**
@@ -153,18 +156,18 @@ const DEFAULTS = {
   allowedOrigins: [],
   workspace: undefined,
   dashboard: undefined,
+  extensions: [],
   webhooks: {},
   shared: undefined,
   drain: undefined,
   // A call mostly waits for a network. A heavier load should be a run.
   maxToolCalls: 32,
-  // AgentEnsemble's limit; a task graph of hundreds of tasks is far smaller.
+  // A task graph of hundreds of tasks is far smaller.
   maxBodyBytes: 1_000_000,
   maxBufferedBytes: 4 * 1024 * 1024,
   // A tenth of the memory of a small process; building one byte takes up to four bytes before it is on the socket.
   maxUnreadBytes: 32 * 1024 * 1024,
-  maxTraceBytes: 8_000_000,
-  // Below the 60 s after which common proxies drop a quiet connection; AgentEnsemble's number.
+  // Below the 60 s after which common proxies drop a quiet connection.
   heartbeatMs: 15_000,
   ticketSecret: undefined,
   ticketTtlMs: 60_000,
@@ -200,7 +203,6 @@ const MINIMUMS: Readonly<Record<keyof Limits, number>> = {
   maxBodyBytes: 1,
   maxBufferedBytes: 1,
   maxUnreadBytes: 1,
-  maxTraceBytes: 1,
   heartbeatMs: 1,
   ticketTtlMs: 1,
   maxRefusedKeysPerMinute: 1,
@@ -248,6 +250,7 @@ export function resolveControlApiOptions(options: ControlApiOptions): ResolvedCo
     ...findLimitProblems(filled),
     ...findAccessProblems(filled),
     ...findDashboardProblems(filled),
+    ...findExtensionProblems(filled),
     ...findBudgetProblems(filled),
   ]
   if (problems.length > 0) {
@@ -286,6 +289,18 @@ function findDashboardProblems({
 }: Pick<ControlApiOptions, 'dashboard'>): readonly string[] {
   if (dashboard === undefined || isAbsolute(dashboard)) return []
   return [`dashboard must be an absolute path, got "${dashboard}"`]
+}
+
+/** Returns a problem if two extensions have a dialect or answer the same messages. */
+function findExtensionProblems({
+  extensions,
+}: Pick<Required<ControlApiOptions>, 'extensions'>): readonly string[] {
+  const taken = extensions.flatMap(({ dialect, messages = {} }) => [
+    ...(dialect === undefined ? [] : ['the dialect of WebSockets']),
+    ...Object.keys(messages),
+  ])
+  const twice = new Set(taken.filter((name, index) => taken.indexOf(name) < index))
+  return [...twice].map((name) => `extensions must provide ${name} at most once`)
 }
 
 /** Returns a problem if the largest body would never fit into the budget of bytes. */

@@ -1,5 +1,6 @@
 /** Checks responses against the OpenAPI document: status, media type, body and headers. */
-import { openApiDocument } from '../src/documents/open-api-document.ts'
+import { EXTENSIONS } from '../../../tooling/test-kit/compat.ts'
+import { buildOpenApiDocument } from '../src/documents/open-api-document.ts'
 import { partOf, schemaCheck } from './answers-schemas.ts'
 
 import type { ApiResponse, Operation } from '../src/documents/open-api-types.ts'
@@ -18,7 +19,7 @@ export interface Answer {
 /** Surface of the server: all routes, or only those of every process. */
 export type Surface = 'all' | 'health'
 
-const document = openApiDocument()
+const document = buildOpenApiDocument(EXTENSIONS)
 const check = schemaCheck('openapi', document)
 
 /** Routes of a process that accepts no runs. */

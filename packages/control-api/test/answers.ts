@@ -1,7 +1,8 @@
 /**
  * `fetch` for tests. It checks every response against the documents of the API, and fails for a response that deviates.
  */
-import { asyncApiDocument } from '../src/documents/async-api-document.ts'
+import { EXTENSIONS } from '../../../tooling/test-kit/compat.ts'
+import { buildAsyncApiDocument } from '../src/documents/async-api-document.ts'
 import { eventMisses, findMisses, type Surface } from './answers-rules.ts'
 import { schemaCheck } from './answers-schemas.ts'
 
@@ -85,8 +86,9 @@ export function frameMisses(frame: string): readonly string[] {
   ]
 }
 
-const messages = asyncApiDocument().components.messages
-const checkMessage = schemaCheck('asyncapi', asyncApiDocument())
+const document = buildAsyncApiDocument(EXTENSIONS)
+const { messages } = document.components
+const checkMessage = schemaCheck('asyncapi', document)
 
 /** Returns the problems of a message from the server; empty when it is documented. */
 export function messageMisses(message: unknown): readonly string[] {

@@ -12,6 +12,8 @@ import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 
+import { EXTENSIONS } from '../../../tooling/test-kit/compat.ts'
+
 const directory = mkdtempSync(join(tmpdir(), 'tutti-damaged-'))
 const logged: string[] = []
 const logger = {
@@ -33,7 +35,13 @@ beforeAll(async () => {
   })
   service = createRunService(sqliteRunStorage(directory), [reviewed], { logger, parkAfterMs: 1 })
   await service.start()
-  const parts = { runs: service, tools: toolCatalog([]), models: modelCatalog({}), logger }
+  const parts = {
+    runs: service,
+    tools: toolCatalog([]),
+    models: modelCatalog({}),
+    logger,
+    extensions: EXTENSIONS,
+  }
   server = await serveControlApi(parts, { port: 0 })
 })
 

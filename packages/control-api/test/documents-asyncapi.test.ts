@@ -5,10 +5,11 @@ import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
 import { describe, expect, it } from 'vitest'
 
-import { asyncApiDocument } from '../src/documents/async-api-document.ts'
+import { EXTENSIONS } from '../../../tooling/test-kit/compat.ts'
+import { buildAsyncApiDocument } from '../src/documents/async-api-document.ts'
 import { partOf, schemaCheck } from './answers-schemas.ts'
 
-const document = asyncApiDocument()
+const document = buildAsyncApiDocument(EXTENSIONS)
 const check = schemaCheck('asyncapi', document)
 
 /** Official schema of AsyncAPI 3.0 documents. */

@@ -6,8 +6,9 @@ import { request } from 'node:http'
 import { apiKey } from '@tutti/control-api'
 import { describe, expect, it } from 'vitest'
 
-import { asyncApiDocument } from '../src/documents/async-api-document.ts'
-import { openApiDocument } from '../src/documents/open-api-document.ts'
+import { EXTENSIONS } from '../../../tooling/test-kit/compat.ts'
+import { buildAsyncApiDocument } from '../src/documents/async-api-document.ts'
+import { buildOpenApiDocument } from '../src/documents/open-api-document.ts'
 import { openServer } from './open-server.ts'
 
 const DOCUMENTS = ['/openapi.json', '/asyncapi.json', '/docs', '/docs/reference.js']
@@ -15,8 +16,12 @@ const DOCUMENTS = ['/openapi.json', '/asyncapi.json', '/docs', '/docs/reference.
 describe('the documents', () => {
   it('The documents match the schemas of the protocol', async () => {
     await using api = await openServer()
-    expect(await (await api.get('/openapi.json')).json()).toEqual(copyAsJson(openApiDocument()))
-    expect(await (await api.get('/asyncapi.json')).json()).toEqual(copyAsJson(asyncApiDocument()))
+    expect(await (await api.get('/openapi.json')).json()).toEqual(
+      copyAsJson(buildOpenApiDocument(EXTENSIONS)),
+    )
+    expect(await (await api.get('/asyncapi.json')).json()).toEqual(
+      copyAsJson(buildAsyncApiDocument(EXTENSIONS)),
+    )
   })
 
   it.each(DOCUMENTS)('%s is public, also with configured keys', async (path) => {

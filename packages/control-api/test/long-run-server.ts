@@ -11,6 +11,7 @@ import { postgresRunStorage } from '@tutti/runs/postgres'
 import { scriptedModel } from '@tutti/testing'
 
 import { testDatabase } from '../../../tooling/postgres/test-database.ts'
+import { EXTENSIONS } from '../../../tooling/test-kit/compat.ts'
 import { createWaitingTool } from './a2a-agent.ts'
 import { Socket } from './open-server.ts'
 
@@ -89,7 +90,7 @@ export async function openLongRunServer(
     models,
   })
   const api = await serveControlApi(
-    { runs, models, tools: toolCatalog([]), ...options },
+    { runs, models, tools: toolCatalog([]), extensions: EXTENSIONS, ...options },
     { port: 0 },
   )
   await runs.start()

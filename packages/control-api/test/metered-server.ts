@@ -15,6 +15,7 @@ import {
 } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 
+import { EXTENSIONS } from '../../../tooling/test-kit/compat.ts'
 import { checkedFetch } from './answers.ts'
 import { createWaitingTool } from './a2a-agent.ts'
 import { readMetrics, valueOf, type ReadFamily } from './metrics-text.ts'
@@ -99,6 +100,7 @@ export async function openMeteredServer(
       tools: toolCatalog(tools),
       models,
       metrics,
+      extensions: EXTENSIONS,
       apiKeys: [
         apiKey(KEYS.ops, { name: 'ops', scopes: ['admin'] }),
         apiKey(KEYS.reader, { name: 'reader', scopes: ['runs:read'] }),

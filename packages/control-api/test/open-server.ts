@@ -18,6 +18,7 @@ import {
 import { scriptedModel } from '@tutti/testing'
 import { WebSocket } from 'ws'
 
+import { EXTENSIONS } from '../../../tooling/test-kit/compat.ts'
 import { AnswerMiss, checkedFetch, messageMisses, findMisses, type Surface } from './answers.ts'
 
 import type { Logger } from '@tutti/core'
@@ -98,6 +99,7 @@ export async function openServer({
       tools: toolCatalog([wait]),
       models,
       logger,
+      extensions: EXTENSIONS,
       ...options,
     },
     { port: 0 },

@@ -4,6 +4,7 @@ import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 import { eventSize } from '@tutti/runs'
 
+import { agentEnsemble } from '../../compat-agentensemble/src/index.ts'
 import { apiKey } from '../src/index.ts'
 import { a2aAgent, type Untyped } from './a2a-agent.ts'
 import { eventsOf, openServer, type TestServer } from './open-server.ts'
@@ -106,7 +107,7 @@ describe('a page of A2A tasks', () => {
 })
 
 describe('hello', () => {
-  it('[API-V4] The message `hello` has the newest runs up to its limit in bytes, each from its start', async () => {
+  it('[AE-V4] The message `hello` has the newest runs up to its limit in bytes, each from its start', async () => {
     const length = 300_000
     await using api = await openServer({ ensembles: [speakingEnsemble(length)] })
     const runIds = await submitRuns(api, 10)
@@ -129,7 +130,7 @@ describe('the trace and the task graph of a run', () => {
     const submit = async (maxTraceBytes?: number) => {
       const api = await openServer({
         ensembles: [speakingEnsemble(50_000)],
-        ...(maxTraceBytes === undefined ? {} : { maxTraceBytes }),
+        extensions: [agentEnsemble({ maxTraceBytes })],
       })
       await api.runs.submit({ runId: 'run-1' })
       return { api, events: await waitForEnd(api, 'run-1') }

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { CLIENT, userMessage } from './a2a-agent.ts'
 import { reviewedTask } from './reviewed-ensembles.ts'
 import { openServer, type TestServer } from './open-server.ts'
-import { sendBody } from './tasks-server.ts'
+import { sendBody } from '../../compat-jamjet/test/tasks-server.ts'
 
 const LEAD = 'the-key-of-the-lead'
 const COLLEAGUE = 'the-key-of-a-colleague'

@@ -17,6 +17,7 @@ import {
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
+import { jamJet } from '../../compat-jamjet/src/index.ts'
 import { openGateway } from '../../gateway/test/open-gateway.ts'
 import { openServer, type TestServer } from './open-server.ts'
 
@@ -364,10 +365,13 @@ const MESSAGE_VARIANTS: Readonly<Record<string, Row>> = {
 }
 
 await using parts = await openGateway()
-const GATEWAY = gatewayRoutes(parts.options, {
-  signer: { signingKey: () => Buffer.alloc(32) },
-  reader: { detail: () => Promise.reject(new Error('unused')) },
-})
+const GATEWAY = [
+  ...gatewayRoutes(parts.options, {
+    signer: { signingKey: () => Buffer.alloc(32) },
+    reader: { detail: () => Promise.reject(new Error('unused')) },
+  }),
+  ...(jamJet().routes?.(parts.options) ?? []),
+]
 
 const addressOf = ({ method, path }: { readonly method: string; readonly path: string }): string =>
   `${method} ${path}`

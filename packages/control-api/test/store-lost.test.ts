@@ -15,6 +15,7 @@ import {
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
+import { EXTENSIONS } from '../../../tooling/test-kit/compat.ts'
 import { frames, Socket } from './open-server.ts'
 
 const RUN = { inputs: {} }
@@ -124,7 +125,10 @@ async function serveLosableStore() {
   const song = ensemble({ name: 'song', tasks, model })
   const models = modelCatalog({ small: model })
   const runs = createRunService(store.storage, [song], { models })
-  const api = await serveControlApi({ runs, models, tools: toolCatalog([]) }, { port: 0 })
+  const api = await serveControlApi(
+    { runs, models, tools: toolCatalog([]), extensions: EXTENSIONS },
+    { port: 0 },
+  )
   await runs.start()
   const request = (method: string, route: string, body?: unknown) =>
     fetch(`${api.url}${route}`, {

@@ -6,7 +6,6 @@ import { mcpRoutes } from './mcp/routes.ts'
 import { completionRoutes } from './openai/chat/routes.ts'
 import { modelRoutes } from './openai/models.ts'
 import { responsesRoutes } from './openai/responses/routes.ts'
-import { tasksRoutes } from './tasks/routes.ts'
 
 import type { GatewayOptions } from './gateway-options.ts'
 import type { HttpRoute } from './http/route.ts'
@@ -17,7 +16,6 @@ export function gatewayRoutes(options: GatewayOptions, mcp: McpParts): readonly 
   return [
     ...a2aRoutes(options),
     ...aguiRoutes(options),
-    ...tasksRoutes(options),
     ...modelRoutes(options),
     ...completionRoutes(options),
     ...responsesRoutes(options),

@@ -6,16 +6,39 @@
 // Protocols
 export { gatewayRoutes } from './gateway-routes.ts'
 export { isOpenAiPath, toOpenAiResponse } from './openai/errors.ts'
-export { answerTaskRequest, answerToolRequest } from './peer/routes.ts'
-export { toPeerRefusal } from './peer/events.ts'
 export { cancelOrphans, OrphanWatch } from './service/orphans.ts'
 export {
   assertShared,
+  findShared,
   sharedCapabilities,
   sharedEnsembles,
   sharedTools,
   sharedTagsOf,
 } from './service/sharing.ts'
+
+// To add a protocol
+export type {
+  ConnectionDialect,
+  DocumentedRoutes,
+  ExtensionConnection,
+  ExtensionMessage,
+  ExtensionMessages,
+  Greeting,
+  MessageOf,
+  ServerExtension,
+} from './extension.ts'
+export { type BeginRequest, GatewayService } from './service/gateway-service.ts'
+export { type GatewayCall, recordedCall } from './service/gateway-call.ts'
+export {
+  describeExceededLimit,
+  resolveLimits,
+  type RunLimits,
+  type UsageLimits,
+} from './service/caller-limits.ts'
+export { readMessageDecision, type ReviewAsked } from './service/decision-in-text.ts'
+export { describeCancel } from './service/describe-cancel.ts'
+export { parseInputs } from './service/inputs-in-text.ts'
+export { toCacheKey, toRequestKey } from './service/request-key.ts'
 
 // What the server provides
 export {
@@ -36,17 +59,19 @@ export {
   type AddSubject,
   type AuditRecorder,
   type AuditSubject,
+  TASK_WITHOUT_RESULT,
 } from './http/audited.ts'
 export { cancelRun, cancelUnlessOver, type CancelRequest } from './runs/cancel-run.ts'
 export { deleteRun } from './runs/delete-run.ts'
 export { createThreadAs } from './runs/create-thread.ts'
 export { deleteThread } from './runs/delete-thread.ts'
 export { decideReview } from './runs/decide-review.ts'
-export { decisionScope, findDecisionScope } from './runs/run-rights.ts'
+export { cancelScope, decisionScope, findDecisionScope, isOwn } from './runs/run-rights.ts'
 export {
   findPlace,
   findRecord,
   findRun,
+  locateRun,
   resolvePlace,
   runNotFound,
   type ReadingPlace,
@@ -77,8 +102,19 @@ export {
 } from './http/event-stream.ts'
 export { largeJson, largeResponse } from './http/large-json.ts'
 export { LargeReads } from './http/large-reads.ts'
-export { errorHeaders, toResponse, reportError, type Redactor } from './http/on-error.ts'
+export {
+  errorHeaders,
+  type ErrorReporting,
+  type Redactor,
+  reportError,
+  toResponse,
+} from './http/on-error.ts'
 export { parseJsonBytes } from './http/parse-json.ts'
-export { assertJson, LARGE_BODY_BYTES, readJsonBody } from './http/read-body.ts'
+export {
+  assertJson,
+  LARGE_BODY_BYTES,
+  readJsonBody,
+  readUntypedJsonBody,
+} from './http/read-body.ts'
 export type { HttpRoute, HttpRouteCall, RouteAnswer } from './http/route.ts'
 export { readIdempotencyKey, readTrace } from './http/request-headers.ts'

@@ -8,7 +8,6 @@ import * as aiSdk from './ai-sdk/wire.ts'
 import * as chat from './openai/chat/wire.ts'
 import * as responses from './openai/responses/wire.ts'
 import * as limits from './service/caller-limits.ts'
-import * as tasks from './tasks/wire.ts'
 
 describe('the numbers of requests of other protocols', () => {
   it.each([
@@ -18,7 +17,6 @@ describe('the numbers of requests of other protocols', () => {
     ['chat completions', chat],
     ['responses', responses],
     ['the usage extension', limits],
-    ['/tasks', tasks],
   ])('The numbers in requests of %s have a minimum and a maximum', (_, schemas) => {
     const numbers = Object.values(schemas).flatMap((schema) => findNumbers(schema))
     expect(numbers.filter(({ least, most }) => least === undefined || most === undefined)).toEqual(

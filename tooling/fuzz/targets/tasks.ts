@@ -2,7 +2,7 @@
 import { Type } from '@tutti/core'
 import * as fc from 'fast-check'
 
-import { CancelParams, TasksSendParams } from '../../../packages/gateway/src/tasks/wire.ts'
+import { CancelParams, TasksSendParams } from '../../../packages/compat-jamjet/src/server/wire.ts'
 import { bodiesOf, postsOf, requestAttempt, type Target } from './target.ts'
 
 /** The `/tasks` wire. */

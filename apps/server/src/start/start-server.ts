@@ -9,6 +9,8 @@ import {
   type Logger,
   type ToolCatalog,
 } from '@tutti/core'
+import { agentEnsemble } from '@tutti/compat-agentensemble'
+import { jamJet } from '@tutti/compat-jamjet'
 import {
   cancelOrphans,
   OrphanWatch,
@@ -120,6 +122,7 @@ export async function startServer(
       {
         ...accessOptions(config, environment),
         ...selectApiLimits(config.limits),
+        extensions: [agentEnsemble({ maxTraceBytes: config.limits?.maxTraceBytes }), jamJet()],
         runs,
         tools,
         models,
@@ -204,7 +207,6 @@ const API_LIMITS = [
   'maxConnectionsPerAddress',
   'maxSockets',
   'maxUnreadBytes',
-  'maxTraceBytes',
 ] as const satisfies readonly (keyof LimitsConfig & keyof ControlApiOptions)[]
 
 type ApiLimit = (typeof API_LIMITS)[number]
@@ -217,8 +219,8 @@ function selectApiLimits(limits: LimitsConfig = {}): Pick<LimitsConfig, ApiLimit
 /** Selects the limits that the run service enforces. */
 function selectRunLimits(
   limits: LimitsConfig = {},
-): Omit<LimitsConfig, ApiLimit | 'drainTimeoutMs'> {
-  const others: readonly string[] = [...API_LIMITS, 'drainTimeoutMs']
+): Omit<LimitsConfig, ApiLimit | 'maxTraceBytes' | 'drainTimeoutMs'> {
+  const others: readonly string[] = [...API_LIMITS, 'maxTraceBytes', 'drainTimeoutMs']
   const entries = Object.entries(limits)
   return Object.fromEntries(
     entries.filter(([name, value]) => !others.includes(name) && value !== undefined),

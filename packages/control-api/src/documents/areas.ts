@@ -1,6 +1,8 @@
 /** Groups the routes by topic, in the order in which a reader needs them. */
 import { COMMANDS, type RouteName } from '@tutti/protocol'
 
+import type { ServerExtension } from '@tutti/gateway'
+
 /** A group of routes on one topic. */
 export interface Area {
   readonly name: string
@@ -8,22 +10,12 @@ export interface Area {
   readonly routes: readonly RouteName[]
 }
 
-/** All groups. Every route is in exactly one. */
-export const AREAS: readonly Area[] = [
+/** Groups of the routes of every server. */
+const AREAS: readonly Area[] = [
   {
     name: 'Runs',
     description: 'Submit, list, inspect and delete runs.',
-    routes: [
-      'submitRun',
-      'forkRun',
-      'replayRun',
-      'listRuns',
-      'compareRuns',
-      'getRun',
-      'deleteRun',
-      'getRunTrace',
-      'getRunDag',
-    ],
+    routes: ['submitRun', 'forkRun', 'replayRun', 'listRuns', 'compareRuns', 'getRun', 'deleteRun'],
   },
   {
     name: 'Threads',
@@ -84,6 +76,15 @@ export const AREAS: readonly Area[] = [
     routes: ['getOpenApi', 'getAsyncApi', 'getDocs', 'getDocsScript'],
   },
 ]
+
+/** Returns all groups with the routes that the extensions of a server document. Every route is in exactly one. */
+export function listAreas(extensions: readonly ServerExtension[]): readonly Area[] {
+  const added = extensions.flatMap(({ documented = [] }) => documented)
+  return AREAS.map((area) => {
+    const own = added.filter((one) => one.area === area.name)
+    return { ...area, routes: [...area.routes, ...own.flatMap(({ routes }) => routes)] }
+  })
+}
 
 /** Returns the routes of all commands for runs, or for reviews. */
 function commandRoutes(target: 'runId' | 'reviewId'): readonly RouteName[] {

@@ -25,11 +25,15 @@ import {
 } from './schema-components.ts'
 import { KEY_SCHEME, TICKET_IN_QUERY } from './security-schemes.ts'
 
+import type { ServerExtension } from '@tutti/gateway'
+
+type Replies = Readonly<Partial<Record<ClientMessage['type'], readonly ServerMessage['type'][]>>>
+
 /**
- * Types of the replies to each type of client message. Every message can be refused with `error`. The reply to a
+ * Types of the replies to each type of client message that every server answers. Every message can be refused with `error`. The reply to a
  * submitted run also includes its `run_result`, when it ends.
  */
-const REPLIES: Readonly<Record<ClientMessage['type'], readonly ServerMessage['type'][]>> = {
+const REPLIES: Replies = {
   ping: ['pong', 'error'],
   run_request: ['run_ack', 'run_result', 'error'],
   run_fork: ['run_ack', 'fork_previewed', 'run_result', 'error'],
@@ -41,9 +45,6 @@ const REPLIES: Readonly<Record<ClientMessage['type'], readonly ServerMessage['ty
   subscribe: ['subscribe_ack', 'error'],
   directive: ['directive_ack', 'error'],
   review_decision: ['review_decision_ack', 'error'],
-  task_request: ['task_accepted', 'task_progress', 'task_response', 'error'],
-  tool_request: ['tool_response', 'error'],
-  capability_query: ['capability_response', 'error'],
 }
 
 /** An AsyncAPI document. */
@@ -84,17 +85,11 @@ const SERVER_MESSAGES: readonly string[] = [
   ...RUN_EVENT_TYPES,
 ]
 
-let made: AsyncApiDocument | undefined
-
-/** Returns the document, which is built on the first call. */
-export function asyncApiDocument(): AsyncApiDocument {
-  made ??= makeDocument()
-  return made
-}
-
-function makeDocument(): AsyncApiDocument {
+/** Builds the document of a server with some extensions. */
+export function buildAsyncApiDocument(extensions: readonly ServerExtension[]): AsyncApiDocument {
+  const replies = listReplies(extensions)
   const components = schemaComponents()
-  const messages = buildMessages(components)
+  const messages = buildMessages(components, replies)
   return {
     asyncapi: '3.0.0',
     info: {
@@ -117,7 +112,7 @@ function makeDocument(): AsyncApiDocument {
         ),
       ]),
     ),
-    operations: buildOperations(),
+    operations: buildOperations(replies),
     components: {
       messages,
       schemas: components.all(),
@@ -139,11 +134,26 @@ function buildServer(): Readonly<Record<string, unknown>> {
   }
 }
 
+/** Returns the types of the replies to each type of client message that the server answers. */
+function listReplies(extensions: readonly ServerExtension[]): Replies {
+  const added = extensions.flatMap(({ messages = {} }) =>
+    Object.entries(messages).map(([type, { replies }]) => [type, [...replies, 'error']]),
+  )
+  return { ...REPLIES, ...Object.fromEntries(added) }
+}
+
 /** Returns all messages of both directions by `type`, which is unique. */
-function buildMessages(components: SchemaComponents): Readonly<Record<string, AsyncApiMessage>> {
-  const replies = ServerMessage.anyOf.filter((member) => 'properties' in member)
+function buildMessages(
+  components: SchemaComponents,
+  replies: Replies,
+): Readonly<Record<string, AsyncApiMessage>> {
+  const sent = new Set<string>([...SERVER_MESSAGES, ...Object.values(replies).flat()])
+  const answers = ServerMessage.anyOf
+    .filter((member) => 'properties' in member)
+    .filter(({ properties }) => sent.has(properties.type.const))
+  const requests = ClientMessage.anyOf.filter(({ properties }) => properties.type.const in replies)
   const [, position] = LoggedRunEvent.allOf
-  const members = [...ClientMessage.anyOf, ...replies].map((member) => ({
+  const members = [...requests, ...answers].map((member) => ({
     type: member.properties.type.const,
     summary: findDescription(member),
     payload: components.refer(member),
@@ -180,9 +190,9 @@ function buildChannel(
 }
 
 /** Returns the operations of each channel: one per type of client message, and one for all other messages. */
-function buildOperations(): AsyncApiDocument['operations'] {
+function buildOperations(replies: Replies): AsyncApiDocument['operations'] {
   const perChannel = Object.keys(CHANNELS).map((channel) => [
-    ...CLIENT_MESSAGE_TYPES.map((type) => [
+    ...CLIENT_MESSAGE_TYPES.filter((type) => type in replies).map((type) => [
       `${channel}.${type}`,
       {
         action: 'receive',
@@ -190,7 +200,7 @@ function buildOperations(): AsyncApiDocument['operations'] {
         messages: references(channel, [type]),
         reply: {
           channel: { $ref: `#/channels/${channel}` },
-          messages: references(channel, REPLIES[type]),
+          messages: references(channel, replies[type] ?? []),
         },
       },
     ]),

@@ -1,28 +1,23 @@
-/** Builds the OpenAPI document of this API from the route table and the schemas of the protocol. */
+/** Builds the OpenAPI document of a server from the route table and the schemas of the protocol. */
 import { API_VERSION } from '@tutti/gateway'
 import { ROUTES, WebhookDelivery, type Route, type RouteName } from '@tutti/protocol'
 
-import { AREAS } from './areas.ts'
+import { listAreas, type Area } from './areas.ts'
 import { INTRODUCTION } from './introduction.ts'
 import { commonResponses } from './open-api-errors.ts'
 import { buildOperation } from './open-api-operation.ts'
 import { schemaComponents } from './schema-components.ts'
 import { KEY_SCHEME, TICKET_SCHEME } from './security-schemes.ts'
 
+import type { ServerExtension } from '@tutti/gateway'
 import type { OpenApiDocument, Operation, PathItem } from './open-api-types.ts'
 import type { JsonSchema, SchemaComponents } from './schema-components.ts'
 
-let made: OpenApiDocument | undefined
-
-/** Returns the document, which is built on the first call. */
-export function openApiDocument(): OpenApiDocument {
-  made ??= makeDocument()
-  return made
-}
-
-function makeDocument(): OpenApiDocument {
+/** Builds the document of a server with some extensions. */
+export function buildOpenApiDocument(extensions: readonly ServerExtension[]): OpenApiDocument {
+  const areas = listAreas(extensions)
   const components = schemaComponents()
-  const paths = buildPaths(components)
+  const paths = buildPaths(areas, components)
   const delivery = buildWebhook(components)
   const responses = commonResponses(components)
   return {
@@ -34,7 +29,7 @@ function makeDocument(): OpenApiDocument {
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'This server' }],
-    tags: AREAS.map(({ name, description }) => ({ name, description })),
+    tags: areas.map(({ name, description }) => ({ name, description })),
     paths,
     webhooks: { deliver: { post: delivery } },
     components: {
@@ -46,13 +41,18 @@ function makeDocument(): OpenApiDocument {
 }
 
 /** Returns all paths in the order of the areas. */
-function buildPaths(components: SchemaComponents): Readonly<Record<string, PathItem>> {
+function buildPaths(
+  areas: readonly Area[],
+  components: SchemaComponents,
+): Readonly<Record<string, PathItem>> {
   const table: Readonly<Record<RouteName, Route>> = ROUTES
   const paths: Record<string, PathItem> = {}
-  for (const name of AREAS.flatMap(({ routes }) => routes)) {
-    const route = table[name]
-    const operation = buildOperation(name, route, components)
-    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation }
+  for (const { name: area, routes } of areas) {
+    for (const name of routes) {
+      const route = table[name]
+      const operation = buildOperation(name, { route, area }, components)
+      paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation }
+    }
   }
   return paths
 }

@@ -7,7 +7,6 @@ import {
   type RouteName,
 } from '@tutti/protocol'
 
-import { AREAS } from './areas.ts'
 import { EXAMPLES } from './examples.ts'
 import { errorResponse, errorResponses } from './open-api-errors.ts'
 import { describeRoute, otherHeaders, requestHeaders, responseHeaders } from './route-notes.ts'
@@ -19,10 +18,10 @@ import {
   type SchemaComponents,
 } from './schema-components.ts'
 
-/** Returns the operation of a route, and adds its schemas to `components`. */
+/** Returns the operation of a route in a group of routes, and adds its schemas to `components`. */
 export function buildOperation(
   name: RouteName,
-  route: Route,
+  { route, area }: { readonly route: Route; readonly area: string },
   components: SchemaComponents,
 ): Operation {
   const parameters = [
@@ -32,7 +31,7 @@ export function buildOperation(
   ]
   return {
     operationId: name,
-    tags: AREAS.filter(({ routes }) => routes.includes(name)).map((area) => area.name),
+    tags: [area],
     summary: route.summary,
     description: describeRoute(name, route),
     ...(parameters.length === 0 ? {} : { parameters }),

@@ -1,11 +1,11 @@
 /** Serves the descriptions of this API for programs and people. */
 import { ROUTES } from '@tutti/protocol'
 
-import { asyncApiDocument } from '../documents/async-api-document.ts'
+import { buildAsyncApiDocument } from '../documents/async-api-document.ts'
 import { DOCS_PAGE, DOCS_POLICY } from '../documents/docs-page.ts'
 import { readDocsScript } from '../documents/docs-script.ts'
 import { createDocumentHandler, type DocumentHandler } from '../documents/document-handler.ts'
-import { openApiDocument } from '../documents/open-api-document.ts'
+import { buildOpenApiDocument } from '../documents/open-api-document.ts'
 
 import type { HttpRoute } from '@tutti/gateway'
 import type { ResolvedControlApiOptions } from '../options.ts'
@@ -17,9 +17,11 @@ const REVALIDATE = 'no-cache'
 const ONE_WEEK = 'public, max-age=604800'
 
 /** Returns the routes of the documents and of the page that shows them. */
-export function documentRoutes(_options: ResolvedControlApiOptions): readonly HttpRoute[] {
-  const openApi = jsonDocument(openApiDocument)
-  const asyncApi = jsonDocument(asyncApiDocument)
+export function documentRoutes({
+  extensions,
+}: Pick<ResolvedControlApiOptions, 'extensions'>): readonly HttpRoute[] {
+  const openApi = jsonDocument(() => buildOpenApiDocument(extensions))
+  const asyncApi = jsonDocument(() => buildAsyncApiDocument(extensions))
   const page = createDocumentHandler({
     source: () => Promise.resolve(new TextEncoder().encode(DOCS_PAGE)),
     headers: {
@@ -41,9 +43,14 @@ export function documentRoutes(_options: ResolvedControlApiOptions): readonly Ht
   ]
 }
 
-function jsonDocument(make: () => object): DocumentHandler {
+/** Creates the handler of a JSON document, which is built on the first request. */
+function jsonDocument(build: () => object): DocumentHandler {
+  let document: object | undefined
   return createDocumentHandler({
-    source: () => Promise.resolve(new TextEncoder().encode(JSON.stringify(make()))),
+    source() {
+      document ??= build()
+      return Promise.resolve(new TextEncoder().encode(JSON.stringify(document)))
+    },
     headers: { 'content-type': 'application/json', 'cache-control': REVALIDATE },
   })
 }

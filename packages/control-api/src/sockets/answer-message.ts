@@ -1,4 +1,5 @@
 /** Handles the messages of a connection like the corresponding REST routes. */
+import { TuttiError } from '@tutti/core'
 import {
   CLIENT_MESSAGE_TYPES,
   commandEntry,
@@ -10,11 +11,8 @@ import {
   type RunCommandKind,
   type Scope,
   type ServerMessage,
-  type SharedCapability,
 } from '@tutti/protocol'
 import {
-  answerTaskRequest,
-  answerToolRequest,
   assertScope,
   audited,
   type AuditSubject,
@@ -22,24 +20,25 @@ import {
   findDecisionScope,
   isAudited,
   largeJson,
-  sharedCapabilities,
   type AddSubject,
+  type MessageOf,
 } from '@tutti/gateway'
 
 import { compareRuns } from '../runs/compare-runs.ts'
 import { listBuilds } from '../runs/list-builds.ts'
 import { listRuns } from '../runs/list-runs.ts'
 import { readRunDetail } from '../runs/run-detail.ts'
-import { broadcastDirective } from '../agentensemble/broadcast-directive.ts'
-import { toRunControlAck } from '../agentensemble/control-messages.ts'
 import { repeatId } from '../repeat-id.ts'
 import { performCommand, type CommandCall } from '../steering/perform-command.ts'
 import { toCapabilities } from '../runs/to-wire.ts'
+import { findAddedMessage } from './added-message.ts'
+import { broadcastDirective } from './broadcast-directive.ts'
+import { toRunControlAck } from './control-messages.ts'
 import { decodeMessage, readOwnText } from './parse-message.ts'
 import { submitFork, submitReplay, submitRequest } from './submit-message.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type { MessageContext, MessageOf } from './message-context.ts'
+import type { MessageContext } from './message-context.ts'
 
 /** A message before it is decoded. */
 interface MessageHead {
@@ -65,7 +64,12 @@ interface MessageHandler<T extends ClientMessage['type']> {
   ) => Promise<void> | void
 }
 
-const HANDLERS: { readonly [T in ClientMessage['type']]: MessageHandler<T> } = {
+/** Types of messages that only extensions answer. */
+type AddedType = 'task_request' | 'tool_request' | 'capability_query'
+
+const HANDLERS: {
+  readonly [T in Exclude<ClientMessage['type'], AddedType>]: MessageHandler<T>
+} = {
   ping: {
     scope: 'runs:read',
     answer(_, { send }) {
@@ -79,7 +83,6 @@ const HANDLERS: { readonly [T in ClientMessage['type']]: MessageHandler<T> } = {
       context.send(await answerStateQuery(message, context))
     },
   },
-  capability_query: { scope: 'runs:read', answer: answerCapabilityQuery },
   run_request: {
     scope: 'runs:write',
     async answer(message, context, addSubject) {
@@ -140,24 +143,40 @@ const HANDLERS: { readonly [T in ClientMessage['type']]: MessageHandler<T> } = {
       context.send({ type: 'review_decision_ack', ...repeatId(requestId), ...applied })
     },
   },
-  task_request: {
-    scope: 'runs:write',
-    readHead: (sent) => ({ target: readOwnText(sent, 'task') }),
-    answer: answerTaskRequest,
-  },
-  tool_request: {
-    scope: 'tools:invoke',
-    readHead: (sent) => ({ target: readOwnText(sent, 'tool') }),
-    answer: answerToolRequest,
-  },
+}
+
+/**
+ * Returns the handler of a type of messages.
+ *
+ * @throws {TuttiError} NOT_CONFIGURED when only an extension can answer them, and the server has none that does.
+ */
+function findHandler<T extends ClientMessage['type']>(
+  type: T,
+  { extensions }: Pick<ResolvedControlApiOptions, 'extensions'>,
+): MessageHandler<T> {
+  const own: { readonly [K in ClientMessage['type']]?: MessageHandler<K> } = HANDLERS
+  const handler: MessageHandler<T> | undefined = own[type]
+  if (handler !== undefined) return handler
+  const added = findAddedMessage(type, extensions)
+  if (added === undefined) {
+    throw new TuttiError('NOT_CONFIGURED', `This server has no extension that answers "${type}"`)
+  }
+  const { scope, target, answer: answerAdded } = added
+  return {
+    scope,
+    ...(target === undefined
+      ? {}
+      : { readHead: (sent) => ({ target: readOwnText(sent, target) }) }),
+    answer: answerAdded,
+  }
 }
 
 /**
  * Performs the action of a message and replies, if the scopes of its sender allow it. Actions that change something are
  * recorded in the audit trail. `onDecoded` is called with the message once it is valid.
  *
- * @throws {TuttiError} FORBIDDEN before the message is decoded, BAD_REQUEST, and the errors of the action. No reply was
- * sent then.
+ * @throws {TuttiError} FORBIDDEN and NOT_CONFIGURED before the message is decoded, BAD_REQUEST, and the errors of the
+ * action. No reply was sent then.
  */
 export async function answerMessage(
   sent: unknown,
@@ -170,7 +189,7 @@ export async function answerMessage(
     decodeMessage(sent)
     return
   }
-  const { scope: ownScope, readHead } = HANDLERS[type]
+  const { scope: ownScope, readHead } = findHandler(type, options)
   const head = { action: type, scope: ownScope, ...readHead?.(sent, context) }
   const { action, scope, isForReview = false, runId, target } = head
   const work = async (addSubject: AddSubject): Promise<void> => {
@@ -209,8 +228,7 @@ async function answer<T extends ClientMessage['type']>(
   message: MessageOf<T>,
   { context, addSubject }: { readonly context: MessageContext; readonly addSubject: AddSubject },
 ): Promise<void> {
-  const handler: MessageHandler<T> = HANDLERS[type]
-  await handler.answer(message, context, addSubject)
+  await findHandler(type, context.options).answer(message, context, addSubject)
 }
 
 /** Returns the audit action, scope and subject of a command, as for its REST route. */
@@ -288,20 +306,4 @@ async function answerStateQuery(
   }
   if (query === 'runs') return read(() => listRuns(options, filter))
   return read(() => readRunDetail(options, runId, caller))
-}
-
-function answerCapabilityQuery(
-  { requestId, toolName, tag, capabilityType }: MessageOf<'capability_query'>,
-  { options, send }: MessageContext,
-): void {
-  const fits = ({ name, type, tags = [] }: SharedCapability): boolean =>
-    (toolName === undefined || (type === 'TOOL' && name === toolName)) &&
-    (tag === undefined || tags.includes(tag)) &&
-    (capabilityType === undefined || type === capabilityType)
-  send({
-    type: 'capability_response',
-    requestId,
-    ensemble: options.runs.ensembles[0]?.name ?? '',
-    capabilities: sharedCapabilities(options).filter(fits),
-  })
 }

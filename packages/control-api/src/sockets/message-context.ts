@@ -1,10 +1,7 @@
 /** A received message, and the connection that it came from. */
-import type { Caller } from '@tutti/gateway'
-import type { ClientMessage, ServerMessage } from '@tutti/protocol'
+import type { Caller, MessageOf } from '@tutti/gateway'
+import type { ServerMessage } from '@tutti/protocol'
 import type { ResolvedControlApiOptions } from '../options.ts'
-
-/** Client message of one type. */
-export type MessageOf<Type extends ClientMessage['type']> = Extract<ClientMessage, { type: Type }>
 
 /** Connection that sent a message. */
 export interface MessageContext {

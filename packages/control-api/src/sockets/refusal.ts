@@ -1,9 +1,9 @@
 /** Builds the replies to refused messages. Pure. */
-import { toPeerRefusal, type WireError } from '@tutti/gateway'
-
-import { toControlRefusal } from '../agentensemble/control-messages.ts'
 import { repeatId } from '../repeat-id.ts'
+import { findAddedMessage } from './added-message.ts'
+import { toControlRefusal } from './control-messages.ts'
 
+import type { MessageOf, ServerExtension, WireError } from '@tutti/gateway'
 import type { MessageHead } from './parse-message.ts'
 import type { ClientMessage, ErrorBody, ErrorCode, ServerMessage } from '@tutti/protocol'
 
@@ -12,18 +12,18 @@ const NOT_OFFERED: readonly ErrorCode[] = ['NOT_CONFIGURED']
 
 /**
  * Returns the reply to a message that failed: the acknowledgement of its type if there is one and the message is the
- * cause, otherwise an `error`.
+ * cause, otherwise an `error`. Extensions choose the replies to their own messages.
  */
 export function toMessageRefusal(
   { status, body }: WireError,
   message: ClientMessage | undefined,
+  extensions: readonly ServerExtension[] = [],
 ): ServerMessage {
   const { error: code } = body
   const requestId = message !== undefined && 'requestId' in message ? message.requestId : undefined
   if (isSubmission(message?.type)) return toRejectedRun(body, requestId)
-  if (message?.type === 'task_request' || message?.type === 'tool_request') {
-    return toPeerRefusal({ status, body }, message)
-  }
+  const added = message === undefined ? undefined : toAddedRefusal(message, extensions)
+  if (added !== undefined) return added({ status, body })
   const isRefused = status < 500 || NOT_OFFERED.includes(code)
   const refusal = isRefused ? toControlRefusal(body, message) : undefined
   return refusal ?? { type: 'error', ...body, ...repeatId(requestId) }
@@ -46,4 +46,14 @@ function isSubmission(type: string | undefined): boolean {
 
 function toRejectedRun(body: ErrorBody, requestId: string | undefined): ServerMessage {
   return { type: 'run_ack', status: 'REJECTED', tasks: 0, ...body, ...repeatId(requestId) }
+}
+
+/** Returns the function of an extension that builds the reply to its refused message; undefined if there is none. */
+function toAddedRefusal<T extends ClientMessage['type']>(
+  message: MessageOf<T>,
+  extensions: readonly ServerExtension[],
+): ((error: WireError) => ServerMessage) | undefined {
+  const handler = findAddedMessage(message.type, extensions)
+  const { toRefusal } = handler ?? {}
+  return toRefusal === undefined ? undefined : (error) => toRefusal(error, message)
 }

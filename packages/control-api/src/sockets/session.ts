@@ -4,7 +4,7 @@
  *   bus ──▶ filter ──▶ socket          messages ──▶ decode ──▶ reply
  *
  * API-N1 `hello` comes first. Then the connection gets every event of its subscription that is not in `hello`, in order
- *    and once. The dialect (`../agentensemble/dialect.ts`) adds the messages for AgentEnsemble's dashboard.
+ *    and once. The dialect of an extension can fill `hello` with past events and add events to those of the log.
  * API-N2 The reply to a refused message is an `error` or the acknowledgement of its type. A refused message never closes
  *    the connection. A reply repeats the `requestId` of its message, so the message of another caller cannot answer it.
  * API-N3 A connection that does not read is closed when more than `maxBufferedBytes` are unsent. The reason contains the
@@ -21,8 +21,10 @@ import { TuttiError } from '@tutti/core'
 import {
   badRequest,
   type Caller,
+  type ConnectionDialect,
   encodeEventBytes,
   findPlace,
+  type MessageOf,
   type ReadingPlace,
   sharedCapabilities,
   reportError,
@@ -30,14 +32,14 @@ import {
 
 import { readTurn, workFor, type Reservation, type WorkSource } from '@tutti/runs'
 
-import { toAppliedProfile, toControlAck } from '../agentensemble/control-messages.ts'
-import { agentEnsembleDialect, type Dialect } from '../agentensemble/dialect.ts'
 import { repeatId } from '../repeat-id.ts'
 import { trackReader, type LiveReader } from '../metrics/live-reader.ts'
 import { answerMessage } from './answer-message.ts'
 import { formatClosingReason } from './closing-reason.ts'
+import { toAppliedProfile, toControlAck } from './control-messages.ts'
 import { MessageInbox } from './inbox.ts'
-import type { MessageContext, MessageOf } from './message-context.ts'
+import { plainDialect } from './plain-dialect.ts'
+import type { MessageContext } from './message-context.ts'
 import {
   decodeRefusedMessage,
   messageSize,
@@ -89,6 +91,15 @@ export interface ConnectionInfo {
   readonly capacity: () => Promise<CapacityUpdate>
 }
 
+/** Creates the dialect that an extension has; without one, events are sent unchanged. */
+function createDialect(
+  options: ResolvedControlApiOptions,
+  runId: string | undefined,
+): ConnectionDialect {
+  const extension = options.extensions.find(({ dialect }) => dialect !== undefined)
+  return extension?.dialect?.(options, runId) ?? plainDialect(options)
+}
+
 /** Serves one connection until it closes. */
 export class SocketSession {
   readonly #socket: WebSocket
@@ -104,7 +115,7 @@ export class SocketSession {
   readonly #gone = new AbortController()
   /** Events that arrived before `hello` was sent; undefined after that. */
   #early: LoggedRunEvent[] | undefined = []
-  readonly #dialect: Dialect
+  readonly #dialect: ConnectionDialect
   /** Ids of the events that were sent with `hello`, to skip them if they arrive later. */
   #sentWithHello: ReadonlySet<string> = new Set()
   readonly #stopListening: () => void
@@ -137,7 +148,7 @@ export class SocketSession {
       gone: this.#gone.signal,
     }
     this.#options = options
-    this.#dialect = agentEnsembleDialect(options, runId)
+    this.#dialect = createDialect(options, runId)
     this.#runId = runId
     this.#subscription = { runId, types: snapshot === 'none' ? NO_TYPES : undefined }
     this.#stopListening = options.runs.listeners.add((events) => {
@@ -323,7 +334,7 @@ export class SocketSession {
       this.send(
         refused === undefined
           ? toMalformedRefusal(wire, parsed.head)
-          : toMessageRefusal(wire, refused),
+          : toMessageRefusal(wire, refused, this.#options.extensions),
       )
       if (refused !== undefined) await this.#sendAgain(refused)
     }

@@ -6,6 +6,7 @@ import {
   replayRunAs,
   submitRunAs,
   type AddSubject,
+  type MessageOf,
   type SubmissionOptions,
 } from '@tutti/gateway'
 import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
@@ -14,7 +15,7 @@ import { repeatId } from '../repeat-id.ts'
 import { toForkBody } from '../runs/to-fork-body.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type { MessageContext, MessageOf } from './message-context.ts'
+import type { MessageContext } from './message-context.ts'
 import type { RunRecord } from '@tutti/runs'
 
 /** Submits a run and returns its id. */

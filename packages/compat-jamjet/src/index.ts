@@ -1,0 +1,2 @@
+/** Lets agents on the `/tasks` wire, such as those of JamJet, call the ensembles of a server. */
+export { jamJet } from './jam-jet.ts'
