@@ -63,8 +63,8 @@ export interface ControlApiOptions {
    */
   readonly dashboard?: string | undefined
   /**
-   * Protocols that the server speaks in addition to its own, such as `agentEnsemble()` of
-   * `@tutti/compat-agentensemble`. @default []
+   * Protocols that the server speaks in addition to its own, from the `@tutti/compat-…`
+   * packages. @default []
    */
   readonly extensions?: readonly ServerExtension[]
   /** Webhooks that runs may name. @default {} */

@@ -34,7 +34,7 @@ export interface ControlApiServer {
   close(): Promise<void>
 }
 
-/** AgentEnsemble's port. */
+/** Port that the command line and the dashboards of other servers use by default, too. */
 const DEFAULT_PORT = 7329
 
 /**

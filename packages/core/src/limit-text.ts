@@ -15,7 +15,7 @@ export function sliceWholeCharacters(text: string, length: number): string {
   return text.slice(0, splits ? length - 1 : length)
 }
 
-/** Number of characters of an input that a reviewer sees, as in AgentEnsemble. */
+/** Number of characters of an input that a reviewer sees. */
 const SHOWN_INPUT_LENGTH = 200
 
 /** Returns the start of an input for a reviewer: text unchanged, other values as JSON. */

@@ -382,7 +382,7 @@ export {
 } from './messages/peer-messages.ts'
 export { CapabilityType, SharedCapability } from './schemas/shared-capability.ts'
 
-// To read an AgentEnsemble hub
+// To read a hub of several servers
 export {
   HubEvent,
   HubHello,
@@ -392,7 +392,7 @@ export {
   ProducerLeft,
 } from './messages/hub-message.ts'
 
-// To exchange traces and task graphs with AgentEnsemble
+// To exchange traces and task graphs
 export { AgentSummary, ExecutionTrace } from './schemas/trace/execution-trace.ts'
 export { LlmInteraction, TaskTrace, ToolCallTrace } from './schemas/trace/task-trace.ts'
 export { TraceCost, TraceMetrics, TraceTaskMetrics } from './schemas/trace/trace-metrics.ts'

@@ -158,9 +158,9 @@ export interface RunsClient {
     content: string | ActionDirective,
     options?: InjectOptions,
   ): Promise<InjectAccepted>
-  /** Returns the trace of a run in the format of AgentEnsemble. */
+  /** Returns the trace of a run, a file for trace viewers. */
   trace(runId: string, options?: CallOptions): Promise<ExecutionTrace>
-  /** Returns the task graph of a run in the format of AgentEnsemble. */
+  /** Returns the task graph of a run, a file for trace viewers. */
   dag(runId: string, options?: CallOptions): Promise<DagModel>
   /**
    * Returns the past and future events of a run, until it ends. The stream reconnects automatically and resumes after

@@ -205,7 +205,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'CapabilityResponse.requestId': "The request's id.",
   'CapabilityResponse.ensemble': 'Name of the ensemble that replies.',
   'CapabilityResponse.capabilities': 'Capabilities that match the query.',
-  CapabilityType: 'Kind of a shared capability. AgentEnsemble wire format.',
+  CapabilityType: 'Kind of a shared capability.',
   CapacityUpdate:
     'Load of an ensemble, sent to connections that subscribed to it by name: at once and on every change. The server sends one update for all its ensembles, with the name of the default one and a status of AVAILABLE, BUSY, DRAINING or STORE_UNAVAILABLE.',
   'CapacityUpdate.currentLoad': 'Part of the capacity in use, from 0 to 1.',
@@ -319,7 +319,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'DagTask.dependsOn': 'Ids of the tasks that it waits for.',
   'DagTask.parallelGroup': 'Level in the graph; 0 for tasks that wait for no other.',
   'DagTask.onCriticalPath': 'Whether the task is on the longest path.',
-  DelegationCompleted: 'A delegated task completed. AgentEnsemble wire format.',
+  DelegationCompleted: 'A delegated task completed.',
   'DelegationCompleted.delegationId': 'Id of the delegation.',
   'DelegationCompleted.delegatingAgentRole': 'Role of the agent that delegates.',
   'DelegationCompleted.workerRole': 'Role of the agent that does the work.',
@@ -327,8 +327,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'DelegationCompleted.taskName': 'Name of the task; unique in its run.',
   'DelegationCompleted.attempt': 'Attempt of the task, from 1.',
   'DelegationCompleted.workerTask': 'Name of the task that the delegation added.',
-  DelegationFailed:
-    'A delegated task failed, or a limit refused the delegation before it began. AgentEnsemble wire format.',
+  DelegationFailed: 'A delegated task failed, or a limit refused the delegation before it began.',
   'DelegationFailed.delegationId': 'Id of the delegation.',
   'DelegationFailed.delegatingAgentRole': 'Role of the agent that delegates.',
   'DelegationFailed.workerRole': 'Role of the agent that does the work.',
@@ -338,7 +337,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'DelegationFailed.workerTask':
     'Name of the task that the delegation added; absent when it was refused before it began.',
   DelegationStarted:
-    'A manager or a peer delegates work to another agent. The work is a separate task of the run, which this event adds; its `task_started` follows. AgentEnsemble wire format.',
+    'A manager or a peer delegates work to another agent. The work is a separate task of the run, which this event adds; its `task_started` follows.',
   'DelegationStarted.delegationId': 'Id of the delegation.',
   'DelegationStarted.delegatingAgentRole': 'Role of the agent that delegates.',
   'DelegationStarted.workerRole': 'Role of the agent that does the work.',
@@ -350,12 +349,12 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'DelegationStarted.depth':
     'Nesting depth: 1 for a delegation by a task of the plan, 2 for one by a delegated task, and so on.',
   DeliverySpec: 'Delivery of a result; WEBSOCKET when absent.',
-  DirectiveAck: 'Reply to `directive`; `accepted` is in lower case as in AgentEnsemble.',
+  DirectiveAck: 'Reply to `directive`; `accepted` is in lower case, unlike other statuses.',
   'DirectiveAck.requestId': 'Id of the message; absent when it had none.',
   'DirectiveAck.directiveId': 'Id of the directive; null when it was rejected.',
   'DirectiveAck.message': 'Reason of the rejection.',
-  DirectiveAction: 'Action of a directive. AgentEnsemble wire format.',
-  DirectiveActive: 'A directive took effect. AgentEnsemble wire format.',
+  DirectiveAction: 'Action of a directive.',
+  DirectiveActive: 'A directive took effect.',
   'DirectiveActive.directiveId': 'Id of the directive.',
   'DirectiveActive.from': 'Author, as stated by the caller.',
   'DirectiveActive.content': 'Text for the agents.',
@@ -384,8 +383,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'DirectiveInput.priority': 'NORMAL when absent.',
   'DirectiveInput.ttlMs': 'Time to live in milliseconds; as long as the run when absent.',
   'DirectiveInput.id': 'Id of the directive; random when absent.',
-  DirectiveMessage:
-    'Sends a directive to running agents, or acts on the ensemble. AgentEnsemble wire format.',
+  DirectiveMessage: 'Sends a directive to running agents, or acts on the ensemble.',
   'DirectiveMessage.requestId': 'Repeated in the acknowledgement.',
   'DirectiveMessage.to': 'Task name, agent role or ensemble that gets the directive.',
   'DirectiveMessage.from': 'Author that the agents see.',
@@ -396,10 +394,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'DirectiveMessage.ttl': 'Time to live, up to 100 years; until the run ends when absent.',
   'DirectiveMessage.runId': 'Run that gets the directive; every running one when absent.',
   'DirectiveMessage.priority': 'NORMAL when absent.',
-  DrainAccepted:
-    'Response of `POST /api/lifecycle/drain`; the drain continues after it. AgentEnsemble wire format.',
-  EnsembleCompleted:
-    'The ensemble ended with any outcome; `run_result` follows. AgentEnsemble wire format.',
+  DrainAccepted: 'Response of `POST /api/lifecycle/drain`; the drain continues after it.',
+  EnsembleCompleted: 'The ensemble ended with any outcome; `run_result` follows.',
   'EnsembleCompleted.ensembleId': 'Id of the run.',
   'EnsembleCompleted.durationMs': 'Duration in milliseconds.',
   'EnsembleCompleted.exitReason': 'Reason why it ended.',
@@ -412,7 +408,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Names of further inputs that a run may have. With it, a run with any other input is refused; absent if its author lists none.',
   'EnsembleInfo.tasks': 'Tasks of the ensemble.',
   EnsembleStarted:
-    'The ensemble begins: templates and agents are resolved, and no task has started. With HIERARCHICAL the tasks are the workers and, last, the manager; delegated work is added as separate tasks by `delegation_started`. AgentEnsemble wire format.',
+    'The ensemble begins: templates and agents are resolved, and no task has started. With HIERARCHICAL the tasks are the workers and, last, the manager; delegated work is added as separate tasks by `delegation_started`.',
   'EnsembleStarted.ensembleId': 'Id of the run.',
   'EnsembleStarted.totalTasks': 'Number of planned tasks.',
   'EnsembleStarted.ensemble': 'Name of the ensemble.',
@@ -427,8 +423,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ErrorBody.requestId':
     "Id of the request, under which the server logs details. Over WebSocket, the client's own `requestId`.",
   ErrorCodeName: 'A code of `ERROR_CODES`.',
-  ErrorMessage:
-    'The server rejected a message of the client. AgentEnsemble does not reply to such messages.',
+  ErrorMessage: 'The server rejected a message of the client.',
   'ErrorMessage.message':
     'Readable description: what was refused and why, with the expected and the actual value.',
   'ErrorMessage.problems': 'Every invalid value in the request; present when validation failed.',
@@ -451,7 +446,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ExecutionTrace.taskTraces': 'Traces of the tasks, in order.',
   'ExecutionTrace.totalCostEstimate': 'Estimated cost; null when prices are not known.',
   'ExecutionTrace.loopTraces': 'Absent before schema version 1.1, like the next two fields.',
-  FileChanged: 'A tool changed a file of the workspace. AgentEnsemble wire format.',
+  FileChanged: 'A tool changed a file of the workspace.',
   'FileChanged.agentRole': 'Role of the agent.',
   'FileChanged.filePath': "Path of the file, relative to the tool's directory.",
   'FileChanged.timestamp': 'Time of the change.',
@@ -501,10 +496,9 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ForkUsage.toolCalls': 'Number of tool calls that ended.',
   'ForkUsage.tokens': 'Tokens read and written; -1 when not known.',
   'ForkUsage.costUsd': 'Estimated cost in US dollars; absent when a price is not known.',
-  Heartbeat: 'Sent to every connection every 15 s. AgentEnsemble wire format.',
+  Heartbeat: 'Sent to every connection every 15 s.',
   'Heartbeat.serverTimeMs': "Server's clock in milliseconds since 1970.",
-  Hello:
-    'First message on every connection; it contains only `type` when no run has started. AgentEnsemble wire format.',
+  Hello: 'First message on every connection; it contains only `type` when no run has started.',
   'Hello.ensembleId': 'Id of the newest run.',
   'Hello.startedAt': 'Time at which the newest run started.',
   'Hello.snapshotTrace':
@@ -544,10 +538,10 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   InvokeToolBody: 'Body of `POST /api/tools/{name}/invoke`.',
   'InvokeToolBody.input': 'Text, or the object of a typed tool.',
   IterationSnapshot:
-    'Model turn, for clients that connect during a run; without `completed` while it is in progress. AgentEnsemble wire format.',
+    'Model turn, for clients that connect during a run; without `completed` while it is in progress.',
   'IterationSnapshot.started': 'Start of the turn.',
   'IterationSnapshot.completed': 'End of the turn.',
-  LifecycleState: 'Lifecycle state of the server. AgentEnsemble wire format.',
+  LifecycleState: 'Lifecycle state of the server.',
   ListReviewsQuery: 'Query of `GET /api/reviews`.',
   'ListReviewsQuery.runId': 'Only reviews of this run; all runs when absent.',
   'ListReviewsQuery.kind':
@@ -570,15 +564,15 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ListThreadsQuery.limit': 'Maximum number of threads; 100 when absent.',
   'ListThreadsQuery.cursor':
     '`nextCursor` of the page before. A thread that gets a run meanwhile moves to the first page.',
-  Liveness: 'Response of `GET /api/health/live`. AgentEnsemble wire format.',
+  Liveness: 'Response of `GET /api/health/live`.',
   LlmInteraction: 'Model turn of a trace, with the tool calls that it requested.',
   'LlmInteraction.latency': 'Duration of the model call.',
   'LlmInteraction.inputTokens': 'Tokens read; -1 when not known.',
   'LlmInteraction.outputTokens': 'Tokens written; -1 when not known.',
   'LlmInteraction.responseType': 'Whether the model requested tools or gave its final answer.',
   'LlmInteraction.messages': 'Messages that the model got.',
-  'LlmInteraction.model': 'Alias of the model; absent in traces of AgentEnsemble.',
-  'LlmInteraction.finishReason': 'Reason why the answer ended; absent in traces of AgentEnsemble.',
+  'LlmInteraction.model': 'Alias of the model; absent in traces of other servers.',
+  'LlmInteraction.finishReason': 'Reason why the answer ended; absent in traces of other servers.',
   'LlmInteraction.refusal': 'Text of the provider about a refusal or a blocked answer.',
   'LlmInteraction.cachedInputTokens':
     'Part of `inputTokens` that the provider read from its cache; absent when it does not report it.',
@@ -588,7 +582,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Readable reasoning of the model before and between the parts of its answer; absent when there is none.',
   'LlmInteraction.reasoningTruncated':
     'True when the reasoning was longer than 256 KiB and `reasoning` is only its start.',
-  LlmIterationCompleted: 'A model call ended with an answer. AgentEnsemble wire format.',
+  LlmIterationCompleted: 'A model call ended with an answer.',
   'LlmIterationCompleted.agentRole': 'Role of the agent.',
   'LlmIterationCompleted.taskDescription': 'Description of the task, with its inputs filled in.',
   'LlmIterationCompleted.iterationIndex': 'Number of the turn, from 0 in each attempt.',
@@ -638,7 +632,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'LlmIterationFailed.nextModel':
     'Alias of the fallback that is called next; absent when there is none.',
   LlmIterationStarted:
-    'A model call begins. After `llm_iteration_failed` or `run_resumed`, the same task, attempt and turn can begin again; its earlier tokens and reasoning are then void. AgentEnsemble wire format.',
+    'A model call begins. After `llm_iteration_failed` or `run_resumed`, the same task, attempt and turn can begin again; its earlier tokens and reasoning are then void.',
   'LlmIterationStarted.agentRole': 'Role of the agent.',
   'LlmIterationStarted.taskDescription': 'Description of the task, with its inputs filled in.',
   'LlmIterationStarted.iterationIndex': 'Number of the turn, from 0 in each attempt.',
@@ -649,7 +643,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'LlmIterationStarted.attempt': 'Attempt of the task, from 1.',
   'LlmIterationStarted.model': 'Alias of the model.',
   'LlmIterationStarted.startedAt': 'Time just before the model is called.',
-  LlmMessage: 'Message of the conversation that is sent to the model. AgentEnsemble wire format.',
+  LlmMessage: 'Message of the conversation that is sent to the model.',
   'LlmMessage.role': 'Author of the message.',
   'LlmMessage.content': 'Text of the message; null for a message that only requests tools.',
   'LlmMessage.toolCalls': 'Tool calls that the message requests; null when none.',
@@ -661,8 +655,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'MessagePart.raw': 'Content of a file, as base64.',
   'MessagePart.url': 'URL of a file.',
   'MessagePart.data': 'Structured data.',
-  MetricsSnapshot:
-    'Running totals of one task. Declared by AgentEnsemble and shown by its dashboard.',
+  MetricsSnapshot: 'Running totals of one task. Dashboards show the newest one.',
   'MetricsSnapshot.agentRole': 'Role of the agent.',
   'MetricsSnapshot.taskIndex': 'Number of the task in its run, from 1.',
   'MetricsSnapshot.inputTokens': 'Tokens read in this attempt; -1 when not known.',
@@ -702,14 +695,13 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Rule of the ensemble that switched the model, as text; absent when a caller requested it.',
   ModelTierInfo: 'Model tier that a run can be switched to, in addition to PRIMARY and FALLBACK.',
   'ModelTierInfo.model': 'Alias of its model.',
-  PendingReview:
-    'Review that waits for a decision. `timeoutMs` is its full time limit. AgentEnsemble wire format.',
+  PendingReview: 'Review that waits for a decision. `timeoutMs` is its full time limit.',
   'PendingReview.reviewId': 'Id of the review.',
   'PendingReview.taskDescription':
     'Description of the task, with its inputs filled in; with DURING_EXECUTION, of the tool call or the question.',
   'PendingReview.taskOutput': 'Output under review; empty before execution.',
   'PendingReview.prompt':
-    "Question for the reviewer; always a text with QUESTION. The server sends null instead of omitting it: AgentEnsemble's dashboard shows an empty line for an absent prompt.",
+    'Question for the reviewer; always a text with QUESTION. The server sends null instead of omitting it: some dashboards show an empty line for an absent prompt.',
   'PendingReview.timeoutMs': 'Time limit in milliseconds; 0 means no limit.',
   'PendingReview.requiredRole': 'Role that the key of the reviewer must have.',
   'PendingReview.runId': 'Id of the run.',
@@ -732,18 +724,17 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'PendingReview.toolInput': 'With TOOL_CALL and CLIENT_TOOL: input that the tool would get.',
   'PendingReview.answerSchema':
     'With QUESTION: JSON Schema of the answer; `{ "type": "string" }` for any text.',
-  Ping: 'Requests a `pong`. AgentEnsemble wire format.',
+  Ping: 'Requests a `pong`.',
   PlannedTask: 'Task of the plan, as announced by `ensemble_started`.',
   'PlannedTask.description': 'Description of the task, with its inputs filled in.',
   'PlannedTask.agentRole': 'Role of the agent that works on the task.',
   'PlannedTask.context': 'Names of the tasks whose output it waits for.',
-  Pong: 'Reply to `ping`. AgentEnsemble wire format.',
+  Pong: 'Reply to `ping`.',
   PreconfiguredTask: "Task that is defined in the server's code.",
   'PreconfiguredTask.tools': "Names of the task's tools.",
   'PreconfiguredTask.variables':
     'Names of the template variables in its description and expected output.',
-  Priority:
-    'Urgency of a directive or of a request from a peer; NORMAL when absent. AgentEnsemble wire format.',
+  Priority: 'Urgency of a directive or of a request from a peer; NORMAL when absent.',
   Problem: 'One validation problem. An invalid value can have several.',
   'Problem.path':
     'JSON pointer (RFC 6901) to the part, such as `/inputs/topic`; empty for the whole value.',
@@ -767,8 +758,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   ProfileInfo: 'Profile that can be applied.',
   'ProfileInfo.modelTier':
     'Tier that the profile switches runs to; absent for a profile that changes only the server.',
-  Readiness:
-    'Response of `GET /api/health/ready`: 200 with READY, 503 with NOT_READY. AgentEnsemble wire format.',
+  Readiness: 'Response of `GET /api/health/ready`: 200 with READY, 503 with NOT_READY.',
   'Readiness.lifecycleState': 'Lifecycle state of the server.',
   'Readiness.reason': 'Reason why the server is not ready.',
   'Readiness.dispatcher':
@@ -792,8 +782,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ReviewDecided.decidedBy': 'Name of the key that decided.',
   'ReviewDecided.feedback': 'With REJECT: feedback for the agent.',
   'ReviewDecided.revisedOutput': "With EDIT: output that replaces the task's.",
-  ReviewDecision:
-    'Decides a review, like `POST /api/reviews/{reviewId}`. AgentEnsemble wire format.',
+  ReviewDecision: 'Decides a review, like `POST /api/reviews/{reviewId}`.',
   'ReviewDecision.requestId': 'Repeated in the reply.',
   'ReviewDecision.reviewId': 'Id of the review.',
   'ReviewDecision.revisedOutput':
@@ -815,17 +804,17 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     "Decision of a reviewer. CONTINUE accepts, EDIT replaces the reviewed value, REJECT repeats the task with the reviewer's feedback, EXIT_EARLY ends the run and keeps its results.",
   ReviewKind:
     'Kind of a review, by the request to its reviewer: - TASK_INPUT: whether a task may begin with its description; - TASK_OUTPUT: whether the output of a task is accepted; - TOOL_CALL: whether a tool may be called with its input; - QUESTION: an answer to the question of a tool, in `prompt`; - CLIENT_TOOL: the result of a tool that the client of the run executes. No person decides it.',
-  ReviewList: 'Response of `GET /api/reviews`. AgentEnsemble wire format.',
+  ReviewList: 'Response of `GET /api/reviews`.',
   'ReviewList.total': 'Number of reviews.',
   ReviewPolicy: 'Tasks that are reviewed when they have no review setting.',
   ReviewRequested:
-    'A review opened and waits for a decision; `timeoutMs` is the time left when the event was sent. A BEFORE_EXECUTION review opens while its task is pending, before `task_started`. AgentEnsemble wire format.',
+    'A review opened and waits for a decision; `timeoutMs` is the time left when the event was sent. A BEFORE_EXECUTION review opens while its task is pending, before `task_started`.',
   'ReviewRequested.reviewId': 'Id of the review.',
   'ReviewRequested.taskDescription':
     'Description of the task, with its inputs filled in; with DURING_EXECUTION, of the tool call or the question.',
   'ReviewRequested.taskOutput': 'Output under review; empty before execution.',
   'ReviewRequested.prompt':
-    "Question for the reviewer; always a text with QUESTION. The server sends null instead of omitting it: AgentEnsemble's dashboard shows an empty line for an absent prompt.",
+    'Question for the reviewer; always a text with QUESTION. The server sends null instead of omitting it: some dashboards show an empty line for an absent prompt.',
   'ReviewRequested.timeoutMs': 'Time limit in milliseconds; 0 means no limit.',
   'ReviewRequested.requiredRole': 'Role that the key of the reviewer must have.',
   'ReviewRequested.taskName': 'Name of the task; unique in its run.',
@@ -838,11 +827,11 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ReviewRequested.answerSchema':
     'With QUESTION: JSON Schema of the answer; `{ "type": "string" }` for any text.',
   ReviewTimedOut:
-    "A review timed out. Also sent when a review was decided elsewhere, so that AgentEnsemble's viewer closes its panel. AgentEnsemble wire format.",
+    'A review timed out. Also sent when a review was decided elsewhere, so that viewers close their panels.',
   'ReviewTimedOut.reviewId': 'Id of the review.',
   'ReviewTimedOut.action': 'Action that was taken.',
-  ReviewTimeoutAction: 'Action taken when a review times out. AgentEnsemble wire format.',
-  ReviewTiming: 'Time at which a review opens, relative to its task. AgentEnsemble wire format.',
+  ReviewTimeoutAction: 'Action taken when a review times out.',
+  ReviewTiming: 'Time at which a review opens, relative to its task.',
   ReviewVerdict: 'Decision of a review, as a command carries it.',
   ReviewWithdrawn: 'A review ended without a decision because its task or its run ended.',
   'ReviewWithdrawn.reviewId': 'Id of the review.',
@@ -850,7 +839,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   RunAccepted: 'Response 202 of `POST /api/runs`: the run is queued.',
   'RunAccepted.runId': 'Id of the run.',
   'RunAccepted.tasks': 'Number of tasks.',
-  RunAck: 'Reply to `run_request`, `run_fork` and `run_replay`. AgentEnsemble wire format.',
+  RunAck: 'Reply to `run_request`, `run_fork` and `run_replay`.',
   'RunAck.requestId': "The request's id.",
   'RunAck.runId': 'Id of the run; absent when the request was rejected.',
   'RunAck.tasks': 'Number of tasks.',
@@ -884,7 +873,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunComparison.inputs': 'Inputs that differ, sorted by name; at most 100.',
   'RunComparison.tasks':
     'Tasks in the order of the first run, then those that only the second has.',
-  RunControl: 'Cancels a run or switches its model. AgentEnsemble wire format.',
+  RunControl: 'Cancels a run or switches its model.',
   'RunControl.requestId': 'Repeated in the acknowledgement.',
   'RunControl.runId': 'Id of the run.',
   'RunControl.model':
@@ -892,8 +881,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunControl.tier': 'Name of a model tier; used instead of `model`.',
   'RunControl.mode': '`abort` when absent.',
   'RunControl.taskName': 'Name of the only task that switches; the whole run when absent.',
-  RunControlAck:
-    'Reply to `run_control`; subscribers also get it for commands of other clients. AgentEnsemble wire format.',
+  RunControlAck: 'Reply to `run_control`; subscribers also get it for commands of other clients.',
   'RunControlAck.requestId':
     "Id of the message; absent when it had none, and on acknowledgements of other callers' commands.",
   'RunControlAck.runId': 'Id of the run.',
@@ -1106,8 +1094,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Permission of an API key. `admin` includes all others, and is required to drain the server and to read its audit log.',
   ServerMessage:
     'Any message from server to client: replies, announcements, and every logged event. Narrows by `type`.',
-  ServerStatus:
-    'Response of `GET /api/status`. AgentEnsemble wire format; its network page reads the last three fields.',
+  ServerStatus: 'Response of `GET /api/status`. Network pages read the last three fields.',
   'ServerStatus.clients': 'Number of open WebSocket connections.',
   'ServerStatus.port': 'Port on which the server listens.',
   'ServerStatus.queueDepth': 'Number of waiting runs, over all processes.',
@@ -1115,8 +1102,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ServerStatus.sharedCapabilities': 'Tasks and tools that peers can request.',
   SetBuildShareBody: 'Body of `POST /api/builds/{build}/share`.',
   'SetBuildShareBody.share': 'Percentage of new runs that the build gets while older builds live.',
-  SharedCapability:
-    'Task or tool that an ensemble shares with its peers. AgentEnsemble wire format.',
+  SharedCapability: 'Task or tool that an ensemble shares with its peers.',
   'SharedCapability.tags': 'Tags by which a `capability_query` finds it.',
   SharedInfo: 'Task or tool that peers can request.',
   'SharedInfo.tags': 'Tags by which a `capability_query` finds it.',
@@ -1177,7 +1163,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskAccepted.runId': 'Run that executes the task; it can be cancelled by this id.',
   'TaskAccepted.queuePosition': 'Position in the queue.',
   TaskAttemptFailed:
-    "An attempt failed or was rejected by a reviewer (code REVIEW_REJECTED), and another one follows: a `task_started` with the next attempt. It is a separate event because AgentEnsemble's viewer shows a task as finally failed after `task_failed`.",
+    'An attempt failed or was rejected by a reviewer (code REVIEW_REJECTED), and another one follows: a `task_started` with the next attempt. It is a separate event because viewers show a task as finally failed after `task_failed`.',
   'TaskAttemptFailed.taskIndex': 'Number of the task in its run, from 1.',
   'TaskAttemptFailed.taskDescription': 'Description of the task, with its inputs filled in.',
   'TaskAttemptFailed.agentRole': 'Role of the agent that works on the task.',
@@ -1201,7 +1187,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskAttemptFailed.refusal': 'Text of the provider about a refusal or a blocked answer.',
   'TaskAttemptFailed.willRetry': 'Always true.',
   TaskCompleted:
-    'A task completed, after its review. Tokens, tool calls and cost are those of this attempt. AgentEnsemble wire format.',
+    'A task completed, after its review. Tokens, tool calls and cost are those of this attempt.',
   'TaskCompleted.taskIndex': 'Number of the task in its run, from 1.',
   'TaskCompleted.totalTasks': 'Number of tasks of the run.',
   'TaskCompleted.taskDescription': 'Description of the task, with its inputs filled in.',
@@ -1251,7 +1237,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskDefinitionBody.allowEmptyOutput':
     'Whether an empty last answer of the agent is a valid output. False when absent: the task then fails with OUTPUT_EMPTY.',
   TaskFailed:
-    'A task failed or was rejected by a reviewer (code REVIEW_REJECTED). Tokens, tool calls and cost are those of its last attempt. AgentEnsemble wire format.',
+    'A task failed or was rejected by a reviewer (code REVIEW_REJECTED). Tokens, tool calls and cost are those of its last attempt.',
   'TaskFailed.taskIndex': 'Number of the task in its run, from 1.',
   'TaskFailed.taskDescription': 'Description of the task, with its inputs filled in.',
   'TaskFailed.agentRole': 'Role of the agent that works on the task.',
@@ -1273,9 +1259,9 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Reason why the last answer of the model ended; present when that failed the attempt.',
   'TaskFailed.refusal': 'Text of the provider about a refusal or a blocked answer.',
   'TaskFailed.willRetry': 'Always false.',
-  TaskInput: 'Input of the agent, before its first model call. AgentEnsemble wire format.',
+  TaskInput: 'Input of the agent, before its first model call.',
   'TaskInput.taskIndex':
-    'Number of the task in its run, from 1; 0 from hierarchical workers of AgentEnsemble.',
+    'Number of the task in its run, from 1; 0 from servers that do not number delegated tasks.',
   'TaskInput.taskDescription': 'Description of the task, with its inputs filled in.',
   'TaskInput.expectedOutput': 'Expected output, with its inputs filled in.',
   'TaskInput.agentRole': 'Role of the agent.',
@@ -1305,8 +1291,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskRequest.task': 'Name of the task.',
   'TaskRequest.context': 'Input for the task, in natural language.',
   'TaskRequest.deadline': 'Time from now until the result is needed, up to 100 years.',
-  'TaskRequest.maxAge':
-    "Maximum age of a cached result, up to 100 years: a duration, or seconds as AgentEnsemble's serializer writes them.",
+  'TaskRequest.maxAge': 'Maximum age of a cached result, up to 100 years: a duration, or seconds.',
   TaskResponse: 'End of a requested task.',
   'TaskResponse.requestId': "The request's id.",
   'TaskResponse.result': 'Result; present with COMPLETED.',
@@ -1326,7 +1311,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskSkipped.taskName': 'Name of the task; unique in its run.',
   'TaskSkipped.taskDescription': 'Description of the task, with its inputs filled in.',
   'TaskSkipped.reason': 'Reason why the task is skipped.',
-  TaskStarted: 'An attempt of a task begins. AgentEnsemble wire format.',
+  TaskStarted: 'An attempt of a task begins.',
   'TaskStarted.taskIndex': 'Number of the task in its run, from 1.',
   'TaskStarted.totalTasks': 'Number of tasks of the run.',
   'TaskStarted.taskDescription': 'Description of the task, with its inputs filled in.',
@@ -1376,8 +1361,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Response of `POST /api/tickets`. A ticket replaces a key in the query `ticket` of a WebSocket or an event stream, where browsers cannot send headers. Until it expires it has all permissions of its key.',
   'Ticket.ticket': 'Ticket to send.',
   'Ticket.expiresAt': 'Time at which the ticket expires.',
-  Token:
-    'Part of a streamed answer; it can contain several tokens of the model. AgentEnsemble wire format.',
+  Token: 'Part of a streamed answer; it can contain several tokens of the model.',
   'Token.token': 'Text to append.',
   'Token.agentRole': 'Role of the agent.',
   'Token.taskDescription': 'Description of the task, with its inputs filled in.',
@@ -1393,10 +1377,10 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'SUCCESS, FAILURE, ERROR or SKIPPED_MAX_ITERATIONS; readers must accept other values.',
   'ToolCallTrace.parsedInput': 'Present only with capture mode FULL.',
   ToolCalled:
-    'A tool call ended. The steps of a tool that calls other tools come before its own event. AgentEnsemble wire format.',
+    'A tool call ended. The steps of a tool that calls other tools come before its own event.',
   'ToolCalled.agentRole': 'Role of the agent.',
   'ToolCalled.taskIndex':
-    'Number of the task in its run, from 1; 0 from hierarchical workers of AgentEnsemble.',
+    'Number of the task in its run, from 1; 0 from servers that do not number delegated tasks.',
   'ToolCalled.durationMs': 'Duration of the call in milliseconds.',
   'ToolCalled.toolArguments': 'Arguments as the model wrote them: JSON text.',
   'ToolCalled.toolResult': 'Text that the model receives; `Error: …` after a failure.',
@@ -1417,7 +1401,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ToolInvocation.durationMs': 'Duration of the call in milliseconds.',
   'ToolInvocation.errorMessage': 'Error of the tool; present with FAILED.',
   'ToolInvocation.structured': 'Result as a JSON value, for tools that return one.',
-  ToolOutcome: 'Outcome of a tool call of a run, as in `tool_called`. AgentEnsemble wire format.',
+  ToolOutcome: 'Outcome of a tool call of a run, as in `tool_called`.',
   ToolProgressed: 'A tool reports the progress of its call.',
   'ToolProgressed.agentRole': 'Role of the agent.',
   'ToolProgressed.taskName': 'Name of the task; unique in its run.',
@@ -1439,8 +1423,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ToolResponse.error': 'Reason of the failure or rejection.',
   'ToolResponse.durationMs': 'Duration in milliseconds.',
   TraceContextFields: 'W3C trace context, as in the headers of the same names.',
-  TraceCost:
-    "Estimated cost. AgentEnsemble's exporter writes numbers; the types of its dashboard declare text.",
+  TraceCost: 'Estimated cost. Exporters write numbers; the types of some viewers declare text.',
   TraceMetrics: 'Metrics of the whole run.',
   'TraceMetrics.totalInputTokens': '-1 when not known.',
   'TraceMetrics.totalOutputTokens': '-1 when not known.',
@@ -1457,14 +1440,13 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   WebhookDelivery:
     'Body of a delivery. Its headers are `webhook-id`, `webhook-timestamp` and `webhook-signature`.',
   WebhookEventType: 'Event that a webhook can be notified about.',
-  Workflow: 'Order in which the tasks of a run execute. AgentEnsemble wire format.',
-  WorkspaceEntry: 'File or directory of the workspace. AgentEnsemble wire format.',
+  Workflow: 'Order in which the tasks of a run execute.',
+  WorkspaceEntry: 'File or directory of the workspace.',
   'WorkspaceEntry.size': 'Size in bytes; absent for directories.',
   'WorkspaceEntry.lastModified': 'Time of the last change.',
   WorkspaceFileQuery: 'Query of `GET /api/workspace/file`.',
   'WorkspaceFileQuery.path': 'File relative to the root of the workspace.',
-  WorkspaceFiles:
-    "Response of `GET /api/workspace/files`: an array, as AgentEnsemble's dashboard expects.",
+  WorkspaceFiles: 'Response of `GET /api/workspace/files`, an array.',
   WorkspaceFilesQuery: 'Query of `GET /api/workspace/files`.',
   'WorkspaceFilesQuery.path':
     'Directory relative to the root of the workspace; the root when absent.',

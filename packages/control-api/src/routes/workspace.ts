@@ -1,4 +1,4 @@
-/** Serves the files of the workspace, also below the path of a run's WebSocket, as AgentEnsemble's dashboard expects. */
+/** Serves the files of the workspace, also below the path of a run's WebSocket, where dashboards look for them. */
 import { realpathSync, statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 

@@ -8,7 +8,7 @@ import { formatPath } from './workspace-names.ts'
 
 import type { FileHandle } from 'node:fs/promises'
 
-/** Maximum size of a file, in bytes; the same as in AgentEnsemble. */
+/** Maximum size of a file, in bytes. */
 export const MAX_FILE_BYTES = 1024 * 1024
 
 const CHUNK_BYTES = 64 * 1024

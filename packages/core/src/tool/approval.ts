@@ -3,7 +3,7 @@ import type { Problem } from '@tutti/protocol'
 import type { ToolSchema } from './tool-schema.ts'
 import type { TSchema, TString } from 'typebox'
 
-/** Default time limit of a review in milliseconds, as in AgentEnsemble. */
+/** Default time limit of a review in milliseconds. */
 export const DEFAULT_APPROVAL_TIMEOUT_MS = 300_000
 
 /** Actions that can follow when no answer arrives in time. */

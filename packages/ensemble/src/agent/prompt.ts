@@ -1,4 +1,4 @@
-/** Pure: the first messages of a task, with their sections in AgentEnsemble's order. */
+/** Pure: the first messages of a task, with their sections in a fixed order. */
 import { renderDirectives } from '../steering/directives.ts'
 import { DEFAULT_EXPECTED_OUTPUT } from '../definition/task.ts'
 

@@ -101,7 +101,7 @@ const ROLES: Readonly<Record<string, string>> = {
   write: 'Writer',
 }
 
-/** Number of words of a description that are searched for a verb, as in AgentEnsemble. */
+/** Number of words of a description that are searched for a verb. */
 const WORDS_SEARCHED = 8
 
 /** Makes an agent for a task without one; the verb in the description decides the role. */

@@ -58,7 +58,7 @@ const LIMIT_NAMES = {
 /** Name of the tool with which agents delegate. */
 export const DELEGATE_TOOL = 'delegate_task'
 
-/** Default maximum depth of nested delegations, as in AgentEnsemble. */
+/** Default maximum depth of nested delegations. */
 export const DEFAULT_MAX_DELEGATION_DEPTH = 3
 
 /** Returns the problems of limits for an ensemble with these roles, one text each. */

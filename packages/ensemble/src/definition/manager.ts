@@ -5,7 +5,7 @@ import { MANAGER, type Plan } from './plan.ts'
 
 import type { ChatModel } from '../model/chat-model.ts'
 
-/** Default maximum number of model turns of a manager, as in AgentEnsemble. */
+/** Default maximum number of model turns of a manager. */
 export const DEFAULT_MANAGER_MAX_ITERATIONS = 20
 
 export interface ManagerSettings {

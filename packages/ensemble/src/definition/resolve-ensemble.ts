@@ -18,7 +18,7 @@ const DEFAULT_MAX_CONCURRENT_TOOL_CALLS = 16
  */
 export const DEFAULT_MAX_TOOL_OUTPUT_LENGTH = 100_000
 
-/** Default maximum length of a tool's output in the log, in characters, as in AgentEnsemble. */
+/** Default maximum length of a tool's output in the log, in characters. */
 const DEFAULT_TOOL_LOG_LENGTH = 200
 
 /**

@@ -17,7 +17,7 @@ export const DEFAULT_MAX_ITERATIONS = 25
 /** Default expected output of a task. */
 export const DEFAULT_EXPECTED_OUTPUT = 'A complete and accurate result of the task.'
 
-/** Default maximum number of corrections of an answer that does not match the schema, as in AgentEnsemble. */
+/** Default maximum number of corrections of an answer that does not match the schema. */
 export const DEFAULT_OUTPUT_RETRIES = 3
 
 /** Settings that a task and its definition have in common. */

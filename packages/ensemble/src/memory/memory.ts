@@ -67,7 +67,7 @@ const SCOPE_NAMES = {
   limit: true,
 } as const satisfies OptionNames<MemoryScopeDefinition>
 
-/** Default maximum number of entries in a prompt, as in AgentEnsemble. */
+/** Default maximum number of entries in a prompt. */
 const DEFAULT_LIMIT = 5
 
 /**

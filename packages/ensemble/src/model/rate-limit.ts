@@ -57,7 +57,7 @@ const OPTION_NAMES = {
   maxWaitMs: true,
 } as const satisfies OptionNames<RateLimitOptions>
 
-/** Default maximum wait, as in AgentEnsemble. */
+/** Default maximum wait, in milliseconds. */
 const DEFAULT_MAX_WAIT_MS = 30_000
 
 /**

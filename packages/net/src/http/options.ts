@@ -51,7 +51,7 @@ export interface ResolvedRequestOptions extends Required<Omit<RequestSettings, '
 const DEFAULTS = {
   // Twice the longest chains on the web: http to https, adding www, language, login.
   maxRedirects: 10,
-  // The same as in AgentEnsemble's HTTP tool.
+  // Far more than a model can take in.
   maxBytes: 1_048_576,
   // Half of the default time limit of a tool call.
   timeoutMs: 15_000,

@@ -22,7 +22,7 @@ import { SERVER_MESSAGE_TYPES } from './server-message.ts'
 
 import type { Static } from '../static.ts'
 
-/** Requests a `pong`. AgentEnsemble wire format. */
+/** Requests a `pong`. */
 export const Ping = Type.Object({ type: Type.Literal('ping') }, CLOSED)
 export type Ping = Static<typeof Ping>
 

@@ -7,12 +7,11 @@ import { SharedCapability } from '../schemas/shared-capability.ts'
 
 import type { Static } from '../static.ts'
 
-/** Position of the event in the log of its run; absent on events of AgentEnsemble. */
+/** Position of the event in the log of its run; absent on events of servers without a log. */
 const maybePosition = Type.Partial(EventPosition)
 
 /**
- * Model turn, for clients that connect during a run; without `completed` while it is in progress. AgentEnsemble wire
- * format.
+ * Model turn, for clients that connect during a run; without `completed` while it is in progress.
  */
 export const IterationSnapshot = Type.Object({
   /** Start of the turn. */
@@ -22,7 +21,7 @@ export const IterationSnapshot = Type.Object({
 })
 export type IterationSnapshot = Static<typeof IterationSnapshot>
 
-/** First message on every connection; it contains only `type` when no run has started. AgentEnsemble wire format. */
+/** First message on every connection; it contains only `type` when no run has started. */
 export const Hello = Type.Object({
   type: Type.Literal('hello'),
   /** Id of the newest run. */
@@ -38,7 +37,7 @@ export const Hello = Type.Object({
 })
 export type Hello = Static<typeof Hello>
 
-/** Sent to every connection every 15 s. AgentEnsemble wire format. */
+/** Sent to every connection every 15 s. */
 export const Heartbeat = Type.Object({
   type: Type.Literal('heartbeat'),
   /** Server's clock in milliseconds since 1970. */
@@ -46,6 +45,6 @@ export const Heartbeat = Type.Object({
 })
 export type Heartbeat = Static<typeof Heartbeat>
 
-/** Reply to `ping`. AgentEnsemble wire format. */
+/** Reply to `ping`. */
 export const Pong = Type.Object({ type: Type.Literal('pong') })
 export type Pong = Static<typeof Pong>

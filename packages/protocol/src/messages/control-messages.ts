@@ -1,5 +1,5 @@
 /**
- * AgentEnsemble's messages for commands, and their acknowledgements. The `command` message sends the same commands by id;
+ * Messages for commands by run, and their acknowledgements. The `command` message sends the same commands by id;
  * see `client-message.ts`.
  */
 import Type from 'typebox'
@@ -14,7 +14,7 @@ import { CLOSED, IsoDuration, NonBlank, RequestId } from '../schemas/scalars.ts'
 
 import type { Static } from '../static.ts'
 
-/** Decides a review, like `POST /api/reviews/{reviewId}`. AgentEnsemble wire format. */
+/** Decides a review, like `POST /api/reviews/{reviewId}`. */
 export const ReviewDecision = Type.Object(
   {
     type: Type.Literal('review_decision'),
@@ -37,7 +37,7 @@ export const ReviewDecisionAck = Type.Object({
 })
 export type ReviewDecisionAck = Static<typeof ReviewDecisionAck>
 
-/** Cancels a run or switches its model. AgentEnsemble wire format. */
+/** Cancels a run or switches its model. */
 export const RunControl = Type.Object(
   {
     type: Type.Literal('run_control'),
@@ -64,7 +64,7 @@ export const RunControl = Type.Object(
 )
 export type RunControl = Static<typeof RunControl>
 
-/** Reply to `run_control`; subscribers also get it for commands of other clients. AgentEnsemble wire format. */
+/** Reply to `run_control`; subscribers also get it for commands of other clients. */
 export const RunControlAck = Type.Object({
   type: Type.Literal('run_control_ack'),
   /** Id of the message; absent when it had none, and on acknowledgements of other callers' commands. */
@@ -94,7 +94,7 @@ export const RunControlAck = Type.Object({
 })
 export type RunControlAck = Static<typeof RunControlAck>
 
-/** Sends a directive to running agents, or acts on the ensemble. AgentEnsemble wire format. */
+/** Sends a directive to running agents, or acts on the ensemble. */
 export const DirectiveMessage = Type.Object(
   {
     type: Type.Literal('directive'),
@@ -121,7 +121,7 @@ export const DirectiveMessage = Type.Object(
 )
 export type DirectiveMessage = Static<typeof DirectiveMessage>
 
-/** Reply to `directive`; `accepted` is in lower case as in AgentEnsemble. */
+/** Reply to `directive`; `accepted` is in lower case, unlike other statuses. */
 export const DirectiveAck = Type.Object({
   type: Type.Literal('directive_ack'),
   /** Id of the message; absent when it had none. */

@@ -1,5 +1,5 @@
 /**
- * Messages of AgentEnsemble's separate hub server, which collects the events of several processes. The server of Tutti
+ * Messages of a separate hub server, which collects the events of several processes. The server of Tutti
  * does not send them; they are for readers of a hub.
  */
 import Type from 'typebox'

@@ -1,5 +1,5 @@
 /**
- * Messages from server to client: replies and announcements between peer ensembles, in AgentEnsemble's network format.
+ * Messages from server to client: replies and announcements between peer ensembles.
  */
 import Type from 'typebox'
 import { Count, DurationMs, mapOf } from '../schemas/scalars.ts'

@@ -1,4 +1,4 @@
-/** Messages from client to server: requests of one ensemble to another, in AgentEnsemble's network format. */
+/** Messages from client to server: requests of one ensemble to another. */
 import Type from 'typebox'
 import { MAX_DURATION_MS } from '../limits.ts'
 import { Priority } from '../schemas/enums.ts'
@@ -57,7 +57,7 @@ export const TaskRequest = Type.Object(
     traceContext: Type.Optional(TraceContextFields),
     cachePolicy: Type.Optional(Type.Enum(['USE_CACHED', 'FORCE_FRESH'])),
     cacheKey: Type.Optional(Type.String()),
-    /** Maximum age of a cached result, up to 100 years: a duration, or seconds as AgentEnsemble's serializer writes them. */
+    /** Maximum age of a cached result, up to 100 years: a duration, or seconds. */
     maxAge: Type.Optional(
       Type.Union([IsoDuration, Type.Number({ minimum: 0, maximum: MAX_DURATION_MS / 1_000 })]),
     ),

@@ -18,7 +18,7 @@ import { Count, DurationMs } from '../schemas/scalars.ts'
 
 import type { Static } from '../static.ts'
 
-/** Reply to `run_request`, `run_fork` and `run_replay`. AgentEnsemble wire format. */
+/** Reply to `run_request`, `run_fork` and `run_replay`. */
 export const RunAck = Type.Object({
   type: Type.Literal('run_ack'),
   /** The request's id. */
@@ -93,6 +93,6 @@ export const SubscribeAck = Type.Object({
 })
 export type SubscribeAck = Static<typeof SubscribeAck>
 
-/** The server rejected a message of the client. AgentEnsemble does not reply to such messages. */
+/** The server rejected a message of the client. */
 export const ErrorMessage = Type.Object({ type: Type.Literal('error'), ...errorFields })
 export type ErrorMessage = Static<typeof ErrorMessage>

@@ -46,7 +46,7 @@ function closeReview(
     case 'review_decided':
       return applyDecision(review, event)
     case 'review_timed_out':
-      // Also sent when the review was decided elsewhere, so that AgentEnsemble's panel closes.
+      // Also sent when the review was decided elsewhere, so that panels close.
       return review.status === 'OPEN'
         ? { ...review, status: 'TIMED_OUT', action: event.action }
         : review

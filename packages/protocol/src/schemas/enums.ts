@@ -1,9 +1,9 @@
-/** Enumerations of the wire. Each value is sent as its name, as in AgentEnsemble. */
+/** Enumerations of the wire. Each value is sent as its name. */
 import Type from 'typebox'
 
 import type { Static } from '../static.ts'
 
-/** Order in which the tasks of a run execute. AgentEnsemble wire format. */
+/** Order in which the tasks of a run execute. */
 export const Workflow = Type.Enum(['SEQUENTIAL', 'PARALLEL', 'HIERARCHICAL'])
 export type Workflow = Static<typeof Workflow>
 
@@ -103,7 +103,7 @@ export type CancelCause = Static<typeof CancelCause>
 export const ReviewDecisionKind = Type.Enum(['CONTINUE', 'EDIT', 'EXIT_EARLY', 'REJECT'])
 export type ReviewDecisionKind = Static<typeof ReviewDecisionKind>
 
-/** Time at which a review opens, relative to its task. AgentEnsemble wire format. */
+/** Time at which a review opens, relative to its task. */
 export const ReviewTiming = Type.Enum(['BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'])
 export type ReviewTiming = Static<typeof ReviewTiming>
 
@@ -130,7 +130,7 @@ export const PERSON_REVIEW_KINDS: readonly ReviewKind[] = ReviewKind.enum.filter
   (kind) => kind !== 'CLIENT_TOOL',
 )
 
-/** Action taken when a review times out. AgentEnsemble wire format. */
+/** Action taken when a review times out. */
 export const ReviewTimeoutAction = Type.Enum(['CONTINUE', 'EXIT_EARLY', 'FAIL'])
 export type ReviewTimeoutAction = Static<typeof ReviewTimeoutAction>
 
@@ -138,7 +138,7 @@ export type ReviewTimeoutAction = Static<typeof ReviewTimeoutAction>
 export const ReviewPolicy = Type.Enum(['NEVER', 'AFTER_EVERY_TASK', 'AFTER_LAST_TASK'])
 export type ReviewPolicy = Static<typeof ReviewPolicy>
 
-/** Outcome of a tool call of a run, as in `tool_called`. AgentEnsemble wire format. */
+/** Outcome of a tool call of a run, as in `tool_called`. */
 export const ToolOutcome = Type.Enum(['SUCCESS', 'FAILURE'])
 export type ToolOutcome = Static<typeof ToolOutcome>
 
@@ -157,7 +157,7 @@ export const FinishReason = Type.Enum([
 ])
 export type FinishReason = Static<typeof FinishReason>
 
-/** Lifecycle state of the server. AgentEnsemble wire format. */
+/** Lifecycle state of the server. */
 export const LifecycleState = Type.Enum(['STARTING', 'READY', 'DRAINING', 'STOPPED'])
 export type LifecycleState = Static<typeof LifecycleState>
 
@@ -179,10 +179,10 @@ export type Scope = Static<typeof Scope>
 export const CaptureMode = Type.Enum(['OFF', 'STANDARD', 'DETAILED', 'FULL'])
 export type CaptureMode = Static<typeof CaptureMode>
 
-/** Action of a directive. AgentEnsemble wire format. */
+/** Action of a directive. */
 export const DirectiveAction = Type.Enum(['SET_MODEL_TIER', 'APPLY_PROFILE'])
 export type DirectiveAction = Static<typeof DirectiveAction>
 
-/** Urgency of a directive or of a request from a peer; NORMAL when absent. AgentEnsemble wire format. */
+/** Urgency of a directive or of a request from a peer; NORMAL when absent. */
 export const Priority = Type.Enum(['CRITICAL', 'HIGH', 'NORMAL', 'LOW'])
 export type Priority = Static<typeof Priority>

@@ -2,9 +2,9 @@
  * Event log of a run: the union of all events that the engine emits.
  *
  * An event without its envelope is a `RunEvent`. Once written to a log it has a position and is a `LoggedRunEvent`: the
- * form for all readers (WebSocket, SSE, client, dashboard). Names, fields and their order are those of AgentEnsemble.
- * Fields that Tutti adds follow them; they are required here because the server always sends them, and AgentEnsemble's
- * dashboard ignores them.
+ * form for all readers (WebSocket, SSE, client, dashboard). Names, fields and their order are those
+ * of an established format. Fields that Tutti adds follow them; they are required here because the server always sends
+ * them, and other readers ignore them.
  *
  * PROTO-E1 `type` comes first and distinguishes the members.
  * PROTO-E2 `seq` starts at 0 in each run and has no gaps; `id` is stable and safe as an SSE event id.

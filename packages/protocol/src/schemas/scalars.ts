@@ -39,7 +39,7 @@ export const WorkingTimeMs = Type.Integer({ minimum: 1, maximum: MAX_DURATION_MS
 /** Point in time in milliseconds since 1970. */
 export const TimeMs = Type.Integer({ minimum: 0, maximum: MAX_TIME_MS })
 
-/** Number of tokens; -1 when the provider reports none, as in AgentEnsemble. */
+/** Number of tokens; -1 when the provider reports none. */
 export const TokenCount = Type.Integer({ minimum: -1, maximum: Number.MAX_SAFE_INTEGER })
 
 /** Difference of two counts or durations. */

@@ -3,11 +3,11 @@ import Type from 'typebox'
 
 import type { Static } from '../static.ts'
 
-/** Kind of a shared capability. AgentEnsemble wire format. */
+/** Kind of a shared capability. */
 export const CapabilityType = Type.Enum(['TASK', 'TOOL'])
 export type CapabilityType = Static<typeof CapabilityType>
 
-/** Task or tool that an ensemble shares with its peers. AgentEnsemble wire format. */
+/** Task or tool that an ensemble shares with its peers. */
 export const SharedCapability = Type.Object({
   name: Type.String(),
   description: Type.String(),

@@ -1,5 +1,5 @@
 /**
- * Tools that are HTTP endpoints. A text tool sends its single string as AgentEnsemble does: as the query parameter
+ * Tools that are HTTP endpoints. A text tool sends its single string as the query parameter
  * `input` with GET, otherwise as the body. A typed tool builds path, query and body from the fields of its input.
  */
 import {

@@ -93,7 +93,7 @@ export interface ResolvedHttpOptions {
   readonly clock: Clock
 }
 
-/** In bytes, as in AgentEnsemble's HTTP tool. */
+/** Default maximum size of a response, in bytes. */
 const DEFAULT_MAX_RESPONSE_BYTES = 1_048_576
 
 /** Methods that are not requests for a resource. */

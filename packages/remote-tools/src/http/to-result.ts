@@ -20,7 +20,7 @@ export interface AnswerRules {
   readonly outputCheck?: 'warn' | 'strict' | undefined
 }
 
-/** Maximum number of characters of an error body that a message quotes, as in AgentEnsemble. */
+/** Maximum number of characters of an error body that a message quotes. */
 const EXCERPT_LENGTH = 200
 
 /** Lowest status that is a failure. */

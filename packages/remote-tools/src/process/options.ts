@@ -53,7 +53,7 @@ export interface ToolOfProgram extends ProgramOptions {
   readonly output?: unknown
 }
 
-/** The same as in AgentEnsemble: long for a model, small for a machine. */
+/** In bytes: long for a model, small for a machine. */
 const DEFAULT_MAX_OUTPUT_BYTES = 1_048_576
 
 /**

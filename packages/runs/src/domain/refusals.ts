@@ -6,7 +6,7 @@ import type { Quota } from './quota.ts'
 import type { NewThreadRun, RunRecord } from './run-record.ts'
 import type { RunStep, StepError } from '@tutti/ensemble'
 
-/** Time that a refused caller should wait, in milliseconds; the same as AgentEnsemble's. */
+/** Time that a refused caller should wait, in milliseconds. */
 const RETRY_AFTER_MS = 5_000
 
 /** Error of a run id that is taken. */

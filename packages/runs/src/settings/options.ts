@@ -147,7 +147,7 @@ const HEAP_PART = 1 / 16
 const DEFAULTS = {
   executes: true,
   buildShare: 100,
-  // As AgentEnsemble: enough to use a provider well, and few enough to notice a mistake in time.
+  // Enough to use a provider well, and few enough to notice a mistake in time.
   maxConcurrentRuns: 5,
   // A burst of submits is accepted; a flood is refused.
   maxQueuedRuns: 100,

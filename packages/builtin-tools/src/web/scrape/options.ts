@@ -54,7 +54,6 @@ const OPTION_NAMES = {
 const SCRAPE_DEFAULTS = {
   name: 'web_scrape',
   description: 'Fetches a web page and returns its readable text, with the title first',
-  // These three values are the same as in AgentEnsemble.
   maxBytes: 5 * 1_048_576,
   maxChars: 5000,
   timeoutMs: 15_000,

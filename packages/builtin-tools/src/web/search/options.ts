@@ -37,7 +37,6 @@ const OPTION_NAMES = {
 const SEARCH_DEFAULTS = {
   name: 'web_search',
   description: 'Searches the web and returns title, URL and a snippet of each result',
-  // The same as in AgentEnsemble.
   maxResults: 5,
   // Longer than the 15 s of the services, so that their errors reach the model.
   timeoutMs: 20_000,

@@ -30,7 +30,7 @@ export function readSearchResults(
   throw new Error(typeof error === 'string' ? error : `the response has no "${fields.list}"`)
 }
 
-/** Formats results as a numbered list, in the same way as AgentEnsemble. */
+/** Formats results as a numbered list. */
 export function formatResults(results: readonly SearchResult[]): string {
   return results
     .map(({ title, url, snippet }, index) =>

@@ -40,7 +40,7 @@ export interface KnownService {
   readonly baseUrl: string
 }
 
-/** The same as in AgentEnsemble. */
+/** Time limit of a request, in milliseconds. */
 const TIMEOUT_MS = 15_000
 const CONNECT_TIMEOUT_MS = 10_000
 

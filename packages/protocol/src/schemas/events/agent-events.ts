@@ -14,7 +14,7 @@ import { RequestedToolCall, taskAttempt, taskPosition, turnReasoning } from './p
 
 import type { Static } from '../../static.ts'
 
-/** Message of the conversation that is sent to the model. AgentEnsemble wire format. */
+/** Message of the conversation that is sent to the model. */
 export const LlmMessage = Type.Object({
   /** Author of the message. */
   role: Type.Enum(['system', 'user', 'assistant', 'tool']),
@@ -29,7 +29,7 @@ export type LlmMessage = Static<typeof LlmMessage>
 
 /**
  * A model call begins. After `llm_iteration_failed` or `run_resumed`, the same task, attempt and turn can begin again;
- * its earlier tokens and reasoning are then void. AgentEnsemble wire format.
+ * its earlier tokens and reasoning are then void.
  */
 export const LlmIterationStarted = Type.Object({
   type: Type.Literal('llm_iteration_started'),
@@ -51,7 +51,7 @@ export const LlmIterationStarted = Type.Object({
 })
 export type LlmIterationStarted = Static<typeof LlmIterationStarted>
 
-/** A model call ended with an answer. AgentEnsemble wire format. */
+/** A model call ended with an answer. */
 export const LlmIterationCompleted = Type.Object({
   type: Type.Literal('llm_iteration_completed'),
   /** Role of the agent. */
@@ -130,7 +130,7 @@ export const LlmIterationFailed = Type.Object({
 })
 export type LlmIterationFailed = Static<typeof LlmIterationFailed>
 
-/** Part of a streamed answer; it can contain several tokens of the model. AgentEnsemble wire format. */
+/** Part of a streamed answer; it can contain several tokens of the model. */
 export const Token = Type.Object({
   type: Type.Literal('token'),
   /** Text to append. */
@@ -164,13 +164,13 @@ export const Reasoning = Type.Object({
 export type Reasoning = Static<typeof Reasoning>
 
 /**
- * A tool call ended. The steps of a tool that calls other tools come before its own event. AgentEnsemble wire format.
+ * A tool call ended. The steps of a tool that calls other tools come before its own event.
  */
 export const ToolCalled = Type.Object({
   type: Type.Literal('tool_called'),
   /** Role of the agent. */
   agentRole: Type.String(),
-  /** Number of the task in its run, from 1; 0 from hierarchical workers of AgentEnsemble. */
+  /** Number of the task in its run, from 1; 0 from servers that do not number delegated tasks. */
   taskIndex: Count,
   toolName: Type.String(),
   /** Duration of the call in milliseconds. */
@@ -224,7 +224,7 @@ const delegation = {
 
 /**
  * A manager or a peer delegates work to another agent. The work is a separate task of the run, which this event adds;
- * its `task_started` follows. AgentEnsemble wire format.
+ * its `task_started` follows.
  */
 export const DelegationStarted = Type.Object({
   type: Type.Literal('delegation_started'),
@@ -242,7 +242,7 @@ export const DelegationStarted = Type.Object({
 })
 export type DelegationStarted = Static<typeof DelegationStarted>
 
-/** A delegated task completed. AgentEnsemble wire format. */
+/** A delegated task completed. */
 export const DelegationCompleted = Type.Object({
   type: Type.Literal('delegation_completed'),
   ...delegation,
@@ -255,7 +255,7 @@ export const DelegationCompleted = Type.Object({
 })
 export type DelegationCompleted = Static<typeof DelegationCompleted>
 
-/** A delegated task failed, or a limit refused the delegation before it began. AgentEnsemble wire format. */
+/** A delegated task failed, or a limit refused the delegation before it began. */
 export const DelegationFailed = Type.Object({
   type: Type.Literal('delegation_failed'),
   ...delegation,
@@ -268,7 +268,7 @@ export const DelegationFailed = Type.Object({
 })
 export type DelegationFailed = Static<typeof DelegationFailed>
 
-/** A tool changed a file of the workspace. AgentEnsemble wire format. */
+/** A tool changed a file of the workspace. */
 export const FileChanged = Type.Object({
   type: Type.Literal('file_changed'),
   /** Role of the agent. */

@@ -1,5 +1,5 @@
 /**
- * Events of a tool that calls another agent. Fields in snake case are those of JamJet's event log; the others place the
+ * Events of a tool that calls another agent. Fields in snake case are those of an established event log; the others place the
  * call in its run.
  *
  * PROTO-G1 An attempt of a call begins with `agent_tool_invoked` and ends with exactly one of `agent_tool_completed`,

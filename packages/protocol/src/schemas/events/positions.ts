@@ -27,7 +27,7 @@ export const taskPosition = {
   attempt: PositiveCount,
 }
 
-/** Fields by which AgentEnsemble identifies a task. */
+/** Fields by which readers without task names identify a task. */
 export const taskLabel = {
   /** Description of the task, with its inputs filled in. */
   taskDescription: Type.String(),

@@ -112,8 +112,7 @@ export type RunCancelling = Static<typeof RunCancelling>
 
 /**
  * The ensemble begins: templates and agents are resolved, and no task has started. With HIERARCHICAL the tasks are the
- * workers and, last, the manager; delegated work is added as separate tasks by `delegation_started`. AgentEnsemble
- * wire format.
+ * workers and, last, the manager; delegated work is added as separate tasks by `delegation_started`.
  */
 export const EnsembleStarted = Type.Object({
   type: Type.Literal('ensemble_started'),
@@ -132,7 +131,7 @@ export const EnsembleStarted = Type.Object({
 })
 export type EnsembleStarted = Static<typeof EnsembleStarted>
 
-/** The ensemble ended with any outcome; `run_result` follows. AgentEnsemble wire format. */
+/** The ensemble ended with any outcome; `run_result` follows. */
 export const EnsembleCompleted = Type.Object({
   type: Type.Literal('ensemble_completed'),
   /** Id of the run. */

@@ -23,7 +23,7 @@ export const reviewFields = {
   taskOutput: Type.String(),
   timing: ReviewTiming,
   /**
-   * Question for the reviewer; always a text with QUESTION. The server sends null instead of omitting it: AgentEnsemble's dashboard shows an empty
+   * Question for the reviewer; always a text with QUESTION. The server sends null instead of omitting it: some dashboards show an empty
    * line for an absent prompt.
    */
   prompt: Type.Optional(NullableText),
@@ -48,7 +48,7 @@ export const reviewedCall = {
 
 /**
  * A review opened and waits for a decision; `timeoutMs` is the time left when the event was sent. A BEFORE_EXECUTION
- * review opens while its task is pending, before `task_started`. AgentEnsemble wire format.
+ * review opens while its task is pending, before `task_started`.
  */
 export const ReviewRequested = Type.Object({
   type: Type.Literal('review_requested'),
@@ -61,10 +61,7 @@ export const ReviewRequested = Type.Object({
 })
 export type ReviewRequested = Static<typeof ReviewRequested>
 
-/**
- * A review timed out. Also sent when a review was decided elsewhere, so that AgentEnsemble's viewer closes its panel.
- * AgentEnsemble wire format.
- */
+/** A review timed out. Also sent when a review was decided elsewhere, so that viewers close their panels. */
 export const ReviewTimedOut = Type.Object({
   type: Type.Literal('review_timed_out'),
   /** Id of the review. */
@@ -101,7 +98,7 @@ export const ReviewWithdrawn = Type.Object({
 })
 export type ReviewWithdrawn = Static<typeof ReviewWithdrawn>
 
-/** A directive took effect. AgentEnsemble wire format. */
+/** A directive took effect. */
 export const DirectiveActive = Type.Object({
   type: Type.Literal('directive_active'),
   /** Id of the directive. */

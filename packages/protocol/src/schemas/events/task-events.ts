@@ -7,7 +7,7 @@ import { taskAttempt, taskLabel } from './positions.ts'
 
 import type { Static } from '../../static.ts'
 
-/** An attempt of a task begins. AgentEnsemble wire format. */
+/** An attempt of a task begins. */
 export const TaskStarted = Type.Object({
   type: Type.Literal('task_started'),
   /** Number of the task in its run, from 1. */
@@ -20,10 +20,10 @@ export const TaskStarted = Type.Object({
 })
 export type TaskStarted = Static<typeof TaskStarted>
 
-/** Input of the agent, before its first model call. AgentEnsemble wire format. */
+/** Input of the agent, before its first model call. */
 export const TaskInput = Type.Object({
   type: Type.Literal('task_input'),
-  /** Number of the task in its run, from 1; 0 from hierarchical workers of AgentEnsemble. */
+  /** Number of the task in its run, from 1; 0 from servers that do not number delegated tasks. */
   taskIndex: Count,
   /** Description of the task, with its inputs filled in. */
   taskDescription: Type.String(),
@@ -45,8 +45,7 @@ export const TaskInput = Type.Object({
 export type TaskInput = Static<typeof TaskInput>
 
 /**
- * A task completed, after its review. Tokens, tool calls and cost are those of this attempt. AgentEnsemble wire
- * format.
+ * A task completed, after its review. Tokens, tool calls and cost are those of this attempt.
  */
 export const TaskCompleted = Type.Object({
   type: Type.Literal('task_completed'),
@@ -123,7 +122,7 @@ const failedAttempt = {
 
 /**
  * An attempt failed or was rejected by a reviewer (code REVIEW_REJECTED), and another one follows: a `task_started`
- * with the next attempt. It is a separate event because AgentEnsemble's viewer shows a task as finally failed after
+ * with the next attempt. It is a separate event because viewers show a task as finally failed after
  * `task_failed`.
  */
 export const TaskAttemptFailed = Type.Object({
@@ -136,7 +135,7 @@ export type TaskAttemptFailed = Static<typeof TaskAttemptFailed>
 
 /**
  * A task failed or was rejected by a reviewer (code REVIEW_REJECTED). Tokens, tool calls and cost are those of its
- * last attempt. AgentEnsemble wire format.
+ * last attempt.
  */
 export const TaskFailed = Type.Object({
   type: Type.Literal('task_failed'),
@@ -161,7 +160,7 @@ export const TaskSkipped = Type.Object({
 })
 export type TaskSkipped = Static<typeof TaskSkipped>
 
-/** Running totals of one task. Declared by AgentEnsemble and shown by its dashboard. */
+/** Running totals of one task. Dashboards show the newest one. */
 export const MetricsSnapshot = Type.Object({
   type: Type.Literal('metrics_snapshot'),
   /** Role of the agent. */

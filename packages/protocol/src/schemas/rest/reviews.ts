@@ -6,7 +6,7 @@ import { CLOSED, Count, Instant, PositiveCount, StringMap, TagMap } from '../sca
 
 import type { Static } from '../../static.ts'
 
-/** Review that waits for a decision. `timeoutMs` is its full time limit. AgentEnsemble wire format. */
+/** Review that waits for a decision. `timeoutMs` is its full time limit. */
 export const PendingReview = Type.Object({
   ...reviewFields,
   /** Id of the run. */
@@ -47,7 +47,7 @@ export const ListReviewsQuery = Type.Object(
 )
 export type ListReviewsQuery = Static<typeof ListReviewsQuery>
 
-/** Response of `GET /api/reviews`. AgentEnsemble wire format. */
+/** Response of `GET /api/reviews`. */
 export const ReviewList = Type.Object({
   reviews: Type.Array(PendingReview),
   /** Number of reviews. */
@@ -70,7 +70,7 @@ export const reviewDecisionFields = {
 }
 
 /**
- * Rules between the fields of a decision. EDIT without `revisedOutput` is rejected; AgentEnsemble would clear the output. A
+ * Rules between the fields of a decision. EDIT without `revisedOutput` is rejected, because it would clear the output. A
  * field that the decision does not use is rejected: a text with CONTINUE shows that the reviewer means something else.
  */
 export const DECISION_RULES: Type.TObjectOptions = {

@@ -6,7 +6,7 @@ import { SharedCapability } from '../shared-capability.ts'
 
 import type { Static } from '../../static.ts'
 
-/** Response of `GET /api/status`. AgentEnsemble wire format; its network page reads the last three fields. */
+/** Response of `GET /api/status`. Network pages read the last three fields. */
 export const ServerStatus = Type.Object({
   status: Type.Literal('running'),
   /** Number of open WebSocket connections. */
@@ -23,11 +23,11 @@ export const ServerStatus = Type.Object({
 })
 export type ServerStatus = Static<typeof ServerStatus>
 
-/** Response of `GET /api/health/live`. AgentEnsemble wire format. */
+/** Response of `GET /api/health/live`. */
 export const Liveness = Type.Object({ status: Type.Literal('UP') })
 export type Liveness = Static<typeof Liveness>
 
-/** Response of `GET /api/health/ready`: 200 with READY, 503 with NOT_READY. AgentEnsemble wire format. */
+/** Response of `GET /api/health/ready`: 200 with READY, 503 with NOT_READY. */
 export const Readiness = Type.Object({
   status: Type.Enum(['READY', 'NOT_READY']),
   /** Lifecycle state of the server. */
@@ -46,7 +46,7 @@ export const Readiness = Type.Object({
 })
 export type Readiness = Static<typeof Readiness>
 
-/** Response of `POST /api/lifecycle/drain`; the drain continues after it. AgentEnsemble wire format. */
+/** Response of `POST /api/lifecycle/drain`; the drain continues after it. */
 export const DrainAccepted = Type.Object({ status: Type.Literal('DRAINING') })
 export type DrainAccepted = Static<typeof DrainAccepted>
 
@@ -70,7 +70,7 @@ export const WorkspaceFileQuery = Type.Object(
 )
 export type WorkspaceFileQuery = Static<typeof WorkspaceFileQuery>
 
-/** File or directory of the workspace. AgentEnsemble wire format. */
+/** File or directory of the workspace. */
 export const WorkspaceEntry = Type.Object({
   name: Type.String(),
   type: Type.Enum(['file', 'directory']),
@@ -81,6 +81,6 @@ export const WorkspaceEntry = Type.Object({
 })
 export type WorkspaceEntry = Static<typeof WorkspaceEntry>
 
-/** Response of `GET /api/workspace/files`: an array, as AgentEnsemble's dashboard expects. */
+/** Response of `GET /api/workspace/files`, an array. */
 export const WorkspaceFiles = Type.Array(WorkspaceEntry)
 export type WorkspaceFiles = Static<typeof WorkspaceFiles>

@@ -1,4 +1,4 @@
-/** Task graph of an ensemble or a run (`*.dag.json`), in the format of AgentEnsemble, schema version 1.3. */
+/** Task graph of an ensemble or a run (`*.dag.json`), schema version 1.3. */
 import Type from 'typebox'
 import { Count, Instant } from '../scalars.ts'
 import { AgentSummary } from './execution-trace.ts'

@@ -1,4 +1,4 @@
-/** Trace of a run (`*.trace.json`), in the format of AgentEnsemble, schema version 1.1. */
+/** Trace of a run (`*.trace.json`), schema version 1.1. */
 import Type from 'typebox'
 import { Count, Instant, IsoDuration, JsonObject, NullableText, StringMap } from '../scalars.ts'
 import { TaskTrace } from './task-trace.ts'

@@ -1,4 +1,4 @@
-/** Task of a trace: its prompts, model turns, tool calls and delegations. Format of AgentEnsemble, version 1.1. */
+/** Task of a trace: its prompts, model turns, tool calls and delegations. Schema version 1.1. */
 import Type from 'typebox'
 import { FinishReason } from '../enums.ts'
 import { LlmMessage } from '../events/agent-events.ts'
@@ -45,9 +45,9 @@ export const LlmInteraction = Type.Object({
   toolCalls: Type.Array(ToolCallTrace),
   /** Messages that the model got. */
   messages: Type.Array(LlmMessage),
-  /** Alias of the model; absent in traces of AgentEnsemble. */
+  /** Alias of the model; absent in traces of other servers. */
   model: Type.Optional(Type.String()),
-  /** Reason why the answer ended; absent in traces of AgentEnsemble. */
+  /** Reason why the answer ended; absent in traces of other servers. */
   finishReason: Type.Optional(FinishReason),
   /** Text of the provider about a refusal or a blocked answer. */
   refusal: Type.Optional(Type.String()),

@@ -1,4 +1,4 @@
-/** Metrics of a trace, by task and in total. Format of AgentEnsemble, version 1.1. */
+/** Metrics of a trace, by task and in total. Schema version 1.1. */
 import Type from 'typebox'
 import { CostUsd, Count, IsoDuration, mapOf, TokenCount } from '../scalars.ts'
 
@@ -7,7 +7,7 @@ import type { Static } from '../../static.ts'
 /** Amount in US dollars, as a number or as text. */
 const TraceCostUsd = Type.Union([CostUsd, Type.String()])
 
-/** Estimated cost. AgentEnsemble's exporter writes numbers; the types of its dashboard declare text. */
+/** Estimated cost. Exporters write numbers; the types of some viewers declare text. */
 export const TraceCost = Type.Object({
   inputCost: TraceCostUsd,
   outputCost: TraceCostUsd,
