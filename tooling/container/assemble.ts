@@ -41,6 +41,9 @@ const PACKAGES = [
   'packages/testing',
 ]
 
+/** Optional packages that only the image contains, such as the NATS client. */
+const IMAGE_ONLY = 'tooling/image'
+
 /** Files that determine the installed versions. */
 const LOCKED = ['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml']
 
@@ -83,7 +86,7 @@ function assemble(folder: string): void {
 /** Installs the production dependencies of the packages, flat as npm does. */
 function install(workspace: string): void {
   for (const path of LOCKED) cpSync(join(ROOT, path), join(workspace, path))
-  for (const path of PACKAGES) {
+  for (const path of [...PACKAGES, IMAGE_ONLY]) {
     mkdirSync(join(workspace, path), { recursive: true })
     cpSync(join(ROOT, path, 'package.json'), join(workspace, path, 'package.json'))
   }

@@ -1,4 +1,5 @@
 /** NATS JetStream as the dispatcher and the notifications of a Postgres store. */
 export { natsEngine } from './nats-engine.ts'
 export type { NatsEngineOptions } from './options.ts'
-export { readClusterState, type NatsClusterState } from './read-cluster-state.ts'
+export type { NatsClusterState } from './query-cluster.ts'
+export { readClusterState } from './read-cluster-state.ts'

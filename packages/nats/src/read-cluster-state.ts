@@ -1,31 +1,17 @@
 /** Reads the state of a cluster, for people. */
-import { jetstreamManager } from '@nats-io/jetstream'
-import { connect } from '@nats-io/transport-node'
-
+import { loadClient } from './load-client.ts'
 import { resolveNatsEngineOptions, type NatsEngineOptions } from './options.ts'
-import { createNames } from './subjects.ts'
 
-/** Time limit of each request, in milliseconds. */
-const LIMIT_MS = 3_000
+import type { NatsClusterState } from './query-cluster.ts'
 
-export interface NatsClusterState {
-  /** Version of the server that answered. */
-  readonly version: string
-  /** Number of offers that wait or whose runs execute; undefined before the first use. */
-  readonly offers: number | undefined
-}
-
-/** Reads the state without writing. @throws {Error} when no server answers, or none has JetStream. */
+/**
+ * Reads the state without writing.
+ *
+ * @throws {TuttiError} NOT_CONFIGURED when the NATS client is not installed.
+ * @throws {Error} when no server answers, or none has JetStream.
+ */
 export async function readClusterState(options: NatsEngineOptions): Promise<NatsClusterState> {
-  const { servers, prefix } = resolveNatsEngineOptions(options)
-  const connection = await connect({ servers: [...servers], timeout: LIMIT_MS, reconnect: false })
-  try {
-    const manager = await jetstreamManager(connection, { timeout: LIMIT_MS })
-    const { stream } = createNames(prefix)
-    const used = (await manager.streams.names().next()).includes(stream)
-    const offers = used ? (await manager.streams.info(stream)).state.messages : undefined
-    return { version: connection.info?.version ?? 'unknown', offers }
-  } finally {
-    await connection.close()
-  }
+  const settings = resolveNatsEngineOptions(options)
+  const { queryCluster } = await loadClient(() => import('./query-cluster.ts'))
+  return queryCluster(settings)
 }

@@ -24,7 +24,7 @@ export async function openOverNats(
     ...(schema === undefined ? {} : { schema }),
     ...(logger === undefined ? {} : { logger }),
     maxConnections: 4,
-    engine: natsEngine(options),
+    engine: await natsEngine(options),
   })
   if (waits) await until('NATS dispatches', () => storage.dispatcher.engine.isConnected)
   return storage

@@ -22,7 +22,11 @@ const LIMIT_MS = 60_000
 /** Prints the rate of notifications; one of many readers follows each. */
 export async function measureNatsNotifications({ cluster }: NatsLocations): Promise<void> {
   const { natsEngine } = await builtPackage<NatsEntryPoint>('nats')
-  const connect = natsEngine({ servers: cluster.url, prefix: 'bench_notifications', replicas: 3 })
+  const connect = await natsEngine({
+    servers: cluster.url,
+    prefix: 'bench_notifications',
+    replicas: 3,
+  })
   let received = 0
   const readers = Array.from({ length: READERS }, (_, reader) =>
     openEngine(connect, `reader-${reader}`, () => {

@@ -28,7 +28,7 @@ export async function openNatsStorage(
   const storage = await openPostgresStorage({
     ...location,
     maxConnections: 4,
-    engine: natsEngine({
+    engine: await natsEngine({
       servers: cluster.url,
       prefix: location.schema,
       replicas: REPLICAS,

@@ -1,13 +1,14 @@
 /** Opens the store of the runs: the embedded one, or Postgres if its URL is set, over NATS if that is set too. */
-import { sqliteRunStorage, type RunStorage } from '@tutti/runs'
+import { sqliteRunStorage, type ConnectEngine, type RunStorage } from '@tutti/runs'
 
-import type { Environment } from '../environment/env.ts'
+import type { Environment, NatsEnvironment } from '../environment/env.ts'
 import type { Logger } from '@tutti/core'
 
 /**
  * Opens the store. The code for Postgres and for NATS is loaded only when it is used.
  *
- * @throws {TuttiError} STORE_LOCKED, SCHEMA_TOO_NEW or STORE_UNAVAILABLE.
+ * @throws {TuttiError} STORE_LOCKED, SCHEMA_TOO_NEW or STORE_UNAVAILABLE; NOT_CONFIGURED when the NATS client is not
+ * installed.
  */
 export async function openStorage(
   { dataDir, synchronous, databaseUrl, databaseListenUrl, databaseReadUrl, nats }: Environment,
@@ -15,7 +16,7 @@ export async function openStorage(
 ): Promise<RunStorage> {
   if (databaseUrl === undefined) return sqliteRunStorage(dataDir, { synchronous, logger })
   const { postgresRunStorage } = await import('@tutti/runs/postgres')
-  const engine = nats === undefined ? undefined : (await import('@tutti/nats')).natsEngine(nats)
+  const engine = nats === undefined ? undefined : await openEngine(nats)
   const state = { isOpen: false }
   const storage = await postgresRunStorage({
     connectionString: databaseUrl,
@@ -26,6 +27,12 @@ export async function openStorage(
   })
   state.isOpen = true
   return storage
+}
+
+/** Loads the engine over NATS, whose client is not part of the server. */
+async function openEngine(nats: NatsEnvironment): Promise<ConnectEngine> {
+  const { natsEngine } = await import('@tutti/nats')
+  return natsEngine(nats)
 }
 
 /** Returns a logger that is silent until the store is open: a failure to open it is thrown, and reported only once. */
