@@ -30,6 +30,8 @@ const PACKAGES = [
   'packages/agent-call',
   'packages/agent-tool',
   'packages/builtin-tools',
+  'packages/compat-agentensemble',
+  'packages/compat-jamjet',
   'packages/core',
   'packages/ensemble',
   'packages/langchain',
@@ -41,8 +43,11 @@ const PACKAGES = [
   'packages/testing',
 ]
 
-/** Optional packages that only the image contains, such as the NATS client. */
-const IMAGE_ONLY = 'tooling/image'
+/**
+ * Manifests that the install needs in addition: those that the server sides of `compat-*` depend on, which the program
+ * contains, and that of optional packages, such as the NATS client.
+ */
+const MANIFESTS = ['packages/gateway', 'packages/runs', 'tooling/image']
 
 /** Files that determine the installed versions. */
 const LOCKED = ['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml']
@@ -53,8 +58,12 @@ const USELESS_FILES = /\.(?:[cm]?ts|map|md|markdown|flow)$/i
 /** Licenses in Markdown, which must be included. */
 const LICENSE_TEXTS = /^(?:licen[cs]e|copying|notice|third).*\.(?:md|markdown)$/i
 
-/** React is for web pages. Of the tokenizer only `js-tiktoken/lite` is imported, without its tables. */
+/**
+ * The program contains the server sides of `compat-*`. React is for web pages. Of the tokenizer only `js-tiktoken/lite` is
+ * imported, without its tables.
+ */
 const USELESS = [
+  '@modelcontextprotocol/server',
   'react',
   'react-dom',
   'scheduler',
@@ -86,7 +95,7 @@ function assemble(folder: string): void {
 /** Installs the production dependencies of the packages, flat as npm does. */
 function install(workspace: string): void {
   for (const path of LOCKED) cpSync(join(ROOT, path), join(workspace, path))
-  for (const path of [...PACKAGES, IMAGE_ONLY]) {
+  for (const path of [...PACKAGES, ...MANIFESTS]) {
     mkdirSync(join(workspace, path), { recursive: true })
     cpSync(join(ROOT, path, 'package.json'), join(workspace, path, 'package.json'))
   }
@@ -110,7 +119,7 @@ function putPackage(path: string, modules: string): void {
   cpSync(join(ROOT, path, 'dist'), join(target, 'dist'), { recursive: true })
 }
 
-/** Removes useless files and empty folders, such as those of links. */
+/** Removes useless files, links to packages that are only manifests, and empty folders. */
 function prune(folder: string): void {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name)
@@ -121,6 +130,8 @@ function prune(folder: string): void {
     } else if (found.isDirectory()) {
       prune(path)
       if (readdirSync(path).length === 0) rmSync(path, { recursive: true })
+    } else if (found.isSymbolicLink()) {
+      rmSync(path)
     } else if (USELESS_FILES.test(name) && !LICENSE_TEXTS.test(name)) rmSync(path)
   }
 }
