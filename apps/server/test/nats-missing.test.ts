@@ -47,7 +47,7 @@ it('A server with NATS_URL and without the NATS client does not start, and names
   expect(stdout + stderr).toMatch(MISSING)
 })
 
-it('tutti doctor reports the missing NATS client as a problem', () => {
+it('`tutti doctor` reports the missing NATS client as a problem', () => {
   const { findings } = JSON.parse(tutti('doctor', '--json').stdout)
   expect(findings).toContainEqual({
     check: 'nats',

@@ -32,7 +32,7 @@ export interface ServerExtension {
   readonly dialect?: (options: GatewayOptions, runId: string | undefined) => ConnectionDialect
 }
 
-/** Routes of the table of the protocol that an extension serves. */
+/** Routes of the protocol that an extension serves. */
 export interface DocumentedRoutes {
   /** Topic, such as `Runs`. */
   readonly area: string

@@ -9,7 +9,7 @@ import type { ResolvedNatsEngineOptions } from './options.ts'
 /** Time limit of each request, in milliseconds. */
 const LIMIT_MS = 3_000
 
-/** State of a cluster. */
+/** Version and load of the servers. */
 export interface NatsClusterState {
   /** Version of the server that answered. */
   readonly version: string
