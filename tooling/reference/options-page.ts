@@ -25,6 +25,8 @@ const PACKAGES = [
   'telemetry',
   'runs',
   'control-api',
+  'compat-agentensemble',
+  'compat-jamjet',
   'client',
 ]
 
@@ -51,7 +53,7 @@ function partOf(name: string): readonly string[] {
       .flatMap((path) => interfacesOf(join(root, path)).map((each) => [each.name, each])),
   )
   const entryPoints = files
-    .filter((path) => /^(?:(?:agent|node|postgres)\/)?index\.ts$/.test(path))
+    .filter((path) => /^(?:(?:agent|connector|node|postgres)\/)?index\.ts$/.test(path))
     .toSorted()
   const exported = new Set(entryPoints.flatMap((path) => reexportsOf(join(root, path))))
   const shown = [...exported]

@@ -77,23 +77,17 @@ function overOther(scheme: string, address: string, options: AgentAddressOptions
 
 function overHttp(address: string, options: AgentAddressOptions): AgentConnector {
   const { wire = 'auto' } = options
+  const url = readAgentUrl(address, options)
+  const start = `Cannot ask the agent at "${formatShownUrl(url)}": `
   if (!WIRES.includes(wire)) {
-    const shown = formatShownUrl(readAgentUrl(address, options))
-    throw new TypeError(
-      `Cannot ask the agent at "${shown}": wire must be one of ${WIRES.join(', ')}, got "${wire}"`,
-    )
+    throw new TypeError(`${start}wire must be one of ${WIRES.join(', ')}, got "${wire}"`)
   }
-  const scheme = new URL(readAgentUrl(address, options)).protocol.slice(0, -1)
-  const other = findFactory(scheme, options)
-  if (wire === 'tasks') {
-    if (other !== undefined) return other({ ...options, url: address })
-    const shown = formatShownUrl(readAgentUrl(address, options))
-    throw new TypeError(
-      `Cannot ask the agent at "${shown}": wire "tasks" needs a connector; ${ADD_TASKS}`,
-    )
-  }
-  const a2a = a2aConnector({ ...options, url: address })
-  return wire === 'a2a' ? a2a : createConnectorByCard(a2a, other?.({ ...options, url: address }))
+  const addressed = { ...options, url: address }
+  if (wire === 'a2a') return a2aConnector(addressed)
+  const other = findFactory(url.protocol.slice(0, -1), options)?.(addressed)
+  if (wire === 'auto') return createConnectorByCard(a2aConnector(addressed), other)
+  if (other !== undefined) return other
+  throw new TypeError(`${start}wire "tasks" needs a connector; ${ADD_TASKS}`)
 }
 
 /** Returns the connector that an option provides for a scheme. */

@@ -17,6 +17,9 @@ import type {
   ServerMessage,
 } from '@tutti/protocol'
 
+/** Types of messages that the protocol defines and only extensions answer. */
+export type ExtensionMessageType = 'task_request' | 'tool_request' | 'capability_query'
+
 /** Client message of one type. */
 export type MessageOf<Type extends ClientMessage['type']> = Extract<ClientMessage, { type: Type }>
 
@@ -26,7 +29,7 @@ export interface ServerExtension {
   readonly routes?: (options: GatewayOptions) => readonly HttpRoute[]
   /** Routes that the OpenAPI document describes, below a topic of that document. */
   readonly documented?: readonly DocumentedRoutes[]
-  /** Handlers of WebSocket messages that the server does not answer itself. */
+  /** Handlers of WebSocket messages. */
   readonly messages?: ExtensionMessages
   /** Creates the dialect of one WebSocket. Only one extension of a server can have a dialect. */
   readonly dialect?: (options: GatewayOptions, runId: string | undefined) => ConnectionDialect
@@ -41,7 +44,7 @@ export interface DocumentedRoutes {
 
 /** Handlers by message type. */
 export type ExtensionMessages = {
-  readonly [T in ClientMessage['type']]?: ExtensionMessage<T>
+  readonly [T in ExtensionMessageType]?: ExtensionMessage<T>
 }
 
 /** Handler of one type of WebSocket messages. */

@@ -23,6 +23,7 @@ export type {
   ExtensionConnection,
   ExtensionMessage,
   ExtensionMessages,
+  ExtensionMessageType,
   Greeting,
   MessageOf,
   ServerExtension,

@@ -1,5 +1,5 @@
 /** Finds the handlers that extensions add. */
-import type { ExtensionMessage, ExtensionMessages, ServerExtension } from '@tutti/gateway'
+import type { ExtensionMessage, ServerExtension } from '@tutti/gateway'
 import type { ClientMessage } from '@tutti/protocol'
 
 /** Returns the handler of an extension for a type of messages; undefined if no extension answers them. */
@@ -8,7 +8,7 @@ export function findAddedMessage<T extends ClientMessage['type']>(
   extensions: readonly ServerExtension[],
 ): ExtensionMessage<T> | undefined {
   for (const { messages = {} } of extensions) {
-    const table: ExtensionMessages = messages
+    const table: { readonly [K in ClientMessage['type']]?: ExtensionMessage<K> } = messages
     const handler: ExtensionMessage<T> | undefined = table[type]
     if (handler !== undefined) return handler
   }

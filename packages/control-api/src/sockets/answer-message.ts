@@ -21,6 +21,7 @@ import {
   isAudited,
   largeJson,
   type AddSubject,
+  type ExtensionMessageType,
   type MessageOf,
 } from '@tutti/gateway'
 
@@ -64,11 +65,8 @@ interface MessageHandler<T extends ClientMessage['type']> {
   ) => Promise<void> | void
 }
 
-/** Types of messages that only extensions answer. */
-type AddedType = 'task_request' | 'tool_request' | 'capability_query'
-
 const HANDLERS: {
-  readonly [T in Exclude<ClientMessage['type'], AddedType>]: MessageHandler<T>
+  readonly [T in Exclude<ClientMessage['type'], ExtensionMessageType>]: MessageHandler<T>
 } = {
   ping: {
     scope: 'runs:read',
