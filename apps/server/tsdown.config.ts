@@ -10,6 +10,6 @@ const lateServer = {
       : undefined,
 }
 
-const library = libraryBuild({ index: 'src/index.ts' })
+const library = libraryBuild()
 
 export default [{ ...library, plugins: [library.plugins, lateServer] }, program]

@@ -2,7 +2,7 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 import { once } from 'node:events'
 
-import type { ChatModel } from '@tutti/ensemble'
+import type { ChatModel } from '@tutti/ensemble/adapter'
 
 /** File name in the server's working directory. */
 const FILE = 'calls.log'

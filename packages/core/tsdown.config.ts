@@ -1,9 +1,4 @@
 import { libraryBuild } from '../../tooling/build/builds.ts'
 
 // The interface of Standard Schema is a few types; users of a tool need not install its package.
-export default libraryBuild(
-  {
-    index: 'src/index.ts',
-  },
-  [/^@standard-schema\/spec$/],
-)
+export default libraryBuild([/^@standard-schema\/spec$/])

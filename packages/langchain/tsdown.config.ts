@@ -1,7 +1,7 @@
 import { libraryBuild } from '../../tooling/build/builds.ts'
 
 export default {
-  ...libraryBuild({ index: 'src/index.ts', 'testing/index': 'src/testing/index.ts' }),
+  ...libraryBuild(),
   // The stubs of `./testing` are Node servers; the main entry point imports nothing of Node.
   platform: 'node' as const,
 }

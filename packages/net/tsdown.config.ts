@@ -1,3 +1,3 @@
 import { libraryBuild } from '../../tooling/build/builds.ts'
 
-export default libraryBuild({ index: 'src/index.ts' })
+export default libraryBuild()

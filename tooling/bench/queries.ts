@@ -16,7 +16,8 @@ import { quantile } from './lib/runs-table.ts'
 import { nowMs, teamNamed } from './lib/runs-teams.ts'
 import { runsPerSecond } from './lib/runs-throughput.ts'
 
-import type { RunQuery, RunStorage } from '../../packages/runs/src/index.ts'
+import type { RunStorage } from '../../packages/runs/src/adapter.ts'
+import type { RunQuery } from '../../packages/runs/src/index.ts'
 
 const EXECUTED = sized(1_000, 20, 500)
 const COPIES = sized(1_060, 5, 200)

@@ -12,7 +12,7 @@ import { randomInt } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 
-import { errorMessage } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 
 import { figuresOf } from './lib/figures.ts'
 import { BUILDS } from './lib/builds.ts'

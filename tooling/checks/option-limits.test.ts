@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 import { describe, expect, it } from 'vitest'
 
-import { defineAgentTool, localConnector } from '../../packages/agent-call/src/index.ts'
+import { defineAgentTool, localConnector } from '../../packages/agent-call/src/internal.ts'
 import { a2aConnector } from '../../packages/agent-tool/src/a2a/a2a-connector.ts'
 import { mcpConnector } from '../../packages/agent-tool/src/mcp/mcp-connector.ts'
 import { agentEnsemble } from '../../packages/compat-agentensemble/src/index.ts'
@@ -38,7 +38,7 @@ import { httpTool, openApiTools, processTool } from '../../packages/remote-tools
 import { resolvePostgresRunStorageOptions } from '../../packages/runs/src/stores/postgres/database/options.ts'
 import { resolveRunServiceOptions } from '../../packages/runs/src/settings/options.ts'
 import { mapEach, parallel } from '../../packages/pipeline/src/index.ts'
-import { maximumOf } from '../../packages/protocol/src/index.ts'
+import { maximumOf } from '../../packages/protocol/src/internal.ts'
 import { scriptedModel } from '../../packages/testing/src/index.ts'
 import { resolveRequestOptions } from '../../packages/net/src/http/options.ts'
 import { findProcessProblems } from '../../packages/net/src/process/options.ts'

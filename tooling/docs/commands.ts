@@ -2,7 +2,8 @@
  * Checks the commands of the pages: each `tutti …` in a shell block must be a known command with known
  * options, and each `curl …` to a server must request a known route.
  */
-import { ROUTES, type Route } from '@tutti/protocol'
+import { ROUTES } from '@tutti/protocol'
+import { type Route } from '@tutti/protocol/internal'
 
 import type { Program } from '../reference/cli-page.ts'
 import type { CodeBlock, Page } from './pages.ts'

@@ -12,7 +12,7 @@ import { runAnswer } from '../../packages/gateway/src/mcp/answer.ts'
 import { Completion } from '../../packages/gateway/src/openai/chat/completion.ts'
 import { RunResponses } from '../../packages/gateway/src/openai/responses/run-responses.ts'
 import { readItemText } from '../../packages/gateway/src/openai/responses/segment-items.ts'
-import { USAGE_EXTENSION } from '../../packages/protocol/src/index.ts'
+import { USAGE_EXTENSION } from '../../packages/protocol/src/internal.ts'
 import {
   stated,
   known,

@@ -2,23 +2,22 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 import { defineTool, TuttiError, Type } from '../../packages/core/src/index.ts'
+import { type ChatModel } from '../../packages/ensemble/src/adapter.ts'
 import {
   agent,
   ensemble,
   task,
-  type ChatModel,
   type Ensemble,
-  type ModelPrice,
   type RunOptions,
   type RunResult,
-  type RunStep,
 } from '../../packages/ensemble/src/index.ts'
+import { type ModelPrice, type RunStep } from '../../packages/ensemble/src/internal.ts'
 import {
   scriptedModel,
   scriptedReviewer,
   type ScriptedReply,
-  type ScriptEntry,
 } from '../../packages/testing/src/index.ts'
+import { type ScriptEntry } from '../../packages/testing/src/internal.ts'
 
 import type { LoggedRunEvent, RunEvent, RunEventOf } from '../../packages/protocol/src/index.ts'
 

@@ -17,15 +17,13 @@ import { systemClock } from '../../packages/core/src/index.ts'
 import {
   applyRunEvent,
   emptyRunState,
-  readRunCost,
   readRunOutput,
   RunProjection,
   runStateAfter,
   toRunMessages,
-  totalTokens,
-  type OutputBlock,
   type RunState,
 } from '../../packages/protocol/src/index.ts'
+import { readRunCost, totalTokens, type OutputBlock } from '../../packages/protocol/src/internal.ts'
 import { applyEvents, NOT_FOLLOWED } from '../../packages/react/src/follow-events.ts'
 import { traceRuns } from '../../packages/telemetry/src/index.ts'
 import { keepIn } from '../../packages/telemetry/test/readable.ts'
@@ -44,7 +42,7 @@ import {
 import { PROTOCOL_READERS } from './protocol-readers.ts'
 import { RECORD_READERS } from './record-readers.ts'
 
-import type { RunRecord } from '../../packages/runs/src/index.ts'
+import type { RunRecord } from '../../packages/runs/src/adapter.ts'
 import type { SentSpan } from '../../packages/telemetry/test/collector.ts'
 import type { RunLog } from './run-logs.ts'
 

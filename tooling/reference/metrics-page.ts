@@ -1,5 +1,5 @@
 /** Generates the reference page of metrics from the instruments of the server. */
-import { describeMetrics } from '../../packages/control-api/src/index.ts'
+import { describeMetrics } from '../../packages/control-api/src/internal.ts'
 import { code, page, table } from './markdown.ts'
 
 /** Returns the text of `docs/reference/metrics.md`. */

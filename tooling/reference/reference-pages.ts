@@ -1,5 +1,6 @@
 /** Lists the generated reference pages. */
-import { COMMON_ERRORS, ERROR_CODES, FAILURE_CODES, ROUTES, type Route } from '@tutti/protocol'
+import { ERROR_CODES, FAILURE_CODES, ROUTES } from '@tutti/protocol'
+import { COMMON_ERRORS, type Route } from '@tutti/protocol/internal'
 
 import { cliPage } from './cli-page.ts'
 import { configPage } from './config-page.ts'

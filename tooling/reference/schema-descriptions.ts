@@ -1,7 +1,8 @@
 /** The descriptions of the schemas of the protocol for OpenAPI and AsyncAPI, from the docstrings of their sources. */
 import { globSync } from 'node:fs'
 
-import * as protocol from '@tutti/protocol'
+import * as api from '@tutti/protocol'
+import * as internal from '@tutti/protocol/internal'
 
 import { schemasOf } from './source-docs.ts'
 
@@ -10,7 +11,9 @@ const MAX_LINE = 100
 /** Returns the source of `schema-descriptions.ts`: a table from `Schema` and `Schema.field` to a description. */
 export function schemaDescriptions(): string {
   const docs = schemasOf(globSync('packages/protocol/src/{schemas,messages}/**/*.ts').toSorted())
-  const names = Object.keys(protocol).filter((name) => docs.has(name) && /^[A-Z][a-z]/.test(name))
+  const names = Object.keys({ ...api, ...internal }).filter(
+    (name) => docs.has(name) && /^[A-Z][a-z]/.test(name),
+  )
   const entries = names.toSorted().flatMap((name): (readonly [string, string])[] => {
     const { text, fields } = docs.get(name) ?? { text: '', fields: new Map<string, string>() }
     const ofFields = [...fields].map(([field, each]) => [`${name}.${field}`, each] as const)

@@ -15,7 +15,7 @@
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
 
-import { errorMessage } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 
 import { printClaim, printTable, toClaimResult } from '../bench/lib/report.ts'
 import { recordResults } from '../bench/lib/results.ts'

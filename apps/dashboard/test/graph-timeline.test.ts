@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
 import { defineTool, TuttiError, Type } from '@tutti/core'
-import { ensemble, task, type ModelRequest } from '@tutti/ensemble'
+import { ensemble, task } from '@tutti/ensemble'
+import { type ModelRequest } from '@tutti/ensemble/adapter'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 

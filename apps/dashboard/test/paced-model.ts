@@ -1,7 +1,7 @@
 /** A model whose answers are controlled by a test. */
 import { TuttiError } from '@tutti/core'
 
-import type { ChatModel, ModelChunk, ModelReply } from '@tutti/ensemble'
+import type { ChatModel, ModelChunk, ModelReply } from '@tutti/ensemble/adapter'
 
 /** Outcome of a model call. */
 export interface ConductedAnswer {

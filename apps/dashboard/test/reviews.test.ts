@@ -1,7 +1,8 @@
 /** Deciding reviews on the page of a run and on the page of all reviews. */
 import { apiKey } from '@tutti/control-api'
 import { defineTool, Type } from '@tutti/core'
-import { ensemble, task, type ModelRequest } from '@tutti/ensemble'
+import { ensemble, task } from '@tutti/ensemble'
+import { type ModelRequest } from '@tutti/ensemble/adapter'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 
 import { defineTool, Type } from '@tutti/core'
-import { defineAgentTool, localConnector } from '@tutti/agent-call'
+import { defineAgentTool, localConnector } from '@tutti/agent-call/internal'
 import { ensemble, priceList, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

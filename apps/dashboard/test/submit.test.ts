@@ -1,6 +1,7 @@
 /** Submitting runs by hand at every level, with problems shown at their fields. */
 import { defineTool, Type } from '@tutti/core'
-import { ensemble, task, taskVariables } from '@tutti/ensemble'
+import { ensemble, task } from '@tutti/ensemble'
+import { taskVariables } from '@tutti/ensemble/internal'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 

@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 import { defineTool, Type } from '@tutti/core'
-import { agent, ensemble, task, type ModelRequest } from '@tutti/ensemble'
-import { runStateAfter, type LoggedRunEvent, type RunState, type TaskState } from '@tutti/protocol'
+import { agent, ensemble, task } from '@tutti/ensemble'
+import { type ModelRequest } from '@tutti/ensemble/adapter'
+import { runStateAfter, type LoggedRunEvent, type RunState } from '@tutti/protocol'
+import { type TaskState } from '@tutti/protocol/internal'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 

@@ -2,7 +2,9 @@
  * Prices of models, from the list of `@pydantic/genai-prices`. Loading it takes some 70 ms and 20 MB, so a process loads
  * it only if it executes runs and one of its models defines no price, as scripted models do.
  */
-import type { ChatModel, Ensemble, ModelPrice, Prices } from '@tutti/ensemble'
+import type { Ensemble, Prices } from '@tutti/ensemble'
+import type { ChatModel } from '@tutti/ensemble/adapter'
+import type { ModelPrice } from '@tutti/ensemble/internal'
 
 /** Number of tokens that a price is for. */
 const MILLION = 1_000_000

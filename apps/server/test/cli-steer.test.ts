@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { ExecutionTrace, decode, type LoggedRunEvent } from '@tutti/protocol'
+import { decode, type LoggedRunEvent } from '@tutti/protocol'
+import { ExecutionTrace } from '@tutti/protocol/internal'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { CommandProcess, tutti as run, type CommandOptions } from './cli-process.ts'

@@ -1,6 +1,7 @@
 /** The parts of a server with NATS_URL, over a real NATS server and Postgres. */
 import { serveControlApi } from '@tutti/control-api'
-import { silentLogger, toolCatalog } from '@tutti/core'
+import { toolCatalog } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
 import { ensemble, modelCatalog, task } from '@tutti/ensemble'
 import { createRunService } from '@tutti/runs'
 import { describe, expect, it } from 'vitest'

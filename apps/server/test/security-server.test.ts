@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest'
 
 import { ServerProcess, temporaryDirectory } from './server-process.ts'
 
-import type { AuditList, RunDetail } from '@tutti/protocol'
+import type { RunDetail } from '@tutti/protocol'
+import type { AuditList } from '@tutti/protocol/internal'
 
 const CONFIG = fileURLToPath(new URL('./fixtures/guarded.config.ts', import.meta.url))
 const ADMIN = 'admin-key-of-length'

@@ -5,8 +5,9 @@
  *   connect ─▶ session ─send(turn)─▶ update … update, end        (for each turn)
  *                     └─cancel──▶ stops the agent
  */
-import type { Clock, Logger, Remaining, ToolContext } from '@tutti/core'
-import type { AgentToolMode, AgentToolProtocol } from '@tutti/protocol'
+import type { Clock, Logger, ToolContext } from '@tutti/core'
+import type { Remaining } from '@tutti/core/internal'
+import type { AgentToolMode, AgentToolProtocol } from '@tutti/protocol/internal'
 import type { TSchema } from 'typebox'
 
 /** Mode of a call: one answer, a stream, or a conversation. */

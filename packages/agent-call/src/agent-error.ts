@@ -1,5 +1,6 @@
 /** Errors of calls to agents: failures of the agent, terminations by the caller, and decisions of a reviewer. */
-import { COMPLETE_MESSAGE, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { COMPLETE_MESSAGE } from '@tutti/core/internal'
 
 import type { RunEventOf } from '@tutti/protocol'
 

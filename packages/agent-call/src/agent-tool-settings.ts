@@ -1,4 +1,5 @@
 /** The settings of tools that call agents, and the contexts that their callbacks get. */
+import { type ToolContext, type ToolSettings } from '@tutti/core'
 import {
   definitionError,
   findChoiceProblems,
@@ -6,11 +7,9 @@ import {
   TOOL_SETTING_NAMES,
   type OptionNames,
   type OutputCheck,
-  type ToolContext,
   type ToolSchema,
-  type ToolSettings,
   type ValueOf,
-} from '@tutti/core'
+} from '@tutti/core/internal'
 
 import type Type from 'typebox'
 import type { AgentAnswer, AgentConnector, AgentMode } from './agent-connector.ts'

@@ -7,7 +7,8 @@
  * CALL-C3 A failure becomes a result that the model reads, with the output that arrived. A cancel is thrown, and so is
  *    a decision of a reviewer about the run.
  */
-import { backoffMs, ToolResult, limitText, parseExactJson, sleep, toPlainJson } from '@tutti/core'
+import { ToolResult } from '@tutti/core'
+import { backoffMs, limitText, parseExactJson, sleep, toPlainJson } from '@tutti/core/internal'
 import { AgentTry, type TryEnd } from './agent-try.ts'
 
 import { toJsonText } from './json-text.ts'

@@ -8,7 +8,8 @@ import { defineAgentTool } from './define-agent-tool.ts'
 import { hashInput } from './json-text.ts'
 import { localConnector, type LocalAgent, type LocalAgentRequest } from './local-agent.ts'
 
-import type { RunToolOptions, TimedAgentReport, ToolCallOutcome } from '@tutti/core'
+import type { RunToolOptions, ToolCallOutcome } from '@tutti/core'
+import type { TimedAgentReport } from '@tutti/core/internal'
 import type { AgentToolSettings } from './agent-tool-settings.ts'
 import type { AgentConnector, AgentUpdate } from './agent-connector.ts'
 

@@ -3,18 +3,15 @@
  *
  *   input ─request─▶ input of the agent ─▶ try (and retries) ─▶ answer ─▶ text for the model, value
  */
+import { defineTextTool, defineTool, type ToolSettings, type TypedTool } from '@tutti/core'
 import {
-  defineTextTool,
-  defineTool,
   pickOptions,
   TextToolInput,
   TOOL_SETTING_NAMES,
   type SourceOf,
   type ToolSchema,
-  type ToolSettings,
-  type TypedTool,
   type ValueOf,
-} from '@tutti/core'
+} from '@tutti/core/internal'
 
 import {
   resolveAgentSettings,

@@ -1,5 +1,5 @@
 /** The outcome of a try that brought no answer. Pure. */
-import { errorMessage } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 import {
   AgentError,
   isDecided,

@@ -1,5 +1,5 @@
 /** JSON texts of values: for models, and in one canonical form for comparing and hashing. */
-import { formatExactJson, toPlainJson } from '@tutti/core'
+import { formatExactJson, toPlainJson } from '@tutti/core/internal'
 
 /** Returns a string as it is, and any other value as JSON; a value that has no JSON is empty. */
 export function toJsonText(value: unknown): string {

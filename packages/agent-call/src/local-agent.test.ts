@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { fakeClock } from '../../../tooling/test-kit/clock.ts'
-import { silentLogger } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
 import { localConnector, type LocalAgent } from './local-agent.ts'
 
 import type { AgentCall, AgentUpdate } from './agent-connector.ts'

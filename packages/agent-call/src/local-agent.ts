@@ -1,5 +1,5 @@
 /** Connects to agents of this process. */
-import { errorMessage, limitText } from '@tutti/core'
+import { errorMessage, limitText } from '@tutti/core/internal'
 import { AgentError, isDecided } from './agent-error.ts'
 import { toJsonText } from './json-text.ts'
 

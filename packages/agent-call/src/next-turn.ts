@@ -4,11 +4,11 @@
  * CALL-Y4 A question of the agent goes to `reply`, else to the reviewer, else in a conversation back to the agent; else
  *    the try fails with the question.
  */
-import { errorMessage, foreignSchema } from '@tutti/core'
+import { errorMessage, foreignSchema } from '@tutti/core/internal'
 import { AgentError, isDecided } from './agent-error.ts'
 import { toJsonText } from './json-text.ts'
 
-import type { ToolSchema } from '@tutti/core'
+import type { ToolSchema } from '@tutti/core/internal'
 import type { AgentAnswer } from './agent-connector.ts'
 import type {
   AgentToolContext,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { TryUsage, type BareReport, type Spent } from './try-usage.ts'
 
-import type { AgentReport } from '@tutti/core'
+import type { AgentReport } from '@tutti/core/internal'
 
 const NONE = { timeMs: Infinity, costUsd: Infinity, tokens: Infinity }
 

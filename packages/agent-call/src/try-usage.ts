@@ -6,12 +6,12 @@
  * CALL-Y2 Cost and tokens are checked with every report, including the last one. More than the limit is a breach; a
  *    budget above the call is exhausted when none of it remains.
  */
-import { addAmounts } from '@tutti/protocol'
+import { addAmounts } from '@tutti/protocol/internal'
 
 import { Termination } from './agent-error.ts'
 import { addDeltas, NO_DELTA, UsageCounter, type UsageDelta } from './usage-counter.ts'
 
-import type { AgentReport, Remaining } from '@tutti/core'
+import type { AgentReport, Remaining } from '@tutti/core/internal'
 import type { AgentUsageReport } from './agent-connector.ts'
 import type { AgentLimits } from './agent-tool-settings.ts'
 

@@ -1,5 +1,5 @@
 /** Converts the usage reports of an agent to the usage that is new since its last report. */
-import { addAmounts, readCostUsd, readTokenCount } from '@tutti/protocol'
+import { addAmounts, readCostUsd, readTokenCount } from '@tutti/protocol/internal'
 
 import type { AgentUsageReport } from './agent-connector.ts'
 

@@ -1,16 +1,17 @@
 /** Defines tools that call agents. The address determines the protocol. */
-import { assertKnownOptions, pickOptions, type OptionNames } from '@tutti/core'
+import { assertKnownOptions, pickOptions, type OptionNames } from '@tutti/core/internal'
 import {
   AGENT_TOOL_NAMES,
   defineAgentTool,
   localConnector,
   type AgentToolDefinition,
-} from '@tutti/agent-call'
+} from '@tutti/agent-call/internal'
 
 import { createConnector, type AgentAddressOptions } from './create-connector.ts'
 
-import type { SourceOf, ToolSchema, Type, TypedTool, ValueOf } from '@tutti/core'
-import type { LocalAgent } from '@tutti/agent-call'
+import type { Type, TypedTool } from '@tutti/core'
+import type { SourceOf, ToolSchema, ValueOf } from '@tutti/core/internal'
+import type { LocalAgent } from '@tutti/agent-call/internal'
 
 /** Options of a tool that calls an agent. */
 export interface AgentToolOptions<

@@ -1,5 +1,5 @@
 /** Reads the schema of the answer from the question of a Tutti server. Pure. */
-import { isJsonObject } from '@tutti/protocol'
+import { isJsonObject } from '@tutti/protocol/internal'
 
 import type { TSchema } from '@tutti/core'
 

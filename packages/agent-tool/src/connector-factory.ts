@@ -1,5 +1,5 @@
 /** Port of the connectors that other packages add to `agentTool`. */
-import type { AgentConnector } from '@tutti/agent-call'
+import type { AgentConnector } from '@tutti/agent-call/internal'
 
 import type { AgentHttpOptions } from './http/agent-fetch.ts'
 

@@ -1,5 +1,5 @@
 /** Chooses the connector to an agent by its address. */
-import { localConnector, type AgentConnector, type LocalAgent } from '@tutti/agent-call'
+import { localConnector, type AgentConnector, type LocalAgent } from '@tutti/agent-call/internal'
 
 import { a2aConnector, MissingCardError } from './a2a/a2a-connector.ts'
 import { readAgentUrl, formatShownUrl } from './http/agent-url.ts'
@@ -8,7 +8,7 @@ import { mcpConnector } from './mcp/mcp-connector.ts'
 
 import type { ConnectorFactory, AddressedAgent } from './connector-factory.ts'
 import type { AgentHttpOptions } from './http/agent-fetch.ts'
-import type { McpServer } from '@tutti/mcp'
+import type { McpServer } from '@tutti/mcp/internal'
 
 /** Advice for agents on the `/tasks` wire. */
 const ADD_TASKS = 'add tasksConnector of @tutti/compat-jamjet/connector to connectors'

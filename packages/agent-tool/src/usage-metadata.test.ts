@@ -1,4 +1,4 @@
-import { USAGE_EXTENSION } from '@tutti/protocol'
+import { USAGE_EXTENSION } from '@tutti/protocol/internal'
 import { expect, test } from 'vitest'
 
 import { toLimitsMetadata, readUsageMetadata } from './usage-metadata.ts'

@@ -1,8 +1,13 @@
 /** Limits and usage in the metadata of A2A, MCP and the `/tasks` wire, under the usage extension. Pure. */
-import { isJsonObject, readCostUsd, readTokenCount, USAGE_EXTENSION } from '@tutti/protocol'
+import {
+  isJsonObject,
+  readCostUsd,
+  readTokenCount,
+  USAGE_EXTENSION,
+} from '@tutti/protocol/internal'
 
-import type { AgentUsageReport } from '@tutti/agent-call'
-import type { Remaining } from '@tutti/core'
+import type { AgentUsageReport } from '@tutti/agent-call/internal'
+import type { Remaining } from '@tutti/core/internal'
 
 /** Returns the limits for the metadata of a request; undefined when there are none. */
 export function toLimitsMetadata({

@@ -14,7 +14,7 @@ import { cardAt, rawAgent, task, type RawAgent, type RawExchange } from './a2a-r
 import { hurriedCall } from './a2a-hurried-call.ts'
 import { askOnce, testCall } from './test-call.ts'
 
-import type { AgentConnector } from '@tutti/agent-call'
+import type { AgentConnector } from '@tutti/agent-call/internal'
 
 /** Connector for the `/tasks` wire; the tests only check whether it was chosen. */
 const tasks: AgentConnector = {

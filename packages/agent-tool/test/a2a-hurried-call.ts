@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '@tutti/core'
 
 import { testCall, type TestCall } from './test-call.ts'
 
-import type { AgentCall } from '@tutti/agent-call'
+import type { AgentCall } from '@tutti/agent-call/internal'
 
 /** Clock whose timers fire in the next turn of the event loop. */
 export const hurriedClock: Clock = {

@@ -1,5 +1,5 @@
 /** Tests how the turns of a conversation are linked, and the metadata of their messages. */
-import { USAGE_EXTENSION } from '@tutti/protocol'
+import { USAGE_EXTENSION } from '@tutti/protocol/internal'
 import { expect, test } from 'vitest'
 
 import { a2aConnector } from '../src/a2a/a2a-connector.ts'
@@ -7,7 +7,7 @@ import { artifact, rawAgent, status, task } from './a2a-raw-agent.ts'
 import { hurriedCall } from './a2a-hurried-call.ts'
 import { sendTurn } from './test-call.ts'
 
-import type { AgentCall } from '@tutti/agent-call'
+import type { AgentCall } from '@tutti/agent-call/internal'
 import type { RawAgentOptions, RawExchange } from './a2a-raw-agent.ts'
 
 const UNLIMITED = { timeMs: Infinity, costUsd: Infinity, tokens: Infinity }

@@ -1,5 +1,5 @@
 /** Tests the connector with each binding and version of A2A, against servers of the A2A SDK. */
-import { AgentError } from '@tutti/agent-call'
+import { AgentError } from '@tutti/agent-call/internal'
 import { expect, test, vi } from 'vitest'
 
 import { a2aConnector } from '../src/a2a/a2a-connector.ts'

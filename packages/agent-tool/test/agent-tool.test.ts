@@ -6,7 +6,8 @@ import { runTool, Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import { CONNECTORS } from '../../../tooling/test-kit/compat.ts'
-import { agentTool, createConnector, type LocalAgent } from '../src/index.ts'
+import { agentTool, type LocalAgent } from '../src/index.ts'
+import { createConnector } from '../src/internal.ts'
 
 import type { AddressInfo } from 'node:net'
 

@@ -1,5 +1,5 @@
-import { AgentError } from '@tutti/agent-call'
-import type { GuardedFetch } from '@tutti/net'
+import { AgentError } from '@tutti/agent-call/internal'
+import type { GuardedFetch } from '@tutti/net/internal'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { createAgentFetch, type AgentHttpOptions } from '../src/http/agent-fetch.ts'

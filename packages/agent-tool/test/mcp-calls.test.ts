@@ -7,7 +7,7 @@ import { until } from '../../../tooling/test-kit/wait.ts'
 import { connectorTo, startMcpServer, testServerProcess } from './mcp-test-servers.ts'
 import { askOnce, sendTurn, testCall } from './test-call.ts'
 
-import type { McpServer } from '@tutti/mcp'
+import type { McpServer } from '@tutti/mcp/internal'
 
 const SERVERS = [
   ['a modern child process', async (): Promise<McpServer> => testServerProcess()],

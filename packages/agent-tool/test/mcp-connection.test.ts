@@ -20,7 +20,7 @@ import {
 import { askOnce, testCall } from './test-call.ts'
 
 import type { AddressInfo, Socket } from 'node:net'
-import type { McpServer } from '@tutti/mcp'
+import type { McpServer } from '@tutti/mcp/internal'
 
 describe('a child process', () => {
   it('A child process is started once for all tools with the same configuration', async () => {

@@ -1,5 +1,6 @@
-import { runTool, systemClock, Type, type TimedAgentReport, type Reviewer } from '@tutti/core'
-import { defineAgentTool, type AgentToolSettings } from '@tutti/agent-call'
+import { runTool, systemClock, Type, type Reviewer } from '@tutti/core'
+import { type TimedAgentReport } from '@tutti/core/internal'
+import { defineAgentTool, type AgentToolSettings } from '@tutti/agent-call/internal'
 import { fakeClock, scriptedReviewer } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -11,7 +12,7 @@ import {
   type McpTestServer,
 } from './mcp-test-servers.ts'
 
-import type { AgentConnector } from '@tutti/agent-call'
+import type { AgentConnector } from '@tutti/agent-call/internal'
 import type { Clock } from '@tutti/core'
 
 interface AskOptions extends Omit<AgentToolSettings, 'name' | 'description'> {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { connectorTo, EVERYTHING, freePort, startEverything } from './mcp-test-servers.ts'
 import { askOnce, sendTurn, testCall } from './test-call.ts'
 
-import type { McpServer } from '@tutti/mcp'
+import type { McpServer } from '@tutti/mcp/internal'
 
 const stdio = (): Promise<McpServer> =>
   Promise.resolve({ command: process.execPath, args: [EVERYTHING, 'stdio'] })

@@ -1,11 +1,12 @@
 /** Calls a tool of an MCP server once and then leaves the process idle. A test starts it as a child process. */
 import process from 'node:process'
 
-import { silentLogger, systemClock } from '@tutti/core'
+import { systemClock } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
 
 import { mcpConnector } from '../src/mcp/mcp-connector.ts'
 
-import type { McpServer } from '@tutti/mcp'
+import type { McpServer } from '@tutti/mcp/internal'
 
 // NOTE: the test passes an `McpServer` as JSON.
 const server = JSON.parse(process.argv[2] ?? '') as McpServer

@@ -15,8 +15,8 @@ import { onTestFinished } from 'vitest'
 import { mcpConnector, type McpConnectorOptions } from '../src/mcp/mcp-connector.ts'
 import { createMcpServer, createMcpServerState, type McpServerState } from './mcp-server.ts'
 
-import type { AgentConnector } from '@tutti/agent-call'
-import type { McpProgram } from '@tutti/mcp'
+import type { AgentConnector } from '@tutti/agent-call/internal'
+import type { McpProgram } from '@tutti/mcp/internal'
 
 const require = createRequire(import.meta.url)
 

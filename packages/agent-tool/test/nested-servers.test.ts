@@ -9,7 +9,8 @@ import {
   type Wire,
 } from './nested-servers.ts'
 
-import type { ReviewVerdict, RunEventOf } from '@tutti/protocol'
+import type { RunEventOf } from '@tutti/protocol'
+import type { ReviewVerdict } from '@tutti/protocol/internal'
 import type { FakeClock } from '@tutti/testing'
 
 const WIRES = ['a2a', 'tasks', 'mcp', 'peer'] as const satisfies readonly Wire[]

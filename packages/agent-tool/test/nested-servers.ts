@@ -4,22 +4,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { serveControlApi } from '@tutti/control-api'
-import { defineTextTool, silentLogger, toolCatalog, type AgentTool } from '@tutti/core'
-import {
-  ensemble,
-  modelCatalog,
-  priceList,
-  task,
-  type ChatModel,
-  type Ensemble,
-} from '@tutti/ensemble'
-import { createRunService, type RunService, sqliteRunStorage, type RunRecord } from '@tutti/runs'
+import { defineTextTool, toolCatalog, type AgentTool } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
+import { ensemble, modelCatalog, priceList, task, type Ensemble } from '@tutti/ensemble'
+import { type ChatModel } from '@tutti/ensemble/adapter'
+import { createRunService, type RunService, sqliteRunStorage } from '@tutti/runs'
+import { type RunRecord } from '@tutti/runs/adapter'
 import { fakeClock, scriptedModel, type FakeClock, type ScriptedModel } from '@tutti/testing'
 
 import { CONNECTORS, EXTENSIONS } from '../../../tooling/test-kit/compat.ts'
-import { agentTool, type AgentMode } from '../src/index.ts'
+import { agentTool } from '../src/index.ts'
+import { type AgentMode } from '../src/internal.ts'
 
-import type { ReviewRecord, RunSubmission } from '@tutti/runs'
+import type { RunSubmission } from '@tutti/runs'
+import type { ReviewRecord } from '@tutti/runs/adapter'
 import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 
 /** Protocol between the second and the third server. */

@@ -1,8 +1,10 @@
 /** Runs that call runs of the same server, or of another server on the same database, with one slot for all of them. */
 import { serveControlApi } from '@tutti/control-api'
-import { silentLogger, toolCatalog } from '@tutti/core'
+import { toolCatalog } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
 import { ensemble, modelCatalog, task, type Ensemble } from '@tutti/ensemble'
-import { createRunService, type RunStorage } from '@tutti/runs'
+import { createRunService } from '@tutti/runs'
+import { type RunStorage } from '@tutti/runs/adapter'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 

@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { serveControlApi, type ControlApiOptions } from '@tutti/control-api'
-import { defineTextTool, defineTool, silentLogger, toolCatalog, Type } from '@tutti/core'
+import { defineTextTool, defineTool, toolCatalog, Type } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
 import { ensemble, modelCatalog, task, type Ensemble } from '@tutti/ensemble'
-import { createRunService, type RunService, sqliteRunStorage, type RunRecord } from '@tutti/runs'
+import { createRunService, type RunService, sqliteRunStorage } from '@tutti/runs'
+import { type RunRecord } from '@tutti/runs/adapter'
 import { scriptedModel } from '@tutti/testing'
 
 import { EXTENSIONS } from '../../../tooling/test-kit/compat.ts'

@@ -1,5 +1,6 @@
 /** Tests that each try of an agent call emits consistent events with exactly one terminal event. */
-import { runTool, TuttiError, type RunToolOptions, type TimedAgentReport } from '@tutti/core'
+import { runTool, TuttiError, type RunToolOptions } from '@tutti/core'
+import { type TimedAgentReport } from '@tutti/core/internal'
 import {
   AgentError,
   defineAgentTool,
@@ -7,7 +8,7 @@ import {
   type AgentToolDefinition,
   type AgentUpdate,
   type LocalAgentRequest,
-} from '@tutti/agent-call'
+} from '@tutti/agent-call/internal'
 import { fakeClock, scriptedReviewer } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 

@@ -1,5 +1,6 @@
 /** Calls connectors directly, without a tool. */
-import { silentLogger, systemClock } from '@tutti/core'
+import { systemClock } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
 import { onTestFinished } from 'vitest'
 
 import type {
@@ -8,7 +9,7 @@ import type {
   AgentConnector,
   AgentSession,
   AgentUpdate,
-} from '@tutti/agent-call'
+} from '@tutti/agent-call/internal'
 
 /** A call that a test can observe and abort. */
 export interface TestCall extends AgentCall {

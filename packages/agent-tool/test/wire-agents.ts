@@ -1,7 +1,11 @@
 /** Scripted agents for each wire, which count the cancels that they receive. */
 import { createServer, type ServerResponse } from 'node:http'
 
-import { localConnector, type AgentConnector, type LocalAgentRequest } from '@tutti/agent-call'
+import {
+  localConnector,
+  type AgentConnector,
+  type LocalAgentRequest,
+} from '@tutti/agent-call/internal'
 
 import { peerConnector } from '../../compat-agentensemble/src/connector/index.ts'
 import { rawServer, type RawConnection } from '../../compat-agentensemble/test/peer-raw.ts'

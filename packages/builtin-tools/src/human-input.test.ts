@@ -1,10 +1,5 @@
-import {
-  runTool,
-  toolContext,
-  toOutcomeText,
-  type ApprovalAnswer,
-  type ToolCallOutcome,
-} from '@tutti/core'
+import { runTool, toolContext, type ToolCallOutcome } from '@tutti/core'
+import { toOutcomeText, type ApprovalAnswer } from '@tutti/core/internal'
 import { fakeClock, scriptedReviewer } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 

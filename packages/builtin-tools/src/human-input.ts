@@ -1,13 +1,9 @@
 /** The human_input tool. */
-import { assertKnownOptions, defineTextTool, TOOL_SETTING_NAMES, ToolResult } from '@tutti/core'
+import { defineTextTool, ToolResult } from '@tutti/core'
+import { assertKnownOptions, TOOL_SETTING_NAMES } from '@tutti/core/internal'
 
-import type {
-  ApprovalTimeoutAction,
-  OptionNames,
-  ToolContext,
-  ToolSettings,
-  TypedTool,
-} from '@tutti/core'
+import type { ToolContext, ToolSettings, TypedTool } from '@tutti/core'
+import type { ApprovalTimeoutAction, OptionNames } from '@tutti/core/internal'
 
 export interface HumanInputOptions extends Omit<Partial<ToolSettings<string>>, 'requireApproval'> {
   /**

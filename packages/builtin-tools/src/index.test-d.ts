@@ -10,7 +10,7 @@ import type {
   FileWriteInput,
   HumanInputOptions,
   JsonParserInput,
-} from './index.ts'
+} from './internal.ts'
 
 describe('the types of the tools', () => {
   it('The types of the tools declare a string as input of text tools', () => {

@@ -1,5 +1,6 @@
 /** The builds of a server. */
-import { ROUTES, routePath, type BuildList, type BuildShareSet } from '@tutti/protocol'
+import { ROUTES, routePath } from '@tutti/protocol'
+import { type BuildList, type BuildShareSet } from '@tutti/protocol/internal'
 
 import { callRoute } from './http/call-route.ts'
 

@@ -8,7 +8,7 @@
  */
 import { TuttiClientError } from './errors.ts'
 
-import type { Clock } from '@tutti/protocol'
+import type { Clock } from '@tutti/protocol/internal'
 
 /** A call that can end early. */
 export interface CallScope {

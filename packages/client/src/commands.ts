@@ -2,14 +2,14 @@
  * Commands to runs, and how they are sent. A command has the body of its REST route, whether it is sent as a request or
  * over an open WebSocket. All are derived from the protocol's table of commands.
  */
+import { decode } from '@tutti/protocol'
 import {
   commandEntry,
   commandPath,
-  decode,
   type CommandBody,
   type CommandResponse,
   type RunCommandKind,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 import { exchange, type CallOptions } from './http/exchange.ts'
 import { decodeAnswer } from './http/read-answer.ts'

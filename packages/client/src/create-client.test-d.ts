@@ -2,32 +2,14 @@ import { expectTypeOf, it } from 'vitest'
 
 import { createClient, TuttiClientError, UnfinishedRunError } from './index.ts'
 
+import type { EndedRun, LoggedRunEventOf, RunEnd, RunSubscription, TuttiClient } from './index.ts'
+import type { Clock, Fetch, LocalErrorCode, SocketLike } from './internal.ts'
 import type {
-  Clock,
-  EndedRun,
-  Fetch,
-  LocalErrorCode,
-  LoggedRunEventOf,
-  RunEnd,
-  RunSubscription,
-  SocketLike,
-  TuttiClient,
-} from './index.ts'
-import type {
-  CancelAccepted,
   Capabilities,
   ErrorCode,
-  InjectAccepted,
-  ListReviewsQuery,
   ListRunsQuery,
   LoggedRunEvent,
-  ModelSwitched,
-  Problem,
-  ReviewDecisionApplied,
-  ReviewList,
   Thread,
-  ThreadList,
-  ThreadRunList,
   RunAccepted,
   RunDetail,
   RunList,
@@ -35,6 +17,17 @@ import type {
   ServerStatus,
   SubmitRunBody,
 } from '@tutti/protocol'
+import type {
+  CancelAccepted,
+  InjectAccepted,
+  ListReviewsQuery,
+  ModelSwitched,
+  Problem,
+  ReviewDecisionApplied,
+  ReviewList,
+  ThreadList,
+  ThreadRunList,
+} from '@tutti/protocol/internal'
 
 const client = createClient({ baseUrl: 'http://127.0.0.1:7329' })
 

@@ -1,5 +1,5 @@
 /** Options of a client and their defaults. */
-import { findExcessProblems, systemClock, type Clock } from '@tutti/protocol'
+import { findExcessProblems, systemClock, type Clock } from '@tutti/protocol/internal'
 
 /** The part of `fetch` that the client uses. It must obey `init.signal` and stream the body. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>

@@ -1,5 +1,5 @@
 /** Decides about reconnects and their delays. */
-import { backoffMs } from '@tutti/protocol'
+import { backoffMs } from '@tutti/protocol/internal'
 
 import type { TuttiClientError } from './errors.ts'
 import type { ResolvedClientOptions } from './options.ts'

@@ -1,12 +1,10 @@
 /** The reviews of a server. */
+import { ROUTES, routePath, type ReviewDecisionBody } from '@tutti/protocol'
 import {
-  ROUTES,
-  routePath,
   type ListReviewsQuery,
   type ReviewDecisionApplied,
-  type ReviewDecisionBody,
   type ReviewList,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 import { commandSender, type CommandOptions } from './commands.ts'
 import { callRoute } from './http/call-route.ts'

@@ -3,16 +3,18 @@ import {
   decode,
   ROUTES,
   routePath,
+  type Capabilities,
+  type Identity,
+  type ServerStatus,
+} from '@tutti/protocol'
+import {
   type AuditList,
   type AuditQuery,
-  type Capabilities,
   type DrainAccepted,
-  type Identity,
   type Liveness,
   type Readiness,
-  type ServerStatus,
   type Ticket,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 import { callRoute } from './http/call-route.ts'
 import { exchange, type CallOptions } from './http/exchange.ts'

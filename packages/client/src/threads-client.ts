@@ -1,14 +1,12 @@
 /** The threads of a server. */
+import { ROUTES, routePath, type Thread } from '@tutti/protocol'
 import {
-  ROUTES,
-  routePath,
   type CreateThreadBody,
   type ListThreadsQuery,
-  type Thread,
   type ThreadList,
   type ThreadRunList,
   type ThreadRunsQuery,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 import { callPlainRoute, callRoute } from './http/call-route.ts'
 

@@ -12,7 +12,8 @@ import { recordingClock } from './recording-clock.ts'
 import { fakeSockets, type FakeSocket } from './fake-socket.ts'
 import { LOG, RESULT, RUN_ID, token, logged } from './sample-run.ts'
 
-import type { LoggedRunEvent, ReviewDecisionKind } from '@tutti/protocol'
+import type { LoggedRunEvent } from '@tutti/protocol'
+import type { ReviewDecisionKind } from '@tutti/protocol/internal'
 
 const REVIEW = {
   type: 'review_requested',

@@ -1,6 +1,6 @@
 /** A WebSocket whose server is the test. */
 import type { ClientMessage, ServerMessage } from '@tutti/protocol'
-import type { OpenSocket, SocketLike } from '../src/index.ts'
+import type { OpenSocket, SocketLike } from '../src/internal.ts'
 
 type Listener = (event: never) => void
 

@@ -1,12 +1,12 @@
 /** Makes a server speak to dashboards, trace viewers and ensembles of AgentEnsemble. */
-import { maximumOf } from '@tutti/protocol'
+import { maximumOf } from '@tutti/protocol/internal'
 
 import { agentEnsembleDialect } from './dialect/dialect.ts'
 import { toPeerRefusal } from './peer/events.ts'
 import { answerCapabilityQuery, answerTaskRequest, answerToolRequest } from './peer/routes.ts'
 import { traceRoutes } from './trace/routes.ts'
 
-import type { ServerExtension } from '@tutti/gateway'
+import type { ServerExtension } from '@tutti/gateway/internal'
 
 /** Limits of the extension. */
 export interface AgentEnsembleOptions {

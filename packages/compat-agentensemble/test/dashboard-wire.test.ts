@@ -1,4 +1,5 @@
-import { agent, ensemble, MANAGER, task } from '@tutti/ensemble'
+import { agent, ensemble, task } from '@tutti/ensemble'
+import { MANAGER } from '@tutti/ensemble/internal'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 

@@ -8,7 +8,7 @@ import type {
   AgentSession,
   AgentTurn,
   AgentUpdate,
-} from '@tutti/agent-call'
+} from '@tutti/agent-call/internal'
 
 /** Creates a call with a unique idempotency key. */
 export function peerCall(settings: Partial<AgentCall> = {}): TestCall {

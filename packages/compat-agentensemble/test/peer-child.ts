@@ -1,5 +1,6 @@
 /** Calls a peer twice and leaves the connection open; the process must still exit. */
-import { silentLogger, systemClock } from '@tutti/core'
+import { systemClock } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
 
 import { peerConnector } from '../src/connector/index.ts'
 

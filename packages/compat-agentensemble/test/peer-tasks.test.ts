@@ -5,7 +5,7 @@ import { peerConnector } from '../src/connector/index.ts'
 import { ask, waitForBytes, peerCall, toPeer, readUntil, collectUpdates } from './peer-calls.ts'
 import { peerServer } from '../../agent-tool/test/peer-server.ts'
 
-import type { AgentConnector } from '@tutti/agent-call'
+import type { AgentConnector } from '@tutti/agent-call/internal'
 
 describe('a task of a peer', () => {
   it('A task of a peer is accepted, reports progress and answers with the text of its last task', async () => {

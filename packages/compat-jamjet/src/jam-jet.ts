@@ -1,7 +1,7 @@
 /** Makes a server an agent on the `/tasks` wire. */
 import { tasksRoutes } from './server/routes.ts'
 
-import type { ServerExtension } from '@tutti/gateway'
+import type { ServerExtension } from '@tutti/gateway/internal'
 
 /**
  * Creates the extension of a server: `/tasks/send`, `/tasks/sendSubscribe` and `/tasks/cancel`, for all shared ensembles

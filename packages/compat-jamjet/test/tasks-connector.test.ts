@@ -1,5 +1,6 @@
-import { silentLogger, type Logger } from '@tutti/core'
-import { AgentError } from '@tutti/agent-call'
+import { type Logger } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
+import { AgentError } from '@tutti/agent-call/internal'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
@@ -13,7 +14,7 @@ import {
 } from '../../net/test/raw-server.ts'
 import { askOnce, sendTurn, testCall, type TestTurn } from '../../agent-tool/test/test-call.ts'
 
-import type { AgentCall, AgentConnector, AgentUpdate } from '@tutti/agent-call'
+import type { AgentCall, AgentConnector, AgentUpdate } from '@tutti/agent-call/internal'
 
 /** Creates a connector that is closed with the test. */
 function createConnector(

@@ -1,5 +1,10 @@
-import { runTool, TuttiError, type TimedAgentReport, type ToolCallOutcome } from '@tutti/core'
-import { defineAgentTool, type AgentConnector, type AgentToolSettings } from '@tutti/agent-call'
+import { runTool, TuttiError, type ToolCallOutcome } from '@tutti/core'
+import { type TimedAgentReport } from '@tutti/core/internal'
+import {
+  defineAgentTool,
+  type AgentConnector,
+  type AgentToolSettings,
+} from '@tutti/agent-call/internal'
 import { fakeClock, scriptedReviewer, type FakeClock } from '@tutti/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 

@@ -4,7 +4,8 @@
  *   site ─▶ preflight ─▶ target ─▶ route ─▶ caller ─▶ scope ─▶ media types ─▶ handler ─▶ response
  *                                                      └──── audit trail ────┘
  */
-import { ERROR_CODES, type Route as RouteEntry, ROUTES } from '@tutti/protocol'
+import { ERROR_CODES, ROUTES } from '@tutti/protocol'
+import { type Route as RouteEntry } from '@tutti/protocol/internal'
 import { Hono, type Context } from 'hono'
 import {
   anyone,
@@ -26,8 +27,8 @@ import {
   type Signer,
   type WireError,
   writeEvents,
-} from '@tutti/gateway'
-import { workFor, type Reservation } from '@tutti/runs'
+} from '@tutti/gateway/internal'
+import { workFor, type Reservation } from '@tutti/runs/internal'
 
 import { ALREADY_SENT } from './already-sent.ts'
 import { assertAcceptable, assertNoForm } from './http/accept.ts'

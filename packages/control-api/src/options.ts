@@ -2,15 +2,20 @@
 import { isAbsolute } from 'node:path'
 
 import {
-  silentLogger,
   systemClock,
   type Clock,
   type Logger,
   type ToolCatalog,
   type ToolMetrics,
 } from '@tutti/core'
-import { LargeReads, type Redactor, type ServerExtension, type Shared } from '@tutti/gateway'
-import { maximumOf, type WebhookEventType } from '@tutti/protocol'
+import { silentLogger } from '@tutti/core/internal'
+import {
+  LargeReads,
+  type Redactor,
+  type ServerExtension,
+  type Shared,
+} from '@tutti/gateway/internal'
+import { maximumOf, type WebhookEventType } from '@tutti/protocol/internal'
 
 import { findAccessProblems } from './auth/access-problems.ts'
 import { AuditTrail } from './audit/audit-trail.ts'

@@ -1,7 +1,8 @@
 /** Serves a control API on a port: HTTP, SSE and WebSocket together. */
 import { getRequestListener, RequestError } from '@hono/node-server'
-import { errorMessage, isLoopback, TuttiError } from '@tutti/core'
-import { badRequest, toResponse, reportError } from '@tutti/gateway'
+import { TuttiError } from '@tutti/core'
+import { errorMessage, isLoopback } from '@tutti/core/internal'
+import { badRequest, toResponse, reportError } from '@tutti/gateway/internal'
 
 import { createApp } from './create-app.ts'
 import { readDashboard, type Dashboard } from './dashboard/read-dashboard.ts'

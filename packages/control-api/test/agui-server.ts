@@ -1,7 +1,8 @@
 /** Serves the ensembles of the AG-UI tests, and reads runs with the client of AG-UI, which verifies every event. */
 import { HttpAgent, type BaseEvent, type RunAgentParameters } from '@ag-ui/client'
 import { defineTool, Type } from '@tutti/core'
-import { ensemble, task, type EnsembleDefinition, type ModelRequest } from '@tutti/ensemble'
+import { ensemble, task, type EnsembleDefinition } from '@tutti/ensemble'
+import { type ModelRequest } from '@tutti/ensemble/adapter'
 import { scriptedModel } from '@tutti/testing'
 
 import { createWaitingTool, singer, type Untyped } from './a2a-agent.ts'

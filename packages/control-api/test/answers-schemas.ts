@@ -2,7 +2,7 @@
  * Checks values against the schemas of a document: that they are valid, and that they have only documented fields.
  * Response schemas are open, so clients must ignore further fields, but this server must not send any.
  */
-import { isJsonObject } from '@tutti/protocol'
+import { isJsonObject } from '@tutti/protocol/internal'
 import { Ajv, type Options, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'

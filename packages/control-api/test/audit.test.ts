@@ -4,7 +4,8 @@ import { describe, expect, it, vi } from 'vitest'
 import { reviewedTask } from './reviewed-ensembles.ts'
 import { openServer, type TestServer } from './open-server.ts'
 
-import type { AuditEntry, AuditList } from '@tutti/protocol'
+import type { AuditEntry } from '@tutti/protocol'
+import type { AuditList } from '@tutti/protocol/internal'
 
 const ADMIN = 'admin-key-of-length'
 const READER = 'reader-key-of-length'

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 
 import { eventsOf, openServer, type TestServer } from './open-server.ts'
 
-import type { ReviewList } from '@tutti/protocol'
+import type { ReviewList } from '@tutti/protocol/internal'
 
 const CLIENT = { authorization: 'Bearer the-key-of-the-client' }
 const REVIEWER = { authorization: 'Bearer the-key-of-a-reviewer' }

@@ -1,6 +1,7 @@
 /** Commands over REST and WebSocket: the same for every command of the table, and replies by id. */
 import { apiKey } from '@tutti/control-api'
-import { COMMANDS, decode, type RunCommandKind, type ServerMessage } from '@tutti/protocol'
+import { decode, type ServerMessage } from '@tutti/protocol'
+import { COMMANDS, type RunCommandKind } from '@tutti/protocol/internal'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 import { openServer, type Socket, type TestServer } from './open-server.ts'

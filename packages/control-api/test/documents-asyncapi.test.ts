@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs'
 
-import { CLIENT_MESSAGE_TYPES, RUN_EVENT_TYPES, SERVER_MESSAGE_TYPES } from '@tutti/protocol'
+import {
+  CLIENT_MESSAGE_TYPES,
+  RUN_EVENT_TYPES,
+  SERVER_MESSAGE_TYPES,
+} from '@tutti/protocol/internal'
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
 import { describe, expect, it } from 'vitest'

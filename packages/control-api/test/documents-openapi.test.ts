@@ -1,4 +1,5 @@
-import { COMMON_ERRORS, ERROR_CODES, ROUTES, type Route, type RouteName } from '@tutti/protocol'
+import { ERROR_CODES, ROUTES, type RouteName } from '@tutti/protocol'
+import { COMMON_ERRORS, type Route } from '@tutti/protocol/internal'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
 

@@ -1,6 +1,6 @@
 import { apiKey } from '@tutti/control-api'
 import { describe, expect, it } from 'vitest'
-import { anyone } from '@tutti/gateway'
+import { anyone } from '@tutti/gateway/internal'
 
 import { lifecycleRoutes } from '../src/routes/lifecycle.ts'
 import { eventsOf, openServer, type TestServer } from './open-server.ts'

@@ -11,8 +11,8 @@ import {
   type RunService,
   sqliteRunStorage,
   type RunServiceOptions,
-  type RunStorage,
 } from '@tutti/runs'
+import { type RunStorage } from '@tutti/runs/adapter'
 import { scriptedModel } from '@tutti/testing'
 
 import { EXTENSIONS } from '../../../tooling/test-kit/compat.ts'

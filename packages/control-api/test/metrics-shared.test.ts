@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { testServer } from '../../../tooling/postgres/test-database.ts'
 import { openMeteredServer } from './metered-server.ts'
 
-import type { RunStorage } from '@tutti/runs'
+import type { RunStorage } from '@tutti/runs/adapter'
 
 const LEASE_MS = 1_000
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-import { describeMetrics } from '@tutti/control-api'
+import { describeMetrics } from '@tutti/control-api/internal'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import {

@@ -2,14 +2,15 @@
 import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
-import { eventSize } from '@tutti/runs'
+import { eventSize } from '@tutti/runs/internal'
 
 import { agentEnsemble } from '../../compat-agentensemble/src/index.ts'
 import { apiKey } from '../src/index.ts'
 import { a2aAgent, type Untyped } from './a2a-agent.ts'
 import { eventsOf, openServer, type TestServer } from './open-server.ts'
 
-import type { AuditList, LoggedRunEvent, RunList } from '@tutti/protocol'
+import type { LoggedRunEvent, RunList } from '@tutti/protocol'
+import type { AuditList } from '@tutti/protocol/internal'
 
 const PAGE_BYTES = 1_000_000
 const MAX_TAG_BYTES = 16_384

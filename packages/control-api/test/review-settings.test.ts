@@ -6,18 +6,15 @@ import { join } from 'node:path'
 import { apiKey, serveControlApi, type ApiKey } from '@tutti/control-api'
 import { defineTool, toolCatalog, Type } from '@tutti/core'
 import { ensemble, modelCatalog, task } from '@tutti/ensemble'
-import {
-  createRunService,
-  sqliteRunStorage,
-  type ReviewRules,
-  type RunServiceOptions,
-} from '@tutti/runs'
+import { createRunService, sqliteRunStorage, type RunServiceOptions } from '@tutti/runs'
+import { type ReviewRules } from '@tutti/runs/internal'
 import { fakeClock, scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { Socket } from './open-server.ts'
 
-import type { AuditList, PendingReview, ReviewList, RunDetail } from '@tutti/protocol'
+import type { PendingReview, RunDetail } from '@tutti/protocol'
+import type { AuditList, ReviewList } from '@tutti/protocol/internal'
 
 const DAY_MS = 86_400_000
 

@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { reviewedTask, REVIEW_MS, approvedTool } from './reviewed-ensembles.ts'
 import { eventsOf, openServer, type TestServer, type TestServerOptions } from './open-server.ts'
 
-import type { PendingReview, ReviewList } from '@tutti/protocol'
+import type { PendingReview } from '@tutti/protocol'
+import type { ReviewList } from '@tutti/protocol/internal'
 
 describe('reviews over REST', () => {
   it('Reviews over REST are listed and shown in their run while open, and gone when decided', async () => {

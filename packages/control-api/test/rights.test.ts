@@ -6,14 +6,9 @@
  */
 import { apiKey } from '@tutti/control-api'
 import { ensemble, task } from '@tutti/ensemble'
-import { gatewayRoutes } from '@tutti/gateway'
-import {
-  CLIENT_MESSAGE_TYPES,
-  ROUTES,
-  type ClientMessage,
-  type RouteName,
-  type Scope,
-} from '@tutti/protocol'
+import { gatewayRoutes } from '@tutti/gateway/internal'
+import { ROUTES, type ClientMessage, type RouteName, type Scope } from '@tutti/protocol'
+import { CLIENT_MESSAGE_TYPES } from '@tutti/protocol/internal'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 

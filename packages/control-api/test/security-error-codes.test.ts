@@ -1,6 +1,7 @@
 import { apiKey } from '@tutti/control-api'
 import { TuttiError } from '@tutti/core'
-import { COMMON_ERRORS, decode, ERROR_CODES, ErrorBody } from '@tutti/protocol'
+import { decode, ERROR_CODES, ErrorBody } from '@tutti/protocol'
+import { COMMON_ERRORS } from '@tutti/protocol/internal'
 import { describe, expect, it, vi } from 'vitest'
 
 import { exchange, head, type RawAnswer } from './raw-exchange.ts'

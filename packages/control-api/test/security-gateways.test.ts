@@ -2,7 +2,7 @@
 import { request } from 'node:http'
 
 import { apiKey } from '@tutti/control-api'
-import { gatewayRoutes } from '@tutti/gateway'
+import { gatewayRoutes } from '@tutti/gateway/internal'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { openGateway } from '../../gateway/test/open-gateway.ts'

@@ -1,4 +1,4 @@
-import { redactor } from '@tutti/control-api'
+import { redactor } from '@tutti/control-api/internal'
 import { defineTool, toolCatalog, ToolResult, Type } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'

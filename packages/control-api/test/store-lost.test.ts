@@ -6,12 +6,8 @@ import { serveControlApi } from '@tutti/control-api'
 import { toolCatalog, TuttiError } from '@tutti/core'
 import { decode, ROUTES } from '@tutti/protocol'
 import { ensemble, modelCatalog, task } from '@tutti/ensemble'
-import {
-  createRunService,
-  sqliteRunStorage,
-  type StoreNotification,
-  type RunStorage,
-} from '@tutti/runs'
+import { createRunService, sqliteRunStorage } from '@tutti/runs'
+import { type StoreNotification, type RunStorage } from '@tutti/runs/adapter'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest'
 
 import { openServer, type TestServer } from './open-server.ts'
 
-import type { Thread, ThreadRunList } from '@tutti/protocol'
+import type { Thread } from '@tutti/protocol'
+import type { ThreadRunList } from '@tutti/protocol/internal'
 
 const INPUTS = { composer: 'Bach', hall: 'A' }
 const BODY = { inputs: INPUTS, threadId: 'thread-a' }

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 
 import { eventsOf, openServer, type TestServer, type TestServerOptions } from './open-server.ts'
 
-import type { Ticket } from '@tutti/protocol'
+import type { Ticket } from '@tutti/protocol/internal'
 
 const KEY = 'a-key-of-some-length'
 const OTHER = 'another-key-of-length'

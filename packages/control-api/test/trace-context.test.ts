@@ -1,7 +1,8 @@
 /** A run has the trace of its caller, over every protocol, and passes it on. */
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 
-import { defineTextTool, runSpanKey, spanTraceparent, toolCatalog } from '@tutti/core'
+import { defineTextTool, toolCatalog } from '@tutti/core'
+import { runSpanKey, spanTraceparent } from '@tutti/core/internal'
 import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'

@@ -1,6 +1,7 @@
 /** Commands for runs whose ensemble is not deployed. */
 import { serveControlApi } from '@tutti/control-api'
-import { silentLogger, toolCatalog } from '@tutti/core'
+import { toolCatalog } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
 import { ensemble, modelCatalog, task, type Ensemble } from '@tutti/ensemble'
 import { createRunService, sqliteRunStorage } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'

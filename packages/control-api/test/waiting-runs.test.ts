@@ -8,7 +8,8 @@ import { describe, expect, it } from 'vitest'
 
 import { STORES } from './long-run-server.ts'
 
-import type { PendingReview, ReviewList, RunDetail } from '@tutti/protocol'
+import type { PendingReview, RunDetail } from '@tutti/protocol'
+import type { ReviewList } from '@tutti/protocol/internal'
 
 const MAX_RUNS = 5
 

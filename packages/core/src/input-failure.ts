@@ -1,5 +1,5 @@
 /** Messages about invalid input, for the model that has to correct it. */
-import type { Problem } from '@tutti/protocol'
+import type { Problem } from '@tutti/protocol/internal'
 
 /** Returns `Invalid input for "x": ` and every problem with its path. */
 export function formatInputFailure(

@@ -11,7 +11,7 @@
  *    themselves are refused with their path and type.
  * CORE-V5 Fields with the value undefined are left out, and undefined items are null, as in JSON.
  */
-import { pointer } from '@tutti/protocol'
+import { pointer } from '@tutti/protocol/internal'
 
 import { errorMessage } from './errors.ts'
 

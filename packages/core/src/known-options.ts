@@ -3,7 +3,7 @@
  * JavaScript, from a variable or from a spread can still have a misspelled key, and a typo must never turn off a review or
  * a limit.
  */
-import { findExcessProblems, suggest } from '@tutti/protocol'
+import { findExcessProblems, suggest } from '@tutti/protocol/internal'
 
 /**
  * Names of all options of `Options`. Write the list with `satisfies OptionNames<Options>`: an option that is missing

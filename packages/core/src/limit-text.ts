@@ -1,4 +1,4 @@
-import { formatExactJson } from '@tutti/protocol'
+import { formatExactJson } from '@tutti/protocol/internal'
 
 /**
  * Returns `text` truncated to `maxLength` characters, with a note of its full length; a negative limit means no limit.

@@ -1,5 +1,5 @@
 /** Reading of any value by any schema takes a bounded amount of work: coercion, unions, defaults, descriptions of problems. */
-import { isJsonObject } from '@tutti/protocol'
+import { isJsonObject } from '@tutti/protocol/internal'
 import { describe, expect, it } from 'vitest'
 
 import { defineTool, runTool, toModelText } from '../src/index.ts'

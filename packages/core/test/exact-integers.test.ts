@@ -6,16 +6,14 @@ import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import { z } from 'zod'
 
 import {
-  computeJsonDigest,
   defineTextTool,
   defineTool,
-  formatExactJson,
   runTool,
   toModelText,
   Type,
   type ApprovalRequest,
-  type ToolSchema,
 } from '../src/index.ts'
+import { computeJsonDigest, formatExactJson, type ToolSchema } from '../src/internal.ts'
 
 const ID = '725653563933458432'
 

@@ -9,7 +9,7 @@
  * CORE-L6 Coercion does not change a valid value.
  * CORE-L7 Every rejection has a problem with a reason.
  */
-import { compiledCheck } from '@tutti/protocol'
+import { compiledCheck } from '@tutti/protocol/internal'
 import { describe, expect, it } from 'vitest'
 
 import { compileClosedCheck } from '../src/input/closed-schema.ts'

@@ -12,7 +12,7 @@ import type { ChatModel } from './model/chat-model.ts'
 import type { RunHandle } from './run/run-handle.ts'
 import type { RunOptions } from './run/run-options.ts'
 import type { RunResult } from './run/run-result.ts'
-import type { LocalAgent } from '@tutti/agent-call'
+import type { LocalAgent } from '@tutti/agent-call/internal'
 import type { TypedTool } from '@tutti/core'
 
 /** Tasks, their model and their order, with methods to run them. Readonly. */

@@ -1,6 +1,6 @@
 /** Tests that the usage of agents counts once, also after a resume, and the grace period of local agents. */
 import { defineTextTool, defineTool, runTool, Type } from '@tutti/core'
-import { defineAgentTool, localConnector, type AgentUpdate } from '@tutti/agent-call'
+import { defineAgentTool, localConnector, type AgentUpdate } from '@tutti/agent-call/internal'
 import { runStateAfter } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 

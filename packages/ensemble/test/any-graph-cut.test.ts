@@ -1,5 +1,5 @@
 /** Laws of every graph of tasks, with any work, any moment of a cancel and any interruption. */
-import { sleep } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 import { describe, expect, it } from 'vitest'
 
 import { ensemble, task, type EnsembleDefinition, type Task } from '../src/index.ts'

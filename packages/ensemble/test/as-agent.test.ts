@@ -1,17 +1,11 @@
 /** Tests of ensembles as agents and tools of other ensembles, up to three levels. */
 import { defineTool, runTool, Type, type AgentTool, type RunToolOptions } from '@tutti/core'
-import { AgentError, defineAgentTool, localConnector } from '@tutti/agent-call'
+import { AgentError, defineAgentTool, localConnector } from '@tutti/agent-call/internal'
 import { runStateAfter, type RunEvent, type RunEventOf } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
-import {
-  ensemble,
-  priceList,
-  task,
-  type Ensemble,
-  type EnsembleToolSettings,
-  type RunOptions,
-} from '../src/index.ts'
+import { ensemble, priceList, task, type Ensemble, type RunOptions } from '../src/index.ts'
+import { type EnsembleToolSettings } from '../src/internal.ts'
 import { scriptedModel, scriptedReviewer, type ScriptEntry } from './testing.ts'
 import { eventsOf, watchRun } from './watch-run.ts'
 

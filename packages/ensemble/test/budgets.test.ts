@@ -1,15 +1,15 @@
 /** Tests of the hard limits of runs and tasks: what counts, when work stops, and how it is reported. */
-import { defineTextTool, sleep, TuttiError } from '@tutti/core'
+import { defineTextTool, TuttiError } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 import { beforeEach, describe, expect, it } from 'vitest'
 
+import { type ChatModel, type ModelUsage } from '../src/adapter.ts'
 import {
   ensemble,
   priceList,
   task,
   type Budget,
-  type ChatModel,
   type Ensemble,
-  type ModelUsage,
   type TaskDefinition,
 } from '../src/index.ts'
 import { readEnds, findOpenReview, listModelCalls } from './read-run.ts'

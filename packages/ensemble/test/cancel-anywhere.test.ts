@@ -1,5 +1,6 @@
 /** Cancels a run with every feature at every moment. */
-import { defineTextTool, sleep, TuttiError } from '@tutti/core'
+import { defineTextTool, TuttiError } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { agent, ensemble, task, type Ensemble, type RunReviewer } from '../src/index.ts'
@@ -12,7 +13,7 @@ import {
 } from './testing.ts'
 import { eventsOf, watchRun, type WatchedRun } from './watch-run.ts'
 
-import type { CancelMode } from '@tutti/protocol'
+import type { CancelMode } from '@tutti/protocol/internal'
 
 const rejections: unknown[] = []
 const note = (reason: unknown): void => {

@@ -1,8 +1,10 @@
 /** Tests of the state of a run after a cancel at each kind of work. */
-import { defineTextTool, sleep } from '@tutti/core'
+import { defineTextTool } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { ensemble, task, type ChatModel, type Ensemble } from '../src/index.ts'
+import { type ChatModel } from '../src/adapter.ts'
+import { ensemble, task, type Ensemble } from '../src/index.ts'
 import { readPhasesAfter } from './task-phases.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { timedModel } from './timed-model.ts'

@@ -8,7 +8,7 @@ import type { Task } from '../src/definition/task.ts'
 
 import type { RunResult } from '../src/run/run-result.ts'
 import type { ContextOutput } from '../src/definition/handler.ts'
-import type { StandardToolSchema } from '@tutti/core'
+import type { StandardToolSchema } from '@tutti/core/internal'
 
 declare const result: RunResult
 

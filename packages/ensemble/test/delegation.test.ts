@@ -1,12 +1,14 @@
 /** Tests of the limits and policies of delegation, by what the manager receives. */
 import { describe, expect, it } from 'vitest'
 
-import { agent, ensemble, MANAGER, task } from '../src/index.ts'
+import { agent, ensemble, task } from '../src/index.ts'
+import { MANAGER } from '../src/internal.ts'
 import { delegate, teamModel, readToolResults, type RoleScript } from './team-model.ts'
 import { fakeClock } from './testing.ts'
 import { eventsOf, watchRun } from './watch-run.ts'
 
-import type { DelegationLimits, TaskDefinition } from '../src/index.ts'
+import type { TaskDefinition } from '../src/index.ts'
+import type { DelegationLimits } from '../src/internal.ts'
 
 function worker(role: string): TaskDefinition {
   return {

@@ -1,8 +1,9 @@
 /** Tests of directives: their targets, timing, order and expiry. */
-import { defineTextTool, sleep, TuttiError } from '@tutti/core'
+import { defineTextTool, TuttiError } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { MAX_DURATION_MS } from '@tutti/protocol'
+import { MAX_DURATION_MS } from '@tutti/protocol/internal'
 
 import { agent, ensemble, task, type Ensemble } from '../src/index.ts'
 import { findOpenReview, listPrompts } from './read-run.ts'

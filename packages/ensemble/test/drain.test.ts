@@ -1,5 +1,6 @@
 /** Tests of draining a run: work in flight ends and is recorded, and nothing else begins. */
-import { defineTextTool, sleep, TuttiError } from '@tutti/core'
+import { defineTextTool, TuttiError } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 import { describe, expect, it } from 'vitest'
 
 import { ensemble, memoryScope, rateLimit, task, type TaskDefinition } from '../src/index.ts'

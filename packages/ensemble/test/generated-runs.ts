@@ -1,5 +1,6 @@
 /** Generates scenarios: runs with any combination of engine features. */
-import { defineTextTool, sleep, TuttiError, Type, type AgentTool } from '@tutti/core'
+import { defineTextTool, TuttiError, Type, type AgentTool } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 import { pipeline } from '@tutti/pipeline'
 import { array, boolean, constantFrom, nat, record, subarray, type Arbitrary } from 'fast-check'
 
@@ -12,14 +13,9 @@ import {
 } from './scenario-parts.ts'
 import { scriptedModel, type ScriptedReply } from './testing.ts'
 
-import type {
-  ChatModel,
-  ClientTool,
-  ModelRequest,
-  OpenReview,
-  ReviewAnswer,
-  Task,
-} from '../src/index.ts'
+import type { ChatModel, ModelRequest } from '../src/adapter.ts'
+import type { ClientTool, ReviewAnswer, Task } from '../src/index.ts'
+import type { OpenReview } from '../src/internal.ts'
 import type { Process, Scenario, ScenarioCommand } from './interrupt-everywhere.ts'
 
 /** Tools that a generated task may call, in one turn. */

@@ -2,16 +2,8 @@
 import { Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import {
-  agent,
-  ensemble,
-  inMemoryReflectionStore,
-  readGivenResults,
-  task,
-  type Ensemble,
-  type GivenResults,
-  type RunStep,
-} from '../src/index.ts'
+import { agent, ensemble, inMemoryReflectionStore, task, type Ensemble } from '../src/index.ts'
+import { readGivenResults, type GivenResults, type RunStep } from '../src/internal.ts'
 import {
   interruptEverywhere,
   runInProcesses,

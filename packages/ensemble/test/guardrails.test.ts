@@ -1,12 +1,14 @@
 /** Tests of guardrails: checks by the author of the input and the output of a task. */
-import { sleep, Type } from '@tutti/core'
+import { Type } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { ensemble, task } from '../src/index.ts'
 import { fakeClock, scriptedModel, scriptedReviewer, type FakeClock } from './testing.ts'
 import { eventsOf, watchRun, type WatchOptions } from './watch-run.ts'
 
-import type { GuardedInput, Guardrails, TaskDefinition } from '../src/index.ts'
+import type { TaskDefinition } from '../src/index.ts'
+import type { GuardedInput, Guardrails } from '../src/internal.ts'
 
 let clock: FakeClock
 

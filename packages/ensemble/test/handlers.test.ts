@@ -1,12 +1,14 @@
 /** Tests of tasks that code performs: functions and tools instead of an agent. */
-import { defineTextTool, defineTool, sleep, ToolResult, Type } from '@tutti/core'
+import { defineTextTool, defineTool, ToolResult, Type } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { agent, ensemble, memoryScope, inMemoryStore, rateLimit, task } from '../src/index.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { eventsOf, listFailures, watchRun, type WatchOptions } from './watch-run.ts'
 
-import type { Handler, HandlerContext, TaskDefinition } from '../src/index.ts'
+import type { HandlerContext, TaskDefinition } from '../src/index.ts'
+import type { Handler } from '../src/internal.ts'
 
 let clock: FakeClock
 

@@ -2,7 +2,8 @@
 import { defineTextTool, Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { agent, ensemble, MANAGER, task } from '../src/index.ts'
+import { agent, ensemble, task } from '../src/index.ts'
+import { MANAGER } from '../src/internal.ts'
 import { delegate, teamModel, readToolResults } from './team-model.ts'
 import { fakeClock, scriptedReviewer } from './testing.ts'
 import { eventsOf, listFailures, watchRun } from './watch-run.ts'

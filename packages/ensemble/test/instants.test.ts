@@ -1,9 +1,12 @@
 /** Tests of the times of model calls, tool calls and delegations in events, with a manual clock. */
-import { defineTextTool, sleep, TuttiError } from '@tutti/core'
+import { defineTextTool, TuttiError } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 import { runStateAfter, type RunEvent } from '@tutti/protocol'
 import { beforeEach, expect, it } from 'vitest'
 
-import { agent, ensemble, MANAGER, task, type ChatModel, type Ensemble } from '../src/index.ts'
+import { type ChatModel } from '../src/adapter.ts'
+import { agent, ensemble, task, type Ensemble } from '../src/index.ts'
+import { MANAGER } from '../src/internal.ts'
 import { joinRuns, startRecorded } from './recorded-run.ts'
 import { delegate, teamModel } from './team-model.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'

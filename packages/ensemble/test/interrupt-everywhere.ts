@@ -18,15 +18,8 @@ import { readPhasesAfter } from './task-phases.ts'
 import { fakeClock, type FakeClock } from './testing.ts'
 import { eventsOf, expectWireEvents, nextTurn } from './watch-run.ts'
 
-import type {
-  Ensemble,
-  RunHandle,
-  RunJournal,
-  RunOptions,
-  RunResult,
-  RunStep,
-  StepOf,
-} from '../src/index.ts'
+import type { Ensemble, RunHandle, RunOptions, RunResult } from '../src/index.ts'
+import type { RunJournal, RunStep, StepOf } from '../src/internal.ts'
 
 /** External state of one run, which all its processes share. */
 export interface World {

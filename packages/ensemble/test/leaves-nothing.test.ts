@@ -1,7 +1,8 @@
 /** Tests that many runs, completed or cancelled at any moment, leave nothing behind. */
 import { getEventListeners } from 'node:events'
 
-import { defineTextTool, sleep } from '@tutti/core'
+import { defineTextTool } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 import { expect, it } from 'vitest'
 
 import { ensemble, task, type Ensemble } from '../src/index.ts'

@@ -6,21 +6,16 @@ import {
   ensemble,
   inMemoryReflectionStore,
   inMemoryStore,
-  MANAGER,
   memoryScope,
   task,
 } from '../src/index.ts'
+import { MANAGER } from '../src/internal.ts'
 import { delegate, teamModel } from './team-model.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { eventsOf, listFailures, watchRun, type WatchOptions } from './watch-run.ts'
 
-import type {
-  ChatModel,
-  MemoryEntry,
-  MemoryStore,
-  Reflection,
-  TaskDefinition,
-} from '../src/index.ts'
+import type { ChatModel, MemoryEntry, MemoryStore, Reflection } from '../src/adapter.ts'
+import type { TaskDefinition } from '../src/index.ts'
 import type { Logger } from '@tutti/core'
 
 let clock: FakeClock

@@ -6,7 +6,8 @@ import { agent, ensemble, modelCatalog, priceList, rateLimit, task } from '../sr
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { eventsOf, listFailures, watchRun } from './watch-run.ts'
 
-import type { ChatModel, EnsembleDefinition, RunOptions, TaskDefinition } from '../src/index.ts'
+import type { ChatModel } from '../src/adapter.ts'
+import type { EnsembleDefinition, RunOptions, TaskDefinition } from '../src/index.ts'
 import type { RunEvent } from '@tutti/protocol'
 
 let clock: FakeClock

@@ -1,8 +1,10 @@
 /** Tests of switching the model of a run or a task at every moment of a call. */
-import { defineTextTool, sleep, TuttiError } from '@tutti/core'
+import { defineTextTool, TuttiError } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { ensemble, modelCatalog, task, type ChatModel, type Ensemble } from '../src/index.ts'
+import { type ChatModel } from '../src/adapter.ts'
+import { ensemble, modelCatalog, task, type Ensemble } from '../src/index.ts'
 import { readEnds, listModelCalls } from './read-run.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { eventsOf, watchRun, type WatchedRun } from './watch-run.ts'

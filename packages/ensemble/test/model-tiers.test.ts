@@ -1,9 +1,11 @@
 /** Tests of model tiers: switches by commands, directives and rules. */
-import { defineTextTool, sleep, TuttiError } from '@tutti/core'
+import { defineTextTool, TuttiError } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 import { runStateAfter } from '@tutti/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { ensemble, modelCatalog, task, type ChatModel, type ModelRule } from '../src/index.ts'
+import { type ChatModel } from '../src/adapter.ts'
+import { ensemble, modelCatalog, task, type ModelRule } from '../src/index.ts'
 import { listModelCalls } from './read-run.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { eventsOf, watchRun, type WatchedRun } from './watch-run.ts'

@@ -1,13 +1,16 @@
 /** Tests of agents that delegate work to each other. */
-import { defineTextTool, sleep } from '@tutti/core'
+import { defineTextTool } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 import { describe, expect, it } from 'vitest'
 
-import { agent, ensemble, MANAGER, task } from '../src/index.ts'
+import { agent, ensemble, task } from '../src/index.ts'
+import { MANAGER } from '../src/internal.ts'
 import { delegate, teamModel, readToolResults, type TeamModel } from './team-model.ts'
 import { fakeClock } from './testing.ts'
 import { eventsOf, watchRun } from './watch-run.ts'
 
-import type { AgentDefinition, DelegationLimits, TaskDefinition } from '../src/index.ts'
+import type { AgentDefinition, TaskDefinition } from '../src/index.ts'
+import type { DelegationLimits } from '../src/internal.ts'
 
 function worker(role: string, ofAgent: Partial<AgentDefinition> = {}): TaskDefinition {
   return {

@@ -3,7 +3,8 @@ import { expect } from 'vitest'
 
 import { eventsOf, type WatchedRun } from './watch-run.ts'
 
-import type { OpenReview, ModelRequest } from '../src/index.ts'
+import type { ModelRequest } from '../src/adapter.ts'
+import type { OpenReview } from '../src/internal.ts'
 import type { RunEvent } from '@tutti/protocol'
 
 /** Returns the only open review, of one task if several are open. */

@@ -4,7 +4,8 @@ import { applyRunEvent, runStateAfter, type RunEvent } from '@tutti/protocol'
 import { fakeClock, type FakeClock } from './testing.ts'
 import { nextTurn } from './watch-run.ts'
 
-import type { Ensemble, Inputs, RunHandle, RunOptions, RunResult, RunStep } from '../src/index.ts'
+import type { Ensemble, Inputs, RunHandle, RunOptions, RunResult } from '../src/index.ts'
+import type { RunStep } from '../src/internal.ts'
 
 /** Events and steps of a run so far. */
 export interface RecordedRun {

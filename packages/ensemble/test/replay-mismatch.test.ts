@@ -2,11 +2,12 @@
 import { Type, defineTool, type AgentTool } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { ensemble, task, type Ensemble, type RunStep, type StepOf } from '../src/index.ts'
+import { ensemble, task, type Ensemble } from '../src/index.ts'
+import { type RunStep, type StepOf } from '../src/internal.ts'
 import { runToEnd, startRecorded, type RecordedRun } from './recorded-run.ts'
 import { scriptedModel } from './testing.ts'
 
-import type { ToolSchema } from '@tutti/core'
+import type { ToolSchema } from '@tutti/core/internal'
 
 /** The points in which the code of a story can differ. */
 interface Code {

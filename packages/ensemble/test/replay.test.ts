@@ -9,12 +9,12 @@ import {
   task,
   type Ensemble,
   type RunOptions,
-  type RunStep,
 } from '../src/index.ts'
+import { type RunStep } from '../src/internal.ts'
 import { runToEnd, startRecorded } from './recorded-run.ts'
 import { scriptedModel } from './testing.ts'
 
-import type { ReplayMode } from '@tutti/protocol'
+import type { ReplayMode } from '@tutti/protocol/internal'
 
 const LOOK = Type.Object({ n: Type.Integer() })
 

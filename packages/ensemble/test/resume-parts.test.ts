@@ -4,6 +4,7 @@
 import { defineTool, Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
+import { type MemoryStore, type ReflectionStore } from '../src/adapter.ts'
 import {
   agent,
   ensemble,
@@ -12,8 +13,6 @@ import {
   memoryScope,
   priceList,
   task,
-  type MemoryStore,
-  type ReflectionStore,
 } from '../src/index.ts'
 import {
   interruptEverywhere,

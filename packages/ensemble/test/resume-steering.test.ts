@@ -18,7 +18,7 @@ import {
 } from './scenario-parts.ts'
 import { eventsOf } from './watch-run.ts'
 
-import type { OpenReview } from '../src/index.ts'
+import type { OpenReview } from '../src/internal.ts'
 
 /** Opens a run with a reviewer that edits, rejects and accepts at each kind of review. */
 function reviewed(process: Process): ReturnType<Scenario['open']> {

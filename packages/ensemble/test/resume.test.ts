@@ -1,7 +1,8 @@
 /** Tests of the events and the usage of a resumed run; `resume-everywhere` interrupts it at any write. */
 import { expect, it } from 'vitest'
 
-import { ensemble, task, type Ensemble, type RunResult, type RunStep } from '../src/index.ts'
+import { ensemble, task, type Ensemble, type RunResult } from '../src/index.ts'
+import { type RunStep } from '../src/internal.ts'
 import { readPhasesAfter } from './task-phases.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { eventsOf, expectWholeLog } from './watch-run.ts'

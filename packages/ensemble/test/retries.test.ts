@@ -1,12 +1,14 @@
 /** Tests of attempts at a task: retries, time limits and usage. */
-import { defineTextTool, sleep, TuttiError } from '@tutti/core'
+import { defineTextTool, TuttiError } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { ensemble, task } from '../src/index.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { eventsOf, listFailures, watchRun } from './watch-run.ts'
 
-import type { ChatModel, RunOptions, TaskDefinition } from '../src/index.ts'
+import type { ChatModel } from '../src/adapter.ts'
+import type { RunOptions, TaskDefinition } from '../src/index.ts'
 
 let clock: FakeClock
 

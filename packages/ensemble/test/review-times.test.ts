@@ -1,8 +1,10 @@
 /** Tests of the time limits of reviews, their timeout actions, and the clocks that stop meanwhile. */
-import { defineTextTool, sleep } from '@tutti/core'
+import { defineTextTool } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { ensemble, task, type Ensemble, type ReviewTimeoutAction } from '../src/index.ts'
+import { ensemble, task, type Ensemble } from '../src/index.ts'
+import { type ReviewTimeoutAction } from '../src/internal.ts'
 import { reviewedTeam, WORKFLOWS, type Work } from './reviewed-team.ts'
 import { listClosings, readEnds, findOpenReview } from './read-run.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'

@@ -2,7 +2,7 @@
 import { agent, ensemble, task, type Ensemble, type TaskDefinition } from '../src/index.ts'
 import { scriptedModel } from './testing.ts'
 
-import type { Workflow } from '@tutti/protocol'
+import type { Workflow } from '@tutti/protocol/internal'
 
 /** All workflows. */
 export const WORKFLOWS: readonly Workflow[] = ['SEQUENTIAL', 'PARALLEL', 'HIERARCHICAL']

@@ -8,7 +8,7 @@ import { listClosings, readEnds, findOpenReview, listPrompts } from './read-run.
 import { scriptedModel, scriptedReviewer } from './testing.ts'
 import { eventsOf, listFailures, nextTurn, watchRun, type WatchedRun } from './watch-run.ts'
 
-import type { Workflow } from '@tutti/protocol'
+import type { Workflow } from '@tutti/protocol/internal'
 
 const isManaged = (workflow: Workflow): boolean => workflow === 'HIERARCHICAL'
 

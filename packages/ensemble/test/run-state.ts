@@ -4,7 +4,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { runStateAfter, type RunEvent, type RunState } from '@tutti/protocol'
 import { expect } from 'vitest'
 
-import type { RunResult, RunSnapshot } from '../src/index.ts'
+import type { RunResult } from '../src/index.ts'
+import type { RunSnapshot } from '../src/internal.ts'
 
 /**
  * Checks that the state from the events equals the state of the engine. Call it only when no callback is

@@ -1,17 +1,13 @@
 /** Models and tools for interrupted runs; they depend only on their input. */
-import { defineTextTool, sleep, TuttiError, type AgentTool } from '@tutti/core'
+import { defineTextTool, TuttiError, type AgentTool } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 
 import { scriptedModel, type ScriptedReply } from './testing.ts'
 
 import type { Process } from './interrupt-everywhere.ts'
-import type {
-  ChatModel,
-  Message,
-  ModelRequest,
-  RunReviewer,
-  ReviewAnswer,
-  OpenReview,
-} from '../src/index.ts'
+import type { ChatModel, Message, ModelRequest } from '../src/adapter.ts'
+import type { RunReviewer, ReviewAnswer } from '../src/index.ts'
+import type { OpenReview } from '../src/internal.ts'
 
 /** Request of a model, as a script reads it. */
 export interface Question {

@@ -1,8 +1,10 @@
 /** Tests of both modes of a cancel with tasks, tools and delegated work, and of commands after the end. */
-import { defineTextTool, sleep } from '@tutti/core'
+import { defineTextTool } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { agent, ensemble, task, type ChatModel, type Ensemble } from '../src/index.ts'
+import { type ChatModel } from '../src/adapter.ts'
+import { agent, ensemble, task, type Ensemble } from '../src/index.ts'
 import { reviewedTeam, WORKFLOWS } from './reviewed-team.ts'
 import { readEnds } from './read-run.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'

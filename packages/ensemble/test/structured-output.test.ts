@@ -11,7 +11,8 @@ import { ensemble, task } from '../src/index.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { eventsOf, listFailures, watchRun } from './watch-run.ts'
 
-import type { ChatModel, ModelRequest, TaskDefinition } from '../src/index.ts'
+import type { ChatModel, ModelRequest } from '../src/adapter.ts'
+import type { TaskDefinition } from '../src/index.ts'
 
 let clock: FakeClock
 

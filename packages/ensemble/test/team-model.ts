@@ -1,7 +1,7 @@
 /** A model for a whole team, with one script per agent, by the role in the system message. */
 import { scriptedModel } from './testing.ts'
 
-import type { ChatModel, Message, ModelRequest } from '../src/index.ts'
+import type { ChatModel, Message, ModelRequest } from '../src/adapter.ts'
 import type { ScriptedReply } from './testing.ts'
 
 type Answer = string | ScriptedReply | Error

@@ -8,5 +8,5 @@ export {
   scriptedReviewer,
   type FakeClock,
   type ScriptedReply,
-  type ScriptEntry,
 } from '../../testing/src/index.ts'
+export { type ScriptEntry } from '../../testing/src/internal.ts'

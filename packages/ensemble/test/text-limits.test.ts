@@ -2,15 +2,8 @@
 import { describe, expect, it } from 'vitest'
 
 import { renderTask } from '../src/definition/task-text.ts'
-import {
-  agent,
-  assertTextSizes,
-  ensemble,
-  task,
-  type Task,
-  type TaskDefinition,
-  type TextLimits,
-} from '../src/index.ts'
+import { agent, ensemble, task, type Task, type TaskDefinition } from '../src/index.ts'
+import { assertTextSizes, type TextLimits } from '../src/internal.ts'
 import { scriptedModel } from './testing.ts'
 
 const model = scriptedModel(() => 'Done.')

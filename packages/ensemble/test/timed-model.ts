@@ -1,6 +1,7 @@
-import { sleep, type Clock } from '@tutti/core'
+import { type Clock } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 
-import type { ChatModel, ModelRequest } from '../src/index.ts'
+import type { ChatModel, ModelRequest } from '../src/adapter.ts'
 
 /** A model with a delay, and its requests. */
 export interface TimedModel extends ChatModel {

@@ -7,7 +7,7 @@ import { runToEnd, joinRuns, startRecorded, type RecordedRun } from './recorded-
 import { fakeClock, scriptedModel } from './testing.ts'
 import { nextTurn } from './watch-run.ts'
 
-import type { ModelRequest } from '../src/index.ts'
+import type { ModelRequest } from '../src/adapter.ts'
 
 const asks = { toolCalls: [{ name: 'send', arguments: { input: 'x' } }] }
 

@@ -1,5 +1,6 @@
 /** Tests of tools in a run: approval, early exit, steps, progress, metrics and limits. */
-import { createToolMetrics, defineTextTool, sleep, ToolResult, type AgentTool } from '@tutti/core'
+import { createToolMetrics, defineTextTool, ToolResult, type AgentTool } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { ensemble, task, type Ensemble } from '../src/index.ts'

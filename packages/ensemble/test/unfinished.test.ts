@@ -9,7 +9,8 @@ import { requestCalls, createThinker, createWorldTool } from './scenario-parts.t
 import { fakeClock, scriptedModel, type ScriptEntry } from './testing.ts'
 import { eventsOf, watchRun } from './watch-run.ts'
 
-import type { ChatModel, EnsembleDefinition, TaskDefinition } from '../src/index.ts'
+import type { ChatModel } from '../src/adapter.ts'
+import type { EnsembleDefinition, TaskDefinition } from '../src/index.ts'
 
 const usage = { inputTokens: 10, outputTokens: 3_000 }
 const refused = { text: '', finishReason: 'refusal', refusal: 'I cannot help with that.' } as const

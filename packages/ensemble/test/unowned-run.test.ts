@@ -4,16 +4,14 @@ import { describe, expect, it } from 'vitest'
 
 import {
   agent,
-  applyToUnowned,
   ensemble,
   modelCatalog,
   task,
-  type AppliedCommand,
   type Ensemble,
   type ReviewAnswer,
-  type RunStep,
   type TaskDefinition,
 } from '../src/index.ts'
+import { applyToUnowned, type AppliedCommand, type RunStep } from '../src/internal.ts'
 import {
   runToEnd,
   joinRuns,
@@ -24,13 +22,13 @@ import {
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { eventsOf, expectWireEvents, nextTurn } from './watch-run.ts'
 
+import type { RunEventOf } from '@tutti/protocol'
 import type {
   DirectiveInput,
   ReviewVerdict,
   RunCommandKind,
   RunCommandOf,
-  RunEventOf,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 const yes = { action: 'CONTINUE' } as const
 

@@ -1,14 +1,16 @@
 /** Tests of what budgets, totals and events make of the usage that providers and agents report. */
 import { defineTextTool, defineTool, Type } from '@tutti/core'
-import { defineAgentTool, localConnector } from '@tutti/agent-call'
+import { defineAgentTool, localConnector } from '@tutti/agent-call/internal'
 import { describe, expect, it } from 'vitest'
 
-import { ensemble, priceList, task, type ChatModel, type Ensemble } from '../src/index.ts'
+import { type ChatModel } from '../src/adapter.ts'
+import { ensemble, priceList, task, type Ensemble } from '../src/index.ts'
 import { startRecorded } from './recorded-run.ts'
 import { scriptedModel } from './testing.ts'
 import { eventsOf, watchRun } from './watch-run.ts'
 
-import type { AgentReport, AgentTool } from '@tutti/core'
+import type { AgentTool } from '@tutti/core'
+import type { AgentReport } from '@tutti/core/internal'
 import type { RunEvent } from '@tutti/protocol'
 
 const MAX = Number.MAX_SAFE_INTEGER

@@ -1,5 +1,6 @@
 /** Tests of the notifications that a run only waits for people. */
-import { defineTextTool, sleep, TuttiError, type AgentTool, type Clock } from '@tutti/core'
+import { defineTextTool, TuttiError, type AgentTool, type Clock } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 import { describe, expect, it } from 'vitest'
 
 import {

@@ -11,7 +11,7 @@ import {
 import { expect } from 'vitest'
 
 import { startRun } from '../src/run/start-run.ts'
-import { MANAGER } from '../src/index.ts'
+import { MANAGER } from '../src/internal.ts'
 import { expectSameEnd, expectSameState } from './run-state.ts'
 import { readPhasesAfter } from './task-phases.ts'
 

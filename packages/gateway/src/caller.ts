@@ -2,7 +2,7 @@
 import { TuttiError } from '@tutti/core'
 
 import type { Scope } from '@tutti/protocol'
-import type { Quota } from '@tutti/runs'
+import type { Quota } from '@tutti/runs/adapter'
 
 /** The sender of a request or a message. */
 export interface Caller {

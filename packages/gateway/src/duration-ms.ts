@@ -1,5 +1,5 @@
 /** Pure: parses durations of the wire. */
-import { MAX_DURATION_MS } from '@tutti/protocol'
+import { MAX_DURATION_MS } from '@tutti/protocol/internal'
 
 const DURATION =
   /^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/

@@ -3,14 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { defineTool, silentLogger, toolCatalog, Type, type AgentTool } from '@tutti/core'
-import { ensemble, modelCatalog, task, type Ensemble, type ModelRequest } from '@tutti/ensemble'
-import {
-  createRunService,
-  type RunService,
-  sqliteRunStorage,
-  type NewAuditEntry,
-} from '@tutti/runs'
+import { defineTool, toolCatalog, Type, type AgentTool } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
+import { ensemble, modelCatalog, task, type Ensemble } from '@tutti/ensemble'
+import { type ModelRequest } from '@tutti/ensemble/adapter'
+import { createRunService, type RunService, sqliteRunStorage } from '@tutti/runs'
+import { type NewAuditEntry } from '@tutti/runs/adapter'
 import { fakeClock, scriptedModel, type FakeClock } from '@tutti/testing'
 
 import { LargeReads } from '../src/http/large-reads.ts'

@@ -9,7 +9,7 @@ import type {
 } from '@langchain/core/language_models/chat_models'
 import type { AIMessageChunk } from '@langchain/core/messages'
 import type { Runnable } from '@langchain/core/runnables'
-import type { ModelRequest } from '@tutti/ensemble'
+import type { ModelRequest } from '@tutti/ensemble/adapter'
 
 /** A LangChain runnable that streams an answer to a conversation. */
 export type StreamingModel = Pick<

@@ -7,7 +7,7 @@
  * @see https://ai.google.dev/api/generate-content#FinishReason
  */
 import type { AIMessage, AIMessageChunk } from '@langchain/core/messages'
-import type { ModelReply } from '@tutti/ensemble'
+import type { ModelReply } from '@tutti/ensemble/adapter'
 
 type FinishReason = NonNullable<ModelReply['finishReason']>
 

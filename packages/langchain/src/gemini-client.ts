@@ -11,7 +11,7 @@
  *
  * @see https://github.com/langchain-ai/langchainjs/issues/10342
  */
-import { isJsonObject } from '@tutti/core'
+import { isJsonObject } from '@tutti/core/internal'
 
 import { hasCounts, mergeCounts, readCounts, type TokenCounts } from './token-counts.ts'
 import {

@@ -4,14 +4,5 @@
  */
 export { langchainModel } from './langchain-model.ts'
 export type { LangchainModelOptions, LangchainSource } from './options.ts'
-export { providerFacts, type ProviderFacts } from './providers.ts'
-export {
-  fromLangChainTool,
-  type AnyLangChainTool,
-  type FromLangChainToolOptions,
-} from './tools/from-langchain-tool.ts'
-export {
-  toLangChainTool,
-  type LangChainTool,
-  type ToLangChainToolOptions,
-} from './tools/to-langchain-tool.ts'
+export { fromLangChainTool } from './tools/from-langchain-tool.ts'
+export { toLangChainTool } from './tools/to-langchain-tool.ts'

@@ -1,5 +1,5 @@
 /** Reads fields of JSON that another system sent: a field of another type is absent. Pure. */
-import { isJsonObject } from '@tutti/core'
+import { isJsonObject } from '@tutti/core/internal'
 
 /** An object of a service's answer. */
 export type Json = Readonly<Record<string, unknown>>

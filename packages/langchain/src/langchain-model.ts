@@ -27,7 +27,7 @@ import {
 import { streamReply } from './stream-reply.ts'
 import { toModelError } from './to-model-error.ts'
 
-import type { ChatModel, ModelChunk, ModelRequest } from '@tutti/ensemble'
+import type { ChatModel, ModelChunk, ModelRequest } from '@tutti/ensemble/adapter'
 
 /**
  * Creates a model of the port from a LangChain model: a name such as `anthropic:claude-sonnet-4-5`, an instance, or

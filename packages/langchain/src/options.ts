@@ -1,5 +1,6 @@
 /** Source of a LangChain model, and settings of its calls. */
-import { findExcessProblems, MAX_TIMER_MS, suggest, systemClock, type Clock } from '@tutti/core'
+import { systemClock, type Clock } from '@tutti/core'
+import { findExcessProblems, MAX_TIMER_MS, suggest } from '@tutti/core/internal'
 
 import { hasStructuredMode, providerFacts, PROVIDERS, type ModelIdentity } from './providers.ts'
 

@@ -2,7 +2,8 @@
  * Reads the details of errors that a LangChain model throws. Each provider's client has its own error
  * classes; they share a few fields, which are read here without knowing the classes. Pure.
  */
-import { errorMessage, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 
 import { StreamError } from './wire/stream-error.ts'
 

@@ -24,7 +24,7 @@ import {
 } from './tool-call-fragments.ts'
 
 import type { AIMessage, AIMessageChunk, UsageMetadata } from '@langchain/core/messages'
-import type { ModelReply } from '@tutti/ensemble'
+import type { ModelReply } from '@tutti/ensemble/adapter'
 
 /** Texts of a message; empty if it has none. */
 export interface AddedTexts {

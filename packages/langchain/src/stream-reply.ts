@@ -16,7 +16,7 @@ import { toMessages } from './to-messages.ts'
 
 import type { LoadedModel } from './load-model.ts'
 import type { ModelIdentity } from './providers.ts'
-import type { ModelChunk, ModelReply, ModelRequest } from '@tutti/ensemble'
+import type { ModelChunk, ModelReply, ModelRequest } from '@tutti/ensemble/adapter'
 
 /** The context of a call. */
 export interface StreamReplyOptions {

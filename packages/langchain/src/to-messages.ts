@@ -1,12 +1,13 @@
 /** Converts a conversation of the model port to LangChain messages. Pure. */
-import { parseExactJson, toRawIntegers } from '@tutti/core'
+import { parseExactJson, toRawIntegers } from '@tutti/core/internal'
 
 import { toAssistantFields } from './content/provider-content.ts'
 
 import type { MessageClasses } from './load-model.ts'
 import type { ModelIdentity } from './providers.ts'
 import type { BaseMessage } from '@langchain/core/messages'
-import type { AssistantMessage, Message } from '@tutti/ensemble'
+import type { Message } from '@tutti/ensemble/adapter'
+import type { AssistantMessage } from '@tutti/ensemble/internal'
 
 /** Field for arguments that are not a JSON object when they are sent back. */
 const INVALID_ARGUMENTS = 'invalid_arguments'

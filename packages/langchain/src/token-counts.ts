@@ -9,7 +9,7 @@
  */
 import { readField, readObject } from './json.ts'
 
-import type { ModelUsage } from '@tutti/ensemble'
+import type { ModelUsage } from '@tutti/ensemble/adapter'
 
 /** Counts of one answer, as its service reported them; absent if unknown. */
 export interface TokenCounts {

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { langchainModel } from '../src/index.ts'
 import { modelAt, PROVIDERS, REQUEST } from './providers.ts'
 
-import type { ChatModel } from '@tutti/ensemble'
+import type { ChatModel } from '@tutti/ensemble/adapter'
 
 /** Reads until the call throws and returns the error; calls `onText` with each text. */
 async function readUntilThrow(

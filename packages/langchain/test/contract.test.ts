@@ -6,7 +6,7 @@ import { langchainModel } from '../src/index.ts'
 import { anthropicStub, geminiStub, openaiStub, type ProviderStub } from '../src/testing/index.ts'
 import { scriptedBaseModel } from './scripted-base-model.ts'
 
-import type { ChatModelSetup } from '@tutti/testing'
+import type { ChatModelSetup } from '@tutti/testing/internal'
 
 const stubs: ProviderStub[] = []
 

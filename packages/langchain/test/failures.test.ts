@@ -2,7 +2,8 @@
 import { createServer } from 'node:http'
 
 import { ChatOpenAI } from '@langchain/openai'
-import { errorMessage, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 
 import { langchainModel } from '../src/index.ts'

@@ -1,7 +1,8 @@
 /** Tests the finish reasons of each provider, through the model port and through a whole task. */
 import { ChatGoogleGenerativeAI } from '@langchain/google-genai'
 import { ChatOpenAI } from '@langchain/openai'
-import { defineTool, errorMessage, Type } from '@tutti/core'
+import { defineTool, Type } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 import { agent, ensemble, task } from '@tutti/ensemble'
 import { describe, expect, test } from 'vitest'
 
@@ -10,7 +11,7 @@ import { anthropicStub, geminiStub, openaiStub } from '../src/testing/index.ts'
 import { ask, catchFailure, KEY, REQUEST } from './providers.ts'
 
 import type { ProviderStub, StubRequest, StubScript } from '../src/testing/index.ts'
-import type { ChatModel, ModelRequest } from '@tutti/ensemble'
+import type { ChatModel, ModelRequest } from '@tutti/ensemble/adapter'
 
 interface Wire {
   readonly name: string

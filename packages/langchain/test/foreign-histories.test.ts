@@ -12,7 +12,7 @@ import { langchainModel } from '../src/index.ts'
 import { anthropicStub, geminiStub, openaiStub, type StubRequest } from '../src/testing/index.ts'
 import { ask, KEY } from './providers.ts'
 
-import type { ChatModel, Message } from '@tutti/ensemble'
+import type { ChatModel, Message } from '@tutti/ensemble/adapter'
 import type { ProviderStub } from '../src/testing/index.ts'
 
 const log = defineTool({

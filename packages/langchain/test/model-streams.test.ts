@@ -5,8 +5,10 @@
 import { ChatAnthropic } from '@langchain/anthropic'
 import { ChatGroq } from '@langchain/groq'
 import { ChatOpenAI } from '@langchain/openai'
-import { defineTool, errorMessage } from '@tutti/core'
-import { ensemble, task, type ChatModel, type ModelRequest } from '@tutti/ensemble'
+import { defineTool } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
+import { ensemble, task } from '@tutti/ensemble'
+import { type ChatModel, type ModelRequest } from '@tutti/ensemble/adapter'
 import { describe, expect, it } from 'vitest'
 
 import { langchainModel } from '../src/index.ts'

@@ -5,7 +5,8 @@ import { ask, modelAt, PROVIDERS, REQUEST } from './providers.ts'
 
 import type { Answer, Provider } from './providers.ts'
 import type { ProviderStub, StubReply } from '../src/testing/index.ts'
-import type { AssistantMessage, ChatModel, ModelRequest } from '@tutti/ensemble'
+import type { ChatModel, ModelRequest } from '@tutti/ensemble/adapter'
+import type { AssistantMessage } from '@tutti/ensemble/internal'
 
 const TOOL = {
   name: 'look_up',

@@ -17,7 +17,7 @@ import { toMessages } from '../src/to-messages.ts'
 import { KEY } from './providers.ts'
 
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
-import type { Message, ModelRequest, ToolSpecification } from '@tutti/ensemble'
+import type { Message, ModelRequest, ToolSpecification } from '@tutti/ensemble/adapter'
 import type { ModelIdentity } from '../src/providers.ts'
 import type { ProviderRules } from '../src/rules/rule.ts'
 import type { CheckedMessage, CheckedRequest } from '../src/testing/rules-check.ts'

@@ -3,7 +3,7 @@ import { langchainModel, type LangchainModelOptions } from '../src/index.ts'
 import { anthropicStub, openaiStub, type ProviderStub } from '../src/testing/index.ts'
 
 import type { StubScript } from '../src/testing/index.ts'
-import type { ChatModel, ModelReply, ModelRequest } from '@tutti/ensemble'
+import type { ChatModel, ModelReply, ModelRequest } from '@tutti/ensemble/adapter'
 
 /** A provider under test. */
 export interface Provider {

@@ -6,7 +6,7 @@ import { ask, modelAt, PROVIDERS, REQUEST } from './providers.ts'
 
 import type { Provider } from './providers.ts'
 import type { StubRequest } from '../src/testing/index.ts'
-import type { ModelRequest } from '@tutti/ensemble'
+import type { ModelRequest } from '@tutti/ensemble/adapter'
 
 const Brief = Type.Object(
   { title: Type.String(), pages: Type.Integer() },

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { ask, catchFailure, KEY, modelAt, PROVIDERS, REQUEST } from './providers.ts'
 
 import type { StubRequest } from '../src/testing/index.ts'
-import type { Message, ModelRequest, ToolSpecification } from '@tutti/ensemble'
+import type { Message, ModelRequest, ToolSpecification } from '@tutti/ensemble/adapter'
 
 const search = defineTool({
   name: 'search',

@@ -1,5 +1,6 @@
 /** Passes questions of MCP servers on to the reviewer of a run. */
-import { foreignSchema, TuttiError, type ToolContext } from '@tutti/core'
+import { TuttiError, type ToolContext } from '@tutti/core'
+import { foreignSchema } from '@tutti/core/internal'
 
 import type { McpForm, McpFormAnswer } from './open-calls.ts'
 

@@ -20,7 +20,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { errorMessage, isJsonObject } from '@tutti/core'
+import { errorMessage, isJsonObject } from '@tutti/core/internal'
 import {
   findHeaderProblems,
   guardedFetch,
@@ -28,7 +28,7 @@ import {
   watchBody,
   type GuardedFetch,
   type Hop,
-} from '@tutti/net'
+} from '@tutti/net/internal'
 
 import { readResponse } from './incoming/response-messages.ts'
 import { McpError, toMcpNetworkError, toStatusError } from './mcp-error.ts'

@@ -15,7 +15,7 @@ import {
   unmarkValue,
   VALUE_LIMITS,
   type JsonLimits,
-} from '@tutti/core'
+} from '@tutti/core/internal'
 
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 

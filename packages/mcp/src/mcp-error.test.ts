@@ -1,5 +1,5 @@
 import { TuttiError } from '@tutti/core'
-import { NetworkError } from '@tutti/net'
+import { NetworkError } from '@tutti/net/internal'
 import { describe, expect, it } from 'vitest'
 
 import { McpError, toMcpError, toMcpNetworkError, toStatusError } from './mcp-error.ts'

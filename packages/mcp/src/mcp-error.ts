@@ -1,6 +1,7 @@
 /** Failures of MCP servers, with messages that contain no secrets. */
-import { COMPLETE_MESSAGE, errorMessage, TuttiError } from '@tutti/core'
-import { readLimitedBody, readRetryAfter, type NetworkError } from '@tutti/net'
+import { TuttiError } from '@tutti/core'
+import { COMPLETE_MESSAGE, errorMessage } from '@tutti/core/internal'
+import { readLimitedBody, readRetryAfter, type NetworkError } from '@tutti/net/internal'
 
 import { isOfFailedAnswer, preview } from './incoming/failed-answer.ts'
 

@@ -1,5 +1,5 @@
 /** Descriptions of MCP servers: a child process, an HTTP endpoint or a connected client. */
-import { assertKnownOptions, definitionError, type OptionNames } from '@tutti/core'
+import { assertKnownOptions, definitionError, type OptionNames } from '@tutti/core/internal'
 import {
   findHeaderProblems,
   findProcessProblems,
@@ -12,7 +12,7 @@ import {
   type NetworkGuardOptions,
   type ProcessOptions,
   type ResolvedProcessOptions,
-} from '@tutti/net'
+} from '@tutti/net/internal'
 
 import type { AuthProvider, Client, OAuthClientProvider } from '@modelcontextprotocol/client'
 

@@ -5,7 +5,7 @@ import { handleInOrder } from './message-order.ts'
 import { OpenCalls } from './open-calls.ts'
 
 import type { Client, Transport, VersionNegotiationMode } from '@modelcontextprotocol/client'
-import type { ResolvedProcessOptions } from '@tutti/net'
+import type { ResolvedProcessOptions } from '@tutti/net/internal'
 import type { ProcessFate } from './mcp-error.ts'
 import type { McpEndpoint, ResolvedMcpEndpoint, ResolvedMcpServer } from './mcp-server.ts'
 import type { McpToolList } from './tool-list.ts'

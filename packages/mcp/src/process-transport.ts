@@ -6,7 +6,7 @@ import {
   startProcess,
   type ResolvedProcessOptions,
   type RunningProcess,
-} from '@tutti/net'
+} from '@tutti/net/internal'
 
 import { IncomingMessages } from './incoming/incoming-messages.ts'
 import { MessageLines } from './incoming/message-lines.ts'

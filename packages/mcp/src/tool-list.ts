@@ -7,7 +7,7 @@
  *    cut by a limit, has a warning.
  * MCP-L3 Of several tools with one name the first one is used, because a call names only the tool.
  */
-import { isJsonObject } from '@tutti/core'
+import { isJsonObject } from '@tutti/core/internal'
 
 import { LISTED } from './incoming/adapt-result.ts'
 import { preview } from './incoming/failed-answer.ts'

@@ -4,7 +4,7 @@ import { NatsLink } from './nats-link.ts'
 import { NatsNotifications } from './nats-notifications.ts'
 import { createNames } from './subjects.ts'
 
-import type { ConnectEngine } from '@tutti/runs'
+import type { ConnectEngine } from '@tutti/runs/adapter'
 import type { ResolvedNatsEngineOptions } from './options.ts'
 
 /** Returns the engine for validated options. */

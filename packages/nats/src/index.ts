@@ -1,5 +1,3 @@
 /** NATS JetStream as the dispatcher and the notifications of a Postgres store. */
 export { natsEngine } from './nats-engine.ts'
 export type { NatsEngineOptions } from './options.ts'
-export type { NatsClusterState } from './query-cluster.ts'
-export { readClusterState } from './read-cluster-state.ts'

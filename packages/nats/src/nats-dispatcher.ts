@@ -17,7 +17,7 @@
  *    no process knows, stranded runs, parked runs whose time limit has passed, and runs whose offers were lost. In a fleet
  *    of more than ten, each process takes longer, like its polls and its idle lease, and all together less.
  */
-import { DISPATCHER_VERSION, OfferRelay } from '@tutti/runs'
+import { DISPATCHER_VERSION, OfferRelay } from '@tutti/runs/adapter'
 
 import { OfferPuller, type PulledOffer, type PullLimits } from './offer-puller.ts'
 import { encodeOffer, type Names } from './subjects.ts'
@@ -32,7 +32,7 @@ import type {
   LeaseOwner,
   Offer,
   OfferOutcome,
-} from '@tutti/runs'
+} from '@tutti/runs/adapter'
 import type { NatsLink } from './nats-link.ts'
 import type { ResolvedNatsEngineOptions } from './options.ts'
 

@@ -2,7 +2,7 @@
 import { loadClient } from './load-client.ts'
 import { resolveNatsEngineOptions, type NatsEngineOptions } from './options.ts'
 
-import type { ConnectEngine } from '@tutti/runs'
+import type { ConnectEngine } from '@tutti/runs/adapter'
 
 /**
  * Returns the engine for option `engine` of `postgresRunStorage`. It connects in the background: while NATS cannot be

@@ -10,11 +10,10 @@ import { decodeNotification, encodeNotification, type Names } from './subjects.t
 import type {
   AddressedNotification,
   EngineHost,
-  FollowQuery,
   Notifications,
-  SentNotification,
   WrittenEvents,
-} from '@tutti/runs'
+} from '@tutti/runs/adapter'
+import type { FollowQuery, SentNotification } from '@tutti/runs/internal'
 import type { Msg, Subscription } from '@nats-io/transport-node'
 import type { LinkedClient, NatsLink } from './nats-link.ts'
 

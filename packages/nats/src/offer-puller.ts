@@ -6,7 +6,7 @@ import { ignoreMissing } from './nats-link.ts'
 import { decodeOffer, type Names } from './subjects.ts'
 
 import type { Consumer, ConsumerUpdateConfig, JsMsg } from '@nats-io/jetstream'
-import type { Offer } from '@tutti/runs'
+import type { Offer } from '@tutti/runs/adapter'
 import type { LinkedClient, NatsLink } from './nats-link.ts'
 
 /** Duration of one request for an offer, in milliseconds. */

@@ -1,5 +1,6 @@
 /** Settings of the engine. */
-import { findExcessProblems, systemClock, type Clock } from '@tutti/core'
+import { systemClock, type Clock } from '@tutti/core'
+import { findExcessProblems } from '@tutti/core/internal'
 
 /** Options of {@link natsEngine}. */
 export interface NatsEngineOptions {

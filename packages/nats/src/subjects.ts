@@ -7,7 +7,8 @@
  */
 import { createHash } from 'node:crypto'
 
-import type { Offer, SentNotification, WrittenEvents } from '@tutti/runs'
+import type { Offer, WrittenEvents } from '@tutti/runs/adapter'
+import type { SentNotification } from '@tutti/runs/internal'
 
 /** Number of characters of the hash of a claim key: 96 bits. */
 const KEY_CHARACTERS = 16

@@ -7,7 +7,7 @@ import { hasNatsServer } from '../../../tooling/nats/nats-server.ts'
 import { ownDatabase } from '../../runs/test/own-database.ts'
 import { openOverNats } from './nats-place.ts'
 
-import type { RunStorage } from '@tutti/runs'
+import type { RunStorage } from '@tutti/runs/adapter'
 
 /** A store wakes processes; NATS offers them runs instead. */
 const applies = ({ name }: { readonly name: string }): boolean => !name.startsWith('[RUNS-L14]')

@@ -6,7 +6,7 @@ import { resolveNatsEngineOptions } from '../src/options.ts'
 import { createNames } from '../src/subjects.ts'
 
 import type { NatsLink } from '../src/nats-link.ts'
-import type { EngineHost } from '@tutti/runs'
+import type { EngineHost } from '@tutti/runs/adapter'
 
 /** Measures one of so many processes that NATS dispatches, while it offers no run. */
 function measureWithNats(processes: number): Promise<IdleLoad> {

@@ -1,5 +1,5 @@
 /** The connection to a real server that rejects the credentials of the process for a while. */
-import { silentLogger } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import {
@@ -14,7 +14,7 @@ import { NatsNotifications } from '../src/nats-notifications.ts'
 import { resolveNatsEngineOptions } from '../src/options.ts'
 import { createNames } from '../src/subjects.ts'
 
-import type { StoreNotification } from '@tutti/runs'
+import type { StoreNotification } from '@tutti/runs/adapter'
 
 describe.skipIf(!hasNatsServer())('the connection to a NATS server', () => {
   let cluster: NatsCluster

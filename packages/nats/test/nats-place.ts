@@ -5,7 +5,7 @@ import { postgresRunStorage } from '@tutti/runs/postgres'
 import { until } from '../../../tooling/test-kit/wait.ts'
 
 import type { Logger } from '@tutti/core'
-import type { RunStorage } from '@tutti/runs'
+import type { RunStorage } from '@tutti/runs/adapter'
 
 /** Options of {@link openOverNats}. */
 export interface OpenOptions extends NatsEngineOptions {

@@ -6,7 +6,7 @@ import { resolveNatsEngineOptions } from '../src/options.ts'
 import { createNames, encodeOffer } from '../src/subjects.ts'
 
 import type { NatsLink } from '../src/nats-link.ts'
-import type { ClaimRequest, EngineHost, OfferOutcome } from '@tutti/runs'
+import type { ClaimRequest, EngineHost, OfferOutcome } from '@tutti/runs/adapter'
 
 const REQUEST: ClaimRequest = {
   owner: 'owner-a',

@@ -1,4 +1,5 @@
-import { startTimer, systemClock, type Clock } from '@tutti/core'
+import { systemClock, type Clock } from '@tutti/core'
+import { startTimer } from '@tutti/core/internal'
 
 /** The system's clock, with timers that do not keep the process alive. */
 export const quietSystemClock: Clock = {

@@ -10,7 +10,7 @@ import {
   watchBody,
   type GuardedFetch,
   type GuardedFetchOptions,
-} from '../src/index.ts'
+} from '../src/internal.ts'
 import { rawServer, STREAM_HEAD, whole } from './raw-server.ts'
 
 import type { ClientRequest } from 'node:http'

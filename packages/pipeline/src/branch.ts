@@ -7,7 +7,8 @@
  *    not true.
  * PIPE-B4 A predicate that throws is a failure with the name of the branch.
  */
-import { findOptionProblems, ToolResult, Type } from '@tutti/core'
+import { ToolResult, Type } from '@tutti/core'
+import { findOptionProblems } from '@tutti/core/internal'
 import { callOwn } from './call-own.ts'
 import { callPart, toPartResult } from './call-part.ts'
 import { compoundTool, type Compound, type CompoundSettings } from './compound-tool.ts'
@@ -23,7 +24,8 @@ import { toToolInput, createValueResult } from './hand-off.ts'
 import { findToolProblems } from './is-tool.ts'
 import { embedSchema } from './schema/embed-schema.ts'
 
-import type { AgentTool, OptionNames, ToolContext, TSchema, TypedTool } from '@tutti/core'
+import type { AgentTool, ToolContext, TSchema, TypedTool } from '@tutti/core'
+import type { OptionNames } from '@tutti/core/internal'
 import type { InputReader } from './input-reader.ts'
 import type { Fit, Flat, InputOf, OutputOf, SharedInput, SharedSeen } from './step-types.ts'
 

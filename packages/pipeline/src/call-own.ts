@@ -1,5 +1,6 @@
 /** Calls the functions that the author of a pipeline wrote: adapters and predicates. */
-import { errorMessage, TuttiError, type ToolContext } from '@tutti/core'
+import { TuttiError, type ToolContext } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 
 /** Return value of a function, or the message of its error. */
 export type Called<Value> =

@@ -1,7 +1,8 @@
 /** Calls one of the tools inside a compound tool. */
 import { ToolResult } from '@tutti/core'
 
-import type { AgentTool, CallToolOptions, ToolCallOutcome, ToolContext } from '@tutti/core'
+import type { AgentTool, ToolCallOutcome, ToolContext } from '@tutti/core'
+import type { CallToolOptions } from '@tutti/core/internal'
 
 /** A tool with its input. */
 export interface Part {

@@ -11,13 +11,13 @@ import { defineTool, toStandardSchema, Type } from '@tutti/core'
 
 import type {
   AgentTool,
-  StandardToolSchema,
   ToolContext,
   ToolResult,
   ToolSettings,
   TSchema,
   TypedTool,
 } from '@tutti/core'
+import type { StandardToolSchema } from '@tutti/core/internal'
 import type { CompoundInput, InputProblems, InputReader } from './input-reader.ts'
 
 /** Settings of a compound tool; all of them have defaults. */

@@ -1,13 +1,12 @@
 /** Finds and reports the problems of the definition of a compound tool. */
+import { defineTextTool, type ToolSettings } from '@tutti/core'
 import {
   definitionError as coded,
-  defineTextTool,
   errorMessage,
   findOptionProblems,
   pickOptions,
   TOOL_SETTING_NAMES,
-  type ToolSettings,
-} from '@tutti/core'
+} from '@tutti/core/internal'
 
 type Settings = Partial<ToolSettings<never>>
 

@@ -1,5 +1,5 @@
 /** Strategies for the failure of a step. */
-import { findChoiceProblems } from '@tutti/core'
+import { findChoiceProblems } from '@tutti/core/internal'
 
 /**
  * Strategy for the failure of a step. `FAIL_FAST` stops at the first failure. `CONTINUE_ON_FAILURE` continues: a pipeline

@@ -6,7 +6,8 @@
  *    and the tool reports the problem.
  * PIPE-H3 A tool that declares a value but returned text has failed: there is no value to pass on.
  */
-import { formatExactJson, parseExactJson, ToolResult, type AgentTool } from '@tutti/core'
+import { ToolResult, type AgentTool } from '@tutti/core'
+import { formatExactJson, parseExactJson } from '@tutti/core/internal'
 import { allowsText } from './schema/allows-text.ts'
 
 /** Value to pass on, or why there is none. */

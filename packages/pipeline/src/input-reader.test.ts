@@ -6,7 +6,8 @@ import { branch, mapEach, parallel, pipeline } from './index.ts'
 import { call } from '../test/call.ts'
 import { textTool } from '../test/text-tools.ts'
 
-import type { AgentTool, StandardToolSchema } from '@tutti/core'
+import type { AgentTool } from '@tutti/core'
+import type { StandardToolSchema } from '@tutti/core/internal'
 
 /** A schema that transforms its input, like transforms of Zod: text to its length. */
 function createLengthSchema(

@@ -7,7 +7,7 @@
  * caller's fields.
  * PIPE-D3 Text tools accept any input. A compound tool of text tools is a text tool.
  */
-import { isJsonObject } from '@tutti/core'
+import { isJsonObject } from '@tutti/core/internal'
 
 import { parseIfJson } from './hand-off.ts'
 import { mergeInputs, type MergeMode } from './schema/merge-inputs.ts'

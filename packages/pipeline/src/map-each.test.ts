@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { defineTool, sleep, toolContext, ToolResult, Type } from '@tutti/core'
+import { defineTool, toolContext, ToolResult, Type } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 import { fakeClock, type FakeClock } from '@tutti/testing'
 import { mapEach, pipeline, pipelineBuilder } from './index.ts'
 import { call } from '../test/call.ts'

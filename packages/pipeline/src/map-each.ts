@@ -7,7 +7,8 @@
  *    With CONTINUE_ON_FAILURE, an invalid item is a failed item.
  * PIPE-M3 The results are a list in the order of the items, which is empty if there are no items.
  */
-import { defineTool, isJsonObject, ToolResult, Type } from '@tutti/core'
+import { defineTool, ToolResult, Type } from '@tutti/core'
+import { isJsonObject } from '@tutti/core/internal'
 import { compoundTool, type CompoundSettings } from './compound-tool.ts'
 import {
   pipelineDefinitionError,
@@ -22,7 +23,8 @@ import { findToolProblems } from './is-tool.ts'
 import { createPartSchema, type PartOutput } from './part-failure.ts'
 import { embedSchema } from './schema/embed-schema.ts'
 
-import type { AgentTool, OptionNames, TypedTool } from '@tutti/core'
+import type { AgentTool, TypedTool } from '@tutti/core'
+import type { OptionNames } from '@tutti/core/internal'
 import type { InputProblems, InputReader, InputReading } from './input-reader.ts'
 import type { InputOf, IsText, OutputOf } from './step-types.ts'
 

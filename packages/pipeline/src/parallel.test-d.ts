@@ -4,7 +4,7 @@ import type { TypedTool } from '@tutti/core'
 import { count, imported, read, save, search, shout } from '../test/typed-tools.ts'
 import { parallel, pipeline, type PartFailure } from './index.ts'
 
-import type { PipelineErrorStrategy } from './index.ts'
+import type { PipelineErrorStrategy } from './internal.ts'
 import type { Page } from '../test/typed-tools.ts'
 
 it('A parallel tool returns the results by name', () => {

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { createLimiter, defineTool, sleep, ToolResult, TuttiError, Type } from '@tutti/core'
+import { createLimiter, defineTool, ToolResult, TuttiError, Type } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 import { fakeClock, type FakeClock } from '@tutti/testing'
 import { isPartFailure, parallel, pipeline } from './index.ts'
 import { call, type Followed } from '../test/call.ts'

@@ -14,7 +14,8 @@ import { toToolInput, createValueResult } from './hand-off.ts'
 import { isTool, findToolProblems } from './is-tool.ts'
 import { createPartSchema, type PartOutput } from './part-failure.ts'
 
-import type { AgentTool, OptionNames, TSchema, TypedTool } from '@tutti/core'
+import type { AgentTool, TSchema, TypedTool } from '@tutti/core'
+import type { OptionNames } from '@tutti/core/internal'
 import type { Flat, OutputOf, SharedInput, SharedSeen } from './step-types.ts'
 
 /** Tools by the names of their results. */

@@ -1,5 +1,6 @@
 /** The value of a failed part when the other parts continue. */
-import { isJsonObject, type Static, type TSchema, Type } from '@tutti/core'
+import { type Static, type TSchema, Type } from '@tutti/core'
+import { isJsonObject } from '@tutti/core/internal'
 import { embedSchema } from './schema/embed-schema.ts'
 
 import type { AgentTool } from '@tutti/core'

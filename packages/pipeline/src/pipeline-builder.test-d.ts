@@ -2,7 +2,8 @@ import { expectTypeOf, it } from 'vitest'
 
 import type { ToolContext, ToolResult, TypedTool } from '@tutti/core'
 import { count, imported, read, search, shorten, shout } from '../test/typed-tools.ts'
-import { pipelineBuilder, type StepResult } from './index.ts'
+import { pipelineBuilder } from './index.ts'
+import { type StepResult } from './internal.ts'
 
 import type { Page } from '../test/typed-tools.ts'
 

@@ -11,7 +11,8 @@ import { findStrategyProblems, type PipelineErrorStrategy } from './error-strate
 import { isTool, findToolProblems } from './is-tool.ts'
 import { runSteps, type PipelineStep } from './run-steps.ts'
 
-import type { OptionNames, TypedTool } from '@tutti/core'
+import type { TypedTool } from '@tutti/core'
+import type { OptionNames } from '@tutti/core/internal'
 
 export interface PipelineOptions<Input = unknown> extends CompoundSettings<Input> {
   /** Strategy for the failure of a step. @default FAIL_FAST */

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 
-import { defineTool, silentLogger, ToolResult, TuttiError, Type } from '@tutti/core'
+import { defineTool, ToolResult, TuttiError, Type } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
 import { pipeline, pipelineBuilder } from './index.ts'
 import { call } from '../test/call.ts'
 import { failOnUnhandledRejections } from '../test/leaks.ts'
 import { textTool, throwingTool } from '../test/text-tools.ts'
 
-import type { PipelineErrorStrategy } from './index.ts'
+import type { PipelineErrorStrategy } from './internal.ts'
 import type { AgentTool, ToolReturn } from '@tutti/core'
 
 failOnUnhandledRejections()

@@ -1,20 +1,16 @@
 /** Approval of pipelines and of their steps: each by its own settings, all by the same reviewer. */
 import { describe, expect, it } from 'vitest'
 
-import { defineTool, sleep, Type } from '@tutti/core'
+import { defineTool, Type } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 import { fakeClock } from '@tutti/testing'
 import { branch, mapEach, parallel, pipeline } from '../src/index.ts'
 import { call } from './call.ts'
 import { failOnUnhandledRejections } from './leaks.ts'
 import { textTool } from './text-tools.ts'
 
-import type {
-  AgentTool,
-  ApprovalAnswer,
-  ApprovalRequest,
-  Reviewer,
-  StandardToolSchema,
-} from '@tutti/core'
+import type { AgentTool, ApprovalRequest, Reviewer } from '@tutti/core'
+import type { ApprovalAnswer, StandardToolSchema } from '@tutti/core/internal'
 
 failOnUnhandledRejections()
 

@@ -1,7 +1,8 @@
 /** Cancellation and time limits stop the running step, and no step starts after them. */
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { runTool, silentLogger, sleep } from '@tutti/core'
+import { runTool } from '@tutti/core'
+import { silentLogger, sleep } from '@tutti/core/internal'
 import { fakeClock, type FakeClock } from '@tutti/testing'
 import { branch, mapEach, parallel, pipeline, pipelineBuilder } from '../src/index.ts'
 import { call } from './call.ts'

@@ -1,7 +1,8 @@
 /** Limiters that pipelines share with their own steps do not cause a deadlock. */
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { createLimiter, sleep } from '@tutti/core'
+import { createLimiter } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 import { fakeClock, type FakeClock } from '@tutti/testing'
 import { mapEach, parallel, pipeline } from '../src/index.ts'
 import { call } from './call.ts'

@@ -5,7 +5,8 @@ import { createToolMetrics, runTool, ToolResult } from '@tutti/core'
 import { branch, mapEach, parallel, pipeline, pipelineBuilder } from '../src/index.ts'
 import { textTool, throwingTool } from './text-tools.ts'
 
-import type { AgentTool, NestedToolCall, ToolProgress } from '@tutti/core'
+import type { AgentTool } from '@tutti/core'
+import type { NestedToolCall, ToolProgress } from '@tutti/core/internal'
 
 function collectMetrics(
   tool: AgentTool,

@@ -1,10 +1,11 @@
 import Type from 'typebox'
 import { expectTypeOf, it } from 'vitest'
 
-import type * as protocol from './index.ts'
+import type * as api from './index.ts'
+import type * as internal from './internal.ts'
 import type { Static } from './static.ts'
 
-type Protocol = typeof protocol
+type Protocol = typeof api & typeof internal
 
 /** The names of the values that are schemas. */
 type SchemaNames<Values> = {

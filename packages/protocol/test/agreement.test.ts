@@ -4,7 +4,8 @@
  */
 import { Check } from 'typebox/schema'
 import { describe, expect, it } from 'vitest'
-import { decode, describeProblems } from '../src/index.ts'
+import { decode } from '../src/index.ts'
+import { describeProblems } from '../src/internal.ts'
 import { fixturesIn, schemaNamed } from './fixtures.ts'
 
 const CHANGES_EACH = 15

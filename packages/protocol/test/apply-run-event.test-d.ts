@@ -3,14 +3,13 @@ import {
   applyRunEvent,
   runStateAfter,
   type FailureCode,
-  type ReviewState,
   type LoggedRunEvent,
   type RunEvent,
   type RunState,
   type RunStatus,
-  type TaskState,
   type TaskStatus,
 } from '../src/index.ts'
+import { type ReviewState, type TaskState } from '../src/internal.ts'
 
 it('applyRunEvent accepts events with and without their position in the log', () => {
   expectTypeOf(applyRunEvent).parameters.toEqualTypeOf<[RunState, RunEvent]>()

@@ -5,7 +5,8 @@
  */
 import { Check } from 'typebox/schema'
 import { describe, expect, it } from 'vitest'
-import { ClientMessage, decode, describeProblems } from '../src/index.ts'
+import { ClientMessage, decode } from '../src/index.ts'
+import { describeProblems } from '../src/internal.ts'
 import { fixturesIn, schemaNamed, schemas } from './fixtures.ts'
 
 const valid = fixturesIn('valid')

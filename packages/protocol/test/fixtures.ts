@@ -1,6 +1,7 @@
 /** Golden files and exported schemas, for tests of all of them. */
 import { readdirSync, readFileSync } from 'node:fs'
-import * as protocol from '../src/index.ts'
+import * as api from '../src/index.ts'
+import * as internal from '../src/internal.ts'
 
 /** Golden file: its name, its schema and its text. */
 export interface Fixture {
@@ -11,7 +12,7 @@ export interface Fixture {
 
 /** Exported schemas by name. */
 export const schemas: ReadonlyMap<string, object> = new Map(
-  Object.entries(protocol).flatMap(toSchema),
+  Object.entries({ ...api, ...internal }).flatMap(toSchema),
 )
 
 /** Returns the exported schema of this name; throws for an unknown one. */

@@ -1,15 +1,8 @@
 /** Every number of the wire has a minimum and a maximum, so that no sum of it, date or column overflows. */
 import { describe, expect, it } from 'vitest'
 
-import {
-  decode,
-  describeProblems,
-  MAX_COUNT,
-  MAX_DURATION_MS,
-  maximumOf,
-  RunCommand,
-  SubmitRunBody,
-} from '../src/index.ts'
+import { decode, RunCommand, SubmitRunBody } from '../src/index.ts'
+import { describeProblems, MAX_COUNT, MAX_DURATION_MS, maximumOf } from '../src/internal.ts'
 import { findNumbers } from '../../../tooling/test-kit/find-numbers.ts'
 import { SENT_BY_CLIENTS, SENT_BY_SERVERS } from './wire-schemas.ts'
 

@@ -4,11 +4,10 @@ import type {
   LoggedRunEvent,
   RunEvent,
   RunEventOf,
-  RunQueued,
   RunStatus,
   ServerMessage,
-  TaskCompleted,
 } from '../src/index.ts'
+import type { RunQueued, TaskCompleted } from '../src/internal.ts'
 
 it('RunEvent narrows by type', () => {
   const read = (event: RunEvent): string => {

@@ -4,13 +4,8 @@
  * REACT-4 The runs are those of the server, oldest first. While the newest run has not ended, its text and its status are
  *    those of its events so far.
  */
-import {
-  isTerminalRunStatus,
-  toRunMessages,
-  type RunState,
-  type ThreadRun,
-  type ThreadRunList,
-} from '@tutti/protocol'
+import { isTerminalRunStatus, toRunMessages, type RunState } from '@tutti/protocol'
+import { type ThreadRun, type ThreadRunList } from '@tutti/protocol/internal'
 
 import { applyEvents, NOT_FOLLOWED, type LiveRun } from './follow-events.ts'
 import { createLiveStore, type LiveStore, type OpenStore } from './live-store.ts'

@@ -6,7 +6,8 @@ import { createListStore, type ListView } from './list-store.ts'
 import { useLiveStore } from './live-store.ts'
 import { catchError } from './to-error.ts'
 
-import type { ReviewDecisionBody, ReviewList } from '@tutti/protocol'
+import type { ReviewDecisionBody } from '@tutti/protocol'
+import type { ReviewList } from '@tutti/protocol/internal'
 
 /** Open reviews, and the function that decides one. */
 export interface ReviewsView extends ListView<ReviewList> {

@@ -5,7 +5,7 @@ import { useTuttiClient } from './client-context.ts'
 import { createListStore, type ListView } from './list-store.ts'
 import { useLiveStore } from './live-store.ts'
 
-import type { ThreadList } from '@tutti/protocol'
+import type { ThreadList } from '@tutti/protocol/internal'
 
 /** Settings of {@link useThreads}. */
 export interface ThreadsSettings {

@@ -8,7 +8,8 @@ import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { defineTextTool, sleep, type AgentTool } from '@tutti/core'
+import { defineTextTool, type AgentTool } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 import { fakeClock, scriptedModel, type FakeClock } from '@tutti/testing'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 

@@ -3,7 +3,8 @@ import { runInThisContext } from 'node:vm'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 
-import { formatExactJson, runTool, type AgentTool, type ToolResult } from '@tutti/core'
+import { runTool, type AgentTool, type ToolResult } from '@tutti/core'
+import { formatExactJson } from '@tutti/core/internal'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
 import { localServer, type Answer } from '../../../tooling/test-kit/local-server.ts'

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { Type } from '@tutti/core'
-import { ensemble, task, type ChatModel, type Ensemble } from '@tutti/ensemble'
+import { ensemble, task, type Ensemble } from '@tutti/ensemble'
+import { type ChatModel } from '@tutti/ensemble/adapter'
 import {
   createRunService,
   type RunService,

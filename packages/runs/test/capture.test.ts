@@ -12,7 +12,7 @@ import { cancel } from './commands.ts'
 import { STORES } from './stores.ts'
 import { allEvents, startRuns, temporaryDirectory } from './waiting-ensemble.ts'
 
-import type { CaptureMode } from '@tutti/protocol'
+import type { CaptureMode } from '@tutti/protocol/internal'
 
 /** Texts that are only in prompts, and one that is only in the reasoning of the model. */
 const CANARIES = ['canary-goal', 'canary-background', 'canary-thought']

@@ -1,5 +1,5 @@
 /** Claimed runs, as a store returns them. */
-import type { ClaimedRun, RunRecord } from '@tutti/runs'
+import type { ClaimedRun, RunRecord } from '@tutti/runs/adapter'
 
 /** Returns a run that was claimed for the first time, with `changes`. */
 export function claimed(

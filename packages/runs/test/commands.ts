@@ -1,6 +1,6 @@
 /** Sends commands with the defaults of most tests. */
-import type { CancelMode, DirectiveInput, ReplyTo, ReviewVerdict } from '@tutti/protocol'
-import type { TierChoice } from '@tutti/ensemble'
+import type { CancelMode, DirectiveInput, ReplyTo, ReviewVerdict } from '@tutti/protocol/internal'
+import type { TierChoice } from '@tutti/ensemble/internal'
 import type { RunService } from '../src/index.ts'
 
 type Sender = Pick<RunService, 'send'>

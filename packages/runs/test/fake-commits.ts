@@ -1,5 +1,5 @@
 /** A store that only implements `commit`. It stores writes in memory, each once (RUNS-P7). */
-import type { RunStore, RunWrite, WriteResult } from '@tutti/runs'
+import type { RunStore, RunWrite, WriteResult } from '@tutti/runs/adapter'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 /** Stores and numbers writes. */

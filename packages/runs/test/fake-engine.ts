@@ -1,14 +1,8 @@
 /** An ensemble whose runs a test controls, instead of the engine. */
 import { ensemble, task } from '@tutti/ensemble'
 
-import type {
-  Ensemble,
-  OpenReview,
-  RunHandle,
-  RunOptions,
-  RunResult,
-  RunSnapshot,
-} from '@tutti/ensemble'
+import type { Ensemble, RunHandle, RunOptions, RunResult } from '@tutti/ensemble'
+import type { OpenReview, RunSnapshot } from '@tutti/ensemble/internal'
 import type { RunCommand, RunEvent } from '@tutti/protocol'
 import { TuttiError } from '@tutti/core'
 

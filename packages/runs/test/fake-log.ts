@@ -1,7 +1,9 @@
 /** Logs of runs in memory, written by tests. */
 import { turns } from './turns.ts'
 
-import type { StoredEventLog, EventPage, EventQuery, FollowQuery, RunHead } from '@tutti/runs'
+import type { EventPage } from '@tutti/runs'
+import type { StoredEventLog, EventQuery, RunHead } from '@tutti/runs/adapter'
+import type { FollowQuery } from '@tutti/runs/internal'
 import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
 
 /** A log whose reads take a turn of the event loop, during which a test can act. */

@@ -1,5 +1,5 @@
 /** A storage in which only the parts that a test provides work. */
-import { storeDispatcher } from '@tutti/runs'
+import { storeDispatcher } from '@tutti/runs/adapter'
 
 import type {
   AuditLog,
@@ -17,8 +17,8 @@ import type {
   SecretStore,
   ThreadStore,
   WebhookOutbox,
-} from '@tutti/runs'
-import type { MemoryStore, ReflectionStore } from '@tutti/ensemble'
+} from '@tutti/runs/adapter'
+import type { MemoryStore, ReflectionStore } from '@tutti/ensemble/adapter'
 
 /** The parts that a test provides. */
 export interface FakeParts {

@@ -1,7 +1,8 @@
 /** Forks of runs. */
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
-import { createRunService, type RunStorage } from '@tutti/runs'
+import { createRunService } from '@tutti/runs'
+import { type RunStorage } from '@tutti/runs/adapter'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { STORES } from './stores.ts'
 import { allEvents } from './waiting-ensemble.ts'
 
-import type { RunStorage } from '@tutti/runs'
+import type { RunStorage } from '@tutti/runs/adapter'
 import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
 
 /** Two tasks: the first sends a letter and is reviewed, the second repeats its whole prompt. */

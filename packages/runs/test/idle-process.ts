@@ -7,7 +7,7 @@ import { fakeStorage } from './fake-storage.ts'
 import { turns } from './turns.ts'
 
 import type { Clock } from '@tutti/core'
-import type { Dispatcher, RunStorage } from '@tutti/runs'
+import type { Dispatcher, RunStorage } from '@tutti/runs/adapter'
 
 /** Each process also polls the connection on which it listens, every two minutes. */
 const LISTENER_POLLS_PER_SECOND = 1 / 120

@@ -2,7 +2,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
 
-import { createRunService, sqliteRunStorage, type RunStorage } from '@tutti/runs'
+import { createRunService, sqliteRunStorage } from '@tutti/runs'
+import { type RunStorage } from '@tutti/runs/adapter'
 import { postgresRunStorage } from '@tutti/runs/postgres'
 import { Client } from 'pg'
 import { describe, expect, it } from 'vitest'

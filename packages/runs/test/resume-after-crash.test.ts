@@ -1,7 +1,8 @@
 import { defineTool, Type, type Clock } from '@tutti/core'
 import { ensemble, task, type Ensemble } from '@tutti/ensemble'
 import { decodeLoggedRunEvent, runStateAfter, type LoggedRunEvent } from '@tutti/protocol'
-import { createRunService, sqliteRunStorage, type RunStorage } from '@tutti/runs'
+import { createRunService, sqliteRunStorage } from '@tutti/runs'
+import { type RunStorage } from '@tutti/runs/adapter'
 import { fakeClock, scriptedModel, type ScriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 

@@ -1,11 +1,7 @@
 import { cancel, inject, switchModel } from './commands.ts'
 import { postgresRunStorage } from '@tutti/runs/postgres'
-import {
-  createRunService,
-  type RunService,
-  storeDispatcher,
-  type RunServiceOptions,
-} from '@tutti/runs'
+import { createRunService, type RunService, type RunServiceOptions } from '@tutti/runs'
+import { storeDispatcher } from '@tutti/runs/adapter'
 import { fakeClock } from '@tutti/testing'
 import { Client } from 'pg'
 import { describe, expect, it } from 'vitest'
@@ -18,7 +14,7 @@ import { storageOver } from './storage-over.ts'
 import { turns } from './turns.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
-import type { StoreNotification, RunStorage } from '@tutti/runs'
+import type { StoreNotification, RunStorage } from '@tutti/runs/adapter'
 
 const INPUTS = { topic: 'Bach' }
 const CLOSE = { drainTimeoutMs: 5_000 }

@@ -1,4 +1,4 @@
-import type { RunStorage, RunStore } from '@tutti/runs'
+import type { RunStorage, RunStore } from '@tutti/runs/adapter'
 
 /** Returns `storage` with some methods of its run store replaced. */
 export function storageOver(

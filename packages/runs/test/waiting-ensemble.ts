@@ -4,14 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { defineTool, Type } from '@tutti/core'
-import { ensemble, task, type Ensemble, type ModelRequest } from '@tutti/ensemble'
+import { ensemble, task, type Ensemble } from '@tutti/ensemble'
+import { type ModelRequest } from '@tutti/ensemble/adapter'
 import {
   createRunService,
   type RunService,
   sqliteRunStorage,
   type RunServiceOptions,
-  type RunStorage,
 } from '@tutti/runs'
+import { type RunStorage } from '@tutti/runs/adapter'
 import { scriptedModel, type ScriptedModel } from '@tutti/testing'
 
 import type { LoggedRunEvent } from '@tutti/protocol'

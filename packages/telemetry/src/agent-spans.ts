@@ -1,6 +1,6 @@
 /** Spans of requests to other agents, one for each try. */
 import { SpanKind } from '@opentelemetry/api'
-import { readEventUsage } from '@tutti/protocol'
+import { readEventUsage } from '@tutti/protocol/internal'
 
 import { GEN_AI, OPERATION, TUTTI } from './attributes.ts'
 import { toFailedEnd } from './span-end.ts'

@@ -7,7 +7,7 @@ import {
   type Sampler,
 } from '@opentelemetry/sdk-trace-base'
 import { createTraceState } from '@opentelemetry/api'
-import { isSampled, isTraceparent, runSpanKey, spanId, traceIdOf } from '@tutti/core'
+import { isSampled, isTraceparent, runSpanKey, spanId, traceIdOf } from '@tutti/core/internal'
 import { describe, expect, it } from 'vitest'
 
 import { beginTrace, callerContext } from './begin-trace.ts'

@@ -16,12 +16,12 @@ import {
   spanId,
   spanTraceparent,
   traceIdOf,
-} from '@tutti/core'
+} from '@tutti/core/internal'
 
 import { GEN_AI, OPERATION, TUTTI } from './attributes.ts'
 
 import type { Sampler } from '@opentelemetry/sdk-trace-base'
-import type { TraceContext } from '@tutti/core'
+import type { TraceContext } from '@tutti/core/internal'
 
 /** `SamplingDecision.RECORD_AND_SAMPLED`, which is not imported as it would load the SDK. */
 const RECORD_AND_SAMPLED = 2

@@ -4,9 +4,10 @@
  *
  * @see https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/#recording-content-on-attributes
  */
-import { limitText } from '@tutti/core'
+import { limitText } from '@tutti/core/internal'
 
-import type { LlmMessage, RunEventOf } from '@tutti/protocol'
+import type { RunEventOf } from '@tutti/protocol'
+import type { LlmMessage } from '@tutti/protocol/internal'
 
 /** Maximum number of characters of one text. */
 const MAX_TEXT = 8_192

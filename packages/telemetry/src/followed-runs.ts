@@ -1,5 +1,5 @@
 /** The recorded runs that this process executes. */
-import { isSampled } from '@tutti/core'
+import { isSampled } from '@tutti/core/internal'
 
 import { FollowedRun, type ReadEvents } from './followed-run.ts'
 

@@ -1,18 +1,10 @@
 /** OpenTelemetry traces of runs. */
 
 // To trace
-export {
-  traceRuns,
-  type RunTracing,
-  type TracedRunOptions,
-  type TracedServiceOptions,
-  type TraceRunOptions,
-} from './trace-runs.ts'
-export { providerName, type ModelNames, type TraceRunsOptions } from './options.ts'
+export { type RunTracing, traceRuns } from './trace-runs.ts'
+export type { TraceRunsOptions } from './options.ts'
 
 // To read spans
-export { GEN_AI, INSTRUMENTATION, OPERATION, TUTTI } from './attributes.ts'
+export { GEN_AI, TUTTI } from './attributes.ts'
 
 // To extend
-export type { ReadEvents } from './followed-run.ts'
-export type { RunActivityLike } from './followed-runs.ts'

@@ -1,6 +1,6 @@
 /** Spans of reviews, from the request to the decision, and span events of directives and model switches. */
 import { SpanKind } from '@opentelemetry/api'
-import { eventTime } from '@tutti/protocol'
+import { eventTime } from '@tutti/protocol/internal'
 
 import { TUTTI } from './attributes.ts'
 import { reviewKey } from './span-keys.ts'

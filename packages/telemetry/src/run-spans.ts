@@ -19,8 +19,9 @@
  * Each kind of event has its own file.
  */
 import { SpanKind } from '@opentelemetry/api'
-import { runSpanKey } from '@tutti/core'
-import { eventTime, type RunEventOf } from '@tutti/protocol'
+import { runSpanKey } from '@tutti/core/internal'
+import { type RunEventOf } from '@tutti/protocol'
+import { eventTime } from '@tutti/protocol/internal'
 
 import { GEN_AI, OPERATION, TUTTI } from './attributes.ts'
 import { takeAgentEvent } from './agent-spans.ts'

@@ -1,6 +1,6 @@
 /** Passes the spans of one run to the processor. Errors never reach the run. */
 import { TraceFlags, type SpanContext } from '@opentelemetry/api'
-import { spanId, traceIdOf, type TraceContext } from '@tutti/core'
+import { spanId, traceIdOf, type TraceContext } from '@tutti/core/internal'
 
 import { callerContext } from './begin-trace.ts'
 import { INSTRUMENTATION } from './attributes.ts'

@@ -1,5 +1,5 @@
 /** Pure: ends of spans that failed. */
-import { limitText } from '@tutti/core'
+import { limitText } from '@tutti/core/internal'
 
 import { TUTTI } from './attributes.ts'
 

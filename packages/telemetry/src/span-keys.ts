@@ -1,5 +1,5 @@
 /** Pure: keys from which the ids of spans are computed. `@tutti/core` has those of the run and of its tool calls. */
-import { toolCallSpanKey } from '@tutti/core'
+import { toolCallSpanKey } from '@tutti/core/internal'
 
 /** Task and attempt of an event. */
 export interface TaskPosition {

@@ -1,5 +1,5 @@
 /** Traces runs, in process and of a run service. */
-import { isSampled, newId, newTraceparent, type TraceContext } from '@tutti/core'
+import { isSampled, newId, newTraceparent, type TraceContext } from '@tutti/core/internal'
 
 import { beginTrace, type TracedRunStart } from './begin-trace.ts'
 import { FollowedRuns, type RunActivityLike } from './followed-runs.ts'

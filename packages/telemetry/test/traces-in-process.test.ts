@@ -15,7 +15,8 @@ import { traceRuns, type TraceRunsOptions } from '../src/index.ts'
 import { startCollector, type SentSpan } from './collector.ts'
 import { expectWholeTrace, spanNamed, treeOf } from './span-tree.ts'
 
-import type { ToolContext, TraceContext } from '@tutti/core'
+import type { ToolContext } from '@tutti/core'
+import type { TraceContext } from '@tutti/core/internal'
 
 const collector = await startCollector()
 

@@ -1,14 +1,16 @@
 /** A run that is interrupted anywhere and continues in another process: its spans are one trace, each sent once. */
 import { defineTool, systemClock, Type, type Clock } from '@tutti/core'
-import { agent, ensemble, task, type RunStep } from '@tutti/ensemble'
+import { agent, ensemble, task } from '@tutti/ensemble'
+import { type RunStep } from '@tutti/ensemble/internal'
 import { scriptedModel, scriptedReviewer } from '@tutti/testing'
 import { expect, it } from 'vitest'
 
-import { traceRuns, type RunActivityLike } from '../src/index.ts'
+import { traceRuns } from '../src/index.ts'
+import { type RunActivityLike } from '../src/internal.ts'
 import { keepIn } from './readable.ts'
 import { expectWholeTrace, spanNamed, treeOf } from './span-tree.ts'
 
-import type { ChatModel } from '@tutti/ensemble'
+import type { ChatModel } from '@tutti/ensemble/adapter'
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 import type { SentSpan } from './collector.ts'
 

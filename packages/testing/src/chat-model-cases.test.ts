@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { chatModelCases, type ChatModelSetup } from './chat-model-cases.ts'
 import { scriptedModel } from './scripted-model.ts'
 
-import type { ChatModel, ModelChunk, ModelReply } from '@tutti/ensemble'
+import type { ChatModel, ModelChunk, ModelReply } from '@tutti/ensemble/adapter'
 
 const sound: ChatModelSetup = (script) => Promise.resolve(scriptedModel(script))
 

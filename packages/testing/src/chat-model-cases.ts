@@ -3,7 +3,7 @@
  * scripted answers and runs each case; a case throws if the adapter breaks the contract.
  */
 import type { ScriptedReply } from './scripted-model.ts'
-import type { ChatModel, ModelReply, ModelRequest, ModelUsage } from '@tutti/ensemble'
+import type { ChatModel, ModelReply, ModelRequest, ModelUsage } from '@tutti/ensemble/adapter'
 
 /** Creates a model whose next answers are `script`. */
 export type ChatModelSetup = (script: readonly (ScriptedReply | Error)[]) => Promise<ChatModel>

@@ -1,4 +1,4 @@
-import { isoNow, sleep } from '@tutti/core'
+import { isoNow, sleep } from '@tutti/core/internal'
 import { describe, expect, it, vi } from 'vitest'
 
 import { fakeClock, type FakeClock } from './fake-clock.ts'

@@ -4,7 +4,13 @@ import { describe, expect, it } from 'vitest'
 import { fakeClock } from './fake-clock.ts'
 import { scriptedModel, type ScriptedReply } from './scripted-model.ts'
 
-import type { ChatModel, Message, ModelChunk, ModelReply, ModelRequest } from '@tutti/ensemble'
+import type {
+  ChatModel,
+  Message,
+  ModelChunk,
+  ModelReply,
+  ModelRequest,
+} from '@tutti/ensemble/adapter'
 
 const REQUEST: ModelRequest = {
   messages: [{ role: 'user', content: '12345678' }],

@@ -2,24 +2,17 @@
  * A chat model that needs no provider. It answers from a script, streams its text in small pieces and records
  * its requests.
  */
-import {
-  assertKnownOptions,
-  sleep,
-  systemClock,
-  TuttiError,
-  type Clock,
-  type OptionNames,
-  type ToolCall,
-} from '@tutti/core'
+import { systemClock, TuttiError, type Clock, type ToolCall } from '@tutti/core'
+import { assertKnownOptions, sleep, type OptionNames } from '@tutti/core/internal'
 
 import type {
   ChatModel,
   ModelChunk,
-  ModelPrice,
   ModelReply,
   ModelRequest,
   ModelUsage,
-} from '@tutti/ensemble'
+} from '@tutti/ensemble/adapter'
+import type { ModelPrice } from '@tutti/ensemble/internal'
 
 /** One answer of a script: text, tool calls, or both. */
 export interface ScriptedReply {

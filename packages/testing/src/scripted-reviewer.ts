@@ -1,6 +1,8 @@
 /** A reviewer that answers from a list, for approvals of tools and for reviews of runs. */
-import type { ApprovalAnswer, ApprovalRequest, Reviewer } from '@tutti/core'
-import type { OpenReview, ReviewAnswer, RunReviewer } from '@tutti/ensemble'
+import type { ApprovalRequest, Reviewer } from '@tutti/core'
+import type { ApprovalAnswer } from '@tutti/core/internal'
+import type { ReviewAnswer, RunReviewer } from '@tutti/ensemble'
+import type { OpenReview } from '@tutti/ensemble/internal'
 
 /** Reviewer that records the reviews and approvals that it decides. */
 export interface ScriptedReviewer extends Reviewer, RunReviewer {

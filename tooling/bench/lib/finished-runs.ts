@@ -7,7 +7,7 @@ import { builtPackage } from './built.ts'
 import { ORDER, ORDER_ARGUMENTS, orderTool } from './order-tool.ts'
 import { sized } from './form.ts'
 
-import type { ChatModel } from '../../../packages/ensemble/src/index.ts'
+import type { ChatModel } from '../../../packages/ensemble/src/adapter.ts'
 
 type EnsembleDoor = typeof import('../../../packages/ensemble/src/index.ts')
 

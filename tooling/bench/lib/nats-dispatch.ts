@@ -10,7 +10,7 @@ import { openStorage } from './runs-locations.ts'
 import { quantile } from './runs-table.ts'
 import { nowMs } from './runs-teams.ts'
 
-import type { RunStorage } from '../../../packages/runs/src/index.ts'
+import type { RunStorage } from '../../../packages/runs/src/adapter.ts'
 
 type RunsEntryPoint = typeof import('../../../packages/runs/src/index.ts')
 type EnsembleEntryPoint = typeof import('../../../packages/ensemble/src/index.ts')

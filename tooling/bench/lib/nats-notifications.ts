@@ -6,7 +6,7 @@ import { sized } from './form.ts'
 import { formatNumber, printClaim, printTable } from './report.ts'
 import { nowMs } from './runs-teams.ts'
 
-import type { ConnectEngine, DispatchEngine } from '../../../packages/runs/src/index.ts'
+import type { ConnectEngine, DispatchEngine } from '../../../packages/runs/src/adapter.ts'
 import type { NatsLocations } from './nats-stores.ts'
 
 type NatsEntryPoint = typeof import('../../../packages/nats/src/index.ts')

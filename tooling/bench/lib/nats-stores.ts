@@ -3,7 +3,7 @@ import { until } from '../../test-kit/wait.ts'
 import { builtPackage } from './built.ts'
 import { openPostgresStorage } from './runs-locations.ts'
 
-import type { RunStorage } from '../../../packages/runs/src/index.ts'
+import type { RunStorage } from '../../../packages/runs/src/adapter.ts'
 import type { NatsCluster } from '../../nats/nats-cluster.ts'
 import type { StoreLocations, PostgresLocation } from './runs-locations.ts'
 

@@ -12,7 +12,7 @@ import type {
   ClaimRequest,
   NewRun,
   RunStorage,
-} from '../../../packages/runs/src/index.ts'
+} from '../../../packages/runs/src/adapter.ts'
 
 const ROUNDS = sized(5, 1)
 const LEASE_MS = 2_000

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { testDatabase, testServer, type TestServerOptions } from '../../postgres/test-database.ts'
 import { builtPackage } from './built.ts'
 
-import type { RunStorage } from '../../../packages/runs/src/index.ts'
+import type { RunStorage } from '../../../packages/runs/src/adapter.ts'
 import type { PostgresRunStorageOptions } from '../../../packages/runs/src/stores/postgres/index.ts'
 
 type RunsDoor = typeof import('../../../packages/runs/src/index.ts')

@@ -9,7 +9,8 @@ import { builtPackage } from './built.ts'
 import { ORDER, ORDER_ARGUMENTS, orderTool } from './order-tool.ts'
 import { sized } from './form.ts'
 
-import type { ChatModel, Ensemble } from '../../../packages/ensemble/src/index.ts'
+import type { ChatModel } from '../../../packages/ensemble/src/adapter.ts'
+import type { Ensemble } from '../../../packages/ensemble/src/index.ts'
 
 type EnsembleDoor = typeof import('../../../packages/ensemble/src/index.ts')
 type Tool =

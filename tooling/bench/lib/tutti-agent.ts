@@ -4,7 +4,8 @@ import { answerTo, PROMPT, ROLE } from './agent-story.ts'
 import { ORDER, ORDER_ARGUMENTS, orderTool } from './order-tool.ts'
 
 import type { Runner } from './runners.ts'
-import type { ChatModel, Ensemble } from '../../../packages/ensemble/src/index.ts'
+import type { ChatModel } from '../../../packages/ensemble/src/adapter.ts'
+import type { Ensemble } from '../../../packages/ensemble/src/index.ts'
 
 type EnsembleDoor = typeof import('../../../packages/ensemble/src/index.ts')
 type TestingDoor = typeof import('../../../packages/testing/src/index.ts')

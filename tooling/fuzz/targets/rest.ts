@@ -1,6 +1,6 @@
 /** Attacks every route: its path, query, body and headers. */
 import { ROUTES } from '@tutti/protocol'
-import type { TObject } from '@tutti/core'
+import type { TObject } from '@tutti/core/internal'
 import * as fc from 'fast-check'
 
 import { hostileValue } from '../lib/hostile.ts'

@@ -3,7 +3,7 @@ import { openListeners } from '../../bench/lib/query.ts'
 import { measureRate, openStorages } from './measure-store.ts'
 
 import type { PostgresLocation } from '../../bench/lib/runs-locations.ts'
-import type { RunStorage } from '../../../packages/runs/src/index.ts'
+import type { RunStorage } from '../../../packages/runs/src/adapter.ts'
 import type { ClaimRequest } from '../../../packages/runs/src/ports/run-queue.ts'
 import type { Sizes } from './sizes.ts'
 

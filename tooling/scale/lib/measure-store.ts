@@ -8,7 +8,7 @@ import { openPostgresStorage, type PostgresLocation } from '../../bench/lib/runs
 import { readCounts, subtractCounts } from './statement-counts.ts'
 
 import type { Sizes } from './sizes.ts'
-import type { RunStorage } from '../../../packages/runs/src/index.ts'
+import type { RunStorage } from '../../../packages/runs/src/adapter.ts'
 
 /** A rate, and the times of single calls in milliseconds. */
 export interface Rate {

@@ -1,5 +1,6 @@
 /** Runs the phases of a scale test. A phase that fails or takes too long is reported, and the later ones still run. */
-import { errorMessage, sleep, systemClock, type Clock } from '@tutti/core'
+import { systemClock, type Clock } from '@tutti/core'
+import { errorMessage, sleep } from '@tutti/core/internal'
 
 /** Options of {@link Phases}. */
 export interface PhasesOptions {

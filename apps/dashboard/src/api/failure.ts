@@ -1,7 +1,7 @@
 /** Converts errors to texts for readers. */
 import { TuttiClientError } from '@tutti/client'
 
-import type { Problem } from '@tutti/protocol'
+import type { Problem } from '@tutti/protocol/internal'
 
 /** Returns the message of an error. */
 export function readFailureText(error: unknown): string {

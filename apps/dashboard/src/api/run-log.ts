@@ -7,13 +7,8 @@
  *    share their structure.
  * DASH-R4 Instants never decrease; an event without a time gets that of the previous event.
  */
-import {
-  applyRunEvent,
-  emptyRunState,
-  eventTime,
-  type LoggedRunEvent,
-  type RunState,
-} from '@tutti/protocol'
+import { applyRunEvent, emptyRunState, type LoggedRunEvent, type RunState } from '@tutti/protocol'
+import { eventTime } from '@tutti/protocol/internal'
 
 /** Number of events between two stored states. */
 const STEP = 256

@@ -27,7 +27,8 @@ import { createStore, useStore } from '../lib/store.ts'
 import { IconButton } from '../ui/controls/button.tsx'
 import styles from './run-view.module.css'
 
-import type { RunState, TaskState } from '@tutti/protocol'
+import type { RunState } from '@tutti/protocol'
+import type { TaskState } from '@tutti/protocol/internal'
 
 import type { ForkStart } from '../features/fork/fork-form.ts'
 import type { FollowedLog } from '../api/run-log.ts'

@@ -1,17 +1,15 @@
 /** Labels and marks of the states of runs, tasks, turns and calls. */
 import type { MarkKind } from '../ui/show/mark.tsx'
+import type { LoggedRunEvent, RunStatus, TaskStatus } from '@tutti/protocol'
 import type {
   AgentCallState,
   FinishReason,
-  LoggedRunEvent,
   ReviewDecisionKind,
   ReviewKind,
-  RunStatus,
   TaskState,
-  TaskStatus,
   ToolCallState,
   TurnState,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 /** The mark and the label of a state. */
 export interface Shown {

@@ -2,9 +2,10 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 
-import { findUnpriced, inputVariables, type ChatModel } from '@tutti/ensemble'
-import { providerFacts } from '@tutti/langchain'
-import { suggest } from '@tutti/protocol'
+import { type ChatModel } from '@tutti/ensemble/adapter'
+import { findUnpriced, inputVariables } from '@tutti/ensemble/internal'
+import { providerFacts } from '@tutti/langchain/internal'
+import { suggest } from '@tutti/protocol/internal'
 
 import { findingsFor, type Finding } from './finding.ts'
 import {

@@ -1,6 +1,7 @@
 /** Failures of commands: message, advice and exit code. */
 import { TuttiClientError } from '@tutti/client'
-import { errorMessage, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 
 import type { Exit } from './exit-codes.ts'
 

@@ -1,5 +1,6 @@
 /** Parsers for options and arguments. Commander reports what they throw, with the name of the option. */
-import { MAX_COST_USD, MAX_DURATION_MS, RunStatus, type RunStatusList } from '@tutti/protocol'
+import { RunStatus } from '@tutti/protocol'
+import { MAX_COST_USD, MAX_DURATION_MS, type RunStatusList } from '@tutti/protocol/internal'
 import { InvalidArgumentError } from 'commander'
 
 const MAX_PORT = 65_535

@@ -2,19 +2,19 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 
+import { Scope } from '@tutti/protocol'
 import {
   findExcessProblems,
   isJsonObject,
   MAX_TIME_MS,
-  Scope,
   suggest,
   WebhookEventType,
-} from '@tutti/protocol'
-import { findRunLimitProblems, isRunLimit } from '@tutti/runs'
+} from '@tutti/protocol/internal'
+import { findRunLimitProblems, isRunLimit } from '@tutti/runs/internal'
 
 import { MIN_KEY_LENGTH } from '../environment/api-keys.ts'
 
-import type { OptionNames } from '@tutti/core'
+import type { OptionNames } from '@tutti/core/internal'
 import type {
   AuthConfig,
   KeyConfig,

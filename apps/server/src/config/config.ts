@@ -1,6 +1,7 @@
 /** The configuration of a server in `tutti.config.ts`. */
 import type { AgentTool } from '@tutti/core'
-import type { ChatModel, Ensemble } from '@tutti/ensemble'
+import type { Ensemble } from '@tutti/ensemble'
+import type { ChatModel } from '@tutti/ensemble/adapter'
 
 /** The configuration of a server. */
 export interface TuttiConfig {

@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-import { errorMessage, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 
 import { findConfigProblems } from './config-problems.ts'
 import { findErrorPosition, findPropertyPosition } from './source-position.ts'

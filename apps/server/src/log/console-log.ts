@@ -1,13 +1,14 @@
 /** The log of a server on standard error: plain lines on a terminal, otherwise JSON lines. */
 import { styleText } from 'node:util'
 
-import { TuttiError, type LogFields, type Logger } from '@tutti/core'
+import { TuttiError, type Logger } from '@tutti/core'
+import { type LogFields } from '@tutti/core/internal'
 
 import { hasColors, type CommandIo } from '../terminal/command-io.ts'
 import { toSingleLine, toTerminalText } from '../terminal/text-width.ts'
 import { jsonLogger } from './log.ts'
 
-import type { Redactor } from '@tutti/control-api'
+import type { Redactor } from '@tutti/control-api/internal'
 import type { LogLevel } from '../environment/log-level.ts'
 
 /** Creates the logger for standard error. */

@@ -1,4 +1,4 @@
-import { redactor } from '@tutti/control-api'
+import { redactor } from '@tutti/control-api/internal'
 import { TuttiError } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 

@@ -1,10 +1,11 @@
 /** The log of the server as JSON lines. */
-import { errorMessage, TuttiError, type LogFields, type Logger } from '@tutti/core'
-import { escapeLineBreaks } from '@tutti/protocol'
+import { TuttiError, type Logger } from '@tutti/core'
+import { errorMessage, type LogFields } from '@tutti/core/internal'
+import { escapeLineBreaks } from '@tutti/protocol/internal'
 
 import { LOG_LEVELS, type LogLevel } from '../environment/log-level.ts'
 
-import type { Redactor } from '@tutti/control-api'
+import type { Redactor } from '@tutti/control-api/internal'
 
 export interface LogOptions {
   /** Redacts secrets in every text. @default no redaction */

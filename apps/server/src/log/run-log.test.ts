@@ -1,11 +1,11 @@
-import { redactor } from '@tutti/control-api'
+import { redactor } from '@tutti/control-api/internal'
 import { describe, expect, it } from 'vitest'
 
 import { jsonLogger } from './log.ts'
 import { runLogListeners } from './run-log.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
-import type { RunRecord } from '@tutti/runs'
+import type { RunRecord } from '@tutti/runs/adapter'
 
 const SECRET = 'sk-live-1234567890'
 const RUN = { runId: 'run-1', ensemble: 'trip', createdAt: 0, epoch: 1 }

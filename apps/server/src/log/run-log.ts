@@ -3,10 +3,13 @@
  * task, at level debug if it has completed. Failures are warnings with the message of their error. Apart from these
  * messages, lines contain ids, names, codes and numbers, never text of people or models.
  */
-import { limitText, type Logger, type LogFields } from '@tutti/core'
+import { type Logger } from '@tutti/core'
+import { limitText, type LogFields } from '@tutti/core/internal'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
-import type { RunActivity, RunRecord, RunServiceOptions } from '@tutti/runs'
+import type { RunServiceOptions } from '@tutti/runs'
+import type { RunRecord } from '@tutti/runs/adapter'
+import type { RunActivity } from '@tutti/runs/internal'
 
 /** Listeners of a run service that write the log. */
 export type RunLogListeners = Required<Pick<RunServiceOptions, 'onActivity' | 'onExecuted'>>

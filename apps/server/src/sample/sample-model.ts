@@ -4,7 +4,8 @@
  */
 import { scriptedModel, type ScriptedReply } from '@tutti/testing'
 
-import type { ChatModel, ModelRequest, ToolMessage } from '@tutti/ensemble'
+import type { ChatModel, ModelRequest } from '@tutti/ensemble/adapter'
+import type { ToolMessage } from '@tutti/ensemble/internal'
 
 /** Delay between words, in milliseconds: about as fast as a real model, so that people can watch. */
 const WORD_DELAY_MS = 15

@@ -3,7 +3,8 @@ import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 
 import { apiKey, type ApiKey, type ControlApiOptions } from '@tutti/control-api'
-import { isLoopback, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { isLoopback } from '@tutti/core/internal'
 
 import { toEpochMs } from '../config/config-problems.ts'
 

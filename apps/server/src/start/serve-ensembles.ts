@@ -1,6 +1,7 @@
 /** The part of `serve()` that is built with the program, because it needs the whole server. */
-import { redactor } from '@tutti/control-api'
-import { assertKnownOptions, definitionError, TuttiError, type OptionNames } from '@tutti/core'
+import { redactor } from '@tutti/control-api/internal'
+import { TuttiError } from '@tutti/core'
+import { assertKnownOptions, definitionError, type OptionNames } from '@tutti/core/internal'
 
 import { consoleLogger } from '../log/console-log.ts'
 import { findConfigProblems } from '../config/config-problems.ts'

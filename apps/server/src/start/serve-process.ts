@@ -1,6 +1,7 @@
 /** The server as a process: starts it from its config and environment, reports its start, and stops it on signals. */
-import { redactor, type Redactor } from '@tutti/control-api'
-import { errorMessage, TuttiError, type Logger } from '@tutti/core'
+import { redactor, type Redactor } from '@tutti/control-api/internal'
+import { TuttiError, type Logger } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 
 import { readEnvironment, type Environment } from '../environment/env.ts'
 import { collectOnce, limitMemory } from './limit-memory.ts'

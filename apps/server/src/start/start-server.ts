@@ -1,34 +1,22 @@
 /** Composes a server from its config and environment, and starts it. */
 import { setTimeout as wait } from 'node:timers/promises'
 
-import {
-  errorMessage,
-  systemClock,
-  toolCatalog,
-  TuttiError,
-  type Logger,
-  type ToolCatalog,
-} from '@tutti/core'
+import { systemClock, toolCatalog, TuttiError, type Logger, type ToolCatalog } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 import { agentEnsemble } from '@tutti/compat-agentensemble'
 import { jamJet } from '@tutti/compat-jamjet'
 import {
-  cancelOrphans,
-  OrphanWatch,
-  redactor,
   serveControlApi,
   serverMetrics,
   type ControlApiOptions,
   type ControlApiServer,
 } from '@tutti/control-api'
-import {
-  findUnknownTiers,
-  isSameTier,
-  modelCatalog,
-  type ChatModel,
-  type ModelCatalog,
-} from '@tutti/ensemble'
+import { cancelOrphans, OrphanWatch, redactor } from '@tutti/control-api/internal'
+import { modelCatalog, type ModelCatalog } from '@tutti/ensemble'
+import { type ChatModel } from '@tutti/ensemble/adapter'
+import { findUnknownTiers, isSameTier } from '@tutti/ensemble/internal'
 import { langchainModel } from '@tutti/langchain'
-import { suggest } from '@tutti/protocol'
+import { suggest } from '@tutti/protocol/internal'
 import { createRunService, type RunService } from '@tutti/runs'
 
 import { accessOptions, assertSafeAddress } from './access.ts'
@@ -42,7 +30,8 @@ import { createTracing } from './telemetry.ts'
 
 import type { LimitsConfig, TuttiConfig } from '../config/config.ts'
 import type { Environment } from '../environment/env.ts'
-import type { RunTracing, TracedServiceOptions } from '@tutti/telemetry'
+import type { RunTracing } from '@tutti/telemetry'
+import type { TracedServiceOptions } from '@tutti/telemetry/internal'
 
 /** A server that accepts requests. */
 export interface RunningServer {

@@ -2,7 +2,8 @@
  * Exports traces of the runs that this process executes. OpenTelemetry is loaded only if traces are exported. Spans wait
  * in a bounded queue; if the collector does not respond, they are lost, with one warning.
  */
-import { errorMessage, type Logger } from '@tutti/core'
+import { type Logger } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 
 import { programVersion } from '../program-version.ts'
 import { DEFAULT_TRACES_URL, type SamplerChoice } from '../environment/telemetry-env.ts'
@@ -27,13 +28,19 @@ export async function createTracing(
 ): Promise<RunTracing | undefined> {
   const target = findTarget(telemetry, environment)
   if (target === undefined) return undefined
-  const [{ BatchSpanProcessor, ...sdk }, { OTLPTraceExporter }, resources, tutti] =
-    await Promise.all([
-      import('@opentelemetry/sdk-trace-base'),
-      import('@opentelemetry/exporter-trace-otlp-http'),
-      import('@opentelemetry/resources'),
-      import('@tutti/telemetry'),
-    ])
+  const [
+    { BatchSpanProcessor, ...sdk },
+    { OTLPTraceExporter },
+    resources,
+    tutti,
+    { providerName },
+  ] = await Promise.all([
+    import('@opentelemetry/sdk-trace-base'),
+    import('@opentelemetry/exporter-trace-otlp-http'),
+    import('@opentelemetry/resources'),
+    import('@tutti/telemetry'),
+    import('@tutti/telemetry/internal'),
+  ])
   const { url, headers } = target
   const exporter = new OTLPTraceExporter({ url, headers: { ...headers } })
   return tutti.traceRuns({
@@ -51,7 +58,7 @@ export async function createTracing(
     modelNames: (label) => {
       const model = models.find(label)
       if (model === undefined) return undefined
-      return { provider: tutti.providerName(model.provider), model: model.name }
+      return { provider: providerName(model.provider), model: model.name }
     },
     onError: (error) => {
       logger.warn('Failed to create the spans of a run', { error })

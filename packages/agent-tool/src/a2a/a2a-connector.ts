@@ -5,9 +5,10 @@
  * AGENT-W2 Headers are sent only to the origin of `url`, also with the card; the card may name other origins.
  * AGENT-W3 The SDK is loaded when an agent is known to use A2A.
  */
-import { USAGE_EXTENSION } from '@tutti/protocol'
-import { findExcessProblems, systemClock, type Clock } from '@tutti/core'
-import { AgentError } from '@tutti/agent-call'
+import { USAGE_EXTENSION } from '@tutti/protocol/internal'
+import { systemClock, type Clock } from '@tutti/core'
+import { findExcessProblems } from '@tutti/core/internal'
+import { AgentError } from '@tutti/agent-call/internal'
 
 import { createAgentFetch, type AgentHttpOptions } from '../http/agent-fetch.ts'
 import { readAgentUrl, formatShownUrl, appendPath } from '../http/agent-url.ts'
@@ -16,7 +17,7 @@ import { A2aSession } from './a2a-session.ts'
 import { createCallFetch } from './call-fetch.ts'
 import { CardCache, type FoundCard } from './card-cache.ts'
 
-import type { AgentCall, AgentConnector } from '@tutti/agent-call'
+import type { AgentCall, AgentConnector } from '@tutti/agent-call/internal'
 import type { AgentCard } from './agent-card.ts'
 
 /** Options of a connection to an agent over A2A. */

@@ -1,5 +1,5 @@
 import { fromJsonRpcErrorResponse, fromRestErrorBody } from '@a2a-js/sdk/errors'
-import { AgentError } from '@tutti/agent-call'
+import { AgentError } from '@tutti/agent-call/internal'
 import { describe, expect, test } from 'vitest'
 
 import {

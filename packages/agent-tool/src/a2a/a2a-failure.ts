@@ -1,6 +1,6 @@
 /** Converts errors of the SDK to failures of an agent. */
-import { errorMessage } from '@tutti/core'
-import { AgentError } from '@tutti/agent-call'
+import { errorMessage } from '@tutti/core/internal'
+import { AgentError } from '@tutti/agent-call/internal'
 
 /** An A2A error of the SDK; several copies of the SDK may be installed. */
 interface SdkError extends Error {

@@ -6,7 +6,7 @@
  * AGENT-V2 The limits of the call go with every message; usage is reported as sums of the conversation.
  * AGENT-V3 A repeated call sends messages with the same ids.
  */
-import { USAGE_EXTENSION } from '@tutti/protocol'
+import { USAGE_EXTENSION } from '@tutti/protocol/internal'
 
 import { toLimitsMetadata } from '../usage-metadata.ts'
 import { toA2aAnswer, readPartialOutput } from './answer.ts'
@@ -15,7 +15,7 @@ import { askAgent } from './ask-agent.ts'
 import { UsageLedger } from './usage.ts'
 import { AgentTaskState } from './task-state.ts'
 
-import type { AgentCall, AgentSession, AgentTurn, AgentUpdate } from '@tutti/agent-call'
+import type { AgentCall, AgentSession, AgentTurn, AgentUpdate } from '@tutti/agent-call/internal'
 import type { A2aPeer } from './a2a-peer.ts'
 import type { A2aStreamItem, A2aPart, A2aSendRequest } from './wire.ts'
 

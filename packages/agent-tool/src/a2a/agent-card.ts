@@ -3,7 +3,7 @@
  *
  * @see https://a2a-protocol.org/latest/specification/ section 4.4, and version 0.3 section 5.5
  */
-import { isJsonObject } from '@tutti/protocol'
+import { isJsonObject } from '@tutti/protocol/internal'
 
 type JsonObject = Readonly<Record<string, unknown>>
 

@@ -1,4 +1,4 @@
-import { AgentError } from '@tutti/agent-call'
+import { AgentError } from '@tutti/agent-call/internal'
 import { expect, test } from 'vitest'
 
 import { toA2aAnswer, readPartialOutput } from './answer.ts'

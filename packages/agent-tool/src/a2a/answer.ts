@@ -1,10 +1,10 @@
 /** Converts a settled task to the answer of a turn, or to a failure. Pure. */
-import { AgentError } from '@tutti/agent-call'
+import { AgentError } from '@tutti/agent-call/internal'
 
 import { toAnswerSchema } from '../answer-schema.ts'
 import { readOutput, type A2aOutput } from './output.ts'
 
-import type { AgentAnswer, AgentErrorOptions } from '@tutti/agent-call'
+import type { AgentAnswer, AgentErrorOptions } from '@tutti/agent-call/internal'
 import type { TSchema } from '@tutti/core'
 import type { AgentTaskState } from './task-state.ts'
 import type { A2aPart } from './wire.ts'

@@ -1,7 +1,7 @@
 /** `fetch` for the SDK in one call. It handles HTTP failures before the SDK sees them. */
-import { isJsonObject } from '@tutti/protocol'
-import { AgentError } from '@tutti/agent-call'
-import { readLimitedBody, watchBody, type GuardedFetch } from '@tutti/net'
+import { isJsonObject } from '@tutti/protocol/internal'
+import { AgentError } from '@tutti/agent-call/internal'
+import { readLimitedBody, watchBody, type GuardedFetch } from '@tutti/net/internal'
 
 import { assertAnswerSize } from '../http/answer-size.ts'
 import { toStatusFailure } from '../http/http-error.ts'

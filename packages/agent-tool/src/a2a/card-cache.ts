@@ -6,8 +6,8 @@
  * AGENT-K2 A missing card is cached too. A failure is not: the next call tries again.
  * AGENT-K3 Concurrent calls that need the card share one request.
  */
-import { AgentError } from '@tutti/agent-call'
-import { readLimitedBody, type GuardedFetch } from '@tutti/net'
+import { AgentError } from '@tutti/agent-call/internal'
+import { readLimitedBody, type GuardedFetch } from '@tutti/net/internal'
 
 import { formatShownUrl } from '../http/agent-url.ts'
 import { toStatusFailure } from '../http/http-error.ts'

@@ -6,7 +6,7 @@
  * AGENT-O2 One item is the value itself, several are a list; if all are texts, they are one text.
  * AGENT-O3 Text that repeats data next to it as JSON appears in the text, but not in the value.
  */
-import { isJsonObject } from '@tutti/protocol'
+import { isJsonObject } from '@tutti/protocol/internal'
 
 import type { A2aPart } from './wire.ts'
 

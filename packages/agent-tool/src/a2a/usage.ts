@@ -6,11 +6,11 @@
  * AGENT-U3 The snapshot of a task has the last metadata of all its updates, so its cost since the last report counts
  *    only when no other usage of the task is known.
  */
-import { addAmounts } from '@tutti/protocol'
+import { addAmounts } from '@tutti/protocol/internal'
 
 import { readUsageMetadata, type UsageInMetadata } from '../usage-metadata.ts'
 
-import type { AgentUsageReport } from '@tutti/agent-call'
+import type { AgentUsageReport } from '@tutti/agent-call/internal'
 import type { A2aStreamItem } from './wire.ts'
 
 /** Sums up the usage of a conversation. */

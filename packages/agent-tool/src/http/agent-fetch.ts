@@ -19,7 +19,7 @@ import {
   type GuardedFetch,
   type Hop,
   type ResolveHost,
-} from '@tutti/net'
+} from '@tutti/net/internal'
 
 import { exposedMessage, isExposed, readAgentUrl, formatShownUrl } from './agent-url.ts'
 import { toHttpFailure, createConfigurationFailure } from './http-failure.ts'

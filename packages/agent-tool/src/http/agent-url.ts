@@ -1,5 +1,5 @@
 /** Parses and formats addresses of agents. Pure. */
-import { isLoopback } from '@tutti/core'
+import { isLoopback } from '@tutti/core/internal'
 
 /**
  * Parses the address of an agent.

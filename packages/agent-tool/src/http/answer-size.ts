@@ -1,5 +1,5 @@
-import { AgentError } from '@tutti/agent-call'
-import { findJsonExcess, VALUE_LIMITS } from '@tutti/protocol'
+import { AgentError } from '@tutti/agent-call/internal'
+import { findJsonExcess, VALUE_LIMITS } from '@tutti/protocol/internal'
 
 /**
  * Checks the size of a JSON answer before it is parsed.

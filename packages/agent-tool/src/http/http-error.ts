@@ -1,7 +1,7 @@
 /** Converts responses with an error status. */
-import { AgentError } from '@tutti/agent-call'
+import { AgentError } from '@tutti/agent-call/internal'
 
-import { readLimitedBody, readRetryAfter } from '@tutti/net'
+import { readLimitedBody, readRetryAfter } from '@tutti/net/internal'
 
 /** Statuses of temporary failures. */
 const RETRYABLE: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])

@@ -1,7 +1,8 @@
 /** Converts failures of HTTP to failures of an agent, without secrets in their text. */
-import { errorMessage, TuttiError } from '@tutti/core'
-import { AgentError } from '@tutti/agent-call'
-import { NetworkError, toNetworkError } from '@tutti/net'
+import { TuttiError } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
+import { AgentError } from '@tutti/agent-call/internal'
+import { NetworkError, toNetworkError } from '@tutti/net/internal'
 
 /**
  * Returns the reason why a request to `origin` has no complete response.

@@ -1,7 +1,7 @@
 /** Configured headers for requests to an agent, such as keys. */
-import { errorMessage } from '@tutti/core'
-import { findHeaderProblems } from '@tutti/net'
-import { AgentError } from '@tutti/agent-call'
+import { errorMessage } from '@tutti/core/internal'
+import { findHeaderProblems } from '@tutti/net/internal'
+import { AgentError } from '@tutti/agent-call/internal'
 
 import { createConfigurationFailure } from './http-failure.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { toFormAnswer, formatQuestion } from './elicitation.ts'
 
-import type { McpForm } from '@tutti/mcp'
+import type { McpForm } from '@tutti/mcp/internal'
 
 type Properties = McpForm['requestedSchema']['properties']
 

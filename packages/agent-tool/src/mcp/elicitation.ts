@@ -6,8 +6,8 @@
  * AGENT-E2 A question without properties is answered with yes or no.
  * AGENT-E3 The question itself, which a conversation without a reviewer returns, declines.
  */
-import { isJsonObject } from '@tutti/protocol'
-import { acceptForm } from '@tutti/mcp'
+import { isJsonObject } from '@tutti/protocol/internal'
+import { acceptForm } from '@tutti/mcp/internal'
 
 import {
   parseJsonObject,
@@ -16,7 +16,7 @@ import {
   propertySchema,
 } from './tool-arguments.ts'
 
-import type { McpForm, McpFormAnswer } from '@tutti/mcp'
+import type { McpForm, McpFormAnswer } from '@tutti/mcp/internal'
 
 /** Returns the question for a text answer. */
 export function formatQuestion({ message, requestedSchema }: McpForm): string {

@@ -13,7 +13,7 @@
  */
 import { readAgentUrl, formatShownUrl } from '../http/agent-url.ts'
 
-import type { McpServer } from '@tutti/mcp'
+import type { McpServer } from '@tutti/mcp/internal'
 
 /** A parsed address. */
 export interface McpAddress {

@@ -4,8 +4,8 @@
  * AGENT-N1 Connectors with the same server object share its connection; it ends when the last of them is closed.
  * AGENT-N2 The SDK, the child process and the connection start at the first call.
  */
-import { AgentError, type AgentConnector } from '@tutti/agent-call'
-import { findExcessProblems } from '@tutti/core'
+import { AgentError, type AgentConnector } from '@tutti/agent-call/internal'
+import { findExcessProblems } from '@tutti/core/internal'
 import {
   DEFAULT_MAX_MCP_MESSAGE_BYTES,
   DEFAULT_MCP_CONNECT_TIMEOUT_MS,
@@ -13,7 +13,7 @@ import {
   type McpServer,
   type McpTool,
   resolveMcpServer,
-} from '@tutti/mcp'
+} from '@tutti/mcp/internal'
 
 import { readAgentUrl, formatShownUrl } from '../http/agent-url.ts'
 import { toAgentError } from './mcp-failure.ts'

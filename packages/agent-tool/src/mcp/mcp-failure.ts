@@ -1,6 +1,6 @@
 /** Converts failures of MCP servers to failures of an agent. Pure. */
-import { AgentError } from '@tutti/agent-call'
-import { McpError } from '@tutti/mcp'
+import { AgentError } from '@tutti/agent-call/internal'
+import { McpError } from '@tutti/mcp/internal'
 
 /** Converts a failure of an MCP server; returns other errors unchanged. */
 export function toAgentError(error: unknown): unknown {

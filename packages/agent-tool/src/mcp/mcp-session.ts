@@ -8,7 +8,7 @@
  *    reviewer is asked with the form of the tool. Without a reviewer, or after a rejection, the tool gets a refusal
  *    and continues.
  */
-import { askReviewer, McpToolCall, type McpForm, type McpFormAnswer } from '@tutti/mcp'
+import { askReviewer, McpToolCall, type McpForm, type McpFormAnswer } from '@tutti/mcp/internal'
 
 import { readUsageMetadata } from '../usage-metadata.ts'
 import { toFormAnswer, formatQuestion } from './elicitation.ts'
@@ -16,8 +16,8 @@ import { toAgentError } from './mcp-failure.ts'
 import { schemaProperties, toMcpArguments } from './tool-arguments.ts'
 import { requestMeta, toMcpAnswer } from './tool-answer.ts'
 
-import type { AgentCall, AgentSession, AgentTurn, AgentUpdate } from '@tutti/agent-call'
-import type { McpConnection, McpProgress, McpTool } from '@tutti/mcp'
+import type { AgentCall, AgentSession, AgentTurn, AgentUpdate } from '@tutti/agent-call/internal'
+import type { McpConnection, McpProgress, McpTool } from '@tutti/mcp/internal'
 
 interface Question {
   readonly form: McpForm

@@ -1,7 +1,7 @@
 /** Converts results of MCP tools to answers of an agent, with the usage that they report. Pure. */
-import { AgentError, type AgentAnswer, type AgentCall } from '@tutti/agent-call'
-import { toPlainJson } from '@tutti/core'
-import { contentText, type McpToolResult } from '@tutti/mcp'
+import { AgentError, type AgentAnswer, type AgentCall } from '@tutti/agent-call/internal'
+import { toPlainJson } from '@tutti/core/internal'
+import { contentText, type McpToolResult } from '@tutti/mcp/internal'
 
 import { toLimitsMetadata, readUsageMetadata } from '../usage-metadata.ts'
 

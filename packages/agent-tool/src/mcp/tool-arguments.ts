@@ -1,8 +1,8 @@
 /** Converts the input of an agent to the arguments of an MCP tool. Pure. */
-import { formatExactJson, isJsonObject, parseExactJson } from '@tutti/protocol'
-import { AgentError } from '@tutti/agent-call'
+import { formatExactJson, isJsonObject, parseExactJson } from '@tutti/protocol/internal'
+import { AgentError } from '@tutti/agent-call/internal'
 
-import type { McpTool } from '@tutti/mcp'
+import type { McpTool } from '@tutti/mcp/internal'
 
 /** Arguments of a tool by name. */
 export type McpArguments = Readonly<Record<string, unknown>>

@@ -1,11 +1,6 @@
 /** The datetime tool. */
-import {
-  assertKnownOptions,
-  defineTextTool,
-  systemClock,
-  TOOL_SETTING_NAMES,
-  ToolResult,
-} from '@tutti/core'
+import { defineTextTool, systemClock, ToolResult } from '@tutti/core'
+import { assertKnownOptions, TOOL_SETTING_NAMES } from '@tutti/core/internal'
 
 import { DatetimeError, quoteText } from './datetime-error.ts'
 import { findZone } from './find-zone.ts'
@@ -20,7 +15,8 @@ import {
 } from './parse-command.ts'
 import { splitWrittenTime } from './written-time.ts'
 
-import type { Clock, OptionNames, ToolSettings, TypedTool } from '@tutti/core'
+import type { Clock, ToolSettings, TypedTool } from '@tutti/core'
+import type { OptionNames } from '@tutti/core/internal'
 
 export interface DatetimeOptions extends Partial<ToolSettings<string>> {
   /** Source of the current time. @default the system's clock */

@@ -1,5 +1,6 @@
 /** The file_read tool. */
-import { assertKnownOptions, defineTool, TOOL_SETTING_NAMES, Type } from '@tutti/core'
+import { defineTool, Type } from '@tutti/core'
+import { assertKnownOptions, TOOL_SETTING_NAMES } from '@tutti/core/internal'
 
 import { answerWithFile } from './answer.ts'
 import { locate } from './locate.ts'
@@ -7,7 +8,8 @@ import { resolveFileOptions, type FileOptions, type ResolvedFileOptions } from '
 import { splitPath } from './path-parts.ts'
 import { readFileText } from './read-text.ts'
 
-import type { OptionNames, ToolContext, ToolSettings, TypedTool } from '@tutti/core'
+import type { ToolContext, ToolSettings, TypedTool } from '@tutti/core'
+import type { OptionNames } from '@tutti/core/internal'
 
 /** Arguments of the file_read tool. */
 export interface FileReadInput {

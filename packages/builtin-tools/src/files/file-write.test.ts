@@ -18,11 +18,11 @@ import { join } from 'node:path'
 import {
   runTool,
   toolContext,
-  type FileChange,
   type RunToolOptions,
   type ToolCallOutcome,
   type ToolContext,
 } from '@tutti/core'
+import { type FileChange } from '@tutti/core/internal'
 import { scriptedReviewer } from '@tutti/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 

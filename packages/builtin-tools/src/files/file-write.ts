@@ -1,5 +1,6 @@
 /** The file_write tool. */
-import { assertKnownOptions, defineTool, startOfInput, TOOL_SETTING_NAMES, Type } from '@tutti/core'
+import { defineTool, Type } from '@tutti/core'
+import { assertKnownOptions, startOfInput, TOOL_SETTING_NAMES } from '@tutti/core/internal'
 
 import { answerWithFile } from './answer.ts'
 import { FileError, quotePath } from './file-error.ts'
@@ -8,7 +9,8 @@ import { resolveFileOptions, type FileOptions, type ResolvedFileOptions } from '
 import { splitPath } from './path-parts.ts'
 import { replaceFile } from './replace-file.ts'
 
-import type { OptionNames, ToolContext, ToolSettings, TypedTool } from '@tutti/core'
+import type { ToolContext, ToolSettings, TypedTool } from '@tutti/core'
+import type { OptionNames } from '@tutti/core/internal'
 
 /** Arguments of the file_write tool. */
 export interface FileWriteInput {

@@ -2,7 +2,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { resolve, sep } from 'node:path'
 
-import { errorMessage } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 
 /** A directory that file tools are confined to. */
 export interface Sandbox {

@@ -1,5 +1,6 @@
 /** The json_parser tool. */
-import { assertKnownOptions, defineTool, TOOL_SETTING_NAMES, ToolResult, Type } from '@tutti/core'
+import { defineTool, ToolResult, Type } from '@tutti/core'
+import { assertKnownOptions, TOOL_SETTING_NAMES } from '@tutti/core/internal'
 
 import { followPath } from './follow-path.ts'
 import { JsonError } from './json-error.ts'
@@ -7,7 +8,8 @@ import { parseJsonPath } from './json-path.ts'
 import { formatJson } from './json-value.ts'
 import { parseJsonText } from './read-json.ts'
 
-import type { OptionNames, ToolSettings, TypedTool } from '@tutti/core'
+import type { ToolSettings, TypedTool } from '@tutti/core'
+import type { OptionNames } from '@tutti/core/internal'
 
 /** Arguments of the json_parser tool. */
 export interface JsonParserInput {

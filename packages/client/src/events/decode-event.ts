@@ -1,12 +1,6 @@
 /** Pure: decodes the data of a frame as an event of a run. */
-import {
-  decode,
-  decodeLoggedRunEvent,
-  EventPosition,
-  RUN_EVENT_TYPES,
-  type Decoded,
-  type LoggedRunEvent,
-} from '@tutti/protocol'
+import { decode, decodeLoggedRunEvent, type LoggedRunEvent } from '@tutti/protocol'
+import { EventPosition, RUN_EVENT_TYPES, type Decoded } from '@tutti/protocol/internal'
 
 import { badResponseError, parseJson } from '../http/read-answer.ts'
 

@@ -6,7 +6,7 @@
  * CLIENT-K3 A lost connection does not change the cursor: after a connection that received no event, the next one
  *    resumes at the same position.
  */
-import type { EventPosition } from '@tutti/protocol'
+import type { EventPosition } from '@tutti/protocol/internal'
 
 /** A position in the events of a run. */
 export interface EventCursor {

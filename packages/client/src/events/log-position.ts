@@ -1,5 +1,5 @@
 /** Positions in the log of a run, as callers give them. */
-import { MAX_COUNT } from '@tutti/protocol'
+import { MAX_COUNT } from '@tutti/protocol/internal'
 
 /** The positions that {@link isLogPosition} accepts, for errors. */
 export const WANTED_POSITION = `from must be an integer from -${MAX_COUNT} to ${MAX_COUNT}`

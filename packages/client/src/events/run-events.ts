@@ -1,5 +1,6 @@
 /** The events of a run as an async iterable. */
-import { findExcessProblems, routePath, type LoggedRunEvent, type RunEvent } from '@tutti/protocol'
+import { routePath, type LoggedRunEvent, type RunEvent } from '@tutti/protocol'
+import { findExcessProblems } from '@tutti/protocol/internal'
 
 import { followRun, type FollowRequest, type StreamedSubmission } from './follow-run.ts'
 import { isLogPosition, WANTED_POSITION } from './log-position.ts'

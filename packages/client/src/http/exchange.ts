@@ -6,7 +6,7 @@
  * CLIENT-X3 A retry waits at least as long as the server asks. If the wait exceeds the time limit, the failure is
  *    thrown at once.
  */
-import { findExcessProblems } from '@tutti/protocol'
+import { findExcessProblems } from '@tutti/protocol/internal'
 
 import { openScope, type CallScope } from '../call-scope.ts'
 import { TuttiClientError } from '../errors.ts'

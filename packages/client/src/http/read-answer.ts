@@ -1,5 +1,6 @@
 /** Pure: decodes responses to values or errors. */
-import { decode, ErrorBody, type Decoded, type Problem } from '@tutti/protocol'
+import { decode, ErrorBody } from '@tutti/protocol'
+import { type Decoded, type Problem } from '@tutti/protocol/internal'
 
 import { TuttiClientError } from '../errors.ts'
 

@@ -1,5 +1,6 @@
 /** The runs of a server. */
-import { ROUTES, routePath, type CancelRunsBody } from '@tutti/protocol'
+import { ROUTES, routePath } from '@tutti/protocol'
+import { type CancelRunsBody } from '@tutti/protocol/internal'
 
 import { commandSender, type Loose } from '../commands.ts'
 import { runEvents } from '../events/run-events.ts'

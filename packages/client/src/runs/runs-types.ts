@@ -1,30 +1,32 @@
 /** The runs part of a client, and the options of its calls. */
 import type {
+  ForkPreview,
+  ForkRunBody,
+  ListRunsQuery,
+  ReplayRunBody,
+  RunAccepted,
+  RunComparison,
+  RunDetail,
+  RunEvent,
+  RunList,
+  RunSummary,
+  SubmitRunBody,
+} from '@tutti/protocol'
+import type {
   CancelAccepted,
   CancelBody,
   CancelRunsBody,
   DagModel,
   DirectiveAction,
   ExecutionTrace,
-  ForkPreview,
-  ForkRunBody,
   InjectAccepted,
   InjectBody,
-  ListRunsQuery,
   MigrateRunBody,
   ModelSwitched,
-  ReplayRunBody,
   RunMigrated,
-  RunAccepted,
-  RunComparison,
-  RunDetail,
-  RunEvent,
-  RunList,
   RunsCancelled,
-  RunSummary,
-  SubmitRunBody,
   SwitchModelBody,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 import type { CommandOptions } from '../commands.ts'
 import type { FollowOptions, LoggedRunEventOf, RunEventsOptions } from '../events/run-events.ts'
 import type { CallOptions } from '../http/exchange.ts'

@@ -1,5 +1,6 @@
 /** Opens connections. */
-import { findExcessProblems, routePath, type RunEvent } from '@tutti/protocol'
+import { routePath, type RunEvent } from '@tutti/protocol'
+import { findExcessProblems } from '@tutti/protocol/internal'
 
 import { openScope } from '../call-scope.ts'
 import { isLogPosition, WANTED_POSITION } from '../events/log-position.ts'

@@ -1,5 +1,6 @@
 /** WebSocket connections, and the options of their parts. */
-import type { Hello, RunEvent, ServerMessage, SocketQuery } from '@tutti/protocol'
+import type { RunEvent, ServerMessage } from '@tutti/protocol'
+import type { Hello, SocketQuery } from '@tutti/protocol/internal'
 import type { CommandSender } from '../commands.ts'
 import type { ConnectionState } from '../events/connection-state.ts'
 import type { LoggedRunEventOf } from '../events/run-events.ts'

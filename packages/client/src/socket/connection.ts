@@ -25,7 +25,8 @@ import { LAST_TYPE, type Subscription } from './subscription.ts'
 import type { ConnectionState } from '../events/connection-state.ts'
 import type { ResolvedClientOptions } from '../options.ts'
 import type { ConnectOptions } from './connection-types.ts'
-import type { EventPosition, Hello, ServerMessage, Subscribe } from '@tutti/protocol'
+import type { ServerMessage } from '@tutti/protocol'
+import type { EventPosition, Hello, Subscribe } from '@tutti/protocol/internal'
 
 /** A connection state without the fields that the connection adds. */
 type BareState<State> = State extends unknown ? Omit<State, 'attempt' | 'lastEventId'> : never

@@ -4,7 +4,8 @@
  * A page cannot set the headers of a handshake, so it exchanges its key for a ticket first. Tickets are short-lived, so
  * each socket gets a new one. Node's `WebSocket` sends headers.
  */
-import { ROUTES, routePath, type SocketQuery } from '@tutti/protocol'
+import { ROUTES, routePath } from '@tutti/protocol'
+import { type SocketQuery } from '@tutti/protocol/internal'
 
 import { TuttiClientError } from '../errors.ts'
 import { callRoute } from '../http/call-route.ts'

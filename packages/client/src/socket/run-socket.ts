@@ -6,13 +6,8 @@
  *    message that does not match its type is BAD_RESPONSE.
  * CLIENT-W3 When the scope ends, the socket is closed and no further message is passed on.
  */
-import {
-  decode,
-  decodeServerMessage,
-  EventPosition,
-  SERVER_MESSAGE_TYPES,
-  type ServerMessage,
-} from '@tutti/protocol'
+import { decode, decodeServerMessage, type ServerMessage } from '@tutti/protocol'
+import { EventPosition, SERVER_MESSAGE_TYPES } from '@tutti/protocol/internal'
 
 import { TuttiClientError } from '../errors.ts'
 import { badResponseError, parseJson } from '../http/read-answer.ts'

@@ -1,11 +1,11 @@
 /** Pure: converts commands and subscriptions to messages, and their replies to those of REST. */
+import { decode } from '@tutti/protocol'
 import {
   commandEntry,
-  decode,
   type CommandResponse,
   type RunCommandKind,
   type Subscribe,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 import { badResponseError } from '../http/read-answer.ts'
 

@@ -7,13 +7,14 @@
  * CLIENT-S3 A subscription to every run passes on no event twice, and each open review once.
  * CLIENT-S4 A subscription to one run ends after its `run_result`.
  */
-import { BoundedMap } from '@tutti/protocol'
+import { BoundedMap } from '@tutti/protocol/internal'
 
 import { TuttiClientError } from '../errors.ts'
 import { placeEvent, startCursor, type EventCursor } from '../events/event-cursor.ts'
 import { EventQueue } from './event-queue.ts'
 
-import type { LoggedRunEvent, RunEvent, Subscribe } from '@tutti/protocol'
+import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
+import type { Subscribe } from '@tutti/protocol/internal'
 
 /** Default maximum number of events that wait for a loop: some seconds of a run that streams fast. */
 const MAX_WAITING = 10_000

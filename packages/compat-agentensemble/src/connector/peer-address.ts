@@ -1,7 +1,7 @@
 /** Parses addresses of shared tasks and tools, such as `wss://host/path#task:translate`. Pure. */
-import { decodePart, separateLogin } from '@tutti/net'
+import { decodePart, separateLogin } from '@tutti/net/internal'
 
-import { formatShownUrl, isExposed } from '@tutti/agent-tool'
+import { formatShownUrl, isExposed } from '@tutti/agent-tool/internal'
 
 /** Kind of a shared item: a task, which is an ensemble of the peer, or a tool. */
 export type PeerKind = 'task' | 'tool'

@@ -18,15 +18,16 @@ import {
   quietSystemClock,
   SocketLink,
   type SocketLinkSettings,
-} from '@tutti/net'
+} from '@tutti/net/internal'
 
-import { type AgentHttpOptions, type ConnectorFactory, ownHeaders } from '@tutti/agent-tool'
+import { type ConnectorFactory } from '@tutti/agent-tool/adapter'
+import { type AgentHttpOptions, ownHeaders } from '@tutti/agent-tool/internal'
 import { PendingRequests } from './pending-requests.ts'
 import { readPeerAddress, type PeerKind } from './peer-address.ts'
 import { createPeerDialect } from './peer-dialect.ts'
 import { PeerSession, type PeerShared } from './peer-session.ts'
 
-import type { AgentConnector } from '@tutti/agent-call'
+import type { AgentConnector } from '@tutti/agent-call/internal'
 import type { Clock } from '@tutti/core'
 import type { PeerReply } from './peer-request.ts'
 

@@ -1,9 +1,9 @@
 /** Messages of the link to a peer: replies to requests, and failures. */
-import { AgentError } from '@tutti/agent-call'
-import { LinkClosedError, type SocketDialect } from '@tutti/net'
+import { AgentError } from '@tutti/agent-call/internal'
+import { LinkClosedError, type SocketDialect } from '@tutti/net/internal'
 import { decodeServerMessage } from '@tutti/protocol'
 
-import { toHttpFailure, toStatusFailure } from '@tutti/agent-tool'
+import { toHttpFailure, toStatusFailure } from '@tutti/agent-tool/internal'
 
 import { createInvalidMessageFailure } from './peer-failure.ts'
 import { REPLY_TYPES, SUBSCRIBE_TO_REPLIES, type PeerReply } from './peer-request.ts'

@@ -1,10 +1,11 @@
 /** Converts failures that a peer reports to failures of an agent. Pure. */
-import { AgentError, type AgentFailureType } from '@tutti/agent-call'
-import { ERROR_CODES, isErrorCode, suggest, type ErrorCode } from '@tutti/protocol'
+import { AgentError, type AgentFailureType } from '@tutti/agent-call/internal'
+import { ERROR_CODES, isErrorCode, type ErrorCode } from '@tutti/protocol'
+import { suggest } from '@tutti/protocol/internal'
 
 import type { PeerKind } from './peer-address.ts'
 import type { PeerReply } from './peer-request.ts'
-import type { Problem, SharedCapability } from '@tutti/protocol'
+import type { Problem, SharedCapability } from '@tutti/protocol/internal'
 
 /** The requested item. */
 export interface Asked {

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto'
 
 import type { PeerKind } from './peer-address.ts'
-import type { ClientMessage, ServerMessage, TaskRequest, ToolRequest } from '@tutti/protocol'
+import type { ClientMessage, ServerMessage } from '@tutti/protocol'
+import type { TaskRequest, ToolRequest } from '@tutti/protocol/internal'
 
 /** Types of a peer's replies; other messages are ignored. */
 export const REPLY_TYPES = [

@@ -1,5 +1,5 @@
 /** One conversation with a task or tool of a peer; see `peer-connector.ts` for the rules. */
-import { AgentError } from '@tutti/agent-call'
+import { AgentError } from '@tutti/agent-call/internal'
 
 import { createReopenFailure } from './peer-dialect.ts'
 import { createNameFailure, toErrorFailure, toResponseFailure, type Asked } from './peer-failure.ts'
@@ -8,9 +8,10 @@ import { ReportedEvents, type PendingRequests } from './pending-requests.ts'
 
 import type { PeerAddress, PeerKind } from './peer-address.ts'
 import type { Clock } from '@tutti/core'
-import type { AgentCall, AgentSession, AgentTurn, AgentUpdate } from '@tutti/agent-call'
-import type { SocketLink } from '@tutti/net'
-import type { ClientMessage, TaskRequest, ToolRequest } from '@tutti/protocol'
+import type { AgentCall, AgentSession, AgentTurn, AgentUpdate } from '@tutti/agent-call/internal'
+import type { SocketLink } from '@tutti/net/internal'
+import type { ClientMessage } from '@tutti/protocol'
+import type { TaskRequest, ToolRequest } from '@tutti/protocol/internal'
 
 /** Resources that the calls of one tool share. */
 export interface PeerShared {

@@ -3,7 +3,7 @@
  * connection was lost is the same request, whose answer is still awaited. Once a request has ended without an
  * answer, the same call is another request.
  */
-import { BoundedMap } from '@tutti/core'
+import { BoundedMap } from '@tutti/core/internal'
 
 import { hashRequestId, type PeerReply } from './peer-request.ts'
 

@@ -14,12 +14,13 @@ import {
   type Greeting,
   largeJson,
   sharedCapabilities,
-} from '@tutti/gateway'
+} from '@tutti/gateway/internal'
 
 import { readHello } from './hello.ts'
 import { readOpenReview, readOpenReviews } from './open-reviews.ts'
 
-import type { LoggedRunEvent, ReviewDecisionKind, ReviewTimeoutAction } from '@tutti/protocol'
+import type { LoggedRunEvent } from '@tutti/protocol'
+import type { ReviewDecisionKind, ReviewTimeoutAction } from '@tutti/protocol/internal'
 
 /** Creates the dialect of a connection to one run, or to all. */
 export function agentEnsembleDialect(

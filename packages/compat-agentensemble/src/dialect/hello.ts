@@ -15,7 +15,9 @@ import {
   type RunEvent,
   type ServerMessage,
 } from '@tutti/protocol'
-import { eventSize, readTurn, type RunRecord, type RunService } from '@tutti/runs'
+import { type RunService } from '@tutti/runs'
+import { type RunRecord } from '@tutti/runs/adapter'
+import { eventSize, readTurn } from '@tutti/runs/internal'
 
 import { readRecentIterations } from './recent-iterations.ts'
 

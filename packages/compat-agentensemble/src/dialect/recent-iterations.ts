@@ -1,7 +1,9 @@
 /** Reads the last model turns of a run, for connections that were opened after them. */
-import { eventPages, eventSize, type RunService } from '@tutti/runs'
+import { type RunService } from '@tutti/runs'
+import { eventPages, eventSize } from '@tutti/runs/internal'
 
-import type { EventPosition, IterationSnapshot, LoggedRunEvent, RunEventOf } from '@tutti/protocol'
+import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
+import type { EventPosition, IterationSnapshot } from '@tutti/protocol/internal'
 
 /** Number of turns per task; the same as in AgentEnsemble. */
 const TURNS_SHOWN = 5

@@ -1,9 +1,10 @@
 /** Pure: maps the events of a run to the messages for a peer. */
 import { readRunOutput, RunProjection } from '@tutti/protocol'
 
-import { describeCancel, type WireError } from '@tutti/gateway'
+import { describeCancel, type WireError } from '@tutti/gateway/internal'
 
-import type { RunEvent, RunEventOf, ServerMessage, TaskRequest, ToolRequest } from '@tutti/protocol'
+import type { RunEvent, RunEventOf, ServerMessage } from '@tutti/protocol'
+import type { TaskRequest, ToolRequest } from '@tutti/protocol/internal'
 
 /** Progress of a task, without its `requestId`. */
 export type PeerTaskProgress = Omit<

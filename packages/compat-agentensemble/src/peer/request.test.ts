@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { readPeerTrace, readDelivery } from './request.ts'
 
-import type { TaskRequest } from '@tutti/protocol'
+import type { TaskRequest } from '@tutti/protocol/internal'
 
 function request(more: Partial<TaskRequest> = {}): TaskRequest {
   return { type: 'task_request', requestId: 'r', from: 'kitchen', task: 'band', ...more }

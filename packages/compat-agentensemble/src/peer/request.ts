@@ -1,5 +1,5 @@
 /** Pure: reads requests of peers. */
-import { traceContextOf, type TraceContext } from '@tutti/core'
+import { traceContextOf, type TraceContext } from '@tutti/core/internal'
 
 import {
   actorOf,
@@ -13,10 +13,10 @@ import {
   toRequestKey,
   type UsageLimits,
   WANTED_DURATION,
-} from '@tutti/gateway'
+} from '@tutti/gateway/internal'
 
 import type { Ensemble } from '@tutti/ensemble'
-import type { Problem, TaskRequest, ToolRequest } from '@tutti/protocol'
+import type { Problem, TaskRequest, ToolRequest } from '@tutti/protocol/internal'
 
 /** Tag of runs with the name of the peer. */
 const PEER_TAG = 'peer'

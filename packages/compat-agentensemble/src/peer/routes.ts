@@ -8,7 +8,8 @@
  * AE-T3 A run that has not ended at its deadline is cancelled. The deadline does not run while a person decides (GW-G5).
  * AE-T4 With USE_CACHED, the newest COMPLETED run of the same task, key and actor is returned if it is not too old.
  */
-import { isTerminalRunStatus, type LoggedRunEvent, type SharedCapability } from '@tutti/protocol'
+import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
+import { type SharedCapability } from '@tutti/protocol/internal'
 
 import {
   type ExtensionConnection,
@@ -22,12 +23,12 @@ import {
   sharedEnsembles,
   sharedTools,
   toRequestKey,
-} from '@tutti/gateway'
+} from '@tutti/gateway/internal'
 import { toTaskEnd, taskReporter } from './events.ts'
 import { readPeerTrace, readTaskRequest } from './request.ts'
 
-import type { RunRecord } from '@tutti/runs'
-import type { CapabilityQuery, TaskRequest, ToolRequest } from '@tutti/protocol'
+import type { RunRecord } from '@tutti/runs/adapter'
+import type { CapabilityQuery, TaskRequest, ToolRequest } from '@tutti/protocol/internal'
 
 /**
  * Begins a task; its end is sent later.

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 
 import { buildDagModel } from './dag-model.ts'
 
-import type { LoggedRunEvent, PlannedTask } from '@tutti/protocol'
+import type { LoggedRunEvent } from '@tutti/protocol'
+import type { PlannedTask } from '@tutti/protocol/internal'
 
 const START = Date.parse('2026-01-01T00:00:00.000Z')
 

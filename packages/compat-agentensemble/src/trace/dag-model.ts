@@ -7,7 +7,8 @@
  *    two files by them.
  * AE-D3 Expected outputs and the details of agents are empty until a task has started.
  */
-import type { AgentSummary, DagModel, ExecutionTrace, LoggedRunEvent } from '@tutti/protocol'
+import type { LoggedRunEvent } from '@tutti/protocol'
+import type { AgentSummary, DagModel, ExecutionTrace } from '@tutti/protocol/internal'
 
 /** AgentEnsemble's version of the format. */
 const SCHEMA_VERSION = '1.3'

@@ -15,14 +15,9 @@ import { formatJavaDuration } from './iso-duration.ts'
 import { buildTaskTrace, type TraceParts } from './task-trace.ts'
 import { addSums, toTraceMetrics, sumAttempt, toTaskMetrics } from './trace-metrics.ts'
 
-import type {
-  AgentSummary,
-  ExecutionTrace,
-  LoggedRunEvent,
-  RunEventOf,
-  Workflow,
-} from '@tutti/protocol'
-import type { RunRecord } from '@tutti/runs'
+import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
+import type { AgentSummary, ExecutionTrace, Workflow } from '@tutti/protocol/internal'
+import type { RunRecord } from '@tutti/runs/adapter'
 
 /** AgentEnsemble's version of the format. */
 const SCHEMA_VERSION = '1.1'

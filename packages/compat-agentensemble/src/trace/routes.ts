@@ -1,6 +1,6 @@
 /** Exports runs in AgentEnsemble's file formats. */
 import { ROUTES } from '@tutti/protocol'
-import { largeResponse, type GatewayOptions, type HttpRoute } from '@tutti/gateway'
+import { largeResponse, type GatewayOptions, type HttpRoute } from '@tutti/gateway/internal'
 
 import { readRunDag, readRunTrace } from './run-trace.ts'
 

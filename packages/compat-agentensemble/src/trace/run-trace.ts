@@ -1,12 +1,14 @@
 /** Reads a run and its events for the export formats of AgentEnsemble. */
 import { TuttiError } from '@tutti/core'
-import { findRecord, type Caller, type GatewayOptions } from '@tutti/gateway'
-import { eventPages, eventSize, type RunRecord } from '@tutti/runs'
+import { findRecord, type Caller, type GatewayOptions } from '@tutti/gateway/internal'
+import { type RunRecord } from '@tutti/runs/adapter'
+import { eventPages, eventSize } from '@tutti/runs/internal'
 
 import { buildDagModel } from './dag-model.ts'
 import { buildExecutionTrace } from './execution-trace.ts'
 
-import type { DagModel, ExecutionTrace, LoggedRunEvent } from '@tutti/protocol'
+import type { LoggedRunEvent } from '@tutti/protocol'
+import type { DagModel, ExecutionTrace } from '@tutti/protocol/internal'
 
 /** Parts of the server, and the maximum size of the events behind a trace, in bytes. */
 interface TraceOptions extends Pick<GatewayOptions, 'runs' | 'clock' | 'redactor'> {

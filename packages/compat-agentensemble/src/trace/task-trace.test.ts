@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { collectAttempts } from './attempts.ts'
 import { buildTaskTrace } from './task-trace.ts'
 
-import type { LoggedRunEvent, TaskTrace } from '@tutti/protocol'
+import type { LoggedRunEvent } from '@tutti/protocol'
+import type { TaskTrace } from '@tutti/protocol/internal'
 
 const START = Date.parse('2026-01-01T00:00:00.000Z')
 const iso = (ms: number): string => new Date(START + ms).toISOString()

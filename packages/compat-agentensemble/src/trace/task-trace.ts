@@ -15,7 +15,7 @@ import type {
   LlmMessage,
   TaskTrace,
   ToolCallTrace,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 /** Facts about the run that the traces of its tasks need. */
 export interface TraceParts {

@@ -1,10 +1,10 @@
 /** Computes the metrics of a trace. Pure. */
-import { addCosts, addTokens, totalTokens } from '@tutti/protocol'
+import { addCosts, addTokens, totalTokens } from '@tutti/protocol/internal'
 
 import { formatJavaDuration } from './iso-duration.ts'
 
 import type { TracedAttempt } from './attempts.ts'
-import type { ExecutionTrace, TaskTrace } from '@tutti/protocol'
+import type { ExecutionTrace, TaskTrace } from '@tutti/protocol/internal'
 
 type TaskMetrics = TaskTrace['metrics']
 type RunMetrics = ExecutionTrace['metrics']

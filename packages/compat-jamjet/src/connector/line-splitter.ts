@@ -1,5 +1,5 @@
 /** Splits bytes into lines as they arrive. */
-import { AgentError } from '@tutti/agent-call'
+import { AgentError } from '@tutti/agent-call/internal'
 
 const LINE_FEED = 0x0a
 

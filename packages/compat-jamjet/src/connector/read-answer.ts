@@ -1,8 +1,8 @@
 /** Reads responses of the `/tasks` wire that are not streams. */
-import { AgentError } from '@tutti/agent-call'
-import { readLimitedBody } from '@tutti/net'
+import { AgentError } from '@tutti/agent-call/internal'
+import { readLimitedBody } from '@tutti/net/internal'
 
-import { assertAnswerSize, toStatusFailure } from '@tutti/agent-tool'
+import { assertAnswerSize, toStatusFailure } from '@tutti/agent-tool/internal'
 import { taskFailure, unwrapEnvelope } from './wire-value.ts'
 
 /**

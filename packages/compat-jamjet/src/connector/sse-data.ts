@@ -1,5 +1,5 @@
 /** Reads the data of Server-Sent Events. @see https://html.spec.whatwg.org/multipage/server-sent-events.html */
-import { AgentError } from '@tutti/agent-call'
+import { AgentError } from '@tutti/agent-call/internal'
 
 /** Converts lines to the data of events; names, ids and comments are ignored. */
 export class SseData {

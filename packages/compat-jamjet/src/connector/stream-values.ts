@@ -9,7 +9,7 @@
  *    ignored.
  * JAM-SV4 A line with too many values is not parsed, and ends the stream with `invalid_response`.
  */
-import { assertAnswerSize } from '@tutti/agent-tool'
+import { assertAnswerSize } from '@tutti/agent-tool/internal'
 import { LineSplitter } from './line-splitter.ts'
 import { SseData } from './sse-data.ts'
 

@@ -4,9 +4,9 @@
  * Totals are of one task, and a conversation has many, so reports are never totals. Parts are ignored once a
  * task has reported a total. Numbers that are not finite or negative are ignored.
  */
-import { addAmounts, isJsonObject, readCostUsd, readTokenCount } from '@tutti/protocol'
+import { addAmounts, isJsonObject, readCostUsd, readTokenCount } from '@tutti/protocol/internal'
 
-import type { AgentUsageReport } from '@tutti/agent-call'
+import type { AgentUsageReport } from '@tutti/agent-call/internal'
 
 /** The usage of the tasks of one conversation. */
 export class TaskUsage {

@@ -15,18 +15,18 @@
  *    ignored.
  * JAM-T5 The usage of a task also counts when it failed, regardless of the response status.
  */
-import { AgentError } from '@tutti/agent-call'
-import { watchBody, type GuardedFetch } from '@tutti/net'
-import { findExcessProblems } from '@tutti/protocol'
+import { AgentError } from '@tutti/agent-call/internal'
+import { watchBody, type GuardedFetch } from '@tutti/net/internal'
+import { findExcessProblems } from '@tutti/protocol/internal'
 
+import { type ConnectorFactory } from '@tutti/agent-tool/adapter'
 import {
   type AgentHttpOptions,
   appendPath,
-  type ConnectorFactory,
   createAgentFetch,
   formatShownUrl,
   readAgentUrl,
-} from '@tutti/agent-tool'
+} from '@tutti/agent-tool/internal'
 import { readJsonAnswer, toRefusal } from './read-answer.ts'
 import { streamValues } from './stream-values.ts'
 import { TaskUsage } from './task-usage.ts'
@@ -40,7 +40,7 @@ import type {
   AgentTurn,
   AgentUpdate,
   AgentUsageReport,
-} from '@tutti/agent-call'
+} from '@tutti/agent-call/internal'
 
 /** Options of a connection over the `/tasks` wire. */
 export interface TasksConnectorOptions extends AgentHttpOptions {

@@ -6,12 +6,12 @@
  * JAM-TQ2 Fields that JamJet does not send are sent only when they have a value: the budget, and with an answer the
  *    id of the task that asked.
  */
-import { errorMessage } from '@tutti/core'
-import { AgentError, sortedJson } from '@tutti/agent-call'
+import { errorMessage } from '@tutti/core/internal'
+import { AgentError, sortedJson } from '@tutti/agent-call/internal'
 
-import { toLimitsMetadata } from '@tutti/agent-tool'
+import { toLimitsMetadata } from '@tutti/agent-tool/internal'
 
-import type { Remaining } from '@tutti/core'
+import type { Remaining } from '@tutti/core/internal'
 
 /** The method, which is also the path. */
 export type TasksMethod = 'tasks/send' | 'tasks/sendSubscribe'

@@ -7,11 +7,11 @@
  *    `completed` is done. `failed`, `canceled` and `rejected` are failures, although JamJet treats them as results:
  *    a model should not read a failed task as an answer. Other texts are ignored.
  */
-import { isJsonObject } from '@tutti/protocol'
+import { isJsonObject } from '@tutti/protocol/internal'
 
-import { toAnswerSchema } from '@tutti/agent-tool'
+import { toAnswerSchema } from '@tutti/agent-tool/internal'
 
-import type { AgentAnswer, AgentFailureType, AgentMode } from '@tutti/agent-call'
+import type { AgentAnswer, AgentFailureType, AgentMode } from '@tutti/agent-call/internal'
 
 /** A value that is not an answer. */
 export interface WireFailure {

@@ -5,9 +5,9 @@
  *
  * @see https://www.jsonrpc.org/specification#error_object
  */
-import { errorHeaders, toResponse, reportError } from '@tutti/gateway'
+import { errorHeaders, toResponse, reportError } from '@tutti/gateway/internal'
 
-import type { ErrorReporting, RouteAnswer, WireError } from '@tutti/gateway'
+import type { ErrorReporting, RouteAnswer, WireError } from '@tutti/gateway/internal'
 import type { Envelope } from './request.ts'
 import type { ErrorCode } from '@tutti/protocol'
 

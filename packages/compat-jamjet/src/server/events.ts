@@ -8,24 +8,13 @@
  * JAM-A3 `model_failed` and `task_failed` invalidate the text of their turn or attempt, `resumed` the text of every
  * unfinished turn.
  */
-import {
-  FAILURE_CODES,
-  isFailureCode,
-  readEventUsage,
-  RunProjection,
-  type RunUsage,
-} from '@tutti/protocol'
+import { FAILURE_CODES, RunProjection } from '@tutti/protocol'
+import { isFailureCode, readEventUsage, type RunUsage } from '@tutti/protocol/internal'
 
-import { describeCancel } from '@tutti/gateway'
+import { describeCancel } from '@tutti/gateway/internal'
 
-import type {
-  LoggedRunEvent,
-  RunEnded,
-  RunEventOf,
-  RunOperation,
-  RunStatus,
-  TaskOperation,
-} from '@tutti/protocol'
+import type { LoggedRunEvent, RunEventOf, RunOperation, RunStatus } from '@tutti/protocol'
+import type { RunEnded, TaskOperation } from '@tutti/protocol/internal'
 
 /** One line of a stream before the last. */
 export type TaskLine = { readonly status: 'working' } & Readonly<Record<string, unknown>>

@@ -11,8 +11,10 @@
  * JAM-O3 Following a run of another caller requires `runs:read`, since each answer shows it. Deciding and guiding require
  *    the same scopes as over REST in addition.
  */
-import { TuttiError, Type, type Static, type TraceContext } from '@tutti/core'
-import { decode, USAGE_EXTENSION } from '@tutti/protocol'
+import { TuttiError, Type, type Static } from '@tutti/core'
+import { type TraceContext } from '@tutti/core/internal'
+import { decode } from '@tutti/protocol'
+import { USAGE_EXTENSION } from '@tutti/protocol/internal'
 
 import {
   assertScope,
@@ -24,7 +26,7 @@ import {
   parseInputs,
   resolveLimits,
   runNotFound,
-} from '@tutti/gateway'
+} from '@tutti/gateway/internal'
 import { readTasksDecision, readMessage } from './request.ts'
 
 import type {
@@ -33,9 +35,9 @@ import type {
   GatewayCall,
   GatewayService,
   RunLimits,
-} from '@tutti/gateway'
+} from '@tutti/gateway/internal'
 import type { Ensemble } from '@tutti/ensemble'
-import type { RunRecord } from '@tutti/runs'
+import type { RunRecord } from '@tutti/runs/adapter'
 import type { TasksSendParams } from './wire.ts'
 
 /** A request and its sender. */

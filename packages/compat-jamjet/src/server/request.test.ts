@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { readTasksDecision, readMessage } from './request.ts'
 
-import type { ReviewAsked } from '@tutti/gateway'
+import type { ReviewAsked } from '@tutti/gateway/internal'
 
 it.each([
   ['"hello"', 'hello'],

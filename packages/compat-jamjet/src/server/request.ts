@@ -5,10 +5,12 @@
  *    the envelope without an id; that is not a notification and is answered too.
  * JAM-D2 A refusal names every problem at once.
  */
-import { Type, type Static, type TObject } from '@tutti/core'
-import { decode, type Problem, type ReviewDecisionBody } from '@tutti/protocol'
+import { Type, type Static } from '@tutti/core'
+import { type TObject } from '@tutti/core/internal'
+import { decode, type ReviewDecisionBody } from '@tutti/protocol'
+import { type Problem } from '@tutti/protocol/internal'
 
-import { badRequest, readMessageDecision, type ReviewAsked } from '@tutti/gateway'
+import { badRequest, readMessageDecision, type ReviewAsked } from '@tutti/gateway/internal'
 import { CancelParams, RpcId, type TasksSendParams, type TextPart } from './wire.ts'
 
 /** The part of a body that determines the form of the answer. */

@@ -33,15 +33,15 @@ import {
   STREAM_HEADERS,
   type StreamAnswer,
   TASK_WITHOUT_RESULT,
-} from '@tutti/gateway'
+} from '@tutti/gateway/internal'
 import { answerValue, answerErrors, answerRefusal, wrapResult } from './answer.ts'
 import { TASK_STATUSES, taskLines, type TaskReply, type TaskLine } from './events.ts'
 import { openTask, type OpenTask, type TaskSender } from './open-task.ts'
 import { assertSendable, readCancel, readEnvelope, readParams, type Envelope } from './request.ts'
 import { TasksSendParams } from './wire.ts'
 
-import type { GatewayOptions, HttpRoute, HttpRouteCall, RouteAnswer } from '@tutti/gateway'
-import type { RunUsage } from '@tutti/protocol'
+import type { GatewayOptions, HttpRoute, HttpRouteCall, RouteAnswer } from '@tutti/gateway/internal'
+import type { RunUsage } from '@tutti/protocol/internal'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 /** Maximum silence of a stream, in milliseconds: callers time out after 30 s. @see JamJet `idle_timeout_secs` */

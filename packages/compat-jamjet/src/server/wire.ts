@@ -4,13 +4,8 @@
  * @see A2A 0.1, `tasks/send` and `tasks/cancel`; JamJet's `agent_tool` uses a subset
  */
 import { Type, type Static } from '@tutti/core'
-import {
-  MAX_COST_USD,
-  MAX_COUNT,
-  MAX_DURATION_MS,
-  SubmitRunBody,
-  USAGE_EXTENSION,
-} from '@tutti/protocol'
+import { SubmitRunBody } from '@tutti/protocol'
+import { MAX_COST_USD, MAX_COUNT, MAX_DURATION_MS, USAGE_EXTENSION } from '@tutti/protocol/internal'
 
 /** Session id that a caller chooses: visible ASCII, which every store accepts as a tag. */
 const SessionId = Type.String({ pattern: '^[!-~]{1,255}$' })

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 
 import { AuditTrail, type AuditTrailOptions } from './audit-trail.ts'
 
-import type { LogFields } from '@tutti/core'
-import type { NewAuditEntry } from '@tutti/runs'
+import type { LogFields } from '@tutti/core/internal'
+import type { NewAuditEntry } from '@tutti/runs/adapter'
 
 describe('AuditTrail', () => {
   it('[API-T1] AuditTrail writes entries together after 50 ms, or when there are 100', async () => {

@@ -10,9 +10,10 @@
  * API-T4 Memory is bounded: while 10,000 entries wait, new ones are logged instead.
  * API-T5 `flush` resolves when all entries recorded before it are stored or logged.
  */
-import { backoffMs, sleep, type Clock, type Logger } from '@tutti/core'
+import { type Clock, type Logger } from '@tutti/core'
+import { backoffMs, sleep } from '@tutti/core/internal'
 
-import type { AuditLog, NewAuditEntry } from '@tutti/runs'
+import type { AuditLog, NewAuditEntry } from '@tutti/runs/adapter'
 
 /** Parts and limits of an audit trail. */
 export interface AuditTrailOptions {

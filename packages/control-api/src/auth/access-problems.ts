@@ -1,5 +1,6 @@
 /** Validates the keys, origins, ticket secret and public address of a server. Pure; no problem contains a secret. */
-import { findExcessProblems, MAX_TIME_MS, Scope } from '@tutti/protocol'
+import { Scope } from '@tutti/protocol'
+import { findExcessProblems, MAX_TIME_MS } from '@tutti/protocol/internal'
 
 import type { ApiKey } from './keys.ts'
 

@@ -16,7 +16,7 @@
 import { isIP } from 'node:net'
 
 import { TuttiError, type Clock, type Logger } from '@tutti/core'
-import { anyone, type Caller, type Signer } from '@tutti/gateway'
+import { anyone, type Caller, type Signer } from '@tutti/gateway/internal'
 import { ROUTES } from '@tutti/protocol'
 
 import { createCaller, createKeyLookup } from './keys.ts'

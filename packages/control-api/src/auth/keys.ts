@@ -3,10 +3,10 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 
 import { TuttiError, type Clock } from '@tutti/core'
 
-import type { Caller } from '@tutti/gateway'
+import type { Caller } from '@tutti/gateway/internal'
 import type { RateLimits } from './rate-limits.ts'
 import type { Scope } from '@tutti/protocol'
-import type { Quota } from '@tutti/runs'
+import type { Quota } from '@tutti/runs/adapter'
 
 /** An API key as the server knows it: its hash and its rights. */
 export interface ApiKey {

@@ -9,7 +9,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { TuttiError } from '@tutti/core'
 
 import type { ApiKey } from './keys.ts'
-import type { Signer } from '@tutti/gateway'
+import type { Signer } from '@tutti/gateway/internal'
 
 /** Maximum length of a ticket; longer than any that this server issues. */
 const MAX_LENGTH = 2_048

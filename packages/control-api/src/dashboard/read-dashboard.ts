@@ -5,7 +5,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 
-import { errorMessage, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 
 type Bytes = Uint8Array<ArrayBuffer>
 

@@ -1,7 +1,8 @@
 /** Groups the routes by topic, in the order in which a reader needs them. */
-import { COMMANDS, type RouteName } from '@tutti/protocol'
+import { type RouteName } from '@tutti/protocol'
+import { COMMANDS } from '@tutti/protocol/internal'
 
-import type { ServerExtension } from '@tutti/gateway'
+import type { ServerExtension } from '@tutti/gateway/internal'
 
 /** A group of routes on one topic. */
 export interface Area {

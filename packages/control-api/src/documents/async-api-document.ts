@@ -5,15 +5,9 @@
  *
  * @see https://www.asyncapi.com/docs/reference/specification/v3.0.0
  */
-import { API_VERSION } from '@tutti/gateway'
-import {
-  CLIENT_MESSAGE_TYPES,
-  ClientMessage,
-  LoggedRunEvent,
-  ROUTES,
-  RUN_EVENT_TYPES,
-  ServerMessage,
-} from '@tutti/protocol'
+import { API_VERSION } from '@tutti/gateway/internal'
+import { ClientMessage, LoggedRunEvent, ROUTES, ServerMessage } from '@tutti/protocol'
+import { CLIENT_MESSAGE_TYPES, RUN_EVENT_TYPES } from '@tutti/protocol/internal'
 
 import { SOCKET_INTRODUCTION } from './introduction.ts'
 import {
@@ -25,7 +19,7 @@ import {
 } from './schema-components.ts'
 import { KEY_SCHEME, TICKET_IN_QUERY } from './security-schemes.ts'
 
-import type { ServerExtension } from '@tutti/gateway'
+import type { ServerExtension } from '@tutti/gateway/internal'
 
 type Replies = Readonly<Partial<Record<ClientMessage['type'], readonly ServerMessage['type'][]>>>
 

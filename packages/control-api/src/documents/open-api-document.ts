@@ -1,6 +1,7 @@
 /** Builds the OpenAPI document of a server from the route table and the schemas of the protocol. */
-import { API_VERSION } from '@tutti/gateway'
-import { ROUTES, WebhookDelivery, type Route, type RouteName } from '@tutti/protocol'
+import { API_VERSION } from '@tutti/gateway/internal'
+import { ROUTES, WebhookDelivery, type RouteName } from '@tutti/protocol'
+import { type Route } from '@tutti/protocol/internal'
 
 import { listAreas, type Area } from './areas.ts'
 import { INTRODUCTION } from './introduction.ts'
@@ -9,7 +10,7 @@ import { buildOperation } from './open-api-operation.ts'
 import { schemaComponents } from './schema-components.ts'
 import { KEY_SCHEME, TICKET_SCHEME } from './security-schemes.ts'
 
-import type { ServerExtension } from '@tutti/gateway'
+import type { ServerExtension } from '@tutti/gateway/internal'
 import type { OpenApiDocument, Operation, PathItem } from './open-api-types.ts'
 import type { JsonSchema, SchemaComponents } from './schema-components.ts'
 

@@ -1,5 +1,6 @@
 /** Builds the error responses of a route by status, each with its possible error codes. Pure. */
-import { COMMON_ERRORS, ERROR_CODES, ErrorBody, type ErrorCode } from '@tutti/protocol'
+import { ERROR_CODES, ErrorBody, type ErrorCode } from '@tutti/protocol'
+import { COMMON_ERRORS } from '@tutti/protocol/internal'
 
 import type { ApiResponse, Example, Header, Reference } from './open-api-types.ts'
 import type { SchemaComponents } from './schema-components.ts'

@@ -1,11 +1,6 @@
 /** Converts a route of the protocol's route table to an OpenAPI operation. Pure. */
-import {
-  COMMON_ERRORS,
-  ERROR_CODES,
-  type ErrorCode,
-  type Route,
-  type RouteName,
-} from '@tutti/protocol'
+import { ERROR_CODES, type ErrorCode, type RouteName } from '@tutti/protocol'
+import { COMMON_ERRORS, type Route } from '@tutti/protocol/internal'
 
 import { EXAMPLES } from './examples.ts'
 import { errorResponse, errorResponses } from './open-api-errors.ts'

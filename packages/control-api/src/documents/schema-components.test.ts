@@ -1,4 +1,5 @@
-import { ErrorBody, RunList, TaskTrace } from '@tutti/protocol'
+import { ErrorBody, RunList } from '@tutti/protocol'
+import { TaskTrace } from '@tutti/protocol/internal'
 import { describe, expect, it } from 'vitest'
 
 import { schemaComponents } from './schema-components.ts'

@@ -4,8 +4,9 @@
  * A TypeBox schema is already JSON Schema; only named schemas are replaced by `$ref`. Schemas are compared as JSON,
  * because TypeBox copies a schema to make it optional.
  */
-import { isJsonObject } from '@tutti/protocol'
-import * as protocol from '@tutti/protocol'
+import { isJsonObject } from '@tutti/protocol/internal'
+import * as api from '@tutti/protocol'
+import * as internal from '@tutti/protocol/internal'
 
 import { SCHEMA_DESCRIPTIONS } from './schema-descriptions.ts'
 
@@ -105,7 +106,7 @@ let names: ReadonlyMap<string, string> | undefined
 /** Returns the name under which the protocol exports a schema; undefined if it exports none like it. */
 function findExportedName(schema: object): string | undefined {
   names ??= new Map(
-    Object.entries(protocol)
+    Object.entries({ ...api, ...internal })
       .filter(([name, value]) => isJsonObject(value) && /^[A-Z][a-z]/.test(name))
       .map(([name, value]) => [JSON.stringify(value), name]),
   )

@@ -3,7 +3,7 @@
  *
  * @see https://www.rfc-editor.org/rfc/rfc9110#section-12.5.1
  */
-import { assertJson } from '@tutti/gateway'
+import { assertJson } from '@tutti/gateway/internal'
 import { TuttiError } from '@tutti/core'
 
 /** One media range of an `Accept` header. */

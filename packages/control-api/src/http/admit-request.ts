@@ -6,8 +6,9 @@
  * API-B2 A body counts until the request has been answered, or its stream has begun, or its connection has closed.
  */
 import type { HttpBindings } from '@hono/node-server'
-import type { Caller } from '@tutti/gateway'
-import type { Reservation, RunService, WorkSource } from '@tutti/runs'
+import type { Caller } from '@tutti/gateway/internal'
+import type { RunService } from '@tutti/runs'
+import type { Reservation, WorkSource } from '@tutti/runs/internal'
 import type { IncomingMessage } from 'node:http'
 
 /** Limits of request bodies. */

@@ -1,5 +1,5 @@
 /** Refuses malformed URLs. Pure. */
-import { badRequest } from '@tutti/gateway'
+import { badRequest } from '@tutti/gateway/internal'
 
 /**
  * Refuses a path or query whose percent-encoding is malformed or not UTF-8, because parsers disagree on its meaning.

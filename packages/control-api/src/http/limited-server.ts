@@ -15,7 +15,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 
 import { TuttiError } from '@tutti/core'
-import { badRequest, errorHeaders, reportError } from '@tutti/gateway'
+import { badRequest, errorHeaders, reportError } from '@tutti/gateway/internal'
 
 import { corsHeaders } from './cors.ts'
 import { endWithError, SECURITY_HEADERS } from './raw-response.ts'

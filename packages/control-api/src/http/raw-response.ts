@@ -1,6 +1,6 @@
 /** Writes a response to a bare socket, for refused handshakes and for bytes that are not an HTTP request. */
 import { STATUS_CODES } from 'node:http'
-import { errorHeaders, type WireError } from '@tutti/gateway'
+import { errorHeaders, type WireError } from '@tutti/gateway/internal'
 
 import type { Clock } from '@tutti/core'
 import type { Duplex } from 'node:stream'

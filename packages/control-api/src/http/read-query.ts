@@ -1,7 +1,8 @@
 /** Reads query parameters. Numeric text is converted where the schema requires a number. */
-import { Type, type Static, type TObject, type TSchema } from '@tutti/core'
+import { Type, type Static, type TSchema } from '@tutti/core'
+import { type TObject } from '@tutti/core/internal'
 import { decode } from '@tutti/protocol'
-import { badRequest } from '@tutti/gateway'
+import { badRequest } from '@tutti/gateway/internal'
 
 const NUMBER = /^[+-]?\d+$/
 

@@ -2,13 +2,21 @@
  * Wraps a storage to measure it: durations, failures, written events, lease renewals and webhook deliveries. Results and
  * their timing are unchanged.
  */
-import { BoundedMap, TuttiError, type Clock } from '@tutti/core'
+import { TuttiError, type Clock } from '@tutti/core'
+import { BoundedMap } from '@tutti/core/internal'
 
 import { OTHER } from './registry.ts'
 
 import type { Instruments } from './instruments.ts'
-import type { ClaimedDelivery, DeliveryEnd, HeldRun, RunStorage, WriteResult } from '@tutti/runs'
-import type { CreatedRun, RunWrite } from '@tutti/runs'
+import type {
+  ClaimedDelivery,
+  DeliveryEnd,
+  HeldRun,
+  RunStorage,
+  WriteResult,
+  CreatedRun,
+  RunWrite,
+} from '@tutti/runs/adapter'
 
 /** Options of {@link measureStorage}. */
 export interface MeasuringOptions {

@@ -9,7 +9,7 @@ import { createRunListeners } from './run-listeners.ts'
 import { formatMetrics } from './text-format.ts'
 
 import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
-import type { RunRecord } from '@tutti/runs'
+import type { RunRecord } from '@tutti/runs/adapter'
 
 const AT_MS = Date.parse('2026-01-01T00:00:00.000Z')
 

@@ -7,21 +7,22 @@
  * API-C2 A token costs one comparison, except the first one of each model call.
  * API-C3 No text of people or models becomes a label value.
  */
+import { type FailureCode } from '@tutti/protocol'
 import {
   eventTime,
   isFailureCode,
   readEventUsage,
   type EventUsage,
-  type FailureCode,
   type FinishReason,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 import { OTHER } from './registry.ts'
 
 import type { Instruments } from './instruments.ts'
 import type { Clock } from '@tutti/core'
 import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
-import type { RunActivity, RunServiceOptions } from '@tutti/runs'
+import type { RunServiceOptions } from '@tutti/runs'
+import type { RunActivity } from '@tutti/runs/internal'
 
 /** Options of {@link createRunListeners}. */
 export interface RunListenersOptions {

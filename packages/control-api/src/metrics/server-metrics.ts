@@ -12,7 +12,8 @@ import { measureStorage } from './measured-storage.ts'
 import { MetricRegistry, type MetricDescription } from './registry.ts'
 import { createRunListeners, type RunListeners } from './run-listeners.ts'
 
-import type { RunService, RunStorage } from '@tutti/runs'
+import type { RunService } from '@tutti/runs'
+import type { RunStorage } from '@tutti/runs/adapter'
 
 export interface ServerMetricsOptions {
   /** Version of the server, in `tutti_build_info`. @default 'unknown' */

@@ -2,11 +2,13 @@
  * Collects the cluster-wide metrics from the store on scrape. Two queries over unfinished work read all of them, and their
  * results are cached, so that scrapes cause little load.
  */
-import { sleep, type Clock, type Logger } from '@tutti/core'
-import { UNFINISHED_RUN_STATUSES } from '@tutti/protocol'
+import { type Clock, type Logger } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
+import { UNFINISHED_RUN_STATUSES } from '@tutti/protocol/internal'
 
 import type { Instruments } from './instruments.ts'
-import type { KnownBuild, RunService, StoreMetrics } from '@tutti/runs'
+import type { RunService } from '@tutti/runs'
+import type { KnownBuild, StoreMetrics } from '@tutti/runs/adapter'
 
 /** Options of {@link createStoreCollector}. */
 export interface StoreCollectorOptions {

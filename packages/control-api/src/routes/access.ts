@@ -1,10 +1,11 @@
 /** The identity of the caller, tickets and the audit trail. */
-import { AuditQuery, ROUTES, type AuditList, type Identity, type Ticket } from '@tutti/protocol'
+import { ROUTES, type Identity } from '@tutti/protocol'
+import { AuditQuery, type AuditList, type Ticket } from '@tutti/protocol/internal'
 
 import { readQuery } from '../http/read-query.ts'
 import { makeTicket } from '../auth/tickets.ts'
 
-import type { Caller, HttpRoute, Signer } from '@tutti/gateway'
+import type { Caller, HttpRoute, Signer } from '@tutti/gateway/internal'
 import type { ResolvedControlApiOptions } from '../options.ts'
 
 /** Default number of entries on a page. */

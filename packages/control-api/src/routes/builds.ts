@@ -1,6 +1,7 @@
 /** Builds, and runs that wait for one. */
-import { MigrateRunBody, ROUTES, SetBuildShareBody, type BuildShareSet } from '@tutti/protocol'
-import { readJsonBody, type HttpRoute } from '@tutti/gateway'
+import { ROUTES } from '@tutti/protocol'
+import { MigrateRunBody, SetBuildShareBody, type BuildShareSet } from '@tutti/protocol/internal'
+import { readJsonBody, type HttpRoute } from '@tutti/gateway/internal'
 
 import { listBuilds } from '../runs/list-builds.ts'
 

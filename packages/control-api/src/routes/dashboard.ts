@@ -3,7 +3,7 @@ import { createDocumentHandler } from '../documents/document-handler.ts'
 import { fileKind } from '../dashboard/file-kind.ts'
 import { prefersHtml } from '../http/accept.ts'
 
-import type { HttpRoute } from '@tutti/gateway'
+import type { HttpRoute } from '@tutti/gateway/internal'
 import type { Dashboard, DashboardFile } from '../dashboard/read-dashboard.ts'
 
 /**

@@ -7,7 +7,7 @@ import { readDocsScript } from '../documents/docs-script.ts'
 import { createDocumentHandler, type DocumentHandler } from '../documents/document-handler.ts'
 import { buildOpenApiDocument } from '../documents/open-api-document.ts'
 
-import type { HttpRoute } from '@tutti/gateway'
+import type { HttpRoute } from '@tutti/gateway/internal'
 import type { ResolvedControlApiOptions } from '../options.ts'
 
 /** Makes clients revalidate on each load, nearly always with 304, so that a new version shows at once. */

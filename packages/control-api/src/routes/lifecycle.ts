@@ -3,10 +3,12 @@
  *
  * With configured keys, the route requires the scope `admin`. Without keys, only callers on the same machine may use it.
  */
-import { isLoopback, TuttiError } from '@tutti/core'
-import { ROUTES, type DrainAccepted } from '@tutti/protocol'
+import { TuttiError } from '@tutti/core'
+import { isLoopback } from '@tutti/core/internal'
+import { ROUTES } from '@tutti/protocol'
+import { type DrainAccepted } from '@tutti/protocol/internal'
 
-import type { Caller, HttpRoute } from '@tutti/gateway'
+import type { Caller, HttpRoute } from '@tutti/gateway/internal'
 import type { ResolvedControlApiOptions } from '../options.ts'
 
 const ACCEPTED = JSON.stringify({ status: 'DRAINING' } satisfies DrainAccepted)

@@ -11,7 +11,7 @@ import { measureProcess } from '../metrics/process-metrics.ts'
 import { createStoreCollector } from '../metrics/store-metrics.ts'
 import { chooseFormat, MEDIA_TYPES, formatMetrics } from '../metrics/text-format.ts'
 
-import type { HttpRoute } from '@tutti/gateway'
+import type { HttpRoute } from '@tutti/gateway/internal'
 import type { ResolvedControlApiOptions } from '../options.ts'
 
 /** Route of the metrics, and the end of their measurement. */

@@ -1,6 +1,7 @@
 /** Streams the events of a run over SSE: first the past events, then live ones until the run has ended. */
-import { ROUTES, RunEventsQuery } from '@tutti/protocol'
-import { findPlace, type HttpRoute } from '@tutti/gateway'
+import { ROUTES } from '@tutti/protocol'
+import { RunEventsQuery } from '@tutti/protocol/internal'
+import { findPlace, type HttpRoute } from '@tutti/gateway/internal'
 
 import { readQuery } from '../http/read-query.ts'
 import { createTypeFilter, streamRun } from '../runs/stream-run.ts'

@@ -1,16 +1,14 @@
 /** Submits, lists, inspects, cancels and deletes runs. */
 import {
-  CancelRunsBody,
-  CompareRunsQuery,
   ForkRunBody,
   ReplayRunBody,
   ListRunsQuery,
   ROUTES,
   SubmitRunBody,
-  SubmitRunQuery,
   type RunAccepted,
   type RunDetail,
 } from '@tutti/protocol'
+import { CancelRunsBody, CompareRunsQuery, SubmitRunQuery } from '@tutti/protocol/internal'
 import {
   deleteRun,
   forkRunAs,
@@ -30,7 +28,7 @@ import {
   readTrace,
   waitForEnd,
   type WaitOptions,
-} from '@tutti/gateway'
+} from '@tutti/gateway/internal'
 
 import { prefersEvents } from '../http/accept.ts'
 import { readQuery } from '../http/read-query.ts'
@@ -43,7 +41,7 @@ import { cancelTaggedRuns } from '../steering/cancel-tagged-runs.ts'
 import { toRunAccepted } from '../runs/to-wire.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type { RunRecord } from '@tutti/runs'
+import type { RunRecord } from '@tutti/runs/adapter'
 
 /** Returns the routes below `/api/runs`, except the event stream. */
 export function runRoutes(options: ResolvedControlApiOptions): readonly HttpRoute[] {

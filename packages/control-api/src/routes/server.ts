@@ -1,11 +1,12 @@
 /** Serves capabilities, status and health of the server. */
 import { ROUTES } from '@tutti/protocol'
-import { assertShared, type HttpRoute, sharedCapabilities } from '@tutti/gateway'
+import { assertShared, type HttpRoute, sharedCapabilities } from '@tutti/gateway/internal'
 
 import { toCapabilities } from '../runs/to-wire.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type { Liveness, Readiness, ServerStatus } from '@tutti/protocol'
+import type { ServerStatus } from '@tutti/protocol'
+import type { Liveness, Readiness } from '@tutti/protocol/internal'
 
 /** State of the running server that its routes report. */
 export interface ServerInfo {

@@ -1,12 +1,13 @@
 /** Sends commands to runs, and lists reviews. */
-import { commandEntry, ListReviewsQuery, ROUTES, RUN_COMMAND_KINDS } from '@tutti/protocol'
-import { readJsonBody, type HttpRoute } from '@tutti/gateway'
+import { ROUTES } from '@tutti/protocol'
+import { commandEntry, ListReviewsQuery, RUN_COMMAND_KINDS } from '@tutti/protocol/internal'
+import { readJsonBody, type HttpRoute } from '@tutti/gateway/internal'
 
 import { readQuery } from '../http/read-query.ts'
 import { findCommandScope, performCommand } from '../steering/perform-command.ts'
 import { listReviews } from '../steering/reviews.ts'
 
-import type { RunCommandKind } from '@tutti/protocol'
+import type { RunCommandKind } from '@tutti/protocol/internal'
 import type { ResolvedControlApiOptions } from '../options.ts'
 
 /** Returns a route for each command, and the list of reviews. */

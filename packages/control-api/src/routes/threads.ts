@@ -1,21 +1,20 @@
 /** Creates, lists, inspects and deletes threads. */
+import { ROUTES, type Thread } from '@tutti/protocol'
 import {
   CreateThreadBody,
   ListThreadsQuery,
-  ROUTES,
   ThreadRunsQuery,
-  type Thread,
   type ThreadList,
   type ThreadRunList,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 import {
   createThreadAs,
   deleteThread,
   type HttpRoute,
   largeResponse,
   readJsonBody,
-} from '@tutti/gateway'
-import { threadNotFound } from '@tutti/runs'
+} from '@tutti/gateway/internal'
+import { threadNotFound } from '@tutti/runs/internal'
 
 import { readQuery } from '../http/read-query.ts'
 import { parseTag, takeFitting } from '../runs/list-runs.ts'

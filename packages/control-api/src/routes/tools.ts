@@ -1,12 +1,13 @@
 /** Serves direct calls of tools. */
-import { InvokeToolBody, ROUTES } from '@tutti/protocol'
+import { ROUTES } from '@tutti/protocol'
+import { InvokeToolBody } from '@tutti/protocol/internal'
 import {
   findTool,
   invokeCatalogTool,
   readJsonBody,
   type HttpRoute,
   readTrace,
-} from '@tutti/gateway'
+} from '@tutti/gateway/internal'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 

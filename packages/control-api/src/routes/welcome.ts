@@ -1,7 +1,7 @@
 /** Serves a text at `/` for people who open the address of the server: its ensembles and next steps. */
-import { inputVariables } from '@tutti/ensemble'
+import { inputVariables } from '@tutti/ensemble/internal'
 
-import type { HttpRoute } from '@tutti/gateway'
+import type { HttpRoute } from '@tutti/gateway/internal'
 import type { ResolvedControlApiOptions } from '../options.ts'
 
 /** Returns the route of the text, which contains commands to copy. Browsers get the dashboard instead, if any. */

@@ -2,9 +2,11 @@
 import { realpathSync, statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 
-import { errorMessage, TuttiError } from '@tutti/core'
-import { ROUTES, WorkspaceFileQuery, WorkspaceFilesQuery } from '@tutti/protocol'
-import { findRecord, type HttpRoute } from '@tutti/gateway'
+import { TuttiError } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
+import { ROUTES } from '@tutti/protocol'
+import { WorkspaceFileQuery, WorkspaceFilesQuery } from '@tutti/protocol/internal'
+import { findRecord, type HttpRoute } from '@tutti/gateway/internal'
 
 import { readQuery } from '../http/read-query.ts'
 import { listDirectory } from '../workspace/list-directory.ts'

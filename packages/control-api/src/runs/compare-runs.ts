@@ -1,13 +1,14 @@
 /** Compares two runs. */
-import { addTokens, totalTokens } from '@tutti/protocol'
+import { addTokens, totalTokens } from '@tutti/protocol/internal'
 
 import { alignCalls, type AlignedCalls } from './align-calls.ts'
 import { TextBudget } from './cut-text.ts'
 import { readComparedRun, type ReadCall, type ReadRun, type ReadTask } from './read-compared-run.ts'
 import { sumCosts, truncateError } from './to-wire.ts'
 
-import type { Caller } from '@tutti/gateway'
+import type { Caller } from '@tutti/gateway/internal'
 import type { ResolvedControlApiOptions } from '../options.ts'
+import type { RunComparison } from '@tutti/protocol'
 import type {
   CompareRunsQuery,
   ComparedCallPair,
@@ -15,10 +16,9 @@ import type {
   ComparedRun,
   ComparedTask,
   ComparedTaskSide,
-  RunComparison,
   RunDifference,
-} from '@tutti/protocol'
-import type { RunRecord } from '@tutti/runs'
+} from '@tutti/protocol/internal'
+import type { RunRecord } from '@tutti/runs/adapter'
 
 /** Maximum number of listed inputs. */
 const MAX_INPUTS = 100

@@ -1,7 +1,7 @@
 /** Cuts the texts of a comparison, so that its size is limited. */
 import { createHash } from 'node:crypto'
 
-import type { ComparedText } from '@tutti/protocol'
+import type { ComparedText } from '@tutti/protocol/internal'
 
 /** Cut text, and a digest of the whole. */
 export interface CutText {

@@ -1,5 +1,5 @@
 /** Lists builds for queries and messages. */
-import type { BuildList } from '@tutti/protocol'
+import type { BuildList } from '@tutti/protocol/internal'
 import type { RunService } from '@tutti/runs'
 
 /** Returns the builds that have started, the newest first. */

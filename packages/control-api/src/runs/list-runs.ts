@@ -1,9 +1,10 @@
 /** Lists runs for queries and messages. */
-import { eventSize } from '@tutti/runs'
+import { eventSize } from '@tutti/runs/internal'
 
 import { toRunSummary } from './to-wire.ts'
 
-import type { ListRunsQuery, RunList, RunStatus, RunStatusList } from '@tutti/protocol'
+import type { ListRunsQuery, RunList, RunStatus } from '@tutti/protocol'
+import type { RunStatusList } from '@tutti/protocol/internal'
 import type { ResolvedControlApiOptions } from '../options.ts'
 
 /** Default number of runs on a page. */

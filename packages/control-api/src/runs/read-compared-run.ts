@@ -4,15 +4,17 @@
  * Events are read page by page and only their numbers, digests and the starts of their texts are retained, so the memory
  * does not grow with the log.
  */
-import { formatCanonicalJson } from '@tutti/core'
-import { findRun, type Caller } from '@tutti/gateway'
-import { eventPages, type RunRecord, type TaskRecord } from '@tutti/runs'
+import { formatCanonicalJson } from '@tutti/core/internal'
+import { findRun, type Caller } from '@tutti/gateway/internal'
+import { type RunRecord, type TaskRecord } from '@tutti/runs/adapter'
+import { eventPages } from '@tutti/runs/internal'
 
 import { computeTextDigest, TextBudget, type CutText } from './cut-text.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { AlignableCall } from './align-calls.ts'
-import type { ComparedCall, LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
+import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
+import type { ComparedCall } from '@tutti/protocol/internal'
 
 /** Limits for a task's description and output, in bytes: those of each, and of all together. */
 const TASK_TEXTS = { maxBytes: 1_000_000, maxTextBytes: 32_768 }

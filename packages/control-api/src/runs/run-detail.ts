@@ -1,11 +1,12 @@
 /** Reads a run for routes, messages and webhooks. */
 import { isTerminalRunStatus, type RunDetail, type RunEventOf } from '@tutti/protocol'
-import { findRun, type Caller } from '@tutti/gateway'
+import { findRun, type Caller } from '@tutti/gateway/internal'
 
 import { toRunDetail } from './to-wire.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type { RunRecord, RunService } from '@tutti/runs'
+import type { RunService } from '@tutti/runs'
+import type { RunRecord } from '@tutti/runs/adapter'
 
 /**
  * Returns a run with its tasks and its open reviews. Secrets in inputs and tags are stored, because the engine needs

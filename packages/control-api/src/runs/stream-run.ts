@@ -1,13 +1,12 @@
 /** Answers with the events of a run over SSE. */
+import { type LoggedRunEvent, type RunEvent } from '@tutti/protocol'
+import { MAX_PROBLEMS, RUN_EVENT_TYPES, shortText, suggest } from '@tutti/protocol/internal'
 import {
-  MAX_PROBLEMS,
-  RUN_EVENT_TYPES,
-  shortText,
-  suggest,
-  type LoggedRunEvent,
-  type RunEvent,
-} from '@tutti/protocol'
-import { badRequest, runEventsEncoder, STREAM_HEADERS, type StreamAnswer } from '@tutti/gateway'
+  badRequest,
+  runEventsEncoder,
+  STREAM_HEADERS,
+  type StreamAnswer,
+} from '@tutti/gateway/internal'
 
 import { trackReader, type LiveReader } from '../metrics/live-reader.ts'
 

@@ -1,7 +1,7 @@
 /** Converts the directive of a body or message. Pure. */
-import { badRequest, durationMs, WANTED_DURATION } from '@tutti/gateway'
+import { badRequest, durationMs, WANTED_DURATION } from '@tutti/gateway/internal'
 
-import type { DirectiveInput, InjectBody } from '@tutti/protocol'
+import type { DirectiveInput, InjectBody } from '@tutti/protocol/internal'
 
 /** Source of a directive, for errors. */
 export interface DirectiveSource {

@@ -1,5 +1,5 @@
 /** Converts the body of a request for a fork. Pure. */
-import { actorOf, type Caller, type ForkContent } from '@tutti/gateway'
+import { actorOf, type Caller, type ForkContent } from '@tutti/gateway/internal'
 
 import { toDirective } from './to-directive.ts'
 

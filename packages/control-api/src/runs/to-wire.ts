@@ -1,33 +1,35 @@
 /** Converts records of the run store and registered parts to bodies of the wire. Pure. */
-import { inputVariables, taskVariables } from '@tutti/ensemble'
+import { inputVariables, taskVariables } from '@tutti/ensemble/internal'
 
-import { addCosts, addTokens, shortText, totalTokens } from '@tutti/protocol'
-import { sharedEnsembles, sharedTools, type Sharing, sharedTagsOf } from '@tutti/gateway'
+import { addCosts, addTokens, shortText, totalTokens } from '@tutti/protocol/internal'
+import { sharedEnsembles, sharedTools, type Sharing, sharedTagsOf } from '@tutti/gateway/internal'
 
 import type { ModelCatalog, Task } from '@tutti/ensemble'
 import type {
   Capabilities,
   PendingReview,
-  PreconfiguredTask,
   RunAccepted,
   RunDetail,
   RunEventOf,
   RunMetrics,
   RunSummary,
-  RunTaskDetail,
-  SharedInfo,
   Thread,
-  ThreadRun,
 } from '@tutti/protocol'
 import type {
-  ListedRun,
+  PreconfiguredTask,
+  RunTaskDetail,
+  SharedInfo,
+  ThreadRun,
+} from '@tutti/protocol/internal'
+import type { ListedRun } from '@tutti/runs'
+import type {
   ReviewRecord,
   RunRecord,
   RunWithTasks,
   TaskRecord,
   ThreadRecord,
-  ThreadRunMessages,
-} from '@tutti/runs'
+} from '@tutti/runs/adapter'
+import type { ThreadRunMessages } from '@tutti/runs/internal'
 
 /** Returns the response to an accepted submission. */
 export function toRunAccepted({ runId, taskCount, workflow }: RunRecord): RunAccepted {

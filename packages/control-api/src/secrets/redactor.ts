@@ -4,7 +4,7 @@
  * It finds a secret in plain form and in the forms in which secrets usually leak: as JSON, URL-encoded, and in base64 at
  * any of the three offsets, as in `Authorization: Basic`. Other forms are not recognized.
  */
-import type { Redactor } from '@tutti/gateway'
+import type { Redactor } from '@tutti/gateway/internal'
 
 /** Minimum length of a secret to be redacted. */
 const MIN_SECRET_LENGTH = 8

@@ -7,7 +7,7 @@
  */
 import { createHmac } from 'node:crypto'
 
-import type { Signer } from '@tutti/gateway'
+import type { Signer } from '@tutti/gateway/internal'
 import type { RunService } from '@tutti/runs'
 
 /** Name of the secret in the store. */

@@ -1,5 +1,5 @@
 /** Finds the handlers that extensions add. */
-import type { ExtensionMessage, ServerExtension } from '@tutti/gateway'
+import type { ExtensionMessage, ServerExtension } from '@tutti/gateway/internal'
 import type { ClientMessage } from '@tutti/protocol'
 
 /** Returns the handler of an extension for a type of messages; undefined if no extension answers them. */

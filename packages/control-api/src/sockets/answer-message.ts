@@ -1,17 +1,14 @@
 /** Handles the messages of a connection like the corresponding REST routes. */
 import { TuttiError } from '@tutti/core'
+import { decode, type ClientMessage, type Scope, type ServerMessage } from '@tutti/protocol'
 import {
   CLIENT_MESSAGE_TYPES,
   commandEntry,
-  decode,
   RUN_COMMAND_KINDS,
   shortText,
-  type ClientMessage,
   type CommandResponse,
   type RunCommandKind,
-  type Scope,
-  type ServerMessage,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 import {
   assertScope,
   audited,
@@ -23,7 +20,7 @@ import {
   type AddSubject,
   type ExtensionMessageType,
   type MessageOf,
-} from '@tutti/gateway'
+} from '@tutti/gateway/internal'
 
 import { compareRuns } from '../runs/compare-runs.ts'
 import { listBuilds } from '../runs/list-builds.ts'

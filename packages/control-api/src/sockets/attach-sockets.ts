@@ -1,8 +1,15 @@
 /** Serves WebSockets on the HTTP server: upgrade, guard, sessions and heartbeats. */
 import { TuttiError, type Clock } from '@tutti/core'
-import { ROUTES, SocketQuery } from '@tutti/protocol'
+import { ROUTES } from '@tutti/protocol'
+import { SocketQuery } from '@tutti/protocol/internal'
 import { WebSocketServer, type WebSocket } from 'ws'
-import { assertScope, badRequest, type Caller, findRecord, reportError } from '@tutti/gateway'
+import {
+  assertScope,
+  badRequest,
+  type Caller,
+  findRecord,
+  reportError,
+} from '@tutti/gateway/internal'
 
 import { assertTarget } from '../http/assert-target.ts'
 import { corsHeaders } from '../http/cors.ts'

@@ -1,17 +1,17 @@
 /** Sends the directive of a message to its run, or to all active ones. */
 import { TuttiError } from '@tutti/core'
-import { actorOf, badRequest, type Caller } from '@tutti/gateway'
+import { actorOf, badRequest, type Caller } from '@tutti/gateway/internal'
+import { ERROR_CODES, isErrorCode } from '@tutti/protocol'
 import {
   DirectiveAction,
-  ERROR_CODES,
-  isErrorCode,
   type DirectiveInput,
   type DirectiveMessage,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 import { toDirective } from '../runs/to-directive.ts'
 
-import type { RunRecord, RunService } from '@tutti/runs'
+import type { RunService } from '@tutti/runs'
+import type { RunRecord } from '@tutti/runs/adapter'
 
 /** Maximum number of runs that one directive reaches. */
 const PAGE = 1_000

@@ -4,7 +4,8 @@
  *   run_queued, ensemble_started, run_result … ─▶ collect for 100 ms ─▶ load from the store ─▶ changed? ─▶ capacity_update
  */
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type { CapacityUpdate, LoggedRunEvent } from '@tutti/protocol'
+import type { LoggedRunEvent } from '@tutti/protocol'
+import type { CapacityUpdate } from '@tutti/protocol/internal'
 
 export interface CapacityFeedOptions extends Pick<
   ResolvedControlApiOptions,

@@ -4,17 +4,15 @@
  */
 import { repeatId } from '../repeat-id.ts'
 
-import type { WireError } from '@tutti/gateway'
+import type { WireError } from '@tutti/gateway/internal'
+import type { ClientMessage, ErrorCode, LoggedRunEvent } from '@tutti/protocol'
 import type {
-  ClientMessage,
   CommandResponse,
   DirectiveAck,
-  ErrorCode,
-  LoggedRunEvent,
   ProfileApplied,
   RunControl,
   RunControlAck,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 /** Returns the acknowledgement of a `run_control` that was performed. */
 export function toRunControlAck(

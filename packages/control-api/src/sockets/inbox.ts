@@ -6,7 +6,7 @@
  * API-I3 While messages wait, the connection is not read. This slows the sender down and bounds memory.
  * API-I4 A large message waits for a read turn, and later messages of the connection wait for it.
  */
-import { LARGE_BODY_BYTES } from '@tutti/gateway'
+import { LARGE_BODY_BYTES } from '@tutti/gateway/internal'
 
 import { messageSize } from './parse-message.ts'
 

@@ -1,5 +1,5 @@
 /** A received message, and the connection that it came from. */
-import type { Caller, MessageOf } from '@tutti/gateway'
+import type { Caller, MessageOf } from '@tutti/gateway/internal'
 import type { ServerMessage } from '@tutti/protocol'
 import type { ResolvedControlApiOptions } from '../options.ts'
 

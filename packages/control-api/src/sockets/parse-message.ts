@@ -3,7 +3,7 @@
  * an invalid message is expensive and happens only for callers that may send it.
  */
 import { decodeClientMessage, type ClientMessage } from '@tutti/protocol'
-import { badRequest, parseJsonBytes } from '@tutti/gateway'
+import { badRequest, parseJsonBytes } from '@tutti/gateway/internal'
 
 import type { TuttiError } from '@tutti/core'
 import type { RawData } from 'ws'

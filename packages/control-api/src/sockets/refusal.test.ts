@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { toMalformedRefusal, toMessageRefusal } from './refusal.ts'
 
-import type { WireError } from '@tutti/gateway'
+import type { WireError } from '@tutti/gateway/internal'
 import type { ClientMessage, ErrorCode } from '@tutti/protocol'
 
 function failure(error: ErrorCode, status: number): WireError {

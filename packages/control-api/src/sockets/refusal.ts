@@ -3,7 +3,7 @@ import { repeatId } from '../repeat-id.ts'
 import { findAddedMessage } from './added-message.ts'
 import { toControlRefusal } from './control-messages.ts'
 
-import type { MessageOf, ServerExtension, WireError } from '@tutti/gateway'
+import type { MessageOf, ServerExtension, WireError } from '@tutti/gateway/internal'
 import type { MessageHead } from './parse-message.ts'
 import type { ClientMessage, ErrorBody, ErrorCode, ServerMessage } from '@tutti/protocol'
 

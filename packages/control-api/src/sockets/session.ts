@@ -28,9 +28,9 @@ import {
   type ReadingPlace,
   sharedCapabilities,
   reportError,
-} from '@tutti/gateway'
+} from '@tutti/gateway/internal'
 
-import { readTurn, workFor, type Reservation, type WorkSource } from '@tutti/runs'
+import { readTurn, workFor, type Reservation, type WorkSource } from '@tutti/runs/internal'
 
 import { repeatId } from '../repeat-id.ts'
 import { trackReader, type LiveReader } from '../metrics/live-reader.ts'
@@ -50,13 +50,8 @@ import { toMalformedRefusal, toMessageRefusal } from './refusal.ts'
 import { shareKey } from '../http/admit-request.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type {
-  ClientMessage,
-  CapacityUpdate,
-  LoggedRunEvent,
-  ServerMessage,
-  SocketQuery,
-} from '@tutti/protocol'
+import type { ClientMessage, LoggedRunEvent, ServerMessage } from '@tutti/protocol'
+import type { CapacityUpdate, SocketQuery } from '@tutti/protocol/internal'
 import type { RawData, WebSocket } from 'ws'
 
 /** Registered close code "Try again later", for a slow reader or an unavailable store. */

@@ -1,5 +1,5 @@
 /** Submits runs, forks and replays for the messages of a connection. */
-import { traceContextOf } from '@tutti/core'
+import { traceContextOf } from '@tutti/core/internal'
 import {
   forkRunAs,
   previewForkAs,
@@ -8,7 +8,7 @@ import {
   type AddSubject,
   type MessageOf,
   type SubmissionOptions,
-} from '@tutti/gateway'
+} from '@tutti/gateway/internal'
 import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
 
 import { repeatId } from '../repeat-id.ts'
@@ -16,7 +16,7 @@ import { toForkBody } from '../runs/to-fork-body.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { MessageContext } from './message-context.ts'
-import type { RunRecord } from '@tutti/runs'
+import type { RunRecord } from '@tutti/runs/adapter'
 
 /** Submits a run and returns its id. */
 export async function submitRequest(

@@ -1,11 +1,11 @@
 /** Cancels the runs of a tag. */
-import { type Caller, cancelUnlessOver } from '@tutti/gateway'
+import { type Caller, cancelUnlessOver } from '@tutti/gateway/internal'
+import { type RunStatus } from '@tutti/protocol'
 import {
   UNFINISHED_RUN_STATUSES,
   type CancelRunsBody,
   type RunsCancelled,
-  type RunStatus,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 import { parseTag } from '../runs/list-runs.ts'
 

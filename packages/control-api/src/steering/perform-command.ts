@@ -10,17 +10,15 @@ import {
   type Caller,
   decideReview,
   findDecisionScope,
-} from '@tutti/gateway'
+} from '@tutti/gateway/internal'
+import { decode, RunCommand, type Scope } from '@tutti/protocol'
 import {
   commandEntry,
-  decode,
-  RunCommand,
   type CommandBody,
   type CommandResponse,
   type Decoded,
   type RunCommandKind,
-  type Scope,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 import { assertFeedback } from './reviews.ts'
 import { toInjectCommand, toSwitchCommand } from './to-command.ts'

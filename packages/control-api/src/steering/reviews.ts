@@ -1,11 +1,18 @@
 /** Lists reviews and validates decisions, for routes and messages. */
-import { limitText } from '@tutti/core'
-import { badRequest, type Caller, decisionScope, findRecord, mayDecide } from '@tutti/gateway'
-import { PERSON_REVIEW_KINDS } from '@tutti/protocol'
+import { limitText } from '@tutti/core/internal'
+import {
+  badRequest,
+  type Caller,
+  decisionScope,
+  findRecord,
+  mayDecide,
+} from '@tutti/gateway/internal'
+import { PERSON_REVIEW_KINDS } from '@tutti/protocol/internal'
 
 import { toPendingReview } from '../runs/to-wire.ts'
 
-import type { ListReviewsQuery, ReviewDecisionBody, ReviewList } from '@tutti/protocol'
+import type { ReviewDecisionBody } from '@tutti/protocol'
+import type { ListReviewsQuery, ReviewList } from '@tutti/protocol/internal'
 import type { RunService } from '@tutti/runs'
 
 /** Maximum length of an input value in the list, in characters. */

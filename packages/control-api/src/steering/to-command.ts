@@ -1,9 +1,9 @@
 /** Converts bodies and messages to commands. Pure. */
-import { actorOf, badRequest, type Caller } from '@tutti/gateway'
+import { actorOf, badRequest, type Caller } from '@tutti/gateway/internal'
 
 import { toDirective } from '../runs/to-directive.ts'
 
-import type { InjectBody, RunCommandOf, SwitchModelBody } from '@tutti/protocol'
+import type { InjectBody, RunCommandOf, SwitchModelBody } from '@tutti/protocol/internal'
 
 /**
  * Returns the command that switches the model.

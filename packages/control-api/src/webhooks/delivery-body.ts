@@ -1,13 +1,15 @@
 /** Builds the content of webhook deliveries, at the time of sending, from the state of the store. */
-import { runSpanKey, spanTraceparent, type TraceContext } from '@tutti/core'
-import { anyone } from '@tutti/gateway'
+import { runSpanKey, spanTraceparent, type TraceContext } from '@tutti/core/internal'
+import { anyone } from '@tutti/gateway/internal'
 
 import { readRunDetail } from '../runs/run-detail.ts'
 import { toPendingReview } from '../runs/to-wire.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type { LoggedRunEvent, RunOutcome, WebhookDelivery, WebhookEventType } from '@tutti/protocol'
-import type { ClaimedDelivery, RunService } from '@tutti/runs'
+import type { LoggedRunEvent, WebhookDelivery } from '@tutti/protocol'
+import type { RunOutcome, WebhookEventType } from '@tutti/protocol/internal'
+import type { RunService } from '@tutti/runs'
+import type { ClaimedDelivery } from '@tutti/runs/adapter'
 
 const OUTCOMES = {
   COMPLETED: 'run.completed',

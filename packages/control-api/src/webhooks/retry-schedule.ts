@@ -1,5 +1,5 @@
 /** Retry schedule of failed deliveries. */
-import { withJitter } from '@tutti/protocol'
+import { withJitter } from '@tutti/protocol/internal'
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND

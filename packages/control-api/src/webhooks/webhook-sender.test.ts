@@ -1,4 +1,4 @@
-import { silentLogger } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -7,13 +7,8 @@ import { redactor } from '../secrets/redactor.ts'
 import { WebhookSender } from './webhook-sender.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
-import type {
-  ClaimedDelivery,
-  DeliveryEnd,
-  ReviewRecord,
-  RunService,
-  WebhookOutbox,
-} from '@tutti/runs'
+import type { RunService } from '@tutti/runs'
+import type { ClaimedDelivery, DeliveryEnd, ReviewRecord, WebhookOutbox } from '@tutti/runs/adapter'
 
 const AT = '2026-01-01T00:00:00.000Z'
 

@@ -14,17 +14,19 @@
  * API-W5 A delivery that a shutdown interrupts is due again when its claim expires.
  * API-W6 At most eight deliveries are in progress at the same time. The next one is claimed when one has ended.
  */
-import { errorMessage, type Clock, type Logger } from '@tutti/core'
-import { guardAround, HttpConnections } from '@tutti/net'
+import { type Clock, type Logger } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
+import { guardAround, HttpConnections } from '@tutti/net/internal'
 
 import { readDeliveryContent, type DeliveryContent } from './delivery-body.ts'
 import { nextAttemptInMs } from './retry-schedule.ts'
 import { signatureHeaders } from './sign.ts'
 
 import type { ResolvedControlApiOptions, Webhook } from '../options.ts'
-import type { Redactor } from '@tutti/gateway'
+import type { Redactor } from '@tutti/gateway/internal'
 import type { WebhookDelivery } from '@tutti/protocol'
-import type { ClaimedDelivery, DeliveryEnd, RunService } from '@tutti/runs'
+import type { RunService } from '@tutti/runs'
+import type { ClaimedDelivery, DeliveryEnd } from '@tutti/runs/adapter'
 
 /** Timeout of an attempt, in milliseconds. */
 const ATTEMPT_MS = 15_000

@@ -19,7 +19,8 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 
 import { TuttiError } from '@tutti/core'
-import { decode, WorkspaceFiles } from '@tutti/protocol'
+import { decode } from '@tutti/protocol'
+import { WorkspaceFiles } from '@tutti/protocol/internal'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 import { formatFileTime, listDirectory } from './list-directory.ts'

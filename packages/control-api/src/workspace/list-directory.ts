@@ -13,7 +13,7 @@ import {
 } from './open-inside.ts'
 import { isReachable, formatPath } from './workspace-names.ts'
 
-import type { WorkspaceEntry } from '@tutti/protocol'
+import type { WorkspaceEntry } from '@tutti/protocol/internal'
 
 /** Maximum number of entries in a listed directory. */
 const MAX_ENTRIES = 10_000

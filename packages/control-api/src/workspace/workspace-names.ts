@@ -4,7 +4,7 @@
  * Names that begin with a dot are hidden, because `.env`, `.git`, `.ssh` and `.tutti` contain secrets.
  */
 import { TuttiError } from '@tutti/core'
-import { badRequest } from '@tutti/gateway'
+import { badRequest } from '@tutti/gateway/internal'
 
 /** Maximum length of a path, in characters. */
 const MAX_PATH_LENGTH = 1_000

@@ -4,7 +4,7 @@
  * CORE-A3 After a reviewer's EDIT, the model gets the new input before the result: its own call in the conversation still
  *    has the old one.
  */
-import { formatExactJson } from '@tutti/protocol'
+import { formatExactJson } from '@tutti/protocol/internal'
 
 import { errorMessage } from '../errors.ts'
 import { limitText } from '../limit-text.ts'

@@ -5,7 +5,7 @@
  * CORE-A2 The time limits of the call and of all calls that it is a step of are paused while a reviewer decides.
  */
 import Type, { type TSchema } from 'typebox'
-import { toPlainJson } from '@tutti/protocol'
+import { toPlainJson } from '@tutti/protocol/internal'
 
 import { DEFAULT_APPROVAL_TIMEOUT_MS } from '../tool/approval.ts'
 import { systemClock } from '../clock.ts'
@@ -24,7 +24,7 @@ import type {
 } from '../tool/approval.ts'
 import type { AgentTool } from '../tool/tool.ts'
 import type { ToolSchema } from '../tool/tool-schema.ts'
-import type { Decoded } from '@tutti/protocol'
+import type { Decoded } from '@tutti/protocol/internal'
 import type { RunningCall } from './running-call.ts'
 
 /** Requests approval and waits for the decision; see `requestApproval` of {@link ToolContext}. */

@@ -6,7 +6,7 @@
  * CORE-N2 Its outcome is reported as a step, unless the whole call has ended.
  * CORE-N3 Early exit and misconfiguration are thrown, and end the whole call too.
  */
-import { formatExactJson } from '@tutti/protocol'
+import { formatExactJson } from '@tutti/protocol/internal'
 
 import { callListener, type CallToRun, type RunningCall } from './running-call.ts'
 

@@ -11,7 +11,7 @@
  *    paused meanwhile. The slot is returned when the call has its outcome, even when the tool ignores its signal.
  * CORE-R6 Every call that was not cancelled counts once: as success, failure or error.
  */
-import { parseExactJson } from '@tutti/protocol'
+import { parseExactJson } from '@tutti/protocol/internal'
 
 import { systemClock } from '../clock.ts'
 import { errorMessage } from '../errors.ts'

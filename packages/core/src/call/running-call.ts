@@ -14,7 +14,7 @@
  * only when the body reads its signal or has not ended after a few microtasks. Before that, only the body itself could have
  * caused an abort, and no time has passed.
  */
-import { previewOf } from '@tutti/protocol'
+import { previewOf } from '@tutti/protocol/internal'
 
 import { systemClock } from '../clock.ts'
 import { errorMessage, TuttiError } from '../errors.ts'

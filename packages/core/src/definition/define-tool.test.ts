@@ -7,7 +7,7 @@ import { DEFAULT_TOOL_TIMEOUT_MS } from './tool-settings.ts'
 import { ToolResult } from '../tool/tool-result.ts'
 
 import Type from 'typebox'
-import type { Static } from '@tutti/protocol'
+import type { Static } from '@tutti/protocol/internal'
 import { z } from 'zod'
 
 import type { AgentTool, ToolContext, TypedTool } from '../tool/tool.ts'

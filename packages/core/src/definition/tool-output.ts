@@ -5,7 +5,7 @@ import {
   parseExactJson,
   toPlainJson,
   type Problem,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 import { errorMessage } from '../errors.ts'
 import { formatInputFailure } from '../input-failure.ts'

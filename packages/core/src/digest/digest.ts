@@ -1,5 +1,5 @@
 /** Short digests of texts and JSON values, to recognize equal ones. */
-import { toPlainJson } from '@tutti/protocol'
+import { toPlainJson } from '@tutti/protocol/internal'
 
 import { computeSha256 } from './sha256.ts'
 

@@ -4,7 +4,7 @@
  * Schemas are not converted: the schema of a tool is one object, the same everywhere. Readers would ignore a keyword that
  * their dialect does not have, so such a keyword is an error.
  */
-import type { SchemaNode } from '@tutti/protocol'
+import type { SchemaNode } from '@tutti/protocol/internal'
 
 import { surveySchema } from './schema-survey.ts'
 

@@ -18,7 +18,7 @@ import {
   type CheckRun,
   type Schema,
   type SchemaNode,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 import { coerceText } from './coercions.ts'
 import { isRequired } from './fields.ts'

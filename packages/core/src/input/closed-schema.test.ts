@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { compileClosedCheck } from './closed-schema.ts'
 import { createSchemaDocument } from './schema-document.ts'
 
-import type { Check } from '@tutti/protocol'
+import type { Check } from '@tutti/protocol/internal'
 
 function closed(schema: unknown): Check {
   const check = compileClosedCheck(createSchemaDocument(schema))

@@ -14,7 +14,7 @@ import {
   type Check,
   type Schema,
   type SchemaNode,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 import { settleUnion, findOpenUnion, type Union } from './choose-member.ts'
 import { listDeclaredFields, findFieldSchemas, splitItems, declaresFields } from './fields.ts'

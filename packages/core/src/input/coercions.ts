@@ -6,7 +6,7 @@
  * CORE-C3 There are no other coercions: numbers do not become text, except as CORE-I1 says, and empty text does not become
  *    null.
  */
-import { parseExactJson } from '@tutti/protocol'
+import { parseExactJson } from '@tutti/protocol/internal'
 
 import { parseIntegerText, parseNumberText } from './numeric-text.ts'
 

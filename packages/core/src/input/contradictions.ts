@@ -1,5 +1,5 @@
 /** Finds nodes of a schema that no value can match. */
-import { pointer, type Problem, type SchemaNode } from '@tutti/protocol'
+import { pointer, type Problem, type SchemaNode } from '@tutti/protocol/internal'
 
 import { surveySchema } from './schema-survey.ts'
 

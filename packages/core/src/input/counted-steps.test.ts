@@ -1,5 +1,10 @@
 /** Reading any value by any schema takes a bounded number of steps, and each step a bounded time. */
-import { CheckLimitError, CheckRun, MAX_CHECK_STEPS, parseExactJson } from '@tutti/protocol'
+import {
+  CheckLimitError,
+  CheckRun,
+  MAX_CHECK_STEPS,
+  parseExactJson,
+} from '@tutti/protocol/internal'
 import { describe, expect, it } from 'vitest'
 
 import { createNormalizingReader } from './input-reader.ts'

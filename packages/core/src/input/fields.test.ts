@@ -1,10 +1,10 @@
-import { CheckRun, type Schema } from '@tutti/protocol'
+import { CheckRun, type Schema } from '@tutti/protocol/internal'
 import { describe, expect, it } from 'vitest'
 
 import { createSchemaDocument } from './schema-document.ts'
 import { listDeclaredFields, findFieldSchemas, isRequired, findItemSchemas } from './fields.ts'
 
-import type { SchemaNode } from '@tutti/protocol'
+import type { SchemaNode } from '@tutti/protocol/internal'
 
 const text = { type: 'string' }
 const whole = { type: 'integer' }

@@ -5,7 +5,7 @@
  *    `additionalProperties` that is `true` or a schema.
  * CORE-F2 Where no schema declares fields (`{"type": "object"}`), every field is known.
  */
-import { ownValue, type CheckRun, type Schema, type SchemaNode } from '@tutti/protocol'
+import { ownValue, type CheckRun, type Schema, type SchemaNode } from '@tutti/protocol/internal'
 
 import type { SchemaDocument } from './schema-document.ts'
 

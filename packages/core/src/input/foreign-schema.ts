@@ -12,7 +12,7 @@ import {
   pointer,
   previewOf,
   type PatternEngine,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 import { errorMessage } from '../errors.ts'
 import { setSource, TUTTI_VENDOR } from './schema-source.ts'

@@ -1,6 +1,6 @@
 /** Problems of a value, described for the original value and not for its normalized form. */
+import { decode } from '@tutti/protocol'
 import {
-  decode,
   type DecodeOptions,
   isJsonObject,
   previewOf,
@@ -8,7 +8,7 @@ import {
   suggest,
   valueAt,
   type Problem,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 import type { TSchema } from 'typebox'
 

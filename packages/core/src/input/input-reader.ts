@@ -4,13 +4,13 @@
  *
  * Problems of a schema are thrown at definition, where it is also compiled once.
  */
+import { decode } from '@tutti/protocol'
 import {
   compileCheck,
   compiledCheck,
-  decode,
   type Decoded,
   type PatternEngine,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 import { toStandardTypes } from './integers.ts'
 import { createJsonReader, type JsonReaderOptions } from './json-reader.ts'

@@ -9,7 +9,7 @@
  * CORE-I4 With `exactIntegers` (for tools that forward their input as JSON), an integer stays a `bigint` where the
  *    schema allows numbers or any value, and digits as text become one. Limits of the schema compare the rounded value.
  */
-import { hasBigInt, mapBigInts, toPlainJson, type Check } from '@tutti/protocol'
+import { hasBigInt, mapBigInts, toPlainJson, type Check } from '@tutti/protocol/internal'
 
 import type { TSchema } from 'typebox'
 import type { SchemaDocument } from './schema-document.ts'

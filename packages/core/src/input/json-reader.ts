@@ -20,7 +20,7 @@ import {
   hasBigInt,
   type Check,
   type Decoded,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 import { errorMessage } from '../errors.ts'
 import { compileClosedCheck } from './closed-schema.ts'

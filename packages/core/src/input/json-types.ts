@@ -1,5 +1,5 @@
 /** JSON types that the schemas of a location allow; an integer is a number. */
-import type { Schema, SchemaNode } from '@tutti/protocol'
+import type { Schema, SchemaNode } from '@tutti/protocol/internal'
 
 import type { SchemaLocation, SchemaDocument } from './schema-document.ts'
 

@@ -1,5 +1,11 @@
 /** Invalid keywords of one schema node. */
-import { isJsonObject, pointer, previewOf, type PatternEngine, type Problem } from '@tutti/protocol'
+import {
+  isJsonObject,
+  pointer,
+  previewOf,
+  type PatternEngine,
+  type Problem,
+} from '@tutti/protocol/internal'
 
 import { errorMessage } from '../errors.ts'
 

@@ -3,7 +3,7 @@
  *
  * The caller (`normalize.ts`, which states the rules) normalizes the values of the fields.
  */
-import { isJsonObject, type CheckRun, type Schema, type SchemaNode } from '@tutti/protocol'
+import { isJsonObject, type CheckRun, type Schema, type SchemaNode } from '@tutti/protocol/internal'
 
 import { chooseMembers, type Trial } from './choose-member.ts'
 import { listDeclaredFields, findFieldSchemas, isRequired } from './fields.ts'

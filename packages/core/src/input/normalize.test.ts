@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { MAX_DEPTH } from '@tutti/protocol'
+import { MAX_DEPTH } from '@tutti/protocol/internal'
 import { describe, expect, it } from 'vitest'
 
 import { problemsBy, readBy } from '../../test/read-by.ts'

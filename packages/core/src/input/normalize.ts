@@ -17,7 +17,7 @@
  *    so cyclic and very deep values terminate. Every read takes steps of a run, and throws `CheckLimitError` when none are
  *    left.
  */
-import { CheckRun, isJsonObject, MAX_DEPTH, parseExactJson } from '@tutti/protocol'
+import { CheckRun, isJsonObject, MAX_DEPTH, parseExactJson } from '@tutti/protocol/internal'
 
 import { chooseMembers, type Attempt, type Trial } from './choose-member.ts'
 import { coerceText } from './coercions.ts'

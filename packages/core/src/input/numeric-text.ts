@@ -1,5 +1,5 @@
 /** Numbers written as text. */
-import { MAX_INTEGER_DIGITS } from '@tutti/protocol'
+import { MAX_INTEGER_DIGITS } from '@tutti/protocol/internal'
 
 /**
  * JSON number; the groups are the digits before and after the point. @see

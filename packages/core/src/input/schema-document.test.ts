@@ -1,4 +1,4 @@
-import { CheckRun } from '@tutti/protocol'
+import { CheckRun } from '@tutti/protocol/internal'
 import { describe, expect, it } from 'vitest'
 
 import { createSchemaDocument } from './schema-document.ts'

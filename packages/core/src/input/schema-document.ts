@@ -14,7 +14,7 @@ import {
   type Problem,
   type Schema,
   type SchemaNode,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 import { surveySchema } from './schema-survey.ts'
 

@@ -2,7 +2,7 @@
 import { createSchemaDocument } from './schema-document.ts'
 import { findDefaultFaults } from './usable-schema.ts'
 
-import type { PatternEngine, Problem } from '@tutti/protocol'
+import type { PatternEngine, Problem } from '@tutti/protocol/internal'
 
 /**
  * Returns every keyword that a tool would refuse in its schema, with its JSON pointer. `patterns` is the engine of its

@@ -3,7 +3,7 @@ import { wantsJsonType } from './json-types.ts'
 import { createNormalizingReader } from './input-reader.ts'
 import { createSchemaDocument } from './schema-document.ts'
 
-import type { Decoded } from '@tutti/protocol'
+import type { Decoded } from '@tutti/protocol/internal'
 import type { ToolSchema, ValueOf } from '../tool/tool-schema.ts'
 import type { TSchema } from 'typebox'
 

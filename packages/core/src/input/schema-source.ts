@@ -1,5 +1,5 @@
 /** JSON Schemas of the Standard Schemas that this package creates, so that its readers read them and do not wrap them. */
-import type { PatternEngine } from '@tutti/protocol'
+import type { PatternEngine } from '@tutti/protocol/internal'
 import type { TSchema } from 'typebox'
 import type { JsonRead } from './json-reader.ts'
 import type { SchemaDocument } from './schema-document.ts'

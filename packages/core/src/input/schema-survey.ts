@@ -13,7 +13,7 @@ import {
   type Problem,
   type Schema,
   type SchemaNode,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 import { findKeywordFaults } from './keyword-faults.ts'
 import { listSubSchemas } from './sub-schemas.ts'

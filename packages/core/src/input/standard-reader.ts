@@ -14,7 +14,7 @@ import {
   valueAt,
   type Decoded,
   type Problem,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 import { errorMessage } from '../errors.ts'
 import { isPromise } from '../is-promise.ts'

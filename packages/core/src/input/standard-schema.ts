@@ -9,7 +9,7 @@ import {
   type PatternEngine,
   type Problem,
   type Static,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 import { isPromise } from '../is-promise.ts'
 import { assertDialect } from './assert-dialect.ts'

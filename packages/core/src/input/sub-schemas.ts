@@ -1,5 +1,5 @@
 /** Sub-schemas of a JSON Schema, by keyword. */
-import { isJsonObject, pointer } from '@tutti/protocol'
+import { isJsonObject, pointer } from '@tutti/protocol/internal'
 
 /** Value where a schema is expected, with its JSON pointer below the surrounding schema. */
 export interface SubSchema {

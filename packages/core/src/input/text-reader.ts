@@ -1,6 +1,7 @@
 /** Reader of the input of a text tool: one string, in any form in which models wrap it. */
 import Type from 'typebox'
-import { decode, formatExactJson, type Decoded, isJsonObject } from '@tutti/protocol'
+import { decode } from '@tutti/protocol'
+import { formatExactJson, type Decoded, isJsonObject } from '@tutti/protocol/internal'
 
 import type { ValueReader } from './input-reader.ts'
 

@@ -2,7 +2,7 @@
  * Reads regular expressions of schemas. JSON Schema reads them with the flag `u`, which refuses some escapes of
  * JavaScript and other languages, such as `\_`. They are rewritten to the same expression with the flag.
  */
-import { isJsonObject } from '@tutti/protocol'
+import { isJsonObject } from '@tutti/protocol/internal'
 
 /**
  * Returns the expression in a form that the flag `u` accepts; undefined when it is not a regular expression of

@@ -6,7 +6,7 @@ import {
   type Problem,
   type Schema,
   type SchemaNode,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 import { errorMessage } from '../errors.ts'
 import { createDefault } from './normalize.ts'

@@ -1,5 +1,5 @@
 /** Approval of tool calls: requests to a reviewer, and answers. */
-import type { Problem } from '@tutti/protocol'
+import type { Problem } from '@tutti/protocol/internal'
 import type { ToolSchema } from './tool-schema.ts'
 import type { TSchema, TString } from 'typebox'
 

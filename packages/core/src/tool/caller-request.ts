@@ -1,5 +1,5 @@
 /** Request of another agent or of an MCP client that started a run or called a tool. */
-import type { MessagePart } from '@tutti/protocol'
+import type { MessagePart } from '@tutti/protocol/internal'
 
 /** A2A message that started the run. */
 export interface A2aRequest {

@@ -2,7 +2,7 @@
  * Schemas with which a tool can be defined: TypeBox, plain JSON Schema, or any library that implements Standard Schema with
  * JSON Schema (Zod, Valibot, ArkType).
  */
-import type { Static } from '@tutti/protocol'
+import type { Static } from '@tutti/protocol/internal'
 import type { TSchema } from 'typebox'
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 

@@ -8,7 +8,7 @@ import type { Limiter } from '../limiter.ts'
 import type { Logger } from '../logger.ts'
 import type { ToolResult } from './tool-result.ts'
 import type { StandardToolSchema, ToolSchema, ValueOf } from './tool-schema.ts'
-import type { Decoded } from '@tutti/protocol'
+import type { Decoded } from '@tutti/protocol/internal'
 import type { TSchema, TString } from 'typebox'
 
 /** Tool that a model can call by name. Created by `defineTool` or `defineTextTool`. */

@@ -3,7 +3,7 @@ import { langchainModel } from '@tutti/langchain'
 
 import { ruleModel } from './rule-model.ts'
 
-import type { ChatModel } from '@tutti/ensemble'
+import type { ChatModel } from '@tutti/ensemble/adapter'
 
 /** Variable with the key of a provider → model to use when it is set. */
 const MODELS = {

@@ -4,7 +4,7 @@
  */
 import { scriptedModel, type ScriptedReply } from '@tutti/testing'
 
-import type { ChatModel, ModelRequest } from '@tutti/ensemble'
+import type { ChatModel, ModelRequest } from '@tutti/ensemble/adapter'
 import type { Order } from './orders.ts'
 
 const FREE = { inputPerMillion: 0, outputPerMillion: 0 }

@@ -1,8 +1,9 @@
 /** Reviewer of a run that another run or agent started: it asks the reviewer of the caller. */
-import { Type, TuttiError, type Answer, type TSchema } from '@tutti/core'
+import { Type, TuttiError, type TSchema } from '@tutti/core'
+import { type Answer } from '@tutti/core/internal'
 
 import type { OpenReview, ReviewAnswer, RunReviewer } from '../ports/run-reviewer.ts'
-import type { LocalAgentRequest } from '@tutti/agent-call'
+import type { LocalAgentRequest } from '@tutti/agent-call/internal'
 
 /** Passes each review to the reviewer of the caller as a question. */
 export class CallerReviewer implements RunReviewer {

@@ -7,8 +7,9 @@
  * ENS-N3 Its reviews are questions to the reviewer of the caller, whose decision counts; an early exit there
  *    ends both runs.
  */
-import { AgentError, type LocalAgent, type LocalAgentRequest } from '@tutti/agent-call'
-import { errorMessage, TuttiError } from '@tutti/core'
+import { AgentError, type LocalAgent, type LocalAgentRequest } from '@tutti/agent-call/internal'
+import { TuttiError } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 
 import { narrowedBudget } from '../run/narrowed-budget.ts'
 import { startRun } from '../run/start-run.ts'
@@ -20,7 +21,7 @@ import type { Budget } from '../usage/budget.ts'
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { RunOptions } from '../run/run-options.ts'
 import type { RunResult } from '../run/run-result.ts'
-import type { AgentAnswer, AgentUpdate, AgentUsageReport } from '@tutti/agent-call'
+import type { AgentAnswer, AgentUpdate, AgentUsageReport } from '@tutti/agent-call/internal'
 import type { RunEvent } from '@tutti/protocol'
 
 /** Options of the runs of an ensemble that serves as an agent, in addition to those of its caller. */

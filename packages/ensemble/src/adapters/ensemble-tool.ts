@@ -1,6 +1,6 @@
 /** An ensemble as a tool: the template variables are the input, and each call is a run. */
 import { Type, type TypedTool } from '@tutti/core'
-import { defineAgentTool, localConnector, type AgentToolSettings } from '@tutti/agent-call'
+import { defineAgentTool, localConnector, type AgentToolSettings } from '@tutti/agent-call/internal'
 
 import { inputVariables, namedInputs } from '../definition/inputs.ts'
 import { createEnsembleAgent, type AgentRunOptions } from './ensemble-agent.ts'

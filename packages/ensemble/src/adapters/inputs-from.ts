@@ -1,5 +1,5 @@
 /** Pure: derives the inputs of a run from the input of an agent. */
-import { isJsonObject } from '@tutti/protocol'
+import { isJsonObject } from '@tutti/protocol/internal'
 import { TuttiError } from '@tutti/core'
 
 import { inputVariables, type Inputs } from '../definition/inputs.ts'

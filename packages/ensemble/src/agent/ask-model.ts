@@ -12,7 +12,8 @@
  * ENS-L17 A call uses the current model of the task at its start; calls and switches name a model by its
  *    alias in the catalog of the run, else `provider:name`.
  */
-import { isoNow, sleep, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { isoNow, sleep } from '@tutti/core/internal'
 
 import { callModel, type CallModelOptions, type ReceivedReply } from './call-model.ts'
 import { computeCost, findPrice } from '../model/prices.ts'
@@ -37,7 +38,7 @@ import type { TaskScope } from '../scope/task-scope.ts'
 import type { CountedUse } from '../usage/budget.ts'
 import type { ModelChain } from './model-chain.ts'
 import type { EventMessages } from './event-messages.ts'
-import type { CostEstimate } from '@tutti/protocol'
+import type { CostEstimate } from '@tutti/protocol/internal'
 
 /** Request of one model turn. */
 export interface ModelQuestion {

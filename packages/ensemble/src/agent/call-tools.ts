@@ -15,7 +15,8 @@
  *    approval does not count as begun.
  * ENS-G14 After an EDIT of a tool call, the result for the model begins with the new input, also after a restart.
  */
-import { runToolCalls, toOutcomeText, ToolResult, TuttiError } from '@tutti/core'
+import { runToolCalls, ToolResult, TuttiError } from '@tutti/core'
+import { toOutcomeText } from '@tutti/core/internal'
 
 import { isDelegateTool } from '../hierarchy/delegate-tool.ts'
 import { fromStepError, toStepError } from '../scope/step-log.ts'
@@ -29,13 +30,8 @@ import { createToolSlotPrefix } from '../reviews/review-slots.ts'
 
 import type { Message, ToolSpecification } from '../model/chat-model.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
-import type {
-  AgentTool,
-  EditedInput,
-  RunToolCallsOptions,
-  ToolCall,
-  ToolCallOutcome,
-} from '@tutti/core'
+import type { AgentTool, RunToolCallsOptions, ToolCall, ToolCallOutcome } from '@tutti/core'
+import type { EditedInput } from '@tutti/core/internal'
 
 /** Tools of a task, and the parts of the run that their calls use. */
 export interface TaskTools {

@@ -8,13 +8,14 @@
  * ENS-K3 Calls of client tools wait concurrently, outside the limits for tool calls.
  * ENS-K4 A call that is not answered in time fails, and its agent continues.
  */
-import { defineTool, errorMessage, Type, type AgentTool, type ToolSchema } from '@tutti/core'
+import { defineTool, Type, type AgentTool } from '@tutti/core'
+import { errorMessage, type ToolSchema } from '@tutti/core/internal'
 
 import { DELEGATE_TOOL } from '../definition/delegation-limits.ts'
 import { listAllTasks } from '../definition/manager.ts'
 
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
-import type { Problem } from '@tutti/protocol'
+import type { Problem } from '@tutti/protocol/internal'
 
 /** Tool that the client of a run executes. */
 export interface ClientTool {

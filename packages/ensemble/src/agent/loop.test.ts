@@ -1,4 +1,5 @@
-import { defineTextTool, defineTool, sleep, ToolResult, Type } from '@tutti/core'
+import { defineTextTool, defineTool, ToolResult, Type } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { fakeClock, scriptedModel, type FakeClock, type ScriptedReply } from '../../test/testing.ts'

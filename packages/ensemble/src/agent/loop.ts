@@ -17,7 +17,8 @@
  *    to `outputRetries` times; then the loop ends with OUTPUT_INVALID.
  * ENS-L19 A turn that is recorded in a step is not requested again, and emits nothing.
  */
-import { isoNow, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { isoNow } from '@tutti/core/internal'
 
 import { askModel, type ModelAnswer, type ModelQuestion } from './ask-model.ts'
 import { callTools, listToolSpecifications, type TaskTools } from './call-tools.ts'
@@ -39,7 +40,7 @@ import type { Message, ModelReply, ToolSpecification } from '../model/chat-model
 import type { TaskScope } from '../scope/task-scope.ts'
 import type { Directive } from '../ports/run-step.ts'
 import type { Directives } from '../steering/directives.ts'
-import type { FinishReason, MessagePart } from '@tutti/protocol'
+import type { FinishReason, MessagePart } from '@tutti/protocol/internal'
 
 export interface AgentLoopInput extends TaskTools {
   readonly scope: TaskScope

@@ -1,5 +1,6 @@
 /** Notes that a task receives from earlier tasks and runs, and notes that it leaves for later ones. */
-import { errorMessage, isoNow, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { errorMessage, isoNow } from '@tutti/core/internal'
 
 import { askModel } from './ask-model.ts'
 import { decideStep } from './step.ts'

@@ -1,5 +1,5 @@
 /** Recognizes the request of a model turn, and the tools that its reply calls. */
-import { computeDigest, computeJsonDigest } from '@tutti/core'
+import { computeDigest, computeJsonDigest } from '@tutti/core/internal'
 
 import { replayMismatchError, describeStep } from '../scope/replay.ts'
 

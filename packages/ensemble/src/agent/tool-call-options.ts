@@ -1,12 +1,11 @@
 /** Options of every tool call of a task, whether its model or its handler makes the call. */
+import { type AgentTool, type RunToolCallsOptions } from '@tutti/core'
 import {
   spanTraceparent,
   toolCallSpanKey,
-  type AgentTool,
   type CallerRequest,
   type Remaining,
-  type RunToolCallsOptions,
-} from '@tutti/core'
+} from '@tutti/core/internal'
 
 import {
   createAgentReporter,

@@ -1,18 +1,12 @@
 /** The events of a tool call. */
-import { isoNow, limitText, toOutcomeText, toPlainJson } from '@tutti/core'
-import { readCostUsd, readTokenCount } from '@tutti/protocol'
+import { isoNow, limitText, toOutcomeText, toPlainJson } from '@tutti/core/internal'
+import { readCostUsd, readTokenCount } from '@tutti/protocol/internal'
 
 import { toCountedUse } from '../usage/budget.ts'
 
 import type { TaskScope } from '../scope/task-scope.ts'
-import type {
-  AgentToolEvent,
-  NestedToolCall,
-  RunToolCallsOptions,
-  TimedAgentReport,
-  ToolCall,
-  ToolCallOutcome,
-} from '@tutti/core'
+import type { RunToolCallsOptions, ToolCall, ToolCallOutcome } from '@tutti/core'
+import type { AgentToolEvent, NestedToolCall, TimedAgentReport } from '@tutti/core/internal'
 import type { RunEventOf } from '@tutti/protocol'
 
 /**

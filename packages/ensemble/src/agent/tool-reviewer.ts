@@ -1,5 +1,5 @@
 /** The reviewer of tool calls: each of their requests is a review of the run. */
-import { limitText } from '@tutti/core'
+import { limitText } from '@tutti/core/internal'
 
 import { createToolSlotPrefix } from '../reviews/review-slots.ts'
 
@@ -8,8 +8,9 @@ import type { ReviewOutcome } from '../reviews/review-end.ts'
 import type { ReviewQuestion } from '../reviews/review-question.ts'
 import type { Reviews } from '../reviews/reviews.ts'
 import type { ReviewSettings } from '../definition/review-settings.ts'
-import type { ApprovalAnswer, ApprovalRequest, Reviewer } from '@tutti/core'
-import type { ReviewKind } from '@tutti/protocol'
+import type { ApprovalRequest, Reviewer } from '@tutti/core'
+import type { ApprovalAnswer } from '@tutti/core/internal'
+import type { ReviewKind } from '@tutti/protocol/internal'
 
 /** Maximum length of a call's description in a review, in characters. */
 const MAX_DESCRIPTION_LENGTH = 8_000

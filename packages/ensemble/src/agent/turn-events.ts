@@ -1,5 +1,5 @@
 /** The events and the step of an answered model turn. */
-import { isoNow } from '@tutti/core'
+import { isoNow } from '@tutti/core/internal'
 
 import { sumCostUsd } from '../usage/usage.ts'
 import { readTokens } from '../usage/tokens.ts'
@@ -12,7 +12,8 @@ import type { StepOf } from '../ports/run-step.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 import type { AgentStep } from './step.ts'
 import type { TurnReasoning } from './turn-reasoning.ts'
-import type { CostEstimate, RunEventOf } from '@tutti/protocol'
+import type { RunEventOf } from '@tutti/protocol'
+import type { CostEstimate } from '@tutti/protocol/internal'
 
 /** An answered model turn. */
 export interface ModelTurn {

@@ -7,7 +7,7 @@
  *   content_filter  ─▶ next fallback model ─▶ CONTENT_FILTERED
  */
 import { TuttiError } from '@tutti/core'
-import { MAX_AMOUNT, previewOf, type FinishReason } from '@tutti/protocol'
+import { MAX_AMOUNT, previewOf, type FinishReason } from '@tutti/protocol/internal'
 
 import { CHARACTERS_PER_TOKEN } from '../usage/budget.ts'
 import { readTokens } from '../usage/tokens.ts'

@@ -1,5 +1,6 @@
 /** Agents: who works on a task. */
-import { findOptionProblems, TuttiError, type OptionNames } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { findOptionProblems, type OptionNames } from '@tutti/core/internal'
 
 import { findOnUnfinishedProblems, type OnUnfinished } from './on-unfinished.ts'
 

@@ -1,6 +1,7 @@
 /** Finds all problems in the definition of an ensemble. */
-import { findChoiceProblems, findOptionProblems, TuttiError, type OptionNames } from '@tutti/core'
-import { ReviewPolicy, Workflow } from '@tutti/protocol'
+import { TuttiError } from '@tutti/core'
+import { findChoiceProblems, findOptionProblems, type OptionNames } from '@tutti/core/internal'
+import { ReviewPolicy, Workflow } from '@tutti/protocol/internal'
 
 import { findOnUnfinishedProblems } from './on-unfinished.ts'
 import { findModelPriceProblems } from '../model/prices.ts'

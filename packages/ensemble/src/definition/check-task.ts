@@ -1,6 +1,7 @@
 /** Pure: finds all problems in the definition of a task. */
-import { findOptionProblems, type AgentTool, type OptionNames } from '@tutti/core'
-import { shortText } from '@tutti/protocol'
+import { type AgentTool } from '@tutti/core'
+import { findOptionProblems, type OptionNames } from '@tutti/core/internal'
+import { shortText } from '@tutti/protocol/internal'
 
 import { findOnUnfinishedProblems } from './on-unfinished.ts'
 import { findBudgetProblems } from '../usage/budget.ts'

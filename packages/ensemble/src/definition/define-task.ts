@@ -1,5 +1,6 @@
 /** Makes tasks: fills in the defaults, compiles the output schema, and reports every problem at once. */
-import { errorMessage, TuttiError, type ToolSchema, type ValueOf } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { errorMessage, type ToolSchema, type ValueOf } from '@tutti/core/internal'
 
 import { compileOutputReader, type OutputReader } from '../output/structured-output.ts'
 import { synthesizeAgent, type Agent } from './agent.ts'

@@ -1,6 +1,6 @@
 /** Limits of delegation, and the check of their definition. */
 
-import { findExcessProblems, findOptionProblems, type OptionNames } from '@tutti/core'
+import { findExcessProblems, findOptionProblems, type OptionNames } from '@tutti/core/internal'
 
 /** A request to delegate work to another agent. */
 export interface DelegationRequest {

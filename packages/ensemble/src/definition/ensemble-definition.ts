@@ -1,5 +1,5 @@
 /** The definition of an ensemble: as its author writes it, and with every default filled in. */
-import type { CaptureMode, ReviewPolicy, Workflow } from '@tutti/protocol'
+import type { CaptureMode, ReviewPolicy, Workflow } from '@tutti/protocol/internal'
 import type { ChatModel } from '../model/chat-model.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
 import type { Budget } from '../usage/budget.ts'

@@ -1,5 +1,5 @@
 /** Guardrails: checks by the author of the input and the output of a task. */
-import { findOptionProblems, type OptionNames } from '@tutti/core'
+import { findOptionProblems, type OptionNames } from '@tutti/core/internal'
 
 /** Verdict of a guardrail: `true` accepts, a text rejects with this reason, `false` rejects without one. */
 export type GuardrailVerdict = boolean | string

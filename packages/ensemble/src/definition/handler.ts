@@ -1,7 +1,8 @@
 /** Handlers: tasks that code performs, without an agent or a model. */
 import type { Inputs } from './template.ts'
 import type { HandlerOutput } from './handler-output.ts'
-import type { AgentTool, CallerRequest, Logger, ToolResult } from '@tutti/core'
+import type { AgentTool, Logger, ToolResult } from '@tutti/core'
+import type { CallerRequest } from '@tutti/core/internal'
 
 /** Role of a task with a handler, on the wire. */
 export const HANDLER_ROLE = '(deterministic)'

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { findHistoryProblems } from './history.ts'
 
-import type { HistoryMessage } from '@tutti/protocol'
+import type { HistoryMessage } from '@tutti/protocol/internal'
 
 const user = { role: 'user', content: 'Hello' } as const
 const call = { id: 'c1', name: 'look', arguments: '{}' }

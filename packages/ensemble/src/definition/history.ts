@@ -1,10 +1,10 @@
 /** Pure: the conversation before a run. */
-import { MAX_HISTORY_BYTES, MAX_HISTORY_MESSAGES } from '@tutti/protocol'
+import { MAX_HISTORY_BYTES, MAX_HISTORY_MESSAGES } from '@tutti/protocol/internal'
 
 import { countUtf8Bytes } from './template.ts'
 
 import type { Message } from '../model/chat-model.ts'
-import type { HistoryMessage, Problem } from '@tutti/protocol'
+import type { HistoryMessage, Problem } from '@tutti/protocol/internal'
 
 /**
  * Returns the problems of a conversation: its size, and tool calls and results that do not belong together,

@@ -7,7 +7,7 @@ import {
   shortText,
   suggest,
   type Problem,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 import { findTemplateVariables } from './template.ts'
 

@@ -7,7 +7,7 @@ import { agent } from './agent.ts'
 import { task } from './define-task.ts'
 import { describeCode, diffManifests, isTextDifference } from './manifest.ts'
 
-import type { ToolSchema } from '@tutti/core'
+import type { ToolSchema } from '@tutti/core/internal'
 import type { Ensemble } from '../ensemble.ts'
 
 interface Code {

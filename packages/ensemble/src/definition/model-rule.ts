@@ -1,5 +1,5 @@
 /** Rules by which a run switches the tier of its models. */
-import { findOptionProblems, type OptionNames } from '@tutti/core'
+import { findOptionProblems, type OptionNames } from '@tutti/core/internal'
 
 /** Metric that a rule compares. */
 export type RuleMetric = 'errorRate' | 'latencyMs' | 'costUsd'

@@ -1,5 +1,5 @@
 /** Options for answers that a model ended early. */
-import { findChoiceProblems, findOptionProblems, type OptionNames } from '@tutti/core'
+import { findChoiceProblems, findOptionProblems, type OptionNames } from '@tutti/core/internal'
 
 /** Reactions to an answer that a model ended early. */
 export interface OnUnfinished {

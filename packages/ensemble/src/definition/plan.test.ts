@@ -4,7 +4,7 @@ import { findCycle, findPlanProblems, inferWorkflow, MANAGER, planTasks } from '
 import { task } from './define-task.ts'
 import type { Task } from './task.ts'
 
-import type { Workflow } from '@tutti/protocol'
+import type { Workflow } from '@tutti/protocol/internal'
 
 /** Returns tasks with these names, each with its context. */
 function tasks(graph: Readonly<Record<string, readonly string[]>>): readonly Task[] {

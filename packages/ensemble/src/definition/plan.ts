@@ -1,5 +1,5 @@
 /** Pure: plans when each task can run, or finds every reason why the tasks cannot run. */
-import type { Workflow } from '@tutti/protocol'
+import type { Workflow } from '@tutti/protocol/internal'
 import type { Task } from './task.ts'
 
 /** Tasks and their order. */

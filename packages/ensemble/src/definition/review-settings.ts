@@ -1,7 +1,7 @@
 /** Settings of reviews: which tasks are reviewed, and how long a review waits. */
-import { findChoiceProblems, findOptionProblems, type OptionNames } from '@tutti/core'
+import { findChoiceProblems, findOptionProblems, type OptionNames } from '@tutti/core/internal'
 
-import { ReviewTimeoutAction, type ReviewPolicy } from '@tutti/protocol'
+import { ReviewTimeoutAction, type ReviewPolicy } from '@tutti/protocol/internal'
 
 /** Default time limit of a review in milliseconds, the same as for tools. */
 export const DEFAULT_REVIEW_TIMEOUT_MS = 300_000

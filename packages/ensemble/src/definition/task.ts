@@ -1,5 +1,6 @@
 /** A task: readonly data that is copied with changes and never mutated. */
-import type { AgentTool, ToolSchema, ValueOf } from '@tutti/core'
+import type { AgentTool } from '@tutti/core'
+import type { ToolSchema, ValueOf } from '@tutti/core/internal'
 import type { Budget } from '../usage/budget.ts'
 import type { ChatModel } from '../model/chat-model.ts'
 import type { MemoryScope } from '../memory/memory.ts'

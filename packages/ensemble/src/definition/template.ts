@@ -2,7 +2,7 @@
  * Templates in task texts: `{name}` stands for an input, `{{name}}` is the literal text `{name}`. Values are
  * inserted unchanged and are not expanded again. `TEMPLATE_VARIABLE` defines which texts are names.
  */
-import { TEMPLATE_VARIABLE } from '@tutti/protocol'
+import { TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
 
 /** Values of template variables by name. */
 export type Inputs = Readonly<Record<string, string>>

@@ -13,7 +13,8 @@
  * ENS-H5 A manager that ends without the required delegations fails with CONSTRAINT_VIOLATION.
  * ENS-H6 An interrupted delegation continues as the same task.
  */
-import { errorMessage, isoNow, ToolResult, TuttiError } from '@tutti/core'
+import { ToolResult, TuttiError } from '@tutti/core'
+import { errorMessage, isoNow } from '@tutti/core/internal'
 
 import { renderTask } from '../definition/task-text.ts'
 import { untilStopped } from '../work/until-stopped.ts'

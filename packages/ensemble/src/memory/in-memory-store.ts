@@ -5,7 +5,8 @@
  * ENS-M4 A scope retains the last `maxEntriesPerScope` entries that are not older than `maxAgeMs`.
  * ENS-M5 An appended entry is copied, and changes to a returned entry do not reach the store.
  */
-import { assertKnownOptions, systemClock, type Clock, type OptionNames } from '@tutti/core'
+import { systemClock, type Clock } from '@tutti/core'
+import { assertKnownOptions, type OptionNames } from '@tutti/core/internal'
 
 import type { MemoryEntry, MemoryStore } from './memory.ts'
 

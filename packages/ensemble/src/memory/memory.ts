@@ -8,7 +8,7 @@
  * ENS-M1 A prompt has at most `limit` entries of a scope, the most relevant ones by the order of the store.
  * ENS-M2 Entries are shown in full and in the order of the store, each with its task, its agent and its time.
  */
-import { findOptionProblems, type OptionNames } from '@tutti/core'
+import { findOptionProblems, type OptionNames } from '@tutti/core/internal'
 
 /** A stored output of a task. */
 export interface MemoryEntry {

@@ -12,7 +12,7 @@
  * ENS-F4 A reflection has at most ten items per list and texts of limited length, however many runs it comes
  *    from.
  */
-import { limitText } from '@tutti/core'
+import { limitText } from '@tutti/core/internal'
 
 import type { Message } from '../model/chat-model.ts'
 

@@ -3,7 +3,7 @@
  * `@tutti/langchain` for real providers, `scriptedModel` of `@tutti/testing` for tests.
  */
 import type { ToolCall } from '@tutti/core'
-import type { FinishReason } from '@tutti/protocol'
+import type { FinishReason } from '@tutti/protocol/internal'
 
 /** Prices of one model in US dollars per million tokens, as providers list them: numbers from 0 to 1,000,000. */
 export interface ModelPrice {

@@ -1,8 +1,9 @@
 /** Prices of model calls. The engine has no price list; the operator provides one. */
-import { MAX_COST_USD, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { MAX_COST_USD } from '@tutti/core/internal'
 
 import type { ChatModel, ModelPrice, ModelUsage } from './chat-model.ts'
-import type { CostEstimate } from '@tutti/protocol'
+import type { CostEstimate } from '@tutti/protocol/internal'
 
 /** The prices port: returns the price of a model, or undefined if it is unknown. */
 export type Prices = (model: Pick<ChatModel, 'provider' | 'name'>) => ModelPrice | undefined

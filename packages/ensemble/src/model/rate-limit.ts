@@ -12,13 +12,8 @@
  * ENS-R4 A call that is aborted while it waits takes no token, and those behind it move up.
  * ENS-R5 A limit without waiting calls has no timer and no listener on a signal.
  */
-import {
-  findOptionProblems,
-  systemClock,
-  TuttiError,
-  type Clock,
-  type OptionNames,
-} from '@tutti/core'
+import { systemClock, TuttiError, type Clock } from '@tutti/core'
+import { findOptionProblems, type OptionNames } from '@tutti/core/internal'
 
 export interface RateLimitOptions {
   /**

@@ -11,7 +11,7 @@
  *    and `[…]` in prose, empty ones last. The first piece that matches is used.
  * ENS-O3 Malformed or truncated JSON is never used as the answer.
  */
-import { errorMessage, parseExactJson } from '@tutti/core'
+import { errorMessage, parseExactJson } from '@tutti/core/internal'
 
 /** A piece of text that is valid JSON. */
 export interface JsonPiece {

@@ -1,4 +1,5 @@
-import { toStandardSchema, Type, type ToolSchema } from '@tutti/core'
+import { toStandardSchema, Type } from '@tutti/core'
+import { type ToolSchema } from '@tutti/core/internal'
 import { describe, expect, it } from 'vitest'
 
 import {

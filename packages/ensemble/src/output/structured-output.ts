@@ -11,17 +11,17 @@
  * ENS-O7 The model receives the author's complete schema, and the instruction to answer with JSON only.
  * ENS-O8 A schema whose limits exclude each other is refused when the task is created: every answer would be rejected.
  */
+import { TuttiError } from '@tutti/core'
 import {
   findContradictions,
   problemList,
   schemaReader,
-  TuttiError,
   type Problem,
   type SchemaReader,
   type ToolSchema,
   type ValueOf,
-} from '@tutti/core'
-import { previewOf } from '@tutti/protocol'
+} from '@tutti/core/internal'
+import { previewOf } from '@tutti/protocol/internal'
 
 import { findJsonInText, type JsonInText } from './json-in-text.ts'
 

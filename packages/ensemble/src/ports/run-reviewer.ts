@@ -1,6 +1,6 @@
 /** The port to the reviewers of a run: open reviews and their decisions. */
 import type { ApprovalRequest } from '@tutti/core'
-import type { ReviewKind, ReviewTimeoutAction, ReviewTiming } from '@tutti/protocol'
+import type { ReviewKind, ReviewTimeoutAction, ReviewTiming } from '@tutti/protocol/internal'
 
 interface ReviewedTask {
   readonly taskName: string

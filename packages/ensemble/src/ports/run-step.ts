@@ -19,7 +19,7 @@ import type {
   MessagePart,
   Priority,
   ReviewTiming,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 /** Fields of every step. */
 interface StepBase {

@@ -4,7 +4,7 @@
  *
  * The models of a task are not part of its basis, because a run may change them at any time without asking.
  */
-import { computeJsonDigest } from '@tutti/core'
+import { computeJsonDigest } from '@tutti/core/internal'
 
 import { describeTask } from '../definition/manifest.ts'
 import { StepLog, type TaskLog } from '../scope/step-log.ts'
@@ -14,7 +14,7 @@ import type { RunStep, StepOf } from '../ports/run-step.ts'
 import type { RecordedReview } from '../scope/recorded-review.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 import type { ReviewQuestion } from './review-question.ts'
-import type { ReplayMode } from '@tutti/protocol'
+import type { ReplayMode } from '@tutti/protocol/internal'
 
 /** A way to execute recorded work again. */
 type Repetition = 'resume' | 'fork' | ReplayMode

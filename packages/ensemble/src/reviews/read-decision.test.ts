@@ -1,9 +1,10 @@
-import { defineTool, foreignSchema, schemaReader, Type, type TSchema } from '@tutti/core'
+import { defineTool, Type, type TSchema } from '@tutti/core'
+import { foreignSchema, schemaReader } from '@tutti/core/internal'
 import { describe, expect, it } from 'vitest'
 
 import { readDecision, type DecidableReview } from './read-decision.ts'
 
-import type { ReviewVerdict } from '@tutti/protocol'
+import type { ReviewVerdict } from '@tutti/protocol/internal'
 
 const checkEdit = async () => []
 

@@ -1,14 +1,9 @@
 /** Parses and checks decisions of reviews. Only the process that owns the run does this. */
-import {
-  parseExactJson,
-  toPlainJson,
-  TuttiError,
-  type ApprovalRequest,
-  type TSchema,
-} from '@tutti/core'
+import { TuttiError, type ApprovalRequest, type TSchema } from '@tutti/core'
+import { parseExactJson, toPlainJson } from '@tutti/core/internal'
 
 import type { OpenReview, ReviewAnswer } from '../ports/run-reviewer.ts'
-import type { ReviewVerdict } from '@tutti/protocol'
+import type { ReviewVerdict } from '@tutti/protocol/internal'
 
 /** Parts of a review against which its decisions are checked. */
 export interface DecidableReview extends Pick<OpenReview, 'kind' | 'timing' | 'reviewId'> {

@@ -1,5 +1,6 @@
 /** Pure: the ends of reviews as events, steps and errors, for executing and for unowned runs. */
-import { formatExactJson, isoNow, TuttiError, type Clock } from '@tutti/core'
+import { TuttiError, type Clock } from '@tutti/core'
+import { formatExactJson, isoNow } from '@tutti/core/internal'
 
 import { fromStepError, type StepLog } from '../scope/step-log.ts'
 

@@ -1,6 +1,6 @@
 import type { ReviewSettings } from '../definition/review-settings.ts'
 import type { ApprovalRequest } from '@tutti/core'
-import type { ReviewKind, ReviewTiming } from '@tutti/protocol'
+import type { ReviewKind, ReviewTiming } from '@tutti/protocol/internal'
 
 /** A request for a review. */
 export interface ReviewQuestion {

@@ -25,7 +25,8 @@
  *    schema has the type `string`; with another schema it is the JSON value of the text, or the text when the schema
  *    accepts only that.
  */
-import { errorMessage, isoNow, TuttiError, type Clock } from '@tutti/core'
+import { TuttiError, type Clock } from '@tutti/core'
+import { errorMessage, isoNow } from '@tutti/core/internal'
 
 import { DEFAULT_REVIEW_TIMEOUT_MS } from '../definition/review-settings.ts'
 import { toStepError, type StepLog } from '../scope/step-log.ts'
@@ -51,7 +52,8 @@ import type { RecordedReview } from '../scope/recorded-review.ts'
 import type { ReviewQuestion } from './review-question.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 import type { InFlight } from '../work/in-flight.ts'
-import type { ReviewVerdict, RunEventOf } from '@tutti/protocol'
+import type { RunEventOf } from '@tutti/protocol'
+import type { ReviewVerdict } from '@tutti/protocol/internal'
 
 interface WaitingReview {
   readonly review: OpenReview

@@ -1,5 +1,6 @@
 /** The end of an attempt that failed, and whether another one follows. */
-import { isoNow, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { isoNow } from '@tutti/core/internal'
 
 import { DEFAULT_MAX_REVISIONS } from '../definition/review-settings.ts'
 import { toStepError, type AttemptHistory } from '../scope/step-log.ts'
@@ -9,7 +10,7 @@ import { RejectedAnswer } from './review-answer.ts'
 import type { Revision } from '../ports/run-step.ts'
 import type { Reviews } from '../reviews/reviews.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
-import type { FinishReason } from '@tutti/protocol'
+import type { FinishReason } from '@tutti/protocol/internal'
 
 /** The parts of an attempt that its failure needs. */
 export interface FailingAttempt {

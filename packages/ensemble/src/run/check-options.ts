@@ -1,5 +1,6 @@
 /** Pure: checks whether a run of an ensemble can start with its options. */
-import { findOptionProblems, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { findOptionProblems } from '@tutti/core/internal'
 
 import { findClientToolProblems } from '../agent/client-tools.ts'
 import { findHistoryProblems } from '../definition/history.ts'

@@ -4,7 +4,7 @@
  * ENS-E27 A provided output replaces the answer of an agent or a handler, without a call. Guardrails, reviews and
  *    memory of the task apply to it as to any answer.
  */
-import { pointer, shortText, unknownName, type Problem } from '@tutti/protocol'
+import { pointer, shortText, unknownName, type Problem } from '@tutti/protocol/internal'
 
 import { renderOutput } from '../agent/loop.ts'
 import { listAllTasks } from '../definition/manager.ts'

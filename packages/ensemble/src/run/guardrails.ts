@@ -1,5 +1,6 @@
 /** Calls the guardrails of a task. */
-import { errorMessage, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 
 import { stoppedError } from '../work/stopped-error.ts'
 import { untilStopped } from '../work/until-stopped.ts'

@@ -1,5 +1,6 @@
 /** Logs the events of a run. */
-import { limitText, type Logger } from '@tutti/core'
+import { type Logger } from '@tutti/core'
+import { limitText } from '@tutti/core/internal'
 
 import type { RunJournal } from '../ports/run-journal.ts'
 import type { RunEvent } from '@tutti/protocol'

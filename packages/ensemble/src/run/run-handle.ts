@@ -1,11 +1,11 @@
 /** The handle of a run. */
+import type { RunMetrics } from '@tutti/protocol'
 import type {
   DirectiveInput,
   ReplyTo,
   RunCommandKind,
   RunCommandOf,
-  RunMetrics,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 import type { Directive } from '../ports/run-step.ts'
 import type { Task } from '../definition/task.ts'
 import type { OpenReview, ReviewAnswer } from '../ports/run-reviewer.ts'

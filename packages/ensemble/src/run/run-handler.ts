@@ -1,16 +1,12 @@
 /** Tasks that code performs: a function, or one tool call. */
+import { runTool, toModelText, TuttiError, type AgentTool, type ToolResult } from '@tutti/core'
 import {
   computeJsonDigest,
   formatExactJson,
   isToolResult,
-  runTool,
   toJsonForm,
-  toModelText,
   toPlainJson,
-  TuttiError,
-  type AgentTool,
-  type ToolResult,
-} from '@tutti/core'
+} from '@tutti/core/internal'
 
 import { renderOutput, type TaskAnswer } from '../agent/loop.ts'
 import { HandlerOutput } from '../definition/handler-output.ts'
@@ -33,7 +29,8 @@ import type { Handler, HandlerContext, TaskHandler } from '../definition/handler
 import type { Task } from '../definition/task.ts'
 import type { StepOf } from '../ports/run-step.ts'
 import type { NewTaskStep, TaskScope } from '../scope/task-scope.ts'
-import type { MessagePart, ToolCall, ToolCallOutcome } from '@tutti/core'
+import type { ToolCall, ToolCallOutcome } from '@tutti/core'
+import type { MessagePart } from '@tutti/core/internal'
 
 /** The input of {@link runHandler}. */
 export interface HandlerInput {

@@ -10,8 +10,10 @@ import type { RunStep } from '../ports/run-step.ts'
 import type { RunProfiles } from '../steering/profiles.ts'
 import type { RunReviewer } from '../ports/run-reviewer.ts'
 import type { TextLimits } from '../definition/text-limits.ts'
-import type { CallerRequest, Clock, Logger, OptionNames, ToolMetrics } from '@tutti/core'
-import type { HistoryMessage, RunEvent, ReplayMode } from '@tutti/protocol'
+import type { Clock, Logger, ToolMetrics } from '@tutti/core'
+import type { CallerRequest, OptionNames } from '@tutti/core/internal'
+import type { RunEvent } from '@tutti/protocol'
+import type { HistoryMessage, ReplayMode } from '@tutti/protocol/internal'
 
 interface RunListeners {
   /** Called with every event, in order. Errors that it throws are logged and change nothing. */

@@ -1,14 +1,6 @@
 /** Creates the parts that the tasks of one run share. */
-import {
-  createLimiter,
-  newId,
-  newTraceparent,
-  silentLogger,
-  systemClock,
-  type Clock,
-  type Logger,
-  type TuttiError,
-} from '@tutti/core'
+import { createLimiter, systemClock, type Clock, type Logger, type TuttiError } from '@tutti/core'
+import { newId, newTraceparent, silentLogger } from '@tutti/core/internal'
 
 import { createClientTool } from '../agent/client-tools.ts'
 import { Meter, THE_RUN, type Budget } from '../usage/budget.ts'

@@ -1,4 +1,5 @@
-import { defineTextTool, silentLogger } from '@tutti/core'
+import { defineTextTool } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
 import { describe, expect, it } from 'vitest'
 
 import { isSettled } from '../../test/recorded-run.ts'

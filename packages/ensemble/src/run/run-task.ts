@@ -10,7 +10,8 @@
  * ENS-T6 The time limit of a task applies to each attempt, and does not run while a review is open.
  * ENS-T7 The budget of a task covers all its attempts and the work that it delegates.
  */
-import { sleep, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 
 import type { TaskText } from '../definition/task-text.ts'
 import type { ContextOutput } from '../definition/handler.ts'

@@ -1,4 +1,5 @@
-import { defineTextTool, silentLogger } from '@tutti/core'
+import { defineTextTool } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
 import { describe, expect, it, vi } from 'vitest'
 
 import { readPhasesAfter } from '../../test/task-phases.ts'

@@ -5,7 +5,7 @@ import { THE_RUN } from '../usage/budget.ts'
 
 import type { ExitReason } from './run-events.ts'
 import type { RunEnding } from './run-result.ts'
-import type { CancelMode } from '@tutti/protocol'
+import type { CancelMode } from '@tutti/protocol/internal'
 
 /** Conditions of the end of a run. */
 export interface EndingConditions {

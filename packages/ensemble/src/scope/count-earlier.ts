@@ -1,5 +1,5 @@
 /** Counts the usage in the steps of an earlier process, for budgets and totals. */
-import { addAmounts } from '@tutti/protocol'
+import { addAmounts } from '@tutti/protocol/internal'
 
 import { toCountedUse, type CountedUse, type Meter } from '../usage/budget.ts'
 import { readTokens } from '../usage/tokens.ts'

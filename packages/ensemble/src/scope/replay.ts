@@ -5,13 +5,8 @@
  * ENS-E24 When the code asks for something else than what is recorded, or not for what is recorded, the run fails with
  *    REPLAY_MISMATCH, which names the task, the step, what was recorded and what the code asked for. It makes no call.
  */
-import {
-  computeDigest,
-  computeJsonDigest,
-  parseExactJson,
-  TuttiError,
-  type ToolCall,
-} from '@tutti/core'
+import { TuttiError, type ToolCall } from '@tutti/core'
+import { computeDigest, computeJsonDigest, parseExactJson } from '@tutti/core/internal'
 
 import type { OutputReader } from '../output/structured-output.ts'
 import type { StepOf, TaskStep } from '../ports/run-step.ts'

@@ -13,7 +13,7 @@ import type {
   TaskStep,
 } from '../ports/run-step.ts'
 import type { RecordedReview } from './recorded-review.ts'
-import type { ReplayMode } from '@tutti/protocol'
+import type { ReplayMode } from '@tutti/protocol/internal'
 
 /** Steps of a whole run. */
 export class StepLog {

@@ -1,7 +1,7 @@
 /** Outcomes of tasks. */
 import type { Usage } from '../usage/usage.ts'
 import type { TuttiError } from '@tutti/core'
-import type { FinishReason } from '@tutti/protocol'
+import type { FinishReason } from '@tutti/protocol/internal'
 
 /** The result of a completed task. */
 export interface TaskResult extends Usage {

@@ -1,9 +1,9 @@
-import { MAX_DURATION_MS } from '@tutti/protocol'
+import { MAX_DURATION_MS } from '@tutti/protocol/internal'
 import { describe, expect, it } from 'vitest'
 
 import { createDirective, Directives, renderDirectives } from './directives.ts'
 
-import type { DirectiveInput } from '@tutti/protocol'
+import type { DirectiveInput } from '@tutti/protocol/internal'
 import type { Directive } from '../ports/run-step.ts'
 
 const NOW = Date.UTC(2026, 0, 1)

@@ -7,8 +7,14 @@
  * ENS-D3 The directives that reached an attempt also reach the next attempt at the same task, even when they
  *    have expired.
  */
-import { findExcessProblems, TuttiError } from '@tutti/core'
-import { DirectiveAction, suggest, type DirectiveInput, type Priority } from '@tutti/protocol'
+import { TuttiError } from '@tutti/core'
+import { findExcessProblems } from '@tutti/core/internal'
+import {
+  DirectiveAction,
+  suggest,
+  type DirectiveInput,
+  type Priority,
+} from '@tutti/protocol/internal'
 
 import type { Directive } from '../ports/run-step.ts'
 

@@ -7,12 +7,13 @@
  * ENS-S7 A switch to a tier for which each task has its own model emits one event per task and records one
  *    step.
  */
-import { isoNow, TuttiError, type Clock } from '@tutti/core'
+import { TuttiError, type Clock } from '@tutti/core'
+import { isoNow } from '@tutti/core/internal'
 
 import { isSameTier } from '../model/model-catalog.ts'
 import { resolveTier, type TierChoice } from './tiers.ts'
 
-import type { ReplyTo } from '@tutti/protocol'
+import type { ReplyTo } from '@tutti/protocol/internal'
 import type { ChatModel } from '../model/chat-model.ts'
 import type { ModelOfTasks } from '../definition/model-of-task.ts'
 import type { RunJournal } from '../ports/run-journal.ts'

@@ -1,6 +1,6 @@
 /** Pure: profiles that directives can apply to a run. */
 import { TuttiError } from '@tutti/core'
-import { suggest } from '@tutti/protocol'
+import { suggest } from '@tutti/protocol/internal'
 
 export interface RunProfile {
   /** Name of the tier to which the run's models switch; absent if the profile does not apply to runs. */

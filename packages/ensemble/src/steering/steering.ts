@@ -8,7 +8,8 @@
  *    and no other starts.
  * ENS-S3 A command that is invalid, or arrives after the end of the run, is rejected and changes nothing.
  */
-import { isoNow, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { isoNow } from '@tutti/core/internal'
 
 import { describeRule } from '../definition/model-rule.ts'
 import { createDirective, type Directives } from './directives.ts'
@@ -21,6 +22,7 @@ import {
   type PlannedSwitch,
 } from './model-steering.ts'
 
+import type { RunEventOf } from '@tutti/protocol'
 import type {
   CancelCause,
   CancelMode,
@@ -29,8 +31,7 @@ import type {
   ReviewVerdict,
   RunCommandKind,
   RunCommandOf,
-  RunEventOf,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 import type { Directive, RunStep, StepOf } from '../ports/run-step.ts'
 import type { Reviews } from '../reviews/reviews.ts'
 import type { ModelRules } from './model-rules.ts'

@@ -5,7 +5,7 @@
  * and FALLBACK its first fallback model.
  */
 import { TuttiError } from '@tutti/core'
-import { suggest } from '@tutti/protocol'
+import { suggest } from '@tutti/protocol/internal'
 
 import { isSameTier, type BuiltInTier, type ModelCatalog } from '../model/model-catalog.ts'
 

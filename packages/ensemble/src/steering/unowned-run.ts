@@ -7,7 +7,8 @@
  * ENS-S4 A command for an unowned run is checked by the same rules as one for an executing run, and is part
  *    of the run when it continues.
  */
-import { foreignSchema, schemaReader, systemClock, type Clock, type TSchema } from '@tutti/core'
+import { systemClock, type Clock, type TSchema } from '@tutti/core'
+import { foreignSchema, schemaReader } from '@tutti/core/internal'
 
 import { listAllTasks } from '../definition/manager.ts'
 import { createWorkerTask } from '../hierarchy/delegations.ts'
@@ -29,15 +30,14 @@ import { findBuiltInTier } from './model-steering.ts'
 import { ModelSwitches } from './models.ts'
 import { Steering } from './steering.ts'
 
+import type { RunEvent, RunEventOf } from '@tutti/protocol'
 import type {
   Problem,
   ReplyTo,
   ReviewVerdict,
   RunCommandKind,
   RunCommandOf,
-  RunEvent,
-  RunEventOf,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { ChatModel } from '../model/chat-model.ts'
 import type { ModelCatalog } from '../model/model-catalog.ts'

@@ -7,8 +7,9 @@
  * ENS-B6 The usage that an agent tool reports counts for its task and its run at once, also in another
  *    process.
  */
-import { findExcessProblems, TuttiError, type Remaining } from '@tutti/core'
-import { addAmounts } from '@tutti/protocol'
+import { TuttiError } from '@tutti/core'
+import { findExcessProblems, type Remaining } from '@tutti/core/internal'
+import { addAmounts } from '@tutti/protocol/internal'
 
 /** Limits of a run or a task; a missing field means no limit. */
 export interface Budget {

@@ -7,7 +7,7 @@
  *    unknown for a prompt with text, and so is an output of 0 for an answer with text if the input is unknown or smaller
  *    than the reported sum. A count that is not known is the rest of the sum if the other one is.
  */
-import { addAmounts, readTokenCount } from '@tutti/protocol'
+import { addAmounts, readTokenCount } from '@tutti/protocol/internal'
 
 import { computeCost } from '../model/prices.ts'
 import { CHARACTERS_PER_TOKEN, type CountedUse } from './budget.ts'

@@ -1,5 +1,5 @@
 /** Pure: token counts; -1 on the wire means that a provider did not report them. */
-import type { TokenTotals } from '@tutti/protocol'
+import type { TokenTotals } from '@tutti/protocol/internal'
 
 import type { ModelUsage } from '../model/chat-model.ts'
 

@@ -1,5 +1,10 @@
 /** The totals of one attempt at a task. */
-import { addReported, addTokens, type CostEstimate, type TokenTotals } from '@tutti/protocol'
+import {
+  addReported,
+  addTokens,
+  type CostEstimate,
+  type TokenTotals,
+} from '@tutti/protocol/internal'
 
 import { readTokens } from './tokens.ts'
 import { addCostEstimates, sumCostUsd, type Usage } from './usage.ts'

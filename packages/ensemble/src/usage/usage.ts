@@ -6,7 +6,7 @@ import {
   totalTokens,
   type CostEstimate,
   type UsageSum,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 /** Usage of a task or an attempt. */
 export interface Usage extends Omit<UsageSum, 'costUsd'> {

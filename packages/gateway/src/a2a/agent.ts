@@ -1,5 +1,5 @@
 /** Agents of a server, and requests to them. */
-import { USAGE_EXTENSION } from '@tutti/protocol'
+import { USAGE_EXTENSION } from '@tutti/protocol/internal'
 
 import { sharedEnsembles } from '../service/sharing.ts'
 

@@ -6,8 +6,9 @@
  */
 import { createHash } from 'node:crypto'
 
-import { inputVariables, namedInputs, type Ensemble } from '@tutti/ensemble'
-import { USAGE_EXTENSION } from '@tutti/protocol'
+import { type Ensemble } from '@tutti/ensemble'
+import { inputVariables, namedInputs } from '@tutti/ensemble/internal'
+import { USAGE_EXTENSION } from '@tutti/protocol/internal'
 
 import { API_VERSION, type GatewayOptions } from '../gateway-options.ts'
 import { MESSAGE_MEDIA_TYPES } from './message.ts'

@@ -5,7 +5,8 @@ import { limitMessage, limitProblems, formatProblems } from '../http/error-limit
 import { errorHeaders, reportError, type ErrorReporting } from '../http/on-error.ts'
 
 import type { WireError } from '../http/api-error.ts'
-import type { ErrorCode, Problem } from '@tutti/protocol'
+import type { ErrorCode } from '@tutti/protocol'
+import type { Problem } from '@tutti/protocol/internal'
 
 /** Codes of an error on each wire. */
 export interface A2aErrorInfo {

@@ -33,13 +33,8 @@ import {
 
 import type { A2aTaskState, A2aTaskStatus, ArtifactUpdate, StreamItem } from './wire.ts'
 import type { LoadedTask } from './load-task.ts'
-import type {
-  LoggedRunEvent,
-  RunOperation,
-  RunUsage,
-  TaskOperation,
-  TaskOutput,
-} from '@tutti/protocol'
+import type { LoggedRunEvent, RunOperation } from '@tutti/protocol'
+import type { RunUsage, TaskOperation, TaskOutput } from '@tutti/protocol/internal'
 
 type Update = Omit<ArtifactUpdate, 'taskId' | 'contextId' | 'metadata'>
 

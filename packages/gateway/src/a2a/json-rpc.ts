@@ -1,5 +1,5 @@
 /** Pure: reads requests and formats answers of JSON-RPC 2.0. @see https://www.jsonrpc.org/specification */
-import { previewOf } from '@tutti/protocol'
+import { previewOf } from '@tutti/protocol/internal'
 
 import { A2aError } from './errors.ts'
 import { isParams, type Params } from './params.ts'

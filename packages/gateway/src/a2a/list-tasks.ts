@@ -6,7 +6,7 @@
  *    status changes meanwhile moves to the front, before the token.
  * GW-L3 A task belongs to the context in the tag of its run, else to a separate one with the id of the task.
  */
-import { eventSize, readTurn } from '@tutti/runs'
+import { eventSize, readTurn } from '@tutti/runs/internal'
 
 import { decodeChangeCursor, encodeChangeCursor } from '../service/change-cursor.ts'
 import { invalidParams } from './errors.ts'
@@ -15,7 +15,7 @@ import { CONTEXT_TAG, toWireTask, type Showing } from './to-task.ts'
 
 import type { A2aCall } from './agent.ts'
 import type { WireTask, A2aTaskState, ListTasksParams, TaskPage } from './wire.ts'
-import type { ChangedRun, ChangedRunsQuery } from '@tutti/runs'
+import type { ChangedRun, ChangedRunsQuery } from '@tutti/runs/adapter'
 
 /** Default page size. Source: A2A. */
 const DEFAULT_PAGE_SIZE = 50

@@ -1,13 +1,13 @@
 /** Reads tasks from their runs and the events of the log. */
-import { USAGE_EVENTS } from '@tutti/protocol'
-import { eventPages } from '@tutti/runs'
+import { USAGE_EVENTS } from '@tutti/protocol/internal'
+import { eventPages } from '@tutti/runs/internal'
 
 import { A2aError } from './errors.ts'
 import { toTaskIdentity, type WireTaskIdentity } from './to-task.ts'
 import { firstView, VIEW_EVENTS, advanceView, type TaskView } from './view.ts'
 
 import type { A2aCall } from './agent.ts'
-import type { RunRecord } from '@tutti/runs'
+import type { RunRecord } from '@tutti/runs/adapter'
 
 /** A task as of the newest event read. */
 export interface LoadedTask {

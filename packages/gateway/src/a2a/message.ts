@@ -3,7 +3,7 @@ import { A2aError, invalidParams } from './errors.ts'
 import { isParams, type Params } from './params.ts'
 
 import type { WirePart } from './wire.ts'
-import type { Problem } from '@tutti/protocol'
+import type { Problem } from '@tutti/protocol/internal'
 
 /** Media types of messages and answers. */
 export const MESSAGE_MEDIA_TYPES = ['text/plain', 'application/json'] as const

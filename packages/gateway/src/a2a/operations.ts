@@ -1,6 +1,7 @@
 /** Operations of A2A, which every wire performs. */
 import { TuttiError } from '@tutti/core'
-import { decode, USAGE_EXTENSION } from '@tutti/protocol'
+import { decode } from '@tutti/protocol'
+import { USAGE_EXTENSION } from '@tutti/protocol/internal'
 
 import { activeExtensions, type A2aCall } from './agent.ts'
 import { A2aError, invalidParams } from './errors.ts'

@@ -1,6 +1,6 @@
 /** Reads the versions and the bodies of A2A requests. */
-import { errorMessage } from '@tutti/core'
-import { readTurn } from '@tutti/runs'
+import { errorMessage } from '@tutti/core/internal'
+import { readTurn } from '@tutti/runs/internal'
 
 import { MAX_CHUNKS, readBodyStart } from '../http/body-source.ts'
 import { assertJson, assertNotCompressed, LARGE_BODY_BYTES } from '../http/read-body.ts'

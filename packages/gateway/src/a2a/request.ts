@@ -1,6 +1,8 @@
 /** Pure: reads messages that begin tasks, and messages to tasks. */
-import { missingInputs, namedInputs, type Ensemble, type Inputs } from '@tutti/ensemble'
-import { suggest, type ReviewDecisionBody } from '@tutti/protocol'
+import { type Ensemble, type Inputs } from '@tutti/ensemble'
+import { missingInputs, namedInputs } from '@tutti/ensemble/internal'
+import { type ReviewDecisionBody } from '@tutti/protocol'
+import { suggest } from '@tutti/protocol/internal'
 
 import { readIdempotencyKey, readTrace } from '../http/request-headers.ts'
 import { readLimits, type UsageLimits } from '../service/caller-limits.ts'
@@ -15,7 +17,7 @@ import { CONTEXT_TAG } from './to-task.ts'
 import type { BeginRequest, TaskMessage } from '../service/gateway-service.ts'
 import type { ServedAgent } from './agent.ts'
 import type { SendParams } from './wire.ts'
-import type { A2aRequest } from '@tutti/core'
+import type { A2aRequest } from '@tutti/core/internal'
 
 /** Sender of a message, with the fields that its reading needs. */
 export interface MessageSender {

@@ -5,8 +5,8 @@ import { doneTasks, isTerminal, openReviews, toTaskState, type TaskView } from '
 import { describeCancel } from '../service/describe-cancel.ts'
 
 import type { WireTask, A2aTaskStatus, Artifact, WireMessage, WirePart } from './wire.ts'
-import type { ReviewState, TaskOutput } from '@tutti/protocol'
-import type { RunRecord } from '@tutti/runs'
+import type { ReviewState, TaskOutput } from '@tutti/protocol/internal'
+import type { RunRecord } from '@tutti/runs/adapter'
 
 /** Tag of runs with their context. */
 export const CONTEXT_TAG = 'a2aContext'

@@ -11,17 +11,13 @@
  *
  * The view does not contain text of models and tool calls, because a task does not show them.
  */
-import {
-  applyRunEvent,
-  emptyRunState,
-  addEventUsage,
-  NO_RUN_USAGE,
-  type RunUsage,
-} from '@tutti/protocol'
+import { applyRunEvent, emptyRunState } from '@tutti/protocol'
+import { addEventUsage, NO_RUN_USAGE, type RunUsage } from '@tutti/protocol/internal'
 
 import type { A2aTaskState } from './wire.ts'
-import type { ReviewState, LoggedRunEvent, RunState, TaskState } from '@tutti/protocol'
-import type { RunRecord } from '@tutti/runs'
+import type { LoggedRunEvent, RunState } from '@tutti/protocol'
+import type { ReviewState, TaskState } from '@tutti/protocol/internal'
+import type { RunRecord } from '@tutti/runs/adapter'
 
 /** A task as of one event of its run. */
 export interface TaskView {

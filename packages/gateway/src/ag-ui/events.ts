@@ -16,15 +16,8 @@
  * GW-Y11 A stream that joins a run late first removes the messages of this segment from the conversation, so that no
  *    text appears twice.
  */
-import {
-  emptyRunState,
-  RunProjection,
-  type LoggedRunEvent,
-  type WaitingReview,
-  type RunEnded,
-  type RunState,
-  type TaskOperation,
-} from '@tutti/protocol'
+import { emptyRunState, RunProjection, type LoggedRunEvent, type RunState } from '@tutti/protocol'
+import { type WaitingReview, type RunEnded, type TaskOperation } from '@tutti/protocol/internal'
 
 import { toInterrupt } from './interrupt.ts'
 import { AguiMessages } from './messages.ts'

@@ -15,6 +15,7 @@
 import { Transcript } from './transcript.ts'
 
 import type { AguiEvent, AguiMessage } from './wire.ts'
+import type { RunOperation } from '@tutti/protocol'
 import type {
   BlockClosed,
   BlockGrown,
@@ -22,8 +23,7 @@ import type {
   CallEnded,
   CallRequested,
   OutputBlock,
-  RunOperation,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 /** Makes the events of messages and tool calls. No I/O. */
 export class AguiMessages {

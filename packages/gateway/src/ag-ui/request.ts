@@ -10,7 +10,8 @@
 
 import { badRequest } from '../http/api-error.ts'
 
-import type { ClientToolBody, HistoryMessage, Problem, ReviewDecisionBody } from '@tutti/protocol'
+import type { ReviewDecisionBody } from '@tutti/protocol'
+import type { ClientToolBody, HistoryMessage, Problem } from '@tutti/protocol/internal'
 import type { AguiInput, AguiMessage, AguiTool } from './wire.ts'
 
 /** The conversation of a request. */

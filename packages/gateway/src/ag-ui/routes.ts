@@ -17,8 +17,9 @@
  * GW-Y19 A refused request has the status and error body of the control API. When the events of a run cannot be read,
  *    the stream ends with RUN_ERROR, and the same request joins the run later.
  */
-import { errorMessage, TuttiError } from '@tutti/core'
-import { eventPages } from '@tutti/runs'
+import { TuttiError } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
+import { eventPages } from '@tutti/runs/internal'
 
 import { assertScope } from '../caller.ts'
 import { badRequest } from '../http/api-error.ts'
@@ -45,7 +46,8 @@ import { AguiInput, type AguiEvent } from './wire.ts'
 import type { GatewayOptions } from '../gateway-options.ts'
 import type { HttpRoute, HttpRouteCall } from '../http/route.ts'
 import type { LoggedRunEvent, ReviewDecisionBody } from '@tutti/protocol'
-import type { ReviewRecord, RunRecord, RunWithEvents } from '@tutti/runs'
+import type { ReviewRecord, RunRecord } from '@tutti/runs/adapter'
+import type { RunWithEvents } from '@tutti/runs/internal'
 
 /** Tag of runs with their thread. */
 const THREAD_TAG = 'aguiThread'

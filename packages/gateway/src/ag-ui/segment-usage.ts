@@ -1,11 +1,6 @@
 /** Tokens of a segment by model and called agent. */
-import {
-  addUsageSums,
-  readEventUsage,
-  totalTokens,
-  type LoggedRunEvent,
-  type UsageSum,
-} from '@tutti/protocol'
+import { type LoggedRunEvent } from '@tutti/protocol'
+import { addUsageSums, readEventUsage, totalTokens, type UsageSum } from '@tutti/protocol/internal'
 
 import type { AguiTokenUsage } from './wire.ts'
 

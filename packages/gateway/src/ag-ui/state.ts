@@ -6,7 +6,8 @@
  * GW-Y2 A stream has one snapshot before any other state, then deltas (JSON Patch). Applied in order, they give the
  *    state that a new snapshot would have.
  */
-import { applyRunEvent, type LoggedRunEvent, type RunState, type RunUsage } from '@tutti/protocol'
+import { applyRunEvent, type LoggedRunEvent, type RunState } from '@tutti/protocol'
+import { type RunUsage } from '@tutti/protocol/internal'
 
 import type { PatchOperation } from './wire.ts'
 

@@ -4,7 +4,8 @@
  * @see https://docs.ag-ui.com/spec/1.0
  */
 import { Type, type Static } from '@tutti/core'
-import { MAX_HISTORY_MESSAGES, SubmitRunBody } from '@tutti/protocol'
+import { SubmitRunBody } from '@tutti/protocol'
+import { MAX_HISTORY_MESSAGES } from '@tutti/protocol/internal'
 
 /** Version of the protocol that the gateway speaks. */
 export const AGUI_VERSION = '1.0'

@@ -20,20 +20,20 @@
  *    truncated one; any other failure is an `error` chunk, and a cancelled run an `abort` chunk. The metadata has the
  *    usage in every case.
  */
-import { RunProjection, readRunCost, toCallId, type WaitingReview } from '@tutti/protocol'
+import { RunProjection } from '@tutti/protocol'
+import { readRunCost, toCallId, type WaitingReview } from '@tutti/protocol/internal'
 
 import { isForClient, toDelegationPart, toReviewInput, toTaskPart, REVIEW_TOOL } from './parts.ts'
 
 import type { ChatChunk, ChatFinishReason, ChatMetadata } from './wire.ts'
+import type { LoggedRunEvent, RunOperation } from '@tutti/protocol'
 import type {
   CallEnded,
   CallRequested,
-  LoggedRunEvent,
   ClosedReview,
   RunEnded,
-  RunOperation,
   TurnStarted,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 /**
  * Maximum size of the parts of other tasks in one step that can be sent again, in characters of JSON. Beyond it a new

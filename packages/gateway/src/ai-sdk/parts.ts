@@ -2,7 +2,8 @@
 import { asksQuestion } from '../service/decision-in-text.ts'
 
 import type { ChatChunk } from './wire.ts'
-import type { RunEventOf, TaskOperation } from '@tutti/protocol'
+import type { RunEventOf } from '@tutti/protocol'
+import type { TaskOperation } from '@tutti/protocol/internal'
 
 /** Name of the tool whose calls are reviews of tasks. */
 export const REVIEW_TOOL = 'review'

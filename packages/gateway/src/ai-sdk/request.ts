@@ -8,7 +8,7 @@
  *    approvals. Results continue the run if the rest of the request repeats the one that began it (GW-G5). If that run
  *    waits no longer because it has ended, the messages are a conversation, and a new run begins.
  */
-import { isCallOf } from '@tutti/protocol'
+import { isCallOf } from '@tutti/protocol/internal'
 
 import { badRequest } from '../http/api-error.ts'
 import { toAnswerText } from '../service/decision-in-text.ts'
@@ -16,13 +16,13 @@ import { describeLeftOutPart } from '../service/left-out-part.ts'
 import { isForClient } from './parts.ts'
 
 import type { ChatBody, ChatMessage, ChatPart } from './wire.ts'
+import type { ReviewDecisionBody } from '@tutti/protocol'
 import type {
   ClientToolBody,
   HistoryMessage,
   Problem,
-  ReviewDecisionBody,
   WaitingReview,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 /** A conversation before a run, and the message that the run answers. */
 export interface ReadConversation {

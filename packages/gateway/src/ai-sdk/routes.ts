@@ -48,7 +48,8 @@ import { ChatBody, type ChatMessage } from './wire.ts'
 import type { GatewayOptions } from '../gateway-options.ts'
 import type { HttpRoute, HttpRouteCall } from '../http/route.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
-import type { ListedRun, RunWithEvents } from '@tutti/runs'
+import type { ListedRun } from '@tutti/runs'
+import type { RunWithEvents } from '@tutti/runs/internal'
 
 /** Path of the API, which is the default of `DefaultChatTransport`. */
 const API = '/api/chat'

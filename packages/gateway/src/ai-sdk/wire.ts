@@ -4,7 +4,7 @@
  * @see https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol
  */
 import { Type, type Static } from '@tutti/core'
-import { ClientToolBody, MAX_COUNT } from '@tutti/protocol'
+import { ClientToolBody, MAX_COUNT } from '@tutti/protocol/internal'
 
 const CLOSED = { additionalProperties: false } as const
 

@@ -1,11 +1,11 @@
 /** Records actions in the audit trail: the actor, the subject and the outcome. */
-import { shortText } from '@tutti/protocol'
+import { shortText } from '@tutti/protocol/internal'
 
 import { toWireError } from './api-error.ts'
 
 import type { Caller } from '../caller.ts'
 import type { ErrorCode, Scope } from '@tutti/protocol'
-import type { NewAuditEntry } from '@tutti/runs'
+import type { NewAuditEntry } from '@tutti/runs/adapter'
 
 /** Known part of the subject of an action. */
 export type AuditSubject = Pick<NewAuditEntry, 'runId' | 'target' | 'cause'>

@@ -7,8 +7,8 @@
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
-import { escapeLineBreaks } from '@tutti/protocol'
-import { serializeOnce } from '@tutti/runs'
+import { escapeLineBreaks } from '@tutti/protocol/internal'
+import { serializeOnce } from '@tutti/runs/internal'
 
 import type { Writable } from 'node:stream'
 import type { Clock } from '@tutti/core'

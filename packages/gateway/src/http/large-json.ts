@@ -2,7 +2,7 @@
  * Serializes large values piece by piece. Between two pieces the event loop runs, because serializing some megabytes at
  * once would delay every other request.
  */
-import { readTurn } from '@tutti/runs'
+import { readTurn } from '@tutti/runs/internal'
 
 import type { LargeReads } from './large-reads.ts'
 

@@ -1,4 +1,4 @@
-import { ByteBudget, readTurn, workFor } from '@tutti/runs'
+import { ByteBudget, readTurn, workFor } from '@tutti/runs/internal'
 import { describe, expect, it } from 'vitest'
 
 import { LargeReads } from './large-reads.ts'

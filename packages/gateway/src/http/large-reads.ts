@@ -11,7 +11,13 @@
  *
  * Each answer begins in its own pass of the event loop, because building one blocks the thread for some milliseconds.
  */
-import { ByteBudget, currentSource, FairQueue, readTurn, type Reservation } from '@tutti/runs'
+import {
+  ByteBudget,
+  currentSource,
+  FairQueue,
+  readTurn,
+  type Reservation,
+} from '@tutti/runs/internal'
 
 /**
  * Maximum number of answers built at the same time: two of one key, so that one uses the processor while another waits for

@@ -1,4 +1,4 @@
-import { BODY_LIMITS } from '@tutti/protocol'
+import { BODY_LIMITS } from '@tutti/protocol/internal'
 import { describe, expect, it } from 'vitest'
 
 import { parseJsonBytes } from './parse-json.ts'

@@ -16,8 +16,8 @@ import {
   parseExactJson,
   toPlainJson,
   type Problem,
-} from '@tutti/core'
-import { BODY_LIMITS, findJsonExcess } from '@tutti/protocol'
+} from '@tutti/core/internal'
+import { BODY_LIMITS, findJsonExcess } from '@tutti/protocol/internal'
 
 /** A value, or the problem with the text. */
 export type ParsedJson =

@@ -1,7 +1,8 @@
 /** Reads request bodies: limits their size, parses JSON and validates it. */
-import { errorMessage, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 import { decode } from '@tutti/protocol'
-import { readTurn } from '@tutti/runs'
+import { readTurn } from '@tutti/runs/internal'
 
 import { badRequest } from './api-error.ts'
 import { MAX_CHUNKS, readBodyStart, type BodyStart } from './body-source.ts'

@@ -1,5 +1,5 @@
 /** Pure: reads headers of requests. */
-import { traceContextOf, type TraceContext } from '@tutti/core'
+import { traceContextOf, type TraceContext } from '@tutti/core/internal'
 
 import { badRequest } from './api-error.ts'
 

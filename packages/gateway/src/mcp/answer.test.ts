@@ -1,4 +1,4 @@
-import { USAGE_EXTENSION } from '@tutti/protocol'
+import { USAGE_EXTENSION } from '@tutti/protocol/internal'
 import { describe, expect, it } from 'vitest'
 
 import { runAnswer } from './answer.ts'

@@ -1,11 +1,13 @@
 /** Results of calls: of ended runs, and of failed calls. */
-import { NO_RUN_USAGE, RunProjection } from '@tutti/protocol'
+import { RunProjection } from '@tutti/protocol'
+import { NO_RUN_USAGE } from '@tutti/protocol/internal'
 
 import { reportError, type ErrorReporting } from '../http/on-error.ts'
 import { toUsageMetadata } from '../service/usage-metadata.ts'
 
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import type { RunEnded, RunEvent, RunEventOf } from '@tutti/protocol'
+import type { RunEvent, RunEventOf } from '@tutti/protocol'
+import type { RunEnded } from '@tutti/protocol/internal'
 
 /** Folds the events of a run, in order, into the result of its call. */
 export interface RunAnswer {

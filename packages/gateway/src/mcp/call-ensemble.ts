@@ -1,6 +1,6 @@
 /** Runs an ensemble for an MCP client: one call is one run, over any number of rounds. */
 import { ProtocolError, type ServerContext } from '@modelcontextprotocol/server'
-import { MAX_TIMER_MS } from '@tutti/core'
+import { MAX_TIMER_MS } from '@tutti/core/internal'
 
 import { findRecord } from '../runs/find-run.ts'
 import { auditedCall } from '../service/gateway-call.ts'

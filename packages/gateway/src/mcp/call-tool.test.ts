@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { toolResult } from './call-tool.ts'
 
-import type { ToolInvocation } from '@tutti/protocol'
+import type { ToolInvocation } from '@tutti/protocol/internal'
 
 function result(invocation: Partial<ToolInvocation>, schema?: object) {
   return toolResult({ tool: 'tune', durationMs: 1, status: 'SUCCESS', ...invocation }, schema)

@@ -5,8 +5,9 @@ import { toStructuredContent } from './object-schema.ts'
 import type { ReportProgress } from './caller.ts'
 import type { GatewayOptions } from '../gateway-options.ts'
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import type { AgentTool, McpRequest, TraceContext } from '@tutti/core'
-import type { ToolInvocation } from '@tutti/protocol'
+import type { AgentTool } from '@tutti/core'
+import type { McpRequest, TraceContext } from '@tutti/core/internal'
+import type { ToolInvocation } from '@tutti/protocol/internal'
 
 /** Arguments and context of a call. */
 export interface McpToolCallOptions {

@@ -13,7 +13,8 @@
  *    Errors of the SDK are cut, because they repeat parts of the request.
  */
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server'
-import { errorMessage, TuttiError, Type } from '@tutti/core'
+import { TuttiError, Type } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 
 import { MAX_RPC_ID_LENGTH } from '../a2a/json-rpc.ts'
 import { isParams } from '../a2a/params.ts'

@@ -1,6 +1,6 @@
 /** Pure: prompts for shared ensembles, with which a person starts a run from an MCP client. */
 import { ProtocolError } from '@modelcontextprotocol/server'
-import { unknownName } from '@tutti/protocol'
+import { unknownName } from '@tutti/protocol/internal'
 
 import type { ListedTool } from './listed-tools.ts'
 import type { GetPromptResult, Prompt } from '@modelcontextprotocol/server'

@@ -1,5 +1,5 @@
 import { ensemble, task } from '@tutti/ensemble'
-import { USAGE_EXTENSION } from '@tutti/protocol'
+import { USAGE_EXTENSION } from '@tutti/protocol/internal'
 import { scriptedModel } from '@tutti/testing'
 import { expect, it } from 'vitest'
 

@@ -1,7 +1,8 @@
 /** Pure: reads the calls of MCP clients. */
-import { traceContextOf, type McpRequest, type TraceContext } from '@tutti/core'
-import { pointer, type Problem } from '@tutti/protocol'
-import { missingInputs, namedInputs, type Ensemble, type Inputs } from '@tutti/ensemble'
+import { traceContextOf, type McpRequest, type TraceContext } from '@tutti/core/internal'
+import { pointer, type Problem } from '@tutti/protocol/internal'
+import { type Ensemble, type Inputs } from '@tutti/ensemble'
+import { missingInputs, namedInputs } from '@tutti/ensemble/internal'
 
 import { badRequest } from '../http/api-error.ts'
 import { readLimits } from '../service/caller-limits.ts'

@@ -5,8 +5,9 @@
  */
 import { ProtocolError } from '@modelcontextprotocol/server'
 import { TuttiError } from '@tutti/core'
-import { shortText } from '@tutti/protocol'
-import { readTurn, type ChangedRun, type RunRecord } from '@tutti/runs'
+import { shortText } from '@tutti/protocol/internal'
+import { type ChangedRun, type RunRecord } from '@tutti/runs/adapter'
+import { readTurn } from '@tutti/runs/internal'
 
 import { decodeChangeCursor, encodeChangeCursor } from '../service/change-cursor.ts'
 import { sharedEnsembles } from '../service/sharing.ts'

@@ -1,6 +1,7 @@
 /** Pure: converts a review to a form of an MCP client, and the filled form to a decision. */
-import { limitText } from '@tutti/core'
-import { isJsonObject, ReviewDecisionBody, decode, type RunEventOf } from '@tutti/protocol'
+import { limitText } from '@tutti/core/internal'
+import { ReviewDecisionBody, decode, type RunEventOf } from '@tutti/protocol'
+import { isJsonObject } from '@tutti/protocol/internal'
 
 import { asksQuestion } from '../service/decision-in-text.ts'
 

@@ -1,4 +1,5 @@
-import { silentLogger, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 

@@ -19,7 +19,7 @@ import type { GatewayCall } from '../service/gateway-call.ts'
 import type { GatewayService } from '../service/gateway-service.ts'
 import type { ElicitRequestFormParams, ElicitResult } from '@modelcontextprotocol/server'
 import type { RunEvent } from '@tutti/protocol'
-import type { ReviewRecord } from '@tutti/runs'
+import type { ReviewRecord } from '@tutti/runs/adapter'
 
 /** The reviews of one run during a call. */
 export interface CallReviews {

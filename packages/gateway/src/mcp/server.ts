@@ -16,8 +16,10 @@
  *    SDK reports violations of its schemas as internal errors.
  */
 import { McpServer, ProtocolError, type ServerContext } from '@modelcontextprotocol/server'
-import { errorMessage, Type, type Static, type TSchema } from '@tutti/core'
-import { decode, unknownName, type Scope } from '@tutti/protocol'
+import { Type, type Static, type TSchema } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
+import { decode, type Scope } from '@tutti/protocol'
+import { unknownName } from '@tutti/protocol/internal'
 
 import { API_VERSION } from '../gateway-options.ts'
 import { auditedCall } from '../service/gateway-call.ts'

@@ -1,4 +1,4 @@
-import { silentLogger } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 

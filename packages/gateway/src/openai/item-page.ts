@@ -1,7 +1,7 @@
 /** Pure: pages of items, as OpenAI's API has them. */
 import { badRequest } from '../http/api-error.ts'
 
-import type { Problem } from '@tutti/protocol'
+import type { Problem } from '@tutti/protocol/internal'
 
 export interface ItemPage<Item> {
   readonly object: 'list'

@@ -1,6 +1,6 @@
 /** Routes that list models as OpenAI's API does: the shared ensembles, and the shared models of the catalog. */
 import { TuttiError } from '@tutti/core'
-import { unknownName } from '@tutti/protocol'
+import { unknownName } from '@tutti/protocol/internal'
 
 import { listSharedModels, type ListedModel } from '../service/find-model.ts'
 import { toOpenAiResponse } from './errors.ts'

@@ -1,7 +1,7 @@
 /** Pure: parameters that are not supported, with values that change nothing. */
 import { isDeepStrictEqual } from 'node:util'
 
-import type { Problem } from '@tutti/protocol'
+import type { Problem } from '@tutti/protocol/internal'
 
 /**
  * Returns the problem of a parameter that is not supported. Values that change nothing have none: those in `neutral`,

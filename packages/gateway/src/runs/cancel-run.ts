@@ -3,7 +3,8 @@ import { TuttiError } from '@tutti/core'
 
 import { actorOf, type Caller } from '../caller.ts'
 
-import type { CancelAccepted, CancelBody, CancelCause, RunStatus } from '@tutti/protocol'
+import type { RunStatus } from '@tutti/protocol'
+import type { CancelAccepted, CancelBody, CancelCause } from '@tutti/protocol/internal'
 import type { RunService } from '@tutti/runs'
 
 /** Mode, cause and caller of a cancel. */

@@ -5,7 +5,8 @@ import { actorOf, assertRole, assertScope, type Caller } from '../caller.ts'
 import { decisionScope } from './run-rights.ts'
 
 import type { AddSubject } from '../http/audited.ts'
-import type { ReviewDecisionApplied, ReviewDecisionBody, ReviewVerdict } from '@tutti/protocol'
+import type { ReviewDecisionBody } from '@tutti/protocol'
+import type { ReviewDecisionApplied, ReviewVerdict } from '@tutti/protocol/internal'
 import type { RunService } from '@tutti/runs'
 
 /** Caller of a decision. */

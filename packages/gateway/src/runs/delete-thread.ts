@@ -1,6 +1,6 @@
 /** Deletes threads on behalf of callers. */
 import { TuttiError } from '@tutti/core'
-import { threadNotFound } from '@tutti/runs'
+import { threadNotFound } from '@tutti/runs/internal'
 
 import { deleteRun } from './delete-run.ts'
 

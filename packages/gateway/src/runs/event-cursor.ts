@@ -3,7 +3,7 @@ import { TuttiError } from '@tutti/core'
 
 import { badRequest } from '../http/api-error.ts'
 
-import type { RunRecord } from '@tutti/runs'
+import type { RunRecord } from '@tutti/runs/adapter'
 
 /** Requested position of a reader. */
 export interface CursorRequest {

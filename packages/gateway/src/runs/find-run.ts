@@ -6,7 +6,8 @@ import { resolveCursor, type CursorRequest } from './event-cursor.ts'
 import { assertMayRead } from './run-rights.ts'
 
 import type { Caller } from '../caller.ts'
-import type { RunRecord, RunService, RunWithTasks } from '@tutti/runs'
+import type { RunService } from '@tutti/runs'
+import type { RunRecord, RunWithTasks } from '@tutti/runs/adapter'
 
 /**
  * Finds a run with its tasks.

@@ -1,6 +1,6 @@
 /** Reads the events of a run on behalf of a request. */
 import type { LoggedRunEvent } from '@tutti/protocol'
-import type { EventBatches } from '@tutti/runs'
+import type { EventBatches } from '@tutti/runs/internal'
 
 /** Reads events until `take` returns true for one, the run has ended, or the signal aborts. */
 export async function readEventsUntil(

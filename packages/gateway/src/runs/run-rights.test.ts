@@ -10,7 +10,8 @@ import {
 } from './run-rights.ts'
 
 import type { Scope } from '@tutti/protocol'
-import type { ReviewRecord, RunService } from '@tutti/runs'
+import type { RunService } from '@tutti/runs'
+import type { ReviewRecord } from '@tutti/runs/adapter'
 
 const ADA = caller('runs:write')
 const READER = caller('runs:read')

@@ -14,7 +14,8 @@
 import { assertScope, hasScope, type Caller } from '../caller.ts'
 
 import type { Scope } from '@tutti/protocol'
-import type { ReviewRecord, RunService } from '@tutti/runs'
+import type { RunService } from '@tutti/runs'
+import type { ReviewRecord } from '@tutti/runs/adapter'
 
 /** A run or a thread with the key that submitted or created it. */
 interface Owned {

@@ -1,18 +1,15 @@
 /** Submits runs on behalf of callers. */
 import { TuttiError } from '@tutti/core'
-import {
-  shortList,
-  type ForkPreview,
-  type ReplayRunBody,
-  type SubmitRunBody,
-  unknownName,
-} from '@tutti/protocol'
+import { type ForkPreview, type ReplayRunBody, type SubmitRunBody } from '@tutti/protocol'
+import { shortList, unknownName } from '@tutti/protocol/internal'
 
 import { actorOf, type Caller } from '../caller.ts'
 import { assertMayReadRun, assertMayReadThread } from './run-rights.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
-import type { ForkRequest, RunWithEvents, RunRecord, RunSubmission } from '@tutti/runs'
+import type { ForkRequest, RunSubmission } from '@tutti/runs'
+import type { RunRecord } from '@tutti/runs/adapter'
+import type { RunWithEvents } from '@tutti/runs/internal'
 
 /** Caller of a submission, and fields of the run that are not part of a request body. */
 export interface SubmissionOptions extends Pick<

@@ -2,7 +2,8 @@
 import { isTerminalRunStatus } from '@tutti/protocol'
 
 import type { GatewayOptions } from '../gateway-options.ts'
-import type { EventBatches, RunRecord } from '@tutti/runs'
+import type { RunRecord } from '@tutti/runs/adapter'
+import type { EventBatches } from '@tutti/runs/internal'
 
 /** Limits of a wait. */
 export interface WaitOptions {

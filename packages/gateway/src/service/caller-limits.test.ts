@@ -1,4 +1,4 @@
-import { USAGE_EXTENSION } from '@tutti/protocol'
+import { USAGE_EXTENSION } from '@tutti/protocol/internal'
 import { expect, it } from 'vitest'
 
 import { toRunBudget, describeExceededLimit, readLimits, resolveLimits } from './caller-limits.ts'

@@ -1,15 +1,15 @@
 /** Pure: limits of a caller on the usage of a task, as the usage extension defines them. */
 import { Type, type Static } from '@tutti/core'
+import { decode } from '@tutti/protocol'
 import {
-  decode,
   MAX_COST_USD,
   MAX_COUNT,
   MAX_DURATION_MS,
   type Problem,
   USAGE_EXTENSION,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
-import type { RunUsage } from '@tutti/protocol'
+import type { RunUsage } from '@tutti/protocol/internal'
 import type { RunSubmission } from '@tutti/runs'
 
 /** Limits of a caller, in the fields of the usage extension. */

@@ -1,8 +1,9 @@
 /** Pure: cursors of lists by change, which are the position of the last run of a page. */
 import { Type } from '@tutti/core'
-import { decode, MAX_TIME_MS } from '@tutti/protocol'
+import { decode } from '@tutti/protocol'
+import { MAX_TIME_MS } from '@tutti/protocol/internal'
 
-import type { ChangedRun } from '@tutti/runs'
+import type { ChangedRun } from '@tutti/runs/adapter'
 
 /** Returns the cursor of the page after a run. */
 export function encodeChangeCursor({ changedAt, runId }: ChangedRun): string {

@@ -1,4 +1,4 @@
-import { silentLogger } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
 import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
@@ -18,7 +18,7 @@ import {
 import type { GatewayCall } from './gateway-call.ts'
 import type { GatewayService } from './gateway-service.ts'
 import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
-import type { RunRecord } from '@tutti/runs'
+import type { RunRecord } from '@tutti/runs/adapter'
 
 const AT = '2026-01-01T00:00:00.000Z'
 

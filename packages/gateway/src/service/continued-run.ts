@@ -7,9 +7,11 @@
  * GW-G6 Results that are sent again return the part of the run that they began. Another result for an answered call
  *    begins a run.
  */
-import { formatCanonicalJson } from '@tutti/core'
+import { formatCanonicalJson } from '@tutti/core/internal'
 import { isTerminalRunStatus } from '@tutti/protocol'
-import { eventPages, type RunRecord, type RunService } from '@tutti/runs'
+import { type RunService } from '@tutti/runs'
+import { type RunRecord } from '@tutti/runs/adapter'
+import { eventPages } from '@tutti/runs/internal'
 import { hash } from 'node:crypto'
 
 import { sharedEnsembles } from './sharing.ts'
@@ -17,7 +19,8 @@ import { sharedEnsembles } from './sharing.ts'
 import type { ModelRun } from './find-model.ts'
 import type { GatewayCall } from './gateway-call.ts'
 import type { BeginRequest, GatewayService } from './gateway-service.ts'
-import type { RunEventOf, WaitingReview } from '@tutti/protocol'
+import type { RunEventOf } from '@tutti/protocol'
+import type { WaitingReview } from '@tutti/protocol/internal'
 
 /** A request as the run that it would begin. */
 export type RepeatableRun = ModelRun & Pick<BeginRequest, 'threadId'>

@@ -4,7 +4,8 @@
  * Words for yes, no and exit are decisions only if they are the whole text: "no" rejects and "no: why" adds the reason,
  * while "no changes in the second part" is a replacement text.
  */
-import { decode, isJsonObject, ReviewDecisionBody, type RunEventOf } from '@tutti/protocol'
+import { decode, ReviewDecisionBody, type RunEventOf } from '@tutti/protocol'
+import { isJsonObject } from '@tutti/protocol/internal'
 
 import { badRequest } from '../http/api-error.ts'
 

@@ -1,5 +1,5 @@
 /** Pure: describes what caused a cancel. */
-import type { CancelCause } from '@tutti/protocol'
+import type { CancelCause } from '@tutti/protocol/internal'
 
 const REASONS: Readonly<Record<CancelCause, string | undefined>> = {
   CALLER: undefined,

@@ -8,13 +8,14 @@
  * GW-Z4 The text of a message never becomes a template.
  */
 import { TuttiError } from '@tutti/core'
-import { inputVariables, type Ensemble } from '@tutti/ensemble'
+import { type Ensemble } from '@tutti/ensemble'
+import { inputVariables } from '@tutti/ensemble/internal'
 import {
   unknownName,
   type ClientToolBody,
   type HistoryMessage,
   type TaskDefinitionBody,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 import { badRequest } from '../http/api-error.ts'
 import { parseInputs } from './inputs-in-text.ts'

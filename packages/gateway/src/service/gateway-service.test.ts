@@ -1,4 +1,5 @@
-import { silentLogger, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -8,7 +9,7 @@ import { auditedCall } from './gateway-call.ts'
 import { GatewayService } from './gateway-service.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
-import type { RunRecord } from '@tutti/runs'
+import type { RunRecord } from '@tutti/runs/adapter'
 
 /** A run service whose cancels fail with these errors in order, and then succeed. */
 function cancelling(state: string, ...ends: readonly Error[]) {

@@ -14,15 +14,16 @@
  * GW-G8 The deadline of a caller does not run while the run waits only for decisions of people. A later request to the
  *    run that has a deadline replaces the one before.
  */
-import { sleep, TuttiError, type TraceContext } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { sleep, type TraceContext } from '@tutti/core/internal'
+import { isTerminalRunStatus, type ReviewDecisionBody, type SubmitRunBody } from '@tutti/protocol'
 import {
-  isTerminalRunStatus,
   type CancelCause,
   type ClientToolBody,
   type HistoryMessage,
-  type ReviewDecisionBody,
-  type SubmitRunBody,
-} from '@tutti/protocol'
+  addEventUsage,
+  NO_RUN_USAGE,
+} from '@tutti/protocol/internal'
 
 import { actorOf, type Caller } from '../caller.ts'
 import { cancelRun, cancelUnlessOver } from '../runs/cancel-run.ts'
@@ -36,14 +37,15 @@ import {
   type RunLimits,
   type UsageLimits,
 } from './caller-limits.ts'
-import { addEventUsage, NO_RUN_USAGE } from '@tutti/protocol'
 import { RemainingTime, exceedsWorkingTime } from './working-time.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
 import { auditedCall, type GatewayAction, type GatewayCall } from './gateway-call.ts'
 import type { Ensemble, Inputs } from '@tutti/ensemble'
-import type { ReviewRecord, RunRecord, RunService, RunWithEvents } from '@tutti/runs'
-import type { TagMap } from '@tutti/protocol'
+import type { RunService } from '@tutti/runs'
+import type { ReviewRecord, RunRecord } from '@tutti/runs/adapter'
+import type { RunWithEvents } from '@tutti/runs/internal'
+import type { TagMap } from '@tutti/protocol/internal'
 
 /** A task to begin. */
 export interface BeginRequest extends Pick<

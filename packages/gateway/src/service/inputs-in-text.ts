@@ -1,9 +1,10 @@
 /** Pure: parses texts, in natural language or JSON, as inputs of an ensemble. */
-import { inputVariables, type Ensemble, type Inputs } from '@tutti/ensemble'
+import { type Ensemble, type Inputs } from '@tutti/ensemble'
+import { inputVariables } from '@tutti/ensemble/internal'
 
 import { badRequest } from '../http/api-error.ts'
 
-import type { Problem } from '@tutti/protocol'
+import type { Problem } from '@tutti/protocol/internal'
 
 /**
  * Parses the inputs of an ensemble: a JSON object of strings with all its variables, or else the whole text as its only

@@ -1,13 +1,15 @@
 import { setImmediate } from 'node:timers/promises'
 
-import { silentLogger } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { OrphanWatch, toReaderMemo } from './orphans.ts'
 
 import type { RunEvent } from '@tutti/protocol'
-import type { RunActivity, RunRecord, RunService } from '@tutti/runs'
+import type { RunService } from '@tutti/runs'
+import type { RunRecord } from '@tutti/runs/adapter'
+import type { RunActivity } from '@tutti/runs/internal'
 
 const CHECK_MS = 15_000
 

@@ -1,9 +1,11 @@
 /** Pure: the ensembles, tools and models that a server shares with its peers. */
 import { TuttiError, type AgentTool } from '@tutti/core'
-import { unknownName, type ErrorCode, type SharedCapability } from '@tutti/protocol'
+import { type ErrorCode } from '@tutti/protocol'
+import { unknownName, type SharedCapability } from '@tutti/protocol/internal'
 
 import type { Sharing } from '../gateway-options.ts'
-import type { ChatModel, Ensemble } from '@tutti/ensemble'
+import type { Ensemble } from '@tutti/ensemble'
+import type { ChatModel } from '@tutti/ensemble/adapter'
 
 /** Returns the shared ensembles; for a peer, each is one task. */
 export function sharedEnsembles({ runs, shared }: Sharing): readonly Ensemble[] {

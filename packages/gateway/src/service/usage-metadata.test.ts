@@ -1,4 +1,4 @@
-import { NO_RUN_USAGE, USAGE_EXTENSION } from '@tutti/protocol'
+import { NO_RUN_USAGE, USAGE_EXTENSION } from '@tutti/protocol/internal'
 import { describe, expect, it } from 'vitest'
 
 import { toUsageMetadata } from './usage-metadata.ts'

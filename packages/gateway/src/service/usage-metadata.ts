@@ -1,5 +1,5 @@
 /** Pure: formats the usage of a run as the usage extension does. */
-import { readRunCost, USAGE_EXTENSION, type RunUsage } from '@tutti/protocol'
+import { readRunCost, USAGE_EXTENSION, type RunUsage } from '@tutti/protocol/internal'
 
 /** Returns metadata with the usage so far and, with `before`, the cost since then. */
 export function toUsageMetadata(

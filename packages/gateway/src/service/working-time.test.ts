@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 
 import { RemainingTime, exceedsWorkingTime } from './working-time.ts'
 
-import type { LoggedRunEvent, ReviewKind } from '@tutti/protocol'
+import type { LoggedRunEvent } from '@tutti/protocol'
+import type { ReviewKind } from '@tutti/protocol/internal'
 import type { RunService } from '@tutti/runs'
 
 const RUN = { runId: 'run-1' }

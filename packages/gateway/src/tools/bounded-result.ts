@@ -1,7 +1,8 @@
 /** Pure: limits the result of a tool to the size of an answer. */
-import { limitText, type ToolResult } from '@tutti/core'
+import { type ToolResult } from '@tutti/core'
+import { limitText } from '@tutti/core/internal'
 
-import type { ToolInvocation } from '@tutti/protocol'
+import type { ToolInvocation } from '@tutti/protocol/internal'
 
 /** Maximum number of characters of a text, and of the JSON of a value, in an answer. */
 export const MAX_ANSWER_LENGTH = 1_000_000

@@ -13,7 +13,6 @@
  */
 import {
   createLimiter,
-  formatExactJson,
   runTool,
   TuttiError,
   type AgentTool,
@@ -24,7 +23,8 @@ import {
   type RunToolOptions,
   type ToolResult,
 } from '@tutti/core'
-import { unknownName, type Problem, type ToolInvocation } from '@tutti/protocol'
+import { formatExactJson } from '@tutti/core/internal'
+import { unknownName, type Problem, type ToolInvocation } from '@tutti/protocol/internal'
 
 import { badRequest } from '../http/api-error.ts'
 import { limitResult } from './bounded-result.ts'

@@ -1,7 +1,8 @@
 /** Pure: converts the input of a direct call to the arguments of its tool. */
-import { errorMessage, parseExactJson, type AgentTool } from '@tutti/core'
+import { type AgentTool } from '@tutti/core'
+import { errorMessage, parseExactJson } from '@tutti/core/internal'
 
-import type { Problem } from '@tutti/protocol'
+import type { Problem } from '@tutti/protocol/internal'
 
 /** Input of a direct call: text, or an object. */
 export type GivenInput = string | Readonly<Record<string, unknown>>

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import { gatherContent, toAssistantFields } from './provider-content.ts'
 
-import type { AssistantMessage } from '@tutti/ensemble'
+import type { AssistantMessage } from '@tutti/ensemble/internal'
 
 const CALLS = ['a', 'b'].map((id) => ({ type: 'tool_call' as const, id, name: 'f', args: {} }))
 

@@ -9,7 +9,7 @@
 import { gatherBlocks, isThinking, type ReplyBlock } from './thinking-blocks.ts'
 
 import type { AIMessage, AIMessageChunk, AIMessageFields } from '@langchain/core/messages'
-import type { AssistantMessage } from '@tutti/ensemble'
+import type { AssistantMessage } from '@tutti/ensemble/internal'
 
 /** Content created by this package. */
 type Content =

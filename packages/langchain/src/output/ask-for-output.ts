@@ -9,7 +9,7 @@
 import { isStrictSchema } from './is-strict-schema.ts'
 import { toClosedSchema } from './to-closed-schema.ts'
 
-import type { Message, ModelRequest } from '@tutti/ensemble'
+import type { Message, ModelRequest } from '@tutti/ensemble/adapter'
 
 /** The properties of a model that decide the form of the request. */
 export interface OutputModel {

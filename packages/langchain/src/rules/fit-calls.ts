@@ -8,7 +8,8 @@ import { isAccepted, replaceName } from './names.ts'
 import { renameKeys } from './rename-keys.ts'
 
 import type { ToolCall } from '@tutti/core'
-import type { AssistantMessage, Message } from '@tutti/ensemble'
+import type { Message } from '@tutti/ensemble/adapter'
+import type { AssistantMessage } from '@tutti/ensemble/internal'
 import type { PreparedTools } from './prepare-tools.ts'
 import type { ProviderRules } from './rule.ts'
 

@@ -8,7 +8,8 @@
 import { changeItems } from './change-items.ts'
 import { isWellFormedValue, toWellFormedJson, toWellFormedValue } from './well-formed.ts'
 
-import type { AssistantMessage, Message } from '@tutti/ensemble'
+import type { Message } from '@tutti/ensemble/adapter'
+import type { AssistantMessage } from '@tutti/ensemble/internal'
 import type { BlankRule, ProviderRules } from './rule.ts'
 
 /** Texts that stand for messages without content, and for missing messages. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { prepareRequest } from './prepare-request.ts'
 import { PROVIDER_RULES, rulesFor } from './provider-rules.ts'
 
-import type { Message, ModelReply, ModelRequest, ToolSpecification } from '@tutti/ensemble'
+import type { Message, ModelReply, ModelRequest, ToolSpecification } from '@tutti/ensemble/adapter'
 
 const CLAUDE = { provider: 'anthropic', name: 'claude-sonnet-4-5' }
 const MISTRAL = { provider: 'mistral', name: 'mistral-large' }

@@ -18,7 +18,7 @@ import { rulesFor } from './provider-rules.ts'
 import { renameKeys } from './rename-keys.ts'
 
 import type { ModelIdentity } from '../providers.ts'
-import type { ModelReply, ModelRequest } from '@tutti/ensemble'
+import type { ModelReply, ModelRequest } from '@tutti/ensemble/adapter'
 
 /** A request as its provider accepts it. */
 export interface PreparedRequest {

@@ -14,7 +14,7 @@ import { renameProperties } from './rename-properties.ts'
 import { toWellFormedValue } from './well-formed.ts'
 
 import type { ModelIdentity } from '../providers.ts'
-import type { ToolSpecification } from '@tutti/ensemble'
+import type { ToolSpecification } from '@tutti/ensemble/adapter'
 import type { ProviderRules } from './rule.ts'
 
 export interface PreparedTools {

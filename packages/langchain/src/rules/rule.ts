@@ -1,5 +1,5 @@
 /** Types of the table of provider rules. */
-import type { Message } from '@tutti/ensemble'
+import type { Message } from '@tutti/ensemble/adapter'
 
 /** Something that a provider refuses. */
 export interface Rule {

@@ -1,6 +1,6 @@
 /** Splits streamed text into pieces, and reads requests. Pure. */
 import type { StubReply, StubToolCall } from './provider-stub.ts'
-import type { ModelUsage } from '@tutti/ensemble'
+import type { ModelUsage } from '@tutti/ensemble/adapter'
 
 /** Length of a piece of a tool call's arguments, in characters: it splits escapes and surrogate pairs. */
 const ARGUMENT_PIECE = 3

@@ -6,7 +6,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-import type { ModelReply, ModelUsage } from '@tutti/ensemble'
+import type { ModelReply, ModelUsage } from '@tutti/ensemble/adapter'
 
 /** An answer: text, tool calls, or both, as in a `ScriptedReply`, and how its stream ends. */
 export interface StubReply {

@@ -5,7 +5,8 @@
  * LC-FT2 LangChain validates the input, so that transforms and refinements of its author apply, once.
  * LC-FT3 An artifact that it returns is the structured result.
  */
-import { defineTextTool, defineTool, errorMessage, ToolResult } from '@tutti/core'
+import { defineTextTool, defineTool, ToolResult } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 
 import type { AgentTool, ToolContext, ToolSettings, TSchema } from '@tutti/core'
 import type { StructuredToolInterface } from '@langchain/core/tools'

@@ -9,7 +9,8 @@
  *    that ends in time is reused, because Node opens a new connection after it has aborted one.
  * LC-W3 An answer that is one JSON body is read as the answer to a request without streaming.
  */
-import { isJsonObject, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { isJsonObject } from '@tutti/core/internal'
 
 import { MessagesReader } from './anthropic-messages.ts'
 import { CompletionsReader } from './chat-completions.ts'

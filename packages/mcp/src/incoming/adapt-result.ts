@@ -5,7 +5,7 @@
  * MCP-A2 A part of the content of a call that cannot be read becomes a text that names it, because the call is done.
  * MCP-A3 A result without which no work is possible is a problem: one of `initialize` without version or server.
  */
-import { isJsonObject, unmarkText } from '@tutti/core'
+import { isJsonObject, unmarkText } from '@tutti/core/internal'
 
 import { preview } from './failed-answer.ts'
 

@@ -1,5 +1,5 @@
 /** Answers that stand for an answer of a server that cannot be used. Pure. */
-import { isJsonObject, limitText, unmarkText } from '@tutti/core'
+import { isJsonObject, limitText, unmarkText } from '@tutti/core/internal'
 
 import type { JSONRPCErrorResponse, RequestId } from '@modelcontextprotocol/client'
 

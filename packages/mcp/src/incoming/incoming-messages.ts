@@ -16,7 +16,7 @@
  * MCP-N5 A message has at most 50,000 fields and items, and 1,000 levels. A larger answer is not parsed; it ends its
  *    request.
  */
-import { findJsonExcess, isJsonObject } from '@tutti/core'
+import { findJsonExcess, isJsonObject } from '@tutti/core/internal'
 
 import { MESSAGE_LIMITS, parseMarked } from '../exact-messages.ts'
 import { adaptResult, type IsContentBlock } from './adapt-result.ts'

@@ -13,7 +13,8 @@
  */
 import { addAbortSignal } from 'node:stream'
 
-import { errorMessage, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 
 import { readLimitedBody } from './body.ts'
 import { HttpConnections, type HttpResponse } from './connections.ts'

@@ -1,5 +1,6 @@
 /** Failures of requests, with messages that contain no secrets. */
-import { COMPLETE_MESSAGE, errorMessage, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { COMPLETE_MESSAGE, errorMessage } from '@tutti/core/internal'
 
 /**
  * `unreachable`: no connection was made. `lost`: the connection ended before the response was complete.

@@ -1,5 +1,6 @@
 /** Options of guarded requests, with their defaults and checks. */
-import { findExcessProblems, systemClock, TuttiError, type Clock } from '@tutti/core'
+import { systemClock, TuttiError, type Clock } from '@tutti/core'
+import { findExcessProblems } from '@tutti/core/internal'
 import { ACCEPTED_CODINGS } from './decompress.ts'
 import { findHeaderProblems } from './header-rules.ts'
 

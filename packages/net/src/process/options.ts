@@ -1,7 +1,8 @@
 /** Options of child processes, with their defaults and checks. */
 import { fileURLToPath } from 'node:url'
 
-import { systemClock, type Clock, type OptionNames } from '@tutti/core'
+import { systemClock, type Clock } from '@tutti/core'
+import { type OptionNames } from '@tutti/core/internal'
 
 import { findEnvironmentProblems } from './environment.ts'
 

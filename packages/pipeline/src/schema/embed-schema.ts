@@ -2,7 +2,7 @@
  * Embeds one JSON Schema in another. References such as `#/$defs/Page` start at the root of the document, so the path of
  * the embedded schema is prepended to them.
  */
-import { isJsonObject } from '@tutti/core'
+import { isJsonObject } from '@tutti/core/internal'
 
 import type { TSchema } from '@tutti/core'
 

@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 import { describe, expect, it, vi } from 'vitest'
 
-import * as protocol from '../index.ts'
+import * as api from '../index.ts'
+import * as internal from '../internal.ts'
 import { createEvaluator } from './evaluator.ts'
 import { compileCheck } from '../compiled-check.ts'
 import { Check } from 'typebox/schema'
@@ -86,7 +87,7 @@ describe('createEvaluator', () => {
   )
 
   it('[PROTO-C1] createEvaluator agrees with TypeBox on every fixture of the wire', () => {
-    const schemas = Object.entries(protocol).flatMap(([name, schema]) =>
+    const schemas = Object.entries({ ...api, ...internal }).flatMap(([name, schema]) =>
       /^[A-Z][a-z]/.test(name) && typeof schema === 'object' ? [{ name, schema }] : [],
     )
     let made = 0

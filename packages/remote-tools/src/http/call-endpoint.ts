@@ -7,14 +7,15 @@
  * REMOTE-C2 A failure is a failed result, which names the origin at most, and no header.
  * REMOTE-C3 Waiting for a retry ends with the call.
  */
-import { errorMessage, sleep, ToolResult, TuttiError, type ToolContext } from '@tutti/core'
+import { ToolResult, TuttiError, type ToolContext } from '@tutti/core'
+import { errorMessage, sleep } from '@tutti/core/internal'
 import {
   guardedRequest,
   NetworkError,
   type GuardedResponse,
   type HttpConnections,
   type RequestSettings,
-} from '@tutti/net'
+} from '@tutti/net/internal'
 
 import { decideRetryDelay, type RetryReason } from './retries.ts'
 import { toHttpResult, type AnswerRules } from './to-result.ts'

@@ -1,5 +1,5 @@
 import { runTool, Type } from '@tutti/core'
-import { networkGuard } from '@tutti/net'
+import { networkGuard } from '@tutti/net/internal'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
 import { localServer } from '../../../../tooling/test-kit/local-server.ts'

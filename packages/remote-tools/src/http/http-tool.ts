@@ -3,28 +3,30 @@
  * `input` with GET, otherwise as the body. A typed tool builds path, query and body from the fields of its input.
  */
 import {
-  startOfInput,
-  isJsonObject,
   defineTextTool,
   defineTool,
+  ToolResult,
+  type AgentTool,
+  type ToolContext,
+  type ToolDefinition,
+  type ToolSettings,
+  type Type,
+  type TypedTool,
+} from '@tutti/core'
+import {
+  startOfInput,
+  isJsonObject,
   DEFAULT_TOOL_TIMEOUT_MS,
   pickOptions,
   suggest,
   TOOL_SETTING_NAMES,
-  ToolResult,
   TYPED_TOOL_NAMES,
-  type AgentTool,
   type OptionNames,
   type SourceOf,
-  type ToolContext,
-  type ToolDefinition,
   type ToolSchema,
-  type ToolSettings,
-  type Type,
-  type TypedTool,
   type ValueOf,
-} from '@tutti/core'
-import { HttpConnections } from '@tutti/net'
+} from '@tutti/core/internal'
+import { HttpConnections } from '@tutti/net/internal'
 
 import { callEndpoint, type Endpoint } from './call-endpoint.ts'
 import {

@@ -1,19 +1,13 @@
 /** Options of the requests of HTTP tools, with their defaults and checks. */
-import {
-  definitionError,
-  findOptionProblems,
-  systemClock,
-  type Clock,
-  type OptionNames,
-  type ToolContext,
-} from '@tutti/core'
+import { systemClock, type Clock, type ToolContext } from '@tutti/core'
+import { definitionError, findOptionProblems, type OptionNames } from '@tutti/core/internal'
 import {
   findHeaderProblems,
   guardAround,
   networkGuard,
   type NetworkGuard,
   type NetworkGuardOptions,
-} from '@tutti/net'
+} from '@tutti/net/internal'
 
 import {
   isIdempotent,

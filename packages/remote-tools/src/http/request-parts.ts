@@ -1,6 +1,11 @@
 /** Converts the input of a call to a request. Pure. */
-import { findOptionProblems, formatExactJson, isJsonObject, type OptionNames } from '@tutti/core'
-import { findHeaderProblems } from '@tutti/net'
+import {
+  findOptionProblems,
+  formatExactJson,
+  isJsonObject,
+  type OptionNames,
+} from '@tutti/core/internal'
+import { findHeaderProblems } from '@tutti/net/internal'
 
 import { encodeText, fillUrl, type UrlTemplate } from './url-template.ts'
 

@@ -7,8 +7,8 @@
  * REMOTE-T3 If the delay would outlast the call, the call fails without waiting.
  */
 
-import { backoffMs, findOptionProblems, type OptionNames } from '@tutti/core'
-import { readRetryAfter } from '@tutti/net'
+import { backoffMs, findOptionProblems, type OptionNames } from '@tutti/core/internal'
+import { readRetryAfter } from '@tutti/net/internal'
 
 /** Reason for a retry: a status, or `network` if no response arrived. */
 export type RetryReason = number | 'network'

@@ -1,6 +1,7 @@
 /** Converts responses to results of calls. */
-import { parseExactJson, ToolResult } from '@tutti/core'
-import { decodeBody, type GuardedResponse } from '@tutti/net'
+import { ToolResult } from '@tutti/core'
+import { parseExactJson } from '@tutti/core/internal'
+import { decodeBody, type GuardedResponse } from '@tutti/net/internal'
 
 import { describeBinary, findBinaryType } from './body-kind.ts'
 

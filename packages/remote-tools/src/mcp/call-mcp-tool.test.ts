@@ -11,7 +11,7 @@ import { askingServer } from '../../test/servers/asking-server.ts'
 import { mcpTools, type McpTools } from './mcp-tools.ts'
 
 import type { AddressInfo } from 'node:net'
-import type { McpServer } from '@tutti/mcp'
+import type { McpServer } from '@tutti/mcp/internal'
 
 const PROGRAM = fileURLToPath(new URL('../../test/servers/asking-server.ts', import.meta.url))
 

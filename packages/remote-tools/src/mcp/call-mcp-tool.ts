@@ -4,7 +4,8 @@
  * REMOTE-E1 A question is declined if the run has no reviewer, or if it does not name its call while the connection has
  *    several calls in flight. The result of the call reports it.
  */
-import { errorMessage, formatExactJson, limitText, ToolResult, type ToolContext } from '@tutti/core'
+import { ToolResult, type ToolContext } from '@tutti/core'
+import { errorMessage, formatExactJson, limitText } from '@tutti/core/internal'
 import {
   askReviewer,
   contentText,
@@ -15,7 +16,7 @@ import {
   type McpTool,
   McpToolCall,
   type McpToolResult,
-} from '@tutti/mcp'
+} from '@tutti/mcp/internal'
 
 /** One call of a tool. */
 interface ImportedCall {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { scriptedHttpServer, type McpScript } from '../../test/servers/scripted-mcp.ts'
 import { mcpTools, type McpTools } from './mcp-tools.ts'
 
-import type { McpServer } from '@tutti/mcp'
+import type { McpServer } from '@tutti/mcp/internal'
 
 const PROGRAM = fileURLToPath(new URL('../../test/servers/scripted-mcp.ts', import.meta.url))
 

@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { mcpTools } from './mcp-tools.ts'
 
 import type { AddressInfo } from 'node:net'
-import type { McpEndpoint } from '@tutti/mcp'
+import type { McpEndpoint } from '@tutti/mcp/internal'
 import type { McpToolsOptions } from './options.ts'
 
 interface Asked {

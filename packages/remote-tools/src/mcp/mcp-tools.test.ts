@@ -3,13 +3,14 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-import { runTool, type AgentTool, type RunToolOptions, type ToolProgress } from '@tutti/core'
+import { runTool, type AgentTool, type RunToolOptions } from '@tutti/core'
+import { type ToolProgress } from '@tutti/core/internal'
 import { fakeClock, scriptedReviewer } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 
 import { mcpTools, type McpTools } from './mcp-tools.ts'
 
-import type { McpProgram } from '@tutti/mcp'
+import type { McpProgram } from '@tutti/mcp/internal'
 import type { McpToolsOptions } from './options.ts'
 
 const SERVER = fileURLToPath(new URL('../../test/servers/mcp-server.ts', import.meta.url))

@@ -4,7 +4,8 @@
  *
  *   server ─tools/list─▶ tools        input ─tools/call─▶ content ─▶ ToolResult
  */
-import { defineTool, errorMessage, type AgentTool, type ForeignSchema } from '@tutti/core'
+import { defineTool, type AgentTool } from '@tutti/core'
+import { errorMessage, type ForeignSchema } from '@tutti/core/internal'
 import {
   DEFAULT_MAX_MCP_MESSAGE_BYTES,
   DEFAULT_MCP_CONNECT_TIMEOUT_MS,
@@ -13,7 +14,7 @@ import {
   type McpTool,
   type McpToolList,
   resolveMcpServer,
-} from '@tutti/mcp'
+} from '@tutti/mcp/internal'
 
 import { setImmediate } from 'node:timers/promises'
 

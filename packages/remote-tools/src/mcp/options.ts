@@ -1,12 +1,12 @@
 /** Options of `mcpTools`, with their checks. */
+import { type Limiter } from '@tutti/core'
 import {
   definitionError,
   findChoiceProblems,
   findOptionProblems,
-  type Limiter,
   type OptionNames,
   type OutputCheck,
-} from '@tutti/core'
+} from '@tutti/core/internal'
 
 /** Name and hints of a tool of a server, for decisions about approval. */
 export interface McpToolFacts {

@@ -4,14 +4,15 @@ import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { runTool, type ToolProgress } from '@tutti/core'
+import { runTool } from '@tutti/core'
+import { type ToolProgress } from '@tutti/core/internal'
 import { scriptedReviewer } from '@tutti/testing'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import { mcpTools, type McpTools } from './mcp-tools.ts'
 
 import type { AddressInfo } from 'node:net'
-import type { McpServer } from '@tutti/mcp'
+import type { McpServer } from '@tutti/mcp/internal'
 import type { McpToolsOptions } from './options.ts'
 
 const require = createRequire(import.meta.url)

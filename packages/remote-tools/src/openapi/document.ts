@@ -1,6 +1,6 @@
 /** Reads OpenAPI documents: accesses unchecked values and follows references. Pure. */
 
-import { isJsonObject } from '@tutti/core'
+import { isJsonObject } from '@tutti/core/internal'
 
 /** A JSON object with unknown fields. */
 export type OpenApiNode = Readonly<Record<string, unknown>>

@@ -5,17 +5,19 @@
  *
  * Operations that cannot become a tool are listed with the reason.
  */
+import { defineTool, ToolResult, type AgentTool, type ToolContext } from '@tutti/core'
 import {
-  defineTool,
   DEFAULT_TOOL_TIMEOUT_MS,
   errorMessage,
   findChoiceProblems,
   findOptionProblems,
-  ToolResult,
-  type AgentTool,
-  type ToolContext,
-} from '@tutti/core'
-import { findHeaderProblems, HttpConnections, networkGuard, type NetworkGuard } from '@tutti/net'
+} from '@tutti/core/internal'
+import {
+  findHeaderProblems,
+  HttpConnections,
+  networkGuard,
+  type NetworkGuard,
+} from '@tutti/net/internal'
 
 import { callEndpoint, type Endpoint } from '../http/call-endpoint.ts'
 import { isIdempotent } from '../http/retries.ts'

@@ -4,7 +4,7 @@
  * REMOTE-OR1 A value cannot leave its placeholder: in the path it is percent-encoded, and a value that would still
  *    change the path (an empty segment, `.` or `..`) is refused.
  */
-import { formatExactJson } from '@tutti/core'
+import { formatExactJson } from '@tutti/core/internal'
 
 import { scalarText, type PlannedRequest } from '../http/request-parts.ts'
 import { encodeText } from '../http/url-template.ts'

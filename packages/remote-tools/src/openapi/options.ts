@@ -1,5 +1,6 @@
 /** Options of `openApiTools`. */
-import type { Limiter, OptionNames, OutputCheck } from '@tutti/core'
+import type { Limiter } from '@tutti/core'
+import type { OptionNames, OutputCheck } from '@tutti/core/internal'
 import type { HttpOptions } from '../http/options.ts'
 import type { OpenApiAuth } from './security.ts'
 

@@ -3,7 +3,7 @@
  *
  * @see https://spec.openapis.org/oas/v3.1.1.html#style-values
  */
-import { isJsonObject } from '@tutti/core'
+import { isJsonObject } from '@tutti/core/internal'
 
 import { scalarText } from '../http/request-parts.ts'
 import { encodeText } from '../http/url-template.ts'

@@ -1,5 +1,5 @@
 /** Reads the parameters of operations. Pure. */
-import { isJsonObject } from '@tutti/core'
+import { isJsonObject } from '@tutti/core/internal'
 
 import {
   DocumentProblem,

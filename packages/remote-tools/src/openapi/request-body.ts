@@ -6,7 +6,7 @@
  *    other type as text.
  * REMOTE-RB2 Bytes are base64 in the input, because models write only text.
  */
-import { formatExactJson, isJsonObject } from '@tutti/core'
+import { formatExactJson, isJsonObject } from '@tutti/core/internal'
 
 import { randomUUID } from 'node:crypto'
 

@@ -7,7 +7,7 @@
  * REMOTE-K3 An unknown type is omitted, as is an `enum` that is too long for a model. Other keywords that cannot be
  *    used are dropped later, with a warning; see `schema/foreign-schema.ts`.
  */
-import { isJsonObject } from '@tutti/core'
+import { isJsonObject } from '@tutti/core/internal'
 
 import { type OpenApiNode } from './document.ts'
 

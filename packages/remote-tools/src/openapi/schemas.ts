@@ -11,7 +11,7 @@
  * REMOTE-S5 A `discriminator` becomes fixed values: each member of the union that does not fix them itself requires
  *    the field with the values that the mapping gives it, or with its own name.
  */
-import { isJsonObject } from '@tutti/core'
+import { isJsonObject } from '@tutti/core/internal'
 
 import { DocumentProblem, type OpenApiNode, type OpenApiReader } from './document.ts'
 import { mapSubSchemas, toJsonSchemaKeywords } from './schema-keywords.ts'

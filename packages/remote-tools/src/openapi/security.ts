@@ -6,7 +6,8 @@
  * REMOTE-A2 If secrets are missing, the call fails as a configuration error that names them, and no request is sent.
  *    The check is part of the call, so a document can be imported without the secrets of unused tools.
  */
-import { isJsonObject, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { isJsonObject } from '@tutti/core/internal'
 
 import { asObject, asObjects, asText, type OpenApiNode, type OpenApiReader } from './document.ts'
 

@@ -4,14 +4,14 @@ import {
   findChoiceProblems,
   findOptionProblems,
   type OptionNames,
-} from '@tutti/core'
+} from '@tutti/core/internal'
 import {
   findProcessProblems,
   PROCESS_OPTION_NAMES,
   resolveProcessOptions,
   type ProcessOptions,
   type ResolvedProcessOptions,
-} from '@tutti/net'
+} from '@tutti/net/internal'
 
 import {
   resolveWorkerOptions,

@@ -1,13 +1,12 @@
 import {
   createLimiter,
   createToolMetrics,
-  DEFAULT_TOOL_TIMEOUT_MS,
   toolContext,
   ToolResult,
   Type,
-  type ApprovalAnswer,
   type ApprovalRequest,
 } from '@tutti/core'
+import { DEFAULT_TOOL_TIMEOUT_MS, type ApprovalAnswer } from '@tutti/core/internal'
 import { describe, expect, it } from 'vitest'
 
 import { callTool } from '../../test/call-tool.ts'

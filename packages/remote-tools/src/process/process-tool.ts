@@ -5,20 +5,22 @@
 import {
   defineTextTool,
   defineTool,
+  type ToolDefinition,
+  type ToolResult,
+  type ToolSettings,
+  type Type,
+  type TypedTool,
+} from '@tutti/core'
+import {
   pickOptions,
   startOfInput,
   TOOL_SETTING_NAMES,
   TYPED_TOOL_NAMES,
   type OptionNames,
   type SourceOf,
-  type ToolDefinition,
-  type ToolResult,
   type ToolSchema,
-  type ToolSettings,
-  type Type,
-  type TypedTool,
   type ValueOf,
-} from '@tutti/core'
+} from '@tutti/core/internal'
 
 import { PROGRAM_OPTION_NAMES, resolveProgramOptions, type ProgramOptions } from './options.ts'
 import { OnceRunner, type ProcessCall } from './run-once.ts'

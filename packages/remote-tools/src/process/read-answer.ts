@@ -2,7 +2,8 @@
  * Converts the output of a program to the result of its call. The protocol is read loosely: plain text, a missing
  * `success`, and values in place of text are accepted.
  */
-import { formatExactJson, isJsonObject, parseExactJson, ToolResult } from '@tutti/core'
+import { ToolResult } from '@tutti/core'
+import { formatExactJson, isJsonObject, parseExactJson } from '@tutti/core/internal'
 
 /** Returns whether a text is an object with a field of the protocol. */
 export function isProtocolAnswer(text: string): boolean {

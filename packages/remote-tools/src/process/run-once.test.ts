@@ -3,13 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import {
-  silentLogger,
-  toolContext,
-  ToolResult,
-  type Logger,
-  type ToolCallOutcome,
-} from '@tutti/core'
+import { toolContext, ToolResult, type Logger, type ToolCallOutcome } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
 import { fakeClock } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 

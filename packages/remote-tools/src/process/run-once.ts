@@ -10,15 +10,9 @@
  */
 import { basename } from 'node:path'
 
-import {
-  errorMessage,
-  formatExactJson,
-  limitText,
-  reportPartialOutput,
-  ToolResult,
-  type ToolContext,
-} from '@tutti/core'
-import { startProcess, type ProcessExit, type RunningProcess } from '@tutti/net'
+import { ToolResult, type ToolContext } from '@tutti/core'
+import { errorMessage, formatExactJson, limitText, reportPartialOutput } from '@tutti/core/internal'
+import { startProcess, type ProcessExit, type RunningProcess } from '@tutti/net/internal'
 
 import { logDebug } from './log-debug.ts'
 import { isProtocolAnswer, readProcessAnswer } from './read-answer.ts'

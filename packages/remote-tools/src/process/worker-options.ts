@@ -1,6 +1,6 @@
 /** Options of the pool of a worker tool, with their defaults and checks. */
 
-import { findOptionProblems, MAX_TIMER_MS, type OptionNames } from '@tutti/core'
+import { findOptionProblems, MAX_TIMER_MS, type OptionNames } from '@tutti/core/internal'
 
 /** Options of the pool of programs of a tool in worker mode. */
 export interface WorkerOptions {

@@ -1,5 +1,5 @@
 /** Corrects keywords of foreign schemas that are valid, but that no value can match. */
-import { isJsonObject } from '@tutti/core'
+import { isJsonObject } from '@tutti/core/internal'
 
 /** An object of a schema, which is changed in place. */
 export type MutableNode = Record<string, unknown>

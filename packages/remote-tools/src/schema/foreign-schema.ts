@@ -18,7 +18,7 @@ import {
   isJsonObject,
   type ForeignSchema,
   type Problem,
-} from '@tutti/core'
+} from '@tutti/core/internal'
 
 import { adaptValues, type MutableNode } from './adapt-values.ts'
 

@@ -8,7 +8,7 @@ import { TuttiError } from '@tutti/core'
 import { runTooLarge } from '../domain/refusals.ts'
 import { serializeOnce } from '../log/serialize-once.ts'
 
-import type { RunJournal, RunStep } from '@tutti/ensemble'
+import type { RunJournal, RunStep } from '@tutti/ensemble/internal'
 import type { RunEvent } from '@tutti/protocol'
 
 /** Size limits of a run, and the callback for an exceeded limit. */

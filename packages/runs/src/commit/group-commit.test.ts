@@ -9,7 +9,7 @@ import { MAX_PENDING_EVENTS } from './pending-writes.ts'
 import { token } from '../testing/index.ts'
 
 import type { CommandAnswer } from '../ports/command-queue.ts'
-import type { RunStep } from '@tutti/ensemble'
+import type { RunStep } from '@tutti/ensemble/internal'
 import type { RunEvent } from '@tutti/protocol'
 
 const CANCELLING: RunEvent = {

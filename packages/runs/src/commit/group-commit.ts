@@ -23,7 +23,7 @@ import { isStreamedText, PendingWrites, type PendingWritesOptions } from './pend
 
 import type { RunStore, RunWrite, WriteResult } from '../ports/run-store.ts'
 import type { CommandAnswer } from '../ports/command-queue.ts'
-import type { RunJournal } from '@tutti/ensemble'
+import type { RunJournal } from '@tutti/ensemble/internal'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 /** Default time that tokens wait to be joined, in milliseconds: shorter than a pause that a person notices. */

@@ -5,7 +5,7 @@ import { MAX_PENDING_EVENTS, PendingWrites } from './pending-writes.ts'
 import { StoredValues } from '../log/stored-values.ts'
 import { reasoning, token } from '../testing/support/event-fixtures.ts'
 
-import type { RunStep } from '@tutti/ensemble'
+import type { RunStep } from '@tutti/ensemble/internal'
 import type { RunEvent } from '@tutti/protocol'
 
 const CANCELLING: RunEvent = {

@@ -6,7 +6,7 @@ import { StoredValues } from '../log/stored-values.ts'
 
 import type { RunWrite, WriteResult } from '../ports/run-store.ts'
 import type { CommandAnswer } from '../ports/command-queue.ts'
-import type { RunStep } from '@tutti/ensemble'
+import type { RunStep } from '@tutti/ensemble/internal'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
 /**

@@ -7,7 +7,8 @@
  *    The request of the run has prompts until its end (RUNS-J3 in `log/erase-prompts.ts`).
  * RUNS-J2 Every other mode stores all data. The content of a trace is decided when the trace is read.
  */
-import type { CaptureMode, RunEvent } from '@tutti/protocol'
+import type { RunEvent } from '@tutti/protocol'
+import type { CaptureMode } from '@tutti/protocol/internal'
 import type { DurableJournal } from './group-commit.ts'
 
 /** Returns an event without sensitive data; the same object if there is none. Must not throw. */

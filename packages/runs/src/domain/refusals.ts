@@ -1,10 +1,11 @@
 /** Errors of stores and the service, with the same texts for every store. */
-import { errorMessage, TuttiError } from '@tutti/core'
-import { shortText } from '@tutti/protocol'
+import { TuttiError } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
+import { shortText } from '@tutti/protocol/internal'
 
 import type { Quota } from './quota.ts'
 import type { NewThreadRun, RunRecord } from './run-record.ts'
-import type { RunStep, StepError } from '@tutti/ensemble'
+import type { RunStep, StepError } from '@tutti/ensemble/internal'
 
 /** Time that a refused caller should wait, in milliseconds. */
 const RETRY_AFTER_MS = 5_000

@@ -1,21 +1,19 @@
 /** Stored records of runs, tasks and reviews. Instants are milliseconds since 1970. */
-import type { CallerRequest } from '@tutti/core'
+import type { CallerRequest } from '@tutti/core/internal'
 import type { Budget } from '@tutti/ensemble'
 import type { ChosenCode } from './run-code.ts'
+import type { RunEventOf, RunStatus, TaskStatus } from '@tutti/protocol'
 import type {
   ClientToolBody,
   FinishReason,
   HistoryMessage,
-  RunEventOf,
   RunOptionsBody,
-  RunStatus,
   TagMap,
   TaskDefinitionBody,
   TaskOverrideBody,
-  TaskStatus,
   Workflow,
   ReplayMode,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 export interface RunRecord {
   readonly runId: string

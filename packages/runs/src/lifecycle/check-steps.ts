@@ -6,7 +6,7 @@
  */
 import { runUnreadable } from '../domain/refusals.ts'
 
-import type { RunStep } from '@tutti/ensemble'
+import type { RunStep } from '@tutti/ensemble/internal'
 import type { RunRecord } from '../domain/run-record.ts'
 
 /** @throws {TuttiError} RUN_UNREADABLE when steps are missing. */

@@ -5,7 +5,7 @@ import { endRun } from './end-run.ts'
 
 import type { DurableJournal } from '../commit/group-commit.ts'
 import type { RunRecord, TaskRecord } from '../domain/run-record.ts'
-import type { RunStep } from '@tutti/ensemble'
+import type { RunStep } from '@tutti/ensemble/internal'
 import type { RunEvent } from '@tutti/protocol'
 
 const NOW = Date.UTC(2026, 0, 1)

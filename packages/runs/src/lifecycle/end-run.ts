@@ -1,13 +1,14 @@
 /** Writes the end of a run that the engine cannot end, because it never started or cannot continue. */
-import { isoNow, type Clock, type TuttiError } from '@tutti/core'
-import { addUsage } from '@tutti/ensemble'
-import { totalTokens } from '@tutti/protocol'
+import { type Clock, type TuttiError } from '@tutti/core'
+import { isoNow } from '@tutti/core/internal'
+import { addUsage } from '@tutti/ensemble/internal'
+import { totalTokens } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
 
 import type { DurableJournal } from '../commit/group-commit.ts'
 import type { RunRecord, TaskRecord } from '../domain/run-record.ts'
-import type { RunStep } from '@tutti/ensemble'
+import type { RunStep } from '@tutti/ensemble/internal'
 import type { RunEvent } from '@tutti/protocol'
 
 export interface EndRunOptions {

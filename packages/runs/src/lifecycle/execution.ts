@@ -29,7 +29,8 @@
  */
 import { setImmediate } from 'node:timers/promises'
 
-import { sleep, TuttiError, type Clock, type Logger, type ToolMetrics } from '@tutti/core'
+import { TuttiError, type Clock, type Logger, type ToolMetrics } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 
 import { boundedJournal, type BoundedJournal } from '../commit/bounded-journal.ts'
 import { assertStepsComplete } from './check-steps.ts'
@@ -45,19 +46,11 @@ import type { PendingWritesOptions } from '../commit/pending-writes.ts'
 import type { ClaimedRun, Release, RunQueue, WaitsFor } from '../ports/run-queue.ts'
 import type { CommandAnswer, PendingCommand } from '../ports/command-queue.ts'
 import type { TaskRecord } from '../domain/run-record.ts'
-import { narrowedBudget } from '@tutti/ensemble'
+import { narrowedBudget } from '@tutti/ensemble/internal'
 
-import type {
-  Ensemble,
-  MemoryStore,
-  ModelCatalog,
-  Prices,
-  ReflectionStore,
-  RunHandle,
-  RunProfiles,
-  RunStep,
-  TextLimits,
-} from '@tutti/ensemble'
+import type { Ensemble, ModelCatalog, Prices, RunHandle, RunProfiles } from '@tutti/ensemble'
+import type { MemoryStore, ReflectionStore } from '@tutti/ensemble/adapter'
+import type { RunStep, TextLimits } from '@tutti/ensemble/internal'
 
 /** Parts and settings of one execution. */
 export interface ExecutionOptions {

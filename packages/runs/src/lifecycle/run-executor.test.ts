@@ -1,4 +1,4 @@
-import { describeCode } from '@tutti/ensemble'
+import { describeCode } from '@tutti/ensemble/internal'
 import { fakeClock, type FakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 

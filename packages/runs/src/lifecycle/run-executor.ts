@@ -25,7 +25,8 @@
  */
 import { setImmediate } from 'node:timers/promises'
 
-import { sleep, TuttiError, type Logger } from '@tutti/core'
+import { TuttiError, type Logger } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 
 import { listClaimKeys, toClaimKey } from '../domain/claim-key.ts'
 import { reportActivity, type ExecutionEnd } from '../settings/activity.ts'

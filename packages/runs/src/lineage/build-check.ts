@@ -12,7 +12,7 @@
  * RUNS-Z19 The reply to a decision names the build that the run waits for, if no living process has its code and none may
  *    continue it with other code. The run is held before the reply.
  */
-import { diffManifests, type ManifestDifference } from '@tutti/ensemble'
+import { diffManifests, type ManifestDifference } from '@tutti/ensemble/internal'
 
 import { every } from '../lifecycle/every.ts'
 import { takesTurn } from '../domain/fleet-pace.ts'

@@ -9,7 +9,7 @@
  * RUNS-Z14 The choice depends only on the living builds and the id of the run. A run that a build would get at some share
  *    goes to it at every greater share.
  */
-import { computeDigest } from '@tutti/core'
+import { computeDigest } from '@tutti/core/internal'
 
 import type { LivingBuild } from '../ports/build-store.ts'
 

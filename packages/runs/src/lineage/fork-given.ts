@@ -5,7 +5,8 @@
  *    creates it, and are checked before: one error names every problem.
  */
 import { TuttiError } from '@tutti/core'
-import { applyToUnowned, readGivenResults, type Ensemble, type RunStep } from '@tutti/ensemble'
+import { type Ensemble } from '@tutti/ensemble'
+import { applyToUnowned, readGivenResults, type RunStep } from '@tutti/ensemble/internal'
 
 import { field } from '../domain/field.ts'
 import { assertNoProblems } from '../request/refusals.ts'
@@ -14,7 +15,8 @@ import type { ForkRequest } from './fork-request.ts'
 import type { ForkSource } from './fork-log.ts'
 import type { ResolvedRunServiceOptions } from '../settings/options.ts'
 import type { ForkedLog } from '../ports/run-store.ts'
-import type { Problem, RunEvent } from '@tutti/protocol'
+import type { RunEvent } from '@tutti/protocol'
+import type { Problem } from '@tutti/protocol/internal'
 
 /** Results and directives for a fork, and the log that it continues from. */
 export interface GivenToFork extends Pick<ForkRequest, 'results' | 'directives'> {

@@ -15,7 +15,7 @@ import {
 } from '../testing/support/event-fixtures.ts'
 import { readForkedLog, type ForkSource } from './fork-log.ts'
 
-import type { RunStep } from '@tutti/ensemble'
+import type { RunStep } from '@tutti/ensemble/internal'
 import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
 import type { ForkPlace } from '../request/new-run.ts'
 

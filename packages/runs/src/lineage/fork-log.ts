@@ -4,8 +4,9 @@
  * RUNS-E1 A fork at an event is what a crash right after that event would leave, in a new run.
  * RUNS-E3 The records of a fork count no usage of its parent.
  */
-import { isoNow, TuttiError, type Clock } from '@tutti/core'
-import { shortList, shortText, suggest } from '@tutti/protocol'
+import { TuttiError, type Clock } from '@tutti/core'
+import { isoNow } from '@tutti/core/internal'
+import { shortList, shortText, suggest } from '@tutti/protocol/internal'
 
 import { toRecordChanges } from '../log/changes.ts'
 import type { Change } from '../domain/change.ts'
@@ -15,7 +16,7 @@ import type { ForkedLog } from '../ports/run-store.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { RunRecord } from '../domain/run-record.ts'
 import type { ForkPlace } from '../request/new-run.ts'
-import type { RunStep } from '@tutti/ensemble'
+import type { RunStep } from '@tutti/ensemble/internal'
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
 /** Selects the log of a fork. */

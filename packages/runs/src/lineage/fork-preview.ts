@@ -3,20 +3,21 @@
  *
  * RUNS-E7 A preview creates nothing. Its estimate is the recorded usage of the parent for all that the fork executes.
  */
+import { type Ensemble } from '@tutti/ensemble'
 import {
   listAllTasks,
   listReviewsOfFork,
   sumStepUsage,
-  type Ensemble,
   type RunStep,
-} from '@tutti/ensemble'
+} from '@tutti/ensemble/internal'
 
 import { field } from '../domain/field.ts'
 
 import type { ForkSource } from './fork-log.ts'
-import { totalTokens } from '@tutti/protocol'
+import { totalTokens } from '@tutti/protocol/internal'
 
-import type { ForkAction, ForkCallPreview, ForkPreview, ForkUsage } from '@tutti/protocol'
+import type { ForkPreview } from '@tutti/protocol'
+import type { ForkAction, ForkCallPreview, ForkUsage } from '@tutti/protocol/internal'
 
 /** A fork that could be created. */
 export interface PreviewedFork {

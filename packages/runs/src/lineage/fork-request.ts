@@ -9,8 +9,8 @@ import type { ResolvedRunServiceOptions } from '../settings/options.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { RunRecord } from '../domain/run-record.ts'
 import type { ForkPlace, RunSubmission } from '../request/new-run.ts'
-import type { GivenResults } from '@tutti/ensemble'
-import type { DirectiveInput } from '@tutti/protocol'
+import type { GivenResults } from '@tutti/ensemble/internal'
+import type { DirectiveInput } from '@tutti/protocol/internal'
 
 /** A request for a fork. What it does not set is as in the parent. */
 export interface ForkRequest extends Pick<

@@ -4,10 +4,10 @@
  * RUNS-E2 A fork repeats no side effect of its parent that cannot be repeated, unless the caller allows it.
  */
 import { TuttiError } from '@tutti/core'
-import { shortList, type ForkCallPreview } from '@tutti/protocol'
+import { shortList, type ForkCallPreview } from '@tutti/protocol/internal'
 
 import type { ForkSource } from './fork-log.ts'
-import type { RunStep, StepOf } from '@tutti/ensemble'
+import type { RunStep, StepOf } from '@tutti/ensemble/internal'
 
 /** Returns the calls to non-idempotent tools that a fork might repeat; `given` tasks are not executed. */
 export function findRepeatedCalls(

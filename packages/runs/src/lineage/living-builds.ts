@@ -5,7 +5,7 @@
  * another build.
  */
 import { TuttiError } from '@tutti/core'
-import { shortList, shortText } from '@tutti/protocol'
+import { shortList, shortText } from '@tutti/protocol/internal'
 
 import { chooseBuild } from './choose-build.ts'
 

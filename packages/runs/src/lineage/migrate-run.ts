@@ -1,11 +1,16 @@
 /** Moves a run that waits to the code of another build. */
 import { TuttiError } from '@tutti/core'
-import { diffManifests, type ManifestDifference, type ManifestValue } from '@tutti/ensemble'
-import { isTerminalRunStatus, shortList, shortText } from '@tutti/protocol'
+import {
+  diffManifests,
+  type ManifestDifference,
+  type ManifestValue,
+} from '@tutti/ensemble/internal'
+import { isTerminalRunStatus } from '@tutti/protocol'
+import { shortList, shortText } from '@tutti/protocol/internal'
 
 import type { BuildStore, KnownBuild, StrandedRun } from '../ports/build-store.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
-import type { CodeDifference, RunMigrated } from '@tutti/protocol'
+import type { CodeDifference, RunMigrated } from '@tutti/protocol/internal'
 
 /** Maximum number of differences that are returned. */
 const MAX_DIFFERENCES = 100

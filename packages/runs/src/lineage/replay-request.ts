@@ -5,7 +5,7 @@
  *    only for the model calls that it makes itself.
  * RUNS-E5 Only a completed run with all of its steps can be replayed.
  */
-import { isoNow } from '@tutti/core'
+import { isoNow } from '@tutti/core/internal'
 
 import { parentNotFound, replayRefused, stepsNotRetained } from '../domain/refusals.ts'
 import { toForkSubmission, type ForkRequest } from './fork-request.ts'
@@ -14,7 +14,7 @@ import type { ResolvedRunServiceOptions } from '../settings/options.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { ForkedLog } from '../ports/run-store.ts'
 import type { RunSubmission } from '../request/new-run.ts'
-import type { ReplayMode } from '@tutti/protocol'
+import type { ReplayMode } from '@tutti/protocol/internal'
 
 /** A request for a replay. It has the inputs and overrides of its parent. */
 export interface ReplayRequest extends Omit<

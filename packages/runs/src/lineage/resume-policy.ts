@@ -12,7 +12,11 @@
  *    lets running tasks finish, so it changes nothing.
  * RUNS-Z16 A run whose submission names a build is not begun by other code than that of the build.
  */
-import { isTextDifference, type ManifestDifference, type ManifestValue } from '@tutti/ensemble'
+import {
+  isTextDifference,
+  type ManifestDifference,
+  type ManifestValue,
+} from '@tutti/ensemble/internal'
 
 import type { ResumePolicy } from '../settings/options.ts'
 import type { RunCode } from '../domain/run-code.ts'

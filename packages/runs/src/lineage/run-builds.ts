@@ -2,7 +2,7 @@
 import { buildNotFound } from '../domain/refusals.ts'
 import { migrateRun, type RunMigration } from './migrate-run.ts'
 
-import type { RunMigrated } from '@tutti/protocol'
+import type { RunMigrated } from '@tutti/protocol/internal'
 import type { KnownBuild } from '../ports/build-store.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { LivingBuilds } from './living-builds.ts'

@@ -2,7 +2,7 @@
  * Pure: refuses changes with numbers that not every store can hold and read again. It runs before each write, so that all
  * stores refuse the same values with the same reason.
  */
-import { MAX_TIME_MS, previewOf } from '@tutti/protocol'
+import { MAX_TIME_MS, previewOf } from '@tutti/protocol/internal'
 
 import type { Change } from '../domain/change.ts'
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-import { RUN_EVENT_TYPES } from '@tutti/protocol'
+import { RUN_EVENT_TYPES } from '@tutti/protocol/internal'
 import { describe, expect, it } from 'vitest'
 
 import { serializeOnce, toLoggedEvent } from './serialize-once.ts'

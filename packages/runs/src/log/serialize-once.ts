@@ -5,8 +5,9 @@
  * The text is a private field of the event or step itself, which no code outside this file sees. An entry in a WeakMap
  * would cost more than serializing an event again.
  */
-import type { RunStep } from '@tutti/ensemble'
-import type { EventPosition, LoggedRunEvent, RunEvent } from '@tutti/protocol'
+import type { RunStep } from '@tutti/ensemble/internal'
+import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
+import type { EventPosition } from '@tutti/protocol/internal'
 
 /** Returns the passed object from its constructor, so that the fields of a subclass are added to that object. */
 // oxlint-disable-next-line typescript/no-extraneous-class -- the base of a class needs a constructor

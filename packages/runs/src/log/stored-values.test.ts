@@ -13,7 +13,7 @@ import {
   toolEnded,
 } from '../testing/support/event-fixtures.ts'
 
-import type { RunStep } from '@tutti/ensemble'
+import type { RunStep } from '@tutti/ensemble/internal'
 import type { RunEvent } from '@tutti/protocol'
 
 const LONG = 'A long text that a run contains several times. '.repeat(40)

@@ -18,7 +18,7 @@
 import { RememberedValues } from './remembered-values.ts'
 import { serializeOnce } from './serialize-once.ts'
 
-import type { RunStep } from '@tutti/ensemble'
+import type { RunStep } from '@tutti/ensemble/internal'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
 /** The data of a stored event or step. */

@@ -5,7 +5,8 @@
  * RUNS-A2 A list is newest first. A page continues where the last one ended, even if entries were added since.
  * RUNS-A3 Entries are retained when their run is deleted.
  */
-import type { AuditEntry, AuditQuery } from '@tutti/protocol'
+import type { AuditEntry } from '@tutti/protocol'
+import type { AuditQuery } from '@tutti/protocol/internal'
 
 /** Stores the actions of each actor. */
 export interface AuditLog {

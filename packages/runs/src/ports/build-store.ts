@@ -17,7 +17,7 @@
  *    of its first start.
  * RUNS-Z12 A build keeps its share of new runs when it starts again, unless it starts with another share than before.
  */
-import type { EnsembleManifest } from '@tutti/ensemble'
+import type { EnsembleManifest } from '@tutti/ensemble/internal'
 import type { RunStatus } from '@tutti/protocol'
 import type { BuildCode, RunCode } from '../domain/run-code.ts'
 

@@ -8,7 +8,7 @@
  * RUNS-W4 The record of a run that is sent a cancel is CANCELLING from then on.
  */
 import type { TuttiError } from '@tutti/core'
-import type { RunStep, StepError } from '@tutti/ensemble'
+import type { RunStep, StepError } from '@tutti/ensemble/internal'
 import type { RunCommand } from '@tutti/protocol'
 import type { RunRecord } from '../domain/run-record.ts'
 

@@ -7,7 +7,7 @@
  * RUNS-M3 A reflection replaces the earlier one with the same key.
  * RUNS-M4 Entries and reflections outlive the runs that wrote them.
  */
-import type { MemoryStore, ReflectionStore } from '@tutti/ensemble'
+import type { MemoryStore, ReflectionStore } from '@tutti/ensemble/adapter'
 
 /** Maximum number of entries in one scope. A prompt shows far fewer. */
 export const MAX_MEMORY_ENTRIES = 1_000

@@ -43,8 +43,9 @@ import type { StoredValues } from '../log/stored-values.ts'
 import type { CommandAnswer } from './command-queue.ts'
 import type { ClaimedRun, LeaseOwner, ProcessCode } from './run-queue.ts'
 import type { TuttiError } from '@tutti/core'
-import type { RunStep } from '@tutti/ensemble'
-import type { LoggedRunEvent, ReviewKind, RunEvent, RunStatus } from '@tutti/protocol'
+import type { RunStep } from '@tutti/ensemble/internal'
+import type { LoggedRunEvent, RunEvent, RunStatus } from '@tutti/protocol'
+import type { ReviewKind } from '@tutti/protocol/internal'
 
 /** Greatest total that a list counts. */
 export const MAX_COUNTED = 10_000

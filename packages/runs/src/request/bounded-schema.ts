@@ -6,9 +6,10 @@
  *    too long to compile together, and a regular expression that needs backtracking.
  * RUNS-B2 An answer that cannot be checked within the steps of one check is invalid for that reason.
  */
-import { errorMessage, foreignSchema, toStandardSchema, type StandardToolSchema } from '@tutti/core'
+import { toStandardSchema } from '@tutti/core'
+import { errorMessage, foreignSchema, type StandardToolSchema } from '@tutti/core/internal'
 
-import type { TaskDefinitionBody } from '@tutti/protocol'
+import type { TaskDefinitionBody } from '@tutti/protocol/internal'
 
 /** Maximum length of a schema, in characters of JSON: hundreds of fields. */
 const MAX_LENGTH = 65_536

@@ -11,7 +11,8 @@
  * RUNS-R4 No part of a request is ignored: settings that have no effect on a task are refused.
  */
 import { TuttiError } from '@tutti/core'
-import { ensemble, type DelegationLimits, type Ensemble, type Task } from '@tutti/ensemble'
+import { ensemble, type Ensemble, type Task } from '@tutti/ensemble'
+import { type DelegationLimits } from '@tutti/ensemble/internal'
 
 import { field } from '../domain/field.ts'
 import { applyOverrides } from './overridden-tasks.ts'
@@ -21,7 +22,7 @@ import { toReviewDefaults } from './review-setting.ts'
 
 import type { RequestedRun } from '../domain/run-record.ts'
 import type { Catalogs } from './catalog-names.ts'
-import type { RunOptionsBody } from '@tutti/protocol'
+import type { RunOptionsBody } from '@tutti/protocol/internal'
 
 /**
  * Returns the ensemble that a run with this request executes.

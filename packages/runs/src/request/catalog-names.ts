@@ -1,9 +1,10 @@
 /** Finds the tools and models that a request names. */
-import { shortText, unknownName } from '@tutti/protocol'
+import { shortText, unknownName } from '@tutti/protocol/internal'
 
 import type { Refusals } from './refusals.ts'
 import type { AgentTool, ToolCatalog } from '@tutti/core'
-import type { ChatModel, ModelCatalog } from '@tutti/ensemble'
+import type { ModelCatalog } from '@tutti/ensemble'
+import type { ChatModel } from '@tutti/ensemble/adapter'
 
 /** The tools and models that requests may name. */
 export interface Catalogs {

@@ -3,13 +3,14 @@
  *
  * RUNS-I1 The input schema of a client tool is compiled and checked in bounded time, like an output schema.
  */
-import { findClientToolProblems, type ClientTool, type Ensemble } from '@tutti/ensemble'
+import { type ClientTool, type Ensemble } from '@tutti/ensemble'
+import { findClientToolProblems } from '@tutti/ensemble/internal'
 
 import { field } from '../domain/field.ts'
 import { boundedSchema, describeFault, newSchemaTime } from './bounded-schema.ts'
 import { assertNoProblems } from './refusals.ts'
 
-import type { ClientToolBody, Problem } from '@tutti/protocol'
+import type { ClientToolBody, Problem } from '@tutti/protocol/internal'
 
 /** Returns the client tools of a request that was accepted. */
 export function buildClientTools(bodies: readonly ClientToolBody[]): readonly ClientTool[] {

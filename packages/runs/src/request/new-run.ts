@@ -1,18 +1,17 @@
 /** Converts a submission to the record of a new run and its first event. */
-import { isoNow, newId, type Clock, type TraceContext } from '@tutti/core'
-import { toUserMessage } from '@tutti/protocol'
+import { type Clock } from '@tutti/core'
+import { isoNow, newId, type TraceContext } from '@tutti/core/internal'
+import { toUserMessage } from '@tutti/protocol/internal'
+import { type Budget, type Ensemble, type Prices } from '@tutti/ensemble'
 import {
   assertInputs,
   assertTextSizes,
   findHistoryProblems,
   findUnknownInputs,
   findUnpriced,
-  type Budget,
-  type Ensemble,
   type GivenResults,
-  type Prices,
   type TextLimits,
-} from '@tutti/ensemble'
+} from '@tutti/ensemble/internal'
 
 import { field } from '../domain/field.ts'
 import { toActorKey } from '../domain/refusals.ts'
@@ -25,7 +24,8 @@ import { hashSubmission } from './submission.ts'
 import type { Quota } from '../domain/quota.ts'
 import type { ReviewRules, RunEnsembles } from './run-ensembles.ts'
 import type { NewRun, RequestedRun } from '../domain/run-record.ts'
-import type { DirectiveInput, Problem, ReplayMode, RunEventOf, TagMap } from '@tutti/protocol'
+import type { RunEventOf } from '@tutti/protocol'
+import type { DirectiveInput, Problem, ReplayMode, TagMap } from '@tutti/protocol/internal'
 
 /** The start of a fork: the last event that it copies, or the first task that it repeats. */
 export type ForkPlace = number | { readonly task: string }

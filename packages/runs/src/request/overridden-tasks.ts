@@ -8,7 +8,7 @@
  * RUNS-V4 Tools are first removed, then added. An added tool does not replace one of the same name.
  */
 import { task, type Agent, type Task } from '@tutti/ensemble'
-import { shortList, shortText, suggest } from '@tutti/protocol'
+import { shortList, shortText, suggest } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
 import { findModel, findTools } from './catalog-names.ts'
@@ -18,7 +18,7 @@ import { mergeReview } from './review-setting.ts'
 import type { Catalogs } from './catalog-names.ts'
 import type { Refusals } from './refusals.ts'
 import type { AgentTool } from '@tutti/core'
-import type { TaskOverrideBody } from '@tutti/protocol'
+import type { TaskOverrideBody } from '@tutti/protocol/internal'
 
 /** The catalogs for overrides, and the list for their problems. */
 export interface OverrideParts {

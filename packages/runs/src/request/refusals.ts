@@ -1,7 +1,8 @@
 /** Collects the problems of a request, so that all of them are reported at once. */
 import { TuttiError } from '@tutti/core'
 
-import type { ErrorCode, Problem } from '@tutti/protocol'
+import type { ErrorCode } from '@tutti/protocol'
+import type { Problem } from '@tutti/protocol/internal'
 
 /** Maximum number of problems described. Each costs a search for similar names. */
 const MAX_DESCRIBED = 20

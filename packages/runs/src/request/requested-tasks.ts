@@ -6,9 +6,10 @@
  * RUNS-T3 An output schema is a JSON Schema that is validated here and enforced by the engine.
  * RUNS-T4 Where a role identifies a task, as in HIERARCHICAL, each task gets a unique role.
  */
-import { errorMessage, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 import { task, type Task } from '@tutti/ensemble'
-import { shortText, unknownName } from '@tutti/protocol'
+import { shortText, unknownName } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
 import { boundedSchema, describeFault, newSchemaTime, type SchemaTime } from './bounded-schema.ts'
@@ -17,8 +18,8 @@ import { mergeReview } from './review-setting.ts'
 
 import type { Catalogs } from './catalog-names.ts'
 import type { Refusals } from './refusals.ts'
-import type { StandardToolSchema } from '@tutti/core'
-import type { TaskDefinitionBody } from '@tutti/protocol'
+import type { StandardToolSchema } from '@tutti/core/internal'
+import type { TaskDefinitionBody } from '@tutti/protocol/internal'
 
 /** Builds the tasks of a request. Problems are added to the refusals, and their tasks are left out. */
 export function buildRequestedTasks(

@@ -4,22 +4,20 @@
  * RUNS-R5 A request can add reviews and make them stricter. It cannot remove a review that the operator requires, let
  *    a timeout approve it, change its role, or replace its prompt. Such a request is refused.
  */
+import { type Ensemble, type ReviewSettings, type Task } from '@tutti/ensemble'
 import {
   DEFAULT_REVIEW_TIMEOUT_MS,
   reviewAfter,
   reviewSettingsOf,
-  type Ensemble,
   type ReviewDefaults,
-  type ReviewSettings,
-  type Task,
-} from '@tutti/ensemble'
+} from '@tutti/ensemble/internal'
 
 import { matchKeys, overridePath } from './overridden-tasks.ts'
 import { Refusals } from './refusals.ts'
 import { toReviewDefaults } from './review-setting.ts'
 
 import type { RequestedRun } from '../domain/run-record.ts'
-import type { ReviewPolicy, TaskReviewSetting } from '@tutti/protocol'
+import type { ReviewPolicy, TaskReviewSetting } from '@tutti/protocol/internal'
 
 /**
  * Checks that a request respects the reviews of the operator; `built` is the ensemble with the request applied.

@@ -1,9 +1,9 @@
 /** Pure: converts requested reviews to settings of the engine. */
-import { reviewSettingsOf, type ReviewDefaults, type ReviewSetting } from '@tutti/ensemble'
+import { reviewSettingsOf, type ReviewDefaults, type ReviewSetting } from '@tutti/ensemble/internal'
 
 import { field } from '../domain/field.ts'
 
-import type { RunReviewBody, TaskReviewSetting } from '@tutti/protocol'
+import type { RunReviewBody, TaskReviewSetting } from '@tutti/protocol/internal'
 
 /** Returns the review defaults of a run. On the wire, a timeout of 0 waits for ever. */
 export function toReviewDefaults({ timeoutMs, ...others }: RunReviewBody): ReviewDefaults {

@@ -1,13 +1,8 @@
 /** The ensembles that runs may name, and the ensemble that each run gets. */
 import { TuttiError } from '@tutti/core'
-import {
-  describeCode,
-  ensemble as defineEnsemble,
-  type Ensemble,
-  type EnsembleCode,
-  type ReviewDefaults,
-} from '@tutti/ensemble'
-import { unknownName } from '@tutti/protocol'
+import { ensemble as defineEnsemble, type Ensemble } from '@tutti/ensemble'
+import { describeCode, type EnsembleCode, type ReviewDefaults } from '@tutti/ensemble/internal'
+import { unknownName } from '@tutti/protocol/internal'
 
 import { buildEnsemble } from './build-ensemble.ts'
 

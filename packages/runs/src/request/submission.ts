@@ -1,7 +1,7 @@
 /** Hashes submissions, to recognize repeated ones. */
 import { createHash } from 'node:crypto'
 
-import type { TagMap } from '@tutti/protocol'
+import type { TagMap } from '@tutti/protocol/internal'
 import type { RequestedRun } from '../domain/run-record.ts'
 
 /** The content that distinguishes submissions. */

@@ -1,7 +1,7 @@
 /** Limits the size of tags. */
 import { assertNoProblems } from './refusals.ts'
 
-import type { TagMap } from '@tutti/protocol'
+import type { TagMap } from '@tutti/protocol/internal'
 
 /** Maximum size of all tag names and values of a run or a thread, in bytes of UTF-8. A list has up to 1000. */
 const MAX_TAG_BYTES = 16_384

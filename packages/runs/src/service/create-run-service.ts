@@ -1,5 +1,5 @@
 /** Creates a run service: the only code that connects its parts. */
-import { computeJsonDigest } from '@tutti/core'
+import { computeJsonDigest } from '@tutti/core/internal'
 
 import { GroupCommit } from '../commit/group-commit.ts'
 import { takesTurn } from '../domain/fleet-pace.ts'

@@ -10,16 +10,16 @@
  * RUNS-W8 A command without an answer in time stays queued, and its sender gets NOT_CONFIRMED. A cancel is reported as
  *    under way instead: it is durable.
  */
-import { isoNow, sleep, TuttiError } from '@tutti/core'
-import { applyToUnowned, type AppliedCommand } from '@tutti/ensemble'
+import { TuttiError } from '@tutti/core'
+import { isoNow, sleep } from '@tutti/core/internal'
+import { applyToUnowned, type AppliedCommand } from '@tutti/ensemble/internal'
+import { decode, type RunCommand } from '@tutti/protocol'
 import {
   commandEntry,
-  decode,
   type ReplyTo,
-  type RunCommand,
   type RunCommandKind,
   type RunCommandOf,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 import { reportActivity } from '../settings/activity.ts'
 import { field } from '../domain/field.ts'

@@ -19,7 +19,8 @@
  * RUNS-S8 Ended runs beyond a number or an age are deleted, the oldest first. The same limits apply to threads without
  *    runs. Steps of ended runs can be deleted earlier.
  */
-import type { LoggedRunEvent, ReplyTo, RunCommandKind, RunCommandOf } from '@tutti/protocol'
+import type { LoggedRunEvent } from '@tutti/protocol'
+import type { ReplyTo, RunCommandKind, RunCommandOf } from '@tutti/protocol/internal'
 import type { Ensemble, RunProfiles } from '@tutti/ensemble'
 import type { RunRecord, RunWithTasks } from '../domain/run-record.ts'
 import type { EventListener } from '../feed/event-bus.ts'

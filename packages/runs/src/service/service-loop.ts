@@ -4,7 +4,7 @@ import { deleteOldRuns, HOUSEKEEPING_MS } from '../lifecycle/delete-old-runs.ts'
 import { every } from '../lifecycle/every.ts'
 import { reclaimRuns } from '../lifecycle/reclaim-runs.ts'
 
-import type { LifecycleState } from '@tutti/protocol'
+import type { LifecycleState } from '@tutti/protocol/internal'
 import type { GroupCommit } from '../commit/group-commit.ts'
 import type { EventBus } from '../feed/event-bus.ts'
 import type { RunEventFeed } from '../feed/event-feed.ts'

@@ -1,5 +1,5 @@
 /** The status of a service, in this process and on the store. */
-import type { LifecycleState } from '@tutti/protocol'
+import type { LifecycleState } from '@tutti/protocol/internal'
 import type { RunExecutor } from '../lifecycle/run-executor.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { QueueLoad, StoreMetrics } from '../ports/run-queue.ts'

@@ -2,21 +2,20 @@
 import { getHeapStatistics } from 'node:v8'
 
 import {
-  findChoiceProblems,
-  silentLogger,
   systemClock,
   type Clock,
   type Logger,
   type ToolCatalog,
   type ToolMetrics,
 } from '@tutti/core'
+import { findChoiceProblems, silentLogger } from '@tutti/core/internal'
 import {
   findExcessProblems,
   MAX_HISTORY_BYTES,
   MAX_HISTORY_MESSAGES,
   maximumOf,
-} from '@tutti/protocol'
-import { DEFAULT_TEXT_LIMITS, findDefaultsProblems } from '@tutti/ensemble'
+} from '@tutti/protocol/internal'
+import { DEFAULT_TEXT_LIMITS, findDefaultsProblems } from '@tutti/ensemble/internal'
 
 import { DEFAULT_TICK_MS } from '../commit/group-commit.ts'
 

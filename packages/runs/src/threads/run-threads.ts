@@ -9,13 +9,9 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 
-import { newId } from '@tutti/core'
-import {
-  isTerminalRunStatus,
-  toHistoryMessages,
-  type HistoryMessage,
-  type RunMessages,
-} from '@tutti/protocol'
+import { newId } from '@tutti/core/internal'
+import { isTerminalRunStatus } from '@tutti/protocol'
+import { toHistoryMessages, type HistoryMessage, type RunMessages } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
 import { assertTagSize } from '../request/tag-size.ts'

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { formatCount, formatDuration } from '../../lib/format.ts'
 import { describeRelation, describeTaskChange, formatChange, listTotals } from './compare-texts.ts'
 
-import type { ComparedRun, ComparedTask, ComparedTaskSide, RunComparison } from '@tutti/protocol'
+import type { RunComparison } from '@tutti/protocol'
+import type { ComparedRun, ComparedTask, ComparedTaskSide } from '@tutti/protocol/internal'
 
 const run: ComparedRun = {
   runId: 'run-1',

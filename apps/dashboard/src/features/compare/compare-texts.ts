@@ -1,7 +1,8 @@
 /** Texts of a comparison: relations, changes and the reasons why a task is open at first. */
 import { formatCount, formatDuration, formatMoney } from '../../lib/format.ts'
 
-import type { ComparedRun, ComparedTask, RunComparison } from '@tutti/protocol'
+import type { RunComparison } from '@tutti/protocol'
+import type { ComparedRun, ComparedTask } from '@tutti/protocol/internal'
 
 /** Describes how the runs are related; undefined if they are not. */
 export function describeRelation({ a, b, relation }: RunComparison): string | undefined {

@@ -18,7 +18,7 @@ import type {
   ComparedTask,
   ComparedTaskSide,
   ComparedText,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 /** The task; `a` and `b` are the ids of the runs. */
 export function ComparedTaskView({

@@ -1,5 +1,6 @@
 /** Groups the types of events for the filter. Pure. */
-import { isCommandEvent, type LoggedRunEvent } from '@tutti/protocol'
+import { type LoggedRunEvent } from '@tutti/protocol'
+import { isCommandEvent } from '@tutti/protocol/internal'
 
 /** The groups, in the order of their buttons. */
 export const EVENT_GROUPS = [

@@ -1,4 +1,5 @@
-import { RUN_EVENT_TYPES, type LoggedRunEvent, type RunEvent } from '@tutti/protocol'
+import { type LoggedRunEvent, type RunEvent } from '@tutti/protocol'
+import { RUN_EVENT_TYPES } from '@tutti/protocol/internal'
 import { describe, expect, it } from 'vitest'
 
 import { eventOf } from '../../../../../packages/protocol/test/run-events.ts'

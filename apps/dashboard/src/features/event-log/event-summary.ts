@@ -1,5 +1,5 @@
 /** Summarizes an event in one line. Pure. */
-import { formatCancelOrigin } from '@tutti/protocol'
+import { formatCancelOrigin } from '@tutti/protocol/internal'
 
 import { DECISION, describeEarlyEnd, RUN_STATUS } from '../../ui/labels.ts'
 import { formatCount, formatDuration, formatMoney, formatPlural } from '../../lib/format.ts'

@@ -28,8 +28,9 @@ import {
 import { ForkPreviewView } from './fork-preview.tsx'
 import styles from './fork-dialog.module.css'
 
-import type { ForkBody } from '@tutti/client'
-import type { LoggedRunEvent, RunState, TaskState } from '@tutti/protocol'
+import type { ForkBody } from '@tutti/client/internal'
+import type { LoggedRunEvent, RunState } from '@tutti/protocol'
+import type { TaskState } from '@tutti/protocol/internal'
 
 /** Time after the last key press after which the preview is read again, in milliseconds. */
 const PREVIEW_AFTER_MS = 400

@@ -1,8 +1,9 @@
 /** The form of a fork: its start, its fields and its request. Pure. */
-import { TEMPLATE_VARIABLE } from '@tutti/protocol'
+import { TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
 
-import type { ForkBody } from '@tutti/client'
-import type { ForkAction, LoggedRunEvent, TaskState } from '@tutti/protocol'
+import type { ForkBody } from '@tutti/client/internal'
+import type { LoggedRunEvent } from '@tutti/protocol'
+import type { ForkAction, TaskState } from '@tutti/protocol/internal'
 
 /** Event or task of a run at which a fork starts. */
 export interface ForkStart {

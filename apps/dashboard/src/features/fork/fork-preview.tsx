@@ -6,7 +6,8 @@ import { Loading, Notice } from '../../ui/feedback/notice.tsx'
 import { FORK_ACTIONS } from './fork-form.ts'
 import styles from './fork-preview.module.css'
 
-import type { ForkPreview, ForkTaskPreview, ForkUsage } from '@tutti/protocol'
+import type { ForkPreview } from '@tutti/protocol'
+import type { ForkTaskPreview, ForkUsage } from '@tutti/protocol/internal'
 
 /** The preview; `isStale` is whether a newer one is being read. */
 export function ForkPreviewView({

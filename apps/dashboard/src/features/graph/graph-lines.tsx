@@ -4,7 +4,7 @@ import { memo } from 'react'
 import { cx } from '../../lib/cx.ts'
 import styles from './task-graph.module.css'
 
-import type { TaskState } from '@tutti/protocol'
+import type { TaskState } from '@tutti/protocol/internal'
 
 import type { GraphLayout, GraphLink } from './layout.ts'
 

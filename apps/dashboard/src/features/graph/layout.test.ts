@@ -10,7 +10,8 @@ import {
 } from './layout.ts'
 import { sumTaskCost, findHeldTasks, countToolCalls } from './task-numbers.ts'
 
-import type { ReviewState, RunState, TaskState } from '@tutti/protocol'
+import type { RunState } from '@tutti/protocol'
+import type { ReviewState, TaskState } from '@tutti/protocol/internal'
 
 function taskState(name: string, fields: Partial<TaskState> = {}): TaskState {
   return {

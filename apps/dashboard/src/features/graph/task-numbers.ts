@@ -1,5 +1,6 @@
 /** Derives the numbers in a row of the graph. Pure. */
-import type { RunState, TaskState } from '@tutti/protocol'
+import type { RunState } from '@tutti/protocol'
+import type { TaskState } from '@tutti/protocol/internal'
 
 /** Returns the names of the tasks that have an open review. */
 export function findHeldTasks(reviews: RunState['reviews']): ReadonlySet<string> {

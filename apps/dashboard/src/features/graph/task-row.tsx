@@ -11,7 +11,7 @@ import hidden from '../../ui/show/visually-hidden.module.css'
 import styles from './task-graph.module.css'
 import { sumTaskCost, countToolCalls } from './task-numbers.ts'
 
-import type { TaskState } from '@tutti/protocol'
+import type { TaskState } from '@tutti/protocol/internal'
 
 export interface TaskRowProps {
   readonly task: TaskState

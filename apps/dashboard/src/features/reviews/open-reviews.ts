@@ -11,7 +11,7 @@ import { toDecidedEnd, fromReviewEvent, fromPendingReview } from './review-like.
 
 import type { ListEvent } from '../../api/server-feed.ts'
 import type { ReviewClosing, ReviewLike } from './review-like.ts'
-import type { ReviewList } from '@tutti/protocol'
+import type { ReviewList } from '@tutti/protocol/internal'
 
 /** The open reviews, and those closed while the page was shown. */
 export interface OpenReviews {

@@ -2,7 +2,7 @@
 import { findFailureCode, findFailureProblems, readFailureText } from '../../api/failure.ts'
 import { Notice } from '../../ui/feedback/notice.tsx'
 
-import type { Problem } from '@tutti/protocol'
+import type { Problem } from '@tutti/protocol/internal'
 
 interface FailureText {
   readonly title: string

@@ -2,7 +2,7 @@
 import { DECISION } from '../../ui/labels.ts'
 import { isQuestion, isClientCall, type ReviewClosing, type ReviewLike } from './review-like.ts'
 
-import type { ReviewDecisionKind, ReviewKind, ReviewTimeoutAction } from '@tutti/protocol'
+import type { ReviewDecisionKind, ReviewKind, ReviewTimeoutAction } from '@tutti/protocol/internal'
 
 /** Time of each kind of review, or what it waits for. */
 const MOMENTS: Readonly<Record<ReviewKind, string>> = {

@@ -1,14 +1,13 @@
 /** A displayed review, built from the state of a run, an event, or the server's list. Pure. */
+import type { LoggedRunEvent, PendingReview } from '@tutti/protocol'
 import type {
   ReviewState,
-  LoggedRunEvent,
-  PendingReview,
   ReviewDecisionKind,
   ReviewKind,
   ReviewTimeoutAction,
   ReviewTiming,
   TagMap,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 /** A review, open or closed. */
 export interface ReviewLike {

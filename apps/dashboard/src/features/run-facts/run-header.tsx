@@ -1,11 +1,7 @@
 /** Shows the identity and state of a run in one line. */
 import { useContext, type ReactNode } from 'react'
-import {
-  formatCancelOrigin,
-  type RunState,
-  type RunStatus,
-  isTerminalRunStatus,
-} from '@tutti/protocol'
+import { type RunState, type RunStatus, isTerminalRunStatus } from '@tutti/protocol'
+import { formatCancelOrigin } from '@tutti/protocol/internal'
 
 import { RUN_STATUS } from '../../ui/labels.ts'
 import { linkToComparison, linkToRun } from '../../api/links.ts'

@@ -1,8 +1,9 @@
 /** The filter of the list of runs, and its forms in the URL and in API queries. Pure. */
-import { UNFINISHED_RUN_STATUS_LIST } from '@tutti/protocol'
+import { UNFINISHED_RUN_STATUS_LIST } from '@tutti/protocol/internal'
 
 import type { QueryValues } from '../../lib/router.ts'
-import type { ListRunsQuery, RunStatus, RunStatusList } from '@tutti/protocol'
+import type { ListRunsQuery, RunStatus } from '@tutti/protocol'
+import type { RunStatusList } from '@tutti/protocol/internal'
 
 /** Groups of statuses to choose from. */
 export const RUN_GROUPS = {

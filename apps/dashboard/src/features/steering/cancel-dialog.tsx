@@ -1,6 +1,7 @@
 /** The dialog that cancels a run. */
 import { useMutation } from '@tanstack/react-query'
-import { decode, CancelBody, type CancelMode, type RunState } from '@tutti/protocol'
+import { decode, type RunState } from '@tutti/protocol'
+import { CancelBody, type CancelMode } from '@tutti/protocol/internal'
 import { useState } from 'react'
 
 import { useServer } from '../../api/server.ts'

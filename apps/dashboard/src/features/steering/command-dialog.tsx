@@ -5,7 +5,7 @@ import {
   readCommandBody,
   type CommandBody,
   type RunCommandKind,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 import { useState } from 'react'
 
 import { findFailureProblems } from '../../api/failure.ts'

@@ -1,6 +1,7 @@
 /** The dialog that sends a directive to the agents of a run. */
 import { useMutation } from '@tanstack/react-query'
-import { Priority, type RunState } from '@tutti/protocol'
+import { type RunState } from '@tutti/protocol'
+import { Priority } from '@tutti/protocol/internal'
 import { useState } from 'react'
 
 import { findFailureProblems } from '../../api/failure.ts'

@@ -1,7 +1,8 @@
 /** Converts the form of a directive to the body of a request. Pure. */
-import { decode, InjectBody, type Problem, type RunState } from '@tutti/protocol'
+import { decode, type RunState } from '@tutti/protocol'
+import { InjectBody, type Problem } from '@tutti/protocol/internal'
 
-import type { Priority } from '@tutti/protocol'
+import type { Priority } from '@tutti/protocol/internal'
 
 /** Values of the form. */
 export interface InjectForm {

@@ -10,7 +10,7 @@ import { ModeChoices, type ModeChoice } from './mode-choices.tsx'
 import { SteerDialog } from './steer-dialog.tsx'
 import styles from './steer-dialog.module.css'
 
-import type { ReplayMode } from '@tutti/protocol'
+import type { ReplayMode } from '@tutti/protocol/internal'
 
 const MODES: readonly ModeChoice<ReplayMode>[] = [
   {

@@ -1,5 +1,5 @@
 /** The steering actions of a run: the commands of the protocol that have a label, and a replay. */
-import { commandEntry, RUN_COMMAND_KINDS, type RunCommandKind } from '@tutti/protocol'
+import { commandEntry, RUN_COMMAND_KINDS, type RunCommandKind } from '@tutti/protocol/internal'
 import { History, ListRestart, MessageSquarePlus, Repeat2, Square, Wand2 } from 'lucide-react'
 import { useId, useState, type ReactNode } from 'react'
 

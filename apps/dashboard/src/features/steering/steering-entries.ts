@@ -6,15 +6,8 @@
  *    no log.
  * DASH-E2 Nothing after `until` is included, so that a replay shows the history up to its position.
  */
-import type {
-  CancelMode,
-  DirectiveState,
-  ReviewState,
-  LoggedRunEvent,
-  Priority,
-  RunState,
-  RunEventOf,
-} from '@tutti/protocol'
+import type { LoggedRunEvent, RunState, RunEventOf } from '@tutti/protocol'
+import type { CancelMode, DirectiveState, ReviewState, Priority } from '@tutti/protocol/internal'
 
 import type { FollowedLog } from '../../api/run-log.ts'
 

@@ -19,7 +19,8 @@ import {
 } from './steering-entries.ts'
 import styles from './steering-log.module.css'
 
-import type { RunState, ReviewState } from '@tutti/protocol'
+import type { RunState } from '@tutti/protocol'
+import type { ReviewState } from '@tutti/protocol/internal'
 
 import type { FollowedLog } from '../../api/run-log.ts'
 

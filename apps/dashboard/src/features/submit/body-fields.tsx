@@ -10,7 +10,7 @@ import { asList, asEntries, type FormSchema } from '../../ui/schema-form/schema.
 import styles from './submit.module.css'
 
 import type { Typed } from './draft.ts'
-import type { Problem } from '@tutti/protocol'
+import type { Problem } from '@tutti/protocol/internal'
 
 interface Choice {
   readonly value: string | boolean

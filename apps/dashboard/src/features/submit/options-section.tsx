@@ -1,7 +1,12 @@
 /**
  * Optional fields: settings, limits, tags, webhooks, run id. Collapsed unless one of them is set.
  */
-import { isJsonObject, RunBudgetBody, RunOptionsBody, RunReviewBody } from '@tutti/protocol'
+import {
+  isJsonObject,
+  RunBudgetBody,
+  RunOptionsBody,
+  RunReviewBody,
+} from '@tutti/protocol/internal'
 import { useState } from 'react'
 
 import { BodyField, SchemaFields, type FieldLooks } from './body-fields.tsx'

@@ -16,7 +16,8 @@ import { OverrideFields } from './task-fields.tsx'
 import styles from './submit.module.css'
 import { TemplateText } from './outline-section.tsx'
 
-import type { Capabilities, EnsembleInfo, PreconfiguredTask } from '@tutti/protocol'
+import type { Capabilities, EnsembleInfo } from '@tutti/protocol'
+import type { PreconfiguredTask } from '@tutti/protocol/internal'
 
 export function OverridesSection({
   draft,

@@ -2,13 +2,8 @@
 import { createDraft, type NamedValue, type SubmissionDraft, type TaskDraft } from './draft.ts'
 import { findInputNames } from './variables.ts'
 
-import type {
-  EnsembleInfo,
-  RunDetail,
-  SubmitRunBody,
-  TagMap,
-  TaskDefinitionBody,
-} from '@tutti/protocol'
+import type { EnsembleInfo, RunDetail, SubmitRunBody } from '@tutti/protocol'
+import type { TagMap, TaskDefinitionBody } from '@tutti/protocol/internal'
 
 /**
  * Returns the draft of a body; undefined for a body with both tasks and overrides, which the form

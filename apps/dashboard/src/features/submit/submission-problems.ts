@@ -4,7 +4,8 @@
  * The schema of the API decides. Additional checks anticipate later errors: unknown names, missing
  * inputs, cyclic tasks.
  */
-import { decode, SubmitRunBody, type Capabilities, type Problem, suggest } from '@tutti/protocol'
+import { decode, SubmitRunBody, type Capabilities } from '@tutti/protocol'
+import { type Problem, suggest } from '@tutti/protocol/internal'
 
 import { parseJsonDraft } from '../../ui/schema-form/form-draft.ts'
 import { parsePointer, toChildPointer, getValueAt } from '../../ui/schema-form/pointer.ts'

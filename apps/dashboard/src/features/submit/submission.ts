@@ -14,7 +14,8 @@ import {
 } from './draft.ts'
 import { findInputNames } from './variables.ts'
 
-import type { EnsembleInfo, TagMap } from '@tutti/protocol'
+import type { EnsembleInfo } from '@tutti/protocol'
+import type { TagMap } from '@tutti/protocol/internal'
 
 /** Returns the body; it conforms to `SubmitRunBody` if the draft has no problems. */
 export function buildBody(

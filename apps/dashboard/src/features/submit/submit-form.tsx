@@ -1,7 +1,8 @@
 /** The form that submits a run. */
 import { Play } from 'lucide-react'
 import { useEffect, useMemo, useRef, useState, type FormEvent, type ReactNode } from 'react'
-import { type Problem, ROUTES, routePath } from '@tutti/protocol'
+import { ROUTES, routePath } from '@tutti/protocol'
+import { type Problem } from '@tutti/protocol/internal'
 
 import { readFailureText } from '../../api/failure.ts'
 import { Button } from '../../ui/controls/button.tsx'

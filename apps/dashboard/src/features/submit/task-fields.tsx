@@ -1,10 +1,6 @@
 /** The fields of a task: of one defined by the request, or of overrides. */
-import {
-  TaskDefinitionBody,
-  TaskOverrideBody,
-  type Capabilities,
-  type ModelInfo,
-} from '@tutti/protocol'
+import { type Capabilities, type ModelInfo } from '@tutti/protocol'
+import { TaskDefinitionBody, TaskOverrideBody } from '@tutti/protocol/internal'
 import { useState } from 'react'
 
 import { SchemaFields, type FieldLook, type FieldLooks } from './body-fields.tsx'

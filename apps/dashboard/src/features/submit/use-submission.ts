@@ -19,7 +19,8 @@ import {
 import { buildBody } from './submission.ts'
 import { findInputNames } from './variables.ts'
 
-import type { Capabilities, EnsembleInfo, Problem, SubmitRunBody } from '@tutti/protocol'
+import type { Capabilities, EnsembleInfo, SubmitRunBody } from '@tutti/protocol'
+import type { Problem } from '@tutti/protocol/internal'
 
 import type { SubmissionDraft } from './draft.ts'
 

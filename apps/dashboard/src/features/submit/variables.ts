@@ -1,5 +1,5 @@
 /** Determines the inputs that a draft needs from the texts of its tasks. Pure. */
-import { TEMPLATE_VARIABLE } from '@tutti/protocol'
+import { TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
 
 import {
   findChosenEnsemble,
@@ -8,7 +8,8 @@ import {
   type SubmissionDraft,
 } from './draft.ts'
 
-import type { EnsembleInfo, PreconfiguredTask } from '@tutti/protocol'
+import type { EnsembleInfo } from '@tutti/protocol'
+import type { PreconfiguredTask } from '@tutti/protocol/internal'
 
 /** Names of template variables. */
 export interface InputNames {

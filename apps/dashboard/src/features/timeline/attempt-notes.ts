@@ -11,7 +11,7 @@
  * DASH-N4 An unchanged turn after unchanged turns keeps its notes, so that only the last turn of a
  *    running run is computed again.
  */
-import type { AgentCallState, TaskState, ToolCallState, TurnState } from '@tutti/protocol'
+import type { AgentCallState, TaskState, ToolCallState, TurnState } from '@tutti/protocol/internal'
 
 import type { Selection } from '../../api/selection.ts'
 import type { AgentSpan, ModelSpan, SpanStatus, ToolSpan } from './spans.ts'

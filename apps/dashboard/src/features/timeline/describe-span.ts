@@ -16,7 +16,7 @@ import {
 } from '../../lib/format.ts'
 import { formatOffset } from './scale.ts'
 
-import type { ReviewState } from '@tutti/protocol'
+import type { ReviewState } from '@tutti/protocol/internal'
 
 import type { MarkKind } from '../../ui/show/mark.tsx'
 import type { TimelineSpan, TimelineMark } from './spans.ts'

@@ -36,7 +36,7 @@ import {
 } from './scale.ts'
 import { isSelected, findSelectedPosition } from './selected-position.ts'
 
-import type { ReviewState, TaskState, ToolCallState } from '@tutti/protocol'
+import type { ReviewState, TaskState, ToolCallState } from '@tutti/protocol/internal'
 
 import type { Lane, TimelineRow } from './timeline-model.ts'
 import type { AttemptSpan, ReviewSpan, ModelSpan, ToolSpan } from './spans.ts'

@@ -1,4 +1,5 @@
-import { runStateAfter, type TaskState } from '@tutti/protocol'
+import { runStateAfter } from '@tutti/protocol'
+import { type TaskState } from '@tutti/protocol/internal'
 import { describe, expect, it } from 'vitest'
 
 import { eventOf, startOfRun } from '../../../../../packages/protocol/test/run-events.ts'

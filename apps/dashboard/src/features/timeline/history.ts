@@ -4,7 +4,7 @@
  */
 import { computeStateAfter, type FollowedLog } from '../../api/run-log.ts'
 
-import type { TaskState } from '@tutti/protocol'
+import type { TaskState } from '@tutti/protocol/internal'
 import type { TimelineMark } from './spans.ts'
 
 /** The history after the first `count` events. */

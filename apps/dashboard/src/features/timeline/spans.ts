@@ -8,7 +8,7 @@ import type {
   ToolCallState,
   TurnFailure,
   TurnState,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 export type SpanStatus = 'running' | 'done' | 'failed' | 'stopped'
 

@@ -7,12 +7,8 @@
  * DASH-T2 Running work has no end, so that a model does not depend on the current time.
  * DASH-T3 Attempts are consecutive: none starts before the previous one, and all work in it, has ended.
  */
-import {
-  isTerminalRunStatus,
-  type ReviewState,
-  type RunState,
-  type TaskState,
-} from '@tutti/protocol'
+import { isTerminalRunStatus, type RunState } from '@tutti/protocol'
+import { type ReviewState, type TaskState } from '@tutti/protocol/internal'
 
 import { parseInstantMs, buildNotes, type CallTree } from './attempt-notes.ts'
 

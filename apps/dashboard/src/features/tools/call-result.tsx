@@ -14,7 +14,7 @@ import { labelCall } from './call-labels.ts'
 import styles from './tools.module.css'
 
 import type { BenchCall } from './tool-memory.ts'
-import type { ToolInvocation } from '@tutti/protocol'
+import type { ToolInvocation } from '@tutti/protocol/internal'
 
 /** The result; `onStop` aborts a running call. */
 export function CallResult({

@@ -5,7 +5,7 @@
 import { createStore } from '../../lib/store.ts'
 
 import type { FormDraft } from '../../ui/schema-form/form-draft.ts'
-import type { InvokeToolBody, ToolInvocation } from '@tutti/protocol'
+import type { InvokeToolBody, ToolInvocation } from '@tutti/protocol/internal'
 
 /** A manual call of a tool. */
 export interface BenchCall {

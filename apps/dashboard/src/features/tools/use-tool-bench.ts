@@ -17,7 +17,8 @@ import {
   endCall,
 } from './tool-memory.ts'
 
-import type { InvokeToolBody, ToolInfo, Problem } from '@tutti/protocol'
+import type { ToolInfo } from '@tutti/protocol'
+import type { InvokeToolBody, Problem } from '@tutti/protocol/internal'
 
 /** Schema of a tool that declares none. */
 const ANYTHING = { type: 'object' }

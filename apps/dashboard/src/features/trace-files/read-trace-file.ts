@@ -2,16 +2,13 @@
  * Reads a trace file and returns its run, or everything that is wrong with it. Supports traces (of
  * AgentEnsemble and Tutti) and lists of events (NDJSON or a JSON array). Pure.
  */
+import { decode, decodeLoggedRunEvent, type LoggedRunEvent, type RunState } from '@tutti/protocol'
 import {
-  decode,
-  decodeLoggedRunEvent,
   ExecutionTrace,
   isJsonObject,
-  type LoggedRunEvent,
   type Problem,
   RUN_EVENT_TYPES,
-  type RunState,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 import { formatBytes } from '../../lib/format.ts'
 import { type FollowedLog, createRunLog, appendEvents } from '../../api/run-log.ts'

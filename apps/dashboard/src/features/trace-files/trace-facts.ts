@@ -3,7 +3,8 @@ import { parseDurationMs } from './trace-state-values.ts'
 import { formatDuration, formatPlural } from '../../lib/format.ts'
 
 import type { FollowedLog } from '../../api/run-log.ts'
-import type { ExecutionTrace, RunState, TaskTrace } from '@tutti/protocol'
+import type { RunState } from '@tutti/protocol'
+import type { ExecutionTrace, TaskTrace } from '@tutti/protocol/internal'
 
 /** A table of data that the views of a run cannot show. */
 export interface TraceTable {

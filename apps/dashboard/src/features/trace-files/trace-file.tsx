@@ -12,7 +12,8 @@ import { MAX_TRACE_FILE_BYTES } from './read-trace-file.ts'
 import hidden from '../../ui/show/visually-hidden.module.css'
 import styles from './trace-file.module.css'
 
-import type { RunState, Problem } from '@tutti/protocol'
+import type { RunState } from '@tutti/protocol'
+import type { Problem } from '@tutti/protocol/internal'
 
 import type { FollowedLog } from '../../api/run-log.ts'
 import type { TraceFacts, TraceTable } from './trace-facts.ts'

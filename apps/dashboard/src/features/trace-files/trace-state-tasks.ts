@@ -13,7 +13,7 @@ import type {
   TaskError,
   TaskState,
   TaskTrace,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 /** The tasks and delegations of a trace. */
 export interface TracedTasks {

@@ -7,7 +7,7 @@ import type {
   ToolCallState,
   ToolCallTrace,
   TurnState,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 /** Returns the turns; `location` makes the ids of tool calls unique among tasks. */
 export function readTracedTurns(

@@ -1,5 +1,5 @@
 /** Parses single values of a trace file. Pure. */
-import type { TraceCost, TagMap } from '@tutti/protocol'
+import type { TraceCost, TagMap } from '@tutti/protocol/internal'
 
 const DURATION =
   /^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/

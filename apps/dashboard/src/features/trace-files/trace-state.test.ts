@@ -1,4 +1,5 @@
-import { decode, ExecutionTrace, type RunState, type TaskTrace } from '@tutti/protocol'
+import { decode, type RunState } from '@tutti/protocol'
+import { ExecutionTrace, type TaskTrace } from '@tutti/protocol/internal'
 import { describe, expect, it } from 'vitest'
 
 import fullFile from '../../../../../packages/protocol/fixtures/valid/ExecutionTrace.full.json' with { type: 'json' }

@@ -7,13 +7,8 @@
  *    events, except for reviews, directives, model switches and work of code, which traces lack.
  * DASH-TS4 Files of AgentEnsemble have no task names; the names are derived from the descriptions.
  */
-import {
-  RunStatus,
-  Workflow,
-  type ExecutionTrace,
-  type RunState,
-  type TaskState,
-} from '@tutti/protocol'
+import { RunStatus, type RunState } from '@tutti/protocol'
+import { Workflow, type ExecutionTrace, type TaskState } from '@tutti/protocol/internal'
 
 import { readCost, parseDurationMs, readTags, readText } from './trace-state-values.ts'
 import { readTracedTasks } from './trace-state-tasks.ts'

@@ -4,7 +4,7 @@ import { useCallback, useRef, useState } from 'react'
 import { readFailureText } from '../../api/failure.ts'
 import { readTraceFileInSteps, findSizeProblem, type ReadFile } from './read-trace-file.ts'
 
-import type { Problem } from '@tutti/protocol'
+import type { Problem } from '@tutti/protocol/internal'
 
 /** State of the file. */
 export type OpenedFile =

@@ -11,7 +11,7 @@ import { Elapsed } from '../../ui/show/time.tsx'
 import { toOneLine } from './text-shape.ts'
 import styles from './call-row.module.css'
 
-import type { AgentCallState, ToolCallState } from '@tutti/protocol'
+import type { AgentCallState, ToolCallState } from '@tutti/protocol/internal'
 
 /** Calls to other agents, by tool call. */
 export type AgentsByCall = ReadonlyMap<string, readonly AgentCallState[]>

@@ -6,7 +6,7 @@ import { CopyButton, Text } from '../../ui/show/text.tsx'
 import styles from './given-row.module.css'
 import { toOneLine } from './text-shape.ts'
 
-import type { TaskState } from '@tutti/protocol'
+import type { TaskState } from '@tutti/protocol/internal'
 
 /** The description and, unfolded, the other input; `onOpen` shows another task. */
 export const GivenRow = memo(

@@ -6,7 +6,7 @@ import { Prose } from './prose.tsx'
 import { toLastLine } from './text-shape.ts'
 import styles from './reasoning-fold.module.css'
 
-import type { TurnState } from '@tutti/protocol'
+import type { TurnState } from '@tutti/protocol/internal'
 
 /** The reasoning of a turn. While the call runs, its newest line is visible without unfolding it. */
 export function ReasoningFold({ turn }: { readonly turn: TurnState }) {

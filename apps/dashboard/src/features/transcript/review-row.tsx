@@ -8,7 +8,7 @@ import { Mark, type MarkKind } from '../../ui/show/mark.tsx'
 import { Countdown } from '../../ui/show/time.tsx'
 import styles from './review-row.module.css'
 
-import type { ReviewState, ReviewTimeoutAction } from '@tutti/protocol'
+import type { ReviewState, ReviewTimeoutAction } from '@tutti/protocol/internal'
 
 const TIMED_OUT: Readonly<Record<ReviewTimeoutAction, string>> = {
   CONTINUE: 'Timed out: the task continued',

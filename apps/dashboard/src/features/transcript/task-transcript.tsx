@@ -14,13 +14,13 @@ import { Work, type OnFork } from './work.tsx'
 import { ReviewRow } from './review-row.tsx'
 import styles from './task-transcript.module.css'
 
+import type { RunState } from '@tutti/protocol'
 import type {
-  RunState,
   EarlierAttempt as Attempt,
   ReviewState,
   AttemptUsage,
   TaskState,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 import type { Selection } from '../../api/selection.ts'
 

@@ -10,16 +10,16 @@
  * DASH-TR6 The rows of an unchanged turn stay the same objects, unless other rows are placed between
  *    them.
  */
+import type { RunState } from '@tutti/protocol'
 import type {
   AgentCallState,
   DelegationState,
   DirectiveState,
   ReviewState,
-  RunState,
   TaskState,
   ToolCallState,
   TurnState,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 export type TranscriptRow = { readonly key: string } & (
   | { readonly kind: 'given' }

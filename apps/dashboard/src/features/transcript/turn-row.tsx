@@ -17,7 +17,7 @@ import { ReasoningFold } from './reasoning-fold.tsx'
 import { toOneLine } from './text-shape.ts'
 import styles from './turn-row.module.css'
 
-import type { DirectiveState, TurnState, TurnFailure, LlmMessage } from '@tutti/protocol'
+import type { DirectiveState, TurnState, TurnFailure, LlmMessage } from '@tutti/protocol/internal'
 
 /** A turn; `onChoose` selects it in the URL. */
 export const TurnRow = memo(function TurnRow({

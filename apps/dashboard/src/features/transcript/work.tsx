@@ -24,7 +24,8 @@ import { toOneLine } from './text-shape.ts'
 import { Prose } from './prose.tsx'
 import styles from './work.module.css'
 
-import type { RunState, TaskState, DelegationState } from '@tutti/protocol'
+import type { RunState } from '@tutti/protocol'
+import type { TaskState, DelegationState } from '@tutti/protocol/internal'
 
 import type { Selection } from '../../api/selection.ts'
 

@@ -2,7 +2,7 @@
  * A value while it is being edited: plain JSON, plus the texts that are not valid JSON yet, by
  * pointer. Pure.
  */
-import { type Problem, describeProblems } from '@tutti/protocol'
+import { type Problem, describeProblems } from '@tutti/protocol/internal'
 
 import { toParentPointer, isWithin, getValueAt, removeValueAt, setValueAt } from './pointer.ts'
 import { fillDefaults } from './initial-value.ts'

@@ -6,7 +6,7 @@
  * DASH-F3 An absent optional field has no nested fields, so a recursive schema ends where the value
  *    ends.
  */
-import { isJsonObject } from '@tutti/protocol'
+import { isJsonObject } from '@tutti/protocol/internal'
 
 import {
   splitNullable,

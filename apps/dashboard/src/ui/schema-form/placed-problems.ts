@@ -7,7 +7,7 @@
  */
 import { toParentPointer, getValueAt } from './pointer.ts'
 
-import type { Problem } from '@tutti/protocol'
+import type { Problem } from '@tutti/protocol/internal'
 
 /** Messages by the pointer of the field that shows them. */
 export type PlacedProblems = ReadonlyMap<string, readonly string[]>

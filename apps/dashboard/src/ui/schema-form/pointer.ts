@@ -1,5 +1,5 @@
 /** JSON pointers (RFC 6901), and immutable reads and updates by pointer. */
-import { isJsonObject } from '@tutti/protocol'
+import { isJsonObject } from '@tutti/protocol/internal'
 
 /** Returns the pointer of a member of `path`. */
 export function toChildPointer(path: string, key: string | number): string {

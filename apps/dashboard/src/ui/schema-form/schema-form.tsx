@@ -13,7 +13,7 @@ import { placeProblems, selectShownProblems } from './placed-problems.ts'
 import { isWithin } from './pointer.ts'
 import styles from './schema-form.module.css'
 
-import type { Problem } from '@tutti/protocol'
+import type { Problem } from '@tutti/protocol/internal'
 
 const VIEWS = [
   { value: 'form', label: 'Form' },

@@ -2,7 +2,7 @@
  * Reads JSON Schemas for forms. `$ref` and `allOf` are resolved here, so that callers see one node
  * at a time.
  */
-import { isJsonObject } from '@tutti/protocol'
+import { isJsonObject } from '@tutti/protocol/internal'
 
 import { getValueAt } from './pointer.ts'
 

@@ -1,5 +1,5 @@
 /** Selects and names the variants of a union. Pure. */
-import { describeProblems } from '@tutti/protocol'
+import { describeProblems } from '@tutti/protocol/internal'
 
 import { asEntries, resolveNode, keywordText, type FormSchema } from './schema.ts'
 

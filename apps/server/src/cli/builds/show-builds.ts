@@ -3,7 +3,7 @@ import { connectTo, type TargetOptions } from '../target.ts'
 import { printJson, printLines, printMessage } from '../../terminal/print.ts'
 import { tableLines } from '../../terminal/table.ts'
 
-import type { BuildInfo } from '@tutti/protocol'
+import type { BuildInfo } from '@tutti/protocol/internal'
 import type { CommandContext } from '../command-context.ts'
 import type { LineSpan } from '../../terminal/line.ts'
 

@@ -5,7 +5,7 @@ import {
   Priority,
   RUN_COMMAND_KINDS,
   type RunCommandKind,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 import { Option, type Command } from 'commander'
 
 import { gather } from '../option-values.ts'

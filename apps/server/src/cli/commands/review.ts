@@ -1,7 +1,7 @@
 /** `tutti review`: decides the open reviews, or lists them. */
 import { Option, type Command } from 'commander'
 
-import { ReviewKind } from '@tutti/protocol'
+import { ReviewKind } from '@tutti/protocol/internal'
 
 import { withTarget, type TargetOptions } from '../target.ts'
 

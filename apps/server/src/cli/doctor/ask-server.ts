@@ -1,10 +1,11 @@
 /** Checks a running server: whether it is a Tutti server, is ready, has our API version, and agrees with our clock. */
-import { createClient, TuttiClientError, type Fetch, type TuttiClient } from '@tutti/client'
-import { errorMessage } from '@tutti/core'
+import { createClient, TuttiClientError, type TuttiClient } from '@tutti/client'
+import { type Fetch } from '@tutti/client/internal'
+import { errorMessage } from '@tutti/core/internal'
 
 import { findingsFor, type Finding } from '../../checks/finding.ts'
 
-import type { Readiness } from '@tutti/protocol'
+import type { Readiness } from '@tutti/protocol/internal'
 
 const { ok, warning, problem } = findingsFor('server')
 

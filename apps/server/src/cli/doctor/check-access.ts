@@ -1,5 +1,5 @@
 /** Pure check of keys and of the address to listen on. */
-import { isLoopback } from '@tutti/core'
+import { isLoopback } from '@tutti/core/internal'
 
 import { toEpochMs } from '../../config/config-problems.ts'
 import { findingsFor, type Finding } from '../../checks/finding.ts'

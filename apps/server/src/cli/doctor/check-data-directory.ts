@@ -1,5 +1,5 @@
 /** Checks the directory of the embedded store and its free space, without changing existing files. */
-import { errorMessage } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 import {
   existsSync,
   mkdtempSync,

@@ -1,5 +1,6 @@
 /** Checks the NATS client and cluster. Runs execute without the cluster, but the server needs the client to start. */
-import { errorMessage, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 
 import { findingsFor, type Finding } from '../../checks/finding.ts'
 
@@ -9,7 +10,7 @@ const { ok, problem, warning } = findingsFor('nats')
 
 /** Checks the cluster without writing to it. */
 export async function checkNats(nats: NatsEnvironment): Promise<Finding> {
-  const { readClusterState } = await import('@tutti/nats')
+  const { readClusterState } = await import('@tutti/nats/internal')
   try {
     const { version, offers } = await readClusterState(nats)
     const use = offers === undefined ? 'no runs were offered yet' : `offers of runs: ${offers}`

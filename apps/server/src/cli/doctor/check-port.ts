@@ -1,5 +1,5 @@
 /** Checks whether the port is free and, if not, which server answers there. */
-import { errorMessage } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 import { createServer } from 'node:net'
 
 import { askServer, type ExpectedServer } from './ask-server.ts'

@@ -4,8 +4,9 @@
  * SERVER-H1 Checks are independent; a check that depends on a failed one is skipped.
  * SERVER-H2 No finding contains a secret.
  */
-import { redactor } from '@tutti/control-api'
-import { errorMessage, TuttiError } from '@tutti/core'
+import { redactor } from '@tutti/control-api/internal'
+import { TuttiError } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseEnv } from 'node:util'

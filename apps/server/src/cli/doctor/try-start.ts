@@ -3,7 +3,8 @@
  * only when everything is put together, without touching the real store.
  */
 import { createClient } from '@tutti/client'
-import { errorMessage, silentLogger, type Logger } from '@tutti/core'
+import { type Logger } from '@tutti/core'
+import { errorMessage, silentLogger } from '@tutti/core/internal'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /** Cancels a followed run: sends the cancel, repeats it while the server is unreachable, and limits the wait for the end. */
 import { TuttiClientError, type TuttiClient } from '@tutti/client'
-import { errorMessage } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 
 import type { Display } from './display.ts'
 

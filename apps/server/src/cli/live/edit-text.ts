@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { errorMessage } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 
 import type { CommandIo } from '../../terminal/command-io.ts'
 

@@ -1,11 +1,6 @@
 /** Pure: formats events as lines of plain text. */
-import {
-  eventTime,
-  type LoggedRunEvent,
-  type ReviewState,
-  type RunEventOf,
-  type RunState,
-} from '@tutti/protocol'
+import { type LoggedRunEvent, type RunEventOf, type RunState } from '@tutti/protocol'
+import { eventTime, type ReviewState } from '@tutti/protocol/internal'
 
 import { formatTerminalCount, formatTerminalDuration, formatStopwatch } from './format-values.ts'
 import { earlyEndText } from './task-line.ts'

@@ -11,7 +11,8 @@ import {
   type AskedReview,
 } from './review-subject.ts'
 
-import type { ReviewDecisionApplied, ReviewDecisionBody, ReviewKind } from '@tutti/protocol'
+import type { ReviewDecisionBody } from '@tutti/protocol'
+import type { ReviewDecisionApplied, ReviewKind } from '@tutti/protocol/internal'
 import type { CommandIo } from '../../terminal/command-io.ts'
 
 export type { AskedReview } from './review-subject.ts'

@@ -1,7 +1,8 @@
 /** Asks about the open reviews of a followed run, once each and one at a time, while the view is suspended. */
 import { TuttiClientError, type TuttiClient } from '@tutti/client'
-import { errorMessage } from '@tutti/core'
-import type { ReviewState, RunState } from '@tutti/protocol'
+import { errorMessage } from '@tutti/core/internal'
+import type { RunState } from '@tutti/protocol'
+import type { ReviewState } from '@tutti/protocol/internal'
 
 import { decideAtTerminal } from './review-prompt.ts'
 import { formatBuildWait } from './review-subject.ts'

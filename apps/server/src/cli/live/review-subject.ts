@@ -1,11 +1,12 @@
 /** Pure: formats the subject of a review for a terminal. */
-import { isJsonObject } from '@tutti/protocol'
+import { isJsonObject } from '@tutti/protocol/internal'
 
 import { formatAge } from './format-values.ts'
 import { formatReviewQuestionText } from './plain-lines.ts'
 import { toSingleLine, toTerminalText } from '../../terminal/text-width.ts'
 
-import type { PendingReview, ReviewKind } from '@tutti/protocol'
+import type { PendingReview } from '@tutti/protocol'
+import type { ReviewKind } from '@tutti/protocol/internal'
 
 /** Fields of a review that a reviewer needs, from the list of reviews or from the state of the run. */
 export type AskedReview = Pick<

@@ -19,7 +19,8 @@ import { taskDetail } from './task-detail.ts'
 import { findOpenReview, fitNameWidth, taskLine, type LineContext } from './task-line.ts'
 import { toSingleLine } from '../../terminal/text-width.ts'
 
-import type { RunState, TaskState } from '@tutti/protocol'
+import type { RunState } from '@tutti/protocol'
+import type { TaskState } from '@tutti/protocol/internal'
 import type { Line, Style } from '../../terminal/line.ts'
 import type { Marks } from './marks.ts'
 

@@ -1,5 +1,5 @@
 /** Pure: the summary that stays on the screen when a followed run is over. */
-import { formatCancelOrigin } from '@tutti/protocol'
+import { formatCancelOrigin } from '@tutti/protocol/internal'
 
 import { formatTerminalDuration } from './format-values.ts'
 import { RUN_STATUS_STYLES, formatRunUsage } from './run-lines.ts'

@@ -2,7 +2,7 @@
 import { formatTerminalDuration } from './format-values.ts'
 import { lastLines, toSingleLine } from '../../terminal/text-width.ts'
 
-import type { AgentCallState, TaskState, ToolCallState, TurnState } from '@tutti/protocol'
+import type { AgentCallState, TaskState, ToolCallState, TurnState } from '@tutti/protocol/internal'
 import type { Line } from '../../terminal/line.ts'
 import type { Marks } from './marks.ts'
 

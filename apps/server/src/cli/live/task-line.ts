@@ -8,7 +8,8 @@ import {
 import { TASK_STATUS_STYLES, type Marks } from './marks.ts'
 import { cutToWidth, toSingleLine, padToWidth, measureWidth } from '../../terminal/text-width.ts'
 
-import type { FinishReason, RunState, TaskState } from '@tutti/protocol'
+import type { RunState } from '@tutti/protocol'
+import type { FinishReason, TaskState } from '@tutti/protocol/internal'
 import type { Line, LineSpan } from '../../terminal/line.ts'
 
 /** Inputs of a line in addition to the run. */

@@ -1,5 +1,5 @@
 /** Runs `tutti watch`. */
-import { UNFINISHED_RUN_STATUS_LIST } from '@tutti/protocol'
+import { UNFINISHED_RUN_STATUS_LIST } from '@tutti/protocol/internal'
 
 import { CommandError } from '../command-error.ts'
 import { connectTo, type TargetOptions } from '../target.ts'

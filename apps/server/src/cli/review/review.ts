@@ -8,12 +8,8 @@ import { readGivenFile } from '../submit/read-given.ts'
 import { tableLines, type Column } from '../../terminal/table.ts'
 
 import type { TuttiClient } from '@tutti/client'
-import type {
-  PendingReview,
-  ReviewDecisionApplied,
-  ReviewDecisionBody,
-  ReviewKind,
-} from '@tutti/protocol'
+import type { PendingReview, ReviewDecisionBody } from '@tutti/protocol'
+import type { ReviewDecisionApplied, ReviewKind } from '@tutti/protocol/internal'
 import type { CommandContext } from '../command-context.ts'
 import type { CommandIo } from '../../terminal/command-io.ts'
 import type { Line } from '../../terminal/line.ts'

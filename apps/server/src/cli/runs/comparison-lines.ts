@@ -8,6 +8,7 @@ import { toSingleLine, toTerminalText } from '../../terminal/text-width.ts'
 import { tableLines, type Column } from '../../terminal/table.ts'
 import { formatTokens } from './run-table.ts'
 
+import type { RunComparison } from '@tutti/protocol'
 import type {
   ComparedCall,
   ComparedCallPair,
@@ -15,8 +16,7 @@ import type {
   ComparedTask,
   ComparedTaskSide,
   ComparedText,
-  RunComparison,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 import type { Line, LineSpan, Style } from '../../terminal/line.ts'
 
 const EMPTY: Line = []

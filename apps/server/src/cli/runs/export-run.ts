@@ -1,5 +1,5 @@
 /** Runs `tutti export`. */
-import { errorMessage } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 

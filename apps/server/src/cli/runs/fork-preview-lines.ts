@@ -3,7 +3,8 @@ import { formatDollars } from '../live/format-values.ts'
 import { toSingleLine } from '../../terminal/text-width.ts'
 import { tableLines } from '../../terminal/table.ts'
 
-import type { ForkPreview, ForkTaskPreview, ForkUsage } from '@tutti/protocol'
+import type { ForkPreview } from '@tutti/protocol'
+import type { ForkTaskPreview, ForkUsage } from '@tutti/protocol/internal'
 import type { Line, LineSpan } from '../../terminal/line.ts'
 
 const COLUMNS = [

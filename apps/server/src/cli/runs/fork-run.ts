@@ -8,7 +8,7 @@ import { printJson, printLines } from '../../terminal/print.ts'
 import { readGiven } from '../submit/read-given.ts'
 import { toPreviewLines } from './fork-preview-lines.ts'
 
-import type { ForkBody } from '@tutti/client'
+import type { ForkBody } from '@tutti/client/internal'
 import type { CommandContext } from '../command-context.ts'
 import type { CommandIo } from '../../terminal/command-io.ts'
 

@@ -4,7 +4,7 @@ import { toSingleLine } from '../../terminal/text-width.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
 import { printJson, printLines } from '../../terminal/print.ts'
 
-import type { CodeDifference } from '@tutti/protocol'
+import type { CodeDifference } from '@tutti/protocol/internal'
 import type { CommandContext } from '../command-context.ts'
 
 /** Options of `tutti migrate`. */

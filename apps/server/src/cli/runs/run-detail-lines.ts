@@ -1,5 +1,5 @@
 /** Pure: formats a run with its tasks and their outputs. */
-import { formatCancelOrigin } from '@tutti/protocol'
+import { formatCancelOrigin } from '@tutti/protocol/internal'
 
 import { earlyEndText } from '../live/task-line.ts'
 import {
@@ -15,7 +15,8 @@ import { toSingleLine, toTerminalText } from '../../terminal/text-width.ts'
 import { tableLines, type Column } from '../../terminal/table.ts'
 import { formatTokens } from './run-table.ts'
 
-import type { PendingReview, RunDetail, RunTaskDetail, TagMap } from '@tutti/protocol'
+import type { PendingReview, RunDetail } from '@tutti/protocol'
+import type { RunTaskDetail, TagMap } from '@tutti/protocol/internal'
 import type { Line } from '../../terminal/line.ts'
 
 const COLUMNS: readonly Column[] = [

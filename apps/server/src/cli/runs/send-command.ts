@@ -1,5 +1,5 @@
 /** Sends a command whose options are the fields of its body. */
-import { readCommandBody, type RunCommandKind } from '@tutti/protocol'
+import { readCommandBody, type RunCommandKind } from '@tutti/protocol/internal'
 
 import { CommandError } from '../command-error.ts'
 import { connectTo, type TargetOptions } from '../target.ts'

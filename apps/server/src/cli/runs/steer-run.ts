@@ -5,7 +5,7 @@ import { connectTo, type TargetOptions } from '../target.ts'
 import { printJson, printLines } from '../../terminal/print.ts'
 import { readGiven } from '../submit/read-given.ts'
 
-import type { Priority } from '@tutti/protocol'
+import type { Priority } from '@tutti/protocol/internal'
 import type { CommandContext } from '../command-context.ts'
 
 /** Options of `tutti inject`. */

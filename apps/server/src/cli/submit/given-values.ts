@@ -1,6 +1,6 @@
 /** Reads text and JSON from sources that a command line names: `@file`, or `-` for standard input. */
-import { isJsonObject } from '@tutti/protocol'
-import { errorMessage } from '@tutti/core'
+import { isJsonObject } from '@tutti/protocol/internal'
+import { errorMessage } from '@tutti/core/internal'
 
 import { CommandError } from '../command-error.ts'
 import { readGivenFile } from './read-given.ts'

@@ -1,5 +1,5 @@
 /** Reads a text argument: the text itself, `@file`, or `-` for standard input. */
-import { errorMessage } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'

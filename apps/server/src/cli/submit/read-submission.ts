@@ -1,13 +1,8 @@
 /** Builds the request body of `tutti run` from its arguments and options. */
-import { isJsonObject } from '@tutti/protocol'
+import { isJsonObject } from '@tutti/protocol/internal'
 
-import type {
-  Capabilities,
-  RunBudgetBody,
-  RunOptionsBody,
-  RunReviewBody,
-  SubmitRunBody,
-} from '@tutti/protocol'
+import type { Capabilities, SubmitRunBody } from '@tutti/protocol'
+import type { RunBudgetBody, RunOptionsBody, RunReviewBody } from '@tutti/protocol/internal'
 
 import { CommandError } from '../command-error.ts'
 import { parsePair, parseTaskField, type TaskField } from './pairs.ts'

@@ -1,7 +1,7 @@
 /** Pure: adds advice to the error of a submit. */
 import { TuttiClientError } from '@tutti/client'
 
-import type { Problem } from '@tutti/protocol'
+import type { Problem } from '@tutti/protocol/internal'
 
 import { CommandError, toFailureReport } from '../command-error.ts'
 

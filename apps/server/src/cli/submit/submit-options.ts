@@ -5,7 +5,7 @@ import {
   ReviewPolicy,
   ReviewTimeoutAction,
   Workflow,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 
 import { countParser, gather, parseDollars, parseDuration, parseSeconds } from '../option-values.ts'

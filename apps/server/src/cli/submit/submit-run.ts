@@ -1,7 +1,7 @@
 /** Submits the run of a command line. Neither a signal nor a lost response loses the run. */
 import { randomUUID } from 'node:crypto'
 
-import { newId } from '@tutti/core'
+import { newId } from '@tutti/core/internal'
 
 import { CommandError } from '../command-error.ts'
 import { submitError } from './submit-advice.ts'

@@ -1,5 +1,5 @@
 /** Runs `tutti tools invoke`. */
-import { suggest } from '@tutti/protocol'
+import { suggest } from '@tutti/protocol/internal'
 
 import { CommandError } from '../command-error.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
@@ -8,7 +8,7 @@ import { readGiven } from '../submit/read-given.ts'
 import { toolInput } from './tool-input.ts'
 
 import type { TuttiClient } from '@tutti/client'
-import type { InvokeToolBody } from '@tutti/protocol'
+import type { InvokeToolBody } from '@tutti/protocol/internal'
 import type { CommandContext } from '../command-context.ts'
 
 /** Options of `tutti tools invoke`. */

@@ -1,5 +1,5 @@
 /** Pure: reads the parts of a JSON Schema that the command line needs. */
-import { isJsonObject, ownValue } from '@tutti/protocol'
+import { isJsonObject, ownValue } from '@tutti/protocol/internal'
 
 /** A schema, as an object. */
 export type Fields = Readonly<Record<string, unknown>>

@@ -1,5 +1,5 @@
 /** Pure: formats a JSON Schema in TypeScript syntax. */
-import { isJsonObject } from '@tutti/protocol'
+import { isJsonObject } from '@tutti/protocol/internal'
 
 import {
   listMembers,

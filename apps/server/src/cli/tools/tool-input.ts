@@ -1,5 +1,5 @@
 /** Pure: converts `key=value` arguments to the input of a tool, with the types of its schema. */
-import { isJsonObject, suggest } from '@tutti/protocol'
+import { isJsonObject, suggest } from '@tutti/protocol/internal'
 
 import { CommandError } from '../command-error.ts'
 import {

@@ -1,11 +1,7 @@
 /** The options of `web_scrape`, with their defaults and checks. */
-import {
-  assertKnownOptions,
-  TOOL_SETTING_NAMES,
-  type OptionNames,
-  type ToolSettings,
-} from '@tutti/core'
-import { networkGuard, type NetworkGuard, type NetworkGuardOptions } from '@tutti/net'
+import { type ToolSettings } from '@tutti/core'
+import { assertKnownOptions, TOOL_SETTING_NAMES, type OptionNames } from '@tutti/core/internal'
+import { networkGuard, type NetworkGuard, type NetworkGuardOptions } from '@tutti/net/internal'
 
 /** Arguments of `web_scrape`. */
 export interface ScrapeInput {

@@ -1,5 +1,5 @@
 /** Reads the text of responses by their content type. */
-import { decodeBody, type GuardedResponse } from '@tutti/net'
+import { decodeBody, type GuardedResponse } from '@tutti/net/internal'
 
 import { ReadingThreads } from './reading-threads.ts'
 

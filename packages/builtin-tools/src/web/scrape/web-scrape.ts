@@ -6,8 +6,9 @@
  * TOOLS-W3 A page that cannot be read is a failed result with the reason.
  * TOOLS-W4 A page is read in another thread, within limits of time and memory.
  */
-import { defineTool, errorMessage, limitText, ToolResult, Type, type TypedTool } from '@tutti/core'
-import { guardedRequest, type GuardedResponse } from '@tutti/net'
+import { defineTool, ToolResult, Type, type TypedTool } from '@tutti/core'
+import { errorMessage, limitText } from '@tutti/core/internal'
+import { guardedRequest, type GuardedResponse } from '@tutti/net/internal'
 
 import {
   resolveWebScrapeOptions,

@@ -5,8 +5,8 @@
  * TOOLS-S2 The host of the service is allowed even if it is private, because the author configured it. Redirects are
  *    not followed: the services do not use them, and they would send the query elsewhere.
  */
-import { errorMessage, findExcessProblems } from '@tutti/core'
-import { guardAround, guardedRequest } from '@tutti/net'
+import { errorMessage, findExcessProblems } from '@tutti/core/internal'
+import { guardAround, guardedRequest } from '@tutti/net/internal'
 
 import { readServiceResponse } from './service-answer.ts'
 

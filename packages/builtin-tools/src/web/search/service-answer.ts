@@ -1,5 +1,5 @@
 /** Reads the responses of search services. Pure. */
-import { decodeBody, type GuardedResponse } from '@tutti/net'
+import { decodeBody, type GuardedResponse } from '@tutti/net/internal'
 
 /**
  * Returns the JSON value of a response.

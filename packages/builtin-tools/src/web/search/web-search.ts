@@ -1,5 +1,6 @@
 /** The web_search tool. */
-import { defineTool, errorMessage, ToolResult, Type, type TypedTool } from '@tutti/core'
+import { defineTool, ToolResult, Type, type TypedTool } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 
 import { resolveWebSearchOptions, type SearchInput, type WebSearchOptions } from './options.ts'
 import { formatResults } from './search-results.ts'

@@ -14,21 +14,21 @@
  * GW-K6 Refused, filtered and truncated answers end with their reason; any other failure and a cancel are errors.
  * GW-K7 Equal requests for an answered call give the same completion, also after the end of the run.
  */
-import { NO_RUN_USAGE, RunProjection } from '@tutti/protocol'
+import { RunProjection } from '@tutti/protocol'
+import { NO_RUN_USAGE } from '@tutti/protocol/internal'
 
 import { toCompletionCallId } from './request.ts'
 import { SentText } from './sent-text.ts'
 
 import type { CompletionCall, CompletionDelta, CompletionFinish, CompletionUsage } from './wire.ts'
+import type { LoggedRunEvent, RunOperation } from '@tutti/protocol'
 import type {
   BlockClosed,
   BlockGrown,
-  LoggedRunEvent,
   WaitingReview,
   OutputBlock,
   RunEnded,
-  RunOperation,
-} from '@tutti/protocol'
+} from '@tutti/protocol/internal'
 
 export type CompletionEnd =
   | {

@@ -7,7 +7,8 @@
  *    messages are the instructions. Images and files are refused in the newest user message and named in earlier ones,
  *    which a client cannot take back.
  */
-import { decode, type ClientToolBody, type HistoryMessage, type Problem } from '@tutti/protocol'
+import { decode } from '@tutti/protocol'
+import { type ClientToolBody, type HistoryMessage, type Problem } from '@tutti/protocol/internal'
 
 import { badRequest } from '../../http/api-error.ts'
 import { describeLeftOutPart } from '../../service/left-out-part.ts'

@@ -42,7 +42,8 @@ import type { GatewayOptions } from '../../gateway-options.ts'
 import type { HttpRoute, HttpRouteCall, RouteAnswer } from '../../http/route.ts'
 import type { CompletionBody, CompletionDelta } from './wire.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
-import type { RunRecord, RunWithEvents } from '@tutti/runs'
+import type { RunRecord } from '@tutti/runs/adapter'
+import type { RunWithEvents } from '@tutti/runs/internal'
 
 /** Returns the route for chat completions. */
 export function completionRoutes(options: GatewayOptions): readonly HttpRoute[] {

@@ -3,7 +3,8 @@
  *
  * @see https://platform.openai.com/docs/api-reference/chat
  */
-import { MAX_COUNT, Type, type Static } from '@tutti/core'
+import { Type, type Static } from '@tutti/core'
+import { MAX_COUNT } from '@tutti/core/internal'
 
 import { nullable } from '../request-fields.ts'
 

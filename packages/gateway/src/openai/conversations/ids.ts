@@ -1,5 +1,5 @@
 /** Pure: ids of conversations and of their items. Each contains the id of its thread. */
-import { threadNotFound } from '@tutti/runs'
+import { threadNotFound } from '@tutti/runs/internal'
 
 /** Prefix of the ids of conversations, before the id of the thread. */
 const PREFIX = 'conv_'

@@ -10,7 +10,8 @@ import { badRequest } from '../../http/api-error.ts'
 import { toItemPage, type ItemPage, type PageQuery } from '../item-page.ts'
 import { parseItemId, toItemId, type ItemPosition } from './ids.ts'
 
-import type { RunService, ThreadRunMessages } from '@tutti/runs'
+import type { RunService } from '@tutti/runs'
+import type { ThreadRunMessages } from '@tutti/runs/internal'
 
 /** Size of the texts of a page after which it ends, in bytes. */
 const MAX_TEXT_BYTES = 1_000_000

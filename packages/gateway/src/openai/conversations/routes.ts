@@ -15,7 +15,8 @@
  *    messages. Changing and deleting one require `runs:control`.
  */
 import { TuttiError, Type } from '@tutti/core'
-import { threadNotFound, type ThreadRecord } from '@tutti/runs'
+import { type ThreadRecord } from '@tutti/runs/adapter'
+import { threadNotFound } from '@tutti/runs/internal'
 
 import { badRequest } from '../../http/api-error.ts'
 import { largeResponse } from '../../http/large-json.ts'

@@ -3,7 +3,8 @@ import { badRequest } from '../../http/api-error.ts'
 import { asksQuestion } from '../../service/decision-in-text.ts'
 import { toApprovalId, toClientCallId } from './ids.ts'
 
-import type { Problem, ReviewDecisionBody, WaitingReview } from '@tutti/protocol'
+import type { ReviewDecisionBody } from '@tutti/protocol'
+import type { Problem, WaitingReview } from '@tutti/protocol/internal'
 import type { ClientOutput } from './input.ts'
 
 /** A decision that a client made. */

@@ -2,7 +2,7 @@
 import { asksQuestion } from '../../service/decision-in-text.ts'
 import { toApprovalId, toCallItemId, toClientCallId } from './ids.ts'
 
-import type { WaitingReview } from '@tutti/protocol'
+import type { WaitingReview } from '@tutti/protocol/internal'
 import type { ApprovalItem, FunctionCallItem, SegmentEvent } from './wire.ts'
 
 /** An item and its events. */

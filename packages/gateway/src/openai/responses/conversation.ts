@@ -5,13 +5,13 @@
  *    the next run of the thread. So its input is one message of the user, and an ensemble must have inputs that contain
  *    it. While the newest run has not ended, another one is refused with `conversation_locked`.
  */
-import { inputVariables } from '@tutti/ensemble'
+import { inputVariables } from '@tutti/ensemble/internal'
 
 import { badRequest } from '../../http/api-error.ts'
 import { parseConversationId } from '../conversations/ids.ts'
 
 import type { FoundModel } from '../../service/find-model.ts'
-import type { Problem } from '@tutti/protocol'
+import type { Problem } from '@tutti/protocol/internal'
 import type { ReadInput } from './input.ts'
 import type { CreateResponseBody, ResponseRequest } from './wire.ts'
 

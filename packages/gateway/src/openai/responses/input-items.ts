@@ -4,7 +4,7 @@ import { toApprovalId, toClientCallId } from './ids.ts'
 import { toItems } from './input.ts'
 
 import type { RecordedDecision } from '../../service/continued-run.ts'
-import type { WaitingReview } from '@tutti/protocol'
+import type { WaitingReview } from '@tutti/protocol/internal'
 import type { RunResponses } from './run-responses.ts'
 import type { CreateResponseBody, InputItem, OutputItem } from './wire.ts'
 

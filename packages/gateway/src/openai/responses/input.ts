@@ -16,7 +16,12 @@ import {
 } from '../../service/continued-run.ts'
 import { toReviewId } from './ids.ts'
 
-import type { HistoryMessage, HistoryToolCall, Problem, WaitingReview } from '@tutti/protocol'
+import type {
+  HistoryMessage,
+  HistoryToolCall,
+  Problem,
+  WaitingReview,
+} from '@tutti/protocol/internal'
 import type { Content, CreateResponseBody, InputItem } from './wire.ts'
 
 /** Output of the client for one review. */

@@ -12,7 +12,7 @@ import { findStoredRun, readResponses } from './stored-run.ts'
 
 import type { Caller } from '../../caller.ts'
 import type { GatewayOptions } from '../../gateway-options.ts'
-import type { Problem } from '@tutti/protocol'
+import type { Problem } from '@tutti/protocol/internal'
 import type { CreateResponseBody, InputItem, OutputItem } from './wire.ts'
 
 /** Items of the runs that an input refers to, by run. */

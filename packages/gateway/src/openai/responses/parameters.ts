@@ -14,7 +14,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { findNeutralProblem } from '../neutral-value.ts'
 import { toConversationParam } from './conversation.ts'
 
-import type { ClientToolBody, Problem } from '@tutti/protocol'
+import type { ClientToolBody, Problem } from '@tutti/protocol/internal'
 import type { CreateResponseBody, ResponseRequest, ResponseTool, TextFormatParam } from './wire.ts'
 
 /** Parameters that are not supported → the values with which they change nothing, in addition to none. */

@@ -75,7 +75,7 @@ import { CreateResponseBody, type InputItem } from './wire.ts'
 import type { GatewayOptions } from '../../gateway-options.ts'
 import type { HttpRoute, HttpRouteCall, RouteAnswer } from '../../http/route.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
-import type { EventBatches, RunWithEvents } from '@tutti/runs'
+import type { EventBatches, RunWithEvents } from '@tutti/runs/internal'
 import type { NumberedEvent, RunResponses } from './run-responses.ts'
 
 const PATH = '/v1/responses'

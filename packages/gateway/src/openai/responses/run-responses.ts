@@ -19,7 +19,8 @@ import { writeRefusal } from './message-items.ts'
 import { SegmentItems } from './segment-items.ts'
 import { createSegment, toSeconds, toSegmentUsage, type ResponseSegment } from './segment.ts'
 
-import type { LoggedRunEvent, WaitingReview, ClosedReview, RunEnded } from '@tutti/protocol'
+import type { LoggedRunEvent } from '@tutti/protocol'
+import type { WaitingReview, ClosedReview, RunEnded } from '@tutti/protocol/internal'
 import type { RecordedDecision } from '../../service/continued-run.ts'
 import type { ResponseState, ResponseStatus, SegmentEvent } from './wire.ts'
 

@@ -13,7 +13,8 @@ import { toMessageId } from './ids.ts'
 import { WrittenMessage } from './message-items.ts'
 import { WrittenReasoning } from './reasoning-items.ts'
 
-import type { BlockClosed, OutputBlock, RunOperation } from '@tutti/protocol'
+import type { RunOperation } from '@tutti/protocol'
+import type { BlockClosed, OutputBlock } from '@tutti/protocol/internal'
 import type { MadeItem } from './call-items.ts'
 import type { OutputItem, SegmentEvent } from './wire.ts'
 

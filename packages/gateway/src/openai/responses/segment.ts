@@ -1,5 +1,5 @@
 /** The state of one response of a run. */
-import type { RunUsage } from '@tutti/protocol'
+import type { RunUsage } from '@tutti/protocol/internal'
 import type { SegmentItems } from './segment-items.ts'
 import type { ResponseState, ResponseStatus } from './wire.ts'
 

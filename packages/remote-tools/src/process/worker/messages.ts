@@ -1,5 +1,5 @@
 /** Encodes and decodes the lines between a tool and its workers: one JSON object per line, matched by id. */
-import { formatExactJson, isJsonObject } from '@tutti/core'
+import { formatExactJson, isJsonObject } from '@tutti/core/internal'
 
 import { parseAnswerJson, readAnswerObject, type ProcessAnswerOptions } from '../read-answer.ts'
 

@@ -6,10 +6,11 @@
  * REMOTE-L3 Only a call starts a program, and not while it keeps failing (`restarts.ts`).
  * REMOTE-L4 A call without a free slot waits, and stops waiting when it is aborted.
  */
-import { createLimiter, sleep, ToolResult, type Limiter } from '@tutti/core'
+import { createLimiter, ToolResult, type Limiter } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 
 import { interruptedResult, type ProcessCall } from '../run-once.ts'
-import { quietClock, startProcess } from '@tutti/net'
+import { quietClock, startProcess } from '@tutti/net/internal'
 import { decideStart, NO_FAILURES, addFailure, type FailureRow } from './restarts.ts'
 import { Worker } from './worker.ts'
 

@@ -6,7 +6,7 @@
  * REMOTE-B3 After more than `maxRestarts` failures it is not started for `COOL_DOWN_MS`, and then tried again.
  * REMOTE-B4 An answer resets the count.
  */
-import { backoffMs } from '@tutti/core'
+import { backoffMs } from '@tutti/core/internal'
 
 /** Consecutive failures. */
 export interface FailureRow {

@@ -4,9 +4,14 @@
  * The end is reported once, with the reason: its exit, or why it was ended. `asked` is false for failures: the program
  * ended by itself, or was ended because it was unusable.
  */
-import { CANCEL_GRACE_MS } from '@tutti/core'
+import { CANCEL_GRACE_MS } from '@tutti/core/internal'
 
-import { DRAIN_MS, type ProcessExit, type ProcessStart, type RunningProcess } from '@tutti/net'
+import {
+  DRAIN_MS,
+  type ProcessExit,
+  type ProcessStart,
+  type RunningProcess,
+} from '@tutti/net/internal'
 import { LineReader } from './line-reader.ts'
 
 /** Callbacks for the output and the end of the program. */

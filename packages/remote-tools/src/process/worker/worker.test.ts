@@ -3,14 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import {
-  CANCEL_GRACE_MS,
-  silentLogger,
-  toolContext,
-  ToolResult,
-  type Logger,
-  type RunToolOptions,
-} from '@tutti/core'
+import { toolContext, ToolResult, type Logger, type RunToolOptions } from '@tutti/core'
+import { CANCEL_GRACE_MS, silentLogger } from '@tutti/core/internal'
 import { fakeClock, type FakeClock } from '@tutti/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 

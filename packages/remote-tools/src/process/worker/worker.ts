@@ -8,16 +8,9 @@
  * REMOTE-W4 An idle program does not keep this process alive, and is ended after its idle time.
  * REMOTE-W5 A retired program takes no more calls, and ends when it has answered its calls.
  */
-import {
-  limitText,
-  reportPartialOutput,
-  silentLogger,
-  ToolResult,
-  type Clock,
-  type LogFields,
-  type Logger,
-} from '@tutti/core'
-import { quietClock } from '@tutti/net'
+import { ToolResult, type Clock, type Logger } from '@tutti/core'
+import { limitText, reportPartialOutput, silentLogger, type LogFields } from '@tutti/core/internal'
+import { quietClock } from '@tutti/net/internal'
 
 import { logDebug } from '../log-debug.ts'
 import { interruptedResult, PARTIAL_LENGTH, type ProcessCall } from '../run-once.ts'

@@ -2,7 +2,8 @@
  * Durable runs in Postgres 15 or later, for any number of processes: tables in a separate schema, connection pools for
  * leases, requests and lists, and one connection that listens. The clock of the database measures leases.
  */
-import { errorMessage, systemClock, TuttiError } from '@tutti/core'
+import { systemClock, TuttiError } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 
 import { notificationGatherMs, notifiesOfEvents } from '../../domain/fleet-pace.ts'
 import { storeDispatcher } from '../../ports/dispatcher.ts'

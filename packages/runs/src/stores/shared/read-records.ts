@@ -3,12 +3,8 @@
  *
  * NOTE: casts below are at the boundary: stores only ever write values of the types that they read back.
  */
-import {
-  addTokens,
-  type FinishReason,
-  type LoggedRunEvent,
-  type TokenTotals,
-} from '@tutti/protocol'
+import { type LoggedRunEvent } from '@tutti/protocol'
+import { addTokens, type FinishReason, type TokenTotals } from '@tutti/protocol/internal'
 
 import { field } from '../../domain/field.ts'
 import { toLoggedEvent } from '../../log/serialize-once.ts'
@@ -25,7 +21,7 @@ import {
   toUnreadableEvent,
 } from './record-fields.ts'
 
-import type { RunStep } from '@tutti/ensemble'
+import type { RunStep } from '@tutti/ensemble/internal'
 import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../../domain/run-record.ts'
 import type { StoredReader } from '../../log/read-stored.ts'
 import type { PendingCommand } from '../../ports/command-queue.ts'

@@ -1,4 +1,4 @@
-import { ReviewKind } from '@tutti/protocol'
+import { ReviewKind } from '@tutti/protocol/internal'
 import { describe, expect, it } from 'vitest'
 
 import { ColumnReader } from './column-reader.ts'

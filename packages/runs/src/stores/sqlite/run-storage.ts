@@ -2,7 +2,8 @@
  * The embedded store: SQLite through Node's `node:sqlite`, one file, no service. Statements are synchronous, so
  * transactions within the process need no lock.
  */
-import { silentLogger, systemClock, type Clock, type Logger } from '@tutti/core'
+import { systemClock, type Clock, type Logger } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
 
 import { NotificationHub } from '../shared/notification-hub.ts'
 import { storeDispatcher } from '../../ports/dispatcher.ts'

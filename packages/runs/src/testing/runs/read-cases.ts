@@ -31,7 +31,7 @@ import type { RunCommand } from '@tutti/protocol'
 import type { EventQuery } from '../../ports/event-log.ts'
 import type { RunStorage } from '../../ports/run-storage.ts'
 import type { StorageCase } from '../support/storage-case.ts'
-import type { RunStep } from '@tutti/ensemble'
+import type { RunStep } from '@tutti/ensemble/internal'
 
 /** A step with unusual text. */
 const ODD_STEP: RunStep = {

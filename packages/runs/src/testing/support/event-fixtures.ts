@@ -1,6 +1,6 @@
 /** Events and steps that the cases write. */
 import type { NewRun } from '../../domain/run-record.ts'
-import type { RunStep } from '@tutti/ensemble'
+import type { RunStep } from '@tutti/ensemble/internal'
 import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
 
 /** The instant of every event here. */

@@ -7,7 +7,7 @@ import { endedRun } from '../support/run-fixtures.ts'
 import type { NewAuditEntry } from '../../ports/audit-log.ts'
 import type { RunStorage } from '../../ports/run-storage.ts'
 import type { StorageCase } from '../support/storage-case.ts'
-import type { AuditQuery } from '@tutti/protocol'
+import type { AuditQuery } from '@tutti/protocol/internal'
 
 export const auditCases: readonly StorageCase[] = [
   {

@@ -17,7 +17,7 @@ import {
 import type { NewBuild, RunMove } from '../../ports/build-store.ts'
 import type { ClaimRequest, KnownEnsembles } from '../../ports/run-queue.ts'
 import type { RunStorage } from '../../ports/run-storage.ts'
-import type { EnsembleManifest } from '@tutti/ensemble'
+import type { EnsembleManifest } from '@tutti/ensemble/internal'
 import type { StorageCase } from '../support/storage-case.ts'
 
 /** The code of a process with one ensemble. */

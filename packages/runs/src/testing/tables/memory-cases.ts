@@ -8,7 +8,7 @@ import { at, openStorages } from '../support/open-storages.ts'
 
 import type { RunStorage } from '../../ports/run-storage.ts'
 import type { SharedStorageCase, StorageCase } from '../support/storage-case.ts'
-import type { MemoryEntry, Reflection } from '@tutti/ensemble'
+import type { MemoryEntry, Reflection } from '@tutti/ensemble/adapter'
 
 export const memoryCases: readonly StorageCase[] = [
   {

@@ -1,5 +1,6 @@
 /** Pure: classifies errors of the database and reports them without secrets. */
-import { errorMessage, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 
 /**
  * Classes of SQLSTATE that do not depend on the statement: connection, transaction state, sign-in, rollback, resources,

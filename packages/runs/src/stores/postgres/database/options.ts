@@ -1,5 +1,6 @@
 /** Settings of the Postgres store. */
-import { silentLogger, type Logger } from '@tutti/core'
+import { type Logger } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
 
 import type { ConnectEngine } from '../../../ports/dispatch-engine.ts'
 

@@ -12,7 +12,7 @@ import { fromColumn, toColumn } from '../database/text.ts'
 
 import type { StepsQuery } from '../../../ports/run-store.ts'
 import type { Database, PostgresRow } from '../database/database.ts'
-import type { RunStep } from '@tutti/ensemble'
+import type { RunStep } from '@tutti/ensemble/internal'
 
 /** The greatest sequence number that its column can hold. */
 const MAX_SEQ = 2 ** 31 - 1

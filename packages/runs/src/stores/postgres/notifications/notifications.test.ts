@@ -1,4 +1,4 @@
-import { silentLogger } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { tcpProxy } from '../../../../../../tooling/net/tcp-proxy.ts'

@@ -16,7 +16,8 @@
  *    to 500 ms. The first notification after a pause is sent at once. A fleet of more than 50 does not notify of events,
  *    whose few readers poll five times a second instead.
  */
-import { backoffMs, systemClock, type Logger } from '@tutti/core'
+import { systemClock, type Logger } from '@tutti/core'
+import { backoffMs } from '@tutti/core/internal'
 import { Client } from 'pg'
 
 import { NotificationHub } from '../../shared/notification-hub.ts'

@@ -1,5 +1,5 @@
 /** Costs of a claim and a renewal in a loaded database, in numbers that do not depend on the machine. */
-import { silentLogger } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
 import { Client } from 'pg'
 import { beforeAll, describe, expect, it } from 'vitest'
 

@@ -3,7 +3,7 @@
  * finds its run here needs no read. It need not be true: a write changes only rows that are as known, and is decided again
  * otherwise.
  */
-import { BoundedMap } from '@tutti/core'
+import { BoundedMap } from '@tutti/core/internal'
 
 import type { PostgresRunRow } from './rows.ts'
 import type { StoredTask } from '../../shared/read-records.ts'

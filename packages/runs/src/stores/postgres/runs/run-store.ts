@@ -33,7 +33,7 @@ import type {
 } from '../../../ports/run-store.ts'
 import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from '../../../domain/run-record.ts'
 import type { PostgresParts } from '../rows/parts.ts'
-import type { RunStep } from '@tutti/ensemble'
+import type { RunStep } from '@tutti/ensemble/internal'
 
 export class PostgresRunStore implements RunStore {
   readonly #parts: PostgresParts

@@ -6,7 +6,8 @@
  * RUNS-D6 Processes of the previous version write while the schema is migrated. A step gives new columns no default that
  *    is computed for each row; later writes fill them.
  */
-import { sleep, systemClock, TuttiError } from '@tutti/core'
+import { systemClock, TuttiError } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 
 import { isLockTimeout } from '../database/connection-errors.ts'
 import { Database, LOCKS, type DatabaseSession } from '../database/database.ts'

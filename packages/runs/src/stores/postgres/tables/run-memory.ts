@@ -5,7 +5,7 @@ import { toIndex } from '../database/text.ts'
 
 import type { RunMemory } from '../../../ports/run-memory.ts'
 import type { Database } from '../database/database.ts'
-import type { MemoryEntry, Reflection } from '@tutti/ensemble'
+import type { MemoryEntry, Reflection } from '@tutti/ensemble/adapter'
 
 /** Returns the memory of a Postgres store. */
 export function postgresRunMemory(database: Database): RunMemory {

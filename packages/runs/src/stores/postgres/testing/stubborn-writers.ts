@@ -1,7 +1,8 @@
 /** Writers that repeat a write until its result is known, for tests. */
 import { deepStrictEqual, ok } from 'node:assert/strict'
 
-import { sleep, systemClock } from '@tutti/core'
+import { systemClock } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
 
 import { token } from '../../../testing/support/event-fixtures.ts'
 

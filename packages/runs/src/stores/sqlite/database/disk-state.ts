@@ -9,7 +9,8 @@
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { errorMessage, systemClock, TuttiError, type Logger } from '@tutti/core'
+import { systemClock, TuttiError, type Logger } from '@tutti/core'
+import { errorMessage } from '@tutti/core/internal'
 
 import type { NotificationHub } from '../../shared/notification-hub.ts'
 import type { DatabaseSync } from 'node:sqlite'

@@ -15,7 +15,7 @@ import { SECURE_DELETE } from '../database/open-database.ts'
 
 import type { StoreNotification } from '../../../ports/notifications.ts'
 import type { CommandAnswer } from '../../../ports/command-queue.ts'
-import type { RunStep } from '@tutti/ensemble'
+import type { RunStep } from '@tutti/ensemble/internal'
 import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
 import type { Clock } from '@tutti/core'
 import type { DatabaseSync } from 'node:sqlite'

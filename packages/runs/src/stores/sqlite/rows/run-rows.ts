@@ -7,7 +7,7 @@ import { readStep } from '../../shared/read-records.ts'
 
 import type { PendingCommand } from '../../../ports/command-queue.ts'
 import type { RunRecord } from '../../../domain/run-record.ts'
-import type { RunStep } from '@tutti/ensemble'
+import type { RunStep } from '@tutti/ensemble/internal'
 import type { DatabaseSync } from 'node:sqlite'
 
 /** A row of a run, with the fields that only the store uses. */

@@ -28,7 +28,7 @@ import type {
 } from '../../../ports/run-store.ts'
 import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from '../../../domain/run-record.ts'
 import type { SqliteParts } from '../rows/parts.ts'
-import type { RunStep } from '@tutti/ensemble'
+import type { RunStep } from '@tutti/ensemble/internal'
 import type { StatementSync } from 'node:sqlite'
 
 /** The run store over an open database. */

@@ -3,7 +3,7 @@ import { MAX_MEMORY_ENTRIES } from '../../../ports/run-memory.ts'
 
 import type { RunMemory } from '../../../ports/run-memory.ts'
 import type { SqliteParts } from '../rows/parts.ts'
-import type { MemoryEntry, Reflection } from '@tutti/ensemble'
+import type { MemoryEntry, Reflection } from '@tutti/ensemble/adapter'
 
 /** Returns the memory of an open database. */
 export function sqliteRunMemory({ database, transaction }: SqliteParts): RunMemory {

@@ -1,6 +1,7 @@
 /**
- * Calls to agents of any protocol: the port to an agent, and the tool that calls it.
- * `@tutti/agent-tool` has the connectors.
+ * Calls to agents of any protocol: the port to an agent, and the tool that calls it. `@tutti/agent-tool` has the connectors.
+ *
+ * For the other packages of Tutti only: its names may change in every version.
  */
 export type {
   AgentAnswer,
@@ -14,18 +15,18 @@ export type {
   AgentUsageReport,
 } from './agent-connector.ts'
 export { AgentError, type AgentErrorOptions, type AgentFailureType } from './agent-error.ts'
-export { localConnector, type LocalAgent, type LocalAgentRequest } from './local-agent.ts'
+export { type LocalAgent, type LocalAgentRequest, localConnector } from './local-agent.ts'
 export {
   AGENT_TOOL_NAMES,
-  DEFAULT_AGENT_TIMEOUT_MS,
-  DEFAULT_IDLE_TIMEOUT_MS,
-  DEFAULT_MAX_TURNS,
   type AgentLimits,
   type AgentReply,
   type AgentToolContext,
   type AgentToolDefinition,
   type AgentToolSettings,
   type AnsweredTurn,
+  DEFAULT_AGENT_TIMEOUT_MS,
+  DEFAULT_IDLE_TIMEOUT_MS,
+  DEFAULT_MAX_TURNS,
 } from './agent-tool-settings.ts'
 export { defineAgentTool } from './define-agent-tool.ts'
 export { sortedJson } from './json-text.ts'

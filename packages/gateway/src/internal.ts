@@ -1,9 +1,8 @@
 /**
- * Runs as tasks of other protocols. The server mounts the routes behind its own authentication, limits and audit trail,
- * and shares the building blocks below.
+ * Runs as tasks of other protocols. The server mounts the routes behind its own authentication, limits and audit trail, and shares the building blocks below.
+ *
+ * For the other packages of Tutti only: its names may change in every version.
  */
-
-// Protocols
 export { gatewayRoutes } from './gateway-routes.ts'
 export { isOpenAiPath, toOpenAiResponse } from './openai/errors.ts'
 export { cancelOrphans, OrphanWatch } from './service/orphans.ts'
@@ -12,11 +11,9 @@ export {
   findShared,
   sharedCapabilities,
   sharedEnsembles,
-  sharedTools,
   sharedTagsOf,
+  sharedTools,
 } from './service/sharing.ts'
-
-// To add a protocol
 export type {
   ConnectionDialect,
   DocumentedRoutes,
@@ -40,8 +37,6 @@ export { readMessageDecision, type ReviewAsked } from './service/decision-in-tex
 export { describeCancel } from './service/describe-cancel.ts'
 export { parseInputs } from './service/inputs-in-text.ts'
 export { toCacheKey, toRequestKey } from './service/request-key.ts'
-
-// What the server provides
 export {
   API_VERSION,
   type GatewayOptions,
@@ -51,18 +46,16 @@ export {
   type SigningKey,
 } from './gateway-options.ts'
 export type { RunReader } from './mcp/resources.ts'
-
-// Callers and their actions
-export { actorOf, anyone, assertScope, mayDecide, type Caller } from './caller.ts'
+export { actorOf, anyone, assertScope, type Caller, mayDecide } from './caller.ts'
 export {
-  audited,
-  isAudited,
   type AddSubject,
+  audited,
   type AuditRecorder,
   type AuditSubject,
+  isAudited,
   TASK_WITHOUT_RESULT,
 } from './http/audited.ts'
-export { cancelRun, cancelUnlessOver, type CancelRequest } from './runs/cancel-run.ts'
+export { type CancelRequest, cancelRun, cancelUnlessOver } from './runs/cancel-run.ts'
 export { deleteRun } from './runs/delete-run.ts'
 export { createThreadAs } from './runs/create-thread.ts'
 export { deleteThread } from './runs/delete-thread.ts'
@@ -73,24 +66,22 @@ export {
   findRecord,
   findRun,
   locateRun,
+  type ReadingPlace,
   resolvePlace,
   runNotFound,
-  type ReadingPlace,
 } from './runs/find-run.ts'
 export {
   type ForkContent,
-  type ForkSubmission,
   forkRunAs,
+  type ForkSubmission,
   previewForkAs,
   replayRunAs,
+  type SubmissionOptions,
   submitAndFollowAs,
   submitRunAs,
-  type SubmissionOptions,
 } from './runs/submit-run.ts'
 export { waitForEnd, type WaitOptions } from './runs/wait-for-end.ts'
 export { findTool, invokeCatalogTool } from './tools/invoke-tool.ts'
-
-// HTTP
 export { durationMs, WANTED_DURATION } from './duration-ms.ts'
 export { badRequest, type WireError } from './http/api-error.ts'
 export { setBodySource } from './http/body-source.ts'

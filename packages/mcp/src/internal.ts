@@ -1,8 +1,8 @@
 /**
- * The MCP client of tools and agents: `resolveMcpServer` checks the options of a server, `McpConnection` connects to it,
- * and `McpToolCall` calls one of its tools.
+ * The MCP client of tools and agents: `resolveMcpServer` checks the options of a server, `McpConnection` connects to it, and `McpToolCall` calls one of its tools.
+ *
+ * For the other packages of Tutti only: its names may change in every version.
  */
-
 export type {
   CallToolResult as McpToolResult,
   Progress as McpProgress,
@@ -16,16 +16,16 @@ export {
 } from './mcp-connection.ts'
 export { McpError, type McpErrorKind, type McpErrorOptions } from './mcp-error.ts'
 export {
-  resolveMcpServer,
   type McpClient,
   type McpEndpoint,
   type McpHeaders,
   type McpProgram,
   type McpServer,
   type ResolvedMcpServer,
+  resolveMcpServer,
 } from './mcp-server.ts'
 export type { McpForm, McpFormAnswer } from './open-calls.ts'
 export type { McpOpenOptions } from './open-server.ts'
-export { McpToolCall, type McpCallOptions } from './tool-call.ts'
+export { type McpCallOptions, McpToolCall } from './tool-call.ts'
 export { contentText } from './tool-content.ts'
 export type { McpToolList, SkippedMcpEntry } from './tool-list.ts'

@@ -1,0 +1,12 @@
+/** For the other packages of Tutti only: its names may change in every version. */
+export type { DatetimeOptions } from './datetime/datetime.ts'
+export type { JsonParserInput, JsonParserOptions } from './json-parser/json-parser.ts'
+export type { FileReadInput, FileReadOptions } from './files/file-read.ts'
+export type { FileWriteInput, FileWriteOptions } from './files/file-write.ts'
+export type { FileOptions } from './files/options.ts'
+export type { HumanInputOptions } from './human-input.ts'
+export type { ScrapedPage } from './web/scrape/web-scrape.ts'
+export type { ScrapeInput, WebScrapeOptions } from './web/scrape/options.ts'
+export type { SearchInput, WebSearchOptions } from './web/search/options.ts'
+export type { SearchServiceOptions } from './web/search/search-service.ts'
+export type { SearchOutput } from './web/search/web-search.ts'
