@@ -1,6 +1,8 @@
 /**
  * Compares the types of every entry point with the report in `packages/…/api/`, so that the diff of a change
  * shows what users of the package will notice. With `--write` it writes the reports. Packages must be built.
+ *
+ * Each name for users is a promise, so their number is limited, and each needs a docstring.
  */
 import { spawnSync } from 'node:child_process'
 import {
@@ -18,6 +20,13 @@ import { parseArgs } from 'node:util'
 
 import { apiReports } from '../packages/api-reports.ts'
 
+/** Maximum number of names for users, by the start of the path of the report. */
+const MAX_NAMES: Readonly<Record<string, number>> = {
+  '': 400,
+  'packages/core/': 35,
+  'packages/ensemble/': 60,
+}
+
 const { values } = parseArgs({ options: { write: { type: 'boolean', default: false } } })
 const folder = mkdtempSync(join(tmpdir(), 'tutti-api-'))
 let problems = 0
@@ -28,6 +37,7 @@ try {
   }
   const left = globSync('{packages,apps}/*/api/**/*.api.md').filter((path) => !reports.has(path))
   for (const path of left) isLeft(path)
+  checkNames(reports)
 } finally {
   rmSync(folder, { recursive: true })
 }
@@ -50,12 +60,43 @@ function differs(path: string, text: string): void {
   console.error(`${path} is out of date:\n${stdout}`)
 }
 
+function checkNames(reports: ReadonlyMap<string, string>): void {
+  const names = [...reports].flatMap(([path, report]) =>
+    listNames(report).map((each) => ({ path, ...each })),
+  )
+  for (const [start, limit] of Object.entries(MAX_NAMES)) {
+    const { size } = new Set(
+      names.filter(({ path }) => path.startsWith(start)).map(({ name }) => name),
+    )
+    if (size > limit)
+      reject(`${start || 'packages'} has ${size} names for users, more than ${limit}`)
+  }
+  for (const { path, name, isDocumented } of names) {
+    if (!isDocumented) reject(`${path}: ${name} needs a docstring`)
+  }
+}
+
+/** Returns the exported names of a report. The type of a schema has the docstring of the schema. */
+function listNames(report: string): readonly { name: string; isDocumented: boolean }[] {
+  const found = report.matchAll(
+    /^\/\/ (@.*)\nexport (?:declare )?(?:abstract )?(?:function|const|interface|type|class) (\w+)(.*)$/gm,
+  )
+  return [...found].map(([, tags = '', name = '', rest = '']) => ({
+    name,
+    isDocumented: !tags.includes('(undocumented)') || rest.includes(`= Static<typeof ${name}>`),
+  }))
+}
+
+function reject(message: string): void {
+  problems += 1
+  console.error(message)
+}
+
 function isLeft(path: string): void {
   if (values.write) {
     rmSync(path)
     console.log(`removed ${path}`)
     return
   }
-  problems += 1
-  console.error(`${path} is the report of an entry point that does not exist`)
+  reject(`${path} is the report of an entry point that does not exist`)
 }

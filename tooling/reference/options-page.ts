@@ -1,13 +1,19 @@
 /** Generates the reference page of all options from the docstrings of exported interfaces. */
-import { globSync, readdirSync } from 'node:fs'
+import { globSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { code, page, table } from './markdown.ts'
-import { interfacesOf, reexportsOf, type InterfaceDoc, type MemberDoc } from './source-docs.ts'
+import {
+  interfacesOf,
+  mentionsOf,
+  reexportsOf,
+  type InterfaceDoc,
+  type MemberDoc,
+} from './source-docs.ts'
 
 /** Suffixes of the names of option interfaces. */
 const FILLED_IN =
-  /^Agent$|(?:Options|Definition|Settings|Limits|Budget|Endpoint|Program|Config|Policy)$/
+  /^Agent$|^(?!Resolved).*(?:Options|Definition|Settings|Limits|Budget|Endpoint|Program|Config|Policy)$/
 
 /** Packages with options, in the order of the README. */
 const PACKAGES = [
@@ -30,39 +36,60 @@ const PACKAGES = [
   'client',
 ]
 
+/** The sources of a package. */
+interface PackageSources {
+  readonly name: string
+  readonly interfaces: readonly InterfaceDoc[]
+  /** What the type of each declaration mentions. */
+  readonly mentions: ReadonlyMap<string, readonly string[]>
+  /** Names that users import. */
+  readonly api: readonly string[]
+}
+
 /** Returns the text of `docs/reference/options.md`. */
 export function optionsPage(): string {
-  const known = readdirSync('packages')
-  const parts = PACKAGES.filter((name) => known.includes(name)).flatMap(partOf)
+  const packages = PACKAGES.map(readSources)
+  const shown = findReachable(packages)
   return page('Options', [
     'What each package lets you set, with its default. A type in the second column is that of the package.',
     'What a server is configured by is in [config.md](config.md) and [environment.md](environment.md).',
     '',
-    ...parts,
+    ...packages.flatMap((each) => partOf(each, shown)),
   ])
 }
 
-function partOf(name: string): readonly string[] {
+function readSources(name: string): PackageSources {
   const root = join('packages', name, 'src')
-  const files = globSync('**/*.ts', { cwd: root }).filter(
-    (path) => !/\.(test|test-d)\.ts$/.test(path),
-  )
-  const interfaces = new Map(
-    files
-      .toSorted()
-      .flatMap((path) => interfacesOf(join(root, path)).map((each) => [each.name, each])),
-  )
-  const entryPoints = files
-    .filter((path) => /^(?:(?:agent|connector|node|postgres)\/)?index\.ts$/.test(path))
+  const paths = globSync('**/*.ts', { cwd: root })
+    .filter((path) => !/\.(test|test-d)\.ts$|^testing\//.test(path))
     .toSorted()
-  const exported = new Set(entryPoints.flatMap((path) => reexportsOf(join(root, path))))
-  const shown = [...exported]
-    .filter((each) => FILLED_IN.test(each))
-    .flatMap((each) => interfaces.get(each) ?? [])
+    .map((path) => join(root, path))
+  return {
+    name,
+    interfaces: paths.flatMap(interfacesOf),
+    mentions: new Map(paths.flatMap((path) => [...mentionsOf(path)])),
+    api: paths
+      .filter((path) => /\/(?:index|adapter)\.ts$/.test(path))
+      .flatMap((path) => reexportsOf(path)),
+  }
+}
+
+/** Returns the names that the API of the packages mentions, directly or through other types. */
+function findReachable(packages: readonly PackageSources[]): ReadonlySet<string> {
+  const mentions = new Map(packages.flatMap((each) => [...each.mentions]))
+  const found = new Set(packages.flatMap(({ api }) => api))
+  for (const name of found) for (const other of mentions.get(name) ?? []) found.add(other)
+  return found
+}
+
+function partOf(sources: PackageSources, reachable: ReadonlySet<string>): readonly string[] {
+  const interfaces = new Map(sources.interfaces.map((each) => [each.name, each]))
+  const shown = [...interfaces.values()]
+    .filter((each) => each.isExported && FILLED_IN.test(each.name) && reachable.has(each.name))
     .filter((each) => membersOf(each, interfaces).length > 0)
   if (shown.length === 0) return []
   return [
-    `## @tutti/${name}`,
+    `## @tutti/${sources.name}`,
     '',
     ...shown.flatMap((each) => sectionOf(each, membersOf(each, interfaces))),
   ]

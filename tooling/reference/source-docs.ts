@@ -19,6 +19,7 @@ export interface MemberDoc {
 
 export interface InterfaceDoc {
   readonly name: string
+  readonly isExported: boolean
   readonly text: string
   /** Names of the interfaces that it extends. */
   readonly bases: readonly string[]
@@ -37,6 +38,7 @@ export function interfacesOf(path: string): readonly InterfaceDoc[] {
   const source = parse(path)
   return source.statements.filter(ts.isInterfaceDeclaration).map((node) => ({
     name: node.name.text,
+    isExported: node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true,
     text: commentOf(node),
     bases: (node.heritageClauses ?? []).flatMap(({ types }) =>
       types.map((type) => oneLine(type.getText(source))),
@@ -52,6 +54,43 @@ export function reexportsOf(path: string): readonly string[] {
     if (clause === undefined || !ts.isNamedExports(clause)) return []
     return clause.elements.map(({ name }) => name.text)
   })
+}
+
+/** Returns the names that the type of each declaration of a file mentions: that is, without bodies, constructors and private members. */
+export function mentionsOf(path: string): ReadonlyMap<string, readonly string[]> {
+  const source = parse(path)
+  return new Map(
+    source.statements.flatMap((statement): (readonly [string, readonly string[]])[] => {
+      if (ts.isVariableStatement(statement)) {
+        return statement.declarationList.declarations.map((each) => [
+          each.name.getText(source),
+          typesIn(each.type),
+        ])
+      }
+      const isNamed =
+        ts.isFunctionDeclaration(statement) ||
+        ts.isClassDeclaration(statement) ||
+        ts.isInterfaceDeclaration(statement) ||
+        ts.isTypeAliasDeclaration(statement)
+      if (!isNamed || statement.name === undefined) return []
+      return [[statement.name.text, typesIn(statement)]]
+    }),
+  )
+}
+
+function typesIn(node: ts.Node | undefined): readonly string[] {
+  const names: string[] = []
+  const visit = (child: ts.Node): void => {
+    const isPrivate =
+      ts.isClassElement(child) && child.name !== undefined && ts.isPrivateIdentifier(child.name)
+    if (isPrivate || ts.isBlock(child) || ts.isConstructorDeclaration(child)) return
+    if (ts.isTypeReferenceNode(child)) names.push(child.typeName.getText())
+    if (ts.isTypeQueryNode(child)) names.push(child.exprName.getText())
+    if (ts.isExpressionWithTypeArguments(child)) names.push(child.expression.getText())
+    ts.forEachChild(child, visit)
+  }
+  if (node !== undefined) visit(node)
+  return names
 }
 
 function memberOf(member: ts.TypeElement, source: ts.SourceFile): readonly MemberDoc[] {
