@@ -37,6 +37,7 @@ export interface ReconnectOptions {
   readonly idleTimeoutMs?: number
 }
 
+/** The server of a client, its key, and how it sends and reconnects. Only `baseUrl` is required. */
 export interface ClientOptions {
   /**
    * URL of the server, such as `http://127.0.0.1:7329`; it may have a path, which precedes every route. In a page it

@@ -63,10 +63,12 @@ export function decodeLoggedRunEvent(value: unknown): Decoded<LoggedRunEvent> {
   return decode(LoggedRunEvent, value)
 }
 
+/** Checks a WebSocket message of a client. It never throws. */
 export function decodeClientMessage(value: unknown): Decoded<ClientMessage> {
   return decode(ClientMessage, value)
 }
 
+/** Checks a WebSocket message of a server. It never throws. */
 export function decodeServerMessage(value: unknown): Decoded<ServerMessage> {
   return decode(ServerMessage, value)
 }

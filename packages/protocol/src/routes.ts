@@ -599,6 +599,7 @@ export const ROUTES = {
   },
 } as const satisfies Record<string, Route>
 
+/** Name of a route in `ROUTES`, such as `submitRun`. */
 export type RouteName = keyof typeof ROUTES
 
 /** Path parameters of a route: `{ runId: string }` for `/api/runs/{runId}`. */

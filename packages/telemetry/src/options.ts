@@ -6,6 +6,7 @@ export type ModelNames = (
   label: string,
 ) => { readonly provider?: string | undefined; readonly model?: string | undefined } | undefined
 
+/** Settings of {@link traceRuns}. Only `processor` is required. */
 export interface TraceRunsOptions {
   /**
    * Receives each span when it has ended, such as a `BatchSpanProcessor` with an exporter. Its `onStart` is not called,

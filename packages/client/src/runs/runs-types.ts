@@ -32,6 +32,7 @@ import type { FollowOptions, LoggedRunEventOf, RunEventsOptions } from '../event
 import type { CallOptions } from '../http/exchange.ts'
 import type { EndedRun, RunEnd } from '../ended-run.ts'
 
+/** Settings of a submit, next to its body. */
 export interface SubmitOptions extends CallOptions {
   /**
    * Idempotency key, 1 to 255 visible ASCII characters: the same body under the same key creates one run. A submit with
@@ -74,6 +75,7 @@ export interface ForkBody extends Omit<ForkRunBody, 'preview'> {
   readonly preview?: never
 }
 
+/** The overloads of `client.runs.submit`. */
 export interface SubmitRun {
   /** Submits a run; resolves when the run is durable. */
   (

@@ -6,6 +6,7 @@ import type { ConnectionState } from '../events/connection-state.ts'
 import type { LoggedRunEventOf } from '../events/run-events.ts'
 import type { CallOptions } from '../http/exchange.ts'
 
+/** Settings of a WebSocket connection. */
 export interface ConnectOptions {
   /** Id of the connection's run. @default every run */
   readonly runId?: string | undefined
@@ -30,6 +31,7 @@ export interface ConnectOptions {
   readonly onMessage?: ((message: ServerMessage) => void) | undefined
 }
 
+/** Selects the events of a subscription: a run, a position in its log, and types. */
 export interface SubscribeOptions<T extends RunEvent['type'] = RunEvent['type']> {
   /** The run to follow. @default the run of the connection, or every run */
   readonly runId?: string | undefined

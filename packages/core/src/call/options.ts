@@ -48,6 +48,7 @@ interface ToolCallListeners {
   readonly onNestedOutcome?: (call: NestedToolCall, outcome: ToolCallOutcome) => void
 }
 
+/** Settings of a call of {@link runTool}: its origin, reviewer, listeners, clock and abort signal. */
 export interface RunToolOptions extends ToolCallOrigin, ToolCallListeners {
   readonly signal?: AbortSignal
   readonly clock?: Clock

@@ -108,6 +108,7 @@ export function defineTool<
   })
 }
 
+/** A tool that takes a text, for `defineTextTool`. */
 export interface TextToolDefinition extends ToolSettings<string> {
   execute(
     input: string,

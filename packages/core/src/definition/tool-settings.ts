@@ -13,6 +13,7 @@ import type { AgentTool } from '../tool/tool.ts'
 /** Default time limit of a tool call in milliseconds: long enough for a web request, short enough to notice a hang. */
 export const DEFAULT_TOOL_TIMEOUT_MS = 30_000
 
+/** Settings that every kind of tool has. */
 export interface ToolSettings<Input> {
   /** Name by which the model calls the tool: 1 to 64 letters, digits, `_` and `-`. */
   readonly name: string

@@ -75,6 +75,7 @@ interface RunPersistence {
   readonly resume?: ResumePoint
 }
 
+/** Settings of one run of an ensemble in process. */
 export interface RunOptions extends RunListeners, RunCaller, RunLogOptions, RunPersistence {
   /** Id of the run. @default a random id */
   readonly runId?: string

@@ -15,6 +15,7 @@ import type {
   ReplayMode,
 } from '@tutti/protocol/internal'
 
+/** A run as it is stored, without its events and tasks. */
 export interface RunRecord {
   readonly runId: string
   /** Name of the ensemble it runs. */
@@ -203,6 +204,7 @@ export interface NewThreadRun {
   readonly userMessage: string
 }
 
+/** A run and its tasks, in the order of their index. */
 export interface RunWithTasks {
   readonly run: RunRecord
   readonly tasks: readonly TaskRecord[]

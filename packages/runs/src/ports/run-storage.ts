@@ -12,6 +12,11 @@ import type { SecretStore } from './secret-store.ts'
 import type { ThreadStore } from './thread-store.ts'
 import type { WebhookOutbox } from './webhook-outbox.ts'
 
+/**
+ * Where runs are stored: a store adapter implements it and passes `runStorageCases`.
+ *
+ * Disposing it closes connections after the writes in progress.
+ */
 export interface RunStorage extends RunMemory, AsyncDisposable {
   readonly runs: RunStore
   readonly threads: ThreadStore

@@ -101,6 +101,7 @@ export interface StepsQuery {
   readonly maxBytes?: number
 }
 
+/** What a new run is stored with, and the limits that it is created within. */
 export interface CreateRunOptions {
   readonly firstEvent: RunEvent
   /** Maximum number of runs that wait or execute, including this one. Runs that wait for a person are not counted. */
@@ -185,6 +186,7 @@ export interface UnownedWrite {
   readonly next: 'ready' | 'stay'
 }
 
+/** The outcome of a write: the stored events, or why nothing was stored. */
 export type WriteResult =
   | { readonly kind: 'written'; readonly events: readonly LoggedRunEvent[] }
   | { readonly kind: 'fenced' }
@@ -210,6 +212,7 @@ export interface RunQuery {
   readonly before?: number | undefined
 }
 
+/** A page of runs, newest first. */
 export interface RunListPage {
   readonly runs: readonly ListedRun[]
   /** Number of runs that match on all pages, at most {@link MAX_COUNTED}. */
@@ -239,6 +242,7 @@ export interface ChangedRun {
   readonly changedAt: number
 }
 
+/** A page of runs by the time of their last change. */
 export interface ChangedRunsPage {
   readonly runs: readonly ChangedRun[]
   /** Number of runs that match on all pages, at most {@link MAX_COUNTED}. */

@@ -30,6 +30,7 @@ export const RESUME_POLICIES = ['strict', 'compatible', 'latest'] as const
 /** Policy of resuming runs of other code. */
 export type ResumePolicy = (typeof RESUME_POLICIES)[number]
 
+/** Settings of a service, which executes runs and answers requests about them. */
 export interface RunServiceOptions {
   /** Id of the build of this process, such as a commit. @default a digest of the codes of all its ensembles */
   readonly buildId?: string

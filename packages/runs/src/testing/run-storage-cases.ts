@@ -33,6 +33,7 @@ import { waitingCases } from './queue/waiting-cases.ts'
 
 import type { StorageCase } from './support/storage-case.ts'
 
+/** Tests that each store passes. */
 export const runStorageCases: readonly StorageCase[] = [
   ...createCases,
   ...commitCases,

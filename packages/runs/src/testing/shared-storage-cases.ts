@@ -27,6 +27,7 @@ import type { SharedStorageCase } from './support/storage-case.ts'
 
 const LEASED = { owner: 'owner-l', leaseMs: 60_000 }
 
+/** Tests that each store for several processes passes, in addition to `runStorageCases`. */
 export const sharedStorageCases: readonly SharedStorageCase[] = [
   ...sharedNotificationCases,
   ...sharedActorCases,

@@ -8,6 +8,7 @@ export interface SearchResult {
   snippet: string
 }
 
+/** A search that a provider is asked for. */
 export interface SearchRequest {
   /** Aborts when the call is cancelled or has timed out. */
   readonly signal: AbortSignal

@@ -41,6 +41,7 @@ function kinds(outcomes: readonly OfferOutcome[]): readonly OfferOutcome['kind']
   return outcomes.map(({ kind }) => kind)
 }
 
+/** Tests that each dispatcher passes. */
 export const dispatcherCases: readonly StorageCase[] = [
   {
     name: '[RUNS-DP1] A dispatcher takes each run once, as many as wanted, with its claim in the store',

@@ -15,6 +15,7 @@ export interface StorageCaseContext {
   passTime(ms: number): Promise<void>
 }
 
+/** A test of stores that several processes open. */
 export interface SharedStorageCase {
   readonly name: string
   run(given: SharedStorageCaseContext): Promise<void>

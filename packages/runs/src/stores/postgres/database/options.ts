@@ -4,6 +4,7 @@ import { silentLogger } from '@tutti/core/internal'
 
 import type { ConnectEngine } from '../../../ports/dispatch-engine.ts'
 
+/** The database, its connections and limits. Only `connectionString` is required. */
 export interface PostgresRunStorageOptions {
   /** `postgres://user:password@host:port/database`. */
   readonly connectionString: string
