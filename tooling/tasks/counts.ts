@@ -27,7 +27,7 @@ const SMALL_FILE_LINES = 35
 const LARGE_INTERFACE_MEMBERS = 12
 const NOT_SOURCE =
   /\.test(-d)?\.tsx?$|\.examples\.ts$|\.d\.ts$|\/test\/|\/src\/testing\/|\/template\//
-const ARCHITECTURE = 'ARCHITECTURE.md'
+const JOURNEYS_PAGE = 'docs/engine.md'
 
 const { values } = parseArgs({
   options: { list: { type: 'string' }, check: { type: 'boolean', default: false } },
@@ -222,9 +222,9 @@ function findNamesExportedTwice(sources: readonly SourceFile[]): readonly string
     .toSorted()
 }
 
-/** Returns the journeys that ARCHITECTURE.md lists: each a heading with the files that it passes. */
+/** Returns the journeys that `docs/engine.md` lists: each a heading with the files that it passes. */
 function readJourneys(): readonly { readonly title: string; readonly paths: readonly string[] }[] {
-  const [, section = ''] = readFileSync(join(ARCHITECTURE), 'utf8').split('\n## Five journeys\n')
+  const [, section = ''] = readFileSync(JOURNEYS_PAGE, 'utf8').split('\n## Five journeys\n')
   const [own = ''] = section.split('\n## ')
   return own
     .split('\n### ')
