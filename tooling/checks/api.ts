@@ -20,7 +20,7 @@ import { parseArgs } from 'node:util'
 
 import { apiReports } from '../packages/api-reports.ts'
 
-/** Maximum number of names for users, by the start of the path of the report. */
+/** Maximum number of names for users. A key is the start of a report's path. */
 const MAX_NAMES: Readonly<Record<string, number>> = {
   '': 400,
   'packages/core/': 35,

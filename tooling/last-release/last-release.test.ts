@@ -1,4 +1,4 @@
-/** What the last release stored and what its client sends still works. `docs/versions.md` has the rules. */
+/** Data and requests of the last release still work. `docs/versions.md` has the rules. */
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

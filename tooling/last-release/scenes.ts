@@ -1,4 +1,4 @@
-/** What is stored in the fixtures: runs in every state that a release may leave behind. */
+/** Creates the runs of the fixtures: one in every state that a process may leave behind. */
 import { createRunService, type RunService } from '../../packages/runs/src/index.ts'
 
 import { createTeam } from './team.ts'

@@ -36,11 +36,11 @@ const PACKAGES = [
   'client',
 ]
 
-/** The sources of a package. */
+/** Declarations of one package, read from all of its files. */
 interface PackageSources {
   readonly name: string
   readonly interfaces: readonly InterfaceDoc[]
-  /** What the type of each declaration mentions. */
+  /** Names that the type of each declaration mentions. */
   readonly mentions: ReadonlyMap<string, readonly string[]>
   /** Names that users import. */
   readonly api: readonly string[]

@@ -14,7 +14,7 @@ import { runSteps, type PipelineStep } from './run-steps.ts'
 import type { TypedTool } from '@tutti/core'
 import type { OptionNames } from '@tutti/core/internal'
 
-/** Settings of a pipeline. */
+/** Name, description and limits of the tool that a pipeline is, and what a failed step does. */
 export interface PipelineOptions<Input = unknown> extends CompoundSettings<Input> {
   /** Strategy for the failure of a step. @default FAIL_FAST */
   readonly errorStrategy?: PipelineErrorStrategy

@@ -6,7 +6,7 @@ import type { ConnectionState } from '../events/connection-state.ts'
 import type { LoggedRunEventOf } from '../events/run-events.ts'
 import type { CallOptions } from '../http/exchange.ts'
 
-/** Settings of a WebSocket connection. */
+/** Selects the run of a WebSocket connection, and the first event that it receives. */
 export interface ConnectOptions {
   /** Id of the connection's run. @default every run */
   readonly runId?: string | undefined

@@ -7,7 +7,7 @@ import type { RunEventOf, RunMetrics } from '@tutti/protocol'
 /** Final status of a run. */
 export type RunEnding = RunEventOf<'run_result'>['status']
 
-/** How a run ended, with the outputs of its tasks and what it used. */
+/** The end of a run, with the outputs of its tasks and its usage. */
 export interface RunResult {
   readonly runId: string
   readonly status: RunEnding

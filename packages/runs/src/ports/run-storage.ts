@@ -13,7 +13,7 @@ import type { ThreadStore } from './thread-store.ts'
 import type { WebhookOutbox } from './webhook-outbox.ts'
 
 /**
- * Where runs are stored: a store adapter implements it and passes `runStorageCases`.
+ * The port of a store. An adapter implements it and passes `runStorageCases`.
  *
  * Disposing it closes connections after the writes in progress.
  */

@@ -101,7 +101,7 @@ export interface StepsQuery {
   readonly maxBytes?: number
 }
 
-/** What a new run is stored with, and the limits that it is created within. */
+/** The first event of a new run, and the limits that its creation observes. */
 export interface CreateRunOptions {
   readonly firstEvent: RunEvent
   /** Maximum number of runs that wait or execute, including this one. Runs that wait for a person are not counted. */
@@ -186,7 +186,7 @@ export interface UnownedWrite {
   readonly next: 'ready' | 'stay'
 }
 
-/** The outcome of a write: the stored events, or why nothing was stored. */
+/** The outcome of a write: the stored events, or the reason why it was rejected. */
 export type WriteResult =
   | { readonly kind: 'written'; readonly events: readonly LoggedRunEvent[] }
   | { readonly kind: 'fenced' }

@@ -63,7 +63,7 @@ export interface ThreadRunQuery {
   readonly maxBytes: number
 }
 
-/** A page of the runs of a thread. */
+/** Runs of one thread, in the order of the query. */
 export interface ThreadRunPage {
   readonly runs: readonly ThreadRunRecord[]
   /** Whether the thread has further runs in this order. */
