@@ -6,7 +6,7 @@ import type { ConnectionState } from '../events/connection-state.ts'
 import type { LoggedRunEventOf } from '../events/run-events.ts'
 import type { CallOptions } from '../http/exchange.ts'
 
-/** Selects the run of a WebSocket connection, and the first event that it receives. */
+/** Selects the runs of a WebSocket connection, and receives its state and messages. */
 export interface ConnectOptions {
   /** Id of the connection's run. @default every run */
   readonly runId?: string | undefined

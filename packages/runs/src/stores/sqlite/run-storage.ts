@@ -26,7 +26,7 @@ import { createTurnTransaction } from './database/turn-transaction.ts'
 import type { RunStorage } from '../../ports/run-storage.ts'
 import type { SqliteParts } from './rows/parts.ts'
 
-/** Clock, limits and durability of the embedded store. */
+/** Clock, durability and logger of the embedded store. */
 export interface SqliteRunStorageOptions {
   /** Measures leases, time limits and ages. @default the clock of this machine */
   readonly clock?: Clock
