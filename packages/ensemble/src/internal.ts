@@ -58,7 +58,7 @@ export type { RuleMetric } from './definition/model-rule.ts'
 export type { RunProfile } from './steering/profiles.ts'
 export type { TierChoice } from './steering/tiers.ts'
 export type { OpenReview } from './ports/run-reviewer.ts'
-export type { TaskPhase } from './run/next.ts'
+export type { TaskPhase } from './run/schedule.ts'
 export {
   describeCode,
   diffManifests,

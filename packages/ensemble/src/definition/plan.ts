@@ -112,7 +112,9 @@ function findHierarchyProblems(tasks: readonly Task[]): readonly PlanProblem[] {
 
 /** Returns the names that occur more than once, each once. */
 export function findDuplicates(names: readonly string[]): readonly string[] {
-  return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))]
+  const seen = new Set<string>()
+  const again = names.filter((name) => seen.size === seen.add(name).size)
+  return [...new Set(again)]
 }
 
 interface ContextReference {

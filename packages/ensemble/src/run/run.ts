@@ -1,9 +1,9 @@
 /**
  * The engine: runs the tasks of an ensemble by its plan.
  *
- *   plan ─▶ findNextTasks ─▶ runTask … runTask ─▶ outcomes ─▶ findNextTasks ─▶ … ─▶ run_result
+ *   plan ─▶ Schedule.next ─▶ runTask … runTask ─▶ outcomes ─▶ Schedule.next ─▶ … ─▶ run_result
  *
- * `next.ts` decides the order, `run-task.ts` runs one task, `steering.ts` applies commands, and the journal
+ * `schedule.ts` decides the order, `run-task.ts` runs one task, `steering.ts` applies commands, and the journal
  * makes events and steps durable. Readers see a run only through its events, in one order.
  *
  * ENS-E2 A task starts as soon as every task that it waits for is completed, and at most once per attempt.
@@ -20,11 +20,11 @@ import { digestOutput, replayMismatchError, type ReplayDifference } from '../sco
 import { fromStepError } from '../scope/step-log.ts'
 import { hasEndedRun } from '../reviews/review-end.ts'
 import { addUsage, toRunMetrics } from '../usage/usage.ts'
-import { findNextTasks } from './next.ts'
 import { emitEnd, emitResumption, emitStart, toResult } from './run-events.ts'
 import { exitEarlyError } from '../reviews/review-end.ts'
 import { createRunParts, type RunParts } from './run-parts.ts'
 import { runTask } from './run-task.ts'
+import { Schedule } from './schedule.ts'
 import type { TaskOutcome } from '../scope/task-outcome.ts'
 import { TaskStates, toTaskResult, type TrackedTask } from './task-states.ts'
 import { Verdict } from './verdict.ts'
@@ -47,6 +47,7 @@ export class Run {
   readonly #options: RunOptions
   readonly #parts: RunParts
   readonly #tasks: TaskStates
+  readonly #schedule: Schedule
   readonly #verdict = new Verdict()
   /** Number of running tasks that the engine started. */
   #running = 0
@@ -65,7 +66,16 @@ export class Run {
     this.#parts = createRunParts({ ensemble, inputs, options, host: this })
     const isHierarchical = ensemble.plan.workflow === 'HIERARCHICAL'
     const recorded = readRecordedTasks(this.#parts.scope.log)
-    this.#tasks = new TaskStates({ tasks: this.#parts.tasks, inputs, isHierarchical, recorded })
+    this.#schedule = new Schedule(ensemble.plan, ensemble)
+    this.#tasks = new TaskStates({
+      tasks: this.#parts.tasks,
+      inputs,
+      isHierarchical,
+      recorded,
+      onPhase: (taskName, phase) => {
+        this.#schedule.set(taskName, phase)
+      },
+    })
     if (!this.#parts.scope.log.isEmpty) this.#restore()
   }
 
@@ -301,7 +311,7 @@ export class Run {
 
   #listStartable(): readonly TrackedTask[] {
     if (this.#stopsStarting) return []
-    const { start, skip } = findNextTasks(this.#ensemble.plan, this.#tasks.phases, this.#ensemble)
+    const { start, skip } = this.#schedule.next()
     for (const [name, reason] of skip) this.#skipNamed(name, `Task "${reason}" did not complete`)
     return this.#verdict.isUsedUp ? [] : this.#tasks.named(start)
   }
@@ -330,7 +340,7 @@ export class Run {
         state.attempt = attempt
       },
       awaitRecorded: (recorded) => {
-        if (how.parent !== undefined || this.#tasks.pending.length > 0) return recorded
+        if (how.parent !== undefined || this.#tasks.hasPending) return recorded
         recorded.catch(() => undefined)
         this.#recording.push(recorded)
         return undefined
@@ -408,7 +418,7 @@ export class Run {
     const { scope, steering } = this.#parts
     const { order, scheduled } = this.#ensemble.plan
     const { signal } = scope
-    const isDone = scheduled.every((name) => this.#tasks.phases.get(name) === 'completed')
+    const isDone = scheduled.every((name) => this.#tasks.get(name)?.phase === 'completed')
     const status = this.#verdict.ending({ isDone, cancelMode: steering.cancelled?.mode, signal })
     for (const state of this.#tasks.pending) {
       this.#skip(state, this.#verdict.explainSkip(status, signal))

@@ -3,7 +3,7 @@ import { renderTask, type TaskText } from '../definition/task-text.ts'
 import type { ContextOutput } from '../definition/handler.ts'
 
 import type { Inputs } from '../definition/inputs.ts'
-import type { TaskPhase } from './next.ts'
+import type { TaskPhase } from './schedule.ts'
 import type { RecordedTasks } from './task-list.ts'
 import type { StepOf } from '../ports/run-step.ts'
 import type { Task } from '../definition/task.ts'
@@ -30,6 +30,8 @@ export interface TaskStatesOptions {
   readonly isHierarchical: boolean
   /** The tasks that earlier processes announced. @default none */
   readonly recorded?: RecordedTasks | undefined
+  /** Called when the phase of a task changes. */
+  onPhase(taskName: string, phase: TaskPhase): void
 }
 
 /** A task with its name and its index in the run. */
@@ -41,7 +43,7 @@ export class TaskStates {
   readonly #planned: ReadonlySet<Task>
   readonly #states = new Map<string, TrackedTask>()
   readonly #results = new Map<string, TaskResult>()
-  readonly #phases = new Map<string, TaskPhase>()
+  #pendingCount = 0
   /** Usage of attempts without a result. */
   readonly #lost: Usage[] = []
   /** The last index of a task, also of one that the code no longer has. */
@@ -75,14 +77,13 @@ export class TaskStates {
       .map(([taskName, taskIndex]) => ({ taskName, taskIndex }))
   }
 
-  /** Phase of each task, by name. */
-  get phases(): ReadonlyMap<string, TaskPhase> {
-    return this.#phases
-  }
-
   /** Number of tasks, with those that the code no longer has. */
   get count(): number {
     return this.#lastIndex
+  }
+
+  get hasPending(): boolean {
+    return this.#pendingCount > 0
   }
 
   /** Tasks that have not begun. */
@@ -122,14 +123,15 @@ export class TaskStates {
     const state: TrackedTask = { task, taskName, taskIndex, text, phase: 'pending', attempt: 0 }
     this.#lastIndex = Math.max(this.#lastIndex, taskIndex)
     this.#states.set(taskName, state)
-    this.#phases.set(taskName, 'pending')
+    this.#pendingCount += 1
     return state
   }
 
   /** Sets the phase of a task. */
   setPhase(state: TrackedTask, phase: TaskPhase): void {
+    this.#pendingCount += Number(phase === 'pending') - Number(state.phase === 'pending')
     state.phase = phase
-    this.#phases.set(state.taskName, phase)
+    this.#options.onPhase(state.taskName, phase)
   }
 
   /** Records the result of a task. */
