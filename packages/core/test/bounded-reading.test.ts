@@ -6,6 +6,8 @@ import { defineTool, runTool, toModelText } from '../src/index.ts'
 
 import type { TSchema } from 'typebox'
 
+import { processorTimer } from '../../../tooling/test-kit/processor-time.ts'
+
 interface Outcome {
   readonly success: boolean
   readonly text: string
@@ -20,17 +22,16 @@ async function call(input: TSchema, value: unknown): Promise<Outcome> {
     input,
     execute: (given) => JSON.stringify(given),
   })
-  const before = process.cpuUsage()
+  const processorMs = processorTimer()
   const { result } = await runTool(tool, {
     id: 'a',
     name: 't',
     arguments: JSON.stringify(value),
   })
-  const { user, system } = process.cpuUsage(before)
   return {
     success: result.success,
     text: toModelText(result),
-    processorMs: (user + system) / 1_000,
+    processorMs: processorMs(),
   }
 }
 

@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { runTool, toModelText, type AgentTool } from '@tutti/core'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
+import { processorTimer } from '../../../tooling/test-kit/processor-time.ts'
+
 import { mcpTools } from '../src/mcp/mcp-tools.ts'
 import { openApiTools } from '../src/openapi/open-api-tools.ts'
 
@@ -13,14 +15,13 @@ const text = `${'a'.repeat(40)}!`
 
 async function call(tool: AgentTool | undefined, input: object) {
   if (tool === undefined) throw new Error('the tool was not imported')
-  const before = process.cpuUsage()
+  const processorMs = processorTimer()
   const made = { id: 'c', name: tool.name, arguments: JSON.stringify(input) }
   const { result } = await runTool(tool, made)
-  const { user, system } = process.cpuUsage(before)
   return {
     success: result.success,
     text: toModelText(result),
-    processorMs: (user + system) / 1_000,
+    processorMs: processorMs(),
   }
 }
 

@@ -1,17 +1,13 @@
 import { describe, expect, it } from 'vitest'
 
+import { processorTimer } from '../../../../tooling/test-kit/processor-time.ts'
+
 import { createInputReader, createOutputReader } from './input-reader.ts'
 import { foreignSchema } from './foreign-schema.ts'
 import { schemaReader } from './schema-reader.ts'
 
 const slow = '^(a+)+$'
 const text = `${'a'.repeat(60)}!`
-
-/** Returns the CPU time since `before`, in milliseconds; other processes do not count. */
-function processorMs(before: NodeJS.CpuUsage): number {
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1_000
-}
 
 describe('foreignSchema', () => {
   it.each<[string, object, unknown, unknown]>([
@@ -41,12 +37,12 @@ describe('foreignSchema', () => {
       const input = createInputReader(schema, { toolName: 't' })
       const output = createOutputReader(schema, { toolName: 't' })
       const answer = schemaReader(schema, { action: 'Cannot read:' })
-      const before = process.cpuUsage()
+      const processorMs = processorTimer()
       for (const { read } of [input, output, answer]) {
         expect(await read(invalid)).toMatchObject({ ok: false })
         expect(await read(valid)).toEqual({ ok: true, value: valid })
       }
-      expect(processorMs(before)).toBeLessThan(2_000)
+      expect(processorMs()).toBeLessThan(2_000)
       expect(warnings).toEqual([])
     },
   )

@@ -1,6 +1,6 @@
-import { performance } from 'node:perf_hooks'
-
 import { describe, expect, it } from 'vitest'
+
+import { processorTimer } from '../../../../tooling/test-kit/processor-time.ts'
 
 import { findJsonInText } from './json-in-text.ts'
 
@@ -182,9 +182,9 @@ describe('hostile text', () => {
     'Hostile text of %s is searched in time proportional to its length',
     (_, unit) => {
       const text = `x ${unit.repeat(400_000 / unit.length)}`
-      const started = performance.now()
+      const processorMs = processorTimer()
       const { pieces } = findJsonInText(text)
-      expect(performance.now() - started).toBeLessThan(2_000)
+      expect(processorMs()).toBeLessThan(2_000)
       expect(pieces.length).toBeLessThanOrEqual(40)
     },
   )
