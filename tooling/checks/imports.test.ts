@@ -1,15 +1,17 @@
 import { spawnSync } from 'node:child_process'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { describe, expect, it } from 'vitest'
 
-/** Third-party packages that each built package may load when only its entry point is imported. */
+/** Third-party packages that each built entry point may load when only it is imported. */
 const MAY_LOAD: Readonly<Record<string, readonly string[]>> = {
   protocol: ['typebox'],
   core: ['typebox'],
-  'agent-call': ['typebox'],
-  net: ['typebox'],
-  mcp: ['typebox'],
+  'agent-call/internal': ['typebox'],
+  'net/internal': ['typebox'],
+  'mcp/internal': ['typebox'],
   pipeline: ['typebox'],
   'builtin-tools': ['typebox'],
   'remote-tools': ['typebox'],
@@ -19,12 +21,25 @@ const MAY_LOAD: Readonly<Record<string, readonly string[]>> = {
   client: ['typebox', 'eventsource-parser'],
   langchain: ['typebox'],
   runs: ['typebox'],
-  gateway: ['typebox'],
+  'gateway/internal': ['typebox'],
   telemetry: ['typebox', '@opentelemetry/api', '@opentelemetry/semantic-conventions'],
 }
 
-/** Packages that also run in browsers. */
-const NEUTRAL = ['protocol', 'core', 'agent-call', 'pipeline', 'ensemble', 'testing', 'client']
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** An import of an entry point that promises nothing. */
+const INTERNAL = /from '@tutti\/[a-z-]+\/internal'/
+
+/** Entry points that also run in browsers. */
+const NEUTRAL = [
+  'protocol',
+  'core',
+  'agent-call/internal',
+  'pipeline',
+  'ensemble',
+  'testing',
+  'client',
+]
 
 describe('importing a built package', () => {
   it.each(Object.entries(MAY_LOAD))('%s loads only %j', (name, allowed) => {
@@ -38,9 +53,23 @@ describe('importing a built package', () => {
   })
 })
 
+it('Documentation, examples and templates import no internal entry points', () => {
+  const patterns = [
+    'docs/**/*.md',
+    'examples/**/*.{ts,tsx}',
+    'packages/create-tutti/template/**',
+    'README.md',
+  ]
+  const found = globSync(patterns, { cwd: ROOT, exclude: ['**/node_modules/**'] }).filter(
+    (path) => /\.(?:md|tsx?)$/.test(path) && INTERNAL.test(readFileSync(join(ROOT, path), 'utf8')),
+  )
+  expect(found).toEqual([])
+})
+
 /** Returns the URLs of the modules that a new process loads to import a package in its published form. */
 function loadedBy(name: string): readonly string[] {
-  const entry = new URL(`../../packages/${name}/dist/index.js`, import.meta.url).href
+  const [folder, entryPoint = 'index'] = name.split('/')
+  const entry = new URL(`../../packages/${folder}/dist/${entryPoint}.js`, import.meta.url).href
   const script = `
     import { registerHooks } from 'node:module'
     const urls = []
@@ -52,7 +81,7 @@ function loadedBy(name: string): readonly string[] {
     ['--input-type=module', '--eval', script],
     {
       encoding: 'utf8',
-      cwd: fileURLToPath(new URL('../..', import.meta.url)),
+      cwd: ROOT,
     },
   )
   if (stderr !== '') throw new Error(stderr)
