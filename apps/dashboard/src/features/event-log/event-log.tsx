@@ -5,7 +5,7 @@ import { Copy, Download } from 'lucide-react'
 
 import { Empty } from '../../ui/feedback/notice.tsx'
 import { FoldMemory, createFolds, Fold } from '../../ui/layout/fold.tsx'
-import { GrowingList } from '../../ui/layout/growing-list.tsx'
+import { GrowingList } from '../../ui/layout/virtual-list.tsx'
 import { labelEventType } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
 import { formatClock, formatDuration, formatPlural } from '../../lib/format.ts'

@@ -3,7 +3,7 @@ import { useCallback, useMemo, useState, type ReactNode, memo } from 'react'
 import { ArrowLeftRight } from 'lucide-react'
 
 import { FoldMemory, createFolds } from '../../ui/layout/fold.tsx'
-import { GrowingList } from '../../ui/layout/growing-list.tsx'
+import { GrowingList } from '../../ui/layout/virtual-list.tsx'
 import { Mark, type MarkKind } from '../../ui/show/mark.tsx'
 import { Elapsed } from '../../ui/show/time.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
