@@ -1,10 +1,10 @@
 /** The keyboard cursor of the timeline, and the card with details. */
 import { useState, type KeyboardEvent } from 'react'
 
-import { formatPlural } from '../../lib/format.ts'
 import { cx } from '../../lib/cx.ts'
 import { Mark } from '../../ui/show/mark.tsx'
 import {
+  computeLanePosition,
   findFirstPosition,
   findPositionAfterKey,
   findPositionNow,
@@ -12,15 +12,7 @@ import {
   type TimelinePosition,
   type Pointed,
 } from './positions.ts'
-import { computeLanePosition } from './row-geometry.ts'
-import {
-  joinDescription,
-  type Times,
-  describeBlock,
-  describeMark,
-  describeSpan,
-  type Description,
-} from './describe-span.ts'
+import { describeEntries, joinDescription, type Times } from './describe-entry.ts'
 import hidden from '../../ui/show/visually-hidden.module.css'
 import styles from './timeline.module.css'
 
@@ -47,7 +39,7 @@ export function Cursor({ paper, tops, viewport, times, onOpen, onPoint }: Cursor
     findFirstPosition(whole)
   if (position === undefined) return null
   const box = computeCursorBox(position, { paper, tops })
-  const label = joinDescription(describePosition(position, times))
+  const label = joinDescription(describeEntries(position.entries, times))
   const show = (shown: TimelinePosition, element: HTMLElement): void => {
     const wanted = computeCursorBox(shown, { paper, tops })
     viewport.reveal(wanted)
@@ -119,17 +111,9 @@ function computeCursorBox(
 /** Maximum length of a note text, in characters. */
 const NOTE_LENGTH = 240
 
-/** Describes the content of a position. */
-function describePosition({ spans, mark }: TimelinePosition, times: Times): Description {
-  if (mark !== undefined) return describeMark(mark, times)
-  const [span] = spans
-  if (span === undefined) return { title: formatPlural(0, 'entry', 'entries'), facts: [] }
-  return spans.length === 1 ? describeSpan(span, times) : describeBlock(spans, times)
-}
-
 /** The card with details; it covers other content and ignores the pointer. */
 export function SpanCard({ pointed, times }: { readonly pointed: Pointed; readonly times: Times }) {
-  const { title, mark, state, facts, note } = describePosition(pointed.position, times)
+  const { title, shown, facts, note } = describeEntries(pointed.position.entries, times)
   const isAbove = pointed.bottom > innerHeight * 0.6
   const side = isAbove
     ? { insetBlockEnd: innerHeight - pointed.top + 6 }
@@ -142,9 +126,9 @@ export function SpanCard({ pointed, times }: { readonly pointed: Pointed; readon
       style={{ insetInlineStart: `clamp(8px, ${pointed.x - 24}px, 100vw - 19rem)`, ...side }}
     >
       <p className={styles['cardTitle']}>
-        {mark !== undefined && <Mark kind={mark} />}
+        {shown !== undefined && <Mark kind={shown.mark} />}
         <span>{title}</span>
-        {state !== undefined && <span className={styles['cardState']}>{state}</span>}
+        {shown !== undefined && <span className={styles['cardState']}>{shown.word}</span>}
       </p>
       <dl className={styles['facts']}>
         {facts.map(([name, value]) => (
@@ -154,8 +138,8 @@ export function SpanCard({ pointed, times }: { readonly pointed: Pointed; readon
           </div>
         ))}
       </dl>
-      {note !== undefined && note !== '' && (
-        <p className={cx(styles['note'], mark === 'failed' && styles['noteFailed'])}>
+      {note !== undefined && note !== null && note !== '' && (
+        <p className={cx(styles['note'], shown?.mark === 'failed' && styles['noteFailed'])}>
           {note.length > NOTE_LENGTH ? `${note.slice(0, NOTE_LENGTH)}…` : note}
         </p>
       )}

@@ -10,9 +10,8 @@ import { formatDuration, formatPlural } from '../../lib/format.ts'
 import { IconButton } from '../../ui/controls/button.tsx'
 import { Cursor, SpanCard } from './cursor.tsx'
 import { Legend, Ruler } from './ruler.tsx'
-import { computeRowTops } from './row-geometry.ts'
+import { computeRowTops, findSelectedPosition } from './positions.ts'
 import { computeOpeningFactor, msToPx, type Sheet } from './scale.ts'
-import { findSelectedPosition } from './selected-position.ts'
 import { TimelineRowView } from './timeline-row.tsx'
 import { usePointing } from './use-pointing.ts'
 import { useRevealed, useViewport, type Viewport, type Wanted } from './use-viewport.ts'
@@ -44,9 +43,8 @@ export function Score({ model, sheet, nowMs, playhead, selection, onSelect }: Sc
   useRevealed(viewport, () => findWanted(selection, { ...paper, tops, viewport }), toKey(selection))
   const [atCursor, setAtCursor] = useState<Pointed>()
   const open = (position: TimelinePosition): void => {
-    const [span] = position.spans
-    const target = position.mark === undefined ? span?.target : position.mark.target
-    if (position.spans.length > 1) {
+    const target = position.entries[0]?.target
+    if (position.entries.length > 1) {
       const middle = (position.fromPx + position.toPx) / 2
       const left = scroller.current?.scrollLeft ?? 0
       zoom(computeOpeningFactor(position.toPx - position.fromPx, viewport.viewPx), middle - left)

@@ -2,13 +2,13 @@
 import { useEffect, useRef, useState, type MouseEvent, type PointerEvent } from 'react'
 
 import {
+  findLaneAt,
   findPositionAt,
   listPositions,
   type Paper,
   type TimelinePosition,
   type Pointed,
 } from './positions.ts'
-import { findLaneAt } from './row-geometry.ts'
 
 import type { Selection } from '../../api/selection.ts'
 import type { Viewport } from './use-viewport.ts'
@@ -174,8 +174,7 @@ function isSame(one: Pointed | undefined, other: Pointed | undefined): boolean {
   return (
     one.position.row === other.position.row &&
     one.position.track === other.position.track &&
-    one.position.mark === other.position.mark &&
-    one.position.spans[0] === other.position.spans[0] &&
-    one.position.spans.length === other.position.spans.length
+    one.position.entries[0] === other.position.entries[0] &&
+    one.position.entries.length === other.position.entries.length
   )
 }

@@ -11,16 +11,13 @@ import { Elapsed } from '../../ui/show/time.tsx'
 import { toOneLine } from './text-shape.ts'
 import styles from './call-row.module.css'
 
+import type { CallTree } from '../../api/run-entries.ts'
 import type { AgentCallState, ToolCallState } from '@tutti/protocol'
-
-/** Calls to other agents, by tool call. */
-export type AgentsByCall = ReadonlyMap<string, readonly AgentCallState[]>
 
 interface CallProps {
   /** Unique within the transcript. */
   readonly name: string
-  readonly call: ToolCallState
-  readonly agents: AgentsByCall
+  readonly tree: CallTree
 }
 
 export const CallRow = memo(function CallRow({
@@ -36,12 +33,15 @@ export const CallRow = memo(function CallRow({
 
 function Call({
   name,
-  call,
-  agents,
+  tree: { entry, below },
   isOpenAtFirst = false,
 }: CallProps & { readonly isOpenAtFirst?: boolean }) {
-  const { mark, word } = CALL_STATUS[call.status]
-  const asked = agents.get(call.id) ?? []
+  if (entry.kind !== 'tool') return null
+  const { call } = entry
+  const { status, progress, startedAt, durationMs } = call
+  const { mark, word } = CALL_STATUS[status]
+  const agents = below.flatMap(({ entry: one }) => (one.kind === 'agent' ? [one.agentCall] : []))
+  const isRunning = status === 'RUNNING'
   return (
     <article aria-label={`Tool call ${call.name}`}>
       <Fold
@@ -52,34 +52,36 @@ function Call({
             <Mark kind={mark} label={word} />
             <span className={styles['name']}>{call.name}</span>
             <span className={styles['gist']}>{toOneLine(call.arguments ?? '')}</span>
-            <CallSpan call={call} />
+            <span className={styles['span']}>
+              <Elapsed
+                since={isRunning ? startedAt : undefined}
+                ms={isRunning ? undefined : durationMs}
+              />
+            </span>
           </span>
         }
       >
-        {() => <CallDetails name={name} call={call} agents={agents} />}
+        {() => <CallDetails name={name} call={call} below={below} />}
       </Fold>
-      {call.status === 'RUNNING' && call.progress !== undefined && (
-        <Progress label={call.name} {...call.progress} />
+      {isRunning && progress !== undefined && <Progress label={call.name} {...progress} />}
+      {agents.length > 0 && (
+        <ul aria-label="Agent calls" className={styles['calls']}>
+          {agents.map((agentCall) => (
+            <AgentCall key={agentCall.retryIndex} call={agentCall} />
+          ))}
+        </ul>
       )}
-      {asked.length > 0 && <AgentCalls calls={asked} />}
     </article>
   )
 }
 
-function CallSpan({ call: { status, startedAt, durationMs } }: { readonly call: ToolCallState }) {
-  return (
-    <span className={styles['span']}>
-      {status === 'RUNNING' ? (
-        <Elapsed since={startedAt} ms={undefined} />
-      ) : (
-        <Elapsed since={undefined} ms={durationMs} />
-      )}
-    </span>
-  )
-}
-
-function CallDetails({ name, call, agents }: CallProps) {
-  const { status, arguments: input, result, structured, steps, startedAt, id } = call
+function CallDetails({
+  name,
+  call,
+  below,
+}: Pick<CallTree, 'below'> & { readonly name: string; readonly call: ToolCallState }) {
+  const { status, arguments: input, result, structured, startedAt, id } = call
+  const steps = below.filter(({ entry }) => entry.kind === 'tool')
   return (
     <dl className={styles['details']}>
       <dt>Input</dt>
@@ -94,8 +96,9 @@ function CallDetails({ name, call, agents }: CallProps) {
         <>
           <dt>Steps</dt>
           <dd>
-            {steps.map((step) => (
-              <Call key={step.id} name={`${name}/${step.id}`} call={step} agents={agents} />
+            {steps.map((tree, at) => (
+              // Steps are only appended, so the index is stable.
+              <Call key={`${at}`} name={`${name}/${at}`} tree={tree} />
             ))}
           </dd>
         </>
@@ -134,17 +137,6 @@ const WITHOUT_RESULT: Readonly<Record<ToolCallState['status'], string>> = {
 
 function Absent({ children }: { readonly children: string }) {
   return <span className={styles['absent']}>{children}</span>
-}
-
-/** The attempts of a call, in order. */
-function AgentCalls({ calls }: { readonly calls: readonly AgentCallState[] }) {
-  return (
-    <ul aria-label="Agent calls" className={styles['calls']}>
-      {calls.map((call) => (
-        <AgentCall key={call.retryIndex} call={call} />
-      ))}
-    </ul>
-  )
 }
 
 function AgentCall({ call }: { readonly call: AgentCallState }) {

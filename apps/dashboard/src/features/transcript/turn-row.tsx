@@ -2,7 +2,7 @@
 import { GitFork } from 'lucide-react'
 import { memo } from 'react'
 
-import { describeEarlyEnd, TURN_STATUS } from '../../ui/labels.ts'
+import { describeEarlyEnd, formatDirective, TURN_STATUS } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
 import { formatClock, formatCount, formatDuration, formatMoney } from '../../lib/format.ts'
 import { IconButton } from '../../ui/controls/button.tsx'
@@ -66,11 +66,13 @@ export const TurnRow = memo(function TurnRow({
         <TurnFigures turn={turn} />
       </header>
       {failures.length > 0 && <TurnFailures failures={failures} isAgain={status !== 'FAILED'} />}
-      {directives?.map(({ directiveId, from, content, action, value }) => (
-        <p key={directiveId} className={styles['directive']}>
+      {directives?.map((directive) => (
+        <p key={directive.directiveId} className={styles['directive']}>
           <span className={styles['label']}>Directive: </span>
-          {content ?? [action, value].filter(Boolean).join(' ')}
-          {from !== undefined && <span className={styles['from']}> from {from}</span>}
+          {formatDirective(directive)}
+          {directive.from !== undefined && (
+            <span className={styles['from']}> from {directive.from}</span>
+          )}
         </p>
       ))}
       <ShownMessages turn={turn} />

@@ -4,7 +4,8 @@ import { ArrowLeftRight } from 'lucide-react'
 
 import { FoldMemory, createFolds } from '../../ui/layout/fold.tsx'
 import { GrowingList } from '../../ui/layout/virtual-list.tsx'
-import { Mark, type MarkKind } from '../../ui/show/mark.tsx'
+import { DELEGATION_STATUS } from '../../ui/labels.ts'
+import { Mark } from '../../ui/show/mark.tsx'
 import { Elapsed } from '../../ui/show/time.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { JsonView } from '../../ui/show/json-view.tsx'
@@ -13,7 +14,6 @@ import { CallRow } from './call-row.tsx'
 import { ReviewRow } from './review-row.tsx'
 import { GivenRow } from './given-row.tsx'
 import {
-  groupAgentsByCall,
   groupDirectivesByTurn,
   buildTranscriptRows,
   type TranscriptRow,
@@ -67,7 +67,6 @@ export function Work({ task, state, selection, onSelect, onOpenTask, onFork }: W
     () => groupDirectivesByTurn({ name, attempt }, state.directives),
     [name, attempt, state.directives],
   )
-  const agents = useMemo(() => groupAgentsByCall(task.agentCalls), [task.agentCalls])
   const chosen = findChosenKey(selection)
   const reveal = useReveal(rows, chosen)
   const choose = useCallback(
@@ -99,9 +98,7 @@ export function Work({ task, state, selection, onSelect, onOpenTask, onFork }: W
           />
         )
       case 'call':
-        return (
-          <CallRow name={row.key} call={row.call} agents={agents} isChosen={row.key === chosen} />
-        )
+        return <CallRow name={row.key} tree={row.tree} isChosen={row.key === chosen} />
       case 'delegation':
         return <DelegationRow delegation={row.delegation} onOpen={onOpenTask} />
       case 'end':
@@ -124,14 +121,6 @@ export function Work({ task, state, selection, onSelect, onOpenTask, onFork }: W
   )
 }
 
-const STATUS: Readonly<
-  Record<DelegationState['status'], { readonly mark: MarkKind; readonly word: string }>
-> = {
-  RUNNING: { mark: 'live', word: 'Running' },
-  COMPLETED: { mark: 'done', word: 'Completed' },
-  FAILED: { mark: 'failed', word: 'Failed' },
-}
-
 /** A delegation; `onOpen` shows the task that it created. */
 const DelegationRow = memo(function DelegationRow({
   delegation,
@@ -141,7 +130,7 @@ const DelegationRow = memo(function DelegationRow({
   readonly onOpen: (taskName: string) => void
 }) {
   const { workerRole, workerTask, taskDescription = '', startedAt, durationMs, reason } = delegation
-  const { mark, word } = STATUS[delegation.status]
+  const { mark, word } = DELEGATION_STATUS[delegation.status]
   return (
     <div className={styles['row']}>
       <Mark kind={mark} label={word} />
