@@ -22,14 +22,13 @@ import type { LoggedRunEvent, RunState } from '@tutti/protocol'
 
 const NOT_BEGUN = createStore<RunFeedState>({ log: createRunLog(), connection: 'connecting' })
 
-/** The page of a run; `query` selects what it displays. */
-export function RunScreen({
-  runId,
-  query,
-}: {
+interface RunScreenProps {
   readonly runId: string
   readonly query: Readonly<Record<string, string>>
-}) {
+}
+
+/** The page of a run; `query` selects what it displays. */
+export function RunScreen({ runId, query }: RunScreenProps) {
   const { log, connection, error } = useStore(useRunFeed(runId) ?? NOT_BEGUN)
   const [wanted, setPosition] = useReplayPosition(runId, query)
   // A position after the last event is the end, also while events are still loading.

@@ -19,14 +19,13 @@ import { describeRelation, listTotals } from './compare-texts.ts'
 import { ComparedTaskView } from './compared-task.tsx'
 import styles from './compare-page.module.css'
 
-/** The page; `a` and `b` are the ids of the runs. */
-export function ComparePage({
-  a,
-  b,
-}: {
+interface ComparePageProps {
   readonly a: string | undefined
   readonly b: string | undefined
-}) {
+}
+
+/** The page; `a` and `b` are the ids of the runs. */
+export function ComparePage({ a, b }: ComparePageProps) {
   if (a === undefined || b === undefined) {
     return (
       <Empty

@@ -20,16 +20,14 @@ import type {
   ComparedText,
 } from '@tutti/protocol'
 
-/** The task; `a` and `b` are the ids of the runs. */
-export function ComparedTaskView({
-  task,
-  a,
-  b,
-}: {
+interface ComparedTaskViewProps {
   readonly task: ComparedTask
   readonly a: string
   readonly b: string
-}) {
+}
+
+/** The task; `a` and `b` are the ids of the runs. */
+export function ComparedTaskView({ task, a, b }: ComparedTaskViewProps) {
   const { name, calls } = task
   return (
     <article aria-label={name} className={styles['task']}>
@@ -64,15 +62,13 @@ export function ComparedTaskView({
   )
 }
 
-function Side({
-  letter,
-  side,
-  href,
-}: {
+interface SideProps {
   readonly letter: 'A' | 'B'
   readonly side: ComparedTaskSide | undefined
   readonly href: string
-}) {
+}
+
+function Side({ letter, side, href }: SideProps) {
   if (side === undefined) {
     return <p className={cx(styles['side'], styles['soft'])}>{letter} does not have this task.</p>
   }
@@ -105,19 +101,16 @@ function Side({
   )
 }
 
-/** A text of both tasks: once if it is equal, otherwise as a diff. */
-function Texts({
-  label,
-  isSame,
-  a,
-  b,
-}: {
+interface TextsProps {
   readonly label: string
   /** Undefined if one of them does not exist. */
   readonly isSame: boolean | undefined
   readonly a: ComparedText | undefined
   readonly b: ComparedText | undefined
-}) {
+}
+
+/** A text of both tasks: once if it is equal, otherwise as a diff. */
+function Texts({ label, isSame, a, b }: TextsProps) {
   const text = a ?? b
   if (text === undefined) return null
   const title = label.charAt(0).toUpperCase() + label.slice(1)
@@ -168,15 +161,13 @@ function Calls({ calls }: { readonly calls: readonly ComparedCallPair[] }) {
   )
 }
 
-function Call({
-  letter,
-  call,
-  isChanged,
-}: {
+interface CallProps {
   readonly letter: 'A' | 'B'
   readonly call: ComparedCall | undefined
   readonly isChanged: boolean
-}) {
+}
+
+function Call({ letter, call, isChanged }: CallProps) {
   if (call === undefined) {
     return <p className={cx(styles['call'], styles['none'])}>{letter} did not make this call.</p>
   }

@@ -85,13 +85,12 @@ function describeMissingPrice(model: string, unpriced: readonly string[]): strin
   return unpriced.includes(model) ? 'no price configured' : undefined
 }
 
-function UnknownCost({
-  unpriced,
-  isCostKnown,
-}: {
+interface UnknownCostProps {
   readonly unpriced: readonly string[]
   readonly isCostKnown: boolean
-}) {
+}
+
+function UnknownCost({ unpriced, isCostKnown }: UnknownCostProps) {
   if (isCostKnown) return null
   const why =
     unpriced.length === 0
@@ -108,16 +107,14 @@ interface CostLine {
   readonly used: UsedSum
 }
 
-/** A table of the rows, their shares, and the total. */
-function CostTable({
-  caption,
-  rows,
-  total,
-}: {
+interface CostTableProps {
   readonly caption: string
   readonly rows: readonly CostLine[]
   readonly total: UsedSum
-}) {
+}
+
+/** A table of the rows, their shares, and the total. */
+function CostTable({ caption, rows, total }: CostTableProps) {
   const measure = chooseMeasure(total)
   return (
     <table className={styles['table']}>

@@ -85,16 +85,14 @@ const Events = memo(function Events({ log, position }: EventLogProps) {
   )
 })
 
-/** An event; instants are in milliseconds since 1970, `origin` is that of the first event. */
-const EventRow = memo(function EventRow({
-  event,
-  instant = 0,
-  origin = 0,
-}: {
+interface EventRowProps {
   readonly event: LoggedRunEvent
   readonly instant: number | undefined
   readonly origin: number | undefined
-}) {
+}
+
+/** An event; instants are in milliseconds since 1970, `origin` is that of the first event. */
+const EventRow = memo(function EventRow({ event, instant = 0, origin = 0 }: EventRowProps) {
   const { seq, type } = event
   return (
     <div className={styles['row']}>
@@ -119,15 +117,7 @@ const EventRow = memo(function EventRow({
   )
 })
 
-/** The filter and the exports of a log. */
-function EventBar({
-  filter,
-  onFilter,
-  taskNames,
-  events,
-  shown,
-  isPast,
-}: {
+interface EventBarProps {
   readonly filter: LogFilter
   readonly onFilter: (filter: LogFilter) => void
   readonly taskNames: readonly string[]
@@ -136,7 +126,10 @@ function EventBar({
   readonly shown: readonly LoggedRunEvent[]
   /** Whether an earlier position is shown. */
   readonly isPast: boolean
-}) {
+}
+
+/** The filter and the exports of a log. */
+function EventBar({ filter, onFilter, taskNames, events, shown, isPast }: EventBarProps) {
   return (
     <div role="search" aria-label="Events" className={styles['bar']}>
       <div role="group" aria-label="Event types" className={styles['groups']}>
@@ -180,15 +173,13 @@ function EventBar({
   )
 }
 
-function Exports({
-  events,
-  shown,
-  isPast,
-}: {
+interface ExportsProps {
   readonly events: readonly LoggedRunEvent[]
   readonly shown: readonly LoggedRunEvent[]
   readonly isPast: boolean
-}) {
+}
+
+function Exports({ events, shown, isPast }: ExportsProps) {
   const [copy, copied] = useCopy()
   const count = formatPlural(events.length, 'event')
   const runId = events[0]?.runId ?? 'run'

@@ -22,18 +22,16 @@ import styles from './replay-bar.module.css'
 
 import type { FollowedLog } from '../../api/run-log.ts'
 
-/**
- * The replay bar; `position` is the number of events shown, undefined to follow all of them live.
- */
-export function ReplayBar({
-  log,
-  position,
-  onChange,
-}: {
+interface ReplayBarProps {
   readonly log: FollowedLog
   readonly position: number | undefined
   readonly onChange: (position: number | undefined) => void
-}) {
+}
+
+/**
+ * The replay bar; `position` is the number of events shown, undefined to follow all of them live.
+ */
+export function ReplayBar({ log, position, onChange }: ReplayBarProps) {
   const { events, instants } = log
   const [known, setHeld] = useHeldLength(events.length, position)
   const replay = useReplay(log, position, (next) => {
@@ -130,21 +128,17 @@ function Since({ count }: { readonly count: number }) {
   )
 }
 
-/** The slider; `count` of `end` events are shown. */
-function Rail({
-  events,
-  count,
-  end,
-  text,
-  onSeek,
-}: {
+interface RailProps {
   readonly events: readonly LoggedRunEvent[]
   readonly count: number
   readonly end: number
   /** Describes the position. */
   readonly text: string
   readonly onSeek: (count: number) => void
-}) {
+}
+
+/** The slider; `count` of `end` events are shown. */
+function Rail({ events, count, end, text, onSeek }: RailProps) {
   // The thumb follows the pointer at once, however long the page takes to render.
   const [thumb, setThumb] = useOptimistic(count)
   const shown = end <= 1 ? 1 : (thumb - 1) / (end - 1)
@@ -173,17 +167,16 @@ function Rail({
   )
 }
 
+interface MarksProps {
+  readonly events: readonly LoggedRunEvent[]
+  readonly end: number
+}
+
 /**
  * The marks on the rail: one path per kind of event, so that thousands of events need five
  * elements.
  */
-const Marks = memo(function Marks({
-  events,
-  end,
-}: {
-  readonly events: readonly LoggedRunEvent[]
-  readonly end: number
-}) {
+const Marks = memo(function Marks({ events, end }: MarksProps) {
   const marks = useMemo(() => computeMarks(events, end), [events, end])
   return (
     <svg className={styles['marks']} viewBox={`0 0 ${SLOTS} 1`} preserveAspectRatio="none">
@@ -215,14 +208,13 @@ const SPEEDS: readonly (readonly [speed: ReplaySpeed, label: string])[] = [
   ['fast', 'Fast'],
 ]
 
-/** A select of the speed, with a note on shortened pauses. */
-function SpeedSelect({
-  value,
-  onChange,
-}: {
+interface SpeedSelectProps {
   readonly value: ReplaySpeed
   readonly onChange: (speed: ReplaySpeed) => void
-}) {
+}
+
+/** A select of the speed, with a note on shortened pauses. */
+function SpeedSelect({ value, onChange }: SpeedSelectProps) {
   const note = `Pauses are shortened to ${MAX_PAUSE_MS / 1_000} s`
   return (
     <Select

@@ -24,14 +24,13 @@ const WORKFLOWS: Readonly<Record<NonNullable<RunState['workflow']>, string>> = {
   HIERARCHICAL: 'A manager delegates work',
 }
 
-/** Inputs, tags, ids, times and files. Without `runId` the run is from a file. */
-export function RunDetails({
-  state,
-  runId,
-}: {
+interface RunDetailsProps {
   readonly state: RunState
   readonly runId: string | undefined
-}) {
+}
+
+/** Inputs, tags, ids, times and files. Without `runId` the run is from a file. */
+export function RunDetails({ state, runId }: RunDetailsProps) {
   const inputs = Object.entries(state.inputs)
   const tags = Object.entries(state.tags)
   return (
@@ -248,17 +247,15 @@ function Facts({ title, children }: { readonly title: string; readonly children:
   )
 }
 
-/** A name and its value; hidden if the value is unknown. */
-function Fact({
-  name,
-  isOwn = false,
-  children,
-}: {
+interface FactProps {
   readonly name: string
   /** Whether the name is user-defined and must not be restyled. */
   readonly isOwn?: boolean
   readonly children: ReactNode
-}) {
+}
+
+/** A name and its value; hidden if the value is unknown. */
+function Fact({ name, isOwn = false, children }: FactProps) {
   if (children === undefined || children === null) return null
   return (
     <dl className={styles['fact']}>

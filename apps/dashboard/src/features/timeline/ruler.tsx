@@ -28,15 +28,13 @@ export function MarkShape({ kind }: { readonly kind: string }) {
   )
 }
 
-export const Ruler = memo(function Ruler({
-  model,
-  frame,
-  sheetPx,
-}: {
+interface RulerProps {
   readonly model: TimelineModel
   readonly frame: TimeFrame
   readonly sheetPx: number
-}) {
+}
+
+export const Ruler = memo(function Ruler({ model, frame, sheetPx }: RulerProps) {
   const marks = model.marks.filter(({ startMs }) => {
     const px = msToPx(frame, startMs)
     return px >= frame.fromPx && px <= frame.toPx

@@ -60,17 +60,14 @@ export function TraceFile({
   )
 }
 
-function FileHead({
-  name,
-  facts,
-  onFile,
-  onClose,
-}: {
+interface FileHeadProps {
   readonly name: string
   readonly facts: TraceFacts
   readonly onFile: (file: File) => void
   readonly onClose: () => void
-}) {
+}
+
+function FileHead({ name, facts, onFile, onClose }: FileHeadProps) {
   const { format, notes, missing, tables } = facts
   return (
     <header className={styles['head']}>
@@ -164,18 +161,15 @@ function FilePicker({ onFile }: { readonly onFile: (file: File) => void }) {
   )
 }
 
-/** Shows the problems of a file. */
-function FileProblems({
-  name,
-  reason,
-  problems,
-  onFile,
-}: {
+interface FileProblemsProps {
   readonly name: string
   readonly reason: string
   readonly problems: readonly Problem[]
   readonly onFile: (file: File) => void
-}) {
+}
+
+/** Shows the problems of a file. */
+function FileProblems({ name, reason, problems, onFile }: FileProblemsProps) {
   return (
     <div className={styles['problems']}>
       <Notice
@@ -203,16 +197,14 @@ function FileProblems({
   )
 }
 
-/** A button that opens a file; the same file can be chosen again. */
-function FileButton({
-  onFile,
-  kind = 'plain',
-  children,
-}: {
+interface FileButtonProps {
   readonly onFile: (file: File) => void
   readonly kind?: ButtonKind
   readonly children: string
-}) {
+}
+
+/** A button that opens a file; the same file can be chosen again. */
+function FileButton({ onFile, kind = 'plain', children }: FileButtonProps) {
   const input = useRef<HTMLInputElement>(null)
   return (
     <>

@@ -8,15 +8,14 @@ import { toOneLine } from './text-shape.ts'
 
 import type { TaskState } from '@tutti/protocol'
 
+interface GivenRowProps {
+  readonly task: TaskState
+  readonly onOpen: (taskName: string) => void
+}
+
 /** The description and, unfolded, the other input; `onOpen` shows another task. */
 export const GivenRow = memo(
-  function GivenRow({
-    task,
-    onOpen,
-  }: {
-    readonly task: TaskState
-    readonly onOpen: (taskName: string) => void
-  }) {
+  function GivenRow({ task, onOpen }: GivenRowProps) {
     return (
       <div className={styles['row']}>
         <Fold
@@ -49,13 +48,12 @@ const GIVEN = [
   'status',
 ] as const satisfies readonly (keyof TaskState)[]
 
-function Given({
-  task: { description, expectedOutput, input, context },
-  onOpen,
-}: {
+interface GivenProps {
   readonly task: TaskState
   readonly onOpen: (taskName: string) => void
-}) {
+}
+
+function Given({ task: { description, expectedOutput, input, context }, onOpen }: GivenProps) {
   const parts: readonly (readonly [string, string | null | undefined])[] = [
     ['Description', description],
     ['Expected output', expectedOutput],

@@ -10,16 +10,14 @@ import { JsonView } from '../../ui/show/json-view.tsx'
 import { CopyButton, Text } from '../../ui/show/text.tsx'
 import styles from './prose.module.css'
 
-/** A text; `name` is unique within the transcript, `label` names the text. */
-export function Prose({
-  name,
-  label,
-  text,
-}: {
+interface ProseProps {
   readonly name: string
   readonly label: string
   readonly text: string
-}) {
+}
+
+/** A text; `name` is unique within the transcript, `label` names the text. */
+export function Prose({ name, label, text }: ProseProps) {
   const [isRaw, toggle] = useFold(`raw-${name}`)
   const value = useMemo(() => parseJsonContainer(text), [text])
   return (

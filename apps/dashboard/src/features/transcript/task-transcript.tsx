@@ -109,21 +109,17 @@ function EarlierAttempt({
   )
 }
 
-/** The header of a transcript; `attempt` is the displayed one. */
-function TaskHead({
-  task,
-  isHeld,
-  attempt,
-  onAttempt,
-  onFork,
-}: {
+interface TaskHeadProps {
   readonly task: TaskState
   /** Whether a review of the task is open. */
   readonly isHeld: boolean
   readonly attempt: number
   readonly onAttempt: (attempt: number) => void
   readonly onFork: OnFork | undefined
-}) {
+}
+
+/** The header of a transcript; `attempt` is the displayed one. */
+function TaskHead({ task, isHeld, attempt, onAttempt, onFork }: TaskHeadProps) {
   const { name, agentRole, earlierAttempts, iterationLimitReached, finishReason, error, status } =
     task
   const { mark, word } = labelTask(task, isHeld)

@@ -143,14 +143,13 @@ function AnswerText({
   return <p className={styles['soft']}>The answer contains no text</p>
 }
 
-/** The failures in order; `isAgain` is whether another call followed the last one. */
-function TurnFailures({
-  failures,
-  isAgain,
-}: {
+interface TurnFailuresProps {
   readonly failures: readonly TurnFailure[]
   readonly isAgain: boolean
-}) {
+}
+
+/** The failures in order; `isAgain` is whether another call followed the last one. */
+function TurnFailures({ failures, isAgain }: TurnFailuresProps) {
   return (
     <ul aria-label="Failed calls" className={styles['failures']}>
       {failures.map((failure, at) => (

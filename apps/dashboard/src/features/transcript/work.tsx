@@ -121,14 +121,13 @@ export function Work({ task, state, selection, onSelect, onOpenTask, onFork }: W
   )
 }
 
-/** A delegation; `onOpen` shows the task that it created. */
-const DelegationRow = memo(function DelegationRow({
-  delegation,
-  onOpen,
-}: {
+interface DelegationRowProps {
   readonly delegation: DelegationState
   readonly onOpen: (taskName: string) => void
-}) {
+}
+
+/** A delegation; `onOpen` shows the task that it created. */
+const DelegationRow = memo(function DelegationRow({ delegation, onOpen }: DelegationRowProps) {
   const { workerRole, workerTask, taskDescription = '', startedAt, durationMs, reason } = delegation
   const { mark, word } = DELEGATION_STATUS[delegation.status]
   return (
@@ -219,14 +218,13 @@ function Failure({
   )
 }
 
-/** The output; an answer directly above is referred to instead of repeated. */
-function Output({
-  task: { turns },
-  output,
-}: {
+interface OutputProps {
   readonly task: TaskState
   readonly output: string
-}) {
+}
+
+/** The output; an answer directly above is referred to instead of repeated. */
+function Output({ task: { turns }, output }: OutputProps) {
   const last = turns.at(-1)
   if (last !== undefined && last.text.trim() === output.trim()) {
     return (

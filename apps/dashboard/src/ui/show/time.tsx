@@ -13,16 +13,15 @@ export function Ago({ at }: { readonly at: string }) {
   )
 }
 
-/** The duration of something, or the elapsed time while it is running. */
-export function Elapsed({
-  since,
-  ms,
-}: {
+interface ElapsedProps {
   /** Start (ISO 8601); undefined before it starts. */
   readonly since: string | undefined
   /** Duration in milliseconds; null or undefined while it is running. */
   readonly ms: number | null | undefined
-}) {
+}
+
+/** The duration of something, or the elapsed time while it is running. */
+export function Elapsed({ since, ms }: ElapsedProps) {
   const isRunning = since !== undefined && (ms === undefined || ms === null)
   const now = useNow(isRunning)
   if (!isRunning) return <>{formatDuration(ms)}</>
