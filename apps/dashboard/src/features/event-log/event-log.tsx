@@ -10,13 +10,13 @@ import { labelEventType } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
 import { formatClock, formatDuration, formatPlural } from '../../lib/format.ts'
 import { JsonView } from '../../ui/show/json-view.tsx'
-import { downloadText } from '../../lib/download.ts'
+import { downloadText, formatNdjson } from '../../lib/download.ts'
 import { useCopy } from '../../lib/use-copy.ts'
 import { Button, IconButton } from '../../ui/controls/button.tsx'
 import { Select, TextInput } from '../../ui/controls/inputs.tsx'
 import { createEventFilter, takeFirst, type LogFilter } from './event-filter.ts'
-import { EVENT_GROUPS, isFailure, type EventGroup } from './event-groups.ts'
-import { summarizeEvent, findEventTask } from './event-summary.ts'
+import { EVENT_GROUPS, isFailure, type EventGroup } from '../../api/event-kinds.ts'
+import { summarizeEvent, findEventTask } from '../../api/event-summary.ts'
 import styles from './event-log.module.css'
 
 import type { FollowedLog } from '../../api/run-log.ts'
@@ -205,7 +205,7 @@ function Exports({ events, shown, isPast }: ExportsProps) {
         icon={<Download />}
         title="Download all events, one JSON object per line"
         onClick={() =>
-          downloadText(`${runId}.events.ndjson`, formatEventLines(events), 'application/x-ndjson')
+          downloadText(`${runId}.events.ndjson`, formatNdjson(events), 'application/x-ndjson')
         }
       >
         NDJSON
@@ -218,8 +218,4 @@ function toggleGroup(groups: ReadonlySet<EventGroup>, name: EventGroup): Readonl
   const others = new Set(groups)
   if (!others.delete(name)) others.add(name)
   return others
-}
-
-function formatEventLines(events: readonly LoggedRunEvent[]): string {
-  return events.map((event) => `${JSON.stringify(event)}\n`).join('')
 }

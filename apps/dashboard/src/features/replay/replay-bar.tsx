@@ -15,11 +15,11 @@ import {
   findPreviousStep,
   computeMarks,
   SLOTS,
-  type KeySubject,
 } from './replay-marks.ts'
 import { useReplay } from './use-replay.ts'
 import styles from './replay-bar.module.css'
 
+import type { KeySubject } from '../../api/event-kinds.ts'
 import type { FollowedLog } from '../../api/run-log.ts'
 
 interface ReplayBarProps {
