@@ -9,7 +9,7 @@ import { JsonText, JsonView } from '../../ui/show/json-view.tsx'
 import { Mark } from '../../ui/show/mark.tsx'
 import { Elapsed } from '../../ui/show/time.tsx'
 import { toOneLine } from './text-shape.ts'
-import styles from './call-row.module.css'
+import styles from './transcript.module.css'
 
 import type { CallTree } from '../../api/run-entries.ts'
 import type { AgentCallState, ToolCallState } from '@tutti/protocol'
@@ -25,7 +25,7 @@ export const CallRow = memo(function CallRow({
   ...rest
 }: CallProps & { readonly isChosen: boolean }) {
   return (
-    <div className={cx(styles['row'], isChosen && styles['chosen'])}>
+    <div className={cx(styles['call'], isChosen && styles['chosen'])}>
       <Call {...rest} isOpenAtFirst={isChosen} />
     </div>
   )
@@ -50,9 +50,9 @@ function Call({
         summary={
           <span className={styles['line']}>
             <Mark kind={mark} label={word} />
-            <span className={styles['name']}>{call.name}</span>
+            <span className={styles['toolName']}>{call.name}</span>
             <span className={styles['gist']}>{toOneLine(call.arguments ?? '')}</span>
-            <span className={styles['span']}>
+            <span className={cx(styles['figure'], styles['span'])}>
               <Elapsed
                 since={isRunning ? startedAt : undefined}
                 ms={isRunning ? undefined : durationMs}
@@ -65,7 +65,7 @@ function Call({
       </Fold>
       {isRunning && progress !== undefined && <Progress label={call.name} {...progress} />}
       {agents.length > 0 && (
-        <ul aria-label="Agent calls" className={styles['calls']}>
+        <ul aria-label="Agent calls" className={styles['agents']}>
           {agents.map((agentCall) => (
             <AgentCall key={agentCall.retryIndex} call={agentCall} />
           ))}
@@ -120,7 +120,7 @@ function CallDetails({
         </>
       )}
       <dt>Call</dt>
-      <dd className={styles['id']}>
+      <dd className={styles['detail']}>
         <code>{id}</code>
         {startedAt !== undefined && ` started ${formatClock(Date.parse(startedAt))}`}
       </dd>
@@ -136,7 +136,7 @@ const WITHOUT_RESULT: Readonly<Record<ToolCallState['status'], string>> = {
 }
 
 function Absent({ children }: { readonly children: string }) {
-  return <span className={styles['absent']}>{children}</span>
+  return <span className={styles['detail']}>{children}</span>
 }
 
 function AgentCall({ call }: { readonly call: AgentCallState }) {
@@ -151,20 +151,20 @@ function AgentCall({ call }: { readonly call: AgentCallState }) {
     ...(costUsd > 0 ? [formatMoney(costUsd)] : []),
   ]
   return (
-    <li className={styles['call']}>
+    <li className={cx(styles['agent'], styles['line'], styles['wrapping'], styles['quiet'])}>
       <Mark kind={mark} />
       <span>{word}</span>
       <code className={styles['address']} title={call.agentUri}>
         {call.agentUri}
       </code>
       <span className={styles['facts']}>{facts.join(' · ')}</span>
-      <span className={styles['agentCallsSpan']}>
+      <span className={styles['figure']}>
         <Elapsed
           since={startedAt}
           ms={status === 'RUNNING' ? null : computeSpan(startedAt, completedAt)}
         />
       </span>
-      {error !== undefined && <p className={styles['error']}>{error}</p>}
+      {error !== undefined && <p className={styles['failure']}>{error}</p>}
     </li>
   )
 }
@@ -186,7 +186,7 @@ function Progress({
 }) {
   const percent = fraction === undefined ? undefined : Math.round(fraction * 100)
   return (
-    <div className={styles['progress']}>
+    <div className={cx(styles['progress'], styles['line'], styles['quiet'])}>
       {percent !== undefined && (
         <div
           role="progressbar"
@@ -199,7 +199,7 @@ function Progress({
           <div style={{ inlineSize: `${percent}%` }} />
         </div>
       )}
-      <span className={styles['words']}>
+      <span className={styles['breakable']}>
         {percent !== undefined && `${percent} % `}
         {message}
       </span>

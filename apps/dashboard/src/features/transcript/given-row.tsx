@@ -3,7 +3,7 @@ import { memo } from 'react'
 
 import { Fold } from '../../ui/layout/fold.tsx'
 import { CopyButton, Text } from '../../ui/show/text.tsx'
-import styles from './given-row.module.css'
+import styles from './transcript.module.css'
 import { toOneLine } from './text-shape.ts'
 
 import type { TaskState } from '@tutti/protocol'
@@ -17,13 +17,13 @@ interface GivenRowProps {
 export const GivenRow = memo(
   function GivenRow({ task, onOpen }: GivenRowProps) {
     return (
-      <div className={styles['row']}>
+      <div className={styles['given']}>
         <Fold
           name="given"
           isOpenAtFirst={task.status === 'PENDING'}
           summary={
-            <span className={styles['summary']}>
-              <span className={styles['title']}>Input</span>
+            <span className={styles['line']}>
+              <span className={styles['strong']}>Input</span>
               <span className={styles['gist']}>{toOneLine(task.description)}</span>
             </span>
           }
@@ -74,7 +74,12 @@ function Given({ task: { description, expectedOutput, input, context }, onOpen }
           <dt>Output of</dt>
           <dd className={styles['tasks']}>
             {context.map((name) => (
-              <button key={name} type="button" onClick={() => onOpen(name)}>
+              <button
+                key={name}
+                type="button"
+                className={styles['link']}
+                onClick={() => onOpen(name)}
+              >
                 {name}
               </button>
             ))}

@@ -3,15 +3,15 @@ import { memo } from 'react'
 
 import { formatBytes } from '../../lib/format.ts'
 import { takeNewestBlocks } from './text-blocks.ts'
-import styles from './growing-text.module.css'
+import styles from './transcript.module.css'
 
 /** The newest part of a text; `whole` names the time at which all of it is shown. */
 export function GrowingText({ text, whole }: { readonly text: string; readonly whole: string }) {
   const { hidden, blocks } = takeNewestBlocks(text)
   return (
-    <div className={styles['text']}>
+    <div className={styles['growing']}>
       {hidden > 0 && (
-        <p className={styles['hidden']}>
+        <p className={styles['small']}>
           {`The first ${formatBytes(hidden)} are shown when ${whole}`}
         </p>
       )}

@@ -8,7 +8,7 @@ import { parseJsonContainer } from '../../lib/parse-json-container.ts'
 import { useFold } from '../../ui/layout/fold.tsx'
 import { JsonView } from '../../ui/show/json-view.tsx'
 import { CopyButton, Text } from '../../ui/show/text.tsx'
-import styles from './prose.module.css'
+import styles from './transcript.module.css'
 
 interface ProseProps {
   readonly name: string
@@ -22,7 +22,7 @@ export function Prose({ name, label, text }: ProseProps) {
   const value = useMemo(() => parseJsonContainer(text), [text])
   return (
     <div className={styles['prose']}>
-      <div className={styles['words']}>
+      <div>
         {!isRaw && value !== undefined ? (
           <JsonView value={value} label={label} />
         ) : (

@@ -1,10 +1,11 @@
 /** Shows the readable reasoning of a model call, folded. */
+import { cx } from '../../lib/cx.ts'
 import { formatCount } from '../../lib/format.ts'
 import { Fold } from '../../ui/layout/fold.tsx'
 import { GrowingText } from './growing-text.tsx'
 import { Prose } from './prose.tsx'
 import { toLastLine } from './text-shape.ts'
-import styles from './reasoning-fold.module.css'
+import styles from './transcript.module.css'
 
 import type { TurnState } from '@tutti/protocol'
 
@@ -19,8 +20,8 @@ export function ReasoningFold({ turn }: { readonly turn: TurnState }) {
       name={name}
       className={styles['reasoning']}
       summary={
-        <span className={styles['summary']}>
-          <span className={styles['label']}>Reasoning</span>
+        <span className={cx(styles['line'], styles['quiet'])}>
+          <span>Reasoning</span>
           <span className={styles['gist']}>
             {isGrowing ? toLastLine(reasoning) : describeSize(turn)}
           </span>
@@ -35,7 +36,7 @@ export function ReasoningFold({ turn }: { readonly turn: TurnState }) {
             <Prose name={name} label="reasoning" text={reasoning} />
           )}
           {reasoningTruncated === true && (
-            <p className={styles['note']}>The rest of the reasoning was too long to be stored</p>
+            <p className={styles['small']}>The rest of the reasoning was too long to be stored</p>
           )}
         </>
       )}

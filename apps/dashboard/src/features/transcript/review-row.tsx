@@ -1,4 +1,5 @@
 /** Shows a review within the transcript: its state, decision and reviewer. */
+import { cx } from '../../lib/cx.ts'
 import { lazy, memo, Suspense } from 'react'
 
 import { labelReview, REVIEW_TITLES } from '../../ui/labels.ts'
@@ -6,7 +7,7 @@ import { formatClock } from '../../lib/format.ts'
 import { Fold } from '../../ui/layout/fold.tsx'
 import { Mark } from '../../ui/show/mark.tsx'
 import { Countdown } from '../../ui/show/time.tsx'
-import styles from './review-row.module.css'
+import styles from './transcript.module.css'
 
 import type { ReviewState } from '@tutti/protocol'
 
@@ -25,7 +26,7 @@ export const ReviewRow = memo(function ReviewRow({ review }: { readonly review: 
       className={styles['review']}
       data-open={review.status === 'OPEN'}
     >
-      <header className={styles['head']}>
+      <header className={cx(styles['line'], styles['wrapping'])}>
         <Mark kind={mark} />
         <h3>{REVIEW_TITLES[kind]}</h3>
         {toolName !== undefined && <code>{toolName}</code>}
@@ -33,14 +34,14 @@ export const ReviewRow = memo(function ReviewRow({ review }: { readonly review: 
         {review.status === 'OPEN' && review.timeoutMs > 0 && (
           <Countdown until={new Date(Date.parse(requestedAt) + review.timeoutMs).toISOString()} />
         )}
-        <span className={styles['clock']}>
+        <span className={styles['figure']}>
           {formatClock(Date.parse(review.decidedAt ?? requestedAt))}
         </span>
       </header>
-      {typeof prompt === 'string' && <p className={styles['words']}>{prompt}</p>}
-      {feedback !== undefined && <blockquote className={styles['words']}>{feedback}</blockquote>}
+      {typeof prompt === 'string' && <p className={styles['quote']}>{prompt}</p>}
+      {feedback !== undefined && <blockquote className={styles['quote']}>{feedback}</blockquote>}
       {revisedOutput !== undefined && kind === 'QUESTION' && (
-        <blockquote className={styles['words']}>{revisedOutput}</blockquote>
+        <blockquote className={styles['quote']}>{revisedOutput}</blockquote>
       )}
       {revisedOutput !== undefined && kind !== 'QUESTION' && (
         <Fold name={`review-${review.reviewId}`} summary="Changes">

@@ -12,7 +12,7 @@ import { Marked } from '../../ui/show/mark.tsx'
 import { Elapsed } from '../../ui/show/time.tsx'
 import { Work, type OnFork } from './work.tsx'
 import { ReviewRow } from './review-row.tsx'
-import styles from './task-transcript.module.css'
+import styles from './transcript.module.css'
 
 import type {
   RunState,
@@ -134,7 +134,7 @@ function TaskHead({ task, isHeld, attempt, onAttempt, onFork }: TaskHeadProps) {
             {error.code}
           </code>
         )}
-        <h2 className={styles['name']}>{name}</h2>
+        <h2 className={styles['taskName']}>{name}</h2>
         <span className={styles['role']}>{agentRole}</span>
         {attempts.length > 1 && (
           <Segmented
@@ -149,7 +149,7 @@ function TaskHead({ task, isHeld, attempt, onAttempt, onFork }: TaskHeadProps) {
             size="s"
             kind="quiet"
             icon={<GitFork />}
-            className={styles['fork']}
+            className={styles['taskFork']}
             onClick={() => onFork({ taskName: name })}
           >
             Fork from this task…

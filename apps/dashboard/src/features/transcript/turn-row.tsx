@@ -15,7 +15,7 @@ import { GrowingText } from './growing-text.tsx'
 import { Prose } from './prose.tsx'
 import { ReasoningFold } from './reasoning-fold.tsx'
 import { toOneLine } from './text-shape.ts'
-import styles from './turn-row.module.css'
+import styles from './transcript.module.css'
 
 import type { DirectiveState, TurnState, TurnFailure, LlmMessage } from '@tutti/protocol'
 
@@ -42,7 +42,7 @@ export const TurnRow = memo(function TurnRow({
   const title = `Model call ${iterationIndex + 1}`
   return (
     <article aria-label={title} className={cx(styles['turn'], isChosen && styles['chosen'])}>
-      <header className={styles['head']}>
+      <header className={cx(styles['line'], styles['wrapping'])}>
         <Mark kind={mark} label={word} />
         <h3>
           <button
@@ -59,7 +59,7 @@ export const TurnRow = memo(function TurnRow({
           <IconButton
             label={`Fork from model call ${iterationIndex + 1}`}
             icon={<GitFork />}
-            className={styles['fork']}
+            className={styles['icon']}
             onClick={() => onFork(iterationIndex)}
           />
         )}
@@ -68,10 +68,10 @@ export const TurnRow = memo(function TurnRow({
       {failures.length > 0 && <TurnFailures failures={failures} isAgain={status !== 'FAILED'} />}
       {directives?.map((directive) => (
         <p key={directive.directiveId} className={styles['directive']}>
-          <span className={styles['label']}>Directive: </span>
+          <span className={styles['strong']}>Directive: </span>
           {formatDirective(directive)}
           {directive.from !== undefined && (
-            <span className={styles['from']}> from {directive.from}</span>
+            <span className={styles['soft']}> from {directive.from}</span>
           )}
         </p>
       ))}
@@ -79,11 +79,11 @@ export const TurnRow = memo(function TurnRow({
       <ReasoningFold turn={turn} />
       {ended !== undefined && (
         <p className={styles['directive']}>
-          <span className={styles['label']}>{ended}</span>
+          <span className={styles['strong']}>{ended}</span>
           {turn.refusal !== undefined && `: ${turn.refusal}`}
         </p>
       )}
-      <div className={styles['words']}>
+      <div className={styles['answer']}>
         <AnswerText turn={turn} />
       </div>
     </article>
@@ -98,7 +98,7 @@ function TurnFigures({ turn }: { readonly turn: TurnState }) {
       <span title="Started at">
         {startedAt !== undefined && formatClock(Date.parse(startedAt))}
       </span>
-      <span className={styles['span']} title="Time to the complete answer">
+      <span className={styles['amount']} title="Time to the complete answer">
         {status === 'RUNNING' ? (
           <Elapsed since={startedAt} ms={undefined} />
         ) : (
@@ -108,7 +108,7 @@ function TurnFigures({ turn }: { readonly turn: TurnState }) {
       <span className={styles['tokens']} title={describeTokens(turn)}>
         {isOver && `${formatCount(inputTokens)} in ${formatCount(outputTokens)} out`}
       </span>
-      <span className={styles['cost']} title="Cost">
+      <span className={styles['amount']} title="Cost">
         {isOver && formatMoney(costUsd)}
       </span>
     </span>
@@ -128,19 +128,19 @@ function AnswerText({
   readonly turn: TurnState
 }) {
   if (status === 'RUNNING') {
-    if (text === '') return <p className={styles['soft']}>No text yet</p>
+    if (text === '') return <p className={styles['small']}>No text yet</p>
     return <GrowingText text={text} whole="the answer is complete" />
   }
   if (text !== '') {
     return (
       <>
-        {status === 'FAILED' && <p className={styles['soft']}>Text before the failure:</p>}
+        {status === 'FAILED' && <p className={styles['small']}>Text before the failure:</p>}
         <Prose name={`answer-${iterationIndex}`} label="answer" text={text} />
       </>
     )
   }
   if (status === 'FAILED' || toolCalls.length > 0 || describeEarlyEnd(finishReason)) return null
-  return <p className={styles['soft']}>The answer contains no text</p>
+  return <p className={styles['small']}>The answer contains no text</p>
 }
 
 interface TurnFailuresProps {
@@ -156,14 +156,13 @@ function TurnFailures({ failures, isAgain }: TurnFailuresProps) {
         // Failures are only appended, so the index is stable.
         <li key={`${at}-${failure.failedAt}`}>
           <Mark kind="failed" label="Failed" />
-          <span className={styles['turnFailuresWords']}>
-            <span className={styles['reason']}>{failure.reason}</span>{' '}
-            <code className={styles['code']}>{failure.code}</code>
-            <span className={styles['next']}>
+          <span className={styles['failureText']}>
+            <span className={styles['failed']}>{failure.reason}</span> <code>{failure.code}</code>
+            <span className={cx(styles['next'], styles['quiet'])}>
               {describeReaction(failure, isAgain || at < failures.length - 1)}
             </span>
           </span>
-          <span className={styles['when']}>
+          <span className={cx(styles['when'], styles['quiet'])}>
             {formatClock(Date.parse(failure.failedAt))} after {formatDuration(failure.latencyMs)}
           </span>
         </li>
@@ -208,13 +207,9 @@ function ShownMessages({
       ? `the last ${messages.length} of ${formatCount(totalMessageCount)} messages`
       : `${messages.length} messages`
   return (
-    <Fold
-      name={name}
-      className={styles['messages']}
-      summary={<span className={styles['quiet']}>Sent {count}</span>}
-    >
+    <Fold name={name} summary={<span className={styles['quiet']}>Sent {count}</span>}>
       {() => (
-        <ol start={first + 1} className={styles['list']}>
+        <ol start={first + 1}>
           {messages.map((message, at) => (
             <li key={first + at}>
               <Message name={`${name}-${at}`} message={message} />
@@ -234,8 +229,8 @@ function Message({ name, message }: { readonly name: string; readonly message: L
     <Fold
       name={name}
       summary={
-        <span className={styles['message']}>
-          <span className={styles['role']}>{toolName ?? ROLES[role]}</span>
+        <span className={cx(styles['line'], styles['quiet'])}>
+          <span className={styles['messageRole']}>{toolName ?? ROLES[role]}</span>
           <span className={styles['gist']}>{toOneLine(gist.filter(Boolean).join(' '))}</span>
         </span>
       }

@@ -1,4 +1,5 @@
 /** Shows the rows of one attempt at a task. */
+import { cx } from '../../lib/cx.ts'
 import { useCallback, useMemo, useState, type ReactNode, memo } from 'react'
 import { ArrowLeftRight } from 'lucide-react'
 
@@ -22,7 +23,7 @@ import {
 import { TurnRow } from './turn-row.tsx'
 import { toOneLine } from './text-shape.ts'
 import { Prose } from './prose.tsx'
-import styles from './work.module.css'
+import styles from './transcript.module.css'
 
 import type { RunState, TaskState, DelegationState } from '@tutti/protocol'
 
@@ -131,33 +132,33 @@ const DelegationRow = memo(function DelegationRow({ delegation, onOpen }: Delega
   const { workerRole, workerTask, taskDescription = '', startedAt, durationMs, reason } = delegation
   const { mark, word } = DELEGATION_STATUS[delegation.status]
   return (
-    <div className={styles['row']}>
+    <div className={cx(styles['delegation'], styles['line'], styles['wrapping'])}>
       <Mark kind={mark} label={word} />
       <span>
         Delegated to <strong>{workerRole}</strong>
       </span>
       {workerTask !== undefined && (
-        <button type="button" className={styles['task']} onClick={() => onOpen(workerTask)}>
+        <button type="button" className={styles['link']} onClick={() => onOpen(workerTask)}>
           {workerTask}
         </button>
       )}
       <span className={styles['gist']} title={taskDescription}>
         {toOneLine(taskDescription)}
       </span>
-      <span className={styles['span']}>
+      <span className={styles['figure']}>
         <Elapsed
           since={startedAt}
           ms={delegation.status === 'RUNNING' ? undefined : (durationMs ?? Number.NaN)}
         />
       </span>
-      {reason !== undefined && <p className={styles['reason']}>{reason}</p>}
+      {reason !== undefined && <p className={styles['failure']}>{reason}</p>}
     </div>
   )
 })
 
 function SwitchRow({ from, to }: { readonly from: string; readonly to: string }) {
   return (
-    <p className={styles['switch']}>
+    <p className={cx(styles['switch'], styles['line'], styles['quiet'])}>
       <ArrowLeftRight aria-hidden />
       Model switched: {from} → {to}
     </p>
