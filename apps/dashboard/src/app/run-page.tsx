@@ -16,7 +16,7 @@ import { LinkButton } from '../ui/controls/button.tsx'
 import { Empty, Loading } from '../ui/feedback/notice.tsx'
 import { goTo } from '../lib/router.ts'
 import { RunView } from './run-view.tsx'
-import styles from './run-page.module.css'
+import page from '../ui/layout/page.module.css'
 
 import type { LoggedRunEvent, RunState } from '@tutti/protocol'
 
@@ -44,7 +44,7 @@ export function RunScreen({ runId, query }: RunScreenProps) {
   }
   const isReplay = position !== undefined
   return (
-    <div className={styles['page']}>
+    <div className={page['column']}>
       <ShownTime value={findShownTime(now)}>
         <RunHeader
           runId={runId}

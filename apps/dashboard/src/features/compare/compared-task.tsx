@@ -10,7 +10,7 @@ import { Mark, Marked } from '../../ui/show/mark.tsx'
 import { Text } from '../../ui/show/text.tsx'
 import hidden from '../../ui/show/visually-hidden.module.css'
 import { describeTaskChange, isSameTask } from './compare-texts.ts'
-import styles from './compared-task.module.css'
+import styles from './compare.module.css'
 
 import type {
   ComparedCall,
@@ -30,7 +30,7 @@ interface ComparedTaskViewProps {
 export function ComparedTaskView({ task, a, b }: ComparedTaskViewProps) {
   const { name, calls } = task
   return (
-    <article aria-label={name} className={styles['task']}>
+    <article aria-label={name} className={styles['comparedTask']}>
       <Fold
         name={name}
         isOpenAtFirst={!isSameTask(task)}
@@ -76,7 +76,7 @@ function Side({ letter, side, href }: SideProps) {
   const ended = describeEarlyEnd(side.finishReason)
   return (
     <div role="group" aria-label={`${letter}: status and usage`} className={styles['side']}>
-      <p className={styles['facts']}>
+      <p className={styles['taskFacts']}>
         <span className={styles['letter']}>{letter}</span>
         <Marked kind={mark}>{word}</Marked>
         {side.reused === true && <span className={styles['badge']}>Reused</span>}
@@ -175,7 +175,7 @@ function Call({ letter, call, isChanged }: CallProps) {
   const { mark, word } = CALL_STATUS[outcome === 'SUCCESS' ? 'SUCCEEDED' : 'FAILED']
   return (
     <div className={cx(styles['call'], isChanged && styles[letter === 'A' ? 'removed' : 'added'])}>
-      <p className={styles['facts']}>
+      <p className={styles['taskFacts']}>
         <span className={hidden['hidden']}>{letter}: </span>
         <Mark kind={mark} label={word} />
         <code>{toolName}</code>

@@ -200,13 +200,7 @@ const SUBJECT_STYLE: Readonly<Record<KeySubject, string | undefined>> = {
   failed: styles['failed'],
 }
 
-const SPEEDS: readonly (readonly [speed: ReplaySpeed, label: string])[] = [
-  [1, '1×'],
-  [2, '2×'],
-  [4, '4×'],
-  [8, '8×'],
-  ['fast', 'Fast'],
-]
+const SPEEDS: readonly ReplaySpeed[] = [1, 2, 4, 8, 'fast']
 
 interface SpeedSelectProps {
   readonly value: ReplaySpeed
@@ -223,14 +217,14 @@ function SpeedSelect({ value, onChange }: SpeedSelectProps) {
       className={styles['speed']}
       value={String(value)}
       onChange={({ currentTarget }) => {
-        const chosen = SPEEDS.find(([speed]) => String(speed) === currentTarget.value)
-        if (chosen !== undefined) onChange(chosen[0])
+        const chosen = SPEEDS.find((speed) => String(speed) === currentTarget.value)
+        if (chosen !== undefined) onChange(chosen)
       }}
     >
       <optgroup label={note}>
-        {SPEEDS.map(([speed, label]) => (
-          <option key={label} value={String(speed)}>
-            {label}
+        {SPEEDS.map((speed) => (
+          <option key={speed} value={String(speed)}>
+            {speed === 'fast' ? 'Fast' : `${speed}×`}
           </option>
         ))}
       </optgroup>

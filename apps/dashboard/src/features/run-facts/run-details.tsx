@@ -21,6 +21,7 @@ import { linkToSubmit } from '../../api/links.ts'
 import { useMissingScope } from '../../api/use-identity.ts'
 import { cx } from '../../lib/cx.ts'
 import { DeleteRun } from './delete-run.tsx'
+import page from '../../ui/layout/page.module.css'
 import styles from './run-details.module.css'
 
 const WORKFLOWS: Readonly<Record<NonNullable<RunState['workflow']>, string>> = {
@@ -39,7 +40,12 @@ export function RunDetails({ state, runId }: RunDetailsProps) {
   const { inputs, ensemble, workflow, tags, id, epoch, queuedAt, startedAt, completedAt } = state
   const tagTexts = Object.entries(tags).map((tag) => tag.join(': '))
   return (
-    <div className={styles['details']} role="group" aria-label="Details" tabIndex={0}>
+    <div
+      className={cx(page['scroll'], styles['details'])}
+      role="group"
+      aria-label="Details"
+      tabIndex={0}
+    >
       {runId !== undefined && <RunActions runId={runId} state={state} />}
       <Facts title="Inputs">
         {Object.keys(inputs).length === 0 && <p className={styles['soft']}>None</p>}
@@ -207,7 +213,7 @@ function RunActions({ runId, state }: { readonly runId: string; readonly state: 
           <LinkButton href={linkToSubmit(runId)} icon={<RotateCcw />}>
             Run again…
           </LinkButton>
-          <span className={styles['runActionsSoft']}>A run can be deleted after it has ended.</span>
+          <span className={styles['small']}>A run can be deleted after it has ended.</span>
         </>
       )}
       {isAsking && <DeleteRun runId={runId} onClose={() => setAsking(false)} />}

@@ -20,7 +20,6 @@ import type { Viewport, Wanted } from './use-viewport.ts'
 
 export interface CursorProps {
   readonly paper: Paper
-  readonly tops: readonly number[]
   readonly viewport: Viewport
   readonly times: Times
   readonly onOpen: (position: TimelinePosition) => void
@@ -29,7 +28,7 @@ export interface CursorProps {
 }
 
 /** A button that moves from note to note with the arrow keys, and announces them. */
-export function Cursor({ paper, tops, viewport, times, onOpen, onPoint }: CursorProps) {
+export function Cursor({ paper, viewport, times, onOpen, onPoint }: CursorProps) {
   const [current, setCurrent] = useState<TimelinePosition>()
   const [isFocused, setFocused] = useState(false)
   // The keyboard reaches the whole sheet, including parts that are not rendered.
@@ -38,10 +37,10 @@ export function Cursor({ paper, tops, viewport, times, onOpen, onPoint }: Cursor
     (current === undefined ? undefined : findPositionNow(whole, current)) ??
     findFirstPosition(whole)
   if (position === undefined) return null
-  const box = computeCursorBox(position, { paper, tops })
+  const box = computeCursorBox(position, paper)
   const label = joinDescription(describeEntries(position.entries, times))
   const show = (shown: TimelinePosition, element: HTMLElement): void => {
-    const wanted = computeCursorBox(shown, { paper, tops })
+    const wanted = computeCursorBox(shown, paper)
     viewport.reveal(wanted)
     const sheet = element.parentElement?.getBoundingClientRect()
     if (sheet === undefined) return
@@ -97,12 +96,12 @@ const RULE = { top: -12, bottom: 0 } as const
 
 function computeCursorBox(
   { row, track, fromPx, toPx }: TimelinePosition,
-  { paper, tops }: Pick<CursorProps, 'paper' | 'tops'>,
+  { model, tops }: Paper,
 ): Wanted {
   if (row < 0) return { fromPx: fromPx - 6, toPx: fromPx + 6, ...RULE }
   const sides = { fromPx: fromPx - 1, toPx: Math.max(toPx, fromPx + 4) + 1 }
   const top = tops[row] ?? 0
-  const drawn = paper.model.rows[row]
+  const drawn = model.rows[row]
   if (track === 0 || drawn === undefined) return { ...sides, top, bottom: tops[row + 1] ?? top }
   const lane = computeLanePosition(drawn, track - 1)
   return { ...sides, top: top + lane.top - 1, bottom: top + lane.top + lane.height + 1 }

@@ -383,6 +383,7 @@ describe('places', () => {
     model: { rows: [first, second], marks: [mark], startMs: 0, lastMs: 1_000, isOver: false },
     frame: frame(1),
     nowMs: 900,
+    tops: computeRowTops([first, second]),
   }
   const starts = (row: number, track: number): readonly number[] =>
     listPositions(paper, row, track).map(({ fromPx }) => fromPx)

@@ -44,6 +44,8 @@ export interface Paper {
   readonly model: TimelineModel
   readonly frame: TimeFrame
   readonly nowMs: number
+  /** The top of each row, and finally the bottom of the last one. */
+  readonly tops: readonly number[]
 }
 
 /** Returns the extent of an entry; running ones extend to `nowMs`. */

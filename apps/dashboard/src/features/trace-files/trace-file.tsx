@@ -10,6 +10,7 @@ import { formatBytes, formatPlural } from '../../lib/format.ts'
 import { useOpenedFile } from './use-opened-file.ts'
 import { MAX_TRACE_FILE_BYTES } from './read-trace-file.ts'
 import hidden from '../../ui/show/visually-hidden.module.css'
+import page from '../../ui/layout/page.module.css'
 import styles from './trace-file.module.css'
 
 import type { RunState, Problem } from '@tutti/protocol'
@@ -43,7 +44,7 @@ export function TraceFile({
     },
   }
   return (
-    <div className={cx(styles['page'], isOver && styles['over'])} role="presentation" {...drop}>
+    <div className={cx(page['column'], isOver && styles['over'])} role="presentation" {...drop}>
       <h1 className={hidden['hidden']}>Trace files</h1>
       {opened.phase === 'none' && <FilePicker onFile={open} />}
       {opened.phase === 'reading' && (

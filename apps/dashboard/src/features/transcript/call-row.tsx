@@ -7,8 +7,8 @@ import { formatClock, formatMoney, formatPlural } from '../../lib/format.ts'
 import { Fold } from '../../ui/layout/fold.tsx'
 import { JsonText, JsonView } from '../../ui/show/json-view.tsx'
 import { Mark } from '../../ui/show/mark.tsx'
-import { Elapsed } from '../../ui/show/time.tsx'
-import { toOneLine } from './text-shape.ts'
+import { WorkTime } from '../../ui/show/time.tsx'
+import { toOneLine } from './text-blocks.ts'
 import styles from './transcript.module.css'
 
 import type { CallTree } from '../../api/run-entries.ts'
@@ -38,7 +38,7 @@ function Call({
 }: CallProps & { readonly isOpenAtFirst?: boolean }) {
   if (entry.kind !== 'tool') return null
   const { call } = entry
-  const { status, progress, startedAt, durationMs } = call
+  const { status, progress } = call
   const { mark, word } = CALL_STATUS[status]
   const agents = below.flatMap(({ entry: one }) => (one.kind === 'agent' ? [one.agentCall] : []))
   const isRunning = status === 'RUNNING'
@@ -53,10 +53,7 @@ function Call({
             <span className={styles['toolName']}>{call.name}</span>
             <span className={styles['gist']}>{toOneLine(call.arguments ?? '')}</span>
             <span className={cx(styles['figure'], styles['span'])}>
-              <Elapsed
-                since={isRunning ? startedAt : undefined}
-                ms={isRunning ? undefined : durationMs}
-              />
+              <WorkTime work={call} />
             </span>
           </span>
         }
@@ -141,7 +138,7 @@ function Absent({ children }: { readonly children: string }) {
 
 function AgentCall({ call }: { readonly call: AgentCallState }) {
   const { mark, word } = AGENT_CALL_STATUS[call.status]
-  const { status, startedAt, completedAt, mode, protocol, chunks, turns, costUsd, error } = call
+  const { mode, protocol, chunks, turns, costUsd, error } = call
   const facts = [
     ...(call.retryIndex > 0 ? [`attempt ${call.retryIndex + 1}`] : []),
     mode,
@@ -159,19 +156,11 @@ function AgentCall({ call }: { readonly call: AgentCallState }) {
       </code>
       <span className={styles['facts']}>{facts.join(' · ')}</span>
       <span className={styles['figure']}>
-        <Elapsed
-          since={startedAt}
-          ms={status === 'RUNNING' ? null : computeSpan(startedAt, completedAt)}
-        />
+        <WorkTime work={call} />
       </span>
       {error !== undefined && <p className={styles['failure']}>{error}</p>}
     </li>
   )
-}
-
-/** Returns the duration in milliseconds; NaN if it is over but unknown. */
-function computeSpan(startedAt: string | undefined, completedAt: string | undefined): number {
-  return Date.parse(completedAt ?? '') - Date.parse(startedAt ?? '')
 }
 
 /** The progress message, and a bar if the fraction is known. */

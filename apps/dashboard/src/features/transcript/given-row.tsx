@@ -4,7 +4,7 @@ import { memo } from 'react'
 import { Fold } from '../../ui/layout/fold.tsx'
 import { CopyButton, Text } from '../../ui/show/text.tsx'
 import styles from './transcript.module.css'
-import { toOneLine } from './text-shape.ts'
+import { toOneLine } from './text-blocks.ts'
 
 import type { TaskState } from '@tutti/protocol'
 

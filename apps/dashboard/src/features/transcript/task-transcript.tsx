@@ -9,7 +9,7 @@ import { Button } from '../../ui/controls/button.tsx'
 import { Segmented } from '../../ui/controls/segmented.tsx'
 import { Figure, Figures } from '../../ui/show/figure.tsx'
 import { Marked } from '../../ui/show/mark.tsx'
-import { Elapsed } from '../../ui/show/time.tsx'
+import { WorkTime } from '../../ui/show/time.tsx'
 import { Work, type OnFork } from './work.tsx'
 import { ReviewRow } from './review-row.tsx'
 import styles from './transcript.module.css'
@@ -158,7 +158,7 @@ function TaskHead({ task, isHeld, attempt, onAttempt, onFork }: TaskHeadProps) {
       </div>
       <Figures>
         <Figure name="Model">{task.model ?? task.turns.at(-1)?.model ?? '—'}</Figure>
-        <Figure name="Elapsed">{earlier === undefined ? <TaskElapsed task={task} /> : '—'}</Figure>
+        <Figure name="Elapsed">{earlier === undefined ? <WorkTime work={task} /> : '—'}</Figure>
         <UsageFigures usage={earlier?.usage ?? task.usage} />
       </Figures>
       {iterationLimitReached === true && (
@@ -172,13 +172,6 @@ function TaskHead({ task, isHeld, attempt, onAttempt, onFork }: TaskHeadProps) {
         </p>
       )}
     </header>
-  )
-}
-
-function TaskElapsed({ task: { status, startedAt, durationMs } }: { readonly task: TaskState }) {
-  const isRunning = status === 'RUNNING'
-  return (
-    <Elapsed since={isRunning ? startedAt : undefined} ms={isRunning ? undefined : durationMs} />
   )
 }
 

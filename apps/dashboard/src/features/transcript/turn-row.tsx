@@ -11,10 +11,8 @@ import { Elapsed } from '../../ui/show/time.tsx'
 import { Fold } from '../../ui/layout/fold.tsx'
 import { JsonText } from '../../ui/show/json-view.tsx'
 import { Text } from '../../ui/show/text.tsx'
-import { GrowingText } from './growing-text.tsx'
-import { Prose } from './prose.tsx'
-import { ReasoningFold } from './reasoning-fold.tsx'
-import { toOneLine } from './text-shape.ts'
+import { GrowingText, Prose, ReasoningFold } from './texts.tsx'
+import { toOneLine } from './text-blocks.ts'
 import styles from './transcript.module.css'
 
 import type { DirectiveState, TurnState, TurnFailure, LlmMessage } from '@tutti/protocol'
@@ -122,11 +120,8 @@ function describeTokens({ cachedInputTokens = 0, reasoningTokens = 0 }: TurnStat
   return parts === '' ? 'Input and output tokens' : `Input and output tokens (${parts})`
 }
 
-function AnswerText({
-  turn: { status, text, iterationIndex, toolCalls, finishReason },
-}: {
-  readonly turn: TurnState
-}) {
+function AnswerText({ turn }: { readonly turn: TurnState }) {
+  const { status, text, iterationIndex, toolCalls, finishReason } = turn
   if (status === 'RUNNING') {
     if (text === '') return <p className={styles['small']}>No text yet</p>
     return <GrowingText text={text} whole="the answer is complete" />
@@ -194,11 +189,8 @@ const ROLES: Readonly<Record<LlmMessage['role'], string>> = {
 }
 
 /** The messages, folded; a message is rendered when it is unfolded. */
-function ShownMessages({
-  turn: { iterationIndex, messages, totalMessageCount },
-}: {
-  readonly turn: TurnState
-}) {
+function ShownMessages({ turn }: { readonly turn: TurnState }) {
+  const { iterationIndex, messages, totalMessageCount } = turn
   if (messages.length === 0) return null
   const first = totalMessageCount - messages.length
   const name = `messages-${iterationIndex}`

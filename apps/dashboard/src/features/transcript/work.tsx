@@ -7,7 +7,7 @@ import { FoldMemory, createFolds } from '../../ui/layout/fold.tsx'
 import { GrowingList } from '../../ui/layout/virtual-list.tsx'
 import { DELEGATION_STATUS } from '../../ui/labels.ts'
 import { Mark } from '../../ui/show/mark.tsx'
-import { Elapsed } from '../../ui/show/time.tsx'
+import { WorkTime } from '../../ui/show/time.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { JsonView } from '../../ui/show/json-view.tsx'
 import { CopyButton } from '../../ui/show/text.tsx'
@@ -21,8 +21,8 @@ import {
   toRowKey,
 } from './transcript-rows.ts'
 import { TurnRow } from './turn-row.tsx'
-import { toOneLine } from './text-shape.ts'
-import { Prose } from './prose.tsx'
+import { toOneLine } from './text-blocks.ts'
+import { Prose } from './texts.tsx'
 import styles from './transcript.module.css'
 
 import type { RunState, TaskState, DelegationState } from '@tutti/protocol'
@@ -129,7 +129,7 @@ interface DelegationRowProps {
 
 /** A delegation; `onOpen` shows the task that it created. */
 const DelegationRow = memo(function DelegationRow({ delegation, onOpen }: DelegationRowProps) {
-  const { workerRole, workerTask, taskDescription = '', startedAt, durationMs, reason } = delegation
+  const { workerRole, workerTask, taskDescription = '', reason } = delegation
   const { mark, word } = DELEGATION_STATUS[delegation.status]
   return (
     <div className={cx(styles['delegation'], styles['line'], styles['wrapping'])}>
@@ -146,10 +146,7 @@ const DelegationRow = memo(function DelegationRow({ delegation, onOpen }: Delega
         {toOneLine(taskDescription)}
       </span>
       <span className={styles['figure']}>
-        <Elapsed
-          since={startedAt}
-          ms={delegation.status === 'RUNNING' ? undefined : (durationMs ?? Number.NaN)}
-        />
+        <WorkTime work={delegation} />
       </span>
       {reason !== undefined && <p className={styles['failure']}>{reason}</p>}
     </div>
@@ -202,11 +199,8 @@ const EndRow = memo(function EndRow({ task }: { readonly task: TaskState }) {
   )
 })
 
-function Failure({
-  error: { reason, code, willRetry },
-}: {
-  readonly error: NonNullable<TaskState['error']>
-}) {
+function Failure({ error }: { readonly error: NonNullable<TaskState['error']> }) {
+  const { reason, code, willRetry } = error
   const isCancelled = code === 'CANCELLED'
   return (
     <Notice

@@ -29,6 +29,22 @@ export function Elapsed({ since, ms }: ElapsedProps) {
   return <>{formatDuration(Math.floor(span / 1_000) * 1_000)}</>
 }
 
+interface WorkTimeProps {
+  readonly work: {
+    readonly status: string
+    readonly startedAt?: string
+    readonly completedAt?: string
+    readonly durationMs?: number
+  }
+}
+
+/** The duration of a task or a call, or its elapsed time while it is running. */
+export function WorkTime({ work: { status, startedAt, completedAt, durationMs } }: WorkTimeProps) {
+  if (status === 'RUNNING') return <Elapsed since={startedAt} ms={undefined} />
+  const derivedMs = Date.parse(completedAt ?? '') - Date.parse(startedAt ?? '')
+  return <>{formatDuration(durationMs ?? derivedMs)}</>
+}
+
 /** The time left until an instant (ISO 8601). */
 export function Countdown({ until }: { readonly until: string }) {
   const left = Math.max(0, Date.parse(until) - useNow())
