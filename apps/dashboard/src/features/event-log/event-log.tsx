@@ -1,7 +1,7 @@
 /** Shows the events of a run. */
 import { memo, useDeferredValue, useMemo, useState } from 'react'
 import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
-import { Copy, Download } from 'lucide-react'
+import { Download } from 'lucide-react'
 
 import { Empty } from '../../ui/feedback/notice.tsx'
 import { FoldMemory, createFolds, Fold } from '../../ui/layout/fold.tsx'
@@ -10,9 +10,9 @@ import { labelEventType } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
 import { formatClock, formatDuration, formatPlural } from '../../lib/format.ts'
 import { JsonView } from '../../ui/show/json-view.tsx'
+import { CopyButton } from '../../ui/show/text.tsx'
 import { downloadText, formatNdjson } from '../../lib/download.ts'
-import { useCopy } from '../../lib/use-copy.ts'
-import { Button, IconButton } from '../../ui/controls/button.tsx'
+import { Button } from '../../ui/controls/button.tsx'
 import { Select, TextInput } from '../../ui/controls/inputs.tsx'
 import { createEventFilter, takeFirst, type LogFilter } from './event-filter.ts'
 import { EVENT_GROUPS, isFailure, type EventGroup } from '../../api/event-kinds.ts'
@@ -173,21 +173,9 @@ function EventBar({ filter, onFilter, taskNames, events, shown, isPast }: EventB
   )
 }
 
-interface ExportsProps {
-  readonly events: readonly LoggedRunEvent[]
-  readonly shown: readonly LoggedRunEvent[]
-  readonly isPast: boolean
-}
-
-function Exports({ events, shown, isPast }: ExportsProps) {
-  const [copy, copied] = useCopy()
+function Exports({ events, shown, isPast }: Pick<EventBarProps, 'events' | 'shown' | 'isPast'>) {
   const count = formatPlural(events.length, 'event')
   const runId = events[0]?.runId ?? 'run'
-  const labels = {
-    idle: 'Copy as JSON',
-    copied: 'Copied',
-    failed: 'Copying failed',
-  }
   return (
     <span className={styles['exports']}>
       <span className={styles['count']}>
@@ -195,11 +183,7 @@ function Exports({ events, shown, isPast }: ExportsProps) {
           ? count
           : `${count}, ${shown.length} shown${isPast ? ' up to here' : ''}`}
       </span>
-      <IconButton
-        label={labels[copied]}
-        icon={<Copy />}
-        onClick={() => copy(JSON.stringify(shown, undefined, 2))}
-      />
+      <CopyButton text={() => JSON.stringify(shown, undefined, 2)} label="Copy as JSON" />
       <Button
         kind="quiet"
         icon={<Download />}
