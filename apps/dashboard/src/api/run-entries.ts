@@ -24,7 +24,7 @@ import type {
   TurnState,
 } from '@tutti/protocol'
 
-export type EntryStatus = 'running' | 'done' | 'failed' | 'stopped'
+type EntryStatus = 'running' | 'done' | 'failed' | 'stopped'
 
 /** One thing that happened. */
 export type RunEntry = {
@@ -71,7 +71,7 @@ export interface TurnEntries {
 }
 
 /** The entries of an attempt. */
-export interface AttemptEntries {
+interface AttemptEntries {
   /** The attempt itself; undefined if it has not started. */
   readonly attempt: EntryOf<'attempt'> | undefined
   readonly turns: readonly TurnEntries[]

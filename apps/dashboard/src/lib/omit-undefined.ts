@@ -1,7 +1,7 @@
 type OptionalKey<T> = { [K in keyof T]: undefined extends T[K] ? K : never }[keyof T]
 
 /** An object type whose members that can be undefined are optional instead. */
-export type WithoutUndefined<T> = Omit<T, OptionalKey<T>> & {
+type WithoutUndefined<T> = Omit<T, OptionalKey<T>> & {
   [K in OptionalKey<T>]?: Exclude<T[K], undefined>
 }
 

@@ -143,7 +143,7 @@ function listUsage({ inputTokens, outputTokens, costUsd }: AttemptUsage | TurnSt
 }
 
 /** Formats an instant relative to the run and as a time of day. */
-export function formatWhen(ms: number, startMs: number): string {
+function formatWhen(ms: number, startMs: number): string {
   return `${formatOffset(Math.max(0, Math.round(ms - startMs)))} (${formatClock(ms)})`
 }
 

@@ -18,7 +18,7 @@ const NARROW = 1.5
 const MIN_WIDTH = 1.5
 
 /** A range of the sheet, in pixels. */
-export interface Extent {
+interface Extent {
   readonly fromPx: number
   readonly toPx: number
 }

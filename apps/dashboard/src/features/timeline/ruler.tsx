@@ -102,7 +102,7 @@ export function Legend({ model: { rows, marks } }: { readonly model: TimelineMod
 function Swatch({ kind, children }: { readonly kind: string; readonly children: string }) {
   return (
     <li>
-      <span className={cx(styles['swatch'], styles[`swatch-${kind}`])} />
+      <span className={styles['swatch']} data-tone={kind} />
       {children}
     </li>
   )

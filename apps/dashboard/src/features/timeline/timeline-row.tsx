@@ -70,9 +70,10 @@ export const TimelineRowView = memo(function TimelineRowView({
         {reviews.map((entry) => (
           <Review key={entry.review.reviewId} {...{ entry, frame, nowMs, height }} />
         ))}
-        {Object.entries(drawing.paths).map(([look, path]) => (
-          <path key={look} d={path} className={styles[look]} />
-        ))}
+        {Object.entries(drawing.paths).map(([look, path]) => {
+          const [shape, tone] = look.split('-')
+          return <path key={look} d={path} className={styles[`note-${shape}`]} data-tone={tone} />
+        })}
         {drawing.names.map(({ x, y, text }) => (
           <text key={`${x} ${y}`} x={x} y={y} className={styles['noteName']}>
             {text}
