@@ -70,7 +70,7 @@ export interface TurnEntries {
   readonly after: Reached
 }
 
-/** The entries of an attempt. */
+/** An attempt with its turns in order. */
 interface AttemptEntries {
   /** The attempt itself; undefined if it has not started. */
   readonly attempt: EntryOf<'attempt'> | undefined

@@ -1,6 +1,6 @@
 type OptionalKey<T> = { [K in keyof T]: undefined extends T[K] ? K : never }[keyof T]
 
-/** An object type whose members that can be undefined are optional instead. */
+/** An object type in which a member is optional instead of undefined. */
 type WithoutUndefined<T> = Omit<T, OptionalKey<T>> & {
   [K in OptionalKey<T>]?: Exclude<T[K], undefined>
 }

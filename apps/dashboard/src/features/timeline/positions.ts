@@ -1,6 +1,6 @@
 /**
- * Where the entries of a timeline are, in pixels, for drawing and for selection with the pointer or
- * the keyboard. Pure.
+ * Positions of the entries of a timeline, in pixels, for drawing and for selection with the pointer
+ * or the keyboard. Pure.
  *
  * A row has tracks: attempts and reviews, model calls, and the lanes of tool calls. The marks above
  * the rows are a track in row -1. Adjacent notes narrower than a pixel share a position, so that a

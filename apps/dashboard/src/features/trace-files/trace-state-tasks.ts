@@ -218,7 +218,7 @@ const NO_REASON: TaskError = {
   willRetry: false,
 }
 
-/** What no trace contains; the usage of remote agents is included in that of the task. */
+/** Fields that no trace contains; the usage of remote agents is included in that of the task. */
 const NOTHING = {
   context: [],
   agentCalls: [],
