@@ -1,10 +1,10 @@
 import { RUN_EVENT_TYPES, type LoggedRunEvent } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
+import { findKeySubject } from '../../api/event-kinds.ts'
 import {
   formatEventLabel,
   computeMarks,
-  findKeySubject,
   findNextStep,
   SLOTS,
   findPreviousStep,

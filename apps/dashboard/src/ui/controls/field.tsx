@@ -11,15 +11,7 @@ export interface FieldControl {
   readonly 'aria-required': true | undefined
 }
 
-/** A field; `children` renders its control. */
-export function Field({
-  label,
-  hint,
-  errors = [],
-  required = false,
-  aside,
-  children,
-}: {
+interface FieldProps {
   readonly label: ReactNode
   readonly hint?: ReactNode
   /** Errors in the value, one sentence each. @default [] */
@@ -28,7 +20,10 @@ export function Field({
   /** Shown at the end of the label's line. */
   readonly aside?: ReactNode
   readonly children: (control: FieldControl) => ReactElement
-}) {
+}
+
+/** A field; `children` renders its control. */
+export function Field({ label, hint, errors = [], required = false, aside, children }: FieldProps) {
   const id = useId()
   const isWrong = errors.length > 0
   const notes = [hint === undefined ? '' : `${id}-hint`, isWrong ? `${id}-errors` : '']

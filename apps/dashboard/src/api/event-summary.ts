@@ -1,8 +1,8 @@
 /** Summarizes an event in one line. Pure. */
 import { formatCancelOrigin } from '@tutti/protocol'
 
-import { DECISION, describeEarlyEnd, RUN_STATUS } from '../../ui/labels.ts'
-import { formatCount, formatDuration, formatMoney, formatPlural } from '../../lib/format.ts'
+import { DECISION, describeEarlyEnd, RUN_STATUS } from '../ui/labels.ts'
+import { formatCount, formatDuration, formatMoney, formatPlural } from '../lib/format.ts'
 
 import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
 

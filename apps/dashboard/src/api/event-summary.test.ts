@@ -1,8 +1,8 @@
 import { RUN_EVENT_TYPES, type LoggedRunEvent, type RunEvent } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
-import { eventOf } from '../../../../../packages/protocol/test/run-events.ts'
-import { groupOf, isFailure } from './event-groups.ts'
+import { eventOf } from '../../../../packages/protocol/test/run-events.ts'
+import { findEventGroup, isFailure } from './event-kinds.ts'
 import { summarizeEvent, findEventTask } from './event-summary.ts'
 
 function logged(event: RunEvent): LoggedRunEvent {
@@ -109,9 +109,9 @@ describe('summarizeEvent', () => {
 describe('event metadata', () => {
   it('The metadata of events groups the types, and new types are in the group of the run', () => {
     const types = ['task_started', 'run_queued', 'model_switched'] as const
-    expect(types.map(groupOf)).toEqual(['tasks', 'run', 'people'])
+    expect(types.map(findEventGroup)).toEqual(['tasks', 'run', 'people'])
     // NOTE: a type that a newer server has.
-    expect(groupOf('dummy_noted' as RunEvent['type'])).toBe('run')
+    expect(findEventGroup('dummy_noted' as RunEvent['type'])).toBe('run')
   })
 
   it('The metadata of an event names its task, if it has one', () => {

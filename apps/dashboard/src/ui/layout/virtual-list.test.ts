@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 
-import { findRowForKey } from './virtual-table.tsx'
+import { findRowForKey } from './virtual-list.tsx'
 
 const pressed = (key: string, more = {}) => ({
   key,
