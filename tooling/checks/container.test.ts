@@ -14,10 +14,10 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const IMAGE = `tutti-server-test:${process.pid}`
 const KEY = 'a-key-that-nobody-guesses'
 const KEYS = ['--env', `TUTTI_API_KEYS=me:${KEY}`]
-const HARDENED = [
-  ...['--init', '--read-only', '--tmpfs', '/tmp', '--volume', '/data'],
-  ...['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
-]
+const HARDENED = (
+  '--init --read-only --tmpfs /tmp --volume /data ' +
+  '--cap-drop ALL --security-opt no-new-privileges'
+).split(' ')
 
 /** Maximum size of `/app`, in MiB. */
 const MAX_APP_MIB = 70
@@ -87,17 +87,11 @@ describe.skipIf(isSkipped)('the image', () => {
   })
 
   it('The image contains what configs import, and every installed provider', () => {
-    const packages = [
-      ...['agent-call', 'agent-tool', 'builtin-tools', 'core', 'ensemble', 'langchain', 'mcp'],
-      ...['net', 'pipeline', 'protocol', 'remote-tools', 'server', 'testing'],
-    ].map((name) => `@tutti/${name}`)
-    const others = [
-      '@langchain/openai',
-      '@langchain/anthropic',
-      'langchain/chat_models/universal',
-      'pg',
-    ]
-    const code = `for (const name of ${JSON.stringify([...packages, ...others])}) await import(name)`
+    const own =
+      'agent-call agent-tool builtin-tools core ensemble langchain mcp net pipeline protocol remote-tools server testing'
+    const names = own.split(' ').map((name) => `@tutti/${name}`)
+    names.push('@langchain/openai', '@langchain/anthropic', 'langchain/chat_models/universal', 'pg')
+    const code = `for (const name of ${JSON.stringify(names)}) await import(name)`
     const words = ['--entrypoint', 'node', IMAGE, '--input-type=module', '--eval', code]
     expect(docker(['run', '--rm', ...words])).toBe('')
   })
