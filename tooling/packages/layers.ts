@@ -51,7 +51,6 @@ const LAYERS: Readonly<Record<string, string>> = {
     'exit-codes.ts option-values.ts command-context.ts command-error.ts server-options.ts target.ts submit live builds completion dev doctor review runs tools commands',
   tooling:
     'browser test-kit net packages postgres nats bench chaos reference readers docs tasks checks scale fuzz hostile mutants build container',
-  'tooling/bench': 'peers lib',
   'tooling/fuzz': 'lib targets',
 }
 

@@ -7,8 +7,9 @@ import { LibSQLMemoryAdapter } from '@voltagent/libsql'
 import { honoServer } from '@voltagent/server-hono'
 import { z } from 'zod'
 
-import { scriptedModel } from './ai-sdk-model.js'
-import { order, orderSchema, TOOL } from './story.js'
+import { order, TOOL } from '../../tooling/bench/lib/story.ts'
+import { orderSchema } from '../order-schema.js'
+import { scriptedModel } from '../scripted-model.js'
 
 const tool = createTool({
   ...TOOL,

@@ -10,8 +10,9 @@ import { createNodeServer } from '@mastra/deployer/server'
 import { LibSQLStore } from '@mastra/libsql'
 import { z } from 'zod'
 
-import { scriptedModel } from './ai-sdk-model.js'
-import { order, orderSchema, TOOL } from './story.js'
+import { order, TOOL } from '../../tooling/bench/lib/story.ts'
+import { orderSchema } from '../order-schema.js'
+import { scriptedModel } from '../scripted-model.js'
 
 const tool = createTool({
   id: TOOL.name,

@@ -6,7 +6,8 @@ import { tool } from '@langchain/core/tools'
 import { createReactAgent } from '@langchain/langgraph/prebuilt'
 import { z } from 'zod'
 
-import { answerPieces, INPUT, order, orderSchema, TOOL } from './story.js'
+import { answerTo, INPUT, order, splitWords, TOOL } from '../../tooling/bench/lib/story.ts'
+import { orderSchema } from '../order-schema.js'
 
 /** Asks for the tool and then answers at once. It keeps nothing. */
 class ScriptedModel extends BaseChatModel {
@@ -23,7 +24,7 @@ class ScriptedModel extends BaseChatModel {
     const message =
       output === undefined
         ? new AIMessage({ content: '', tool_calls: [toolCall()] })
-        : new AIMessage(answerPieces(output).join(''))
+        : new AIMessage(answerTo(output))
     return { generations: [{ text: message.text, message }] }
   }
 
@@ -36,7 +37,7 @@ class ScriptedModel extends BaseChatModel {
       yield new ChatGenerationChunk({ text: '', message })
       return
     }
-    for (const text of answerPieces(output)) {
+    for (const text of splitWords(answerTo(output))) {
       const chunk = new ChatGenerationChunk({ text, message: new AIMessageChunk(text) })
       yield chunk
       await runManager?.handleLLMNewToken(text, undefined, undefined, undefined, undefined, {
