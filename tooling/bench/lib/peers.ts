@@ -8,7 +8,6 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 import type { Contestant } from './measure.ts'
 import type { Runner } from './runners.ts'
-import type { ServerProduct } from './server-products.ts'
 import type { Layers } from './ten-tasks.ts'
 
 type LangchainSource = Parameters<
@@ -35,13 +34,6 @@ interface Peers {
   }
 }
 
-/** A server of a peer, as in `products.js` of its folder. */
-interface PeerServer extends Omit<ServerProduct, 'command'> {
-  /** Returns the command line for Node. @default `server.js` */
-  readonly program?: (port: number) => readonly string[]
-  readonly env?: Readonly<Record<string, string>>
-}
-
 const FOLDER = fileURLToPath(new URL('../../../bench-peers', import.meta.url))
 
 /** Maximum time of an install, in milliseconds. */
@@ -62,12 +54,12 @@ export async function importPeer<Name extends keyof Peers>(name: Name): Promise<
 /** Returns the servers of a peer and the folder in which they start; installs the peers if necessary. */
 export async function serverPeer(
   name: (typeof SERVER_PEERS)[number],
-): Promise<{ readonly folder: string; readonly products: readonly PeerServer[] }> {
+): Promise<{ readonly folder: string; readonly products: unknown }> {
   installPeers()
   const folder = `${FOLDER}/${name}`
   // NOTE: as above.
   const { products } = (await import(pathToFileURL(`${folder}/products.js`).href)) as {
-    readonly products: readonly PeerServer[]
+    readonly products: unknown
   }
   return { folder, products }
 }

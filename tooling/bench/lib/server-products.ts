@@ -129,6 +129,13 @@ export function tuttiCommand(
   })
 }
 
+/** A server of a peer, as in `products.js` of its folder. */
+interface PeerServer extends Omit<ServerProduct, 'command'> {
+  /** Returns the command line for Node. @default `server.js` */
+  readonly program?: (port: number) => readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+}
+
 /** Returns the servers of the peers. */
 export async function peerServers(): Promise<readonly ServerProduct[]> {
   const products = await Promise.all(SERVER_PEERS.map(serversOf))
@@ -138,19 +145,22 @@ export async function peerServers(): Promise<readonly ServerProduct[]> {
 /** Returns the servers of a peer as products. Those that store runs are started with `IS_DURABLE`. */
 async function serversOf(name: (typeof SERVER_PEERS)[number]): Promise<readonly ServerProduct[]> {
   const { folder, products } = await serverPeer(name)
-  return products.map(({ program = () => ['server.js'], env = {}, ...product }) => ({
-    ...product,
-    command: ({ port, dataDir }) => ({
-      file: process.execPath,
-      args: program(port),
-      cwd: folder,
-      env: {
-        ...QUIET,
-        ...(product.kind === 'durable peer' ? { IS_DURABLE: '1' } : {}),
-        ...env,
-        PORT: String(port),
-        DATA_DIR: dataDir,
-      },
+  // NOTE: `products.js` has this shape.
+  return (products as readonly PeerServer[]).map(
+    ({ program = () => ['server.js'], env = {}, ...product }) => ({
+      ...product,
+      command: ({ port, dataDir }) => ({
+        file: process.execPath,
+        args: program(port),
+        cwd: folder,
+        env: {
+          ...QUIET,
+          ...(product.kind === 'durable peer' ? { IS_DURABLE: '1' } : {}),
+          ...env,
+          PORT: String(port),
+          DATA_DIR: dataDir,
+        },
+      }),
     }),
-  }))
+  )
 }

@@ -1,7 +1,7 @@
 /** Logs of runs that end in every way, and of runs that wait, made by the engine. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-import { defineTool, TuttiError, Type } from '../../packages/core/src/index.ts'
+import { defineTool, TuttiError, Type } from '../../../packages/core/src/index.ts'
 import {
   agent,
   ensemble,
@@ -12,15 +12,15 @@ import {
   type RunOptions,
   type RunResult,
   type RunStep,
-} from '../../packages/ensemble/src/index.ts'
+} from '../../../packages/ensemble/src/index.ts'
 import {
   scriptedModel,
   scriptedReviewer,
   type ScriptedReply,
   type ScriptEntry,
-} from '../../packages/testing/src/index.ts'
+} from '../../../packages/testing/src/index.ts'
 
-import type { LoggedRunEvent, RunEvent, RunEventOf } from '../../packages/protocol/src/index.ts'
+import type { LoggedRunEvent, RunEvent, RunEventOf } from '../../../packages/protocol/src/index.ts'
 
 /** A log, and what each reader must find in it. */
 export interface RunLog extends Expected {

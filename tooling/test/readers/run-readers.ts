@@ -5,15 +5,15 @@ import {
   groupCostsByModel,
   groupCostsByTask,
   sumUsed,
-} from '../../apps/dashboard/src/features/costs/costs.ts'
-import { toRunState } from '../../apps/dashboard/src/features/trace-files/trace-state.ts'
-import { plainLines } from '../../apps/server/src/cli/live/plain-lines.ts'
-import { runLogListeners } from '../../apps/server/src/log/run-log.ts'
-import { buildExecutionTrace } from '../../packages/compat-agentensemble/src/trace/execution-trace.ts'
-import { createInstruments } from '../../packages/control-api/src/metrics/instruments.ts'
-import { MetricRegistry } from '../../packages/control-api/src/metrics/registry.ts'
-import { createRunListeners } from '../../packages/control-api/src/metrics/run-listeners.ts'
-import { systemClock } from '../../packages/core/src/index.ts'
+} from '../../../apps/dashboard/src/features/costs/costs.ts'
+import { toRunState } from '../../../apps/dashboard/src/features/trace-files/trace-state.ts'
+import { plainLines } from '../../../apps/server/src/cli/live/plain-lines.ts'
+import { runLogListeners } from '../../../apps/server/src/log/run-log.ts'
+import { buildExecutionTrace } from '../../../packages/compat-agentensemble/src/trace/execution-trace.ts'
+import { createInstruments } from '../../../packages/control-api/src/metrics/instruments.ts'
+import { MetricRegistry } from '../../../packages/control-api/src/metrics/registry.ts'
+import { createRunListeners } from '../../../packages/control-api/src/metrics/run-listeners.ts'
+import { systemClock } from '../../../packages/core/src/index.ts'
 import {
   applyRunEvent,
   emptyRunState,
@@ -25,10 +25,10 @@ import {
   totalTokens,
   type OutputBlock,
   type RunState,
-} from '../../packages/protocol/src/index.ts'
-import { applyEvents, NOT_FOLLOWED } from '../../packages/react/src/follow-events.ts'
-import { traceRuns } from '../../packages/telemetry/src/index.ts'
-import { keepIn } from '../../packages/telemetry/test/readable.ts'
+} from '../../../packages/protocol/src/index.ts'
+import { applyEvents, NOT_FOLLOWED } from '../../../packages/react/src/follow-events.ts'
+import { traceRuns } from '../../../packages/telemetry/src/index.ts'
+import { keepIn } from '../../../packages/telemetry/test/readable.ts'
 import {
   stated,
   known,
@@ -44,8 +44,8 @@ import {
 import { PROTOCOL_READERS } from './protocol-readers.ts'
 import { RECORD_READERS } from './record-readers.ts'
 
-import type { RunRecord } from '../../packages/runs/src/index.ts'
-import type { SentSpan } from '../../packages/telemetry/test/collector.ts'
+import type { RunRecord } from '../../../packages/runs/src/index.ts'
+import type { SentSpan } from '../../../packages/telemetry/test/collector.ts'
 import type { RunLog } from './run-logs.ts'
 
 function readState(state: RunState): Found {

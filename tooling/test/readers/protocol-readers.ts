@@ -1,18 +1,18 @@
 /** Readers of the gateway's protocols. */
 import { expect } from 'vitest'
 
-import { toTaskEnd } from '../../packages/compat-agentensemble/src/peer/events.ts'
-import { taskLines } from '../../packages/compat-jamjet/src/server/events.ts'
-import { TaskUpdates } from '../../packages/gateway/src/a2a/events.ts'
-import { toWireTask } from '../../packages/gateway/src/a2a/to-task.ts'
-import { advanceView, firstView } from '../../packages/gateway/src/a2a/view.ts'
-import { AguiRun } from '../../packages/gateway/src/ag-ui/events.ts'
-import { ChatChunks } from '../../packages/gateway/src/ai-sdk/chunks.ts'
-import { runAnswer } from '../../packages/gateway/src/mcp/answer.ts'
-import { Completion } from '../../packages/gateway/src/openai/chat/completion.ts'
-import { RunResponses } from '../../packages/gateway/src/openai/responses/run-responses.ts'
-import { readItemText } from '../../packages/gateway/src/openai/responses/segment-items.ts'
-import { USAGE_EXTENSION } from '../../packages/protocol/src/index.ts'
+import { toTaskEnd } from '../../../packages/compat-agentensemble/src/peer/events.ts'
+import { taskLines } from '../../../packages/compat-jamjet/src/server/events.ts'
+import { TaskUpdates } from '../../../packages/gateway/src/a2a/events.ts'
+import { toWireTask } from '../../../packages/gateway/src/a2a/to-task.ts'
+import { advanceView, firstView } from '../../../packages/gateway/src/a2a/view.ts'
+import { AguiRun } from '../../../packages/gateway/src/ag-ui/events.ts'
+import { ChatChunks } from '../../../packages/gateway/src/ai-sdk/chunks.ts'
+import { runAnswer } from '../../../packages/gateway/src/mcp/answer.ts'
+import { Completion } from '../../../packages/gateway/src/openai/chat/completion.ts'
+import { RunResponses } from '../../../packages/gateway/src/openai/responses/run-responses.ts'
+import { readItemText } from '../../../packages/gateway/src/openai/responses/segment-items.ts'
+import { USAGE_EXTENSION } from '../../../packages/protocol/src/index.ts'
 import {
   stated,
   known,
@@ -26,9 +26,9 @@ import {
   type Readers,
 } from './findings.ts'
 
-import type { A2aTaskState } from '../../packages/gateway/src/a2a/wire.ts'
-import type { AguiEvent, AguiMessage } from '../../packages/gateway/src/ag-ui/wire.ts'
-import type { ChatMetadata } from '../../packages/gateway/src/ai-sdk/wire.ts'
+import type { A2aTaskState } from '../../../packages/gateway/src/a2a/wire.ts'
+import type { AguiEvent, AguiMessage } from '../../../packages/gateway/src/ag-ui/wire.ts'
+import type { ChatMetadata } from '../../../packages/gateway/src/ai-sdk/wire.ts'
 import type { RunLog } from './run-logs.ts'
 
 function readChat({ runId, events }: RunLog): Found {

@@ -5,7 +5,7 @@
  * READERS-A2 Readers that show the text of a run without an output show the same text.
  * READERS-A3 Events report the same usage that budgets count.
  */
-import { addCosts, addCounts, totalTokens } from '../../packages/protocol/src/index.ts'
+import { addCosts, addCounts, totalTokens } from '../../../packages/protocol/src/index.ts'
 import { afterAll, describe, expect, it } from 'vitest'
 
 import { readLog, STORY_NAMES, type RunLog } from './run-logs.ts'

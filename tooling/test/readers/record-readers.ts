@@ -5,12 +5,15 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
-import { toRunDetail, toRunSummary } from '../../packages/control-api/src/runs/to-wire.ts'
-import { systemClock } from '../../packages/core/src/index.ts'
-import { sqliteRunStorage, type RunStorage } from '../../packages/runs/src/index.ts'
-import { readForkedLog } from '../../packages/runs/src/lineage/fork-log.ts'
-import { claimRun, newRun } from '../../packages/runs/src/testing/support/run-fixtures.ts'
-import { RunThreads, type ThreadRunMessages } from '../../packages/runs/src/threads/run-threads.ts'
+import { toRunDetail, toRunSummary } from '../../../packages/control-api/src/runs/to-wire.ts'
+import { systemClock } from '../../../packages/core/src/index.ts'
+import { sqliteRunStorage, type RunStorage } from '../../../packages/runs/src/index.ts'
+import { readForkedLog } from '../../../packages/runs/src/lineage/fork-log.ts'
+import { claimRun, newRun } from '../../../packages/runs/src/testing/support/run-fixtures.ts'
+import {
+  RunThreads,
+  type ThreadRunMessages,
+} from '../../../packages/runs/src/threads/run-threads.ts'
 import { stated, statedCost, lastOf, readStatus, type Found, type Readers } from './findings.ts'
 
 import type { RunLog } from './run-logs.ts'
