@@ -35,7 +35,6 @@ const ALLOWED: readonly (readonly [path: string, word: string, reason: string])[
   ['packages/pipeline/test/readme-fan-out.ts', 'news', 'the name of a branch'],
   ['tooling/fuzz/', 'the seed', 'the number that repeats a sequence'],
   ['tooling/chaos/', 'the seed', 'the number that repeats a sequence'],
-  ['tooling/mutants/', 'the seed', 'the number that repeats a choice'],
   ['packages/core/src/trace-context.ts', 'place', 'the value of an exported type'],
   ['packages/protocol/src/long-numbers.ts', 'places', 'decimal places'],
   ['examples/typed-tool/book-table.ts', 'place', 'where guests sit'],
