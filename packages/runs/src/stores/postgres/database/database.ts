@@ -24,15 +24,13 @@ import {
 import { connectionOptions, destroy, hashName, quoteName, awaitClosing } from './connections.ts'
 
 import type { ResolvedPostgresRunStorageOptions } from './options.ts'
-
-/** A row as the driver returns it. */
-export type PostgresRow = Readonly<Record<string, unknown>>
+import type { StoredRow } from '../../shared/column-reader.ts'
 
 /** Runs statements: each in a separate transaction, or all in one. */
 export interface DatabaseSession {
   /** The quoted name of the schema. */
   readonly schema: string
-  query(sql: string, values?: readonly unknown[]): Promise<readonly PostgresRow[]>
+  query(sql: string, values?: readonly unknown[]): Promise<readonly StoredRow[]>
 }
 
 /**
@@ -148,10 +146,10 @@ export class Database implements DatabaseSession {
    * @throws {TuttiError} STORE_UNAVAILABLE when the database cannot be reached; QUERY_TOO_SLOW when it takes longer than
    * `queryLimitMs`, or waits too long for a connection.
    */
-  async query(sql: string, values: readonly unknown[] = []): Promise<readonly PostgresRow[]> {
+  async query(sql: string, values: readonly unknown[] = []): Promise<readonly StoredRow[]> {
     const { queryLimitMs, isPooled } = this.#options
     const begin = `BEGIN; SET LOCAL statement_timeout = ${queryLimitMs ?? 0}`
-    const query = (client: PoolClient): Promise<readonly PostgresRow[]> =>
+    const query = (client: PoolClient): Promise<readonly StoredRow[]> =>
       queryLimitMs !== undefined && isPooled
         ? this.#transact(client, { begin, body: (session) => session.query(sql, values) })
         : this.#run(client, sql, values).then(({ rows }) => rows)
@@ -167,7 +165,7 @@ export class Database implements DatabaseSession {
    *
    * @throws {TuttiError} STORE_UNAVAILABLE when the database cannot be reached, or the statement took too long.
    */
-  async change(sql: string, values: readonly unknown[]): Promise<readonly PostgresRow[]> {
+  async change(sql: string, values: readonly unknown[]): Promise<readonly StoredRow[]> {
     if (this.#options.isPooled) {
       return this.transaction({}, (session) => session.query(sql, values))
     }

@@ -20,11 +20,12 @@ import {
 } from './write-columns.ts'
 import { toWriteStatement, type WriteValues } from './write-sql.ts'
 
-import type { DatabaseSession, PostgresRow } from '../database/database.ts'
+import type { DatabaseSession } from '../database/database.ts'
 import type { AcceptedWrite } from './decide-write.ts'
 import type { AddressedNotification, WrittenEvents } from '../../../ports/notifications.ts'
 import type { KnownRun } from '../rows/owned-runs.ts'
 import type { PostgresRunRow } from '../rows/rows.ts'
+import type { StoredRow } from '../../shared/column-reader.ts'
 
 /** A write that was accepted because of what is known of its run. */
 export interface KnownWrite {
@@ -192,22 +193,22 @@ function toKnownRun({ write, records, hasEnded }: StoredWrite): KnownRun {
 }
 
 /** A row is a written run, a follower of a run, or an answer. */
-function isWritten({ run, channel }: PostgresRow): boolean {
+function isWritten({ run, channel }: StoredRow): boolean {
   return run !== null && channel === null
 }
 
-function isFollower({ run, channel }: PostgresRow): boolean {
+function isFollower({ run, channel }: StoredRow): boolean {
   return run !== null && channel !== null
 }
 
-function isAnswer({ command_id: commandId }: PostgresRow): boolean {
+function isAnswer({ command_id: commandId }: StoredRow): boolean {
   return commandId !== null
 }
 
 /** Returns the notifications of the followers of each run; a follower of run {@link ALL_RUNS} follows every run. */
 function toEventNotifications(
   stored: readonly StoredWrite[],
-  rows: readonly PostgresRow[],
+  rows: readonly StoredRow[],
 ): readonly AddressedNotification[] {
   const followers = rows.filter(isFollower)
   return stored.flatMap((write) =>
@@ -229,7 +230,7 @@ function toWrittenEvents({ write: { row, events } }: StoredWrite): readonly Writ
 function toAnswerNotification({
   command_id: commandId,
   channel,
-}: PostgresRow): AddressedNotification {
+}: StoredRow): AddressedNotification {
   return {
     channel: String(channel),
     notification: { kind: 'answer', commandId: String(commandId) },

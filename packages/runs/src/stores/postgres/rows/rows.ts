@@ -1,10 +1,9 @@
 /** Pure: converts rows of the Postgres store to records. */
-import { ColumnReader } from '../../shared/column-reader.ts'
+import { ColumnReader, type StoredRow } from '../../shared/column-reader.ts'
 import { RecordReader } from '../../shared/read-records.ts'
 import { fromColumn } from '../database/text.ts'
 
 import type { RunRecord } from '../../../domain/run-record.ts'
-import type { PostgresRow } from '../database/database.ts'
 
 /** Reads the rows of this store. */
 export const postgresRecords = new RecordReader({
@@ -30,7 +29,7 @@ export interface PostgresRunRow {
 }
 
 /** Reads a row of table `runs`. */
-export function toRunRow(row: PostgresRow): PostgresRunRow {
+export function toRunRow(row: StoredRow): PostgresRunRow {
   const { id, state, write_no: writeNo, next_step: nextStep, lost_owners: lostOwners } = row
   return {
     id: String(id),

@@ -21,12 +21,7 @@ import {
   threadNotFound,
 } from '../../../domain/refusals.ts'
 import { toSearchText } from '../../shared/search-text.ts'
-import {
-  LOCKS,
-  type PostgresRow,
-  type DatabaseSession,
-  type TransactionOptions,
-} from '../database/database.ts'
+import { LOCKS, type DatabaseSession, type TransactionOptions } from '../database/database.ts'
 import { copyLog } from '../log/copy-log.ts'
 import { ALL_RUNS } from '../log/event-log.ts'
 import { toGrams } from './grams.ts'
@@ -38,6 +33,7 @@ import type { Quota } from '../../../domain/quota.ts'
 import type { CreatedRun, CreateRunOptions } from '../../../ports/run-store.ts'
 import type { NewRun, NewThreadRun } from '../../../domain/run-record.ts'
 import type { PostgresParts } from '../rows/parts.ts'
+import type { StoredRow } from '../../shared/column-reader.ts'
 
 /** Creates a run; see `RunStore.create`. */
 export async function createRun(
@@ -189,7 +185,7 @@ async function insertRun(
 
 /** The runs with the id or the key of a new one, and the count of all that wait or execute. */
 interface FoundRuns {
-  readonly found: readonly PostgresRow[]
+  readonly found: readonly StoredRow[]
   readonly unfinished: number
   /** The greatest row id. */
   readonly lastId: number
@@ -214,7 +210,7 @@ async function findRuns({ schema, query }: DatabaseSession, run: NewRun): Promis
 
 /** Returns the run of an earlier, equal submission. @throws {TuttiError} when the id or the key is taken. */
 function findRepeatedRun(
-  found: readonly PostgresRow[],
+  found: readonly StoredRow[],
   { runId, submission, actor }: NewRun,
 ): RepeatedRun | undefined {
   const earlier = found.find((row) => row['has_key'] === true)

@@ -10,7 +10,8 @@ import { postgresRecords } from '../rows/rows.ts'
 import { toTagIndex, toColumn, toIndex } from '../database/text.ts'
 
 import type { RunListPage, RunQuery } from '../../../ports/run-store.ts'
-import type { Database, PostgresRow } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
+import type { StoredRow } from '../../shared/column-reader.ts'
 
 /**
  * Implements `RunStore.list`. Reads at most one more than the counted runs first, unordered, so the planner can use the
@@ -41,7 +42,7 @@ export async function queryRuns(database: Database, query: RunQuery): Promise<Ru
 }
 
 /** Reads the runs of an array of ids. */
-function readPage(database: Database, ids: unknown): Promise<readonly PostgresRow[]> {
+function readPage(database: Database, ids: unknown): Promise<readonly StoredRow[]> {
   const { schema } = database
   const source = `SELECT ${LISTED_COLUMNS} FROM ${schema}.runs WHERE id = ANY($1::int8[])`
   return database.query(pageSql(schema, source), [ids])

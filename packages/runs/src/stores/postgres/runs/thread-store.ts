@@ -1,5 +1,5 @@
 /** Threads in Postgres. */
-import { ColumnReader } from '../../shared/column-reader.ts'
+import { ColumnReader, type StoredRow } from '../../shared/column-reader.ts'
 import { field } from '../../../domain/field.ts'
 import { parseCutText, toThreadRunPage } from '../../shared/record-fields.ts'
 import {
@@ -17,7 +17,7 @@ import { fromColumn, toColumn, toTagIndex } from '../database/text.ts'
 import type { RunStatus } from '@tutti/protocol'
 import type { Retention } from '../../../ports/run-store.ts'
 import type { NewThread, ThreadRecord, ThreadRunRecord } from '../../../domain/thread-record.ts'
-import type { Database, PostgresRow } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import type { PostgresParts } from '../rows/parts.ts'
 
 export class PostgresThreadStore implements ThreadStore {
@@ -196,7 +196,7 @@ function pickTexts(
   return { ...(title === undefined ? {} : { title }), ...(actor === undefined ? {} : { actor }) }
 }
 
-function readThread(row: PostgresRow): ThreadRecord {
+function readThread(row: StoredRow): ThreadRecord {
   const { newest_run: newest } = row
   const columns = new ColumnReader(row)
   return {
@@ -217,7 +217,7 @@ function readThread(row: PostgresRow): ThreadRecord {
   }
 }
 
-function readThreadRun(row: PostgresRow): ThreadRunRecord {
+function readThreadRun(row: StoredRow): ThreadRunRecord {
   const { error_start: error } = row
   const columns = new ColumnReader(row)
   return {

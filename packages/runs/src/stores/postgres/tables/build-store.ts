@@ -18,8 +18,9 @@ import {
 } from '../schema/claim-key-sql.ts'
 import { fromColumn, toColumn } from '../database/text.ts'
 
-import type { DatabaseSession, PostgresRow } from '../database/database.ts'
+import type { DatabaseSession } from '../database/database.ts'
 import type { PostgresParts } from '../rows/parts.ts'
+import type { StoredRow } from '../../shared/column-reader.ts'
 
 const STRANDED_COLUMNS = `run_id, ensemble, build, code, token, status, epoch, fixed`
 
@@ -229,7 +230,7 @@ function strandedSql(schema: string): string {
      ORDER BY id LIMIT $2)`
 }
 
-function readCode(row: PostgresRow): Pick<StrandedRun, 'build' | 'ensemble' | 'code'> {
+function readCode(row: StoredRow): Pick<StrandedRun, 'build' | 'ensemble' | 'code'> {
   return {
     build: fromColumn(String(row['build'])),
     ensemble: fromColumn(String(row['ensemble'])),
@@ -237,7 +238,7 @@ function readCode(row: PostgresRow): Pick<StrandedRun, 'build' | 'ensemble' | 'c
   }
 }
 
-function readLiving(row: PostgresRow): LivingBuild {
+function readLiving(row: StoredRow): LivingBuild {
   return {
     ...readCode(row),
     firstStartedAt: Number(row['first_started_at']),
@@ -246,7 +247,7 @@ function readLiving(row: PostgresRow): LivingBuild {
   }
 }
 
-function readStranded(row: PostgresRow): StrandedRun {
+function readStranded(row: StoredRow): StrandedRun {
   return {
     ...readCode(row),
     runId: fromColumn(String(row['run_id'])),

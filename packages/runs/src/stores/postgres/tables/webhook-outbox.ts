@@ -1,5 +1,5 @@
 /** The webhook outbox in Postgres. */
-import { ColumnReader } from '../../shared/column-reader.ts'
+import { ColumnReader, type StoredRow } from '../../shared/column-reader.ts'
 import {
   formatDeliveryId,
   parseDeliveryId,
@@ -14,7 +14,6 @@ import type {
   DeliveryEnd,
   WebhookOutbox,
 } from '../../../ports/webhook-outbox.ts'
-import type { PostgresRow } from '../database/database.ts'
 import type { PostgresParts } from '../rows/parts.ts'
 
 /**
@@ -88,7 +87,7 @@ export class PostgresWebhookOutbox implements WebhookOutbox {
 }
 
 /** Reads a delivery; undefined when the name of its webhook is damaged. */
-function toDelivery(row: PostgresRow): ClaimedDelivery | undefined {
+function toDelivery(row: StoredRow): ClaimedDelivery | undefined {
   const webhook = new ColumnReader(row).text('webhook', fromColumn)
   if (webhook === undefined) return undefined
   const parts = { runId: fromColumn(String(row['run_id'])), seq: Number(row['seq']), webhook }

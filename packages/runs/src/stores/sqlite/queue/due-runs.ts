@@ -4,8 +4,8 @@ import { SUSPECT_LOSSES } from '../../../domain/suspects.ts'
 import { SQLITE_CLAIM_KEY } from '../schema/claim-key-sql.ts'
 
 import type { ClaimRequest, KnownEnsembles } from '../../../ports/run-queue.ts'
-import type { SqliteRow } from '../rows/rows.ts'
 import type { DatabaseSync } from 'node:sqlite'
+import type { StoredRow } from '../../shared/column-reader.ts'
 
 /** Returns the function that checks whether a run is, or may be, due at `now`; much cheaper than finding it. */
 export function prepareDueChecker(database: DatabaseSync): (now: number) => boolean {
@@ -105,7 +105,7 @@ function prepareDueReader(
 function prepareBegunReader(
   database: DatabaseSync,
   filter: string,
-): (values: DueValues) => readonly SqliteRow[] {
+): (values: DueValues) => readonly StoredRow[] {
   const lost = prepareReader(
     database,
     `lost_owners > 0 AND state <> 'ended' AND state = 'ready' AND lost_owners < ${SUSPECT_LOSSES}`,
@@ -132,18 +132,18 @@ function prepareReader(
   database: DatabaseSync,
   condition: string,
   filter: string,
-): (values: Partial<DueValues>) => SqliteRow[] {
+): (values: Partial<DueValues>) => StoredRow[] {
   const statement = database.prepare(
     `SELECT id, due_at FROM runs WHERE ${condition} ${filter} ORDER BY due_at, id LIMIT $room`,
   )
   return (values) => statement.all({ ...values })
 }
 
-function idOf(row: SqliteRow): number {
+function idOf(row: StoredRow): number {
   return Number(row['id'])
 }
 
 /** Compares rows by the time since which they are due, then by creation. */
-function byDue(one: SqliteRow, other: SqliteRow): number {
+function byDue(one: StoredRow, other: StoredRow): number {
   return Number(one['due_at']) - Number(other['due_at']) || idOf(one) - idOf(other)
 }

@@ -7,9 +7,7 @@
 import { RecordReader } from '../../shared/read-records.ts'
 
 import type { CommandAnswer } from '../../../ports/command-queue.ts'
-
-/** A row as `node:sqlite` returns it. */
-export type SqliteRow = Readonly<Record<string, unknown>>
+import type { StoredRow } from '../../shared/column-reader.ts'
 
 /** Reads the rows of this store. */
 export const sqliteRecords = new RecordReader({
@@ -19,7 +17,7 @@ export const sqliteRecords = new RecordReader({
 })
 
 /** Reads the answer from a row of table `commands` that has one. */
-export function toAnswer(row: SqliteRow): CommandAnswer {
+export function toAnswer(row: StoredRow): CommandAnswer {
   // NOTE: a cast at the boundary: this store only ever writes answers.
   return JSON.parse(String(row['answer'])) as CommandAnswer
 }

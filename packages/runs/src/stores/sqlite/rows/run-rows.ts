@@ -2,13 +2,14 @@
 import { StoredReader } from '../../../log/read-stored.ts'
 import { prepareRows } from '../database/prepare-rows.ts'
 import { keySql, numberSql, ofRun } from '../schema/log-key.ts'
-import { sqliteRecords, type SqliteRow } from './rows.ts'
+import { sqliteRecords } from './rows.ts'
 import { readStep } from '../../shared/read-records.ts'
 
 import type { PendingCommand } from '../../../ports/command-queue.ts'
 import type { RunRecord } from '../../../domain/run-record.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { DatabaseSync } from 'node:sqlite'
+import type { StoredRow } from '../../shared/column-reader.ts'
 
 /** A row of a run, with the fields that only the store uses. */
 export interface SqliteRunRow {
@@ -86,7 +87,7 @@ export function prepareRunRows(database: DatabaseSync): RunRows {
 }
 
 /** Reads a row of {@link SELECT_RUNS}. */
-export function readRunRow(row: SqliteRow): SqliteRunRow {
+export function readRunRow(row: StoredRow): SqliteRunRow {
   const { id, state, lost_owners: lostOwners, due_at: dueAt, fingerprint } = row
   return {
     id: Number(id),

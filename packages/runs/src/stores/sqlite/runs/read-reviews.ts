@@ -1,10 +1,11 @@
 /** Reads and counts reviews of the embedded store, in the order in which they opened. */
 import { prepareRows } from '../database/prepare-rows.ts'
-import { sqliteRecords, type SqliteRow } from '../rows/rows.ts'
+import { sqliteRecords } from '../rows/rows.ts'
 
 import type { ReviewQuery } from '../../../ports/run-store.ts'
 import type { ReviewRecord } from '../../../domain/run-record.ts'
 import type { DatabaseSync } from 'node:sqlite'
+import type { StoredRow } from '../../shared/column-reader.ts'
 
 /** Returns the function that reads reviews. */
 export function prepareReviewReader(
@@ -61,7 +62,7 @@ function toFilter({ runId, reviewId, open = false, kinds }: ReviewQuery): Filter
   }
 }
 
-function measureReview(row: SqliteRow): number {
+function measureReview(row: StoredRow): number {
   const texts = [row['request'], row['inputs'], row['tags']]
   return texts.reduce<number>((size, text) => size + String(text).length, 0)
 }

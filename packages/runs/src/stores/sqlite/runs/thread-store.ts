@@ -1,6 +1,6 @@
 /** Threads in the embedded store. */
 import { clampBytes, clampCount } from '../../shared/query-numbers.ts'
-import { ColumnReader } from '../../shared/column-reader.ts'
+import { ColumnReader, type StoredRow } from '../../shared/column-reader.ts'
 import { field } from '../../../domain/field.ts'
 import { toThreadRunPage } from '../../shared/record-fields.ts'
 import {
@@ -14,7 +14,7 @@ import { HAS_TAG, toTagValues } from './list-runs.ts'
 
 import type { RunStatus } from '@tutti/protocol'
 import type { SqliteParts } from '../rows/parts.ts'
-import { sqliteRecords, type SqliteRow } from '../rows/rows.ts'
+import { sqliteRecords } from '../rows/rows.ts'
 import type { ThreadRecord, ThreadRunRecord } from '../../../domain/thread-record.ts'
 
 /** Returns the thread store of an open database. */
@@ -158,7 +158,7 @@ const REMOVE_EMPTY_SQL = `
     ) WHERE at > $keep OR changed_at < $oldest ORDER BY place LIMIT $limit
   ) RETURNING thread_id`
 
-function readThread(row: SqliteRow): ThreadRecord {
+function readThread(row: StoredRow): ThreadRecord {
   const { newest_run: newest } = row
   const columns = new ColumnReader(row)
   return {
@@ -179,7 +179,7 @@ function readThread(row: SqliteRow): ThreadRecord {
   }
 }
 
-function readThreadRun(row: SqliteRow): ThreadRunRecord {
+function readThreadRun(row: StoredRow): ThreadRunRecord {
   const columns = new ColumnReader(row)
   return {
     runId: String(row['run_id']),

@@ -8,9 +8,9 @@ import {
 } from '../../../ports/build-store.ts'
 import { SQLITE_CLAIM_KEY } from '../schema/claim-key-sql.ts'
 
-import type { SqliteRow } from '../rows/rows.ts'
 import type { SqliteParts } from '../rows/parts.ts'
 import type { DatabaseSync } from 'node:sqlite'
+import type { StoredRow } from '../../shared/column-reader.ts'
 
 const STRANDED_COLUMNS = `run_id, ensemble, build, code, token, status, epoch, fixed`
 
@@ -19,7 +19,7 @@ export function sqliteBuildStore({ database, clock, hub, transaction }: SqlitePa
   const statements = { ...prepareBuilds(database), ...prepareRuns(database) }
   /** Keys of the builds that this process, the only one, has registered. */
   const own = new Set<string>()
-  const readLiving = (row: SqliteRow): LivingBuild => ({
+  const readLiving = (row: StoredRow): LivingBuild => ({
     ...readCode(row),
     firstStartedAt: Number(row['first_started_at']),
     share: Number(row['share']),
@@ -183,7 +183,7 @@ function prepareRuns(database: DatabaseSync) {
   return { stranded, held, unowned, move, hold }
 }
 
-function readCode(row: SqliteRow): Pick<StrandedRun, 'build' | 'ensemble' | 'code'> {
+function readCode(row: StoredRow): Pick<StrandedRun, 'build' | 'ensemble' | 'code'> {
   return {
     build: String(row['build']),
     ensemble: String(row['ensemble']),
@@ -196,7 +196,7 @@ function toBuildKey({ build, ...code }: Pick<StrandedRun, 'build' | 'ensemble' |
   return JSON.stringify([build, toClaimKey(code)])
 }
 
-function readStranded(row: SqliteRow): StrandedRun {
+function readStranded(row: StoredRow): StrandedRun {
   return {
     ...readCode(row),
     runId: String(row['run_id']),

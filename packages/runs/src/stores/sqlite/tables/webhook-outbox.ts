@@ -1,6 +1,6 @@
 /** The webhook outbox of the embedded store. */
 import { clampCount } from '../../shared/query-numbers.ts'
-import { ColumnReader } from '../../shared/column-reader.ts'
+import { ColumnReader, type StoredRow } from '../../shared/column-reader.ts'
 import {
   formatDeliveryId,
   parseDeliveryId,
@@ -13,7 +13,6 @@ import type {
   DeliveryEnd,
   WebhookOutbox,
 } from '../../../ports/webhook-outbox.ts'
-import type { SqliteRow } from '../rows/rows.ts'
 import type { SqliteParts } from '../rows/parts.ts'
 import type { StatementSync } from 'node:sqlite'
 
@@ -90,7 +89,7 @@ function toInstant(ms: number): number | null {
 }
 
 /** Reads a delivery; undefined when the name of its webhook is damaged. */
-function toDelivery(row: SqliteRow): ClaimedDelivery | undefined {
+function toDelivery(row: StoredRow): ClaimedDelivery | undefined {
   const webhook = new ColumnReader(row).text('webhook', (json) => JSON.parse(json))
   if (webhook === undefined) return undefined
   const parts = { runId: String(row['run_id']), seq: Number(row['seq']), webhook }
