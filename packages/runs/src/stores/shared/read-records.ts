@@ -27,18 +27,9 @@ import {
 
 import type { RunStep } from '@tutti/ensemble'
 import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../../domain/run-record.ts'
+import type { StoredTexts } from './schema/columns.ts'
 import type { StoredReader } from '../../log/read-stored.ts'
 import type { PendingCommand } from '../../ports/command-queue.ts'
-
-/** Form of the texts of a store. */
-export interface StoredTexts {
-  /** Decodes an id, or a name that identifies something. */
-  readonly id: (stored: string) => unknown
-  /** Decodes a text that a person, a model or a tool wrote. */
-  readonly text: (stored: string) => unknown
-  /** Returns the inside of a JSON string from the first part of such a text. */
-  readonly inside: (start: string) => string
-}
 
 /** Usage of attempts; a null cost is unknown. */
 export interface StoredUsage extends TokenTotals {

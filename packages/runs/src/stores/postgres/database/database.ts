@@ -25,6 +25,7 @@ import { connectionOptions, destroy, hashName, quoteName, awaitClosing } from '.
 
 import type { ResolvedPostgresRunStorageOptions } from './options.ts'
 import type { StoredRow } from '../../shared/column-reader.ts'
+import type { Statement, StatementRunner } from '../../shared/schema/dialect.ts'
 
 /** Runs statements: each in a separate transaction, or all in one. */
 export interface DatabaseSession {
@@ -107,7 +108,7 @@ const TRIES = 12
 const LIMITS = limits(LOCK_LIMIT_MS, STATEMENT_LIMIT_MS, IDLE_LIMIT_MS)
 
 /** The connections of a store. */
-export class Database implements DatabaseSession {
+export class Database implements DatabaseSession, StatementRunner {
   readonly schema: string
   /** Distinguishes the locks of this schema from those of others. */
   readonly lockKey: number
@@ -203,6 +204,13 @@ export class Database implements DatabaseSession {
     return `SELECT pg_advisory_xact_lock(${LOCKS.actor}, ${key})`
   }
 
+  /** Executes statements in one transaction. */
+  async changeAll(statements: readonly Statement[]): Promise<void> {
+    await this.transaction({}, async (session) => {
+      for (const [sql, ...values] of statements) await session.query(sql, values)
+    })
+  }
+
   /** Closes all connections, within a second even if the database does not answer. */
   async close(): Promise<void> {
     await awaitClosing(this.#pool.end())
@@ -256,13 +264,22 @@ export class Database implements DatabaseSession {
     }
   }
 
-  #run(client: PoolClient, text: string, values: readonly unknown[]) {
+  #run(client: PoolClient, sql: string, values: readonly unknown[]) {
+    const text = this.#translate(sql)
     const query = { text, values: [...values] }
     // A text without values may be several statements, which cannot be prepared.
     const isPrepared = this.#options.preparedStatements && values.length > 0
     return client.query<QueryResultRow>(
       isPrepared ? { ...query, name: statementName(text) } : query,
     )
+  }
+
+  /** Translates a statement of `dialect.ts`. */
+  #translate(sql: string): string {
+    if (!sql.includes('$schema.')) return sql
+    return sql
+      .replaceAll('$schema.', () => `${this.schema}.`)
+      .replaceAll('$now', 'clock_timestamp()')
   }
 
   /** Converts an error of the driver to an error for the caller. */

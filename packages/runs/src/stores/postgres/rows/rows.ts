@@ -2,15 +2,12 @@
 import { ColumnReader, type StoredRow } from '../../shared/column-reader.ts'
 import { RecordReader } from '../../shared/read-records.ts'
 import { fromColumn } from '../database/text.ts'
+import { postgresDialect } from '../schema/dialect.ts'
 
 import type { RunRecord } from '../../../domain/run-record.ts'
 
 /** Reads the rows of this store. */
-export const postgresRecords = new RecordReader({
-  id: fromColumn,
-  text: fromColumn,
-  inside: (start) => start,
-})
+export const postgresRecords = new RecordReader(postgresDialect.texts)
 
 /** A row of a run, with the fields that only the store uses. */
 export interface PostgresRunRow {

@@ -2,6 +2,7 @@
 import type { DiskState } from '../database/disk-state.ts'
 import type { NotificationHub } from '../../shared/notification-hub.ts'
 import type { RunRows } from './run-rows.ts'
+import type { SqliteStatements } from '../database/statements.ts'
 import type { Transaction } from '../database/transaction.ts'
 import type { TurnTransaction } from '../database/turn-transaction.ts'
 import type { Clock } from '@tutti/core'
@@ -14,6 +15,7 @@ export interface SqliteParts {
   readonly transaction: Transaction
   /** Writes in a transaction shared with the other writes of this turn of the event loop. */
   readonly inTurn: TurnTransaction
+  readonly statements: SqliteStatements
   readonly rows: RunRows
   readonly hub: NotificationHub
   readonly disk: Pick<DiskState, 'judge'>

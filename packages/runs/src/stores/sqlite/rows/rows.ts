@@ -1,20 +1,12 @@
-/**
- * Pure: converts rows of the embedded store to records.
- *
- * Text that models, tools and people write is stored as JSON: a text column is read up to its first NUL, and cannot hold
- * half of a surrogate pair.
- */
+/** Pure: converts rows of the embedded store to records. */
 import { RecordReader } from '../../shared/read-records.ts'
+import { sqliteDialect } from '../schema/dialect.ts'
 
 import type { CommandAnswer } from '../../../ports/command-queue.ts'
 import type { StoredRow } from '../../shared/column-reader.ts'
 
 /** Reads the rows of this store. */
-export const sqliteRecords = new RecordReader({
-  id: (stored) => stored,
-  text: (stored) => JSON.parse(stored),
-  inside: (start) => start.slice(1).replace(/"$/, ''),
-})
+export const sqliteRecords = new RecordReader(sqliteDialect.texts)
 
 /** Reads the answer from a row of table `commands` that has one. */
 export function toAnswer(row: StoredRow): CommandAnswer {

@@ -14,7 +14,7 @@ import { prepareLogCopier } from '../log/copy-log.ts'
 import { prepareDueChecker } from '../queue/due-runs.ts'
 import { NEW_TOKEN, SELECT_RUNS } from '../rows/run-rows.ts'
 import { sqliteRecords } from '../rows/rows.ts'
-import { NEXT_PLACE } from './thread-store.ts'
+import { sqliteDialect } from '../schema/dialect.ts'
 import { prepareActorCounter } from './count-actor-use.ts'
 
 import type { Claimant, CreatedRun, CreateRunOptions } from '../../../ports/run-store.ts'
@@ -113,7 +113,7 @@ function toRunValues(run: NewRun): readonly SQLInputValue[] {
     createdAt,
     submission === undefined ? null : JSON.stringify(submission.idempotencyKey),
     submission === undefined ? null : JSON.stringify(submission.fingerprint),
-    run.cacheKey ?? null,
+    run.cacheKey === undefined ? null : JSON.stringify(run.cacheKey),
   ]
 }
 
@@ -134,7 +134,7 @@ function prepareThreadWriter(database: DatabaseSync): ThreadWriter {
     `INSERT INTO thread_runs (thread_id, n, run, user_message) VALUES (?, ?, ?, ?)`,
   )
   const touch = database.prepare(
-    `UPDATE threads SET place = ${NEXT_PLACE}, changed_at = ? WHERE thread_id = ?`,
+    `UPDATE threads SET place = ${sqliteDialect.newPlace}, changed_at = ? WHERE thread_id = ?`,
   )
   return {
     follows(run) {

@@ -3,7 +3,7 @@ import { TASK_COLUMNS } from '../../shared/record-fields.ts'
 import { prepareRows } from '../database/prepare-rows.ts'
 import { prepareRunCreator } from './create-run.ts'
 import { prepareRunDeleter, prepareStepDeleter } from './delete-ended.ts'
-import { prepareChangedRunLister, prepareRunLister } from './list-runs.ts'
+import { listChangedRuns, queryRuns } from './list-runs.ts'
 import { prepareReviewCounter, prepareReviewReader } from './read-reviews.ts'
 import { SELECT_RUNS } from '../rows/run-rows.ts'
 import { sqliteRecords } from '../rows/rows.ts'
@@ -36,8 +36,6 @@ export class SqliteRunStore implements RunStore {
   readonly #parts: SqliteParts
   readonly #writer: RunWriter
   readonly #create: (run: NewRun, how: CreateRunOptions) => Promise<CreatedRun>
-  readonly #list: (query: RunQuery) => RunListPage
-  readonly #listByChange: (query: ChangedRunsQuery) => ChangedRunsPage
   readonly #deleteEnded: (which: Retention) => readonly string[]
   readonly #deleteSteps: (which: StepRetention) => boolean
   readonly #deleteOne: StatementSync
@@ -51,8 +49,6 @@ export class SqliteRunStore implements RunStore {
     this.#parts = parts
     this.#writer = prepareRunWriter(parts)
     this.#create = prepareRunCreator(parts, this.#writer.append)
-    this.#list = prepareRunLister(database)
-    this.#listByChange = prepareChangedRunLister(database)
     this.#deleteEnded = prepareRunDeleter(parts)
     this.#deleteSteps = prepareStepDeleter(parts)
     this.#deleteOne = database.prepare(`DELETE FROM runs WHERE run_id = ? AND state = 'ended'`)
@@ -113,11 +109,11 @@ export class SqliteRunStore implements RunStore {
   }
 
   async list(query: RunQuery): Promise<RunListPage> {
-    return this.#list(query)
+    return queryRuns(this.#parts.statements, query)
   }
 
   async listByChange(query: ChangedRunsQuery): Promise<ChangedRunsPage> {
-    return this.#listByChange(query)
+    return listChangedRuns(this.#parts.statements, query)
   }
 
   async reviews(query: ReviewQuery): Promise<readonly ReviewRecord[]> {
