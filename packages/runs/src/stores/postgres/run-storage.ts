@@ -15,7 +15,7 @@ import { PostgresEventLog } from './log/event-log.ts'
 import { leaveFleet } from './queue/leases.ts'
 import { migratePostgres } from './schema/migrations.ts'
 import { PostgresOfferOutbox } from './queue/offer-outbox.ts'
-import { OwnedRuns } from './rows/owned-runs.ts'
+import { OwnedRuns } from '../shared/log/owned-runs.ts'
 import { NotificationSender } from './notifications/notification-sender.ts'
 import { PostgresNotifications, toSharedChannel } from './notifications/notifications.ts'
 import {

@@ -8,7 +8,8 @@ import { NotificationHub } from '../shared/notification-hub.ts'
 import { storeDispatcher } from '../../ports/dispatcher.ts'
 import { DiskState } from './database/disk-state.ts'
 import { openDatabase, type Synchronous } from './database/open-database.ts'
-import { prepareRunRows } from './rows/run-rows.ts'
+import { OwnedRuns } from '../shared/log/owned-runs.ts'
+import { RunRows } from './rows/run-rows.ts'
 import { sqliteEventLog } from './log/event-log.ts'
 import { SqliteRunQueue } from './queue/run-queue.ts'
 import { SqliteCommandQueue } from './queue/command-queue.ts'
@@ -75,7 +76,8 @@ export function sqliteRunStorage(
     transaction,
     inTurn,
     statements,
-    rows: prepareRunRows(database),
+    rows: new RunRows(statements),
+    owned: new OwnedRuns(),
     hub: board,
     disk,
   }

@@ -8,7 +8,7 @@ import { SUSPECT_LOSSES } from '../../../domain/suspects.ts'
 import { claimOfferedSql, claimSql, offersSql } from './claim-sql.ts'
 import { expireLeases, toFleet } from './leases.ts'
 import { clampCount, finiteOrNull } from '../../shared/query-numbers.ts'
-import { postgresRecords, toRunRow } from '../rows/rows.ts'
+import { postgresRecords } from '../rows/rows.ts'
 import { growSlots } from './slots.ts'
 import { fromColumn, toColumn } from '../database/text.ts'
 
@@ -223,7 +223,7 @@ export class PostgresClaims {
 
   /** Reads the row of a run that this process has claimed. */
   toClaimedRun(row: StoredRow): ClaimedRun {
-    const claimed = toRunRow(row)
+    const claimed = postgresRecords.runRow(row)
     this.#parts.owned.rememberClaimed(claimed)
     const { run, token, lostOwners } = claimed
     // NOTE: a cast at the boundary: `commandsSql` builds these rows.

@@ -25,7 +25,7 @@ import { LOCKS, type DatabaseSession, type TransactionOptions } from '../databas
 import { copyLog } from '../log/copy-log.ts'
 import { ALL_RUNS } from '../log/event-log.ts'
 import { toGrams } from './grams.ts'
-import { toRunRow } from '../rows/rows.ts'
+import { postgresRecords } from '../rows/rows.ts'
 import { fromColumn, toTagIndex, toColumn, toIndex } from '../database/text.ts'
 import { activeRunsSql, readActorUse } from './totals.ts'
 
@@ -215,7 +215,7 @@ function findRepeatedRun(
 ): RepeatedRun | undefined {
   const earlier = found.find((row) => row['has_key'] === true)
   if (earlier !== undefined && submission !== undefined) {
-    const row = toRunRow(earlier)
+    const row = postgresRecords.runRow(earlier)
     if (row.fingerprint === submission.fingerprint) return { kind: 'repeated', run: row.run }
     throw idempotencyConflict(submission.idempotencyKey, actor)
   }

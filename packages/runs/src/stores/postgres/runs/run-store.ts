@@ -3,11 +3,11 @@
  */
 import { TuttiError } from '@tutti/core'
 
-import { TASK_COLUMNS } from '../../shared/record-fields.ts'
+import { READ_TASKS } from '../../shared/record-fields.ts'
 import { clampBytes } from '../../shared/query-numbers.ts'
 import { createRun } from './create-run.ts'
 import { commitWrites, type CommitAttempt } from '../log/commit-writes.ts'
-import { decideUnownedWrite, decideWrite } from '../log/decide-write.ts'
+import { decideUnownedWrite, decideWrite } from '../../shared/log/decide-write.ts'
 import { deleteEnded, deleteOne, deleteSteps } from './delete-ended.ts'
 import { listChangedRuns } from './list-changed-runs.ts'
 import { queryRuns } from './list-runs.ts'
@@ -79,7 +79,7 @@ export class PostgresRunStore implements RunStore {
 
   async tasks(runId: string): Promise<readonly TaskRecord[]> {
     const rows = await this.#query(
-      `SELECT ${TASK_COLUMNS} FROM $schema.tasks JOIN $schema.runs ON runs.id = run
+      `SELECT ${READ_TASKS} FROM $schema.tasks JOIN $schema.runs ON runs.id = run
        WHERE run_id = $1 ORDER BY task_index`,
       [toColumn(runId)],
     )

@@ -12,9 +12,8 @@ import type { JsonType } from '../column-reader.ts'
  * | key | such a text that is only compared for equality |
  * | word | a text of a fixed set, such as a status |
  * | data | JSON that is already serialized |
- * | integer, amount | a number: within 32 bits, and any other |
+ * | integer, count, amount | a number: an integer of 32 bits, any integer, any number |
  * | time | milliseconds since 1970, by the clock of a process |
- * | flag | true or false |
  *
  * The other forms are JSON.
  */
@@ -29,7 +28,6 @@ export type ColumnForm =
   | 'count'
   | 'amount'
   | 'time'
-  | 'flag'
   | JsonType
 
 /** Columns by the field that they store: `startedAt` is in the column `started_at`. */

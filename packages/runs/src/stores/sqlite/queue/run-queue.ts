@@ -6,7 +6,7 @@ import { toStoreMetrics } from '../../shared/store-metrics.ts'
 import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../../../domain/suspects.ts'
 import { toClaimKey } from '../../../domain/claim-key.ts'
 import { prepareBegunRuns, prepareDueChecker, prepareDueRuns, prepareRoom } from './due-runs.ts'
-import { NEW_TOKEN, type QueueState } from '../rows/run-rows.ts'
+import { NEW_TOKEN } from '../rows/run-rows.ts'
 
 import type {
   ClaimedRun,
@@ -24,6 +24,7 @@ import type {
   StoreMetrics,
   WaitsFor,
 } from '../../../ports/run-queue.ts'
+import type { QueueState, RunRow } from '../../shared/read-records.ts'
 import type { SqliteParts } from '../rows/parts.ts'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
@@ -186,8 +187,8 @@ export class SqliteRunQueue implements RunQueue {
   }
 
   /** Makes the owner own the run with that row id. The caller holds a transaction. */
-  #take(id: number, { owner, leaseMs }: LeaseOwner, code?: ProcessCode): ClaimedRun {
-    const { rows } = this.#parts
+  #take(id: RunRow['id'], { owner, leaseMs }: LeaseOwner, code?: ProcessCode): ClaimedRun {
+    const { owned, rows } = this.#parts
     const now = this.#inFuture(0)
     this.#statements.take.run({
       owner,
@@ -196,7 +197,9 @@ export class SqliteRunQueue implements RunQueue {
       id,
       ...toCodeValues(code),
     })
-    const { run, token, lostOwners } = rows.get(id)
+    const row = rows.get(id)
+    owned.rememberClaimed(row)
+    const { run, token, lostOwners } = row
     return { run, token, commands: rows.commands(id), lostOwners }
   }
 

@@ -1,6 +1,7 @@
 /** The parts that the ports of one open embedded store share. */
 import type { DiskState } from '../database/disk-state.ts'
 import type { NotificationHub } from '../../shared/notification-hub.ts'
+import type { OwnedRuns } from '../../shared/log/owned-runs.ts'
 import type { RunRows } from './run-rows.ts'
 import type { SqliteStatements } from '../database/statements.ts'
 import type { Transaction } from '../database/transaction.ts'
@@ -17,6 +18,8 @@ export interface SqliteParts {
   readonly inTurn: TurnTransaction
   readonly statements: SqliteStatements
   readonly rows: RunRows
+  /** The runs that this process writes. */
+  readonly owned: OwnedRuns
   readonly hub: NotificationHub
   readonly disk: Pick<DiskState, 'judge'>
 }

@@ -1,5 +1,5 @@
 /** Creates a run, once. */
-import { toLoggedEvent } from '../../../log/serialize-once.ts'
+import { serializeOnce, toLoggedEvent } from '../../../log/serialize-once.ts'
 import { readNewest, toSubmittedColumns } from '../../shared/record-fields.ts'
 import {
   assertRoom,
@@ -10,7 +10,7 @@ import {
 } from '../../../domain/refusals.ts'
 import { toSearchText } from '../../shared/search-text.ts'
 import { prepareRows } from '../database/prepare-rows.ts'
-import { prepareLogCopier } from '../log/copy-log.ts'
+import { copyLog } from '../log/copy-log.ts'
 import { prepareDueChecker } from '../queue/due-runs.ts'
 import { NEW_TOKEN, SELECT_RUNS } from '../rows/run-rows.ts'
 import { sqliteRecords } from '../rows/rows.ts'
@@ -19,15 +19,17 @@ import { prepareActorCounter } from './count-actor-use.ts'
 
 import type { Claimant, CreatedRun, CreateRunOptions } from '../../../ports/run-store.ts'
 import type { NewRun, NewThreadRun, SubmissionKey } from '../../../domain/run-record.ts'
-import type { Appended, Addition } from '../log/append-events.ts'
+import type { LogInserters, WriteStorer } from '../log/store-write.ts'
 import type { SqliteParts } from '../rows/parts.ts'
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 
 /** Returns the function that creates runs. */
 export function prepareRunCreator(
-  { database, clock, rows, inTurn, hub: board }: SqliteParts,
-  append: (addition: Addition) => Appended,
+  parts: SqliteParts,
+  store: WriteStorer,
+  log: Pick<LogInserters, 'events'>,
 ): (run: NewRun, how: CreateRunOptions) => Promise<CreatedRun> {
+  const { database, clock, rows, owned, inTurn, hub: board } = parts
   const byKey = prepareRows(database, `${SELECT_RUNS} WHERE idempotency_key = ?`)
   const byId = database.prepare('SELECT 1 FROM runs WHERE run_id = ?')
   const unfinished = database.prepare(
@@ -46,7 +48,6 @@ export function prepareRunCreator(
     'INSERT INTO requests (run, inputs, request) VALUES (?, ?, ?)',
   )
   const insertText = database.prepare('INSERT INTO run_texts (run, text) VALUES (?, ?)')
-  const copyLog = prepareLogCopier(database, append)
   const thread = prepareThreadWriter(database)
   const countUse = prepareActorCounter(database)
   return async (run, { firstEvent, maxUnfinishedRuns, quota, claimant, fork, refusal }) => {
@@ -73,14 +74,14 @@ export function prepareRunCreator(
       const id = Number(inserted.lastInsertRowid)
       insertRequest.run(id, JSON.stringify(run.inputs), request)
       insertText.run(id, toSearchText(run))
-      append({ id, runId, lastSeq: -1, events: [firstEvent], steps: [], assignments: [] })
-      if (fork !== undefined) copyLog({ id, runId }, fork)
+      log.events([[id, 0, firstEvent.type, serializeOnce(firstEvent), null]])
+      if (fork !== undefined) copyLog(parts, store, { id, runId, fork })
       if (run.thread !== undefined) thread.add(run.thread, id, now)
-      return {
-        kind: 'created',
-        event: toLoggedEvent(runId, 0, firstEvent),
-        ...(owner === undefined ? {} : { claim: { ...rows.get(id), commands: [] } }),
-      }
+      const event = toLoggedEvent(runId, 0, firstEvent)
+      if (owner === undefined) return { kind: 'created', event }
+      const row = rows.get(id)
+      owned.rememberClaimed(row)
+      return { kind: 'created', event, claim: { ...row, commands: [] } }
     })
     const waits = created.kind === 'created' && created.claim === undefined
     if (waits) board.notify([{ kind: 'ready' }])

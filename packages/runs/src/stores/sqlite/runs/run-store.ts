@@ -1,5 +1,5 @@
 /** Stores runs with all their data in the embedded store. */
-import { TASK_COLUMNS } from '../../shared/record-fields.ts'
+import { READ_TASKS } from '../../shared/record-fields.ts'
 import { prepareRows } from '../database/prepare-rows.ts'
 import { prepareRunCreator } from './create-run.ts'
 import { prepareRunDeleter, prepareStepDeleter } from './delete-ended.ts'
@@ -8,7 +8,8 @@ import { prepareReviewCounter, prepareReviewReader } from './read-reviews.ts'
 import { SELECT_RUNS } from '../rows/run-rows.ts'
 import { sqliteRecords } from '../rows/rows.ts'
 import { runTooLarge, runUnreadable } from '../../../domain/refusals.ts'
-import { prepareRunWriter, type WriteOutcome, type RunWriter } from '../log/write-runs.ts'
+import { prepareLogInserters, prepareWriteStorer, type WriteStorer } from '../log/store-write.ts'
+import { writeOwned, writeUnowned, type WriteOutcome } from '../log/write-runs.ts'
 
 import type {
   ChangedRunsPage,
@@ -34,7 +35,7 @@ import type { StatementSync } from 'node:sqlite'
 /** The run store over an open database. */
 export class SqliteRunStore implements RunStore {
   readonly #parts: SqliteParts
-  readonly #writer: RunWriter
+  readonly #store: WriteStorer
   readonly #create: (run: NewRun, how: CreateRunOptions) => Promise<CreatedRun>
   readonly #deleteEnded: (which: Retention) => readonly string[]
   readonly #deleteSteps: (which: StepRetention) => boolean
@@ -47,15 +48,16 @@ export class SqliteRunStore implements RunStore {
   constructor(parts: SqliteParts) {
     const { database } = parts
     this.#parts = parts
-    this.#writer = prepareRunWriter(parts)
-    this.#create = prepareRunCreator(parts, this.#writer.append)
+    const log = prepareLogInserters(parts)
+    this.#store = prepareWriteStorer(parts, log)
+    this.#create = prepareRunCreator(parts, this.#store, log)
     this.#deleteEnded = prepareRunDeleter(parts)
     this.#deleteSteps = prepareStepDeleter(parts)
     this.#deleteOne = database.prepare(`DELETE FROM runs WHERE run_id = ? AND state = 'ended'`)
     this.#run = prepareRows(database, `${SELECT_RUNS} WHERE run_id = ?`)
     this.#tasks = prepareRows(
       database,
-      `SELECT ${TASK_COLUMNS} FROM tasks JOIN runs ON runs.id = run WHERE run_id = ? ORDER BY task_index`,
+      `SELECT ${READ_TASKS} FROM tasks JOIN runs ON runs.id = run WHERE run_id = ? ORDER BY task_index`,
     )
     this.#reviews = prepareReviewReader(database)
     this.#countReviews = prepareReviewCounter(database)
@@ -68,19 +70,19 @@ export class SqliteRunStore implements RunStore {
   async commit(writes: readonly RunWrite[]): Promise<readonly WriteResult[]> {
     const { inTurn } = this.#parts
     const ends = await Promise.allSettled(
-      writes.map((write) => inTurn(() => this.#writer.write(write))),
+      writes.map((write) => inTurn(() => writeOwned(this.#parts, this.#store, write))),
     )
     return this.#finish(
       ends.map((end) =>
         end.status === 'fulfilled'
           ? end.value
-          : { result: this.#toFailure(end.reason), notifications: [], hasErased: false },
+          : { result: this.#toFailure(end.reason), notifications: [] },
       ),
     )
   }
 
   async commitUnowned(write: UnownedWrite): Promise<WriteResult> {
-    return this.#commitAlone(() => this.#writer.writeUnowned(write))
+    return this.#commitAlone(() => writeUnowned(this.#parts, this.#store, write))
   }
 
   async get(runId: string): Promise<RunRecord | undefined> {
@@ -162,8 +164,13 @@ export class SqliteRunStore implements RunStore {
   }
 
   #finish(outcomes: readonly WriteOutcome[]): readonly WriteResult[] {
-    if (outcomes.some(({ hasErased }) => hasErased)) this.#truncateLog()
-    this.#parts.hub.notify(outcomes.flatMap(({ notifications }) => notifications))
+    const { hub, owned } = this.#parts
+    if (outcomes.some(({ stored }) => stored?.hasErased === true)) this.#truncateLog()
+    for (const { stored } of outcomes) {
+      if (stored?.after.row.state === 'owned') owned.remember(stored.after)
+      else if (stored !== undefined) owned.forget(stored.after.row.run.runId)
+    }
+    hub.notify(outcomes.flatMap(({ notifications }) => notifications))
     return outcomes.map(({ result }) => result)
   }
 }

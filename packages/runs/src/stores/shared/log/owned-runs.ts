@@ -5,12 +5,11 @@
  */
 import { BoundedMap } from '@tutti/core'
 
-import type { PostgresRunRow } from './rows.ts'
-import type { StoredTask } from '../../shared/read-records.ts'
+import type { RunRow, StoredTask } from '../read-records.ts'
 
 /** The row and all tasks of a run. */
 export interface KnownRun {
-  readonly row: PostgresRunRow
+  readonly row: RunRow
   readonly tasks: ReadonlyMap<number, StoredTask>
 }
 
@@ -26,7 +25,7 @@ export class OwnedRuns {
   }
 
   /** Remembers the row of a claimed run that has not started, and so has no tasks. */
-  rememberClaimed(row: PostgresRunRow): void {
+  rememberClaimed(row: RunRow): void {
     const { runId, startedAt } = row.run
     if (startedAt === undefined) this.remember({ row, tasks: new Map() })
     else this.forget(runId)

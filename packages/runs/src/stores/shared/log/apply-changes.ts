@@ -1,7 +1,7 @@
 /** Pure: applies the changes of events to the records of a run in memory. */
-import { addUsed, type StoredTask, type StoredUsage } from '../../shared/read-records.ts'
+import { sumUsage, type StoredTask, type StoredUsage } from '../read-records.ts'
 
-import type { Change, NewReview, NewTask } from '../../../domain/change.ts'
+import type { Change, NewReview } from '../../../domain/change.ts'
 import type { ReviewStatus, RunRecord } from '../../../domain/run-record.ts'
 
 /** The records of a run that a write changes. */
@@ -18,7 +18,7 @@ export interface Records {
 
 export interface StoredReviewEnd {
   readonly status: Exclude<ReviewStatus, 'OPEN'>
-  readonly decidedBy: string | null
+  readonly decidedBy: string | undefined
 }
 
 /** A review that opens with a write, and may end with the same. */
@@ -28,6 +28,20 @@ export interface StoredReview {
 }
 
 const NOTHING_USED: StoredUsage = { inputTokens: 0, outputTokens: 0, toolCallCount: 0, costUsd: 0 }
+
+/** A task before its first attempt. */
+const NOT_BEGUN = {
+  status: 'PENDING',
+  attempt: 0,
+  startedAt: null,
+  completedAt: null,
+  durationMs: null,
+  output: null,
+  error: null,
+  finishReason: null,
+  ...NOTHING_USED,
+  ...toEarlier(NOTHING_USED),
+} as const
 
 /** Returns the indexes of the tasks that the changes may change. */
 export function listTaskIndexes(changes: readonly Change[]): ReadonlySet<number> {
@@ -51,10 +65,12 @@ export function applyChange(records: Records, change: Change): void {
       records.run = { ...records.run, ...set, status, completedTasks, taskCount }
       break
     }
-    case 'new_task':
-      if (records.tasks.has(change.task.taskIndex)) break
-      records.tasks.set(change.task.taskIndex, newTaskRow(change.task))
+    case 'new_task': {
+      const { taskIndex, name, description, agentRole } = change.task
+      if (records.tasks.has(taskIndex)) break
+      records.tasks.set(taskIndex, { taskIndex, name, description, agentRole, ...NOT_BEGUN })
       break
+    }
     case 'task': {
       const row = records.tasks.get(change.taskIndex)
       if (row !== undefined) records.tasks.set(change.taskIndex, changeTask(row, change))
@@ -76,40 +92,25 @@ function endReview(
   { newReviews, endedReviews }: Records,
   { reviewId, status, decidedBy }: Extract<Change, { kind: 'review' }>,
 ): void {
-  const end: StoredReviewEnd = { status, decidedBy: decidedBy ?? null }
+  const end: StoredReviewEnd = { status, decidedBy }
   const row = newReviews.get(reviewId)
   if (row?.end === undefined && row !== undefined) newReviews.set(reviewId, { ...row, end })
   // A review of an earlier write may have the same id; then the new review is not stored.
   if (!endedReviews.has(reviewId)) endedReviews.set(reviewId, end)
 }
 
-function newTaskRow({ taskIndex, name, description, agentRole }: NewTask): StoredTask {
-  return {
-    task: { taskIndex, name, description, agentRole, status: 'PENDING', attempt: 0 },
-    used: NOTHING_USED,
-    earlier: NOTHING_USED,
-  }
-}
-
 function changeTask(row: StoredTask, change: Extract<Change, { kind: 'task' }>): StoredTask {
   const { set, addToolCalls = 0, newAttempt = false } = change
-  const { inputTokens, outputTokens, toolCallCount, costUsd, ...fields } = set
-  const before = newAttempt ? NOTHING_USED : row.used
-  return {
-    task: withFields(row.task, fields),
-    earlier: newAttempt ? addUsed(row.earlier, row.used) : row.earlier,
-    used: {
-      inputTokens: inputTokens ?? before.inputTokens,
-      outputTokens: outputTokens ?? before.outputTokens,
-      toolCallCount: (toolCallCount ?? before.toolCallCount) + addToolCalls,
-      costUsd: costUsd === undefined ? before.costUsd : costUsd,
-    },
-  }
+  const before = newAttempt ? { ...row, ...toEarlier(sumUsage(row)), ...NOTHING_USED } : row
+  const toolCallCount = (set.toolCallCount ?? before.toolCallCount) + addToolCalls
+  return { ...before, ...set, toolCallCount }
 }
 
-/** Sets fields of a task; null removes the value of an optional field. */
-function withFields(task: StoredTask['task'], fields: object): StoredTask['task'] {
-  const values = Object.entries({ ...task, ...fields }).filter(([, value]) => value !== null)
-  // NOTE: only optional fields are ever null (`TaskChangeFields`), so the required ones are present.
-  return Object.fromEntries(values) as unknown as StoredTask['task']
+function toEarlier({ inputTokens, outputTokens, toolCallCount, costUsd }: StoredUsage) {
+  return {
+    earlierInputTokens: inputTokens,
+    earlierOutputTokens: outputTokens,
+    earlierToolCallCount: toolCallCount,
+    earlierCostUsd: costUsd,
+  }
 }

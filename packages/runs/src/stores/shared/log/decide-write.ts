@@ -1,16 +1,16 @@
-/** Pure: decides a write from the row of its run, which the caller has locked. */
+/** Pure: decides a write from the row of its run. */
 import { toLoggedEvent } from '../../../log/serialize-once.ts'
 
 import type { Change } from '../../../domain/change.ts'
-import type { UnownedWrite, RunWrite, WriteResult } from '../../../ports/run-store.ts'
+import type { ForkedLog, UnownedWrite, RunWrite, WriteResult } from '../../../ports/run-store.ts'
 import type { CommandAnswer } from '../../../ports/command-queue.ts'
-import type { PostgresRunRow } from '../rows/rows.ts'
+import type { RunRow } from '../read-records.ts'
 import type { RunStatus } from '@tutti/protocol'
 
 /** A write to store. */
 export interface AcceptedWrite {
   /** The run before the write. */
-  readonly row: PostgresRunRow
+  readonly row: RunRow
   /** The run's status before the events of the write. */
   readonly status: RunStatus
   /** Whether the parked run becomes ready. */
@@ -35,7 +35,7 @@ export interface Decision {
 const FENCED: Decision = { result: { kind: 'fenced' } }
 
 /** Accepts the next write under the claim, and does not store the last one again (RUNS-P2, RUNS-P7). */
-export function decideWrite(row: PostgresRunRow | undefined, write: RunWrite): Decision {
+export function decideWrite(row: RunRow | undefined, write: RunWrite): Decision {
   if (row === undefined || row.token !== write.token) return FENCED
   const { events, steps, stepEvents, writeNo, answers = [], stored } = write
   const isLast = writeNo === row.writeNo && writeNo > 0
@@ -61,7 +61,7 @@ export function decideWrite(row: PostgresRunRow | undefined, write: RunWrite): D
 }
 
 /** Accepts a write if the run is still unowned and unchanged (RUNS-P8). */
-export function decideUnownedWrite(row: PostgresRunRow | undefined, write: UnownedWrite): Decision {
+export function decideUnownedWrite(row: RunRow | undefined, write: UnownedWrite): Decision {
   if (row === undefined || row.token !== write.token) return FENCED
   if (row.run.lastSeq !== write.lastSeq) return FENCED
   if (row.state !== 'ready' && row.state !== 'parked') return FENCED
@@ -84,11 +84,17 @@ export function decideUnownedWrite(row: PostgresRunRow | undefined, write: Unown
   }
 }
 
-function toWritten(
-  { run }: PostgresRunRow,
-  events: RunWrite['events'],
-  first: number,
-): WriteResult {
+/** Returns the write that appends the own events of a fork to the log that it has copied. */
+export function toForkWrite(
+  row: RunRow,
+  { changes, events, steps, stepEvents }: ForkedLog,
+): AcceptedWrite {
+  const { writeNo } = row
+  const unchanged = { status: row.run.status, wakes: false, writeNo, answers: [] }
+  return { row, ...unchanged, events, steps, stepEvents, stored: undefined, changes }
+}
+
+function toWritten({ run }: RunRow, events: RunWrite['events'], first: number): WriteResult {
   return {
     kind: 'written',
     events: events.map((event, index) => toLoggedEvent(run.runId, first + index, event)),
