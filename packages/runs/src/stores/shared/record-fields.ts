@@ -75,17 +75,6 @@ export function readOutputOmitted(row: Readonly<Record<string, unknown>>): {
   return row['output'] === null && Boolean(row['has_output']) ? { outputOmitted: true } : {}
 }
 
-/** Returns the values of the columns `request`, `actor` and `webhooks`: JSON, or NULL. */
-export function toSubmittedColumns({
-  request,
-  actor,
-  webhooks = [],
-}: Pick<NewRun, 'request' | 'actor' | 'webhooks'>): readonly (string | null)[] {
-  return [request, actor, webhooks.length === 0 ? undefined : webhooks].map((value) =>
-    value === undefined ? null : JSON.stringify(value),
-  )
-}
-
 /** Reads the newest run of a thread from the columns `number`, `run_id` and `state`. */
 export function readNewest(
   { number, run_id: runId, state }: Readonly<Record<string, unknown>>,

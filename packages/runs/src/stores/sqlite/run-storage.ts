@@ -90,7 +90,7 @@ export function sqliteRunStorage(
     queue,
     dispatcher: storeDispatcher((request) => queue.take(request)),
     commands: disk.guard(new SqliteCommandQueue(parts)),
-    events: disk.guard(sqliteEventLog(database)),
+    events: disk.guard(sqliteEventLog(statements)),
     outbox: disk.guard(webhookOutbox(shared, deliveryClaimer(parts))),
     audit: disk.guard(auditLog(shared, auditInserter(parts))),
     builds: disk.guard(sqliteBuildStore(parts)),

@@ -7,7 +7,12 @@
  * without what was committed while it waited for a lock. The row of a run is the exception: it is read under its lock.
  */
 import { MAX_LOSSES_AFTER_STEP, SETTLED_AFTER_MS } from '../../../domain/suspects.ts'
-import { encodeField, toColumnName, type ColumnForm } from '../../shared/schema/columns.ts'
+import {
+  encodeField,
+  listColumnNames,
+  type Columns,
+  type WrittenForm,
+} from '../../shared/schema/columns.ts'
 import {
   ANSWER_COLUMNS,
   DELIVERY_COLUMNS,
@@ -18,29 +23,11 @@ import {
   STEP_COLUMNS,
   TASK_COLUMNS,
 } from '../../shared/schema/table-columns.ts'
+import { COLUMN_TYPES } from '../schema/column-types.ts'
 import { postgresDialect } from '../schema/dialect.ts'
 import { ALL_RUNS } from './event-log.ts'
 
 const { texts } = postgresDialect
-
-/** The type of the columns of each form. */
-const TYPES = {
-  row: 'int8',
-  id: 'text',
-  text: 'text',
-  key: 'text',
-  word: 'text',
-  data: 'text',
-  integer: 'int4',
-  count: 'float8',
-  amount: 'float8',
-  time: 'float8',
-  'an object': 'text',
-  'a text': 'text',
-  'a list of texts': 'text',
-  token: 'uuid',
-  flag: 'bool',
-} as const satisfies Record<ColumnForm | 'token' | 'flag', string>
 
 /** Columns of `runs` that a write sets to its values; others follow from them. */
 const SET_COLUMNS = { ...RUN_CHANGE_COLUMNS, nextStep: 'integer' } as const
@@ -69,7 +56,7 @@ const COLUMNS = {
   deliveries: DELIVERY_COLUMNS,
   /** Runs that end, with the error that answers their pending commands. */
   ended: { run: 'row', error: 'data' },
-} as const satisfies Record<string, Readonly<Record<string, keyof typeof TYPES>>>
+} as const satisfies Record<string, Columns<WrittenForm>>
 
 /** A table of values. */
 export type WritePart = keyof typeof COLUMNS
@@ -119,10 +106,8 @@ function toParameters(
   part: WritePart,
   rows: readonly Readonly<Record<string, unknown>>[],
 ): readonly (readonly unknown[])[] {
-  return Object.entries<keyof typeof TYPES>(COLUMNS[part]).map(([field, form]) =>
-    rows.map((row) =>
-      form === 'token' || form === 'flag' ? row[field] : encodeField(texts, form, row[field]),
-    ),
+  return Object.entries<WrittenForm>(COLUMNS[part]).map(([field, form]) =>
+    rows.map((row) => encodeField(texts, form, row[field])),
   )
 }
 
@@ -131,9 +116,9 @@ function buildStatement(schema: string, parts: readonly WritePart[]): string {
   const given = listGiven(parts)
   const ofFit = (run: string): string => `${run} IN (SELECT id FROM fit)`
   const insert = (part: WritePart, table: string): string =>
-    `INSERT INTO ${schema}.${table} (${listNames(part).join(', ')})
+    `INSERT INTO ${schema}.${table} (${listColumnNames(COLUMNS[part]).join(', ')})
      SELECT * FROM ${given(part)} WHERE ${ofFit('given.run')}`
-  const taskNames = listNames('tasks')
+  const taskNames = listColumnNames(COLUMNS.tasks)
   const steps: readonly (readonly [string, string])[] = [
     [
       'locked',
@@ -211,14 +196,10 @@ function listGiven(parts: readonly WritePart[]): (part: WritePart) => string {
   return (part) => {
     const first = firsts.get(part) ?? 0
     const arrays = Object.values(COLUMNS[part]).map(
-      (form, index) => `$${first + index}::${TYPES[form]}[]`,
+      (form, index) => `$${first + index}::${COLUMN_TYPES[form]}[]`,
     )
-    return `unnest(${arrays.join(', ')}) AS given (${listNames(part).join(', ')})`
+    return `unnest(${arrays.join(', ')}) AS given (${listColumnNames(COLUMNS[part]).join(', ')})`
   }
-}
-
-function listNames(part: WritePart): readonly string[] {
-  return Object.keys(COLUMNS[part]).map(toColumnName)
 }
 
 /** Closes reviews and, when runs end, withdraws their other open ones. */
@@ -245,8 +226,7 @@ function closeReviewsSql(
 function changeRunsSql(schema: string): string {
   return `
     UPDATE ${schema}.runs SET
-      ${Object.keys(SET_COLUMNS)
-        .map(toColumnName)
+      ${listColumnNames(SET_COLUMNS)
         .map((name) => `${name} = fit.${name}`)
         .join(', ')},
       status = CASE

@@ -30,8 +30,11 @@ export type ColumnForm =
   | 'time'
   | JsonType
 
+/** Forms of columns that are only written with records: also fencing tokens, and flags, which are true or false. */
+export type WrittenForm = ColumnForm | 'token' | 'flag'
+
 /** Columns by the field that they store: `startedAt` is in the column `started_at`. */
-export type Columns = Readonly<Record<string, ColumnForm>>
+export type Columns<Form extends WrittenForm = ColumnForm> = Readonly<Record<string, Form>>
 
 /** Form of the texts of a store. */
 export interface StoredTexts {
@@ -57,12 +60,12 @@ export function toColumnName(field: string): string {
 }
 
 /** Returns the columns in the order of their declaration. */
-export function listColumnNames(columns: Columns): readonly string[] {
+export function listColumnNames(columns: Columns<WrittenForm>): readonly string[] {
   return Object.keys(columns).map(toColumnName)
 }
 
 /** Returns the column value of a field; NULL for undefined and null. */
-export function encodeField(texts: StoredTexts, form: ColumnForm, value: unknown): unknown {
+export function encodeField(texts: StoredTexts, form: WrittenForm, value: unknown): unknown {
   if (value === undefined || value === null) return null
   switch (form) {
     case 'id':
@@ -81,7 +84,7 @@ export function encodeField(texts: StoredTexts, form: ColumnForm, value: unknown
 /** Returns the column values of a record, in the order of the columns. */
 export function encodeRow(
   texts: StoredTexts,
-  columns: Columns,
+  columns: Columns<WrittenForm>,
   record: Readonly<Record<string, unknown>>,
 ): readonly unknown[] {
   return Object.entries(columns).map(([field, form]) => encodeField(texts, form, record[field]))

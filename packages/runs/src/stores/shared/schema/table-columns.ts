@@ -1,5 +1,5 @@
 /** The columns that code of all stores reads or writes, once for each table, in the order in which they are written. */
-import type { Columns } from './columns.ts'
+import type { Columns, WrittenForm } from './columns.ts'
 
 /** A run as a list shows it; see `RunRecord`. */
 export const LISTED_RUN_COLUMNS = {
@@ -31,6 +31,30 @@ export const RUN_COLUMNS = {
   request: 'an object',
   webhooks: 'a list of texts',
   error: 'text',
+} as const satisfies Columns
+
+/** The columns of a new run, apart from its tags, which each store indexes in its own way. */
+export const NEW_RUN_COLUMNS = {
+  runId: RUN_COLUMNS.runId,
+  ensemble: RUN_COLUMNS.ensemble,
+  workflow: RUN_COLUMNS.workflow,
+  taskCount: RUN_COLUMNS.taskCount,
+  createdAt: RUN_COLUMNS.createdAt,
+  idempotencyKey: 'key',
+  fingerprint: 'text',
+  cacheKey: 'key',
+  actor: RUN_COLUMNS.actor,
+  webhooks: RUN_COLUMNS.webhooks,
+  threadId: RUN_COLUMNS.threadId,
+  build: RUN_COLUMNS.build,
+  code: RUN_COLUMNS.code,
+  fixed: 'flag',
+} as const satisfies Columns<WrittenForm>
+
+/** The long columns of a new run; the embedded store has them in a separate table. */
+export const REQUEST_COLUMNS = {
+  inputs: RUN_COLUMNS.inputs,
+  request: RUN_COLUMNS.request,
 } as const satisfies Columns
 
 /** What a write changes in the row of a run, apart from its status. `costUsd` is set by the end of the run. */

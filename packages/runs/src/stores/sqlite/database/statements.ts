@@ -1,6 +1,4 @@
 /** Executes statements of `shared/schema/dialect.ts` on an open database. */
-import { prepareRows } from './prepare-rows.ts'
-
 import type { StoredRow } from '../../shared/column-reader.ts'
 import type { Statement, StatementRunner } from '../../shared/schema/dialect.ts'
 import type { Transaction } from './transaction.ts'
@@ -27,11 +25,20 @@ export class SqliteStatements implements StatementRunner {
 
   /** Executes a statement at once, within the transaction that is open, if one is. */
   run(sql: string, values: readonly unknown[] = []): readonly StoredRow[] {
-    const { statement, readsClock } = this.#prepared.get(sql) ?? this.#prepare(sql, values.length)
-    const given = values.map(toInput)
-    return readsClock
-      ? statement.all(...given, Math.ceil(this.#clock.now()))
-      : statement.all(...given)
+    const { statement, given } = this.#bind(sql, values)
+    return statement.all(...given)
+  }
+
+  /** Executes a statement at once, and returns the number of rows that it changed. */
+  count(sql: string, values: readonly unknown[]): number {
+    const { statement, given } = this.#bind(sql, values)
+    return Number(statement.run(...given).changes)
+  }
+
+  /** Executes a statement whose rows are read one by one. It must not be executed again meanwhile. */
+  iterate(sql: string, values: readonly unknown[]): Iterable<StoredRow> {
+    const { statement, given } = this.#bind(sql, values)
+    return statement.iterate(...given)
   }
 
   async query(sql: string, values: readonly unknown[] = []): Promise<readonly StoredRow[]> {
@@ -48,9 +55,18 @@ export class SqliteStatements implements StatementRunner {
     })
   }
 
+  #bind(sql: string, values: readonly unknown[]) {
+    const { statement, readsClock } = this.#prepared.get(sql) ?? this.#prepare(sql, values.length)
+    const given = values.map(toInput)
+    if (readsClock) given.push(Math.ceil(this.#clock.now()))
+    return { statement, given }
+  }
+
   /** The present is the parameter after the values. */
   #prepare(sql: string, count: number): Prepared {
-    const statement = prepareRows(this.#database, toSqlite(sql.replaceAll('$now', `$${count + 1}`)))
+    const statement = this.#database.prepare(toSqlite(sql.replaceAll('$now', `$${count + 1}`)))
+    // A number that JavaScript cannot represent would otherwise make the read of all rows fail.
+    statement.setReadBigInts(true)
     const prepared = { statement, readsClock: sql.includes('$now') }
     this.#prepared.set(sql, prepared)
     return prepared

@@ -17,24 +17,24 @@ export function copyLog(
   const found = rows.find(parent.runId)
   if (found === undefined) throw parentNotFound(parent.runId)
   const range = [id, found.id, parent.at]
-  const events = statements.run(
+  const events = statements.count(
     `INSERT INTO events (key, type, data, bytes)
      SELECT ${keySql('$1', numberSql())}, type,
        CASE type WHEN 'ensemble_started' THEN replace(data, $4, $5) ELSE data END, bytes
-     FROM events WHERE ${ofRun('$2', '1')} AND ${numberSql()} <= $3 RETURNING 1`,
+     FROM events WHERE ${ofRun('$2', '1')} AND ${numberSql()} <= $3`,
     [
       ...range,
       `"ensembleId":${JSON.stringify(parent.runId)}`,
       `"ensembleId":${JSON.stringify(runId)}`,
     ],
   )
-  const steps = statements.run(
+  const steps = statements.count(
     `INSERT INTO steps (key, seq, data, bytes)
      SELECT ${keySql('$1', numberSql())}, seq, data, bytes FROM steps
-     WHERE ${ofRun('$2')} AND seq <= $3 RETURNING 1`,
+     WHERE ${ofRun('$2')} AND seq <= $3`,
     range,
   )
-  if (events.length !== parent.at || steps.length !== copiedSteps) {
+  if (events !== parent.at || steps !== copiedSteps) {
     throw stepsNotRetained(parent.runId)
   }
   for (const [before, after] of reviewIds) {

@@ -92,12 +92,11 @@ export function prepareWriteStorer(
 /** Stores the answers to commands that have none. */
 function storeAnswers(statements: SqliteStatements, computed: ComputedWrite): StoreNotification[] {
   return listAnswers(computed).flatMap(({ run, commandId, answer }): StoreNotification[] => {
-    const stored = statements.run(
-      `UPDATE commands SET answer = $1 WHERE command_id = $2 AND run = $3 AND answer IS NULL
-       RETURNING command_id`,
+    const stored = statements.count(
+      'UPDATE commands SET answer = $1 WHERE command_id = $2 AND run = $3 AND answer IS NULL',
       [answer, commandId, run],
     )
-    return stored.length === 0 ? [] : [{ kind: 'answer', commandId }]
+    return stored === 0 ? [] : [{ kind: 'answer', commandId }]
   })
 }
 

@@ -60,10 +60,7 @@ export class RunRows {
 
   /** Returns the steps of the run with that row id, up to those of an event, in order. */
   steps(id: RunRow['id'], upTo: number = Number.MAX_SAFE_INTEGER): readonly RunStep[] {
-    const reader = new StoredReader((seq) => {
-      const sql = `SELECT data FROM events WHERE key = ${keySql('$1', '$2')}`
-      return String(this.#statements.run(sql, [id, seq])[0]?.['data'])
-    })
+    const reader = new StoredReader((seq) => readData(this.#statements, id, seq))
     const rows = this.#statements.run(
       `SELECT ${numberSql()} AS n, data FROM steps WHERE ${UP_TO} ORDER BY key`,
       [id, upTo],
@@ -91,6 +88,12 @@ export class RunRows {
     )
     return sqliteRecords.pendingCommands(rows)
   }
+}
+
+/** Reads the data of an event of the run with that row id. */
+export function readData(statements: SqliteStatements, id: RunRow['id'], seq: number): string {
+  const sql = `SELECT data FROM events WHERE key = ${keySql('$1', '$2')}`
+  return String(statements.run(sql, [id, seq])[0]?.['data'])
 }
 
 /** Reads a row of {@link SELECT_RUNS}. */

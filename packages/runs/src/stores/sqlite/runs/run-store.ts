@@ -1,10 +1,10 @@
 /** Stores runs with all their data in the embedded store. */
-import { READ_TASKS } from '../../shared/record-fields.ts'
-import { prepareRows } from '../database/prepare-rows.ts'
 import { prepareRunCreator } from './create-run.ts'
-import { prepareRunDeleter, prepareStepDeleter } from './delete-ended.ts'
+import { deleteEnded, deleteSteps } from './delete-ended.ts'
 import { listChangedRuns, queryRuns } from './list-runs.ts'
-import { prepareReviewCounter, prepareReviewReader } from './read-reviews.ts'
+import { readReviews } from './read-reviews.ts'
+import { runReads } from '../../shared/runs/read-runs.ts'
+import { sqliteDialect } from '../schema/dialect.ts'
 import { SELECT_RUNS } from '../rows/run-rows.ts'
 import { sqliteRecords } from '../rows/rows.ts'
 import { runTooLarge, runUnreadable } from '../../../domain/refusals.ts'
@@ -30,37 +30,25 @@ import type {
 import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from '../../../domain/run-record.ts'
 import type { SqliteParts } from '../rows/parts.ts'
 import type { RunStep } from '@tutti/ensemble'
-import type { StatementSync } from 'node:sqlite'
 
 /** The run store over an open database. */
 export class SqliteRunStore implements RunStore {
   readonly #parts: SqliteParts
   readonly #store: WriteStorer
   readonly #create: (run: NewRun, how: CreateRunOptions) => Promise<CreatedRun>
-  readonly #deleteEnded: (which: Retention) => readonly string[]
-  readonly #deleteSteps: (which: StepRetention) => boolean
-  readonly #deleteOne: StatementSync
-  readonly #run: StatementSync
-  readonly #tasks: StatementSync
-  readonly #reviews: (query: ReviewQuery) => readonly ReviewRecord[]
-  readonly #countReviews: (query: ReviewQuery) => number
+  readonly #reads: ReturnType<typeof runReads>
 
   constructor(parts: SqliteParts) {
-    const { database } = parts
     this.#parts = parts
     const log = prepareLogInserters(parts)
     this.#store = prepareWriteStorer(parts, log)
     this.#create = prepareRunCreator(parts, this.#store, log)
-    this.#deleteEnded = prepareRunDeleter(parts)
-    this.#deleteSteps = prepareStepDeleter(parts)
-    this.#deleteOne = database.prepare(`DELETE FROM runs WHERE run_id = ? AND state = 'ended'`)
-    this.#run = prepareRows(database, `${SELECT_RUNS} WHERE run_id = ?`)
-    this.#tasks = prepareRows(
-      database,
-      `SELECT ${READ_TASKS} FROM tasks JOIN runs ON runs.id = run WHERE run_id = ? ORDER BY task_index`,
-    )
-    this.#reviews = prepareReviewReader(database)
-    this.#countReviews = prepareReviewCounter(database)
+    this.#reads = runReads({
+      dialect: sqliteDialect,
+      reader: sqliteRecords,
+      requests: parts.statements,
+      selectRuns: SELECT_RUNS,
+    })
   }
 
   create(run: NewRun, how: CreateRunOptions): Promise<CreatedRun> {
@@ -85,13 +73,12 @@ export class SqliteRunStore implements RunStore {
     return this.#commitAlone(() => writeUnowned(this.#parts, this.#store, write))
   }
 
-  async get(runId: string): Promise<RunRecord | undefined> {
-    const row = this.#run.get(runId)
-    return row === undefined ? undefined : sqliteRecords.run(row)
+  get(runId: string): Promise<RunRecord | undefined> {
+    return this.#reads.get(runId)
   }
 
-  async tasks(runId: string): Promise<readonly TaskRecord[]> {
-    return this.#tasks.all(runId).map((row) => sqliteRecords.task(row))
+  tasks(runId: string): Promise<readonly TaskRecord[]> {
+    return this.#reads.tasks(runId)
   }
 
   async steps(
@@ -119,24 +106,28 @@ export class SqliteRunStore implements RunStore {
   }
 
   async reviews(query: ReviewQuery): Promise<readonly ReviewRecord[]> {
-    return this.#reviews(query)
+    return readReviews(this.#parts.statements, query)
   }
 
-  async countReviews(query: ReviewQuery): Promise<number> {
-    return this.#countReviews(query)
+  countReviews(query: ReviewQuery): Promise<number> {
+    return this.#reads.countReviews(query)
   }
 
   async deleteEnded(which: Retention): Promise<readonly string[]> {
-    return this.#deleteEnded(which)
+    return deleteEnded(this.#parts, which)
   }
 
   async deleteSteps(which: StepRetention): Promise<boolean> {
-    return this.#deleteSteps(which)
+    return deleteSteps(this.#parts, which)
   }
 
   async delete(runId: string): Promise<'deleted' | 'unfinished' | 'unknown'> {
-    if (this.#deleteOne.run(runId).changes > 0) return 'deleted'
-    return this.#run.get(runId) === undefined ? 'unknown' : 'unfinished'
+    const deleted = this.#parts.statements.count(
+      `DELETE FROM runs WHERE run_id = $1 AND state = 'ended'`,
+      [runId],
+    )
+    if (deleted > 0) return 'deleted'
+    return (await this.get(runId)) === undefined ? 'unknown' : 'unfinished'
   }
 
   #commitAlone(body: () => WriteOutcome): WriteResult {
