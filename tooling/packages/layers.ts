@@ -42,7 +42,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'packages/runs/src/stores/postgres':
     'database schema notifications rows log queue runs tables run-storage.ts index.ts testing',
   'packages/runs/src/stores/shared':
-    'column-reader.ts schema new-secret.ts notification-hub.ts query-numbers.ts store-metrics.ts search-text.ts record-fields.ts read-records.ts log runs tables',
+    'column-reader.ts schema read-fields.ts new-secret.ts notification-hub.ts query-numbers.ts store-metrics.ts search-text.ts record-fields.ts read-records.ts log runs tables',
   'packages/runs/src/stores/sqlite': 'schema database rows log queue runs tables',
   'packages/telemetry/src': '',
   'packages/testing/src': '',

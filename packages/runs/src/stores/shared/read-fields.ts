@@ -15,7 +15,7 @@ export function readFields(
 ): Readonly<Record<string, unknown>> {
   const fields: Record<string, unknown> = {}
   for (const [field, form] of Object.entries(declared)) {
-    const value = readField(columns, texts, toColumnName(field), form)
+    const value = readField(columns, texts, [toColumnName(field), form])
     if (value !== undefined) fields[field] = value
   }
   return fields
@@ -24,8 +24,7 @@ export function readFields(
 function readField(
   columns: ColumnReader,
   texts: StoredTexts,
-  column: string,
-  form: ColumnForm,
+  [column, form]: readonly [column: string, form: ColumnForm],
 ): unknown {
   switch (form) {
     case 'id':

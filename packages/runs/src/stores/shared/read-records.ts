@@ -204,11 +204,12 @@ export class RecordReader {
   review(row: StoredRow): ReviewRecord {
     const columns = new ColumnReader(row)
     const { request, ...read } = readFields(columns, this.#texts, READ_REVIEW_COLUMNS)
+    const { reviewId } = read
     return {
       ...EMPTY_REVIEW,
       ...read,
       request: {
-        ...unknownRequest(String(read['reviewId'] ?? '')),
+        ...unknownRequest(typeof reviewId === 'string' ? reviewId : ''),
         ...(request as object | undefined),
       },
       ...columns.unreadable,

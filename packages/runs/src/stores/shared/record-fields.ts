@@ -12,7 +12,7 @@ import { field } from '../../domain/field.ts'
 
 import type { NewAuditEntry } from '../../ports/audit-log.ts'
 import type { NewestThreadRun } from '../../domain/refusals.ts'
-import type { ListedRun, NewRun, ReviewRecord, RunRecord } from '../../domain/run-record.ts'
+import type { ListedRun, ReviewRecord, RunRecord } from '../../domain/run-record.ts'
 
 /**
  * Reads the fields that a list shows in addition to the run's record from the columns `total_tokens`,

@@ -43,7 +43,6 @@ import { COLUMN_TYPES } from '../schema/column-types.ts'
 import { postgresDialect } from '../schema/dialect.ts'
 import { activeRunsSql, readActorUse } from './totals.ts'
 
-import type { RunEvent } from '@tutti/protocol'
 import type { Quota } from '../../../domain/quota.ts'
 import type { CreatedRun, CreateRunOptions } from '../../../ports/run-store.ts'
 import type { NewRun, NewThreadRun } from '../../../domain/run-record.ts'
@@ -162,7 +161,7 @@ async function insertRun(
   { parts, run, how }: Creation,
   maxId: number,
 ): Promise<StoredRun | undefined> {
-  const { sql, values } = insertStatement(parts.requests.lockKey, run, how.firstEvent, maxId)
+  const { sql, values } = insertStatement(parts.requests.lockKey, { ...how, run, maxId })
   const rows = await session.query(sql, values)
   if (rows.length === 0) return undefined
   const channels = rows.map((row) => row['channel']).filter((channel) => channel !== null)
@@ -209,9 +208,7 @@ function findRepeatedRun(found: readonly StoredRow[], run: NewRun): RepeatedRun 
  */
 function insertStatement(
   lockKey: number,
-  run: NewRun,
-  firstEvent: RunEvent,
-  maxId: number,
+  { run, firstEvent, maxId }: NewRow,
 ): { readonly sql: string; readonly values: readonly unknown[] } {
   const { values, add } = collectValues()
   const row: Readonly<Record<string, unknown>> = toNewRunRow(run)
@@ -239,6 +236,12 @@ function insertStatement(
     SELECT channel FROM new_run LEFT JOIN $schema.followers ON run = ${ALL_RUNS}
     WHERE 1 / (new_run.id <= ${add(maxId)}::int8)::int4 = 1`
   return { sql, values }
+}
+
+/** A run to insert with its first event if its row id is at most `maxId`. */
+interface NewRow extends Pick<CreateRunOptions, 'firstEvent'> {
+  readonly run: NewRun
+  readonly maxId: number
 }
 
 const NO_THREAD = { where: '', writes: '' }

@@ -25,7 +25,6 @@ import { fromColumn, toColumn } from '../database/text.ts'
 
 import type { DatabaseSession } from '../database/database.ts'
 import type { PostgresParts } from '../rows/parts.ts'
-import type { StoredRow } from '../../shared/column-reader.ts'
 
 const { texts } = postgresDialect
 

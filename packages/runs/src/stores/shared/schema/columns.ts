@@ -71,7 +71,8 @@ export function encodeField(texts: StoredTexts, form: WrittenForm, value: unknow
     case 'id':
     case 'text':
     case 'key':
-      return texts.encode[form](String(value))
+      // NOTE: a cast at the boundary: the field of such a column is a text.
+      return texts.encode[form](value as string)
     case 'an object':
     case 'a text':
     case 'a list of texts':

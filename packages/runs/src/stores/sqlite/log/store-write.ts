@@ -20,6 +20,7 @@ import {
   encodeRow,
   listColumnNames,
   toColumnName,
+  type ColumnForm,
   type Columns,
 } from '../../shared/schema/columns.ts'
 import {
@@ -122,6 +123,10 @@ function storeReviews(statements: SqliteStatements, computed: ComputedWrite): vo
 
 const INSERT_TASK = insertSql('tasks', TASK_COLUMNS)
 
+const { run: _, ...OWN_TASK_COLUMNS } = TASK_COLUMNS
+
+const CHANGED_OF_TASK = Object.entries<ColumnForm>(OWN_TASK_COLUMNS)
+
 function storeTasks(statements: SqliteStatements, computed: ComputedWrite): void {
   for (const task of listTasks(computed)) {
     const before = computed.known.tasks.get(task.taskIndex)
@@ -130,7 +135,7 @@ function storeTasks(statements: SqliteStatements, computed: ComputedWrite): void
       continue
     }
     const { run, taskIndex } = task
-    const changed = listChanged(TASK_COLUMNS, { ...before, run }, task)
+    const changed = listChanged(CHANGED_OF_TASK, before, task)
     if (changed.names.length === 0) continue
     statements.run(
       `UPDATE tasks SET ${changed.names.map(toAssignment).join(', ')}
@@ -140,17 +145,15 @@ function storeTasks(statements: SqliteStatements, computed: ComputedWrite): void
   }
 }
 
+const CHANGED_OF_RUN = Object.entries<ColumnForm>({ ...RUN_CHANGE_COLUMNS, status: 'word' })
+
 /** Updates the columns that change: an unchanged one would write its indexes again. */
 function updateRun(statements: SqliteStatements, computed: ComputedWrite): void {
   const { write, after, hasEnded } = computed
   const { row, steps, wakes } = write
   const isOwned = row.state === 'owned'
   const before = { ...row.run, writeNo: row.writeNo, state: row.state, costUsd: null }
-  const changed = listChanged(
-    { ...RUN_CHANGE_COLUMNS, status: 'word' },
-    before,
-    toRunChanges(computed),
-  )
+  const changed = listChanged(CHANGED_OF_RUN, before, toRunChanges(computed))
   const assignments = changed.names.map(toAssignment)
   if (!isOwned) assignments.push(`token = ${NEW_TOKEN}`)
   if (steps.length > 0) assignments.push(isOwned ? FORGIVE_LOSSES : 'lost_owners = 0')
@@ -233,15 +236,17 @@ function toAssignment(name: string, index: number): string {
 
 /** Returns the columns whose fields differ, with their new values. */
 function listChanged(
-  columns: Columns,
+  columns: readonly (readonly [field: string, form: ColumnForm])[],
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,
 ): { readonly names: readonly string[]; readonly values: readonly unknown[] } {
-  const changed = Object.entries(columns).filter(
-    ([field]) => (before[field] ?? null) !== (after[field] ?? null),
-  )
-  return {
-    names: changed.map(([field]) => toColumnName(field)),
-    values: changed.map(([field, form]) => encodeField(sqliteDialect.texts, form, after[field])),
+  const names: string[] = []
+  const values: unknown[] = []
+  for (const [field, form] of columns) {
+    const value = after[field]
+    if ((before[field] ?? null) === (value ?? null)) continue
+    names.push(toColumnName(field))
+    values.push(encodeField(sqliteDialect.texts, form, value))
   }
+  return { names, values }
 }
