@@ -32,7 +32,11 @@ import { secretStore } from '../shared/tables/secret-store.ts'
 import { webhookOutbox } from '../shared/tables/webhook-outbox.ts'
 import { threadStore } from '../shared/runs/thread-store.ts'
 import { postgresDialect } from './schema/dialect.ts'
-import { auditInserter, deliveryClaimer, memoryAppender } from './tables/table-writes.ts'
+import {
+  postgresAuditInserter,
+  postgresDeliveryClaimer,
+  postgresMemoryAppender,
+} from './tables/table-writes.ts'
 import { PostgresRunStore } from './runs/run-store.ts'
 import { postgresBuildStore } from './tables/build-store.ts'
 import { LastUnfinishedCount } from './rows/unfinished-count.ts'
@@ -166,11 +170,11 @@ function createPorts(
     threads: threadStore(shared),
     commands: new PostgresCommandQueue(parts),
     events: new PostgresEventLog(parts),
-    outbox: webhookOutbox(shared, deliveryClaimer(requests)),
-    audit: auditLog(shared, auditInserter(requests)),
+    outbox: webhookOutbox(shared, postgresDeliveryClaimer(requests)),
+    audit: auditLog(shared, postgresAuditInserter(requests)),
     builds: postgresBuildStore(parts),
     secrets: secretStore(shared),
-    ...runMemory(shared, memoryAppender(requests)),
+    ...runMemory(shared, postgresMemoryAppender(requests)),
   }
 }
 

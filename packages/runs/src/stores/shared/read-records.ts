@@ -178,7 +178,7 @@ export class RecordReader {
   task(row: StoredRow): TaskRecord {
     const columns = new ColumnReader(row)
     const stored = this.#readTask(columns)
-    const { costUsd, ...used } = sumUsage(stored)
+    const { costUsd, ...used } = sumTaskUsage(stored)
     const { startedAt, completedAt, durationMs, output, error, finishReason } = stored
     return {
       taskIndex: stored.taskIndex,
@@ -253,7 +253,7 @@ export function readEvent(runId: string, reader: StoredReader, row: StoredRow): 
 }
 
 /** Returns the usage of all attempts of a task. An unknown value makes the sum unknown. */
-export function sumUsage(task: StoredTask): StoredUsage {
+export function sumTaskUsage(task: StoredTask): StoredUsage {
   const { costUsd, earlierCostUsd } = task
   const { earlierInputTokens: inputTokens, earlierOutputTokens: outputTokens } = task
   return {

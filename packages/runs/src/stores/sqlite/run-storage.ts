@@ -20,7 +20,11 @@ import { webhookOutbox } from '../shared/tables/webhook-outbox.ts'
 import { threadStore } from '../shared/runs/thread-store.ts'
 import { sqliteDialect } from './schema/dialect.ts'
 import { SqliteStatements } from './database/statements.ts'
-import { auditInserter, deliveryClaimer, memoryAppender } from './tables/table-writes.ts'
+import {
+  sqliteAuditInserter,
+  sqliteDeliveryClaimer,
+  sqliteMemoryAppender,
+} from './tables/table-writes.ts'
 import { SqliteRunStore } from './runs/run-store.ts'
 import { sqliteBuildStore } from './tables/build-store.ts'
 import { createTransaction } from './database/transaction.ts'
@@ -83,7 +87,7 @@ export function sqliteRunStorage(
   }
   const queue = disk.guard(new SqliteRunQueue(parts))
   const shared: StoreParts = { dialect: sqliteDialect, requests: statements, searches: statements }
-  const { memories, reflections } = runMemory(shared, memoryAppender(parts))
+  const { memories, reflections } = runMemory(shared, sqliteMemoryAppender(parts))
   return {
     runs: disk.guard(new SqliteRunStore(parts)),
     threads: disk.guard(threadStore(shared)),
@@ -91,8 +95,8 @@ export function sqliteRunStorage(
     dispatcher: storeDispatcher((request) => queue.take(request)),
     commands: disk.guard(new SqliteCommandQueue(parts)),
     events: disk.guard(sqliteEventLog(statements)),
-    outbox: disk.guard(webhookOutbox(shared, deliveryClaimer(parts))),
-    audit: disk.guard(auditLog(shared, auditInserter(parts))),
+    outbox: disk.guard(webhookOutbox(shared, sqliteDeliveryClaimer(parts))),
+    audit: disk.guard(auditLog(shared, sqliteAuditInserter(parts))),
     builds: disk.guard(sqliteBuildStore(parts)),
     secrets: disk.guard(secretStore(shared)),
     memories: disk.guard(memories),

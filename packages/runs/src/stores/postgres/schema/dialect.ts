@@ -1,10 +1,10 @@
 /** The SQL of Postgres where it differs from that of other stores. */
 import { fromColumn, toColumn, toIndex, toTagIndex } from '../database/text.ts'
 
-import type { Dialect } from '../../shared/schema/dialect.ts'
+import type { StoreDialect } from '../../shared/schema/dialect.ts'
 import type { TagMap } from '@tutti/protocol'
 
-export const postgresDialect: Dialect = {
+export const postgresDialect: StoreDialect = {
   texts: {
     id: fromColumn,
     text: fromColumn,

@@ -6,7 +6,7 @@ import type { AppendMemory } from '../../shared/tables/run-memory.ts'
 import type { ClaimDue } from '../../shared/tables/webhook-outbox.ts'
 
 /** Inserts under a lock. */
-export function auditInserter(database: Database): InsertAudit {
+export function postgresAuditInserter(database: Database): InsertAudit {
   return (rows) =>
     database.query(
       `WITH alone AS MATERIALIZED (SELECT pg_advisory_xact_lock($1, $2))
@@ -20,7 +20,7 @@ export function auditInserter(database: Database): InsertAudit {
 }
 
 /** Appends and deletes with one statement, which does not see the new row. */
-export function memoryAppender(database: Database): AppendMemory {
+export function postgresMemoryAppender(database: Database): AppendMemory {
   return (scope, data, keep) =>
     database.query(
       `WITH added AS (
@@ -36,7 +36,7 @@ export function memoryAppender(database: Database): AppendMemory {
 }
 
 /** Skips deliveries that another process is claiming or settling. */
-export function deliveryClaimer(database: Database): ClaimDue {
+export function postgresDeliveryClaimer(database: Database): ClaimDue {
   return (limit, claimMs) =>
     database.query(
       `WITH due AS (

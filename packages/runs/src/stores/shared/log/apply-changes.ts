@@ -1,5 +1,5 @@
 /** Pure: applies the changes of events to the records of a run in memory. */
-import { sumUsage, type StoredTask, type StoredUsage } from '../read-records.ts'
+import { sumTaskUsage, type StoredTask, type StoredUsage } from '../read-records.ts'
 
 import type { Change, NewReview } from '../../../domain/change.ts'
 import type { ReviewStatus, RunRecord } from '../../../domain/run-record.ts'
@@ -101,7 +101,7 @@ function endReview(
 
 function changeTask(row: StoredTask, change: Extract<Change, { kind: 'task' }>): StoredTask {
   const { set, addToolCalls = 0, newAttempt = false } = change
-  const before = newAttempt ? { ...row, ...toEarlier(sumUsage(row)), ...NOTHING_USED } : row
+  const before = newAttempt ? { ...row, ...toEarlier(sumTaskUsage(row)), ...NOTHING_USED } : row
   const toolCallCount = (set.toolCallCount ?? before.toolCallCount) + addToolCalls
   return { ...before, ...set, toolCallCount }
 }

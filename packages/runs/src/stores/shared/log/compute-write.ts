@@ -95,7 +95,7 @@ export function listSteps({ write: { row }, encoded }: ComputedWrite) {
 }
 
 /** Returns the tasks to store. */
-export function listTasks({ write, changedTasks }: ComputedWrite) {
+export function listTaskRows({ write, changedTasks }: ComputedWrite) {
   return changedTasks.map((task) => ({ run: write.row.id, ...task }))
 }
 

@@ -5,7 +5,7 @@ import { clampTime } from '../query-numbers.ts'
 import type { ChangedRunsPage, RunListPage, RunQuery } from '../../../ports/run-store.ts'
 import type { StoredRow } from '../column-reader.ts'
 import type { RecordReader } from '../read-records.ts'
-import type { AddValue, Dialect } from '../schema/dialect.ts'
+import type { AddValue, StoreDialect } from '../schema/dialect.ts'
 
 /** Conditions of a query on `runs`, apart from its text. */
 export interface RunConditions {
@@ -20,7 +20,7 @@ export interface RunConditions {
 
 /** Returns the conditions of a query. */
 export function toRunConditions(
-  dialect: Dialect,
+  dialect: StoreDialect,
   { statuses, tag, ensemble, threadId, cacheKey }: RunQuery,
   add: AddValue,
 ): RunConditions {
@@ -59,7 +59,10 @@ export function toRunListPage(
 }
 
 /** Reads a page of runs by change. A page without runs is one row without an id. */
-export function toChangedRunsPage({ texts }: Dialect, rows: readonly StoredRow[]): ChangedRunsPage {
+export function toChangedRunsPage(
+  { texts }: StoreDialect,
+  rows: readonly StoredRow[],
+): ChangedRunsPage {
   return {
     runs: rows
       .filter((row) => row['run_id'] !== null)

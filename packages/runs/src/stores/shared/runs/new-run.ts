@@ -6,7 +6,7 @@ import type { NewRun, NewThreadRun } from '../../../domain/run-record.ts'
 import type { CreatedRun } from '../../../ports/run-store.ts'
 import type { StoredRow } from '../column-reader.ts'
 import type { RecordReader } from '../read-records.ts'
-import type { Dialect } from '../schema/dialect.ts'
+import type { StoreDialect } from '../schema/dialect.ts'
 
 /** Returns the values of `NEW_RUN_COLUMNS` and of `REQUEST_COLUMNS`. */
 export function toNewRunRow({ submission, thread, code, webhooks = [], ...run }: NewRun) {
@@ -49,7 +49,7 @@ export const NEWEST_OF_THREAD = `
 
 /** Whether a run follows the newest one of its thread, a row of {@link NEWEST_OF_THREAD}. @throws as `followsNewest`. */
 export function isNext(
-  { texts }: Dialect,
+  { texts }: StoreDialect,
   run: NewThreadRun,
   newest: StoredRow | undefined,
 ): boolean {

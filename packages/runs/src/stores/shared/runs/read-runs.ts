@@ -3,16 +3,16 @@ import { READ_TASKS } from '../record-fields.ts'
 import {
   collectValues,
   type AddValue,
-  type Dialect,
+  type StoreDialect,
   type StatementRunner,
 } from '../schema/dialect.ts'
 
 import type { ReviewQuery, RunStore } from '../../../ports/run-store.ts'
 import type { RecordReader } from '../read-records.ts'
 
-/** What {@link runReads} needs of a store. */
+/** The parts of a store that {@link runReads} needs. */
 export interface RunReadParts {
-  readonly dialect: Dialect
+  readonly dialect: StoreDialect
   readonly reader: RecordReader
   readonly requests: StatementRunner
   /** The query of runs with all columns of their records, without a condition. */
@@ -54,7 +54,7 @@ export function runReads({
 
 /** Returns the condition of the reviews of a query. */
 export function toReviewCondition(
-  { texts }: Dialect,
+  { texts }: StoreDialect,
   { runId, reviewId, open = false, kinds }: ReviewQuery,
   add: AddValue,
 ): string {

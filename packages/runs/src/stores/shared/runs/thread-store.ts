@@ -5,7 +5,7 @@ import { ColumnReader, type StoredRow } from '../column-reader.ts'
 import { clampBytes, clampCount, finiteOrNull } from '../query-numbers.ts'
 import { parseCutText, toThreadRunPage } from '../record-fields.ts'
 import { encodeRow, listColumnNames } from '../schema/columns.ts'
-import { collectValues, type Dialect, type StoreParts } from '../schema/dialect.ts'
+import { collectValues, type StoreDialect, type StoreParts } from '../schema/dialect.ts'
 import { THREAD_COLUMNS } from '../schema/table-columns.ts'
 
 import type { NewThread, ThreadRecord, ThreadRunRecord } from '../../../domain/thread-record.ts'
@@ -95,12 +95,12 @@ export function threadStore({ dialect, requests, searches }: StoreParts): Thread
 }
 
 /** The columns of a thread. */
-function threadSql({ millis }: Dialect): string {
+function threadSql({ millis }: StoreDialect): string {
   return `thread_id, title, tags, actor, place,
     ${millis('created_at')} AS created_ms, ${millis('changed_at')} AS changed_ms`
 }
 
-function insertStatement(dialect: Dialect, thread: NewThread): [string, readonly unknown[]] {
+function insertStatement(dialect: StoreDialect, thread: NewThread): [string, readonly unknown[]] {
   const tags = dialect.tagValues(thread.tags)
   const { values, add } = collectValues()
   const parameters = [
@@ -117,7 +117,7 @@ function insertStatement(dialect: Dialect, thread: NewThread): [string, readonly
 }
 
 /** The newest run of a thread is one text, the status and the id, so that it is found once. */
-function listSql(dialect: Dialect, page: string): string {
+function listSql(dialect: StoreDialect, page: string): string {
   return `
     SELECT page.*,
       (SELECT status || ' ' || run_id FROM $schema.thread_runs JOIN $schema.runs ON runs.id = run
@@ -146,7 +146,7 @@ function runsSql(order: 'ASC' | 'DESC'): string {
     ) AS sized WHERE before < $5 ORDER BY n ${order}`
 }
 
-function removeEmptySql({ duration }: Dialect): string {
+function removeEmptySql({ duration }: StoreDialect): string {
   return `
     DELETE FROM $schema.threads WHERE place IN (
       SELECT place FROM (

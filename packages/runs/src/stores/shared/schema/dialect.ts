@@ -35,8 +35,8 @@ export interface WantedTag {
   readonly value?: string
 }
 
-/** Differences of the SQL of the stores. */
-export interface Dialect {
+/** The SQL that differs between stores. */
+export interface StoreDialect {
   readonly texts: StoredTexts
   /** Returns the time in a column as milliseconds since 1970. The column belongs to the clock of the store. */
   millis(column: string): string
@@ -52,10 +52,10 @@ export interface Dialect {
 
 /** The parts that shared ports need. */
 export interface StoreParts {
-  readonly dialect: Dialect
-  /** What a request, or a run, asks for. */
+  readonly dialect: StoreDialect
+  /** Executes statements for a request or a run. */
   readonly requests: StatementRunner
-  /** Lists and searches. */
+  /** Executes lists and searches. */
   readonly searches: StatementRunner
 }
 

@@ -57,7 +57,7 @@ export const REQUEST_COLUMNS = {
   request: RUN_COLUMNS.request,
 } as const satisfies Columns
 
-/** What a write changes in the row of a run, apart from its status. `costUsd` is set by the end of the run. */
+/** Columns of a run that a write changes, apart from its status. `costUsd` is set by the end of the run. */
 export const RUN_CHANGE_COLUMNS = {
   startedAt: RUN_COLUMNS.startedAt,
   completedAt: RUN_COLUMNS.completedAt,

@@ -94,7 +94,7 @@ export function readCode(
   }
 }
 
-/** Reads a build, of which `processes` are alive. */
+/** Reads a build that has so many living processes. */
 export function readLiving(texts: StoredTexts, row: StoredRow, processes: number): LivingBuild {
   return {
     ...readCode(texts, row),

@@ -8,7 +8,7 @@ import type { SqliteParts } from '../rows/parts.ts'
 import type { WriteStorer } from './store-write.ts'
 
 /** Copies the log of its parent to the new run with the row id `id`, and then appends the own events of the fork. */
-export function copyLog(
+export function copyParentLog(
   { rows, statements }: Pick<SqliteParts, 'rows' | 'statements'>,
   store: WriteStorer,
   { id, runId, fork }: NewFork,

@@ -10,7 +10,7 @@ import {
   listEvents,
   listOpened,
   listSteps,
-  listTasks,
+  listTaskRows,
   toRunChanges,
   type ComputedWrite,
   type KnownWrite,
@@ -128,7 +128,7 @@ const { run: _, ...OWN_TASK_COLUMNS } = TASK_COLUMNS
 const CHANGED_OF_TASK = Object.entries<ColumnForm>(OWN_TASK_COLUMNS)
 
 function storeTasks(statements: SqliteStatements, computed: ComputedWrite): void {
-  for (const task of listTasks(computed)) {
+  for (const task of listTaskRows(computed)) {
     const before = computed.known.tasks.get(task.taskIndex)
     if (before === undefined) {
       statements.run(INSERT_TASK, encodeRow(sqliteDialect.texts, TASK_COLUMNS, task))

@@ -5,7 +5,7 @@ import { toSearchText } from '../../shared/search-text.ts'
 import { isNext, NEWEST_OF_THREAD, toNewRunRow, toRepeatedRun } from '../../shared/runs/new-run.ts'
 import { encodeRow, listColumnNames } from '../../shared/schema/columns.ts'
 import { NEW_RUN_COLUMNS, REQUEST_COLUMNS } from '../../shared/schema/table-columns.ts'
-import { copyLog } from '../log/copy-log.ts'
+import { copyParentLog } from '../log/copy-log.ts'
 import { isAnyDue } from '../queue/due-runs.ts'
 import { NEW_TOKEN, SELECT_RUNS } from '../rows/run-rows.ts'
 import { sqliteRecords } from '../rows/rows.ts'
@@ -60,7 +60,7 @@ export function prepareRunCreator(
       const owner = isFree ? claimant : undefined
       const id = insertRun(statements, run, toQueueValues(run, owner, now))
       log.events([[id, 0, firstEvent.type, serializeOnce(firstEvent), null]])
-      if (fork !== undefined) copyLog(parts, store, { id, runId, fork })
+      if (fork !== undefined) copyParentLog(parts, store, { id, runId, fork })
       if (thread !== undefined) addToThread(statements, thread, id)
       const event = toLoggedEvent(runId, 0, firstEvent)
       if (owner === undefined) return { kind: 'created', event }

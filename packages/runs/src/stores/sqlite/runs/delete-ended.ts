@@ -9,7 +9,7 @@ import type { SqliteParts } from '../rows/parts.ts'
  * Implements `RunStore.deleteEnded`. A run is deleted for its age or because there are too many, and both reasons also
  * apply to all runs that ended before it.
  */
-export function deleteEnded(
+export function deleteEndedRuns(
   { clock, statements, transaction }: SqliteParts,
   { keep, maxAgeMs = Infinity, limit }: Retention,
 ): readonly string[] {
@@ -37,7 +37,7 @@ const RUNS_AT_A_TIME = 100
  * Implements `RunStore.deleteSteps`. Table `trimmed_steps` holds the end and the id of the last run whose steps are
  * deleted, so that earlier runs are not looked at again.
  */
-export function deleteSteps(
+export function deleteOldSteps(
   { clock, statements, transaction }: SqliteParts,
   { maxAgeMs, limit }: StepRetention,
 ): boolean {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fakeClock } from '@tutti/testing'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 
-import { queryRuns } from './list-runs.ts'
+import { listStoredRuns } from './list-runs.ts'
 import { SqliteStatements } from '../database/statements.ts'
 import { createTransaction } from '../database/transaction.ts'
 import { openDatabase, type OpenDatabase } from '../database/open-database.ts'
@@ -33,8 +33,8 @@ it('A list reads the tasks of the listed runs, and scans no table', () => {
   const runner = new SqliteStatements(database, fakeClock(), createTransaction(database))
   prepare.mockClear()
   const query = { cacheKey: 'chat-1', limit: 1 }
-  expect(queryRuns(runner, query).runs.map(({ runId }) => runId)).toEqual(['run-a'])
-  queryRuns(runner, query)
+  expect(listStoredRuns(runner, query).runs.map(({ runId }) => runId)).toEqual(['run-a'])
+  listStoredRuns(runner, query)
   const statements = prepare.mock.calls.map(([sql]) => sql)
   // One statement counts and one reads the page; both are prepared once.
   expect(statements).toHaveLength(2)

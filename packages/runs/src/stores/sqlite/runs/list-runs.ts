@@ -22,7 +22,7 @@ import type {
 import type { SqliteStatements } from '../database/statements.ts'
 
 /** Implements `RunStore.list`. */
-export function queryRuns(statements: SqliteStatements, query: RunQuery): RunListPage {
+export function listStoredRuns(statements: SqliteStatements, query: RunQuery): RunListPage {
   const { limit, offset = 0, before = Infinity, text } = query
   const { values, add } = collectValues()
   const conditions = [...toRunConditions(sqliteDialect, query, add).all]
@@ -37,7 +37,7 @@ export function queryRuns(statements: SqliteStatements, query: RunQuery): RunLis
 }
 
 /** Implements `RunStore.listByChange`. */
-export function listChangedRuns(
+export function listRunsByChange(
   statements: SqliteStatements,
   { ensembles, group, statuses, awaitsReview, since, after, limit }: ChangedRunsQuery,
 ): ChangedRunsPage {

@@ -1,7 +1,7 @@
 /** Stores runs with all their data in the embedded store. */
 import { prepareRunCreator } from './create-run.ts'
-import { deleteEnded, deleteSteps } from './delete-ended.ts'
-import { listChangedRuns, queryRuns } from './list-runs.ts'
+import { deleteEndedRuns, deleteOldSteps } from './delete-ended.ts'
+import { listRunsByChange, listStoredRuns } from './list-runs.ts'
 import { readReviews } from './read-reviews.ts'
 import { runReads } from '../../shared/runs/read-runs.ts'
 import { sqliteDialect } from '../schema/dialect.ts'
@@ -98,11 +98,11 @@ export class SqliteRunStore implements RunStore {
   }
 
   async list(query: RunQuery): Promise<RunListPage> {
-    return queryRuns(this.#parts.statements, query)
+    return listStoredRuns(this.#parts.statements, query)
   }
 
   async listByChange(query: ChangedRunsQuery): Promise<ChangedRunsPage> {
-    return listChangedRuns(this.#parts.statements, query)
+    return listRunsByChange(this.#parts.statements, query)
   }
 
   async reviews(query: ReviewQuery): Promise<readonly ReviewRecord[]> {
@@ -114,11 +114,11 @@ export class SqliteRunStore implements RunStore {
   }
 
   async deleteEnded(which: Retention): Promise<readonly string[]> {
-    return deleteEnded(this.#parts, which)
+    return deleteEndedRuns(this.#parts, which)
   }
 
   async deleteSteps(which: StepRetention): Promise<boolean> {
-    return deleteSteps(this.#parts, which)
+    return deleteOldSteps(this.#parts, which)
   }
 
   async delete(runId: string): Promise<'deleted' | 'unfinished' | 'unknown'> {

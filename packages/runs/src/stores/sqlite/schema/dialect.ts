@@ -1,11 +1,11 @@
 /** The SQL of the embedded store where it differs from that of others. */
-import type { Dialect, WantedTag } from '../../shared/schema/dialect.ts'
+import type { StoreDialect, WantedTag } from '../../shared/schema/dialect.ts'
 
 /**
  * Text that models, tools and people write is stored as JSON: a text column is read up to its first NUL, and cannot hold
  * half of a surrogate pair.
  */
-export const sqliteDialect: Dialect = {
+export const sqliteDialect: StoreDialect = {
   texts: {
     id: (stored) => stored,
     text: (stored) => JSON.parse(stored),

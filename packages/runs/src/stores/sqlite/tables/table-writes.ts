@@ -10,14 +10,14 @@ import type { SqliteParts } from '../rows/parts.ts'
 const INSERT_AUDIT = `
   INSERT INTO audit (${listColumnNames(AUDIT_COLUMNS).join(', ')}) VALUES ($1, $2, $3, $4)`
 
-export function auditInserter({ inTurn, statements }: SqliteParts): InsertAudit {
+export function sqliteAuditInserter({ inTurn, statements }: SqliteParts): InsertAudit {
   return (rows) =>
     inTurn(() => {
       for (const row of rows) statements.run(INSERT_AUDIT, row)
     })
 }
 
-export function memoryAppender({ statements }: SqliteParts): AppendMemory {
+export function sqliteMemoryAppender({ statements }: SqliteParts): AppendMemory {
   return (scope, data, keep) =>
     statements.changeAll([
       ['INSERT INTO memories (scope, data) VALUES ($1, $2)', scope, data],
@@ -30,7 +30,7 @@ export function memoryAppender({ statements }: SqliteParts): AppendMemory {
     ])
 }
 
-export function deliveryClaimer({ statements, transaction }: SqliteParts): ClaimDue {
+export function sqliteDeliveryClaimer({ statements, transaction }: SqliteParts): ClaimDue {
   return async (limit, claimMs) =>
     transaction(() => {
       const due = statements.run(
