@@ -17,9 +17,11 @@ import {
   keywordText,
   type FormSchema,
 } from './schema.ts'
-import { toChildPointer } from './pointer.ts'
+import { getValueAt, parsePointer, toChildPointer } from './pointer.ts'
 import { describeConstraints } from './hints.ts'
 import { findClosestVariant, nameVariants } from './variants.ts'
+
+import type { FieldLook } from './field-look.ts'
 
 interface FieldBase {
   readonly pointer: string
@@ -39,6 +41,7 @@ interface FieldBase {
   readonly value: unknown
   /** Resolved schema of the field. */
   readonly schema: FormSchema
+  readonly look: FieldLook
 }
 
 export type TextInputKind = 'text' | 'area' | 'date' | 'date-time' | 'email' | 'url' | 'time'
@@ -49,7 +52,9 @@ export type FormField = FieldBase &
     | { readonly kind: 'number' }
     | { readonly kind: 'boolean' }
     | { readonly kind: 'choice'; readonly options: readonly unknown[] }
+    | { readonly kind: 'picks'; readonly options: readonly unknown[] }
     | { readonly kind: 'constant'; readonly constant: unknown }
+    | { readonly kind: 'map' }
     | { readonly kind: 'object'; readonly fields: readonly FormField[] }
     | { readonly kind: 'list'; readonly items: readonly FormField[]; readonly mayGrow: boolean }
     | {
@@ -94,6 +99,22 @@ export function createFormField({ schema, value, choices = {} }: FormSource): Fo
   return createFieldAt(schema, location, { root: schema, choices })
 }
 
+/** Returns the field at a pointer, also if the value does not have the objects around it. */
+export function createFieldAtPointer(root: object, value: unknown, pointer: string): FormField {
+  let schema: unknown = root
+  let isRequired = true
+  for (const key of parsePointer(pointer)) {
+    const node = resolveNode(schema, root) ?? {}
+    const { node: plain } = splitNullable(node, root)
+    isRequired = asList(plain.required).includes(key)
+    const own = new Map(asEntries(plain.properties)).get(key)
+    schema = own ?? plain.items ?? plain.additionalProperties
+  }
+  const label = parsePointer(pointer).at(-1) ?? 'Value'
+  const location = { pointer, label, value: getValueAt(value, pointer), isRequired, depth: 0 }
+  return createFieldAt(schema, location, { root, choices: {} })
+}
+
 /** Returns every field of a form, outermost first. */
 export function listFields(field: FormField): readonly FormField[] {
   switch (field.kind) {
@@ -135,6 +156,7 @@ function createFieldBase(
     isNullable,
     value: location.value,
     schema,
+    look: {},
   }
 }
 
@@ -203,6 +225,7 @@ function createObjectField(
   if (properties.length === 0) {
     const isEmpty = schema.type === 'object' && schema.additionalProperties === false
     if (isEmpty) return { ...base, kind: 'object', fields: [] }
+    if (isMap(schema, base.value, whole.root)) return { ...base, kind: 'map' }
     const why = schema.type === 'object' ? 'Any fields are allowed' : 'Any value is allowed'
     return { ...base, kind: 'json', why }
   }
@@ -241,6 +264,20 @@ function createObjectField(
     ),
   )
   return { ...base, kind: 'object', fields: isDrawn ? [...fields, ...more] : [] }
+}
+
+/** Whether an object has any keys, and values that are edited as text. */
+function isMap({ additionalProperties }: FormSchema, value: unknown, root: FormSchema): boolean {
+  const node = resolveNode(additionalProperties, root)
+  const variants = asList(node?.anyOf ?? [node])
+  const isText = variants.some((one) => resolveNode(one, root)?.type === 'string')
+  const isSimple = variants.every((one) => {
+    const { type, enum: options } = resolveNode(one, root) ?? {}
+    return (
+      options === undefined && ['string', 'number', 'integer', 'boolean'].includes(String(type))
+    )
+  })
+  return isText && isSimple && (value === undefined || isJsonObject(value))
 }
 
 function createListField(schema: FormSchema, base: FieldBase, { location, whole }: At): FormField {

@@ -27,11 +27,11 @@ export function Group({
   readonly isBare?: boolean
   readonly children: ReactNode
 }) {
-  const { problems } = useForm()
+  const { errors: errorsAt } = useForm()
   const id = useId()
   const { pointer, label, description, hint, isGiven, isRequired, isItem, isNullable, value } =
     field
-  const errors = isOuter ? [] : (problems.get(pointer) ?? [])
+  const errors = isOuter ? [] : errorsAt(pointer, true)
   const isNull = isGiven && value === null && isNullable
   const isOpen = (isGiven || isRequired) && !isNull
   const note = [description, hint].filter(Boolean).join(' · ')
