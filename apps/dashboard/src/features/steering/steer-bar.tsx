@@ -11,12 +11,13 @@ import { findSteerable } from './can-steer.ts'
 import { CancelDialog } from './cancel-dialog.tsx'
 import { CommandDialog } from './command-dialog.tsx'
 import { InjectDialog } from './inject-dialog.tsx'
-import { NO_DIRECTIVE, type InjectForm } from './inject-form.ts'
+import { NO_DIRECTIVE } from './inject-body.ts'
 import { ReplayDialog } from './replay-dialog.tsx'
 import { SwitchDialog } from './switch-dialog.tsx'
 import styles from './steer-bar.module.css'
 
 import type { RunState } from '@tutti/protocol'
+import type { DraftState } from './request-dialog.tsx'
 
 type Act = RunCommandKind | 'replay'
 
@@ -34,7 +35,7 @@ export function SteerBar({ runId, state }: { readonly runId: string; readonly st
    * The draft of a directive. It survives closing the dialog, so that the reader can look at the
    * run first.
    */
-  const [directive, setDirective] = useState(NO_DIRECTIVE)
+  const directive = useState(NO_DIRECTIVE)
   const id = useId()
   const missing = useMissingScope('runs:control')
   const missingToSubmit = useMissingScope('runs:write')
@@ -76,9 +77,7 @@ export function SteerBar({ runId, state }: { readonly runId: string; readonly st
             </Button>
           ))}
       {/* The dialog stays open if the run ends meanwhile; sending then reports it. */}
-      {open !== undefined && (
-        <ActDialog act={open} {...dialog} form={directive} onForm={setDirective} />
-      )}
+      {open !== undefined && <ActDialog act={open} {...dialog} form={directive} />}
     </div>
   )
 }
@@ -87,19 +86,17 @@ export function SteerBar({ runId, state }: { readonly runId: string; readonly st
 function ActDialog({
   act,
   form,
-  onForm,
   ...dialog
 }: {
   readonly act: Act
   readonly runId: string
   readonly state: RunState
   readonly onClose: () => void
-  readonly form: InjectForm
-  readonly onForm: (form: InjectForm) => void
+  readonly form: DraftState
 }) {
   switch (act) {
     case 'inject':
-      return <InjectDialog {...dialog} form={form} onForm={onForm} />
+      return <InjectDialog {...dialog} form={form} />
     case 'switch_model':
       return <SwitchDialog {...dialog} />
     case 'cancel':

@@ -18,8 +18,8 @@ export interface FieldLook {
   readonly label?: string
   readonly hint?: string | undefined
   readonly placeholder?: string
-  /** Label of the empty choice. */
-  readonly none?: string
+  /** Label of the empty choice; null if a value is always chosen. */
+  readonly none?: string | null
   /** Choices that are not in the schema. A list of texts is then a selection of several. */
   readonly choices?: readonly FieldChoice[]
   /** Whether the choices are radio buttons instead of a menu. */

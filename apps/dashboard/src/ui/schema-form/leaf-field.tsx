@@ -115,9 +115,11 @@ function renderOptions(field: Leaf, { options: all, control, isNull, put }: Choi
         put(at === -1 ? undefined : all[at])
       }}
     >
-      <option value="">
-        {isNull ? 'null' : (look.none ?? (field.isRequired ? 'Choose' : 'Not set'))}
-      </option>
+      {look.none !== null && (
+        <option value="">
+          {isNull ? 'null' : (look.none ?? (field.isRequired ? 'Choose' : 'Not set'))}
+        </option>
+      )}
       {isForeign && (
         <option value={value}>
           {look.choices === undefined || typeof field.value === 'string'
