@@ -3,7 +3,7 @@ import { commandEntry, decode, type CommandBody, type RunCommandKind } from '@tu
 
 import { useServer } from '../../api/server.ts'
 import { FieldAt } from '../../ui/schema-form/field-view.tsx'
-import { RequestDialog, type CheckedRequest, type FormValue } from './request-dialog.tsx'
+import { RequestDialog, type CheckedRequest, type FormValue } from '../../api/request-dialog.tsx'
 
 import type { TuttiClient } from '@tutti/client'
 import type { ComponentProps } from 'react'

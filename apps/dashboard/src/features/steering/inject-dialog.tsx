@@ -3,7 +3,7 @@ import { toast } from '../../ui/feedback/toasts.tsx'
 import { FieldAt } from '../../ui/schema-form/field-view.tsx'
 import { listTargets } from './can-steer.ts'
 import { CommandDialog } from './command-dialog.tsx'
-import { readFormValue, type DraftState } from './request-dialog.tsx'
+import { readFormValue, type DraftState } from '../../api/request-dialog.tsx'
 import { INJECT_FORM, NO_DIRECTIVE, toInjectBody } from './inject-body.ts'
 import styles from './steer-dialog.module.css'
 

@@ -17,7 +17,7 @@ import { SwitchDialog } from './switch-dialog.tsx'
 import styles from './steer-bar.module.css'
 
 import type { RunState } from '@tutti/protocol'
-import type { DraftState } from './request-dialog.tsx'
+import type { DraftState } from '../../api/request-dialog.tsx'
 
 type Act = RunCommandKind | 'replay'
 

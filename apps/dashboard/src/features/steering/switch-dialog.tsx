@@ -11,7 +11,7 @@ import { FieldAt } from '../../ui/schema-form/field-view.tsx'
 import { createFormDraft } from '../../ui/schema-form/form-draft.ts'
 import { findCurrentModels, listTargets } from './can-steer.ts'
 import { checkCommand } from './command-dialog.tsx'
-import { readFormValue, RequestDialog } from './request-dialog.tsx'
+import { readFormValue, RequestDialog } from '../../api/request-dialog.tsx'
 import { listSwitchChoices, parseSwitchTarget, toSwitchCommand } from './switch-target.ts'
 import styles from './steer-dialog.module.css'
 

@@ -22,11 +22,11 @@ export function FormDialog({
   /** Label of the submit button. */
   readonly submit: string
   /** Label of the submit button while busy. @default 'Sending…' */
-  readonly sending?: string
-  readonly kind?: ButtonKind
-  readonly wide?: boolean
+  readonly sending?: string | undefined
+  readonly kind?: ButtonKind | undefined
+  readonly wide?: boolean | undefined
   readonly isBusy: boolean
-  readonly isBlocked?: boolean
+  readonly isBlocked?: boolean | undefined
   readonly onSubmit: () => void
   readonly onClose: () => void
   readonly children: ReactNode

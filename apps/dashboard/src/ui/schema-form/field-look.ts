@@ -2,6 +2,7 @@
 import { keywordText, asList, type FormSchema } from './schema.ts'
 
 import type { FormField } from './form-model.ts'
+import type { ReactNode } from 'react'
 
 /** A value to choose, and its label. */
 export interface FieldChoice {
@@ -30,6 +31,8 @@ export interface FieldLook {
   /** Whether it is marked as required. @default as in the schema */
   readonly isRequired?: boolean
   readonly isReadOnly?: boolean
+  /** Shown at the end of the label's line. */
+  readonly aside?: ReactNode
   /** Whether it gets the focus when its dialog opens. */
   readonly hasFocus?: boolean
 }

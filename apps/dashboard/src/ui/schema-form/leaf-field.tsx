@@ -32,8 +32,8 @@ export function LeafField({ field }: { readonly field: Leaf }) {
         hint={[field.description, field.hint].filter(Boolean).join(' · ') || undefined}
         errors={errors(pointer)}
         aside={
-          isNullable &&
-          !isItem && (
+          look.aside ??
+          (isNullable && !isItem && (
             <Checkbox
               className={styles['null']}
               checked={isNull}
@@ -42,7 +42,7 @@ export function LeafField({ field }: { readonly field: Leaf }) {
             >
               null
             </Checkbox>
-          )
+          ))
         }
       >
         {(control) => renderControl(field, { control, isNull, set, clear })}

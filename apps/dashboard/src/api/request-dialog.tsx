@@ -1,17 +1,15 @@
 /** A dialog that sends a request, with fields of its body and the errors of its validation. */
 import { useMutation } from '@tanstack/react-query'
 import { isJsonObject, type Problem } from '@tutti/protocol'
-import { useState, type ReactNode } from 'react'
+import { useState, type ComponentProps } from 'react'
 
-import { findFailureCode, findFailureProblems, readFailureText } from '../../api/failure.ts'
-import { Notice } from '../../ui/feedback/notice.tsx'
-import { FormDialog } from '../../ui/layout/form-dialog.tsx'
-import { createFormDraft, type FormDraft } from '../../ui/schema-form/form-draft.ts'
-import { selectShownProblems } from '../../ui/schema-form/placed-problems.ts'
-import { isWithin } from '../../ui/schema-form/pointer.ts'
-import { FieldsForm } from '../../ui/schema-form/schema-form.tsx'
-
-import type { ButtonKind } from '../../ui/controls/button.tsx'
+import { findFailureCode, findFailureProblems, readFailureText } from './failure.ts'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { FormDialog } from '../ui/layout/form-dialog.tsx'
+import { createFormDraft, type FormDraft } from '../ui/schema-form/form-draft.ts'
+import { selectShownProblems } from '../ui/schema-form/placed-problems.ts'
+import { isWithin } from '../ui/schema-form/pointer.ts'
+import { FieldsForm } from '../ui/schema-form/schema-form.tsx'
 
 /** A request that a form describes, or the problems of the form. */
 export type CheckedRequest =
@@ -30,8 +28,11 @@ const NOTHING_VISITED: ReadonlySet<string> = new Set()
 export function RequestDialog({
   title,
   submit,
-  kind = 'primary',
-  isBlocked = false,
+  sending,
+  failure = 'The request was rejected',
+  kind,
+  wide,
+  isBlocked,
   schema,
   fields,
   aliases = {},
@@ -41,12 +42,9 @@ export function RequestDialog({
   onSent,
   onClose,
   children,
-}: {
-  readonly title: string
-  /** Label of the submit button. */
-  readonly submit: string
-  readonly kind?: ButtonKind
-  readonly isBlocked?: boolean
+}: Omit<ComponentProps<typeof FormDialog>, 'isBusy' | 'onSubmit'> & {
+  /** Title of an error whose code has none. */
+  readonly failure?: string
   /** Schema of the form. */
   readonly schema: object
   /** Pointers of the fields; other problems are shown above them. */
@@ -60,8 +58,6 @@ export function RequestDialog({
   readonly check: (value: FormValue) => CheckedRequest
   /** Called with the response, before the dialog closes. */
   readonly onSent?: (response: unknown) => void
-  readonly onClose: () => void
-  readonly children: ReactNode
 }) {
   const own = useState(() => createFormDraft(initial))
   const [draft, change] = state ?? own
@@ -87,7 +83,9 @@ export function RequestDialog({
     <FormDialog
       title={title}
       submit={submit}
+      sending={sending}
       kind={kind}
+      wide={wide}
       isBlocked={isBlocked}
       isBusy={isPending}
       onClose={onClose}
@@ -96,7 +94,7 @@ export function RequestDialog({
         if (checked.ok) mutate(checked.send)
       }}
     >
-      <Failure error={refused.length > 0 ? null : error} others={others} />
+      <Failure title={failure} error={refused.length > 0 ? null : error} others={others} />
       <FieldsForm
         schema={schema}
         draft={draft}
@@ -119,18 +117,17 @@ export function readFormValue({ value }: FormDraft): FormValue {
 }
 
 function Failure({
+  title,
   error,
   others,
 }: {
+  readonly title: string
   readonly error: Error | null
   readonly others: readonly Problem[]
 }) {
   if (error === null && others.length === 0) return null
   return (
-    <Notice
-      tone="failed"
-      title={TITLES[findFailureCode(error) ?? ''] ?? 'The request was rejected'}
-    >
+    <Notice tone="failed" title={TITLES[findFailureCode(error) ?? ''] ?? title}>
       {error !== null && <p>{readFailureText(error)}</p>}
       {others.map(({ path, message }) => (
         <p key={`${path} ${message}`}>{`${path} ${message}`.trim()}</p>
