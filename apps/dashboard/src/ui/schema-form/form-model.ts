@@ -73,6 +73,8 @@ export type Choices = Readonly<Record<string, number>>
 export interface FormSource {
   readonly schema: object
   readonly value: unknown
+  /** Label of the whole value. @default 'Value' */
+  readonly label?: string
   /** @default {} */
   readonly choices?: Choices
 }
@@ -94,8 +96,13 @@ interface Whole {
   readonly choices: Choices
 }
 
-export function createFormField({ schema, value, choices = {} }: FormSource): FormField {
-  const location = { pointer: '', label: 'Value', value, isRequired: true, depth: 0 }
+export function createFormField({
+  schema,
+  value,
+  label = 'Value',
+  choices = {},
+}: FormSource): FormField {
+  const location = { pointer: '', label, value, isRequired: true, depth: 0 }
   return createFieldAt(schema, location, { root: schema, choices })
 }
 

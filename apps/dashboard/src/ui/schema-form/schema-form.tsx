@@ -67,8 +67,8 @@ export function SchemaForm({
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set())
   const { choices, ...edits } = useEdits(draft, onChange, false)
   const field = useMemo(
-    () => createFormField({ schema, value: draft.value, choices }),
-    [schema, draft.value, choices],
+    () => createFormField({ schema, label, value: draft.value, choices }),
+    [schema, label, draft.value, choices],
   )
   const placed = useMemo(() => {
     const drawn = new Set(view === 'json' ? [''] : listFields(field).map(({ pointer }) => pointer))
