@@ -2,15 +2,13 @@ import { decode, ReviewDecisionBody } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
 import {
-  createEditDraft,
-  findEditSchema,
-  formatEdit,
   toDecisionBody,
   isWorthKeeping,
   findJsonProblem,
   mustBeJson,
   findOriginalText,
 } from './decision-body.ts'
+import { createEditDraft, findEditSchema, formatEdit } from './edit-value.ts'
 import { isQuestion, fromReviewState, type ReviewLike } from './review-like.ts'
 import {
   labelActions,

@@ -11,14 +11,8 @@ import { focusFirstControl } from '../../ui/schema-form/focus-field.ts'
 import { checkDraft } from '../../ui/schema-form/form-draft.ts'
 import { SchemaForm } from '../../ui/schema-form/schema-form.tsx'
 import { DiffView } from '../../ui/show/diff-view.tsx'
-import {
-  createEditDraft,
-  findEditSchema,
-  findJsonProblem,
-  findOriginalText,
-  formatEdit,
-  mustBeJson,
-} from './decision-body.ts'
+import { findJsonProblem, findOriginalText, mustBeJson } from './decision-body.ts'
+import { createEditDraft, findEditSchema, formatEdit } from './edit-value.ts'
 import { focusOnce, ReviewForm, type ReviewFormProps } from './review-form.tsx'
 import { isQuestion, isClientCall, type ReviewLike } from './review-like.ts'
 import { labelSubject } from './review-labels.ts'

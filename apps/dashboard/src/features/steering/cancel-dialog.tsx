@@ -2,7 +2,7 @@
 import { formatPlural } from '../../lib/format.ts'
 import { FieldAt } from '../../ui/schema-form/field-view.tsx'
 import { CommandDialog } from './command-dialog.tsx'
-import styles from './steer-dialog.module.css'
+import styles from '../../ui/layout/dialog.module.css'
 
 import type { FieldChoice } from '../../ui/schema-form/field-look.ts'
 import type { RunState } from '@tutti/protocol'

@@ -5,7 +5,7 @@ import { listTargets } from './can-steer.ts'
 import { CommandDialog } from './command-dialog.tsx'
 import { readFormValue, type DraftState } from '../../api/request-dialog.tsx'
 import { INJECT_FORM, NO_DIRECTIVE, toInjectBody } from './inject-body.ts'
-import styles from './steer-dialog.module.css'
+import styles from '../../ui/layout/dialog.module.css'
 
 import type { FieldChoice } from '../../ui/schema-form/field-look.ts'
 import type { RunState } from '@tutti/protocol'

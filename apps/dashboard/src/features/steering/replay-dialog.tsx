@@ -7,7 +7,7 @@ import { createRandomKey } from '../../lib/random-key.ts'
 import { goTo } from '../../lib/router.ts'
 import { FieldAt } from '../../ui/schema-form/field-view.tsx'
 import { RequestDialog } from '../../api/request-dialog.tsx'
-import styles from './steer-dialog.module.css'
+import styles from '../../ui/layout/dialog.module.css'
 
 import type { FieldChoice } from '../../ui/schema-form/field-look.ts'
 

@@ -13,7 +13,7 @@ import { findCurrentModels, listTargets } from './can-steer.ts'
 import { checkCommand } from './command-dialog.tsx'
 import { readFormValue, RequestDialog } from '../../api/request-dialog.tsx'
 import { listSwitchChoices, parseSwitchTarget, toSwitchCommand } from './switch-target.ts'
-import styles from './steer-dialog.module.css'
+import styles from '../../ui/layout/dialog.module.css'
 
 /** Schema of the form: `to` is a model, a tier or a profile. */
 const SCHEMA = {

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { Panel } from '../../ui/layout/panel.tsx'
 import { findChosenOverrides, type OverrideDraft, type SubmissionDraft } from './draft.ts'
 import { Button } from '../../ui/controls/button.tsx'
+import { Errors } from '../../ui/controls/field.tsx'
 import { useForm } from '../../ui/schema-form/form-context.ts'
 import { toChildPointer } from '../../ui/schema-form/pointer.ts'
 import { OverrideFields } from './task-fields.tsx'
@@ -57,8 +58,7 @@ function OverrideEditor({
   readonly capabilities: Capabilities
 }) {
   const path = toChildPointer('/taskOverrides', name)
-  const { errors: errorsAt, remove } = useForm()
-  const errors = errorsAt(path, true)
+  const { errors, remove } = useForm()
   const [wasChanged] = useState(override !== undefined)
   const given = override ?? {}
   return (
@@ -68,11 +68,7 @@ function OverrideEditor({
         <span className={styles['soft']}>{describeChanges(given)}</span>
       </summary>
       <div className={styles['fields']}>
-        {errors.map((error) => (
-          <p key={error} className={styles['errors']}>
-            {error}
-          </p>
-        ))}
+        <Errors errors={errors(path, true)} />
         {task === undefined ? (
           <p className={styles['soft']}>
             The ensemble has no task with this name; the server looks for a task whose description

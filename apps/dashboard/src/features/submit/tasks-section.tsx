@@ -2,6 +2,7 @@
 import { Plus, ArrowDown, ArrowUp, Copy, Trash2 } from 'lucide-react'
 
 import { Button, IconButton } from '../../ui/controls/button.tsx'
+import { Errors } from '../../ui/controls/field.tsx'
 import { Panel } from '../../ui/layout/panel.tsx'
 import { useForm } from '../../ui/schema-form/form-context.ts'
 import {
@@ -28,7 +29,7 @@ export function TasksSection({
   readonly capabilities: Capabilities
   readonly change: ChangeDraft
 }) {
-  const errors = useForm().errors('/tasks', true)
+  const { errors } = useForm()
   const set = (next: (tasks: readonly TaskDraft[]) => readonly TaskDraft[]): void =>
     change((before) => ({ ...before, tasks: next(before.tasks) }))
   const act = (at: number, action: TaskAction): void =>
@@ -47,11 +48,7 @@ export function TasksSection({
   return (
     <Panel title="Tasks" flush>
       <div data-pointer="/tasks" className={styles['tasks']}>
-        {errors.map((error) => (
-          <p key={error} className={styles['errors']}>
-            {error}
-          </p>
-        ))}
+        <Errors errors={errors('/tasks', true)} />
         {tasks.map((task, index) => (
           <TaskEditor
             key={task.key}
@@ -86,7 +83,7 @@ function TaskEditor({
   readonly onAction: (action: TaskAction) => void
 }) {
   const task = tasks[index]
-  const errors = useForm().errors(`/tasks/${index}`, true)
+  const { errors } = useForm()
   if (task === undefined) return null
   const title = formatTaskTitle(task, index)
   return (
@@ -117,11 +114,7 @@ function TaskEditor({
           onClick={() => onAction('remove')}
         />
       </header>
-      {errors.map((error) => (
-        <p key={error} className={styles['errors']}>
-          {error}
-        </p>
-      ))}
+      <Errors errors={errors(`/tasks/${index}`, true)} />
       <TaskForm path={`/tasks/${index}`} task={task} tasks={tasks} capabilities={capabilities} />
     </section>
   )

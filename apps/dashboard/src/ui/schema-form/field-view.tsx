@@ -2,7 +2,7 @@
 import { ArrowDown, ArrowUp, Plus, X } from 'lucide-react'
 
 import { Button, IconButton } from '../controls/button.tsx'
-import { Field } from '../controls/field.tsx'
+import { Errors, Field } from '../controls/field.tsx'
 import { Select } from '../controls/inputs.tsx'
 import { useForm } from './form-context.ts'
 import { Group } from './group.tsx'
@@ -74,7 +74,7 @@ function ConstantField({ field }: { readonly field: FieldOf<'constant'> }) {
       {isGiven && !isRequired && !isItem && (
         <IconButton label={`Remove ${label}`} icon={<X />} onClick={() => remove(pointer)} />
       )}
-      {errors.length > 0 && <span className={styles['errors']}>{errors.join('. ')}</span>}
+      <Errors errors={errors} />
     </div>
   )
 }

@@ -284,7 +284,9 @@ function isMap({ additionalProperties }: FormSchema, value: unknown, root: FormS
       options === undefined && ['string', 'number', 'integer', 'boolean'].includes(String(type))
     )
   })
-  return isText && isSimple && (value === undefined || isJsonObject(value))
+  if (value !== undefined && !isJsonObject(value)) return false
+  const values = Object.values(value ?? {})
+  return isText && isSimple && values.every((one) => typeof one !== 'object')
 }
 
 function createListField(schema: FormSchema, base: FieldBase, { location, whole }: At): FormField {

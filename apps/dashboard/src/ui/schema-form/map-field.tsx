@@ -4,6 +4,7 @@ import { Plus, X } from 'lucide-react'
 import { useState } from 'react'
 
 import { Button, IconButton } from '../controls/button.tsx'
+import { Errors } from '../controls/field.tsx'
 import { TextInput } from '../controls/inputs.tsx'
 import { useForm } from './form-context.ts'
 import { checkRows, type MapRow } from './map-rows.ts'
@@ -29,7 +30,6 @@ export function MapField({
   const note = [field.description, field.hint].filter(Boolean).join(' · ')
   const edit = (at: number, part: Partial<MapRow>): void =>
     change(rows.map((row, index) => (index === at ? { ...row, ...part } : row)))
-  const wrong = errors(pointer)
   return (
     <fieldset data-pointer={pointer} className={styles['rows']}>
       <legend>{label}</legend>
@@ -57,13 +57,7 @@ export function MapField({
           />
         </div>
       ))}
-      {wrong.length > 0 && (
-        <ul className={styles['errors']}>
-          {wrong.map((error) => (
-            <li key={error}>{error}</li>
-          ))}
-        </ul>
-      )}
+      <Errors errors={errors(pointer)} />
       <div>
         <Button
           size="s"
