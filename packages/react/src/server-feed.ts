@@ -64,8 +64,8 @@ interface Feed {
 const feeds = new WeakMap<TuttiClient, Feed>()
 
 /**
- * Passes the events of all runs after which a list may have changed to a reader, until `signal` aborts. It shares the
- * connection of the hooks of the same client.
+ * Passes the events of all runs after which a list may have changed to a reader, until `signal` aborts. All
+ * readers and hooks of one client share a connection.
  */
 export function followServer(client: TuttiClient, signal: AbortSignal, reader: FeedReader): void {
   if (signal.aborted) return

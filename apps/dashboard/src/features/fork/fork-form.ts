@@ -48,7 +48,7 @@ export function findForkEdits(before: ForkForm, value: Readonly<Record<string, u
   return Object.fromEntries(edited.map((key) => [key, value[key] ?? Reflect.get(EMPTY, key)]))
 }
 
-/** Returns the fields of the form that show the problems of the request, by their pointers. */
+/** Returns the form field that shows a problem of the request, by the pointer of the problem. */
 export function listForkAliases(taskName: string): Readonly<Record<string, string>> {
   return {
     [`${toChildPointer('/taskOverrides', taskName)}/description`]: '/prompt',

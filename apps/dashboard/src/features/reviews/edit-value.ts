@@ -3,7 +3,7 @@ import { isJsonObject, type Capabilities } from '@tutti/protocol'
 
 import { createFormDraft, type FormDraft } from '../../ui/schema-form/form-draft.ts'
 import { createInitialValue } from '../../ui/schema-form/initial-value.ts'
-import { formatInput } from './decision-body.ts'
+import { formatEditedJson } from './decision-body.ts'
 
 import type { ReviewLike } from './review-like.ts'
 
@@ -33,7 +33,7 @@ export function createEditDraft(review: ReviewLike, schema: object | undefined):
 
 /** Returns the text of an edited value: itself if its schema has the type string, else JSON. */
 export function formatEdit(schema: object, value: unknown): string {
-  return isTextSchema(schema) && typeof value === 'string' ? value : formatInput(value)
+  return isTextSchema(schema) && typeof value === 'string' ? value : formatEditedJson(value)
 }
 
 function isTextSchema(schema: object): boolean {

@@ -12,7 +12,7 @@ import { createFormDraft } from '../../ui/schema-form/form-draft.ts'
 import { findCurrentModels, listTargets } from './can-steer.ts'
 import { checkCommand } from './command-dialog.tsx'
 import { readFormValue, RequestDialog } from '../../api/request-dialog.tsx'
-import { listSwitchChoices, parseSwitchTarget, toSwitchCommand } from './switch-target.ts'
+import { listSwitchChoices, parseSwitchTarget, createSwitchRequest } from './switch-target.ts'
 import styles from '../../ui/layout/dialog.module.css'
 
 /** Schema of the form: `to` is a model, a tier or a profile. */
@@ -54,7 +54,7 @@ export function SwitchDialog({
       check={() =>
         target === undefined
           ? { ok: false, problems: NO_TARGET }
-          : checkCommand(client, { target: runId, ...toSwitchCommand(target, task) })
+          : checkCommand(client, { target: runId, ...createSwitchRequest(target, task) })
       }
       onSent={() => {
         const { kind, name } = target ?? { kind: 'model', name: '' }

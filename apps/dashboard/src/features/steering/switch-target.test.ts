@@ -1,7 +1,7 @@
 import { readCommandBody } from '@tutti/protocol'
 import { expect, it } from 'vitest'
 
-import { listSwitchChoices, parseSwitchTarget, toSwitchCommand } from './switch-target.ts'
+import { listSwitchChoices, parseSwitchTarget, createSwitchRequest } from './switch-target.ts'
 
 it('The choice of a switch target lists models, tiers and the profiles with a tier', () => {
   const choices = listSwitchChoices({
@@ -43,7 +43,7 @@ it.each([
     { action: 'APPLY_PROFILE', value: 'c', target: 'write' },
   ],
 ] as const)('The command of a switch target has a valid body: %j', (target, task, kind, body) => {
-  const command = toSwitchCommand(target, task)
+  const command = createSwitchRequest(target, task)
   expect(command).toEqual({ kind, body })
   expect(readCommandBody(command.kind, command.body)).toEqual({ ok: true, value: body })
 })

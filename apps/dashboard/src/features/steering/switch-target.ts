@@ -43,7 +43,7 @@ export function parseSwitchTarget(value: unknown): SwitchTarget | undefined {
 }
 
 /** Returns the command for a switch of the run, or of one task. */
-export function toSwitchCommand({ kind, name }: SwitchTarget, taskName: string | undefined) {
+export function createSwitchRequest({ kind, name }: SwitchTarget, taskName: string | undefined) {
   if (kind === 'profile') {
     const target = taskName === undefined ? {} : { target: taskName }
     return { kind: 'inject', body: { action: 'APPLY_PROFILE', value: name, ...target } } as const

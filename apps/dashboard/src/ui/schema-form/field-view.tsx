@@ -4,7 +4,9 @@ import { ArrowDown, ArrowUp, Plus, X } from 'lucide-react'
 import { Button, IconButton } from '../controls/button.tsx'
 import { Errors, Field } from '../controls/field.tsx'
 import { Select } from '../controls/inputs.tsx'
+import { applyLook } from './apply-look.ts'
 import { useForm } from './form-context.ts'
+import { createFieldAtPointer } from './form-model.ts'
 import { Group } from './group.tsx'
 import { createInitialValue, createItem } from './initial-value.ts'
 import { JsonEditor } from './json-editor.tsx'
@@ -14,8 +16,8 @@ import { PicksField } from './picks-field.tsx'
 import { asList, asEntries } from './schema.ts'
 import styles from './schema-form.module.css'
 
-import { applyLook, type FieldLook } from './field-look.ts'
-import { createFieldAtPointer, type FormField } from './form-model.ts'
+import type { FieldLook } from './field-look.ts'
+import type { FormField } from './form-model.ts'
 
 type FieldOf<Kind extends FormField['kind']> = Extract<FormField, { readonly kind: Kind }>
 

@@ -1,9 +1,11 @@
 import { SubmitRunBody, InjectBody } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
-import { applyLook, type FieldLook } from './field-look.ts'
+import { applyLook } from './apply-look.ts'
 import { createFieldAtPointer } from './form-model.ts'
 import { checkRows } from './map-rows.ts'
+
+import type { FieldLook } from './field-look.ts'
 
 /** Returns the field of a submission at a pointer. */
 function fieldAt(pointer: string, look: FieldLook = {}, value: unknown = {}) {
