@@ -46,13 +46,25 @@ export function Field({ label, hint, errors = [], required = false, aside, child
           {hint}
         </p>
       )}
-      {isWrong && (
-        <ul id={`${id}-errors`} className={styles['errors']}>
-          {errors.map((error) => (
-            <li key={error}>{error}</li>
-          ))}
-        </ul>
-      )}
+      <Errors id={`${id}-errors`} errors={errors} />
     </div>
+  )
+}
+
+/** A list of errors; nothing without any. */
+export function Errors({
+  id,
+  errors,
+}: {
+  readonly id?: string
+  readonly errors: readonly string[]
+}) {
+  if (errors.length === 0) return null
+  return (
+    <ul id={id} className={styles['errors']}>
+      {errors.map((error) => (
+        <li key={error}>{error}</li>
+      ))}
+    </ul>
   )
 }

@@ -1,16 +1,7 @@
 import { emptyRunState, type RunState } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
-import { findCurrentModels, findSteerable } from './can-steer.ts'
-import {
-  checkInject,
-  NO_DIRECTIVE,
-  pickOtherProblems,
-  pickProblems,
-  listTargets,
-} from './inject-form.ts'
-
-const FORM = { ...NO_DIRECTIVE, content: 'Be short' }
+import { findCurrentModels, findSteerable, listTargets } from './can-steer.ts'
 
 function task(name: string, change: Partial<RunState['tasks'][number]> = {}) {
   // NOTE: the fields that steering reads.
@@ -24,31 +15,6 @@ function task(name: string, change: Partial<RunState['tasks'][number]> = {}) {
 }
 
 describe('a directive', () => {
-  it('A directive is sent with the chosen values only', () => {
-    expect(checkInject(FORM)).toEqual({ ok: true, body: { content: 'Be short' } })
-    const all = { ...FORM, target: 'draft', priority: 'HIGH', ttl: 'PT5M' } as const
-    expect(checkInject(all)).toEqual({
-      ok: true,
-      body: { content: 'Be short', target: 'draft', priority: 'HIGH', ttl: 'PT5M' },
-    })
-    const custom = checkInject({ ...FORM, ttl: 'custom', customTtl: ' PT90S ' })
-    expect(custom).toMatchObject({ ok: true, body: { ttl: 'PT90S' } })
-  })
-
-  it('A directive reports problems at their fields', () => {
-    const blank = checkInject({ ...FORM, content: '  ' })
-    expect(blank.ok ? [] : pickProblems(blank.problems, 'content')).toEqual([
-      expect.stringMatching(/not blank/),
-    ])
-    for (const customTtl of ['', '5 minutes']) {
-      const checked = checkInject({ ...FORM, ttl: 'custom', customTtl })
-      expect(checked.ok ? [] : pickProblems(checked.problems, 'ttl')).toHaveLength(1)
-    }
-    const problems = [{ path: '/else', message: 'is wrong' }]
-    expect(pickOtherProblems(problems, ['content'])).toEqual(['/else is wrong'])
-    expect(pickOtherProblems(problems, ['else'])).toEqual([])
-  })
-
   it('A directive can target tasks that have not ended and their roles, each once', () => {
     const retrying = { reason: '', code: 'X', willRetry: true }
     const tasks = [
