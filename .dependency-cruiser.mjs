@@ -224,8 +224,7 @@ export default {
       name: 'not-to-unresolvable',
       comment: 'An import that does not resolve',
       severity: 'error',
-      // The servers of other products are installed only for a benchmark.
-      from: { pathNot: '^tooling/bench/peers/servers/' },
+      from: {},
       // `mdast` has only types, which are in another package.
       to: { couldNotResolve: true, pathNot: '^mdast$' },
     },

@@ -9,6 +9,9 @@ const APP = 'start'
 /** Matches the modules of the first script, which must not wait for the others. */
 const FIRST = /early-request|stored-key|preload-helper/
 
+/** Matches the modules of forms, which only pages and dialogs with forms need. */
+const FORMS = /\/src\/(?:ui\/schema-form|api\/request-dialog|ui\/layout\/form-dialog)/
+
 /**
  * Links the files of the chunk that the first script imports, so that they load together with it. Vite links only those
  * that are imported statically.
@@ -71,8 +74,14 @@ export default defineConfig({
       output: {
         codeSplitting: {
           groups: [
-            { name: 'first', test: FIRST, priority: 1 },
-            { name: 'common', minShareCount: 2 },
+            { name: 'first', test: FIRST, priority: 2 },
+            {
+              name: 'common',
+              test: (id: string) => !FORMS.test(id),
+              minShareCount: 2,
+              priority: 1,
+            },
+            { name: 'forms', test: FORMS, includeDependenciesRecursively: false },
           ],
         },
       },

@@ -13,12 +13,11 @@
  * - Ours creates all events of a run and passes them to a listener.
  * - Tracing, telemetry and stores are off for all.
  */
-import { aiSdkAgents } from './lib/ai-sdk-agent.ts'
-import { ANSWER } from './lib/agent-story.ts'
-import { langgraphAgent, tuttiLangchainAgent } from './lib/langchain-agents.ts'
+import { ANSWER } from './lib/story.ts'
+import { importPeer } from './lib/peers.ts'
 import { race, type Race } from './lib/runners.ts'
 import { hasPeers } from './lib/form.ts'
-import { tuttiAgent } from './lib/tutti-agent.ts'
+import { tuttiAgent, tuttiLangchainAgent } from './lib/tutti-agent.ts'
 
 const tutti = await tuttiAgent()
 const { runners, claims } = hasPeers() ? await peers() : { runners: [], claims: [] }
@@ -33,9 +32,10 @@ await race([tutti, ...runners], claims, {
 
 /** The peers, our agent on LangChain's fake model, and the claims about them. */
 async function peers(): Promise<Race> {
-  const [stream, generate] = await aiSdkAgents()
-  const langgraph = await langgraphAgent()
-  const onLangchain = await tuttiLangchainAgent()
+  const { agents, makeModel } = await importPeer('langgraph')
+  const [stream, generate] = (await importPeer('ai-sdk')).agents()
+  const [langgraph] = agents()
+  const onLangchain = await tuttiLangchainAgent(makeModel)
   return {
     runners: [stream, generate, langgraph, onLangchain],
     claims: [

@@ -2,8 +2,9 @@
  * Runs the named benchmarks, or all, each in its own process. Each prints tables and claims; none asserts a time. It
  * fails when a benchmark cannot run.
  *
- * `--quick` measures one round without peers. `--short` only shows that each benchmark runs. `--record` writes the
- * results to `docs/performance.json`, from which `npm run gen` makes the performance page.
+ * `--peers` also measures the peers, and installs them at first use. `--quick` measures one round. `--short` only shows
+ * that each benchmark runs. `--record` writes the results, with peers, to `docs/performance.json`, from which
+ * `npm run gen` makes the performance page.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -11,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
-import { chooseForm } from './lib/form.ts'
+import { chooseForm, choosePeers } from './lib/form.ts'
 import { recordResults, type AreaResults } from './lib/results.ts'
 import { REPORT_FILE } from './lib/report.ts'
 
@@ -20,6 +21,7 @@ const { positionals, values } = parseArgs({
   options: {
     short: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
+    peers: { type: 'boolean', default: false },
     record: { type: 'boolean', default: false },
   },
 })
@@ -38,6 +40,7 @@ if (values.record && !isFull) {
 }
 if (values.quick) chooseForm('quick')
 if (values.short) chooseForm('short')
+if (values.peers || values.record) choosePeers()
 
 const folder = mkdtempSync(join(tmpdir(), 'tutti-bench-'))
 const results: AreaResults[] = []

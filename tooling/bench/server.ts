@@ -44,7 +44,7 @@ const TOOL_CALLS = sized<LoadBounds>({ runs: 200, forMs: 500 }, SHORT_LOAD)
 // Exiting this process ends the servers.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
-const peers = hasPeers() ? [TUTTI_NORMAL, ...peerServers()] : []
+const peers = hasPeers() ? [TUTTI_NORMAL, ...(await peerServers())] : []
 const products = [
   TUTTI,
   await bareServerOf(TUTTI),

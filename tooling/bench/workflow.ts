@@ -14,8 +14,7 @@
  *   starts, and again for each round where they retain runs. A run is a program's unit: Mastra's createRun and
  *   start, our run.
  */
-import { langgraphWorkflow } from './lib/langgraph-workflow.ts'
-import { mastraAgents, mastraInstance, mastraWorkflow } from './lib/mastra-workflow.ts'
+import { importPeer } from './lib/peers.ts'
 import { race, type Race, type Runner } from './lib/runners.ts'
 import { hasPeers } from './lib/form.ts'
 import { ANSWERS, SHAPES, type Layers } from './lib/ten-tasks.ts'
@@ -43,10 +42,8 @@ async function peers(
   layers: Layers,
   { tutti, handlers }: { readonly tutti: Runner; readonly handlers: Runner },
 ): Promise<Race> {
-  const mastra = await mastraInstance(layers)
-  const alone = await mastraWorkflow(layers)
-  const langgraph = await langgraphWorkflow(layers)
-  const agents = await mastraAgents(layers)
+  const [agents, mastra, alone] = (await importPeer('mastra')).workflows(layers)
+  const [langgraph] = (await importPeer('langgraph')).workflows(layers)
   const claims = [
     { slower: agents, faster: tutti, times: 3 },
     { slower: mastra, faster: handlers, times: 5 },

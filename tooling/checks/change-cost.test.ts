@@ -8,7 +8,7 @@
  */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
-import { CopiedWorkspace, type Changes } from './copied-workspace.ts'
+import { CopiedWorkspace, type Changes } from '../test/copied-workspace.ts'
 
 /** Maximum number of source files for a command with an event, a step and a field of the state. */
 const MAX_FILES = 8

@@ -35,7 +35,6 @@ const ALLOWED: readonly (readonly [path: string, word: string, reason: string])[
   ['packages/pipeline/test/readme-fan-out.ts', 'news', 'the name of a branch'],
   ['tooling/fuzz/', 'the seed', 'the number that repeats a sequence'],
   ['tooling/chaos/', 'the seed', 'the number that repeats a sequence'],
-  ['tooling/mutants/', 'the seed', 'the number that repeats a choice'],
   ['packages/core/src/trace-context.ts', 'place', 'the value of an exported type'],
   ['packages/protocol/src/long-numbers.ts', 'places', 'decimal places'],
   ['examples/typed-tool/book-table.ts', 'place', 'where guests sit'],
@@ -43,7 +42,7 @@ const ALLOWED: readonly (readonly [path: string, word: string, reason: string])[
   ['tooling/reference/client-features.ts', 'of the', 'the titles of tests'],
   ['packages/langchain/src/rules/provider-rules.ts', 'of the', 'the error text of a provider'],
   ['packages/runs/src/stores/postgres/log/write-sql.ts', 'as given', 'the name of a table in SQL'],
-  ['packages/runs/src/stores/sqlite/runs/thread-store.ts', 'place', 'the name of a column'],
+  ['packages/runs/src/stores/shared/runs/thread-store.ts', 'place', 'the name of a column'],
 ]
 
 const { positionals: paths, values } = parseArgs({

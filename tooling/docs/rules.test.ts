@@ -38,7 +38,7 @@ const PREFIXES = {
   'tooling/browser': 'BROWSER',
   'tooling/chaos': 'CHAOS',
   'tooling/postgres': 'KEEPER',
-  'tooling/readers': 'READERS',
+  'tooling/test/readers': 'READERS',
 }
 
 /** Prefixes of packages whose tests cite every rule. */

@@ -18,6 +18,18 @@ export interface TcpProxy extends AsyncDisposable {
   restore(): void
   /** Connects new connections to the server of that URL. */
   redirect(url: string): void
+  /**
+   * Until a promise resolves, forwards requests but drops the replies from the next request on that contains the text;
+   * then breaks the connections. The client does not know which requests were carried out.
+   */
+  loseReplies(request: string, until: Promise<unknown>): Promise<void>
+}
+
+/** Whether the replies of a connection are dropped. */
+interface ReplyLoss {
+  /** Text of the request from which on they are. */
+  request?: string
+  isLost: boolean
 }
 
 /** Starts a proxy to the server of `url`. */
@@ -25,7 +37,7 @@ export async function tcpProxy(url: string): Promise<TcpProxy> {
   const { port: ownPort } = new URL(url)
   let target = new URL(url)
   const ends = new Set<Socket>()
-  const inners = new Set<Socket>()
+  const inners = new Map<Socket, ReplyLoss>()
   let isPaused = false
   let isDown = false
   const server = createServer((inner) => {
@@ -33,8 +45,12 @@ export async function tcpProxy(url: string): Promise<TcpProxy> {
       inner.destroy()
       return
     }
-    inners.add(inner)
+    const loss: ReplyLoss = { isLost: false }
+    inners.set(inner, loss)
     inner.on('close', () => inners.delete(inner))
+    inner.on('data', (data) => {
+      loss.isLost ||= loss.request !== undefined && data.includes(loss.request)
+    })
     join(inner, connect(Number(target.port), target.hostname))
   })
   const join = (inner: Socket, outer: Socket): void => {
@@ -43,10 +59,7 @@ export async function tcpProxy(url: string): Promise<TcpProxy> {
       [outer, inner],
     ] as const) {
       ends.add(from)
-      // Otherwise the end of a long reply waits 40 ms for the acknowledgment of what came before.
-      from.setNoDelay(true)
-      from.on('data', (data) => to.write(data))
-      from.on('error', () => to.destroy())
+      pipe(from, to, () => inners.get(to)?.isLost === true)
       from.on('close', () => {
         ends.delete(from)
         to.destroy()
@@ -82,6 +95,12 @@ export async function tcpProxy(url: string): Promise<TcpProxy> {
     redirect(to) {
       target = new URL(to)
     },
+    async loseReplies(request, until) {
+      const hit = [...inners]
+      for (const [, loss] of hit) loss.request = request
+      await until
+      for (const [inner] of hit) inner.destroy()
+    },
     async [Symbol.asyncDispose]() {
       const closed = once(server, 'close')
       server.close()
@@ -89,4 +108,14 @@ export async function tcpProxy(url: string): Promise<TcpProxy> {
       await closed
     },
   }
+}
+
+/** Forwards bytes in one direction, unless they are dropped. */
+function pipe(from: Socket, to: Socket, isDropped: () => boolean): void {
+  // Otherwise the end of a long reply waits 40 ms for the acknowledgment of what came before.
+  from.setNoDelay(true)
+  from.on('data', (data) => {
+    if (!isDropped()) to.write(data)
+  })
+  from.on('error', () => to.destroy())
 }

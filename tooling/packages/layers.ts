@@ -41,6 +41,8 @@ const LAYERS: Readonly<Record<string, string>> = {
     'load domain log ports commit feed request settings threads lifecycle lineage service testing stores',
   'packages/runs/src/stores/postgres':
     'database schema notifications rows log queue runs tables run-storage.ts index.ts testing',
+  'packages/runs/src/stores/shared':
+    'column-reader.ts schema read-fields.ts new-secret.ts notification-hub.ts query-numbers.ts store-metrics.ts search-text.ts record-fields.ts read-records.ts log runs tables',
   'packages/runs/src/stores/sqlite': 'schema database rows log queue runs tables',
   'packages/telemetry/src': '',
   'packages/testing/src': '',
@@ -50,8 +52,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'apps/server/src/cli':
     'exit-codes.ts option-values.ts command-context.ts command-error.ts server-options.ts target.ts submit live builds completion dev doctor review runs tools commands',
   tooling:
-    'browser test-kit net packages postgres nats bench chaos reference readers docs tasks checks scale fuzz hostile mutants last-release build container',
-  'tooling/bench': 'peers lib',
+    'browser test-kit net packages postgres nats bench chaos reference test docs tasks checks scale fuzz hostile mutants last-release build container',
   'tooling/fuzz': 'lib targets',
 }
 

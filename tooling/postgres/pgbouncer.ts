@@ -1,31 +1,23 @@
 /**
- * Runs PgBouncer in transaction mode in front of a Postgres server, for tests. Its binary is that of
- * `TUTTI_TEST_PGBOUNCER`, or the installed one; on Debian and Ubuntu the package of the distribution is otherwise
- * downloaded, which needs no rights, and unpacked in the directory for temporary files. The npm registry has none.
+ * Runs PgBouncer in transaction mode in front of a Postgres server, for tests: that of `TUTTI_TEST_PGBOUNCER`, or another
+ * one.
  */
-import { execFileSync, spawn } from 'node:child_process'
-import {
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { spawn } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { findProgram } from '../net/find-program.ts'
 import { freePort } from './free-port.ts'
 
-/** The command of PgBouncer. */
-export interface PgBouncerBinary {
-  readonly path: string
-  /** Directories of libraries that are not installed. */
-  readonly libraries: readonly string[]
-}
+/** The program, and libraries that its package needs. */
+export const PGBOUNCER = {
+  name: 'pgbouncer',
+  variable: 'TUTTI_TEST_PGBOUNCER',
+  libraries: /^lib(?:event|c-ares|cares)/,
+} as const
 
 /** A running PgBouncer; disposing stops it. */
 export interface PgBouncer extends AsyncDisposable {
@@ -43,64 +35,9 @@ const NOBODY = 65_534
 const START_LIMIT_MS = 60_000
 const LOOK_MS = 10
 
-const LIBRARIES = /^lib(?:event|c-ares|cares)/
-
-/** Finds PgBouncer. @throws {Error} that says what is missing and how to install it. */
-export function findPgBouncer(): PgBouncerBinary {
-  const { TUTTI_TEST_PGBOUNCER: chosen, PATH = '' } = process.env
-  const directories = [
-    ...PATH.split(delimiter),
-    '/usr/sbin',
-    '/usr/local/sbin',
-    '/opt/homebrew/bin',
-  ]
-  const installed = directories
-    .map((directory) => join(directory, 'pgbouncer'))
-    .find((path) => existsSync(path))
-  const path = chosen ?? installed
-  if (path !== undefined) return { path, libraries: [] }
-  try {
-    return unpackPackage()
-  } catch (error) {
-    throw new Error(
-      'Tests of the store behind PgBouncer need PgBouncer, which is not installed. Install it (Debian and Ubuntu: ' +
-        '"apt-get install pgbouncer"; macOS: "brew install pgbouncer"), or set TUTTI_TEST_PGBOUNCER to the path of its ' +
-        `binary. Its package could not be downloaded: ${String(error)}`,
-      { cause: error },
-    )
-  }
-}
-
-/** Unpacks the package of the distribution and its libraries, once. */
-function unpackPackage(): PgBouncerBinary {
-  const root = join(tmpdir(), `tutti-pgbouncer-${process.getuid?.() ?? 0}`)
-  if (!existsSync(root)) {
-    const parts = mkdtempSync(`${root}-`)
-    chmodSync(parts, 0o755)
-    const run = (command: string, ...args: string[]): string =>
-      execFileSync(command, args, {
-        cwd: parts,
-        encoding: 'utf8',
-        stdio: ['ignore', 'pipe', 'pipe'],
-      })
-    const needed = run('apt-cache', 'depends', 'pgbouncer')
-      .split('\n')
-      .map((line) => line.replace(/^\s*\|?Depends:\s*/, ''))
-    const libraries = needed.filter((name) => LIBRARIES.test(name))
-    run('apt-get', 'download', 'pgbouncer', ...libraries)
-    run('sh', '-c', 'for file in *.deb; do dpkg -x "$file" . && rm "$file"; done')
-    renameSync(parts, root)
-  }
-  const lib = join(root, 'usr', 'lib')
-  return {
-    path: join(root, 'usr', 'sbin', 'pgbouncer'),
-    libraries: readdirSync(lib).map((name) => join(lib, name)),
-  }
-}
-
 /** Starts PgBouncer in front of the server of `url`. @throws {Error} with its log when it does not start. */
 export async function startPgBouncer(url: string): Promise<PgBouncer> {
-  const { path, libraries } = findPgBouncer()
+  const { path, libraries } = findProgram(PGBOUNCER)
   const { hostname, port, username, password } = new URL(url)
   const directory = mkdtempSync(join(tmpdir(), 'tutti-pgbouncer-run-'))
   const ownPort = await freePort()

@@ -84,9 +84,12 @@ const TASKS = {
     build()
     return run(NODE, ['--conditions=@tutti/source', 'tooling/hostile/hostile.ts', ...words], ENV)
   },
-  mutants(words) {
+  mutants(files) {
     install()
-    return run(NODE, ['--conditions=@tutti/source', 'tooling/mutants/mutants.ts', ...words], ENV)
+    const folders = new Set(files.map((file) => file.split('/', 2).join('/')))
+    const env = { TUTTI_MUTANTS_TESTS: [...folders].join(), ...ENV }
+    const config = 'tooling/mutants/stryker.config.mjs'
+    return run('stryker', ['run', config, '--mutate', files.join()], env)
   },
   counts(words) {
     install()

@@ -1,4 +1,9 @@
 /** Tests one process on the embedded store. */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
 import { describe, expect, it } from 'vitest'
 
 import { recordSteps, readEvents, numbers, submit, untilReviewed } from './recorded-steps.ts'
@@ -44,6 +49,25 @@ describe('one process on the embedded store', () => {
     expect((await second.client().runs.list()).total).toBe(1)
   })
 
+  it('One process on the embedded store is backed up while it runs as docs/production.md describes, and a copy continues from there', async () => {
+    using files = recordSteps()
+    files.hold(2)
+    await using first = await files.start({})
+    const runId = await submit(first)
+    await files.untilBegun(runId, 2)
+    const data = join(files.directory, 'data')
+    execFileSync(process.execPath, ['-e', backupCode().replaceAll('/data/', `${data}/`)])
+    await first.end('SIGKILL')
+    const copy = join(files.directory, 'copy')
+    mkdirSync(copy)
+    renameSync(join(data, 'backup.sqlite'), join(copy, 'runs.sqlite'))
+    files.release(2)
+    await using second = await files.start({ TUTTI_DATA_DIR: copy })
+    expect((await readEvents(second, runId)).at(-1)).toMatchObject({ status: 'COMPLETED' })
+    // The interrupted call is repeated; completed calls are not.
+    expect(numbers(files.steps(runId), 'begin')).toEqual([1, 2, 2, 3, 4])
+  })
+
   it('One process on the embedded store steers a running run', async () => {
     using files = recordSteps()
     await using server = await files.start({})
@@ -83,3 +107,11 @@ describe('one process on the embedded store', () => {
     expect([code, errors]).toEqual([1, expect.stringMatching(/Loaded .*postgres/)])
   })
 })
+
+/** Returns the program of the documented backup, which has the paths of the container. */
+function backupCode(): string {
+  const page = fileURLToPath(new URL('../../../docs/production.md', import.meta.url))
+  const [, code = ''] = /docker exec tutti node -e "([^"]+)"/.exec(readFileSync(page, 'utf8')) ?? []
+  expect(code).toContain("'/data/runs.sqlite'")
+  return code
+}

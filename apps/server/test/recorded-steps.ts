@@ -29,6 +29,8 @@ export interface Step {
 
 /** Controls the tool of the crew, and reads its recorded calls. */
 export interface StepRecorder extends Disposable {
+  /** Directory of the recorded calls, and of the data in its folder `data`. */
+  readonly directory: string
   /** Starts a server process. */
   start(environment: Record<string, string>): Promise<ServerProcess>
   /** Starts a process that is expected to fail. */
@@ -63,6 +65,7 @@ export function recordSteps(): StepRecorder {
     })
   }
   return {
+    directory: directory.path,
     start: (environment) => ServerProcess.start(variables(environment)),
     refused: (environment) => ServerProcess.refused(variables(environment)),
     hold: (n) => writeFileSync(file(`hold-${n}`), ''),

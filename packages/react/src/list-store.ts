@@ -1,7 +1,7 @@
 /** Lists that are read again whenever they may have changed. */
 import { createLiveStore, type LiveStore } from './live-store.ts'
 import { createRefresher } from './refresher.ts'
-import { readServerFeed } from './server-feed.ts'
+import { followServer } from './server-feed.ts'
 import { toError } from './to-error.ts'
 
 import type { TuttiClient } from '@tutti/client'
@@ -27,7 +27,7 @@ export function createListStore<T>(
         update(({ data }) => ({ data, error: toError(thrown) }))
       }
     }, signal)
-    readServerFeed(client, signal, { onOpen: refresh, onEvent: refresh })
+    followServer(client, signal, { onOpen: refresh, onEvent: refresh })
     refresh()
     return refresh
   })

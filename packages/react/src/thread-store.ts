@@ -10,7 +10,7 @@ import { type ThreadRun, type ThreadRunList } from '@tutti/protocol/internal'
 import { applyEvents, NOT_FOLLOWED, type LiveRun } from './follow-events.ts'
 import { createLiveStore, type LiveStore, type OpenStore } from './live-store.ts'
 import { createRefresher } from './refresher.ts'
-import { readServerFeed } from './server-feed.ts'
+import { followServer } from './server-feed.ts'
 import { toError } from './to-error.ts'
 
 import type { TuttiClient } from '@tutti/client'
@@ -58,7 +58,7 @@ export function createThreadStore(
         update((view) => ({ ...view, isLoading: false, error: toError(thrown) }))
       }
     }, signal)
-    readServerFeed(client, signal, {
+    followServer(client, signal, {
       onOpen: refresh,
       onEvent(event) {
         if (event.type === 'run_queued' && event.threadId === threadId) refresh()

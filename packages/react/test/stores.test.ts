@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 import { openServer } from '../../control-api/test/open-server.ts'
 import { createRunStore } from '../src/use-run.ts'
+import { createConnectionStore } from '../src/use-server-connection.ts'
 import { createListStore } from '../src/list-store.ts'
 import { createThreadStore } from '../src/thread-store.ts'
 
@@ -43,6 +44,16 @@ describe('the store of a run', () => {
     const store = createRunStore(createClient({ baseUrl: api.url }), 'run-none')
     const { error } = await waitFor(store, (value) => value.error !== undefined)
     expect(error).toMatchObject({ code: 'RUN_NOT_FOUND' })
+  })
+})
+
+describe('the store of the connection', () => {
+  it('The store of the connection reports that the server is connected', async () => {
+    await using api = await openServer()
+    const store = createConnectionStore(createClient({ baseUrl: api.url }))
+    expect(store.get()).toEqual({ status: 'connecting', losses: 0 })
+    const state = await waitFor(store, ({ status }) => status === 'open')
+    expect(state).toEqual({ status: 'open', losses: 0 })
   })
 })
 

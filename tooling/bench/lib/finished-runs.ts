@@ -2,9 +2,9 @@
  * Runs in a separate process for `memory.ts`: executes runs of one ensemble and drops their results. Prints
  * the bytes of heap that each left, as JSON. Needs `--expose-gc`; its argument is the number of runs.
  */
-import { answerTo, PROMPT } from './agent-story.ts'
 import { builtPackage } from './built.ts'
-import { ORDER, ORDER_ARGUMENTS, orderTool } from './order-tool.ts'
+import { orderTool } from './order-tool.ts'
+import { answerTo, ARGUMENTS, PROMPT, TOOL } from './story.ts'
 import { sized } from './form.ts'
 
 import type { ChatModel } from '../../../packages/ensemble/src/adapter.ts'
@@ -38,7 +38,7 @@ function forgetfulModel(): ChatModel {
       const last = messages.at(-1)
       const usage = { inputTokens: 1, outputTokens: 1 }
       if (last?.role !== 'tool') {
-        const toolCalls = [{ id: 'call', name: ORDER.name, arguments: ORDER_ARGUMENTS }]
+        const toolCalls = [{ id: 'call', name: TOOL.name, arguments: ARGUMENTS }]
         yield { type: 'reply', reply: { text: '', toolCalls, usage } }
         return
       }

@@ -1,14 +1,20 @@
 /**
- * The forms of a benchmark. `full` is the form whose results count. `quick` has one round and no peers, for work
- * on a change. `short` is the form for CI: every benchmark once and small, which only shows that it still runs.
- * Child processes of a benchmark inherit the form.
+ * The forms of a benchmark. `full` is the form whose results count. `quick` has one round, for work on a change.
+ * `short` is the form for CI: every benchmark once and small, which only shows that it still runs. Each form runs with
+ * or without peers. Child processes of a benchmark inherit the form.
  */
 
 const VARIABLE = 'TUTTI_BENCH_FORM'
+const PEERS = 'TUTTI_BENCH_PEERS'
 
 /** Selects a form for benchmarks that start later. */
 export function chooseForm(form: 'quick' | 'short'): void {
   process.env[VARIABLE] = form
+}
+
+/** Lets benchmarks that start later compare with the peers. */
+export function choosePeers(): void {
+  process.env[PEERS] = 'true'
 }
 
 /** Returns whether this is the short form. */
@@ -21,9 +27,9 @@ export function isQuick(): boolean {
   return process.env[VARIABLE] === 'quick'
 }
 
-/** Returns whether peers are installed and measured: only in the full form. */
+/** Returns whether peers are installed and measured. */
 export function hasPeers(): boolean {
-  return process.env[VARIABLE] === undefined
+  return process.env[PEERS] !== undefined
 }
 
 /** Returns the value of the form; the quick form has that of the full one unless it has its own. */

@@ -1,53 +1,81 @@
 /**
- * Installs and imports the libraries that benchmarks compare with. They are heavy, so no package.json of the
- * workspace has them: `peers/package.json` pins them. They are installed next to the caches at their first
- * use, and again when the pins change.
+ * Installs and imports the products that benchmarks compare with. They are heavy, so they are a workspace of their own,
+ * `bench-peers`, with one folder for each. Only a benchmark that compares installs it.
  */
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-const PINS = fileURLToPath(new URL('../peers', import.meta.url))
-const FOLDER = fileURLToPath(new URL('../../../node_modules/.cache/tutti/peers', import.meta.url))
+import type { Contestant } from './measure.ts'
+import type { Runner } from './runners.ts'
+import type { Layers } from './ten-tasks.ts'
 
-/** Files that are copied to the folder of the peers. */
-const FILES = ['package.json', 'load.mjs']
+type LangchainSource = Parameters<
+  (typeof import('../../../packages/langchain/src/index.ts'))['langchainModel']
+>[0]
 
-/** Maximum time of an install. */
+/** A model of LangChain. */
+export type LangchainModel = Exclude<LangchainSource, string | (() => unknown)>
+
+/** Adapters of the peers: `index.js` in their folders. */
+interface Peers {
+  readonly 'ai-sdk': {
+    tools(): readonly Contestant[]
+    agents(): readonly [stream: Runner, generate: Runner]
+  }
+  readonly langgraph: {
+    tools(): readonly Contestant[]
+    agents(): readonly [Runner]
+    workflows(layers: Layers): readonly [Runner]
+    makeModel(runs: number): LangchainModel
+  }
+  readonly mastra: {
+    workflows(layers: Layers): readonly [agents: Runner, instance: Runner, alone: Runner]
+  }
+}
+
+const FOLDER = fileURLToPath(new URL('../../../bench-peers', import.meta.url))
+
+/** Maximum time of an install, in milliseconds. */
 const INSTALL_TIMEOUT_MS = 600_000
 
-/**
- * Imports a module of a peer; installs the pinned peers if necessary. The type argument has the used parts of
- * the module: the peers' types are not installed with the workspace.
- */
-export async function importPeer<T = Record<string, unknown>>(specifier: string): Promise<T> {
+/** Peers that have servers. */
+export const SERVER_PEERS = ['langgraph', 'mastra', 'voltagent'] as const
+
+let isInstalled = false
+
+/** Imports the adapter of a peer; installs the peers if necessary. */
+export async function importPeer<Name extends keyof Peers>(name: Name): Promise<Peers[Name]> {
   installPeers()
-  const { load } = await import(pathToFileURL(join(FOLDER, 'load.mjs')).href)
-  // NOTE: the versions are pinned, and the caller knows their exports.
-  return (await load(specifier)) as T
+  // NOTE: the adapters are JavaScript, because the types of the peers are not installed with the workspace.
+  return (await import(pathToFileURL(`${FOLDER}/${name}/index.js`).href)) as Peers[Name]
 }
 
+/** Returns the servers of a peer and the folder in which they start; installs the peers if necessary. */
+export async function serverPeer(
+  name: (typeof SERVER_PEERS)[number],
+): Promise<{ readonly folder: string; readonly products: unknown }> {
+  installPeers()
+  const folder = `${FOLDER}/${name}`
+  // NOTE: as above.
+  const { products } = (await import(pathToFileURL(`${folder}/products.js`).href)) as {
+    readonly products: unknown
+  }
+  return { folder, products }
+}
+
+/** Installs the peers by their lock file, with the pnpm of this project and without scripts of packages. */
 function installPeers(): void {
-  // npm writes this file last; a folder without it is an incomplete install.
-  const complete = existsSync(join(FOLDER, 'node_modules', '.package-lock.json'))
-  if (complete && FILES.every(isAsPinned)) return
-  rmSync(FOLDER, { recursive: true, force: true })
-  mkdirSync(FOLDER, { recursive: true })
-  for (const file of FILES) copyFileSync(join(PINS, file), join(FOLDER, file))
-  console.log('Installing the peers to measure against …')
-  const { status, stderr, error } = spawnSync('npm', ['install', '--no-audit', '--no-fund'], {
-    cwd: FOLDER,
-    encoding: 'utf8',
-    timeout: INSTALL_TIMEOUT_MS,
-  })
-  if (status !== 0) throw new Error(`Cannot install the peers: ${error?.message ?? stderr}`)
-}
-
-function isAsPinned(file: string): boolean {
-  const installed = join(FOLDER, file)
-  return (
-    existsSync(installed) &&
-    readFileSync(installed, 'utf8') === readFileSync(join(PINS, file), 'utf8')
+  if (isInstalled) return
+  const root = new URL('../../../package.json', import.meta.url)
+  const { packageManager } = JSON.parse(readFileSync(root, 'utf8'))
+  const words = ['install', '--frozen-lockfile', '--ignore-scripts', '--prefer-offline']
+  const { status, stdout, stderr, error } = spawnSync(
+    'npx',
+    ['--yes', '--prefer-offline', packageManager, ...words],
+    { cwd: FOLDER, encoding: 'utf8', timeout: INSTALL_TIMEOUT_MS },
   )
+  if (status !== 0)
+    throw new Error(`Cannot install the peers: ${error?.message ?? stdout + stderr}`)
+  isInstalled = true
 }

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { defineTool, Type } from '@tutti/core'
 
-import { answerTo, PROMPT } from './agent-story.ts'
 import { builtPackage } from './built.ts'
-import { ORDER, ORDER_ARGUMENTS, orderTool } from './order-tool.ts'
+import { orderTool } from './order-tool.ts'
+import { answerTo, ARGUMENTS, PROMPT, TOOL } from './story.ts'
 import { sized } from './form.ts'
 
 import type { ChatModel } from '../../../packages/ensemble/src/adapter.ts'
@@ -66,7 +66,7 @@ export async function teamNamed(
 ): Promise<Ensemble> {
   switch (name) {
     case 'order':
-      return teamOf(orderTool, callingModel(ORDER.name, 'once'))
+      return teamOf(orderTool, callingModel(TOOL.name, 'once'))
     case 'held':
       return teamOf(heldTool(report), callingModel('hold', 'once'))
     case 'stepping':
@@ -111,7 +111,7 @@ async function ledgerTeam(): Promise<Ensemble> {
   const file = task({ name: 'file', description: 'File it', handler: () => 'Filed' })
   return ensemble({
     name: 'shop',
-    model: callingModel(ORDER.name, 'once'),
+    model: callingModel(TOOL.name, 'once'),
     tasks: [order, enter, file],
   })
 }
@@ -124,9 +124,7 @@ function callingModel(tool: string, times: 'once' | 'always'): ChatModel {
     async *stream({ messages }) {
       const last = messages.at(-1)
       if (last?.role !== 'tool' || times === 'always') {
-        const toolCalls = [
-          { id: `call-${messages.length}`, name: tool, arguments: ORDER_ARGUMENTS },
-        ]
+        const toolCalls = [{ id: `call-${messages.length}`, name: tool, arguments: ARGUMENTS }]
         yield { type: 'reply', reply: { text: '', toolCalls, usage: USAGE } }
         return
       }

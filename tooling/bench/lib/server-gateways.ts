@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 
 import { ROUTES } from '@tutti/protocol'
 
-import { ANSWER, PROMPT } from '../peers/servers/story.js'
+import { ANSWER, PROMPT } from './story.ts'
 import { sized } from './form.ts'
 import { median } from './measure.ts'
 import { formatNumber, printClaim, printTable } from './report.ts'

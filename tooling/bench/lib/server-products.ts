@@ -1,13 +1,12 @@
 /** The measured servers: their start commands, their requests for the same run, and what they store. */
-import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { routePath, ROUTES } from '@tutti/protocol'
 
-import { ANSWER, INPUT, PROMPT, TOOL } from '../peers/servers/story.js'
-import { installServerPeer } from './server-peers.ts'
+import { SERVER_PEERS, serverPeer } from './peers.ts'
+import { ANSWER, INPUT, TOOL } from './story.ts'
 
 import type { ServerCommand, ServerLocation } from './server-process.ts'
 
@@ -49,9 +48,6 @@ export interface RecordedResponse {
   readonly body: string
 }
 
-/** Limit of active runs in every server that has such a limit. */
-const MAX_RUNS = 50
-
 /** Turns off tracing, telemetry and update checks. */
 const QUIET = {
   NO_COLOR: '1',
@@ -66,9 +62,6 @@ const QUIET = {
 const PROGRAM = fileURLToPath(new URL('../../../apps/server/dist/tutti.js', import.meta.url))
 const BARE = fileURLToPath(new URL('../fixtures/server-bare-http.ts', import.meta.url))
 const CONFIG = fileURLToPath(new URL('../fixtures/server-order.config.mjs', import.meta.url))
-
-/** Part of every frame of an event stream. */
-const ANY_EVENT = 'data:'
 
 /** Our built server: the response to the submit is the stream of the run. */
 export const TUTTI: ServerProduct = {
@@ -136,158 +129,38 @@ export function tuttiCommand(
   })
 }
 
-/** Returns the installed peers; prints which are missing and why. */
-export function peerServers(): readonly ServerProduct[] {
-  return Object.entries(PEERS).flatMap(([name, productsIn]) => {
-    const installed = installServerPeer(name)
-    if ('folder' in installed) return productsIn(installed.folder)
-    console.log(`Left out: ${name} could not be installed: ${installed.reason}`)
-    return []
-  })
+/** A server of a peer, as in `products.js` of its folder. */
+interface PeerServer extends Omit<ServerProduct, 'command'> {
+  /** Returns the command line for Node. @default `server.js` */
+  readonly program?: (port: number) => readonly string[]
+  readonly env?: Readonly<Record<string, string>>
 }
 
-/** Folder in `peers/servers` → its products, by the install folder. */
-const PEERS: Readonly<Record<string, (folder: string) => readonly ServerProduct[]>> = {
-  langgraph: langgraphServers,
-  mastra: mastraServers,
-  voltagent: voltagentServers,
+/** Returns the servers of the peers. */
+export async function peerServers(): Promise<readonly ServerProduct[]> {
+  const products = await Promise.all(SERVER_PEERS.map(serversOf))
+  return products.flat()
 }
 
-/** Returns the start command of `server.js` of a peer. */
-function peerCommand(cwd: string, kind: ServerProduct['kind']): ServerProduct['command'] {
-  const durable = kind === 'durable peer' ? { IS_DURABLE: '1' } : {}
-  return ({ port, dataDir }) => ({
-    file: process.execPath,
-    args: ['server.js'],
-    cwd,
-    env: { ...QUIET, ...durable, PORT: String(port), DATA_DIR: dataDir },
-  })
-}
-
-function langgraphServers(cwd: string): readonly ServerProduct[] {
-  const program = 'node_modules/@langchain/langgraph-cli/dist/cli/cli.mjs'
-  const options = ['--no-browser', '--no-reload', '--host', '127.0.0.1']
-  // The update with the whole answer is the last of the run; the stream of the development server ends half a second
-  // later.
-  const stream = {
-    first: ANY_EVENT,
-    result: `"content":"${ANSWER}"`,
-    proof: ['event: updates', '"content":"2 tea"'],
-  }
-  const library = {
-    ...stream,
-    readyPath: '/',
-    submit: () => ({ method: 'POST', path: '/', body: { input: PROMPT } }),
-  }
-  return [
-    {
-      ...stream,
-      name: 'LangGraph dev',
-      kind: 'peer in memory',
-      storage: 'in memory, to a file now and then',
-      command: ({ port }) => ({
+/** Returns the servers of a peer as products. Those that store runs are started with `IS_DURABLE`. */
+async function serversOf(name: (typeof SERVER_PEERS)[number]): Promise<readonly ServerProduct[]> {
+  const { folder, products } = await serverPeer(name)
+  // NOTE: `products.js` has this shape.
+  return (products as readonly PeerServer[]).map(
+    ({ program = () => ['server.js'], env = {}, ...product }) => ({
+      ...product,
+      command: ({ port, dataDir }) => ({
         file: process.execPath,
-        args: [program, 'dev', ...options, '--port', `${port}`, '-n', `${MAX_RUNS}`],
-        cwd,
-        // This is its development server; its production server is a different program.
-        env: { ...QUIET, NODE_ENV: 'development' },
-      }),
-      readyPath: '/ok',
-      submit: () => ({
-        method: 'POST',
-        path: '/runs/stream',
-        body: {
-          assistant_id: 'buyer',
-          input: { messages: [{ role: 'user', content: PROMPT }] },
-          stream_mode: ['updates', 'messages-tuple'],
+        args: program(port),
+        cwd: folder,
+        env: {
+          ...QUIET,
+          ...(product.kind === 'durable peer' ? { IS_DURABLE: '1' } : {}),
+          ...env,
+          PORT: String(port),
+          DATA_DIR: dataDir,
         },
       }),
-    },
-    {
-      ...library,
-      name: 'LangGraph on node:http',
-      kind: 'peer in memory',
-      storage: 'nothing',
-      command: peerCommand(cwd, 'peer in memory'),
-    },
-    {
-      ...library,
-      name: 'LangGraph on node:http, durable',
-      kind: 'durable peer',
-      storage: 'checkpoints, in SQLite',
-      command: peerCommand(cwd, 'durable peer'),
-    },
-  ]
-}
-
-function mastraServers(cwd: string): readonly ServerProduct[] {
-  return [
-    {
-      name: 'Mastra',
-      kind: 'peer in memory',
-      storage: 'in memory',
-      command: peerCommand(cwd, 'peer in memory'),
-      readyPath: '/api/agents',
-      submit: () => ({
-        method: 'POST',
-        path: '/api/agents/buyer/stream',
-        body: { messages: PROMPT },
-      }),
-      first: ANY_EVENT,
-      result: '"type":"finish",',
-      proof: ['"result":"2 tea"', '" tea"'],
-      tool: {
-        method: 'POST',
-        path: `/api/agents/buyer/tools/${TOOL.name}/execute`,
-        body: { data: INPUT },
-      },
-    },
-    {
-      name: 'Mastra workflow, durable',
-      kind: 'durable peer',
-      storage: 'workflow snapshots, in libSQL',
-      command: peerCommand(cwd, 'durable peer'),
-      readyPath: '/api/agents',
-      submit: () => ({
-        method: 'POST',
-        path: `/api/workflows/buy/stream?runId=${randomUUID()}`,
-        body: { inputData: { prompt: PROMPT } },
-      }),
-      first: ANY_EVENT,
-      result: '"type":"workflow-finish",',
-      proof: ['"result":"2 tea"', ANSWER],
-    },
-  ]
-}
-
-function voltagentServers(cwd: string): readonly ServerProduct[] {
-  const path = '/agents/buyer/stream'
-  const stream = {
-    readyPath: '/agents',
-    first: ANY_EVENT,
-    result: '"type":"finish",',
-    proof: ['"output":"2 tea"', '" tea"'],
-    tool: { method: 'POST', path: `/tools/${TOOL.name}/execute`, body: { input: INPUT } },
-  }
-  return [
-    {
-      ...stream,
-      name: 'VoltAgent',
-      kind: 'peer in memory',
-      storage: 'in memory',
-      command: peerCommand(cwd, 'peer in memory'),
-      submit: () => ({ method: 'POST', path, body: { input: PROMPT } }),
-    },
-    {
-      ...stream,
-      name: 'VoltAgent, durable',
-      kind: 'durable peer',
-      storage: 'conversations, in libSQL',
-      command: peerCommand(cwd, 'durable peer'),
-      submit: () => {
-        const memory = { userId: 'buyer', conversationId: randomUUID() }
-        return { method: 'POST', path, body: { input: PROMPT, options: { memory } } }
-      },
-    },
-  ]
+    }),
+  )
 }

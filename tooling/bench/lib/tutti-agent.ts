@@ -1,13 +1,15 @@
 /** Our agent: an ensemble of one task, on the scripted model or any other. */
 import { builtPackage } from './built.ts'
-import { answerTo, PROMPT, ROLE } from './agent-story.ts'
-import { ORDER, ORDER_ARGUMENTS, orderTool } from './order-tool.ts'
+import { orderTool } from './order-tool.ts'
+import { answerTo, ARGUMENTS, PROMPT, ROLE, TOOL } from './story.ts'
 
+import type { LangchainModel } from './peers.ts'
 import type { Runner } from './runners.ts'
 import type { ChatModel } from '../../../packages/ensemble/src/adapter.ts'
 import type { Ensemble } from '../../../packages/ensemble/src/index.ts'
 
 type EnsembleDoor = typeof import('../../../packages/ensemble/src/index.ts')
+type LangchainDoor = typeof import('../../../packages/langchain/src/index.ts')
 type TestingDoor = typeof import('../../../packages/testing/src/index.ts')
 
 /** The agent on our published test model. */
@@ -18,7 +20,7 @@ export async function tuttiAgent(): Promise<Runner> {
       const last = messages.at(-1)
       return last?.role === 'tool'
         ? answerTo(last.content)
-        : { toolCalls: [{ name: ORDER.name, arguments: ORDER_ARGUMENTS }] }
+        : { toolCalls: [{ name: TOOL.name, arguments: ARGUMENTS }] }
     })
   return tuttiAgentOn(makeModel, 'Tutti')
 }
@@ -46,4 +48,18 @@ export async function tuttiAgentOn(
       return output
     },
   }
+}
+
+/**
+ * The agent on the fake model of LangChain, with the adapter. The adapter creates its messages with its own copy of
+ * LangChain's core, of the same version.
+ */
+export async function tuttiLangchainAgent(
+  makeModel: (runs: number) => LangchainModel,
+): Promise<Runner> {
+  const { langchainModel } = await builtPackage<LangchainDoor>('langchain')
+  return tuttiAgentOn((runs) => {
+    const model = makeModel(runs)
+    return langchainModel(() => model, { provider: 'fake', name: 'model' })
+  }, "Tutti on LangChain's model")
 }

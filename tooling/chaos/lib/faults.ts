@@ -6,9 +6,9 @@ import { ChaosDatabase } from './database.ts'
 import { checkHealth, type HealthCheck } from './health.ts'
 
 import type { BuildName } from './builds.ts'
+import type { TcpProxy } from '../../net/tcp-proxy.ts'
 import type { FailoverServer } from '../../postgres/test-database.ts'
 import type { ChaosNats } from './chaos-nats.ts'
-import type { DatabaseProxy } from './database-proxy.ts'
 import type { Fleet, Member, Role } from './fleet.ts'
 import type { FaultKind, PlannedFault } from './plan.ts'
 
@@ -25,7 +25,7 @@ export interface Fault {
 /** A server of Postgres, and the proxy between the processes and it. */
 export interface ChaosPostgres {
   readonly server: FailoverServer
-  readonly proxy: DatabaseProxy
+  readonly proxy: TcpProxy
 }
 
 /** Targets of faults. */
@@ -106,7 +106,7 @@ export class Faults {
           this.#kill(member, planned.lastsMs),
         )
       case 'lose_answers':
-        await this.#options.postgres?.proxy.loseAnswers(planned.lastsMs)
+        await this.#options.postgres?.proxy.loseReplies('COMMIT', sleep(planned.lastsMs))
         return []
       case 'cut_connections':
         // Postgres shows commits that no standby has yet when it ends their connections.

@@ -22,13 +22,13 @@ import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { tcpProxy } from '../../net/tcp-proxy.ts'
 import { freePort } from '../../postgres/free-port.ts'
 import { failoverServer, type FailoverServer } from '../../postgres/test-database.ts'
 import { ApiClients } from './api-clients.ts'
 import { startChaosNats, type ChaosNats } from './chaos-nats.ts'
 import { startCounter, type Counter } from './counter.ts'
 import { ChaosDatabase } from './database.ts'
-import { startDatabaseProxy } from './database-proxy.ts'
 import { sqliteDialect } from './dialects.ts'
 import { readRuns, withoutUnended, type Evidence } from './evidence.ts'
 import { Deploys } from './deploys.ts'
@@ -314,7 +314,7 @@ async function startPostgres(
   const server = given ?? stack.use(await failoverServer())
   if (given === undefined && deploys === undefined) await server.addStandby()
   if (isSynchronous) await server.replicateSynchronously()
-  return { server, proxy: stack.use(await startDatabaseProxy(server.url)) }
+  return { server, proxy: stack.use(await tcpProxy(server.url)) }
 }
 
 function resolvePlan<T>(plan: AfterPrepare<T>): T {

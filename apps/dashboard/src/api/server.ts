@@ -12,6 +12,8 @@ export interface Server {
   /** Cached responses. */
   readonly answers: QueryClient
   readonly feed: ServerFeed
+  /** Aborts when the page leaves the server. */
+  readonly signal: AbortSignal
   close(): void
 }
 
@@ -24,13 +26,14 @@ const UNAUTHORIZED = 401
  * an earlier key.
  */
 export function connectServer(key: string | undefined, onRefused: () => void): Server {
-  let isClosed = false
+  const leaving = new AbortController()
+  const { signal } = leaving
   const client = createClient({
     baseUrl: './',
     apiKey: key,
     fetch: async (url, init) => {
       const response = await (takeEarlyResponse(url, init) ?? fetch(url, init))
-      if (response.status === UNAUTHORIZED && !isClosed) onRefused()
+      if (response.status === UNAUTHORIZED && !signal.aborted) onRefused()
       return response
     },
   })
@@ -49,14 +52,13 @@ export function connectServer(key: string | undefined, onRefused: () => void): S
       mutations: { networkMode: 'always' },
     },
   })
-  const feed = openServerFeed(client)
   return {
     client,
     answers,
-    feed,
+    feed: openServerFeed(client, signal),
+    signal,
     close() {
-      isClosed = true
-      feed.close()
+      leaving.abort()
       void answers.cancelQueries()
       answers.clear()
     },

@@ -16,20 +16,19 @@ import { LinkButton } from '../ui/controls/button.tsx'
 import { Empty, Loading } from '../ui/feedback/notice.tsx'
 import { goTo } from '../lib/router.ts'
 import { RunView } from './run-view.tsx'
-import styles from './run-page.module.css'
+import page from '../ui/layout/page.module.css'
 
 import type { LoggedRunEvent, RunState } from '@tutti/protocol'
 
 const NOT_BEGUN = createStore<RunFeedState>({ log: createRunLog(), connection: 'connecting' })
 
-/** The page of a run; `query` selects what it displays. */
-export function RunScreen({
-  runId,
-  query,
-}: {
+interface RunScreenProps {
   readonly runId: string
   readonly query: Readonly<Record<string, string>>
-}) {
+}
+
+/** The page of a run; `query` selects what it displays. */
+export function RunScreen({ runId, query }: RunScreenProps) {
   const { log, connection, error } = useStore(useRunFeed(runId) ?? NOT_BEGUN)
   const [wanted, setPosition] = useReplayPosition(runId, query)
   // A position after the last event is the end, also while events are still loading.
@@ -45,7 +44,7 @@ export function RunScreen({
   }
   const isReplay = position !== undefined
   return (
-    <div className={styles['page']}>
+    <div className={page['column']}>
       <ShownTime value={findShownTime(now)}>
         <RunHeader
           runId={runId}

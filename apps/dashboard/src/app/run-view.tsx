@@ -44,14 +44,7 @@ const TABS: readonly Tab<TabName>[] = [
   { value: 'details', label: 'Details' },
 ]
 
-/** The parts of a run. Without `runId` it is a file, which has no URL. */
-export const RunView = memo(function RunView({
-  state,
-  query,
-  runId,
-  log,
-  position,
-}: {
+interface RunViewProps {
   readonly state: RunState
   readonly query: Readonly<Record<string, string>>
   readonly runId?: string
@@ -59,7 +52,10 @@ export const RunView = memo(function RunView({
   readonly log?: FollowedLog
   /** Number of events shown; undefined for all of them. */
   readonly position?: number | undefined
-}) {
+}
+
+/** The parts of a run. Without `runId` it is a file, which has no URL. */
+export const RunView = memo(function RunView({ state, query, runId, log, position }: RunViewProps) {
   const [location, setLocation] = useRunLocation(runId, query)
   const tabs = log === undefined ? TABS.filter(({ value }) => value !== 'events') : TABS
   const tab = tabs.find(({ value }) => value === location.tab)?.value ?? 'work'

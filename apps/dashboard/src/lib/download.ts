@@ -10,3 +10,8 @@ export function downloadText(name: string, text: string, type = 'application/jso
   // The browser has read the blob by then.
   setTimeout(() => URL.revokeObjectURL(url), 0)
 }
+
+/** Formats values as NDJSON, one per line. */
+export function formatNdjson(values: readonly unknown[]): string {
+  return values.map((value) => `${JSON.stringify(value)}\n`).join('')
+}

@@ -3,9 +3,13 @@ import type { MarkKind } from '../ui/show/mark.tsx'
 import type { LoggedRunEvent, RunStatus, TaskStatus } from '@tutti/protocol'
 import type {
   AgentCallState,
+  DelegationState,
+  DirectiveState,
   FinishReason,
   ReviewDecisionKind,
   ReviewKind,
+  ReviewState,
+  ReviewTimeoutAction,
   TaskState,
   ToolCallState,
   TurnState,
@@ -84,6 +88,21 @@ export const AGENT_CALL_STATUS: Readonly<Record<AgentCallState['status'], Shown>
   INTERRUPTED: { mark: 'stopped', word: 'Interrupted' },
 }
 
+export const DELEGATION_STATUS: Readonly<Record<DelegationState['status'], Shown>> = {
+  RUNNING: { mark: 'live', word: 'Running' },
+  COMPLETED: { mark: 'done', word: 'Completed' },
+  FAILED: { mark: 'failed', word: 'Failed' },
+}
+
+/** Returns the text of a directive: its content, or its action. */
+export function formatDirective({
+  content,
+  action,
+  value,
+}: Pick<DirectiveState, 'content' | 'action' | 'value'>): string {
+  return content ?? [action, value].filter(Boolean).join(' ')
+}
+
 /** Titles of reviews in the history of a run. */
 export const REVIEW_TITLES: Readonly<Record<ReviewKind, string>> = {
   TASK_INPUT: 'Review before the task',
@@ -99,6 +118,30 @@ export const DECISION: Readonly<Record<ReviewDecisionKind, string>> = {
   EDIT: 'Edited',
   REJECT: 'Rejected',
   EXIT_EARLY: 'Ended the run early',
+}
+
+const TIMED_OUT: Readonly<Record<ReviewTimeoutAction, string>> = {
+  CONTINUE: 'Timed out: the task continued',
+  EXIT_EARLY: 'Timed out: the run ended early',
+  FAIL: 'Timed out: the task failed',
+}
+
+/** Returns the label of a review, with its decision and reviewer. */
+export function labelReview(review: ReviewState): Shown {
+  const { status, decision, decidedBy, action, reason = 'the task ended' } = review
+  switch (status) {
+    case 'OPEN':
+      return { mark: 'held', word: 'Needs review' }
+    case 'DECIDED': {
+      const word = decision === undefined ? 'Decided' : DECISION[decision]
+      const mark = decision === 'REJECT' ? 'failed' : 'done'
+      return { mark, word: decidedBy === undefined ? word : `${word} by ${decidedBy}` }
+    }
+    case 'TIMED_OUT':
+      return { mark: 'skipped', word: action === undefined ? 'Timed out' : TIMED_OUT[action] }
+    case 'WITHDRAWN':
+      return { mark: 'skipped', word: `Withdrawn: ${reason}` }
+  }
 }
 
 /** Returns the label of an event type: `tool_called` → `Tool called`. */

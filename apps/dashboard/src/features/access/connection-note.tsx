@@ -1,20 +1,19 @@
 /** Shows the state of the connection to the server. */
+import { useServerConnection } from '@tutti/react/internal'
+
 import { readFailureText } from '../../api/failure.ts'
-import { useServer } from '../../api/server.ts'
 import { cx } from '../../lib/cx.ts'
 import { useNow } from '../../lib/use-now.ts'
-import { useStore } from '../../lib/store.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Mark } from '../../ui/show/mark.tsx'
 import hidden from '../../ui/show/visually-hidden.module.css'
 import styles from './connection-note.module.css'
 
-import type { FeedConnection } from '../../api/server-feed.ts'
+import type { ServerConnection } from '@tutti/react/internal'
 
 /** Hidden while connected. Only state changes are announced. */
 export function ConnectionNote() {
-  const { feed } = useServer()
-  const connection = useStore(feed.connection)
+  const connection = useServerConnection()
   const { status, losses } = connection
   return (
     <div className={cx(styles['note'], styles[status])}>
@@ -39,7 +38,7 @@ export function ConnectionNote() {
 }
 
 /** Time until the next attempt. Hidden from screen readers, which would announce every second. */
-function NextTry({ retryAt = 0 }: Pick<FeedConnection, 'retryAt'>) {
+function NextTry({ retryAt = 0 }: Pick<ServerConnection, 'retryAt'>) {
   const seconds = Math.ceil((retryAt - useNow()) / 1_000)
   return (
     <span aria-hidden className={styles['next']}>

@@ -8,6 +8,7 @@ import { useState } from 'react'
 import { findFailureCode, readFailureText } from '../../api/failure.ts'
 import { linkToComparison, linkToRun, linkToRuns } from '../../api/links.ts'
 import { useServer } from '../../api/server.ts'
+import { cx } from '../../lib/cx.ts'
 import { formatShortId } from '../../lib/format.ts'
 import { Button, LinkButton } from '../../ui/controls/button.tsx'
 import { Empty, Loading, Notice } from '../../ui/feedback/notice.tsx'
@@ -18,16 +19,16 @@ import { Marked } from '../../ui/show/mark.tsx'
 import { Ago } from '../../ui/show/time.tsx'
 import { describeRelation, listTotals } from './compare-texts.ts'
 import { ComparedTaskView } from './compared-task.tsx'
-import styles from './compare-page.module.css'
+import page from '../../ui/layout/page.module.css'
+import styles from './compare.module.css'
 
-/** The page; `a` and `b` are the ids of the runs. */
-export function ComparePage({
-  a,
-  b,
-}: {
+interface ComparePageProps {
   readonly a: string | undefined
   readonly b: string | undefined
-}) {
+}
+
+/** The page; `a` and `b` are the ids of the runs. */
+export function ComparePage({ a, b }: ComparePageProps) {
   if (a === undefined || b === undefined) {
     return (
       <Empty
@@ -67,7 +68,7 @@ function Comparison({ a, b }: { readonly a: string; readonly b: string }) {
   const isLive = [data.a, data.b].some(({ status }) => !isTerminalRunStatus(status))
   return (
     <FoldMemory value={folds}>
-      <div className={styles['page']}>
+      <div className={cx(page['scroll'], styles['page'])}>
         <header className={styles['head']}>
           <h1>Compare runs</h1>
           <p className={styles['relation']}>{describeRelation(data) ?? 'Two separate runs'}</p>
@@ -87,7 +88,7 @@ function Comparison({ a, b }: { readonly a: string; readonly b: string }) {
             </LinkButton>
           </div>
         </header>
-        <div className={styles['runs']}>
+        <div className={styles['columns']}>
           <RunHead letter="A" run={data.a} />
           <RunHead letter="B" run={data.b} />
         </div>
@@ -145,7 +146,7 @@ function Totals({ comparison }: { readonly comparison: RunComparison }) {
   )
   return (
     <div>
-      <table className={styles['totals']}>
+      <table className={cx(page['numbers'], styles['totals'])}>
         <caption>Totals</caption>
         <thead>
           <tr>

@@ -10,7 +10,7 @@ import { Mark, Marked } from '../../ui/show/mark.tsx'
 import { Text } from '../../ui/show/text.tsx'
 import hidden from '../../ui/show/visually-hidden.module.css'
 import { describeTaskChange, isSameTask } from './compare-texts.ts'
-import styles from './compared-task.module.css'
+import styles from './compare.module.css'
 
 import type {
   ComparedCall,
@@ -20,19 +20,17 @@ import type {
   ComparedText,
 } from '@tutti/protocol/internal'
 
-/** The task; `a` and `b` are the ids of the runs. */
-export function ComparedTaskView({
-  task,
-  a,
-  b,
-}: {
+interface ComparedTaskViewProps {
   readonly task: ComparedTask
   readonly a: string
   readonly b: string
-}) {
+}
+
+/** The task; `a` and `b` are the ids of the runs. */
+export function ComparedTaskView({ task, a, b }: ComparedTaskViewProps) {
   const { name, calls } = task
   return (
-    <article aria-label={name} className={styles['task']}>
+    <article aria-label={name} className={styles['comparedTask']}>
       <Fold
         name={name}
         isOpenAtFirst={!isSameTask(task)}
@@ -64,15 +62,13 @@ export function ComparedTaskView({
   )
 }
 
-function Side({
-  letter,
-  side,
-  href,
-}: {
+interface SideProps {
   readonly letter: 'A' | 'B'
   readonly side: ComparedTaskSide | undefined
   readonly href: string
-}) {
+}
+
+function Side({ letter, side, href }: SideProps) {
   if (side === undefined) {
     return <p className={cx(styles['side'], styles['soft'])}>{letter} does not have this task.</p>
   }
@@ -80,7 +76,7 @@ function Side({
   const ended = describeEarlyEnd(side.finishReason)
   return (
     <div role="group" aria-label={`${letter}: status and usage`} className={styles['side']}>
-      <p className={styles['facts']}>
+      <p className={styles['taskFacts']}>
         <span className={styles['letter']}>{letter}</span>
         <Marked kind={mark}>{word}</Marked>
         {side.reused === true && <span className={styles['badge']}>Reused</span>}
@@ -105,19 +101,16 @@ function Side({
   )
 }
 
-/** A text of both tasks: once if it is equal, otherwise as a diff. */
-function Texts({
-  label,
-  isSame,
-  a,
-  b,
-}: {
+interface TextsProps {
   readonly label: string
   /** Undefined if one of them does not exist. */
   readonly isSame: boolean | undefined
   readonly a: ComparedText | undefined
   readonly b: ComparedText | undefined
-}) {
+}
+
+/** A text of both tasks: once if it is equal, otherwise as a diff. */
+function Texts({ label, isSame, a, b }: TextsProps) {
   const text = a ?? b
   if (text === undefined) return null
   const title = label.charAt(0).toUpperCase() + label.slice(1)
@@ -168,15 +161,13 @@ function Calls({ calls }: { readonly calls: readonly ComparedCallPair[] }) {
   )
 }
 
-function Call({
-  letter,
-  call,
-  isChanged,
-}: {
+interface CallProps {
   readonly letter: 'A' | 'B'
   readonly call: ComparedCall | undefined
   readonly isChanged: boolean
-}) {
+}
+
+function Call({ letter, call, isChanged }: CallProps) {
   if (call === undefined) {
     return <p className={cx(styles['call'], styles['none'])}>{letter} did not make this call.</p>
   }
@@ -184,7 +175,7 @@ function Call({
   const { mark, word } = CALL_STATUS[outcome === 'SUCCESS' ? 'SUCCEEDED' : 'FAILED']
   return (
     <div className={cx(styles['call'], isChanged && styles[letter === 'A' ? 'removed' : 'added'])}>
-      <p className={styles['facts']}>
+      <p className={styles['taskFacts']}>
         <span className={hidden['hidden']}>{letter}: </span>
         <Mark kind={mark} label={word} />
         <code>{toolName}</code>

@@ -1,6 +1,7 @@
 /** Shows the usage and cost of a run. */
 import { labelTask } from '../../ui/labels.ts'
 import { formatCount, formatMoney, formatPlural, UNKNOWN } from '../../lib/format.ts'
+import { cx } from '../../lib/cx.ts'
 import { Empty } from '../../ui/feedback/notice.tsx'
 import { Figure, Figures } from '../../ui/show/figure.tsx'
 import { Mark } from '../../ui/show/mark.tsx'
@@ -13,6 +14,7 @@ import {
   computeShare,
   type UsedSum,
 } from './costs.ts'
+import page from '../../ui/layout/page.module.css'
 import styles from './costs-view.module.css'
 
 import type { RunState } from '@tutti/protocol'
@@ -29,7 +31,12 @@ export function CostsView({ state }: { readonly state: RunState }) {
     return <Empty title="No usage yet">Costs appear as models and agents respond.</Empty>
   }
   return (
-    <div className={styles['costs']} role="group" aria-label="Costs" tabIndex={0}>
+    <div
+      className={cx(page['scroll'], styles['costs'])}
+      role="group"
+      aria-label="Costs"
+      tabIndex={0}
+    >
       <Figures>
         <Figure name="Cost">{formatMoney(total.costUsd)}</Figure>
         {costEstimate !== undefined && (
@@ -85,13 +92,12 @@ function describeMissingPrice(model: string, unpriced: readonly string[]): strin
   return unpriced.includes(model) ? 'no price configured' : undefined
 }
 
-function UnknownCost({
-  unpriced,
-  isCostKnown,
-}: {
+interface UnknownCostProps {
   readonly unpriced: readonly string[]
   readonly isCostKnown: boolean
-}) {
+}
+
+function UnknownCost({ unpriced, isCostKnown }: UnknownCostProps) {
   if (isCostKnown) return null
   const why =
     unpriced.length === 0
@@ -108,19 +114,17 @@ interface CostLine {
   readonly used: UsedSum
 }
 
-/** A table of the rows, their shares, and the total. */
-function CostTable({
-  caption,
-  rows,
-  total,
-}: {
+interface CostTableProps {
   readonly caption: string
   readonly rows: readonly CostLine[]
   readonly total: UsedSum
-}) {
+}
+
+/** A table of the rows, their shares, and the total. */
+function CostTable({ caption, rows, total }: CostTableProps) {
   const measure = chooseMeasure(total)
   return (
-    <table className={styles['table']}>
+    <table className={cx(page['numbers'], styles['table'])}>
       <caption>{caption}</caption>
       <thead>
         <tr>

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { eventOf } from '../../../../../packages/protocol/test/run-events.ts'
 import { createEventFilter, matchesFilter, takeFirst, type LogFilter } from './event-filter.ts'
-import { EVENT_GROUPS } from './event-groups.ts'
+import { EVENT_GROUPS } from '../../api/event-kinds.ts'
 
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 

@@ -1,7 +1,7 @@
 /** Filters the events of a log. Pure. */
 import { labelEventType } from '../../ui/labels.ts'
-import { groupOf, type EventGroup } from './event-groups.ts'
-import { summarizeEvent, findEventTask } from './event-summary.ts'
+import { findEventGroup, type EventGroup } from '../../api/event-kinds.ts'
+import { summarizeEvent, findEventTask } from '../../api/event-summary.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
 
@@ -18,7 +18,7 @@ export function matchesFilter(
   event: LoggedRunEvent,
   { groups, taskName, text }: LogFilter,
 ): boolean {
-  if (!groups.has(groupOf(event.type))) return false
+  if (!groups.has(findEventGroup(event.type))) return false
   if (taskName !== undefined && findEventTask(event) !== taskName) return false
   if (text === '') return true
   const wanted = text.toLowerCase()

@@ -1,22 +1,22 @@
 /** Shows the events of a run. */
 import { memo, useDeferredValue, useMemo, useState } from 'react'
 import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
-import { Copy, Download } from 'lucide-react'
+import { Download } from 'lucide-react'
 
 import { Empty } from '../../ui/feedback/notice.tsx'
 import { FoldMemory, createFolds, Fold } from '../../ui/layout/fold.tsx'
-import { GrowingList } from '../../ui/layout/growing-list.tsx'
+import { GrowingList } from '../../ui/layout/virtual-list.tsx'
 import { labelEventType } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
 import { formatClock, formatDuration, formatPlural } from '../../lib/format.ts'
 import { JsonView } from '../../ui/show/json-view.tsx'
-import { downloadText } from '../../lib/download.ts'
-import { useCopy } from '../../lib/use-copy.ts'
-import { Button, IconButton } from '../../ui/controls/button.tsx'
+import { CopyButton } from '../../ui/show/text.tsx'
+import { downloadText, formatNdjson } from '../../lib/download.ts'
+import { Button } from '../../ui/controls/button.tsx'
 import { Select, TextInput } from '../../ui/controls/inputs.tsx'
 import { createEventFilter, takeFirst, type LogFilter } from './event-filter.ts'
-import { EVENT_GROUPS, isFailure, type EventGroup } from './event-groups.ts'
-import { summarizeEvent, findEventTask } from './event-summary.ts'
+import { EVENT_GROUPS, isFailure, type EventGroup } from '../../api/event-kinds.ts'
+import { summarizeEvent, findEventTask } from '../../api/event-summary.ts'
 import styles from './event-log.module.css'
 
 import type { FollowedLog } from '../../api/run-log.ts'
@@ -85,16 +85,14 @@ const Events = memo(function Events({ log, position }: EventLogProps) {
   )
 })
 
-/** An event; instants are in milliseconds since 1970, `origin` is that of the first event. */
-const EventRow = memo(function EventRow({
-  event,
-  instant = 0,
-  origin = 0,
-}: {
+interface EventRowProps {
   readonly event: LoggedRunEvent
   readonly instant: number | undefined
   readonly origin: number | undefined
-}) {
+}
+
+/** An event; instants are in milliseconds since 1970, `origin` is that of the first event. */
+const EventRow = memo(function EventRow({ event, instant = 0, origin = 0 }: EventRowProps) {
   const { seq, type } = event
   return (
     <div className={styles['row']}>
@@ -119,15 +117,7 @@ const EventRow = memo(function EventRow({
   )
 })
 
-/** The filter and the exports of a log. */
-function EventBar({
-  filter,
-  onFilter,
-  taskNames,
-  events,
-  shown,
-  isPast,
-}: {
+interface EventBarProps {
   readonly filter: LogFilter
   readonly onFilter: (filter: LogFilter) => void
   readonly taskNames: readonly string[]
@@ -136,7 +126,10 @@ function EventBar({
   readonly shown: readonly LoggedRunEvent[]
   /** Whether an earlier position is shown. */
   readonly isPast: boolean
-}) {
+}
+
+/** The filter and the exports of a log. */
+function EventBar({ filter, onFilter, taskNames, events, shown, isPast }: EventBarProps) {
   return (
     <div role="search" aria-label="Events" className={styles['bar']}>
       <div role="group" aria-label="Event types" className={styles['groups']}>
@@ -180,23 +173,9 @@ function EventBar({
   )
 }
 
-function Exports({
-  events,
-  shown,
-  isPast,
-}: {
-  readonly events: readonly LoggedRunEvent[]
-  readonly shown: readonly LoggedRunEvent[]
-  readonly isPast: boolean
-}) {
-  const [copy, copied] = useCopy()
+function Exports({ events, shown, isPast }: Pick<EventBarProps, 'events' | 'shown' | 'isPast'>) {
   const count = formatPlural(events.length, 'event')
   const runId = events[0]?.runId ?? 'run'
-  const labels = {
-    idle: 'Copy as JSON',
-    copied: 'Copied',
-    failed: 'Copying failed',
-  }
   return (
     <span className={styles['exports']}>
       <span className={styles['count']}>
@@ -204,17 +183,13 @@ function Exports({
           ? count
           : `${count}, ${shown.length} shown${isPast ? ' up to here' : ''}`}
       </span>
-      <IconButton
-        label={labels[copied]}
-        icon={<Copy />}
-        onClick={() => copy(JSON.stringify(shown, undefined, 2))}
-      />
+      <CopyButton text={() => JSON.stringify(shown, undefined, 2)} label="Copy as JSON" />
       <Button
         kind="quiet"
         icon={<Download />}
         title="Download all events, one JSON object per line"
         onClick={() =>
-          downloadText(`${runId}.events.ndjson`, formatEventLines(events), 'application/x-ndjson')
+          downloadText(`${runId}.events.ndjson`, formatNdjson(events), 'application/x-ndjson')
         }
       >
         NDJSON
@@ -227,8 +202,4 @@ function toggleGroup(groups: ReadonlySet<EventGroup>, name: EventGroup): Readonl
   const others = new Set(groups)
   if (!others.delete(name)) others.add(name)
   return others
-}
-
-function formatEventLines(events: readonly LoggedRunEvent[]): string {
-  return events.map((event) => `${JSON.stringify(event)}\n`).join('')
 }

@@ -1,26 +1,30 @@
 /** The dialog that forks a run from a task or from one of its model calls. Loaded when first needed. */
-import { useMutation, useQuery } from '@tanstack/react-query'
-import { useId, useMemo, useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
 
-import { findFailureCode, findFailureProblems, readFailureText } from '../../api/failure.ts'
+import { findFailureCode } from '../../api/failure.ts'
 import { linkToRun } from '../../api/links.ts'
+import { readFormValue, RequestDialog } from '../../api/request-dialog.tsx'
 import { useServer } from '../../api/server.ts'
 import { useCapabilities } from '../../api/use-capabilities.ts'
 import { createRandomKey } from '../../lib/random-key.ts'
 import { goTo } from '../../lib/router.ts'
 import { useSettled } from '../../lib/use-settled.ts'
 import { Button } from '../../ui/controls/button.tsx'
-import { Field } from '../../ui/controls/field.tsx'
-import { Checkbox, TextArea } from '../../ui/controls/inputs.tsx'
-import { Notice } from '../../ui/feedback/notice.tsx'
+import { Checkbox } from '../../ui/controls/inputs.tsx'
 import { toast } from '../../ui/feedback/toasts.tsx'
-import { Dialog } from '../../ui/layout/dialog.tsx'
+import { FieldAt } from '../../ui/schema-form/field-view.tsx'
+import { createFormDraft } from '../../ui/schema-form/form-draft.ts'
+import { toChildPointer } from '../../ui/schema-form/pointer.ts'
 import {
   buildForkBody,
   changesPrompt,
   createForkForm,
+  findForkEdits,
   findForkPrompt,
   findSeqBeforeTurn,
+  FORK_FORM,
+  listForkAliases,
   type ForkForm,
   type ForkOrigin,
   type ForkStart,
@@ -51,69 +55,76 @@ export function ForkDialog({ runId, state, events, start, onClose }: ForkDialogP
     beforeTurn: findSeqBeforeTurn(events, start),
     task: state.tasks.find(({ name }) => name === start.taskName),
   }))
+  const { client } = useServer()
   const origin = useForkOrigin(start, opened)
   const [edits, setEdits] = useState<Partial<ForkForm>>({})
+  const [isRefused, setRefused] = useState(false)
   const form = { ...createForkForm(origin), ...edits }
   const body = buildForkBody(form, origin)
-  const { mutate, isPending, error, reset } = useStartFork(runId, onClose)
   const preview = useForkPreview(runId, body)
-  const change = (changed: Partial<ForkForm>): void => {
-    // The error of the server referred to the previous values.
-    reset()
-    setEdits({ ...edits, ...changed })
+  const change = (changed: Partial<ForkForm>): void => setEdits({ ...edits, ...changed })
+  const needsConsent = preview.data?.needsAllowSideEffects === true || isRefused
+  const inputs = Object.keys(origin.inputs)
+  const delegator = opened.task?.delegatedBy?.taskName
+  const send = async (): Promise<void> => {
+    try {
+      const fork = await client.runs.fork(runId, body, { idempotencyKey: createRandomKey() })
+      toast('Fork started')
+      goTo(linkToRun(fork.runId))
+    } catch (error) {
+      setRefused(findFailureCode(error) === 'SIDE_EFFECTS')
+      throw error
+    }
   }
-  const needsConsent =
-    preview.data?.needsAllowSideEffects === true || findFailureCode(error) === 'SIDE_EFFECTS'
-  const isBlocked = needsConsent && !form.allowSideEffects
-  const id = useId()
   return (
-    <Dialog
+    <RequestDialog
       wide
       title={start.turn === undefined ? `Fork from "${start.taskName}"` : 'Fork from here'}
+      submit="Start fork"
+      sending="Starting…"
+      failure="The fork was not started"
+      isBlocked={needsConsent && !form.allowSideEffects}
+      schema={FORK_FORM}
+      fields={['/prompt', '/directive', ...inputs.map((name) => toChildPointer('/inputs', name))]}
+      aliases={listForkAliases(start.taskName)}
+      state={[createFormDraft(form), (next) => change(findForkEdits(form, readFormValue(next)))]}
+      check={() => ({ ok: true, send })}
       onClose={onClose}
-      footer={
-        <>
-          <Button kind="quiet" onClick={onClose}>
-            Close
-          </Button>
-          <Button type="submit" form={id} kind="primary" busy={isPending} disabled={isBlocked}>
-            {isPending ? 'Starting…' : 'Start fork'}
-          </Button>
-        </>
-      }
     >
-      <form
-        id={id}
-        className={styles['form']}
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (!isPending && !isBlocked) mutate(body)
-        }}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
-            event.preventDefault()
-            event.currentTarget.requestSubmit()
-          }
-        }}
-      >
-        {error !== null && <ForkFailure error={error} />}
-        <p role="status" className={styles['place']}>
-          {describeStart(form, origin)}
-        </p>
-        <PromptField form={form} origin={origin} task={opened.task} change={change} />
-        <GuidanceField form={form} change={change} />
-        <InputFields form={form} change={change} />
-        {(needsConsent || form.allowSideEffects) && (
-          <Checkbox
-            checked={form.allowSideEffects}
-            onChange={({ target }) => change({ allowSideEffects: target.checked })}
-          >
-            Allow tools that are not idempotent to be called again
-          </Checkbox>
-        )}
-        <ForkPreviewView {...preview} />
-      </form>
-    </Dialog>
+      <p role="status" className={styles['place']}>
+        {describeStart(form, origin)}
+      </p>
+      <FieldAt
+        path="/prompt"
+        rows={3}
+        isReadOnly={delegator !== undefined}
+        hint={describePrompt(origin, delegator)}
+        aside={
+          changesPrompt(form, origin) && (
+            <Button size="s" kind="quiet" onClick={() => change({ prompt: origin.prompt.text })}>
+              Undo changes
+            </Button>
+          )
+        }
+      />
+      <FieldAt
+        path="/directive"
+        label="Guidance"
+        hint="A directive for the agent of this task. It sees it at its next model call."
+        rows={3}
+        hasFocus
+      />
+      <InputFields names={inputs} />
+      {(needsConsent || form.allowSideEffects) && (
+        <Checkbox
+          checked={form.allowSideEffects}
+          onChange={({ target }) => change({ allowSideEffects: target.checked })}
+        >
+          Allow tools that are not idempotent to be called again
+        </Checkbox>
+      )}
+      <ForkPreviewView {...preview} />
+    </RequestDialog>
   )
 }
 
@@ -140,21 +151,6 @@ function useForkOrigin(start: ForkStart, { state, beforeTurn, task }: OpenedRun)
     }),
     [start, task, template, inputs, beforeTurn],
   )
-}
-
-/** Starts the fork, and opens it. */
-function useStartFork(runId: string, onClose: () => void) {
-  const { client } = useServer()
-  return useMutation({
-    mutationFn: (body: ForkBody) =>
-      client.runs.fork(runId, body, { idempotencyKey: createRandomKey() }),
-    networkMode: 'always',
-    onSuccess: (fork) => {
-      toast('Fork started')
-      onClose()
-      goTo(linkToRun(fork.runId))
-    },
-  })
 }
 
 /** Reads what the fork would do, after each change of the request. */
@@ -184,109 +180,26 @@ function describeStart(form: ForkForm, origin: ForkOrigin): string {
   return `The fork begins with model call ${turn.iterationIndex + 1} of "${taskName}". Everything before it is reused.`
 }
 
-interface PartProps {
-  readonly form: ForkForm
-  readonly change: (changed: Partial<ForkForm>) => void
-}
-
-function PromptField({
-  form,
-  origin,
-  task,
-  change,
-}: PartProps & { readonly origin: ForkOrigin; readonly task: TaskState | undefined }) {
-  const delegator = task?.delegatedBy?.taskName
+function describePrompt({ prompt }: ForkOrigin, delegator: string | undefined): string {
   if (delegator !== undefined) {
-    return (
-      <Field
-        label="Prompt"
-        hint={`"${delegator}" wrote this prompt, so it cannot be changed here.`}
-      >
-        {(control) => <TextArea {...control} readOnly value={origin.prompt.text} />}
-      </Field>
-    )
+    return `"${delegator}" wrote this prompt, so it cannot be changed here.`
   }
-  const hint = origin.prompt.isTemplate
+  return prompt.isTemplate
     ? 'The description of the task. Names in braces stand for inputs.'
     : 'The description of the task.'
-  return (
-    <Field
-      label="Prompt"
-      hint={hint}
-      aside={
-        changesPrompt(form, origin) && (
-          <Button size="s" kind="quiet" onClick={() => change({ prompt: origin.prompt.text })}>
-            Undo changes
-          </Button>
-        )
-      }
-    >
-      {(control) => (
-        <TextArea
-          {...control}
-          value={form.prompt}
-          onChange={({ target }) => change({ prompt: target.value })}
-        />
-      )}
-    </Field>
-  )
 }
 
-function GuidanceField({ form, change }: PartProps) {
-  return (
-    <Field
-      label="Guidance"
-      hint="A directive for the agent of this task. It sees it at its next model call."
-    >
-      {(control) => (
-        <TextArea
-          {...control}
-          data-autofocus
-          value={form.directive}
-          onChange={({ target }) => change({ directive: target.value })}
-        />
-      )}
-    </Field>
-  )
-}
-
-function InputFields({ form, change }: PartProps) {
-  const inputs = Object.entries(form.inputs)
-  if (inputs.length === 0) return null
+function InputFields({ names }: { readonly names: readonly string[] }) {
+  if (names.length === 0) return null
   return (
     <fieldset className={styles['inputs']}>
       <legend>Inputs</legend>
       <p className={styles['soft']}>
         Changed inputs take effect in the prompts of tasks that start in the fork.
       </p>
-      {inputs.map(([name, value]) => (
-        <Field key={name} label={name}>
-          {(control) => (
-            <TextArea
-              {...control}
-              rows={1}
-              value={value}
-              onChange={({ target }) =>
-                change({ inputs: { ...form.inputs, [name]: target.value } })
-              }
-            />
-          )}
-        </Field>
+      {names.map((name) => (
+        <FieldAt key={name} path={toChildPointer('/inputs', name)} label={name} rows={1} />
       ))}
     </fieldset>
-  )
-}
-
-function ForkFailure({ error }: { readonly error: Error }) {
-  const problems = findFailureProblems(error)
-  return (
-    <Notice tone="failed" title="The fork was not started">
-      <p>{readFailureText(error)}</p>
-      {problems.map(({ path, message }) => (
-        <p key={`${path} ${message}`}>
-          <code>{path}</code> {message}
-        </p>
-      ))}
-    </Notice>
   )
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import {
   buildForkBody,
   createForkForm,
+  findForkEdits,
   findForkPrompt,
   findSeqBeforeTurn,
   type ForkOrigin,
@@ -18,6 +19,17 @@ const origin: ForkOrigin = {
 }
 
 const form = createForkForm(origin)
+
+it('The edits of a fork are the changed fields; a removed field is empty', () => {
+  expect(findForkEdits(form, { ...form, directive: 'x' })).toEqual({ directive: 'x' })
+  const { prompt: _, ...rest } = form
+  expect(findForkEdits(form, rest)).toEqual({ prompt: '' })
+  const inputs = { tone: 'dry' }
+  expect(buildForkBody({ ...form, ...findForkEdits(form, { ...form, inputs }) }, origin)).toEqual({
+    at: 14,
+    inputs: { topic: '' },
+  })
+})
 
 describe('buildForkBody', () => {
   it('buildForkBody begins at the turn if no field is changed', () => {

@@ -1,5 +1,8 @@
 /** The form of a fork: its start, its fields and its request. Pure. */
-import { TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
+import { SubmitRunBody } from '@tutti/protocol'
+import { InjectBody, TaskOverrideBody, TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
+
+import { toChildPointer } from '../../ui/schema-form/pointer.ts'
 
 import type { ForkBody } from '@tutti/client/internal'
 import type { LoggedRunEvent } from '@tutti/protocol'
@@ -26,6 +29,33 @@ export interface ForkForm {
   /** Inputs by name. */
   readonly inputs: Readonly<Record<string, string>>
   readonly allowSideEffects: boolean
+}
+
+/** Schema of the form. */
+export const FORK_FORM = {
+  type: 'object',
+  properties: {
+    prompt: TaskOverrideBody.properties.description,
+    directive: InjectBody.properties.content,
+    inputs: SubmitRunBody.properties.inputs,
+  },
+}
+
+/** Form without any text. */
+const EMPTY: ForkForm = { prompt: '', directive: '', inputs: {}, allowSideEffects: false }
+
+/** Returns the fields of a form that differ from `before`; an absent field is empty. */
+export function findForkEdits(before: ForkForm, value: Readonly<Record<string, unknown>>) {
+  const edited = Object.keys(EMPTY).filter((key) => Reflect.get(before, key) !== value[key])
+  return Object.fromEntries(edited.map((key) => [key, value[key] ?? Reflect.get(EMPTY, key)]))
+}
+
+/** Returns the form field that shows a problem of the request, by the pointer of the problem. */
+export function listForkAliases(taskName: string): Readonly<Record<string, string>> {
+  return {
+    [`${toChildPointer('/taskOverrides', taskName)}/description`]: '/prompt',
+    '/directives/0/content': '/directive',
+  }
 }
 
 /** Values that a form begins with. */
@@ -86,9 +116,10 @@ export function buildForkBody(form: ForkForm, origin: ForkOrigin): ForkBody {
   const { taskName } = start
   const isNewPrompt = changesPrompt(form, origin)
   const description = prompt.isTemplate ? form.prompt : escapeBraces(form.prompt)
-  const inputs = Object.entries(form.inputs).filter(
-    ([name, value]) => value !== origin.inputs[name],
-  )
+  const inputs = Object.entries(origin.inputs).flatMap(([name, value]) => {
+    const { [name]: edited = '' } = form.inputs
+    return edited === value ? [] : [[name, edited] as const]
+  })
   const directive = form.directive.trim()
   return {
     at: isNewPrompt || beforeTurn === undefined ? { task: taskName } : beforeTurn,

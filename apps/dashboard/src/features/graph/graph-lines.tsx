@@ -14,17 +14,16 @@ export type LineTone = 'quiet' | 'live' | 'held' | 'chosen'
 /** Drawing order: stronger lines cover the others. */
 const ORDER: readonly LineTone[] = ['quiet', 'chosen', 'held', 'live']
 
+interface GraphLinesProps {
+  readonly layout: GraphLayout
+  readonly tones: string
+}
+
 /**
  * Draws all lines. `tones` has one tone per link, separated by spaces, so that `memo` can compare
  * it.
  */
-export const GraphLines = memo(function GraphLines({
-  layout,
-  tones,
-}: {
-  readonly layout: GraphLayout
-  readonly tones: string
-}) {
+export const GraphLines = memo(function GraphLines({ layout, tones }: GraphLinesProps) {
   const words = tones.split(' ')
   const width = computeLanesWidth(layout)
   const height = layout.rows.length * ROW

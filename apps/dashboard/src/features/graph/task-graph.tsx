@@ -33,16 +33,14 @@ import styles from './task-graph.module.css'
 
 import type { RunState } from '@tutti/protocol'
 
-/** The graph; one task is selected. */
-export function TaskGraph({
-  state,
-  selected,
-  onSelect,
-}: {
+interface TaskGraphProps {
   readonly state: RunState
   readonly selected: string | undefined
   readonly onSelect: (taskName: string) => void
-}) {
+}
+
+/** The graph; one task is selected. */
+export function TaskGraph({ state, selected, onSelect }: TaskGraphProps) {
   const layout = useLayout(state)
   const select = useLatest(onSelect)
   const held = useMemo(() => findHeldTasks(state.reviews), [state.reviews])

@@ -6,7 +6,7 @@ import { labelTask } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
 import { formatMoney, formatPlural } from '../../lib/format.ts'
 import { Mark } from '../../ui/show/mark.tsx'
-import { Elapsed } from '../../ui/show/time.tsx'
+import { WorkTime } from '../../ui/show/time.tsx'
 import hidden from '../../ui/show/visually-hidden.module.css'
 import styles from './task-graph.module.css'
 import { sumTaskCost, countToolCalls } from './task-numbers.ts'
@@ -71,7 +71,7 @@ export const GraphTaskRow = memo(function TaskRow({
         <span className={hidden['hidden']}>{` ${word}, `}</span>
         {hasBegun && (
           <span className={styles['figure']}>
-            <Elapsed since={task.startedAt} ms={computeDuration(task)} />
+            <WorkTime work={task} />
           </span>
         )}
       </span>
@@ -108,20 +108,4 @@ function Counts({ task }: { readonly task: TaskState }) {
       <span>{formatMoney(sumTaskCost(task))}</span>
     </span>
   )
-}
-
-/**
- * Returns the duration of the attempt in milliseconds: NaN if it is not recorded, undefined while
- * running.
- */
-function computeDuration({
-  status,
-  durationMs,
-  startedAt,
-  completedAt,
-}: TaskState): number | undefined {
-  if (status === 'RUNNING') return undefined
-  if (durationMs !== undefined) return durationMs
-  if (startedAt === undefined || completedAt === undefined) return Number.NaN
-  return Date.parse(completedAt) - Date.parse(startedAt)
 }

@@ -15,25 +15,23 @@ import {
   findPreviousStep,
   computeMarks,
   SLOTS,
-  type KeySubject,
 } from './replay-marks.ts'
 import { useReplay } from './use-replay.ts'
 import styles from './replay-bar.module.css'
 
+import type { KeySubject } from '../../api/event-kinds.ts'
 import type { FollowedLog } from '../../api/run-log.ts'
+
+interface ReplayBarProps {
+  readonly log: FollowedLog
+  readonly position: number | undefined
+  readonly onChange: (position: number | undefined) => void
+}
 
 /**
  * The replay bar; `position` is the number of events shown, undefined to follow all of them live.
  */
-export function ReplayBar({
-  log,
-  position,
-  onChange,
-}: {
-  readonly log: FollowedLog
-  readonly position: number | undefined
-  readonly onChange: (position: number | undefined) => void
-}) {
+export function ReplayBar({ log, position, onChange }: ReplayBarProps) {
   const { events, instants } = log
   const [known, setHeld] = useHeldLength(events.length, position)
   const replay = useReplay(log, position, (next) => {
@@ -130,21 +128,17 @@ function Since({ count }: { readonly count: number }) {
   )
 }
 
-/** The slider; `count` of `end` events are shown. */
-function Rail({
-  events,
-  count,
-  end,
-  text,
-  onSeek,
-}: {
+interface RailProps {
   readonly events: readonly LoggedRunEvent[]
   readonly count: number
   readonly end: number
   /** Describes the position. */
   readonly text: string
   readonly onSeek: (count: number) => void
-}) {
+}
+
+/** The slider; `count` of `end` events are shown. */
+function Rail({ events, count, end, text, onSeek }: RailProps) {
   // The thumb follows the pointer at once, however long the page takes to render.
   const [thumb, setThumb] = useOptimistic(count)
   const shown = end <= 1 ? 1 : (thumb - 1) / (end - 1)
@@ -173,17 +167,16 @@ function Rail({
   )
 }
 
+interface MarksProps {
+  readonly events: readonly LoggedRunEvent[]
+  readonly end: number
+}
+
 /**
  * The marks on the rail: one path per kind of event, so that thousands of events need five
  * elements.
  */
-const Marks = memo(function Marks({
-  events,
-  end,
-}: {
-  readonly events: readonly LoggedRunEvent[]
-  readonly end: number
-}) {
+const Marks = memo(function Marks({ events, end }: MarksProps) {
   const marks = useMemo(() => computeMarks(events, end), [events, end])
   return (
     <svg className={styles['marks']} viewBox={`0 0 ${SLOTS} 1`} preserveAspectRatio="none">
@@ -207,22 +200,15 @@ const SUBJECT_STYLE: Readonly<Record<KeySubject, string | undefined>> = {
   failed: styles['failed'],
 }
 
-const SPEEDS: readonly (readonly [speed: ReplaySpeed, label: string])[] = [
-  [1, '1×'],
-  [2, '2×'],
-  [4, '4×'],
-  [8, '8×'],
-  ['fast', 'Fast'],
-]
+const SPEEDS: readonly ReplaySpeed[] = [1, 2, 4, 8, 'fast']
 
-/** A select of the speed, with a note on shortened pauses. */
-function SpeedSelect({
-  value,
-  onChange,
-}: {
+interface SpeedSelectProps {
   readonly value: ReplaySpeed
   readonly onChange: (speed: ReplaySpeed) => void
-}) {
+}
+
+/** A select of the speed, with a note on shortened pauses. */
+function SpeedSelect({ value, onChange }: SpeedSelectProps) {
   const note = `Pauses are shortened to ${MAX_PAUSE_MS / 1_000} s`
   return (
     <Select
@@ -231,14 +217,14 @@ function SpeedSelect({
       className={styles['speed']}
       value={String(value)}
       onChange={({ currentTarget }) => {
-        const chosen = SPEEDS.find(([speed]) => String(speed) === currentTarget.value)
-        if (chosen !== undefined) onChange(chosen[0])
+        const chosen = SPEEDS.find((speed) => String(speed) === currentTarget.value)
+        if (chosen !== undefined) onChange(chosen)
       }}
     >
       <optgroup label={note}>
-        {SPEEDS.map(([speed, label]) => (
-          <option key={label} value={String(speed)}>
-            {label}
+        {SPEEDS.map((speed) => (
+          <option key={speed} value={String(speed)}>
+            {speed === 'fast' ? 'Fast' : `${speed}×`}
           </option>
         ))}
       </optgroup>

@@ -2,10 +2,10 @@ import { type LoggedRunEvent } from '@tutti/protocol'
 import { RUN_EVENT_TYPES } from '@tutti/protocol/internal'
 import { describe, expect, it } from 'vitest'
 
+import { findKeySubject } from '../../api/event-kinds.ts'
 import {
   formatEventLabel,
   computeMarks,
-  findKeySubject,
   findNextStep,
   SLOTS,
   findPreviousStep,

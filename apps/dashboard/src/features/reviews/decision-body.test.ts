@@ -8,6 +8,7 @@ import {
   mustBeJson,
   findOriginalText,
 } from './decision-body.ts'
+import { createEditDraft, findEditSchema, formatEdit } from './edit-value.ts'
 import { isQuestion, fromReviewState, type ReviewLike } from './review-like.ts'
 import {
   labelActions,
@@ -21,7 +22,7 @@ import {
 
 import type { Draft } from './drafts.ts'
 
-const DRAFT: Draft = { mode: undefined, text: undefined, feedback: '' }
+const DRAFT: Draft = { mode: undefined, text: undefined, form: undefined, feedback: '' }
 
 function review(change: Partial<ReviewLike> = {}): ReviewLike {
   return {
@@ -206,5 +207,38 @@ describe('ReviewLike', () => {
       'Another reviewer decided: clara ended the run early',
       'Another reviewer decided: Approved',
     ])
+  })
+})
+
+describe('the value of an edit', () => {
+  const inputSchema = { type: 'object', properties: { amount: { type: 'number' } } }
+  const tools = [{ name: 'pay', description: 'Pays', inputSchema }]
+  const call = (name: string) =>
+    review({
+      kind: 'TOOL_CALL',
+      detail: { taskName: 't', agentRole: 'W', attempt: 1, tool: { name, input: { amount: 1 } } },
+    })
+  const question = (answerSchema: object) => review({ kind: 'QUESTION', answerSchema })
+
+  it('The value of an edit has a form if the server reports the schema of its tool', () => {
+    expect(findEditSchema(call('pay'), { tools })).toBe(inputSchema)
+    expect(findEditSchema(call('other'), { tools })).toBeUndefined()
+    expect(findEditSchema(call('pay'), undefined)).toBeUndefined()
+    expect(findEditSchema(review(), { tools })).toBeUndefined()
+    expect(createEditDraft(call('pay'), inputSchema).value).toEqual({ amount: 1 })
+  })
+
+  it('The value of an answer has a form unless any text is an answer', () => {
+    expect(findEditSchema(question({ type: 'string' }), { tools })).toBeUndefined()
+    const schema = { type: 'boolean' }
+    expect(findEditSchema(question(schema), { tools })).toBe(schema)
+    expect(createEditDraft(question(schema), schema).value).toBe(false)
+  })
+
+  it('The value of an edit is sent as JSON, and that of a schema of the type string as text', () => {
+    expect(formatEdit(inputSchema, { amount: 2 })).toBe('{\n  "amount": 2\n}')
+    const choice = { type: 'string', enum: ['yes', 'no'] }
+    expect(findEditSchema(question(choice), { tools })).toBe(choice)
+    expect(formatEdit(choice, 'yes')).toBe('yes')
   })
 })

@@ -11,7 +11,7 @@ export function findOriginalText(review: ReviewLike): string {
     case 'TASK_INPUT':
       return review.taskDescription
     case 'TOOL_CALL':
-      return formatInput(review.detail?.tool?.input)
+      return formatEditedJson(review.detail?.tool?.input)
     case 'QUESTION':
     case 'CLIENT_TOOL':
       return ''
@@ -49,6 +49,7 @@ export function isWorthKeeping(review: ReviewLike, { text, feedback }: Draft): b
   return (text !== undefined && text !== findOriginalText(review)) || feedback.trim() !== ''
 }
 
-function formatInput(input: unknown): string {
+/** Formats a value as JSON, with an indentation of two spaces. */
+export function formatEditedJson(input: unknown): string {
   return JSON.stringify(input, undefined, 2) ?? ''
 }

@@ -4,6 +4,8 @@
  */
 import { createStore, useStore } from '../../lib/store.ts'
 
+import type { FormDraft } from '../../ui/schema-form/form-draft.ts'
+
 /** Decisions that need a form. */
 export type DraftMode = 'EDIT' | 'REJECT' | 'EXIT_EARLY'
 
@@ -13,11 +15,13 @@ export interface Draft {
   readonly mode: DraftMode | undefined
   /** The edited text; undefined while unchanged. */
   readonly text: string | undefined
+  /** The edited value of a text that is JSON with a known schema. */
+  readonly form: FormDraft | undefined
   /** Feedback to the agent. */
   readonly feedback: string
 }
 
-const EMPTY: Draft = { mode: undefined, text: undefined, feedback: '' }
+const EMPTY: Draft = { mode: undefined, text: undefined, form: undefined, feedback: '' }
 
 const drafts = createStore<ReadonlyMap<string, Draft>>(new Map())
 const decidedHere = createStore<ReadonlyMap<string, 'me' | 'unknown'>>(new Map())

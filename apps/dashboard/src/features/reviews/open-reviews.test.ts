@@ -8,13 +8,13 @@ import {
   dropClosed,
 } from './open-reviews.ts'
 
-import type { ListEvent } from '../../api/server-feed.ts'
+import type { NotedEvent } from '@tutti/react/internal'
 import type { PendingReview } from '@tutti/protocol'
 
 const AT = '2026-01-01T00:00:00.000Z'
 const PLACE = { runId: 'r1', seq: 4, id: 'r1:4' }
 
-function requested(reviewId: string, more: Partial<ListEvent> = {}): ListEvent {
+function requested(reviewId: string, more: Partial<NotedEvent> = {}): NotedEvent {
   // NOTE: the changed fields belong to this type.
   return {
     type: 'review_requested',
@@ -33,10 +33,10 @@ function requested(reviewId: string, more: Partial<ListEvent> = {}): ListEvent {
     requestedAt: AT,
     ...PLACE,
     ...more,
-  } as ListEvent
+  } as NotedEvent
 }
 
-function decided(reviewId: string, decidedBy = 'clara'): ListEvent {
+function decided(reviewId: string, decidedBy = 'clara'): NotedEvent {
   return {
     type: 'review_decided',
     reviewId,
@@ -47,7 +47,7 @@ function decided(reviewId: string, decidedBy = 'clara'): ListEvent {
   }
 }
 
-function timedOut(reviewId: string): ListEvent {
+function timedOut(reviewId: string): NotedEvent {
   return { type: 'review_timed_out', reviewId, action: 'FAIL', ...PLACE }
 }
 
@@ -119,7 +119,7 @@ describe('open reviews', () => {
     const state = applyListEvents(NO_OPEN_REVIEWS, [requested('a'), requested('a')])
     expect(ids(state.open)).toEqual(['a'])
     expect(applyListEvents(state, [decided('x'), timedOut('y')])).toBe(state)
-    const asked = { type: 'task_skipped', ...PLACE } as unknown as ListEvent
+    const asked = { type: 'task_skipped', ...PLACE } as unknown as NotedEvent
     expect(applyListEvents(state, [asked])).toBe(state)
   })
 
@@ -129,7 +129,7 @@ describe('open reviews', () => {
       requested('b', { runId: 'r2' }),
     ])
     const result = { type: 'run_result', status: 'FAILED', outputs: [], durationMs: 1, ...PLACE }
-    const after = applyListEvents(state, [result as unknown as ListEvent])
+    const after = applyListEvents(state, [result as unknown as NotedEvent])
     expect(ids(after.open)).toEqual(['b'])
     expect(after.closed[0]?.end).toEqual({ kind: 'withdrawn', reason: 'The run has ended' })
   })
@@ -140,7 +140,7 @@ describe('open reviews', () => {
   })
 
   it('[DASH-O4] Open reviews leave out calls of client tools', () => {
-    const call = { ...requested('call'), kind: 'CLIENT_TOOL' } as ListEvent
+    const call = { ...requested('call'), kind: 'CLIENT_TOOL' } as NotedEvent
     expect(ids(applyListEvents(NO_OPEN_REVIEWS, [call, requested('a')]).open)).toEqual(['a'])
   })
 

@@ -9,7 +9,7 @@
  */
 import { toDecidedEnd, fromReviewEvent, fromPendingReview } from './review-like.ts'
 
-import type { ListEvent } from '../../api/server-feed.ts'
+import type { NotedEvent } from '@tutti/react/internal'
 import type { ReviewClosing, ReviewLike } from './review-like.ts'
 import type { ReviewList } from '@tutti/protocol/internal'
 
@@ -44,7 +44,7 @@ export function toOpenReviews(
 }
 
 /** Applies events of any run. */
-export function applyListEvents(state: OpenReviews, events: readonly ListEvent[]): OpenReviews {
+export function applyListEvents(state: OpenReviews, events: readonly NotedEvent[]): OpenReviews {
   return events.reduce(applyListEvent, state)
 }
 
@@ -54,7 +54,7 @@ export function dropClosed(state: OpenReviews, reviewIds: readonly string[]): Op
   return closed.length === state.closed.length ? state : { ...state, closed }
 }
 
-function applyListEvent(state: OpenReviews, event: ListEvent): OpenReviews {
+function applyListEvent(state: OpenReviews, event: NotedEvent): OpenReviews {
   switch (event.type) {
     case 'review_requested': {
       // The client of the run decides it.

@@ -1,12 +1,13 @@
 /** The frame of the forms of a review, with its buttons and keys. */
 import { Button, type ButtonKind } from '../../ui/controls/button.tsx'
+import { SendForm } from '../../ui/layout/send-form.tsx'
 import { toDecisionBody } from './decision-body.ts'
 import styles from './review-panel.module.css'
 
 import type { Draft, DraftMode } from './drafts.ts'
 import type { ReviewLike } from './review-like.ts'
 import type { Deciding } from './use-decision.ts'
-import type { KeyboardEvent, ReactNode } from 'react'
+import type { ReactNode } from 'react'
 
 /** Props of every form of a review. */
 export interface ReviewFormProps {
@@ -40,21 +41,12 @@ export function ReviewForm({
   readonly isBlocked?: boolean
   readonly children: ReactNode
 }) {
-  const onKeyDown = (event: KeyboardEvent<HTMLFormElement>): void => {
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
-      event.preventDefault()
-      event.currentTarget.requestSubmit()
-    }
-    if (event.key === 'Escape') onBack()
-  }
   return (
-    <form
+    <SendForm
       className={styles['form']}
-      onKeyDown={onKeyDown}
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (!isBlocked && !deciding.isBusy) deciding.decide(toDecisionBody(review, mode, draft))
-      }}
+      isBlocked={isBlocked || deciding.isBusy}
+      onSend={() => deciding.decide(toDecisionBody(review, mode, draft))}
+      onEscape={onBack}
     >
       {children}
       <div className={styles['actions']}>
@@ -73,7 +65,7 @@ export function ReviewForm({
         </Button>
         <span className={styles['hint']}>Press Ctrl+Enter to send</span>
       </div>
-    </form>
+    </SendForm>
   )
 }
 

@@ -8,6 +8,7 @@ import { Button, LinkButton } from '../../ui/controls/button.tsx'
 import { Empty, Loading, Notice } from '../../ui/feedback/notice.tsx'
 import { Field } from '../../ui/controls/field.tsx'
 import { Checkbox, TextArea } from '../../ui/controls/inputs.tsx'
+import { SendForm } from '../../ui/layout/send-form.tsx'
 import { sortReviews, NO_OPEN_REVIEWS } from './open-reviews.ts'
 import { ReviewFailure } from './review-failure.tsx'
 import { EVERY_REVIEW, matchesReviewFilter, ReviewFilters } from './review-filters.tsx'
@@ -230,12 +231,10 @@ function DecideBar({
         </>
       )}
       {count > 0 && feedback !== undefined && (
-        <form
+        <SendForm
           className={styles['feedback']}
-          onSubmit={(event) => {
-            event.preventDefault()
-            if (feedback.trim() !== '' && !isBusy) void decide('REJECT')
-          }}
+          isBlocked={feedback.trim() === '' || isBusy}
+          onSend={() => void decide('REJECT')}
         >
           <Field label="Feedback" required hint="All agents get the same feedback.">
             {(control) => (
@@ -250,7 +249,7 @@ function DecideBar({
           <Button type="submit" kind="danger" busy={isBusy} disabled={feedback.trim() === ''}>
             {`Reject ${count}`}
           </Button>
-        </form>
+        </SendForm>
       )}
     </div>
   )

@@ -1,12 +1,10 @@
 /** The open reviews of all runs: loaded once, then updated by events. */
 import { useQuery } from '@tanstack/react-query'
+import { useServerConnection, type NotedEvent } from '@tutti/react/internal'
 import { useEffect } from 'react'
 
 import { useServer, type Server } from '../../api/server.ts'
-import { useStore } from '../../lib/store.ts'
 import { applyListEvents, toOpenReviews, dropClosed, type OpenReviews } from './open-reviews.ts'
-
-import type { ListEvent } from '../../api/server-feed.ts'
 
 const KEY = ['open-reviews'] as const
 
@@ -16,7 +14,7 @@ const KEY = ['open-reviews'] as const
  */
 export function useOpenReviews() {
   const server = useServer()
-  const { status } = useStore(server.feed.connection)
+  const { status } = useServerConnection()
   return useQuery({
     queryKey: KEY,
     queryFn: ({ signal }) => readReviews(server, signal),
@@ -28,7 +26,7 @@ export function useOpenReviews() {
 /** Keeps the query up to date. Use it once per page. */
 export function useReviewUpdates(): void {
   const { feed, answers } = useServer()
-  const { losses } = useStore(feed.connection)
+  const { losses } = useServerConnection()
   useEffect(
     () =>
       feed.listen((events) => {
@@ -57,7 +55,7 @@ async function readReviews(
   { client, feed, answers }: Server,
   signal: AbortSignal,
 ): Promise<OpenReviews> {
-  const meanwhile: ListEvent[] = []
+  const meanwhile: NotedEvent[] = []
   const stop = feed.listen((events) => meanwhile.push(...events))
   try {
     const list = await client.reviews.list({}, { signal })

@@ -10,14 +10,13 @@ import { Notice } from '../../ui/feedback/notice.tsx'
 import { toast } from '../../ui/feedback/toasts.tsx'
 import { Dialog } from '../../ui/layout/dialog.tsx'
 
-/** The confirmation dialog. After deletion it goes to the list of runs. */
-export function DeleteRun({
-  runId,
-  onClose,
-}: {
+interface DeleteRunProps {
   readonly runId: string
   readonly onClose: () => void
-}) {
+}
+
+/** The confirmation dialog. After deletion it goes to the list of runs. */
+export function DeleteRun({ runId, onClose }: DeleteRunProps) {
   const { client } = useServer()
   const answers = useQueryClient()
   const { mutate, isPending, error } = useMutation({

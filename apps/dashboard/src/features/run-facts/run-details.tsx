@@ -1,7 +1,7 @@
 /** Shows the inputs and metadata of a run. */
 import { useQuery } from '@tanstack/react-query'
 import { type RunState, isTerminalRunStatus } from '@tutti/protocol'
-import { type FileChangeState } from '@tutti/protocol/internal'
+import { type FileChangeState, type TaskState } from '@tutti/protocol/internal'
 import { RotateCcw, Trash2 } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
 
@@ -17,6 +17,7 @@ import { linkToSubmit } from '../../api/links.ts'
 import { useMissingScope } from '../../api/use-identity.ts'
 import { cx } from '../../lib/cx.ts'
 import { DeleteRun } from './delete-run.tsx'
+import page from '../../ui/layout/page.module.css'
 import styles from './run-details.module.css'
 
 const WORKFLOWS: Readonly<Record<NonNullable<RunState['workflow']>, string>> = {
@@ -25,22 +26,26 @@ const WORKFLOWS: Readonly<Record<NonNullable<RunState['workflow']>, string>> = {
   HIERARCHICAL: 'A manager delegates work',
 }
 
-/** Inputs, tags, ids, times and files. Without `runId` the run is from a file. */
-export function RunDetails({
-  state,
-  runId,
-}: {
+interface RunDetailsProps {
   readonly state: RunState
   readonly runId: string | undefined
-}) {
-  const inputs = Object.entries(state.inputs)
-  const tags = Object.entries(state.tags)
+}
+
+/** Inputs, tags, ids, times and files. Without `runId` the run is from a file. */
+export function RunDetails({ state, runId }: RunDetailsProps) {
+  const { inputs, ensemble, workflow, tags, id, epoch, queuedAt, startedAt, completedAt } = state
+  const tagTexts = Object.entries(tags).map((tag) => tag.join(': '))
   return (
-    <div className={styles['details']} role="group" aria-label="Details" tabIndex={0}>
+    <div
+      className={cx(page['scroll'], styles['details'])}
+      role="group"
+      aria-label="Details"
+      tabIndex={0}
+    >
       {runId !== undefined && <RunActions runId={runId} state={state} />}
       <Facts title="Inputs">
-        {inputs.length === 0 && <p className={styles['soft']}>None</p>}
-        {inputs.map(([name, value]) => (
+        {Object.keys(inputs).length === 0 && <p className={styles['soft']}>None</p>}
+        {Object.entries(inputs).map(([name, value]) => (
           <Fact key={name} name={name} isOwn>
             <span className={styles['input']}>
               <Text>{value}</Text>
@@ -50,41 +55,25 @@ export function RunDetails({
         ))}
       </Facts>
       <Facts title="Run">
-        <Fact name="Ensemble">{state.ensemble}</Fact>
-        <Fact name="Workflow">
-          {state.workflow === undefined ? undefined : WORKFLOWS[state.workflow]}
-        </Fact>
-        <Fact name="Tags">
-          {tags.length === 0 ? undefined : tags.map((tag) => tag.join(': ')).join(', ')}
-        </Fact>
+        <Fact name="Ensemble">{ensemble}</Fact>
+        <Fact name="Workflow">{workflow && WORKFLOWS[workflow]}</Fact>
+        <Fact name="Tags">{tagTexts.length === 0 ? undefined : tagTexts.join(', ')}</Fact>
         <Id name="Run id" id={runId} />
-        <Id name="Ensemble id" id={state.id === runId ? undefined : state.id} />
-        <Fact name="Claimed">
-          {state.epoch === undefined ? undefined : formatPlural(state.epoch, 'time')}
+        <Id name="Ensemble id" id={id === runId ? undefined : id} />
+        <Fact name="Claimed">{epoch && formatPlural(epoch, 'time')}</Fact>
+      </Facts>
+      <Facts title="Times">
+        <Instant name="Accepted" at={queuedAt} />
+        <Instant name="Started" at={startedAt} />
+        <Instant name="Ended" at={completedAt} />
+        <Fact name="Duration">
+          {state.durationMs === undefined ? undefined : formatDuration(state.durationMs)}
         </Fact>
       </Facts>
-      <Times state={state} />
       <ModelsUsed state={state} />
       {runId !== undefined && <Submission runId={runId} />}
       <ChangedFiles files={state.changedFiles} />
     </div>
-  )
-}
-
-function Times({
-  state: { queuedAt, startedAt, completedAt, durationMs },
-}: {
-  readonly state: RunState
-}) {
-  return (
-    <Facts title="Times">
-      <Instant name="Accepted" at={queuedAt} />
-      <Instant name="Started" at={startedAt} />
-      <Instant name="Ended" at={completedAt} />
-      <Fact name="Duration">
-        {durationMs === undefined ? undefined : formatDuration(durationMs)}
-      </Fact>
-    </Facts>
   )
 }
 
@@ -145,10 +134,7 @@ function ModelsUsed({ state: { tasks, model } }: { readonly state: RunState }) {
       <Fact name="Run">{model === undefined ? undefined : `switched to ${model}`}</Fact>
       {asked.map(({ name, turns, model: own }) => (
         <Fact key={name} name={name} isOwn>
-          {[
-            ...countCalls(turns.map((turn) => turn.model)),
-            ...(own === undefined ? [] : [`switched to ${own}`]),
-          ].join(', ')}
+          {[...countCalls(turns), ...(own === undefined ? [] : [`switched to ${own}`])].join(', ')}
         </Fact>
       ))}
     </Facts>
@@ -156,11 +142,9 @@ function ModelsUsed({ state: { tasks, model } }: { readonly state: RunState }) {
 }
 
 /** Counts calls by model, such as `small: 3 calls`, in order of first use. */
-function countCalls(models: readonly string[]): readonly string[] {
-  return [...new Set(models)].map((model) => {
-    const count = models.filter((one) => one === model).length
-    return `${model}: ${formatPlural(count, 'call')}`
-  })
+function countCalls(turns: TaskState['turns']): readonly string[] {
+  const byModel = Map.groupBy(turns, ({ model }) => model)
+  return [...byModel].map(([model, calls]) => `${model}: ${formatPlural(calls.length, 'call')}`)
 }
 
 /** The submitter, options and webhooks of the run. */
@@ -189,18 +173,12 @@ function Submission({ runId }: { readonly runId: string }) {
           <Fact name="Waits for build">{data.resumableBy?.join(' or ')}</Fact>
           <Fact name="Webhooks">{data.webhooks?.join(', ') ?? 'none'}</Fact>
           <Fact name="Options">
-            {data.options === undefined ? (
-              'ensemble defaults'
-            ) : (
-              <JsonView value={data.options} label="options" />
-            )}
+            {data.options && <JsonView value={data.options} label="options" />}
+            {data.options === undefined && 'ensemble defaults'}
           </Fact>
           <Fact name="Budget">
-            {data.budget === undefined ? (
-              'ensemble default'
-            ) : (
-              <JsonView value={data.budget} label="budget" />
-            )}
+            {data.budget && <JsonView value={data.budget} label="budget" />}
+            {data.budget === undefined && 'ensemble default'}
           </Fact>
         </>
       )}
@@ -231,7 +209,7 @@ function RunActions({ runId, state }: { readonly runId: string; readonly state: 
           <LinkButton href={linkToSubmit(runId)} icon={<RotateCcw />}>
             Run again…
           </LinkButton>
-          <span className={styles['runActionsSoft']}>A run can be deleted after it has ended.</span>
+          <span className={styles['small']}>A run can be deleted after it has ended.</span>
         </>
       )}
       {isAsking && <DeleteRun runId={runId} onClose={() => setAsking(false)} />}
@@ -249,17 +227,15 @@ function Facts({ title, children }: { readonly title: string; readonly children:
   )
 }
 
-/** A name and its value; hidden if the value is unknown. */
-function Fact({
-  name,
-  isOwn = false,
-  children,
-}: {
+interface FactProps {
   readonly name: string
   /** Whether the name is user-defined and must not be restyled. */
   readonly isOwn?: boolean
   readonly children: ReactNode
-}) {
+}
+
+/** A name and its value; hidden if the value is unknown. */
+function Fact({ name, isOwn = false, children }: FactProps) {
   if (children === undefined || children === null) return null
   return (
     <dl className={styles['fact']}>

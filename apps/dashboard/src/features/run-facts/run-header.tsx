@@ -74,14 +74,13 @@ export function RunHeader({
   )
 }
 
-/** The run that this one was forked or replayed from. */
-function Lineage({
-  runId,
-  parent,
-}: {
+interface LineageProps {
   readonly runId: string
   readonly parent: NonNullable<RunState['parent']>
-}) {
+}
+
+/** The run that this one was forked or replayed from. */
+function Lineage({ runId, parent }: LineageProps) {
   return (
     <p className={styles['outcome']}>
       {describeOrigin(parent)}{' '}

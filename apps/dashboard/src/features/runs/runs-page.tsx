@@ -23,7 +23,7 @@ import { useRunList } from './use-run-list.ts'
 import hidden from '../../ui/show/visually-hidden.module.css'
 import styles from './runs-page.module.css'
 
-import type { VirtualTableHandle } from '../../ui/layout/virtual-table.tsx'
+import type { VirtualTableHandle } from '../../ui/layout/virtual-list.tsx'
 import type { RunListState } from './run-list.ts'
 
 const goToFilter = (filter: RunFilter, how?: { readonly replace: boolean }): void => {

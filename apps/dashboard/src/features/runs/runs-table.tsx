@@ -11,7 +11,7 @@ import {
 
 import { formatPlural } from '../../lib/format.ts'
 import { Button } from '../../ui/controls/button.tsx'
-import { VirtualTable, type VirtualTableHandle } from '../../ui/layout/virtual-table.tsx'
+import { VirtualTable, type VirtualTableHandle } from '../../ui/layout/virtual-list.tsx'
 import { matchesGroup } from './run-filter.ts'
 import { revealFresh, selectShownRuns, type RunListState } from './run-list.ts'
 import { RunListRow } from './run-row.tsx'

@@ -3,11 +3,11 @@
  * a run; other lists are loaded again when they come into view.
  */
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
+import { followServer, useServerConnection } from '@tutti/react/internal'
 import { useCallback, useEffect } from 'react'
 
 import { findFailureCode } from '../../api/failure.ts'
 import { type Server, useServer } from '../../api/server.ts'
-import { useStore } from '../../lib/store.ts'
 import { toListQuery, type RunFilter } from './run-filter.ts'
 import {
   createRunList,
@@ -99,7 +99,7 @@ function openRunLists(server: Server): RunLists {
  * Reloads the active lists after changes. Returns the ids of the runs that changed since the last
  * load.
  */
-function refreshOnChange({ answers, feed }: Server): Set<string> {
+function refreshOnChange({ answers, client, feed, signal }: Server): Set<string> {
   const changed = new Set<string>()
   const queryKey = [RUN_LISTS_KEY]
   let isDue = false
@@ -128,11 +128,12 @@ function refreshOnChange({ answers, feed }: Server): Set<string> {
       setTimeout(() => void refresh(), MARKED_MS)
     }
   })
-  let { losses } = feed.connection.get()
-  feed.connection.follow(() => {
-    const now = feed.connection.get().losses
-    if (now !== losses) void refresh()
-    losses = now
+  let before = 0
+  followServer(client, signal, {
+    onConnection({ losses }) {
+      if (losses !== before) void refresh()
+      before = losses
+    },
   })
   return changed
 }
@@ -194,7 +195,7 @@ function sleep(ms: number): Promise<void> {
 export function useRunList(filter: RunFilter) {
   const server = useServer()
   const lists = getRunLists(server)
-  const { status } = useStore(server.feed.connection)
+  const { status } = useServerConnection()
   const { data, error, isPlaceholderData, isFetching, refetch } = useQuery<RunListState>({
     queryKey: lists.keyOf(filter),
     queryFn: ({ signal }) => lists.read(filter, signal),

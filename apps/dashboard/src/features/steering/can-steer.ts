@@ -35,3 +35,19 @@ export function findCurrentModels(
   const used = meant.flatMap((task) => task.model ?? model ?? task.turns.at(-1)?.model ?? [])
   return used.length > 0 || model === undefined ? [...new Set(used)] : [model]
 }
+
+/** Returns possible targets: tasks that have not ended, and the roles of their agents. */
+export function listTargets({ tasks }: Pick<RunState, 'tasks'>): {
+  readonly tasks: readonly string[]
+  readonly roles: readonly string[]
+} {
+  const open = tasks.filter(({ status, error }) => {
+    return status === 'PENDING' || status === 'RUNNING' || error?.willRetry === true
+  })
+  return {
+    tasks: open.map(({ name }) => name),
+    roles: [...new Set(open.map(({ agentRole }) => agentRole))].filter(
+      (role) => !open.some(({ name }) => name === role),
+    ),
+  }
+}

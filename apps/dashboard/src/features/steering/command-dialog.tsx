@@ -1,67 +1,55 @@
-/** The default dialog of a command: a text field for each field of its body. */
-import { useMutation } from '@tanstack/react-query'
-import {
-  commandEntry,
-  readCommandBody,
-  type CommandBody,
-  type RunCommandKind,
-} from '@tutti/protocol/internal'
-import { useState } from 'react'
+/** The dialog of a command: all fields of its body, or those that `children` render. */
+import { decode } from '@tutti/protocol'
+import { commandEntry, type CommandBody, type RunCommandKind } from '@tutti/protocol/internal'
 
-import { findFailureProblems } from '../../api/failure.ts'
 import { useServer } from '../../api/server.ts'
-import { Field } from '../../ui/controls/field.tsx'
-import { TextInput } from '../../ui/controls/inputs.tsx'
-import { pickOtherProblems, pickProblems } from './inject-form.ts'
-import { SteerDialog } from './steer-dialog.tsx'
+import { FieldAt } from '../../ui/schema-form/field-view.tsx'
+import { RequestDialog, type CheckedRequest, type FormValue } from '../../api/request-dialog.tsx'
+
+import type { TuttiClient } from '@tutti/client'
+import type { ComponentProps } from 'react'
 
 /** Asks for the fields of the command and sends it. */
 export function CommandDialog({
   kind,
-  runId: target,
-  onClose,
-}: {
+  runId,
+  toBody = (value) => value,
+  children,
+  ...rest
+}: Partial<Omit<ComponentProps<typeof RequestDialog>, 'kind' | 'check' | 'onClose'>> & {
   readonly kind: RunCommandKind
   readonly runId: string
+  /** Converts the value of the form to a body. @default the value */
+  readonly toBody?: (value: FormValue) => FormValue
   readonly onClose: () => void
 }) {
   const { client } = useServer()
   const { label = kind, route } = commandEntry(kind)
   const title = label.replace('…', '')
-  const names = Object.keys(route.body.properties)
-  const [values, setValues] = useState<Readonly<Record<string, string>>>({})
-  const [wasSent, setSent] = useState(false)
-  const checked = readCommandBody(kind, values)
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: (body: CommandBody<RunCommandKind>) => client.send({ kind, target, body }),
-    networkMode: 'always',
-    onSuccess: onClose,
-  })
-  const problems = wasSent && !checked.ok ? checked.problems : findFailureProblems(error)
+  const fields = Object.keys(route.body.properties).map((name) => `/${name}`)
   return (
-    <SteerDialog
+    <RequestDialog
       title={title}
       submit={title}
-      isBusy={isPending}
-      error={problems.length > 0 ? undefined : (error ?? undefined)}
-      more={pickOtherProblems(problems, names)}
-      onClose={onClose}
-      onSubmit={() => {
-        setSent(true)
-        if (checked.ok) mutate(checked.value)
-      }}
+      kind={kind === 'cancel' ? 'danger' : 'primary'}
+      schema={route.body}
+      fields={fields}
+      check={(value) => checkCommand(client, { kind, target: runId, body: toBody(value) })}
+      {...rest}
     >
-      {names.map((name) => (
-        <Field key={name} label={name} errors={pickProblems(problems, name)}>
-          {(control) => (
-            <TextInput
-              {...control}
-              value={values[name] ?? ''}
-              onChange={(event) => setValues({ ...values, [name]: event.target.value })}
-            />
-          )}
-        </Field>
-      ))}
-    </SteerDialog>
+      {children ?? fields.map((path) => <FieldAt key={path} path={path} />)}
+    </RequestDialog>
   )
+}
+
+/** Checks a command against the schema of its body. */
+export function checkCommand(
+  client: TuttiClient,
+  command: { readonly kind: RunCommandKind; readonly target: string; readonly body: FormValue },
+): CheckedRequest {
+  const { kind, target } = command
+  const checked = decode(commandEntry(kind).route.body, command.body)
+  if (!checked.ok) return checked
+  const body: CommandBody<RunCommandKind> = checked.value
+  return { ok: true, send: () => client.send({ kind, target, body }) }
 }

@@ -1,27 +1,28 @@
 /** The dialog that executes a completed run again over its recorded results. */
-import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
+import { decode, ReplayRunBody } from '@tutti/protocol'
 
 import { linkToRun } from '../../api/links.ts'
 import { useServer } from '../../api/server.ts'
 import { createRandomKey } from '../../lib/random-key.ts'
 import { goTo } from '../../lib/router.ts'
-import { ModeChoices, type ModeChoice } from './mode-choices.tsx'
-import { SteerDialog } from './steer-dialog.tsx'
-import styles from './steer-dialog.module.css'
+import { FieldAt } from '../../ui/schema-form/field-view.tsx'
+import { RequestDialog } from '../../api/request-dialog.tsx'
+import styles from '../../ui/layout/dialog.module.css'
 
-import type { ReplayMode } from '@tutti/protocol/internal'
+import type { FieldChoice } from '../../ui/schema-form/field-look.ts'
 
-const MODES: readonly ModeChoice<ReplayMode>[] = [
+const MODES: readonly FieldChoice[] = [
   {
-    mode: 'frozen',
-    name: 'Frozen',
-    does: 'Takes everything from the record and makes no call. Fails at the first difference, so it checks whether the current code and prompts still do the same.',
+    value: 'frozen',
+    label: 'Frozen',
+    effect:
+      'Takes everything from the record and makes no call. Fails at the first difference, so it checks whether the current code and prompts still do the same.',
   },
   {
-    mode: 'models',
-    name: 'Live models',
-    does: 'Calls the models, and takes the results of tools and the decisions of reviews from the record. Costs what the model calls cost.',
+    value: 'models',
+    label: 'Live models',
+    effect:
+      'Calls the models, and takes the results of tools and the decisions of reviews from the record. Costs what the model calls cost.',
   },
 ]
 
@@ -34,28 +35,31 @@ export function ReplayDialog({
   readonly onClose: () => void
 }) {
   const { client } = useServer()
-  const [mode, setMode] = useState<ReplayMode>('frozen')
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => client.runs.replay(runId, { mode }, { idempotencyKey: createRandomKey() }),
-    networkMode: 'always',
-    onSuccess: (replay) => {
-      onClose()
-      goTo(linkToRun(replay.runId))
-    },
-  })
   return (
-    <SteerDialog
+    <RequestDialog
       title="Replay run"
       submit="Start replay"
-      isBusy={isPending}
-      error={error ?? undefined}
+      schema={ReplayRunBody}
+      fields={['/mode']}
+      initial={{ mode: 'frozen' }}
+      check={(value) => {
+        const body = decode(ReplayRunBody, value)
+        if (!body.ok) return body
+        return {
+          ok: true,
+          async send() {
+            const idempotencyKey = createRandomKey()
+            const replay = await client.runs.replay(runId, body.value, { idempotencyKey })
+            goTo(linkToRun(replay.runId))
+          },
+        }
+      }}
       onClose={onClose}
-      onSubmit={() => mutate()}
     >
       <p className={styles['soft']}>
         A replay is a separate run of the current code. It can be compared with this run.
       </p>
-      <ModeChoices label="Replay mode" modes={MODES} chosen={mode} onChoose={setMode} />
-    </SteerDialog>
+      <FieldAt path="/mode" label="Replay mode" isRadio choices={MODES} />
+    </RequestDialog>
   )
 }

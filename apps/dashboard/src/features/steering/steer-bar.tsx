@@ -1,24 +1,21 @@
 /** The steering actions of a run: the commands of the protocol that have a label, and a replay. */
 import { commandEntry, RUN_COMMAND_KINDS, type RunCommandKind } from '@tutti/protocol/internal'
 import { History, ListRestart, MessageSquarePlus, Repeat2, Square, Wand2 } from 'lucide-react'
-import { useId, useState, type ReactNode } from 'react'
+import { lazy, Suspense, useId, useState, type ReactNode } from 'react'
 
 import { linkToSubmit } from '../../api/links.ts'
 import { useMissingScope } from '../../api/use-identity.ts'
 import { Button, LinkButton } from '../../ui/controls/button.tsx'
 import { Marked } from '../../ui/show/mark.tsx'
 import { findSteerable } from './can-steer.ts'
-import { CancelDialog } from './cancel-dialog.tsx'
-import { CommandDialog } from './command-dialog.tsx'
-import { InjectDialog } from './inject-dialog.tsx'
-import { NO_DIRECTIVE, type InjectForm } from './inject-form.ts'
-import { ReplayDialog } from './replay-dialog.tsx'
-import { SwitchDialog } from './switch-dialog.tsx'
 import styles from './steer-bar.module.css'
 
+import type { FormDraft } from '../../ui/schema-form/form-draft.ts'
 import type { RunState } from '@tutti/protocol'
+import type { SteeringAction } from './act-dialog.tsx'
 
-type Act = RunCommandKind | 'replay'
+/** Loaded when first needed, because it contains the forms. */
+const ActDialog = lazy(() => import('./act-dialog.tsx').then((one) => ({ default: one.ActDialog })))
 
 /** Icons of commands. */
 const ICONS: Readonly<Partial<Record<RunCommandKind, ReactNode>>> = {
@@ -29,12 +26,12 @@ const ICONS: Readonly<Partial<Record<RunCommandKind, ReactNode>>> = {
 
 /** The actions of an active run; an ended run can be run again. */
 export function SteerBar({ runId, state }: { readonly runId: string; readonly state: RunState }) {
-  const [open, setOpen] = useState<Act>()
+  const [open, setOpen] = useState<SteeringAction>()
   /**
    * The draft of a directive. It survives closing the dialog, so that the reader can look at the
    * run first.
    */
-  const [directive, setDirective] = useState(NO_DIRECTIVE)
+  const directive = useState<FormDraft>()
   const id = useId()
   const missing = useMissingScope('runs:control')
   const missingToSubmit = useMissingScope('runs:write')
@@ -76,37 +73,9 @@ export function SteerBar({ runId, state }: { readonly runId: string; readonly st
             </Button>
           ))}
       {/* The dialog stays open if the run ends meanwhile; sending then reports it. */}
-      {open !== undefined && (
-        <ActDialog act={open} {...dialog} form={directive} onForm={setDirective} />
-      )}
+      <Suspense>
+        {open !== undefined && <ActDialog act={open} {...dialog} form={directive} />}
+      </Suspense>
     </div>
   )
-}
-
-/** The dialog of an action: that of its kind, or one with the fields of the command. */
-function ActDialog({
-  act,
-  form,
-  onForm,
-  ...dialog
-}: {
-  readonly act: Act
-  readonly runId: string
-  readonly state: RunState
-  readonly onClose: () => void
-  readonly form: InjectForm
-  readonly onForm: (form: InjectForm) => void
-}) {
-  switch (act) {
-    case 'inject':
-      return <InjectDialog {...dialog} form={form} onForm={onForm} />
-    case 'switch_model':
-      return <SwitchDialog {...dialog} />
-    case 'cancel':
-      return <CancelDialog {...dialog} />
-    case 'replay':
-      return <ReplayDialog runId={dialog.runId} onClose={dialog.onClose} />
-    default:
-      return <CommandDialog kind={act} runId={dialog.runId} onClose={dialog.onClose} />
-  }
 }

@@ -4,6 +4,7 @@
  * A draft keeps the input for all levels and all ensembles. Tasks refer to each other by a key that
  * survives renaming.
  */
+import type { FormDraft } from '../../ui/schema-form/form-draft.ts'
 import type { EnsembleInfo } from '@tutti/protocol'
 
 /** Content of a request: inputs, overrides of tasks, or a whole task graph. */
@@ -43,18 +44,6 @@ export interface OverrideDraft extends Typed {
 /** Overrides by task name. */
 export type Overrides = Readonly<Record<string, OverrideDraft>>
 
-/** A name and a value; `key` is stable while both are edited. */
-export interface NamedValue {
-  readonly key: string
-  readonly name: string
-  readonly value: string
-  /**
-   * Number or boolean that `value` was created from; sent instead of `value` while that is
-   * unchanged.
-   */
-  readonly typed?: number | boolean
-}
-
 export interface SubmissionDraft {
   readonly level: SubmissionLevel
   /** Undefined for the server's default ensemble. */
@@ -62,16 +51,18 @@ export interface SubmissionDraft {
   /** By variable name, for all ensembles. */
   readonly inputs: Readonly<Record<string, string>>
   /** Inputs without a variable in a task. */
-  readonly moreInputs: readonly NamedValue[]
+  readonly moreInputs: Typed
   /** By ensemble, then by task. */
   readonly overrides: Readonly<Record<string, Overrides>>
   readonly tasks: readonly TaskDraft[]
   readonly options: Typed
   readonly budget: Typed
-  readonly tags: readonly NamedValue[]
+  readonly tags: Typed
   /** One name per line. */
   readonly webhooks: string
   readonly runId: string
+  /** Texts that are not values yet, by the pointer of their field. */
+  readonly broken: FormDraft['broken']
 }
 
 export type ChangeDraft = (next: (draft: SubmissionDraft) => SubmissionDraft) => void
@@ -82,14 +73,15 @@ export function createDraft(): SubmissionDraft {
     level: 'inputs',
     ensemble: undefined,
     inputs: {},
-    moreInputs: [],
+    moreInputs: {},
     overrides: {},
     tasks: [{ key: 't1' }],
     options: {},
     budget: {},
-    tags: [],
+    tags: {},
     webhooks: '',
     runId: '',
+    broken: {},
   }
 }
 
@@ -101,13 +93,20 @@ export function findChosenEnsemble(
   return ensemble === undefined ? ensembles[0] : ensembles.find(({ name }) => name === ensemble)
 }
 
+/** Returns the name of a draft's ensemble; empty if the server has none. */
+export function findEnsembleName(
+  { ensemble }: Pick<SubmissionDraft, 'ensemble'>,
+  ensembles: readonly EnsembleInfo[],
+): string {
+  return ensemble ?? ensembles[0]?.name ?? ''
+}
+
 /** Returns the overrides of a draft for its ensemble. */
 export function findChosenOverrides(
   draft: SubmissionDraft,
   ensembles: readonly EnsembleInfo[],
 ): Overrides {
-  const name = draft.ensemble ?? ensembles[0]?.name ?? ''
-  return draft.overrides[name] ?? {}
+  return draft.overrides[findEnsembleName(draft, ensembles)] ?? {}
 }
 
 /** Returns the name of a task, or its position. */
@@ -117,9 +116,8 @@ export function formatTaskTitle(task: TaskDraft, index: number): string {
 }
 
 /** Returns an unused key. */
-export function createKey(parts: readonly { readonly key: string }[], letter: string): string {
-  const numbers = parts.map(({ key }) => Number(key.slice(1)))
-  return `${letter}${Math.max(0, ...numbers) + 1}`
+function createKey(tasks: readonly TaskDraft[]): string {
+  return `t${Math.max(0, ...tasks.map(({ key }) => Number(key.slice(1)))) + 1}`
 }
 
 /**
@@ -135,7 +133,7 @@ export function setField<T extends Typed>(part: T, field: string, value: unknown
 
 /** Appends a new task. */
 export function appendTask(tasks: readonly TaskDraft[]): readonly TaskDraft[] {
-  return [...tasks, { key: createKey(tasks, 't') }]
+  return [...tasks, { key: createKey(tasks) }]
 }
 
 /** Inserts a copy of a task after it, with a unique name. */
@@ -143,7 +141,7 @@ export function duplicateTask(tasks: readonly TaskDraft[], at: number): readonly
   const original = tasks[at]
   if (original === undefined) return tasks
   const { name } = original
-  const copy = { ...original, key: createKey(tasks, 't') }
+  const copy = { ...original, key: createKey(tasks) }
   const named = name === undefined ? copy : { ...copy, name: findFreeName(name, tasks) }
   return tasks.toSpliced(at + 1, 0, named)
 }

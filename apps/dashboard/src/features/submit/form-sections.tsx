@@ -1,14 +1,15 @@
 /** The sections of the form for each level. */
 import { Segmented } from '../../ui/controls/segmented.tsx'
 import { Panel } from '../../ui/layout/panel.tsx'
+import { FieldAt } from '../../ui/schema-form/field-view.tsx'
 import { toChildPointer } from '../../ui/schema-form/pointer.ts'
-import { BodyField } from './body-fields.tsx'
+import { FieldsForm } from '../../ui/schema-form/schema-form.tsx'
+import { DRAFT_SCHEMA, fromFormDraft, toFormDraft } from './draft-form.ts'
 import {
   findChosenEnsemble,
   type SubmissionLevel,
   type SubmissionDraft,
   type ChangeDraft,
-  setField,
 } from './draft.ts'
 import { OptionsSection } from './options-section.tsx'
 import { OutlineSection } from './outline-section.tsx'
@@ -18,6 +19,7 @@ import { findInputNames } from './variables.ts'
 import styles from './submit.module.css'
 
 import type { Capabilities, EnsembleInfo } from '@tutti/protocol'
+import type { Problem } from '@tutti/protocol/internal'
 
 const LEVELS: readonly { readonly value: SubmissionLevel; readonly label: string }[] = [
   { value: 'inputs', label: 'Set inputs' },
@@ -32,35 +34,33 @@ const MEANINGS: Readonly<Record<SubmissionLevel, string>> = {
 }
 
 export function FormSections({
-  draft,
+  submission: { draft, change },
   capabilities,
-  change,
+  problems,
 }: {
-  readonly draft: SubmissionDraft
+  readonly submission: { readonly draft: SubmissionDraft; readonly change: ChangeDraft }
   readonly capabilities: Capabilities
-  readonly change: ChangeDraft
+  /** Problems to show at their fields. */
+  readonly problems: readonly Problem[]
 }) {
   const { ensembles } = capabilities
   const ensemble = findChosenEnsemble(draft, ensembles)
-  const inputs = <InputsSection draft={draft} ensembles={ensembles} change={change} />
+  const inputs = <InputsSection draft={draft} ensembles={ensembles} />
   const [first] = ensembles
   return (
-    <>
+    <FieldsForm
+      schema={DRAFT_SCHEMA}
+      draft={toFormDraft(draft, ensembles)}
+      problems={problems}
+      onChange={(next) => change((before) => fromFormDraft(before, next, ensembles))}
+    >
       <Panel>
         <div className={styles['fields']}>
-          <BodyField
+          <FieldAt
             path="/ensemble"
-            label="Ensemble"
             none={`${first?.name ?? ''} (default)`}
             choices={ensembles.map(({ name }) => ({ value: name, label: name }))}
-            value={draft.ensemble}
             hint={ensemble?.description}
-            onChange={(name) =>
-              change((before) => ({
-                ...before,
-                ensemble: name === undefined ? undefined : String(name),
-              }))
-            }
           />
           <div className={styles['level']}>
             <Segmented
@@ -78,12 +78,7 @@ export function FormSections({
         <OutlineSection ensemble={ensemble} inputs={draft.inputs} />
       )}
       {draft.level === 'overrides' && ensemble !== undefined && (
-        <OverridesSection
-          draft={draft}
-          ensemble={ensemble}
-          capabilities={capabilities}
-          change={change}
-        />
+        <OverridesSection draft={draft} ensemble={ensemble} capabilities={capabilities} />
       )}
       {draft.level === 'tasks' && (
         <>
@@ -91,19 +86,17 @@ export function FormSections({
           {inputs}
         </>
       )}
-      <OptionsSection draft={draft} change={change} />
-    </>
+      <OptionsSection draft={draft} />
+    </FieldsForm>
   )
 }
 
 function InputsSection({
   draft,
   ensembles,
-  change,
 }: {
   readonly draft: SubmissionDraft
   readonly ensembles: readonly EnsembleInfo[]
-  readonly change: ChangeDraft
 }) {
   const { needed, perhaps } = findInputNames(draft, ensembles)
   const names = [...needed, ...perhaps]
@@ -118,17 +111,13 @@ function InputsSection({
           </p>
         )}
         {names.map((name) => (
-          <BodyField
+          <FieldAt
             key={name}
             path={toChildPointer('/inputs', name)}
             label={name}
             isRequired={needed.includes(name)}
-            area="line"
+            rows={1}
             hint={needed.includes(name) ? undefined : 'Needed only if an expected output uses it'}
-            value={Object.hasOwn(draft.inputs, name) ? draft.inputs[name] : undefined}
-            onChange={(value) =>
-              change((before) => ({ ...before, inputs: setField(before.inputs, name, value) }))
-            }
           />
         ))}
       </div>

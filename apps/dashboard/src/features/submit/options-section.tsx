@@ -1,71 +1,61 @@
 /**
  * Optional fields: settings, limits, tags, webhooks, run id. Collapsed unless one of them is set.
  */
-import {
-  isJsonObject,
-  RunBudgetBody,
-  RunOptionsBody,
-  RunReviewBody,
-} from '@tutti/protocol/internal'
 import { useState } from 'react'
 
-import { BodyField, SchemaFields, type FieldLooks } from './body-fields.tsx'
-import { setField, type ChangeDraft, type SubmissionDraft } from './draft.ts'
-import { RowFields } from './list-fields.tsx'
+import { FieldAt } from '../../ui/schema-form/field-view.tsx'
 import styles from './submit.module.css'
 
-const SETTINGS: FieldLooks = {
-  workflow: { label: 'Workflow', none: 'Derived from the tasks' },
-  reviewPolicy: { label: 'Review policy', none: 'Ensemble default' },
-  captureMode: { label: 'Trace', none: 'Standard' },
-  verbose: { label: 'Verbose server log', none: 'Server default' },
-  maxToolOutputLength: {
-    label: 'Tool output for the model',
-    hint: 'Maximum characters; -1 for all',
-  },
-  toolLogTruncateLength: {
-    label: 'Tool output in the log',
-    hint: 'Maximum characters; -1 for all',
-  },
-}
+import type { FieldLook } from '../../ui/schema-form/field-look.ts'
+import type { SubmissionDraft } from './draft.ts'
 
-/** Defaults of the run's reviews. */
-const REVIEW: FieldLooks = {
-  timeoutMs: { label: 'Review timeout', hint: 'Milliseconds; 0 for none' },
-  onTimeout: {
-    label: 'On timeout',
-    none: 'Ensemble default',
-    choices: [
-      { value: 'CONTINUE', label: 'Approve' },
-      { value: 'EXIT_EARLY', label: 'End the run early' },
-      { value: 'FAIL', label: 'Fail the task' },
-    ],
+/** Presentations of fields by pointer, in groups. */
+const GROUPS: readonly Readonly<Record<string, FieldLook>>[] = [
+  {
+    '/options/workflow': { none: 'Derived from the tasks' },
+    '/options/reviewPolicy': { none: 'Ensemble default' },
+    '/options/captureMode': { label: 'Trace', none: 'Standard' },
+    '/options/verbose': { label: 'Verbose server log', none: 'Server default' },
+    '/options/maxToolOutputLength': {
+      label: 'Tool output for the model',
+      hint: 'Maximum characters; -1 for all',
+    },
+    '/options/toolLogTruncateLength': {
+      label: 'Tool output in the log',
+      hint: 'Maximum characters; -1 for all',
+    },
   },
-  requiredRole: { label: 'Required role', hint: 'Only keys with this role can decide' },
-}
-
-/** Limits of the run, in addition to those of its ensemble. */
-const LIMITS: FieldLooks = {
-  maxCostUsd: { label: 'Maximum cost', hint: 'US dollars; the run fails if it exceeds a limit' },
-  maxTokens: { label: 'Maximum tokens', hint: 'Input and output together' },
-  maxDurationMs: {
-    label: 'Maximum working time',
-    hint: 'Milliseconds; waiting for reviews does not count',
+  {
+    '/options/review/timeoutMs': { label: 'Review timeout', hint: 'Milliseconds; 0 for none' },
+    '/options/review/onTimeout': {
+      none: 'Ensemble default',
+      choices: [
+        { value: 'CONTINUE', label: 'Approve' },
+        { value: 'EXIT_EARLY', label: 'End the run early' },
+        { value: 'FAIL', label: 'Fail the task' },
+      ],
+    },
+    '/options/review/requiredRole': { hint: 'Only keys with this role can decide' },
   },
-  maxModelCalls: { label: 'Maximum model calls', hint: 'Across all tasks' },
-  maxToolCalls: { label: 'Maximum tool calls', hint: 'Across all tasks' },
-}
+  {
+    '/budget/maxCostUsd': {
+      label: 'Maximum cost',
+      hint: 'US dollars; the run fails if it exceeds a limit',
+    },
+    '/budget/maxTokens': { label: 'Maximum tokens', hint: 'Input and output together' },
+    '/budget/maxDurationMs': {
+      label: 'Maximum working time',
+      hint: 'Milliseconds; waiting for reviews does not count',
+    },
+    '/budget/maxModelCalls': { label: 'Maximum model calls', hint: 'Across all tasks' },
+    '/budget/maxToolCalls': { label: 'Maximum tool calls', hint: 'Across all tasks' },
+  },
+]
 
-export function OptionsSection({
-  draft,
-  change,
-}: {
-  readonly draft: SubmissionDraft
-  readonly change: ChangeDraft
-}) {
+export function OptionsSection({ draft }: { readonly draft: SubmissionDraft }) {
   const { options, budget, tags, moreInputs, webhooks, runId } = draft
   const [wasUsed] = useState(() =>
-    [tags, moreInputs, webhooks, runId, Object.keys(options), Object.keys(budget)].some(
+    [webhooks, runId, ...[tags, moreInputs, options, budget].map(Object.keys)].some(
       (part) => part.length > 0,
     ),
   )
@@ -73,77 +63,25 @@ export function OptionsSection({
     <details className={styles['options']} open={wasUsed}>
       <summary>Options</summary>
       <div className={styles['fields']}>
-        <SettingsFields options={options} budget={budget} change={change} />
-        <RowFields
-          path="/tags"
-          label="Tags"
-          one="tag"
-          add="Add tag"
-          hint="Used to find the run"
-          rows={tags}
-          onChange={(rows) => change((before) => ({ ...before, tags: rows }))}
-        />
-        <RowFields
-          path="/inputs"
-          label="More inputs"
-          one="input"
-          add="Add input"
-          hint="Inputs without a variable in a task"
-          rows={moreInputs}
-          onChange={(rows) => change((before) => ({ ...before, moreInputs: rows }))}
-        />
+        {GROUPS.map((group) => (
+          <div key={Object.keys(group)[0]} className={styles['pair']}>
+            {Object.entries(group).map(([path, look]) => (
+              <FieldAt key={path} path={path} {...look} />
+            ))}
+          </div>
+        ))}
+        <FieldAt path="/tags" none="tag" hint="Used to find the run" />
+        <FieldAt path="/moreInputs" none="input" hint="Inputs without a variable in a task" />
         <div className={styles['pair']}>
-          <BodyField
+          <FieldAt
             path="/webhooks"
-            label="Webhooks"
             hint="Names registered by the operator, one per line"
-            area="line"
+            rows={1}
             isCode
-            value={webhooks}
-            onChange={(names = '') => change((before) => ({ ...before, webhooks: String(names) }))}
           />
-          <BodyField
-            path="/runId"
-            label="Run id"
-            hint="Generated by the server if empty"
-            value={runId}
-            onChange={(id = '') => change((before) => ({ ...before, runId: String(id) }))}
-          />
+          <FieldAt path="/runId" hint="Generated by the server if empty" />
         </div>
       </div>
     </details>
   )
-}
-
-function SettingsFields({
-  options,
-  budget,
-  change,
-}: Pick<SubmissionDraft, 'options' | 'budget'> & { readonly change: ChangeDraft }) {
-  const review = isJsonObject(options['review']) ? options['review'] : {}
-  const set = (field: string, value: unknown): void =>
-    change((before) => ({ ...before, options: setField(before.options, field, value) }))
-  const groups = [
-    { schema: RunOptionsBody, path: '/options', looks: SETTINGS, value: options, set },
-    {
-      schema: RunReviewBody,
-      path: '/options/review',
-      looks: REVIEW,
-      value: review,
-      set: (field: string, value: unknown) => set('review', setField(review, field, value)),
-    },
-    {
-      schema: RunBudgetBody,
-      path: '/budget',
-      looks: LIMITS,
-      value: budget,
-      set: (field: string, value: unknown) =>
-        change((before) => ({ ...before, budget: setField(before.budget, field, value) })),
-    },
-  ]
-  return groups.map((group) => (
-    <div key={group.path} className={styles['pair']}>
-      <SchemaFields {...group} />
-    </div>
-  ))
 }

@@ -2,16 +2,11 @@
 import { useState } from 'react'
 
 import { Panel } from '../../ui/layout/panel.tsx'
-import {
-  findChosenOverrides,
-  setField,
-  type OverrideDraft,
-  type SubmissionDraft,
-  type ChangeDraft,
-} from './draft.ts'
+import { findChosenOverrides, type OverrideDraft, type SubmissionDraft } from './draft.ts'
 import { Button } from '../../ui/controls/button.tsx'
+import { Errors } from '../../ui/controls/field.tsx'
+import { useForm } from '../../ui/schema-form/form-context.ts'
 import { toChildPointer } from '../../ui/schema-form/pointer.ts'
-import { useErrors } from './body-fields.tsx'
 import { OverrideFields } from './task-fields.tsx'
 import styles from './submit.module.css'
 import { TemplateText } from './outline-section.tsx'
@@ -23,28 +18,14 @@ export function OverridesSection({
   draft,
   ensemble,
   capabilities,
-  change,
 }: {
   readonly draft: SubmissionDraft
   readonly ensemble: EnsembleInfo
   readonly capabilities: Capabilities
-  readonly change: ChangeDraft
 }) {
   const overrides = findChosenOverrides(draft, capabilities.ensembles)
   const known = ensemble.tasks.map(({ name }) => name)
   const others = Object.keys(overrides).filter((name) => !known.includes(name))
-  const set = (name: string, override: OverrideDraft | undefined): void =>
-    change((before) => ({
-      ...before,
-      overrides: {
-        ...before.overrides,
-        [ensemble.name]: setField(
-          findChosenOverrides(before, capabilities.ensembles),
-          name,
-          override,
-        ),
-      },
-    }))
   return (
     <Panel title="Tasks" flush>
       <div data-pointer="/taskOverrides">
@@ -56,7 +37,6 @@ export function OverridesSection({
             override={overrides[name]}
             inputs={draft.inputs}
             capabilities={capabilities}
-            onChange={(override) => set(name, override)}
           />
         ))}
       </div>
@@ -71,24 +51,17 @@ function OverrideEditor({
   override,
   inputs,
   capabilities,
-  onChange,
 }: {
   readonly name: string
   readonly task: PreconfiguredTask | undefined
   readonly override: OverrideDraft | undefined
   readonly inputs: Readonly<Record<string, string>>
   readonly capabilities: Capabilities
-  /** Called with the new override, or undefined to remove all of it. */
-  readonly onChange: (override: OverrideDraft | undefined) => void
 }) {
   const path = toChildPointer('/taskOverrides', name)
-  const errors = useErrors(path, { isGroup: true })
+  const { errors, remove } = useForm()
   const [wasChanged] = useState(override !== undefined)
   const given = override ?? {}
-  const set = (field: string, value: unknown): void => {
-    const next = setField(given, field, value)
-    onChange(Object.keys(next).length === 0 ? undefined : next)
-  }
   return (
     <details className={styles['task']} open={wasChanged}>
       <summary data-pointer={path}>
@@ -96,11 +69,7 @@ function OverrideEditor({
         <span className={styles['soft']}>{describeChanges(given)}</span>
       </summary>
       <div className={styles['fields']}>
-        {errors.map((error) => (
-          <p key={error} className={styles['errors']}>
-            {error}
-          </p>
-        ))}
+        <Errors errors={errors(path, true)} />
         {task === undefined ? (
           <p className={styles['soft']}>
             The ensemble has no task with this name; the server looks for a task whose description
@@ -109,16 +78,10 @@ function OverrideEditor({
         ) : (
           <TemplateText text={task.description} inputs={inputs} />
         )}
-        <OverrideFields
-          path={path}
-          own={task?.tools ?? []}
-          override={given}
-          capabilities={capabilities}
-          set={set}
-        />
+        <OverrideFields path={path} own={task?.tools ?? []} capabilities={capabilities} />
         {override !== undefined && (
           <div>
-            <Button size="s" onClick={() => onChange(undefined)}>{`Reset ${name}`}</Button>
+            <Button size="s" onClick={() => remove(path)}>{`Reset ${name}`}</Button>
           </div>
         )}
       </div>

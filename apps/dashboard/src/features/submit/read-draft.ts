@@ -1,9 +1,9 @@
 /** Converts a request body or an earlier run to a draft. Pure. */
-import { createDraft, type NamedValue, type SubmissionDraft, type TaskDraft } from './draft.ts'
+import { createDraft, type SubmissionDraft, type TaskDraft } from './draft.ts'
 import { findInputNames } from './variables.ts'
 
 import type { EnsembleInfo, RunDetail, SubmitRunBody } from '@tutti/protocol'
-import type { TagMap, TaskDefinitionBody } from '@tutti/protocol/internal'
+import type { TaskDefinitionBody } from '@tutti/protocol/internal'
 
 /**
  * Returns the draft of a body; undefined for a body with both tasks and overrides, which the form
@@ -25,7 +25,7 @@ export function toDraftFromBody(
     ...(tasks === undefined ? {} : { tasks: toTaskDrafts(tasks) }),
     options: body.options ?? {},
     budget: body.budget ?? {},
-    tags: toRows(tags),
+    tags,
     webhooks: (body.webhooks ?? []).join('\n'),
     runId: body.runId ?? '',
   }
@@ -33,7 +33,7 @@ export function toDraftFromBody(
   const others = Object.entries(inputs).filter(
     ([key]) => !needed.includes(key) && !perhaps.includes(key),
   )
-  return { ...draft, moreInputs: toRows(Object.fromEntries(others)) }
+  return { ...draft, moreInputs: Object.fromEntries(others) }
 }
 
 /** Returns a draft that repeats a run, from the parts of its request that the server reports. */
@@ -80,13 +80,4 @@ function resolveReference(reference: string, tasks: readonly TaskDefinitionBody[
 
 function createTaskKey(index: number): string {
   return `t${index + 1}`
-}
-
-function toRows(fields: Readonly<TagMap>): readonly NamedValue[] {
-  return Object.entries(fields).map(([name, value], index) => ({
-    key: `r${index + 1}`,
-    name,
-    value: String(value),
-    ...(typeof value === 'string' ? {} : { typed: value }),
-  }))
 }

@@ -7,12 +7,11 @@
 import { decode, SubmitRunBody, type Capabilities } from '@tutti/protocol'
 import { type Problem, suggest } from '@tutti/protocol/internal'
 
-import { parseJsonDraft } from '../../ui/schema-form/form-draft.ts'
+import { findBrokenProblems, parseJsonDraft } from '../../ui/schema-form/form-draft.ts'
 import { parsePointer, toChildPointer, getValueAt } from '../../ui/schema-form/pointer.ts'
 import { findFailureCode, findFailureProblems, readFailureText } from '../../api/failure.ts'
 import {
   findChosenOverrides,
-  type NamedValue,
   type SubmissionDraft,
   formatTaskTitle,
   type TaskDraft,
@@ -31,8 +30,7 @@ export function findSubmissionProblems(
     ...findInputProblems(draft, capabilities),
     ...(draft.level === 'overrides' ? findOverrideProblems(draft, capabilities) : []),
     ...(draft.level === 'tasks' ? findTaskProblems(draft, capabilities) : []),
-    ...findRowProblems(draft.tags, '/tags'),
-    ...findRowProblems(draft.moreInputs, '/inputs'),
+    ...findBrokenProblems(draft),
   ]
   // A problem found here replaces that of the schema at the same field.
   const reported = new Set(own.map(({ path }) => path))
@@ -74,7 +72,7 @@ function findInputProblems(
 ): readonly Problem[] {
   return findInputNames(draft, ensembles)
     .needed.filter((name) => !Object.hasOwn(draft.inputs, name))
-    .filter((name) => !draft.moreInputs.some((row) => row.name === name))
+    .filter((name) => !Object.hasOwn(draft.moreInputs, name))
     .map((name) => ({ path: toChildPointer('/inputs', name), message: 'is required' }))
 }
 
@@ -91,16 +89,6 @@ function findOverrideProblems(
       ...findUnknownTools(tools?.add, `${path}/tools/add`, known),
     ]
   })
-}
-
-function findRowProblems(rows: readonly NamedValue[], path: string): readonly Problem[] {
-  const names = rows.map(({ name }) => name)
-  const hasNameless = rows.some(({ name, value }) => name === '' && value !== '')
-  const twice = new Set(names.filter((name, at) => name !== '' && names.indexOf(name) < at))
-  return [
-    ...(hasNameless ? [{ path, message: 'has a value without a name' }] : []),
-    ...[...twice].map((name) => ({ path, message: `contains "${name}" twice` })),
-  ]
 }
 
 /** Describes an unknown name, with a suggestion. */
@@ -285,6 +273,8 @@ export function labelPath(path: string, draft: SubmissionDraft): string {
     }
     case 'taskOverrides':
       return [name ?? 'Tasks', ...rest.filter((key) => !/^\d+$/.test(key))].join(' › ')
+    case 'moreInputs':
+      return 'More inputs'
     default:
       return name === undefined ? part : `${part} › ${name}`
   }

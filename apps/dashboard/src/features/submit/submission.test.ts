@@ -12,6 +12,8 @@ import {
   type SubmissionDraft,
   type TaskDraft,
 } from './draft.ts'
+import { removeDraftValue, setDraftValue } from '../../ui/schema-form/form-draft.ts'
+import { fromFormDraft, toFormDraft } from './draft-form.ts'
 import { toDraftFromBody } from './read-draft.ts'
 import {
   listRefusals,
@@ -105,10 +107,9 @@ describe('[DASH-S1] the body contains what belongs to the level and the ensemble
   })
 
   it('The body of a submission contains tags, additional inputs, webhooks, options, a budget and an id', () => {
-    const row = (name: string, value: string) => ({ key: name, name, value })
     const given = draft({
-      tags: [row('team', 'a'), row('', '')],
-      moreInputs: [row('extra', 'b')],
+      tags: { team: 'a' },
+      moreInputs: { extra: 'b' },
       webhooks: ' ci \n\nmail',
       options: { workflow: 'PARALLEL', maxToolOutputLength: -1 },
       budget: { maxCostUsd: 0.5, maxTokens: undefined },
@@ -165,9 +166,8 @@ describe('[DASH-S2] invalid input is reported at its field', () => {
         '/runId must be an id of 1 to 128 letters, digits, "_" or "-" that starts with a letter or digit and is not "compare", got "a b"',
       ],
     ],
-    [{ inputs, tags: [{ key: 'r1', name: '', value: 'x' }] }, ['/tags has a value without a name']],
     [
-      { inputs, tags: ['a', 'a'].map((name, at) => ({ key: `r${at}`, name, value: 'x' })) },
+      { inputs, broken: { '/tags': { text: '[]', why: 'contains "a" twice' } } },
       ['/tags contains "a" twice'],
     ],
     [
@@ -325,14 +325,39 @@ describe('tags of a body', () => {
     const given = toDraftFromBody({ tags }, ensembles)
     expect(given && buildBody(given, ensembles)).toEqual({ tags })
   })
+})
 
-  it('Tags of a body become text when they are edited', () => {
-    const given = toDraftFromBody({ tags }, ensembles)
-    const edited = given?.tags.map((row) =>
-      row.name === 'priority' ? { ...row, value: '6' } : row,
+describe('the form of a draft', () => {
+  const before = draft({
+    inputs,
+    overrides: { press: { write: { model: 'small' } }, solo: { play: { maxIterations: 2 } } },
+  })
+
+  it('The form of a draft edits the overrides of its ensemble, and keeps those of others', () => {
+    const form = toFormDraft(before, ensembles)
+    const edited = setDraftValue(form, '/taskOverrides/write/model', 'large')
+    expect(fromFormDraft(before, edited, ensembles)).toEqual({
+      ...before,
+      overrides: { ...before.overrides, press: { write: { model: 'large' } } },
+    })
+    const other = fromFormDraft(before, setDraftValue(form, '/ensemble', 'solo'), ensembles)
+    expect(other).toEqual({ ...before, ensemble: 'solo' })
+    expect(toFormDraft(other, ensembles).value).toMatchObject({
+      taskOverrides: { play: { maxIterations: 2 } },
+    })
+  })
+
+  it('The form of a draft removes objects that become empty', () => {
+    const path = '/taskOverrides/write/model'
+    const edited = removeDraftValue(toFormDraft(before, ensembles), path, true)
+    expect(fromFormDraft(before, edited, ensembles).overrides['press']).toEqual({})
+    const given = draft({ options: { review: { timeoutMs: 5 } } })
+    const cleared = removeDraftValue(
+      toFormDraft(given, ensembles),
+      '/options/review/timeoutMs',
+      true,
     )
-    const body = given && edited && buildBody({ ...given, tags: edited }, ensembles)
-    expect(body).toEqual({ tags: { ...tags, priority: '6' } })
+    expect(fromFormDraft(given, cleared, ensembles).options).toEqual({})
   })
 })
 
@@ -435,11 +460,9 @@ function randomDraft(seed: number, { tools, models }: Capabilities): SubmissionD
       tools: maybe(() => ({ add: someTools() })),
     })
   const rows = (letter: string) =>
-    Array.from({ length: Math.floor(random() * 3) }, (_, at) => ({
-      key: `r${at + 1}`,
-      name: `${letter}${at}`,
-      value: text(),
-    }))
+    Object.fromEntries(
+      Array.from({ length: Math.floor(random() * 3) }, (_, at) => [`${letter}${at}`, text()]),
+    )
   return {
     level: one(['inputs', 'overrides', 'tasks']),
     ensemble: one([undefined, 'press', 'solo']),
@@ -459,6 +482,7 @@ function randomDraft(seed: number, { tools, models }: Capabilities): SubmissionD
     tags: rows('tag'),
     webhooks: one(['', 'ci', 'ci\nmail']),
     runId: one(['', 'run-1']),
+    broken: {},
   }
 }
 

@@ -8,14 +8,12 @@ import { parseJsonDraft } from '../../ui/schema-form/form-draft.ts'
 import {
   findChosenOverrides,
   type OverrideDraft,
-  type NamedValue,
   type SubmissionDraft,
   type TaskDraft,
 } from './draft.ts'
 import { findInputNames } from './variables.ts'
 
 import type { EnsembleInfo } from '@tutti/protocol'
-import type { TagMap } from '@tutti/protocol/internal'
 
 /** Returns the body; it conforms to `SubmitRunBody` if the draft has no problems. */
 export function buildBody(
@@ -32,7 +30,7 @@ export function buildBody(
     tasks: level === 'tasks' ? tasks.map((task) => buildTaskBody(task, tasks)) : undefined,
     options: emptyToUndefined(dropUndefined(options)),
     budget: emptyToUndefined(dropUndefined(draft.budget)),
-    tags: emptyToUndefined(collectTags(draft.tags)),
+    tags: emptyToUndefined(draft.tags),
     webhooks: emptyToUndefined(webhooks.filter((name) => name !== '')),
     runId: runId === '' ? undefined : runId,
   })
@@ -50,13 +48,13 @@ export function formatReference(key: string, tasks: readonly TaskDraft[]): strin
 function collectInputs(
   draft: SubmissionDraft,
   ensembles: readonly EnsembleInfo[],
-): Readonly<Record<string, string>> {
+): Readonly<Record<string, unknown>> {
   const { needed, perhaps } = findInputNames(draft, ensembles)
   const given = [...needed, ...perhaps].flatMap((name) => {
     const value = Object.hasOwn(draft.inputs, name) ? draft.inputs[name] : undefined
     return value === undefined ? [] : [[name, value] as const]
   })
-  return Object.fromEntries([...given, ...Object.entries(collectFields(draft.moreInputs))])
+  return { ...Object.fromEntries(given), ...draft.moreInputs }
 }
 
 function buildTaskBody({ key: _key, ...task }: TaskDraft, tasks: readonly TaskDraft[]): object {
@@ -74,23 +72,6 @@ function buildOverrideBody({ tools, ...override }: OverrideDraft): object {
     ...override,
     tools: tools === undefined ? undefined : dropUndefined({ ...tools }),
   })
-}
-
-/** Returns the values of rows by name; rows without a name are omitted. */
-function collectFields(rows: readonly NamedValue[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    rows.flatMap(({ name, value }) => (name === '' ? [] : [[name, value] as const])),
-  )
-}
-
-/** Returns the tags; a number or boolean keeps its type while its text is unchanged. */
-function collectTags(rows: readonly NamedValue[]): Readonly<TagMap> {
-  return Object.fromEntries(
-    rows.flatMap(({ name, value, typed }) => {
-      const sent = typed !== undefined && String(typed) === value ? typed : value
-      return name === '' ? [] : [[name, sent] as const]
-    }),
-  )
 }
 
 /** Returns the object without undefined fields. */

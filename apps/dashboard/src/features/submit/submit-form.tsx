@@ -11,7 +11,6 @@ import { Notice } from '../../ui/feedback/notice.tsx'
 import { Panel } from '../../ui/layout/panel.tsx'
 import { focusField, findPointer } from '../../ui/schema-form/focus-field.ts'
 import { selectShownProblems } from '../../ui/schema-form/placed-problems.ts'
-import { ShownProblems } from './body-fields.tsx'
 import { FormSections } from './form-sections.tsx'
 import { labelPath } from './submission-problems.ts'
 import styles from './submit.module.css'
@@ -86,9 +85,7 @@ export function SubmitForm({ note, ...beginning }: Beginning & { readonly note: 
           </Notice>
         )}
         {json === undefined ? (
-          <ShownProblems value={shown}>
-            <FormSections draft={draft} capabilities={capabilities} change={submission.change} />
-          </ShownProblems>
+          <FormSections submission={submission} capabilities={capabilities} problems={shown} />
         ) : (
           <BodyAsJson text={json} problems={problems} onText={submission.typeJson} />
         )}

@@ -1,44 +1,15 @@
 /** The fields of a task: of one defined by the request, or of overrides. */
-import { type Capabilities, type ModelInfo } from '@tutti/protocol'
-import { TaskDefinitionBody, TaskOverrideBody } from '@tutti/protocol/internal'
 import { useState } from 'react'
 
-import { SchemaFields, type FieldLook, type FieldLooks } from './body-fields.tsx'
-import { formatTaskTitle, setField, type OverrideDraft, type TaskDraft } from './draft.ts'
-import { PickField } from './list-fields.tsx'
+import { FieldAt } from '../../ui/schema-form/field-view.tsx'
+import { formatTaskTitle, type TaskDraft } from './draft.ts'
 import styles from './submit.module.css'
 
-const EXPECTED_OUTPUT = { label: 'Expected output', area: 'line' } as const
-const ADDITIONAL_CONTEXT = {
-  label: 'Additional context',
-  hint: 'Added to the context of the agent',
-  area: 'line',
-} as const
-const OWN_TASK: FieldLooks = {
-  name: { label: 'Name', placeholder: 'Derived from the description' },
-  description: {
-    label: 'Description',
-    isRequired: true,
-    area: 'tall',
-    placeholder: 'What the agent should do; {name} inserts an input',
-  },
-  expectedOutput: EXPECTED_OUTPUT,
-}
-const MORE_OF_TASK: FieldLooks = {
-  additionalContext: ADDITIONAL_CONTEXT,
-  outputSchema: {
-    label: 'Output schema',
-    hint: 'JSON Schema that the output must match',
-    area: 'tall',
-    isCode: true,
-  },
-}
-const OVERRIDE: FieldLooks = {
-  description: { label: 'Description', area: 'line', hint: 'Replaces the one above' },
-  expectedOutput: EXPECTED_OUTPUT,
-  additionalContext: ADDITIONAL_CONTEXT,
-}
-const REVIEWS = [
+import type { FieldChoice } from '../../ui/schema-form/field-look.ts'
+import type { Capabilities } from '@tutti/protocol'
+
+const CONTEXT_HINT = 'Added to the context of the agent'
+const REVIEWS: readonly FieldChoice[] = [
   { value: 'required', label: 'Required' },
   { value: 'skip', label: 'Skipped' },
 ]
@@ -57,53 +28,48 @@ export function TaskForm({
   task,
   tasks,
   capabilities: { tools, models },
-  set,
 }: {
   readonly path: string
   readonly task: TaskDraft
   readonly tasks: readonly TaskDraft[]
   readonly capabilities: Capabilities
-  readonly set: (field: string, value: unknown) => void
 }) {
   const [isFoldOpen] = useState(() => FOLDED.some((field) => task[field] !== undefined))
-  const fields = { schema: TaskDefinitionBody, path, value: task, set }
   return (
     <div className={styles['fields']}>
-      <SchemaFields {...fields} looks={OWN_TASK} />
+      <FieldAt path={`${path}/name`} placeholder="Derived from the description" />
+      <FieldAt
+        path={`${path}/description`}
+        rows={2}
+        placeholder="What the agent should do; {name} inserts an input"
+      />
+      <FieldAt path={`${path}/expectedOutput`} rows={1} />
       <div className={styles['pair']}>
-        <PickField
+        <FieldAt
           path={`${path}/context`}
           label="Depends on"
           hint="Tasks whose output it gets"
-          add="Add task"
-          values={task.context ?? []}
-          picks={tasks.flatMap((other, at) =>
+          none="Add task"
+          choices={tasks.flatMap((other, at) =>
             other.key === task.key ? [] : { value: other.key, label: formatTaskTitle(other, at) },
           )}
-          onChange={(values) => set('context', values)}
         />
-        <PickField
-          path={`${path}/tools`}
-          label="Tools"
-          add="Add tool"
-          values={task.tools ?? []}
-          picks={toPicks(tools.map(({ name }) => name))}
-          onChange={(values) => set('tools', values)}
-        />
+        <FieldAt path={`${path}/tools`} none="Add tool" choices={listNames(tools)} />
       </div>
-      <SchemaFields {...fields} looks={{ model: createModelLook(models, 'Ensemble default') }} />
+      <ModelField path={path} models={models} none="Ensemble default" />
       <details className={styles['fold']} open={isFoldOpen}>
         <summary>More settings</summary>
         <div className={styles['fields']}>
-          <SchemaFields {...fields} looks={MORE_OF_TASK} />
+          <FieldAt path={`${path}/additionalContext`} hint={CONTEXT_HINT} rows={1} />
+          <FieldAt
+            path={`${path}/outputSchema`}
+            hint="JSON Schema that the output must match"
+            rows={2}
+            isCode
+          />
+          <ReviewFields path={path} none="Review policy" />
           <div className={styles['pair']}>
-            <SchemaFields {...fields} looks={createReviewLooks('Review policy')} />
-          </div>
-          <div className={styles['pair']}>
-            <SchemaFields
-              {...fields}
-              looks={{ maxIterations: { label: 'Maximum model calls', placeholder: '25' } }}
-            />
+            <CallsField path={path} placeholder="25" />
           </div>
         </div>
       </details>
@@ -115,75 +81,79 @@ export function TaskForm({
 export function OverrideFields({
   path,
   own,
-  override,
   capabilities: { tools, models },
-  set,
 }: {
   readonly path: string
   readonly own: readonly string[]
-  readonly override: OverrideDraft
   readonly capabilities: Capabilities
-  readonly set: (field: string, value: unknown) => void
 }) {
-  const fields = { schema: TaskOverrideBody, path, value: override, set }
-  const { add = [], remove = [] } = override.tools ?? {}
-  const setTools = (part: 'add' | 'remove', values: readonly string[]): void =>
-    set('tools', setField(override.tools ?? {}, part, values))
   return (
     <>
-      <SchemaFields {...fields} looks={OVERRIDE} />
+      <FieldAt path={`${path}/description`} hint="Replaces the one above" rows={1} />
+      <FieldAt path={`${path}/expectedOutput`} rows={1} />
+      <FieldAt path={`${path}/additionalContext`} hint={CONTEXT_HINT} rows={1} />
       <div className={styles['pair']}>
-        <SchemaFields
-          {...fields}
-          looks={{
-            model: createModelLook(models, 'Unchanged'),
-            maxIterations: { label: 'Maximum model calls', placeholder: 'Unchanged' },
-          }}
-        />
+        <ModelField path={path} models={models} none="Unchanged" />
+        <CallsField path={path} placeholder="Unchanged" />
       </div>
+      <ReviewFields path={path} none="Unchanged" />
       <div className={styles['pair']}>
-        <SchemaFields {...fields} looks={createReviewLooks('Unchanged')} />
-      </div>
-      <div className={styles['pair']}>
-        <PickField
+        <FieldAt
           path={`${path}/tools/add`}
           label="Tools to add"
-          add="Add tool"
-          values={add}
-          picks={toPicks(tools.map(({ name }) => name).filter((name) => !own.includes(name)))}
-          onChange={(values) => setTools('add', values)}
+          none="Add tool"
+          choices={listNames(tools.filter(({ name }) => !own.includes(name)))}
         />
-        <PickField
+        <FieldAt
           path={`${path}/tools/remove`}
           label="Tools to remove"
-          add="Remove tool"
-          values={remove}
-          picks={toPicks(own)}
-          onChange={(values) => setTools('remove', values)}
+          none="Remove tool"
+          choices={listNames(own.map((name) => ({ name })))}
         />
       </div>
     </>
   )
 }
 
-function createModelLook(models: readonly ModelInfo[], none: string): FieldLook {
+function ModelField({
+  path,
+  models,
+  none,
+}: Pick<Capabilities, 'models'> & { readonly path: string; readonly none: string }) {
   const choices = models.map(({ alias, provider }) => ({
     value: alias,
     label: `${alias} (${provider})`,
   }))
-  return { label: 'Model', none, choices }
+  return <FieldAt path={`${path}/model`} none={none} choices={choices} />
 }
 
-/**
- * Returns the review fields; `none` is the label of the empty choice for the review after the task.
- */
-function createReviewLooks(none: string): FieldLooks {
-  return {
-    beforeReview: { label: 'Review before', none: 'Unchanged', choices: REVIEWS },
-    review: { label: 'Review after', none, choices: REVIEWS },
-  }
+function CallsField({
+  path,
+  placeholder,
+}: {
+  readonly path: string
+  readonly placeholder: string
+}) {
+  return (
+    <FieldAt path={`${path}/maxIterations`} label="Maximum model calls" placeholder={placeholder} />
+  )
 }
 
-function toPicks(names: readonly string[]) {
-  return names.map((name) => ({ value: name, label: name }))
+/** The review fields; `none` is the label of the empty choice for the review after the task. */
+function ReviewFields({ path, none }: { readonly path: string; readonly none: string }) {
+  return (
+    <div className={styles['pair']}>
+      <FieldAt
+        path={`${path}/beforeReview`}
+        label="Review before"
+        none="Unchanged"
+        choices={REVIEWS}
+      />
+      <FieldAt path={`${path}/review`} label="Review after" none={none} choices={REVIEWS} />
+    </div>
+  )
+}
+
+function listNames(named: readonly { readonly name: string }[]): readonly FieldChoice[] {
+  return named.map(({ name }) => ({ value: name, label: name }))
 }

@@ -2,7 +2,9 @@
 import { Plus, ArrowDown, ArrowUp, Copy, Trash2 } from 'lucide-react'
 
 import { Button, IconButton } from '../../ui/controls/button.tsx'
+import { Errors } from '../../ui/controls/field.tsx'
 import { Panel } from '../../ui/layout/panel.tsx'
+import { useForm } from '../../ui/schema-form/form-context.ts'
 import {
   duplicateTask,
   moveTask,
@@ -11,10 +13,8 @@ import {
   type SubmissionDraft,
   type TaskDraft,
   formatTaskTitle,
-  setField,
   type ChangeDraft,
 } from './draft.ts'
-import { useErrors } from './body-fields.tsx'
 import { TaskForm } from './task-fields.tsx'
 import styles from './submit.module.css'
 
@@ -29,7 +29,7 @@ export function TasksSection({
   readonly capabilities: Capabilities
   readonly change: ChangeDraft
 }) {
-  const errors = useErrors('/tasks', { isGroup: true })
+  const { errors } = useForm()
   const set = (next: (tasks: readonly TaskDraft[]) => readonly TaskDraft[]): void =>
     change((before) => ({ ...before, tasks: next(before.tasks) }))
   const act = (at: number, action: TaskAction): void =>
@@ -48,18 +48,13 @@ export function TasksSection({
   return (
     <Panel title="Tasks" flush>
       <div data-pointer="/tasks" className={styles['tasks']}>
-        {errors.map((error) => (
-          <p key={error} className={styles['errors']}>
-            {error}
-          </p>
-        ))}
+        <Errors errors={errors('/tasks', true)} />
         {tasks.map((task, index) => (
           <TaskEditor
             key={task.key}
             index={index}
             tasks={tasks}
             capabilities={capabilities}
-            onChange={(next) => set((before) => before.with(index, next))}
             onAction={(action) => act(index, action)}
           />
         ))}
@@ -80,20 +75,17 @@ function TaskEditor({
   index,
   tasks,
   capabilities,
-  onChange,
   onAction,
 }: {
   readonly index: number
   readonly tasks: readonly TaskDraft[]
   readonly capabilities: Capabilities
-  readonly onChange: (task: TaskDraft) => void
   readonly onAction: (action: TaskAction) => void
 }) {
   const task = tasks[index]
-  const errors = useErrors(`/tasks/${index}`, { isGroup: true })
+  const { errors } = useForm()
   if (task === undefined) return null
   const title = formatTaskTitle(task, index)
-  const set = (field: string, value: unknown): void => onChange(setField(task, field, value))
   return (
     <section className={styles['own']} aria-label={`Task ${index + 1}`}>
       <header>
@@ -122,18 +114,8 @@ function TaskEditor({
           onClick={() => onAction('remove')}
         />
       </header>
-      {errors.map((error) => (
-        <p key={error} className={styles['errors']}>
-          {error}
-        </p>
-      ))}
-      <TaskForm
-        path={`/tasks/${index}`}
-        task={task}
-        tasks={tasks}
-        capabilities={capabilities}
-        set={set}
-      />
+      <Errors errors={errors(`/tasks/${index}`, true)} />
+      <TaskForm path={`/tasks/${index}`} task={task} tasks={tasks} capabilities={capabilities} />
     </section>
   )
 }

@@ -157,7 +157,7 @@ function mergeTyped(
 }
 
 /** Key in the session storage; its number changes with the format. */
-const STORAGE_KEY = 'tutti.submission.2'
+const STORAGE_KEY = 'tutti.submission.3'
 
 /** A submission while it is edited, and the idempotency key under which it was sent. */
 interface Submission {

@@ -1,11 +1,12 @@
 /** The form for the next message of a thread. */
-import { useState, type FormEvent, type KeyboardEvent } from 'react'
+import { useState } from 'react'
 
 import { readFailureText } from '../../api/failure.ts'
 import { useCapabilities } from '../../api/use-capabilities.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Select, TextArea } from '../../ui/controls/inputs.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
+import { SendForm } from '../../ui/layout/send-form.tsx'
 import styles from './threads.module.css'
 
 import type { ThreadView } from '@tutti/react'
@@ -31,7 +32,6 @@ export function MessageForm({ thread }: { readonly thread: ThreadView }) {
     )
   }
   const submit = async (): Promise<void> => {
-    if (text.trim() === '' || isBusy || isSending) return
     setSending(true)
     const error = await send({ ensemble: ensemble.name, inputs: { [variable]: text } })
     setSending(false)
@@ -43,12 +43,10 @@ export function MessageForm({ thread }: { readonly thread: ThreadView }) {
     setFailure(error === undefined ? undefined : readFailureText(error))
   }
   return (
-    <form
+    <SendForm
       className={styles['form']}
-      onSubmit={(event: FormEvent) => {
-        event.preventDefault()
-        void submit()
-      }}
+      isBlocked={text.trim() === '' || isBusy || isSending}
+      onSend={() => void submit()}
     >
       {failure !== undefined && <Notice tone="failed">{failure}</Notice>}
       <TextArea
@@ -57,9 +55,6 @@ export function MessageForm({ thread }: { readonly thread: ThreadView }) {
         rows={2}
         value={text}
         onChange={({ target }) => setText(target.value)}
-        onKeyDown={(event: KeyboardEvent) => {
-          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void submit()
-        }}
       />
       <div className={styles['actions']}>
         {ensembles.length > 1 && (
@@ -81,6 +76,6 @@ export function MessageForm({ thread }: { readonly thread: ThreadView }) {
           </Button>
         )}
       </div>
-    </form>
+    </SendForm>
   )
 }

@@ -1,10 +1,10 @@
 /** The keyboard cursor of the timeline, and the card with details. */
 import { useState, type KeyboardEvent } from 'react'
 
-import { formatPlural } from '../../lib/format.ts'
 import { cx } from '../../lib/cx.ts'
 import { Mark } from '../../ui/show/mark.tsx'
 import {
+  computeLanePosition,
   findFirstPosition,
   findPositionAfterKey,
   findPositionNow,
@@ -12,15 +12,7 @@ import {
   type TimelinePosition,
   type Pointed,
 } from './positions.ts'
-import { computeLanePosition } from './row-geometry.ts'
-import {
-  joinDescription,
-  type Times,
-  describeBlock,
-  describeMark,
-  describeSpan,
-  type Description,
-} from './describe-span.ts'
+import { describeEntries, joinDescription, type Times } from './describe-entry.ts'
 import hidden from '../../ui/show/visually-hidden.module.css'
 import styles from './timeline.module.css'
 
@@ -28,7 +20,6 @@ import type { Viewport, Wanted } from './use-viewport.ts'
 
 export interface CursorProps {
   readonly paper: Paper
-  readonly tops: readonly number[]
   readonly viewport: Viewport
   readonly times: Times
   readonly onOpen: (position: TimelinePosition) => void
@@ -37,7 +28,7 @@ export interface CursorProps {
 }
 
 /** A button that moves from note to note with the arrow keys, and announces them. */
-export function Cursor({ paper, tops, viewport, times, onOpen, onPoint }: CursorProps) {
+export function Cursor({ paper, viewport, times, onOpen, onPoint }: CursorProps) {
   const [current, setCurrent] = useState<TimelinePosition>()
   const [isFocused, setFocused] = useState(false)
   // The keyboard reaches the whole sheet, including parts that are not rendered.
@@ -46,10 +37,10 @@ export function Cursor({ paper, tops, viewport, times, onOpen, onPoint }: Cursor
     (current === undefined ? undefined : findPositionNow(whole, current)) ??
     findFirstPosition(whole)
   if (position === undefined) return null
-  const box = computeCursorBox(position, { paper, tops })
-  const label = joinDescription(describePosition(position, times))
+  const box = computeCursorBox(position, paper)
+  const label = joinDescription(describeEntries(position.entries, times))
   const show = (shown: TimelinePosition, element: HTMLElement): void => {
-    const wanted = computeCursorBox(shown, { paper, tops })
+    const wanted = computeCursorBox(shown, paper)
     viewport.reveal(wanted)
     const sheet = element.parentElement?.getBoundingClientRect()
     if (sheet === undefined) return
@@ -105,12 +96,12 @@ const RULE = { top: -12, bottom: 0 } as const
 
 function computeCursorBox(
   { row, track, fromPx, toPx }: TimelinePosition,
-  { paper, tops }: Pick<CursorProps, 'paper' | 'tops'>,
+  { model, tops }: Paper,
 ): Wanted {
   if (row < 0) return { fromPx: fromPx - 6, toPx: fromPx + 6, ...RULE }
   const sides = { fromPx: fromPx - 1, toPx: Math.max(toPx, fromPx + 4) + 1 }
   const top = tops[row] ?? 0
-  const drawn = paper.model.rows[row]
+  const drawn = model.rows[row]
   if (track === 0 || drawn === undefined) return { ...sides, top, bottom: tops[row + 1] ?? top }
   const lane = computeLanePosition(drawn, track - 1)
   return { ...sides, top: top + lane.top - 1, bottom: top + lane.top + lane.height + 1 }
@@ -119,17 +110,9 @@ function computeCursorBox(
 /** Maximum length of a note text, in characters. */
 const NOTE_LENGTH = 240
 
-/** Describes the content of a position. */
-function describePosition({ spans, mark }: TimelinePosition, times: Times): Description {
-  if (mark !== undefined) return describeMark(mark, times)
-  const [span] = spans
-  if (span === undefined) return { title: formatPlural(0, 'entry', 'entries'), facts: [] }
-  return spans.length === 1 ? describeSpan(span, times) : describeBlock(spans, times)
-}
-
 /** The card with details; it covers other content and ignores the pointer. */
 export function SpanCard({ pointed, times }: { readonly pointed: Pointed; readonly times: Times }) {
-  const { title, mark, state, facts, note } = describePosition(pointed.position, times)
+  const { title, shown, facts, note } = describeEntries(pointed.position.entries, times)
   const isAbove = pointed.bottom > innerHeight * 0.6
   const side = isAbove
     ? { insetBlockEnd: innerHeight - pointed.top + 6 }
@@ -142,9 +125,9 @@ export function SpanCard({ pointed, times }: { readonly pointed: Pointed; readon
       style={{ insetInlineStart: `clamp(8px, ${pointed.x - 24}px, 100vw - 19rem)`, ...side }}
     >
       <p className={styles['cardTitle']}>
-        {mark !== undefined && <Mark kind={mark} />}
+        {shown !== undefined && <Mark kind={shown.mark} />}
         <span>{title}</span>
-        {state !== undefined && <span className={styles['cardState']}>{state}</span>}
+        {shown !== undefined && <span className={styles['cardState']}>{shown.word}</span>}
       </p>
       <dl className={styles['facts']}>
         {facts.map(([name, value]) => (
@@ -154,8 +137,8 @@ export function SpanCard({ pointed, times }: { readonly pointed: Pointed; readon
           </div>
         ))}
       </dl>
-      {note !== undefined && note !== '' && (
-        <p className={cx(styles['note'], mark === 'failed' && styles['noteFailed'])}>
+      {note !== undefined && note !== null && note !== '' && (
+        <p className={cx(styles['note'], shown?.mark === 'failed' && styles['noteFailed'])}>
           {note.length > NOTE_LENGTH ? `${note.slice(0, NOTE_LENGTH)}…` : note}
         </p>
       )}

@@ -1,28 +1,22 @@
 import { describe, expect, it } from 'vitest'
 
-import { buildBlocks } from './blocks.ts'
 import {
+  buildBlocks,
+  computeLanePosition,
+  computeRowHeight,
+  computeRowTops,
   findFirstPosition,
+  findLaneAt,
   findPositionAfterKey,
   findPositionAt,
   findPositionNow,
+  findSelectedPosition,
+  isSelected,
   listPositions,
   type Paper,
 } from './positions.ts'
 import { drawRow } from './row-drawing.ts'
-import {
-  findLaneAt,
-  computeLanePosition,
-  computeRowHeight,
-  computeRowTops,
-} from './row-geometry.ts'
-import {
-  describeRow,
-  describeBlock,
-  describeMark,
-  joinDescription,
-  describeSpan,
-} from './describe-span.ts'
+import { describeEntries, describeRow, joinDescription } from './describe-entry.ts'
 import {
   formatOffset,
   listTicks,
@@ -34,12 +28,11 @@ import {
   createSheet,
   type TimeFrame,
 } from './scale.ts'
-import { isSelected, findSelectedPosition } from './selected-position.ts'
 
+import type { EntryOf, RunEntry } from '../../api/run-entries.ts'
 import type { ReviewState, TaskState, ToolCallState } from '@tutti/protocol/internal'
 
 import type { Lane, TimelineRow } from './timeline-model.ts'
-import type { AttemptSpan, ReviewSpan, ModelSpan, ToolSpan } from './spans.ts'
 
 const frame = (scale: number, fromPx = 0, toPx = 1_000): TimeFrame => ({
   originMs: 0,
@@ -66,7 +59,11 @@ function taskState(fields: Partial<TaskState> = {}): TaskState {
   }
 }
 
-function model(startMs: number, endMs?: number, fields: Partial<ModelSpan> = {}): ModelSpan {
+function model(
+  startMs: number,
+  endMs?: number,
+  fields: Partial<EntryOf<'model'>> = {},
+): EntryOf<'model'> {
   const iterationIndex = fields.target?.iterationIndex ?? 0
   return {
     kind: 'model',
@@ -95,7 +92,7 @@ function tool(
   endMs: number,
   id = 'c1',
   fields: Partial<ToolCallState> = {},
-): ToolSpan {
+): EntryOf<'tool'> {
   const call: ToolCallState = {
     id,
     name: 'web_search',
@@ -109,7 +106,7 @@ function tool(
   return { kind: 'tool', startMs, endMs, status, target, call }
 }
 
-function attempt(startMs: number, endMs?: number): AttemptSpan {
+function attempt(startMs: number, endMs?: number): EntryOf<'attempt'> {
   const task = taskState()
   const status = endMs === undefined ? 'running' : 'done'
   const target = { taskName: 'search' }
@@ -130,7 +127,7 @@ function rowOf(lanes: readonly Lane[], fields: Partial<TimelineRow> = {}): Timel
     attempts: [attempt(0, 1_000)],
     reviews: [],
     lanes,
-    madeOf: { task, earlier: [], reviews: [] },
+    madeOf: [task],
     ...fields,
   }
 }
@@ -262,15 +259,15 @@ describe('buildBlocks', () => {
   it('buildBlocks returns single notes while they are wide enough', () => {
     const lane = [model(0, 100), model(100, 300)]
     expect(buildBlocks(lane, frame(1), 0)).toMatchObject([
-      { first: 0, last: 0, fromPx: 0, toPx: 100, density: 1 },
-      { first: 1, last: 1, fromPx: 100, toPx: 300, density: 1 },
+      { notes: lane.slice(0, 1), fromPx: 0, toPx: 100, density: 1 },
+      { notes: lane.slice(1), fromPx: 100, toPx: 300, density: 1 },
     ])
   })
 
   it('buildBlocks merges notes narrower than a pixel, with their density', () => {
     const lane = Array.from({ length: 2_000 }, (_, index) => model(index * 10, index * 10 + 5))
     const blocks = buildBlocks(lane, frame(0.05), 0)
-    expect(blocks).toMatchObject([{ first: 0, last: 1_999, fromPx: 0 }])
+    expect(blocks).toMatchObject([{ notes: lane, fromPx: 0 }])
     expect(blocks[0]?.density).toBeCloseTo(0.5, 1)
   })
 
@@ -288,15 +285,15 @@ describe('buildBlocks', () => {
     const lane = Array.from({ length: 100 }, (_, index) =>
       model(index * 10, index * 10 + 10, { status: index % 50 === 7 ? 'failed' : 'done' }),
     )
-    expect(buildBlocks(lane, frame(0.1), 0)).toMatchObject([{ last: 99, failedPx: [7, 57] }])
+    expect(buildBlocks(lane, frame(0.1), 0)).toMatchObject([{ notes: lane, failedPx: [7, 57] }])
     const single = [model(0, 0, { status: 'failed' })]
     expect(buildBlocks(single, frame(0.1), 0)).toMatchObject([{ failedPx: [0], toPx: 1.5 }])
   })
 
   it('buildBlocks returns the blocks within the frame, including notes that reach into it', () => {
     const lane = [model(0, 90), model(100, 450), model(500, 560), model(900, 950)]
-    const positions = buildBlocks(lane, frame(1, 400, 600), 0).map(({ first }) => first)
-    expect(positions).toEqual([1, 2])
+    const notes = buildBlocks(lane, frame(1, 400, 600), 0).flatMap((block) => block.notes)
+    expect(notes).toEqual(lane.slice(1, 3))
   })
 
   it('buildBlocks extends running notes to the current time', () => {
@@ -367,7 +364,7 @@ describe('a row', () => {
 })
 
 describe('places', () => {
-  const review: ReviewSpan = {
+  const review: EntryOf<'review'> = {
     kind: 'review',
     // NOTE: no other fields are read.
     review: { reviewId: 'r', status: 'OPEN', timing: 'AFTER_EXECUTION' } as ReviewState,
@@ -380,11 +377,13 @@ describe('places', () => {
     [tool(100, 150), tool(150, 200, 'c2')],
   ])
   const second = rowOf([[]], { reviews: [review], attempts: [] })
-  const mark = { kind: 'cancel', atMs: 700, mode: 'abort' } as const
+  const moment = { startMs: 700, endMs: 700, status: 'done' } as const
+  const mark: RunEntry = { kind: 'cancel', ...moment, mode: 'abort' }
   const paper: Paper = {
     model: { rows: [first, second], marks: [mark], startMs: 0, lastMs: 1_000, isOver: false },
     frame: frame(1),
     nowMs: 900,
+    tops: computeRowTops([first, second]),
   }
   const starts = (row: number, track: number): readonly number[] =>
     listPositions(paper, row, track).map(({ fromPx }) => fromPx)
@@ -403,7 +402,7 @@ describe('places', () => {
     expect(findPositionAt(track, 97, 4)?.fromPx).toBe(100)
     expect(findPositionAt(track, 90, 4)).toBeUndefined()
     expect(findPositionAt(track, 150, 4)?.fromPx).toBe(150)
-    expect(findPositionAt(listPositions(paper, 1, 0), 850, 0)?.spans).toEqual([review])
+    expect(findPositionAt(listPositions(paper, 1, 0), 850, 0)?.entries).toEqual([review])
   })
 
   it('Places on the timeline are reached with the keys, along a track and to the nearest place of the next', () => {
@@ -432,13 +431,13 @@ describe('places', () => {
   it('Places on the timeline are found again at another scale, and after their spans were rebuilt', () => {
     const here = listPositions(paper, 0, 2)[1]!
     const far = { ...paper, frame: frame(0.001) }
-    expect(findPositionNow(far, here)).toMatchObject({ spans: first.lanes[1] })
+    expect(findPositionNow(far, here)).toMatchObject({ entries: first.lanes[1] })
     const row = rowOf([first.lanes[0]!, [tool(100, 150), tool(150, 260, 'c2')]])
     const later = { ...paper, model: { ...paper.model, rows: [row, second] } }
     expect(findPositionNow(later, here)).toMatchObject({ fromPx: 150, toPx: 260 })
     const gone = { ...paper, model: { ...paper.model, rows: [] } }
     expect(findPositionNow(gone, here)).toBeUndefined()
-    expect(findFirstPosition(gone)?.mark).toBe(mark)
+    expect(findFirstPosition(gone)?.entries).toEqual([mark])
   })
 })
 
@@ -475,8 +474,8 @@ describe('the selection', () => {
 
 describe('descriptions', () => {
   const times = { startMs: 0, nowMs: 5_000 }
-  const sentence = (span: Parameters<typeof describeSpan>[0]): string =>
-    joinDescription(describeSpan(span, times)).replace(/ \([0-9:.]+\)/, '')
+  const sentence = (entry: RunEntry): string =>
+    joinDescription(describeEntries([entry], times)).replace(/ \([0-9:.]+\)/, '')
 
   it('Descriptions of spans contain title, time, duration and usage; unknown values are a dash', () => {
     expect(sentence(model(1_500, 2_500))).toBe(
@@ -492,23 +491,31 @@ describe('descriptions', () => {
 
   it('Descriptions of spans contain the counts, times and failures of several spans', () => {
     const spans = [tool(0, 10), tool(10, 20, 'c2', { status: 'FAILED' }), model(20, 30)]
-    expect(describeBlock(spans, times)).toMatchObject({
+    expect(describeEntries(spans, times)).toMatchObject({
       title: '2 tool calls, 1 model call',
-      state: '1 failed',
+      shown: { mark: 'failed', word: '1 failed' },
       note: 'Zoom in to separate them',
     })
   })
 
   it('Descriptions of spans contain the actions on the run', () => {
-    const change = { model: 'acme:large', actor: 'ann' }
-    const words = describeMark({ kind: 'switch', atMs: 250, change }, times)
+    const moment = { startMs: 250, endMs: 250, status: 'done' } as const
+    // NOTE: no other fields are read.
+    const change = { model: 'acme:large', actor: 'ann' } as EntryOf<'switch'>['change']
+    const words = describeEntries([{ kind: 'switch', ...moment, change }], times)
     expect(words.title).toBe('Model switched to acme:large')
     expect(words.facts.slice(1)).toEqual([
       ['For', 'the whole run'],
       ['By', 'ann'],
     ])
-    const cancel = describeMark({ kind: 'cancel', atMs: 1, mode: 'boundary' }, times)
+    const cancel = describeEntries([{ kind: 'cancel', ...moment, mode: 'boundary' }], times)
     expect(cancel.title).toBe('Cancel requested, letting running tasks finish')
+    // NOTE: no other fields are read.
+    const decided = { kind: 'TOOL_CALL', status: 'DECIDED', decision: 'EDIT', decidedBy: 'ann' }
+    const review = { ...decided, feedback: 'Softer' } as unknown as ReviewState
+    expect(sentence({ kind: 'review', ...moment, review })).toBe(
+      'Review of a tool call, Edited by ann, At 250 ms, Duration 0 ms, Softer',
+    )
   })
 
   it('Descriptions of spans summarize a whole row', () => {

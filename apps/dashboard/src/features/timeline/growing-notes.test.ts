@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 import { eventOf, startOfRun } from '../../../../../packages/protocol/test/run-events.ts'
 import { createRunLog, appendEvents, type FollowedLog } from '../../api/run-log.ts'
-import { buildNotes } from './attempt-notes.ts'
+import { buildAttempt } from '../../api/run-entries.ts'
 import { extendHistory, NO_HISTORY, type RunHistory } from './history.ts'
 import { buildTimeline, type TimelineModel } from './timeline-model.ts'
 
@@ -122,18 +122,19 @@ describe('[DASH-N4] the notes of an active run', () => {
     const [task] = runStateAfter([...startOfRun(), ...open, ...turn(1, 1, numbers(5))]).tasks
     if (task === undefined) return expect.fail('There is no task')
     const ended: TaskState = { ...task, status: 'FAILED' }
-    const other: TaskState = { ...ended, name: 'other' }
-    const [early, late] = [START + 30_000, START + 50_000]
+    const early: TaskState = { ...ended, completedAt: at(30_000) }
     const lights = [
-      [task, { startMs: START, endMs: undefined, isPast: false }],
-      [ended, { startMs: START, endMs: undefined, isPast: false }],
-      [ended, { startMs: START, endMs: early, isPast: false }],
-      [ended, { startMs: START, endMs: late, isPast: false }],
-      [other, { startMs: START, endMs: late, isPast: false }],
-      [other, { startMs: START, endMs: late, isPast: true }],
+      [task, { isPast: false }],
+      [ended, { isPast: false }],
+      [early, { isPast: false }],
+      [{ ...ended, completedAt: at(50_000) }, { isPast: false }],
+      [{ ...early, name: 'other' }, { isPast: false }],
+      [{ ...early, name: 'other' }, { isPast: true }],
+      [early, { isPast: true, leastMs: START + 10_000 }],
     ] as const
     for (const [shownTask, light] of [...lights, ...lights.toReversed()]) {
-      expect(buildNotes(shownTask, light)).toEqual(buildNotes(structuredClone(shownTask), light))
+      const read = buildAttempt(shownTask, light)
+      expect(read).toEqual(buildAttempt(structuredClone(shownTask), light))
     }
   })
 
@@ -142,7 +143,7 @@ describe('[DASH-N4] the notes of an active run', () => {
     const events = [...startOfRun(), ...turn(0, 1, next), ...turn(1, 1, next), ...turn(2, 1, next)]
     const moments = [...shown(events.map((event, seq) => ({ ...event, runId: 'r', seq, id: 'e' })))]
     const [before, after] = moments.slice(-2).map(({ model }) => notesIn(model))
-    const kept = after?.filter(({ target }) => target.iterationIndex !== 2) ?? []
+    const kept = after?.filter(({ target }) => target?.iterationIndex !== 2) ?? []
     expect(kept.length).toBeGreaterThanOrEqual(4)
     for (const note of kept) expect(before).toContain(note)
   })

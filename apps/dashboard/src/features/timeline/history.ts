@@ -4,16 +4,16 @@
  */
 import { computeStateAfter, type FollowedLog } from '../../api/run-log.ts'
 
+import type { RunEntry } from '../../api/run-entries.ts'
 import type { TaskState } from '@tutti/protocol/internal'
-import type { TimelineMark } from './spans.ts'
 
 /** The history after the first `count` events. */
 export interface RunHistory {
   readonly count: number
   /** Ended attempts of each task, in order. */
   readonly attempts: ReadonlyMap<string, readonly TaskState[]>
-  /** In order of time. */
-  readonly marks: readonly TimelineMark[]
+  /** Entries of the whole run, in order of time. */
+  readonly marks: readonly RunEntry[]
 }
 
 /** An empty history. */
@@ -45,19 +45,20 @@ function findEndedAttempt(log: FollowedLog, seq: number): TaskState | undefined 
     : before
 }
 
-function toMark({ events, instants }: FollowedLog, seq: number): TimelineMark | undefined {
+function toMark({ events, instants }: FollowedLog, seq: number): RunEntry | undefined {
   const event = events[seq]
   const atMs = instants[seq] ?? 0
+  const moment = { startMs: atMs, endMs: atMs, status: 'done' } as const
   switch (event?.type) {
     case 'model_switched': {
-      const { model, previousModel, taskName, actor } = event
+      const { taskName } = event
       const target = taskName === undefined ? {} : { target: { taskName } }
-      return { kind: 'switch', atMs, ...target, change: { model, previousModel, taskName, actor } }
+      return { kind: 'switch', ...moment, ...target, change: event }
     }
     case 'run_cancelling':
-      return { kind: 'cancel', atMs, mode: event.mode, actor: event.actor }
+      return { kind: 'cancel', ...moment, mode: event.mode, actor: event.actor }
     case 'run_resumed':
-      return { kind: 'resume', atMs, epoch: event.epoch }
+      return { kind: 'resume', ...moment }
     default:
       return undefined
   }

@@ -4,12 +4,10 @@
  * A note has a solid head at its start and a lighter tail for its duration. Notes that are too
  * dense to distinguish are drawn as a block whose opacity shows how busy the time was.
  */
-import { buildBlocks, type Block } from './blocks.ts'
-import { computeLanePosition, type LanePosition } from './row-geometry.ts'
+import { buildBlocks, computeLanePosition, type Block, type LanePosition } from './positions.ts'
 
 import type { TimeFrame } from './scale.ts'
-import type { NoteSpan } from './spans.ts'
-import type { TimelineRow } from './timeline-model.ts'
+import type { Note, TimelineRow } from './timeline-model.ts'
 
 /** Width of the head of a note, in pixels. */
 const HEAD = 2.5
@@ -41,11 +39,11 @@ export function drawRow(row: TimelineRow, frame: TimeFrame, nowMs: number): RowD
   for (const [index, lane] of row.lanes.entries()) {
     const position = computeLanePosition(row, index)
     for (const block of buildBlocks(lane, frame, nowMs)) {
-      const note = lane[block.first]
+      const [note] = block.notes
       if (note === undefined) continue
       const drawn = { box: computeBlockBox(block, frame, position), add }
-      if (block.first < block.last) {
-        drawBlock({ block, kind: note.kind, frame }, drawn)
+      if (block.notes.length > 1) {
+        drawBlock(block, frame, drawn)
         continue
       }
       drawNote(note, drawn)
@@ -89,27 +87,21 @@ function computeBlockBox(
   }
 }
 
-function drawBlock(
-  {
-    block,
-    kind,
-    frame,
-  }: { readonly block: Block; readonly kind: string; readonly frame: TimeFrame },
-  { box, add }: Drawn,
-): void {
-  add(`${chooseDensity(block.density)}-${kind}`, drawRectangle(box))
-  for (const px of block.failedPx) {
+function drawBlock({ notes, density, failedPx }: Block, frame: TimeFrame, drawn: Drawn): void {
+  const { box, add } = drawn
+  add(`${chooseDensity(density)}-${notes[0]?.kind}`, drawRectangle(box))
+  for (const px of failedPx) {
     add('head-failed', drawRectangle({ ...box, x: px - frame.fromPx, width: HEAD }))
   }
 }
 
-function drawNote({ kind, status }: NoteSpan, { box, add }: Drawn): void {
+function drawNote({ kind, status }: Note, { box, add }: Drawn): void {
   const look = status === 'failed' ? 'failed' : kind
   add(`tail-${status === 'running' ? 'running' : look}`, drawRectangle(box))
   if (box.hasStart) add(`head-${look}`, drawRectangle({ ...box, width: Math.min(HEAD, box.width) }))
 }
 
-function labelNote(note: NoteSpan, { x, y, width, height, hasStart }: Box): NoteName | undefined {
+function labelNote(note: Note, { x, y, width, height, hasStart }: Box): NoteName | undefined {
   if (width < NAMED || height < 12) return undefined
   const room = Math.floor((width - AROUND) / LETTER)
   const name = findNoteName(note)
@@ -117,7 +109,7 @@ function labelNote(note: NoteSpan, { x, y, width, height, hasStart }: Box): Note
   return { x: hasStart ? x + 6 : AROUND + 6, y: y + height - 3.5, text }
 }
 
-function findNoteName(note: NoteSpan): string {
+function findNoteName(note: Note): string {
   switch (note.kind) {
     case 'model':
       // The provider before the colon is mostly the same.

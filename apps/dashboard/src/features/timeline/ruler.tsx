@@ -3,14 +3,14 @@ import { memo } from 'react'
 
 import { cx } from '../../lib/cx.ts'
 import { Mark } from '../../ui/show/mark.tsx'
+import { MARK_LABELS } from './describe-entry.ts'
 import { listTicks, msToPx, type TimeFrame } from './scale.ts'
 import styles from './timeline.module.css'
 
-import type { SpanStatus, TimelineMark } from './spans.ts'
-import type { TimelineModel } from './timeline-model.ts'
+import type { Note, TimelineModel } from './timeline-model.ts'
 
 /** Shapes of the marks, in a 10 by 10 box. */
-const SHAPES: Readonly<Record<TimelineMark['kind'], string>> = {
+const SHAPES: Readonly<Record<string, string>> = {
   directive: 'M1 1h8l-4 8z',
   switch: 'M5 0l5 5l-5 5l-5 -5z',
   cancel: 'M1 1h8v8h-8z',
@@ -20,7 +20,7 @@ const SHAPES: Readonly<Record<TimelineMark['kind'], string>> = {
 /** Width for the label of a tick, in pixels; without it, the label is before the tick. */
 const TICK_LABEL_PX = 64
 
-export function MarkShape({ kind }: { readonly kind: TimelineMark['kind'] }) {
+export function MarkShape({ kind }: { readonly kind: string }) {
   return (
     <svg aria-hidden viewBox="0 0 10 10" className={cx(styles['shape'], styles[`shape-${kind}`])}>
       <path d={SHAPES[kind]} />
@@ -28,17 +28,15 @@ export function MarkShape({ kind }: { readonly kind: TimelineMark['kind'] }) {
   )
 }
 
-export const Ruler = memo(function Ruler({
-  model,
-  frame,
-  sheetPx,
-}: {
+interface RulerProps {
   readonly model: TimelineModel
   readonly frame: TimeFrame
   readonly sheetPx: number
-}) {
-  const marks = model.marks.filter(({ atMs }) => {
-    const px = msToPx(frame, atMs)
+}
+
+export const Ruler = memo(function Ruler({ model, frame, sheetPx }: RulerProps) {
+  const marks = model.marks.filter(({ startMs }) => {
+    const px = msToPx(frame, startMs)
     return px >= frame.fromPx && px <= frame.toPx
   })
   return (
@@ -60,9 +58,9 @@ export const Ruler = memo(function Ruler({
       )}
       {marks.map((mark) => (
         <span
-          key={`${mark.kind} ${mark.atMs} ${mark.target?.taskName ?? ''}`}
+          key={`${mark.kind} ${mark.startMs} ${mark.target?.taskName ?? ''}`}
           className={styles['mark']}
-          style={{ insetInlineStart: msToPx(frame, mark.atMs) }}
+          style={{ insetInlineStart: msToPx(frame, mark.startMs) }}
         >
           <MarkShape kind={mark.kind} />
         </span>
@@ -71,43 +69,32 @@ export const Ruler = memo(function Ruler({
   )
 })
 
-const MARK_LABELS: Readonly<Record<TimelineMark['kind'], string>> = {
-  directive: 'directive delivered',
-  switch: 'model switched',
-  cancel: 'cancel',
-  resume: 'resumed',
-}
-
-function isFailed({ status }: { readonly status: SpanStatus }): boolean {
-  return status === 'failed'
-}
-
-const MARK_KINDS = ['directive', 'switch', 'cancel', 'resume'] as const
+const NOTES = ['model', 'tool', 'agent'] as const
 
 export function Legend({ model: { rows, marks } }: { readonly model: TimelineModel }) {
-  const isThere = (kind: 'tool' | 'agent'): boolean =>
-    rows.some(({ lanes }) => lanes.slice(1).some((lane) => lane.some((note) => note.kind === kind)))
-  const hasModels = rows.some(({ lanes: [models = []] }) => models.length > 0)
+  const hasNote = (test: (note: Note) => boolean): boolean =>
+    rows.some(({ lanes }) => lanes.some((lane) => lane.some(test)))
   return (
     <ul aria-label="Legend" className={styles['legend']}>
-      {hasModels && <Swatch kind="model">model call</Swatch>}
-      {isThere('tool') && <Swatch kind="tool">tool call</Swatch>}
-      {isThere('agent') && <Swatch kind="agent">agent call</Swatch>}
-      {rows.some(({ lanes }) => lanes.some((lane) => lane.some(isFailed))) && (
-        <Swatch kind="failed">failed</Swatch>
-      )}
+      {NOTES.filter((kind) => hasNote((note) => note.kind === kind)).map((kind) => (
+        <Swatch key={kind} kind={kind}>{`${kind} call`}</Swatch>
+      ))}
+      {hasNote(({ status }) => status === 'failed') && <Swatch kind="failed">failed</Swatch>}
       {rows.some(({ reviews }) => reviews.length > 0) && (
         <li>
           <Mark kind="held" />
           review
         </li>
       )}
-      {MARK_KINDS.filter((kind) => marks.some((mark) => mark.kind === kind)).map((kind) => (
-        <li key={kind}>
-          <MarkShape kind={kind} />
-          {MARK_LABELS[kind]}
-        </li>
-      ))}
+      {Object.entries(MARK_LABELS).map(
+        ([kind, label]) =>
+          marks.some((mark) => mark.kind === kind) && (
+            <li key={kind}>
+              <MarkShape kind={kind} />
+              {label}
+            </li>
+          ),
+      )}
     </ul>
   )
 }
@@ -115,7 +102,7 @@ export function Legend({ model: { rows, marks } }: { readonly model: TimelineMod
 function Swatch({ kind, children }: { readonly kind: string; readonly children: string }) {
   return (
     <li>
-      <span className={cx(styles['swatch'], styles[`swatch-${kind}`])} />
+      <span className={styles['swatch']} data-tone={kind} />
       {children}
     </li>
   )

@@ -10,9 +10,8 @@ import { formatDuration, formatPlural } from '../../lib/format.ts'
 import { IconButton } from '../../ui/controls/button.tsx'
 import { Cursor, SpanCard } from './cursor.tsx'
 import { Legend, Ruler } from './ruler.tsx'
-import { computeRowTops } from './row-geometry.ts'
+import { computeRowTops, findSelectedPosition } from './positions.ts'
 import { computeOpeningFactor, msToPx, type Sheet } from './scale.ts'
-import { findSelectedPosition } from './selected-position.ts'
 import { TimelineRowView } from './timeline-row.tsx'
 import { usePointing } from './use-pointing.ts'
 import { useRevealed, useViewport, type Viewport, type Wanted } from './use-viewport.ts'
@@ -39,20 +38,19 @@ export function Score({ model, sheet, nowMs, playhead, selection, onSelect }: Sc
   const isMeasured = viewport.viewPx > 1
   const tops = useMemo(() => computeRowTops(model.rows), [model.rows])
   const heightPx = tops.at(-1) ?? 0
-  const paper: Paper = useMemo(() => ({ model, frame, nowMs }), [model, frame, nowMs])
+  const paper: Paper = useMemo(() => ({ model, frame, nowMs, tops }), [model, frame, nowMs, tops])
   const times = { startMs: sheet.startMs, nowMs }
-  useRevealed(viewport, () => findWanted(selection, { ...paper, tops, viewport }), toKey(selection))
+  useRevealed(viewport, () => findWanted(selection, paper, viewport), toKey(selection))
   const [atCursor, setAtCursor] = useState<Pointed>()
   const open = (position: TimelinePosition): void => {
-    const [span] = position.spans
-    const target = position.mark === undefined ? span?.target : position.mark.target
-    if (position.spans.length > 1) {
+    const target = position.entries[0]?.target
+    if (position.entries.length > 1) {
       const middle = (position.fromPx + position.toPx) / 2
       const left = scroller.current?.scrollLeft ?? 0
       zoom(computeOpeningFactor(position.toPx - position.fromPx, viewport.viewPx), middle - left)
     } else if (target !== undefined) onSelect(target)
   }
-  const pointing = usePointing({ paper, tops, viewport, onOpen: open, onSelect })
+  const pointing = usePointing({ paper, viewport, onOpen: open, onSelect })
   const pointed = pointing.pointed ?? atCursor
   const onKeyDown = createZoomKeys({ zoom, fit })
   const length = formatDuration(nowMs - sheet.startMs)
@@ -101,7 +99,6 @@ export function Score({ model, sheet, nowMs, playhead, selection, onSelect }: Sc
             )}
             <Cursor
               paper={paper}
-              tops={tops}
               viewport={viewport}
               times={times}
               onOpen={open}
@@ -123,7 +120,8 @@ function toKey({ taskName, iterationIndex, toolCallId }: Partial<Selection> = {}
 /** Returns the position of the selection; for a task its row, at the current scroll position. */
 function findWanted(
   selection: Selection | undefined,
-  { model, tops, viewport, nowMs }: WantedParts,
+  { model, tops, nowMs }: Paper,
+  viewport: Viewport,
 ): Wanted | undefined {
   const index = model.rows.findIndex(({ task }) => task.name === selection?.taskName)
   const row = model.rows[index]
@@ -137,24 +135,11 @@ function findWanted(
     : { fromPx: box.x, toPx: box.x + box.width, top, bottom }
 }
 
-interface WantedParts {
-  readonly model: TimelineModel
-  readonly tops: readonly number[]
-  readonly viewport: Viewport
-  readonly nowMs: number
-}
-
 function isOpen({ attempts, reviews }: TimelineModel['rows'][number]): boolean {
   return [...attempts.slice(-1), ...reviews].some(({ endMs }) => endMs === undefined)
 }
 
-function createZoomKeys({
-  zoom,
-  fit,
-}: {
-  readonly zoom: (factor: number) => void
-  readonly fit: () => void
-}) {
+function createZoomKeys({ zoom, fit }: Pick<Viewport, 'zoom' | 'fit'>) {
   return (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return
     if (event.key === '+' || event.key === '=') zoom(1.5)

@@ -4,9 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 import { createRunLog, appendEvents, type FollowedLog } from '../../api/run-log.ts'
 import { extendHistory, NO_HISTORY } from './history.ts'
-import { buildTimeline, type TimelineModel, type TimelineRow } from './timeline-model.ts'
-
-import type { NoteSpan } from './spans.ts'
+import { buildTimeline, type TimelineModel, type Note, type TimelineRow } from './timeline-model.ts'
 
 const START = Date.parse('2026-01-01T10:00:00.000Z')
 /** An instant, in milliseconds from the start of the run. */
@@ -459,7 +457,7 @@ describe('marks above the rows', () => {
 
   it('Marks above the rows are in order of time, and lead to the task where they took effect', () => {
     const { marks } = modelOf(...events)
-    expect(marks.map(({ kind, atMs }) => `${kind} ${atMs - START}`)).toEqual([
+    expect(marks.map(({ kind, startMs }) => `${kind} ${startMs - START}`)).toEqual([
       'directive 10',
       'switch 30',
       'resume 40',
@@ -542,7 +540,7 @@ function expectInOrder(
   }
 }
 
-function expectWithin({ startMs, endMs }: NoteSpan, model: TimelineModel): void {
+function expectWithin({ startMs, endMs }: Note, model: TimelineModel): void {
   expect(startMs).toBeGreaterThanOrEqual(model.startMs ?? Infinity)
   expect(endMs ?? startMs).toBeLessThanOrEqual(model.lastMs)
 }

@@ -5,14 +5,13 @@ import { labelTask } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
 import { Mark } from '../../ui/show/mark.tsx'
 import { drawRow } from './row-drawing.ts'
-import { ATTEMPT, computeRowHeight } from './row-geometry.ts'
-import { describeRow } from './describe-span.ts'
-import { msToPx, type TimeFrame } from './scale.ts'
-import { findSelectedPosition } from './selected-position.ts'
+import { ATTEMPT, computeRowHeight, findExtent, findSelectedPosition } from './positions.ts'
+import { describeRow } from './describe-entry.ts'
 import styles from './timeline.module.css'
 
 import type { Selection } from '../../api/selection.ts'
-import type { AttemptSpan, ReviewSpan } from './spans.ts'
+import type { EntryOf } from '../../api/run-entries.ts'
+import type { TimeFrame } from './scale.ts'
 import type { TimelineRow } from './timeline-model.ts'
 
 /** Minimum width of a review with a fermata, in pixels. */
@@ -65,15 +64,16 @@ export const TimelineRowView = memo(function TimelineRowView({
         height={height}
         style={{ insetInlineStart: `calc(var(--gutter) + ${frame.fromPx}px)` }}
       >
-        {attempts.map((span) => (
-          <Attempt key={span.task.attempt} span={span} {...{ frame, nowMs, height }} />
+        {attempts.map((entry) => (
+          <Attempt key={entry.task.attempt} {...{ entry, frame, nowMs, height }} />
         ))}
-        {reviews.map((span) => (
-          <Review key={span.review.reviewId} span={span} {...{ frame, nowMs, height }} />
+        {reviews.map((entry) => (
+          <Review key={entry.review.reviewId} {...{ entry, frame, nowMs, height }} />
         ))}
-        {Object.entries(drawing.paths).map(([look, path]) => (
-          <path key={look} d={path} className={styles[look]} />
-        ))}
+        {Object.entries(drawing.paths).map(([look, path]) => {
+          const [shape, tone] = look.split('-')
+          return <path key={look} d={path} className={styles[`note-${shape}`]} data-tone={tone} />
+        })}
         {drawing.names.map(({ x, y, text }) => (
           <text key={`${x} ${y}`} x={x} y={y} className={styles['noteName']}>
             {text}
@@ -85,18 +85,19 @@ export const TimelineRowView = memo(function TimelineRowView({
   )
 })
 
-interface HoldProps<T> {
-  readonly span: T
+interface HoldProps<Kind extends 'attempt' | 'review'> {
+  readonly entry: EntryOf<Kind>
   readonly frame: TimeFrame
   readonly nowMs: number
   readonly height: number
 }
 
-function Attempt({ span, frame, nowMs, height }: HoldProps<AttemptSpan>) {
-  const { x, width } = computeSpanBox(span, frame, nowMs)
+function Attempt(props: HoldProps<'attempt'>) {
+  const { entry, height } = props
+  const { x, width } = computeBox(props)
   if (width <= 0) return null
   return (
-    <g className={styles[`attempt-${span.status}`]} data-attempt={span.task.attempt}>
+    <g className={styles[`attempt-${entry.status}`]} data-attempt={entry.task.attempt}>
       <rect x={x} y={ATTEMPT.top} width={width} height={height - 2 * ATTEMPT.top} />
       <rect
         x={x}
@@ -109,10 +110,11 @@ function Attempt({ span, frame, nowMs, height }: HoldProps<AttemptSpan>) {
   )
 }
 
-function Review({ span, frame, nowMs, height }: HoldProps<ReviewSpan>) {
-  const { x, width } = computeSpanBox(span, frame, nowMs)
+function Review(props: HoldProps<'review'>) {
+  const { entry, height } = props
+  const { x, width } = computeBox(props)
   if (width <= 0) return null
-  const isOpen = span.endMs === undefined
+  const isOpen = entry.endMs === undefined
   return (
     <g className={cx(styles['review'], isOpen && styles['open'])}>
       <rect x={x} y={1.5} width={width} height={height - 3} rx={2} />
@@ -126,13 +128,13 @@ function Review({ span, frame, nowMs, height }: HoldProps<ReviewSpan>) {
   )
 }
 
-/** Clips a span to the frame, with a minimum width of two pixels. */
-function computeSpanBox(
-  { startMs, endMs }: AttemptSpan | ReviewSpan,
-  frame: TimeFrame,
-  nowMs: number,
-): { readonly x: number; readonly width: number } {
-  const from = Math.max(frame.fromPx - 4, msToPx(frame, startMs))
-  const to = Math.min(frame.toPx + 4, msToPx(frame, endMs ?? Math.max(nowMs, startMs)))
+/** Clips an entry to the frame, with a minimum width of two pixels. */
+function computeBox({ entry, frame, nowMs }: HoldProps<'attempt'> | HoldProps<'review'>): {
+  readonly x: number
+  readonly width: number
+} {
+  const { fromPx, toPx } = findExtent(entry, frame, nowMs)
+  const from = Math.max(frame.fromPx - 4, fromPx)
+  const to = Math.min(frame.toPx + 4, toPx)
   return { x: from - frame.fromPx, width: to < from ? 0 : Math.max(2, to - from) }
 }

@@ -12,20 +12,17 @@ import type { FollowedLog } from '../../api/run-log.ts'
 import type { Selection } from '../../api/selection.ts'
 import type { RunState } from '@tutti/protocol'
 
-/**
- * The timeline of a run. `log` adds earlier attempts and marks, and whether the run may continue.
- */
-export function Timeline({
-  state,
-  selection,
-  onSelect,
-  log,
-}: {
+interface TimelineProps {
   readonly state: RunState
   readonly selection: Selection | undefined
   readonly onSelect: (selection: Selection) => void
   readonly log?: FollowedLog | undefined
-}) {
+}
+
+/**
+ * The timeline of a run. `log` adds earlier attempts and marks, and whether the run may continue.
+ */
+export function Timeline({ state, selection, onSelect, log }: TimelineProps) {
   const shownMs = useContext(ShownTime)
   const model = useModel(state, log, shownMs)
   const { startMs, lastMs, isOver } = model

@@ -2,13 +2,13 @@
 import { useEffect, useRef, useState, type MouseEvent, type PointerEvent } from 'react'
 
 import {
+  findLaneAt,
   findPositionAt,
   listPositions,
   type Paper,
   type TimelinePosition,
   type Pointed,
 } from './positions.ts'
-import { findLaneAt } from './row-geometry.ts'
 
 import type { Selection } from '../../api/selection.ts'
 import type { Viewport } from './use-viewport.ts'
@@ -20,7 +20,6 @@ const DRAG = 4
 
 interface PointingOptions {
   readonly paper: Paper
-  readonly tops: readonly number[]
   readonly viewport: Viewport
   readonly onOpen: (position: TimelinePosition) => void
   readonly onSelect: (selection: Selection) => void
@@ -34,14 +33,14 @@ interface Drag {
 }
 
 /** Returns handlers for the scrolling element, and the position under the pointer. */
-export function usePointing({ paper, tops, viewport, onOpen, onSelect }: PointingOptions) {
+export function usePointing({ paper, viewport, onOpen, onSelect }: PointingOptions) {
   const [pointed, setPointed] = useState<Pointed>()
   const [isDragging, setDragging] = useState(false)
   const drag = useRef<Drag>(undefined)
   const wasDragged = useRef(false)
   useWheelZoom(viewport)
   const find = (event: MouseEvent): Pointed | undefined =>
-    findPointed(event, { paper, tops, gutterPx: viewport.gutterPx })
+    findPointed(event, paper, viewport.gutterPx)
   return {
     pointed: isDragging ? undefined : pointed,
     isDragging,
@@ -117,14 +116,7 @@ function useWheelZoom({ scroller, zoom, gutterPx }: Viewport): void {
  * Returns the position under the pointer: notes take precedence over reviews, and reviews over
  * attempts.
  */
-function findPointed(
-  event: MouseEvent,
-  {
-    paper,
-    tops,
-    gutterPx,
-  }: { readonly paper: Paper; readonly tops: readonly number[]; readonly gutterPx: number },
-): Pointed | undefined {
+function findPointed(event: MouseEvent, paper: Paper, gutterPx: number): Pointed | undefined {
   if (!(event.target instanceof Element) || findLabelAt(event) !== undefined) return undefined
   const ruler = event.target.closest('[data-track="marks"]')?.getBoundingClientRect()
   if (ruler !== undefined) {
@@ -140,7 +132,7 @@ function findPointed(
   const box = event.target.closest('[data-row]')?.getBoundingClientRect()
   const index = paper.model.rows.findIndex(({ task }) => task.name === name)
   const row = paper.model.rows[index]
-  if (row === undefined || box === undefined || tops[index] === undefined) return undefined
+  if (row === undefined || box === undefined) return undefined
   const px = event.clientX - box.left - gutterPx
   const lane = findLaneAt(row, event.clientY - box.top)
   const note =
@@ -174,8 +166,7 @@ function isSame(one: Pointed | undefined, other: Pointed | undefined): boolean {
   return (
     one.position.row === other.position.row &&
     one.position.track === other.position.track &&
-    one.position.mark === other.position.mark &&
-    one.position.spans[0] === other.position.spans[0] &&
-    one.position.spans.length === other.position.spans.length
+    one.position.entries[0] === other.position.entries[0] &&
+    one.position.entries.length === other.position.entries.length
   )
 }

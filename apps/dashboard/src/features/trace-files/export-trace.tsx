@@ -7,10 +7,8 @@ import { useMutation } from '@tanstack/react-query'
 import { Menu, type MenuItem } from '../../ui/layout/menu.tsx'
 import { readFailureText } from '../../api/failure.ts'
 import { useServer } from '../../api/server.ts'
-import { downloadText } from '../../lib/download.ts'
+import { downloadText, formatNdjson } from '../../lib/download.ts'
 import styles from './export-trace.module.css'
-
-import type { LoggedRunEvent } from '@tutti/protocol'
 
 import type { FollowedLog } from '../../api/run-log.ts'
 
@@ -68,9 +66,4 @@ function describeExportFailure(what: string, error: Error | null): string | unde
 export function createExportName(ensemble: string | undefined, runId: string): string {
   const safe = (ensemble ?? 'run').replaceAll(/[^\p{L}\p{N}_.-]+/gu, '-').replace(/^[.-]+/, '')
   return `${safe === '' ? 'run' : safe.slice(0, 80)}-${runId}`
-}
-
-/** Formats events as NDJSON, one per line. */
-export function formatNdjson(events: readonly LoggedRunEvent[]): string {
-  return events.map((event) => `${JSON.stringify(event)}\n`).join('')
 }

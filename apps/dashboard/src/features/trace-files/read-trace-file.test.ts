@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest'
 import graphFile from '../../../../../packages/protocol/fixtures/valid/DagModel.tasks.json' with { type: 'json' }
 import fullFile from '../../../../../packages/protocol/fixtures/valid/ExecutionTrace.full.json' with { type: 'json' }
 import oldFile from '../../../../../packages/protocol/fixtures/valid/ExecutionTrace.version-1-0.json' with { type: 'json' }
-import { createExportName, formatNdjson } from './export-trace.tsx'
+import { formatNdjson } from '../../lib/download.ts'
+import { createExportName } from './export-trace.tsx'
 import { MAX_TRACE_FILE_BYTES, readTraceFile, findSizeProblem } from './read-trace-file.ts'
 
 const full = JSON.stringify(fullFile)

@@ -61,7 +61,7 @@ export function* readTraceFileInSteps(text: string): Reading {
   return {
     ok: false,
     reason: 'The file is not JSON.',
-    problems: [createFileProblem(value.problem)],
+    problems: [{ path: '', message: value.problem }],
   }
 }
 
@@ -134,10 +134,6 @@ function parseJson(text: string): { readonly value: unknown } | { readonly probl
   }
 }
 
-function createFileProblem(message: string): Problem {
-  return { path: '', message }
-}
-
 /** A log, or the problems that prevent reading it. */
 type ReadEvents =
   | {
@@ -208,14 +204,13 @@ function limitProblems(problems: readonly Problem[]): readonly Problem[] {
 }
 
 function findUnknownType(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null || !('type' in value)) return undefined
-  const { type } = value
+  const type = isJsonObject(value) ? value['type'] : undefined
   return typeof type === 'string' && !KNOWN_TYPES.has(type) ? type : undefined
 }
 
 function readSeq(value: unknown): number | undefined {
-  if (typeof value !== 'object' || value === null || !('seq' in value)) return undefined
-  return typeof value.seq === 'number' ? value.seq : undefined
+  const seq = isJsonObject(value) ? value['seq'] : undefined
+  return typeof seq === 'number' ? seq : undefined
 }
 
 function joinLocation(location: string, { path }: Problem): string {

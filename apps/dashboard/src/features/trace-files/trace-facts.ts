@@ -4,7 +4,7 @@ import { formatDuration, formatPlural } from '../../lib/format.ts'
 
 import type { FollowedLog } from '../../api/run-log.ts'
 import type { RunState } from '@tutti/protocol'
-import type { ExecutionTrace, TaskTrace } from '@tutti/protocol/internal'
+import type { ExecutionTrace } from '@tutti/protocol/internal'
 
 /** A table of data that the views of a run cannot show. */
 export interface TraceTable {
@@ -32,19 +32,14 @@ const ALWAYS_MISSING = [
 ]
 
 export function describeTrace(trace: ExecutionTrace, state: RunState): TraceFacts {
-  const { captureMode, workflow, errors } = trace
+  const { captureMode, workflow } = trace
   const isOurs = state.ensemble !== undefined
   const name = isOurs ? 'Tutti trace' : 'AgentEnsemble trace'
   return {
     format: `${name} ${trace.schemaVersion}`,
     notes: [`Capture mode ${captureMode}`, `Workflow ${workflow}`],
     missing: [...listMissing(trace), ...ALWAYS_MISSING, 'tasks executed by code'],
-    tables: [
-      ...createMapReduceTables(trace),
-      ...createLoopTables(trace),
-      ...createGraphTables(trace),
-      createTable('Errors', ['When', 'Agent', 'Task', 'Kind', 'Message'], createErrorRows(errors)),
-    ].filter(({ rows }) => rows.length > 0),
+    tables: listTables(trace),
   }
 }
 
@@ -75,64 +70,55 @@ function listMissing({ captureMode, taskTraces }: ExecutionTrace): readonly stri
   ]
 }
 
-function createMapReduceTables({
-  mapReduceLevels,
-  taskTraces,
-}: ExecutionTrace): readonly TraceTable[] {
-  const levels = mapReduceLevels.map(({ level, taskCount, duration, workflow }) => [
-    String(level),
-    String(taskCount),
-    formatDuration(parseDurationMs(duration)),
-    workflow,
-  ])
-  const kinds = taskTraces.flatMap((task) => createKindRows(task))
-  return [
-    createTable('Map-reduce levels', ['Level', 'Tasks', 'Duration', 'Workflow'], levels),
-    createTable('Map-reduce tasks', ['Task', 'Kind', 'Level'], kinds),
+/** Returns the tables of data that the views of a run cannot show, without empty ones. */
+function listTables(trace: ExecutionTrace): readonly TraceTable[] {
+  const { mapReduceLevels, taskTraces, loopTraces = [], graphTrace, errors } = trace
+  const tables = [
+    createTable(
+      'Map-reduce levels',
+      ['Level', 'Tasks', 'Duration', 'Workflow'],
+      mapReduceLevels.map(({ level, taskCount, duration, workflow }) => {
+        return [level, taskCount, formatDuration(parseDurationMs(duration)), workflow]
+      }),
+    ),
+    createTable(
+      'Map-reduce tasks',
+      ['Task', 'Kind', 'Level'],
+      taskTraces
+        .filter(({ nodeType = null }) => nodeType !== null)
+        .map((task) => [task.taskDescription, task.nodeType, task.mapReduceLevel]),
+    ),
+    createTable(
+      'Loops',
+      ['Loop', 'Iterations', 'Ended by', 'Tasks by iteration'],
+      loopTraces.map(
+        ({ loopName, iterationsRun, maxIterations, terminationReason, iterations }) => {
+          const names = iterations.map((tasks) => tasks.join(' → ')).join('; ')
+          return [loopName, `${iterationsRun} of ${maxIterations}`, terminationReason, names]
+        },
+      ),
+    ),
+    createTable(
+      `State graph ${graphTrace?.graphName}: ${graphTrace?.stepsRun} of ${graphTrace?.maxSteps} steps, ended by ${graphTrace?.terminationReason}`,
+      ['Step', 'State', 'Next'],
+      (graphTrace?.steps ?? []).map((step) => [step.stepNumber, step.stateName, step.nextState]),
+    ),
+    createTable(
+      'Errors',
+      ['When', 'Agent', 'Task', 'Kind', 'Message'],
+      errors.map((error) => {
+        const { occurredAt, agentRole, taskDescription, errorType, message } = error
+        return [occurredAt, agentRole, taskDescription, errorType, message]
+      }),
+    ),
   ]
-}
-
-function createKindRows({ taskDescription, nodeType, mapReduceLevel }: TaskTrace): string[][] {
-  if (nodeType === undefined || nodeType === null) return []
-  return [[taskDescription, nodeType, mapReduceLevel?.toString() ?? '']]
-}
-
-function createLoopTables({ loopTraces = [] }: ExecutionTrace): readonly TraceTable[] {
-  const rows = loopTraces.map((loop) => [
-    loop.loopName,
-    `${loop.iterationsRun} of ${loop.maxIterations}`,
-    loop.terminationReason,
-    loop.iterations.map((names) => names.join(' → ')).join('; '),
-  ])
-  return [createTable('Loops', ['Loop', 'Iterations', 'Ended by', 'Tasks by iteration'], rows)]
-}
-
-function createGraphTables({ graphTrace }: ExecutionTrace): readonly TraceTable[] {
-  if (graphTrace === undefined || graphTrace === null) return []
-  const { graphName, terminationReason, stepsRun, maxSteps } = graphTrace
-  const title = `State graph ${graphName}: ${stepsRun} of ${maxSteps} steps, ended by ${terminationReason}`
-  const rows = graphTrace.steps.map(({ stepNumber, stateName, nextState }) => [
-    String(stepNumber),
-    stateName,
-    nextState ?? '',
-  ])
-  return [createTable(title, ['Step', 'State', 'Next'], rows)]
-}
-
-function createErrorRows(errors: ExecutionTrace['errors']): readonly string[][] {
-  return errors.map((error) => [
-    error.occurredAt,
-    error.agentRole,
-    error.taskDescription,
-    error.errorType,
-    error.message,
-  ])
+  return tables.filter(({ rows }) => rows.length > 0)
 }
 
 function createTable(
   title: string,
   columns: readonly string[],
-  rows: readonly (readonly string[])[],
+  rows: readonly (readonly (string | number | null | undefined)[])[],
 ): TraceTable {
-  return { title, columns, rows }
+  return { title, columns, rows: rows.map((cells) => cells.map((cell) => String(cell ?? ''))) }
 }

@@ -10,6 +10,7 @@ import { formatBytes, formatPlural } from '../../lib/format.ts'
 import { useOpenedFile } from './use-opened-file.ts'
 import { MAX_TRACE_FILE_BYTES } from './read-trace-file.ts'
 import hidden from '../../ui/show/visually-hidden.module.css'
+import page from '../../ui/layout/page.module.css'
 import styles from './trace-file.module.css'
 
 import type { RunState } from '@tutti/protocol'
@@ -44,7 +45,7 @@ export function TraceFile({
     },
   }
   return (
-    <div className={cx(styles['page'], isOver && styles['over'])} role="presentation" {...drop}>
+    <div className={cx(page['column'], isOver && styles['over'])} role="presentation" {...drop}>
       <h1 className={hidden['hidden']}>Trace files</h1>
       {opened.phase === 'none' && <FilePicker onFile={open} />}
       {opened.phase === 'reading' && (
@@ -61,17 +62,14 @@ export function TraceFile({
   )
 }
 
-function FileHead({
-  name,
-  facts,
-  onFile,
-  onClose,
-}: {
+interface FileHeadProps {
   readonly name: string
   readonly facts: TraceFacts
   readonly onFile: (file: File) => void
   readonly onClose: () => void
-}) {
+}
+
+function FileHead({ name, facts, onFile, onClose }: FileHeadProps) {
   const { format, notes, missing, tables } = facts
   return (
     <header className={styles['head']}>
@@ -165,18 +163,15 @@ function FilePicker({ onFile }: { readonly onFile: (file: File) => void }) {
   )
 }
 
-/** Shows the problems of a file. */
-function FileProblems({
-  name,
-  reason,
-  problems,
-  onFile,
-}: {
+interface FileProblemsProps {
   readonly name: string
   readonly reason: string
   readonly problems: readonly Problem[]
   readonly onFile: (file: File) => void
-}) {
+}
+
+/** Shows the problems of a file. */
+function FileProblems({ name, reason, problems, onFile }: FileProblemsProps) {
   return (
     <div className={styles['problems']}>
       <Notice
@@ -204,16 +199,14 @@ function FileProblems({
   )
 }
 
-/** A button that opens a file; the same file can be chosen again. */
-function FileButton({
-  onFile,
-  kind = 'plain',
-  children,
-}: {
+interface FileButtonProps {
   readonly onFile: (file: File) => void
   readonly kind?: ButtonKind
   readonly children: string
-}) {
+}
+
+/** A button that opens a file; the same file can be chosen again. */
+function FileButton({ onFile, kind = 'plain', children }: FileButtonProps) {
   const input = useRef<HTMLInputElement>(null)
   return (
     <>

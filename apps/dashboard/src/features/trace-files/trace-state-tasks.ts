@@ -3,6 +3,7 @@
  * a delegated task is nested in its delegation (in HIERARCHICAL runs also at top level). The result
  * contains each task once, including delegated ones. Pure.
  */
+import { omitUndefined } from '../../lib/omit-undefined.ts'
 import { readCost, readCount, parseDurationMs, readText } from './trace-state-values.ts'
 import { readTracedTurns } from './trace-state-turns.ts'
 
@@ -51,9 +52,7 @@ export function readTracedTasks(trace: ExecutionTrace): TracedTasks {
       const name = nameOf(handed.workerTrace ?? { taskDescription: handed.taskDescription })
       if (handed.workerTrace === null) {
         tasks.set(name, toWorkerTask(handed, { name, delegatedBy, index: tasks.size + 1 }))
-      } else {
-        waiting.push({ trace: handed.workerTrace, delegatedBy, name })
-      }
+      } else waiting.push({ trace: handed.workerTrace, delegatedBy, name })
       delegations.push(toDelegation(handed, { ...delegatedBy, attempt: task.attempt, name }))
     }
   }
@@ -114,55 +113,52 @@ function findIndex({ trace, name }: Found, tasks: ReadonlyMap<string, TaskState>
   return readCount(trace.metadata, 'taskIndex') ?? tasks.get(name)?.index ?? tasks.size + 1
 }
 
+interface TaskParts {
+  readonly trace: ExecutionTrace
+  readonly known: TaskState | undefined
+  readonly index: number
+}
+
 function toTaskState(
   { trace: task, name, delegatedBy }: Found,
-  {
-    trace,
-    known,
-    index,
-  }: {
-    readonly trace: ExecutionTrace
-    readonly known: TaskState | undefined
-    readonly index: number
-  },
+  { trace, known, index }: TaskParts,
 ): TaskState {
   const { taskDescription: description, agentRole, expectedOutput, startedAt, finalOutput } = task
   const error = findTaskError(task, trace)
   const status = readTaskStatus(task, error)
   const isOver = status !== 'RUNNING'
-  const durationMs = parseDurationMs(task.duration)
-  return {
+  const hasFailed = status === 'FAILED' || status === 'CANCELLED'
+  return omitUndefined({
+    ...NOTHING,
     name,
     index,
     description,
     agentRole,
-    context: [],
     status,
-    attempt: readCount(task.metadata, 'attempt') ?? (known === undefined ? 1 : known.attempt + 1),
+    attempt: readCount(task.metadata, 'attempt') ?? (known?.attempt ?? 0) + 1,
     startedAt,
-    ...(isOver ? { completedAt: task.completedAt } : {}),
-    ...(isOver && durationMs !== undefined ? { durationMs } : {}),
+    completedAt: isOver ? task.completedAt : undefined,
+    durationMs: isOver ? parseDurationMs(task.duration) : undefined,
     expectedOutput,
-    ...readTaskInput(task, trace),
+    input: readTaskInput(task, trace),
     turns: readTracedTurns(task, name),
-    agentCalls: [],
-    agentUsage: NO_AGENTS,
-    ...(finalOutput === null ? {} : { output: finalOutput }),
-    ...(task.parsedOutput === undefined || task.parsedOutput === null
-      ? {}
-      : { structuredOutput: task.parsedOutput }),
-    ...(status === 'FAILED' || status === 'CANCELLED' ? { error: error ?? NO_REASON } : {}),
+    output: finalOutput ?? undefined,
+    structuredOutput: task.parsedOutput ?? undefined,
+    error: hasFailed ? (error ?? NO_REASON) : undefined,
     usage: readUsage(task),
     earlierAttempts: known === undefined ? [] : [...known.earlierAttempts, toEarlierAttempt(known)],
-    ...(delegatedBy === undefined ? {} : { delegatedBy }),
-  }
+    delegatedBy,
+  })
 }
 
 function toEarlierAttempt({ attempt, error = NO_REASON, usage }: TaskState) {
   return { attempt, reason: error.reason, code: error.code, usage }
 }
 
-function readTaskStatus({ metadata, finalOutput }: TaskTrace, error: TaskError | undefined) {
+function readTaskStatus(
+  { metadata, finalOutput }: TaskTrace,
+  error: TaskError | undefined,
+): TaskState['status'] {
   const recorded = readText(metadata, 'status')
   if (recorded === 'RUNNING' || recorded === 'COMPLETED') return recorded
   const hasFailed = recorded === 'FAILED' || (finalOutput === null && error !== undefined)
@@ -187,24 +183,19 @@ function findTaskError(
 function readTaskInput(
   { agentRole, expectedOutput, startedAt }: TaskTrace,
   { agents }: ExecutionTrace,
-): Pick<TaskState, 'input'> {
+): TaskState['input'] {
   const agent = agents.find(({ role }) => role === agentRole)
-  if (agent === undefined) return {}
+  if (agent === undefined) return undefined
   const { goal: agentGoal, background: agentBackground, toolNames } = agent
   // In traces, outputs of other tasks are part of the prompt, which is shown there.
   const given = { agentGoal, agentBackground, toolNames, assembledContext: '' }
-  return { input: { ...given, expectedOutput, sentAt: startedAt } }
+  return { ...given, expectedOutput, sentAt: startedAt }
 }
 
 function readUsage({ metrics, metadata }: TaskTrace): AttemptUsage {
   const { inputTokens, outputTokens, toolCallCount, costEstimate } = metrics
   const costUsd = readCost(metadata, costEstimate)
-  return {
-    inputTokens,
-    outputTokens,
-    toolCallCount,
-    ...(costUsd === undefined ? {} : { costUsd }),
-  }
+  return omitUndefined({ inputTokens, outputTokens, toolCallCount, costUsd })
 }
 
 function addWorkerIndex(
@@ -227,8 +218,14 @@ const NO_REASON: TaskError = {
   willRetry: false,
 }
 
-/** Usage of remote agents; a trace includes it in that of the task. */
-const NO_AGENTS: TaskState['agentUsage'] = { inputTokens: 0, outputTokens: 0, costUsd: 0 }
+/** Fields that no trace contains; the usage of remote agents is included in that of the task. */
+const NOTHING = {
+  context: [],
+  agentCalls: [],
+  agentUsage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
+  turns: [],
+  earlierAttempts: [],
+} satisfies Partial<TaskState>
 
 /** Usage of an attempt if the file does not contain it. */
 const UNKNOWN_USAGE: AttemptUsage = { inputTokens: -1, outputTokens: -1, toolCallCount: 0 }
@@ -239,27 +236,22 @@ function toWorkerTask(
   { name, delegatedBy, index }: { name: string; delegatedBy: DelegatedBy; index: number },
 ): TaskState {
   const { startedAt, completedAt, result, succeeded } = handed
-  const durationMs = parseDurationMs(handed.duration)
-  return {
+  return omitUndefined({
+    ...NOTHING,
     name,
     index,
     description: handed.taskDescription,
     agentRole: handed.workerRole,
-    context: [],
-    status: succeeded ? 'COMPLETED' : 'FAILED',
+    status: succeeded ? ('COMPLETED' as const) : ('FAILED' as const),
     attempt: 1,
     startedAt,
     completedAt,
-    ...(durationMs === undefined ? {} : { durationMs }),
-    turns: [],
-    agentCalls: [],
-    agentUsage: NO_AGENTS,
-    ...(result === null ? {} : { output: result }),
-    ...(succeeded ? {} : { error: NO_REASON }),
+    durationMs: parseDurationMs(handed.duration),
+    output: result ?? undefined,
+    error: succeeded ? undefined : NO_REASON,
     usage: UNKNOWN_USAGE,
-    earlierAttempts: [],
     delegatedBy,
-  }
+  })
 }
 
 /** Returns a delegation whose worker is the task `name`. */
@@ -268,18 +260,18 @@ function toDelegation(
   { name, ...by }: DelegatedBy & { readonly attempt: number; readonly name: string },
 ): DelegationState {
   const { delegatorRole, workerRole, taskDescription, startedAt, completedAt, depth } = handed
-  const durationMs = parseDurationMs(handed.duration)
-  return {
+  const { succeeded, duration } = handed
+  return omitUndefined({
     ...by,
     delegatingAgentRole: delegatorRole,
     workerRole,
-    status: handed.succeeded ? 'COMPLETED' : 'FAILED',
+    status: succeeded ? ('COMPLETED' as const) : ('FAILED' as const),
     taskDescription,
     workerTask: name,
     depth,
     startedAt,
     completedAt,
-    ...(handed.succeeded && durationMs !== undefined ? { durationMs } : {}),
-    ...(handed.succeeded ? {} : { reason: NO_REASON.reason }),
-  }
+    durationMs: succeeded ? parseDurationMs(duration) : undefined,
+    reason: succeeded ? undefined : NO_REASON.reason,
+  })
 }

@@ -1,4 +1,5 @@
 /** Reads the model turns of a task in a trace file, with their tool calls. Pure. */
+import { omitUndefined } from '../../lib/omit-undefined.ts'
 import { parseDurationMs, readText } from './trace-state-values.ts'
 
 import type {
@@ -44,59 +45,53 @@ function toTurn(
   interaction: LlmInteraction,
   idOf: (call: ToolCallTrace, turn: number) => string,
 ): TurnState {
-  const { iterationIndex, startedAt, completedAt, responseType } = interaction
-  const { reasoning, reasoningTokens, reasoningTruncated } = interaction
+  const { model, responseText, latency, messages, toolCalls, ...rest } = interaction
   // Traces contain an empty list where events contain null.
-  const messages = interaction.messages.map((message) =>
+  const sent = messages.map((message) =>
     message.toolCalls?.length === 0 ? { ...message, toolCalls: null } : message,
   )
-  const latencyMs = parseDurationMs(interaction.latency)
-  const calls = interaction.toolCalls.map((call) => toToolCall(call, idOf(call, iterationIndex)))
-  return {
-    iterationIndex,
+  const calls = toolCalls.map((call) => toToolCall(call, idOf(call, rest.iterationIndex)))
+  return omitUndefined({
+    iterationIndex: rest.iterationIndex,
     // Some traces lack the model.
-    model: interaction.model ?? '',
-    status: 'COMPLETED',
-    text: interaction.responseText ?? '',
-    messages,
-    totalMessageCount: messages.length,
-    startedAt,
-    completedAt,
-    responseType,
+    model: model ?? '',
+    status: 'COMPLETED' as const,
+    text: responseText ?? '',
+    messages: sent,
+    totalMessageCount: sent.length,
+    startedAt: rest.startedAt,
+    completedAt: rest.completedAt,
+    responseType: rest.responseType,
     toolCalls: nestSteps(calls),
-    inputTokens: interaction.inputTokens,
-    outputTokens: interaction.outputTokens,
-    ...(latencyMs === undefined ? {} : { latencyMs }),
-    ...(interaction.finishReason === undefined ? {} : { finishReason: interaction.finishReason }),
-    ...(interaction.refusal === undefined ? {} : { refusal: interaction.refusal }),
-    ...(interaction.cachedInputTokens === undefined
-      ? {}
-      : { cachedInputTokens: interaction.cachedInputTokens }),
-    ...(reasoning === undefined ? {} : { reasoning }),
-    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
-    ...(reasoningTruncated === undefined ? {} : { reasoningTruncated }),
+    inputTokens: rest.inputTokens,
+    outputTokens: rest.outputTokens,
+    latencyMs: parseDurationMs(latency),
+    finishReason: rest.finishReason,
+    refusal: rest.refusal,
+    cachedInputTokens: rest.cachedInputTokens,
+    reasoning: rest.reasoning,
+    reasoningTokens: rest.reasoningTokens,
+    reasoningTruncated: rest.reasoningTruncated,
     failures: [],
-  }
+  })
 }
 
 function toToolCall(call: ToolCallTrace, id: string): ToolCallState {
   const { toolName: name, result, startedAt, completedAt, outcome, metadata } = call
-  const parent = readText(metadata, 'parentToolCallId')
-  const durationMs = parseDurationMs(call.duration)
-  return {
+  return omitUndefined({
     id,
     name,
     arguments: call.arguments,
     // FAILURE, ERROR and SKIPPED_MAX_ITERATIONS all mean that the work was not done.
-    status: outcome === 'SUCCESS' ? 'SUCCEEDED' : 'FAILED',
+    status: outcome === 'SUCCESS' ? ('SUCCEEDED' as const) : ('FAILED' as const),
     result: outcome === 'SKIPPED_MAX_ITERATIONS' ? (result ?? SKIPPED) : result,
     structured: call.structuredOutput ?? null,
     startedAt,
     completedAt,
-    ...(durationMs === undefined ? {} : { durationMs }),
+    durationMs: parseDurationMs(call.duration),
     steps: [],
-    ...(parent === undefined ? {} : { parentToolCallId: parent }),
-  }
+    parentToolCallId: readText(metadata, 'parentToolCallId'),
+  })
 }
 
 /** Result of a call that was skipped. */

@@ -26,27 +26,27 @@ export function parseDurationMs(duration: string): number | undefined {
   return Math.round(ms)
 }
 
+type Fields = Readonly<Record<string, unknown>>
+
+function readOwn(fields: Fields, name: string): unknown {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined
+}
+
 /** Returns a text field; undefined if it is absent, empty or not a text. */
-export function readText(
-  fields: Readonly<Record<string, unknown>>,
-  name: string,
-): string | undefined {
-  const value = Object.hasOwn(fields, name) ? fields[name] : undefined
+export function readText(fields: Fields, name: string): string | undefined {
+  const value = readOwn(fields, name)
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
 /** Returns a field with a non-negative integer; undefined if it is anything else. */
-export function readCount(
-  fields: Readonly<Record<string, unknown>>,
-  name: string,
-): number | undefined {
-  const value = Object.hasOwn(fields, name) ? fields[name] : undefined
+export function readCount(fields: Fields, name: string): number | undefined {
+  const value = readOwn(fields, name)
   return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : undefined
 }
 
 /** Returns the tags in a field: texts, numbers and booleans. */
-export function readTags(fields: Readonly<Record<string, unknown>>, name: string): TagMap {
-  const value = Object.hasOwn(fields, name) ? fields[name] : undefined
+export function readTags(fields: Fields, name: string): TagMap {
+  const value = readOwn(fields, name)
   if (typeof value !== 'object' || value === null) return {}
   return Object.fromEntries(
     Object.entries(value).filter(([, one]) => ['string', 'number', 'boolean'].includes(typeof one)),
@@ -57,11 +57,8 @@ export function readTags(fields: Readonly<Record<string, unknown>>, name: string
  * Returns a cost in US dollars: the exact one in traces of Tutti, else the estimate. Other
  * currencies are treated as unknown.
  */
-export function readCost(
-  metadata: Readonly<Record<string, unknown>>,
-  estimate: TraceCost | null,
-): number | undefined {
-  const recorded = Object.hasOwn(metadata, 'costUsd') ? metadata['costUsd'] : undefined
+export function readCost(metadata: Fields, estimate: TraceCost | null): number | undefined {
+  const recorded = readOwn(metadata, 'costUsd')
   if (typeof recorded === 'number') return recorded
   if (estimate === null || estimate.currency.toUpperCase() !== 'USD') return undefined
   const text = String(estimate.totalCost).trim()

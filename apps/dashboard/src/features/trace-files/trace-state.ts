@@ -10,20 +10,22 @@
 import { RunStatus, type RunState } from '@tutti/protocol'
 import { Workflow, type ExecutionTrace, type TaskState } from '@tutti/protocol/internal'
 
+import { omitUndefined } from '../../lib/omit-undefined.ts'
 import { readCost, parseDurationMs, readTags, readText } from './trace-state-values.ts'
 import { readTracedTasks } from './trace-state-tasks.ts'
 
 export function toRunState(trace: ExecutionTrace): RunState {
-  const { ensembleId: id, startedAt, completedAt, metadata } = trace
+  const { ensembleId: id, startedAt, completedAt, metadata, inputs, errors } = trace
   const { tasks, delegations } = readTracedTasks(trace)
-  const ensemble = readText(metadata, 'ensemble')
-  const workflow = Workflow.enum.find((name) => name === trace.workflow)
   const status = readRunStatus(trace, tasks)
   const isOver = status === 'COMPLETED' || status === 'FAILED' || status === 'CANCELLED'
-  return {
+  const error = status === 'FAILED' ? errors.at(-1) : undefined
+  const { totalTokens, totalToolCalls, totalCostEstimate } = trace.metrics
+  const costUsd = readCost(metadata, trace.totalCostEstimate ?? totalCostEstimate)
+  return omitUndefined({
     id,
     status,
-    inputs: trace.inputs,
+    inputs,
     tags: readTags(metadata, 'tags'),
     startedAt,
     tasks,
@@ -31,12 +33,14 @@ export function toRunState(trace: ExecutionTrace): RunState {
     directives: [],
     delegations,
     changedFiles: [],
-    totals: readTotals(trace),
-    ...(ensemble === undefined ? {} : { ensemble }),
-    ...(workflow === undefined ? {} : { workflow }),
-    ...(isOver ? { completedAt, ...readDuration(trace), outputs: collectOutputs(tasks) } : {}),
-    ...(status === 'FAILED' ? readRunError(trace) : {}),
-  }
+    totals: omitUndefined({ totalTokens, totalToolCalls, costUsd }),
+    ensemble: readText(metadata, 'ensemble'),
+    workflow: Workflow.enum.find((name) => name === trace.workflow),
+    completedAt: isOver ? completedAt : undefined,
+    durationMs: isOver ? parseDurationMs(trace.totalDuration) : undefined,
+    outputs: isOver ? collectOutputs(tasks) : undefined,
+    error: error && { message: error.message, code: error.errorType },
+  })
 }
 
 /**
@@ -54,32 +58,16 @@ function readRunStatus({ metadata, errors }: ExecutionTrace, tasks: RunState['ta
     : 'COMPLETED'
 }
 
-function readTotals({ metrics, metadata, totalCostEstimate }: ExecutionTrace): RunState['totals'] {
-  const { totalTokens, totalToolCalls } = metrics
-  const costUsd = readCost(metadata, totalCostEstimate ?? metrics.totalCostEstimate)
-  return { totalTokens, totalToolCalls, ...(costUsd === undefined ? {} : { costUsd }) }
-}
-
-function readDuration({ totalDuration }: ExecutionTrace): Pick<RunState, 'durationMs'> {
-  const durationMs = parseDurationMs(totalDuration)
-  return durationMs === undefined ? {} : { durationMs }
-}
-
 /** Returns the outputs of all tasks, including delegated ones, in order of their end. */
 function collectOutputs(tasks: RunState['tasks']): NonNullable<RunState['outputs']> {
   return tasks
     .toSorted((left, right) => parseEnd(left) - parseEnd(right))
     .flatMap(({ name: taskName, output, durationMs }) => {
       if (output === undefined) return []
-      return [{ taskName, output, ...(durationMs === undefined ? {} : { durationMs }) }]
+      return [omitUndefined({ taskName, output, durationMs })]
     })
 }
 
 function parseEnd({ completedAt = '' }: TaskState): number {
   return completedAt === '' ? Infinity : Date.parse(completedAt)
-}
-
-function readRunError({ errors }: ExecutionTrace): Pick<RunState, 'error'> {
-  const last = errors.at(-1)
-  return last === undefined ? {} : { error: { message: last.message, code: last.errorType } }
 }

@@ -7,20 +7,17 @@ import { formatClock, formatMoney, formatPlural } from '../../lib/format.ts'
 import { Fold } from '../../ui/layout/fold.tsx'
 import { JsonText, JsonView } from '../../ui/show/json-view.tsx'
 import { Mark } from '../../ui/show/mark.tsx'
-import { Elapsed } from '../../ui/show/time.tsx'
-import { toOneLine } from './text-shape.ts'
-import styles from './call-row.module.css'
+import { WorkTime } from '../../ui/show/time.tsx'
+import { toOneLine } from './text-blocks.ts'
+import styles from './transcript.module.css'
 
+import type { CallTree } from '../../api/run-entries.ts'
 import type { AgentCallState, ToolCallState } from '@tutti/protocol/internal'
-
-/** Calls to other agents, by tool call. */
-export type AgentsByCall = ReadonlyMap<string, readonly AgentCallState[]>
 
 interface CallProps {
   /** Unique within the transcript. */
   readonly name: string
-  readonly call: ToolCallState
-  readonly agents: AgentsByCall
+  readonly tree: CallTree
 }
 
 export const CallRow = memo(function CallRow({
@@ -28,7 +25,7 @@ export const CallRow = memo(function CallRow({
   ...rest
 }: CallProps & { readonly isChosen: boolean }) {
   return (
-    <div className={cx(styles['row'], isChosen && styles['chosen'])}>
+    <div className={cx(styles['call'], isChosen && styles['chosen'])}>
       <Call {...rest} isOpenAtFirst={isChosen} />
     </div>
   )
@@ -36,12 +33,15 @@ export const CallRow = memo(function CallRow({
 
 function Call({
   name,
-  call,
-  agents,
+  tree: { entry, below },
   isOpenAtFirst = false,
 }: CallProps & { readonly isOpenAtFirst?: boolean }) {
-  const { mark, word } = CALL_STATUS[call.status]
-  const asked = agents.get(call.id) ?? []
+  if (entry.kind !== 'tool') return null
+  const { call } = entry
+  const { status, progress } = call
+  const { mark, word } = CALL_STATUS[status]
+  const agents = below.flatMap(({ entry: one }) => (one.kind === 'agent' ? [one.agentCall] : []))
+  const isRunning = status === 'RUNNING'
   return (
     <article aria-label={`Tool call ${call.name}`}>
       <Fold
@@ -50,36 +50,35 @@ function Call({
         summary={
           <span className={styles['line']}>
             <Mark kind={mark} label={word} />
-            <span className={styles['name']}>{call.name}</span>
+            <span className={styles['toolName']}>{call.name}</span>
             <span className={styles['gist']}>{toOneLine(call.arguments ?? '')}</span>
-            <CallSpan call={call} />
+            <span className={cx(styles['figure'], styles['span'])}>
+              <WorkTime work={call} />
+            </span>
           </span>
         }
       >
-        {() => <CallDetails name={name} call={call} agents={agents} />}
+        {() => <CallDetails name={name} call={call} below={below} />}
       </Fold>
-      {call.status === 'RUNNING' && call.progress !== undefined && (
-        <Progress label={call.name} {...call.progress} />
+      {isRunning && progress !== undefined && <Progress label={call.name} {...progress} />}
+      {agents.length > 0 && (
+        <ul aria-label="Agent calls" className={styles['agents']}>
+          {agents.map((agentCall) => (
+            <AgentCall key={agentCall.retryIndex} call={agentCall} />
+          ))}
+        </ul>
       )}
-      {asked.length > 0 && <AgentCalls calls={asked} />}
     </article>
   )
 }
 
-function CallSpan({ call: { status, startedAt, durationMs } }: { readonly call: ToolCallState }) {
-  return (
-    <span className={styles['span']}>
-      {status === 'RUNNING' ? (
-        <Elapsed since={startedAt} ms={undefined} />
-      ) : (
-        <Elapsed since={undefined} ms={durationMs} />
-      )}
-    </span>
-  )
-}
-
-function CallDetails({ name, call, agents }: CallProps) {
-  const { status, arguments: input, result, structured, steps, startedAt, id } = call
+function CallDetails({
+  name,
+  call,
+  below,
+}: Pick<CallTree, 'below'> & { readonly name: string; readonly call: ToolCallState }) {
+  const { status, arguments: input, result, structured, startedAt, id } = call
+  const steps = below.filter(({ entry }) => entry.kind === 'tool')
   return (
     <dl className={styles['details']}>
       <dt>Input</dt>
@@ -94,8 +93,9 @@ function CallDetails({ name, call, agents }: CallProps) {
         <>
           <dt>Steps</dt>
           <dd>
-            {steps.map((step) => (
-              <Call key={step.id} name={`${name}/${step.id}`} call={step} agents={agents} />
+            {steps.map((tree, at) => (
+              // Steps are only appended, so the index is stable.
+              <Call key={`${at}`} name={`${name}/${at}`} tree={tree} />
             ))}
           </dd>
         </>
@@ -117,7 +117,7 @@ function CallDetails({ name, call, agents }: CallProps) {
         </>
       )}
       <dt>Call</dt>
-      <dd className={styles['id']}>
+      <dd className={styles['detail']}>
         <code>{id}</code>
         {startedAt !== undefined && ` started ${formatClock(Date.parse(startedAt))}`}
       </dd>
@@ -133,23 +133,12 @@ const WITHOUT_RESULT: Readonly<Record<ToolCallState['status'], string>> = {
 }
 
 function Absent({ children }: { readonly children: string }) {
-  return <span className={styles['absent']}>{children}</span>
-}
-
-/** The attempts of a call, in order. */
-function AgentCalls({ calls }: { readonly calls: readonly AgentCallState[] }) {
-  return (
-    <ul aria-label="Agent calls" className={styles['calls']}>
-      {calls.map((call) => (
-        <AgentCall key={call.retryIndex} call={call} />
-      ))}
-    </ul>
-  )
+  return <span className={styles['detail']}>{children}</span>
 }
 
 function AgentCall({ call }: { readonly call: AgentCallState }) {
   const { mark, word } = AGENT_CALL_STATUS[call.status]
-  const { status, startedAt, completedAt, mode, protocol, chunks, turns, costUsd, error } = call
+  const { mode, protocol, chunks, turns, costUsd, error } = call
   const facts = [
     ...(call.retryIndex > 0 ? [`attempt ${call.retryIndex + 1}`] : []),
     mode,
@@ -159,27 +148,19 @@ function AgentCall({ call }: { readonly call: AgentCallState }) {
     ...(costUsd > 0 ? [formatMoney(costUsd)] : []),
   ]
   return (
-    <li className={styles['call']}>
+    <li className={cx(styles['agent'], styles['line'], styles['wrapping'], styles['quiet'])}>
       <Mark kind={mark} />
       <span>{word}</span>
       <code className={styles['address']} title={call.agentUri}>
         {call.agentUri}
       </code>
       <span className={styles['facts']}>{facts.join(' · ')}</span>
-      <span className={styles['agentCallsSpan']}>
-        <Elapsed
-          since={startedAt}
-          ms={status === 'RUNNING' ? null : computeSpan(startedAt, completedAt)}
-        />
+      <span className={styles['figure']}>
+        <WorkTime work={call} />
       </span>
-      {error !== undefined && <p className={styles['error']}>{error}</p>}
+      {error !== undefined && <p className={styles['failure']}>{error}</p>}
     </li>
   )
-}
-
-/** Returns the duration in milliseconds; NaN if it is over but unknown. */
-function computeSpan(startedAt: string | undefined, completedAt: string | undefined): number {
-  return Date.parse(completedAt ?? '') - Date.parse(startedAt ?? '')
 }
 
 /** The progress message, and a bar if the fraction is known. */
@@ -194,7 +175,7 @@ function Progress({
 }) {
   const percent = fraction === undefined ? undefined : Math.round(fraction * 100)
   return (
-    <div className={styles['progress']}>
+    <div className={cx(styles['progress'], styles['line'], styles['quiet'])}>
       {percent !== undefined && (
         <div
           role="progressbar"
@@ -207,7 +188,7 @@ function Progress({
           <div style={{ inlineSize: `${percent}%` }} />
         </div>
       )}
-      <span className={styles['words']}>
+      <span className={styles['breakable']}>
         {percent !== undefined && `${percent} % `}
         {message}
       </span>

@@ -3,28 +3,27 @@ import { memo } from 'react'
 
 import { Fold } from '../../ui/layout/fold.tsx'
 import { CopyButton, Text } from '../../ui/show/text.tsx'
-import styles from './given-row.module.css'
-import { toOneLine } from './text-shape.ts'
+import styles from './transcript.module.css'
+import { toOneLine } from './text-blocks.ts'
 
 import type { TaskState } from '@tutti/protocol/internal'
 
+interface GivenRowProps {
+  readonly task: TaskState
+  readonly onOpen: (taskName: string) => void
+}
+
 /** The description and, unfolded, the other input; `onOpen` shows another task. */
 export const GivenRow = memo(
-  function GivenRow({
-    task,
-    onOpen,
-  }: {
-    readonly task: TaskState
-    readonly onOpen: (taskName: string) => void
-  }) {
+  function GivenRow({ task, onOpen }: GivenRowProps) {
     return (
-      <div className={styles['row']}>
+      <div className={styles['given']}>
         <Fold
           name="given"
           isOpenAtFirst={task.status === 'PENDING'}
           summary={
-            <span className={styles['summary']}>
-              <span className={styles['title']}>Input</span>
+            <span className={styles['line']}>
+              <span className={styles['strong']}>Input</span>
               <span className={styles['gist']}>{toOneLine(task.description)}</span>
             </span>
           }
@@ -49,13 +48,12 @@ const GIVEN = [
   'status',
 ] as const satisfies readonly (keyof TaskState)[]
 
-function Given({
-  task: { description, expectedOutput, input, context },
-  onOpen,
-}: {
+interface GivenProps {
   readonly task: TaskState
   readonly onOpen: (taskName: string) => void
-}) {
+}
+
+function Given({ task: { description, expectedOutput, input, context }, onOpen }: GivenProps) {
   const parts: readonly (readonly [string, string | null | undefined])[] = [
     ['Description', description],
     ['Expected output', expectedOutput],
@@ -76,7 +74,12 @@ function Given({
           <dt>Output of</dt>
           <dd className={styles['tasks']}>
             {context.map((name) => (
-              <button key={name} type="button" onClick={() => onOpen(name)}>
+              <button
+                key={name}
+                type="button"
+                className={styles['link']}
+                onClick={() => onOpen(name)}
+              >
                 {name}
               </button>
             ))}

@@ -1,20 +1,15 @@
 /** Shows a review within the transcript: its state, decision and reviewer. */
+import { cx } from '../../lib/cx.ts'
 import { lazy, memo, Suspense } from 'react'
 
-import { DECISION, REVIEW_TITLES } from '../../ui/labels.ts'
+import { labelReview, REVIEW_TITLES } from '../../ui/labels.ts'
 import { formatClock } from '../../lib/format.ts'
 import { Fold } from '../../ui/layout/fold.tsx'
-import { Mark, type MarkKind } from '../../ui/show/mark.tsx'
+import { Mark } from '../../ui/show/mark.tsx'
 import { Countdown } from '../../ui/show/time.tsx'
-import styles from './review-row.module.css'
+import styles from './transcript.module.css'
 
-import type { ReviewState, ReviewTimeoutAction } from '@tutti/protocol/internal'
-
-const TIMED_OUT: Readonly<Record<ReviewTimeoutAction, string>> = {
-  CONTINUE: 'Timed out: the task continued',
-  EXIT_EARLY: 'Timed out: the run ended early',
-  FAIL: 'Timed out: the task failed',
-}
+import type { ReviewState } from '@tutti/protocol/internal'
 
 /** Loaded when first needed. */
 const DiffView = lazy(() =>
@@ -24,28 +19,29 @@ const DiffView = lazy(() =>
 /** A review; it is decided elsewhere on the page. */
 export const ReviewRow = memo(function ReviewRow({ review }: { readonly review: ReviewState }) {
   const { kind, toolName, prompt, feedback, revisedOutput, requestedAt } = review
+  const { mark, word } = labelReview(review)
   return (
     <article
       aria-label={REVIEW_TITLES[kind]}
       className={styles['review']}
       data-open={review.status === 'OPEN'}
     >
-      <header className={styles['head']}>
-        <Mark kind={chooseMark(review)} />
+      <header className={cx(styles['line'], styles['wrapping'])}>
+        <Mark kind={mark} />
         <h3>{REVIEW_TITLES[kind]}</h3>
         {toolName !== undefined && <code>{toolName}</code>}
-        <span className={styles['outcome']}>{describeReviewOutcome(review)}</span>
+        <span className={styles['outcome']}>{word}</span>
         {review.status === 'OPEN' && review.timeoutMs > 0 && (
           <Countdown until={new Date(Date.parse(requestedAt) + review.timeoutMs).toISOString()} />
         )}
-        <span className={styles['clock']}>
+        <span className={styles['figure']}>
           {formatClock(Date.parse(review.decidedAt ?? requestedAt))}
         </span>
       </header>
-      {typeof prompt === 'string' && <p className={styles['words']}>{prompt}</p>}
-      {feedback !== undefined && <blockquote className={styles['words']}>{feedback}</blockquote>}
+      {typeof prompt === 'string' && <p className={styles['quote']}>{prompt}</p>}
+      {feedback !== undefined && <blockquote className={styles['quote']}>{feedback}</blockquote>}
       {revisedOutput !== undefined && kind === 'QUESTION' && (
-        <blockquote className={styles['words']}>{revisedOutput}</blockquote>
+        <blockquote className={styles['quote']}>{revisedOutput}</blockquote>
       )}
       {revisedOutput !== undefined && kind !== 'QUESTION' && (
         <Fold name={`review-${review.reviewId}`} summary="Changes">
@@ -59,33 +55,6 @@ export const ReviewRow = memo(function ReviewRow({ review }: { readonly review: 
     </article>
   )
 })
-
-function chooseMark({ status, decision }: ReviewState): MarkKind {
-  if (status === 'OPEN') return 'held'
-  if (status === 'DECIDED') return decision === 'REJECT' ? 'failed' : 'done'
-  return 'skipped'
-}
-
-function describeReviewOutcome({
-  status,
-  decision,
-  decidedBy,
-  action,
-  reason,
-}: ReviewState): string {
-  switch (status) {
-    case 'OPEN':
-      return 'needs a decision'
-    case 'DECIDED': {
-      const word = decision === undefined ? 'Decided' : DECISION[decision]
-      return decidedBy === undefined ? word : `${word} by ${decidedBy}`
-    }
-    case 'TIMED_OUT':
-      return action === undefined ? 'Timed out' : TIMED_OUT[action]
-    case 'WITHDRAWN':
-      return `Withdrawn: ${reason ?? 'the task ended'}`
-  }
-}
 
 /** Returns the subject of the review: the output, or the input of the tool; empty for a question. */
 function formatReviewSubject({ taskOutput, toolInput }: ReviewState): string {

@@ -9,10 +9,10 @@ import { Button } from '../../ui/controls/button.tsx'
 import { Segmented } from '../../ui/controls/segmented.tsx'
 import { Figure, Figures } from '../../ui/show/figure.tsx'
 import { Marked } from '../../ui/show/mark.tsx'
-import { Elapsed } from '../../ui/show/time.tsx'
+import { WorkTime } from '../../ui/show/time.tsx'
 import { Work, type OnFork } from './work.tsx'
 import { ReviewRow } from './review-row.tsx'
-import styles from './task-transcript.module.css'
+import styles from './transcript.module.css'
 
 import type { RunState } from '@tutti/protocol'
 import type {
@@ -109,21 +109,17 @@ function EarlierAttempt({
   )
 }
 
-/** The header of a transcript; `attempt` is the displayed one. */
-function TaskHead({
-  task,
-  isHeld,
-  attempt,
-  onAttempt,
-  onFork,
-}: {
+interface TaskHeadProps {
   readonly task: TaskState
   /** Whether a review of the task is open. */
   readonly isHeld: boolean
   readonly attempt: number
   readonly onAttempt: (attempt: number) => void
   readonly onFork: OnFork | undefined
-}) {
+}
+
+/** The header of a transcript; `attempt` is the displayed one. */
+function TaskHead({ task, isHeld, attempt, onAttempt, onFork }: TaskHeadProps) {
   const { name, agentRole, earlierAttempts, iterationLimitReached, finishReason, error, status } =
     task
   const { mark, word } = labelTask(task, isHeld)
@@ -138,7 +134,7 @@ function TaskHead({
             {error.code}
           </code>
         )}
-        <h2 className={styles['name']}>{name}</h2>
+        <h2 className={styles['taskName']}>{name}</h2>
         <span className={styles['role']}>{agentRole}</span>
         {attempts.length > 1 && (
           <Segmented
@@ -153,7 +149,7 @@ function TaskHead({
             size="s"
             kind="quiet"
             icon={<GitFork />}
-            className={styles['fork']}
+            className={styles['taskFork']}
             onClick={() => onFork({ taskName: name })}
           >
             Fork from this task…
@@ -162,7 +158,7 @@ function TaskHead({
       </div>
       <Figures>
         <Figure name="Model">{task.model ?? task.turns.at(-1)?.model ?? '—'}</Figure>
-        <Figure name="Elapsed">{earlier === undefined ? <TaskElapsed task={task} /> : '—'}</Figure>
+        <Figure name="Elapsed">{earlier === undefined ? <WorkTime work={task} /> : '—'}</Figure>
         <UsageFigures usage={earlier?.usage ?? task.usage} />
       </Figures>
       {iterationLimitReached === true && (
@@ -176,13 +172,6 @@ function TaskHead({
         </p>
       )}
     </header>
-  )
-}
-
-function TaskElapsed({ task: { status, startedAt, durationMs } }: { readonly task: TaskState }) {
-  const isRunning = status === 'RUNNING'
-  return (
-    <Elapsed since={isRunning ? startedAt : undefined} ms={isRunning ? undefined : durationMs} />
   )
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { takeNewestBlocks, splitBlocks } from './text-blocks.ts'
-import { toOneLine } from './text-shape.ts'
+import { toOneLine } from './text-blocks.ts'
 
 /** Lines of different lengths, some of them empty. */
 function lines(count: number): string {

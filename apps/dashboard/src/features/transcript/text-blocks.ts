@@ -1,5 +1,5 @@
 /**
- * Splits a growing text into blocks of whole lines. All blocks but the last stay the same while
+ * Shortens texts, and splits a growing text into blocks of whole lines. All blocks but the last stay the same while
  * text is appended, so that only the last one is rendered again. Pure.
  */
 
@@ -40,4 +40,22 @@ export function takeNewestBlocks(text: string): {
     return text.length - next < SHOWN || start === blocks.at(-1)?.start
   })
   return { hidden: newest[0]?.start ?? 0, blocks: newest }
+}
+
+/** Shortens a text to one line. */
+export function toOneLine(text: string, length = 200): string {
+  // Process only the start, because a text may be megabytes long.
+  return text
+    .slice(0, length * 2)
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .slice(0, length)
+}
+
+/** Returns the end of a text as one line: its last line that is not empty, shortened at its start. */
+export function toLastLine(text: string, length = 160): string {
+  // Process only the end, because a text may be long and grows.
+  const end = text.slice(-2 * length).trimEnd()
+  const line = end.slice(end.lastIndexOf('\n') + 1)
+  return toOneLine(line.slice(-length), length)
 }

@@ -3,12 +3,8 @@ import { type TaskState } from '@tutti/protocol/internal'
 import { describe, expect, it } from 'vitest'
 
 import { eventOf, startOfRun } from '../../../../../packages/protocol/test/run-events.ts'
-import {
-  groupAgentsByCall,
-  nestCalls,
-  groupDirectivesByTurn,
-  buildTranscriptRows,
-} from './transcript-rows.ts'
+import { nestCalls } from '../../api/run-entries.ts'
+import { buildTranscriptRows, groupDirectivesByTurn } from './transcript-rows.ts'
 
 const at = (seconds: number): string =>
   new Date(Date.UTC(2025, 2, 15, 10, 30, seconds)).toISOString()
@@ -183,30 +179,36 @@ describe('groups', () => {
     expect([...groupDirectivesByTurn(task, directives).keys()]).toEqual([1])
   })
 
-  it('Agent calls are grouped by tool call, attempt by attempt', () => {
-    const state = runStateAfter([
+  it('Agent calls are below their tool call, attempt by attempt', () => {
+    const [call] = rowsOf(
       ...startOfRun(),
-      eventOf('agent_tool_invoked'),
-      eventOf('agent_tool_error'),
-      eventOf('agent_tool_invoked', { retry_index: 1 }),
+      ...turn(0, 'sonnet', 'call-1').slice(0, 2),
+      eventOf('agent_tool_invoked', { toolCallId: 'call-1' }),
+      eventOf('agent_tool_error', { toolCallId: 'call-1' }),
+      eventOf('agent_tool_invoked', { toolCallId: 'call-1', retry_index: 1 }),
+    ).flatMap((row) => (row.kind === 'call' ? [row.tree] : []))
+    expect(call?.below.map(({ entry }) => [entry.kind, entry.status])).toEqual([
+      ['agent', 'failed'],
+      ['agent', 'running'],
     ])
-    const calls = state.tasks[0]?.agentCalls ?? []
-    const [[, tries] = []] = groupAgentsByCall(calls)
-    expect(tries?.map(({ status }) => status)).toEqual(['FAILED', 'RUNNING'])
   })
 })
 
-describe('[DASH-TR6] the rows of an active run', () => {
+describe('the rows of an active run', () => {
   const state = (...events: readonly RunEvent[]) => runStateAfter([...startOfRun(), ...events])
   const shown = ({ tasks: [task], ...rest }: ReturnType<typeof state>) =>
     buildTranscriptRows(task ?? expect.fail('There is no task'), rest)
 
-  it('The rows of an active run are reused for unchanged turns', () => {
+  it('The rows of an active run have the same content for unchanged turns', () => {
     const before = state(...turn(0, 'sonnet', 'a'), ...turn(1, 'sonnet', 'b'))
     const after = turn(2, 'sonnet', 'c').reduce(applyRunEvent, before)
     const [first, second] = [shown(before), shown(after)]
     expect(second.map(({ key }) => key)).toContain('call-2-c')
-    for (const row of first.filter(({ kind }) => kind !== 'given')) expect(second).toContain(row)
+    for (const [at, row] of first.entries()) {
+      const same = second[at]
+      if (row.kind === 'turn' && same?.kind === 'turn') expect(same.turn).toBe(row.turn)
+      if (row.kind === 'call' && same?.kind === 'call') expect(same.tree).toBe(row.tree)
+    }
   })
 
   it('The rows of an active run contain a review that is added to existing rows', () => {

@@ -7,17 +7,15 @@
  * DASH-TR3 A turn whose first model differs from that of the previous turn is preceded by a switch.
  * DASH-TR4 A delegation follows the turn in which it started.
  * DASH-TR5 A row keeps its key, and no part of the task is shown in two rows.
- * DASH-TR6 The rows of an unchanged turn stay the same objects, unless other rows are placed between
- *    them.
  */
+import { buildAttempt, type CallTree, type TurnEntries } from '../../api/run-entries.ts'
+
 import type { RunState } from '@tutti/protocol'
 import type {
-  AgentCallState,
   DelegationState,
   DirectiveState,
   ReviewState,
   TaskState,
-  ToolCallState,
   TurnState,
 } from '@tutti/protocol/internal'
 
@@ -26,7 +24,7 @@ export type TranscriptRow = { readonly key: string } & (
   | { readonly kind: 'review'; readonly review: ReviewState }
   | { readonly kind: 'switch'; readonly from: string; readonly to: string }
   | { readonly kind: 'turn'; readonly turn: TurnState }
-  | { readonly kind: 'call'; readonly iterationIndex: number; readonly call: ToolCallState }
+  | { readonly kind: 'call'; readonly tree: CallTree }
   | { readonly kind: 'delegation'; readonly delegation: DelegationState }
   | { readonly kind: 'end' }
 )
@@ -34,19 +32,20 @@ export type TranscriptRow = { readonly key: string } & (
 /** Returns the rows of a task. */
 export function buildTranscriptRows(
   task: TaskState,
-  { reviews, delegations }: Pick<RunState, 'reviews' | 'delegations'>,
+  state: Pick<RunState, 'reviews' | 'delegations'>,
 ): readonly TranscriptRow[] {
-  const own = groupReviews(task, reviews)
-  const begun = delegations.filter(
+  const { turns } = buildAttempt(task)
+  const { before, during, after } = groupReviews(task, state.reviews)
+  const delegations = state.delegations.filter(
     ({ taskName, attempt }) => taskName === task.name && attempt === task.attempt,
   )
-  const placed = placeByTurn(task.turns, own.during, begun)
+  const placed = placeRows(turns, during, delegations)
   return [
-    ...own.before.map(toReviewRow),
+    ...before.map(toReviewRow),
     { kind: 'given', key: 'given' },
-    ...task.turns.flatMap((turn, at) => findRows(turn, task.turns[at - 1], placed)),
-    ...placed.without,
-    ...own.after.map(toReviewRow),
+    ...turns.flatMap((entries, at) => buildTurnRows(entries, turns[at - 1]?.turn, placed)),
+    ...(placed.get(undefined) ?? []),
+    ...after.map(toReviewRow),
     ...(isOver(task) ? [{ kind: 'end', key: 'end' } as const] : []),
   ]
 }
@@ -67,100 +66,40 @@ export function groupDirectivesByTurn(
   { name, attempt }: Pick<TaskState, 'name' | 'attempt'>,
   directives: readonly DirectiveState[],
 ): ReadonlyMap<number, readonly DirectiveState[]> {
-  const shown = directives.flatMap((directive) =>
-    directive.delivered
-      .filter((one) => one.taskName === name && one.attempt === attempt)
-      .map(({ iterationIndex }) => ({ iterationIndex, directive })),
-  )
-  return groupValues(
-    shown,
-    ({ iterationIndex }) => iterationIndex,
-    ({ directive }) => directive,
-  )
-}
-
-/** Groups calls to other agents by tool call. */
-export function groupAgentsByCall(
-  calls: readonly AgentCallState[],
-): ReadonlyMap<string, readonly AgentCallState[]> {
-  return groupValues(
-    calls,
-    ({ toolCallId }) => toolCallId,
-    (call) => call,
-  )
-}
-
-/**
- * Returns the tool calls of a turn as a tree; steps that ended before their call are nested in it.
- */
-export function nestCalls(calls: readonly ToolCallState[]): readonly ToolCallState[] {
-  if (calls.every(({ parentToolCallId }) => parentToolCallId === undefined)) return calls
-  const waiting = calls.filter(
-    ({ parentToolCallId: parent }) => parent !== undefined && calls.some(({ id }) => id === parent),
-  )
-  if (waiting.length === 0) return calls
-  const withSteps = (call: ToolCallState): ToolCallState => {
-    const steps = waiting.filter(({ parentToolCallId }) => parentToolCallId === call.id)
-    return steps.length === 0
-      ? call
-      : { ...call, steps: [...call.steps, ...steps.map((step) => withSteps(step))] }
+  const groups = new Map<number, DirectiveState[]>()
+  for (const directive of directives) {
+    for (const { taskName, attempt: at, iterationIndex } of directive.delivered) {
+      if (taskName !== name || at !== attempt) continue
+      groups.set(iterationIndex, [...(groups.get(iterationIndex) ?? []), directive])
+    }
   }
-  return calls.filter((call) => !waiting.includes(call)).map((call) => withSteps(call))
+  return groups
 }
 
-interface Placed {
-  /** Rows after the calls of a turn. */
-  readonly byTurn: ReadonlyMap<number, readonly TranscriptRow[]>
-  /** Reviews of tool calls, by call id. */
-  readonly byCall: ReadonlyMap<string, readonly TranscriptRow[]>
-  /** Rows that belong to no turn. */
-  readonly without: readonly TranscriptRow[]
-}
+/** Rows by the key of the row that they follow; undefined for those that belong to no turn. */
+type Placed = ReadonlyMap<string | undefined, readonly TranscriptRow[]>
 
-const NOTHING_PLACED: Placed = { byTurn: new Map(), byCall: new Map(), without: [] }
-
-/** Cached rows of a turn, and the model of the previous turn. */
-interface KnownRows {
-  readonly from: string | undefined
-  readonly rows: readonly TranscriptRow[]
-}
-
-/** The latest rows of each turn. */
-const KNOWN = new WeakMap<TurnState, KnownRows>()
-
-function findRows(
-  turn: TurnState,
+function buildTurnRows(
+  { turn, calls }: TurnEntries,
   before: TurnState | undefined,
   placed: Placed,
 ): readonly TranscriptRow[] {
-  const isAlone = placed.byCall.size === 0 && !placed.byTurn.has(turn.iterationIndex)
-  if (!isAlone) return buildTurnRows(turn, before, placed)
-  const from = before && findFirstModel(before)
-  const known = KNOWN.get(turn)
-  if (known !== undefined && known.from === from) return known.rows
-  const rows = buildTurnRows(turn, before, placed)
-  KNOWN.set(turn, { from, rows })
-  return rows
+  const { iterationIndex } = turn
+  const key = toRowKey(iterationIndex)
+  const [from, to] = [before && findFirstModel(before), findFirstModel(turn)]
+  const rows: TranscriptRow[] = [{ kind: 'turn', key, turn }]
+  if (from !== undefined && from !== to) {
+    rows.unshift({ kind: 'switch', key: `switch-${iterationIndex}`, from, to })
+  }
+  for (const tree of calls) {
+    const callKey = toCallKey(tree, turn)
+    rows.push({ kind: 'call', key: callKey, tree }, ...(placed.get(callKey) ?? []))
+  }
+  return [...rows, ...(placed.get(key) ?? [])]
 }
 
-function buildTurnRows(
-  turn: TurnState,
-  before: TurnState | undefined,
-  { byTurn, byCall }: Placed,
-): readonly TranscriptRow[] {
-  const { iterationIndex } = turn
-  const rows: TranscriptRow[] = []
-  const [from, to] = [before && findFirstModel(before), findFirstModel(turn)]
-  if (from !== undefined && from !== to) {
-    rows.push({ kind: 'switch', key: `switch-${iterationIndex}`, from, to })
-  }
-  rows.push({ kind: 'turn', key: toRowKey(iterationIndex), turn })
-  for (const call of nestCalls(turn.toolCalls)) {
-    rows.push({ kind: 'call', key: toRowKey(iterationIndex, call.id), iterationIndex, call })
-    rows.push(...(byCall.get(call.id) ?? []))
-  }
-  rows.push(...(byTurn.get(iterationIndex) ?? []))
-  return rows
+function toCallKey({ entry }: CallTree, { iterationIndex }: TurnState): string {
+  return toRowKey(iterationIndex, entry.kind === 'tool' ? entry.call.id : undefined)
 }
 
 /** Returns the first model of a turn; a fallback is not a switch. */
@@ -182,66 +121,45 @@ function groupReviews(task: TaskState, reviews: readonly ReviewState[]) {
   }
 }
 
-function placeByTurn(
-  turns: readonly TurnState[],
+/** Places a review after its tool call, and other rows after the turn in which they began. */
+function placeRows(
+  turns: readonly TurnEntries[],
   reviews: readonly ReviewState[],
   delegations: readonly DelegationState[],
 ): Placed {
-  if (reviews.length === 0 && delegations.length === 0) return NOTHING_PLACED
-  const known = new Set(turns.flatMap(({ toolCalls }) => nestCalls(toolCalls).map(({ id }) => id)))
-  const atCall = reviews.filter(({ toolCallId }) => known.has(toolCallId ?? ''))
-  const others = [
-    ...reviews
-      .filter((review) => !atCall.includes(review))
-      .map((review) => ({ row: toReviewRow(review), at: review.requestedAt })),
-    ...delegations.map((delegation) => ({
-      row: {
-        kind: 'delegation',
-        key: `delegation-${delegation.delegationId}`,
-        delegation,
-      } as const,
-      at: delegation.startedAt ?? delegation.completedAt,
+  if (reviews.length === 0 && delegations.length === 0) return new Map()
+  const known = new Set(
+    turns.flatMap(({ turn, calls }) => calls.map((call) => toCallKey(call, turn))),
+  )
+  const findCallKey = ({ toolCallId = '' }: ReviewState): string | undefined =>
+    turns
+      .map(({ turn }) => toRowKey(turn.iterationIndex, toolCallId))
+      .findLast((key) => known.has(key))
+  const rows = [
+    ...reviews.map((review) => ({
+      row: toReviewRow(review),
+      after: findCallKey(review) ?? findTurnKey(turns, review.requestedAt),
     })),
-  ].map(({ row, at }) => ({ row, turn: findTurnAt(turns, at) }))
-  return {
-    byTurn: groupValues(
-      others.filter(({ turn }) => turn !== undefined),
-      ({ turn }) => turn?.iterationIndex ?? 0,
-      ({ row }) => row,
-    ),
-    byCall: groupValues(atCall, ({ toolCallId }) => toolCallId ?? '', toReviewRow),
-    without: others.flatMap(({ row, turn }) => (turn === undefined ? [row] : [])),
-  }
+    ...delegations.map((delegation): { row: TranscriptRow; after: string | undefined } => ({
+      row: { kind: 'delegation', key: `delegation-${delegation.delegationId}`, delegation },
+      after: findTurnKey(turns, delegation.startedAt ?? delegation.completedAt),
+    })),
+  ]
+  const groups = Map.groupBy(rows, ({ after }) => after)
+  return new Map([...groups].map(([key, placed]) => [key, placed.map(({ row }) => row)]))
 }
 
-/** Returns the turn at an instant; the last one if the log does not contain it. */
-function findTurnAt(
-  turns: readonly TurnState[],
+/** Returns the key of the turn at an instant; the last one if the log does not contain it. */
+function findTurnKey(
+  turns: readonly TurnEntries[],
   instant: string | undefined,
-): TurnState | undefined {
-  if (instant === undefined) return turns.at(-1)
-  const at = Date.parse(instant)
-  return (
-    turns.findLast(({ startedAt }) => startedAt !== undefined && Date.parse(startedAt) <= at) ??
-    turns.at(-1)
-  )
+): string | undefined {
+  const at = Date.parse(instant ?? '')
+  const found =
+    turns.findLast(({ turn: { startedAt = '' } }) => Date.parse(startedAt) <= at) ?? turns.at(-1)
+  return found && toRowKey(found.turn.iterationIndex)
 }
 
 function toReviewRow(review: ReviewState): TranscriptRow {
   return { kind: 'review', key: `review-${review.reviewId}`, review }
-}
-
-function groupValues<T, K, V>(
-  items: readonly T[],
-  keyOf: (item: T) => K,
-  valueOf: (item: T) => V,
-): ReadonlyMap<K, readonly V[]> {
-  const groups = new Map<K, V[]>()
-  for (const item of items) {
-    const key = keyOf(item)
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [valueOf(item)])
-    else group.push(valueOf(item))
-  }
-  return groups
 }

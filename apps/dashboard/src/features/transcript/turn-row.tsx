@@ -2,7 +2,7 @@
 import { GitFork } from 'lucide-react'
 import { memo } from 'react'
 
-import { describeEarlyEnd, TURN_STATUS } from '../../ui/labels.ts'
+import { describeEarlyEnd, formatDirective, TURN_STATUS } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
 import { formatClock, formatCount, formatDuration, formatMoney } from '../../lib/format.ts'
 import { IconButton } from '../../ui/controls/button.tsx'
@@ -11,11 +11,9 @@ import { Elapsed } from '../../ui/show/time.tsx'
 import { Fold } from '../../ui/layout/fold.tsx'
 import { JsonText } from '../../ui/show/json-view.tsx'
 import { Text } from '../../ui/show/text.tsx'
-import { GrowingText } from './growing-text.tsx'
-import { Prose } from './prose.tsx'
-import { ReasoningFold } from './reasoning-fold.tsx'
-import { toOneLine } from './text-shape.ts'
-import styles from './turn-row.module.css'
+import { GrowingText, Prose, ReasoningFold } from './texts.tsx'
+import { toOneLine } from './text-blocks.ts'
+import styles from './transcript.module.css'
 
 import type { DirectiveState, TurnState, TurnFailure, LlmMessage } from '@tutti/protocol/internal'
 
@@ -42,7 +40,7 @@ export const TurnRow = memo(function TurnRow({
   const title = `Model call ${iterationIndex + 1}`
   return (
     <article aria-label={title} className={cx(styles['turn'], isChosen && styles['chosen'])}>
-      <header className={styles['head']}>
+      <header className={cx(styles['line'], styles['wrapping'])}>
         <Mark kind={mark} label={word} />
         <h3>
           <button
@@ -59,29 +57,31 @@ export const TurnRow = memo(function TurnRow({
           <IconButton
             label={`Fork from model call ${iterationIndex + 1}`}
             icon={<GitFork />}
-            className={styles['fork']}
+            className={styles['icon']}
             onClick={() => onFork(iterationIndex)}
           />
         )}
         <TurnFigures turn={turn} />
       </header>
       {failures.length > 0 && <TurnFailures failures={failures} isAgain={status !== 'FAILED'} />}
-      {directives?.map(({ directiveId, from, content, action, value }) => (
-        <p key={directiveId} className={styles['directive']}>
-          <span className={styles['label']}>Directive: </span>
-          {content ?? [action, value].filter(Boolean).join(' ')}
-          {from !== undefined && <span className={styles['from']}> from {from}</span>}
+      {directives?.map((directive) => (
+        <p key={directive.directiveId} className={styles['directive']}>
+          <span className={styles['strong']}>Directive: </span>
+          {formatDirective(directive)}
+          {directive.from !== undefined && (
+            <span className={styles['soft']}> from {directive.from}</span>
+          )}
         </p>
       ))}
       <ShownMessages turn={turn} />
       <ReasoningFold turn={turn} />
       {ended !== undefined && (
         <p className={styles['directive']}>
-          <span className={styles['label']}>{ended}</span>
+          <span className={styles['strong']}>{ended}</span>
           {turn.refusal !== undefined && `: ${turn.refusal}`}
         </p>
       )}
-      <div className={styles['words']}>
+      <div className={styles['answer']}>
         <AnswerText turn={turn} />
       </div>
     </article>
@@ -96,7 +96,7 @@ function TurnFigures({ turn }: { readonly turn: TurnState }) {
       <span title="Started at">
         {startedAt !== undefined && formatClock(Date.parse(startedAt))}
       </span>
-      <span className={styles['span']} title="Time to the complete answer">
+      <span className={styles['amount']} title="Time to the complete answer">
         {status === 'RUNNING' ? (
           <Elapsed since={startedAt} ms={undefined} />
         ) : (
@@ -106,7 +106,7 @@ function TurnFigures({ turn }: { readonly turn: TurnState }) {
       <span className={styles['tokens']} title={describeTokens(turn)}>
         {isOver && `${formatCount(inputTokens)} in ${formatCount(outputTokens)} out`}
       </span>
-      <span className={styles['cost']} title="Cost">
+      <span className={styles['amount']} title="Cost">
         {isOver && formatMoney(costUsd)}
       </span>
     </span>
@@ -120,49 +120,44 @@ function describeTokens({ cachedInputTokens = 0, reasoningTokens = 0 }: TurnStat
   return parts === '' ? 'Input and output tokens' : `Input and output tokens (${parts})`
 }
 
-function AnswerText({
-  turn: { status, text, iterationIndex, toolCalls, finishReason },
-}: {
-  readonly turn: TurnState
-}) {
+function AnswerText({ turn }: { readonly turn: TurnState }) {
+  const { status, text, iterationIndex, toolCalls, finishReason } = turn
   if (status === 'RUNNING') {
-    if (text === '') return <p className={styles['soft']}>No text yet</p>
+    if (text === '') return <p className={styles['small']}>No text yet</p>
     return <GrowingText text={text} whole="the answer is complete" />
   }
   if (text !== '') {
     return (
       <>
-        {status === 'FAILED' && <p className={styles['soft']}>Text before the failure:</p>}
+        {status === 'FAILED' && <p className={styles['small']}>Text before the failure:</p>}
         <Prose name={`answer-${iterationIndex}`} label="answer" text={text} />
       </>
     )
   }
   if (status === 'FAILED' || toolCalls.length > 0 || describeEarlyEnd(finishReason)) return null
-  return <p className={styles['soft']}>The answer contains no text</p>
+  return <p className={styles['small']}>The answer contains no text</p>
+}
+
+interface TurnFailuresProps {
+  readonly failures: readonly TurnFailure[]
+  readonly isAgain: boolean
 }
 
 /** The failures in order; `isAgain` is whether another call followed the last one. */
-function TurnFailures({
-  failures,
-  isAgain,
-}: {
-  readonly failures: readonly TurnFailure[]
-  readonly isAgain: boolean
-}) {
+function TurnFailures({ failures, isAgain }: TurnFailuresProps) {
   return (
     <ul aria-label="Failed calls" className={styles['failures']}>
       {failures.map((failure, at) => (
         // Failures are only appended, so the index is stable.
         <li key={`${at}-${failure.failedAt}`}>
           <Mark kind="failed" label="Failed" />
-          <span className={styles['turnFailuresWords']}>
-            <span className={styles['reason']}>{failure.reason}</span>{' '}
-            <code className={styles['code']}>{failure.code}</code>
-            <span className={styles['next']}>
+          <span className={styles['failureText']}>
+            <span className={styles['failed']}>{failure.reason}</span> <code>{failure.code}</code>
+            <span className={cx(styles['next'], styles['quiet'])}>
               {describeReaction(failure, isAgain || at < failures.length - 1)}
             </span>
           </span>
-          <span className={styles['when']}>
+          <span className={cx(styles['when'], styles['quiet'])}>
             {formatClock(Date.parse(failure.failedAt))} after {formatDuration(failure.latencyMs)}
           </span>
         </li>
@@ -194,11 +189,8 @@ const ROLES: Readonly<Record<LlmMessage['role'], string>> = {
 }
 
 /** The messages, folded; a message is rendered when it is unfolded. */
-function ShownMessages({
-  turn: { iterationIndex, messages, totalMessageCount },
-}: {
-  readonly turn: TurnState
-}) {
+function ShownMessages({ turn }: { readonly turn: TurnState }) {
+  const { iterationIndex, messages, totalMessageCount } = turn
   if (messages.length === 0) return null
   const first = totalMessageCount - messages.length
   const name = `messages-${iterationIndex}`
@@ -207,13 +199,9 @@ function ShownMessages({
       ? `the last ${messages.length} of ${formatCount(totalMessageCount)} messages`
       : `${messages.length} messages`
   return (
-    <Fold
-      name={name}
-      className={styles['messages']}
-      summary={<span className={styles['quiet']}>Sent {count}</span>}
-    >
+    <Fold name={name} summary={<span className={styles['quiet']}>Sent {count}</span>}>
       {() => (
-        <ol start={first + 1} className={styles['list']}>
+        <ol start={first + 1}>
           {messages.map((message, at) => (
             <li key={first + at}>
               <Message name={`${name}-${at}`} message={message} />
@@ -233,8 +221,8 @@ function Message({ name, message }: { readonly name: string; readonly message: L
     <Fold
       name={name}
       summary={
-        <span className={styles['message']}>
-          <span className={styles['role']}>{toolName ?? ROLES[role]}</span>
+        <span className={cx(styles['line'], styles['quiet'])}>
+          <span className={styles['messageRole']}>{toolName ?? ROLES[role]}</span>
           <span className={styles['gist']}>{toOneLine(gist.filter(Boolean).join(' '))}</span>
         </span>
       }

@@ -1,11 +1,13 @@
 /** Shows the rows of one attempt at a task. */
+import { cx } from '../../lib/cx.ts'
 import { useCallback, useMemo, useState, type ReactNode, memo } from 'react'
 import { ArrowLeftRight } from 'lucide-react'
 
 import { FoldMemory, createFolds } from '../../ui/layout/fold.tsx'
-import { GrowingList } from '../../ui/layout/growing-list.tsx'
-import { Mark, type MarkKind } from '../../ui/show/mark.tsx'
-import { Elapsed } from '../../ui/show/time.tsx'
+import { GrowingList } from '../../ui/layout/virtual-list.tsx'
+import { DELEGATION_STATUS } from '../../ui/labels.ts'
+import { Mark } from '../../ui/show/mark.tsx'
+import { WorkTime } from '../../ui/show/time.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { JsonView } from '../../ui/show/json-view.tsx'
 import { CopyButton } from '../../ui/show/text.tsx'
@@ -13,16 +15,15 @@ import { CallRow } from './call-row.tsx'
 import { ReviewRow } from './review-row.tsx'
 import { GivenRow } from './given-row.tsx'
 import {
-  groupAgentsByCall,
   groupDirectivesByTurn,
   buildTranscriptRows,
   type TranscriptRow,
   toRowKey,
 } from './transcript-rows.ts'
 import { TurnRow } from './turn-row.tsx'
-import { toOneLine } from './text-shape.ts'
-import { Prose } from './prose.tsx'
-import styles from './work.module.css'
+import { toOneLine } from './text-blocks.ts'
+import { Prose } from './texts.tsx'
+import styles from './transcript.module.css'
 
 import type { RunState } from '@tutti/protocol'
 import type { TaskState, DelegationState } from '@tutti/protocol/internal'
@@ -68,7 +69,6 @@ export function Work({ task, state, selection, onSelect, onOpenTask, onFork }: W
     () => groupDirectivesByTurn({ name, attempt }, state.directives),
     [name, attempt, state.directives],
   )
-  const agents = useMemo(() => groupAgentsByCall(task.agentCalls), [task.agentCalls])
   const chosen = findChosenKey(selection)
   const reveal = useReveal(rows, chosen)
   const choose = useCallback(
@@ -100,9 +100,7 @@ export function Work({ task, state, selection, onSelect, onOpenTask, onFork }: W
           />
         )
       case 'call':
-        return (
-          <CallRow name={row.key} call={row.call} agents={agents} isChosen={row.key === chosen} />
-        )
+        return <CallRow name={row.key} tree={row.tree} isChosen={row.key === chosen} />
       case 'delegation':
         return <DelegationRow delegation={row.delegation} onOpen={onOpenTask} />
       case 'end':
@@ -125,52 +123,40 @@ export function Work({ task, state, selection, onSelect, onOpenTask, onFork }: W
   )
 }
 
-const STATUS: Readonly<
-  Record<DelegationState['status'], { readonly mark: MarkKind; readonly word: string }>
-> = {
-  RUNNING: { mark: 'live', word: 'Running' },
-  COMPLETED: { mark: 'done', word: 'Completed' },
-  FAILED: { mark: 'failed', word: 'Failed' },
+interface DelegationRowProps {
+  readonly delegation: DelegationState
+  readonly onOpen: (taskName: string) => void
 }
 
 /** A delegation; `onOpen` shows the task that it created. */
-const DelegationRow = memo(function DelegationRow({
-  delegation,
-  onOpen,
-}: {
-  readonly delegation: DelegationState
-  readonly onOpen: (taskName: string) => void
-}) {
-  const { workerRole, workerTask, taskDescription = '', startedAt, durationMs, reason } = delegation
-  const { mark, word } = STATUS[delegation.status]
+const DelegationRow = memo(function DelegationRow({ delegation, onOpen }: DelegationRowProps) {
+  const { workerRole, workerTask, taskDescription = '', reason } = delegation
+  const { mark, word } = DELEGATION_STATUS[delegation.status]
   return (
-    <div className={styles['row']}>
+    <div className={cx(styles['delegation'], styles['line'], styles['wrapping'])}>
       <Mark kind={mark} label={word} />
       <span>
         Delegated to <strong>{workerRole}</strong>
       </span>
       {workerTask !== undefined && (
-        <button type="button" className={styles['task']} onClick={() => onOpen(workerTask)}>
+        <button type="button" className={styles['link']} onClick={() => onOpen(workerTask)}>
           {workerTask}
         </button>
       )}
       <span className={styles['gist']} title={taskDescription}>
         {toOneLine(taskDescription)}
       </span>
-      <span className={styles['span']}>
-        <Elapsed
-          since={startedAt}
-          ms={delegation.status === 'RUNNING' ? undefined : (durationMs ?? Number.NaN)}
-        />
+      <span className={styles['figure']}>
+        <WorkTime work={delegation} />
       </span>
-      {reason !== undefined && <p className={styles['reason']}>{reason}</p>}
+      {reason !== undefined && <p className={styles['failure']}>{reason}</p>}
     </div>
   )
 })
 
 function SwitchRow({ from, to }: { readonly from: string; readonly to: string }) {
   return (
-    <p className={styles['switch']}>
+    <p className={cx(styles['switch'], styles['line'], styles['quiet'])}>
       <ArrowLeftRight aria-hidden />
       Model switched: {from} → {to}
     </p>
@@ -214,11 +200,8 @@ const EndRow = memo(function EndRow({ task }: { readonly task: TaskState }) {
   )
 })
 
-function Failure({
-  error: { reason, code, willRetry },
-}: {
-  readonly error: NonNullable<TaskState['error']>
-}) {
+function Failure({ error }: { readonly error: NonNullable<TaskState['error']> }) {
+  const { reason, code, willRetry } = error
   const isCancelled = code === 'CANCELLED'
   return (
     <Notice
@@ -231,14 +214,13 @@ function Failure({
   )
 }
 
-/** The output; an answer directly above is referred to instead of repeated. */
-function Output({
-  task: { turns },
-  output,
-}: {
+interface OutputProps {
   readonly task: TaskState
   readonly output: string
-}) {
+}
+
+/** The output; an answer directly above is referred to instead of repeated. */
+function Output({ task: { turns }, output }: OutputProps) {
   const last = turns.at(-1)
   if (last !== undefined && last.text.trim() === output.trim()) {
     return (

@@ -11,15 +11,7 @@ export interface FieldControl {
   readonly 'aria-required': true | undefined
 }
 
-/** A field; `children` renders its control. */
-export function Field({
-  label,
-  hint,
-  errors = [],
-  required = false,
-  aside,
-  children,
-}: {
+interface FieldProps {
   readonly label: ReactNode
   readonly hint?: ReactNode
   /** Errors in the value, one sentence each. @default [] */
@@ -28,7 +20,10 @@ export function Field({
   /** Shown at the end of the label's line. */
   readonly aside?: ReactNode
   readonly children: (control: FieldControl) => ReactElement
-}) {
+}
+
+/** A field; `children` renders its control. */
+export function Field({ label, hint, errors = [], required = false, aside, children }: FieldProps) {
   const id = useId()
   const isWrong = errors.length > 0
   const notes = [hint === undefined ? '' : `${id}-hint`, isWrong ? `${id}-errors` : '']
@@ -51,13 +46,25 @@ export function Field({
           {hint}
         </p>
       )}
-      {isWrong && (
-        <ul id={`${id}-errors`} className={styles['errors']}>
-          {errors.map((error) => (
-            <li key={error}>{error}</li>
-          ))}
-        </ul>
-      )}
+      <Errors id={`${id}-errors`} errors={errors} />
     </div>
+  )
+}
+
+/** A list of errors; nothing without any. */
+export function Errors({
+  id,
+  errors,
+}: {
+  readonly id?: string
+  readonly errors: readonly string[]
+}) {
+  if (errors.length === 0) return null
+  return (
+    <ul id={id} className={styles['errors']}>
+      {errors.map((error) => (
+        <li key={error}>{error}</li>
+      ))}
+    </ul>
   )
 }

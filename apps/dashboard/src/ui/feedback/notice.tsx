@@ -4,18 +4,15 @@ import styles from './notice.module.css'
 
 import type { ReactNode } from 'react'
 
-/** A notice. Screen readers announce `failed` at once, other tones when idle. */
-export function Notice({
-  tone = 'plain',
-  title,
-  actions,
-  children,
-}: {
+interface NoticeProps {
   readonly tone?: 'plain' | 'live' | 'held' | 'failed' | 'done'
   readonly title?: ReactNode
   readonly actions?: ReactNode
   readonly children?: ReactNode
-}) {
+}
+
+/** A notice. Screen readers announce `failed` at once, other tones when idle. */
+export function Notice({ tone = 'plain', title, actions, children }: NoticeProps) {
   return (
     <div
       role={tone === 'failed' ? 'alert' : 'status'}
@@ -30,19 +27,16 @@ export function Notice({
   )
 }
 
-/** An empty state: says what would be here, and how to get it. */
-export function Empty({
-  title,
-  isPage = false,
-  children,
-  actions,
-}: {
+interface EmptyProps {
   readonly title: string
   /** Whether nothing else is on the page, so that the title is its heading. */
   readonly isPage?: boolean
   readonly children?: ReactNode
   readonly actions?: ReactNode
-}) {
+}
+
+/** An empty state: says what would be here, and how to get it. */
+export function Empty({ title, isPage = false, children, actions }: EmptyProps) {
   const Title = isPage ? 'h1' : 'p'
   return (
     <div className={styles['empty']}>

@@ -5,14 +5,7 @@ import { useEffect, useId, useRef, type ReactNode } from 'react'
 import { IconButton } from '../controls/button.tsx'
 import styles from './dialog.module.css'
 
-/** A dialog, open while it is rendered. The element with `data-autofocus` gets the focus first. */
-export function Dialog({
-  title,
-  onClose,
-  footer,
-  wide = false,
-  children,
-}: {
+interface DialogProps {
   readonly title: ReactNode
   /** Called on Escape, on the close button, and on a click outside the dialog. */
   readonly onClose: () => void
@@ -20,7 +13,10 @@ export function Dialog({
   readonly footer?: ReactNode
   readonly wide?: boolean
   readonly children: ReactNode
-}) {
+}
+
+/** A dialog, open while it is rendered. The element with `data-autofocus` gets the focus first. */
+export function Dialog({ title, onClose, footer, wide = false, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
   const id = useId()
   useEffect(() => {

@@ -16,19 +16,16 @@ export interface MenuItem {
 
 const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 }
 
-/** A button with an icon that opens a menu. */
-export function Menu({
-  label,
-  icon,
-  items,
-  note,
-}: {
+interface MenuProps {
   readonly label: string
   readonly icon: ReactNode
   readonly items: readonly MenuItem[]
   /** Text above the actions. */
   readonly note?: ReactNode
-}) {
+}
+
+/** A button with an icon that opens a menu. */
+export function Menu({ label, icon, items, note }: MenuProps) {
   const id = useId()
   const root = useRef<HTMLDivElement>(null)
   const [isOpen, setOpen] = useState(false)

@@ -2,16 +2,21 @@
 import { ArrowDown, ArrowUp, Plus, X } from 'lucide-react'
 
 import { Button, IconButton } from '../controls/button.tsx'
-import { Field } from '../controls/field.tsx'
+import { Errors, Field } from '../controls/field.tsx'
 import { Select } from '../controls/inputs.tsx'
+import { applyLook } from './apply-look.ts'
 import { useForm } from './form-context.ts'
+import { createFieldAtPointer } from './form-model.ts'
 import { Group } from './group.tsx'
 import { createInitialValue, createItem } from './initial-value.ts'
 import { JsonEditor } from './json-editor.tsx'
 import { LeafField } from './leaf-field.tsx'
+import { MapField } from './map-field.tsx'
+import { PicksField } from './picks-field.tsx'
 import { asList, asEntries } from './schema.ts'
 import styles from './schema-form.module.css'
 
+import type { FieldLook } from './field-look.ts'
 import type { FormField } from './form-model.ts'
 
 type FieldOf<Kind extends FormField['kind']> = Extract<FormField, { readonly kind: Kind }>
@@ -38,16 +43,26 @@ export function FieldView({
       return <ListField field={field} isBare={isBare} />
     case 'union':
       return <UnionField field={field} />
+    case 'map':
+      return <MapField field={field} />
+    case 'picks':
+      return <PicksField field={field} />
     case 'json':
       return <JsonField field={field} />
   }
 }
 
+/** Renders the field at a pointer, with a presentation in addition to its schema. */
+export function FieldAt({ path, ...look }: FieldLook & { readonly path: string }) {
+  const { schema, value } = useForm()
+  return <FieldView field={applyLook(createFieldAtPointer(schema, value, path), look)} />
+}
+
 /** A field with a constant value: it can only be set or removed. */
 function ConstantField({ field }: { readonly field: FieldOf<'constant'> }) {
-  const { problems, set, remove } = useForm()
+  const { errors: errorsAt, set, remove } = useForm()
   const { pointer, label, constant, isRequired, isItem, value } = field
-  const errors = problems.get(pointer) ?? []
+  const errors = errorsAt(pointer)
   const isGiven = JSON.stringify(value) === JSON.stringify(constant)
   return (
     <div data-pointer={pointer} className={styles['fixed']}>
@@ -61,7 +76,7 @@ function ConstantField({ field }: { readonly field: FieldOf<'constant'> }) {
       {isGiven && !isRequired && !isItem && (
         <IconButton label={`Remove ${label}`} icon={<X />} onClick={() => remove(pointer)} />
       )}
-      {errors.length > 0 && <span className={styles['errors']}>{errors.join('. ')}</span>}
+      <Errors errors={errors} />
     </div>
   )
 }
@@ -180,22 +195,17 @@ function UnionField({ field }: { readonly field: FieldOf<'union'> }) {
 }
 
 function JsonField({ field }: { readonly field: FieldOf<'json'> }) {
-  const { problems, broken, setJson, remove } = useForm()
+  const { errors, broken, setJson, remove } = useForm()
   const { pointer, label, isRequired, isItem, value } = field
   const note = [field.description, `${field.why}; enter JSON`].filter(Boolean).join(' · ')
   return (
     <div data-pointer={pointer}>
-      <Field
-        label={label}
-        required={isRequired && !isItem}
-        hint={note}
-        errors={problems.get(pointer) ?? []}
-      >
+      <Field label={label} required={isRequired && !isItem} hint={note} errors={errors(pointer)}>
         {(control) => (
           <JsonEditor
             control={control}
             value={value}
-            text={broken[pointer]}
+            text={broken[pointer]?.text}
             rows={2}
             onText={(text) =>
               text.trim() === '' && !isRequired ? remove(pointer) : setJson(pointer, text)

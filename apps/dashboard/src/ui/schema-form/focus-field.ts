@@ -14,6 +14,11 @@ export function focusField(root: HTMLElement, path: string): void {
   if (field !== undefined) show(field)
 }
 
+/** Focuses the first text field or menu of `root`. */
+export function focusFirstControl(root: HTMLElement | null): void {
+  root?.querySelector<HTMLElement>(':is(input:not([type=radio]), select, textarea)')?.focus()
+}
+
 /** Focuses the topmost field of `root` that shows a problem of `paths`. */
 export function focusFirst(root: HTMLElement, paths: readonly string[]): void {
   const fields = findFields(root)

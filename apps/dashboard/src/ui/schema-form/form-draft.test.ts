@@ -13,7 +13,10 @@ describe('form draft', () => {
     const good = setDraftJson(createFormDraft({ a: 1 }), '/b', ' {"c": 2}')
     expect(good).toEqual({ value: { a: 1, b: { c: 2 } }, broken: {} })
     const bad = setDraftJson(good, '/b', '{"c": ')
-    expect(bad).toEqual({ value: good.value, broken: { '/b': '{"c": ' } })
+    expect(bad).toEqual({
+      value: good.value,
+      broken: { '/b': { text: '{"c": ', why: expect.stringContaining('is not valid JSON: ') } },
+    })
     expect(findBrokenProblems(bad)).toEqual([
       { path: '/b', message: expect.stringContaining('is not valid JSON: ') },
     ])
@@ -29,7 +32,7 @@ describe('form draft', () => {
       value: { a: 1 },
       broken: {},
     })
-    expect(setDraftValue(bad, '/list/0/a', 3).broken).toEqual({ '/list/1/a': '{' })
+    expect(setDraftValue(bad, '/list/0/a', 3).broken).toMatchObject({ '/list/1/a': { text: '{' } })
   })
 
   it('The draft of a form drops the invalid texts of a list when an item is removed, because the positions change', () => {
@@ -41,5 +44,12 @@ describe('form draft', () => {
     expect(findBrokenProblems(setDraftJson(createFormDraft(1), '', ' '))).toEqual([
       { path: '', message: 'is not valid JSON: it is empty' },
     ])
+  })
+
+  it('The draft of a form removes objects that become empty with a value, if asked to', () => {
+    const draft = createFormDraft({ a: { b: { c: 1 } }, list: [{ d: 1 }] })
+    expect(removeDraftValue(draft, '/a/b/c', true).value).toEqual({ list: [{ d: 1 }] })
+    expect(removeDraftValue(draft, '/a/b/c').value).toEqual({ a: { b: {} }, list: [{ d: 1 }] })
+    expect(removeDraftValue(createFormDraft({ a: 1 }), '/a', true).value).toEqual({})
   })
 })

@@ -1,17 +1,30 @@
 /**
- * A value while it is being edited: plain JSON, plus the texts that are not valid JSON yet, by
- * pointer. Pure.
+ * A value while it is being edited: plain JSON, plus the texts that are not values yet, by pointer.
+ * Pure.
  */
-import { type Problem, describeProblems } from '@tutti/protocol/internal'
+import { type Problem, describeProblems, isJsonObject } from '@tutti/protocol/internal'
 
-import { toParentPointer, isWithin, getValueAt, removeValueAt, setValueAt } from './pointer.ts'
+import {
+  toChildPointer,
+  toParentPointer,
+  isWithin,
+  getValueAt,
+  removeValueAt,
+  setValueAt,
+} from './pointer.ts'
 import { fillDefaults } from './initial-value.ts'
+
+/** A text that is not a value yet, and the reason. */
+export interface Broken {
+  readonly text: string
+  readonly why: string
+}
 
 /** A value, and the texts that could not be parsed. */
 export interface FormDraft {
   readonly value: unknown
-  /** Text by pointer. */
-  readonly broken: Readonly<Record<string, string>>
+  /** By pointer. */
+  readonly broken: Readonly<Record<string, Broken>>
 }
 
 export function createFormDraft(value: unknown): FormDraft {
@@ -26,10 +39,15 @@ export function setDraftValue(draft: FormDraft, path: string, value: unknown): F
   }
 }
 
-/** Returns the draft without the value at a pointer. */
-export function removeDraftValue(draft: FormDraft, path: string): FormDraft {
+/** Returns the draft without the value at a pointer; `prunes` also removes objects that become empty. */
+export function removeDraftValue(draft: FormDraft, path: string, prunes = false): FormDraft {
   const holder = toParentPointer(path) ?? ''
-  const changed = Array.isArray(getValueAt(draft.value, holder)) ? holder : path
+  const around = getValueAt(draft.value, holder)
+  if (prunes && holder !== '' && isJsonObject(around)) {
+    const isLast = Object.keys(around).every((key) => toChildPointer(holder, key) === path)
+    if (isLast) return removeDraftValue(draft, holder, prunes)
+  }
+  const changed = Array.isArray(around) ? holder : path
   // Removing an item shifts the following ones, so the invalid texts of the whole list are dropped.
   return { value: removeValueAt(draft.value, path), broken: dropAround(draft.broken, changed) }
 }
@@ -38,15 +56,17 @@ export function removeDraftValue(draft: FormDraft, path: string): FormDraft {
 export function setDraftJson(draft: FormDraft, path: string, text: string): FormDraft {
   const read = parseJsonDraft(text)
   if (read.ok) return setDraftValue(draft, path, read.value)
-  return { ...draft, broken: { ...dropAround(draft.broken, path), [path]: text } }
+  return setDraftBroken(draft, path, { text, why: `is not valid JSON: ${read.why}` })
 }
 
-/** Returns a problem for each text that is not valid JSON. */
-export function findBrokenProblems({ broken }: FormDraft): readonly Problem[] {
-  return Object.entries(broken).flatMap(([path, text]) => {
-    const read = parseJsonDraft(text)
-    return read.ok ? [] : [{ path, message: `is not valid JSON: ${read.why}` }]
-  })
+/** Returns the draft with a text at a pointer that is not a value yet. */
+export function setDraftBroken(draft: FormDraft, path: string, broken: Broken): FormDraft {
+  return { ...draft, broken: { ...dropAround(draft.broken, path), [path]: broken } }
+}
+
+/** Returns a problem for each text that is not a value. */
+export function findBrokenProblems({ broken }: Pick<FormDraft, 'broken'>): readonly Problem[] {
+  return Object.entries(broken).map(([path, { why }]) => ({ path, message: why }))
 }
 
 /** The value of a JSON text, or the reason why it is invalid. */
@@ -65,10 +85,7 @@ export function parseJsonDraft(text: string): ReadJson {
 }
 
 /** Drops texts at, inside or around `changed`: the changed value replaces them. */
-function dropAround(
-  broken: Readonly<Record<string, string>>,
-  changed: string,
-): Readonly<Record<string, string>> {
+function dropAround(broken: FormDraft['broken'], changed: string): FormDraft['broken'] {
   return Object.fromEntries(
     Object.entries(broken).filter(([path]) => !isWithin(path, changed) && !isWithin(changed, path)),
   )

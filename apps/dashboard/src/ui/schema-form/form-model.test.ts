@@ -38,6 +38,16 @@ describe('createFormField', () => {
     ],
     ['anything', {}, { kind: 'json', why: 'Any value is allowed' }],
     ['any object', { type: 'object' }, { kind: 'json', why: 'Any fields are allowed' }],
+    [
+      'texts under any keys',
+      { type: 'object', additionalProperties: { type: 'string' } },
+      { kind: 'map' },
+    ],
+    [
+      'lists under any keys',
+      { type: 'object', additionalProperties: { type: 'array' } },
+      { kind: 'json' },
+    ],
     ['several types', { type: ['string', 'number'] }, { kind: 'json' }],
     ['a tuple', { type: 'array', prefixItems: [{}] }, { kind: 'json' }],
     ['a list', { type: 'array', items: { type: 'string' } }, { kind: 'list', items: [] }],
@@ -102,6 +112,15 @@ describe('createFormField', () => {
   ])('createFormField omits the limits of safe integers: %j', (limits, hint) => {
     expect(fieldOf({ type: 'integer', ...limits }).hint).toBe(hint)
   })
+})
+
+it('createFormField creates a JSON field for an object with any keys if one of its values is not simple', () => {
+  const schema = { type: 'object', additionalProperties: { type: ['string', 'number'] } }
+  const texts = { type: 'object', additionalProperties: { type: 'string' } }
+  expect(fieldOf(schema, { a: 'x' }).kind).toBe('json')
+  expect(fieldOf(texts, { a: 'x', b: 1 }).kind).toBe('map')
+  expect(fieldOf(texts, { a: { b: 'x' } }).kind).toBe('json')
+  expect(fieldOf(texts, 'x').kind).toBe('json')
 })
 
 describe('a union', () => {

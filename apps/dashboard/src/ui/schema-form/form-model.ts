@@ -17,9 +17,11 @@ import {
   keywordText,
   type FormSchema,
 } from './schema.ts'
-import { toChildPointer } from './pointer.ts'
+import { getValueAt, parsePointer, toChildPointer } from './pointer.ts'
 import { describeConstraints } from './hints.ts'
 import { findClosestVariant, nameVariants } from './variants.ts'
+
+import type { FieldLook } from './field-look.ts'
 
 interface FieldBase {
   readonly pointer: string
@@ -39,6 +41,7 @@ interface FieldBase {
   readonly value: unknown
   /** Resolved schema of the field. */
   readonly schema: FormSchema
+  readonly look: FieldLook
 }
 
 export type TextInputKind = 'text' | 'area' | 'date' | 'date-time' | 'email' | 'url' | 'time'
@@ -49,7 +52,9 @@ export type FormField = FieldBase &
     | { readonly kind: 'number' }
     | { readonly kind: 'boolean' }
     | { readonly kind: 'choice'; readonly options: readonly unknown[] }
+    | { readonly kind: 'picks'; readonly options: readonly unknown[] }
     | { readonly kind: 'constant'; readonly constant: unknown }
+    | { readonly kind: 'map' }
     | { readonly kind: 'object'; readonly fields: readonly FormField[] }
     | { readonly kind: 'list'; readonly items: readonly FormField[]; readonly mayGrow: boolean }
     | {
@@ -68,6 +73,8 @@ export type Choices = Readonly<Record<string, number>>
 export interface FormSource {
   readonly schema: object
   readonly value: unknown
+  /** Label of the whole value. @default 'Value' */
+  readonly label?: string
   /** @default {} */
   readonly choices?: Choices
 }
@@ -89,9 +96,30 @@ interface Whole {
   readonly choices: Choices
 }
 
-export function createFormField({ schema, value, choices = {} }: FormSource): FormField {
-  const location = { pointer: '', label: 'Value', value, isRequired: true, depth: 0 }
+export function createFormField({
+  schema,
+  value,
+  label = 'Value',
+  choices = {},
+}: FormSource): FormField {
+  const location = { pointer: '', label, value, isRequired: true, depth: 0 }
   return createFieldAt(schema, location, { root: schema, choices })
+}
+
+/** Returns the field at a pointer, also if the value does not have the objects around it. */
+export function createFieldAtPointer(root: object, value: unknown, pointer: string): FormField {
+  let schema: unknown = root
+  let isRequired = true
+  for (const key of parsePointer(pointer)) {
+    const node = resolveNode(schema, root) ?? {}
+    const { node: plain } = splitNullable(node, root)
+    isRequired = asList(plain.required).includes(key)
+    const own = new Map(asEntries(plain.properties)).get(key)
+    schema = own ?? plain.items ?? plain.additionalProperties
+  }
+  const label = parsePointer(pointer).at(-1) ?? 'Value'
+  const location = { pointer, label, value: getValueAt(value, pointer), isRequired, depth: 0 }
+  return createFieldAt(schema, location, { root, choices: {} })
 }
 
 /** Returns every field of a form, outermost first. */
@@ -135,6 +163,7 @@ function createFieldBase(
     isNullable,
     value: location.value,
     schema,
+    look: {},
   }
 }
 
@@ -203,6 +232,7 @@ function createObjectField(
   if (properties.length === 0) {
     const isEmpty = schema.type === 'object' && schema.additionalProperties === false
     if (isEmpty) return { ...base, kind: 'object', fields: [] }
+    if (isMap(schema, base.value, whole.root)) return { ...base, kind: 'map' }
     const why = schema.type === 'object' ? 'Any fields are allowed' : 'Any value is allowed'
     return { ...base, kind: 'json', why }
   }
@@ -241,6 +271,22 @@ function createObjectField(
     ),
   )
   return { ...base, kind: 'object', fields: isDrawn ? [...fields, ...more] : [] }
+}
+
+/** Whether an object has any keys, and values that are edited as text. */
+function isMap({ additionalProperties }: FormSchema, value: unknown, root: FormSchema): boolean {
+  const node = resolveNode(additionalProperties, root)
+  const variants = asList(node?.anyOf ?? [node])
+  const isText = variants.some((one) => resolveNode(one, root)?.type === 'string')
+  const isSimple = variants.every((one) => {
+    const { type, enum: options } = resolveNode(one, root) ?? {}
+    return (
+      options === undefined && ['string', 'number', 'integer', 'boolean'].includes(String(type))
+    )
+  })
+  if (value !== undefined && !isJsonObject(value)) return false
+  const values = Object.values(value ?? {})
+  return isText && isSimple && values.every((one) => typeof one !== 'object')
 }
 
 function createListField(schema: FormSchema, base: FieldBase, { location, whole }: At): FormField {

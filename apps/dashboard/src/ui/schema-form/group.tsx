@@ -4,6 +4,7 @@ import { Plus, X } from 'lucide-react'
 import { useId, type ReactNode } from 'react'
 
 import { Button, IconButton } from '../controls/button.tsx'
+import { Errors } from '../controls/field.tsx'
 import { useForm } from './form-context.ts'
 import styles from './schema-form.module.css'
 
@@ -27,11 +28,11 @@ export function Group({
   readonly isBare?: boolean
   readonly children: ReactNode
 }) {
-  const { problems } = useForm()
+  const { errors: errorsAt } = useForm()
   const id = useId()
   const { pointer, label, description, hint, isGiven, isRequired, isItem, isNullable, value } =
     field
-  const errors = isOuter ? [] : (problems.get(pointer) ?? [])
+  const errors = isOuter ? [] : errorsAt(pointer, true)
   const isNull = isGiven && value === null && isNullable
   const isOpen = (isGiven || isRequired) && !isNull
   const note = [description, hint].filter(Boolean).join(' · ')
@@ -58,13 +59,7 @@ export function Group({
         </div>
       )}
       {note !== '' && <p className={styles['note']}>{note}</p>}
-      {errors.length > 0 && (
-        <ul id={`${id}-errors`} className={styles['errors']}>
-          {errors.map((error) => (
-            <li key={error}>{error}</li>
-          ))}
-        </ul>
-      )}
+      <Errors id={`${id}-errors`} errors={errors} />
       {isOpen && children}
     </fieldset>
   )

@@ -3,34 +3,37 @@ import { Field, type FieldControl } from '../controls/field.tsx'
 import { Checkbox, Select, TextArea, TextInput } from '../controls/inputs.tsx'
 import { useForm } from './form-context.ts'
 import { NumberInput } from './number-input.tsx'
+import { RadioField } from './radio-field.tsx'
 import styles from './schema-form.module.css'
 
-import type { ReactElement } from 'react'
+import type { ReactElement, ReactNode } from 'react'
 
+import type { FieldChoice, FieldLook } from './field-look.ts'
 import type { FormField, TextInputKind } from './form-model.ts'
 
 /** Field kinds with a single value. */
 export type Leaf = Extract<FormField, { readonly kind: 'text' | 'number' | 'boolean' | 'choice' }>
 
 export function LeafField({ field }: { readonly field: Leaf }) {
-  const { problems, set, remove } = useForm()
-  const { pointer, value, isRequired, isItem, isNullable, isGiven } = field
+  const { errors, set, remove, isFlat } = useForm()
+  const { pointer, value, isRequired, isItem, isNullable, look } = field
   const isNull = isNullable && value === null && !isItem
   const clear = (): void => {
     if (isItem) set(pointer, field.kind === 'text' ? '' : null)
-    else if (isRequired && field.kind === 'text') set(pointer, '')
+    else if (isRequired && field.kind === 'text' && !isFlat) set(pointer, '')
     else remove(pointer)
   }
+  if (look.isRadio === true) return <RadioField field={field} />
   return (
     <div data-pointer={pointer}>
       <Field
         label={field.label}
         required={isRequired && !isItem}
         hint={[field.description, field.hint].filter(Boolean).join(' · ') || undefined}
-        errors={problems.get(pointer) ?? []}
+        errors={errors(pointer)}
         aside={
-          isNullable &&
-          !isItem && (
+          look.aside ??
+          (isNullable && !isItem && (
             <Checkbox
               className={styles['null']}
               checked={isNull}
@@ -39,10 +42,10 @@ export function LeafField({ field }: { readonly field: Leaf }) {
             >
               null
             </Checkbox>
-          )
+          ))
         }
       >
-        {(control) => renderControl(field, { control, isNull, isGiven, set, clear })}
+        {(control) => renderControl(field, { control, isNull, set, clear })}
       </Field>
     </div>
   )
@@ -51,7 +54,6 @@ export function LeafField({ field }: { readonly field: Leaf }) {
 interface Parts {
   readonly control: FieldControl
   readonly isNull: boolean
-  readonly isGiven: boolean
   readonly set: (path: string, value: unknown) => void
   readonly clear: () => void
 }
@@ -68,11 +70,20 @@ function renderControl(field: Leaf, { control, isNull, set, clear }: Parts): Rea
           value={value}
           control={control}
           disabled={isNull}
+          look={field.look}
           onText={put}
         />
       )
     case 'number':
-      return <NumberInput value={value} control={control} disabled={isNull} onChange={put} />
+      return (
+        <NumberInput
+          value={value}
+          control={control}
+          disabled={isNull}
+          placeholder={field.look.placeholder}
+          onChange={put}
+        />
+      )
     case 'boolean':
       return renderOptions(field, { options: [true, false], control, isNull, put })
     case 'choice':
@@ -89,12 +100,14 @@ interface Choice {
 
 /** Renders a select. A value outside the options is listed too, so that it is not lost. */
 function renderOptions(field: Leaf, { options: all, control, isNull, put }: Choice): ReactElement {
-  const texts = all.map((option) => JSON.stringify(option))
-  const value = field.value === undefined ? '' : JSON.stringify(field.value)
+  const { look } = field
+  const texts = all.map(formatOption)
+  const value = field.value === undefined ? '' : formatOption(field.value)
   const isForeign = value !== '' && !isNull && !texts.includes(value)
   return (
     <Select
       {...control}
+      data-autofocus={look.hasFocus}
       disabled={isNull}
       value={isNull ? '' : value}
       onChange={({ target }) => {
@@ -102,15 +115,46 @@ function renderOptions(field: Leaf, { options: all, control, isNull, put }: Choi
         put(at === -1 ? undefined : all[at])
       }}
     >
-      <option value="">{isNull ? 'null' : field.isRequired ? 'Choose' : 'Not set'}</option>
-      {isForeign && <option value={value}>{value}</option>}
-      {all.map((option, at) => (
-        <option key={texts[at]} value={texts[at]}>
-          {typeof option === 'string' ? option : texts[at]}
+      {look.none !== null && (
+        <option value="">
+          {isNull ? 'null' : (look.none ?? (field.isRequired ? 'Choose' : 'Not set'))}
         </option>
-      ))}
+      )}
+      {isForeign && (
+        <option value={value}>
+          {look.choices === undefined || typeof field.value === 'string'
+            ? value
+            : 'Custom settings'}
+        </option>
+      )}
+      {renderChoices(
+        look.choices ?? all.map((option) => ({ value: option, label: formatOption(option) })),
+      )}
     </Select>
   )
+}
+
+/** Renders options, below the headings of their groups. */
+function renderChoices(choices: readonly FieldChoice[]): ReactNode {
+  const groups = Map.groupBy(choices, ({ group }) => group)
+  return [...groups].map(([group, members]) => {
+    const options = members.map(({ value, label }) => (
+      <option key={formatOption(value)} value={formatOption(value)}>
+        {label}
+      </option>
+    ))
+    return group === undefined ? (
+      options
+    ) : (
+      <optgroup key={group} label={group}>
+        {options}
+      </optgroup>
+    )
+  })
+}
+
+function formatOption(option: unknown): string {
+  return typeof option === 'string' ? option : JSON.stringify(option)
 }
 
 const TYPES: Readonly<Record<Exclude<TextInputKind, 'area'>, string>> = {
@@ -131,12 +175,14 @@ function TextControl({
   value,
   control,
   disabled,
+  look: { rows = 1, isCode = false, isReadOnly, hasFocus, placeholder },
   onText,
 }: {
   readonly input: TextInputKind
   readonly value: unknown
   readonly control: FieldControl
   readonly disabled: boolean
+  readonly look: FieldLook
   readonly onText: (text: string) => void
 }) {
   const text =
@@ -149,8 +195,12 @@ function TextControl({
     return (
       <TextArea
         {...control}
-        className={styles['line']}
-        rows={1}
+        className={rows === 1 ? styles['line'] : undefined}
+        rows={rows}
+        code={isCode}
+        readOnly={isReadOnly}
+        data-autofocus={hasFocus}
+        placeholder={placeholder}
         disabled={disabled}
         value={text}
         onChange={({ target }) => onText(target.value)}
@@ -176,6 +226,8 @@ function TextControl({
       {...control}
       type={type}
       autoComplete="off"
+      placeholder={placeholder}
+      data-autofocus={hasFocus}
       disabled={disabled}
       value={text}
       onChange={({ target }) => onText(target.value)}

@@ -17,7 +17,7 @@ export function NumberInput({
   readonly value: unknown
   readonly control: FieldControl
   readonly disabled?: boolean
-  readonly placeholder?: string
+  readonly placeholder?: string | undefined
   readonly onChange: (value: number | string | undefined) => void
 }) {
   const [typed, setTyped] = useState('')

@@ -5,7 +5,7 @@
  *    the root.
  * DASH-P2 An empty field is not reported before the reader has visited it.
  */
-import { toParentPointer, getValueAt } from './pointer.ts'
+import { toParentPointer, getValueAt, isWithin } from './pointer.ts'
 
 import type { Problem } from '@tutti/protocol/internal'
 
@@ -25,6 +25,18 @@ export function placeProblems(
     if (!texts.includes(text)) placed.set(drawnPath, [...texts, text])
   }
   return placed
+}
+
+/** Returns the errors of a field, which include those inside it; a group shows only its own. */
+export function findErrorsWithin(
+  problems: readonly Problem[],
+  pointer: string,
+  isGroup = false,
+): readonly string[] {
+  const shown = problems.filter(({ path }) =>
+    isGroup ? path === pointer : isWithin(path, pointer),
+  )
+  return [...new Set(shown.map((problem) => formatProblemAt(problem, pointer)))]
 }
 
 /** Returns the text of a problem for the field at `drawnPath`, which may enclose it. */

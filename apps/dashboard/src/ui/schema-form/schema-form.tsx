@@ -1,15 +1,21 @@
-/** A form generated from a JSON Schema, with an editor of the same value as JSON. */
-import { useMemo, useRef, useState } from 'react'
+/** Forms of the values of a JSON Schema: generated as a whole, or with fields that are rendered one by one. */
+import { useMemo, useRef, useState, type ReactNode } from 'react'
 
 import { Field } from '../controls/field.tsx'
 import { Segmented } from '../controls/segmented.tsx'
 import { FieldView } from './field-view.tsx'
 import { findPointer } from './focus-field.ts'
 import { FormContext, type FormAccess } from './form-context.ts'
-import { setDraftJson, removeDraftValue, setDraftValue, type FormDraft } from './form-draft.ts'
+import {
+  setDraftBroken,
+  setDraftJson,
+  removeDraftValue,
+  setDraftValue,
+  type FormDraft,
+} from './form-draft.ts'
 import { listFields, createFormField, type Choices } from './form-model.ts'
 import { JsonEditor } from './json-editor.tsx'
-import { placeProblems, selectShownProblems } from './placed-problems.ts'
+import { findErrorsWithin, placeProblems, selectShownProblems } from './placed-problems.ts'
 import { isWithin } from './pointer.ts'
 import styles from './schema-form.module.css'
 
@@ -20,7 +26,31 @@ const VIEWS = [
   { value: 'json', label: 'JSON' },
 ] as const
 
-/** The form. `problems` are shown for visited fields, or for all with `showAll`. */
+interface FormProps {
+  readonly schema: object
+  readonly draft: FormDraft
+  readonly problems: readonly Problem[]
+  readonly onChange: (draft: FormDraft) => void
+}
+
+/** Renders `children`, which contain a `FieldAt` for each field. All problems are shown, each at its field. */
+export function FieldsForm({
+  schema,
+  draft,
+  problems,
+  onChange,
+  children,
+}: FormProps & { readonly children: ReactNode }) {
+  const edits = useEdits(draft, onChange, true)
+  const form: FormAccess = {
+    ...edits,
+    schema,
+    errors: (pointer, isGroup) => findErrorsWithin(problems, pointer, isGroup),
+  }
+  return <FormContext value={form}>{children}</FormContext>
+}
+
+/** The form, with an editor of the same value as JSON. Problems are shown for visited fields, or for all with `showAll`. */
 export function SchemaForm({
   schema,
   label,
@@ -28,44 +58,24 @@ export function SchemaForm({
   problems,
   showAll = false,
   onChange,
-}: {
-  readonly schema: object
+}: FormProps & {
   /** Accessible name of the value. */
   readonly label: string
-  readonly draft: FormDraft
-  readonly problems: readonly Problem[]
   readonly showAll?: boolean
-  readonly onChange: (draft: FormDraft) => void
 }) {
   const [view, setView] = useState<'form' | 'json'>('form')
-  const [choices, setChoices] = useState<Choices>({})
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set())
-  const latest = useRef(draft)
-  latest.current = draft
+  const { choices, ...edits } = useEdits(draft, onChange, false)
   const field = useMemo(
-    () => createFormField({ schema, value: draft.value, choices }),
-    [schema, draft.value, choices],
+    () => createFormField({ schema, label, value: draft.value, choices }),
+    [schema, label, draft.value, choices],
   )
   const placed = useMemo(() => {
     const drawn = new Set(view === 'json' ? [''] : listFields(field).map(({ pointer }) => pointer))
     const visible = showAll ? problems : selectShownProblems(problems, draft.value, touched)
     return placeProblems(visible, drawn)
   }, [field, view, problems, showAll, draft.value, touched])
-  const form: FormAccess = {
-    schema,
-    problems: placed,
-    broken: draft.broken,
-    set: (path, value) => onChange(setDraftValue(latest.current, path, value)),
-    remove(path) {
-      setChoices(dropWithin(choices, path))
-      onChange(removeDraftValue(latest.current, path))
-    },
-    setJson: (path, text) => onChange(setDraftJson(latest.current, path, text)),
-    choose(path, variant, value) {
-      setChoices({ ...dropWithin(choices, path), [path]: variant })
-      onChange(setDraftValue(latest.current, path, value))
-    },
-  }
+  const form: FormAccess = { ...edits, schema, errors: (pointer) => placed.get(pointer) ?? [] }
   return (
     <div
       role="group"
@@ -84,12 +94,12 @@ export function SchemaForm({
           <FieldView field={field} />
         ) : (
           <div data-pointer="">
-            <Field label={`${label} as JSON`} errors={placed.get('') ?? []}>
+            <Field label={`${label} as JSON`} errors={form.errors('')}>
               {(control) => (
                 <JsonEditor
                   control={control}
                   value={draft.value}
-                  text={draft.broken['']}
+                  text={draft.broken['']?.text}
                   rows={10}
                   onText={(text) => form.setJson('', text)}
                 />
@@ -100,6 +110,36 @@ export function SchemaForm({
       </FormContext>
     </div>
   )
+}
+
+/** Returns the changes of a draft, and the variants chosen in its unions. */
+function useEdits(draft: FormDraft, onChange: (draft: FormDraft) => void, isFlat: boolean) {
+  const [choices, setChoices] = useState<Choices>({})
+  const latest = useRef(draft)
+  latest.current = draft
+  const change = (next: FormDraft): void => {
+    // Another change may follow before the next rendering.
+    latest.current = next
+    onChange(next)
+  }
+  return {
+    choices,
+    isFlat,
+    value: draft.value,
+    broken: draft.broken,
+    set: (path: string, value: unknown) => change(setDraftValue(latest.current, path, value)),
+    remove(path: string) {
+      setChoices(dropWithin(choices, path))
+      change(removeDraftValue(latest.current, path, isFlat))
+    },
+    setJson: (path: string, text: string) => change(setDraftJson(latest.current, path, text)),
+    setBroken: (path: string, broken: FormDraft['broken'][string]) =>
+      change(setDraftBroken(latest.current, path, broken)),
+    choose(path: string, variant: number, value: unknown) {
+      setChoices({ ...dropWithin(choices, path), [path]: variant })
+      change(setDraftValue(latest.current, path, value))
+    },
+  }
 }
 
 /** Drops the choices inside a part that has changed. */

@@ -11,17 +11,15 @@ export function DiffView({ before, after }: { readonly before: string; readonly 
   )
 }
 
-/** Shows both texts next to each other, or one above the other on narrow screens, with the changes of each. */
-export function DiffColumns({
-  before,
-  after,
-  label,
-}: {
+interface DiffColumnsProps {
   readonly before: string
   readonly after: string
   /** Names the texts, such as `output`. */
   readonly label: string
-}) {
+}
+
+/** Shows both texts next to each other, or one above the other on narrow screens, with the changes of each. */
+export function DiffColumns({ before, after, label }: DiffColumnsProps) {
   const parts = findDiffParts(before, after)
   return (
     <div className={styles['columns']}>

@@ -8,16 +8,14 @@ export function Figures({ children }: { readonly children: ReactNode }) {
   return <dl className={styles['figures']}>{children}</dl>
 }
 
-export function Figure({
-  name,
-  title,
-  children,
-}: {
+interface FigureProps {
   readonly name: string
   /** Exact value or explanation, shown as a tooltip. */
   readonly title?: string | undefined
   readonly children: ReactNode
-}) {
+}
+
+export function Figure({ name, title, children }: FigureProps) {
   return (
     <div className={styles['figure']} title={title}>
       <dt>{name}</dt>

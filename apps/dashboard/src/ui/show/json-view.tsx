@@ -9,16 +9,14 @@ import { CodeBlock, CopyBlock, Text } from './text.tsx'
 /** Maximum number of members shown at once. */
 const SHOWN = 100
 
-/** A value, with `depth` levels open. */
-export function JsonView({
-  value,
-  label,
-  depth = 2,
-}: {
+interface JsonViewProps {
   readonly value: unknown
   readonly label: string
   readonly depth?: number
-}) {
+}
+
+/** A value, with `depth` levels open. */
+export function JsonView({ value, label, depth = 2 }: JsonViewProps) {
   return (
     <CopyBlock text={() => JSON.stringify(value, undefined, 2)} label={label}>
       <div className={styles['tree']}>

@@ -21,13 +21,12 @@ const COMPONENTS: Components = {
 /** Components of table cells, which have no paragraphs. */
 const CELL_COMPONENTS: Components = { ...COMPONENTS, p: ({ children }) => <>{children}</> }
 
-function Markdown({
-  children,
-  className,
-}: {
+interface MarkdownProps {
   readonly children: string
   readonly className?: string | undefined
-}) {
+}
+
+function Markdown({ children, className }: MarkdownProps) {
   const parts = useMemo(() => splitMarkdown(children), [children])
   return (
     <div className={cx(styles['markdown'], className)}>
@@ -44,13 +43,12 @@ function Markdown({
   )
 }
 
-function MarkdownText({
-  components,
-  children,
-}: {
+interface MarkdownTextProps {
   readonly components: Components
   readonly children: string
-}) {
+}
+
+function MarkdownText({ components, children }: MarkdownTextProps) {
   return (
     <Library disallowedElements={NOT_ALLOWED} unwrapDisallowed components={components}>
       {children}
@@ -71,14 +69,13 @@ const ALIGNED: Readonly<Record<Alignment, string | undefined>> = {
   end: styles['end'],
 }
 
-/** A table; `draw` renders the content of a cell. */
-function TableView({
-  table: { head, alignments, rows },
-  draw,
-}: {
+interface TableViewProps {
   readonly table: MarkdownTable
   readonly draw: (cell: string) => ReactNode
-}) {
+}
+
+/** A table; `draw` renders the content of a cell. */
+function TableView({ table: { head, alignments, rows }, draw }: TableViewProps) {
   const aligned = (column: number): string => cx(ALIGNED[alignments[column] ?? 'start'])
   return (
     // Scrollable regions need to be reachable by keyboard.

@@ -16,16 +16,7 @@ const SHOWN = 20_000
 /** Loaded when it is first needed. */
 const Markdown = lazy(() => import('./markdown.tsx'))
 
-/**
- * A text; `kind` is `prose` for natural language, `code` for monospaced text, `markdown` for
- * rendered Markdown.
- */
-export function Text({
-  children,
-  kind = 'prose',
-  className,
-  isAwaited = false,
-}: {
+interface TextProps {
   readonly children: string
   readonly kind?: 'prose' | 'code' | 'markdown'
   readonly className?: string
@@ -36,7 +27,13 @@ export function Text({
    * @default false
    */
   readonly isAwaited?: boolean
-}) {
+}
+
+/**
+ * A text; `kind` is `prose` for natural language, `code` for monospaced text, `markdown` for
+ * rendered Markdown.
+ */
+export function Text({ children, kind = 'prose', className, isAwaited = false }: TextProps) {
   const [isWhole, setWhole] = useState(false)
   const isCut = !isWhole && children.length > SHOWN
   const text = isCut ? children.slice(0, SHOWN) : children
@@ -58,14 +55,13 @@ export function Text({
   )
 }
 
-/** A block of code with a button that copies it. */
-export function CodeBlock({
-  children,
-  label,
-}: {
+interface CodeBlockProps {
   readonly children: string
   readonly label: string
-}) {
+}
+
+/** A block of code with a button that copies it. */
+export function CodeBlock({ children, label }: CodeBlockProps) {
   return (
     <CopyBlock text={children} label={label}>
       <Text kind="code">{children}</Text>
@@ -73,17 +69,15 @@ export function CodeBlock({
   )
 }
 
-/** A block with a button that copies its text. */
-export function CopyBlock({
-  text,
-  label,
-  children,
-}: {
+interface CopyBlockProps {
   readonly text: string | (() => string)
   /** Names the copied text. */
   readonly label: string
   readonly children: ReactNode
-}) {
+}
+
+/** A block with a button that copies its text. */
+export function CopyBlock({ text, label, children }: CopyBlockProps) {
   return (
     <div className={styles['block']}>
       {children}
@@ -92,16 +86,14 @@ export function CopyBlock({
   )
 }
 
-/** A button that copies a text; pass a function if the text is expensive to compute. */
-export function CopyButton({
-  text,
-  label,
-  className,
-}: {
+interface CopyButtonProps {
   readonly text: string | (() => string)
   readonly label: string
   readonly className?: string | undefined
-}) {
+}
+
+/** A button that copies a text; pass a function if the text is expensive to compute. */
+export function CopyButton({ text, label, className }: CopyButtonProps) {
   const [copy, state] = useCopy()
   const currentLabel = { idle: label, copied: 'Copied', failed: 'Copying failed' }[state]
   return (

@@ -13,21 +13,36 @@ export function Ago({ at }: { readonly at: string }) {
   )
 }
 
-/** The duration of something, or the elapsed time while it is running. */
-export function Elapsed({
-  since,
-  ms,
-}: {
+interface ElapsedProps {
   /** Start (ISO 8601); undefined before it starts. */
   readonly since: string | undefined
   /** Duration in milliseconds; null or undefined while it is running. */
   readonly ms: number | null | undefined
-}) {
+}
+
+/** The duration of something, or the elapsed time while it is running. */
+export function Elapsed({ since, ms }: ElapsedProps) {
   const isRunning = since !== undefined && (ms === undefined || ms === null)
   const now = useNow(isRunning)
   if (!isRunning) return <>{formatDuration(ms)}</>
   const span = Math.max(0, now - Date.parse(since))
   return <>{formatDuration(Math.floor(span / 1_000) * 1_000)}</>
+}
+
+interface WorkTimeProps {
+  readonly work: {
+    readonly status: string
+    readonly startedAt?: string
+    readonly completedAt?: string
+    readonly durationMs?: number
+  }
+}
+
+/** The duration of a task or a call, or its elapsed time while it is running. */
+export function WorkTime({ work: { status, startedAt, completedAt, durationMs } }: WorkTimeProps) {
+  if (status === 'RUNNING') return <Elapsed since={startedAt} ms={undefined} />
+  const derivedMs = Date.parse(completedAt ?? '') - Date.parse(startedAt ?? '')
+  return <>{formatDuration(durationMs ?? derivedMs)}</>
 }
 
 /** The time left until an instant (ISO 8601). */

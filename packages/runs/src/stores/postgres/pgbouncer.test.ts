@@ -2,15 +2,16 @@
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
+import { hasProgram } from '../../../../../tooling/net/find-program.ts'
 import {
-  findPgBouncer,
+  PGBOUNCER,
   startPgBouncer,
   type PgBouncer,
 } from '../../../../../tooling/postgres/pgbouncer.ts'
 import { ownDatabase } from '../../../test/own-database.ts'
 import { testStorage } from './testing/test-storage.ts'
 
-describe.skipIf(isMissing())('behind PgBouncer', () => {
+describe.skipIf(!hasProgram(PGBOUNCER))('behind PgBouncer', () => {
   const database = ownDatabase()
   let bouncer: PgBouncer
 
@@ -36,18 +37,6 @@ describe.skipIf(isMissing())('behind PgBouncer', () => {
     { skipsValues: true },
   )
 })
-
-/** Returns whether the tests are skipped, with a warning. In CI they fail instead. */
-function isMissing(): boolean {
-  try {
-    findPgBouncer()
-    return false
-  } catch (error) {
-    if (process.env['CI'] !== undefined) return false
-    console.warn(error instanceof Error ? error.message : error)
-    return true
-  }
-}
 
 async function readServerPid(client: Client): Promise<unknown> {
   const { rows } = await client.query('SELECT pg_backend_pid() AS pid')

@@ -7,7 +7,6 @@ import { errorMessage } from '@tutti/core/internal'
 
 import { notificationGatherMs, notifiesOfEvents } from '../../domain/fleet-pace.ts'
 import { storeDispatcher } from '../../ports/dispatcher.ts'
-import { PostgresAuditLog } from './tables/audit-log.ts'
 import { Availability } from './database/availability.ts'
 import { classifyError, unavailable } from './database/connection-errors.ts'
 import { PostgresClaims } from './queue/claims.ts'
@@ -17,7 +16,7 @@ import { PostgresEventLog } from './log/event-log.ts'
 import { leaveFleet } from './queue/leases.ts'
 import { migratePostgres } from './schema/migrations.ts'
 import { PostgresOfferOutbox } from './queue/offer-outbox.ts'
-import { OwnedRuns } from './rows/owned-runs.ts'
+import { OwnedRuns } from '../shared/log/owned-runs.ts'
 import { NotificationSender } from './notifications/notification-sender.ts'
 import { PostgresNotifications, toSharedChannel } from './notifications/notifications.ts'
 import {
@@ -26,18 +25,26 @@ import {
   type ResolvedPostgresRunStorageOptions,
 } from './database/options.ts'
 import { ProcessWaker } from './notifications/process-waker.ts'
-import { postgresRunMemory } from './tables/run-memory.ts'
 import { PostgresRunQueue } from './queue/run-queue.ts'
 import { PostgresCommandQueue } from './queue/command-queue.ts'
+import { auditLog } from '../shared/tables/audit-log.ts'
+import { runMemory } from '../shared/tables/run-memory.ts'
+import { secretStore } from '../shared/tables/secret-store.ts'
+import { webhookOutbox } from '../shared/tables/webhook-outbox.ts'
+import { threadStore } from '../shared/runs/thread-store.ts'
+import { postgresDialect } from './schema/dialect.ts'
+import {
+  postgresAuditInserter,
+  postgresDeliveryClaimer,
+  postgresMemoryAppender,
+} from './tables/table-writes.ts'
 import { PostgresRunStore } from './runs/run-store.ts'
 import { postgresBuildStore } from './tables/build-store.ts'
-import { postgresSecretStore } from './tables/secret-store.ts'
-import { PostgresThreadStore } from './runs/thread-store.ts'
 import { LastUnfinishedCount } from './rows/unfinished-count.ts'
-import { PostgresWebhookOutbox } from './tables/webhook-outbox.ts'
 
 import type { DispatchEngine } from '../../ports/dispatch-engine.ts'
 import type { Notifications } from '../../ports/notifications.ts'
+import type { StoreParts } from '../shared/schema/dialect.ts'
 import type { RunStorage } from '../../ports/run-storage.ts'
 import type { PostgresParts } from './rows/parts.ts'
 
@@ -157,17 +164,18 @@ function createPorts(
   | 'listen'
   | typeof Symbol.asyncDispose
 > {
-  const { requests } = parts
+  const { requests, searches } = parts
+  const shared: StoreParts = { dialect: postgresDialect, requests, searches }
   return {
     runs: new PostgresRunStore(parts),
-    threads: new PostgresThreadStore(parts),
+    threads: threadStore(shared),
     commands: new PostgresCommandQueue(parts),
     events: new PostgresEventLog(parts),
-    outbox: new PostgresWebhookOutbox(parts),
-    audit: new PostgresAuditLog(requests),
+    outbox: webhookOutbox(shared, postgresDeliveryClaimer(requests)),
+    audit: auditLog(shared, postgresAuditInserter(requests)),
     builds: postgresBuildStore(parts),
-    secrets: postgresSecretStore(requests),
-    ...postgresRunMemory(requests),
+    secrets: secretStore(shared),
+    ...runMemory(shared, postgresMemoryAppender(requests)),
   }
 }
 

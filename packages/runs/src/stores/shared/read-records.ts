@@ -4,36 +4,50 @@
  * NOTE: casts below are at the boundary: stores only ever write values of the types that they read back.
  */
 import { type LoggedRunEvent } from '@tutti/protocol'
-import { addTokens, type FinishReason, type TokenTotals } from '@tutti/protocol/internal'
+import { addTokens, type TokenTotals } from '@tutti/protocol/internal'
 
 import { field } from '../../domain/field.ts'
 import { toLoggedEvent } from '../../log/serialize-once.ts'
 import { ColumnReader, type StoredRow } from './column-reader.ts'
+import { readFields } from './read-fields.ts'
 import {
   parseCutText,
-  readJsonColumns,
   readListedFields,
   readOutputOmitted,
-  readReviewFields,
-  readRunNumbers,
-  readTaskNumbers,
   toStoredEvent,
   toUnreadableEvent,
+  unknownRequest,
 } from './record-fields.ts'
+import { REVIEW_COLUMNS, RUN_COLUMNS, TASK_COLUMNS } from './schema/table-columns.ts'
 
+import type { StoredTexts } from './schema/columns.ts'
 import type { RunStep } from '@tutti/ensemble/internal'
+import type { NewTask, TaskChangeFields } from '../../domain/change.ts'
 import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../../domain/run-record.ts'
 import type { StoredReader } from '../../log/read-stored.ts'
 import type { PendingCommand } from '../../ports/command-queue.ts'
 
-/** Form of the texts of a store. */
-export interface StoredTexts {
-  /** Decodes an id, or a name that identifies something. */
-  readonly id: (stored: string) => unknown
-  /** Decodes a text that a person, a model or a tool wrote. */
-  readonly text: (stored: string) => unknown
-  /** Returns the inside of a JSON string from the first part of such a text. */
-  readonly inside: (start: string) => string
+/** Row id of a run; other tables refer to it. */
+export type RowId = string | number
+
+/** The state of a run in the queue. */
+export type QueueState = 'ready' | 'owned' | 'parked' | 'ended'
+
+/** A row of a run, with the fields that only stores use. */
+export interface RunRow {
+  readonly id: RowId
+  readonly state: QueueState
+  readonly run: RunRecord
+  /** Fencing token of its current claim or, when it is unowned, of its last change. */
+  readonly token: string
+  /** Number of the last write under its current claim. */
+  readonly writeNo: number
+  /** Number of its steps. */
+  readonly nextStep: number
+  readonly lostOwners: number
+  /** Number of commands that were queued so far; 0 in a store whose writes lock all others out. */
+  readonly commands: number
+  readonly fingerprint: string | null
 }
 
 /** Usage of attempts; a null cost is unknown. */
@@ -42,12 +56,71 @@ export interface StoredUsage extends TokenTotals {
   readonly costUsd: number | null
 }
 
-/** A task, with separate usage of the current attempt and of earlier ones. */
-export interface StoredTask {
-  readonly task: Omit<TaskRecord, keyof StoredUsage>
-  readonly used: StoredUsage
-  readonly earlier: StoredUsage
+/** A task as its row, with separate usage of the current attempt and of earlier ones. */
+export type StoredTask = NewTask &
+  TaskChangeFields & {
+    readonly earlierInputTokens: number
+    readonly earlierOutputTokens: number
+    readonly earlierToolCallCount: number
+    readonly earlierCostUsd: number | null
+  }
+
+/** The fields that every run has. */
+const EMPTY_RUN = {
+  runId: '',
+  ensemble: '',
+  workflow: '',
+  status: '',
+  inputs: {},
+  tags: {},
+  taskCount: 0,
+  completedTasks: 0,
+  createdAt: 0,
+  epoch: 0,
+  lastSeq: 0,
 }
+
+/** The fields that every row of a task has. Damaged usage is unknown. */
+const EMPTY_TASK = {
+  taskIndex: 0,
+  name: '',
+  description: '',
+  agentRole: '',
+  status: '',
+  attempt: 0,
+  inputTokens: -1,
+  outputTokens: -1,
+  toolCallCount: 0,
+  costUsd: null,
+  earlierInputTokens: -1,
+  earlierOutputTokens: -1,
+  earlierToolCallCount: 0,
+  earlierCostUsd: null,
+}
+
+/** The fields that every review has, apart from its request. */
+const EMPTY_REVIEW: Readonly<Record<string, unknown>> = {
+  reviewId: '',
+  runId: '',
+  status: '',
+  ensemble: '',
+  inputs: {},
+  tags: {},
+  openedAt: 0,
+}
+
+const { run: _, ...READ_TASK_COLUMNS } = TASK_COLUMNS
+
+/** The columns that a review has from its run. */
+const OF_RUN = {
+  runId: RUN_COLUMNS.runId,
+  ensemble: RUN_COLUMNS.ensemble,
+  inputs: RUN_COLUMNS.inputs,
+  tags: RUN_COLUMNS.tags,
+  actor: RUN_COLUMNS.actor,
+}
+
+const { run: _run, kind: _kind, ...READ_REVIEW_COLUMNS } = { ...REVIEW_COLUMNS, ...OF_RUN }
 
 /** Converts the rows of one store. */
 export class RecordReader {
@@ -60,17 +133,29 @@ export class RecordReader {
   /** Reads a run from a row of table `runs`. */
   run(row: StoredRow): RunRecord {
     const columns = new ColumnReader(row)
+    return { ...this.#readRun(columns), ...columns.unreadable }
+  }
+
+  /** Reads a row of table `runs`, whose number of steps is in `next_step`. */
+  runRow(row: StoredRow): RunRow {
+    const { id } = row
     return {
-      ...this.#summary(columns),
-      ...field('error', columns.text('error', this.#texts.text)),
-      ...columns.unreadable,
+      id: typeof id === 'string' ? id : Number(id),
+      state: row['state'] as QueueState,
+      run: this.run(row),
+      token: String(row['token']),
+      writeNo: Number(row['write_no']),
+      nextStep: Number(row['next_step']),
+      lostOwners: Number(row['lost_owners']),
+      commands: Number(row['commands'] ?? 0),
+      fingerprint: new ColumnReader(row).text('fingerprint', this.#texts.text) ?? null,
     }
   }
 
   /** Reads a run from a row of the list. */
   listedRun(row: StoredRow): ListedRun {
     const columns = new ColumnReader(row)
-    const { inputs: _, ...listed } = this.#summary(columns)
+    const { inputs: _, ...listed } = this.#readRun(columns)
     const currentName = columns.text('current_name', this.#texts.text) ?? ''
     return {
       ...listed,
@@ -87,49 +172,49 @@ export class RecordReader {
 
   /** Reads a task from a row of table `tasks`. */
   storedTask(row: StoredRow): StoredTask {
-    const columns = new ColumnReader(row)
-    const used = readUsage(columns, '')
-    const earlier = readUsage(columns, 'earlier_')
-    const { text } = this.#texts
-    return {
-      task: {
-        ...readTaskNumbers(columns),
-        name: columns.text('name', text) ?? '',
-        description: columns.text('description', text) ?? '',
-        agentRole: columns.text('agent_role', text) ?? '',
-        status: (columns.text('status', asStored) ?? '') as TaskRecord['status'],
-        ...field('output', columns.text('output', text)),
-        ...readOutputOmitted(row),
-        ...field('error', columns.text('error', text)),
-        ...readFinishReason(row),
-        ...columns.unreadable,
-      },
-      used,
-      earlier,
-    }
+    return this.#readTask(new ColumnReader(row))
   }
 
   /** Reads the record of a task from a row of table `tasks`. */
   task(row: StoredRow): TaskRecord {
-    const { task, used, earlier } = this.storedTask(row)
-    const { costUsd, ...total } = addUsed(earlier, used)
-    return { ...task, ...total, ...(costUsd === null ? {} : { costUsd }) }
-  }
-
-  /** Reads a review from a row of table `reviews` with the `run_id` of its run. */
-  review(row: StoredRow): ReviewRecord {
     const columns = new ColumnReader(row)
-    const { id, text } = this.#texts
-    const reviewId = columns.text('review_id', id) ?? ''
+    const stored = this.#readTask(columns)
+    const { costUsd, ...used } = sumTaskUsage(stored)
+    const { startedAt, completedAt, durationMs, output, error, finishReason } = stored
     return {
-      reviewId,
-      runId: columns.text('run_id', id) ?? '',
-      status: (columns.text('status', asStored) ?? '') as ReviewRecord['status'],
-      ensemble: columns.text('ensemble', id) ?? '',
-      ...readReviewFields(columns, reviewId),
-      ...field('decidedBy', columns.text('decided_by', text)),
+      taskIndex: stored.taskIndex,
+      name: stored.name,
+      description: stored.description,
+      agentRole: stored.agentRole,
+      status: stored.status,
+      attempt: stored.attempt,
+      ...field('startedAt', startedAt ?? undefined),
+      ...field('completedAt', completedAt ?? undefined),
+      ...field('durationMs', durationMs ?? undefined),
+      ...used,
+      ...field('costUsd', costUsd ?? undefined),
+      ...field('output', output ?? undefined),
+      ...readOutputOmitted(row),
+      ...field('error', error ?? undefined),
+      ...field('finishReason', finishReason ?? undefined),
       ...columns.unreadable,
     }
+  }
+
+  /** Reads a review from a row of table `reviews` with columns of its run. */
+  review(row: StoredRow): ReviewRecord {
+    const columns = new ColumnReader(row)
+    const { request, ...read } = readFields(columns, this.#texts, READ_REVIEW_COLUMNS)
+    const { reviewId } = read
+    return {
+      ...EMPTY_REVIEW,
+      ...read,
+      request: {
+        ...unknownRequest(typeof reviewId === 'string' ? reviewId : ''),
+        ...(request as object | undefined),
+      },
+      ...columns.unreadable,
+    } as ReviewRecord
   }
 
   /** Reads commands from rows of table `commands` with the `run_id` of their run. Damaged ones are left out (RUNS-P14). */
@@ -143,21 +228,13 @@ export class RecordReader {
     })
   }
 
-  /** Reads the columns of a run, without its error; a list reads only some of them. */
-  #summary(columns: ColumnReader): Omit<RunRecord, 'error' | 'unreadable'> {
-    const { id, text } = this.#texts
-    return {
-      runId: columns.text('run_id', id) ?? '',
-      ensemble: columns.text('ensemble', id) ?? '',
-      workflow: (columns.text('workflow', asStored) ?? '') as RunRecord['workflow'],
-      status: (columns.text('status', asStored) ?? '') as RunRecord['status'],
-      ...readJsonColumns(columns),
-      ...field('threadId', columns.text('thread_id', id)),
-      ...field('outputTask', columns.text('output_task', text)),
-      ...field('build', columns.text('build', id)),
-      ...field('code', columns.text('code', id)),
-      ...readRunNumbers(columns),
-    }
+  #readRun(columns: ColumnReader): RunRecord {
+    return { ...EMPTY_RUN, ...readFields(columns, this.#texts, RUN_COLUMNS) } as RunRecord
+  }
+
+  #readTask(columns: ColumnReader): StoredTask {
+    const read = readFields(columns, this.#texts, READ_TASK_COLUMNS)
+    return { ...EMPTY_TASK, ...read } as StoredTask
   }
 }
 
@@ -176,28 +253,13 @@ export function readEvent(runId: string, reader: StoredReader, row: StoredRow): 
   }
 }
 
-/** Adds usage. An unknown value makes the sum unknown. */
-export function addUsed(one: StoredUsage, other: StoredUsage): StoredUsage {
+/** Returns the usage of all attempts of a task. An unknown value makes the sum unknown. */
+export function sumTaskUsage(task: StoredTask): StoredUsage {
+  const { costUsd, earlierCostUsd } = task
+  const { earlierInputTokens: inputTokens, earlierOutputTokens: outputTokens } = task
   return {
-    ...addTokens([one, other]),
-    toolCallCount: one.toolCallCount + other.toolCallCount,
-    costUsd: one.costUsd === null || other.costUsd === null ? null : one.costUsd + other.costUsd,
+    ...addTokens([{ inputTokens, outputTokens }, task]),
+    toolCallCount: task.earlierToolCallCount + task.toolCallCount,
+    costUsd: costUsd === null || earlierCostUsd === null ? null : costUsd + earlierCostUsd,
   }
-}
-
-function readUsage(columns: ColumnReader, prefix: string): StoredUsage {
-  return {
-    inputTokens: columns.count(`${prefix}input_tokens`) ?? -1,
-    outputTokens: columns.count(`${prefix}output_tokens`) ?? -1,
-    toolCallCount: columns.count(`${prefix}tool_call_count`) ?? 0,
-    costUsd: columns.amount(`${prefix}cost_usd`) ?? null,
-  }
-}
-
-function readFinishReason({ finish_reason: reason }: StoredRow): Pick<TaskRecord, 'finishReason'> {
-  return typeof reason === 'string' ? { finishReason: reason as FinishReason } : {}
-}
-
-function asStored(stored: string): string {
-  return stored
 }

@@ -1,14 +1,7 @@
 import { ReviewKind } from '@tutti/protocol/internal'
 import { describe, expect, it } from 'vitest'
 
-import { ColumnReader } from './column-reader.ts'
-import {
-  formatDeliveryId,
-  parseDeliveryId,
-  isDelivered,
-  toSubmittedColumns,
-  readJsonColumns,
-} from './record-fields.ts'
+import { formatDeliveryId, parseDeliveryId, isDelivered } from './record-fields.ts'
 import {
   completed,
   ODD_TEXT,
@@ -32,23 +25,6 @@ describe('a delivery id', () => {
       expect(parseDeliveryId(id)).toBeUndefined()
     },
   )
-})
-
-describe('the columns of a submission', () => {
-  it.for([
-    [{}, [null, null, null], {}],
-    [{ webhooks: [] }, [null, null, null], {}],
-    [{ actor: '' }, [null, '""', null], { actor: '' }],
-    [{ request: {}, webhooks: ['a'] }, ['{}', null, '["a"]'], { request: {}, webhooks: ['a'] }],
-  ] as const)('The columns of a submission converts %j to %j', ([brought, columns, fields]) => {
-    const [request, actor, webhooks] = toSubmittedColumns(brought)
-    expect([request, actor, webhooks]).toEqual(columns)
-    expect(readJsonColumns(new ColumnReader({ request, actor, webhooks }))).toEqual({
-      inputs: {},
-      tags: {},
-      ...fields,
-    })
-  })
 })
 
 describe('isDelivered', () => {

@@ -6,18 +6,14 @@ import { errorMessage } from '@tutti/core/internal'
 import { type RunEvent, type RunEventOf } from '@tutti/protocol'
 import { isJsonObject, PERSON_REVIEW_KINDS } from '@tutti/protocol/internal'
 
-import { ColumnReader, type JsonType } from './column-reader.ts'
+import { ColumnReader } from './column-reader.ts'
+import { listColumnNames } from './schema/columns.ts'
+import { LISTED_RUN_COLUMNS, TASK_COLUMNS } from './schema/table-columns.ts'
 import { field } from '../../domain/field.ts'
 
 import type { NewAuditEntry } from '../../ports/audit-log.ts'
 import type { NewestThreadRun } from '../../domain/refusals.ts'
-import type {
-  ListedRun,
-  NewRun,
-  ReviewRecord,
-  RunRecord,
-  TaskRecord,
-} from '../../domain/run-record.ts'
+import type { ListedRun, ReviewRecord, RunRecord } from '../../domain/run-record.ts'
 
 /**
  * Reads the fields that a list shows in addition to the run's record from the columns `total_tokens`,
@@ -40,9 +36,9 @@ export function readListedFields(
 }
 
 /** Columns of a run that a list reads; `error_start` is the first part of `error`. */
-export const LISTED_COLUMNS = `id, run_id, ensemble, workflow, status, state, tags, task_count,
-  completed_tasks, created_at, started_at, completed_at, duration_ms, output_task, epoch, last_seq, actor, thread_id, parent, build, code,
-  substr(error, 1, 2000) AS error_start`
+export const LISTED_COLUMNS = ['id', 'state', ...listColumnNames(LISTED_RUN_COLUMNS)]
+  .concat('substr(error, 1, 2000) AS error_start')
+  .join(', ')
 
 /** Parses the inside of a JSON string that may be cut anywhere, even within an escape. */
 export function parseCutText(inside: string): string {
@@ -64,32 +60,20 @@ const MAX_OUTPUTS = 4_000_000
  * The columns of tasks. Outputs before the last `MAX_OUTPUTS` characters are not read: a run may store many times
  * more than one response may hold.
  */
-export const TASK_COLUMNS = [
-  'task_index, name, description, agent_role, tasks.status, attempt, tasks.started_at',
-  'tasks.completed_at, tasks.duration_ms, input_tokens, output_tokens, tool_call_count',
-  'tasks.cost_usd, earlier_cost_usd, earlier_input_tokens, earlier_output_tokens',
-  'earlier_tool_call_count, finish_reason, tasks.error',
+export const READ_TASKS = [
+  ...listColumnNames(TASK_COLUMNS)
+    .filter((name) => name !== 'output')
+    .map((name) => `tasks.${name}`),
   `CASE WHEN sum(length(output)) OVER (ORDER BY task_index DESC) - length(output) < ${MAX_OUTPUTS}
    THEN output END AS output`,
   'output IS NOT NULL AS has_output',
 ].join(', ')
 
-/** Whether the output of a row was left out; see `TASK_COLUMNS`. */
+/** Whether the output of a row was left out; see {@link READ_TASKS}. */
 export function readOutputOmitted(row: Readonly<Record<string, unknown>>): {
   readonly outputOmitted?: true
 } {
   return row['output'] === null && Boolean(row['has_output']) ? { outputOmitted: true } : {}
-}
-
-/** Returns the values of the columns `request`, `actor` and `webhooks`: JSON, or NULL. */
-export function toSubmittedColumns({
-  request,
-  actor,
-  webhooks = [],
-}: Pick<NewRun, 'request' | 'actor' | 'webhooks'>): readonly (string | null)[] {
-  return [request, actor, webhooks.length === 0 ? undefined : webhooks].map((value) =>
-    value === undefined ? null : JSON.stringify(value),
-  )
 }
 
 /** Reads the newest run of a thread from the columns `number`, `run_id` and `state`. */
@@ -114,91 +98,8 @@ export function toThreadRunPage(
   return { runs: page, hasMore: found > page.length }
 }
 
-/** Columns of a run that contain JSON, with their types. */
-const JSON_COLUMNS = {
-  inputs: 'an object',
-  tags: 'an object',
-  request: 'an object',
-  actor: 'a text',
-  webhooks: 'a list of texts',
-  parent: 'an object',
-} as const satisfies Readonly<Record<string, JsonType>>
-
-/** Fields of a run that are stored as JSON. */
-type JsonFields = Pick<RunRecord, keyof typeof JSON_COLUMNS>
-
-/** Reads the JSON columns that a row of `runs` has. Damaged columns are left out (RUNS-P14). */
-export function readJsonColumns(columns: ColumnReader): JsonFields {
-  const read = Object.entries(JSON_COLUMNS).flatMap(([column, type]) => {
-    const value = columns.json(column, type)
-    return value === undefined ? [] : [[column, value] as const]
-  })
-  // NOTE: a cast at the boundary: stores only ever write values of these types.
-  return { inputs: {}, tags: {}, ...(Object.fromEntries(read) as Partial<JsonFields>) }
-}
-
-/** Reads the numbers and times of a row of `runs`. Damaged ones are left out, or 0 (RUNS-P14). */
-export function readRunNumbers(
-  columns: ColumnReader,
-): Pick<
-  RunRecord,
-  | 'taskCount'
-  | 'completedTasks'
-  | 'createdAt'
-  | 'startedAt'
-  | 'completedAt'
-  | 'durationMs'
-  | 'epoch'
-  | 'lastSeq'
-> {
-  return {
-    taskCount: columns.count('task_count') ?? 0,
-    completedTasks: columns.count('completed_tasks') ?? 0,
-    createdAt: columns.time('created_at') ?? 0,
-    ...field('startedAt', columns.time('started_at')),
-    ...field('completedAt', columns.time('completed_at')),
-    ...field('durationMs', columns.count('duration_ms')),
-    epoch: columns.count('epoch') ?? 0,
-    lastSeq: columns.count('last_seq') ?? 0,
-  }
-}
-
-/** Reads the numbers and times of a row of `tasks`. Damaged ones are left out, or 0 (RUNS-P14). */
-export function readTaskNumbers(
-  columns: ColumnReader,
-): Pick<TaskRecord, 'taskIndex' | 'attempt' | 'startedAt' | 'completedAt' | 'durationMs'> {
-  return {
-    taskIndex: columns.count('task_index') ?? 0,
-    attempt: columns.count('attempt') ?? 0,
-    ...field('startedAt', columns.time('started_at')),
-    ...field('completedAt', columns.time('completed_at')),
-    ...field('durationMs', columns.count('duration_ms')),
-  }
-}
-
-/** Reads the columns of a review that have the same form in every store. */
-export function readReviewFields(
-  columns: ColumnReader,
-  reviewId: string,
-): Pick<ReviewRecord, 'request' | 'inputs' | 'tags' | 'actor' | 'openedAt' | 'expiresAt'> {
-  const request = columns.json('request', 'an object')
-  const actor = columns.json('actor', 'a text') as string | undefined
-  // NOTE: casts at the boundary: stores only ever write values of these types.
-  return {
-    request: {
-      ...unknownRequest(reviewId),
-      ...(request as Partial<ReviewRecord['request']> | undefined),
-    },
-    inputs: (columns.json('inputs', 'an object') ?? {}) as ReviewRecord['inputs'],
-    tags: (columns.json('tags', 'an object') ?? {}) as ReviewRecord['tags'],
-    ...field('actor', actor),
-    openedAt: columns.time('opened_at') ?? 0,
-    ...field('expiresAt', columns.time('expires_at')),
-  }
-}
-
 /** Returns the request of a review that cannot be read at all. */
-function unknownRequest(reviewId: string): ReviewRecord['request'] {
+export function unknownRequest(reviewId: string): ReviewRecord['request'] {
   return {
     type: 'review_requested',
     reviewId,

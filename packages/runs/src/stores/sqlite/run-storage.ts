@@ -9,20 +9,29 @@ import { NotificationHub } from '../shared/notification-hub.ts'
 import { storeDispatcher } from '../../ports/dispatcher.ts'
 import { DiskState } from './database/disk-state.ts'
 import { openDatabase, type Synchronous } from './database/open-database.ts'
-import { prepareRunRows } from './rows/run-rows.ts'
-import { SqliteAuditLog } from './tables/audit-log.ts'
+import { OwnedRuns } from '../shared/log/owned-runs.ts'
+import { RunRows } from './rows/run-rows.ts'
 import { sqliteEventLog } from './log/event-log.ts'
-import { sqliteRunMemory } from './tables/run-memory.ts'
 import { SqliteRunQueue } from './queue/run-queue.ts'
 import { SqliteCommandQueue } from './queue/command-queue.ts'
+import { auditLog } from '../shared/tables/audit-log.ts'
+import { runMemory } from '../shared/tables/run-memory.ts'
+import { secretStore } from '../shared/tables/secret-store.ts'
+import { webhookOutbox } from '../shared/tables/webhook-outbox.ts'
+import { threadStore } from '../shared/runs/thread-store.ts'
+import { sqliteDialect } from './schema/dialect.ts'
+import { SqliteStatements } from './database/statements.ts'
+import {
+  sqliteAuditInserter,
+  sqliteDeliveryClaimer,
+  sqliteMemoryAppender,
+} from './tables/table-writes.ts'
 import { SqliteRunStore } from './runs/run-store.ts'
 import { sqliteBuildStore } from './tables/build-store.ts'
-import { sqliteSecretStore } from './tables/secret-store.ts'
-import { SqliteWebhookOutbox } from './tables/webhook-outbox.ts'
-import { sqliteThreadStore } from './runs/thread-store.ts'
 import { createTransaction } from './database/transaction.ts'
 import { createTurnTransaction } from './database/turn-transaction.ts'
 
+import type { StoreParts } from '../shared/schema/dialect.ts'
 import type { RunStorage } from '../../ports/run-storage.ts'
 import type { SqliteParts } from './rows/parts.ts'
 
@@ -64,6 +73,7 @@ export function sqliteRunStorage(
   const { database, close } = openDatabase(directory, synchronous)
   const board = new NotificationHub()
   const transaction = createTransaction(database)
+  const statements = new SqliteStatements(database, clock, transaction)
   const inTurn = createTurnTransaction(database, transaction)
   const disk = new DiskState({ database, directory, hub: board, logger })
   const parts: SqliteParts = {
@@ -71,23 +81,26 @@ export function sqliteRunStorage(
     clock,
     transaction,
     inTurn,
-    rows: prepareRunRows(database),
+    statements,
+    rows: new RunRows(statements),
+    owned: new OwnedRuns(),
     hub: board,
     disk,
   }
   const queue = disk.guard(new SqliteRunQueue(parts))
-  const { memories, reflections } = sqliteRunMemory(parts)
+  const shared: StoreParts = { dialect: sqliteDialect, requests: statements, searches: statements }
+  const { memories, reflections } = runMemory(shared, sqliteMemoryAppender(parts))
   return {
     runs: disk.guard(new SqliteRunStore(parts)),
-    threads: disk.guard(sqliteThreadStore(parts)),
+    threads: disk.guard(threadStore(shared)),
     queue,
     dispatcher: storeDispatcher((request) => queue.take(request)),
     commands: disk.guard(new SqliteCommandQueue(parts)),
-    events: disk.guard(sqliteEventLog(database)),
-    outbox: disk.guard(new SqliteWebhookOutbox(parts)),
-    audit: disk.guard(new SqliteAuditLog(parts)),
+    events: disk.guard(sqliteEventLog(statements)),
+    outbox: disk.guard(webhookOutbox(shared, sqliteDeliveryClaimer(parts))),
+    audit: disk.guard(auditLog(shared, sqliteAuditInserter(parts))),
     builds: disk.guard(sqliteBuildStore(parts)),
-    secrets: disk.guard(sqliteSecretStore(parts)),
+    secrets: disk.guard(secretStore(shared)),
     memories: disk.guard(memories),
     reflections: disk.guard(reflections),
     processName: `${process.pid}`,

@@ -24,15 +24,14 @@ import {
 import { connectionOptions, destroy, hashName, quoteName, awaitClosing } from './connections.ts'
 
 import type { ResolvedPostgresRunStorageOptions } from './options.ts'
-
-/** A row as the driver returns it. */
-export type PostgresRow = Readonly<Record<string, unknown>>
+import type { StoredRow } from '../../shared/column-reader.ts'
+import type { Statement, StatementRunner } from '../../shared/schema/dialect.ts'
 
 /** Runs statements: each in a separate transaction, or all in one. */
 export interface DatabaseSession {
   /** The quoted name of the schema. */
   readonly schema: string
-  query(sql: string, values?: readonly unknown[]): Promise<readonly PostgresRow[]>
+  query(sql: string, values?: readonly unknown[]): Promise<readonly StoredRow[]>
 }
 
 /**
@@ -109,7 +108,7 @@ const TRIES = 12
 const LIMITS = limits(LOCK_LIMIT_MS, STATEMENT_LIMIT_MS, IDLE_LIMIT_MS)
 
 /** The connections of a store. */
-export class Database implements DatabaseSession {
+export class Database implements DatabaseSession, StatementRunner {
   readonly schema: string
   /** Distinguishes the locks of this schema from those of others. */
   readonly lockKey: number
@@ -148,10 +147,10 @@ export class Database implements DatabaseSession {
    * @throws {TuttiError} STORE_UNAVAILABLE when the database cannot be reached; QUERY_TOO_SLOW when it takes longer than
    * `queryLimitMs`, or waits too long for a connection.
    */
-  async query(sql: string, values: readonly unknown[] = []): Promise<readonly PostgresRow[]> {
+  async query(sql: string, values: readonly unknown[] = []): Promise<readonly StoredRow[]> {
     const { queryLimitMs, isPooled } = this.#options
     const begin = `BEGIN; SET LOCAL statement_timeout = ${queryLimitMs ?? 0}`
-    const query = (client: PoolClient): Promise<readonly PostgresRow[]> =>
+    const query = (client: PoolClient): Promise<readonly StoredRow[]> =>
       queryLimitMs !== undefined && isPooled
         ? this.#transact(client, { begin, body: (session) => session.query(sql, values) })
         : this.#run(client, sql, values).then(({ rows }) => rows)
@@ -167,7 +166,7 @@ export class Database implements DatabaseSession {
    *
    * @throws {TuttiError} STORE_UNAVAILABLE when the database cannot be reached, or the statement took too long.
    */
-  async change(sql: string, values: readonly unknown[]): Promise<readonly PostgresRow[]> {
+  async change(sql: string, values: readonly unknown[]): Promise<readonly StoredRow[]> {
     if (this.#options.isPooled) {
       return this.transaction({}, (session) => session.query(sql, values))
     }
@@ -203,6 +202,13 @@ export class Database implements DatabaseSession {
   #lockActor(actor: string): string {
     const key = hashName(`${this.schema} ${actor}`).readInt32BE()
     return `SELECT pg_advisory_xact_lock(${LOCKS.actor}, ${key})`
+  }
+
+  /** Executes statements in one transaction. */
+  async changeAll(statements: readonly Statement[]): Promise<void> {
+    await this.transaction({}, async (session) => {
+      for (const [sql, ...values] of statements) await session.query(sql, values)
+    })
   }
 
   /** Closes all connections, within a second even if the database does not answer. */
@@ -258,13 +264,22 @@ export class Database implements DatabaseSession {
     }
   }
 
-  #run(client: PoolClient, text: string, values: readonly unknown[]) {
+  #run(client: PoolClient, sql: string, values: readonly unknown[]) {
+    const text = this.#translate(sql)
     const query = { text, values: [...values] }
     // A text without values may be several statements, which cannot be prepared.
     const isPrepared = this.#options.preparedStatements && values.length > 0
     return client.query<QueryResultRow>(
       isPrepared ? { ...query, name: statementName(text) } : query,
     )
+  }
+
+  /** Translates a statement of `dialect.ts`. */
+  #translate(sql: string): string {
+    if (!sql.includes('$schema.')) return sql
+    return sql
+      .replaceAll('$schema.', () => `${this.schema}.`)
+      .replaceAll('$now', 'clock_timestamp()')
   }
 
   /** Converts an error of the driver to an error for the caller. */

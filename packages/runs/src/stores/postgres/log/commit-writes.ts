@@ -4,20 +4,21 @@
  * from what the database has.
  */
 import { readKnownRuns } from '../rows/read-known-runs.ts'
-import { storeWrites, type KnownWrite } from './store-writes.ts'
+import { storeWrites } from './store-writes.ts'
 
 import type { WriteResult } from '../../../ports/run-store.ts'
-import type { Decision } from './decide-write.ts'
-import type { KnownRun } from '../rows/owned-runs.ts'
+import type { KnownWrite } from '../../shared/log/compute-write.ts'
+import type { Decision } from '../../shared/log/decide-write.ts'
+import type { KnownRun } from '../../shared/log/owned-runs.ts'
 import type { PostgresParts } from '../rows/parts.ts'
-import type { PostgresRunRow } from '../rows/rows.ts'
+import type { RunRow } from '../../shared/read-records.ts'
 
 /** A write to commit. */
 export interface CommitAttempt {
   readonly runId: string
   /** The state of the run, if this process knows it; otherwise it is read. */
   readonly known: KnownRun | undefined
-  readonly decide: (row: PostgresRunRow | undefined) => Decision
+  readonly decide: (row: RunRow | undefined) => Decision
 }
 
 /** Maximum number of times that a write is decided: a run changes only once or twice meanwhile. */

@@ -1,6 +1,7 @@
 /** Copies the log of a run to a fork (RUNS-P17), within the transaction that creates the fork. */
 import { parentNotFound, stepsNotRetained } from '../../../domain/refusals.ts'
-import { toRunRow } from '../rows/rows.ts'
+import { postgresRecords } from '../rows/rows.ts'
+import { toForkWrite } from '../../shared/log/decide-write.ts'
 import { storeWrites } from './store-writes.ts'
 import { toColumn } from '../database/text.ts'
 
@@ -19,7 +20,7 @@ export async function copyLog(
   { runId, fork }: NewFork,
   channel: string,
 ): Promise<void> {
-  const { parent, changes, copiedSteps, reviewIds, events, steps, stepEvents } = fork
+  const { parent, copiedSteps, reviewIds } = fork
   const { schema, query } = session
   const [found] = await query(`SELECT id FROM ${schema}.runs WHERE run_id = $1 FOR KEY SHARE`, [
     toColumn(parent.runId),
@@ -52,7 +53,7 @@ export async function copyLog(
     ],
   )
   if (copied === undefined) throw new TypeError(`Run ${runId} does not exist`)
-  const row = toRunRow(copied)
+  const row = postgresRecords.runRow(copied)
   // The row of the parent is locked, but its steps are deleted before it.
   if (row.nextStep !== copiedSteps || Number(copied['copied_events']) !== parent.at) {
     throw stepsNotRetained(parent.runId)
@@ -68,18 +69,7 @@ export async function copyLog(
       [row.id, `"reviewId":${JSON.stringify(before)}`, `"reviewId":${JSON.stringify(after)}`],
     )
   }
-  const write = {
-    row,
-    status: row.run.status,
-    wakes: false,
-    writeNo: row.writeNo,
-    events,
-    steps,
-    stepEvents,
-    answers: [],
-    stored: undefined,
-    changes,
-  }
+  const write = toForkWrite(row, fork)
   const known = { row, tasks: new Map() }
   const { stored } = await storeWrites(session, [{ known, write }], channel)
   if (stored.length !== 1) throw new TypeError(`Run ${runId} changed during its creation`)

@@ -2,7 +2,8 @@
 import { listReferredEvents, StoredReader } from '../../../log/read-stored.ts'
 import { toColumn } from '../database/text.ts'
 
-import type { DatabaseSession, PostgresRow } from '../database/database.ts'
+import type { DatabaseSession } from '../database/database.ts'
+import type { StoredRow } from '../../shared/column-reader.ts'
 
 /** A run, and the session that reads it. */
 export interface ValueSource {
@@ -16,7 +17,7 @@ export interface ValueSource {
  */
 export async function loadValues(
   { runId, session }: ValueSource,
-  rows: readonly PostgresRow[],
+  rows: readonly StoredRow[],
 ): Promise<StoredReader> {
   const known = new Map<number, string>()
   for (let loaded = rows; loaded.length > 0;) {

@@ -11,8 +11,9 @@ import { readStep } from '../../shared/read-records.ts'
 import { fromColumn, toColumn } from '../database/text.ts'
 
 import type { StepsQuery } from '../../../ports/run-store.ts'
-import type { Database, PostgresRow } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import type { RunStep } from '@tutti/ensemble/internal'
+import type { StoredRow } from '../../shared/column-reader.ts'
 
 /** The greatest sequence number that its column can hold. */
 const MAX_SEQ = 2 ** 31 - 1
@@ -24,7 +25,7 @@ const SMALL_BYTES = 64 * 1024
 interface Batch {
   readonly runIds: Set<string>
   /** The rows of each run whose steps are small. */
-  readonly small: Promise<ReadonlyMap<string, readonly PostgresRow[]>>
+  readonly small: Promise<ReadonlyMap<string, readonly StoredRow[]>>
 }
 
 /** Reads steps. */
@@ -63,7 +64,7 @@ export class StepReader {
   }
 
   /** Resolves with the rows of a run, or with undefined if it is read alone. */
-  async #readSmall(runId: string): Promise<readonly PostgresRow[] | undefined> {
+  async #readSmall(runId: string): Promise<readonly StoredRow[] | undefined> {
     this.#batch ??= this.#startBatch()
     const { runIds, small } = this.#batch
     runIds.add(runId)
@@ -85,7 +86,7 @@ export class StepReader {
 async function readSmall(
   requests: Database,
   runIds: readonly string[],
-): Promise<ReadonlyMap<string, readonly PostgresRow[]>> {
+): Promise<ReadonlyMap<string, readonly StoredRow[]>> {
   const { schema } = requests
   const rows = await requests.query(
     `SELECT run_id, n, data FROM (
@@ -96,7 +97,7 @@ async function readSmall(
      WHERE coalesce(total, 0) <= ${SMALL_BYTES} ORDER BY id, n`,
     [runIds.map(toColumn)],
   )
-  const byRun = new Map<string, PostgresRow[]>()
+  const byRun = new Map<string, StoredRow[]>()
   for (const row of rows) {
     const runId = fromColumn(String(row['run_id']))
     const steps = byRun.get(runId) ?? []
@@ -110,7 +111,7 @@ async function readSmall(
 /** Returns no steps of a run whose first one is deleted: the others are deleted soon (RUNS-P18). */
 async function toSteps(
   source: ValueSource,
-  rows: readonly PostgresRow[],
+  rows: readonly StoredRow[],
 ): Promise<readonly RunStep[]> {
   if (Number(rows[0]?.['n'] ?? 0) > 0) return []
   const reader = await loadValues(source, rows)

@@ -3,34 +3,28 @@
  * in memory, from what this process knows of the run, and written back on condition that it is still true.
  */
 import { toClaimKey } from '../../../domain/claim-key.ts'
-import { toRecordChanges } from '../../../log/changes.ts'
-import { encodeWrite } from '../../../log/stored-values.ts'
-import { isDelivered } from '../../shared/record-fields.ts'
 import { runCompleted } from '../../../domain/refusals.ts'
-import { ALL_RUNS } from './event-log.ts'
-import { applyChange, listTaskIndexes, type Records } from './apply-changes.ts'
-import { toColumn } from '../database/text.ts'
 import {
-  transposeRows,
-  endedColumns,
-  reviewColumns,
-  runColumns,
-  taskColumns,
-  type StoredWrite,
-} from './write-columns.ts'
+  computeWrite,
+  findErasedRequest,
+  listAnswers,
+  listClosed,
+  listDeliveries,
+  listEvents,
+  listOpened,
+  listSteps,
+  listTaskRows,
+  toRunChanges,
+  type ComputedWrite,
+  type KnownWrite,
+} from '../../shared/log/compute-write.ts'
+import { ALL_RUNS } from './event-log.ts'
 import { toWriteStatement, type WriteValues } from './write-sql.ts'
 
-import type { DatabaseSession, PostgresRow } from '../database/database.ts'
-import type { AcceptedWrite } from './decide-write.ts'
+import type { DatabaseSession } from '../database/database.ts'
 import type { AddressedNotification, WrittenEvents } from '../../../ports/notifications.ts'
-import type { KnownRun } from '../rows/owned-runs.ts'
-import type { PostgresRunRow } from '../rows/rows.ts'
-
-/** A write that was accepted because of what is known of its run. */
-export interface KnownWrite {
-  readonly known: KnownRun
-  readonly write: AcceptedWrite
-}
+import type { KnownRun } from '../../shared/log/owned-runs.ts'
+import type { StoredRow } from '../../shared/column-reader.ts'
 
 /** The effect of {@link storeWrites}. */
 export interface StoredWrites {
@@ -51,18 +45,18 @@ export async function storeWrites(
   channel: string,
 ): Promise<StoredWrites> {
   if (writes.length === 0) return { stored: [], written: [], notifications: [], woken: [] }
-  const computed = writes.map(computeRecords)
+  const computed = writes.map(computeWrite)
   const { sql, parameters } = toWriteStatement(session.schema, toValues(computed))
   const rows = await session.query(sql, parameters)
-  const written = new Set(rows.filter(isWritten).map(({ run }) => String(run)))
+  const written = new Set(rows.filter(isWritten).map(({ run }) => run))
   const stored = computed.filter(({ write }) => written.has(write.row.id))
   return {
-    stored: stored.map(toKnownRun),
+    stored: stored.map(({ after }) => after),
     written: stored.flatMap(toWrittenEvents),
     notifications: [
       ...toEventNotifications(stored, rows),
       ...rows.filter(isAnswer).map((row) => toAnswerNotification(row)),
-      ...(stored.some(hasDelivery) ? toDelivery(channel) : []),
+      ...(stored.some((write) => listDeliveries(write).length > 0) ? toDelivery(channel) : []),
     ],
     woken: stored
       .filter(({ write, hasEnded }) => write.wakes && !hasEnded)
@@ -70,144 +64,62 @@ export async function storeWrites(
   }
 }
 
-/** Applies the changes of all events. */
-function computeRecords({ known, write }: KnownWrite): StoredWrite {
-  const changes = [...(write.changes ?? []), ...write.events.flatMap(toRecordChanges)]
-  const records: Records = {
-    run: { ...write.row.run, status: write.status },
-    setsStatus: false,
-    tasks: new Map(known.tasks),
-    newReviews: new Map(),
-    endedReviews: new Map(),
-  }
-  for (const change of changes) applyChange(records, change)
-  const hasEnded = write.events.some(({ type }) => type === 'run_result')
-  const encoded = encodeWrite(write, write.row.run.lastSeq)
-  return { write, encoded, records, changedTasks: listTaskIndexes(changes), hasEnded }
-}
-
-function toValues(computed: readonly StoredWrite[]): WriteValues {
-  const ended = computed.filter(({ hasEnded }) => hasEnded)
+function toValues(computed: readonly ComputedWrite[]): WriteValues {
   return {
-    runs: transposeRows(computed, runColumns),
-    events: eventColumns(computed),
-    steps: stepColumns(computed),
-    tasks: transposeRows(computed.flatMap(listChangedTasks), taskColumns),
-    opened: transposeRows(computed.flatMap(listOpened), reviewColumns),
-    closed: transposeRows(computed.flatMap(listClosed), endedColumns),
-    answers: transposeRows(computed.flatMap(listAnswers), ({ run, answer }) => [
-      run,
-      answer.commandId,
-      JSON.stringify(answer),
-    ]),
-    deliveries: transposeRows(computed.flatMap(listDeliveries), ({ run, seq, webhook }) => [
-      run,
-      seq,
-      toColumn(webhook),
-    ]),
-    ended: transposeRows(ended, ({ write, records }) => [
-      write.row.id,
-      JSON.stringify(runCompleted(records.run)),
-    ]),
+    runs: computed.map(toRunValues),
+    events: computed.flatMap(listEvents),
+    steps: computed.flatMap(listSteps),
+    tasks: computed.flatMap(listTaskRows),
+    opened: computed.flatMap(listOpened),
+    closed: computed.flatMap(listClosed),
+    answers: computed.flatMap(listAnswers),
+    deliveries: computed.flatMap(listDeliveries),
+    ended: computed
+      .filter(({ hasEnded }) => hasEnded)
+      .map(({ write, records }) => ({
+        run: write.row.id,
+        error: JSON.stringify(runCompleted(records.run)),
+      })),
   }
 }
 
-function listChangedTasks({ write, records, changedTasks }: StoredWrite) {
-  return [...changedTasks].flatMap((taskIndex) => {
-    const row = records.tasks.get(taskIndex)
-    return row === undefined ? [] : [{ run: write.row.id, row }]
-  })
-}
-
-function listOpened({ write, records, hasEnded }: StoredWrite) {
-  return [...records.newReviews.values()].map((row) => ({ run: write.row.id, row, hasEnded }))
-}
-
-/** A review that opens and closes with the same write is in both lists. */
-function listClosed({ write, records }: StoredWrite) {
-  return [...records.endedReviews].map(([reviewId, end]) => ({ run: write.row.id, reviewId, end }))
-}
-
-function listAnswers({ write }: StoredWrite) {
-  return write.answers.map((answer) => ({ run: write.row.id, answer }))
-}
-
-/** Returns a delivery for each webhook of a run and each delivered event (RUNS-O1). */
-function listDeliveries({ write: { row, events } }: StoredWrite) {
-  return events.flatMap((event, index) => (isDelivered(event) ? toDeliveries(row, index) : []))
-}
-
-/** Returns the deliveries of the event with that index in the write. */
-function toDeliveries({ id, run: { lastSeq, webhooks = [] } }: PostgresRunRow, index: number) {
-  return [...new Set(webhooks)].map((webhook) => ({ run: id, seq: lastSeq + 1 + index, webhook }))
-}
-
-function hasDelivery(stored: StoredWrite): boolean {
-  return listDeliveries(stored).length > 0
-}
-
-function eventColumns(computed: readonly StoredWrite[]): readonly (readonly unknown[])[] {
-  const events = computed.flatMap(({ write: { row }, encoded }) =>
-    encoded.events.map((event, index) => ({
-      ...event,
-      run: row.id,
-      seq: row.run.lastSeq + 1 + index,
-    })),
-  )
-  return [
-    events.map(({ run }) => run),
-    events.map(({ seq }) => seq),
-    events.map(({ event }) => event.type),
-    events.map(({ data }) => data),
-    events.map(({ bytes }) => bytes),
-  ]
-}
-
-function stepColumns(computed: readonly StoredWrite[]): readonly (readonly unknown[])[] {
-  const steps = computed.flatMap(({ write: { row }, encoded }) =>
-    encoded.steps.map((step, index) => ({ ...step, run: row.id, n: row.nextStep + index })),
-  )
-  return [
-    steps.map(({ run }) => run),
-    steps.map(({ n }) => n),
-    steps.map(({ seq }) => seq),
-    steps.map(({ data }) => data),
-    steps.map(({ bytes }) => bytes),
-  ]
-}
-
-/** Returns a run as a write left it. Only a write under a claim may be followed by one that is known to be the next. */
-function toKnownRun({ write, records, hasEnded }: StoredWrite): KnownRun {
-  const { row, events, steps, writeNo, wakes } = write
+/** Returns the row of a run as it is known, and after the write. */
+function toRunValues(computed: ComputedWrite) {
+  const { write, records, hasEnded, after } = computed
+  const { row, status, steps } = write
   return {
-    row: {
-      ...row,
-      run: { ...records.run, lastSeq: records.run.lastSeq + events.length },
-      state: hasEnded ? 'ended' : wakes ? 'ready' : row.state,
-      nextStep: row.nextStep + steps.length,
-      writeNo,
-    },
-    tasks: records.tasks,
+    id: row.id,
+    knownToken: row.token,
+    knownWrite: row.writeNo,
+    knownSeq: row.run.lastSeq,
+    knownState: row.state,
+    // The end answers all commands, so none may have been sent since the row was read (RUNS-W3).
+    knownCommands: hasEnded ? row.commands : null,
+    hasSteps: steps.length > 0,
+    ...toRunChanges(computed),
+    nextStep: after.row.nextStep,
+    status: records.setsStatus || status !== row.run.status ? records.run.status : null,
+    request: findErasedRequest(computed),
   }
 }
 
 /** A row is a written run, a follower of a run, or an answer. */
-function isWritten({ run, channel }: PostgresRow): boolean {
+function isWritten({ run, channel }: StoredRow): boolean {
   return run !== null && channel === null
 }
 
-function isFollower({ run, channel }: PostgresRow): boolean {
+function isFollower({ run, channel }: StoredRow): boolean {
   return run !== null && channel !== null
 }
 
-function isAnswer({ command_id: commandId }: PostgresRow): boolean {
+function isAnswer({ command_id: commandId }: StoredRow): boolean {
   return commandId !== null
 }
 
 /** Returns the notifications of the followers of each run; a follower of run {@link ALL_RUNS} follows every run. */
 function toEventNotifications(
-  stored: readonly StoredWrite[],
-  rows: readonly PostgresRow[],
+  stored: readonly ComputedWrite[],
+  rows: readonly StoredRow[],
 ): readonly AddressedNotification[] {
   const followers = rows.filter(isFollower)
   return stored.flatMap((write) =>
@@ -220,7 +132,7 @@ function toEventNotifications(
 }
 
 /** Returns the range of the events of a write; none if it has no events. */
-function toWrittenEvents({ write: { row, events } }: StoredWrite): readonly WrittenEvents[] {
+function toWrittenEvents({ write: { row, events } }: ComputedWrite): readonly WrittenEvents[] {
   if (events.length === 0) return []
   const { runId, lastSeq } = row.run
   return [{ kind: 'events', runId, from: lastSeq + 1, to: lastSeq + events.length }]
@@ -229,7 +141,7 @@ function toWrittenEvents({ write: { row, events } }: StoredWrite): readonly Writ
 function toAnswerNotification({
   command_id: commandId,
   channel,
-}: PostgresRow): AddressedNotification {
+}: StoredRow): AddressedNotification {
   return {
     channel: String(channel),
     notification: { kind: 'answer', commandId: String(commandId) },

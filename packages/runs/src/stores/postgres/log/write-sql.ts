@@ -7,77 +7,56 @@
  * without what was committed while it waited for a lock. The row of a run is the exception: it is read under its lock.
  */
 import { MAX_LOSSES_AFTER_STEP, SETTLED_AFTER_MS } from '../../../domain/suspects.ts'
+import {
+  encodeField,
+  listColumnNames,
+  type Columns,
+  type WrittenForm,
+} from '../../shared/schema/columns.ts'
+import {
+  ANSWER_COLUMNS,
+  DELIVERY_COLUMNS,
+  EVENT_COLUMNS,
+  REVIEW_COLUMNS,
+  REVIEW_END_COLUMNS,
+  RUN_CHANGE_COLUMNS,
+  STEP_COLUMNS,
+  TASK_COLUMNS,
+} from '../../shared/schema/table-columns.ts'
+import { COLUMN_TYPES } from '../schema/column-types.ts'
+import { postgresDialect } from '../schema/dialect.ts'
 import { ALL_RUNS } from './event-log.ts'
 
-type Columns = Readonly<Record<string, string>>
+const { texts } = postgresDialect
+
+/** Columns of `runs` that a write sets to its values; others follow from them. */
+const SET_COLUMNS = { ...RUN_CHANGE_COLUMNS, nextStep: 'integer' } as const
 
 /** The columns of each table of values, in the order of their parameters. */
 const COLUMNS = {
-  /** `known_*` is the row as the caller knows it. A status or a request of NULL stays as it is. */
+  /** `known…` is the row as the caller knows it. A status or a request of NULL stays as it is. */
   runs: {
-    id: 'int8',
-    known_token: 'uuid',
-    known_write: 'int4',
-    known_seq: 'int4',
-    known_state: 'text',
-    known_commands: 'int4',
-    status: 'text',
-    started_at: 'float8',
-    completed_at: 'float8',
-    duration_ms: 'float8',
-    error: 'text',
-    output_task: 'text',
-    task_count: 'int4',
-    completed_tasks: 'int4',
-    last_seq: 'int4',
-    next_step: 'int4',
-    write_no: 'int4',
-    state: 'text',
-    has_steps: 'bool',
-    cost_usd: 'float8',
-    request: 'text',
+    id: 'row',
+    knownToken: 'token',
+    knownWrite: 'integer',
+    knownSeq: 'integer',
+    knownState: 'word',
+    knownCommands: 'integer',
+    hasSteps: 'flag',
+    ...SET_COLUMNS,
+    status: 'word',
+    request: 'an object',
   },
-  events: { run: 'int8', seq: 'int4', type: 'text', data: 'text', bytes: 'int4' },
-  steps: { run: 'int8', n: 'int4', seq: 'int4', data: 'text', bytes: 'int4' },
-  tasks: {
-    run: 'int8',
-    task_index: 'int4',
-    name: 'text',
-    description: 'text',
-    agent_role: 'text',
-    status: 'text',
-    attempt: 'int4',
-    started_at: 'float8',
-    completed_at: 'float8',
-    duration_ms: 'float8',
-    input_tokens: 'float8',
-    output_tokens: 'float8',
-    tool_call_count: 'float8',
-    cost_usd: 'float8',
-    earlier_input_tokens: 'float8',
-    earlier_output_tokens: 'float8',
-    earlier_tool_call_count: 'float8',
-    earlier_cost_usd: 'float8',
-    output: 'text',
-    error: 'text',
-    finish_reason: 'text',
-  },
-  opened: {
-    run: 'int8',
-    review_id: 'text',
-    kind: 'text',
-    status: 'text',
-    request: 'text',
-    opened_at: 'float8',
-    expires_at: 'float8',
-    decided_by: 'text',
-  },
-  closed: { run: 'int8', review_id: 'text', status: 'text', decided_by: 'text' },
-  answers: { run: 'int8', command_id: 'text', answer: 'text' },
-  deliveries: { run: 'int8', seq: 'int4', webhook: 'text' },
+  events: EVENT_COLUMNS,
+  steps: STEP_COLUMNS,
+  tasks: TASK_COLUMNS,
+  opened: REVIEW_COLUMNS,
+  closed: REVIEW_END_COLUMNS,
+  answers: ANSWER_COLUMNS,
+  deliveries: DELIVERY_COLUMNS,
   /** Runs that end, with the error that answers their pending commands. */
-  ended: { run: 'int8', error: 'text' },
-} as const satisfies Record<string, Columns>
+  ended: { run: 'row', error: 'data' },
+} as const satisfies Record<string, Columns<WrittenForm>>
 
 /** A table of values. */
 export type WritePart = keyof typeof COLUMNS
@@ -96,8 +75,12 @@ const ORDER: readonly WritePart[] = [
   'ended',
 ]
 
-/** The columns of each part, as arrays. */
-export type WriteValues = Readonly<Record<WritePart, readonly (readonly unknown[])[]>>
+/** The rows of each part. */
+export type WriteValues = {
+  readonly [P in WritePart]: readonly {
+    readonly [F in keyof (typeof COLUMNS)[P]]?: unknown
+  }[]
+}
 
 const statements = new Map<string, string>()
 
@@ -106,11 +89,11 @@ export function toWriteStatement(
   schema: string,
   values: WriteValues,
 ): { readonly sql: string; readonly parameters: readonly unknown[] } {
-  const hasEnded = hasRows(values.ended)
+  const hasEnded = values.ended.length > 0
   // The end of a run closes its reviews and answers its commands, unless the write does.
   const implied = new Set<WritePart>(hasEnded ? ['closed', 'answers'] : [])
   const parts = ORDER.filter(
-    (part) => ALWAYS.includes(part) || implied.has(part) || hasRows(values[part]),
+    (part) => ALWAYS.includes(part) || implied.has(part) || values[part].length > 0,
   )
   const key = `${parts.join()} ${schema}`
   const sql = statements.get(key) ?? buildStatement(schema, parts)
@@ -118,42 +101,24 @@ export function toWriteStatement(
   return { sql, parameters: parts.flatMap((part) => toParameters(part, values[part])) }
 }
 
-function hasRows([first = []]: readonly (readonly unknown[])[]): boolean {
-  return first.length > 0
-}
-
 /** Returns one array for each column, also when there are no rows. */
 function toParameters(
   part: WritePart,
-  columns: readonly (readonly unknown[])[],
+  rows: readonly Readonly<Record<string, unknown>>[],
 ): readonly (readonly unknown[])[] {
-  return Object.keys(COLUMNS[part]).map((_, index) => columns[index] ?? [])
+  return Object.entries<WrittenForm>(COLUMNS[part]).map(([field, form]) =>
+    rows.map((row) => encodeField(texts, form, row[field])),
+  )
 }
-
-/** Columns of `runs` that a write sets to its values; others follow from them. */
-const SET_COLUMNS = [
-  'started_at',
-  'completed_at',
-  'duration_ms',
-  'error',
-  'output_task',
-  'task_count',
-  'completed_tasks',
-  'last_seq',
-  'next_step',
-  'write_no',
-  'state',
-  'cost_usd',
-]
 
 function buildStatement(schema: string, parts: readonly WritePart[]): string {
   const has = (part: WritePart): boolean => parts.includes(part)
   const given = listGiven(parts)
   const ofFit = (run: string): string => `${run} IN (SELECT id FROM fit)`
   const insert = (part: WritePart, table: string): string =>
-    `INSERT INTO ${schema}.${table} (${Object.keys(COLUMNS[part]).join(', ')})
+    `INSERT INTO ${schema}.${table} (${listColumnNames(COLUMNS[part]).join(', ')})
      SELECT * FROM ${given(part)} WHERE ${ofFit('given.run')}`
-  const taskNames = Object.keys(COLUMNS.tasks)
+  const taskNames = listColumnNames(COLUMNS.tasks)
   const steps: readonly (readonly [string, string])[] = [
     [
       'locked',
@@ -229,10 +194,11 @@ function listGiven(parts: readonly WritePart[]): (part: WritePart) => string {
     next += Object.keys(COLUMNS[part]).length
   }
   return (part) => {
-    const columns = Object.entries(COLUMNS[part])
     const first = firsts.get(part) ?? 0
-    const arrays = columns.map(([, type], index) => `$${first + index}::${type}[]`)
-    return `unnest(${arrays.join(', ')}) AS given (${columns.map(([name]) => name).join(', ')})`
+    const arrays = Object.values(COLUMNS[part]).map(
+      (form, index) => `$${first + index}::${COLUMN_TYPES[form]}[]`,
+    )
+    return `unnest(${arrays.join(', ')}) AS given (${listColumnNames(COLUMNS[part]).join(', ')})`
   }
 }
 
@@ -260,7 +226,9 @@ function closeReviewsSql(
 function changeRunsSql(schema: string): string {
   return `
     UPDATE ${schema}.runs SET
-      ${SET_COLUMNS.map((name) => `${name} = fit.${name}`).join(', ')},
+      ${listColumnNames(SET_COLUMNS)
+        .map((name) => `${name} = fit.${name}`)
+        .join(', ')},
       status = CASE
         WHEN fit.status IS NULL OR (fit.status = 'RUNNING' AND runs.status = 'CANCELLING')
         THEN runs.status ELSE fit.status END,

@@ -8,7 +8,7 @@ import { SUSPECT_LOSSES } from '../../../domain/suspects.ts'
 import { claimOfferedSql, claimSql, offersSql } from './claim-sql.ts'
 import { expireLeases, toFleet } from './leases.ts'
 import { clampCount, finiteOrNull } from '../../shared/query-numbers.ts'
-import { postgresRecords, toRunRow } from '../rows/rows.ts'
+import { postgresRecords } from '../rows/rows.ts'
 import { growSlots } from './slots.ts'
 import { fromColumn, toColumn } from '../database/text.ts'
 
@@ -19,8 +19,8 @@ import type {
   Offer,
   OfferOutcome,
 } from '../../../ports/run-queue.ts'
-import type { PostgresRow } from '../database/database.ts'
 import type { PostgresParts } from '../rows/parts.ts'
+import type { StoredRow } from '../../shared/column-reader.ts'
 
 /** A hundred years in milliseconds; Postgres does not accept an infinite interval. */
 const MAX_DELAY_MS = 3.15e12
@@ -172,7 +172,7 @@ export class PostgresClaims {
     ]
   }
 
-  #readClaimed(rows: readonly PostgresRow[]): ReadClaim {
+  #readClaimed(rows: readonly StoredRow[]): ReadClaim {
     const taken = rows.filter((row) => row['place'] !== null)
     const lastTaken = taken.at(-1)
     if (lastTaken !== undefined) this.#nextSlot = Number(lastTaken['slot']) + 1
@@ -222,12 +222,12 @@ export class PostgresClaims {
   }
 
   /** Reads the row of a run that this process has claimed. */
-  toClaimedRun(row: PostgresRow): ClaimedRun {
-    const claimed = toRunRow(row)
+  toClaimedRun(row: StoredRow): ClaimedRun {
+    const claimed = postgresRecords.runRow(row)
     this.#parts.owned.rememberClaimed(claimed)
     const { run, token, lostOwners } = claimed
     // NOTE: a cast at the boundary: `commandsSql` builds these rows.
-    const commands = (row['pending_commands'] ?? []) as readonly PostgresRow[]
+    const commands = (row['pending_commands'] ?? []) as readonly StoredRow[]
     return {
       run,
       token,

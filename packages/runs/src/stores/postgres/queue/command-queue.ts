@@ -2,7 +2,7 @@
 import { readUnownedSteps } from '../../../domain/refusals.ts'
 import { loadValues } from '../log/load-values.ts'
 import { toOwnerChannel } from '../notifications/notifications.ts'
-import { postgresRecords, toRunRow } from '../rows/rows.ts'
+import { postgresRecords } from '../rows/rows.ts'
 import { readStep } from '../../shared/read-records.ts'
 import { toColumn } from '../database/text.ts'
 
@@ -79,7 +79,7 @@ export class PostgresCommandQueue implements CommandQueue {
       [toColumn(runId)],
     )
     if (row === undefined) return undefined
-    const { id, run, token, state } = toRunRow(row)
+    const { id, run, token, state } = postgresRecords.runRow(row)
     if (state === 'ended') return { kind: 'ended', run }
     if (state !== 'owned') {
       const steps = await session.query(

@@ -15,7 +15,8 @@ import { finiteOrNull } from '../../shared/query-numbers.ts'
 import { fromColumn, toColumn } from '../database/text.ts'
 
 import type { Fleet, HeldRun, LeaseOwner, RenewalRequest } from '../../../ports/run-queue.ts'
-import type { DatabaseSession, PostgresRow } from '../database/database.ts'
+import type { DatabaseSession } from '../database/database.ts'
+import type { StoredRow } from '../../shared/column-reader.ts'
 
 /** Number of runs that are made ready together, and number of leases that one statement expires. */
 const EXPIRED_RUNS = 500
@@ -176,7 +177,7 @@ export async function renewLease(
 }
 
 /** Reads the counts of {@link fleetSql}. A process that is not counted yet counts itself. */
-export function toFleet(row: PostgresRow | undefined): Fleet {
+export function toFleet(row: StoredRow | undefined): Fleet {
   return {
     processes: Math.max(Number(row?.['processes']), 1),
     pollers: Math.max(Number(row?.['pollers']), 1),

@@ -32,7 +32,7 @@ import type {
 import type { PostgresClaims } from './claims.ts'
 import type { DatabaseSession } from '../database/database.ts'
 import type { PostgresParts } from '../rows/parts.ts'
-import type { PostgresRunRow } from '../rows/rows.ts'
+import type { QueueState } from '../../shared/read-records.ts'
 
 /** The state of a run for counting: an owned run that waits for a person counts as waiting. */
 const KIND = `CASE WHEN state = 'owned' AND waiting THEN 'waiting' ELSE state END`
@@ -168,7 +168,7 @@ export class PostgresRunQueue implements RunQueue {
        WHERE state <> 'ended' GROUP BY kind`,
     )
     const counts = new Map(rows.map((row) => [row['kind'], Number(row['count'])]))
-    const of = (state: PostgresRunRow['state'] | 'waiting'): number => counts.get(state) ?? 0
+    const of = (state: QueueState | 'waiting'): number => counts.get(state) ?? 0
     return {
       running: of('owned'),
       queued: of('ready'),

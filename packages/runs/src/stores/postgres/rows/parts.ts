@@ -1,7 +1,7 @@
 /** The parts that the ports of a Postgres store share. */
 import type { Notifications } from '../../../ports/notifications.ts'
 import type { Database } from '../database/database.ts'
-import type { OwnedRuns } from './owned-runs.ts'
+import type { OwnedRuns } from '../../shared/log/owned-runs.ts'
 import type { PostgresNotifications } from '../notifications/notifications.ts'
 import type { ProcessWaker } from '../notifications/process-waker.ts'
 import type { LastUnfinishedCount } from './unfinished-count.ts'

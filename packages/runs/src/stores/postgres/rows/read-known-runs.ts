@@ -1,10 +1,10 @@
 /** Reads what a write must know of its run. */
-import { postgresRecords, toRunRow } from './rows.ts'
-import type { StoredTask } from '../../shared/read-records.ts'
+import { postgresRecords } from './rows.ts'
+import type { RowId, StoredTask } from '../../shared/read-records.ts'
 import { toColumn } from '../database/text.ts'
 
 import type { DatabaseSession } from '../database/database.ts'
-import type { KnownRun } from './owned-runs.ts'
+import type { KnownRun } from '../../shared/log/owned-runs.ts'
 
 /** Returns the rows and all tasks of those runs that exist, by id of the run. */
 export async function readKnownRuns(
@@ -16,9 +16,9 @@ export async function readKnownRuns(
   const rows = await session.query(`SELECT * FROM ${schema}.runs WHERE run_id = ANY($1)`, [
     runIds.map(toColumn),
   ])
-  const runs = rows.map(toRunRow)
+  const runs = rows.map((row) => postgresRecords.runRow(row))
   const begun = runs.filter(({ run }) => run.startedAt !== undefined).map(({ id }) => id)
-  const tasks = new Map<string, Map<number, StoredTask>>()
+  const tasks = new Map<RowId, Map<number, StoredTask>>()
   if (begun.length > 0) {
     const taskRows = await session.query(`SELECT * FROM ${schema}.tasks WHERE run = ANY($1)`, [
       begun,

@@ -11,33 +11,43 @@ import { DatabaseError } from 'pg'
 import { serializeOnce, toLoggedEvent } from '../../../log/serialize-once.ts'
 import { toClaimKey } from '../../../domain/claim-key.ts'
 import { field } from '../../../domain/field.ts'
-import { readNewest, toSubmittedColumns } from '../../shared/record-fields.ts'
 import {
   assertRoom,
   assertWithinQuota,
-  followsNewest,
-  idempotencyConflict,
   runExists,
   threadNotFound,
 } from '../../../domain/refusals.ts'
 import { toSearchText } from '../../shared/search-text.ts'
-import {
-  LOCKS,
-  type PostgresRow,
-  type DatabaseSession,
-  type TransactionOptions,
-} from '../database/database.ts'
+import { LOCKS, type DatabaseSession, type TransactionOptions } from '../database/database.ts'
 import { copyLog } from '../log/copy-log.ts'
 import { ALL_RUNS } from '../log/event-log.ts'
 import { toGrams } from './grams.ts'
-import { toRunRow } from '../rows/rows.ts'
-import { fromColumn, toTagIndex, toColumn, toIndex } from '../database/text.ts'
+import { postgresRecords } from '../rows/rows.ts'
+import { toColumn, toIndex } from '../database/text.ts'
+import {
+  isNext,
+  NEWEST_OF_THREAD,
+  toNewRunRow,
+  toRepeatedRun,
+  type RepeatedRun,
+} from '../../shared/runs/new-run.ts'
+import {
+  encodeField,
+  listColumnNames,
+  type Columns,
+  type WrittenForm,
+} from '../../shared/schema/columns.ts'
+import { collectValues, type AddValue } from '../../shared/schema/dialect.ts'
+import { NEW_RUN_COLUMNS, REQUEST_COLUMNS } from '../../shared/schema/table-columns.ts'
+import { COLUMN_TYPES } from '../schema/column-types.ts'
+import { postgresDialect } from '../schema/dialect.ts'
 import { activeRunsSql, readActorUse } from './totals.ts'
 
 import type { Quota } from '../../../domain/quota.ts'
 import type { CreatedRun, CreateRunOptions } from '../../../ports/run-store.ts'
 import type { NewRun, NewThreadRun } from '../../../domain/run-record.ts'
 import type { PostgresParts } from '../rows/parts.ts'
+import type { StoredRow } from '../../shared/column-reader.ts'
 
 /** Creates a run; see `RunStore.create`. */
 export async function createRun(
@@ -88,8 +98,6 @@ interface StoredRun {
   readonly followers: readonly string[]
 }
 
-type RepeatedRun = Extract<CreatedRun, { kind: 'repeated' }>
-
 type OutdatedRun = Extract<CreatedRun, { kind: 'outdated' }>
 
 /** Two creations for one actor must not count at the same time. */
@@ -129,7 +137,10 @@ async function createExactly(
   const repeated = findRepeatedRun(found, run)
   if (repeated !== undefined) return repeated
   if (how.refusal !== undefined) throw how.refusal
-  if (run.thread !== undefined && !(await isNext(session, run.thread))) return { kind: 'outdated' }
+  if (run.thread !== undefined) {
+    const [newest] = await session.query(NEWEST_OF_THREAD, [toColumn(run.thread.threadId)])
+    if (!isNext(postgresDialect, run.thread, newest)) return { kind: 'outdated' }
+  }
   assertRoom(unfinished, how.maxUnfinishedRuns)
   await checkQuota(session, how.quota)
   const stored = await insertRun(session, creation, Number.MAX_SAFE_INTEGER)
@@ -144,44 +155,14 @@ async function checkQuota(session: DatabaseSession, quota: Quota | undefined): P
   if (quota !== undefined) assertWithinQuota(quota, await readActorUse(session, quota))
 }
 
-/** Returns whether the run follows the newest one of its thread. @throws {TuttiError} as `followsNewest`. */
-async function isNext({ schema, query }: DatabaseSession, run: NewThreadRun): Promise<boolean> {
-  const [row] = await query(
-    `SELECT coalesce(n, 0) AS number, coalesce(state, 'ended') AS state, run_id
-     FROM ${schema}.threads AS thread LEFT JOIN ${schema}.thread_runs USING (thread_id)
-       LEFT JOIN ${schema}.runs ON runs.id = run
-     WHERE thread.thread_id = $1 ORDER BY n DESC NULLS LAST LIMIT 1`,
-    [toColumn(run.threadId)],
-  )
-  return followsNewest(run, row && readNewest(row, fromColumn))
-}
-
 /** Stores the run if its row id is at most `maxId` and nothing else has its id or its key. */
 async function insertRun(
   session: DatabaseSession,
   { parts, run, how }: Creation,
   maxId: number,
 ): Promise<StoredRun | undefined> {
-  const { firstEvent } = how
-  const searchText = toSearchText(run)
-  const { thread } = run
-  const sql = insertSql(session.schema, parts.requests.lockKey, thread !== undefined)
-  const rows = await session.query(sql, [
-    ...toRunValues(run),
-    firstEvent.type,
-    serializeOnce(firstEvent),
-    searchText,
-    toGrams(searchText) ?? null,
-    maxId,
-    ...(thread === undefined
-      ? []
-      : [
-          toColumn(thread.threadId),
-          thread.number,
-          toColumn(thread.userMessage),
-          thread.follows === undefined ? null : toColumn(thread.follows),
-        ]),
-  ])
+  const { sql, values } = insertStatement(parts.requests.lockKey, { ...how, run, maxId })
+  const rows = await session.query(sql, values)
   if (rows.length === 0) return undefined
   const channels = rows.map((row) => row['channel']).filter((channel) => channel !== null)
   return { kind: 'stored', followers: channels.map(String) }
@@ -189,7 +170,7 @@ async function insertRun(
 
 /** The runs with the id or the key of a new one, and the count of all that wait or execute. */
 interface FoundRuns {
-  readonly found: readonly PostgresRow[]
+  readonly found: readonly StoredRow[]
   readonly unfinished: number
   /** The greatest row id. */
   readonly lastId: number
@@ -213,18 +194,11 @@ async function findRuns({ schema, query }: DatabaseSession, run: NewRun): Promis
 }
 
 /** Returns the run of an earlier, equal submission. @throws {TuttiError} when the id or the key is taken. */
-function findRepeatedRun(
-  found: readonly PostgresRow[],
-  { runId, submission, actor }: NewRun,
-): RepeatedRun | undefined {
+function findRepeatedRun(found: readonly StoredRow[], run: NewRun): RepeatedRun | undefined {
   const earlier = found.find((row) => row['has_key'] === true)
-  if (earlier !== undefined && submission !== undefined) {
-    const row = toRunRow(earlier)
-    if (row.fingerprint === submission.fingerprint) return { kind: 'repeated', run: row.run }
-    throw idempotencyConflict(submission.idempotencyKey, actor)
-  }
-  if (found.length > 0) throw runExists(runId)
-  return undefined
+  const repeated = earlier && toRepeatedRun(postgresRecords, earlier, run)
+  if (repeated === undefined && found.length > 0) throw runExists(run.runId)
+  return repeated
 }
 
 /**
@@ -232,41 +206,61 @@ function findRepeatedRun(
  * room divides by zero, which undoes the statement: the id comes from the row's default, because a database user may have
  * no right to use its sequence.
  */
-function insertSql(schema: string, lockKey: number, isInThread: boolean): string {
-  const thread = isInThread ? threadSql(schema) : { column: '', value: '', where: '', writes: '' }
-  return `
+function insertStatement(
+  lockKey: number,
+  { run, firstEvent, maxId }: NewRow,
+): { readonly sql: string; readonly values: readonly unknown[] } {
+  const { values, add } = collectValues()
+  const row: Readonly<Record<string, unknown>> = toNewRunRow(run)
+  const columns: Columns<WrittenForm> = { ...NEW_RUN_COLUMNS, ...REQUEST_COLUMNS }
+  const given = Object.entries(columns).map(([field, form]) => {
+    return `${add(encodeField(postgresDialect.texts, form, row[field]))}::${COLUMN_TYPES[form]}`
+  })
+  const { tags, tag_index: index } = postgresDialect.tagValues(run.tags)
+  const actor = run.actor === undefined ? null : toIndex(run.actor)
+  const searchText = toSearchText(run)
+  const thread = run.thread === undefined ? NO_THREAD : threadSql(run.thread, add)
+  const sql = `
     WITH new_run AS (
-      INSERT INTO ${schema}.runs (run_id, ensemble, workflow, inputs, tags, tag_index, task_count,
-        created_at, idempotency_key, fingerprint, request, actor, webhooks, actor_index, cache_key,
-        build, code, fixed${thread.column})
-      SELECT $1, $2, $3, $4, $5, $6::text[], $7::int4, $8::float8, $9, $10, $11, $12, $13, $14, $15,
-        $16, $17, $18::bool${thread.value}
+      INSERT INTO $schema.runs (${listColumnNames(columns).join(', ')}, tags, tag_index, actor_index)
+      SELECT ${given.join(', ')}, ${add(tags)}, ${add(index)}::text[], ${add(actor)}
       WHERE (SELECT pg_advisory_xact_lock_shared(${LOCKS.create}, ${lockKey})) IS NOT NULL${thread.where}
       ON CONFLICT DO NOTHING RETURNING id
     ), new_event AS (
-      INSERT INTO ${schema}.events (run, seq, type, data) SELECT id, 0, $19, $20 FROM new_run
+      INSERT INTO $schema.events (run, seq, type, data)
+      SELECT id, 0, ${add(firstEvent.type)}, ${add(serializeOnce(firstEvent))} FROM new_run
     ), new_text AS (
-      INSERT INTO ${schema}.run_texts (run, text, grams) SELECT id, $21, $22 FROM new_run
+      INSERT INTO $schema.run_texts (run, text, grams)
+      SELECT id, ${add(searchText)}, ${add(toGrams(searchText) ?? null)} FROM new_run
     )${thread.writes}
-    SELECT channel FROM new_run LEFT JOIN ${schema}.followers ON run = ${ALL_RUNS}
-    WHERE 1 / (new_run.id <= $23::int8)::int4 = 1`
+    SELECT channel FROM new_run LEFT JOIN $schema.followers ON run = ${ALL_RUNS}
+    WHERE 1 / (new_run.id <= ${add(maxId)}::int8)::int4 = 1`
+  return { sql, values }
 }
 
+/** A run to insert with its first event if its row id is at most `maxId`. */
+interface NewRow extends Pick<CreateRunOptions, 'firstEvent'> {
+  readonly run: NewRun
+  readonly maxId: number
+}
+
+const NO_THREAD = { where: '', writes: '' }
+
 /** Returns the parts of the statement that add the run to its thread. */
-function threadSql(schema: string) {
+function threadSql({ threadId, number, userMessage, follows }: NewThreadRun, add: AddValue) {
+  const id = `${add(toColumn(threadId))}::text`
+  const followed = `${add(follows === undefined ? null : toColumn(follows))}::text`
   return {
-    column: ', thread_id',
-    value: ', $24',
     where: ` AND coalesce((
-        SELECT earlier.state = 'ended' AND earlier.run_id IS NOT DISTINCT FROM $27::text
-        FROM ${schema}.thread_runs JOIN ${schema}.runs AS earlier ON earlier.id = run
-        WHERE thread_runs.thread_id = $24 ORDER BY n DESC LIMIT 1), $27::text IS NULL)`,
+        SELECT earlier.state = 'ended' AND earlier.run_id IS NOT DISTINCT FROM ${followed}
+        FROM $schema.thread_runs JOIN $schema.runs AS earlier ON earlier.id = run
+        WHERE thread_runs.thread_id = ${id} ORDER BY n DESC LIMIT 1), ${followed} IS NULL)`,
     writes: `, new_thread_run AS (
-      INSERT INTO ${schema}.thread_runs (thread_id, n, run, user_message)
-      SELECT $24, $25::int4, id, $26 FROM new_run
+      INSERT INTO $schema.thread_runs (thread_id, n, run, user_message)
+      SELECT ${id}, ${add(number)}::int4, id, ${add(toColumn(userMessage))} FROM new_run
     ), touched AS (
-      UPDATE ${schema}.threads SET place = DEFAULT, changed_at = clock_timestamp()
-      FROM new_run WHERE threads.thread_id = $24
+      UPDATE $schema.threads SET place = DEFAULT, changed_at = $now
+      FROM new_run WHERE threads.thread_id = ${id}
     )`,
   }
 }
@@ -286,26 +280,4 @@ function ignoreNoRoom(error: unknown): undefined {
 
 function isMissingThread(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === FOREIGN_KEY_VIOLATION
-}
-
-function toRunValues(run: NewRun): readonly unknown[] {
-  const tags = Object.entries(run.tags)
-  return [
-    toColumn(run.runId),
-    toColumn(run.ensemble),
-    run.workflow,
-    JSON.stringify(run.inputs),
-    JSON.stringify(run.tags),
-    tags.flatMap(([key, value]) => [toTagIndex(key), toTagIndex(key, String(value))]),
-    run.taskCount,
-    run.createdAt,
-    run.submission === undefined ? null : toIndex(run.submission.idempotencyKey),
-    run.submission === undefined ? null : toColumn(run.submission.fingerprint),
-    ...toSubmittedColumns(run),
-    run.actor === undefined ? null : toIndex(run.actor),
-    run.cacheKey === undefined ? null : toIndex(run.cacheKey),
-    run.code === undefined ? null : toColumn(run.code.build),
-    run.code?.code ?? null,
-    run.code?.isFixed ?? null,
-  ]
 }

@@ -8,17 +8,13 @@
  *    a time deletes beyond a retention.
  */
 import { STATE_OF_FOUND } from '../schema/claim-key-sql.ts'
-import {
-  LOCKS,
-  type Database,
-  type DatabaseSession,
-  type PostgresRow,
-} from '../database/database.ts'
+import { LOCKS, type Database, type DatabaseSession } from '../database/database.ts'
 import { clampCount, finiteOrNull } from '../../shared/query-numbers.ts'
 import { fromColumn, toColumn } from '../database/text.ts'
 import { COST_PERIOD_COLUMNS, deleteEmptyCosts, toCostPeriods } from './totals.ts'
 
 import type { Retention, StepRetention } from '../../../ports/run-store.ts'
+import type { StoredRow } from '../../shared/column-reader.ts'
 
 /** Number of events or steps that one statement deletes: a fraction of a second, for a run of any length. */
 const ROWS_PER_STATEMENT = 10_000
@@ -37,7 +33,7 @@ export async function deleteEnded(
 async function deleteChosen(
   database: Database,
   ids: readonly unknown[],
-): Promise<readonly PostgresRow[]> {
+): Promise<readonly StoredRow[]> {
   await deleteStepsOf(database, ids)
   return database.transaction({}, async (session) => {
     if (!(await tryLock(session, database.lockKey))) return []
@@ -193,6 +189,6 @@ function eventDeletionSql(schema: string): string {
     SELECT count(*) AS runs FROM chunk`
 }
 
-function compareEnds(a: PostgresRow, b: PostgresRow): number {
+function compareEnds(a: StoredRow, b: StoredRow): number {
   return Number(a['ended_at']) - Number(b['ended_at']) || Number(a['id']) - Number(b['id'])
 }

@@ -7,9 +7,12 @@
 import { RunStatus } from '@tutti/protocol'
 
 import { MAX_COUNTED } from '../../../ports/run-store.ts'
-import { clampCount, clampTime } from '../../shared/query-numbers.ts'
+import { clampCount } from '../../shared/query-numbers.ts'
 import { CHANGED_AT } from '../schema/initial-schema.ts'
-import { fromColumn, toColumn, toTagIndex } from '../database/text.ts'
+import { toColumn } from '../database/text.ts'
+import { postgresDialect } from '../schema/dialect.ts'
+import { toChangedRunsPage } from '../../shared/runs/list-runs.ts'
+import { collectValues } from '../../shared/schema/dialect.ts'
 
 import type { ChangedRunsPage, ChangedRunsQuery } from '../../../ports/run-store.ts'
 import type { Database } from '../database/database.ts'
@@ -21,15 +24,7 @@ export async function listChangedRuns(
 ): Promise<ChangedRunsPage> {
   const { sql, values } = changedRunsStatement(database.schema, query)
   const rows = await database.query(sql, values)
-  return {
-    runs: rows
-      .filter((row) => row['run_id'] !== null)
-      .map((row) => ({
-        runId: fromColumn(String(row['run_id'])),
-        changedAt: clampTime(Number(row['changed_at'])),
-      })),
-    total: Math.min(Number(rows[0]?.['total']), MAX_COUNTED),
-  }
+  return toChangedRunsPage(postgresDialect, rows)
 }
 
 /** Returns the statement for a page of runs by change, with the total, and its parameters. */
@@ -37,14 +32,13 @@ export function changedRunsStatement(
   schema: string,
   { ensembles, group, statuses, awaitsReview, since, after, limit }: ChangedRunsQuery,
 ): { readonly sql: string; readonly values: readonly unknown[] } {
-  const values: unknown[] = [ensembles.map(toColumn)]
-  const add = (value: unknown): string => `$${values.push(value)}`
+  const { values, add } = collectValues(ensembles.map(toColumn))
   const inGroup =
     group === undefined
       ? ['true']
       : [
-          `tag_index @> ${add([toTagIndex(group.tag, group.value)])}::text[]`,
-          `run_id = ${add(toColumn(group.value))} AND NOT tag_index @> ${add([toTagIndex(group.tag)])}::text[]`,
+          postgresDialect.hasTag({ key: group.tag, value: group.value }, add),
+          `run_id = ${add(toColumn(group.value))} AND NOT ${postgresDialect.hasTag({ key: group.tag }, add)}`,
         ]
   const from = since === undefined ? '' : `AND ${CHANGED_AT} >= ${add(since)}::float8`
   const parts = toStatusParts(statuses ?? RunStatus.enum, awaitsReview).map((part) => {

@@ -7,10 +7,13 @@ import { MAX_COUNTED } from '../../../ports/run-store.ts'
 import { normalizeForSearch } from '../../shared/search-text.ts'
 import { toTermGrams } from './grams.ts'
 import { postgresRecords } from '../rows/rows.ts'
-import { toTagIndex, toColumn, toIndex } from '../database/text.ts'
+import { postgresDialect } from '../schema/dialect.ts'
+import { TASK_TOTALS, toRunConditions, toRunListPage } from '../../shared/runs/list-runs.ts'
+import { collectValues } from '../../shared/schema/dialect.ts'
 
 import type { RunListPage, RunQuery } from '../../../ports/run-store.ts'
-import type { Database, PostgresRow } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
+import type { StoredRow } from '../../shared/column-reader.ts'
 
 /**
  * Implements `RunStore.list`. Reads at most one more than the counted runs first, unordered, so the planner can use the
@@ -21,7 +24,7 @@ export async function queryRuns(database: Database, query: RunQuery): Promise<Ru
   const { limit, offset = 0, before = Infinity } = query
   if (query.statuses?.length === 0) return { runs: [], total: 0, isCapped: false }
   const { schema } = database
-  const filter = toFilter(schema, query)
+  const filter = toFilter(query)
   const grams = filter.text?.grams
   const values = [...filter.values, ...[before, limit, offset].map(clampCount)]
   const [found] = await database.query(
@@ -33,15 +36,11 @@ export async function queryRuns(database: Database, query: RunQuery): Promise<Ru
   const rows = isCapped
     ? await database.query(pageSql(schema, walkSql(schema, filter)), values)
     : await readPage(database, found?.['ids'])
-  return {
-    runs: rows.map((row) => postgresRecords.listedRun(row)),
-    total: Math.min(count, MAX_COUNTED),
-    isCapped,
-  }
+  return toRunListPage(postgresRecords, rows, count)
 }
 
 /** Reads the runs of an array of ids. */
-function readPage(database: Database, ids: unknown): Promise<readonly PostgresRow[]> {
+function readPage(database: Database, ids: unknown): Promise<readonly StoredRow[]> {
   const { schema } = database
   const source = `SELECT ${LISTED_COLUMNS} FROM ${schema}.runs WHERE id = ANY($1::int8[])`
   return database.query(pageSql(schema, source), [ids])
@@ -75,31 +74,16 @@ interface SearchTerm {
   readonly grams?: readonly number[]
 }
 
-function toFilter(
-  schema: string,
-  { statuses, tag, ensemble, threadId, cacheKey, text }: RunQuery,
-): Filter {
-  const values: unknown[] = []
-  const add = (value: unknown): string => `$${values.push(value)}`
-  const conditions: string[] = []
-  if (tag !== undefined) {
-    conditions.push(`tag_index @> ${add([toTagIndex(tag.key, tag.value)])}::text[]`)
-  }
-  if (threadId !== undefined) {
-    const thread = add(toColumn(threadId))
-    conditions.push(`id IN (SELECT run FROM ${schema}.thread_runs WHERE thread_id = ${thread})`)
-  }
-  if (cacheKey !== undefined) conditions.push(`cache_key = ${add(toIndex(cacheKey))}`)
-  const others = [...conditions]
-  const ensembles = ensemble === undefined ? [] : [add(toColumn(ensemble))]
-  conditions.push(...ensembles.map((value) => `ensemble = ${value}`))
-  let anyStatus: readonly string[] = RunStatus.enum.map((status) => `'${status}'`)
-  if (statuses !== undefined) {
-    const distinct = [...new Set(statuses)]
-    const all = `${add(distinct)}::text[]`
-    anyStatus = distinct.map((_, index) => `(${all})[${index + 1}]`)
-    conditions.push(`status = ANY(${all})`)
-  }
+function toFilter(query: RunQuery): Filter {
+  const { text } = query
+  const { values, add } = collectValues()
+  const conditions = toRunConditions(postgresDialect, query, add)
+  const { ensemble, statuses, others } = conditions
+  const ensembles = ensemble === undefined ? [] : [ensemble]
+  const anyStatus =
+    statuses === undefined
+      ? RunStatus.enum.map((status) => `'${status}'`)
+      : [...new Set(query.statuses)].map((_, index) => `(${statuses})[${index + 1}]`)
   const indexed: IndexedFilter = {
     columns: [...ensembles.map(() => 'ensemble'), 'status'],
     anyOf: anyStatus.map((status) => [...ensembles, status]),
@@ -107,7 +91,7 @@ function toFilter(
     isAlone: others.length === 0 && text === undefined,
   }
   const isIndexed = ensemble !== undefined || statuses !== undefined
-  const filter = { conditions, values, ...(isIndexed ? { indexed } : {}) }
+  const filter = { conditions: conditions.all, values, ...(isIndexed ? { indexed } : {}) }
   if (text === undefined) return filter
   const normalized = normalizeForSearch(text)
   const grams = toTermGrams(normalized)
@@ -226,7 +210,7 @@ function pageSql(schema: string, source: string): string {
     SELECT page.*, used.*, at_work.*, asked.*
     FROM (${source}) AS page
     LEFT JOIN LATERAL (
-      SELECT ${TOTALS} FROM ${schema}.tasks WHERE run = page.id
+      SELECT ${TASK_TOTALS} FROM ${schema}.tasks WHERE run = page.id
     ) AS used ON true
     LEFT JOIN LATERAL (
       SELECT task_index AS current_index, name AS current_name FROM ${schema}.tasks
@@ -239,16 +223,3 @@ function pageSql(schema: string, source: string): string {
     ) AS asked ON true
     ORDER BY page.id DESC`
 }
-
-const TOKENS = ['input_tokens', 'output_tokens', 'earlier_input_tokens', 'earlier_output_tokens']
-
-/** The cost of a task; 0 for a task without tokens, even if its price is unknown. */
-const COST = `coalesce(cost_usd + earlier_cost_usd,
-  CASE WHEN least(${TOKENS.join(', ')}) = 0 AND greatest(${TOKENS.join(', ')}) = 0 THEN 0 END)`
-
-/** Totals over all tasks; a total is unknown if the value of one task is. */
-const TOTALS = `
-  CASE WHEN min(least(${TOKENS.join(', ')})) < 0 THEN -1 ELSE sum(${TOKENS.join(' + ')}) END
-    AS total_tokens,
-  sum(tool_call_count + earlier_tool_call_count) AS total_tool_calls,
-  CASE WHEN count(*) = count(${COST}) THEN sum(${COST}) END AS known_cost_usd`

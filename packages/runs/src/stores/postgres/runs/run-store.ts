@@ -3,11 +3,13 @@
  */
 import { TuttiError } from '@tutti/core'
 
-import { TASK_COLUMNS } from '../../shared/record-fields.ts'
+import { runReads, toReviewCondition } from '../../shared/runs/read-runs.ts'
+import { collectValues } from '../../shared/schema/dialect.ts'
+import { postgresDialect } from '../schema/dialect.ts'
 import { clampBytes } from '../../shared/query-numbers.ts'
 import { createRun } from './create-run.ts'
 import { commitWrites, type CommitAttempt } from '../log/commit-writes.ts'
-import { decideUnownedWrite, decideWrite } from '../log/decide-write.ts'
+import { decideUnownedWrite, decideWrite } from '../../shared/log/decide-write.ts'
 import { deleteEnded, deleteOne, deleteSteps } from './delete-ended.ts'
 import { listChangedRuns } from './list-changed-runs.ts'
 import { queryRuns } from './list-runs.ts'
@@ -37,10 +39,18 @@ import type { RunStep } from '@tutti/ensemble/internal'
 
 export class PostgresRunStore implements RunStore {
   readonly #parts: PostgresParts
+  readonly #reads: ReturnType<typeof runReads>
   readonly #steps: StepReader
 
   constructor(parts: PostgresParts) {
     this.#parts = parts
+    const { requests } = parts
+    this.#reads = runReads({
+      dialect: postgresDialect,
+      reader: postgresRecords,
+      requests,
+      selectRuns: 'SELECT * FROM $schema.runs',
+    })
     this.#steps = new StepReader(parts.requests)
   }
 
@@ -70,20 +80,12 @@ export class PostgresRunStore implements RunStore {
     return result
   }
 
-  async get(runId: string): Promise<RunRecord | undefined> {
-    const [row] = await this.#query('SELECT * FROM $schema.runs WHERE run_id = $1', [
-      toColumn(runId),
-    ])
-    return row === undefined ? undefined : postgresRecords.run(row)
+  get(runId: string): Promise<RunRecord | undefined> {
+    return this.#reads.get(runId)
   }
 
-  async tasks(runId: string): Promise<readonly TaskRecord[]> {
-    const rows = await this.#query(
-      `SELECT ${TASK_COLUMNS} FROM $schema.tasks JOIN $schema.runs ON runs.id = run
-       WHERE run_id = $1 ORDER BY task_index`,
-      [toColumn(runId)],
-    )
-    return rows.map((row) => postgresRecords.task(row))
+  tasks(runId: string): Promise<readonly TaskRecord[]> {
+    return this.#reads.tasks(runId)
   }
 
   steps(runId: string, query: StepsQuery = {}): Promise<readonly RunStep[]> {
@@ -98,42 +100,27 @@ export class PostgresRunStore implements RunStore {
     return listChangedRuns(this.#parts.searches, query)
   }
 
-  async reviews(query: ReviewQuery): Promise<readonly ReviewRecord[]> {
-    const { runId, reviewId, open = false, kinds, maxBytes = Number.MAX_SAFE_INTEGER } = query
-    const rows = await this.#query(
+  async reviews({
+    maxBytes = Number.MAX_SAFE_INTEGER,
+    ...query
+  }: ReviewQuery): Promise<readonly ReviewRecord[]> {
+    const { values, add } = collectValues(clampBytes(maxBytes))
+    const rows = await this.#parts.requests.query(
       `SELECT * FROM (
          SELECT reviews.*, run_id, ensemble, inputs, tags, actor,
            sum(octet_length(reviews.request) + octet_length(inputs) + octet_length(tags))
              OVER (ORDER BY reviews.id)
            - octet_length(reviews.request) - octet_length(inputs) - octet_length(tags) AS before
          FROM $schema.reviews JOIN $schema.runs ON runs.id = run
-         WHERE ($1::text IS NULL OR run_id = $1) AND ($2::text IS NULL OR review_id = $2)
-           AND ($3::text[] IS NULL OR reviews.kind = ANY($3))
-           ${open ? "AND reviews.status = 'OPEN'" : ''}
-       ) AS sized WHERE before < $4 ORDER BY id`,
-      [
-        runId === undefined ? null : toColumn(runId),
-        reviewId === undefined ? null : toColumn(reviewId),
-        kinds ?? null,
-        clampBytes(maxBytes),
-      ],
+         WHERE ${toReviewCondition(postgresDialect, query, add)}
+       ) AS sized WHERE before < $1::int8 ORDER BY id`,
+      values,
     )
     return rows.map((row) => postgresRecords.review(row))
   }
 
-  async countReviews({ runId, reviewId, open = false, kinds }: ReviewQuery): Promise<number> {
-    const [row] = await this.#query(
-      `SELECT count(*)::int AS count FROM $schema.reviews JOIN $schema.runs ON runs.id = run
-       WHERE ($1::text IS NULL OR run_id = $1) AND ($2::text IS NULL OR review_id = $2)
-         AND ($3::text[] IS NULL OR reviews.kind = ANY($3))
-         ${open ? "AND reviews.status = 'OPEN'" : ''}`,
-      [
-        runId === undefined ? null : toColumn(runId),
-        reviewId === undefined ? null : toColumn(reviewId),
-        kinds ?? null,
-      ],
-    )
-    return Number(row?.['count'])
+  countReviews(query: ReviewQuery): Promise<number> {
+    return this.#reads.countReviews(query)
   }
 
   deleteEnded(which: Retention): Promise<readonly string[]> {
@@ -146,7 +133,7 @@ export class PostgresRunStore implements RunStore {
 
   async delete(runId: string): Promise<'deleted' | 'unfinished' | 'unknown'> {
     if (await deleteOne(this.#parts.requests, runId)) return 'deleted'
-    const left = await this.#query('SELECT 1 FROM $schema.runs WHERE run_id = $1', [
+    const left = await this.#parts.requests.query('SELECT 1 FROM $schema.runs WHERE run_id = $1', [
       toColumn(runId),
     ])
     return left.length === 0 ? 'unknown' : 'unfinished'
@@ -171,13 +158,5 @@ export class PostgresRunStore implements RunStore {
       const isUnavailable = TuttiError.isInstance(error) && error.code === 'STORE_UNAVAILABLE'
       return [{ kind: isUnavailable ? 'unavailable' : 'failed', error }]
     }
-  }
-
-  #query(sql: string, values: readonly unknown[]) {
-    const { requests } = this.#parts
-    return requests.query(
-      sql.replaceAll('$schema', () => requests.schema),
-      values,
-    )
   }
 }

@@ -15,7 +15,8 @@ import { toIndex } from '../database/text.ts'
 
 import type { Quota } from '../../../domain/quota.ts'
 import type { ActorUse } from '../../../domain/refusals.ts'
-import type { DatabaseSession, PostgresRow } from '../database/database.ts'
+import type { DatabaseSession } from '../database/database.ts'
+import type { StoredRow } from '../../shared/column-reader.ts'
 
 /** Length of a period in milliseconds; the same as in the migration. */
 const PERIOD_MS = 120_000
@@ -92,7 +93,7 @@ export async function deleteEmptyCosts(
 export const COST_PERIOD_COLUMNS = `actor_index, floor(created_at / ${PERIOD_MS})::int8 AS period`
 
 /** Returns the periods of the costs of deleted runs. */
-export function toCostPeriods(rows: readonly PostgresRow[]): readonly CostPeriod[] {
+export function toCostPeriods(rows: readonly StoredRow[]): readonly CostPeriod[] {
   return rows.flatMap(({ actor_index: actorIndex, period }) =>
     typeof actorIndex === 'string' ? [{ actorIndex, period: String(period) }] : [],
   )

@@ -1,13 +1,18 @@
 /** The codes of ensembles in Postgres. */
 import { listClaimKeys, toClaimKey } from '../../../domain/claim-key.ts'
+import { MAX_BUILDS, type BuildStore, type NewBuild } from '../../../ports/build-store.ts'
 import {
-  MAX_BUILDS,
-  type BuildStore,
-  type KnownBuild,
-  type LivingBuild,
-  type NewBuild,
-  type StrandedRun,
-} from '../../../ports/build-store.ts'
+  buildTable,
+  countedBuildsSql,
+  moveSql,
+  NEWEST_FIRST,
+  readCode,
+  readKnown,
+  readLiving,
+  readStranded,
+  STRANDED_COLUMNS,
+} from '../../shared/tables/build-store.ts'
+import { postgresDialect } from '../schema/dialect.ts'
 import {
   CLAIM_KEY,
   foundKeysSql,
@@ -18,10 +23,10 @@ import {
 } from '../schema/claim-key-sql.ts'
 import { fromColumn, toColumn } from '../database/text.ts'
 
-import type { DatabaseSession, PostgresRow } from '../database/database.ts'
+import type { DatabaseSession } from '../database/database.ts'
 import type { PostgresParts } from '../rows/parts.ts'
 
-const STRANDED_COLUMNS = `run_id, ensemble, build, code, token, status, epoch, fixed`
+const { texts } = postgresDialect
 
 /** Returns the build store of a Postgres database. */
 export function postgresBuildStore({
@@ -30,34 +35,20 @@ export function postgresBuildStore({
 }: Pick<PostgresParts, 'requests' | 'waker'>): BuildStore {
   const { schema } = requests
   return {
+    ...buildTable(
+      { dialect: postgresDialect, requests },
+      `${STATE_OF_FOUND} IN ('ready', 'parked')`,
+    ),
     register: (build) => requests.transaction({}, (session) => registerBuild(session, build)),
     async list() {
-      const rows = await requests.query(listSql(schema))
-      return rows.map((row) => ({
-        ...readLiving(row),
-        startedAt: Number(row['started_at']),
-        // NOTE: a cast at the boundary: the statement counts by status.
-        unfinished: (row['unfinished'] ?? {}) as KnownBuild['unfinished'],
-      }))
+      const rows = await requests.query(
+        countedBuildsSql(buildsSql(schema, 'LEFT JOIN'), 'json_object_agg'),
+      )
+      return rows.map((row) => readKnown(texts, row, Number(row['processes'])))
     },
     async living() {
       const rows = await requests.query(`${buildsSql(schema, 'JOIN')} ${NEWEST_FIRST}`)
-      return rows.map(readLiving)
-    },
-    async setShare(build, share) {
-      const rows = await requests.query(
-        `INSERT INTO ${schema}.build_shares (build, share, given)
-         SELECT $1::text, $2::int4, 100 WHERE EXISTS (SELECT FROM ${schema}.builds WHERE build = $1)
-         ON CONFLICT (build) DO UPDATE SET share = excluded.share RETURNING build`,
-        [toColumn(build), share],
-      )
-      return rows.length > 0
-    },
-    async manifest(code) {
-      const [row] = await requests.query(`SELECT data FROM ${schema}.manifests WHERE code = $1`, [
-        code,
-      ])
-      return row === undefined ? undefined : JSON.parse(fromColumn(String(row['data'])))
+      return rows.map((row) => readLiving(texts, row, Number(row['processes'])))
     },
     async findStranded({ codes, limit, includesHeld }) {
       const rows = await requests.query(strandedSql(schema), [
@@ -65,36 +56,21 @@ export function postgresBuildStore({
         limit,
         includesHeld,
       ])
-      return rows.map(readStranded)
-    },
-    async findUnowned(runId) {
-      const [row] = await requests.query(
-        `SELECT ${STRANDED_COLUMNS} FROM ${schema}.runs
-         WHERE run_id = $1 AND ${STATE_OF_FOUND} IN ('ready', 'parked') AND code IS NOT NULL`,
-        [toColumn(runId)],
-      )
-      return row === undefined ? undefined : readStranded(row)
+      return rows.map((row) => readStranded(texts, row))
     },
     async move(moves) {
-      const rows = await requests.query(moveSql(schema), [
+      const rows = await requests.query(movesSql(), [
         moves.map(({ runId }) => toColumn(runId)),
         moves.map(({ token }) => token),
         moves.map(({ to }) => toColumn(to.build)),
         moves.map(({ to }) => to.code),
       ])
       waker.wake(
-        rows.filter((row) => row['state'] === 'ready').map((row) => toClaimKey(readCode(row))),
+        rows
+          .filter((row) => row['state'] === 'ready')
+          .map((row) => toClaimKey(readCode(texts, row))),
       )
       return rows.map((row) => fromColumn(String(row['run_id'])))
-    },
-    async hold({ runId, token }) {
-      const rows = await requests.query(
-        `UPDATE ${schema}.runs SET state = 'parked', due_at = NULL, status = 'WAITING_FOR_BUILD'
-         WHERE run_id = $1 AND token = $2 AND ${STATE_OF_FOUND} IN ('ready', 'parked')
-         RETURNING id`,
-        [toColumn(runId), token],
-      )
-      return rows.length > 0
     },
   }
 }
@@ -164,8 +140,6 @@ function startedSql(schema: string): string {
     WHERE (builds.build, builds.ensemble, builds.code) = (unlocked.build, unlocked.ensemble, unlocked.code)`
 }
 
-const NEWEST_FIRST = 'ORDER BY first_started_at DESC, build, ensemble, code'
-
 /** Builds the query of all builds with the processes that have a lease; with `JOIN`, only of those that have one. */
 function buildsSql(schema: string, join: 'JOIN' | 'LEFT JOIN'): string {
   return `
@@ -180,28 +154,10 @@ function buildsSql(schema: string, join: 'JOIN' | 'LEFT JOIN'): string {
     ) AS alive ON lease_build = builds.build AND key = ${CLAIM_KEY}`
 }
 
-/** Builds the query of all builds with the numbers of their runs. */
-function listSql(schema: string): string {
-  return `
-    WITH counts AS (
-      SELECT build, ensemble, code, status, count(*) AS runs FROM ${schema}.runs
-      WHERE state <> 'ended' AND code IS NOT NULL GROUP BY 1, 2, 3, 4
-    ), unfinished AS (
-      SELECT build, ensemble, code, json_object_agg(status, runs) AS unfinished
-      FROM counts GROUP BY 1, 2, 3
-    )
-    SELECT found.*, unfinished FROM (${buildsSql(schema, 'LEFT JOIN')}) AS found
-    LEFT JOIN unfinished USING (build, ensemble, code) ${NEWEST_FIRST}`
-}
-
 /** Builds the statement that gives runs `$1` with tokens `$2` the builds `$3` and the codes `$4`. */
-function moveSql(schema: string): string {
+function movesSql(): string {
   return `
-    UPDATE ${schema}.runs SET build = moves.build, code = moves.code,
-      state = CASE status WHEN 'WAITING_FOR_BUILD' THEN 'ready' ELSE state END,
-      due_at = CASE status WHEN 'WAITING_FOR_BUILD' THEN clock_timestamp() ELSE due_at END,
-      status = CASE WHEN status <> 'WAITING_FOR_BUILD' THEN status
-        WHEN started_at IS NULL THEN 'ACCEPTED' ELSE 'RUNNING' END
+    UPDATE $schema.runs SET ${moveSql('moves.build', 'moves.code')}
     FROM unnest($1::text[], $2::uuid[], $3::text[], $4::text[]) AS moves (run_id, token, build, code)
     WHERE runs.run_id = moves.run_id AND runs.token = moves.token AND ${STATE_OF_FOUND} IN ('ready', 'parked')
     RETURNING runs.run_id, ensemble, runs.build, runs.code, state`
@@ -227,33 +183,4 @@ function strandedSql(schema: string): string {
      WHERE ${HELD} AND code IS NOT NULL AND ensemble = ANY ($1::text[])
        AND ($3::bool OR ${CLAIM_KEY} = ANY ($1::text[]))
      ORDER BY id LIMIT $2)`
-}
-
-function readCode(row: PostgresRow): Pick<StrandedRun, 'build' | 'ensemble' | 'code'> {
-  return {
-    build: fromColumn(String(row['build'])),
-    ensemble: fromColumn(String(row['ensemble'])),
-    code: String(row['code']),
-  }
-}
-
-function readLiving(row: PostgresRow): LivingBuild {
-  return {
-    ...readCode(row),
-    firstStartedAt: Number(row['first_started_at']),
-    share: Number(row['share']),
-    processes: Number(row['processes']),
-  }
-}
-
-function readStranded(row: PostgresRow): StrandedRun {
-  return {
-    ...readCode(row),
-    runId: fromColumn(String(row['run_id'])),
-    token: String(row['token']),
-    isHeld: row['status'] === 'WAITING_FOR_BUILD',
-    isCancelling: row['status'] === 'CANCELLING',
-    hasBegun: Number(row['epoch']) > 0,
-    isFixed: row['fixed'] === true,
-  }
 }

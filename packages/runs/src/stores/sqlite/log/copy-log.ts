@@ -1,67 +1,65 @@
 /** Copies the log of a run to a fork (RUNS-P17). The caller holds a transaction. */
-import { field } from '../../../domain/field.ts'
+import { toForkWrite } from '../../shared/log/decide-write.ts'
 import { keySql, numberSql, ofRun } from '../schema/log-key.ts'
 import { parentNotFound, stepsNotRetained } from '../../../domain/refusals.ts'
 
 import type { ForkedLog } from '../../../ports/run-store.ts'
-import type { Addition, Appended } from './append-events.ts'
-import type { DatabaseSync } from 'node:sqlite'
+import type { SqliteParts } from '../rows/parts.ts'
+import type { WriteStorer } from './store-write.ts'
 
-/** Returns the function that copies the log of its parent to a new run, and then appends to it. */
-export function prepareLogCopier(
-  database: DatabaseSync,
-  append: (addition: Addition) => Appended,
-): (run: Pick<Addition, 'id' | 'runId'>, fork: ForkedLog) => void {
-  const findParent = database.prepare('SELECT id FROM runs WHERE run_id = ?')
-  const copyEvents = database.prepare(
+/** Copies the log of its parent to the new run with the row id `id`, and then appends the own events of the fork. */
+export function copyParentLog(
+  { rows, statements }: Pick<SqliteParts, 'rows' | 'statements'>,
+  store: WriteStorer,
+  { id, runId, fork }: NewFork,
+): void {
+  const { parent, copiedSteps, reviewIds } = fork
+  const found = rows.find(parent.runId)
+  if (found === undefined) throw parentNotFound(parent.runId)
+  const range = [id, found.id, parent.at]
+  const events = statements.count(
     `INSERT INTO events (key, type, data, bytes)
-     SELECT ${keySql('$id', numberSql())}, type, CASE type WHEN 'ensemble_started' THEN replace(data, $from, $to) ELSE data END,
-       bytes
-     FROM events WHERE ${ofRun('$parent', '1')} AND ${numberSql()} <= $at`,
+     SELECT ${keySql('$1', numberSql())}, type,
+       CASE type WHEN 'ensemble_started' THEN replace(data, $4, $5) ELSE data END, bytes
+     FROM events WHERE ${ofRun('$2', '1')} AND ${numberSql()} <= $3`,
+    [
+      ...range,
+      `"ensembleId":${JSON.stringify(parent.runId)}`,
+      `"ensembleId":${JSON.stringify(runId)}`,
+    ],
   )
-  const copySteps = database.prepare(
+  const steps = statements.count(
     `INSERT INTO steps (key, seq, data, bytes)
-     SELECT ${keySql('$id', numberSql())}, seq, data, bytes FROM steps WHERE ${ofRun('$parent')} AND seq <= $at`,
+     SELECT ${keySql('$1', numberSql())}, seq, data, bytes FROM steps
+     WHERE ${ofRun('$2')} AND seq <= $3`,
+    range,
   )
-  const renameInEvents = database.prepare(
-    `UPDATE events SET data = replace(data, $before, $after)
-     WHERE ${ofRun('$id')} AND type = 'review_requested'`,
-  )
-  const renameInSteps = database.prepare(
-    `UPDATE steps SET data = replace(data, $before, $after) WHERE ${ofRun('$id')}`,
-  )
-  return (
-    { id, runId },
-    { parent, changes, copiedSteps, reviewIds, events, steps, stepEvents },
-  ) => {
-    const row = findParent.get(parent.runId)
-    if (row === undefined) throw parentNotFound(parent.runId)
-    const range = { id, parent: Number(row['id']), at: parent.at }
-    const from = `"ensembleId":${JSON.stringify(parent.runId)}`
-    const to = `"ensembleId":${JSON.stringify(runId)}`
-    const counts = [copyEvents.run({ ...range, from, to }).changes, copySteps.run(range).changes]
-    if (Number(counts[0]) !== parent.at || Number(counts[1]) !== copiedSteps) {
-      throw stepsNotRetained(parent.runId)
-    }
-    for (const [before, after] of reviewIds) {
-      const names = { id, before: toReviewField(before), after: toReviewField(after) }
-      renameInEvents.run(names)
-      renameInSteps.run(names)
-    }
-    append({
-      id,
-      runId,
-      lastSeq: parent.at,
-      events,
-      steps,
-      ...field('stepEvents', stepEvents),
-      changes,
-      assignments: [
-        ['last_seq = ?', parent.at + events.length],
-        ['parent = ?', JSON.stringify(parent)],
-      ],
-    })
+  if (events !== parent.at || steps !== copiedSteps) {
+    throw stepsNotRetained(parent.runId)
   }
+  for (const [before, after] of reviewIds) {
+    const names = [id, toReviewField(before), toReviewField(after)]
+    statements.run(
+      `UPDATE events SET data = replace(data, $2, $3)
+       WHERE ${ofRun('$1')} AND type = 'review_requested'`,
+      names,
+    )
+    statements.run(`UPDATE steps SET data = replace(data, $2, $3) WHERE ${ofRun('$1')}`, names)
+  }
+  statements.run('UPDATE runs SET last_seq = $1, parent = $2 WHERE id = $3', [
+    parent.at,
+    JSON.stringify(parent),
+    id,
+  ])
+  const row = rows.get(id)
+  store({ known: { row, tasks: new Map() }, write: toForkWrite(row, fork) })
+}
+
+/** A new run, and the log that it begins with. */
+interface NewFork {
+  readonly id: number
+  readonly runId: string
+  readonly fork: ForkedLog
 }
 
 function toReviewField(reviewId: string): string {

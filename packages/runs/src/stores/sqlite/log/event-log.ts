@@ -2,7 +2,8 @@
 import { EVENT_PAGE_BYTES } from '../../../ports/event-log.ts'
 import { StoredReader } from '../../../log/read-stored.ts'
 import { clampCount } from '../../shared/query-numbers.ts'
-import { keySql, numberSql, ofRun } from '../schema/log-key.ts'
+import { numberSql, ofRun } from '../schema/log-key.ts'
+import { readData } from '../rows/run-rows.ts'
 import { readEvent } from '../../shared/read-records.ts'
 
 import type {
@@ -13,37 +14,25 @@ import type {
   RunHead,
 } from '../../../ports/event-log.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { SqliteStatements } from '../database/statements.ts'
 
 /** The event log over an open database. */
-export function sqliteEventLog(database: DatabaseSync): StoredEventLog {
-  const head = database.prepare('SELECT id, last_seq FROM runs WHERE run_id = $runId')
-  const select = (filter: string): StatementSync =>
-    database.prepare(
-      `SELECT ${numberSql()} AS seq, type, data, coalesce(bytes, octet_length(data)) AS bytes
-       FROM events WHERE ${ofRun('$run', '$from')} ${filter} ORDER BY key LIMIT $limit`,
-    )
-  const all = select('')
-  // Separate statements, because a list in a statement costs more than the rest of the read.
-  const some = select('AND type IN (SELECT value FROM json_each($wanted))')
-  const one = database.prepare(`SELECT data FROM events WHERE key = ${keySql('$run', '$seq')}`)
-  const heads = database.prepare(
-    `SELECT run_id, last_seq FROM runs WHERE $all AND state = 'owned'
-     UNION SELECT run_id, last_seq FROM runs WHERE run_id IN (SELECT value FROM json_each($runIds))`,
-  )
+export function sqliteEventLog(statements: SqliteStatements): StoredEventLog {
   return {
     async read(query: EventQuery): Promise<EventPage> {
       const { runId, from, limit, types, maxBytes = EVENT_PAGE_BYTES } = query
       // All statements run before anything else can write.
-      const found = head.get({ runId })
+      const [found] = statements.run('SELECT id, last_seq FROM runs WHERE run_id = $1', [runId])
       if (found === undefined) return { events: [], lastSeq: undefined }
       const run = Number(found['id'])
-      const range = { run, from: clampCount(from), limit: clampCount(limit) }
-      const rows =
-        types === undefined
-          ? all.iterate(range)
-          : some.iterate({ ...range, wanted: JSON.stringify(types) })
-      const reader = new StoredReader((seq) => String(one.get({ run, seq })?.['data']))
+      // Separate statements, because a list in a statement costs more than the rest of the read.
+      const wanted = types === undefined ? '' : 'AND type = ANY($4::text[])'
+      const rows = statements.iterate(
+        `SELECT ${numberSql()} AS seq, type, data, coalesce(bytes, octet_length(data)) AS bytes
+         FROM events WHERE ${ofRun('$1', '$2')} ${wanted} ORDER BY key LIMIT $3`,
+        [run, clampCount(from), clampCount(limit), ...(types === undefined ? [] : [types])],
+      )
+      const reader = new StoredReader((seq) => readData(statements, run, seq))
       const events: LoggedRunEvent[] = []
       let bytes = 0
       for (const row of rows) {
@@ -55,8 +44,12 @@ export function sqliteEventLog(database: DatabaseSync): StoredEventLog {
     },
     /** No other process writes to this store. */
     async follow({ runIds, all }: FollowQuery): Promise<readonly RunHead[]> {
-      const which = { runIds: JSON.stringify(runIds), all: Number(all) }
-      return heads.all(which).map((row) => ({
+      const heads = statements.run(
+        `SELECT run_id, last_seq FROM runs WHERE $1 AND state = 'owned'
+         UNION SELECT run_id, last_seq FROM runs WHERE run_id = ANY($2::text[])`,
+        [all, runIds],
+      )
+      return heads.map((row) => ({
         runId: String(row['run_id']),
         lastSeq: Number(row['last_seq']),
       }))

@@ -1,132 +1,66 @@
 /** Writes to owned and unowned runs. The caller holds a transaction. */
-import { toLoggedEvent } from '../../../log/serialize-once.ts'
-import { MAX_LOSSES_AFTER_STEP, SETTLED_AFTER_MS } from '../../../domain/suspects.ts'
-import { prepareEventAppender, type Addition, type Appended } from './append-events.ts'
-import { NEW_TOKEN, type QueueState } from '../rows/run-rows.ts'
+import { decideUnownedWrite, decideWrite, type Decision } from '../../shared/log/decide-write.ts'
 
-import type { Assignment } from './apply-changes.ts'
 import type { StoreNotification } from '../../../ports/notifications.ts'
 import type { UnownedWrite, RunWrite, WriteResult } from '../../../ports/run-store.ts'
+import type { KnownRun } from '../../shared/log/owned-runs.ts'
+import type { RunRow } from '../../shared/read-records.ts'
 import type { SqliteParts } from '../rows/parts.ts'
+import type { StoredWrite, WriteStorer } from './store-write.ts'
 
-/** The result of a write, and the notifications to send when it is committed. */
+/** The result of a write, and its effect if it was stored. */
 export interface WriteOutcome {
   readonly result: WriteResult
+  /** Notifications to send when it is committed. */
   readonly notifications: readonly StoreNotification[]
-  /** See {@link Appended}. */
-  readonly hasErased: boolean
+  readonly stored?: StoredWrite
 }
 
-const FENCED: WriteOutcome = {
-  result: { kind: 'fenced' },
-  notifications: [],
-  hasErased: false,
+/** Stores a write of an owner. */
+export function writeOwned(parts: SqliteParts, store: WriteStorer, write: RunWrite): WriteOutcome {
+  return decide(store, findKnown(parts, write), (row) => decideWrite(row, write))
 }
 
-/** The writes of an embedded store. */
-export interface RunWriter {
-  append(addition: Addition): Appended
-  write(write: RunWrite): WriteOutcome
-  writeUnowned(write: UnownedWrite): WriteOutcome
+/** Stores a write to an unowned run. */
+export function writeUnowned(
+  { rows }: SqliteParts,
+  store: WriteStorer,
+  write: UnownedWrite,
+): WriteOutcome {
+  const known = rows.findKnown(write.runId)
+  const outcome = decide(store, known, (row) => decideUnownedWrite(row, write))
+  const isReady = write.next === 'ready' && outcome.stored?.after.row.state === 'ready'
+  return isReady
+    ? { ...outcome, notifications: [{ kind: 'ready' }, ...outcome.notifications] }
+    : outcome
 }
 
-/** Prepares the writes. */
-export function prepareRunWriter({
-  database,
-  clock,
-}: Pick<SqliteParts, 'database' | 'clock'>): RunWriter {
-  const append = prepareEventAppender(database, clock)
-  const findPosition = preparePositionReader(database)
-  const makeReady = database.prepare(
-    `UPDATE runs SET state = 'ready', due_at = ?,
-       status = CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END
-     WHERE id = ? AND state = 'parked'`,
+function decide(
+  store: WriteStorer,
+  known: KnownRun | undefined,
+  toDecision: (row: RunRow | undefined) => Decision,
+): WriteOutcome {
+  const { result, accepted } = toDecision(known?.row)
+  if (known === undefined || accepted === undefined) return { result, notifications: [] }
+  const stored = store({ known, write: accepted })
+  return { result, notifications: stored.notifications, stored }
+}
+
+/** Returns the run as this process left it if it is still so; commands and claims may have changed its status. */
+function findKnown(
+  { owned, rows, statements }: SqliteParts,
+  write: RunWrite,
+): KnownRun | undefined {
+  const known = owned.find(write)
+  if (known === undefined) return rows.findKnown(write.runId)
+  const [found] = statements.run(
+    `SELECT status FROM runs
+     WHERE id = $1 AND token = $2 AND last_seq = $3 AND write_no = $4 AND state = $5`,
+    [known.row.id, write.token, known.row.run.lastSeq, known.row.writeNo, known.row.state],
   )
-  return {
-    append,
-    write(write) {
-      const { runId, token, writeNo, events } = write
-      const run = findPosition(runId)
-      if (run === undefined || run.token !== token) return FENCED
-      if (isRepeated(run, writeNo)) {
-        const first = run.lastSeq + 1 - events.length
-        return toOutcome({
-          events: events.map((event, at) => toLoggedEvent(runId, first + at, event)),
-        })
-      }
-      if (run.state !== 'owned' || writeNo !== run.writeNo + 1) return FENCED
-      const assignments: readonly Assignment[] = [
-        ['last_seq = ?', run.lastSeq + events.length],
-        ['write_no = ?', writeNo],
-        ...(write.steps.length === 0
-          ? []
-          : [[FORGIVE_LOSSES, clock.now() - SETTLED_AFTER_MS] as const]),
-      ]
-      return toOutcome(append({ ...write, ...run, assignments }))
-    },
-    writeUnowned(write) {
-      const { runId, token, lastSeq, events } = write
-      const run = findPosition(runId)
-      if (run === undefined || run.token !== token || run.lastSeq !== lastSeq) return FENCED
-      if (run.state !== 'ready' && run.state !== 'parked') return FENCED
-      if (write.next === 'ready') makeReady.run(clock.now(), run.id)
-      const assignments: readonly Assignment[] = [
-        ['last_seq = ?', lastSeq + events.length],
-        [`write_no = 0, token = ${NEW_TOKEN}`],
-        ...(write.steps.length === 0 ? [] : [['lost_owners = 0'] as const]),
-      ]
-      const appended = append({ ...write, ...run, assignments })
-      const isReady = write.next === 'ready' && !appended.hasEnded
-      const notifications = isReady
-        ? [{ kind: 'ready' } as const, ...appended.notifications]
-        : appended.notifications
-      return toOutcome({ ...appended, notifications })
-    },
-  }
-}
-
-/** Losses of owners are forgotten when the run has made a step long after its claim, and otherwise limited. */
-const FORGIVE_LOSSES = `lost_owners = CASE WHEN coalesce(claimed_at, 0) <= ? THEN 0
-  ELSE min(lost_owners, ${MAX_LOSSES_AFTER_STEP}) END`
-
-function toOutcome({
-  events,
-  notifications = [],
-  hasErased = false,
-}: Pick<Appended, 'events'> & Partial<Appended>): WriteOutcome {
-  return { result: { kind: 'written', events }, notifications, hasErased }
-}
-
-/** The position of a run. */
-interface Position {
-  readonly id: number
-  readonly token: string
-  readonly lastSeq: number
-  readonly writeNo: number
-  readonly state: QueueState
-}
-
-/** Whether the write repeats the last one that was stored under the claim. */
-function isRepeated({ state, writeNo: last }: Position, writeNo: number): boolean {
-  return last === writeNo && last > 0 && (state === 'owned' || state === 'ended')
-}
-
-function preparePositionReader(
-  database: SqliteParts['database'],
-): (runId: string) => Position | undefined {
-  const select = database.prepare(
-    'SELECT id, token, last_seq, write_no, state FROM runs WHERE run_id = ?',
-  )
-  return (runId) => {
-    const row = select.get(runId)
-    if (row === undefined) return undefined
-    return {
-      id: Number(row['id']),
-      token: String(row['token']),
-      lastSeq: Number(row['last_seq']),
-      writeNo: Number(row['write_no']),
-      // NOTE: a cast at the boundary: this store only ever writes these states.
-      state: row['state'] as QueueState,
-    }
-  }
+  if (found === undefined) return rows.findKnown(write.runId)
+  const { row, tasks } = known
+  // NOTE: a cast at the boundary: this store only ever writes statuses.
+  const status = found['status'] as typeof row.run.status
+  return { row: { ...row, run: { ...row.run, status } }, tasks }
 }

@@ -1,102 +1,103 @@
 /** Reads the data of one run. */
 import { StoredReader } from '../../../log/read-stored.ts'
-import { prepareRows } from '../database/prepare-rows.ts'
 import { keySql, numberSql, ofRun } from '../schema/log-key.ts'
-import { sqliteRecords, type SqliteRow } from './rows.ts'
-import { readStep } from '../../shared/read-records.ts'
+import { sqliteRecords } from './rows.ts'
+import { readStep, type RunRow } from '../../shared/read-records.ts'
 
 import type { PendingCommand } from '../../../ports/command-queue.ts'
-import type { RunRecord } from '../../../domain/run-record.ts'
+import type { KnownRun } from '../../shared/log/owned-runs.ts'
+import type { StoredRow } from '../../shared/column-reader.ts'
+import type { SqliteStatements } from '../database/statements.ts'
 import type { RunStep } from '@tutti/ensemble/internal'
-import type { DatabaseSync } from 'node:sqlite'
 
-/** A row of a run, with the fields that only the store uses. */
-export interface SqliteRunRow {
-  /** Row id; other tables refer to it. */
-  readonly id: number
-  readonly state: QueueState
-  readonly run: RunRecord
-  /** Fencing token of its current claim or, when it is unowned, of its last change. */
-  readonly token: string
-  /** Number of the last write under its current claim. */
-  readonly writeNo: number
-  readonly lostOwners: number
+/** A row of a run, with the fields that only this store uses. */
+export interface SqliteRunRow extends RunRow {
   /** Instant at which it is due or, if it is owned, its lease ends; Infinity for never. */
   readonly dueAt: number
-  readonly fingerprint: string | null
 }
 
-/** SQL of the rows of {@link readRunRow}, without a condition. */
-export const SELECT_RUNS = 'SELECT runs.*, inputs, request FROM runs JOIN requests ON run = id'
+/** SQL of the rows of {@link RunRows}, without a condition. */
+export const SELECT_RUNS = `SELECT runs.*, inputs, request,
+    (SELECT coalesce(${numberSql('max(key)')} + 1, 0) FROM steps WHERE ${ofRun('runs.id')}) AS next_step
+  FROM runs JOIN requests ON run = id`
 
 /** SQL of a new fencing token. */
 export const NEW_TOKEN = 'lower(hex(randomblob(16)))'
 
-/** The state of a run in the queue. */
-export type QueueState = 'ready' | 'owned' | 'parked' | 'ended'
+/** The steps of a run up to those of an event. */
+const UP_TO = `${ofRun('$1')} AND seq <= $2`
 
 /** Reads of one run. */
-export interface RunRows {
-  find(runId: string): SqliteRunRow | undefined
+export class RunRows {
+  readonly #statements: SqliteStatements
+
+  constructor(statements: SqliteStatements) {
+    this.#statements = statements
+  }
+
+  find(runId: string): SqliteRunRow | undefined {
+    const [row] = this.#statements.run(`${SELECT_RUNS} WHERE run_id = $1`, [runId])
+    return row === undefined ? undefined : readRunRow(row)
+  }
+
   /** Returns the run with that row id, which exists. */
-  get(id: number): SqliteRunRow
+  get(id: RunRow['id']): SqliteRunRow {
+    const [row = {}] = this.#statements.run(`${SELECT_RUNS} WHERE id = $1`, [id])
+    return readRunRow(row)
+  }
+
+  /** Returns a run with its tasks. */
+  findKnown(runId: string): KnownRun | undefined {
+    const row = this.find(runId)
+    if (row === undefined) return undefined
+    const tasks =
+      row.run.startedAt === undefined
+        ? []
+        : this.#statements.run('SELECT * FROM tasks WHERE run = $1', [row.id])
+    const stored = tasks.map((task) => sqliteRecords.storedTask(task))
+    return { row, tasks: new Map(stored.map((task) => [task.taskIndex, task])) }
+  }
+
   /** Returns the steps of the run with that row id, up to those of an event, in order. */
-  steps(id: number, upTo?: number): readonly RunStep[]
+  steps(id: RunRow['id'], upTo: number = Number.MAX_SAFE_INTEGER): readonly RunStep[] {
+    const reader = new StoredReader((seq) => readData(this.#statements, id, seq))
+    const rows = this.#statements.run(
+      `SELECT ${numberSql()} AS n, data FROM steps WHERE ${UP_TO} ORDER BY key`,
+      [id, upTo],
+    )
+    // The first step is deleted, and the others are deleted soon (RUNS-P18).
+    if (Number(rows[0]?.['n'] ?? 0) > 0) return []
+    return rows.map((row) => readStep(reader, row))
+  }
+
   /** Returns the size of these steps with all values that they refer to, in bytes. */
-  stepBytes(id: number, upTo?: number): number
+  stepBytes(id: RunRow['id'], upTo: number = Number.MAX_SAFE_INTEGER): number {
+    const [row] = this.#statements.run(
+      `SELECT coalesce(sum(coalesce(bytes, octet_length(data))), 0) AS bytes FROM steps WHERE ${UP_TO}`,
+      [id, upTo],
+    )
+    return Number(row?.['bytes'])
+  }
+
   /** Returns its pending commands, in order. */
-  commands(id: number): readonly PendingCommand[]
+  commands(id: RunRow['id']): readonly PendingCommand[] {
+    const rows = this.#statements.run(
+      `SELECT command_id, command, run_id FROM commands JOIN runs ON runs.id = run
+       WHERE run = $1 AND answer IS NULL ORDER BY n`,
+      [id],
+    )
+    return sqliteRecords.pendingCommands(rows)
+  }
 }
 
-/** The steps of a run up to those of an event. */
-const UP_TO = `${ofRun('$id')} AND seq <= $upTo`
-
-/** Prepares the reads. */
-export function prepareRunRows(database: DatabaseSync): RunRows {
-  const run = prepareRows(database, `${SELECT_RUNS} WHERE run_id = ?`)
-  const runById = prepareRows(database, `${SELECT_RUNS} WHERE id = ?`)
-  const steps = database.prepare(
-    `SELECT ${numberSql()} AS n, data FROM steps WHERE ${UP_TO} ORDER BY key`,
-  )
-  const event = database.prepare(`SELECT data FROM events WHERE key = ${keySql('?', '?')}`)
-  const stepBytes = database.prepare(
-    `SELECT coalesce(sum(coalesce(bytes, octet_length(data))), 0) AS bytes FROM steps WHERE ${UP_TO}`,
-  )
-  const commands = database.prepare(
-    `SELECT command_id, command, run_id FROM commands JOIN runs ON runs.id = run
-     WHERE run = ? AND answer IS NULL ORDER BY n`,
-  )
-  return {
-    find: (runId) => {
-      const row = run.get(runId)
-      return row === undefined ? undefined : readRunRow(row)
-    },
-    get: (id) => readRunRow(runById.get(id) ?? {}),
-    steps: (id, upTo = Number.MAX_SAFE_INTEGER) => {
-      const reader = new StoredReader((seq) => String(event.get(id, seq)?.['data']))
-      const rows = steps.all({ id, upTo })
-      // The first step is deleted, and the others are deleted soon (RUNS-P18).
-      if (Number(rows[0]?.['n'] ?? 0) > 0) return []
-      return rows.map((row) => readStep(reader, row))
-    },
-    stepBytes: (id, upTo = Number.MAX_SAFE_INTEGER) =>
-      Number(stepBytes.get({ id, upTo })?.['bytes']),
-    commands: (id) => sqliteRecords.pendingCommands(commands.all(id)),
-  }
+/** Reads the data of an event of the run with that row id. */
+export function readData(statements: SqliteStatements, id: RunRow['id'], seq: number): string {
+  const sql = `SELECT data FROM events WHERE key = ${keySql('$1', '$2')}`
+  return String(statements.run(sql, [id, seq])[0]?.['data'])
 }
 
 /** Reads a row of {@link SELECT_RUNS}. */
-export function readRunRow(row: SqliteRow): SqliteRunRow {
-  const { id, state, lost_owners: lostOwners, due_at: dueAt, fingerprint } = row
-  return {
-    id: Number(id),
-    // NOTE: a cast at the boundary: this store only ever writes these states.
-    state: state as QueueState,
-    run: sqliteRecords.run(row),
-    token: String(row['token']),
-    writeNo: Number(row['write_no']),
-    lostOwners: Number(lostOwners),
-    dueAt: dueAt === null ? Infinity : Number(dueAt),
-    fingerprint: typeof fingerprint === 'string' ? fingerprint : null,
-  }
+function readRunRow(row: StoredRow): SqliteRunRow {
+  const { due_at: dueAt } = row
+  return { ...sqliteRecords.runRow(row), dueAt: dueAt === null ? Infinity : Number(dueAt) }
 }

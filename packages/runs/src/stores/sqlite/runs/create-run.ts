@@ -1,86 +1,72 @@
 /** Creates a run, once. */
-import { toLoggedEvent } from '../../../log/serialize-once.ts'
-import { readNewest, toSubmittedColumns } from '../../shared/record-fields.ts'
-import {
-  assertRoom,
-  assertWithinQuota,
-  followsNewest,
-  idempotencyConflict,
-  runExists,
-} from '../../../domain/refusals.ts'
+import { serializeOnce, toLoggedEvent } from '../../../log/serialize-once.ts'
+import { assertRoom, assertWithinQuota, runExists } from '../../../domain/refusals.ts'
 import { toSearchText } from '../../shared/search-text.ts'
-import { prepareRows } from '../database/prepare-rows.ts'
-import { prepareLogCopier } from '../log/copy-log.ts'
-import { prepareDueChecker } from '../queue/due-runs.ts'
+import { isNext, NEWEST_OF_THREAD, toNewRunRow, toRepeatedRun } from '../../shared/runs/new-run.ts'
+import { encodeRow, listColumnNames } from '../../shared/schema/columns.ts'
+import { NEW_RUN_COLUMNS, REQUEST_COLUMNS } from '../../shared/schema/table-columns.ts'
+import { copyParentLog } from '../log/copy-log.ts'
+import { isAnyDue } from '../queue/due-runs.ts'
 import { NEW_TOKEN, SELECT_RUNS } from '../rows/run-rows.ts'
 import { sqliteRecords } from '../rows/rows.ts'
-import { NEXT_PLACE } from './thread-store.ts'
-import { prepareActorCounter } from './count-actor-use.ts'
+import { sqliteDialect } from '../schema/dialect.ts'
+import { countActorUse } from './count-actor-use.ts'
 
 import type { Claimant, CreatedRun, CreateRunOptions } from '../../../ports/run-store.ts'
-import type { NewRun, NewThreadRun, SubmissionKey } from '../../../domain/run-record.ts'
-import type { Appended, Addition } from '../log/append-events.ts'
+import type { NewRun, NewThreadRun } from '../../../domain/run-record.ts'
+import type { LogInserters, WriteStorer } from '../log/store-write.ts'
+import type { SqliteStatements } from '../database/statements.ts'
 import type { SqliteParts } from '../rows/parts.ts'
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+
+const { texts } = sqliteDialect
 
 /** Returns the function that creates runs. */
 export function prepareRunCreator(
-  { database, clock, rows, inTurn, hub: board }: SqliteParts,
-  append: (addition: Addition) => Appended,
+  parts: SqliteParts,
+  store: WriteStorer,
+  log: Pick<LogInserters, 'events'>,
 ): (run: NewRun, how: CreateRunOptions) => Promise<CreatedRun> {
-  const byKey = prepareRows(database, `${SELECT_RUNS} WHERE idempotency_key = ?`)
-  const byId = database.prepare('SELECT 1 FROM runs WHERE run_id = ?')
-  const unfinished = database.prepare(
-    `SELECT count(*) FILTER (WHERE state = 'owned') AS active, count(*) AS count FROM runs
-     WHERE state = 'ready' OR (state = 'owned' AND NOT waiting)`,
-  )
-  const isAnyDue = prepareDueChecker(database)
-  const insert = database.prepare(
-    `INSERT INTO runs
-       (run_id, ensemble, workflow, status, tags, task_count, created_at, last_seq, token,
-        idempotency_key, fingerprint, cache_key, actor, webhooks,
-        thread_id, state, epoch, owner, due_at, claimed_at, build, code, fixed)
-     VALUES (?, ?, ?, 'ACCEPTED', ?, ?, ?, 0, ${NEW_TOKEN}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
-  const insertRequest = database.prepare(
-    'INSERT INTO requests (run, inputs, request) VALUES (?, ?, ?)',
-  )
-  const insertText = database.prepare('INSERT INTO run_texts (run, text) VALUES (?, ?)')
-  const copyLog = prepareLogCopier(database, append)
-  const thread = prepareThreadWriter(database)
-  const countUse = prepareActorCounter(database)
+  const { clock, rows, owned, inTurn, hub: board, statements } = parts
   return async (run, { firstEvent, maxUnfinishedRuns, quota, claimant, fork, refusal }) => {
-    const { runId, submission } = run
+    const { runId, submission, thread } = run
     const created = await inTurn((): CreatedRun => {
-      const repeated = submission && findRepeatedRun(byKey, submission, run.actor)
+      const [earlier] =
+        submission === undefined
+          ? []
+          : statements.run(`${SELECT_RUNS} WHERE idempotency_key = $1`, [
+              texts.encode.key(submission.idempotencyKey),
+            ])
+      const repeated = earlier && toRepeatedRun(sqliteRecords, earlier, run)
       if (repeated !== undefined) return repeated
       if (refusal !== undefined) throw refusal
-      if (byId.get(runId) !== undefined) throw runExists(runId)
-      if (run.thread !== undefined && !thread.follows(run.thread)) return { kind: 'outdated' }
-      const { count, active } = unfinished.get() ?? {}
+      const [taken] = statements.run('SELECT 1 FROM runs WHERE run_id = $1', [runId])
+      if (taken !== undefined) throw runExists(runId)
+      if (thread !== undefined) {
+        const [newest] = statements.run(NEWEST_OF_THREAD, [thread.threadId])
+        if (!isNext(sqliteDialect, thread, newest)) return { kind: 'outdated' }
+      }
+      const [{ count, active } = {}] = statements.run(
+        `SELECT count(*) FILTER (WHERE state = 'owned') AS active, count(*) AS count FROM runs
+         WHERE state = 'ready' OR (state = 'owned' AND NOT waiting)`,
+      )
       assertRoom(Number(count), maxUnfinishedRuns)
-      if (quota !== undefined) assertWithinQuota(quota, countUse(quota))
+      if (quota !== undefined) assertWithinQuota(quota, countActorUse(statements, quota))
       const now = clock.now()
       const isFree =
         claimant !== undefined &&
         fork === undefined &&
         Number(active) < claimant.maxConcurrentRuns &&
-        !isAnyDue(now)
+        !isAnyDue(statements)
       const owner = isFree ? claimant : undefined
-      const [request = null, ...submitted] = toSubmittedColumns(run)
-      const values = [...toRunValues(run), ...submitted, run.thread?.threadId ?? null]
-      const inserted = insert.run(...values, ...toQueueValues(run, owner, now))
-      const id = Number(inserted.lastInsertRowid)
-      insertRequest.run(id, JSON.stringify(run.inputs), request)
-      insertText.run(id, toSearchText(run))
-      append({ id, runId, lastSeq: -1, events: [firstEvent], steps: [], assignments: [] })
-      if (fork !== undefined) copyLog({ id, runId }, fork)
-      if (run.thread !== undefined) thread.add(run.thread, id, now)
-      return {
-        kind: 'created',
-        event: toLoggedEvent(runId, 0, firstEvent),
-        ...(owner === undefined ? {} : { claim: { ...rows.get(id), commands: [] } }),
-      }
+      const id = insertRun(statements, run, toQueueValues(run, owner, now))
+      log.events([[id, 0, firstEvent.type, serializeOnce(firstEvent), null]])
+      if (fork !== undefined) copyParentLog(parts, store, { id, runId, fork })
+      if (thread !== undefined) addToThread(statements, thread, id)
+      const event = toLoggedEvent(runId, 0, firstEvent)
+      if (owner === undefined) return { kind: 'created', event }
+      const row = rows.get(id)
+      owned.rememberClaimed(row)
+      return { kind: 'created', event, claim: { ...row, commands: [] } }
     })
     const waits = created.kind === 'created' && created.claim === undefined
     if (waits) board.notify([{ kind: 'ready' }])
@@ -88,76 +74,63 @@ export function prepareRunCreator(
   }
 }
 
-/** Returns the values of `state`, `epoch`, `owner`, `due_at`, `claimed_at`, `build`, `code` and `fixed`. */
+const QUEUE_COLUMNS = ['state', 'epoch', 'owner', 'due_at', 'claimed_at', 'build', 'code']
+
+/** Returns the values of {@link QUEUE_COLUMNS}. */
 function toQueueValues(
   { ensemble, code }: Pick<NewRun, 'ensemble' | 'code'>,
   owner: Claimant | undefined,
   now: number,
-): readonly SQLInputValue[] {
-  const build = owner?.code?.build ?? code?.build ?? null
-  const digest = owner?.code?.codes[ensemble] ?? code?.code ?? null
-  const chosen = [build, digest, code === undefined ? null : Number(code.isFixed)]
-  if (owner === undefined) return ['ready', 0, null, now, null, ...chosen]
+): readonly unknown[] {
+  const build = owner?.code?.build ?? code?.build
+  const digest = owner?.code?.codes[ensemble] ?? code?.code
+  if (owner === undefined) return ['ready', 0, null, now, null, build, digest]
   const until = owner.leaseMs === Infinity ? null : Math.ceil(now + owner.leaseMs)
-  return ['owned', 1, owner.owner, until, now, ...chosen]
+  return ['owned', 1, owner.owner, until, now, build, digest]
 }
 
-function toRunValues(run: NewRun): readonly SQLInputValue[] {
-  const { runId, ensemble, workflow, tags, taskCount, createdAt, submission } = run
-  return [
-    runId,
-    ensemble,
-    workflow,
-    JSON.stringify(tags),
-    taskCount,
-    createdAt,
-    submission === undefined ? null : JSON.stringify(submission.idempotencyKey),
-    submission === undefined ? null : JSON.stringify(submission.fingerprint),
-    run.cacheKey ?? null,
-  ]
+/** The code of a run is that of its owner, if it has one. */
+const { build: _, code: _code, ...CHOSEN_COLUMNS } = NEW_RUN_COLUMNS
+
+const INSERTED = [...listColumnNames(CHOSEN_COLUMNS), 'tags', ...QUEUE_COLUMNS]
+
+const INSERT_RUN = `
+  INSERT INTO runs (${INSERTED.join(', ')}, status, last_seq, token)
+  VALUES (${INSERTED.map((_name, index) => `$${index + 1}`).join(', ')}, 'ACCEPTED', 0, ${NEW_TOKEN})
+  RETURNING id`
+
+/** Inserts a run with its request and its text; returns its row id. */
+function insertRun(
+  statements: SqliteStatements,
+  run: NewRun,
+  queueValues: readonly unknown[],
+): number {
+  const row = toNewRunRow(run)
+  const [inserted] = statements.run(INSERT_RUN, [
+    ...encodeRow(texts, CHOSEN_COLUMNS, row),
+    ...Object.values(sqliteDialect.tagValues(run.tags)),
+    ...queueValues,
+  ])
+  const id = Number(inserted?.['id'])
+  statements.run('INSERT INTO requests (run, inputs, request) VALUES ($1, $2, $3)', [
+    id,
+    ...encodeRow(texts, REQUEST_COLUMNS, row),
+  ])
+  statements.run('INSERT INTO run_texts (run, text) VALUES ($1, $2)', [id, toSearchText(run)])
+  return id
 }
 
-/** Adds runs to their threads. The caller holds a transaction. */
-interface ThreadWriter {
-  /** @throws {TuttiError} as `followsNewest`. */
-  follows(run: NewThreadRun): boolean
-  add(run: NewThreadRun, id: number | bigint, now: number): void
-}
-
-function prepareThreadWriter(database: DatabaseSync): ThreadWriter {
-  const newest = database.prepare(
-    `SELECT coalesce(n, 0) AS number, coalesce(state, 'ended') AS state, run_id
-     FROM threads LEFT JOIN thread_runs USING (thread_id) LEFT JOIN runs ON runs.id = run
-     WHERE threads.thread_id = ? ORDER BY n DESC LIMIT 1`,
+function addToThread(
+  statements: SqliteStatements,
+  { threadId, number, userMessage }: NewThreadRun,
+  id: number,
+): void {
+  statements.run(
+    'INSERT INTO thread_runs (thread_id, n, run, user_message) VALUES ($1, $2, $3, $4)',
+    [threadId, number, id, texts.encode.text(userMessage)],
   )
-  const insert = database.prepare(
-    `INSERT INTO thread_runs (thread_id, n, run, user_message) VALUES (?, ?, ?, ?)`,
+  statements.run(
+    `UPDATE threads SET place = ${sqliteDialect.newPlace}, changed_at = $now WHERE thread_id = $1`,
+    [threadId],
   )
-  const touch = database.prepare(
-    `UPDATE threads SET place = ${NEXT_PLACE}, changed_at = ? WHERE thread_id = ?`,
-  )
-  return {
-    follows(run) {
-      const row = newest.get(run.threadId)
-      return followsNewest(run, row && readNewest(row, String))
-    },
-    add({ threadId, number, userMessage }, id, now) {
-      insert.run(threadId, number, id, JSON.stringify(userMessage))
-      touch.run(now, threadId)
-    },
-  }
-}
-
-/** Finds the run of an earlier, equal submission. */
-function findRepeatedRun(
-  byKey: StatementSync,
-  { idempotencyKey, fingerprint }: SubmissionKey,
-  actor: string | undefined,
-): CreatedRun | undefined {
-  const row = byKey.get(JSON.stringify(idempotencyKey))
-  if (row === undefined) return undefined
-  if (row['fingerprint'] === JSON.stringify(fingerprint)) {
-    return { kind: 'repeated', run: sqliteRecords.run(row) }
-  }
-  throw idempotencyConflict(idempotencyKey, actor)
 }

@@ -6,62 +6,58 @@ import type { Retention, StepRetention } from '../../../ports/run-store.ts'
 import type { SqliteParts } from '../rows/parts.ts'
 
 /**
- * Returns the function that deletes ended runs. A run is deleted for its age or because there are too many, and both
- * reasons also apply to all runs that ended before it.
+ * Implements `RunStore.deleteEnded`. A run is deleted for its age or because there are too many, and both reasons also
+ * apply to all runs that ended before it.
  */
-export function prepareRunDeleter({
-  database,
-  clock,
-  transaction,
-}: SqliteParts): (which: Retention) => readonly string[] {
-  const count = database.prepare('SELECT count(*) AS count FROM runs WHERE ended_at IS NOT NULL')
-  const oldest = database.prepare(
-    `SELECT id, run_id, ended_at FROM runs WHERE ended_at IS NOT NULL
-     ORDER BY ended_at, id LIMIT ?`,
-  )
-  const remove = database.prepare('DELETE FROM runs WHERE id = ?')
-  return ({ keep, maxAgeMs = Infinity, limit }) =>
-    transaction(() => {
-      const tooMany = Number(count.get()?.['count']) - keep
-      const before = clock.now() - maxAgeMs
-      const ended = oldest.all(clampCount(limit))
-      const gone = ended.filter((row, at) => at < tooMany || Number(row['ended_at']) < before)
-      for (const row of gone) remove.run(Number(row['id']))
-      return gone.map((row) => String(row['run_id']))
-    })
+export function deleteEndedRuns(
+  { clock, statements, transaction }: SqliteParts,
+  { keep, maxAgeMs = Infinity, limit }: Retention,
+): readonly string[] {
+  return transaction(() => {
+    const [counted] = statements.run(
+      'SELECT count(*) AS count FROM runs WHERE ended_at IS NOT NULL',
+    )
+    const tooMany = Number(counted?.['count']) - keep
+    const before = clock.now() - maxAgeMs
+    const ended = statements.run(
+      `SELECT id, run_id, ended_at FROM runs WHERE ended_at IS NOT NULL
+       ORDER BY ended_at, id LIMIT $1`,
+      [clampCount(limit)],
+    )
+    const gone = ended.filter((row, at) => at < tooMany || Number(row['ended_at']) < before)
+    for (const row of gone) statements.run('DELETE FROM runs WHERE id = $1', [row['id']])
+    return gone.map((row) => String(row['run_id']))
+  })
 }
 
 /** Number of runs whose steps are deleted at a time. */
 const RUNS_AT_A_TIME = 100
 
 /**
- * Returns the function that deletes the steps of runs that ended before. Table `trimmed_steps` holds the end and the id
- * of the last run whose steps are deleted, so that earlier runs are not looked at again.
+ * Implements `RunStore.deleteSteps`. Table `trimmed_steps` holds the end and the id of the last run whose steps are
+ * deleted, so that earlier runs are not looked at again.
  */
-export function prepareStepDeleter({
-  database,
-  clock,
-  transaction,
-}: SqliteParts): (which: StepRetention) => boolean {
-  const oldest = database.prepare(
-    `SELECT id, ended_at FROM runs
-     WHERE (ended_at, id) > (SELECT ended_at, run FROM trimmed_steps) AND ended_at < ?
-     ORDER BY ended_at, id LIMIT ${RUNS_AT_A_TIME}`,
-  )
-  const remove = database.prepare(
-    `DELETE FROM steps WHERE key IN (
-       SELECT key FROM steps WHERE ${ofRun('$id')} ORDER BY key LIMIT $left)`,
-  )
-  const advance = database.prepare('UPDATE trimmed_steps SET ended_at = ?, run = ?')
-  return ({ maxAgeMs, limit }) =>
-    transaction(() => {
-      const runs = oldest.all(clock.now() - maxAgeMs)
-      let left = limit
-      for (const { id = 0, ended_at: endedAt = 0 } of runs) {
-        left -= Number(remove.run({ id, left }).changes)
-        if (left === 0) return true
-        advance.run(endedAt, id)
-      }
-      return runs.length === RUNS_AT_A_TIME
-    })
+export function deleteOldSteps(
+  { clock, statements, transaction }: SqliteParts,
+  { maxAgeMs, limit }: StepRetention,
+): boolean {
+  return transaction(() => {
+    const runs = statements.run(
+      `SELECT id, ended_at FROM runs
+       WHERE (ended_at, id) > (SELECT ended_at, run FROM trimmed_steps) AND ended_at < $1
+       ORDER BY ended_at, id LIMIT ${RUNS_AT_A_TIME}`,
+      [clock.now() - maxAgeMs],
+    )
+    let left = limit
+    for (const { id, ended_at: endedAt } of runs) {
+      left -= statements.count(
+        `DELETE FROM steps WHERE key IN (
+           SELECT key FROM steps WHERE ${ofRun('$1')} ORDER BY key LIMIT $2)`,
+        [id, left],
+      )
+      if (left === 0) return true
+      statements.run('UPDATE trimmed_steps SET ended_at = $1, run = $2', [endedAt, id])
+    }
+    return runs.length === RUNS_AT_A_TIME
+  })
 }

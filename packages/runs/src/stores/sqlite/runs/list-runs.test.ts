@@ -2,9 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { fakeClock } from '@tutti/testing'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 
-import { prepareRunLister } from './list-runs.ts'
+import { listStoredRuns } from './list-runs.ts'
+import { SqliteStatements } from '../database/statements.ts'
+import { createTransaction } from '../database/transaction.ts'
 import { openDatabase, type OpenDatabase } from '../database/open-database.ts'
 
 let directory: string
@@ -23,10 +26,15 @@ afterEach(() => {
 it('A list reads the tasks of the listed runs, and scans no table', () => {
   const { database } = opened
   const prepare = vi.spyOn(database, 'prepare')
-  const list = prepareRunLister(database)
+  database.exec(
+    `INSERT INTO runs (run_id, ensemble, workflow, status, task_count, created_at, tags, cache_key)
+     VALUES ('run-a', 'band', 'SEQUENTIAL', 'ACCEPTED', 0, 0, '{}', '"chat-1"')`,
+  )
+  const runner = new SqliteStatements(database, fakeClock(), createTransaction(database))
+  prepare.mockClear()
   const query = { cacheKey: 'chat-1', limit: 1 }
-  expect(list(query)).toEqual({ runs: [], total: 0, isCapped: false })
-  list(query)
+  expect(listStoredRuns(runner, query).runs.map(({ runId }) => runId)).toEqual(['run-a'])
+  listStoredRuns(runner, query)
   const statements = prepare.mock.calls.map(([sql]) => sql)
   // One statement counts and one reads the page; both are prepared once.
   expect(statements).toHaveLength(2)

@@ -1,14 +1,15 @@
 /** Stores runs with all their data in the embedded store. */
-import { TASK_COLUMNS } from '../../shared/record-fields.ts'
-import { prepareRows } from '../database/prepare-rows.ts'
 import { prepareRunCreator } from './create-run.ts'
-import { prepareRunDeleter, prepareStepDeleter } from './delete-ended.ts'
-import { prepareChangedRunLister, prepareRunLister } from './list-runs.ts'
-import { prepareReviewCounter, prepareReviewReader } from './read-reviews.ts'
+import { deleteEndedRuns, deleteOldSteps } from './delete-ended.ts'
+import { listRunsByChange, listStoredRuns } from './list-runs.ts'
+import { readReviews } from './read-reviews.ts'
+import { runReads } from '../../shared/runs/read-runs.ts'
+import { sqliteDialect } from '../schema/dialect.ts'
 import { SELECT_RUNS } from '../rows/run-rows.ts'
 import { sqliteRecords } from '../rows/rows.ts'
 import { runTooLarge, runUnreadable } from '../../../domain/refusals.ts'
-import { prepareRunWriter, type WriteOutcome, type RunWriter } from '../log/write-runs.ts'
+import { prepareLogInserters, prepareWriteStorer, type WriteStorer } from '../log/store-write.ts'
+import { writeOwned, writeUnowned, type WriteOutcome } from '../log/write-runs.ts'
 
 import type {
   ChangedRunsPage,
@@ -29,40 +30,25 @@ import type {
 import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from '../../../domain/run-record.ts'
 import type { SqliteParts } from '../rows/parts.ts'
 import type { RunStep } from '@tutti/ensemble/internal'
-import type { StatementSync } from 'node:sqlite'
 
 /** The run store over an open database. */
 export class SqliteRunStore implements RunStore {
   readonly #parts: SqliteParts
-  readonly #writer: RunWriter
+  readonly #store: WriteStorer
   readonly #create: (run: NewRun, how: CreateRunOptions) => Promise<CreatedRun>
-  readonly #list: (query: RunQuery) => RunListPage
-  readonly #listByChange: (query: ChangedRunsQuery) => ChangedRunsPage
-  readonly #deleteEnded: (which: Retention) => readonly string[]
-  readonly #deleteSteps: (which: StepRetention) => boolean
-  readonly #deleteOne: StatementSync
-  readonly #run: StatementSync
-  readonly #tasks: StatementSync
-  readonly #reviews: (query: ReviewQuery) => readonly ReviewRecord[]
-  readonly #countReviews: (query: ReviewQuery) => number
+  readonly #reads: ReturnType<typeof runReads>
 
   constructor(parts: SqliteParts) {
-    const { database } = parts
     this.#parts = parts
-    this.#writer = prepareRunWriter(parts)
-    this.#create = prepareRunCreator(parts, this.#writer.append)
-    this.#list = prepareRunLister(database)
-    this.#listByChange = prepareChangedRunLister(database)
-    this.#deleteEnded = prepareRunDeleter(parts)
-    this.#deleteSteps = prepareStepDeleter(parts)
-    this.#deleteOne = database.prepare(`DELETE FROM runs WHERE run_id = ? AND state = 'ended'`)
-    this.#run = prepareRows(database, `${SELECT_RUNS} WHERE run_id = ?`)
-    this.#tasks = prepareRows(
-      database,
-      `SELECT ${TASK_COLUMNS} FROM tasks JOIN runs ON runs.id = run WHERE run_id = ? ORDER BY task_index`,
-    )
-    this.#reviews = prepareReviewReader(database)
-    this.#countReviews = prepareReviewCounter(database)
+    const log = prepareLogInserters(parts)
+    this.#store = prepareWriteStorer(parts, log)
+    this.#create = prepareRunCreator(parts, this.#store, log)
+    this.#reads = runReads({
+      dialect: sqliteDialect,
+      reader: sqliteRecords,
+      requests: parts.statements,
+      selectRuns: SELECT_RUNS,
+    })
   }
 
   create(run: NewRun, how: CreateRunOptions): Promise<CreatedRun> {
@@ -72,28 +58,27 @@ export class SqliteRunStore implements RunStore {
   async commit(writes: readonly RunWrite[]): Promise<readonly WriteResult[]> {
     const { inTurn } = this.#parts
     const ends = await Promise.allSettled(
-      writes.map((write) => inTurn(() => this.#writer.write(write))),
+      writes.map((write) => inTurn(() => writeOwned(this.#parts, this.#store, write))),
     )
     return this.#finish(
       ends.map((end) =>
         end.status === 'fulfilled'
           ? end.value
-          : { result: this.#toFailure(end.reason), notifications: [], hasErased: false },
+          : { result: this.#toFailure(end.reason), notifications: [] },
       ),
     )
   }
 
   async commitUnowned(write: UnownedWrite): Promise<WriteResult> {
-    return this.#commitAlone(() => this.#writer.writeUnowned(write))
+    return this.#commitAlone(() => writeUnowned(this.#parts, this.#store, write))
   }
 
-  async get(runId: string): Promise<RunRecord | undefined> {
-    const row = this.#run.get(runId)
-    return row === undefined ? undefined : sqliteRecords.run(row)
+  get(runId: string): Promise<RunRecord | undefined> {
+    return this.#reads.get(runId)
   }
 
-  async tasks(runId: string): Promise<readonly TaskRecord[]> {
-    return this.#tasks.all(runId).map((row) => sqliteRecords.task(row))
+  tasks(runId: string): Promise<readonly TaskRecord[]> {
+    return this.#reads.tasks(runId)
   }
 
   async steps(
@@ -113,32 +98,36 @@ export class SqliteRunStore implements RunStore {
   }
 
   async list(query: RunQuery): Promise<RunListPage> {
-    return this.#list(query)
+    return listStoredRuns(this.#parts.statements, query)
   }
 
   async listByChange(query: ChangedRunsQuery): Promise<ChangedRunsPage> {
-    return this.#listByChange(query)
+    return listRunsByChange(this.#parts.statements, query)
   }
 
   async reviews(query: ReviewQuery): Promise<readonly ReviewRecord[]> {
-    return this.#reviews(query)
+    return readReviews(this.#parts.statements, query)
   }
 
-  async countReviews(query: ReviewQuery): Promise<number> {
-    return this.#countReviews(query)
+  countReviews(query: ReviewQuery): Promise<number> {
+    return this.#reads.countReviews(query)
   }
 
   async deleteEnded(which: Retention): Promise<readonly string[]> {
-    return this.#deleteEnded(which)
+    return deleteEndedRuns(this.#parts, which)
   }
 
   async deleteSteps(which: StepRetention): Promise<boolean> {
-    return this.#deleteSteps(which)
+    return deleteOldSteps(this.#parts, which)
   }
 
   async delete(runId: string): Promise<'deleted' | 'unfinished' | 'unknown'> {
-    if (this.#deleteOne.run(runId).changes > 0) return 'deleted'
-    return this.#run.get(runId) === undefined ? 'unknown' : 'unfinished'
+    const deleted = this.#parts.statements.count(
+      `DELETE FROM runs WHERE run_id = $1 AND state = 'ended'`,
+      [runId],
+    )
+    if (deleted > 0) return 'deleted'
+    return (await this.get(runId)) === undefined ? 'unknown' : 'unfinished'
   }
 
   #commitAlone(body: () => WriteOutcome): WriteResult {
@@ -166,8 +155,13 @@ export class SqliteRunStore implements RunStore {
   }
 
   #finish(outcomes: readonly WriteOutcome[]): readonly WriteResult[] {
-    if (outcomes.some(({ hasErased }) => hasErased)) this.#truncateLog()
-    this.#parts.hub.notify(outcomes.flatMap(({ notifications }) => notifications))
+    const { hub, owned } = this.#parts
+    if (outcomes.some(({ stored }) => stored?.hasErased === true)) this.#truncateLog()
+    for (const { stored } of outcomes) {
+      if (stored?.after.row.state === 'owned') owned.remember(stored.after)
+      else if (stored !== undefined) owned.forget(stored.after.row.run.runId)
+    }
+    hub.notify(outcomes.flatMap(({ notifications }) => notifications))
     return outcomes.map(({ result }) => result)
   }
 }

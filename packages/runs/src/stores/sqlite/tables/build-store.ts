@@ -3,207 +3,131 @@ import { listClaimKeys, toClaimKey } from '../../../domain/claim-key.ts'
 import {
   MAX_BUILDS,
   type BuildStore,
-  type LivingBuild,
+  type NewBuild,
   type StrandedRun,
 } from '../../../ports/build-store.ts'
+import {
+  buildTable,
+  countedBuildsSql,
+  moveSql,
+  NEWEST_FIRST,
+  readCode,
+  readKnown,
+  readLiving,
+  readStranded,
+  STRANDED_COLUMNS,
+} from '../../shared/tables/build-store.ts'
 import { SQLITE_CLAIM_KEY } from '../schema/claim-key-sql.ts'
+import { sqliteDialect } from '../schema/dialect.ts'
 
-import type { SqliteRow } from '../rows/rows.ts'
+import type { StoredRow } from '../../shared/column-reader.ts'
+import type { Statement } from '../../shared/schema/dialect.ts'
 import type { SqliteParts } from '../rows/parts.ts'
-import type { DatabaseSync } from 'node:sqlite'
 
-const STRANDED_COLUMNS = `run_id, ensemble, build, code, token, status, epoch, fixed`
+/** A run without an owner. */
+const UNOWNED = `state IN ('ready', 'parked')`
+
+/** The condition of an ensemble that the caller knows; `$1` are its claim keys. */
+const IS_KNOWN = `code IS NOT NULL AND ensemble = ANY($1::text[])`
+
+const BUILDS = `
+  SELECT builds.*, coalesce(share, 100) AS share FROM builds LEFT JOIN build_shares USING (build)`
+
+const { texts } = sqliteDialect
 
 /** Returns the build store of an open database. */
-export function sqliteBuildStore({ database, clock, hub, transaction }: SqliteParts): BuildStore {
-  const statements = { ...prepareBuilds(database), ...prepareRuns(database) }
+export function sqliteBuildStore({
+  hub,
+  statements,
+  transaction,
+}: Pick<SqliteParts, 'hub' | 'statements' | 'transaction'>): BuildStore {
   /** Keys of the builds that this process, the only one, has registered. */
   const own = new Set<string>()
-  const readLiving = (row: SqliteRow): LivingBuild => ({
-    ...readCode(row),
-    firstStartedAt: Number(row['first_started_at']),
-    share: Number(row['share']),
-    processes: own.has(toBuildKey(readCode(row))) ? 1 : 0,
-  })
+  const countProcesses = (row: StoredRow): number =>
+    own.has(toBuildKey(readCode(texts, row))) ? 1 : 0
   return {
-    async register({ build, share, ensembles }) {
-      const now = clock.now()
-      transaction(() => {
-        statements.insertShare.run(build, share, share)
-        for (const { manifest: data, ensemble, code } of ensembles) {
-          statements.insert.run({ build, ensemble, code, now })
-          statements.insertManifest.run(code, JSON.stringify(data))
-        }
-        statements.trim.run()
-        statements.trimManifests.run()
-        statements.trimShares.run()
-      })
+    ...buildTable({ dialect: sqliteDialect, requests: statements }, UNOWNED),
+    async register(started) {
+      await statements.changeAll(registerStatements(started))
+      const { build, ensembles } = started
       for (const { ensemble, code } of ensembles) own.add(toBuildKey({ build, ensemble, code }))
     },
     async list() {
-      return statements.list.all().map((row) => ({
-        ...readLiving(row),
-        startedAt: Number(row['started_at']),
-        unfinished: JSON.parse(String(row['unfinished'] ?? '{}')),
-      }))
+      return statements
+        .run(countedBuildsSql(BUILDS, 'json_group_object'))
+        .map((row) => readKnown(texts, row, countProcesses(row)))
     },
     async living() {
-      return statements.living
-        .all()
-        .map(readLiving)
+      return statements
+        .run(`${BUILDS} ${NEWEST_FIRST}`)
+        .map((row) => readLiving(texts, row, countProcesses(row)))
         .filter(({ processes }) => processes > 0)
     },
-    async setShare(build, share) {
-      return statements.setShare.run({ build, share }).changes > 0
-    },
-    async manifest(code) {
-      const row = statements.manifest.get(code)
-      return row === undefined ? undefined : JSON.parse(String(row['data']))
-    },
     async findStranded({ codes, limit, includesHeld }) {
-      const known = JSON.stringify(listClaimKeys(codes))
-      const due = statements.stranded.all({ known, limit, now: clock.now() })
-      const others = statements.held.all({ known, limit, all: includesHeld ? 1 : 0 })
-      return [...due, ...others].map(readStranded)
-    },
-    async findUnowned(runId) {
-      const row = statements.unowned.get(runId)
-      return row === undefined ? undefined : readStranded(row)
+      const known = listClaimKeys(codes)
+      const due = statements.run(
+        `SELECT ${STRANDED_COLUMNS} FROM runs
+         WHERE (state = 'ready' OR (state = 'parked' AND due_at <= $now)) AND ${IS_KNOWN}
+           AND NOT (${SQLITE_CLAIM_KEY} = ANY($1::text[])) ORDER BY due_at, id LIMIT $2`,
+        [known, limit],
+      )
+      const held = statements.run(
+        `SELECT ${STRANDED_COLUMNS} FROM runs
+         WHERE status = 'WAITING_FOR_BUILD' AND ${IS_KNOWN}
+           AND ($3 OR ${SQLITE_CLAIM_KEY} = ANY($1::text[])) ORDER BY id LIMIT $2`,
+        [known, limit, includesHeld],
+      )
+      return [...due, ...held].map((row) => readStranded(texts, row))
     },
     async move(moves) {
-      const now = Math.ceil(clock.now())
+      const sql = `UPDATE runs SET ${moveSql('$3', '$4')}
+        WHERE run_id = $1 AND token = $2 AND ${UNOWNED} RETURNING run_id`
       const moved = transaction(() =>
-        moves
-          .filter(({ runId, token, to: { build, code } }) => {
-            return statements.move.run({ runId, token, build, code, now }).changes > 0
-          })
-          .map(({ runId }) => runId),
+        moves.flatMap(({ runId, token, to: { build, code } }) =>
+          statements.run(sql, [runId, token, build, code]).map((row) => String(row['run_id'])),
+        ),
       )
       if (moved.length > 0) hub.notify([{ kind: 'ready' }])
       return moved
     },
-    async hold({ runId, token }) {
-      return statements.hold.run(runId, token).changes > 0
-    },
   }
 }
 
-/** Prepares the statements about builds. */
-function prepareBuilds(database: DatabaseSync) {
-  const insert = database.prepare(
-    `INSERT INTO builds (build, ensemble, code, started_at, first_started_at)
-     VALUES ($build, $ensemble, $code, $now, $now)
-     ON CONFLICT (build, ensemble, code) DO UPDATE SET started_at = excluded.started_at`,
-  )
-  const insertManifest = database.prepare(
-    'INSERT INTO manifests (code, data) VALUES (?, ?) ON CONFLICT (code) DO NOTHING',
-  )
-  const trim = database.prepare(
-    `DELETE FROM builds WHERE rowid NOT IN (
-       SELECT rowid FROM builds ORDER BY started_at DESC, rowid DESC LIMIT ${MAX_BUILDS})`,
-  )
-  const trimManifests = database.prepare(
-    'DELETE FROM manifests WHERE code NOT IN (SELECT code FROM builds)',
-  )
-  const insertShare = database.prepare(
-    `INSERT INTO build_shares (build, share, given) VALUES (?, ?, ?)
-     ON CONFLICT (build) DO UPDATE SET share = excluded.share, given = excluded.given
-     WHERE given <> excluded.given`,
-  )
-  const setShare = database.prepare(
-    `INSERT INTO build_shares (build, share, given)
-     SELECT $build, $share, 100 WHERE EXISTS (SELECT 1 FROM builds WHERE build = $build)
-     ON CONFLICT (build) DO UPDATE SET share = excluded.share`,
-  )
-  const trimShares = database.prepare(
-    'DELETE FROM build_shares WHERE build NOT IN (SELECT build FROM builds)',
-  )
-  const known =
-    'SELECT builds.*, coalesce(share, 100) AS share FROM builds LEFT JOIN build_shares USING (build)'
-  const newestFirst = 'ORDER BY first_started_at DESC, build, ensemble, code'
-  const living = database.prepare(`${known} ${newestFirst}`)
-  const list = database.prepare(
-    `WITH counts AS (
-       SELECT build, ensemble, code, status, count(*) AS runs FROM runs
-       WHERE state IN ('owned', 'ready', 'parked') AND code IS NOT NULL GROUP BY 1, 2, 3, 4
-     ), unfinished AS (
-       SELECT build, ensemble, code, json_group_object(status, runs) AS unfinished
-       FROM counts GROUP BY 1, 2, 3
-     )
-     SELECT found.*, unfinished FROM (${known}) AS found
-     LEFT JOIN unfinished USING (build, ensemble, code) ${newestFirst}`,
-  )
-  const manifest = database.prepare('SELECT data FROM manifests WHERE code = ?')
-  return {
-    insert,
-    insertManifest,
-    insertShare,
-    setShare,
-    trim,
-    trimManifests,
-    trimShares,
-    living,
-    list,
-    manifest,
-  }
-}
-
-/** Prepares the statements about runs that wait for other code. */
-function prepareRuns(database: DatabaseSync) {
-  const stranded = database.prepare(
-    `SELECT ${STRANDED_COLUMNS} FROM runs
-     WHERE (state = 'ready' OR (state = 'parked' AND due_at <= $now)) AND code IS NOT NULL
-       AND ensemble IN (SELECT value FROM json_each($known))
-       AND ${SQLITE_CLAIM_KEY} NOT IN (SELECT value FROM json_each($known))
-     ORDER BY due_at, id LIMIT $limit`,
-  )
-  const held = database.prepare(
-    `SELECT ${STRANDED_COLUMNS} FROM runs
-     WHERE status = 'WAITING_FOR_BUILD' AND code IS NOT NULL
-       AND ensemble IN (SELECT value FROM json_each($known))
-       AND ($all OR ${SQLITE_CLAIM_KEY} IN (SELECT value FROM json_each($known)))
-     ORDER BY id LIMIT $limit`,
-  )
-  const unowned = database.prepare(
-    `SELECT ${STRANDED_COLUMNS} FROM runs
-     WHERE run_id = ? AND state IN ('ready', 'parked') AND code IS NOT NULL`,
-  )
-  const move = database.prepare(
-    `UPDATE runs SET build = $build, code = $code,
-       state = CASE status WHEN 'WAITING_FOR_BUILD' THEN 'ready' ELSE state END,
-       due_at = CASE status WHEN 'WAITING_FOR_BUILD' THEN $now ELSE due_at END,
-       status = CASE WHEN status <> 'WAITING_FOR_BUILD' THEN status
-         WHEN started_at IS NULL THEN 'ACCEPTED' ELSE 'RUNNING' END
-     WHERE run_id = $runId AND token = $token AND state IN ('ready', 'parked')`,
-  )
-  const hold = database.prepare(
-    `UPDATE runs SET state = 'parked', due_at = NULL, status = 'WAITING_FOR_BUILD'
-     WHERE run_id = ? AND token = ? AND state IN ('ready', 'parked')`,
-  )
-  return { stranded, held, unowned, move, hold }
-}
-
-function readCode(row: SqliteRow): Pick<StrandedRun, 'build' | 'ensemble' | 'code'> {
-  return {
-    build: String(row['build']),
-    ensemble: String(row['ensemble']),
-    code: String(row['code']),
-  }
+/** Returns the statements that store a build with its manifests, and delete the oldest beyond the limit. */
+function registerStatements({ build, share, ensembles }: NewBuild): readonly Statement[] {
+  return [
+    [
+      `INSERT INTO build_shares (build, share, given) VALUES ($1, $2, $2)
+       ON CONFLICT (build) DO UPDATE SET share = excluded.share, given = excluded.given
+       WHERE given <> excluded.given`,
+      build,
+      share,
+    ],
+    ...ensembles.flatMap(({ ensemble, code, manifest }): readonly Statement[] => [
+      [
+        `INSERT INTO builds (build, ensemble, code, started_at, first_started_at)
+         VALUES ($1, $2, $3, $now, $now)
+         ON CONFLICT (build, ensemble, code) DO UPDATE SET started_at = excluded.started_at`,
+        build,
+        ensemble,
+        code,
+      ],
+      [
+        'INSERT INTO manifests (code, data) VALUES ($1, $2) ON CONFLICT (code) DO NOTHING',
+        code,
+        JSON.stringify(manifest),
+      ],
+    ]),
+    [
+      `DELETE FROM builds WHERE rowid NOT IN (
+         SELECT rowid FROM builds ORDER BY started_at DESC, rowid DESC LIMIT ${MAX_BUILDS})`,
+    ],
+    ['DELETE FROM manifests WHERE code NOT IN (SELECT code FROM builds)'],
+    ['DELETE FROM build_shares WHERE build NOT IN (SELECT build FROM builds)'],
+  ]
 }
 
 /** Returns a key that is unique to the code of an ensemble in a build. */
 function toBuildKey({ build, ...code }: Pick<StrandedRun, 'build' | 'ensemble' | 'code'>): string {
   return JSON.stringify([build, toClaimKey(code)])
-}
-
-function readStranded(row: SqliteRow): StrandedRun {
-  return {
-    ...readCode(row),
-    runId: String(row['run_id']),
-    token: String(row['token']),
-    isHeld: row['status'] === 'WAITING_FOR_BUILD',
-    isCancelling: row['status'] === 'CANCELLING',
-    hasBegun: Number(row['epoch']) > 0,
-    isFixed: row['fixed'] === 1,
-  }
 }

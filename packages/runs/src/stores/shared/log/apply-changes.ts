@@ -1,0 +1,116 @@
+/** Pure: applies the changes of events to the records of a run in memory. */
+import { sumTaskUsage, type StoredTask, type StoredUsage } from '../read-records.ts'
+
+import type { Change, NewReview } from '../../../domain/change.ts'
+import type { ReviewStatus, RunRecord } from '../../../domain/run-record.ts'
+
+/** The records of a run that a write changes. */
+export interface Records {
+  run: RunRecord
+  /** Whether a change sets the status of the run. */
+  setsStatus: boolean
+  /** All tasks, by index. */
+  readonly tasks: Map<number, StoredTask>
+  readonly newReviews: Map<string, StoredReview>
+  /** Existing reviews that end. */
+  readonly endedReviews: Map<string, StoredReviewEnd>
+}
+
+export interface StoredReviewEnd {
+  readonly status: Exclude<ReviewStatus, 'OPEN'>
+  readonly decidedBy: string | undefined
+}
+
+/** A review that opens with a write, and may end with the same. */
+export interface StoredReview {
+  readonly review: NewReview
+  readonly end?: StoredReviewEnd
+}
+
+const NOTHING_USED: StoredUsage = { inputTokens: 0, outputTokens: 0, toolCallCount: 0, costUsd: 0 }
+
+/** A task before its first attempt. */
+const NOT_BEGUN = {
+  status: 'PENDING',
+  attempt: 0,
+  startedAt: null,
+  completedAt: null,
+  durationMs: null,
+  output: null,
+  error: null,
+  finishReason: null,
+  ...NOTHING_USED,
+  ...toEarlier(NOTHING_USED),
+} as const
+
+/** Returns the indexes of the tasks that the changes may change. */
+export function listTaskIndexes(changes: readonly Change[]): ReadonlySet<number> {
+  const indexes = changes.flatMap((change) => {
+    if (change.kind === 'task') return [change.taskIndex]
+    return change.kind === 'new_task' ? [change.task.taskIndex] : []
+  })
+  return new Set(indexes)
+}
+
+export function applyChange(records: Records, change: Change): void {
+  switch (change.kind) {
+    case 'run': {
+      const { set, addCompletedTasks = 0, countTasks = false } = change
+      const completedTasks = records.run.completedTasks + addCompletedTasks
+      const taskCount = countTasks ? records.tasks.size : records.run.taskCount
+      // RUNS-W4: a start after the cancel does not change the status back.
+      const stays = records.run.status === 'CANCELLING' && set.status === 'RUNNING'
+      const status = stays ? 'CANCELLING' : (set.status ?? records.run.status)
+      records.setsStatus ||= set.status !== undefined
+      records.run = { ...records.run, ...set, status, completedTasks, taskCount }
+      break
+    }
+    case 'new_task': {
+      const { taskIndex, name, description, agentRole } = change.task
+      if (records.tasks.has(taskIndex)) break
+      records.tasks.set(taskIndex, { taskIndex, name, description, agentRole, ...NOT_BEGUN })
+      break
+    }
+    case 'task': {
+      const row = records.tasks.get(change.taskIndex)
+      if (row !== undefined) records.tasks.set(change.taskIndex, changeTask(row, change))
+      break
+    }
+    case 'new_review': {
+      const { review } = change
+      if (!records.newReviews.has(review.reviewId))
+        records.newReviews.set(review.reviewId, { review })
+      break
+    }
+    case 'review':
+      endReview(records, change)
+      break
+  }
+}
+
+function endReview(
+  { newReviews, endedReviews }: Records,
+  { reviewId, status, decidedBy }: Extract<Change, { kind: 'review' }>,
+): void {
+  const end: StoredReviewEnd = { status, decidedBy }
+  const row = newReviews.get(reviewId)
+  if (row?.end === undefined && row !== undefined) newReviews.set(reviewId, { ...row, end })
+  // A review of an earlier write may have the same id; then the new review is not stored.
+  if (!endedReviews.has(reviewId)) endedReviews.set(reviewId, end)
+}
+
+function changeTask(row: StoredTask, change: Extract<Change, { kind: 'task' }>): StoredTask {
+  const { set, addToolCalls = 0, newAttempt = false } = change
+  const before = newAttempt ? { ...row, ...toEarlier(sumTaskUsage(row)), ...NOTHING_USED } : row
+  const toolCallCount = (set.toolCallCount ?? before.toolCallCount) + addToolCalls
+  return { ...before, ...set, toolCallCount }
+}
+
+function toEarlier({ inputTokens, outputTokens, toolCallCount, costUsd }: StoredUsage) {
+  return {
+    earlierInputTokens: inputTokens,
+    earlierOutputTokens: outputTokens,
+    earlierToolCallCount: toolCallCount,
+    earlierCostUsd: costUsd,
+  }
+}

@@ -1,0 +1,50 @@
+/** The writes of small tables that are several statements in the embedded store. */
+import { AUDIT_COLUMNS } from '../../shared/schema/table-columns.ts'
+import { listColumnNames } from '../../shared/schema/columns.ts'
+
+import type { InsertAudit } from '../../shared/tables/audit-log.ts'
+import type { AppendMemory } from '../../shared/tables/run-memory.ts'
+import type { ClaimDue } from '../../shared/tables/webhook-outbox.ts'
+import type { SqliteParts } from '../rows/parts.ts'
+
+const INSERT_AUDIT = `
+  INSERT INTO audit (${listColumnNames(AUDIT_COLUMNS).join(', ')}) VALUES ($1, $2, $3, $4)`
+
+export function sqliteAuditInserter({ inTurn, statements }: SqliteParts): InsertAudit {
+  return (rows) =>
+    inTurn(() => {
+      for (const row of rows) statements.run(INSERT_AUDIT, row)
+    })
+}
+
+export function sqliteMemoryAppender({ statements }: SqliteParts): AppendMemory {
+  return (scope, data, keep) =>
+    statements.changeAll([
+      ['INSERT INTO memories (scope, data) VALUES ($1, $2)', scope, data],
+      [
+        `DELETE FROM memories WHERE scope = $1 AND id <=
+           (SELECT id FROM memories WHERE scope = $1 ORDER BY id DESC LIMIT 1 OFFSET $2)`,
+        scope,
+        keep,
+      ],
+    ])
+}
+
+export function sqliteDeliveryClaimer({ statements, transaction }: SqliteParts): ClaimDue {
+  return async (limit, claimMs) =>
+    transaction(() => {
+      const due = statements.run(
+        `SELECT n, run, run_id, seq, webhook, attempt + 1 AS attempt FROM deliveries
+           JOIN runs ON runs.id = run
+         WHERE deliveries.due_at <= $now ORDER BY deliveries.due_at, n LIMIT $1`,
+        [limit],
+      )
+      for (const { n } of due) {
+        statements.run(
+          'UPDATE deliveries SET due_at = $now + $1, attempt = attempt + 1 WHERE n = $2',
+          [claimMs, n],
+        )
+      }
+      return due
+    })
+}
