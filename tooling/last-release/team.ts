@@ -32,7 +32,7 @@ export function createTeam({ waits = false } = {}): Team {
           signal.addEventListener('abort', resolve)
         })
       }
-      return { facts: `Facts about ${topic}` }
+      return `Facts about ${topic}`
     },
   })
   const model = scriptedModel(({ messages, tools }) => {

@@ -8,7 +8,6 @@ export type {
   AgentCall,
   AgentConnector,
   AgentMode,
-  AgentProtocol,
   AgentSession,
   AgentTurn,
   AgentUpdate,
@@ -18,15 +17,10 @@ export { AgentError, type AgentErrorOptions, type AgentFailureType } from './age
 export { type LocalAgent, type LocalAgentRequest, localConnector } from './local-agent.ts'
 export {
   AGENT_TOOL_NAMES,
-  type AgentLimits,
   type AgentReply,
-  type AgentToolContext,
   type AgentToolDefinition,
   type AgentToolSettings,
   type AnsweredTurn,
-  DEFAULT_AGENT_TIMEOUT_MS,
-  DEFAULT_IDLE_TIMEOUT_MS,
-  DEFAULT_MAX_TURNS,
 } from './agent-tool-settings.ts'
 export { defineAgentTool } from './define-agent-tool.ts'
 export { sortedJson } from './json-text.ts'

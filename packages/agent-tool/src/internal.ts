@@ -1,8 +1,7 @@
 /** For the other packages of Tutti only: its names may change in every version. */
-export { type AgentAddressOptions, type AgentWire, createConnector } from './create-connector.ts'
+export { createConnector } from './create-connector.ts'
 export { type AgentHttpOptions, createAgentFetch } from './http/agent-fetch.ts'
-export type { McpClient, McpEndpoint, McpProgram, McpServer } from '@tutti/mcp/internal'
-export type { AgentMode, AnsweredTurn } from '@tutti/agent-call/internal'
+export type { AgentMode } from '@tutti/agent-call/internal'
 export { toAnswerSchema } from './answer-schema.ts'
 export { appendPath, formatShownUrl, isExposed, readAgentUrl } from './http/agent-url.ts'
 export { assertAnswerSize } from './http/answer-size.ts'

@@ -16,10 +16,8 @@ export {
 } from './service/sharing.ts'
 export type {
   ConnectionDialect,
-  DocumentedRoutes,
   ExtensionConnection,
   ExtensionMessage,
-  ExtensionMessages,
   ExtensionMessageType,
   Greeting,
   MessageOf,
@@ -43,19 +41,16 @@ export {
   type Shared,
   type Sharing,
   type Signer,
-  type SigningKey,
 } from './gateway-options.ts'
-export type { RunReader } from './mcp/resources.ts'
 export { actorOf, anyone, assertScope, type Caller, mayDecide } from './caller.ts'
 export {
   type AddSubject,
   audited,
-  type AuditRecorder,
   type AuditSubject,
   isAudited,
   TASK_WITHOUT_RESULT,
 } from './http/audited.ts'
-export { type CancelRequest, cancelRun, cancelUnlessOver } from './runs/cancel-run.ts'
+export { cancelUnlessOver } from './runs/cancel-run.ts'
 export { deleteRun } from './runs/delete-run.ts'
 export { createThreadAs } from './runs/create-thread.ts'
 export { deleteThread } from './runs/delete-thread.ts'
@@ -73,7 +68,6 @@ export {
 export {
   type ForkContent,
   forkRunAs,
-  type ForkSubmission,
   previewForkAs,
   replayRunAs,
   type SubmissionOptions,

@@ -14,18 +14,16 @@ export {
   DEFAULT_MCP_CONNECT_TIMEOUT_MS,
   McpConnection,
 } from './mcp-connection.ts'
-export { McpError, type McpErrorKind, type McpErrorOptions } from './mcp-error.ts'
+export { McpError } from './mcp-error.ts'
 export {
   type McpClient,
   type McpEndpoint,
   type McpHeaders,
   type McpProgram,
   type McpServer,
-  type ResolvedMcpServer,
   resolveMcpServer,
 } from './mcp-server.ts'
 export type { McpForm, McpFormAnswer } from './open-calls.ts'
-export type { McpOpenOptions } from './open-server.ts'
-export { type McpCallOptions, McpToolCall } from './tool-call.ts'
+export { McpToolCall } from './tool-call.ts'
 export { contentText } from './tool-content.ts'
-export type { McpToolList, SkippedMcpEntry } from './tool-list.ts'
+export type { McpToolList } from './tool-list.ts'

@@ -1,3 +1,2 @@
 /** For the other packages of Tutti only: its names may change in every version. */
-export type { NatsClusterState } from './query-cluster.ts'
 export { readClusterState } from './read-cluster-state.ts'

@@ -12,24 +12,21 @@ export {
 } from './http/network-guard.ts'
 export { guardedRequest, type GuardedResponse } from './http/guarded-request.ts'
 export { guardedFetch, type GuardedFetch, type GuardedFetchOptions } from './http/guarded-fetch.ts'
-export { HttpConnections, type HttpResponse, type OutgoingRequest } from './http/connections.ts'
-export { NetworkError, type NetworkErrorKind, toNetworkError } from './http/network-error.ts'
+export { HttpConnections } from './http/connections.ts'
+export { NetworkError, toNetworkError } from './http/network-error.ts'
 export { findHeaderProblems } from './http/header-rules.ts'
-export type { GuardedRequestOptions, RequestSettings } from './http/options.ts'
+export type { RequestSettings } from './http/options.ts'
 export type { Hop } from './http/redirect.ts'
 export { decodePart, separateLogin } from './http/url-login.ts'
-export { type LimitedBody, readLimitedBody, watchBody } from './http/body.ts'
+export { readLimitedBody, watchBody } from './http/body.ts'
 export { decodeBody } from './http/decode-body.ts'
-export { ACCEPTED_CODINGS } from './http/decompress.ts'
 export { MessageSize } from './http/message-size.ts'
 export { readRetryAfter } from './http/retry-after.ts'
 export {
-  type Addressed,
   LinkClosedError,
   type SocketDialect,
   SocketLink,
   type SocketLinkSettings,
-  type SocketUser,
 } from './ws/socket-link.ts'
 export { quietClock, quietSystemClock } from './quiet-clock.ts'
 export {

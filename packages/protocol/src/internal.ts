@@ -6,18 +6,15 @@ export { shortList, shortText } from './problems/short-text.ts'
 export type { TagMap, TagValue } from './schemas/scalars.ts'
 export { suggest, unknownName } from './problems/suggest.ts'
 export { Problem } from './schemas/problem.ts'
-export { type ErrorCodeInfo, type FailureCodeInfo, isFailureCode } from './error-codes.ts'
+export { isFailureCode } from './error-codes.ts'
 export { ErrorCodeName } from './schemas/error-body.ts'
 export { eventTime } from './event-time.ts'
 export { BoundedMap } from './bounded-map.ts'
-export { backoffMs, type BackoffOptions, type JitterOptions, withJitter } from './backoff.ts'
+export { backoffMs, withJitter } from './backoff.ts'
 export { type Clock, MAX_TIMER_MS, startTimer, systemClock } from './clock.ts'
 export {
   type CommandBody,
   commandEntry,
-  type CommandEntry,
-  type CommandEntryOf,
-  type CommandEvent,
   type CommandResponse,
   COMMANDS,
   isCommandEvent,
@@ -28,13 +25,7 @@ export {
 } from './commands.ts'
 export { readCommandBody } from './command-body.ts'
 export { DirectiveInput, ReviewVerdict } from './schemas/run-command.ts'
-export {
-  commandPath,
-  COMMON_ERRORS,
-  type OtherAnswer,
-  type Route,
-  type RouteParams,
-} from './routes.ts'
+export { commandPath, COMMON_ERRORS, type Route } from './routes.ts'
 export { MessagePart } from './schemas/message-part.ts'
 export { EventPosition, RUN_EVENT_TYPES } from './schemas/run-event.ts'
 export {
@@ -97,7 +88,7 @@ export { escapeLineBreaks } from './json-line.ts'
 export type { DelegationState, FileChangeState } from './run-state/run-state.ts'
 export { formatCancelOrigin } from './run-state/format-cancel-origin.ts'
 export type { AgentCallState } from './run-state/agent-calls.ts'
-export type { Delivery, DirectiveState } from './run-state/directives.ts'
+export type { DirectiveState } from './run-state/directives.ts'
 export {
   findOutputTask,
   type RunGiven,
@@ -106,28 +97,18 @@ export {
   toUserMessage,
 } from './run-state/run-messages.ts'
 export type { ReviewState } from './run-state/reviews.ts'
-export type {
-  EarlierAttempt,
-  TaskError,
-  TaskGiven,
-  TaskMetrics,
-  TaskState,
-} from './run-state/task-state.ts'
+export type { EarlierAttempt, TaskError, TaskState } from './run-state/task-state.ts'
 export type { ToolCallState, TurnFailure, TurnState } from './run-state/turn-state.ts'
-export type { AgentUsage, AttemptUsage, RunTotals } from './run-state/usage.ts'
+export type { AgentUsage, AttemptUsage } from './run-state/usage.ts'
 export { isCallOf, toCallId } from './projection/requested-calls.ts'
-export type { RunProjectionOptions } from './projection/run-projection.ts'
 export type {
   BlockClosed,
   BlockGrown,
-  BlockOpened,
   BlocksWithdrawn,
   CallEnded,
   CallRequested,
   ClosedReview,
-  OpenedReview,
   OutputBlock,
-  OutputStated,
   RunEnded,
   TaskOperation,
   TaskOutput,
@@ -333,39 +314,26 @@ export { LlmInteraction, TaskTrace, ToolCallTrace } from './schemas/trace/task-t
 export { TraceCost, TraceMetrics, TraceTaskMetrics } from './schemas/trace/trace-metrics.ts'
 export { DagEdge, DagModel, DagTask } from './schemas/trace/dag-model.ts'
 export { ProcessToolRequest, ProcessToolResponse } from './schemas/process-tool.ts'
-export { type Check, type CheckOptions, compileCheck, compiledCheck } from './compiled-check.ts'
+export { type Check, compileCheck, compiledCheck } from './compiled-check.ts'
 export { findCycles } from './check/cycles.ts'
 export { isBounded } from './check/cost.ts'
 export { CheckLimitError, CheckRun, MAX_CHECK_STEPS } from './check/check-run.ts'
-export {
-  createEvaluator,
-  type Evaluator,
-  type EvaluatorOptions,
-  type References,
-} from './check/evaluator.ts'
+export { createEvaluator, type Evaluator } from './check/evaluator.ts'
 export { createLinearPatterns } from './check/linear-pattern.ts'
 export { nativePatterns, type Pattern, type PatternEngine } from './check/pattern.ts'
-export { type Discriminator, discriminatorOf } from './problems/choose-member.ts'
+export { discriminatorOf } from './problems/choose-member.ts'
 export { pointer, valueAt } from './json-pointer.ts'
 export { previewOf, receivedOf } from './problems/preview.ts'
 export {
   findBigInt,
   formatExactJson,
-  type FoundBigInt,
   hasBigInt,
   mapBigInts,
   parseExactJson,
   toPlainJson,
   toRawIntegers,
 } from './exact-json.ts'
-export {
-  BODY_LIMITS,
-  findJsonExcess,
-  type JsonLimits,
-  type JsonSize,
-  measureJson,
-  VALUE_LIMITS,
-} from './json-size.ts'
+export { BODY_LIMITS, findJsonExcess, type JsonLimits, VALUE_LIMITS } from './json-size.ts'
 export {
   markLongIntegers,
   MAX_INTEGER_DIGITS,
@@ -374,4 +342,4 @@ export {
   unmarkValue,
 } from './long-numbers.ts'
 export { isJsonObject, ownValue, type Schema, type SchemaNode } from './schema-node.ts'
-export { ReferenceScope, type ReferenceTarget } from './schema-engine.ts'
+export { ReferenceScope } from './schema-engine.ts'

@@ -13,6 +13,7 @@ export type {
   RenewalRequest,
   RunQueue,
   StoreMetrics,
+  KnownEnsembles,
 } from './ports/run-queue.ts'
 export type { Quota } from './domain/quota.ts'
 export type {
@@ -34,11 +35,26 @@ export type {
   RunRecord,
   RunWithTasks,
   TaskRecord,
+  NewThreadRun,
 } from './domain/run-record.ts'
 export { toRecordChanges } from './log/changes.ts'
 export type { Change } from './domain/change.ts'
-export type { CommandQueue, PendingCommand, SentCommand } from './ports/command-queue.ts'
-export type { BuildStore, KnownBuild, LivingBuild, NewBuild } from './ports/build-store.ts'
+export type {
+  CommandQueue,
+  PendingCommand,
+  SentCommand,
+  CommandAnswer,
+} from './ports/command-queue.ts'
+export type {
+  BuildStore,
+  KnownBuild,
+  LivingBuild,
+  NewBuild,
+  RunMove,
+  StrandedQuery,
+  StrandedRun,
+  NewCode,
+} from './ports/build-store.ts'
 export type { AuditLog, NewAuditEntry } from './ports/audit-log.ts'
 export {
   type Dispatcher,
@@ -62,7 +78,14 @@ export type {
   ThreadRunPage,
   ThreadRunQuery,
   ThreadStore,
+  CreatedThread,
+  DeletedThread,
 } from './ports/thread-store.ts'
 export type { NewThread, ThreadRecord } from './domain/thread-record.ts'
 export type { SecretStore } from './ports/secret-store.ts'
-export type { ClaimedDelivery, DeliveryEnd, WebhookOutbox } from './ports/webhook-outbox.ts'
+export type {
+  ClaimedDelivery,
+  DeliveryEnd,
+  WebhookOutbox,
+  ClaimDeliveries,
+} from './ports/webhook-outbox.ts'
