@@ -8,7 +8,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, renameSync } from 'nod
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 
-/** A program. */
+/** An executable file, and what it needs. */
 export interface Program {
   readonly path: string
   /** Directories of libraries that are not installed. */

@@ -1,5 +1,5 @@
 /**
- * Installs and imports the products that benchmarks compare with. They are heavy, so they are a workspace of their own,
+ * Installs and imports the products that benchmarks compare with. They are heavy, so they are in the separate workspace
  * `bench-peers`, with one folder for each. Only a benchmark that compares installs it.
  */
 import { spawnSync } from 'node:child_process'
@@ -14,7 +14,7 @@ type LangchainSource = Parameters<
   (typeof import('../../../packages/langchain/src/index.ts'))['langchainModel']
 >[0]
 
-/** A model of LangChain. */
+/** Loaded chat model that `langchainModel` accepts. */
 export type LangchainModel = Exclude<LangchainSource, string | (() => unknown)>
 
 /** Adapters of the peers: `index.js` in their folders. */

@@ -1,4 +1,4 @@
-/** What every agent of the benchmarks is asked and does: one order, made with one call of a tool of five typed fields. */
+/** The task of every agent of the benchmarks: one order, made with one call of a tool of five typed fields. */
 
 /** Role of the agent. */
 export const ROLE = 'Buyer'
@@ -26,7 +26,7 @@ export function order({ item, count }: { readonly item: string; readonly count: 
   return `${count} ${item}`
 }
 
-/** Returns the answer of the scripted models to the output of the tool, which it repeats. */
+/** Returns the scripted answer to a tool result, which it repeats. */
 export function answerTo(output: string): string {
   return `Ordered ${output}`
 }

@@ -1,6 +1,6 @@
 /**
- * Pure: decides which tasks start next and which never will, from the plan and the phases that tasks were given. A change
- * costs time for the tasks that wait for the changed one, not for all tasks.
+ * Decides which tasks start next and which never will, from the plan and the phases of the tasks. No I/O. A change costs
+ * time for the tasks that wait for the changed one, not for all tasks.
  */
 import type { ErrorStrategy } from '../definition/ensemble-definition.ts'
 import type { Plan } from '../definition/plan.ts'
