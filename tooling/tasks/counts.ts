@@ -197,13 +197,13 @@ function findCycles(sources: readonly SourceFile[]): readonly (readonly string[]
   }
 }
 
-/** Returns small files that exactly one other file imports. The index file of a package is not a user. */
+/** Returns small files that exactly one other file imports. An entry point is not a user. */
 function findSmallFiles(sources: readonly SourceFile[]): readonly string[] {
   const users = new Map<string, number>()
   for (const { path, imports } of sources) {
     for (const target of imports) {
-      const isDoor = path.endsWith('/index.ts')
-      users.set(target, (users.get(target) ?? 0) + (isDoor ? 2 : 1))
+      const isEntryPoint = /\/(?:index|adapter|internal)\.ts$/.test(path)
+      users.set(target, (users.get(target) ?? 0) + (isEntryPoint ? 2 : 1))
     }
   }
   return sources
