@@ -63,7 +63,7 @@ describe('tutti builds', () => {
     expect(list).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^BUILD +ENSEMBLE +CODE +FIRST STARTED +PROCESSES +SHARE +RUNS\nv1 +\w+ +[0-9a-f]{16} +\S+ +1 +25 % +/,
+        /^BUILD +ENSEMBLE +CODE +FIRST STARTED +PROCESSES +SHARE +RUNS\nv1 +[\w-]+ +[0-9a-f]{16} +\S+ +1 +25 % +/,
       ),
     })
     expect(JSON.parse(json.stdout)).toMatchObject({

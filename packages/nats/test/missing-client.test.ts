@@ -31,7 +31,8 @@ it.each([
   (use) => {
     const script = join(folder, 'use.ts')
     const lines = [
-      "import { natsEngine, readClusterState } from './src/index.ts'",
+      "import { natsEngine } from './src/index.ts'",
+      "import { readClusterState } from './src/internal.ts'",
       `try { ${use} } catch ({ code, message }) { console.log(code, message) }`,
     ]
     writeFileSync(script, lines.join('\n'))

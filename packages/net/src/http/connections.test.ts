@@ -113,7 +113,7 @@ describe('HttpConnections', () => {
   })
 })
 
-const INDEX = new URL('../index.ts', import.meta.url).href
+const INDEX = new URL('../internal.ts', import.meta.url).href
 
 /** Runs a script in another process; returns its standard output. */
 async function runScript(script: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
