@@ -27,11 +27,14 @@ const ENDS: ReadonlySet<string> = new Set([
 
 let lastMs = 0
 
+/** Step of the clock: more than a short pause of the process, because some durations are measured in real time. */
+const STEP_MS = 100
+
 /** The clock of all runs. It never returns the same time twice: spans that begin in the same millisecond have no order. */
 const clock: Clock = {
   ...systemClock,
   now() {
-    lastMs = Math.max(lastMs + 1, systemClock.now())
+    lastMs = Math.max(lastMs + STEP_MS, systemClock.now())
     return lastMs
   },
 }
