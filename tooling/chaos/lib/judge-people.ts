@@ -6,6 +6,7 @@
  * CHAOS-P2 A reader saw the log of its run: every event, once, in order, to the end. An event that differs from the
  *    log, or is beyond its end, may rest on lost changes. A reader that is refused as beyond the end has seen such an
  *    event.
+ *    A fork is refused as invalid only if the event that it begins at may be lost.
  * CHAOS-P3 A run that is not found is lost or deleted. The readers of a deleted run may see less.
  */
 import { isDeepStrictEqual } from 'node:util'
@@ -27,6 +28,9 @@ export function judgePeople(evidence: Evidence): readonly string[] {
     const run = byId.get(command.runId)
     if (command.answer === 'RUN_NOT_FOUND' && !gone.has(command.runId)) {
       violations.push(`P3 ${command.what.kind} did not find its run: ${command.runId}`)
+    }
+    if (command.answer === 'BAD_REQUEST' && !mayRestOnLost(evidence, command.from)) {
+      violations.push(`P2 ${command.what.kind} was refused as invalid: ${command.runId}`)
     }
     if (command.answer !== 'ok' || run === undefined || isInLog(command, run)) continue
     if (mayBeLost(evidence, command)) continue

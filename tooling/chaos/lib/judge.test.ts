@@ -370,6 +370,15 @@ describe('a failover', () => {
     expect(judge(lossy, missing(after))).toEqual(lost)
   })
 
+  it('[CHAOS-P2] A failover may lose the event that a fork begins at', () => {
+    const asked = [
+      { ...during, runId: 'r', what: { kind: 'fork' }, answer: 'BAD_REQUEST' },
+    ] as const
+    expect(judgePeople({ ...good, asked, faults: [killed, lossy] })).toEqual([])
+    const refused = ['P2 fork was refused as invalid: r']
+    expect(judgePeople({ ...good, asked, faults: [killed, lossless] })).toEqual(refused)
+  })
+
   it('[CHAOS-K1] A failover may give a run another id when it is submitted again', () => {
     const answers = [
       { ...during, runId: 'lost' },

@@ -291,7 +291,9 @@ export class People {
   #note(runId: string, what: Asked['what'], end: CallEnd<unknown>): void {
     const answer = end.kind === 'refused' ? end.code : end.kind === 'answered' ? 'ok' : 'none'
     this.asked.push({ runId, what, answer, from: end.from, to: end.to })
-    if (end.kind === 'refused' && !OVER.includes(end.code)) {
+    // The event of a fork may be lost: this is left to the judge.
+    const isJudged = what.kind === 'fork' && answer === 'BAD_REQUEST'
+    if (end.kind === 'refused' && !OVER.includes(end.code) && !isJudged) {
       this.#refused(`Asking ${what.kind} of ${runId}`, end)
     }
   }
