@@ -3,7 +3,7 @@
  * options, and each `curl …` to a server must request a known route.
  */
 import { ROUTES } from '@tutti/protocol'
-import { type Route } from '@tutti/protocol/internal'
+import type { Route } from '@tutti/protocol/internal'
 
 import type { Program } from '../reference/cli-page.ts'
 import type { CodeBlock, Page } from './pages.ts'

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 
 import { defineTool, TuttiError, Type } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
-import { type ModelRequest } from '@tutti/ensemble/adapter'
+import type { ModelRequest } from '@tutti/ensemble/adapter'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 

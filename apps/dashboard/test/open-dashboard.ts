@@ -8,7 +8,7 @@ import { createClient, type TuttiClient } from '@tutti/client'
 import { serveControlApi, type ControlApiOptions } from '@tutti/control-api'
 import { toolCatalog, type AgentTool } from '@tutti/core'
 import { modelCatalog, type Ensemble, type Prices } from '@tutti/ensemble'
-import { type ChatModel } from '@tutti/ensemble/adapter'
+import type { ChatModel } from '@tutti/ensemble/adapter'
 import { createRunService, sqliteRunStorage } from '@tutti/runs'
 
 import { launchBrowser } from '../../../tooling/browser/launch-browser.ts'

@@ -2,7 +2,7 @@
 import { apiKey } from '@tutti/control-api'
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
-import { type ModelRequest } from '@tutti/ensemble/adapter'
+import type { ModelRequest } from '@tutti/ensemble/adapter'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 

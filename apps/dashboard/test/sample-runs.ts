@@ -1,7 +1,7 @@
 /** Runs in every state that the dashboard shows: ended, failed, in review, running. */
 import { defineTool, Type } from '@tutti/core'
 import { agent, ensemble, task } from '@tutti/ensemble'
-import { type ModelRequest } from '@tutti/ensemble/adapter'
+import type { ModelRequest } from '@tutti/ensemble/adapter'
 import { scriptedModel } from '@tutti/testing'
 
 import type { DashboardOptions } from './open-dashboard.ts'

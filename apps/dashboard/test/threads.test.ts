@@ -1,7 +1,7 @@
 /** Threads as conversations: shown live, continued on the page and elsewhere, at three widths. */
 import { apiKey } from '@tutti/control-api'
 import { ensemble, task } from '@tutti/ensemble'
-import { type ChatModel } from '@tutti/ensemble/adapter'
+import type { ChatModel } from '@tutti/ensemble/adapter'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 

@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url'
 
 import { defineTool, Type } from '@tutti/core'
 import { agent, ensemble, task } from '@tutti/ensemble'
-import { type ModelRequest } from '@tutti/ensemble/adapter'
+import type { ModelRequest } from '@tutti/ensemble/adapter'
 import { runStateAfter, type LoggedRunEvent, type RunState } from '@tutti/protocol'
-import { type TaskState } from '@tutti/protocol/internal'
+import type { TaskState } from '@tutti/protocol/internal'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 

@@ -1,7 +1,7 @@
 /** Tests how the CLI shows questions of tools and answers them. */
 import { createClient, type TuttiClient } from '@tutti/client'
 import { defineTool, Type } from '@tutti/core'
-import { type ToolSchema } from '@tutti/core/internal'
+import type { ToolSchema } from '@tutti/core/internal'
 import { ensemble, task, type Ensemble } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { apiKey, serveControlApi, type ControlApiOptions } from '@tutti/control-api'
 import { defineTool, toolCatalog, Type } from '@tutti/core'
 import { ensemble, modelCatalog, task, type Ensemble } from '@tutti/ensemble'
-import { type ModelRequest } from '@tutti/ensemble/adapter'
+import type { ModelRequest } from '@tutti/ensemble/adapter'
 import { createRunService, sqliteRunStorage } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 

@@ -1,5 +1,5 @@
 /** The settings of tools that call agents, and the contexts that their callbacks get. */
-import { type ToolContext, type ToolSettings } from '@tutti/core'
+import type { ToolContext, ToolSettings } from '@tutti/core'
 import {
   definitionError,
   findChoiceProblems,

@@ -5,7 +5,7 @@
  * CALL-Y1 The time of a request runs from before it is sent; the idle time starts again with every byte. Both are
  *    paused while a reviewer is asked.
  */
-import { type Clock } from '@tutti/core'
+import type { Clock } from '@tutti/core'
 import { Deadline } from '@tutti/core/internal'
 
 import { Termination, toTermination } from './agent-error.ts'

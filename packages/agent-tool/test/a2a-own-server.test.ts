@@ -1,6 +1,6 @@
 import { USAGE_EXTENSION } from '@tutti/protocol/internal'
 import { runTool, TuttiError, type RunToolOptions } from '@tutti/core'
-import { type TimedAgentReport } from '@tutti/core/internal'
+import type { TimedAgentReport } from '@tutti/core/internal'
 import { defineAgentTool, type AgentToolSettings } from '@tutti/agent-call/internal'
 import { scriptedReviewer } from '@tutti/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'

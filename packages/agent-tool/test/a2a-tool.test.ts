@@ -1,6 +1,6 @@
 /** Tests A2A agents as tools (limits, events, turns and questions) with servers of the SDK. */
 import { runTool, type RunToolOptions, type ToolCallOutcome } from '@tutti/core'
-import { type TimedAgentReport } from '@tutti/core/internal'
+import type { TimedAgentReport } from '@tutti/core/internal'
 import { defineAgentTool, type AgentToolSettings } from '@tutti/agent-call/internal'
 import { fakeClock, scriptedReviewer } from '@tutti/testing'
 import { expect, test } from 'vitest'

@@ -1,5 +1,5 @@
 import { runTool, systemClock, Type, type Reviewer } from '@tutti/core'
-import { type TimedAgentReport } from '@tutti/core/internal'
+import type { TimedAgentReport } from '@tutti/core/internal'
 import { defineAgentTool, type AgentToolSettings } from '@tutti/agent-call/internal'
 import { fakeClock, scriptedReviewer } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'

@@ -7,17 +7,16 @@ import { serveControlApi } from '@tutti/control-api'
 import { defineTextTool, toolCatalog, type AgentTool } from '@tutti/core'
 import { silentLogger } from '@tutti/core/internal'
 import { ensemble, modelCatalog, priceList, task, type Ensemble } from '@tutti/ensemble'
-import { type ChatModel } from '@tutti/ensemble/adapter'
+import type { ChatModel } from '@tutti/ensemble/adapter'
 import { createRunService, type RunService, sqliteRunStorage } from '@tutti/runs'
-import { type RunRecord } from '@tutti/runs/adapter'
 import { fakeClock, scriptedModel, type FakeClock, type ScriptedModel } from '@tutti/testing'
 
 import { CONNECTORS, EXTENSIONS } from '../../../tooling/test-kit/compat.ts'
 import { agentTool } from '../src/index.ts'
-import { type AgentMode } from '../src/internal.ts'
+import type { AgentMode } from '../src/internal.ts'
 
 import type { RunSubmission } from '@tutti/runs'
-import type { ReviewRecord } from '@tutti/runs/adapter'
+import type { RunRecord, ReviewRecord } from '@tutti/runs/adapter'
 import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 
 /** Protocol between the second and the third server. */

@@ -4,7 +4,7 @@ import { toolCatalog } from '@tutti/core'
 import { silentLogger } from '@tutti/core/internal'
 import { ensemble, modelCatalog, task, type Ensemble } from '@tutti/ensemble'
 import { createRunService } from '@tutti/runs'
-import { type RunStorage } from '@tutti/runs/adapter'
+import type { RunStorage } from '@tutti/runs/adapter'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 

@@ -8,7 +8,7 @@ import { defineTextTool, defineTool, toolCatalog, Type } from '@tutti/core'
 import { silentLogger } from '@tutti/core/internal'
 import { ensemble, modelCatalog, task, type Ensemble } from '@tutti/ensemble'
 import { createRunService, type RunService, sqliteRunStorage } from '@tutti/runs'
-import { type RunRecord } from '@tutti/runs/adapter'
+import type { RunRecord } from '@tutti/runs/adapter'
 import { scriptedModel } from '@tutti/testing'
 
 import { EXTENSIONS } from '../../../tooling/test-kit/compat.ts'

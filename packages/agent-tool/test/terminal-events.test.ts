@@ -1,6 +1,6 @@
 /** Tests that each try of an agent call emits consistent events with exactly one terminal event. */
 import { runTool, TuttiError, type RunToolOptions } from '@tutti/core'
-import { type TimedAgentReport } from '@tutti/core/internal'
+import type { TimedAgentReport } from '@tutti/core/internal'
 import {
   AgentError,
   defineAgentTool,

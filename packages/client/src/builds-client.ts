@@ -1,6 +1,6 @@
 /** The builds of a server. */
 import { ROUTES, routePath } from '@tutti/protocol'
-import { type BuildList, type BuildShareSet } from '@tutti/protocol/internal'
+import type { BuildList, BuildShareSet } from '@tutti/protocol/internal'
 
 import { callRoute } from './http/call-route.ts'
 

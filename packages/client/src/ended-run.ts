@@ -1,6 +1,6 @@
 /** Types of ended runs, and their decoder. */
 import { decode, ROUTES, type RunDetail } from '@tutti/protocol'
-import { type Decoded, type RunOutcome, type RunOutput } from '@tutti/protocol/internal'
+import type { Decoded, RunOutcome, RunOutput } from '@tutti/protocol/internal'
 
 /** A run that has ended. */
 export type EndedRun = RunDetail & { readonly status: RunOutcome }

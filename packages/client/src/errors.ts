@@ -1,6 +1,6 @@
 /** Errors of this package. */
 import { ERROR_CODES, isErrorCode, type ErrorCode } from '@tutti/protocol'
-import { type Problem } from '@tutti/protocol/internal'
+import type { Problem } from '@tutti/protocol/internal'
 
 import type { RunEnd } from './ended-run.ts'
 

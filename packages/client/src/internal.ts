@@ -2,4 +2,4 @@
 export type { Fetch, OpenSocket, SocketLike } from './options.ts'
 export type { ForkBody } from './runs/runs-types.ts'
 export type { Clock } from '@tutti/protocol/internal'
-export { type LocalErrorCode } from './errors.ts'
+export type { LocalErrorCode } from './errors.ts'

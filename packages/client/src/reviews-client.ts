@@ -1,10 +1,6 @@
 /** The reviews of a server. */
 import { ROUTES, routePath, type ReviewDecisionBody } from '@tutti/protocol'
-import {
-  type ListReviewsQuery,
-  type ReviewDecisionApplied,
-  type ReviewList,
-} from '@tutti/protocol/internal'
+import type { ListReviewsQuery, ReviewDecisionApplied, ReviewList } from '@tutti/protocol/internal'
 
 import { commandSender, type CommandOptions } from './commands.ts'
 import { callRoute } from './http/call-route.ts'

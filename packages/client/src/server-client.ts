@@ -7,13 +7,13 @@ import {
   type Identity,
   type ServerStatus,
 } from '@tutti/protocol'
-import {
-  type AuditList,
-  type AuditQuery,
-  type DrainAccepted,
-  type Liveness,
-  type Readiness,
-  type Ticket,
+import type {
+  AuditList,
+  AuditQuery,
+  DrainAccepted,
+  Liveness,
+  Readiness,
+  Ticket,
 } from '@tutti/protocol/internal'
 
 import { callRoute } from './http/call-route.ts'

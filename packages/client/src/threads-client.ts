@@ -1,11 +1,11 @@
 /** The threads of a server. */
 import { ROUTES, routePath, type Thread } from '@tutti/protocol'
-import {
-  type CreateThreadBody,
-  type ListThreadsQuery,
-  type ThreadList,
-  type ThreadRunList,
-  type ThreadRunsQuery,
+import type {
+  CreateThreadBody,
+  ListThreadsQuery,
+  ThreadList,
+  ThreadRunList,
+  ThreadRunsQuery,
 } from '@tutti/protocol/internal'
 
 import { callPlainRoute, callRoute } from './http/call-route.ts'

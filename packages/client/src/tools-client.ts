@@ -1,6 +1,6 @@
 /** Direct calls of the tools of a server. */
 import { ROUTES, routePath, type ToolInfo } from '@tutti/protocol'
-import { type InvokeToolBody, type ToolInvocation } from '@tutti/protocol/internal'
+import type { InvokeToolBody, ToolInvocation } from '@tutti/protocol/internal'
 
 import { callRoute } from './http/call-route.ts'
 

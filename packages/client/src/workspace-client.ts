@@ -1,6 +1,6 @@
 /** The files of a server's workspace. */
 import { ROUTES, routePath } from '@tutti/protocol'
-import { type WorkspaceFiles } from '@tutti/protocol/internal'
+import type { WorkspaceFiles } from '@tutti/protocol/internal'
 
 import { callPlainRoute, callRoute } from './http/call-route.ts'
 

@@ -4,7 +4,7 @@ import { getEventListeners } from 'node:events'
 import { describe, expect, it, vi } from 'vitest'
 
 import { createClient, TuttiClientError } from '../src/index.ts'
-import { type Fetch } from '../src/internal.ts'
+import type { Fetch } from '../src/internal.ts'
 import { recordingClock, START } from './recording-clock.ts'
 import { wireServer } from './wire-server.ts'
 

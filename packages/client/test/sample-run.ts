@@ -1,5 +1,5 @@
 /** A short run as its log contains it, and a handler that serves a log like the server. */
-import { type LoggedRunEvent, type RunDetail, type RunEvent } from '@tutti/protocol'
+import type { LoggedRunEvent, RunDetail, RunEvent } from '@tutti/protocol'
 
 import type { Exchange } from './wire-server.ts'
 

@@ -4,7 +4,7 @@ import { apiKey } from '@tutti/control-api'
 import { defineTextTool, toolCatalog } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
 import { decodeServerMessage, type ServerMessage } from '@tutti/protocol'
-import { type CapabilityResponse } from '@tutti/protocol/internal'
+import type { CapabilityResponse } from '@tutti/protocol/internal'
 import { fakeClock, scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 

@@ -1,7 +1,7 @@
 /** The trace of a run in the format of AgentEnsemble's viewers. */
 import { ensemble, task } from '@tutti/ensemble'
 import { decode, ROUTES, type RunEvent } from '@tutti/protocol'
-import { type CaptureMode, type DagModel, type ExecutionTrace } from '@tutti/protocol/internal'
+import type { CaptureMode, DagModel, ExecutionTrace } from '@tutti/protocol/internal'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 

@@ -1,4 +1,4 @@
-import { type Logger } from '@tutti/core'
+import type { Logger } from '@tutti/core'
 import { silentLogger } from '@tutti/core/internal'
 import { AgentError } from '@tutti/agent-call/internal'
 import { fakeClock } from '@tutti/testing'

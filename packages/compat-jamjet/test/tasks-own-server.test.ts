@@ -1,5 +1,5 @@
 import { runTool, TuttiError, type RunToolOptions } from '@tutti/core'
-import { type TimedAgentReport } from '@tutti/core/internal'
+import type { TimedAgentReport } from '@tutti/core/internal'
 import { defineAgentTool, type AgentToolSettings } from '@tutti/agent-call/internal'
 import { scriptedReviewer } from '@tutti/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'

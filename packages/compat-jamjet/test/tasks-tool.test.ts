@@ -1,5 +1,5 @@
 import { runTool, TuttiError, type ToolCallOutcome } from '@tutti/core'
-import { type TimedAgentReport } from '@tutti/core/internal'
+import type { TimedAgentReport } from '@tutti/core/internal'
 import {
   defineAgentTool,
   type AgentConnector,

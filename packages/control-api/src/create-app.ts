@@ -5,7 +5,7 @@
  *                                                      └──── audit trail ────┘
  */
 import { ERROR_CODES, ROUTES } from '@tutti/protocol'
-import { type Route as RouteEntry } from '@tutti/protocol/internal'
+import type { Route as RouteEntry } from '@tutti/protocol/internal'
 import { Hono, type Context } from 'hono'
 import {
   anyone,

@@ -2,7 +2,7 @@
 import { HttpAgent, type BaseEvent, type RunAgentParameters } from '@ag-ui/client'
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, task, type EnsembleDefinition } from '@tutti/ensemble'
-import { type ModelRequest } from '@tutti/ensemble/adapter'
+import type { ModelRequest } from '@tutti/ensemble/adapter'
 import { scriptedModel } from '@tutti/testing'
 
 import { createWaitingTool, singer, type Untyped } from './a2a-agent.ts'

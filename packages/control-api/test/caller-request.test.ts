@@ -1,6 +1,6 @@
 /** The caller request of a run, as tools and handlers see it. */
 import { defineTool, toolCatalog, Type } from '@tutti/core'
-import { type CallerRequest } from '@tutti/core/internal'
+import type { CallerRequest } from '@tutti/core/internal'
 import { ensemble, handlerOutput, requestRejected, task, type TaskHandler } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'

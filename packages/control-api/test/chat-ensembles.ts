@@ -1,7 +1,7 @@
 /** Ensembles for clients of chat APIs: each has one way to end or to wait. */
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, modelCatalog, task, type Ensemble } from '@tutti/ensemble'
-import { type ChatModel, type ModelRequest } from '@tutti/ensemble/adapter'
+import type { ChatModel, ModelRequest } from '@tutti/ensemble/adapter'
 import { scriptedModel, type ScriptedReply } from '@tutti/testing'
 
 import { singer } from './a2a-agent.ts'

@@ -7,7 +7,7 @@ import { serveControlApi, type ControlApiOptions } from '@tutti/control-api'
 import { toolCatalog } from '@tutti/core'
 import { ensemble, modelCatalog, task } from '@tutti/ensemble'
 import { createRunService, type RunService, sqliteRunStorage } from '@tutti/runs'
-import { type RunStorage } from '@tutti/runs/adapter'
+import type { RunStorage } from '@tutti/runs/adapter'
 import { postgresRunStorage } from '@tutti/runs/postgres'
 import { scriptedModel } from '@tutti/testing'
 

@@ -12,7 +12,7 @@ import {
   sqliteRunStorage,
   type RunServiceOptions,
 } from '@tutti/runs'
-import { type RunStorage } from '@tutti/runs/adapter'
+import type { RunStorage } from '@tutti/runs/adapter'
 import { scriptedModel } from '@tutti/testing'
 
 import { EXTENSIONS } from '../../../tooling/test-kit/compat.ts'

@@ -1,7 +1,7 @@
 /** Ensembles for dashboards, which stop at each model and tool call until the test releases them. */
 import { defineTool, Type } from '@tutti/core'
 import { agent, ensemble, task, type TaskDefinition } from '@tutti/ensemble'
-import { type ChatModel } from '@tutti/ensemble/adapter'
+import type { ChatModel } from '@tutti/ensemble/adapter'
 import { scriptedModel, type ScriptedReply } from '@tutti/testing'
 
 import type { RunEvent } from '@tutti/protocol'

@@ -1,7 +1,7 @@
 /** An ensemble whose models record their prompts, to observe the effects of submissions. */
 import { defineTool, toolCatalog, Type } from '@tutti/core'
 import { ensemble, modelCatalog, priceList, task } from '@tutti/ensemble'
-import { type ModelRequest } from '@tutti/ensemble/adapter'
+import type { ModelRequest } from '@tutti/ensemble/adapter'
 import { scriptedModel } from '@tutti/testing'
 
 import { openServer, type TestServer, type TestServerOptions } from './open-server.ts'

@@ -7,7 +7,7 @@ import { apiKey, serveControlApi, type ApiKey } from '@tutti/control-api'
 import { defineTool, toolCatalog, Type } from '@tutti/core'
 import { ensemble, modelCatalog, task } from '@tutti/ensemble'
 import { createRunService, sqliteRunStorage, type RunServiceOptions } from '@tutti/runs'
-import { type ReviewRules } from '@tutti/runs/internal'
+import type { ReviewRules } from '@tutti/runs/internal'
 import { fakeClock, scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 

@@ -1,6 +1,6 @@
 import { apiKey, type ApiKey } from '@tutti/control-api'
 import { ROUTES, type Scope } from '@tutti/protocol'
-import { type Route } from '@tutti/protocol/internal'
+import type { Route } from '@tutti/protocol/internal'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 

@@ -7,7 +7,7 @@ import { toolCatalog, TuttiError } from '@tutti/core'
 import { decode, ROUTES } from '@tutti/protocol'
 import { ensemble, modelCatalog, task } from '@tutti/ensemble'
 import { createRunService, sqliteRunStorage } from '@tutti/runs'
-import { type StoreNotification, type RunStorage } from '@tutti/runs/adapter'
+import type { StoreNotification, RunStorage } from '@tutti/runs/adapter'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 

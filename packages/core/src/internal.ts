@@ -9,11 +9,11 @@ export type { SourceOf, StandardToolSchema, ToolSchema, ValueOf } from './tool/t
 export { DEFAULT_TOOL_TIMEOUT_MS, TOOL_SETTING_NAMES } from './definition/tool-settings.ts'
 export { foreignSchema, type ForeignSchema } from './input/foreign-schema.ts'
 export { TextToolInput } from './input/text-reader.ts'
-export {
-  type Answer,
-  type AnswerOptions,
-  type ApprovalAnswer,
-  type ApprovalTimeoutAction,
+export type {
+  Answer,
+  AnswerOptions,
+  ApprovalAnswer,
+  ApprovalTimeoutAction,
 } from './tool/approval.ts'
 export { Deadline } from './call/deadline.ts'
 export { CANCEL_GRACE_MS } from './call/options.ts'

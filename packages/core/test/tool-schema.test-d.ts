@@ -5,7 +5,7 @@ import { expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
 
 import { defineTool, Type, type ToolContext } from '../src/index.ts'
-import { type SourceOf, type ValueOf } from '../src/internal.ts'
+import type { SourceOf, ValueOf } from '../src/internal.ts'
 import { toStandardSchema } from '../src/input/standard-schema.ts'
 
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'

@@ -5,7 +5,7 @@ import { runStateAfter, type RunEvent, type RunEventOf } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
 import { ensemble, priceList, task, type Ensemble, type RunOptions } from '../src/index.ts'
-import { type EnsembleToolSettings } from '../src/internal.ts'
+import type { EnsembleToolSettings } from '../src/internal.ts'
 import { scriptedModel, scriptedReviewer, type ScriptEntry } from './testing.ts'
 import { eventsOf, watchRun } from './watch-run.ts'
 

@@ -3,7 +3,7 @@ import { defineTextTool, TuttiError } from '@tutti/core'
 import { sleep } from '@tutti/core/internal'
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { type ChatModel, type ModelUsage } from '../src/adapter.ts'
+import type { ChatModel, ModelUsage } from '../src/adapter.ts'
 import {
   ensemble,
   priceList,

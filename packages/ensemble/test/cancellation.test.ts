@@ -3,7 +3,7 @@ import { defineTextTool } from '@tutti/core'
 import { sleep } from '@tutti/core/internal'
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { type ChatModel } from '../src/adapter.ts'
+import type { ChatModel } from '../src/adapter.ts'
 import { ensemble, task, type Ensemble } from '../src/index.ts'
 import { readPhasesAfter } from './task-phases.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'

@@ -6,7 +6,7 @@ import { defineTool, Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import { ensemble, task, type Ensemble } from '../src/index.ts'
-import { type RunStep } from '../src/internal.ts'
+import type { RunStep } from '../src/internal.ts'
 import { runToEnd, startRecorded, type RunProcess } from './recorded-run.ts'
 import { scriptedModel } from './testing.ts'
 import { eventsOf } from './watch-run.ts'

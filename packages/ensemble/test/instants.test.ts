@@ -4,7 +4,7 @@ import { sleep } from '@tutti/core/internal'
 import { runStateAfter, type RunEvent } from '@tutti/protocol'
 import { beforeEach, expect, it } from 'vitest'
 
-import { type ChatModel } from '../src/adapter.ts'
+import type { ChatModel } from '../src/adapter.ts'
 import { agent, ensemble, task, type Ensemble } from '../src/index.ts'
 import { MANAGER } from '../src/internal.ts'
 import { joinRuns, startRecorded } from './recorded-run.ts'

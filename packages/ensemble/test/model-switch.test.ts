@@ -3,7 +3,7 @@ import { defineTextTool, TuttiError } from '@tutti/core'
 import { sleep } from '@tutti/core/internal'
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { type ChatModel } from '../src/adapter.ts'
+import type { ChatModel } from '../src/adapter.ts'
 import { ensemble, modelCatalog, task, type Ensemble } from '../src/index.ts'
 import { readEnds, listModelCalls } from './read-run.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'

@@ -4,7 +4,7 @@ import { sleep } from '@tutti/core/internal'
 import { runStateAfter } from '@tutti/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { type ChatModel } from '../src/adapter.ts'
+import type { ChatModel } from '../src/adapter.ts'
 import { ensemble, modelCatalog, task, type ModelRule } from '../src/index.ts'
 import { listModelCalls } from './read-run.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'

@@ -3,7 +3,7 @@ import { Type, defineTool, type AgentTool } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import { ensemble, task, type Ensemble } from '../src/index.ts'
-import { type RunStep, type StepOf } from '../src/internal.ts'
+import type { RunStep, StepOf } from '../src/internal.ts'
 import { runToEnd, startRecorded, type RecordedRun } from './recorded-run.ts'
 import { scriptedModel } from './testing.ts'
 

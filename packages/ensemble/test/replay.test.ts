@@ -10,7 +10,7 @@ import {
   type Ensemble,
   type RunOptions,
 } from '../src/index.ts'
-import { type RunStep } from '../src/internal.ts'
+import type { RunStep } from '../src/internal.ts'
 import { runToEnd, startRecorded } from './recorded-run.ts'
 import { scriptedModel } from './testing.ts'
 

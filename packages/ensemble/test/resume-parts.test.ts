@@ -4,7 +4,7 @@
 import { defineTool, Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { type MemoryStore, type ReflectionStore } from '../src/adapter.ts'
+import type { MemoryStore, ReflectionStore } from '../src/adapter.ts'
 import {
   agent,
   ensemble,

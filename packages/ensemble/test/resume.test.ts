@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 
 import { ensemble, task, type Ensemble, type RunResult } from '../src/index.ts'
-import { type RunStep } from '../src/internal.ts'
+import type { RunStep } from '../src/internal.ts'
 import { readPhasesAfter } from './task-phases.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { eventsOf, expectWholeLog } from './watch-run.ts'

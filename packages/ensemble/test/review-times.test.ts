@@ -4,7 +4,7 @@ import { sleep } from '@tutti/core/internal'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { ensemble, task, type Ensemble } from '../src/index.ts'
-import { type ReviewTimeoutAction } from '../src/internal.ts'
+import type { ReviewTimeoutAction } from '../src/internal.ts'
 import { reviewedTeam, WORKFLOWS, type Work } from './reviewed-team.ts'
 import { listClosings, readEnds, findOpenReview } from './read-run.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'

@@ -3,7 +3,7 @@ import { defineTextTool } from '@tutti/core'
 import { sleep } from '@tutti/core/internal'
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { type ChatModel } from '../src/adapter.ts'
+import type { ChatModel } from '../src/adapter.ts'
 import { agent, ensemble, task, type Ensemble } from '../src/index.ts'
 import { reviewedTeam, WORKFLOWS } from './reviewed-team.ts'
 import { readEnds } from './read-run.ts'

@@ -1,6 +1,6 @@
 /** Creates the scope of one attempt at a task without a run. */
 import { ensemble, task, type TaskDefinition } from '../src/index.ts'
-import { type RunStep } from '../src/internal.ts'
+import type { RunStep } from '../src/internal.ts'
 import { NO_NOTES } from '../src/agent/notes.ts'
 import { ModelChain } from '../src/agent/model-chain.ts'
 import { createRunParts } from '../src/run/run-parts.ts'

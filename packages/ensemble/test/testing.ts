@@ -9,4 +9,4 @@ export {
   type FakeClock,
   type ScriptedReply,
 } from '../../testing/src/index.ts'
-export { type ScriptEntry } from '../../testing/src/internal.ts'
+export type { ScriptEntry } from '../../testing/src/internal.ts'

@@ -1,4 +1,4 @@
-import { type Clock } from '@tutti/core'
+import type { Clock } from '@tutti/core'
 import { sleep } from '@tutti/core/internal'
 
 import type { ChatModel, ModelRequest } from '../src/adapter.ts'

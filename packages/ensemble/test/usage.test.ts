@@ -3,7 +3,7 @@ import { defineTextTool, defineTool, Type } from '@tutti/core'
 import { defineAgentTool, localConnector } from '@tutti/agent-call/internal'
 import { describe, expect, it } from 'vitest'
 
-import { type ChatModel } from '../src/adapter.ts'
+import type { ChatModel } from '../src/adapter.ts'
 import { ensemble, priceList, task, type Ensemble } from '../src/index.ts'
 import { startRecorded } from './recorded-run.ts'
 import { scriptedModel } from './testing.ts'

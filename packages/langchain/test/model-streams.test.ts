@@ -8,7 +8,7 @@ import { ChatOpenAI } from '@langchain/openai'
 import { defineTool } from '@tutti/core'
 import { errorMessage } from '@tutti/core/internal'
 import { ensemble, task } from '@tutti/ensemble'
-import { type ChatModel, type ModelRequest } from '@tutti/ensemble/adapter'
+import type { ChatModel, ModelRequest } from '@tutti/ensemble/adapter'
 import { describe, expect, it } from 'vitest'
 
 import { langchainModel } from '../src/index.ts'

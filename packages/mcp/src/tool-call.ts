@@ -6,7 +6,7 @@
  * MCP-S2 A question for anything other than values fails the call.
  * MCP-S3 An error of the caller's `ask` fails the call with that error.
  */
-import { type Clock } from '@tutti/core'
+import type { Clock } from '@tutti/core'
 import { backoffMs, MAX_TIMER_MS, sleep } from '@tutti/core/internal'
 
 import { toRawArguments } from './exact-messages.ts'

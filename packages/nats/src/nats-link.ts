@@ -11,7 +11,7 @@
  * NATS-E2 A change of the state is reported once, and checked every {@link CHECK_MS}, so the store takes over within
  *    two seconds.
  */
-import { type Logger } from '@tutti/core'
+import type { Logger } from '@tutti/core'
 import { errorMessage, sleep } from '@tutti/core/internal'
 import { jetstream, jetstreamManager, RetentionPolicy, StorageType } from '@nats-io/jetstream'
 import { connect, nanos } from '@nats-io/transport-node'

@@ -1,6 +1,6 @@
 /** Real clusters of three servers that fail while processes execute runs. */
 import { createRunService, type RunService, type RunServiceOptions } from '@tutti/runs'
-import { type RunStorage } from '@tutti/runs/adapter'
+import type { RunStorage } from '@tutti/runs/adapter'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
 import { query } from '../../../tooling/bench/lib/query.ts'

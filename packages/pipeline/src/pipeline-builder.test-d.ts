@@ -3,7 +3,7 @@ import { expectTypeOf, it } from 'vitest'
 import type { ToolContext, ToolResult, TypedTool } from '@tutti/core'
 import { count, imported, read, search, shorten, shout } from '../test/typed-tools.ts'
 import { pipelineBuilder } from './index.ts'
-import { type StepResult } from './internal.ts'
+import type { StepResult } from './internal.ts'
 
 import type { Page } from '../test/typed-tools.ts'
 

@@ -3,7 +3,7 @@ import { expectTypeOf, it } from 'vitest'
 import { defineTool, Type, type AgentTool, type TypedTool } from '@tutti/core'
 import { count, imported, list, read, save, search, shorten, shout } from '../test/typed-tools.ts'
 import { pipeline } from './index.ts'
-import { type Misfit } from './internal.ts'
+import type { Misfit } from './internal.ts'
 
 import type { Page } from '../test/typed-tools.ts'
 import type { Fit } from './step-types.ts'

@@ -9,7 +9,7 @@ import {
   type RunStatus,
   type TaskStatus,
 } from '../src/index.ts'
-import { type ReviewState, type TaskState } from '../src/internal.ts'
+import type { ReviewState, TaskState } from '../src/internal.ts'
 
 it('applyRunEvent accepts events with and without their position in the log', () => {
   expectTypeOf(applyRunEvent).parameters.toEqualTypeOf<[RunState, RunEvent]>()

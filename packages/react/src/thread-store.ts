@@ -5,7 +5,7 @@
  *    those of its events so far.
  */
 import { isTerminalRunStatus, toRunMessages, type RunState } from '@tutti/protocol'
-import { type ThreadRun, type ThreadRunList } from '@tutti/protocol/internal'
+import type { ThreadRun, ThreadRunList } from '@tutti/protocol/internal'
 
 import { applyEvents, NOT_FOLLOWED, type LiveRun } from './follow-events.ts'
 import { createLiveStore, type LiveStore, type OpenStore } from './live-store.ts'

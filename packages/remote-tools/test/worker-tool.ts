@@ -1,15 +1,9 @@
 /** Tools in worker mode whose program executes its input. */
-import {
-  type Logger,
-  type RunToolOptions,
-  type ToolCallOutcome,
-  type ToolResult,
-  type ToolSettings,
-} from '@tutti/core'
+import type { Logger, RunToolOptions, ToolCallOutcome, ToolResult, ToolSettings } from '@tutti/core'
 import { silentLogger } from '@tutti/core/internal'
 
 import { processTool, type ProcessTool } from '../src/index.ts'
-import { type ProgramOptions, type WorkerOptions } from '../src/internal.ts'
+import type { ProgramOptions, WorkerOptions } from '../src/internal.ts'
 import { callTool } from './call-tool.ts'
 import { programPath } from './languages.ts'
 import { until } from '../../../tooling/test-kit/wait.ts'

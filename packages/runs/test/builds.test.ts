@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 import { Type } from '@tutti/core'
 import { ensemble, task, type Ensemble } from '@tutti/ensemble'
-import { type ChatModel } from '@tutti/ensemble/adapter'
+import type { ChatModel } from '@tutti/ensemble/adapter'
 import {
   createRunService,
   type RunService,

@@ -2,7 +2,7 @@
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
 import { createRunService } from '@tutti/runs'
-import { type RunStorage } from '@tutti/runs/adapter'
+import type { RunStorage } from '@tutti/runs/adapter'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 

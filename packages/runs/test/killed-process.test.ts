@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 import { ensemble, task } from '@tutti/ensemble'
 import { createRunService, sqliteRunStorage } from '@tutti/runs'
-import { type RunStorage } from '@tutti/runs/adapter'
+import type { RunStorage } from '@tutti/runs/adapter'
 import { postgresRunStorage } from '@tutti/runs/postgres'
 import { scriptedModel } from '@tutti/testing'
 import { Client } from 'pg'

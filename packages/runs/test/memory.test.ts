@@ -1,7 +1,7 @@
 /** Memories and reflections over several runs, on every store. */
 import { agent, ensemble, memoryScope, task } from '@tutti/ensemble'
 import { createRunService, type RunService } from '@tutti/runs'
-import { type RunStorage } from '@tutti/runs/adapter'
+import type { RunStorage } from '@tutti/runs/adapter'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 

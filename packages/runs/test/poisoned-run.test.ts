@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
 
 import { createRunService, sqliteRunStorage } from '@tutti/runs'
-import { type RunStorage } from '@tutti/runs/adapter'
+import type { RunStorage } from '@tutti/runs/adapter'
 import { postgresRunStorage } from '@tutti/runs/postgres'
 import { Client } from 'pg'
 import { describe, expect, it } from 'vitest'

@@ -2,9 +2,9 @@
 import { cancel, decide, inject, switchModel } from './commands.ts'
 import { defineTool, toolCatalog, Type } from '@tutti/core'
 import { ensemble, modelCatalog, task } from '@tutti/ensemble'
-import { type ModelRequest } from '@tutti/ensemble/adapter'
+import type { ModelRequest } from '@tutti/ensemble/adapter'
 import { createRunService, type RunService } from '@tutti/runs'
-import { type RequestedRun, type RunStorage } from '@tutti/runs/adapter'
+import type { RequestedRun, RunStorage } from '@tutti/runs/adapter'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 

@@ -2,7 +2,7 @@ import { defineTool, Type, type Clock } from '@tutti/core'
 import { ensemble, task, type Ensemble } from '@tutti/ensemble'
 import { decodeLoggedRunEvent, runStateAfter, type LoggedRunEvent } from '@tutti/protocol'
 import { createRunService, sqliteRunStorage } from '@tutti/runs'
-import { type RunStorage } from '@tutti/runs/adapter'
+import type { RunStorage } from '@tutti/runs/adapter'
 import { fakeClock, scriptedModel, type ScriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 

@@ -1,7 +1,7 @@
 import { cancel } from './commands.ts'
 import { decodeLoggedRunEvent } from '@tutti/protocol'
 import { createRunService, sqliteRunStorage } from '@tutti/runs'
-import { type RunStorage } from '@tutti/runs/adapter'
+import type { RunStorage } from '@tutti/runs/adapter'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it, vi } from 'vitest'
 

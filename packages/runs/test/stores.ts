@@ -1,6 +1,6 @@
 /** Stores, for tests that apply to all of them. */
 import { sqliteRunStorage } from '@tutti/runs'
-import { type RunStorage } from '@tutti/runs/adapter'
+import type { RunStorage } from '@tutti/runs/adapter'
 import { postgresRunStorage } from '@tutti/runs/postgres'
 
 import { testDatabase } from '../../../tooling/postgres/test-database.ts'

@@ -1,6 +1,6 @@
 /** Conversations of runs over both stores. */
 import { ensemble, task } from '@tutti/ensemble'
-import { type ChatModel, type ModelRequest } from '@tutti/ensemble/adapter'
+import type { ChatModel, ModelRequest } from '@tutti/ensemble/adapter'
 import { toRunMessages, runStateAfter } from '@tutti/protocol'
 import { createRunService, type RunService, type RunSubmission } from '@tutti/runs'
 import { fakeClock, scriptedModel } from '@tutti/testing'

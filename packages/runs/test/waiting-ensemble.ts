@@ -5,14 +5,14 @@ import { join } from 'node:path'
 
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, task, type Ensemble } from '@tutti/ensemble'
-import { type ModelRequest } from '@tutti/ensemble/adapter'
+import type { ModelRequest } from '@tutti/ensemble/adapter'
 import {
   createRunService,
   type RunService,
   sqliteRunStorage,
   type RunServiceOptions,
 } from '@tutti/runs'
-import { type RunStorage } from '@tutti/runs/adapter'
+import type { RunStorage } from '@tutti/runs/adapter'
 import { scriptedModel, type ScriptedModel } from '@tutti/testing'
 
 import type { LoggedRunEvent } from '@tutti/protocol'

@@ -20,7 +20,7 @@
  */
 import { SpanKind } from '@opentelemetry/api'
 import { runSpanKey } from '@tutti/core/internal'
-import { type RunEventOf } from '@tutti/protocol'
+import type { RunEventOf } from '@tutti/protocol'
 import { eventTime } from '@tutti/protocol/internal'
 
 import { GEN_AI, OPERATION, TUTTI } from './attributes.ts'

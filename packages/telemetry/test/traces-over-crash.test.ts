@@ -1,12 +1,12 @@
 /** A run that is interrupted anywhere and continues in another process: its spans are one trace, each sent once. */
 import { defineTool, systemClock, Type, type Clock } from '@tutti/core'
 import { agent, ensemble, task } from '@tutti/ensemble'
-import { type RunStep } from '@tutti/ensemble/internal'
+import type { RunStep } from '@tutti/ensemble/internal'
 import { scriptedModel, scriptedReviewer } from '@tutti/testing'
 import { expect, it } from 'vitest'
 
 import { traceRuns } from '../src/index.ts'
-import { type RunActivityLike } from '../src/internal.ts'
+import type { RunActivityLike } from '../src/internal.ts'
 import { keepIn } from './readable.ts'
 import { expectWholeTrace, spanNamed, treeOf } from './span-tree.ts'
 

@@ -7,7 +7,7 @@ import { expect } from 'vitest'
 
 import { toRunDetail, toRunSummary } from '../../../packages/control-api/src/runs/to-wire.ts'
 import { systemClock } from '../../../packages/core/src/index.ts'
-import { type RunStorage } from '../../../packages/runs/src/adapter.ts'
+import type { RunStorage } from '../../../packages/runs/src/adapter.ts'
 import { sqliteRunStorage } from '../../../packages/runs/src/index.ts'
 import { readForkedLog } from '../../../packages/runs/src/lineage/fork-log.ts'
 import { claimRun, newRun } from '../../../packages/runs/src/testing/support/run-fixtures.ts'

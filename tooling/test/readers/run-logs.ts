@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 import { defineTool, TuttiError, Type } from '../../../packages/core/src/index.ts'
-import { type ChatModel } from '../../../packages/ensemble/src/adapter.ts'
+import type { ChatModel } from '../../../packages/ensemble/src/adapter.ts'
 import {
   agent,
   ensemble,
@@ -11,13 +11,13 @@ import {
   type RunOptions,
   type RunResult,
 } from '../../../packages/ensemble/src/index.ts'
-import { type ModelPrice, type RunStep } from '../../../packages/ensemble/src/internal.ts'
+import type { ModelPrice, RunStep } from '../../../packages/ensemble/src/internal.ts'
 import {
   scriptedModel,
   scriptedReviewer,
   type ScriptedReply,
 } from '../../../packages/testing/src/index.ts'
-import { type ScriptEntry } from '../../../packages/testing/src/internal.ts'
+import type { ScriptEntry } from '../../../packages/testing/src/internal.ts'
 
 import type { LoggedRunEvent, RunEvent, RunEventOf } from '../../../packages/protocol/src/index.ts'
 

@@ -1,5 +1,5 @@
 /** Kinds of events, to filter a log, to step through it and to mark it. Pure. */
-import { type LoggedRunEvent } from '@tutti/protocol'
+import type { LoggedRunEvent } from '@tutti/protocol'
 import { isCommandEvent } from '@tutti/protocol/internal'
 
 /** The groups, in the order of their buttons. */

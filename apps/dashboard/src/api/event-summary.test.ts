@@ -1,4 +1,4 @@
-import { type LoggedRunEvent, type RunEvent } from '@tutti/protocol'
+import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 import { RUN_EVENT_TYPES } from '@tutti/protocol/internal'
 import { describe, expect, it } from 'vitest'
 

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 
-import { type ChatModel } from '@tutti/ensemble/adapter'
+import type { ChatModel } from '@tutti/ensemble/adapter'
 import { findUnpriced, inputVariables } from '@tutti/ensemble/internal'
 import { providerFacts } from '@tutti/langchain/internal'
 import { suggest } from '@tutti/protocol/internal'

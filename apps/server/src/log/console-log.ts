@@ -2,7 +2,7 @@
 import { styleText } from 'node:util'
 
 import { TuttiError, type Logger } from '@tutti/core'
-import { type LogFields } from '@tutti/core/internal'
+import type { LogFields } from '@tutti/core/internal'
 
 import { hasColors, type CommandIo } from '../terminal/command-io.ts'
 import { toSingleLine, toTerminalText } from '../terminal/text-width.ts'

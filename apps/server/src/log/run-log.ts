@@ -3,7 +3,7 @@
  * task, at level debug if it has completed. Failures are warnings with the message of their error. Apart from these
  * messages, lines contain ids, names, codes and numbers, never text of people or models.
  */
-import { type Logger } from '@tutti/core'
+import type { Logger } from '@tutti/core'
 import { limitText, type LogFields } from '@tutti/core/internal'
 
 import type { LoggedRunEvent } from '@tutti/protocol'

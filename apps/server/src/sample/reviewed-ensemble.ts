@@ -1,6 +1,6 @@
 /** The second sample: two parallel researchers, an editor, and a person who decides what is published. */
 import { agent, ensemble, task, type Ensemble } from '@tutti/ensemble'
-import { type ChatModel } from '@tutti/ensemble/adapter'
+import type { ChatModel } from '@tutti/ensemble/adapter'
 
 import { measureText, readArticle, searchLibrary } from './library-tools.ts'
 

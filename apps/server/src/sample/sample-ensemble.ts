@@ -1,6 +1,6 @@
 /** The first sample: a researcher who uses tools, and a writer who builds on the findings. */
 import { agent, ensemble, task, type Ensemble } from '@tutti/ensemble'
-import { type ChatModel } from '@tutti/ensemble/adapter'
+import type { ChatModel } from '@tutti/ensemble/adapter'
 
 import { measureText, readArticle, searchLibrary } from './library-tools.ts'
 

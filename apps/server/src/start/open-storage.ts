@@ -1,6 +1,6 @@
 /** Opens the store of the runs: the embedded one, or Postgres if its URL is set, over NATS if that is set too. */
 import { sqliteRunStorage } from '@tutti/runs'
-import { type ConnectEngine, type RunStorage } from '@tutti/runs/adapter'
+import type { ConnectEngine, RunStorage } from '@tutti/runs/adapter'
 
 import type { Environment, NatsEnvironment } from '../environment/env.ts'
 import type { Logger } from '@tutti/core'

@@ -13,7 +13,7 @@ import {
 } from '@tutti/control-api'
 import { cancelOrphans, OrphanWatch, redactor } from '@tutti/control-api/internal'
 import { modelCatalog, type ModelCatalog } from '@tutti/ensemble'
-import { type ChatModel } from '@tutti/ensemble/adapter'
+import type { ChatModel } from '@tutti/ensemble/adapter'
 import { findUnknownTiers, isSameTier } from '@tutti/ensemble/internal'
 import { langchainModel } from '@tutti/langchain'
 import { suggest } from '@tutti/protocol/internal'

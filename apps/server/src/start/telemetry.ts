@@ -2,7 +2,7 @@
  * Exports traces of the runs that this process executes. OpenTelemetry is loaded only if traces are exported. Spans wait
  * in a bounded queue; if the collector does not respond, they are lost, with one warning.
  */
-import { type Logger } from '@tutti/core'
+import type { Logger } from '@tutti/core'
 import { errorMessage } from '@tutti/core/internal'
 
 import { programVersion } from '../program-version.ts'

@@ -12,7 +12,7 @@
  * AGENT-Q3 `MAX_LOST` failed polls in a row are a lost connection, and so is a task that the agent no longer knows. An
  *    error that the agent sends is final.
  */
-import { type Clock, type Logger } from '@tutti/core'
+import type { Clock, Logger } from '@tutti/core'
 import { backoffMs, sleep } from '@tutti/core/internal'
 import { AgentError } from '@tutti/agent-call/internal'
 

@@ -22,7 +22,7 @@ import {
   type ToolCallOutcome,
   type ToolContext,
 } from '@tutti/core'
-import { type FileChange } from '@tutti/core/internal'
+import type { FileChange } from '@tutti/core/internal'
 import { scriptedReviewer } from '@tutti/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 

@@ -1,6 +1,6 @@
 /** Pure: decodes responses to values or errors. */
 import { decode, ErrorBody } from '@tutti/protocol'
-import { type Decoded, type Problem } from '@tutti/protocol/internal'
+import type { Decoded, Problem } from '@tutti/protocol/internal'
 
 import { TuttiClientError } from '../errors.ts'
 

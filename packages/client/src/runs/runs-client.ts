@@ -1,6 +1,6 @@
 /** The runs of a server. */
 import { ROUTES, routePath } from '@tutti/protocol'
-import { type CancelRunsBody } from '@tutti/protocol/internal'
+import type { CancelRunsBody } from '@tutti/protocol/internal'
 
 import { commandSender, type Loose } from '../commands.ts'
 import { runEvents } from '../events/run-events.ts'

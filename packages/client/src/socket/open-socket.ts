@@ -5,7 +5,7 @@
  * each socket gets a new one. Node's `WebSocket` sends headers.
  */
 import { ROUTES, routePath } from '@tutti/protocol'
-import { type SocketQuery } from '@tutti/protocol/internal'
+import type { SocketQuery } from '@tutti/protocol/internal'
 
 import { TuttiClientError } from '../errors.ts'
 import { callRoute } from '../http/call-route.ts'

@@ -20,7 +20,7 @@ import {
   type SocketLinkSettings,
 } from '@tutti/net/internal'
 
-import { type ConnectorFactory } from '@tutti/agent-tool/adapter'
+import type { ConnectorFactory } from '@tutti/agent-tool/adapter'
 import { type AgentHttpOptions, ownHeaders } from '@tutti/agent-tool/internal'
 import { PendingRequests } from './pending-requests.ts'
 import { readPeerAddress, type PeerKind } from './peer-address.ts'

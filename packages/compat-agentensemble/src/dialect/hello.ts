@@ -15,8 +15,8 @@ import {
   type RunEvent,
   type ServerMessage,
 } from '@tutti/protocol'
-import { type RunService } from '@tutti/runs'
-import { type RunRecord } from '@tutti/runs/adapter'
+import type { RunService } from '@tutti/runs'
+import type { RunRecord } from '@tutti/runs/adapter'
 import { eventSize, readTurn } from '@tutti/runs/internal'
 
 import { readRecentIterations } from './recent-iterations.ts'

@@ -1,6 +1,6 @@
 /** Reads the requests of open reviews, for connections that were opened after them. */
 import { PERSON_REVIEW_KINDS } from '@tutti/protocol/internal'
-import { type RunService } from '@tutti/runs'
+import type { RunService } from '@tutti/runs'
 import { eventPages } from '@tutti/runs/internal'
 import type { LoggedRunEvent } from '@tutti/protocol'
 

@@ -1,5 +1,5 @@
 /** Reads the last model turns of a run, for connections that were opened after them. */
-import { type RunService } from '@tutti/runs'
+import type { RunService } from '@tutti/runs'
 import { eventPages, eventSize } from '@tutti/runs/internal'
 
 import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'

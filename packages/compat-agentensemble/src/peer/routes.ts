@@ -9,7 +9,6 @@
  * AE-T4 With USE_CACHED, the newest COMPLETED run of the same task, key and actor is returned if it is not too old.
  */
 import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
-import { type SharedCapability } from '@tutti/protocol/internal'
 
 import {
   type ExtensionConnection,
@@ -28,7 +27,12 @@ import { toTaskEnd, taskReporter } from './events.ts'
 import { readPeerTrace, readTaskRequest } from './request.ts'
 
 import type { RunRecord } from '@tutti/runs/adapter'
-import type { CapabilityQuery, TaskRequest, ToolRequest } from '@tutti/protocol/internal'
+import type {
+  SharedCapability,
+  CapabilityQuery,
+  TaskRequest,
+  ToolRequest,
+} from '@tutti/protocol/internal'
 
 /**
  * Begins a task; its end is sent later.

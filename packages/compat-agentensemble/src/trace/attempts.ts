@@ -8,7 +8,7 @@
  * AE-E6 The usage of an attempt so far is that which its end would state: with that of called agents, and without what a
  *    fork has copied.
  */
-import { type LoggedRunEvent, type RunEventOf } from '@tutti/protocol'
+import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 import { addUsageSums, NO_USAGE, readEventUsage, type UsageSum } from '@tutti/protocol/internal'
 
 /** Start and end in milliseconds since 1970. */

@@ -1,7 +1,7 @@
 /** Reads a run and its events for the export formats of AgentEnsemble. */
 import { TuttiError } from '@tutti/core'
 import { findRecord, type Caller, type GatewayOptions } from '@tutti/gateway/internal'
-import { type RunRecord } from '@tutti/runs/adapter'
+import type { RunRecord } from '@tutti/runs/adapter'
 import { eventPages, eventSize } from '@tutti/runs/internal'
 
 import { buildDagModel } from './dag-model.ts'

@@ -19,7 +19,7 @@ import { AgentError } from '@tutti/agent-call/internal'
 import { watchBody, type GuardedFetch } from '@tutti/net/internal'
 import { findExcessProblems } from '@tutti/protocol/internal'
 
-import { type ConnectorFactory } from '@tutti/agent-tool/adapter'
+import type { ConnectorFactory } from '@tutti/agent-tool/adapter'
 import {
   type AgentHttpOptions,
   appendPath,

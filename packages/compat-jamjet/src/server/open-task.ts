@@ -12,7 +12,7 @@
  *    the same scopes as over REST in addition.
  */
 import { TuttiError, Type, type Static } from '@tutti/core'
-import { type TraceContext } from '@tutti/core/internal'
+import type { TraceContext } from '@tutti/core/internal'
 import { decode } from '@tutti/protocol'
 import { USAGE_EXTENSION } from '@tutti/protocol/internal'
 

@@ -6,9 +6,9 @@
  * JAM-D2 A refusal names every problem at once.
  */
 import { Type, type Static } from '@tutti/core'
-import { type TObject } from '@tutti/core/internal'
+import type { TObject } from '@tutti/core/internal'
 import { decode, type ReviewDecisionBody } from '@tutti/protocol'
-import { type Problem } from '@tutti/protocol/internal'
+import type { Problem } from '@tutti/protocol/internal'
 
 import { badRequest, readMessageDecision, type ReviewAsked } from '@tutti/gateway/internal'
 import { CancelParams, RpcId, type TasksSendParams, type TextPart } from './wire.ts'

@@ -10,7 +10,7 @@
  * API-T4 Memory is bounded: while 10,000 entries wait, new ones are logged instead.
  * API-T5 `flush` resolves when all entries recorded before it are stored or logged.
  */
-import { type Clock, type Logger } from '@tutti/core'
+import type { Clock, Logger } from '@tutti/core'
 import { backoffMs, sleep } from '@tutti/core/internal'
 
 import type { AuditLog, NewAuditEntry } from '@tutti/runs/adapter'

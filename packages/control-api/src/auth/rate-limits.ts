@@ -2,7 +2,7 @@
  * Limits requests per minute with one token bucket per name. A full bucket holds the requests of one minute. Each
  * process has its own buckets.
  */
-import { type Clock } from '@tutti/core'
+import type { Clock } from '@tutti/core'
 import { BoundedMap } from '@tutti/core/internal'
 
 const MINUTE_MS = 60_000

@@ -1,5 +1,5 @@
 /** Groups the routes by topic, in the order in which a reader needs them. */
-import { type RouteName } from '@tutti/protocol'
+import type { RouteName } from '@tutti/protocol'
 import { COMMANDS } from '@tutti/protocol/internal'
 
 import type { ServerExtension } from '@tutti/gateway/internal'

@@ -1,7 +1,7 @@
 /** Builds the OpenAPI document of a server from the route table and the schemas of the protocol. */
 import { API_VERSION } from '@tutti/gateway/internal'
 import { ROUTES, WebhookDelivery, type RouteName } from '@tutti/protocol'
-import { type Route } from '@tutti/protocol/internal'
+import type { Route } from '@tutti/protocol/internal'
 
 import { listAreas, type Area } from './areas.ts'
 import { INTRODUCTION } from './introduction.ts'

@@ -1,5 +1,5 @@
 /** Descriptions and headers of routes in addition to the route table. */
-import { type RouteName } from '@tutti/protocol'
+import type { RouteName } from '@tutti/protocol'
 import { COMMANDS, type Route } from '@tutti/protocol/internal'
 
 import type { ApiResponse, Header, Parameter } from './open-api-types.ts'

@@ -1,6 +1,6 @@
 /** Reads query parameters. Numeric text is converted where the schema requires a number. */
 import { Type, type Static, type TSchema } from '@tutti/core'
-import { type TObject } from '@tutti/core/internal'
+import type { TObject } from '@tutti/core/internal'
 import { decode } from '@tutti/protocol'
 import { badRequest } from '@tutti/gateway/internal'
 

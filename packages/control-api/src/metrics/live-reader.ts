@@ -1,7 +1,7 @@
 /** Counts live readers and measures the delay of their events. */
 import type { Instruments } from './instruments.ts'
 import type { Clock } from '@tutti/core'
-import { type LoggedRunEvent } from '@tutti/protocol'
+import type { LoggedRunEvent } from '@tutti/protocol'
 import { eventTime } from '@tutti/protocol/internal'
 
 /** Protocol over which a reader gets events. */

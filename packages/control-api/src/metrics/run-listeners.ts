@@ -7,7 +7,6 @@
  * API-C2 A token costs one comparison, except the first one of each model call.
  * API-C3 No text of people or models becomes a label value.
  */
-import { type FailureCode } from '@tutti/protocol'
 import {
   eventTime,
   isFailureCode,
@@ -20,7 +19,7 @@ import { OTHER } from './registry.ts'
 
 import type { Instruments } from './instruments.ts'
 import type { Clock } from '@tutti/core'
-import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
+import type { FailureCode, LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 import type { RunServiceOptions } from '@tutti/runs'
 import type { RunActivity } from '@tutti/runs/internal'
 

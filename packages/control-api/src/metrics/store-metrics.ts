@@ -2,7 +2,7 @@
  * Collects the cluster-wide metrics from the store on scrape. Two queries over unfinished work read all of them, and their
  * results are cached, so that scrapes cause little load.
  */
-import { type Clock, type Logger } from '@tutti/core'
+import type { Clock, Logger } from '@tutti/core'
 import { sleep } from '@tutti/core/internal'
 import { UNFINISHED_RUN_STATUSES } from '@tutti/protocol/internal'
 

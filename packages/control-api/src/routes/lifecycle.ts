@@ -6,7 +6,7 @@
 import { TuttiError } from '@tutti/core'
 import { isLoopback } from '@tutti/core/internal'
 import { ROUTES } from '@tutti/protocol'
-import { type DrainAccepted } from '@tutti/protocol/internal'
+import type { DrainAccepted } from '@tutti/protocol/internal'
 
 import type { Caller, HttpRoute } from '@tutti/gateway/internal'
 import type { ResolvedControlApiOptions } from '../options.ts'

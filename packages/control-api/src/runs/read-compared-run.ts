@@ -6,7 +6,7 @@
  */
 import { formatCanonicalJson } from '@tutti/core/internal'
 import { findRun, type Caller } from '@tutti/gateway/internal'
-import { type RunRecord, type TaskRecord } from '@tutti/runs/adapter'
+import type { RunRecord, TaskRecord } from '@tutti/runs/adapter'
 import { eventPages } from '@tutti/runs/internal'
 
 import { computeTextDigest, TextBudget, type CutText } from './cut-text.ts'

@@ -1,5 +1,5 @@
 /** Answers with the events of a run over SSE. */
-import { type LoggedRunEvent, type RunEvent } from '@tutti/protocol'
+import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 import { MAX_PROBLEMS, RUN_EVENT_TYPES, shortText, suggest } from '@tutti/protocol/internal'
 import {
   badRequest,

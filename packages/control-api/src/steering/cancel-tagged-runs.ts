@@ -1,6 +1,6 @@
 /** Cancels the runs of a tag. */
 import { type Caller, cancelUnlessOver } from '@tutti/gateway/internal'
-import { type RunStatus } from '@tutti/protocol'
+import type { RunStatus } from '@tutti/protocol'
 import {
   UNFINISHED_RUN_STATUSES,
   type CancelRunsBody,

@@ -14,7 +14,7 @@
  * API-W5 A delivery that a shutdown interrupts is due again when its claim expires.
  * API-W6 At most eight deliveries are in progress at the same time. The next one is claimed when one has ended.
  */
-import { type Clock, type Logger } from '@tutti/core'
+import type { Clock, Logger } from '@tutti/core'
 import { errorMessage } from '@tutti/core/internal'
 import { guardAround, HttpConnections } from '@tutti/net/internal'
 

@@ -1,6 +1,6 @@
 /** The ensemble: one agent finds out what the customer wants and what we can offer, another writes the answer. */
 import { agent, ensemble, task, type Ensemble } from '@tutti/ensemble'
-import { type ChatModel } from '@tutti/ensemble/adapter'
+import type { ChatModel } from '@tutti/ensemble/adapter'
 
 import { findOrders } from './tools/find-orders.ts'
 import { quoteRefund } from './tools/quote-refund.ts'

@@ -1,5 +1,5 @@
 import { TuttiError, Type, type TSchema } from '@tutti/core'
-import { type AnswerOptions } from '@tutti/core/internal'
+import type { AnswerOptions } from '@tutti/core/internal'
 import { describe, expect, it } from 'vitest'
 
 import { CallerReviewer } from './caller-reviewer.ts'

@@ -1,6 +1,6 @@
 /** Reviewer of a run that another run or agent started: it asks the reviewer of the caller. */
 import { Type, TuttiError, type TSchema } from '@tutti/core'
-import { type Answer } from '@tutti/core/internal'
+import type { Answer } from '@tutti/core/internal'
 
 import type { OpenReview, ReviewAnswer, RunReviewer } from '../ports/run-reviewer.ts'
 import type { LocalAgentRequest } from '@tutti/agent-call/internal'

@@ -3,7 +3,7 @@
  * it, so a message is shown in full only in the first turn that has it and is cut in later ones. A long text
  * is thus stored once per task and not once per turn.
  */
-import { type ToolCall } from '@tutti/core'
+import type { ToolCall } from '@tutti/core'
 import { limitText } from '@tutti/core/internal'
 
 import { LABEL_LENGTH } from '../scope/task-scope.ts'

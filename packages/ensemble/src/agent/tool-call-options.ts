@@ -1,5 +1,5 @@
 /** Options of every tool call of a task, whether its model or its handler makes the call. */
-import { type AgentTool, type RunToolCallsOptions } from '@tutti/core'
+import type { AgentTool, RunToolCallsOptions } from '@tutti/core'
 import {
   spanTraceparent,
   toolCallSpanKey,

@@ -1,5 +1,5 @@
 /** Pure: finds all problems in the definition of a task. */
-import { type AgentTool } from '@tutti/core'
+import type { AgentTool } from '@tutti/core'
 import { findOptionProblems, type OptionNames } from '@tutti/core/internal'
 import { shortText } from '@tutti/protocol/internal'
 

@@ -1,6 +1,6 @@
 /** Outputs of handlers with files, URLs or data. */
 import { TuttiError } from '@tutti/core'
-import { type MessagePart } from '@tutti/core/internal'
+import type { MessagePart } from '@tutti/core/internal'
 
 /** Options of {@link handlerOutput}. */
 export interface HandlerOutputOptions {

@@ -8,7 +8,7 @@
  * ENS-V3 A manifest has digests of the texts that only a prompt contains, because stores keep manifests also of runs
  *    whose prompts they must not keep.
  */
-import { type AgentTool } from '@tutti/core'
+import type { AgentTool } from '@tutti/core'
 import { computeDigest, computeJsonDigest } from '@tutti/core/internal'
 
 import { modelOfTask } from './model-of-task.ts'

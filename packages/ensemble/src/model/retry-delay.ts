@@ -1,5 +1,5 @@
 /** Decides whether a failed model call is repeated, and when. */
-import { type TuttiError } from '@tutti/core'
+import type { TuttiError } from '@tutti/core'
 import { backoffMs } from '@tutti/core/internal'
 
 /** Limit on the retries of a model call. */

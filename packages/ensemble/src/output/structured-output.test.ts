@@ -1,5 +1,5 @@
 import { toStandardSchema, Type } from '@tutti/core'
-import { type ToolSchema } from '@tutti/core/internal'
+import type { ToolSchema } from '@tutti/core/internal'
 import { describe, expect, it } from 'vitest'
 
 import {

@@ -11,7 +11,7 @@
  * ENS-T4 task_attempt_failed and task_failed give the reason and a code; another attempt follows the first.
  * ENS-T8 A completed task stays completed: a failure of its memory or its reflection is only logged.
  */
-import { type AgentTool, type TuttiError } from '@tutti/core'
+import type { AgentTool, TuttiError } from '@tutti/core'
 import { isoNow, limitText } from '@tutti/core/internal'
 import { totalTokens } from '@tutti/protocol/internal'
 

@@ -1,5 +1,5 @@
 /** Logs the events of a run. */
-import { type Logger } from '@tutti/core'
+import type { Logger } from '@tutti/core'
 import { limitText } from '@tutti/core/internal'
 
 import type { RunJournal } from '../ports/run-journal.ts'

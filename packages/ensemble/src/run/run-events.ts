@@ -1,5 +1,5 @@
 /** The first and the last events of a run, and its result. */
-import { type Clock, type TuttiError } from '@tutti/core'
+import type { Clock, TuttiError } from '@tutti/core'
 import { isoNow, toIsoText } from '@tutti/core/internal'
 
 import { addUsage, toRunMetrics, type Usage } from '../usage/usage.ts'

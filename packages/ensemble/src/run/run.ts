@@ -13,7 +13,7 @@
  * ENS-E14 After a reviewer ends the run early, nothing starts; the run is COMPLETED with the completed tasks.
  * ENS-E15 After the budget of the run is used up, nothing starts; the run fails and names the limit.
  */
-import { type TuttiError } from '@tutti/core'
+import type { TuttiError } from '@tutti/core'
 import { isoNow } from '@tutti/core/internal'
 
 import { digestOutput, replayMismatchError, type ReplayDifference } from '../scope/replay.ts'

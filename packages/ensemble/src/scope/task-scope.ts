@@ -1,7 +1,7 @@
 /**
  * The context of one attempt at a task: its identity and limits, and methods to record its events and steps.
  */
-import { type TuttiError } from '@tutti/core'
+import type { TuttiError } from '@tutti/core'
 import { limitText } from '@tutti/core/internal'
 
 import { Totals } from '../usage/totals.ts'

@@ -1,4 +1,4 @@
-import { type Clock } from '@tutti/core'
+import type { Clock } from '@tutti/core'
 import { CANCEL_GRACE_MS } from '@tutti/core/internal'
 
 import { onAbort } from './on-abort.ts'

@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto'
 
-import { type Ensemble } from '@tutti/ensemble'
+import type { Ensemble } from '@tutti/ensemble'
 import { inputVariables, namedInputs } from '@tutti/ensemble/internal'
 import { USAGE_EXTENSION } from '@tutti/protocol/internal'
 

@@ -1,7 +1,7 @@
 /** Pure: reads messages that begin tasks, and messages to tasks. */
-import { type Ensemble, type Inputs } from '@tutti/ensemble'
+import type { Ensemble, Inputs } from '@tutti/ensemble'
 import { missingInputs, namedInputs } from '@tutti/ensemble/internal'
-import { type ReviewDecisionBody } from '@tutti/protocol'
+import type { ReviewDecisionBody } from '@tutti/protocol'
 import { suggest } from '@tutti/protocol/internal'
 
 import { readIdempotencyKey, readTrace } from '../http/request-headers.ts'

@@ -6,7 +6,7 @@
  * GW-H3 A request without a version is one of 1.0; the REST binding of 0.3 is not supported.
  */
 import { Type } from '@tutti/core'
-import { type TObject } from '@tutti/core/internal'
+import type { TObject } from '@tutti/core/internal'
 
 import { largeJson } from '../http/large-json.ts'
 import { A2aError, errorAnswer, invalidParams, type ErrorAnswer } from './errors.ts'

@@ -17,7 +17,7 @@
  *    text appears twice.
  */
 import { emptyRunState, RunProjection, type LoggedRunEvent, type RunState } from '@tutti/protocol'
-import { type WaitingReview, type RunEnded, type TaskOperation } from '@tutti/protocol/internal'
+import type { WaitingReview, RunEnded, TaskOperation } from '@tutti/protocol/internal'
 
 import { toInterrupt } from './interrupt.ts'
 import { AguiMessages } from './messages.ts'

@@ -1,5 +1,5 @@
 /** Tokens of a segment by model and called agent. */
-import { type LoggedRunEvent } from '@tutti/protocol'
+import type { LoggedRunEvent } from '@tutti/protocol'
 import { addUsageSums, readEventUsage, totalTokens, type UsageSum } from '@tutti/protocol/internal'
 
 import type { AguiTokenUsage } from './wire.ts'

@@ -7,7 +7,7 @@
  *    state that a new snapshot would have.
  */
 import { applyRunEvent, type LoggedRunEvent, type RunState } from '@tutti/protocol'
-import { type RunUsage } from '@tutti/protocol/internal'
+import type { RunUsage } from '@tutti/protocol/internal'
 
 import type { PatchOperation } from './wire.ts'
 

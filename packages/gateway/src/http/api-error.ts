@@ -1,7 +1,7 @@
 /** Pure: maps thrown errors to error bodies and statuses. */
 import { TuttiError } from '@tutti/core'
 import { ERROR_CODES, isErrorCode, type ErrorBody, type ErrorCode } from '@tutti/protocol'
-import { type Problem } from '@tutti/protocol/internal'
+import type { Problem } from '@tutti/protocol/internal'
 
 import { formatProblems } from './error-limits.ts'
 

@@ -5,7 +5,7 @@
  * GW-B1 The message and each text of a problem are cut. Problems beyond the limit are counted, not sent.
  * GW-B2 A body has at most `MAX_ERROR_BYTES` as JSON on every wire, including wires that repeat the message.
  */
-import { type ErrorBody } from '@tutti/protocol'
+import type { ErrorBody } from '@tutti/protocol'
 import { shortText, type Problem } from '@tutti/protocol/internal'
 
 /** Maximum size of an error body on every wire, in bytes of JSON. */

@@ -1,6 +1,6 @@
 /** Pure: maps the events of a run to progress for an MCP client. */
 import { RunProjection, type RunEvent } from '@tutti/protocol'
-import { type TaskOperation } from '@tutti/protocol/internal'
+import type { TaskOperation } from '@tutti/protocol/internal'
 
 /** Progress of a run. */
 export interface RunNote {

@@ -2,7 +2,7 @@
  * Pure: lists the tools for MCP clients: the shared tools of the catalog, then the shared ensembles, in configured
  * order.
  */
-import { type Ensemble } from '@tutti/ensemble'
+import type { Ensemble } from '@tutti/ensemble'
 import { inputVariables, namedInputs } from '@tutti/ensemble/internal'
 
 import { sharedEnsembles, sharedTools } from '../service/sharing.ts'

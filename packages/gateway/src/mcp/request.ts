@@ -1,7 +1,7 @@
 /** Pure: reads the calls of MCP clients. */
 import { traceContextOf, type McpRequest, type TraceContext } from '@tutti/core/internal'
 import { pointer, type Problem } from '@tutti/protocol/internal'
-import { type Ensemble, type Inputs } from '@tutti/ensemble'
+import type { Ensemble, Inputs } from '@tutti/ensemble'
 import { missingInputs, namedInputs } from '@tutti/ensemble/internal'
 
 import { badRequest } from '../http/api-error.ts'

@@ -6,7 +6,7 @@
 import { ProtocolError } from '@modelcontextprotocol/server'
 import { TuttiError } from '@tutti/core'
 import { shortText } from '@tutti/protocol/internal'
-import { type ChangedRun, type RunRecord } from '@tutti/runs/adapter'
+import type { ChangedRun, RunRecord } from '@tutti/runs/adapter'
 import { readTurn } from '@tutti/runs/internal'
 
 import { decodeChangeCursor, encodeChangeCursor } from '../service/change-cursor.ts'

@@ -1,6 +1,6 @@
 /** Submits runs on behalf of callers. */
 import { TuttiError } from '@tutti/core'
-import { type ForkPreview, type ReplayRunBody, type SubmitRunBody } from '@tutti/protocol'
+import type { ForkPreview, ReplayRunBody, SubmitRunBody } from '@tutti/protocol'
 import { shortList, unknownName } from '@tutti/protocol/internal'
 
 import { actorOf, type Caller } from '../caller.ts'

@@ -9,8 +9,8 @@
  */
 import { formatCanonicalJson } from '@tutti/core/internal'
 import { isTerminalRunStatus } from '@tutti/protocol'
-import { type RunService } from '@tutti/runs'
-import { type RunRecord } from '@tutti/runs/adapter'
+import type { RunService } from '@tutti/runs'
+import type { RunRecord } from '@tutti/runs/adapter'
 import { eventPages } from '@tutti/runs/internal'
 import { hash } from 'node:crypto'
 

@@ -8,7 +8,7 @@
  * GW-Z4 The text of a message never becomes a template.
  */
 import { TuttiError } from '@tutti/core'
-import { type Ensemble } from '@tutti/ensemble'
+import type { Ensemble } from '@tutti/ensemble'
 import { inputVariables } from '@tutti/ensemble/internal'
 import {
   unknownName,

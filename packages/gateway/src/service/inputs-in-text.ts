@@ -1,5 +1,5 @@
 /** Pure: parses texts, in natural language or JSON, as inputs of an ensemble. */
-import { type Ensemble, type Inputs } from '@tutti/ensemble'
+import type { Ensemble, Inputs } from '@tutti/ensemble'
 import { inputVariables } from '@tutti/ensemble/internal'
 
 import { badRequest } from '../http/api-error.ts'

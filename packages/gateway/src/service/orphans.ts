@@ -8,8 +8,8 @@
  *    no lease at two checks in a row: a process that has just started, or that cannot reach the store for a moment, lives.
  */
 import { systemClock, type Clock, type Logger } from '@tutti/core'
-import { type RunService } from '@tutti/runs'
-import { type RunRecord } from '@tutti/runs/adapter'
+import type { RunService } from '@tutti/runs'
+import type { RunRecord } from '@tutti/runs/adapter'
 import { eventPages, type ActivityListener, type RunProcesses } from '@tutti/runs/internal'
 
 import { anyone } from '../caller.ts'

@@ -1,6 +1,6 @@
 /** Pure: the ensembles, tools and models that a server shares with its peers. */
 import { TuttiError, type AgentTool } from '@tutti/core'
-import { type ErrorCode } from '@tutti/protocol'
+import type { ErrorCode } from '@tutti/protocol'
 import { unknownName, type SharedCapability } from '@tutti/protocol/internal'
 
 import type { Sharing } from '../gateway-options.ts'

@@ -1,5 +1,5 @@
 /** Pure: limits the result of a tool to the size of an answer. */
-import { type ToolResult } from '@tutti/core'
+import type { ToolResult } from '@tutti/core'
 import { limitText } from '@tutti/core/internal'
 
 import type { ToolInvocation } from '@tutti/protocol/internal'

@@ -1,5 +1,5 @@
 /** Pure: converts the input of a direct call to the arguments of its tool. */
-import { type AgentTool } from '@tutti/core'
+import type { AgentTool } from '@tutti/core'
 import { errorMessage, parseExactJson } from '@tutti/core/internal'
 
 import type { Problem } from '@tutti/protocol/internal'

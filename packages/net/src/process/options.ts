@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url'
 
 import { systemClock, type Clock } from '@tutti/core'
-import { type OptionNames } from '@tutti/core/internal'
+import type { OptionNames } from '@tutti/core/internal'
 
 import { findEnvironmentProblems } from './environment.ts'
 

@@ -13,7 +13,7 @@ import { randomUUID } from 'node:crypto'
 import process from 'node:process'
 import { setImmediate } from 'node:timers'
 
-import { type Clock } from '@tutti/core'
+import type { Clock } from '@tutti/core'
 import { errorMessage } from '@tutti/core/internal'
 
 import { buildEnvironment } from './environment.ts'

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 import { runTool, type AgentTool, type RunToolOptions } from '@tutti/core'
-import { type ToolProgress } from '@tutti/core/internal'
+import type { ToolProgress } from '@tutti/core/internal'
 import { fakeClock, scriptedReviewer } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 

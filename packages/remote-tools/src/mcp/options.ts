@@ -1,5 +1,5 @@
 /** Options of `mcpTools`, with their checks. */
-import { type Limiter } from '@tutti/core'
+import type { Limiter } from '@tutti/core'
 import {
   definitionError,
   findChoiceProblems,

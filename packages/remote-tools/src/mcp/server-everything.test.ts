@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { runTool } from '@tutti/core'
-import { type ToolProgress } from '@tutti/core/internal'
+import type { ToolProgress } from '@tutti/core/internal'
 import { scriptedReviewer } from '@tutti/testing'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 

@@ -8,7 +8,7 @@ import { formatExactJson } from '@tutti/core/internal'
 
 import { scalarText, type PlannedRequest } from '../http/request-parts.ts'
 import { encodeText } from '../http/url-template.ts'
-import { type OpenApiNode } from './document.ts'
+import type { OpenApiNode } from './document.ts'
 import { cookiePairs, headerText, pathText, queryFields } from './parameter-style.ts'
 import { encodeRequestBody } from './request-body.ts'
 

@@ -9,7 +9,7 @@
  */
 import { isJsonObject } from '@tutti/core/internal'
 
-import { type OpenApiNode } from './document.ts'
+import type { OpenApiNode } from './document.ts'
 
 /** Keywords that do not constrain the value, or that have a meaning only in the whole document. */
 const DROPPED: ReadonlySet<string> = new Set([

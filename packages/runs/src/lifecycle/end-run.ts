@@ -1,5 +1,5 @@
 /** Writes the end of a run that the engine cannot end, because it never started or cannot continue. */
-import { type Clock, type TuttiError } from '@tutti/core'
+import type { Clock, TuttiError } from '@tutti/core'
 import { isoNow } from '@tutti/core/internal'
 import { addUsage } from '@tutti/ensemble/internal'
 import { totalTokens } from '@tutti/protocol/internal'

@@ -1,7 +1,7 @@
 import { TuttiError, type Logger } from '@tutti/core'
 import { ensemble, modelCatalog, priceList, task, type Ensemble } from '@tutti/ensemble'
-import { type ChatModel } from '@tutti/ensemble/adapter'
-import { type RunStep } from '@tutti/ensemble/internal'
+import type { ChatModel } from '@tutti/ensemble/adapter'
+import type { RunStep } from '@tutti/ensemble/internal'
 import { fakeClock, scriptedModel, type FakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 

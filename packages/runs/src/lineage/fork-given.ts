@@ -5,7 +5,7 @@
  *    creates it, and are checked before: one error names every problem.
  */
 import { TuttiError } from '@tutti/core'
-import { type Ensemble } from '@tutti/ensemble'
+import type { Ensemble } from '@tutti/ensemble'
 import { applyToUnowned, readGivenResults, type RunStep } from '@tutti/ensemble/internal'
 
 import { field } from '../domain/field.ts'

@@ -3,7 +3,7 @@
  *
  * RUNS-E7 A preview creates nothing. Its estimate is the recorded usage of the parent for all that the fork executes.
  */
-import { type Ensemble } from '@tutti/ensemble'
+import type { Ensemble } from '@tutti/ensemble'
 import {
   listAllTasks,
   listReviewsOfFork,

@@ -12,7 +12,7 @@
  */
 import { TuttiError } from '@tutti/core'
 import { ensemble, type Ensemble, type Task } from '@tutti/ensemble'
-import { type DelegationLimits } from '@tutti/ensemble/internal'
+import type { DelegationLimits } from '@tutti/ensemble/internal'
 
 import { field } from '../domain/field.ts'
 import { applyOverrides } from './overridden-tasks.ts'

@@ -3,7 +3,7 @@
  *
  * RUNS-I1 The input schema of a client tool is compiled and checked in bounded time, like an output schema.
  */
-import { type ClientTool, type Ensemble } from '@tutti/ensemble'
+import type { ClientTool, Ensemble } from '@tutti/ensemble'
 import { findClientToolProblems } from '@tutti/ensemble/internal'
 
 import { field } from '../domain/field.ts'

@@ -1,8 +1,8 @@
 /** Converts a submission to the record of a new run and its first event. */
-import { type Clock } from '@tutti/core'
+import type { Clock } from '@tutti/core'
 import { isoNow, newId, type TraceContext } from '@tutti/core/internal'
 import { toUserMessage } from '@tutti/protocol/internal'
-import { type Budget, type Ensemble, type Prices } from '@tutti/ensemble'
+import type { Budget, Ensemble, Prices } from '@tutti/ensemble'
 import {
   assertInputs,
   assertTextSizes,

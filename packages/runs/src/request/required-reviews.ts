@@ -4,7 +4,7 @@
  * RUNS-R5 A request can add reviews and make them stricter. It cannot remove a review that the operator requires, let
  *    a timeout approve it, change its role, or replace its prompt. Such a request is refused.
  */
-import { type Ensemble, type ReviewSettings, type Task } from '@tutti/ensemble'
+import type { Ensemble, ReviewSettings, Task } from '@tutti/ensemble'
 import {
   DEFAULT_REVIEW_TIMEOUT_MS,
   reviewAfter,

@@ -1,6 +1,6 @@
 import { TuttiError } from '@tutti/core'
 import { ensemble, modelCatalog, task } from '@tutti/ensemble'
-import { type RunStep } from '@tutti/ensemble/internal'
+import type { RunStep } from '@tutti/ensemble/internal'
 import { fakeClock, scriptedModel, type FakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 

@@ -1,7 +1,7 @@
 /** The page that compares two runs in two columns. */
 import { useQuery } from '@tanstack/react-query'
 import { isTerminalRunStatus, type RunComparison } from '@tutti/protocol'
-import { type ComparedRun } from '@tutti/protocol/internal'
+import type { ComparedRun } from '@tutti/protocol/internal'
 import { ArrowLeftRight, RefreshCw } from 'lucide-react'
 import { useState } from 'react'
 

@@ -5,7 +5,7 @@
  * DASH-C2 The rows by model add up to the usage of the tasks, where that is known.
  * DASH-C3 An unknown number makes its sum unknown: -1 for tokens and calls, undefined for costs.
  */
-import { type RunState } from '@tutti/protocol'
+import type { RunState } from '@tutti/protocol'
 import {
   addCounts,
   addUsageSums,

@@ -1,4 +1,4 @@
-import { type LoggedRunEvent } from '@tutti/protocol'
+import type { LoggedRunEvent } from '@tutti/protocol'
 import { RUN_EVENT_TYPES } from '@tutti/protocol/internal'
 import { describe, expect, it } from 'vitest'
 

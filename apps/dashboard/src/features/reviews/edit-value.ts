@@ -1,5 +1,5 @@
 /** The values that a form of their schema edits. Loaded with the editor. Pure. */
-import { type Capabilities } from '@tutti/protocol'
+import type { Capabilities } from '@tutti/protocol'
 import { isJsonObject } from '@tutti/protocol/internal'
 
 import { createFormDraft, type FormDraft } from '../../ui/schema-form/form-draft.ts'

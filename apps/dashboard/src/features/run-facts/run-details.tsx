@@ -1,7 +1,7 @@
 /** Shows the inputs and metadata of a run. */
 import { useQuery } from '@tanstack/react-query'
 import { type RunState, isTerminalRunStatus } from '@tutti/protocol'
-import { type FileChangeState, type TaskState } from '@tutti/protocol/internal'
+import type { FileChangeState, TaskState } from '@tutti/protocol/internal'
 import { RotateCcw, Trash2 } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
 

@@ -1,7 +1,7 @@
 /** Renders the cells of a run. A link covers the whole row; tags lie above it. */
 import { memo } from 'react'
 import { type RunSummary, isTerminalRunStatus } from '@tutti/protocol'
-import { type TagMap } from '@tutti/protocol/internal'
+import type { TagMap } from '@tutti/protocol/internal'
 
 import { linkToRun } from '../../api/links.ts'
 import { RUN_STATUS } from '../../ui/labels.ts'

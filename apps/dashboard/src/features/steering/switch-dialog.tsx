@@ -1,5 +1,5 @@
 /** The dialog that switches the model of a run or a task, to a model, a tier or a profile. */
-import { type RunState } from '@tutti/protocol'
+import type { RunState } from '@tutti/protocol'
 import { SwitchModelBody } from '@tutti/protocol/internal'
 import { useState } from 'react'
 

@@ -2,7 +2,7 @@
 import { Play } from 'lucide-react'
 import { useEffect, useMemo, useRef, useState, type FormEvent, type ReactNode } from 'react'
 import { ROUTES, routePath } from '@tutti/protocol'
-import { type Problem } from '@tutti/protocol/internal'
+import type { Problem } from '@tutti/protocol/internal'
 
 import { readFailureText } from '../../api/failure.ts'
 import { Button } from '../../ui/controls/button.tsx'

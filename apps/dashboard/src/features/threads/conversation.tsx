@@ -1,6 +1,6 @@
 /** A thread as a conversation: the messages of its runs, live, and a field for the next one. */
 import { useThread, type ThreadView } from '@tutti/react'
-import { type LiveThreadRun } from '@tutti/react/internal'
+import type { LiveThreadRun } from '@tutti/react/internal'
 import { isTerminalRunStatus } from '@tutti/protocol'
 import { ArrowLeft } from 'lucide-react'
 import { useEffect, useRef } from 'react'

@@ -1,5 +1,5 @@
 import { runStateAfter, type LoggedRunEvent, type RunState } from '@tutti/protocol'
-import { type TaskState } from '@tutti/protocol/internal'
+import type { TaskState } from '@tutti/protocol/internal'
 import { describe, expect, it } from 'vitest'
 
 import { createRunLog, appendEvents, type FollowedLog } from '../../api/run-log.ts'

@@ -8,7 +8,7 @@
  * DASH-T3 Attempts are consecutive: none starts before the previous one, and all work in it, has ended.
  */
 import { isTerminalRunStatus, type RunState } from '@tutti/protocol'
-import { type ReviewState, type TaskState } from '@tutti/protocol/internal'
+import type { ReviewState, TaskState } from '@tutti/protocol/internal'
 
 import {
   buildAttempt,

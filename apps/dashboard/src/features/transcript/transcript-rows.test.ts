@@ -1,5 +1,5 @@
 import { applyRunEvent, runStateAfter, type RunEvent } from '@tutti/protocol'
-import { type TaskState } from '@tutti/protocol/internal'
+import type { TaskState } from '@tutti/protocol/internal'
 import { describe, expect, it } from 'vitest'
 
 import { eventOf, startOfRun } from '../../../../../packages/protocol/test/run-events.ts'

@@ -1,5 +1,5 @@
 /** The commands that show runs: `tutti runs`, `tutti diff`, `tutti events` and `tutti export`. */
-import { type RunEvent } from '@tutti/protocol'
+import type { RunEvent } from '@tutti/protocol'
 import { RUN_EVENT_TYPES, suggest } from '@tutti/protocol/internal'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 

@@ -1,6 +1,6 @@
 /** Checks a running server: whether it is a Tutti server, is ready, has our API version, and agrees with our clock. */
 import { createClient, TuttiClientError, type TuttiClient } from '@tutti/client'
-import { type Fetch } from '@tutti/client/internal'
+import type { Fetch } from '@tutti/client/internal'
 import { errorMessage } from '@tutti/core/internal'
 
 import { findingsFor, type Finding } from '../../checks/finding.ts'

@@ -3,7 +3,7 @@
  * only when everything is put together, without touching the real store.
  */
 import { createClient } from '@tutti/client'
-import { type Logger } from '@tutti/core'
+import type { Logger } from '@tutti/core'
 import { errorMessage, silentLogger } from '@tutti/core/internal'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
 /** Pure: formats events as lines of plain text. */
-import { type LoggedRunEvent, type RunEventOf, type RunState } from '@tutti/protocol'
+import type { LoggedRunEvent, RunEventOf, RunState } from '@tutti/protocol'
 import { eventTime, type ReviewState } from '@tutti/protocol/internal'
 
 import { formatTerminalCount, formatTerminalDuration, formatStopwatch } from './format-values.ts'

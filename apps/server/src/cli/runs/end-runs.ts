@@ -1,6 +1,6 @@
 /** Runs `tutti cancel` and `tutti delete`. */
 import { isTerminalRunStatus } from '@tutti/protocol'
-import { type CancelMode, type RunsCancelled } from '@tutti/protocol/internal'
+import type { CancelMode, RunsCancelled } from '@tutti/protocol/internal'
 
 import { CommandError, toFailureReport } from '../command-error.ts'
 import { RUN_STATUS_STYLES } from '../live/run-lines.ts'

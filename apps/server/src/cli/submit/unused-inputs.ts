@@ -1,5 +1,5 @@
 /** Finds inputs of a submission that no task text uses: they are typos unless code reads them. */
-import { type Capabilities, type SubmitRunBody } from '@tutti/protocol'
+import type { Capabilities, SubmitRunBody } from '@tutti/protocol'
 import { suggest } from '@tutti/protocol/internal'
 
 import type { TuttiClient } from '@tutti/client'

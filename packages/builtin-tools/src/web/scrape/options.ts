@@ -1,5 +1,5 @@
 /** The options of `web_scrape`, with their defaults and checks. */
-import { type ToolSettings } from '@tutti/core'
+import type { ToolSettings } from '@tutti/core'
 import { assertKnownOptions, TOOL_SETTING_NAMES, type OptionNames } from '@tutti/core/internal'
 import { networkGuard, type NetworkGuard, type NetworkGuardOptions } from '@tutti/net/internal'
 

@@ -1,5 +1,5 @@
 /** The options of `web_search`, with their defaults and checks. */
-import { type ToolSettings } from '@tutti/core'
+import type { ToolSettings } from '@tutti/core'
 import { assertKnownOptions, TOOL_SETTING_NAMES, type OptionNames } from '@tutti/core/internal'
 
 import type { SearchProvider } from './search-provider.ts'

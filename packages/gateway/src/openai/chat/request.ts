@@ -8,7 +8,7 @@
  *    which a client cannot take back.
  */
 import { decode } from '@tutti/protocol'
-import { type ClientToolBody, type HistoryMessage, type Problem } from '@tutti/protocol/internal'
+import type { ClientToolBody, HistoryMessage, Problem } from '@tutti/protocol/internal'
 
 import { badRequest } from '../../http/api-error.ts'
 import { describeLeftOutPart } from '../../service/left-out-part.ts'

@@ -15,7 +15,7 @@
  *    messages. Changing and deleting one require `runs:control`.
  */
 import { TuttiError, Type } from '@tutti/core'
-import { type ThreadRecord } from '@tutti/runs/adapter'
+import type { ThreadRecord } from '@tutti/runs/adapter'
 import { threadNotFound } from '@tutti/runs/internal'
 
 import { badRequest } from '../../http/api-error.ts'

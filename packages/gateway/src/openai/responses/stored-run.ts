@@ -1,7 +1,7 @@
 /** Loads runs that requests of the Responses API began. */
 import { TuttiError } from '@tutti/core'
 import { decode } from '@tutti/protocol'
-import { type RunRecord } from '@tutti/runs/adapter'
+import type { RunRecord } from '@tutti/runs/adapter'
 import { eventPages } from '@tutti/runs/internal'
 
 import { assertMayRead } from '../../runs/run-rights.ts'

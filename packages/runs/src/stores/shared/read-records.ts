@@ -3,7 +3,7 @@
  *
  * NOTE: casts below are at the boundary: stores only ever write values of the types that they read back.
  */
-import { type LoggedRunEvent } from '@tutti/protocol'
+import type { LoggedRunEvent } from '@tutti/protocol'
 import { addTokens, type TokenTotals } from '@tutti/protocol/internal'
 
 import { field } from '../../domain/field.ts'

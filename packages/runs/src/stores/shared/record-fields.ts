@@ -3,7 +3,7 @@ import type { ThreadRunPage } from '../../ports/thread-store.ts'
 import type { ThreadRunRecord } from '../../domain/thread-record.ts'
 import type { ClaimedDelivery } from '../../ports/webhook-outbox.ts'
 import { errorMessage } from '@tutti/core/internal'
-import { type RunEvent, type RunEventOf } from '@tutti/protocol'
+import type { RunEvent, RunEventOf } from '@tutti/protocol'
 import { isJsonObject, PERSON_REVIEW_KINDS } from '@tutti/protocol/internal'
 
 import { ColumnReader } from './column-reader.ts'

@@ -1,5 +1,5 @@
 /** Settings of the Postgres store. */
-import { type Logger } from '@tutti/core'
+import type { Logger } from '@tutti/core'
 import { silentLogger } from '@tutti/core/internal'
 
 import type { ConnectEngine } from '../../../ports/dispatch-engine.ts'
