@@ -7,9 +7,8 @@
  * AE-P2 A repeated call is the same request. If the link is lost, a task is requested once more over a new link and
  *    continues as the same run of the peer; its reported events are not reported again. A tool call is not
  *    repeated: it ended with the link.
- * AE-P3 Cancelling a task cancels its run at the peer as soon as the run is known. For tools there is no such
- *    message: the call ends with the link, which is dropped if no other call uses it, else closed after the other
- *    calls.
+ * AE-P3 Cancelling a task cancels its run at the peer as soon as the run is known. Tools cannot be cancelled:
+ *    the call ends with the link, which is dropped if no other call uses it, else closed after the other calls.
  * AE-P4 After a task was cancelled by the caller or has failed, the same call is a new request.
  */
 import {

@@ -28,8 +28,6 @@ interface Node {
   readonly waitsFor: Node[]
   /** Tasks that wait for it. */
   readonly dependents: Node[]
-  /** Tasks that it follows. */
-  readonly follows: Node[]
   /** Tasks that follow it. */
   readonly followers: Node[]
   phase: TaskPhase
@@ -58,7 +56,7 @@ export class Schedule {
   constructor({ scheduled, waitsFor, follows }: Plan, limits: ScheduleLimits) {
     this.#limits = limits
     for (const [index, name] of scheduled.entries()) {
-      const links = { waitsFor: [], dependents: [], follows: [], followers: [] }
+      const links = { waitsFor: [], dependents: [], followers: [] }
       const state = {
         phase: 'pending',
         waits: 0,
@@ -75,11 +73,10 @@ export class Schedule {
         before.dependents.push(node)
       }
       for (const before of this.#named(follows.get(node.name))) {
-        node.follows.push(before)
         before.followers.push(node)
+        node.open += 1
       }
       node.waits = node.waitsFor.length
-      node.open = node.follows.length
     }
     for (const node of [...this.#nodes.values()].toReversed()) this.#checkReady(node)
   }
@@ -102,15 +99,15 @@ export class Schedule {
           dependent.waits -= 1
           this.#checkReady(dependent)
         }
-        break
+        this.#settle(node)
+        return
       case 'failed':
         if (this.#failed === undefined || node.index < this.#failed.index) this.#failed = node
         this.#lose(node)
-        break
+        return
       case 'skipped':
         this.#lose(node)
     }
-    this.#settle(node)
   }
 
   /** Returns the tasks that can start now and those that never will, each once. */
