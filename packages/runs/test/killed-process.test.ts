@@ -86,12 +86,17 @@ async function live(
     if (typeof end === 'object' && end !== null && 'runId' in end) ends.set(String(end.runId), end)
     if (runIds.every((runId) => ends.has(runId))) ended.resolve('lives')
   })
-  const timer = setInterval(() => void place.passTime?.(), 200)
+  let passed = Promise.resolve()
+  const timer = setInterval(() => {
+    passed = passed.then(() => place.passTime?.())
+  }, 200)
   try {
     return await ended.promise
   } finally {
     clearInterval(timer)
     child.kill('SIGKILL')
+    // A statement of the last interval must end before the place closes its connection.
+    await passed
   }
 }
 
