@@ -62,5 +62,10 @@ async function roundMs(contestant: Contestant, calls: number): Promise<number> {
 
 /** Returns the median. */
 export function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+  return quantile(values, 0.5)
+}
+
+/** Returns the value below which that share of the values lies; NaN when there are none. */
+export function quantile(values: readonly number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN
 }

@@ -6,6 +6,7 @@
  * so late stream ends do not delay a server.
  */
 import { createRequire } from 'node:module'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { AskedRequest, RecordedResponse, ServerProduct } from './server-products.ts'
 
@@ -20,6 +21,18 @@ export interface LoadFigures {
   readonly firstMs: readonly number[]
   readonly resultMs: readonly number[]
   readonly perSecond: number
+}
+
+/** Runs that arrive independently of each other. */
+export interface Arrivals {
+  readonly perSecond: number
+  readonly forMs: number
+}
+
+/** Times of runs that arrived independently, and of small requests meanwhile, in milliseconds. */
+export interface ArrivalFigures {
+  readonly resultMs: readonly number[]
+  readonly probeMs: readonly number[]
 }
 
 /** Used parts of undici. */
@@ -42,6 +55,12 @@ interface Body extends AsyncIterable<Buffer> {
 
 /** Enough for the widest load, with streams that end late. */
 const CONNECTIONS = 400
+
+/** Arrivals of a server that cannot keep up wait from this number of unfinished runs on. */
+const MAX_UNFINISHED = 200
+
+/** Interval of the small requests that show how long the server keeps others waiting. */
+const PROBE_EVERY_MS = 5
 
 /** A client of one server; disposing closes its connections. */
 export class LoadClient implements AsyncDisposable {
@@ -84,13 +103,50 @@ export class LoadClient implements AsyncDisposable {
     return { firstMs, resultMs, perSecond }
   }
 
-  /** Executes one run and returns the responses to its requests. */
-  async recordRun(): Promise<readonly RecordedResponse[]> {
-    const { submit, stream } = this.#product
-    const submitted = await this.#record(submit())
-    return stream === undefined
-      ? [submitted]
-      : [submitted, await this.#record(stream(submitted.body))]
+  /**
+   * Starts runs at random times, independently of each other, and meanwhile sends a small request every
+   * {@link PROBE_EVERY_MS}.
+   *
+   * @throws {Error} when a run does not have the expected result.
+   */
+  async makeArrivals({ perSecond, forMs }: Arrivals): Promise<ArrivalFigures> {
+    const resultMs: number[] = []
+    const probeMs: number[] = []
+    const unfinished = new Set<Promise<void>>()
+    const startedAt = performance.now()
+    const isOver = (): boolean => performance.now() - startedAt >= forMs
+    const probe = async (): Promise<void> => {
+      while (!isOver()) {
+        const askedAt = performance.now()
+        const { body } = await this.#request({ method: 'GET', path: this.#product.readyPath })
+        await body.text()
+        probeMs.push(performance.now() - askedAt)
+        await sleep(PROBE_EVERY_MS)
+      }
+    }
+    const arrive = async (): Promise<void> => {
+      let next = startedAt
+      while (!isOver()) {
+        if (unfinished.size >= MAX_UNFINISHED) await Promise.race(unfinished)
+        const run = this.#makeRun().then(async ({ resultMs: ms, rest }) => {
+          resultMs.push(ms)
+          await rest
+        })
+        unfinished.add(run)
+        void run.finally(() => unfinished.delete(run)).catch(() => undefined)
+        next += (-Math.log(1 - Math.random()) * 1_000) / perSecond
+        await sleep(Math.max(0, next - performance.now()))
+      }
+      await Promise.all(unfinished)
+    }
+    await Promise.all([probe(), arrive()])
+    return { resultMs, probeMs }
+  }
+
+  /** Executes one run and returns its response. */
+  async recordRun(): Promise<RecordedResponse> {
+    const { statusCode, headers, body } = await this.#request(this.#product.submit())
+    return { status: statusCode, headers, body: await body.text() }
   }
 
   /**
@@ -144,11 +200,6 @@ export class LoadClient implements AsyncDisposable {
       }
     }
     throw new Error(`${name} did not make the run: status ${statusCode}, ${text.slice(0, 2_000)}`)
-  }
-
-  async #record(request: AskedRequest): Promise<RecordedResponse> {
-    const { statusCode, headers, body } = await this.#request(request)
-    return { status: statusCode, headers, body: await body.text() }
   }
 
   #request({ method, path, body, accept }: AskedRequest): ReturnType<Pool['request']> {

@@ -22,7 +22,7 @@ export interface AskedRequest {
 export interface ServerProduct {
   readonly name: string
   /** Promise after a crash; only peers are compared with ours. */
-  readonly kind: 'ours' | 'bare' | 'peer in memory' | 'durable peer'
+  readonly kind: 'ours' | 'limit' | 'peer in memory' | 'durable peer'
   /** Data that it stores for a run, and where. */
   readonly storage: string
   readonly command: (location: ServerLocation) => ServerCommand
@@ -60,7 +60,7 @@ const QUIET = {
 }
 
 const PROGRAM = fileURLToPath(new URL('../../../apps/server/dist/tutti.js', import.meta.url))
-const BARE = fileURLToPath(new URL('../fixtures/server-bare-http.ts', import.meta.url))
+const SKETCH = fileURLToPath(new URL('../fixtures/server-durable-sketch.ts', import.meta.url))
 const CONFIG = fileURLToPath(new URL('../fixtures/server-order.config.mjs', import.meta.url))
 
 /** Our built server: the response to the submit is the stream of the run. */
@@ -97,21 +97,18 @@ export const TUTTI_NORMAL: ServerProduct = {
   command: tuttiCommand(CONFIG, { TUTTI_SQLITE_SYNC: 'normal' }),
 }
 
-/** Returns a server that only repeats the recorded responses of another one, to the same requests. */
-export function bareServer(
-  product: ServerProduct,
-  responses: readonly RecordedResponse[],
-): ServerProduct {
-  const { tool: _tool, ...requests } = product
+/** Returns the limit of a durable server: one that only stores and streams the events of a recorded run. */
+export function durableSketch(response: RecordedResponse): ServerProduct {
+  const { tool: _tool, ...requests } = TUTTI
   return {
     ...requests,
-    name: product.name.replace('Tutti', 'bare node:http'),
-    kind: 'bare',
-    storage: 'nothing: the limit of the machine',
+    name: 'the least of a durable server',
+    kind: 'limit',
+    storage: 'every event, in SQLite, without an engine',
     command: ({ port, dataDir }) => {
-      const file = join(dataDir, 'responses.json')
-      writeFileSync(file, JSON.stringify(responses))
-      return { file: process.execPath, args: [BARE, String(port), file], env: QUIET }
+      const file = join(dataDir, 'response.json')
+      writeFileSync(file, JSON.stringify(response))
+      return { file: process.execPath, args: [SKETCH, String(port), dataDir, file], env: QUIET }
     },
     readyPath: '/',
   }

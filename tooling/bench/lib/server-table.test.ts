@@ -11,12 +11,15 @@ const FIGURES: ServerMeasurements = {
   firstMs: 2,
   resultMs: 4,
   perSecond: [100, 1_000, 1_200],
+  cpuMs: [3, 1, 1],
+  arrivalMs: [5, 9],
+  probeMs: 4,
   toolMs: 0.5,
   memoryMiB: 120,
 }
 
 const TUTTI = { name: 'Tutti', kind: 'ours', storage: 'SQLite' } as const
-const BARE = { name: 'bare', kind: 'bare', storage: 'nothing' } as const
+const LIMIT = { name: 'least', kind: 'limit', storage: 'SQLite' } as const
 const PEER = { name: 'Other', kind: 'peer in memory', storage: 'memory' } as const
 const DURABLE = { name: 'Other, durable', kind: 'durable peer', storage: 'libSQL' } as const
 
@@ -49,6 +52,10 @@ test('The server table prints the medians of the rounds, and how many times as f
     '1,000',
     '1,200',
     '1',
+    '1',
+    '5',
+    '9',
+    '4',
     '120',
     '200',
     '0.5',
@@ -61,6 +68,10 @@ test('The server table prints the medians of the rounds, and how many times as f
     '250',
     '300',
     '4',
+    '1',
+    '5',
+    '9',
+    '4',
     '120',
     '200',
     '–',
@@ -70,9 +81,11 @@ test('The server table prints the medians of the rounds, and how many times as f
 test('The server table claims nothing about peers that were not measured', () => {
   const text = printed(
     { product: TUTTI, measurements: [FIGURES] },
-    { product: BARE, measurements: [{ ...FIGURES, perSecond: [1, 2_000, 1] }] },
+    { product: LIMIT, measurements: [{ ...FIGURES, cpuMs: [1, 0.5, 1] }] },
   )
-  expect(text).toContain('at least 40 % of the bare server: 50 %, met')
+  expect(text).toContain(
+    'at least 50 % of the least of a durable server, by processor time: 50 %, met',
+  )
   expect(text).not.toContain('peer')
 })
 
