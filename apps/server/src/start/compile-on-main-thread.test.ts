@@ -19,7 +19,7 @@ beforeAll(() => {
   writeFileSync(
     program,
     `import { compileOnMainThread } from ${JSON.stringify(SOURCE)}
-    compileOnMainThread()
+    compileOnMainThread(Number(process.argv[2]))
     const { pid, argv, execArgv, env } = process
     console.log(JSON.stringify({ pid, args: argv.slice(2), execArgv, marker: env.MARKER }))`,
   )
@@ -30,9 +30,9 @@ afterAll(() => {
 })
 
 /** Runs the program with its own flag, and returns its output and its process id. */
-async function runProgram(isSentMessages = false) {
+async function runProgram({ cores = 2, isSentMessages = false }) {
   const own = '--disable-warning=ExperimentalWarning'
-  const child = spawn(process.execPath, [own, program, 'start', 'a b'], {
+  const child = spawn(process.execPath, [own, program, String(cores), 'a b'], {
     env: { ...process.env, MARKER: 'kept' },
     stdio: ['ignore', 'pipe', 'pipe', ...(isSentMessages ? (['ipc'] as const) : [])],
   })
@@ -46,16 +46,21 @@ async function runProgram(isSentMessages = false) {
 }
 
 it('The restart replaces the program, which keeps its id, arguments, flags and environment', async () => {
-  const { own, pid, printed } = await runProgram()
+  const { own, pid, printed } = await runProgram({})
   expect(printed).toEqual({
     pid,
-    args: ['start', 'a b'],
+    args: ['2', 'a b'],
     execArgv: ['--no-concurrent-recompilation', own],
     marker: 'kept',
   })
 })
 
 it('The restart does not replace a program that its parent sends messages', async () => {
-  const { own, printed } = await runProgram(true)
+  const { own, printed } = await runProgram({ isSentMessages: true })
+  expect(printed.execArgv).toEqual([own])
+})
+
+it('The restart does not replace a program that has free cores', async () => {
+  const { own, printed } = await runProgram({ cores: 3 })
   expect(printed.execArgv).toEqual([own])
 })
