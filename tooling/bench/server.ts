@@ -71,9 +71,9 @@ async function measure(product: ServerProduct): Promise<ServerMeasurements> {
   const cpuMs = []
   for (const width of WIDTHS) {
     const before = server.cpuMs()
-    const figures = await client.makeRuns(width, LOAD)
-    cpuMs.push((server.cpuMs() - before) / figures.resultMs.length)
-    measurements.push(figures)
+    const load = await client.makeRuns(width, LOAD)
+    cpuMs.push((server.cpuMs() - before) / load.resultMs.length)
+    measurements.push(load)
   }
   const { resultMs, probeMs } = await client.makeArrivals(ARRIVALS)
   const toolCalls = await client.callTool(TOOL_CALLS)

@@ -60,6 +60,17 @@ test('One action has one version everywhere', () => {
   expect([...versions].filter(([, hashes]) => hashes.size > 1)).toEqual([])
 })
 
+test('The image is built for both common processors, and runs no program of another one', () => {
+  const { jobs }: Workflow = parse(read('.github/workflows/release.yml'))
+  const build = jobs['image']?.steps.find(({ uses }) => uses?.includes('build-push-action'))
+  expect(build?.with?.['platforms']).toBe('linux/amd64,linux/arm64')
+  const last = read('Dockerfile')
+    .split(/^FROM /m)
+    .at(-1)
+  expect(last).toContain('ENTRYPOINT')
+  expect(last).not.toMatch(/^RUN /m)
+})
+
 describe.for(WORKFLOWS)('%s', (path) => {
   const workflow: Workflow = parse(read(path))
   const jobs = Object.entries(workflow.jobs)

@@ -95,7 +95,7 @@ async function live(
   } finally {
     clearInterval(timer)
     child.kill('SIGKILL')
-    // A statement of the last interval must end before the place closes its connection.
+    // A statement of the last interval must end before its connection closes.
     await passed
   }
 }
