@@ -93,7 +93,7 @@ it('The chaos test rejects invalid options without starting a process', async ()
   })
   const { code, output } = await chaos('--runs', 'many')
   expect(code).toBe(2)
-  expect(output).toMatch(/^Cannot use --runs: got NaN\n\nUsage: /)
+  expect(output).toMatch(/^Cannot use --runs: got "many", expected an integer >= 1\n\nUsage: /)
 })
 
 it('The chaos test leaves no process behind when it is stopped, and reports the unfinished runs', async () => {

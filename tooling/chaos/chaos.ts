@@ -12,8 +12,7 @@ import { randomInt } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 
-import { errorMessage } from '@tutti/core/internal'
-
+import { runTestProgram, toIntegers, type TestResult } from '../test-kit/test-program.ts'
 import { figuresOf } from './lib/figures.ts'
 import { BUILDS } from './lib/builds.ts'
 import { judgeCalls } from './lib/judge-calls.ts'
@@ -50,17 +49,10 @@ const USAGE = `Usage: npm run chaos -- [options]
   --evidence FILE  where to write all that was seen, as JSON
 `
 
-/** Exit code for an invalid command line, as shells use it. */
-const EXIT_USAGE = 2
-
-const MAY_BE_ZERO = ['seed', 'deploys']
 const STORES = ['postgres', 'embedded']
 
 /** More faults than there is time for. */
 const MANY = 1_000_000
-
-/** Maximum number of violations to print. */
-const MAX_PRINTED = 100
 
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -68,15 +60,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     stop.abort()
   })
 }
-process.exit(await main())
+process.exit(await runTestProgram({ usage: USAGE, readOptions, run }))
 
-async function main(): Promise<number> {
-  if (process.argv.slice(2).some((word) => word === '--help' || word === '-h')) {
-    console.log(USAGE)
-    return 0
-  }
-  const options = readOptions()
-  if (options === undefined) return EXIT_USAGE
+async function run(options: Asked): Promise<TestResult> {
   const { seed, runs, workers, apis, isEmbedded, hasNats, isSynchronous, deploys } = options
   const { limitMs, evidenceFile, retain } = options
   const fleet = isEmbedded ? 'one process' : `${workers} workers, ${apis} api processes`
@@ -112,15 +98,9 @@ async function main(): Promise<number> {
     ...judgeOutside(end.evidence),
     ...judgeDeploys(end.evidence),
   ]
-  for (const violation of violations.slice(0, MAX_PRINTED)) console.log(`VIOLATION ${violation}`)
-  if (violations.length > 0) {
-    const engine = `${isEmbedded ? ' --store embedded' : ''}${hasNats ? ' --nats' : ''}`
-    const how = isSynchronous ? ' --synchronous' : deploys > 0 ? ` --deploys ${deploys}` : ''
-    console.log(
-      `${violations.length} violations; again with --seed ${seed} --runs ${runs}${engine}${how}`,
-    )
-  } else console.log('No violations')
-  return violations.length > 0 ? 1 : 0
+  const engine = `${isEmbedded ? ' --store embedded' : ''}${hasNats ? ' --nats' : ''}`
+  const how = isSynchronous ? ' --synchronous' : deploys > 0 ? ` --deploys ${deploys}` : ''
+  return { violations, repeat: `--seed ${seed} --runs ${runs}${engine}${how}` }
 }
 
 function* chooseFaults(asked: Asked): Generator<PlannedFault, void> {
@@ -167,16 +147,7 @@ interface Asked {
   readonly evidenceFile: string | undefined
 }
 
-function readOptions(): Asked | undefined {
-  try {
-    return checked(parsed())
-  } catch (error) {
-    console.error(`${errorMessage(error)}\n\n${USAGE}`)
-    return undefined
-  }
-}
-
-function parsed() {
+function readOptions(): Asked {
   const { values } = parseArgs({
     options: {
       runs: { type: 'string', default: '200' },
@@ -193,31 +164,12 @@ function parsed() {
       evidence: { type: 'string' },
     },
   })
-  return values
-}
-
-/** @throws {RangeError} naming every invalid number. */
-function checked(values: ReturnType<typeof parsed>): Asked {
-  const numbers = {
-    runs: Number(values.runs),
-    workers: Number(values.workers),
-    apis: Number(values.apis),
-    seed: Number(values.seed),
-    minutes: Number(values.minutes),
-    deploys: Number(values.deploys),
-    faults: Number(values.faults),
-    ...(values.retain === undefined ? {} : { retain: Number(values.retain) }),
-  }
-  const wrong = Object.entries(numbers).filter(
-    ([name, value]) =>
-      !(value >= (MAY_BE_ZERO.includes(name) ? 0 : Number.MIN_VALUE)) ||
-      (name === 'deploys' && value >= BUILDS.length) ||
-      (name !== 'minutes' && !Number.isInteger(value)),
-  )
-  if (wrong.length > 0) {
-    throw new RangeError(
-      wrong.map(([name, value]) => `Cannot use --${name}: got ${value}`).join('\n'),
-    )
+  const { runs, workers, apis, faults, retain } = values
+  const { minutes, seed, deploys } = values
+  const counts = toIntegers({ runs, workers, apis, faults, minutes }, 1)
+  const numbers = { ...counts, ...toIntegers({ seed, deploys }, 0) }
+  if (numbers.deploys >= BUILDS.length) {
+    throw new RangeError(`Cannot use --deploys: got ${deploys}, expected <= ${BUILDS.length - 1}`)
   }
   if (!STORES.includes(values.store)) {
     throw new RangeError(
@@ -234,14 +186,13 @@ function checked(values: ReturnType<typeof parsed>): Asked {
   if (values.nats && numbers.deploys > 0) {
     throw new RangeError('Cannot use --deploys with --nats: deploys have no faults of NATS')
   }
-  const { minutes, retain, ...rest } = numbers
   return {
-    ...rest,
-    retain,
+    ...numbers,
+    retain: retain === undefined ? undefined : toIntegers({ retain }, 1).retain,
     isEmbedded,
     hasNats: values.nats,
     isSynchronous: values.synchronous,
-    limitMs: minutes * 60_000,
+    limitMs: numbers.minutes * 60_000,
     evidenceFile: values.evidence,
   }
 }

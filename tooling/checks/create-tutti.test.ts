@@ -31,7 +31,7 @@ const ENVIRONMENT = {
 let tarballs: ReadonlyMap<string, string> = new Map()
 
 beforeAll(async () => {
-  tarballs = await packPackages()
+  tarballs = await packPackages(join(FOLDER, 'packed'))
 })
 
 afterAll(() => {

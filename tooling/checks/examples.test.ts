@@ -105,9 +105,7 @@ describe('the page of custom-ui', () => {
   beforeAll(async () => {
     child = spawnExample(command)
     ended = once(child, 'exit')
-    const log = text(child.stderr)
-    const [first] = await Promise.race([once(child.stdout, 'data'), log.then((all) => [all])])
-    line = String(first)
+    line = await readLine(child)
     browser = await launchBrowser()
   })
 
@@ -129,8 +127,7 @@ describe('the page of custom-ui', () => {
   }
 
   it('The page of custom-ui is served at the address in its README, on any free port', () => {
-    const port = /:\d+/g
-    expect(line.replaceAll(port, '')).toBe(output.replaceAll(port, ''))
+    expect(withoutPorts(line)).toBe(withoutPorts(output))
   })
 
   it('The page of custom-ui submits a run, shows its tokens, rejects its draft, accepts the next one, and shows the result', () =>
@@ -172,22 +169,17 @@ describe('the page of chat-page', () => {
 
   beforeAll(async () => {
     child = spawnExample(command)
-    const log = text(child.stderr)
-    const [first] = await Promise.race([once(child.stdout, 'data'), log.then((all) => [all])])
-    line = String(first)
+    line = await readLine(child)
     browser = await launchBrowser()
   })
 
   afterAll(async () => {
     await browser?.close()
-    const ended = once(child, 'exit')
-    child.kill('SIGTERM')
-    await ended
+    await stop(child)
   })
 
   it('The page of chat-page is served at the address in its README, on any free port', () => {
-    const port = /:\d+/g
-    expect(line.replaceAll(port, '')).toBe(output.replaceAll(port, ''))
+    expect(withoutPorts(line)).toBe(withoutPorts(output))
   })
 
   it('The page of chat-page asks for approval, and joins its answer again when it is reloaded while it is streamed', async () => {
@@ -233,9 +225,7 @@ describe('the page of react-app', () => {
 
   beforeAll(async () => {
     child = spawnExample(command)
-    const log = text(child.stderr)
-    const [first] = await Promise.race([once(child.stdout, 'data'), log.then((all) => [all])])
-    line = String(first)
+    line = await readLine(child)
     browser = await launchBrowser()
     older = await serveWithReact18(addressIn(line))
   })
@@ -243,14 +233,11 @@ describe('the page of react-app', () => {
   afterAll(async () => {
     await browser?.close()
     await older?.close()
-    const ended = once(child, 'exit')
-    child.kill('SIGTERM')
-    await ended
+    await stop(child)
   })
 
   it('The page of react-app is served at the address in its README, on any free port', () => {
-    const port = /:\d+/g
-    expect(line.replaceAll(port, '')).toBe(output.replaceAll(port, ''))
+    expect(withoutPorts(line)).toBe(withoutPorts(output))
   })
 
   it.each(['19', '18'])(
@@ -326,6 +313,23 @@ async function serveWithReact18(target: string): Promise<PreviewServer> {
     build: { outDir },
     preview: { port: 0, host: '127.0.0.1', proxy: { '/api': proxy, '/ws': proxy } },
   })
+}
+
+/** Returns the first output of an example, or its errors. */
+async function readLine(child: ReturnType<typeof spawnExample>): Promise<string> {
+  const log = text(child.stderr)
+  const [first] = await Promise.race([once(child.stdout, 'data'), log.then((all) => [all])])
+  return String(first)
+}
+
+async function stop(child: ReturnType<typeof spawnExample>): Promise<void> {
+  const ended = once(child, 'exit')
+  child.kill('SIGTERM')
+  await ended
+}
+
+function withoutPorts(text: string): string {
+  return text.replaceAll(/:\d+/g, '')
 }
 
 function addressIn(line: string): string {

@@ -2,7 +2,8 @@
  * Packs every public package as it would be published, and checks the tarball: its contents and its
  * `package.json` against our own rules, and the findings of publint and "are the types wrong".
  */
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { checkPackage } from '@arethetypeswrong/core'
@@ -20,7 +21,9 @@ const BY_CHOICE = new Set(['CJSResolvesToESM', 'NoResolution', 'UntypedResolutio
 const packages = publicPackages()
 const versions = new Map(packages.map(({ name, version }) => [name, version]))
 const license = readFileSync('LICENSE', 'utf8')
-const tarballs = await packPackages()
+const folder = mkdtempSync(join(tmpdir(), 'tutti-packed-'))
+process.once('exit', () => rmSync(folder, { recursive: true }))
+const tarballs = await packPackages(folder)
 
 let problems = 0
 for (const { name, directory } of packages) {

@@ -62,16 +62,6 @@ test('Each public package has a change log with the new version', () => {
   }
 })
 
-test('Public packages depend on each other through the workspace, so that packing writes the version', () => {
-  const names = new Set(publicPackages().map(({ name }) => name))
-  for (const { directory } of publicPackages()) {
-    const { dependencies = {}, peerDependencies = {} } = manifestIn(join(copy, directory))
-    const ranges = Object.entries({ ...dependencies, ...peerDependencies })
-    const own = ranges.filter(([name]) => names.has(name))
-    expect(own).toEqual(own.map(([name]) => [name, 'workspace:^']))
-  }
-})
-
 test('Private packages keep their version and get no change log', () => {
   const released = new Set(publicPackages().map(({ directory }) => directory))
   const others = globSync(MANIFESTS, { cwd: copy })
@@ -98,8 +88,6 @@ test('A package that was never released is named by a changeset', () => {
 interface Manifest {
   readonly version: string
   readonly files?: readonly string[]
-  readonly dependencies?: Readonly<Record<string, string>>
-  readonly peerDependencies?: Readonly<Record<string, string>>
 }
 
 function manifestIn(directory: string): Manifest {

@@ -1,10 +1,11 @@
-import { createServer, type RequestListener } from 'node:http'
+import type { RequestListener } from 'node:http'
 
 import { ClientMessage, decode, ROUTES, SubmitRunBody } from '@tutti/protocol'
 import { TuttiError, Type } from '@tutti/core'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
+import { listenLocally } from '../net/listen.ts'
 import { exchange, MAX_ERROR_BYTES } from './lib/exchange.ts'
 import { faultsOf, messageFaultsOf } from './lib/judge.ts'
 import { attack } from './run-fuzz.ts'
@@ -265,18 +266,5 @@ function attackFor(seconds: number) {
 
 async function listening(answer: RequestListener) {
   // A server that closes the connection during a long request line may reset it before its refusal is read.
-  const server = createServer({ maxHeaderSize: MAX_HEAD_BYTES }, answer)
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-  return {
-    url: `http://127.0.0.1:${port}`,
-    hasEnded: false,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
+  return { ...(await listenLocally(answer, { maxHeaderSize: MAX_HEAD_BYTES })), hasEnded: false }
 }

@@ -8,8 +8,14 @@
  */
 import { parseArgs } from 'node:util'
 
+import { runTestProgram, toIntegers, toNames } from '../test-kit/test-program.ts'
 import { KINDS } from './lib/mix.ts'
-import { runHostile, type HostileOptions, type Times } from './lib/run-hostile.ts'
+import {
+  runHostile,
+  type HostileOptions,
+  type HostileReport,
+  type Times,
+} from './lib/run-hostile.ts'
 
 const USAGE = `Usage: npm run hostile -- [options]
 
@@ -19,12 +25,6 @@ const USAGE = `Usage: npm run hostile -- [options]
   --only KINDS     kinds of requests, separated by commas (${KINDS.join(',')})
 `
 
-/** Exit code for an invalid command line, as shells use it. */
-const EXIT_USAGE = 2
-
-/** Maximum number of violations that are printed. */
-const MAX_PRINTED = 20
-
 /** Goals of the other key, in milliseconds. */
 const GOALS = {
   health: { part: 1, ms: 250 },
@@ -32,21 +32,34 @@ const GOALS = {
   submit: { part: 0.95, ms: 1_000 },
 } as const satisfies Record<keyof Times, object>
 
-process.exit(await main())
+process.exit(
+  await runTestProgram<HostileOptions>({
+    usage: USAGE,
+    readOptions() {
+      const { values } = parseArgs({
+        options: {
+          seconds: { type: 'string', default: '60' },
+          heap: { type: 'string', default: '384' },
+          connections: { type: 'string', default: '24' },
+          only: { type: 'string', default: KINDS.join(',') },
+        },
+      })
+      const { only, ...numbers } = values
+      const { heap: heapMb, ...others } = toIntegers(numbers, 1)
+      return { ...others, heapMb, kinds: toNames(only, KINDS) }
+    },
+    async run(options) {
+      const { seconds, heapMb, connections } = options
+      console.log(`hostile: ${connections} connections, heap of ${heapMb} MiB, ${seconds} s`)
+      const report = await runHostile(options)
+      printReport(report)
+      const repeat = `--seconds ${seconds} --heap ${heapMb} --connections ${connections}`
+      return { violations: report.violations, repeat }
+    },
+  }),
+)
 
-async function main(): Promise<number> {
-  if (process.argv.includes('--help')) {
-    console.log(USAGE)
-    return 0
-  }
-  const options = readOptions()
-  if (typeof options === 'string') {
-    console.error(`${options}\n\n${USAGE}`)
-    return EXIT_USAGE
-  }
-  const { seconds, heapMb, connections } = options
-  console.log(`hostile: ${connections} connections, heap of ${heapMb} MiB, ${seconds} s`)
-  const { times, statuses, stallsMs, heapBytes, violations } = await runHostile(options)
+function printReport({ times, statuses, stallsMs, heapBytes }: HostileReport): void {
   for (const [name, { part, ms }] of Object.entries(GOALS)) {
     // NOTE: the keys of GOALS are those of the times.
     printTimes(name, times[name as keyof Times], { part, ms })
@@ -58,9 +71,6 @@ async function main(): Promise<number> {
   for (const [status, count] of counts) {
     console.log(`  ${status.padEnd(18)} ${count} (${Math.round((100 * count) / total)} %)`)
   }
-  for (const violation of violations.slice(0, MAX_PRINTED)) console.log(`VIOLATION ${violation}`)
-  console.log(violations.length === 0 ? 'No violations' : `${violations.length} violations`)
-  return violations.length === 0 ? 0 : 1
 }
 
 function printTimes(
@@ -77,31 +87,4 @@ function printTimes(
     `${name.padEnd(9)} ${sorted.length} requests, p50 ${at(0.5)}, p95 ${at(0.95)}, p99 ${at(0.99)}, max ${at(1)} ms; ` +
       `goal ${goal} ms: ${isMet ? 'met' : 'not met'}`,
   )
-}
-
-/** Parses the command line; returns the options or the problem. */
-function readOptions(): HostileOptions | string {
-  const { values } = parseArgs({
-    options: {
-      seconds: { type: 'string', default: '60' },
-      heap: { type: 'string', default: '384' },
-      connections: { type: 'string', default: '24' },
-      only: { type: 'string', default: KINDS.join(',') },
-    },
-  })
-  for (const name of ['seconds', 'heap', 'connections'] as const) {
-    if (!(Number(values[name]) > 0))
-      return `--${name} must be a number above 0, got "${values[name]}"`
-  }
-  const { seconds, heap, connections, only } = values
-  const names = only.split(',')
-  const unknown = names.filter((name) => !KINDS.some((kind) => kind === name))
-  if (unknown.length > 0)
-    return `Unknown kind "${unknown.join('", "')}". Known: ${KINDS.join(', ')}`
-  return {
-    seconds: Number(seconds),
-    heapMb: Number(heap),
-    connections: Number(connections),
-    kinds: KINDS.filter((kind) => names.includes(kind)),
-  }
 }

@@ -2,15 +2,14 @@
  * Installs each public package alone, as its users do: packed, in a separate folder outside this repository,
  * with only its declared dependencies in reach. Optional peers are not installed.
  */
-import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { stringify } from 'yaml'
 
 import { lockedVersions } from './locked-versions.ts'
-import { packPackages } from './pack.ts'
+import { packPackages, runPnpm } from './pack.ts'
 import { readTarball, type PackedManifest } from './tarball.ts'
 
 /** A package alone in a folder. */
@@ -35,10 +34,10 @@ export interface FreshFolders extends Disposable {
  * @throws {Error} with pnpm's output if the install fails.
  */
 export async function freshFolders(): Promise<FreshFolders> {
-  const tarballs = await packPackages()
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'tutti-fresh-')))
   const remove = (): void => rmSync(root, { recursive: true, force: true })
   try {
+    const tarballs = await packPackages(join(root, 'packed'))
     const folders = new Map(
       [...tarballs].map(([name, tarball]) => {
         const path = join(root, 'of', name.replace(/^@tutti\//, ''))
@@ -54,7 +53,7 @@ export async function freshFolders(): Promise<FreshFolders> {
     )
     writeJson(join(root, 'package.json'), { name: 'fresh', private: true })
     writeFileSync(join(root, 'pnpm-workspace.yaml'), stringify(settings(tarballs)))
-    await install(root)
+    await runPnpm(root, ['install', '--prefer-offline', '--ignore-scripts'])
     return { root, folders, [Symbol.dispose]: remove }
   } catch (error) {
     remove()
@@ -72,29 +71,6 @@ function settings(tarballs: ReadonlyMap<string, string>): unknown {
     pmOnFail: 'ignore',
     overrides: { ...lockedVersions(), ...Object.fromEntries(own) },
   }
-}
-
-async function install(root: string): Promise<void> {
-  const { packageManager = '' }: { readonly packageManager?: string } = JSON.parse(
-    readFileSync('package.json', 'utf8'),
-  )
-  const words = [
-    '--yes',
-    '--prefer-offline',
-    packageManager,
-    'install',
-    '--prefer-offline',
-    '--ignore-scripts',
-  ]
-  const child = spawn('npx', words, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (data: Buffer) => (said += data.toString()))
-  }
-  const code = await new Promise((resolve, reject) => {
-    child.on('error', reject).on('close', resolve)
-  })
-  if (code !== 0) throw new Error(`pnpm install ended with ${String(code)}:\n${said}`)
 }
 
 function writeJson(path: string, value: unknown): void {

@@ -1,23 +1,7 @@
-/**
- * Packs every public package as it would be published. Packing takes seconds, so tarballs are cached under a
- * signature of their sources. Concurrent test files and checks of one CI run share them.
- */
+/** Packs every public package as it would be published. */
 import { spawn } from 'node:child_process'
-import { createHash, type Hash } from 'node:crypto'
-import {
-  existsSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { basename, dirname, join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
+import { existsSync, globSync, mkdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -30,11 +14,8 @@ export interface PublicPackage {
   readonly directory: string
 }
 
-/** Paths that are packed if they exist, in addition to those in `files`. */
-const ALWAYS = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']
-
-/** Time for which an outdated tarball is retained, because another process may still read it. */
-const KEPT_MS = 60 * 60 * 1_000
+/** Listed files that do not exist before the first release. */
+const WRITTEN_LATER = ['CHANGELOG.md']
 
 /** Returns the public packages in the order of their folders. */
 export function publicPackages(): readonly PublicPackage[] {
@@ -46,117 +27,37 @@ export function publicPackages(): readonly PublicPackage[] {
 }
 
 /**
- * Packs all public packages, which must be built. Returns the path of the tarball of each package. The files are
- * shared; copy before changing.
+ * Packs all public packages, which must be built, into the folder `target`. Returns the path of the tarball of each package.
  *
  * @throws {Error} when a package is not built, or pnpm cannot pack it.
  */
-export async function packPackages(
-  directory = join(ROOT, 'node_modules/.cache/tutti/packed'),
-): Promise<ReadonlyMap<string, string>> {
+export async function packPackages(target: string): Promise<ReadonlyMap<string, string>> {
   const packages = publicPackages()
-  const target = join(directory, signatureOf(packages))
-  mkdirSync(directory, { recursive: true })
-  while (!existsSync(target)) {
-    if (takeLock(`${target}.lock`)) await packInto(target, packages).finally(() => unlock(target))
-    else await wait(100)
-  }
-  removeOld(directory, target)
-  return new Map(
-    packages.map(({ name, version }) => [name, join(target, tarballName(name, version))]),
-  )
-}
-
-/** Packs into a temporary folder and renames it, so that `target` appears atomically. */
-async function packInto(target: string, packages: readonly PublicPackage[]): Promise<void> {
-  // The previous holder of the lock may have packed already.
-  if (existsSync(target)) return
-  const draft = mkdtempSync(`${target}.`)
-  const filters = packages.flatMap(({ name }) => ['--filter', name])
-  const { packageManager = '' } = manifestOf('.')
-  await run('npx', [
-    '--yes',
-    '--prefer-offline',
-    packageManager,
-    ...filters,
-    'pack',
-    '--pack-destination',
-    draft,
-  ])
-  const missing = packages.filter(
-    ({ name, version }) => !existsSync(join(draft, tarballName(name, version))),
-  )
-  if (missing.length > 0) throw new Error(`Not packed: ${missing.map(({ name }) => name).join()}`)
-  renameSync(draft, target)
-}
-
-/** Returns the file name that `npm pack` and `pnpm pack` produce. */
-function tarballName(name: string, version: string): string {
-  return `${name.replace(/^@/, '').replace('/', '-')}-${version}.tgz`
-}
-
-/** Returns a signature of everything that is packed and of the packing itself. */
-function signatureOf(packages: readonly PublicPackage[]): string {
-  const hash = createHash('sha256')
-  const of = (path: string): void => {
-    if (existsSync(join(ROOT, path)))
-      hash.update(`${path}\n`).update(readFileSync(join(ROOT, path)))
-  }
-  for (const path of ['package.json', 'pnpm-workspace.yaml', 'LICENSE']) of(path)
   for (const { directory } of packages) {
-    for (const name of ALWAYS) of(join(directory, name))
-    const listed = (manifestOf(directory).files ?? []).filter((name) => !ALWAYS.includes(name))
-    for (const name of listed) addTree(hash, join(directory, name))
+    const listed = (manifestOf(directory).files ?? []).map((name) => join(directory, name))
+    const missing = listed.find(
+      (path) => !existsSync(join(ROOT, path)) && !WRITTEN_LATER.some((name) => path.endsWith(name)),
+    )
+    if (missing !== undefined) throw new Error(`${missing} is missing: run "npm run build"`)
   }
-  return hash.digest('hex').slice(0, 16)
+  mkdirSync(target, { recursive: true })
+  const filters = packages.flatMap(({ name }) => ['--filter', name])
+  await runPnpm(ROOT, [...filters, 'pack', '--pack-destination', target])
+  const tarballs = packages.map(
+    ({ name, version }) => [name, join(target, tarballName(name, version))] as const,
+  )
+  const missing = tarballs.filter(([, path]) => !existsSync(path))
+  if (missing.length > 0) throw new Error(`Not packed: ${missing.map(([name]) => name).join()}`)
+  return new Map(tarballs)
 }
 
-function addTree(hash: Hash, path: string): void {
-  const whole = join(ROOT, path)
-  if (!existsSync(whole)) throw new Error(`${path} is missing: run "npm run build"`)
-  if (statSync(whole).isFile()) {
-    hash.update(`${path}\n`).update(readFileSync(whole))
-    return
-  }
-  for (const name of readdirSync(whole).toSorted()) addTree(hash, join(path, name))
-}
-
-/** Takes the lock and returns whether it succeeded; the lock of a dead process is free. */
-function takeLock(path: string): boolean {
-  try {
-    writeFileSync(path, String(process.pid), { flag: 'wx' })
-    return true
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-  }
-  if (existsSync(path) && !isAlive(Number(readFileSync(path, 'utf8'))))
-    rmSync(path, { force: true })
-  return false
-}
-
-function unlock(target: string): void {
-  rmSync(`${target}.lock`, { force: true })
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return pid === 0 || process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}
-
-function removeOld(directory: string, current: string): void {
-  for (const name of readdirSync(directory)) {
-    const path = join(directory, name)
-    if (basename(current) === name || name.startsWith(`${basename(current)}.`)) continue
-    const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
-    if (age > KEPT_MS) rmSync(path, { recursive: true, force: true })
-  }
-}
-
-async function run(program: string, words: readonly string[]): Promise<void> {
-  const child = spawn(program, words, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
+/** Runs the pnpm of this repository in a folder. @throws {Error} with its output when it fails. */
+export async function runPnpm(cwd: string, words: readonly string[]): Promise<void> {
+  const { packageManager = '' } = manifestOf('.')
+  const child = spawn('npx', ['--yes', '--prefer-offline', packageManager, ...words], {
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let said = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (data: Buffer) => (said += data.toString()))
@@ -164,7 +65,12 @@ async function run(program: string, words: readonly string[]): Promise<void> {
   const code = await new Promise<number | null>((resolve, reject) => {
     child.on('error', reject).on('close', resolve)
   })
-  if (code !== 0) throw new Error(`${program} ${words.join(' ')} ended with ${code}:\n${said}`)
+  if (code !== 0) throw new Error(`pnpm ${words.join(' ')} ended with ${code}:\n${said}`)
+}
+
+/** Returns the file name that `npm pack` and `pnpm pack` produce. */
+function tarballName(name: string, version: string): string {
+  return `${name.replace(/^@/, '').replace('/', '-')}-${version}.tgz`
 }
 
 interface Manifest {

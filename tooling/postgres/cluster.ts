@@ -167,6 +167,23 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   }
 }
 
+/** Executes a statement on a server, in the database of its URL. */
+export async function query(url: string, sql: string): Promise<readonly Record<string, unknown>[]> {
+  const { hostname, port, username, password, pathname } = new URL(url)
+  const client = new EmbeddedPostgres({
+    port: Number(port || 5432),
+    user: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+    onError: () => undefined,
+  }).getPgClient(pathname.slice(1) || 'postgres', hostname)
+  await client.connect()
+  try {
+    return (await client.query<Record<string, unknown>>(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
 /** Returns the password of the user of a template, or undefined if there is none. */
 function readPassword(template: string): string | undefined {
   const path = join(template, 'password')

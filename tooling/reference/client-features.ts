@@ -2,7 +2,7 @@
  * Features of each client of other protocols, shown in the documentation. A mark is a link to the test that covers it;
  * `client-features.test.ts` checks that the test exists under its title.
  */
-import { table } from './markdown.ts'
+import { replaceSection, table } from './markdown.ts'
 
 /** Features, by the head of their column. */
 export const CLIENT_FEATURES = {
@@ -267,28 +267,15 @@ export const CLIENTS: readonly ClientCoverage[] = [
   },
 ]
 
-const BEGIN =
-  '<!-- Written by "npm run gen" from tooling/reference/client-features.ts; do not edit. -->'
-const END = '<!-- End of the matrix. -->'
-
 /** Returns the page with the matrix of clients and features. @throws {Error} when the page has no section for it. */
 export function replaceClientFeatures(page: string): string {
-  const from = page.indexOf(BEGIN)
-  const to = page.indexOf(END)
-  if (from === -1 || to < from) {
-    throw new Error(`The page has no section for the matrix, between ${BEGIN} and ${END}`)
-  }
   const features = Object.keys(CLIENT_FEATURES).filter(isFeature)
   const rows = CLIENTS.map((client) => [
     client.name,
     ...features.map((feature) => toCell(client.features[feature])),
   ])
   const heads = ['client', ...features.map((feature) => CLIENT_FEATURES[feature])]
-  return (
-    page.slice(0, from) +
-    [BEGIN, '', ...table(heads, rows), '', END].join('\n') +
-    page.slice(to + END.length)
-  )
+  return replaceSection(page, 'tooling/reference/client-features.ts', table(heads, rows))
 }
 
 function isFeature(name: string): name is ClientFeature {

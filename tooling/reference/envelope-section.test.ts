@@ -44,5 +44,5 @@ test('The envelope section reports that no results are recorded', () => {
 })
 
 test('The envelope section fails for a page without its section', () => {
-  expect(() => replaceEnvelope('page', RESULTS)).toThrow('no section for the envelope')
+  expect(() => replaceEnvelope('page', RESULTS)).toThrow('no section for docs/performance.json')
 })

@@ -1,5 +1,5 @@
 /** Views that clients of other protocols have of each kind of run: tested by the server, and shown in the documentation. */
-import { code, table } from './markdown.ts'
+import { code, replaceSection, table } from './markdown.ts'
 
 /** Protocol, and the client that the tests use for it → the head of its column. */
 export const FOREIGN_PROTOCOLS = {
@@ -154,17 +154,8 @@ export const FOREIGN_CASES = {
   },
 } satisfies Readonly<Record<string, { readonly run: string; readonly seen: ForeignViews }>>
 
-const BEGIN =
-  '<!-- Written by "npm run gen" from tooling/reference/foreign-cases.ts; do not edit. -->'
-const END = '<!-- End of the written part. -->'
-
 /** Returns the page with the table of cases. @throws {Error} when the page has no section for it. */
 export function replaceForeignCases(page: string): string {
-  const from = page.indexOf(BEGIN)
-  const to = page.indexOf(END)
-  if (from === -1 || to < from) {
-    throw new Error(`The page has no section for the cases, between ${BEGIN} and ${END}`)
-  }
   const rows = Object.values(FOREIGN_CASES).map(({ run, seen }) => [
     run,
     code(seen.responses),
@@ -173,9 +164,5 @@ export function replaceForeignCases(page: string): string {
     code(seen.agUi),
   ])
   const heads = ['a run that', ...Object.values(FOREIGN_PROTOCOLS)]
-  return (
-    page.slice(0, from) +
-    [BEGIN, '', ...table(heads, rows), '', END].join('\n') +
-    page.slice(to + END.length)
-  )
+  return replaceSection(page, 'tooling/reference/foreign-cases.ts', table(heads, rows))
 }

@@ -6,81 +6,60 @@
 import { spawn } from 'node:child_process'
 import { parseArgs } from 'node:util'
 
-interface Step {
-  readonly name: string
-  /** Advice when the step fails. */
-  readonly remedy: string
-  readonly command: readonly [program: string, ...words: string[]]
+interface StepOptions {
+  /** Advice when the step fails. @default fix what it names */
+  readonly remedy?: string
   /** Arguments that make the command compare or write generated files. */
   readonly modes?: { readonly check: readonly string[]; readonly write: readonly string[] }
 }
 
+interface Step extends StepOptions {
+  readonly name: string
+  readonly program: string
+  readonly words: readonly string[]
+}
+
 const TO_WRITE = { check: [], write: ['--write'] } as const
+const SOURCES = 'node --conditions=@tutti/source'
 
 const STEPS: readonly Step[] = [
-  { name: 'format', remedy: 'run oxfmt', command: ['oxfmt', '--check'] },
-  { name: 'lint', remedy: 'fix what it names', command: ['oxlint'] },
-  { name: 'types', remedy: 'fix what it names', command: ['tsc', '-p', 'tsconfig.json'] },
-  {
-    name: 'dashboard types',
-    remedy: 'fix what it names',
-    command: ['tsc', '-p', 'apps/dashboard/tsconfig.json'],
-  },
-  {
-    name: 'layers',
+  toStep('format', 'oxfmt --check', { remedy: 'run oxfmt' }),
+  toStep('lint', 'oxlint'),
+  toStep('types', 'tsc -p tsconfig.json'),
+  toStep('dashboard types', 'tsc -p apps/dashboard/tsconfig.json'),
+  toStep('layers', 'depcruise packages apps tooling --config .dependency-cruiser.mjs', {
     remedy: 'each rule in .dependency-cruiser.mjs has a reason',
-    command: ['depcruise', 'packages', 'apps', 'tooling', '--config', '.dependency-cruiser.mjs'],
-  },
-  { name: 'unused', remedy: 'remove the unused code', command: ['knip'] },
-  {
-    name: 'names',
+  }),
+  toStep('unused', 'knip', { remedy: 'remove the unused code' }),
+  toStep('names', 'node tooling/tasks/counts.ts --check', {
     remedy: 'rename all but one: an exported name has one meaning in the workspace',
-    command: ['node', 'tooling/tasks/counts.ts', '--check'],
-  },
-  {
-    name: 'packages',
+  }),
+  toStep('packages', 'node tooling/checks/packages.ts', {
     remedy: 'fix the package.json that it names',
-    command: ['node', 'tooling/checks/packages.ts'],
-  },
-  {
-    name: 'generated',
+  }),
+  toStep('generated', `${SOURCES} tooling/tasks/generate.ts`, {
     remedy: 'run "npm run gen" and commit what it writes',
-    command: ['node', '--conditions=@tutti/source', 'tooling/tasks/generate.ts'],
     modes: { check: ['--check'], write: [] },
-  },
-  {
-    name: 'docs',
-    remedy: 'fix the page that it names',
-    command: ['node', '--conditions=@tutti/source', 'tooling/docs/check-docs.ts'],
-  },
-  {
-    name: 'language',
+  }),
+  toStep('docs', `${SOURCES} tooling/docs/check-docs.ts`, { remedy: 'fix the page that it names' }),
+  toStep('language', 'node tooling/checks/language.ts', {
     remedy: 'reword what it names; tooling/checks/language.ts has the words and the exceptions',
-    command: ['node', 'tooling/checks/language.ts'],
-  },
-  {
-    name: 'api',
+  }),
+  toStep('api', 'node tooling/checks/api.ts', {
     remedy: 'if the types are meant to change, run "npm run check -- --write api"',
-    command: ['node', 'tooling/checks/api.ts'],
     modes: TO_WRITE,
-  },
-  {
-    name: 'sizes',
+  }),
+  toStep('sizes', 'node tooling/checks/sizes.ts', {
     remedy:
       'run "npm run check -- --write sizes"; what exceeds a budget is raised by hand in tooling/packages/budgets.json',
-    command: ['node', 'tooling/checks/sizes.ts'],
     modes: TO_WRITE,
-  },
-  {
-    name: 'benches',
+  }),
+  toStep('benches', 'node tooling/bench/bench.ts --short', {
     remedy: 'run "npm run bench -- --short" and fix the benchmark that stops it',
-    command: ['node', 'tooling/bench/bench.ts', '--short'],
-  },
-  {
-    name: 'ship',
+  }),
+  toStep('ship', 'vitest run --config tooling/checks/ship.config.ts', {
     remedy: 'fix what it names; see CONTRIBUTING.md',
-    command: ['vitest', 'run', '--config', 'tooling/checks/ship.config.ts'],
-  },
+  }),
 ]
 
 /** Number of concurrent steps; most of them use one core. */
@@ -103,9 +82,15 @@ const chosen = able.filter(({ name }) => positionals.length === 0 || positionals
 const failed: Step[] = []
 const waiting = [...chosen]
 await Promise.all(Array.from({ length: AT_A_TIME }, takeSteps))
-for (const { name, remedy } of failed) console.error(`check ${name} failed: ${remedy}`)
+for (const { name, remedy = 'fix what it names' } of failed)
+  console.error(`check ${name} failed: ${remedy}`)
 console.log(`checks: ${chosen.length - failed.length} passed, ${failed.length} failed`)
 process.exitCode = failed.length === 0 ? 0 : 1
+
+function toStep(name: string, command: string, options: StepOptions = {}): Step {
+  const [program = '', ...words] = command.split(' ')
+  return { name, program, words, ...options }
+}
 
 async function takeSteps(): Promise<void> {
   for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
@@ -113,7 +98,7 @@ async function takeSteps(): Promise<void> {
   }
 }
 
-async function passes({ name, command: [program, ...words], modes }: Step): Promise<boolean> {
+async function passes({ name, program, words, modes }: Step): Promise<boolean> {
   const startedAt = performance.now()
   const child = spawn(program, [...words, ...(modes?.[mode] ?? [])], {
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -3,11 +3,10 @@
  * the bytes of heap that each left, as JSON. Needs `--expose-gc`; its argument is the number of runs.
  */
 import { builtPackage } from './built.ts'
+import { orderModel } from './order-model.ts'
 import { orderTool } from './order-tool.ts'
-import { answerTo, ARGUMENTS, PROMPT, TOOL } from './story.ts'
+import { PROMPT } from './story.ts'
 import { sized } from './form.ts'
-
-import type { ChatModel } from '../../../packages/ensemble/src/adapter.ts'
 
 type EnsembleDoor = typeof import('../../../packages/ensemble/src/index.ts')
 
@@ -21,33 +20,13 @@ const count = Number(process.argv[2])
 const { ensemble, task } = await builtPackage<EnsembleDoor>('ensemble')
 const team = ensemble({
   name: 'shop',
-  model: forgetfulModel(),
+  model: orderModel,
   tasks: [task({ name: 'order', description: PROMPT, tools: [orderTool] })],
 })
 await makeRuns(WARM_UP_RUNS)
 const before = heapBytes()
 await makeRuns(count)
 console.log(JSON.stringify((heapBytes() - before) / count))
-
-/** Calls the tool, then answers; unlike the scripted model it records nothing. */
-function forgetfulModel(): ChatModel {
-  return {
-    provider: 'forgetful',
-    name: 'model',
-    async *stream({ messages }) {
-      const last = messages.at(-1)
-      const usage = { inputTokens: 1, outputTokens: 1 }
-      if (last?.role !== 'tool') {
-        const toolCalls = [{ id: 'call', name: TOOL.name, arguments: ARGUMENTS }]
-        yield { type: 'reply', reply: { text: '', toolCalls, usage } }
-        return
-      }
-      const text = answerTo(last.content)
-      yield { type: 'text', text }
-      yield { type: 'reply', reply: { text, toolCalls: [], usage } }
-    },
-  }
-}
 
 async function makeRuns(runs: number): Promise<void> {
   let left = runs

@@ -2,10 +2,11 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+
+import { freePort } from '../../postgres/free-port.ts'
 
 /** Start command of a server. */
 export interface ServerCommand {
@@ -90,16 +91,6 @@ export async function startServerProcess(
     cpuMs: () => sum(tree().map(spentMs)),
     [Symbol.asyncDispose]: end,
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  // NOTE: a listening server has an address of this shape.
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Retains the end of the program's standard error. */

@@ -2,9 +2,9 @@
  * The counter of tool calls: an HTTP server outside of the system. It records each call that arrives, and
  * replies after a delay, so that faults interrupt calls.
  */
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
 
+import { listenLocally, type Listening } from '../../net/listen.ts'
 import { draw } from './draw.ts'
 
 /** A tool call that reached the counter. Times are in milliseconds since 1970. */
@@ -31,8 +31,7 @@ export interface HoldState {
 }
 
 /** A listening counter. */
-export interface Counter extends AsyncDisposable {
-  readonly url: string
+export interface Counter extends Listening {
   readonly calls: readonly CountedCall[]
   /** Sets the interval at which a run of the ensemble `hold` writes a word, in milliseconds. @default it writes none */
   setWordMs(wordMs: number): void
@@ -47,12 +46,12 @@ const MAX_DELAY_MS = 150
 export async function startCounter(seed: number): Promise<Counter> {
   const calls: CountedCall[] = []
   let hold: HoldState = { isReleased: false }
-  const server = createServer((request, response) => {
+  const server = await listenLocally((request, response) => {
     if (request.method === 'GET') {
       response.end(JSON.stringify(hold))
       return
     }
-    void readJson(request).then((body) => {
+    void json(request).then((body) => {
       // NOTE: only the tools of `chaos.config.mjs` call this server.
       const call = body as CountedCall
       calls.push(call)
@@ -67,13 +66,8 @@ export async function startCounter(seed: number): Promise<Counter> {
       )
     }, request.destroy.bind(request))
   })
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  // NOTE: a listening server has an address of this shape.
-  const { port } = server.address() as AddressInfo
   return {
-    url: `http://127.0.0.1:${port}`,
+    ...server,
     calls,
     setWordMs(wordMs) {
       hold = { ...hold, wordMs }
@@ -81,17 +75,5 @@ export async function startCounter(seed: number): Promise<Counter> {
     release() {
       hold = { ...hold, isReleased: true }
     },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => {
-        server.close(resolve)
-      })
-    },
   }
-}
-
-async function readJson(request: IncomingMessage): Promise<unknown> {
-  let text = ''
-  for await (const chunk of request) text += String(chunk)
-  return JSON.parse(text)
 }

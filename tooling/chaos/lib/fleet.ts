@@ -96,7 +96,7 @@ export class Member {
         CHAOS_BUILD: this.build,
       },
       cwd,
-      this.role === 'worker' ? workerProgram : undefined,
+      this.role === 'worker' && workerProgram !== undefined ? { program: workerProgram } : {},
     )
     builds.set(started.pid, this.build)
     this.#process = started

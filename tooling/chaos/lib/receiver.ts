@@ -1,8 +1,7 @@
 /** A receiver of webhooks outside of the system. It refuses the first attempt of some deliveries. */
-import { createServer } from 'node:http'
 import { json } from 'node:stream/consumers'
-import type { AddressInfo } from 'node:net'
 
+import { listenLocally, type Listening } from '../../net/listen.ts'
 import { draw } from './draw.ts'
 
 import type { WebhookDelivery } from '@tutti/protocol'
@@ -21,8 +20,7 @@ export interface Delivery {
 }
 
 /** A listening receiver. */
-export interface Receiver extends AsyncDisposable {
-  readonly url: string
+export interface Receiver extends Listening {
   readonly deliveries: readonly Delivery[]
 }
 
@@ -32,7 +30,7 @@ const REFUSED_SHARE = 0.1
 /** Starts a receiver on a free port of 127.0.0.1. */
 export async function startReceiver(seed: number): Promise<Receiver> {
   const deliveries: Delivery[] = []
-  const server = createServer((request, response) => {
+  const server = await listenLocally((request, response) => {
     void json(request).then((body) => {
       // NOTE: only the servers of the test know this address.
       const { type, timestamp, data } = body as WebhookDelivery
@@ -44,19 +42,5 @@ export async function startReceiver(seed: number): Promise<Receiver> {
       response.writeHead(isAccepted ? 204 : 500).end()
     }, request.destroy.bind(request))
   })
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  // NOTE: a listening server has an address of this shape.
-  const { port } = server.address() as AddressInfo
-  return {
-    url: `http://127.0.0.1:${port}`,
-    deliveries,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => {
-        server.close(resolve)
-      })
-    },
-  }
+  return { ...server, deliveries }
 }

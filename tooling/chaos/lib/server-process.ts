@@ -4,15 +4,17 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const PROGRAM = fileURLToPath(new URL('../../../apps/server/dist/tutti.js', import.meta.url))
-const SERVER = [PROGRAM, 'start']
+
+/** Command line of the built server, for Node. */
+export const SERVER = [PROGRAM, 'start']
 const CONFIG = fileURLToPath(new URL('../fixtures/chaos.config.mjs', import.meta.url))
 
 /** Variables of the machine that would change the behavior of a server. */
 const OWN =
-  /^(?:HOST|PORT|DATABASE_.*|NATS_.*|TUTTI_.*|CHAOS_.*|NODE_OPTIONS|OPENAI_.*|ANTHROPIC_.*|LANG.*)$/
+  /^(?:HOST|PORT|DATABASE_.*|NATS_.*|TUTTI_.*|CHAOS_.*|NODE_OPTIONS|OTEL_.*|OPENAI_.*|ANTHROPIC_.*|LANG.*)$/
 
 /** Length of the retained output of a process, in characters. */
-const KEPT_TEXT = 4_000
+const KEPT_TEXT = 8_000
 
 /** Exit of a process. */
 export interface ProcessEnd {
@@ -22,40 +24,47 @@ export interface ProcessEnd {
   readonly wasReady: boolean
 }
 
+export interface ProcessOptions {
+  /** Command line for Node; it prints "Tutti ready on …" as the server does. @default the server */
+  readonly program?: readonly string[]
+  /** Called with each message of the process over its IPC channel. @default it has none */
+  readonly onMessage?: (message: unknown) => void
+}
+
 export class ServerProcess {
   readonly #child: ChildProcess
-  #isReady = false
+  /** Address of the server, from the line that reports readiness; empty before. */
+  url = ''
   /** End of its output. */
   said = ''
   readonly ended: Promise<ProcessEnd>
   /** Resolves when it accepts requests; never if it ends before. */
   readonly ready: Promise<void>
 
-  /** `program` is a command line for Node; it prints "Tutti ready on …" as the server does. */
   constructor(
     environment: Readonly<Record<string, string>>,
     cwd: string,
-    program: readonly string[] = SERVER,
+    { program = SERVER, onMessage }: ProcessOptions = {},
   ) {
     if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is not built: run "npm run build"`)
     const inherited = Object.entries(process.env).filter(([name]) => !OWN.test(name))
     this.#child = spawn(process.execPath, program, {
       cwd,
       env: { ...Object.fromEntries(inherited), TUTTI_CONFIG: CONFIG, ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', ...(onMessage === undefined ? [] : ['ipc' as const])],
     })
+    if (onMessage !== undefined) this.#child.on('message', onMessage)
     this.ended = new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => {
-        resolve({ code, signal, wasReady: this.#isReady })
+        resolve({ code, signal, wasReady: this.url !== '' })
       })
     })
     const { promise, resolve } = Promise.withResolvers<void>()
     this.ready = promise
     this.#child.stdout?.on('data', (data: Buffer) => {
       this.#keep(data)
-      if (this.#isReady || !/^Tutti ready on /m.test(this.said)) return
-      this.#isReady = true
-      resolve()
+      this.url ||= /^Tutti ready on (\S+).*\n/m.exec(this.said)?.[1] ?? ''
+      if (this.url !== '') resolve()
     })
     this.#child.stderr?.on('data', (data: Buffer) => {
       this.#keep(data)
@@ -68,7 +77,7 @@ export class ServerProcess {
   }
 
   get isReady(): boolean {
-    return this.#isReady && !this.hasEnded
+    return this.url !== '' && !this.hasEnded
   }
 
   get hasEnded(): boolean {

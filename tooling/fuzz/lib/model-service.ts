@@ -2,7 +2,9 @@
  * A generated model service: one answer as a stream, in one of the forms that services send. The first requests get the
  * generated stream, and a request with the result of a tool gets a plain answer.
  */
-import { createServer, type ServerResponse } from 'node:http'
+import { listenLocally, type Listening } from '../../net/listen.ts'
+
+import type { ServerResponse } from 'node:http'
 
 /** APIs of model services. */
 export type Wire = 'completions' | 'anthropic'
@@ -216,15 +218,10 @@ const LAST: Readonly<Record<Wire, string>> = {
     'data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}\n\ndata: {"type":"message_stop"}\n\n',
 }
 
-/** A running service. */
-export interface ModelService extends AsyncDisposable {
-  readonly url: string
-}
-
 /** Starts a service on loopback that answers with `plan`. */
-export async function startModelService(plan: AnswerPlan): Promise<ModelService> {
+export function startModelService(plan: AnswerPlan): Promise<Listening> {
   const { events } = planStream(plan)
-  const server = createServer((request, response) => {
+  return listenLocally((request, response) => {
     let body = ''
     request.on('data', (data: Buffer) => (body += data.toString()))
     request.on('end', () => {
@@ -234,18 +231,6 @@ export async function startModelService(plan: AnswerPlan): Promise<ModelService>
       else send(response, Buffer.from(events.join('')), plan)
     })
   })
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-  return {
-    url: `http://127.0.0.1:${port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
 }
 
 function send(

@@ -5,12 +5,12 @@
  * entries keeps them, and no failure is anything other than one with a reason.
  */
 import { fork, type ChildProcess } from 'node:child_process'
-import { createServer, type Server } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
 import * as fc from 'fast-check'
 
+import { listenLocally, type Listening } from '../../net/listen.ts'
 import { hostileKey, hostileValue } from '../lib/hostile.ts'
 
 import type { Target } from './target.ts'
@@ -270,7 +270,7 @@ interface Message {
   readonly params?: { readonly protocolVersion?: string }
 }
 
-async function listen(given: GeneratedServer): Promise<AsyncDisposable & { readonly url: string }> {
+async function listen(given: GeneratedServer): Promise<Listening> {
   let listed = 0
   const answerTo = ({ id, method, params }: Message): string => {
     const fill = (raw: string): string => raw.replaceAll('$ID', () => JSON.stringify(id))
@@ -282,7 +282,7 @@ async function listen(given: GeneratedServer): Promise<AsyncDisposable & { reado
     listed += 1
     return fill(given.pages[Math.min(listed, given.pages.length) - 1] ?? '')
   }
-  const server: Server = createServer((request, response) => {
+  const server = await listenLocally((request, response) => {
     void text(request).then((body) => {
       if (request.method !== 'POST') return response.writeHead(405).end()
       // NOTE: the client under test sends messages of this form.
@@ -294,16 +294,7 @@ async function listen(given: GeneratedServer): Promise<AsyncDisposable & { reado
       return response.end(given.isStream ? `data: ${raw.replaceAll('\n', '\ndata: ')}\n\n` : raw)
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-  return {
-    url: `http://127.0.0.1:${port}/mcp`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
+  return { ...server, url: `${server.url}/mcp` }
 }
 
 function initialized(protocolVersion = '2025-06-18'): string {

@@ -67,21 +67,6 @@ const RENEWALS = 3
 /** Lease of the extrapolation, in milliseconds: the default. */
 const DEFAULT_LEASE_MS = 10_000
 
-const GOALS = {
-  loadS: 360,
-  totalS: 900,
-  claimsPerSecond: 1_000,
-  buffers: 200,
-  submitsPerSecond: 300,
-  claimsPerSubmit: 3,
-  idleTransactions: 20,
-  snapshot: 2,
-  eventsPercent: 80,
-  leaseWalKb: 50,
-  listMs: 50,
-  takeoverDelayMs: 2_000,
-} as const
-
 /** The table and the claims of what was measured. */
 export interface Envelope {
   readonly table: Table
@@ -90,278 +75,218 @@ export interface Envelope {
 
 /** Returns the envelope. Missing measurements are "not measured". */
 export function toEnvelope(measured: Measurements, sizes: Sizes): Envelope {
+  const rows = [...storeRows(measured, sizes), ...fleetRows(measured, sizes)]
   return {
     table: {
       title: 'One Postgres',
       columns: ['', 'measured', '1,000 workers and 10 million runs'],
-      rows: [...storeRows(measured, sizes), ...fleetRows(measured, sizes)],
+      rows: rows.map(([figure, text, extrapolated = NONE]) => [figure, text, extrapolated]),
     },
-    claims: [
-      ...storeClaims(measured, sizes),
-      ...fleetClaims(measured, sizes),
-      ...timeClaims(measured),
-    ],
+    claims: Object.entries(goalsOf(measured, sizes)).map(([text, goal]) => ({ text, ...goal })),
   }
 }
 
-type EnvelopeRow = readonly [figure: string, measured: string, extrapolated: string]
+type EnvelopeRow = readonly [figure: string, measured: string, extrapolated?: string]
 
 function storeRows(measured: Measurements, sizes: Sizes): readonly EnvelopeRow[] {
   const { loaded, claims, renewalWal, submits, snapshot, events, listsAlone, searches } = measured
-  const stored =
-    loaded &&
-    `${formatNumber(loaded.ended)} ended, ${formatNumber(loaded.parked)} parked, ${formatNumber(loaded.ready)} ready; ` +
-      `${formatNumber(loaded.events)} events; ${formatNumber(loaded.gib)} GiB`
-  const gib = loaded && (loaded.gib / (loaded.ended + loaded.parked + loaded.ready)) * RUNS
   return [
     [
       'stored runs',
-      stored ?? NONE,
-      gib ? `${formatNumber(gib)} GiB, from the size of a run` : NONE,
+      show(
+        loaded,
+        ({ ended, parked, ready, events: stored, gib }) =>
+          `${formatNumber(ended)} ended, ${formatNumber(parked)} parked, ${formatNumber(ready)} ready; ` +
+          `${formatNumber(stored)} events; ${formatNumber(gib)} GiB`,
+      ),
+      show(loaded, ({ ended, parked, ready, gib }) => {
+        const size = (gib / (ended + parked + ready)) * RUNS
+        return `${formatNumber(size)} GiB, from the size of a run`
+      }),
     ],
-    [`claims by 16, ${formatNumber(sizes.owned)} owned`, toRate(claims?.by16), NONE],
-    ['claims by 64', toRate(claims?.by64), NONE],
+    [`claims by 16, ${formatNumber(sizes.owned)} owned`, show(claims?.by16, formatRate)],
+    ['claims by 64', show(claims?.by64, formatRate)],
     [
       'buffers read by a claim',
-      formatOr(claims?.buffers),
+      show(claims?.buffers, formatNumber),
       'the same: its indexes have no ended runs',
     ],
     [
       `p99 of claims by 16, before and next to a snapshot held for ${sizes.snapshotMs / 1_000} s`,
-      snapshot
-        ? `${ms(quantile(snapshot.before, 0.99))}, ${ms(quantile(snapshot.next, 0.99))}`
-        : NONE,
-      NONE,
+      show(snapshot, ({ before, next }) =>
+        [before, next].map((times) => ms(quantile(times, 0.99))).join(', '),
+      ),
     ],
-    ['submits by 16', toRate(submits), NONE],
-    ['lists with any filter', toTypical(listsAlone?.all), NONE],
+    ['submits by 16', show(submits, formatRate)],
+    ['lists with any filter', showTypical(listsAlone?.all)],
     [
       'the slowest of them',
-      listsAlone ? `${listsAlone.slowest.filter}: ${typicalMs(listsAlone.slowest.times)}` : NONE,
-      NONE,
+      show(listsAlone?.slowest, ({ filter, times }) => `${filter}: ${typicalMs(times)}`),
     ],
     [
       `${SEARCHERS} text searches at once`,
-      searches
-        ? `${formatNumber(searches.searches.perSecond)}/s, ${typicalMs(searches.searches.times)}; ${searches.tooSlow} took longer than 5 s`
-        : NONE,
-      NONE,
+      show(
+        searches,
+        ({ searches: { perSecond, times }, tooSlow }) =>
+          `${formatNumber(perSecond)}/s, ${typicalMs(times)}; ${tooSlow} took longer than 5 s`,
+      ),
     ],
     [
       'meanwhile in their process: renewals, writes, lost runs',
-      searches
-        ? `${typicalMs(searches.renewals)}; ${typicalMs(searches.writes)}; ${searches.losses}`
-        : NONE,
-      NONE,
+      show(
+        searches,
+        ({ renewals, writes, losses }) => `${typicalMs(renewals)}; ${typicalMs(writes)}; ${losses}`,
+      ),
     ],
     [
       `events by 16, without and with ${sizes.listeners} listeners`,
-      events ? `${formatNumber(events.alone)}/s, ${formatNumber(events.withListeners)}/s` : NONE,
-      NONE,
+      show(
+        events,
+        ({ alone, withListeners }) => `${formatNumber(alone)}/s, ${formatNumber(withListeners)}/s`,
+      ),
     ],
     [
       'WAL of a renewal',
-      renewalWal === undefined ? NONE : `${formatNumber(renewalWal)} B`,
-      renewalWal === undefined
-        ? NONE
-        : `${formatNumber(leaseWalKb(renewalWal))} kB/s, from ${RENEWALS} renewals per lease of ${DEFAULT_LEASE_MS / 1_000} s`,
+      show(renewalWal, (bytes) => `${formatNumber(bytes)} B`),
+      show(
+        renewalWal,
+        (bytes) =>
+          `${formatNumber(toLeaseWalKb(bytes))} kB/s, from ${RENEWALS} renewals per lease of ${DEFAULT_LEASE_MS / 1_000} s`,
+      ),
     ],
   ]
 }
 
 function fleetRows(measured: Measurements, sizes: Sizes): readonly EnvelopeRow[] {
-  const { idle, startedPerSecond, owned, busy, lists, fleet } = measured
-  const { claimsPerSubmit, load } = measured
+  const { idle, startedPerSecond, owned, busy, lists, fleet, claimsPerSubmit, load } = measured
   const stores = sizes.hosts * sizes.storesPerHost
   const more = WORKERS / stores
   return [
     [
       `transactions/s, ${stores} idle workers`,
-      formatOr(idle?.transactions),
-      idle ? `at most ${formatNumber(idle.transactions * more)}, in proportion` : NONE,
+      show(idle?.transactions, formatNumber),
+      show(
+        idle,
+        ({ transactions }) => `at most ${formatNumber(transactions * more)}, in proportion`,
+      ),
     ],
     [
       `claims per submit, ${stores} idle workers`,
-      claimsPerSubmit === undefined
-        ? NONE
-        : `${formatNumber(claimsPerSubmit)}, in addition to ${formatOr(idle?.claims)} polls/s of all workers`,
-      NONE,
+      show(claimsPerSubmit, (count) => {
+        const polls = show(idle?.claims, formatNumber)
+        return `${formatNumber(count)}, in addition to ${polls} polls/s of all workers`
+      }),
     ],
-    ['runs owned at once', formatOr(owned), NONE],
-    ['runs/s until they are, from their submits over HTTP', formatOr(startedPerSecond), NONE],
+    ['runs owned at once', show(owned, formatNumber)],
+    ['runs/s until they are, from their submits over HTTP', show(startedPerSecond, formatNumber)],
     [
       'load of the fleet at work, half of what it can do',
-      load
-        ? `${formatNumber(load.runsPerSecond)} submits/s, ${formatNumber(load.wordsPerSecond)} text deltas/s`
-        : NONE,
-      NONE,
+      show(
+        load,
+        ({ runsPerSecond, wordsPerSecond }) =>
+          `${formatNumber(runsPerSecond)} submits/s, ${formatNumber(wordsPerSecond)} text deltas/s`,
+      ),
     ],
     [
       'transactions/s, fleet at work',
-      busy
-        ? `${formatNumber(busy.statements)} of statements; ${formatNumber(busy.transactions - busy.statements)} of listeners, which ${formatNumber(busy.notifying)} statements/s wake`
-        : NONE,
-      NONE,
+      show(
+        busy,
+        ({ statements, transactions, notifying }) =>
+          `${formatNumber(statements)} of statements; ${formatNumber(transactions - statements)} of listeners, which ${formatNumber(notifying)} statements/s wake`,
+      ),
     ],
-    ['WAL, fleet at work', busy ? `${formatNumber(busy.walBytes / 1_000)} kB/s` : NONE, NONE],
+    ['WAL, fleet at work', show(busy, (load) => `${formatNumber(load.walBytes / 1_000)} kB/s`)],
     [
       'runs of the fleet',
-      fleet
-        ? `${formatNumber(fleet.runs)}, ${formatNumber(fleet.events)} events, ${formatNumber(fleet.reviews)} reviews, in ${formatNumber(fleet.seconds)} s`
-        : NONE,
-      NONE,
+      show(
+        fleet,
+        ({ runs, events, reviews, seconds }) =>
+          `${formatNumber(runs)}, ${formatNumber(events)} events, ${formatNumber(reviews)} reviews, in ${formatNumber(seconds)} s`,
+      ),
     ],
-    ['lists meanwhile, over HTTP', toTypical(lists), NONE],
+    ['lists meanwhile, over HTTP', showTypical(lists)],
     [
       `takeover after ${fleet?.kills ?? 0} kills, leases of ${sizes.leaseMs / 1_000} s`,
-      fleet ? `${typicalMs(fleet.takeovers)}, ${formatNumber(fleet.takeovers.length)} runs` : NONE,
-      NONE,
+      show(fleet?.takeovers, (times) => `${typicalMs(times)}, ${formatNumber(times.length)} runs`),
     ],
-    [
-      'failover to an asynchronous standby, until the next claim',
-      fleet ? ms(fleet.failoverMs) : NONE,
-      NONE,
-    ],
-    ['runs that lost their owner by it', formatOr(fleet?.resumedAfterFailover), NONE],
-    ['runs lost by it, as such a failover may', formatOr(fleet?.lostByFailover), NONE],
-    ['runs lost, duplicated, stuck, or with a gap', formatOr(fleet?.violations), NONE],
+    ['failover to an asynchronous standby, until the next claim', show(fleet?.failoverMs, ms)],
+    ['runs that lost their owner by it', show(fleet?.resumedAfterFailover, formatNumber)],
+    ['runs lost by it, as such a failover may', show(fleet?.lostByFailover, formatNumber)],
+    ['runs lost, duplicated, stuck, or with a gap', show(fleet?.violations, formatNumber)],
   ]
 }
 
-function storeClaims(measured: Measurements, sizes: Sizes): readonly Claim[] {
+/** Returns the goals, by their texts. */
+function goalsOf(measured: Measurements, sizes: Sizes): Readonly<Record<string, Goal>> {
   const { claims, submits, renewalWal, events, snapshot, listsAlone, searches } = measured
-  return [
-    {
-      text: '16 claimants: at least 1,000 claims/s',
-      atLeast: GOALS.claimsPerSecond,
-      measured: orNaN(claims?.by16.perSecond),
-      unit: '/s',
-    },
-    {
-      text: '64 claimants: at least 1,000 claims/s',
-      atLeast: GOALS.claimsPerSecond,
-      measured: orNaN(claims?.by64.perSecond),
-      unit: '/s',
-    },
-    {
-      text: 'a claim reads at most 200 buffers',
-      atMost: GOALS.buffers,
-      measured: orNaN(claims?.buffers),
-    },
-    {
-      text: `a snapshot held for ${sizes.snapshotMs / 1_000} s at most doubles the p99 of claims`,
-      atMost: GOALS.snapshot,
-      measured: orNaN(snapshot && slowdown(snapshot)),
-      unit: ' times',
-    },
-    {
-      text: 'at least 300 submits/s',
-      atLeast: GOALS.submitsPerSecond,
-      measured: orNaN(submits?.perSecond),
-      unit: '/s',
-    },
-    {
-      text: 'lists take at most 50 ms at p95',
-      atMost: GOALS.listMs,
-      measured: orNaN(listsAlone && quantile(listsAlone.all, 0.95)),
-      unit: ' ms',
-    },
-    {
-      text: `no run is lost during ${SEARCHERS} text searches at once`,
-      atMost: 0,
-      measured: orNaN(searches?.losses),
-    },
-    {
-      text: `with ${sizes.listeners} listeners at least 80 % of the events/s without`,
-      atLeast: GOALS.eventsPercent,
-      measured: orNaN(events && (100 * events.withListeners) / events.alone),
-      unit: ' %',
-    },
-    {
-      text: 'leases of 1,000 workers: at most 50 kB/s of WAL',
-      atMost: GOALS.leaseWalKb,
-      measured: orNaN(renewalWal && leaseWalKb(renewalWal)),
-      unit: ' kB/s',
-    },
-  ]
+  const { idle, claimsPerSubmit, lists, fleet, loadS, totalS } = measured
+  const kept = events && (100 * events.withListeners) / events.alone
+  return {
+    '16 claimants: at least 1,000 claims/s': atLeast(1_000, claims?.by16.perSecond, '/s'),
+    '64 claimants: at least 1,000 claims/s': atLeast(1_000, claims?.by64.perSecond, '/s'),
+    'a claim reads at most 200 buffers': atMost(200, claims?.buffers),
+    [`a snapshot held for ${sizes.snapshotMs / 1_000} s at most doubles the p99 of claims`]: atMost(
+      2,
+      snapshot && quantile(snapshot.next, 0.99) / quantile(snapshot.before, 0.99),
+      ' times',
+    ),
+    'at least 300 submits/s': atLeast(300, submits?.perSecond, '/s'),
+    'lists take at most 50 ms at p95': atMost(50, listsAlone && p95(listsAlone.all), ' ms'),
+    [`no run is lost during ${SEARCHERS} text searches at once`]: atMost(0, searches?.losses),
+    [`with ${sizes.listeners} listeners at least 80 % of the events/s without`]: atLeast(
+      80,
+      kept,
+      ' %',
+    ),
+    'leases of 1,000 workers: at most 50 kB/s of WAL': atMost(
+      50,
+      renewalWal && toLeaseWalKb(renewalWal),
+      ' kB/s',
+    ),
+    'idle workers: at most 20 transactions/s': atMost(20, idle?.transactions, '/s'),
+    'at most 3 claims per submit': atMost(3, claimsPerSubmit),
+    'lists take at most 50 ms at p95 while the fleet works': atMost(50, lists && p95(lists), ' ms'),
+    'a takeover takes at most the lease and 2 s at p95': atMost(
+      sizes.leaseMs + 2_000,
+      fleet && p95(fleet.takeovers),
+      ' ms',
+    ),
+    'no run is lost, duplicated, stuck, or has a gap': atMost(0, fleet?.violations),
+    'the database is loaded in at most 6 minutes': atMost(360, loadS, ' s'),
+    'all of it takes at most 15 minutes': atMost(900, totalS, ' s'),
+  }
 }
 
-function fleetClaims(measured: Measurements, sizes: Sizes): readonly Claim[] {
-  const { idle, claimsPerSubmit, lists, fleet } = measured
-  return [
-    {
-      text: 'idle workers: at most 20 transactions/s',
-      atMost: GOALS.idleTransactions,
-      measured: orNaN(idle?.transactions),
-      unit: '/s',
-    },
-    {
-      text: 'at most 3 claims per submit',
-      atMost: GOALS.claimsPerSubmit,
-      measured: orNaN(claimsPerSubmit),
-    },
-    {
-      text: 'lists take at most 50 ms at p95 while the fleet works',
-      atMost: GOALS.listMs,
-      measured: orNaN(lists && quantile(lists, 0.95)),
-      unit: ' ms',
-    },
-    {
-      text: 'a takeover takes at most the lease and 2 s at p95',
-      atMost: sizes.leaseMs + GOALS.takeoverDelayMs,
-      measured: orNaN(fleet && quantile(fleet.takeovers, 0.95)),
-      unit: ' ms',
-    },
-    {
-      text: 'no run is lost, duplicated, stuck, or has a gap',
-      atMost: 0,
-      measured: orNaN(fleet?.violations),
-    },
-  ]
+/** A claim without its text. */
+type Goal = Omit<Claim, 'text'>
+
+function atLeast(limit: number, measured: number | undefined, unit = ''): Goal {
+  return { atLeast: limit, measured: measured ?? Number.NaN, unit }
 }
 
-function timeClaims({ loadS, totalS }: Measurements): readonly Claim[] {
-  return [
-    {
-      text: 'the database is loaded in at most 6 minutes',
-      atMost: GOALS.loadS,
-      measured: orNaN(loadS),
-      unit: ' s',
-    },
-    {
-      text: 'all of it takes at most 15 minutes',
-      atMost: GOALS.totalS,
-      measured: orNaN(totalS),
-      unit: ' s',
-    },
-  ]
+function atMost(limit: number, measured: number | undefined, unit = ''): Goal {
+  return { atMost: limit, measured: measured ?? Number.NaN, unit }
 }
 
-/** Returns NaN, which meets no goal, for what was not measured. */
-function orNaN(count: number | undefined): number {
-  return count ?? Number.NaN
+function p95(times: readonly number[]): number {
+  return quantile(times, 0.95)
 }
 
-/** Returns how many times as long claims take next to a snapshot, at p99. */
-function slowdown({ before, next }: SnapshotTimes): number {
-  return quantile(next, 0.99) / quantile(before, 0.99)
-}
-
-/** WAL of the leases of many workers, in kB/s. */
-function leaseWalKb(bytes: number): number {
+/** Returns the WAL of the leases of many workers, in kB/s. */
+function toLeaseWalKb(bytes: number): number {
   return (bytes * WORKERS * RENEWALS) / DEFAULT_LEASE_MS
 }
 
-function toRate(rate: Rate | undefined): string {
-  if (rate === undefined) return NONE
-  const [p50, p99] = [0.5, 0.99].map((q) => ms(quantile(rate.times, q)))
-  return `${formatNumber(rate.perSecond)}/s, p50 ${p50}, p99 ${p99}`
+/** Formats a value that may be missing. */
+function show<T>(value: T | undefined, format: (value: T) => string): string {
+  return value === undefined ? NONE : format(value)
 }
 
-function toTypical(times: readonly number[] | undefined): string {
-  return times === undefined || times.length === 0 ? NONE : typicalMs(times)
+function showTypical(times: readonly number[] = []): string {
+  return times.length === 0 ? NONE : typicalMs(times)
 }
 
-function formatOr(value: number | undefined): string {
-  return value === undefined ? NONE : formatNumber(value)
+function formatRate({ perSecond, times }: Rate): string {
+  const [p50, p99] = [0.5, 0.99].map((q) => ms(quantile(times, q)))
+  return `${formatNumber(perSecond)}/s, p50 ${p50}, p99 ${p99}`
 }
