@@ -68,14 +68,15 @@ function createTurnCompleted(
   { iterationIndex, model, reply, step, latencyMs, cost, counted, reasoning }: ModelTurn,
 ): RunEventOf<'llm_iteration_completed'> {
   const { taskIndex, taskName, agentRole, attempt } = identity
-  const used = readTokens(reply.usage)
+  const { inputTokens, outputTokens } = readTokens(reply.usage)
   const event: RunEventOf<'llm_iteration_completed'> = {
     type: 'llm_iteration_completed',
     agentRole,
     taskDescription,
     iterationIndex,
     responseType: step.kind === 'call_tools' ? 'TOOL_CALLS' : 'FINAL_ANSWER',
-    ...used,
+    inputTokens,
+    outputTokens,
     latencyMs,
     taskName,
     taskIndex,
