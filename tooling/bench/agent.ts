@@ -14,7 +14,7 @@
  * - Tracing, telemetry and stores are off for all.
  *
  * The goals are costs of our own run. A model call takes a hundred milliseconds and more, so the ratios to peers are
- * printed and are no goals.
+ * printed, but they are not goals.
  */
 import { ANSWER } from './lib/story.ts'
 import { importPeer } from './lib/peers.ts'
