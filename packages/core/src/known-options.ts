@@ -29,6 +29,7 @@ export function findOptionProblems(
   owner?: string,
 ): readonly string[] {
   const unknown = Object.keys(given).filter((name) => !Object.hasOwn(known, name))
+  if (unknown.length === 0) return findExcessProblems(given, owner)
   const names = Object.keys(known)
   const where = owner === undefined ? '' : ` of ${owner}`
   return [

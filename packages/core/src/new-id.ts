@@ -4,9 +4,12 @@ import { systemClock } from './clock.ts'
 /** All digits and letters; ids of a later time are greater. */
 const BASE = 36
 
-/** Number of digits of the time in milliseconds since 2020, which suffices until 2109, and of the random part. */
-const TIME_DIGITS = 8
-const RANDOM_DIGITS = 8
+/**
+ * Number of digits of half of the time in milliseconds since 2020, which suffices until 2109, and of half of the random
+ * part.
+ */
+const HALF_DIGITS = 4
+const HALF_RANGE = BASE ** HALF_DIGITS
 const FIRST_YEAR_MS = Date.UTC(2020)
 
 /**
@@ -15,11 +18,14 @@ const FIRST_YEAR_MS = Date.UTC(2020)
  */
 export function newId(prefix: 'run' | 'thread', nowMs = systemClock.now()): string {
   // Node draws the bits of many UUIDs at once, so that this takes a fraction of the time of 6 random bytes.
-  const random = Number.parseInt(crypto.randomUUID().slice(-12), 16) % BASE ** RANDOM_DIGITS
+  const uuid = crypto.randomUUID()
+  const high = Number.parseInt(uuid.slice(-12, -6), 16) % HALF_RANGE
+  const low = Number.parseInt(uuid.slice(-6), 16) % HALF_RANGE
   const time = Math.trunc(nowMs) - FIRST_YEAR_MS
-  return `${prefix}-${toDigits(time, TIME_DIGITS)}${toDigits(random, RANDOM_DIGITS)}`
+  return `${prefix}-${toDigits(Math.trunc(time / HALF_RANGE))}${toDigits(time % HALF_RANGE)}${toDigits(high)}${toDigits(low)}`
 }
 
-function toDigits(value: number, count: number): string {
-  return value.toString(BASE).padStart(count, '0')
+/** Returns the digits of half a part. V8 formats numbers of 31 bits several times faster than larger ones. */
+function toDigits(value: number): string {
+  return value.toString(BASE).padStart(HALF_DIGITS, '0')
 }

@@ -99,14 +99,9 @@ function runNow(toRun: CallToRun, { limiters, waitedMs }: Turn): Promise<ToolCal
   return new Promise((resolve) => {
     running.run(new CallContext(running, runCall), ({ result, end, error, edits }) => {
       const durationMs = roundMs(clock.elapsed() - startedAt)
-      const outcome: ToolCallOutcome = {
-        result,
-        durationMs,
-        waitedMs,
-        end,
-        ...(error === undefined ? {} : { error }),
-        ...(edits === undefined ? {} : { edits }),
-      }
+      let outcome: ToolCallOutcome = { result, durationMs, waitedMs, end }
+      if (error !== undefined) outcome = { ...outcome, error }
+      if (edits !== undefined) outcome = { ...outcome, edits }
       countOutcome(tool, options, outcome)
       resolve(outcome)
       for (const limiter of limiters) limiter.release()

@@ -237,12 +237,8 @@ function createRequest(
   { messages, tools, toolChoice, output, maxOutputTokens }: ModelQuestion,
   { structuredOutput }: ChatModel,
 ): ModelRequest {
-  const request: ModelRequest = {
-    messages,
-    tools,
-    toolChoice,
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-  }
+  let request: ModelRequest = { messages, tools, toolChoice }
+  if (maxOutputTokens !== undefined) request = { ...request, maxOutputTokens }
   if (output === undefined || structuredOutput !== true) return request
   const { name, schema } = output
   return { ...request, output: { name, schema } }

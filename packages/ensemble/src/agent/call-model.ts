@@ -66,13 +66,17 @@ async function readReply(
 }
 
 function receiveReply(
-  { usage: reported, ...reply }: ModelReply,
+  reply: ModelReply,
   call: Pick<ModelExchange, 'messages' | 'reasoningLength'>,
 ): ReceivedReply {
   const exchange = { ...call, reply }
-  const usage = readUsage(reported, findTexts(exchange))
+  const usage = readUsage(reply.usage, findTexts(exchange))
   return {
-    reply: usage === undefined ? reply : { ...reply, usage },
+    reply: usage === undefined ? withoutUsage(reply) : { ...reply, usage },
     complete: completeUsage(usage, exchange),
   }
+}
+
+function withoutUsage({ usage: _, ...reply }: ModelReply): ModelReply {
+  return reply
 }

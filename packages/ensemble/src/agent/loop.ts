@@ -164,12 +164,11 @@ class Conversation {
   add({ text, providerContent, toolCalls }: ModelReply, step: AgentStep): void {
     // Provider content may refer to tool calls; without their results, the provider would reject it.
     const isWhole = step.kind === 'call_tools' || toolCalls.length === 0
-    this.#messages.push({
-      role: 'assistant',
-      content: text,
-      toolCalls: step.kind === 'call_tools' ? step.calls : [],
-      ...(providerContent === undefined || !isWhole ? {} : { providerContent }),
-    })
+    const made = step.kind === 'call_tools' ? step.calls : []
+    const message: Message = { role: 'assistant', content: text, toolCalls: made }
+    this.#messages.push(
+      providerContent === undefined || !isWhole ? message : { ...message, providerContent },
+    )
   }
 
   /** Adds the text of an unfinished answer, without the provider's content, which may be incomplete. */

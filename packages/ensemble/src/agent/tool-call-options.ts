@@ -45,9 +45,8 @@ export function createToolCallOptions(
 ): RunToolCallsOptions {
   const { run, identity, signal } = scope
   const reviewer = createToolReviewer(scope, reviews, iterationIndex)
-  return {
+  const options: RunToolCallsOptions = {
     ...shared(),
-    ...(reviewer === undefined ? {} : { reviewer }),
     signal,
     clock: run.clock,
     logger: run.logger,
@@ -66,6 +65,7 @@ export function createToolCallOptions(
     onProgress: createProgressReporter(scope, iterationIndex),
     onFileChange: createFileReporter(scope),
   }
+  return reviewer === undefined ? options : { ...options, reviewer }
 }
 
 /** Returns the remaining budget of the task and the run, including the time limit of the task. */

@@ -8,8 +8,7 @@ import { computeRequestDigest, findMissingTools, type DigestedRequest } from './
 
 import type { ModelReply } from '../model/chat-model.ts'
 import type { CountedUse } from '../usage/budget.ts'
-import type { StepOf } from '../ports/run-step.ts'
-import type { TaskScope } from '../scope/task-scope.ts'
+import type { NewTaskStep, TaskScope } from '../scope/task-scope.ts'
 import type { AgentStep } from './step.ts'
 import type { TurnReasoning } from './turn-reasoning.ts'
 import type { RunEventOf } from '@tutti/protocol'
@@ -38,35 +37,30 @@ export interface ModelTurn {
  * undefined in a run that records no steps.
  */
 export function recordTurn(scope: TaskScope, turn: ModelTurn): Promise<void> | undefined {
-  const { iterationIndex, reply, latencyMs, cost, counted, directiveIds } = turn
-  const kind = 'model_turn' as const
+  const { reply, latencyMs, cost } = turn
   scope.totals.addModelCall({ usage: reply.usage, cost, latencyMs })
-  const step = {
-    kind,
+  const event = createTurnCompleted(scope, turn)
+  let recorded: Promise<void> | undefined
+  if (scope.run.recordsSteps) recorded = scope.commit(createTurnStep(turn), event)
+  else scope.emit(event)
+  emitMetrics(scope)
+  return recorded
+}
+
+function createTurnStep(turn: ModelTurn): NewTaskStep {
+  const { iterationIndex, reply, latencyMs, cost, counted, directiveIds, question } = turn
+  const unknownTools = findMissingTools(reply, question.tools)
+  return {
+    kind: 'model_turn',
     iterationIndex,
     reply,
     latencyMs,
     directiveIds,
     ...(counted === undefined ? {} : { counted }),
-    ...digestRequest(scope, turn),
+    requestDigest: computeRequestDigest(question),
+    ...(unknownTools === undefined ? {} : { unknownTools }),
+    ...(cost === undefined ? {} : { cost }),
   }
-  const recorded = scope.commit(
-    cost === undefined ? step : { ...step, cost },
-    createTurnCompleted(scope, turn),
-  )
-  emitMetrics(scope)
-  return recorded
-}
-
-/** Returns the fields of the step that recognize the request; none in a run that records no steps. */
-function digestRequest(
-  { run }: TaskScope,
-  { question, reply }: ModelTurn,
-): Pick<StepOf<'model_turn'>, 'requestDigest' | 'unknownTools'> {
-  if (!run.recordsSteps) return {}
-  const requestDigest = computeRequestDigest(question)
-  const unknownTools = findMissingTools(reply, question.tools)
-  return unknownTools === undefined ? { requestDigest } : { requestDigest, unknownTools }
 }
 
 function createTurnCompleted(
@@ -74,14 +68,15 @@ function createTurnCompleted(
   { iterationIndex, model, reply, step, latencyMs, cost, counted, reasoning }: ModelTurn,
 ): RunEventOf<'llm_iteration_completed'> {
   const { taskIndex, taskName, agentRole, attempt } = identity
-  const used = readTokens(reply.usage)
+  const { inputTokens, outputTokens } = readTokens(reply.usage)
   const event: RunEventOf<'llm_iteration_completed'> = {
     type: 'llm_iteration_completed',
     agentRole,
     taskDescription,
     iterationIndex,
     responseType: step.kind === 'call_tools' ? 'TOOL_CALLS' : 'FINAL_ANSWER',
-    ...used,
+    inputTokens,
+    outputTokens,
     latencyMs,
     taskName,
     taskIndex,

@@ -117,19 +117,31 @@ export interface RunEndParts {
 }
 
 /** Creates the result of a run. */
-export function toResult({ used, error, ...outcome }: RunEndParts): RunResult {
-  return {
-    ...outcome,
+export function toResult({
+  runId,
+  status,
+  output,
+  tasks,
+  durationMs,
+  used,
+  error,
+}: RunEndParts): RunResult {
+  const result: RunResult = {
+    runId,
+    status,
+    output,
+    tasks,
+    durationMs,
     metrics: toRunMetrics(addUsage(used)),
-    ...(error === undefined ? {} : { error }),
     outputOf<Output>(task: Task<Output>): Output | undefined {
-      const done = outcome.tasks.find(({ taskName }) => taskName === task.name)
+      const done = tasks.find(({ taskName }) => taskName === task.name)
       if (done === undefined) return undefined
       // NOTE: the output reader of a task returns the type of its schema; a task without one is a
       // `Task<string>`.
       return (task.outputReader === undefined ? done.output : done.structured) as Output
     },
   }
+  return error === undefined ? result : { ...result, error }
 }
 
 /** Reason why a run ended, on the wire. */

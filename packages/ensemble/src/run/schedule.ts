@@ -56,15 +56,18 @@ export class Schedule {
   constructor({ scheduled, waitsFor, follows }: Plan, limits: ScheduleLimits) {
     this.#limits = limits
     for (const [index, name] of scheduled.entries()) {
-      const links = { waitsFor: [], dependents: [], followers: [] }
-      const state = {
+      this.#nodes.set(name, {
+        name,
+        index,
+        waitsFor: [],
+        dependents: [],
+        followers: [],
         phase: 'pending',
         waits: 0,
         open: 0,
         isLost: false,
         isSettled: false,
-      } as const
-      this.#nodes.set(name, { name, index, ...links, ...state })
+      })
     }
     this.#pending = scheduled.length
     for (const node of this.#nodes.values()) {

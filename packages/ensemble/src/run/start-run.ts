@@ -24,7 +24,7 @@ export async function executeRun(
   inputs: Inputs,
   options: RunOptions,
 ): Promise<RunResult> {
-  return createRun(ensemble, inputs, options).execute()
+  return await createRun(ensemble, inputs, options).execute()
 }
 
 function createRun(ensemble: ResolvedEnsemble, inputs: Inputs, options: RunOptions): Run {

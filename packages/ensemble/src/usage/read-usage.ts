@@ -86,14 +86,12 @@ export function readUsage(
     fields.reasoningTokens,
     outputTokens === -1 ? total : outputTokens,
   )
-  return {
-    inputTokens,
-    outputTokens,
-    ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
-    ...(cacheWriteInputTokens === undefined ? {} : { cacheWriteInputTokens }),
-    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
-    ...(isUnknown && total !== undefined ? { totalTokens: total } : {}),
-  }
+  let usage: ModelUsage = { inputTokens, outputTokens }
+  if (cachedInputTokens !== undefined) usage = { ...usage, cachedInputTokens }
+  if (cacheWriteInputTokens !== undefined) usage = { ...usage, cacheWriteInputTokens }
+  if (reasoningTokens !== undefined) usage = { ...usage, reasoningTokens }
+  if (isUnknown && total !== undefined) usage = { ...usage, totalTokens: total }
+  return usage
 }
 
 /** Returns a count; undefined if it is unknown, or 0 for a text that is not empty. */

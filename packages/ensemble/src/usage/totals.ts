@@ -70,17 +70,13 @@ export class Totals {
   /** Returns the usage in the form of results. */
   usage(): Usage {
     const { inputTokens, outputTokens } = this.#tokens
-    const { toolCallCount } = this
-    return {
-      inputTokens,
-      outputTokens,
-      toolCallCount,
-      ...(this.#cost === undefined ? {} : { cost: this.#cost }),
-      ...(this.#cachedInputTokens === undefined
-        ? {}
-        : { cachedInputTokens: this.#cachedInputTokens }),
-      ...(this.#reasoningTokens === undefined ? {} : { reasoningTokens: this.#reasoningTokens }),
-    }
+    const { toolCallCount, cachedInputTokens, reasoningTokens } = this
+    const cost = this.#cost
+    let usage: Usage = { inputTokens, outputTokens, toolCallCount }
+    if (cost !== undefined) usage = { ...usage, cost }
+    if (cachedInputTokens !== undefined) usage = { ...usage, cachedInputTokens }
+    if (reasoningTokens !== undefined) usage = { ...usage, reasoningTokens }
+    return usage
   }
 
   /** Returns the cost as text, as in `metrics_snapshot`; undefined if it is unknown. */

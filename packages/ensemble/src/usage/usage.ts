@@ -28,13 +28,12 @@ export function addUsage(usages: readonly Usage[]): Usage {
   const cost = addCostEstimates(usages.map((usage) => usage.cost))
   const cachedInputTokens = addReported(usages.map((usage) => usage.cachedInputTokens))
   const reasoningTokens = addReported(usages.map((usage) => usage.reasoningTokens))
-  return {
-    ...addTokens(usages),
-    toolCallCount: usages.reduce((sum, { toolCallCount }) => sum + toolCallCount, 0),
-    ...(cost === undefined ? {} : { cost }),
-    ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
-    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
-  }
+  const toolCallCount = usages.reduce((sum, usage) => sum + usage.toolCallCount, 0)
+  let usage: Usage = { ...addTokens(usages), toolCallCount }
+  if (cost !== undefined) usage = { ...usage, cost }
+  if (cachedInputTokens !== undefined) usage = { ...usage, cachedInputTokens }
+  if (reasoningTokens !== undefined) usage = { ...usage, reasoningTokens }
+  return usage
 }
 
 /** Returns the sum of costs; undefined if any is unknown. */
