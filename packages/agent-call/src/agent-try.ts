@@ -9,6 +9,8 @@
  *    connection is still open, for at most `CANCEL_TIMEOUT_MS`; then the connector is released and awaited.
  * CALL-Y5 The connector is never awaited for longer than the limits allow. Anything it does after the end is ignored.
  */
+import { BusyLoop } from '@tutti/core/internal'
+
 import { AgentError, isDecided, Termination } from './agent-error.ts'
 import { ChunkBuffer } from './chunk-buffer.ts'
 import {
@@ -40,9 +42,6 @@ const CANCEL_TIMEOUT_MS = 4_000
 
 /** Maximum time for a connector to release its resources, in milliseconds, when the caller did not cancel. */
 const RELEASE_TIMEOUT_MS = 5_000
-
-/** Number of updates handled before timers and other events get their turn. */
-const UPDATES_IN_A_ROW = 1_000
 
 export interface TryInput {
   readonly input: unknown
@@ -195,9 +194,10 @@ export class AgentTry {
   async #turn(session: AgentSession, turn: AgentTurn): Promise<AgentAnswer> {
     const updates = session.send(turn)[Symbol.asyncIterator]()
     this.#updates = updates
-    for (let count = 1; ; count += 1) {
-      // A connector that always has an update ready would starve timers and cancels.
-      if (count % UPDATES_IN_A_ROW === 0) await this.#interruption.wait(yieldToEventLoop())
+    const loop = new BusyLoop(this.#context.clock)
+    for (;;) {
+      const pause = loop.pause()
+      if (pause !== undefined) await this.#interruption.wait(pause)
       const coming = updates.next()
       this.#coming = coming
       const { done, value } = await this.#interruption.wait(coming)
@@ -322,10 +322,3 @@ async function closeUpdates(updates: AsyncIterator<AgentUpdate>): Promise<void> 
 }
 
 function noop(): void {}
-
-/** Resolves after timers and pending events had their turn. */
-function yieldToEventLoop(): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, 0)
-  })
-}

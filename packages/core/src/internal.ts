@@ -45,6 +45,7 @@ export {
   VALUE_LIMITS,
 } from '@tutti/protocol/internal'
 export { computeDigest, computeJsonDigest, formatCanonicalJson } from './digest/digest.ts'
+export { BusyLoop } from './busy-loop.ts'
 export { isoNow, MAX_TIMER_MS, sleep, startTimer, toIsoText } from './clock.ts'
 export { toJsonForm } from './json-form.ts'
 export { newId } from './new-id.ts'

@@ -1,3 +1,4 @@
+import { setImmediate as nextPass } from 'node:timers/promises'
 import { TuttiError } from '@tutti/core'
 import { describe, expect, it, vi } from 'vitest'
 
@@ -79,6 +80,32 @@ describe('callModel', () => {
       },
     })
     expect(ended).toBe(true)
+  })
+
+  it('callModel leaves the event loop to other work every 10 ms while the model always has a next chunk', async () => {
+    const busy: ChatModel = {
+      provider: 'test',
+      name: 'busy',
+      async *stream() {
+        for (let index = 0; index < 40; index += 1) {
+          clock.block(1)
+          yield text(`${index}`)
+        }
+        yield reply
+      },
+    }
+    const parts: string[] = []
+    let isOver = false
+    const calling = call(busy, { onText: (part) => parts.push(part) }).finally(() => {
+      isOver = true
+    })
+    const seen: number[] = []
+    while (!isOver) {
+      await nextPass()
+      seen.push(parts.length)
+    }
+    await calling
+    expect([...new Set(seen)]).toEqual([10, 20, 30, 40])
   })
 
   it('[ENS-L10] callModel fails with MODEL_FAILED and the cause', async () => {

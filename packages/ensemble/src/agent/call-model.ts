@@ -1,5 +1,6 @@
 /** One model call: reads the stream up to the reply and reports text and reasoning as they arrive. */
 import { TuttiError, type Clock } from '@tutti/core'
+import { BusyLoop } from '@tutti/core/internal'
 
 import { completeUsage, findTexts, readUsage, type ModelExchange } from '../usage/read-usage.ts'
 import { stoppedError } from '../work/stopped-error.ts'
@@ -41,12 +42,13 @@ export function callModel(
 async function readReply(
   model: ChatModel,
   request: ModelRequest,
-  { signal, onText, onReasoning }: CallModelOptions,
+  { signal, clock, onText, onReasoning }: CallModelOptions,
 ): Promise<ReceivedReply> {
   let reply: ModelReply | undefined
   let reasoningLength = 0
   try {
     signal.throwIfAborted()
+    const loop = new BusyLoop(clock)
     for await (const chunk of model.stream(request, { signal })) {
       // Chunks after the abort are not reported.
       signal.throwIfAborted()
@@ -55,6 +57,8 @@ async function readReply(
         reasoningLength += chunk.text.length
         onReasoning(chunk.text)
       } else reply = chunk.reply
+      const pause = loop.pause()
+      if (pause !== undefined) await pause
     }
   } catch (error) {
     if (signal.aborted) throw stoppedError(signal, 'Model call', { cause: error })
