@@ -14,6 +14,7 @@ import { testServer } from '../../../tooling/postgres/test-database.ts'
 import { until } from '../../../tooling/test-kit/wait.ts'
 import { EventBus } from '../src/feed/event-bus.ts'
 import { RunEventFeed } from '../src/feed/event-feed.ts'
+import { PageCache } from '../src/feed/page-cache.ts'
 import { createRun, ownedRun } from '../src/testing/support/run-fixtures.ts'
 
 const PROCESS = fileURLToPath(new URL('fixtures/listening-process.ts', import.meta.url))
@@ -70,7 +71,9 @@ function followRun(events: ConstructorParameters<typeof RunEventFeed>[0]['events
   const onError = (error: unknown): void => {
     throw error
   }
-  const feed = new RunEventFeed({ events, bus, isOwn: () => false, clock: fakeClock(), onError })
+  const clock = fakeClock()
+  const pages = new PageCache(events, clock)
+  const feed = new RunEventFeed({ events, bus, pages, isOwn: () => false, clock, onError })
   const seqs: number[] = []
   bus.listen(runId, (batch) => seqs.push(...batch.map(({ seq }) => seq)))
   return { feed, seqs }

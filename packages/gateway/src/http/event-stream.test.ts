@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream'
 
 import { fakeClock } from '@tutti/testing'
+import { PageCache } from '@tutti/runs/internal'
 import { describe, expect, it } from 'vitest'
 
 import { encodeEventBytes, runEventsEncoder, writeEvents } from './event-stream.ts'
@@ -9,6 +10,41 @@ import type { EventEncoder, EventStreamParts } from './event-stream.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 const SILENCE_MS = 15_000
+
+describe('runEventsEncoder', () => {
+  it('[RUNS-F9] runEventsEncoder encodes a shared page once, as the same frames that a reader of its own page gets', async () => {
+    const events = [event(0, 'a\u2028é'), event(1, '🎻')]
+    const pages = new PageCache(
+      { read: async () => ({ events: [...events], lastSeq: 2 }) },
+      fakeClock(),
+    )
+    const read = async (): Promise<readonly LoggedRunEvent[]> =>
+      (await pages.read({ runId: 'r', from: 0, limit: 2 })).events
+    const encoder = (wants = true) =>
+      runEventsEncoder({
+        wants: (type) => wants || type === 'run_result',
+        onError: () => undefined,
+      })
+    const own = await framesOf(encoder(), await read())
+    const shared = await read()
+    const bytes = encoder().encode(shared)
+    expect(bytes).toBeInstanceOf(Uint8Array)
+    expect(encoder().encode(await read())).toBe(bytes)
+    expect(await framesOf(encoder(), shared)).toBe(own)
+    expect(own).toContain(String.raw`a\u2028é`)
+    expect(encoder(false).encode(shared)).toBe('')
+  })
+})
+
+/** Returns what a connection gets of one batch. */
+async function framesOf(encoder: EventEncoder, batch: readonly LoggedRunEvent[]): Promise<string> {
+  async function* batches(): AsyncGenerator<readonly LoggedRunEvent[]> {
+    yield batch
+  }
+  const sink = new Connection()
+  write(sink, { batches: batches(), encoder })
+  return sink.ended
+}
 
 describe('writeEvents', () => {
   it('writeEvents ends with the text that the encoder returns for an error', async () => {

@@ -3,12 +3,12 @@
  *
  * A slow reader delays only its own stream: the next events are read from the log when the connection accepts them. A
  * batch of events is encoded at once and not retained while a reader stalls. Texts contain no raw line breaks of Unicode,
- * which many clients take for the end of a line.
+ * which many clients take for the end of a line: each of these characters is within JSON, which can escape it.
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
 import { escapeLineBreaks } from '@tutti/protocol/internal'
-import { serializeOnce } from '@tutti/runs/internal'
+import { isSharedPage, serializeOnce } from '@tutti/runs/internal'
 
 import type { Writable } from 'node:stream'
 import type { Clock } from '@tutti/core'
@@ -38,8 +38,8 @@ export interface EventEncoder {
   readonly keepAlive: string
   /** Whether the stream has ended; read before each batch. */
   readonly isDone?: boolean
-  /** Encodes a batch; empty when none of it is sent. */
-  encode(events: readonly LoggedRunEvent[]): string
+  /** Encodes a batch as text, or as bytes that several readers share; empty when none of it is sent. */
+  encode(events: readonly LoggedRunEvent[]): string | Uint8Array
   /** Encodes the end of a stream whose events cannot be read. */
   fail(error: unknown): string
 }
@@ -144,11 +144,10 @@ class WrittenStream {
     }
   }
 
-  #send(text: string): void {
-    if (text === '') return
+  #send(text: string | Uint8Array): void {
+    if (text.length === 0) return
     this.#sentAt = this.#parts.clock.elapsed()
-    // Every such character is within JSON.
-    this.#sink.write(escapeLineBreaks(text))
+    this.#sink.write(typeof text === 'string' ? escapeLineBreaks(text) : text)
   }
 
   /** Keeps a quiet connection alive. A connection with unread data is not quiet. */
@@ -186,13 +185,29 @@ export function runEventsEncoder(options: RunEventsEncoderOptions): EventEncoder
     encode(events) {
       const wanted = events.filter(({ type }) => wants(type))
       given?.(wanted)
-      return wanted.map(toFrame).join('')
+      const isWhole = wanted.length === events.length
+      return isWhole && isSharedPage(events) ? encodePage(events) : encodeFrames(wanted)
     },
     fail(error) {
       onError(error)
       return ''
     },
   }
+}
+
+const pages = new WeakMap<readonly LoggedRunEvent[], Buffer>()
+
+/** Returns the frames of a page that several readers share, as bytes that must not be modified. */
+function encodePage(events: readonly LoggedRunEvent[]): Buffer {
+  const known = pages.get(events)
+  if (known !== undefined) return known
+  const encoded = Buffer.from(escapeLineBreaks(encodeFrames(events)))
+  pages.set(events, encoded)
+  return encoded
+}
+
+function encodeFrames(events: readonly LoggedRunEvent[]): string {
+  return events.map(toFrame).join('')
 }
 
 function toFrame(event: LoggedRunEvent): string {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { FakeLog, resultEvent } from '../../test/fake-log.ts'
 import { turns } from '../../test/turns.ts'
 import { EventBus } from './event-bus.ts'
+import { PageCache } from './page-cache.ts'
 import { RunEventFeed } from './event-feed.ts'
 import { token } from '../testing/index.ts'
 
@@ -373,6 +374,7 @@ function setUp({
   const feed = new RunEventFeed({
     events: log,
     bus,
+    pages: new PageCache(log, clock),
     isOwn: (runId) => own.includes(runId),
     clock,
     onError: (error) => errors.push(error),

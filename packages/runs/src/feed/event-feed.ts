@@ -12,6 +12,7 @@
  * RUNS-F7 The store notifies this process only of runs that have listeners here and that other processes write.
  */
 import type { EventBus } from './event-bus.ts'
+import type { PageCache } from './page-cache.ts'
 import type { StoredEventLog } from '../ports/event-log.ts'
 import type { Clock } from '@tutti/core'
 import type { LoggedRunEvent } from '@tutti/protocol'
@@ -28,6 +29,8 @@ const PAGE = 500
 export interface EventFeedOptions {
   readonly events: StoredEventLog
   readonly bus: EventBus
+  /** Pages of the log that readers share. */
+  readonly pages: Pick<PageCache, 'clear'>
   /** Returns whether this process writes the run. */
   readonly isOwn: (runId: string) => boolean
   readonly clock: Clock
@@ -120,12 +123,14 @@ export class RunEventFeed {
   /** Makes the readers of a deleted run read the log, and so end. */
   onDeleted(runId: string): void {
     this.#positions.delete(runId)
+    this.#options.pages.clear()
     this.#options.bus.nudge(runId)
   }
 
-  /** Stops the timer. */
+  /** Stops the timers. */
   stop(): void {
     this.#stopTimer?.()
+    this.#options.pages.clear()
   }
 
   async #poll(): Promise<void> {

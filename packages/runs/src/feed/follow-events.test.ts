@@ -122,6 +122,23 @@ describe('followEvents', () => {
     expect(await Promise.all(read)).toEqual(readers.map(() => seqs))
   })
 
+  it('[RUNS-F9] Readers who start at different events read the same pages from the next multiple of 250 on', async () => {
+    const run = new FakeRun()
+    run.append(700)
+    run.end()
+    const cursors: (readonly number[])[] = []
+    for (const from of [0, 37, 260]) {
+      const before = run.cursors.length
+      expect(await run.follow(from).rest()).toHaveLength(701 - from)
+      cursors.push(run.cursors.slice(before))
+    }
+    expect(cursors).toEqual([
+      [0, 50, 250, 500],
+      [37, 87, 250, 500],
+      [260, 310, 500],
+    ])
+  })
+
   it('[RUNS-F3] A slow reader misses no events that did not fit into memory', async () => {
     const run = new FakeRun()
     run.append(1)
@@ -425,6 +442,11 @@ class FakeRun {
 
   get reads(): number {
     return this.#log.reads.length
+  }
+
+  /** First events of the pages that were read. */
+  get cursors(): readonly number[] {
+    return this.#log.reads.map(({ from }) => from)
   }
 
   append(count: number, text?: string): void {

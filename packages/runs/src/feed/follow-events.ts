@@ -11,11 +11,13 @@
 import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
 
 import { logIsShorter } from '../domain/refusals.ts'
+import { eventSize } from './event-size.ts'
 import { readTurn } from './read-turns.ts'
 
 import type { EventBus } from './event-bus.ts'
-import type { EventPage, StoredEventLog } from '../ports/event-log.ts'
+import type { EventPage } from '../ports/event-log.ts'
 import type { RunRecord } from '../domain/run-record.ts'
+import type { PagedLog } from './page-cache.ts'
 
 /** Maximum number of events that wait in memory for one reader: some seconds of a busy run. */
 const MAX_WAITING = 1_000
@@ -23,15 +25,15 @@ const MAX_WAITING = 1_000
 /** Maximum size of the waiting events in addition to the oldest batch, in bytes. */
 const MAX_WAITING_BYTES = 256_000
 
-/** Size of a page of the log. */
-const PAGE = { limit: 500, maxBytes: 256_000 }
+/** Size of a page of the log. Pages end at multiples of the limit, so that readers who start anywhere get the same ones. */
+const PAGE = { limit: 250, maxBytes: 256_000 }
 
 /** Size of the first page of a reader. It is read without waiting for a turn: less work than the request of its reader. */
 const FIRST_PAGE = { limit: 50, maxBytes: 16_000 }
 
 /** The log and the live events of a run. */
 export interface FollowSource {
-  readonly events: StoredEventLog
+  readonly events: PagedLog
   readonly bus: Pick<EventBus, 'listen'>
   /** Returns the run, or undefined. Called when a read of the log finds no events. */
   readonly find: (runId: string) => Promise<Pick<RunRecord, 'status' | 'lastSeq'> | undefined>
@@ -141,7 +143,9 @@ class FollowedEvents implements EventBatches {
     const size = this.#hasReadLog ? PAGE : FIRST_PAGE
     this.#hasReadLog = true
     const { runId } = this.#options
-    const page = await this.#source.events.read({ runId, from: this.#next, ...size })
+    const from = this.#next
+    const limit = Math.min(size.limit, PAGE.limit - (from % PAGE.limit))
+    const page = await this.#source.events.read({ runId, from, ...size, limit })
     const last = page.events.at(-1)
     if (last === undefined || last.seq === page.lastSeq) live.caughtUp()
     else live.continues(last.seq)
@@ -260,16 +264,4 @@ class LiveEvents {
     this.#wake?.()
     this.#wake = undefined
   }
-}
-
-/** Number of characters that a value takes in addition to its texts. */
-const PER_VALUE = 8
-
-/** Estimates the size of a value as JSON without serializing it: the characters of all texts, plus a constant per value. */
-export function eventSize(value: unknown): number {
-  if (typeof value === 'string') return value.length + PER_VALUE
-  if (typeof value !== 'object' || value === null) return PER_VALUE
-  let size = PER_VALUE
-  for (const [key, part] of Object.entries(value)) size += key.length + eventSize(part)
-  return size
 }

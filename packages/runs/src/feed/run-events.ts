@@ -12,17 +12,28 @@ import type { EventQuery } from '../ports/event-log.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { EventBus, EventListener } from './event-bus.ts'
 import type { RunEventFeed } from './event-feed.ts'
+import type { PagedLog } from './page-cache.ts'
+
+export interface RunEventsOptions {
+  readonly storage: RunStorage
+  readonly bus: EventBus
+  readonly feed: RunEventFeed
+  /** The log of `storage`. */
+  readonly pages: PagedLog
+}
 
 /** Reads and follows the events of runs. */
 export class RunEvents {
   readonly #storage: RunStorage
   readonly #bus: EventBus
   readonly #feed: RunEventFeed
+  readonly #pages: PagedLog
 
-  constructor(storage: RunStorage, bus: EventBus, feed: RunEventFeed) {
+  constructor({ storage, bus, feed, pages }: RunEventsOptions) {
     this.#storage = storage
     this.#bus = bus
     this.#feed = feed
+    this.#pages = pages
   }
 
   /** Yields the events of a run from `from` on, first from the log and then live, until its end. */
@@ -39,7 +50,7 @@ export class RunEvents {
 
   /** Returns the events of a run that are in the log now. */
   async read(query: EventQuery): Promise<readonly LoggedRunEvent[]> {
-    return (await this.#storage.events.read(query)).events
+    return (await this.#pages.read(query)).events
   }
 
   /** Calls `listener` with the durable events of every run, until the returned function is called. */
@@ -54,8 +65,8 @@ export class RunEvents {
   }
 
   get #source(): FollowSource {
-    const { events, runs } = this.#storage
-    return { events, bus: this.#bus, find: (runId) => runs.get(runId) }
+    const { runs } = this.#storage
+    return { events: this.#pages, bus: this.#bus, find: (runId) => runs.get(runId) }
   }
 
   #followSoon(): void {

@@ -36,7 +36,7 @@ import { LeaseTimer } from './lease-timer.ts'
 import { Execution, type ExecutionOptions } from './execution.ts'
 import { applyCaptureMode, redactedJournal } from '../commit/redacted-journal.ts'
 import { SETTLED_AFTER_MS } from '../domain/suspects.ts'
-import { eventSize } from '../feed/follow-events.ts'
+import { eventSize } from '../feed/event-size.ts'
 
 import type { GroupCommit } from '../commit/group-commit.ts'
 import type { ResolvedRunServiceOptions } from '../settings/options.ts'

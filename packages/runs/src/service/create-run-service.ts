@@ -4,6 +4,7 @@ import { computeJsonDigest } from '@tutti/core/internal'
 import { GroupCommit } from '../commit/group-commit.ts'
 import { takesTurn } from '../domain/fleet-pace.ts'
 import { EventBus } from '../feed/event-bus.ts'
+import { PageCache } from '../feed/page-cache.ts'
 import { RunEventFeed } from '../feed/event-feed.ts'
 import { RunEvents } from '../feed/run-events.ts'
 import { RunExecutor } from '../lifecycle/run-executor.ts'
@@ -47,9 +48,11 @@ export function createRunService(
   const common = { storage, settings, ensembles: runEnsembles, build, budget }
 
   const bus = new EventBus((error) => logger.error('A reader of run events threw', { error }))
+  const pages = new PageCache(storage.events, clock)
   const feed = new RunEventFeed({
     events: storage.events,
     bus,
+    pages,
     isOwn: (runId) => executor.executes(runId),
     clock,
     onError: (error) => logger.warn('Failed to read events of other processes', { error }),
@@ -71,7 +74,7 @@ export function createRunService(
   const status = new ServiceStatus({ storage, executor, loop, maxConcurrentRuns })
 
   const threads = new RunThreads(storage, settings)
-  const events = new RunEvents(storage, bus, feed)
+  const events = new RunEvents({ storage, bus, feed, pages })
   const acceptor = new RunAcceptor({ ...common, threads, living, executor, feed, events, status })
   const forks = new RunForks({
     ...common,
