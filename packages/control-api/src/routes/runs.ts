@@ -5,6 +5,7 @@ import {
   ListRunsQuery,
   ROUTES,
   SubmitRunBody,
+  type LoggedRunEvent,
   type RunAccepted,
   type RunDetail,
 } from '@tutti/protocol'
@@ -29,12 +30,13 @@ import {
   waitForEnd,
   type WaitOptions,
 } from '@tutti/gateway/internal'
+import { FoldedTasks } from '@tutti/runs/internal'
 
 import { prefersEvents } from '../http/accept.ts'
 import { readQuery } from '../http/read-query.ts'
 import { compareRuns } from '../runs/compare-runs.ts'
 import { listRuns } from '../runs/list-runs.ts'
-import { readRunDetail } from '../runs/run-detail.ts'
+import { readEndedRun, readRunDetail } from '../runs/run-detail.ts'
 import { toForkBody } from '../runs/to-fork-body.ts'
 import { createTypeFilter, streamRun, type TypeFilter } from '../runs/stream-run.ts'
 import { cancelTaggedRuns } from '../steering/cancel-tagged-runs.ts'
@@ -228,9 +230,16 @@ async function waitForDetail(
   run: RunRecord,
   { caller, ...waiting }: WaitOptions & Pick<HttpRouteCall, 'caller'>,
 ): Promise<RunDetail | undefined> {
+  const folded = new FoldedTasks()
+  const onEvents = (events: readonly LoggedRunEvent[]): void => {
+    // Only the events of a new run are known from the first one on.
+    if (waiting.events !== undefined) folded.add(events)
+  }
   try {
-    if (!(await waitForEnd(options, run, waiting))) return undefined
-    return await options.reads.finish(() => readRunDetail(options, run.runId, caller))
+    if (!(await waitForEnd(options, run, { ...waiting, onEvents }))) return undefined
+    return await options.reads.finish(() =>
+      readEndedRun(options, { runId: run.runId, caller, folded: folded.ended }),
+    )
   } catch (error) {
     options.logger.warn('Failed to wait for the end of a run', { runId: run.runId, error })
     return undefined

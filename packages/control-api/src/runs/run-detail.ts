@@ -1,12 +1,13 @@
 /** Reads a run for routes, messages and webhooks. */
 import { isTerminalRunStatus, type RunDetail, type RunEventOf } from '@tutti/protocol'
-import { findRun, type Caller } from '@tutti/gateway/internal'
+import { findRecord, findRun, type Caller } from '@tutti/gateway/internal'
 
 import { toRunDetail } from './to-wire.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { RunService } from '@tutti/runs'
 import type { RunRecord } from '@tutti/runs/adapter'
+import type { FoldedRun } from '@tutti/runs/internal'
 
 /**
  * Returns a run with its tasks and its open reviews. Secrets in inputs and tags are stored, because the engine needs
@@ -27,6 +28,32 @@ export async function readRunDetail(
   ])
   const detail = toRunDetail(found, openReviews, result)
   return redactor.value(resumableBy === undefined ? detail : { ...detail, resumableBy })
+}
+
+/** An ended run, read by a caller who has followed it. */
+export interface EndedRunRead {
+  readonly runId: string
+  readonly caller: Caller
+  /** The run as all its events say; undefined if not all are known. */
+  readonly folded: FoldedRun | undefined
+}
+
+/**
+ * Returns the same as {@link readRunDetail} for an ended run. Of a run whose events are known, only the row of the run is
+ * read. Its open reviews were withdrawn at its end.
+ *
+ * @throws {TuttiError} as {@link readRunDetail}.
+ */
+export async function readEndedRun(
+  options: Pick<ResolvedControlApiOptions, 'runs' | 'redactor'>,
+  { runId, caller, folded }: EndedRunRead,
+): Promise<RunDetail> {
+  if (folded === undefined) return readRunDetail(options, runId, caller)
+  const { tasks, result } = folded
+  const run = await findRecord(options.runs, runId, caller)
+  // The full read also logs what is damaged.
+  if (run.unreadable !== undefined) return readRunDetail(options, runId, caller)
+  return options.redactor.value(toRunDetail({ run, tasks }, [], result))
 }
 
 /** Returns the builds with the code of a run that waits for one; undefined for any other run. */

@@ -1,5 +1,5 @@
 /** Waits for a run to end, for callers that want its result in the response. */
-import { isTerminalRunStatus } from '@tutti/protocol'
+import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
 
 import type { GatewayOptions } from '../gateway-options.ts'
 import type { RunRecord } from '@tutti/runs/adapter'
@@ -12,6 +12,8 @@ export interface WaitOptions {
   readonly signal?: AbortSignal
   /** Events of the run, if the caller follows it already; they are closed. @default follows the run */
   readonly events?: EventBatches | undefined
+  /** Called with the events that arrive, in order. */
+  readonly onEvents?: (events: readonly LoggedRunEvent[]) => void
 }
 
 /**
@@ -22,7 +24,7 @@ export interface WaitOptions {
 export async function waitForEnd(
   { runs, clock }: Pick<GatewayOptions, 'runs' | 'clock'>,
   { runId, status, lastSeq }: Pick<RunRecord, 'runId' | 'status' | 'lastSeq'>,
-  { timeoutMs, signal: gone, events: followed }: WaitOptions,
+  { timeoutMs, signal: gone, events: followed, onEvents }: WaitOptions,
 ): Promise<boolean> {
   if (isTerminalRunStatus(status)) return true
   const batches = followed ?? runs.follow({ runId, from: lastSeq + 1 })
@@ -34,6 +36,7 @@ export async function waitForEnd(
   try {
     // The log of a run ends with its result.
     for await (const events of batches) {
+      onEvents?.(events)
       if (events.some(({ type }) => type === 'run_result')) return true
     }
     return false

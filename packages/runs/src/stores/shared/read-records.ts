@@ -4,10 +4,9 @@
  * NOTE: casts below are at the boundary: stores only ever write values of the types that they read back.
  */
 import type { LoggedRunEvent } from '@tutti/protocol'
-import { addTokens, type TokenTotals } from '@tutti/protocol/internal'
 
-import { field } from '../../domain/field.ts'
 import { toLoggedEvent } from '../../log/serialize-once.ts'
+import { toTaskRecord, type StoredTask } from '../../log/stored-task.ts'
 import { ColumnReader, type StoredRow } from './column-reader.ts'
 import { readFields } from './read-fields.ts'
 import {
@@ -22,7 +21,6 @@ import { REVIEW_COLUMNS, RUN_COLUMNS, TASK_COLUMNS } from './schema/table-column
 
 import type { StoredTexts } from './schema/columns.ts'
 import type { RunStep } from '@tutti/ensemble/internal'
-import type { NewTask, TaskChangeFields } from '../../domain/change.ts'
 import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../../domain/run-record.ts'
 import type { StoredReader } from '../../log/read-stored.ts'
 import type { PendingCommand } from '../../ports/command-queue.ts'
@@ -49,21 +47,6 @@ export interface RunRow {
   readonly commands: number
   readonly fingerprint: string | null
 }
-
-/** Usage of attempts; a null cost is unknown. */
-export interface StoredUsage extends TokenTotals {
-  readonly toolCallCount: number
-  readonly costUsd: number | null
-}
-
-/** A task as its row, with separate usage of the current attempt and of earlier ones. */
-export type StoredTask = NewTask &
-  TaskChangeFields & {
-    readonly earlierInputTokens: number
-    readonly earlierOutputTokens: number
-    readonly earlierToolCallCount: number
-    readonly earlierCostUsd: number | null
-  }
 
 /** The fields that every run has. */
 const EMPTY_RUN = {
@@ -179,26 +162,7 @@ export class RecordReader {
   task(row: StoredRow): TaskRecord {
     const columns = new ColumnReader(row)
     const stored = this.#readTask(columns)
-    const { costUsd, ...used } = sumTaskUsage(stored)
-    const { startedAt, completedAt, durationMs, output, error, finishReason } = stored
-    return {
-      taskIndex: stored.taskIndex,
-      name: stored.name,
-      description: stored.description,
-      agentRole: stored.agentRole,
-      status: stored.status,
-      attempt: stored.attempt,
-      ...field('startedAt', startedAt ?? undefined),
-      ...field('completedAt', completedAt ?? undefined),
-      ...field('durationMs', durationMs ?? undefined),
-      ...used,
-      ...field('costUsd', costUsd ?? undefined),
-      ...field('output', output ?? undefined),
-      ...readOutputOmitted(row),
-      ...field('error', error ?? undefined),
-      ...field('finishReason', finishReason ?? undefined),
-      ...columns.unreadable,
-    }
+    return { ...toTaskRecord(stored), ...readOutputOmitted(row), ...columns.unreadable }
   }
 
   /** Reads a review from a row of table `reviews` with columns of its run. */
@@ -250,16 +214,5 @@ export function readEvent(runId: string, reader: StoredReader, row: StoredRow): 
     return toLoggedEvent(runId, seq, toStoredEvent(reader.read(String(row['data']))))
   } catch (error) {
     return toLoggedEvent(runId, seq, toUnreadableEvent(row['type'], error))
-  }
-}
-
-/** Returns the usage of all attempts of a task. An unknown value makes the sum unknown. */
-export function sumTaskUsage(task: StoredTask): StoredUsage {
-  const { costUsd, earlierCostUsd } = task
-  const { earlierInputTokens: inputTokens, earlierOutputTokens: outputTokens } = task
-  return {
-    ...addTokens([{ inputTokens, outputTokens }, task]),
-    toolCallCount: task.earlierToolCallCount + task.toolCallCount,
-    costUsd: costUsd === null || earlierCostUsd === null ? null : costUsd + earlierCostUsd,
   }
 }

@@ -1,6 +1,7 @@
 /** Reads what a write must know of its run. */
 import { postgresRecords } from './rows.ts'
-import type { RowId, StoredTask } from '../../shared/read-records.ts'
+import type { StoredTask } from '../../../log/stored-task.ts'
+import type { RowId } from '../../shared/read-records.ts'
 import { toColumn } from '../database/text.ts'
 
 import type { DatabaseSession } from '../database/database.ts'

@@ -1,12 +1,13 @@
 /** Pure: computes the rows that a write stores from what is known of its run. Fields are those of `table-columns.ts`. */
+import { applyChange, listTaskIndexes, type Records } from '../../../log/apply-changes.ts'
 import { toRecordChanges } from '../../../log/changes.ts'
 import { erasePrompts } from '../../../log/erase-prompts.ts'
 import { encodeWrite, type EncodedWrite } from '../../../log/stored-values.ts'
 import { isDelivered } from '../record-fields.ts'
-import { applyChange, listTaskIndexes, type Records } from './apply-changes.ts'
 
 import type { RequestedRun } from '../../../domain/run-record.ts'
-import type { RowId, RunRow, StoredTask } from '../read-records.ts'
+import type { StoredTask } from '../../../log/stored-task.ts'
+import type { RowId, RunRow } from '../read-records.ts'
 import type { AcceptedWrite } from './decide-write.ts'
 import type { KnownRun } from './owned-runs.ts'
 

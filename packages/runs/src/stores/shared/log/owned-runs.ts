@@ -5,7 +5,8 @@
  */
 import { BoundedMap } from '@tutti/core/internal'
 
-import type { RunRow, StoredTask } from '../read-records.ts'
+import type { StoredTask } from '../../../log/stored-task.ts'
+import type { RunRow } from '../read-records.ts'
 
 /** The row and all tasks of a run. */
 export interface KnownRun {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 
 import { applyChange, type Records } from './apply-changes.ts'
 
-import type { Change } from '../../../domain/change.ts'
-import type { RunRecord } from '../../../domain/run-record.ts'
+import type { Change } from '../domain/change.ts'
+import type { RunRecord } from '../domain/run-record.ts'
 
 const RUN: RunRecord = {
   runId: 'run-a',

@@ -1,8 +1,8 @@
 /** Pure: applies the changes of events to the records of a run in memory. */
-import { sumTaskUsage, type StoredTask, type StoredUsage } from '../read-records.ts'
+import { sumTaskUsage, type StoredTask, type StoredUsage } from './stored-task.ts'
 
-import type { Change, NewReview } from '../../../domain/change.ts'
-import type { ReviewStatus, RunRecord } from '../../../domain/run-record.ts'
+import type { Change, NewReview } from '../domain/change.ts'
+import type { ReviewStatus, RunRecord } from '../domain/run-record.ts'
 
 /** The records of a run that a write changes. */
 export interface Records {
@@ -65,17 +65,10 @@ export function applyChange(records: Records, change: Change): void {
       records.run = { ...records.run, ...set, status, completedTasks, taskCount }
       break
     }
-    case 'new_task': {
-      const { taskIndex, name, description, agentRole } = change.task
-      if (records.tasks.has(taskIndex)) break
-      records.tasks.set(taskIndex, { taskIndex, name, description, agentRole, ...NOT_BEGUN })
+    case 'new_task':
+    case 'task':
+      applyTaskChange(records.tasks, change)
       break
-    }
-    case 'task': {
-      const row = records.tasks.get(change.taskIndex)
-      if (row !== undefined) records.tasks.set(change.taskIndex, changeTask(row, change))
-      break
-    }
     case 'new_review': {
       const { review } = change
       if (!records.newReviews.has(review.reviewId))
@@ -86,6 +79,25 @@ export function applyChange(records: Records, change: Change): void {
       endReview(records, change)
       break
   }
+}
+
+/** A change of the tasks of a run. */
+export type TaskChange = Extract<Change, { kind: 'task' | 'new_task' }>
+
+export function isTaskChange(change: Change): change is TaskChange {
+  return change.kind === 'task' || change.kind === 'new_task'
+}
+
+/** Applies a change to the tasks of a run, which are stored by index. */
+export function applyTaskChange(tasks: Map<number, StoredTask>, change: TaskChange): void {
+  if (change.kind === 'task') {
+    const row = tasks.get(change.taskIndex)
+    if (row !== undefined) tasks.set(change.taskIndex, changeTask(row, change))
+    return
+  }
+  const { taskIndex, name, description, agentRole } = change.task
+  if (tasks.has(taskIndex)) return
+  tasks.set(taskIndex, { taskIndex, name, description, agentRole, ...NOT_BEGUN })
 }
 
 function endReview(
