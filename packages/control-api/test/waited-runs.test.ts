@@ -89,7 +89,7 @@ const ENSEMBLES = [
   one('many', { tasks: Array.from({ length: 12 }, (_, index) => plain(`t${index}`)) }),
 ]
 
-/** What happens to a run while its submission waits. */
+/** Actions on a run while its submission waits, by ensemble. */
 const intervene: Record<string, (server: TestServer) => Promise<void>> = {
   async cancelled(server) {
     await started.promise

@@ -34,7 +34,7 @@ export async function readRunDetail(
 export interface EndedRunRead {
   readonly runId: string
   readonly caller: Caller
-  /** The run as all its events say; undefined if not all are known. */
+  /** The run, computed from all its events; undefined if not all are known. */
   readonly folded: FoldedRun | undefined
 }
 

@@ -12,7 +12,7 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 const SILENCE_MS = 15_000
 
 describe('runEventsEncoder', () => {
-  it('[RUNS-F9] runEventsEncoder encodes a shared page once, as the same frames that a reader of its own page gets', async () => {
+  it('[RUNS-F9] runEventsEncoder encodes a shared page once, as the same frames as an unshared page', async () => {
     const events = [event(0, 'a\u2028é'), event(1, '🎻')]
     const pages = new PageCache(
       { read: async () => ({ events: [...events], lastSeq: 2 }) },

@@ -4,9 +4,9 @@
  *
  * RUNS-F9 A page that is read twice within `LIFETIME_MS` is retained, and further readers get the same event objects, with
  *    the texts that were serialized for the first of them. Retained pages use at most about `MAX_BYTES` of memory.
- * RUNS-F10 A retained page is older than `LIFETIME_MS` for no reader, and no page is retained after a deletion of a run by
- *    this process. A page that ends with the newest event of an unfinished run is never shared: the run may have got
- *    events since the read that a reader who starts to listen later would miss.
+ * RUNS-F10 No reader gets a page that was read more than `LIFETIME_MS` before. A deletion of a run by this process ends the
+ *    life of all pages. A page that ends with the newest event of an unfinished run is never shared. Later events may have
+ *    been published before the next reader listens, and it would miss them.
  */
 import { BoundedMap } from '@tutti/core/internal'
 

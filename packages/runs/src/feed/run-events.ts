@@ -14,7 +14,7 @@ import type { EventBus, EventListener } from './event-bus.ts'
 import type { RunEventFeed } from './event-feed.ts'
 import type { PagedLog } from './page-cache.ts'
 
-export interface RunEventsOptions {
+export interface RunEventsParts {
   readonly storage: RunStorage
   readonly bus: EventBus
   readonly feed: RunEventFeed
@@ -29,7 +29,7 @@ export class RunEvents {
   readonly #feed: RunEventFeed
   readonly #pages: PagedLog
 
-  constructor({ storage, bus, feed, pages }: RunEventsOptions) {
+  constructor({ storage, bus, feed, pages }: RunEventsParts) {
     this.#storage = storage
     this.#bus = bus
     this.#feed = feed

@@ -15,7 +15,7 @@ import type { TaskRecord } from '../domain/run-record.ts'
 /** Maximum length of all texts of the tasks, in characters. */
 const MAX_LENGTH = 256_000
 
-/** What the events of an ended run say. */
+/** An ended run, computed from its events. */
 export interface FoldedRun {
   readonly tasks: readonly TaskRecord[]
   /** Fields of its last event. */
