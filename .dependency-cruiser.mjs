@@ -232,7 +232,7 @@ export default {
   options: {
     doNotFollow: { path: 'node_modules' },
     exclude: { path: ['/dist/', '/fixtures/', '/create-tutti/template/'] },
-    tsPreCompilationDeps: 'specify',
+    tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {
       conditionNames: ['@tutti/source', 'types', 'import', 'node', 'default'],

@@ -13,6 +13,7 @@ import { stringify } from 'yaml'
 import { createClient } from '../../packages/client/src/index.ts'
 import { lockedVersions } from '../packages/locked-versions.ts'
 import { packPackages } from '../packages/pack.ts'
+import { pnpmArguments } from '../packages/pnpm.ts'
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'tutti-create-'))
 const PROJECT = join(FOLDER, 'desk')
@@ -61,16 +62,8 @@ describe('npm create tutti', () => {
     const packed = [...tarballs].map(([name, path]) => [name, `file:${path}`])
     const overrides = { ...lockedVersions(), ...Object.fromEntries(packed) }
     writeFileSync(join(PROJECT, 'pnpm-workspace.yaml'), stringify({ overrides }))
-    const { packageManager } = JSON.parse(readFileSync('package.json', 'utf8'))
     // pnpm links packages that the repository has already installed.
-    run('npx', [
-      '--yes',
-      '--prefer-offline',
-      packageManager,
-      'install',
-      '--prefer-offline',
-      '--no-frozen-lockfile',
-    ])
+    run('npx', pnpmArguments('install', '--prefer-offline', '--no-frozen-lockfile'))
   })
 
   it('A created project type-checks', () => {

@@ -22,6 +22,8 @@ import {
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+import { pnpmArguments } from '../packages/pnpm.ts'
+
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** The server and the packages that config files import. */
@@ -99,10 +101,9 @@ function install(workspace: string): void {
     mkdirSync(join(workspace, path), { recursive: true })
     cpSync(join(ROOT, path, 'package.json'), join(workspace, path, 'package.json'))
   }
-  const { packageManager } = manifestIn(ROOT)
   const words = ['--prod', '--frozen-lockfile', '--ignore-scripts', '--prefer-offline']
   const layout = '--config.node-linker=hoisted'
-  execFileSync('npx', ['--yes', '--prefer-offline', packageManager, 'install', ...words, layout], {
+  execFileSync('npx', pnpmArguments('install', ...words, layout), {
     cwd: workspace,
     stdio: ['ignore', 'inherit', 'inherit'],
   })
@@ -136,6 +137,6 @@ function prune(folder: string): void {
   }
 }
 
-function manifestIn(folder: string): { readonly name: string; readonly packageManager: string } {
+function manifestIn(folder: string): { readonly name: string } {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 }

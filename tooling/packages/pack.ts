@@ -4,6 +4,8 @@ import { existsSync, globSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+import { pnpmArguments } from './pnpm.ts'
+
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Packages of the workspace that are published. */
@@ -53,8 +55,7 @@ export async function packPackages(target: string): Promise<ReadonlyMap<string, 
 
 /** Runs the pnpm of this repository in a folder. @throws {Error} with its output when it fails. */
 export async function runPnpm(cwd: string, words: readonly string[]): Promise<void> {
-  const { packageManager = '' } = manifestOf('.')
-  const child = spawn('npx', ['--yes', '--prefer-offline', packageManager, ...words], {
+  const child = spawn('npx', pnpmArguments(...words), {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -78,7 +79,6 @@ interface Manifest {
   readonly version: string
   readonly private?: boolean
   readonly files?: readonly string[]
-  readonly packageManager?: string
 }
 
 function manifestOf(directory: string): Manifest {

@@ -226,11 +226,13 @@ function statsOf(folders) {
 function pnpm(args) {
   const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const { packageManager, devDependencies } = manifest
+  // npm does not find a version with its checksum in its cache, and asks the registry at each call.
+  const [version] = packageManager.split('+')
   const settings = [
     `--config.nodeVersion=${devDependencies.node}`,
     '--config.confirmModulesPurge=false',
   ]
-  must('npx', ['--yes', '--prefer-offline', packageManager, ...settings, ...args])
+  must('npx', ['--yes', '--prefer-offline', version, ...settings, ...args])
 }
 
 /** Runs a program and waits for it; exits when it fails. */

@@ -1,8 +1,9 @@
 /** A real HTTP server on this machine, which is closed at the end of its test. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { buffer } from 'node:stream/consumers'
 
 import { onTestFinished } from 'vitest'
+
+import { onBody } from './on-body.ts'
 
 import type { AddressInfo, Socket } from 'node:net'
 
@@ -40,8 +41,8 @@ export async function localServer(answer: Answer, host = '127.0.0.1'): Promise<L
   let connections = 0
   const server = createServer((incoming, response) => {
     const { method = '', url = '', headers } = incoming
-    void buffer(incoming).then((bytes) => {
-      const request = { method, url, headers, bytes, body: bytes.toString() }
+    onBody(incoming, (body, bytes) => {
+      const request = { method, url, headers, bytes, body }
       requests.push(request)
       answer(response, request)
     })

@@ -1,10 +1,10 @@
 /** Tests agent addresses, and tools that call the agents behind them. */
 import { createServer } from 'node:http'
-import { text } from 'node:stream/consumers'
 
 import { runTool, Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
+import { onBody } from '../../../tooling/test-kit/on-body.ts'
 import { CONNECTORS } from '../../../tooling/test-kit/compat.ts'
 import { agentTool, type LocalAgent } from '../src/index.ts'
 import { createConnector } from '../src/internal.ts'
@@ -106,7 +106,7 @@ describe('agentTool', () => {
     const seen: (string | undefined)[][] = []
     const server = createServer((request, response) => {
       seen.push([request.method, request.url, request.headers['x-key']?.toString()])
-      void text(request).then(() => response.end('{"status":"completed","output":"yes"}'))
+      onBody(request, () => response.end('{"status":"completed","output":"yes"}'))
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     // NOTE: the address of a server that listens on a port has this type.

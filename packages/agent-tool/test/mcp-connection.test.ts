@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
+import { onBody } from '../../../tooling/test-kit/on-body.ts'
 import { mcpConnector } from '../src/mcp/mcp-connector.ts'
 import {
   connectorTo,
@@ -349,8 +350,8 @@ describe.each(['modern', 'old'])('an HTTP server (%s protocol) that', (era) => {
   it.each(FAULTS)(
     'An HTTP server that %s fails the call at once',
     async (_, sendFault, failure) => {
-      const { url } = await startRawServer(
-        (request, response) => void answerWithFault({ request, response, era }, sendFault),
+      const { url } = await startRawServer((request, response) =>
+        answerWithFault({ request, response, era }, sendFault),
       )
       const connector = connectorTo({ server: { url }, tool: 'echo', maxMessageBytes: 100_000 })
       await expect(askOnce(connector, 'a')).rejects.toMatchObject(failure)
@@ -358,13 +359,12 @@ describe.each(['modern', 'old'])('an HTTP server (%s protocol) that', (era) => {
   )
 
   it('[MCP-T1] An HTTP server that sends comments keeps the call alive', async () => {
-    const { url } = await startRawServer(
-      (request, response) =>
-        void answerWithFault({ request, response, era }, (answer, id) => {
-          answer.writeHead(200, SSE_TYPE)
-          answer.write(': still here\n\n')
-          answer.end(`data: ${createResponse(id, { content: [], resultType: 'complete' })}\n\n`)
-        }),
+    const { url } = await startRawServer((request, response) =>
+      answerWithFault({ request, response, era }, (answer, id) => {
+        answer.writeHead(200, SSE_TYPE)
+        answer.write(': still here\n\n')
+        answer.end(`data: ${createResponse(id, { content: [], resultType: 'complete' })}\n\n`)
+      }),
     )
     const call = testCall()
     await askOnce(connectorTo({ server: { url }, tool: 'echo' }), 'a', call)
@@ -374,12 +374,11 @@ describe.each(['modern', 'old'])('an HTTP server (%s protocol) that', (era) => {
 
 it('[MCP-M2] The connector does not repeat a call after a 404 from a server without sessions', async () => {
   let called = 0
-  const { url } = await startRawServer(
-    (request, response) =>
-      void answerWithFault({ request, response, era: 'old' }, (answer) => {
-        called += 1
-        answer.writeHead(404).end('gone')
-      }),
+  const { url } = await startRawServer((request, response) =>
+    answerWithFault({ request, response, era: 'old' }, (answer) => {
+      called += 1
+      answer.writeHead(404).end('gone')
+    }),
   )
   const asking = askOnce(connectorTo({ server: { url }, tool: 'echo' }), 'a')
   await expect(asking).rejects.toMatchObject({
@@ -399,7 +398,7 @@ describe('a server with resumable streams', () => {
         )
         return
       }
-      void answerWithFault({ request, response, era: 'old' }, (answer, id) => {
+      answerWithFault({ request, response, era: 'old' }, (answer, id) => {
         called = id
         answer.writeHead(200, SSE_TYPE)
         answer.write('id: e1\nretry: 1\ndata:\n\n', () => answer.destroy())
@@ -425,17 +424,14 @@ interface Exchange {
 }
 
 /** Answers correctly until a tool is called, then sends the fault. */
-async function answerWithFault(
-  { request, response, era }: Exchange,
-  sendFault: Fault,
-): Promise<void> {
-  if (request.method !== 'POST') {
-    response.writeHead(405).end()
-    return
-  }
-  const pieces: Buffer[] = []
-  for await (const piece of request) pieces.push(piece as Buffer)
-  const { id, method } = JSON.parse(Buffer.concat(pieces).toString()) as {
+function answerWithFault(exchange: Exchange, sendFault: Fault): void {
+  const { request, response } = exchange
+  if (request.method === 'POST') onBody(request, (body) => answerBody(exchange, body, sendFault))
+  else response.writeHead(405).end()
+}
+
+function answerBody({ response, era }: Exchange, body: string, sendFault: Fault): void {
+  const { id, method } = JSON.parse(body) as {
     readonly id?: number
     readonly method?: string
   }

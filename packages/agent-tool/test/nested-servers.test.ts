@@ -161,19 +161,36 @@ describe.each(CASES)('two levels of servers, the lower over $wire, $mode', ({ wi
     })
   })
 
-  test('A budget at the top ends the run at the bottom and fails all three runs, if the wire carries limits', async () => {
+  test('A budget at the top fails the top run and ends the runs below it, if the wire carries limits', async () => {
     const servers = await nested({ wire, mode, deep: 'spend' })
     // The first and the second server use one call each before the third starts, which leaves one and a half.
     const budget = { maxCostUsd: 3.5 * CALL.costUsd }
     const { runId } = await servers.submit({ budget })
     const top = await servers.first.ended(runId)
     const { middle, deep } = await readLowerResults(servers)
-    // A wire that does not carry limits does not report usage either.
-    const status = carries.limits ? 'FAILED' : 'COMPLETED'
-    expect([top, middle, deep].map((end) => end?.status)).toEqual([status, status, status])
-    if (carries.limits) expect(readRunCost(deep)).toBeCloseTo(2 * CALL.costUsd)
+    if (!carries.limits) {
+      // A wire that does not carry limits does not report usage either.
+      expect([top, middle, deep].map((end) => end?.status)).toEqual(Array.from({ length: 3 }).fill('COMPLETED'))
+      return
+    }
+    expect(top).toMatchObject({ status: 'FAILED', error: BUDGET_IS_USED_UP })
+    expect(readRunCost(deep)).toBeCloseTo(2 * CALL.costUsd)
+    for (const [server, end] of [
+      [servers.second, middle],
+      [servers.third, deep],
+    ] as const) {
+      // Both servers count the same usage. A run that has not failed when its caller fails is cancelled by its caller.
+      if (end?.status === 'FAILED') expect(end).toMatchObject({ error: BUDGET_IS_USED_UP })
+      else {
+        expect(end).toMatchObject({ status: 'CANCELLED' })
+        const { runId: cancelled } = await server.newest()
+        expect(await server.event(cancelled, 'run_cancelling')).toMatchObject({ cause: 'CALLER' })
+      }
+    }
   })
 })
+
+const BUDGET_IS_USED_UP = expect.stringMatching(/^The budget of the run is used up: maxCostUsd is /)
 
 /** Returns the answer that approves the output: text, a form over MCP, or a decision on the server of the review. */
 function approve(wire: Wire): ReviewVerdict {

@@ -5,6 +5,8 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 
+import { onBody } from '../../../tooling/test-kit/on-body.ts'
+
 import type { AddressInfo } from 'node:net'
 
 /** Answers a request. */
@@ -88,7 +90,7 @@ export async function wireServer(handler: Handler, port = 0): Promise<WireServer
   const exchanges: Exchange[] = []
   const watchers = new Set<() => void>()
   const server = createServer((request, response) => {
-    void readBody(request).then((body) => {
+    onBody(request, (body) => {
       const exchange = new Exchange(request, response, body)
       exchanges.push(exchange)
       for (const look of watchers) look()
@@ -121,10 +123,4 @@ export async function wireServer(handler: Handler, port = 0): Promise<WireServer
       await closed
     },
   }
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  let body = ''
-  for await (const chunk of request.setEncoding('utf8')) body += String(chunk)
-  return body
 }

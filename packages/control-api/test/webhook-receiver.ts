@@ -3,6 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 
 import { Webhook as Verifier } from 'standardwebhooks'
 
+import { onBody } from '../../../tooling/test-kit/on-body.ts'
+
 import type { WebhookDelivery } from '@tutti/protocol'
 import type { AddressInfo } from 'node:net'
 
@@ -38,12 +40,9 @@ export async function webhookReceiver(
   let forged = 0
   let wake = (): void => undefined
   const server = createServer((request, response) => {
-    void receive(request, response)
+    onBody(request, (body) => receive(request, response, body))
   })
-  const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    const body = Buffer.concat(chunks).toString()
+  const receive = (request: IncomingMessage, response: ServerResponse, body: string): void => {
     const headers = Object.fromEntries(
       Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
     )

@@ -1,12 +1,12 @@
 /** Integers beyond 2^53 from a model to services, servers and programs, and back. */
 import { runInThisContext } from 'node:vm'
 import { createServer } from 'node:http'
-import { text } from 'node:stream/consumers'
 
 import { runTool, type AgentTool, type ToolResult } from '@tutti/core'
 import { formatExactJson } from '@tutti/core/internal'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
+import { onBody } from '../../../tooling/test-kit/on-body.ts'
 import { localServer, type Answer } from '../../../tooling/test-kit/local-server.ts'
 import { httpTool, mcpTools, openApiTools, processTool, type McpTools } from '../src/index.ts'
 
@@ -237,7 +237,7 @@ async function overHttp(type: 'json' | 'stream'): Promise<McpTools> {
   // NOTE: the text is a function of this type.
   const respond = runInThisContext(`(${RESPOND})`) as (line: string) => string | undefined
   const server = createServer((request, response) => {
-    void text(request).then((body) => {
+    onBody(request, (body) => {
       if (request.method !== 'POST') return response.writeHead(405).end()
       const answer = respond(body)
       if (answer === undefined) return response.writeHead(202).end()

@@ -3,8 +3,9 @@
  * `bench-peers`, with one folder for each. Only a benchmark that compares installs it.
  */
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+
+import { pnpmArguments } from '../../packages/pnpm.ts'
 
 import type { Contestant } from './measure.ts'
 import type { Runner } from './runners.ts'
@@ -67,14 +68,12 @@ export async function serverPeer(
 /** Installs the peers by their lock file, with the pnpm of this project and without scripts of packages. */
 function installPeers(): void {
   if (isInstalled) return
-  const root = new URL('../../../package.json', import.meta.url)
-  const { packageManager } = JSON.parse(readFileSync(root, 'utf8'))
-  const words = ['install', '--frozen-lockfile', '--ignore-scripts', '--prefer-offline']
-  const { status, stdout, stderr, error } = spawnSync(
-    'npx',
-    ['--yes', '--prefer-offline', packageManager, ...words],
-    { cwd: FOLDER, encoding: 'utf8', timeout: INSTALL_TIMEOUT_MS },
-  )
+  const words = ['--frozen-lockfile', '--ignore-scripts', '--prefer-offline']
+  const { status, stdout, stderr, error } = spawnSync('npx', pnpmArguments('install', ...words), {
+    cwd: FOLDER,
+    encoding: 'utf8',
+    timeout: INSTALL_TIMEOUT_MS,
+  })
   if (status !== 0)
     throw new Error(`Cannot install the peers: ${error?.message ?? stdout + stderr}`)
   isInstalled = true

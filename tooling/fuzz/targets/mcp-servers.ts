@@ -5,12 +5,12 @@
  * entries keeps them, and no failure is anything other than one with a reason.
  */
 import { fork, type ChildProcess } from 'node:child_process'
-import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
 import * as fc from 'fast-check'
 
 import { listenLocally, type Listening } from '../../net/listen.ts'
+import { onBody } from '../../test-kit/on-body.ts'
 import { hostileKey, hostileValue } from '../lib/hostile.ts'
 
 import type { Target } from './target.ts'
@@ -283,7 +283,7 @@ async function listen(given: GeneratedServer): Promise<Listening> {
     return fill(given.pages[Math.min(listed, given.pages.length) - 1] ?? '')
   }
   const server = await listenLocally((request, response) => {
-    void text(request).then((body) => {
+    onBody(request, (body) => {
       if (request.method !== 'POST') return response.writeHead(405).end()
       // NOTE: the client under test sends messages of this form.
       const message = JSON.parse(body) as Message

@@ -1,5 +1,4 @@
 import { createServer } from 'node:http'
-import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
 import { createMcpHandler } from '@modelcontextprotocol/server'
@@ -7,6 +6,7 @@ import { runTool, type Reviewer, type RunToolOptions } from '@tutti/core'
 import { fakeClock, scriptedReviewer } from '@tutti/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
+import { onBody } from '../../../../tooling/test-kit/on-body.ts'
 import { askingServer } from '../../test/servers/asking-server.ts'
 import { mcpTools, type McpTools } from './mcp-tools.ts'
 
@@ -21,8 +21,8 @@ const stdio = (): Promise<McpServer> =>
 async function http(): Promise<McpServer> {
   const handler = createMcpHandler(askingServer)
   const server = createServer((incoming, outgoing) => {
-    void (async () => {
-      const body = incoming.method === 'POST' ? { body: await text(incoming) } : {}
+    onBody(incoming, async (content) => {
+      const body = incoming.method === 'POST' ? { body: content } : {}
       const headers = new Headers(
         Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
       )
@@ -31,7 +31,7 @@ async function http(): Promise<McpServer> {
       const response = await handler.fetch(request)
       outgoing.writeHead(response.status, Object.fromEntries(response.headers))
       outgoing.end(Buffer.from(await response.arrayBuffer()))
-    })()
+    })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(async () => {

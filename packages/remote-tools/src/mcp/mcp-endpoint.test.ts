@@ -1,10 +1,10 @@
 /** Tests redirects and message limits of an untrusted server over HTTP. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { text } from 'node:stream/consumers'
 
 import { runTool } from '@tutti/core'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
+import { onBody } from '../../../../tooling/test-kit/on-body.ts'
 import { mcpTools } from './mcp-tools.ts'
 
 import type { AddressInfo } from 'node:net'
@@ -31,7 +31,7 @@ async function serverThat(answer: Answer): Promise<TestServer> {
   const requests: IncomingMessage[] = []
   const server = createServer((request, response) => {
     requests.push(request)
-    void text(request).then((body) => {
+    onBody(request, (body) => {
       if (request.method !== 'POST') return response.writeHead(405).end()
       const asked = JSON.parse(body) as Asked
       if (asked.id === undefined) return response.writeHead(202).end()

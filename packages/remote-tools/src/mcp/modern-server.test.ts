@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage } from 'node:http'
-import { text } from 'node:stream/consumers'
 
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { runTool } from '@tutti/core'
 import { expect, it, onTestFinished } from 'vitest'
 
+import { onBody } from '../../../../tooling/test-kit/on-body.ts'
 import { mcpTools } from './mcp-tools.ts'
 
 import type { AddressInfo } from 'node:net'
@@ -29,9 +29,9 @@ async function startWeather() {
   const requests: IncomingMessage['headers'][] = []
   const handler = createMcpHandler(weatherServer)
   const server = createServer((incoming, outgoing) => {
-    void (async () => {
-      requests.push(incoming.headers)
-      const body = incoming.method === 'POST' ? { body: await text(incoming) } : {}
+    requests.push(incoming.headers)
+    onBody(incoming, async (content) => {
+      const body = incoming.method === 'POST' ? { body: content } : {}
       const headers = new Headers(
         Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
       )
@@ -41,7 +41,7 @@ async function startWeather() {
       )
       outgoing.writeHead(response.status, Object.fromEntries(response.headers))
       outgoing.end(Buffer.from(await response.arrayBuffer()))
-    })()
+    })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(async () => {

@@ -5,7 +5,8 @@
 import { createServer } from 'node:http'
 import process from 'node:process'
 import { createInterface } from 'node:readline'
-import { text } from 'node:stream/consumers'
+
+import { onBody } from '../../../../tooling/test-kit/on-body.ts'
 
 import type { AddressInfo } from 'node:net'
 
@@ -61,7 +62,7 @@ export async function scriptedHttpServer(
 ): Promise<AsyncDisposable & { readonly url: string }> {
   const answer = scriptedAnswers(script)
   const server = createServer((request, response) => {
-    void text(request).then((body) => {
+    onBody(request, (body) => {
       if (request.method !== 'POST') return response.writeHead(405).end()
       // NOTE: the client under test sends messages of this form.
       const raw = answer(JSON.parse(body) as Message)

@@ -1,5 +1,5 @@
 import { Client } from 'pg'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 
 import { testDatabase } from '../../../../../tooling/postgres/test-database.ts'
 import { result, step, token } from '../../testing/support/event-fixtures.ts'
@@ -19,17 +19,33 @@ describe('several stores under load', () => {
     const storages = await Promise.all([connect(), connect(), connect(), connect()])
     const watcher = new Client({ connectionString: database.url })
     await watcher.connect()
-    const world: World = { given: new Map(), mostOwned: 0, ended: new Set(), writes: 0 }
-    const watch = watchOwned(watcher, world)
+    const world: World = {
+      given: new Map(),
+      mostOwned: 0,
+      ended: new Set(),
+      writes: 0,
+      isOver: false,
+    }
     const [first] = storages
-    await Promise.all([
+    const all = [
+      watchOwned(watcher, world),
       createRuns(storages),
       ...storages.flatMap((storage, index) => [
         work(storage, { owner: `owner-${index}`, world }),
         work(storage, { owner: `owner-${index}b`, world }),
       ]),
-    ])
-    await watch
+    ]
+    // If one of them fails, the others must not outlive the database.
+    onTestFinished(() => {
+      world.isOver = true
+    })
+    try {
+      await Promise.all(all)
+    } catch (error) {
+      world.isOver = true
+      await Promise.allSettled(all)
+      throw error
+    }
     expect(world.mostOwned).toBeLessThanOrEqual(LIMIT)
     expect(world.mostOwned).toBeGreaterThan(2)
     expect(world.ended.size).toBe(RUNS)
@@ -53,6 +69,8 @@ interface World {
   mostOwned: number
   readonly ended: Set<string>
   writes: number
+  /** Whether the test has ended, also before all runs have. */
+  isOver: boolean
 }
 
 async function createRuns(storages: readonly RunStorage[]): Promise<void> {
@@ -63,7 +81,7 @@ async function createRuns(storages: readonly RunStorage[]): Promise<void> {
 
 /** Repeatedly counts the runs that are owned. */
 async function watchOwned(watcher: Client, world: World): Promise<void> {
-  while (world.ended.size < RUNS) {
+  while (world.ended.size < RUNS && !world.isOver) {
     const { rows } = await watcher.query<{ count: string }>(
       `SELECT count(*) FROM tutti.runs WHERE state = 'owned'`,
     )
@@ -76,7 +94,7 @@ async function work(
   storage: RunStorage,
   { owner, world }: { readonly owner: string; readonly world: World },
 ): Promise<void> {
-  for (let turn = 0; world.ended.size < RUNS; turn += 1) {
+  for (let turn = 0; world.ended.size < RUNS && !world.isOver; turn += 1) {
     // Runs that are forgotten in one turn are not renewed in the next.
     const leaseOwner = { owner: `${owner}-${turn}`, leaseMs: 250 }
     const claimed =
