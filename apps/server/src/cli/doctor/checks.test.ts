@@ -121,9 +121,12 @@ describe('checkVariables', () => {
 
 describe('checkRetention', () => {
   it('checkRetention reports which ended runs are deleted', () => {
-    expect(checkRetention({}).message).toBe('Ended runs are retained without limit')
+    expect(checkRetention({}, true).message).toBe('Ended runs are retained without limit')
+    expect(checkRetention({}, false).message).toBe(
+      'Ended runs are deleted beyond the newest 1000000',
+    )
     const limits = { maxRetainedRuns: 500, maxRetainedAgeMs: 1000 }
-    expect(checkRetention({ limits }).message).toBe(
+    expect(checkRetention({ limits }, false).message).toBe(
       'Ended runs are deleted beyond the newest 500 and after 1000 ms',
     )
   })

@@ -67,7 +67,9 @@ const CHECKS: readonly Check[] = [
   withConfig(checkInputs),
   withConfig((config, { variables }) => checkModels(config, { variables })),
   withConfig(checkBudgets),
-  withConfig((config) => [checkRetention(config)]),
+  withConfig((config, { environment }) => [
+    checkRetention(config, environment?.databaseUrl !== undefined),
+  ]),
   ({ tried }) => tried.findings,
   withEnvironment(checkDeployment),
   withEnvironment(async ({ nats }) => (nats === undefined ? [] : [await checkNats(nats)])),
