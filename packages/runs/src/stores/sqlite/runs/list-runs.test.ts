@@ -27,7 +27,7 @@ beforeAll(() => {
   const { database } = opened
   database.function('stored_text', (n) =>
     toStoredText({
-      runId: `run-${n}`,
+      runId: `run-${Number(n)}`,
       inputs: { topic: `report ${Number(n) % 1000} of the band` },
       tags: {},
     }),
