@@ -1,5 +1,5 @@
 /**
- * How the work of a run grows with each of its dimensions: the exponent of the work over the size, 1 for linear growth.
+ * Measures how work grows with each dimension of a run: the exponent of the work over the size, 1 for linear growth.
  *
  * It counts work instead of time, so the result is the same on every machine. In the short form an exponent above its
  * maximum is a failure: an algorithm became quadratic, or a list reads all runs.

@@ -255,7 +255,7 @@ export function defaultRetainedRuns(isShared: boolean): number {
 }
 
 /**
- * Fills in defaults and validates options. `isShared` tells whether processes can share the store.
+ * Fills in defaults and validates options. `isShared`: whether processes can share the store.
  *
  * @throws {RangeError} naming every value that is out of range.
  */

@@ -93,7 +93,7 @@ function formatStoreSize(path: string): string {
   return `${Math.ceil(bytes / MIB).toLocaleString('en-US')} MiB`
 }
 
-/** Reports which ended runs are deleted from a store; `isShared` tells whether processes can share it. */
+/** Reports which ended runs are deleted from a store. `isShared`: whether processes can share it. */
 export function checkRetention(
   { limits = {} }: Pick<TuttiConfig, 'limits'>,
   isShared: boolean,

@@ -9,7 +9,7 @@ import { clampCount } from '../../shared/query-numbers.ts'
 import { toTagIndex } from '../../shared/tag-index.ts'
 import { toChangedRunsPage, toStatusParts } from '../../shared/runs/list-runs.ts'
 import { collectValues } from '../../shared/schema/dialect.ts'
-import { CHANGED_AT } from '../schema/migrations.ts'
+import { SQLITE_CHANGED_AT } from '../schema/migrations.ts'
 import { sqliteDialect } from '../schema/dialect.ts'
 
 import type { ChangedRunsPage, ChangedRunsQuery } from '../../../ports/run-store.ts'
@@ -89,7 +89,7 @@ function listGroupRanges(
 /** Builds the statements that count the runs of a range, up to one more than are counted, and read its first ones. */
 function toStatements({ since, after, limit }: ChangedRunsQuery, range: ChangedRange) {
   const { values, add } = collectValues(...range.values)
-  const from = since === undefined ? [] : [`${CHANGED_AT} >= ${add(since)}`]
+  const from = since === undefined ? [] : [`${SQLITE_CHANGED_AT} >= ${add(since)}`]
   const matching = `FROM ${range.from} WHERE ${[...range.conditions, ...from].join(' AND ')}`
   const counted = [
     `SELECT count(*) AS total FROM (SELECT 1 ${matching} LIMIT ${MAX_COUNTED + 1})`,
@@ -98,10 +98,10 @@ function toStatements({ since, after, limit }: ChangedRunsQuery, range: ChangedR
   const rest =
     after === undefined
       ? ''
-      : `AND (${CHANGED_AT}, run_id) < (${add(after.changedAt)}, ${add(after.runId)})`
+      : `AND (${SQLITE_CHANGED_AT}, run_id) < (${add(after.changedAt)}, ${add(after.runId)})`
   const page = [
-    `SELECT ${CHANGED_AT} AS changed_at, run_id ${matching} ${rest}
-     ORDER BY ${CHANGED_AT} DESC, run_id DESC LIMIT ${add(clampCount(limit))}`,
+    `SELECT ${SQLITE_CHANGED_AT} AS changed_at, run_id ${matching} ${rest}
+     ORDER BY ${SQLITE_CHANGED_AT} DESC, run_id DESC LIMIT ${add(clampCount(limit))}`,
     values,
   ] as const
   return { counted, page }

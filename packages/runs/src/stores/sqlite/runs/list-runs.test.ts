@@ -158,7 +158,7 @@ function listPlan(): readonly string[] {
   )
 }
 
-/** Returns the steps that read a whole table or index, other than that of the few texts that are not indexed. */
+/** Returns the steps that read a whole table or index, other than the index of long texts. */
 function listScans(): readonly string[] {
   return listPlan().filter((step) =>
     /^SCAN (?:runs|run_texts|run_tags|thread_runs|tasks|reviews|one)\b(?! USING INDEX run_texts_not_indexed)/.test(

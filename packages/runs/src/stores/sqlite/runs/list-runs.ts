@@ -193,8 +193,8 @@ function selectIds(
 }
 
 /**
- * Builds the statement that counts matching runs, up to one more than are counted, and finds a page of their ids. The
- * parameters of the page follow those of the filters.
+ * Builds the statement that counts matching runs, up to one more than are counted, and finds a page of their ids. Its
+ * parameters follow the values of all filters.
  */
 function foundSql({ branches, others }: Walk, count: number): string {
   return `

@@ -12,7 +12,7 @@ import type { NewRun } from '../../../domain/run-record.ts'
 /** Number of characters of a trigram. */
 const TRIGRAM = 3
 
-/** The greatest character, of which two follow a beginning of one character in the greatest trigram. */
+/** Follows a beginning in the greatest trigram: the greatest character, twice. */
 const GREATEST = '\u{10ffff}'.repeat(2)
 
 /** Returns the text that is stored for a run. */
@@ -20,7 +20,6 @@ export function toStoredText(run: Pick<NewRun, 'runId' | 'inputs' | 'tags'>): st
   return ['', encodeId(run.runId), toSearchText(run), '', ''].join(BREAK)
 }
 
-/** A search term. */
 export interface SearchTerm {
   /** A run matches if its stored text contains one of these: the term, or the start of an id. */
   readonly needles: readonly string[]

@@ -4,7 +4,7 @@ import { TuttiError } from '@tutti/core'
 import type { DatabaseSync } from 'node:sqlite'
 
 /** SQL of the time at which the status of a run changed, or the first of its open reviews opened. */
-export const CHANGED_AT =
+export const SQLITE_CHANGED_AT =
   'max(coalesce(completed_at, started_at, created_at), coalesce(review_since, 0))'
 
 /** SQL of whether the text of a run is too long for the index. Indexing 32,000 characters takes 3 to 8 ms. */
@@ -78,7 +78,7 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX runs_by_status ON runs (status, id);
   CREATE INDEX runs_by_ensemble_status ON runs (ensemble, status, id);
-  CREATE INDEX runs_by_change ON runs (ensemble, status, ${CHANGED_AT}, run_id);
+  CREATE INDEX runs_by_change ON runs (ensemble, status, ${SQLITE_CHANGED_AT}, run_id);
   CREATE INDEX runs_by_state ON runs (state, due_at);
   CREATE INDEX runs_by_end ON runs (ended_at) WHERE ended_at IS NOT NULL;
   CREATE UNIQUE INDEX runs_by_key ON runs (idempotency_key) WHERE idempotency_key IS NOT NULL;
