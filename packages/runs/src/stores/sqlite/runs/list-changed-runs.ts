@@ -1,9 +1,12 @@
 /**
  * Lists runs of the embedded store by the time at which their status changed.
  *
- * Without a group, the newest runs of each ensemble and status are the first ones of a range of the index
- * `runs_by_change`, so the cost of a page does not depend on the number of stored runs. The runs of a group are few.
+ * Without a group, the newest ended runs of each ensemble and status are the first ones of a range of the index
+ * `runs_by_change`, so the cost of a page does not depend on their number. All unfinished runs are read, because they are
+ * few, as are the runs of a group.
  */
+import { isTerminalRunStatus } from '@tutti/protocol'
+
 import { MAX_COUNTED } from '../../../ports/run-store.ts'
 import { clampCount } from '../../shared/query-numbers.ts'
 import { toTagIndex } from '../../shared/tag-index.ts'
@@ -41,23 +44,30 @@ interface ChangedRange {
   readonly values: readonly unknown[]
 }
 
-/** Returns a range of the index for each ensemble and status. */
+/** Returns a range of the index for each ensemble and status of ended runs, and the unfinished runs. */
 function listRanges({
   ensembles,
   statuses,
   awaitsReview,
 }: ChangedRunsQuery): readonly ChangedRange[] {
-  const parts = toStatusParts(statuses, awaitsReview)
-  return [...new Set(ensembles)].flatMap((ensemble) =>
-    parts.flatMap(({ statuses: ofPart, condition }) =>
-      ofPart.map((status) => ({
+  return toStatusParts(statuses, awaitsReview).flatMap(({ statuses: ofPart, condition }) => {
+    const ended = [...new Set(ensembles)].flatMap((ensemble) =>
+      ofPart.filter(isTerminalRunStatus).map((status) => ({
         from: 'runs',
-        conditions: ['ensemble = $1', 'status = $2', condition],
+        conditions: ['ensemble = $1', 'status = $2', `state = 'ended'`, condition],
         values: [ensemble, status],
       })),
-    ),
-  )
+    )
+    const unfinished = {
+      from: 'runs',
+      conditions: [`state IN ('ready', 'owned', 'parked')`, ...OF_ENSEMBLES, condition],
+      values: [ensembles, ofPart],
+    }
+    return [...ended, unfinished]
+  })
 }
+
+const OF_ENSEMBLES = ['ensemble = ANY($1::text[])', 'status = ANY($2::text[])']
 
 /** Returns the runs with the tag of a group, and the run whose id is its value. */
 function listGroupRanges(
@@ -65,7 +75,7 @@ function listGroupRanges(
   { tag: key, value }: NonNullable<ChangedRunsQuery['group']>,
 ): readonly ChangedRange[] {
   return toStatusParts(statuses, awaitsReview).flatMap(({ statuses: ofPart, condition }) => {
-    const conditions = ['ensemble = ANY($1::text[])', 'status = ANY($2::text[])', condition]
+    const conditions = [...OF_ENSEMBLES, condition]
     const values = [ensembles, ofPart]
     return [
       {

@@ -4,8 +4,6 @@
  * Each filter of a query has an index that returns its runs from the newest on. A list walks the index of the filter with
  * the fewest runs and checks the others run by run, so its cost does not grow with the stored runs.
  */
-import { RunStatus } from '@tutti/protocol'
-
 import { clampCount } from '../../shared/query-numbers.ts'
 import { LISTED_COLUMNS } from '../../shared/record-fields.ts'
 import { MAX_COUNTED } from '../../../ports/run-store.ts'
@@ -64,11 +62,12 @@ interface Walk {
 }
 
 function toFilters(query: RunQuery, add: AddValue): readonly RunFilter[] {
-  const { tag, threadId, cacheKey, text } = query
+  const { ensemble, statuses, tag, threadId, cacheKey, text } = query
   const { id: toId, key: toKey } = sqliteDialect.texts.encode
   const filters: RunFilter[] = []
-  if (query.ensemble !== undefined || query.statuses !== undefined) {
-    filters.push(byColumns(query, add))
+  if (ensemble !== undefined) filters.push(ofRuns([`ensemble = ${add(toId(ensemble))}`]))
+  if (statuses !== undefined) {
+    filters.push(ofRuns([...new Set(statuses)].map((status) => `status = ${add(status)}`)))
   }
   if (tag !== undefined) {
     filters.push(byTable('run_tags', `tag = ${add(toTagIndex(tag.key, tag.value))}`))
@@ -79,14 +78,6 @@ function toFilters(query: RunQuery, add: AddValue): readonly RunFilter[] {
   if (cacheKey !== undefined) filters.push(ofRuns([`cache_key = ${add(toKey(cacheKey))}`]))
   if (text !== undefined) filters.push(...byText(text, add))
   return filters
-}
-
-/** Returns the filter by ensemble and status. Every ensemble has a range of the index for each status. */
-function byColumns({ ensemble, statuses }: RunQuery, add: AddValue): RunFilter {
-  const ofEnsemble =
-    ensemble === undefined ? '' : `ensemble = ${add(sqliteDialect.texts.encode.id(ensemble))} AND `
-  const wanted = [...new Set(statuses ?? RunStatus.enum)]
-  return ofRuns(wanted.map((status) => `${ofEnsemble}status = ${add(status)}`))
 }
 
 /** Returns the filter of runs that match one of these conditions. */

@@ -77,8 +77,10 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     error TEXT
   ) STRICT;
   CREATE INDEX runs_by_status ON runs (status, id);
-  CREATE INDEX runs_by_ensemble_status ON runs (ensemble, status, id);
-  CREATE INDEX runs_by_change ON runs (ensemble, status, ${SQLITE_CHANGED_AT}, run_id);
+  CREATE INDEX runs_by_ensemble ON runs (ensemble, id);
+  -- Runs enter it when they end: each change of an indexed column costs as much as an insertion.
+  CREATE INDEX runs_by_change ON runs (ensemble, status, ${SQLITE_CHANGED_AT}, run_id)
+    WHERE state = 'ended';
   CREATE INDEX runs_by_state ON runs (state, due_at);
   CREATE INDEX runs_by_end ON runs (ended_at) WHERE ended_at IS NOT NULL;
   CREATE UNIQUE INDEX runs_by_key ON runs (idempotency_key) WHERE idempotency_key IS NOT NULL;
