@@ -120,7 +120,7 @@ describe('the packed program', () => {
     })
     expect([status, stdout]).toEqual([1, ''])
     expect(stderr).toBe(
-      'create-tutti needs Node 22.13 or later, but this is Node 20.19.0. Install a current Node: https://nodejs.org\n',
+      'create-tutti needs Node 22.18 or later, but this is Node 20.19.0. Install a current Node: https://nodejs.org\n',
     )
   })
 })

@@ -43,6 +43,7 @@ const ALLOWED: readonly (readonly [path: string, word: string, reason: string])[
   ['packages/langchain/src/rules/provider-rules.ts', 'of the', 'the error text of a provider'],
   ['packages/runs/src/stores/postgres/log/write-sql.ts', 'as given', 'the name of a table in SQL'],
   ['packages/runs/src/stores/shared/runs/thread-store.ts', 'place', 'the name of a column'],
+  ['packages/runs/src/stores/sqlite/schema/dialect.ts', 'place', 'the name of a column'],
 ]
 
 const { positionals: paths, values } = parseArgs({

@@ -31,7 +31,7 @@ function wrongFields(manifest: PackedManifest, directory: string): readonly stri
     ['author', manifest.author, 'The Tutti authors'],
     ['type', manifest.type, 'module'],
     ['sideEffects', manifest.sideEffects, false],
-    ['engines.node', manifest.engines?.node, '>=22.13'],
+    ['engines.node', manifest.engines?.node, '>=22.18'],
     ['publishConfig.access', manifest.publishConfig?.access, 'public'],
     ['exports["./package.json"]', manifest.exports?.['./package.json'], './package.json'],
   ]

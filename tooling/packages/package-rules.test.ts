@@ -26,7 +26,7 @@ const MANIFEST: PackedManifest = {
   },
   type: 'module',
   sideEffects: false,
-  engines: { node: '>=22.13' },
+  engines: { node: '>=22.18' },
   publishConfig: { access: 'public' },
   exports: {
     '.': { types: './dist/index.d.ts', default: './dist/index.js' },

@@ -5,7 +5,7 @@
  */
 
 /** Oldest supported version of Node; a test compares it with `engines` of the package. */
-const NEEDED = [22, 13] as const
+const NEEDED = [22, 18] as const
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < NEEDED[0] || (major === NEEDED[0] && minor < NEEDED[1])) {

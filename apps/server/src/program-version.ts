@@ -6,7 +6,7 @@ export function programVersion(): string {
   return manifest().version
 }
 
-/** Returns the range of supported Node versions, such as `>=22.13`. */
+/** Returns the range of supported Node versions, such as `>=22.18`. */
 export function supportedNodeRange(): string {
   return manifest().engines.node
 }

@@ -56,7 +56,7 @@ describe('tutti doctor', () => {
       'ok ensemble: "brief", 1 task: tutti run topic=… reader=…',
       'ok models: openai: gpt-5-mini; OPENAI_API_KEY is set',
       'warning models: anthropic: claude-sonnet-4-5; ANTHROPIC_API_KEY is not set',
-      'ok data: Ended runs are retained without limit',
+      'ok data: Ended runs are deleted beyond the newest 1000000',
       'ok start: The server starts with this config',
       'ok access: 127.0.0.1 is reachable from this machine only, and needs no key',
       `ok data: ${home.path}/.tutti can be created`,

@@ -11,8 +11,6 @@ export interface CreateIo {
   readonly variables: Readonly<Record<string, string | undefined>>
   /** Working directory. */
   readonly cwd: string
-  /** Version of Node, such as `24.1.0`. */
-  readonly nodeVersion: string
 }
 
 /** Returns the I/O of this process. */
@@ -23,7 +21,6 @@ export function processIo(): CreateIo {
     stderr: process.stderr,
     variables: env,
     cwd: process.cwd(),
-    nodeVersion: process.versions.node,
   }
 }
 

@@ -9,7 +9,6 @@ import { ask } from './ask.ts'
 import { CreateError, EXIT } from './create-error.ts'
 import { canAsk, type CreateIo } from './create-io.ts'
 import { NO_KEY_NEEDED, formatNextSteps } from './next-steps.ts'
-import { findProjectNodeProblem } from './node-version.ts'
 import { planProject, type ProjectPlan } from './plan.ts'
 import { installDependencies, createRepository } from './prepare.ts'
 import { readOwnVersion, createProjectFiles } from './template.ts'
@@ -45,8 +44,8 @@ async function createProject(plan: ProjectPlan, io: CreateIo, version: string): 
   io.stdout.write(`Created ${plan.name} in ${where}: ${files.length} files\n`)
   const repositoryProblem = plan.git ? await createRepository(plan, io) : undefined
   const installProblem = plan.install ? await installDependencies(plan, io) : undefined
-  const problems = [repositoryProblem, installProblem, findProjectNodeProblem(io.nodeVersion)]
-  for (const problem of problems) if (problem !== undefined) io.stderr.write(`${problem}\n`)
+  for (const problem of [repositoryProblem, installProblem])
+    if (problem !== undefined) io.stderr.write(`${problem}\n`)
   const installed = plan.install && installProblem === undefined
   printNextSteps(formatNextSteps(plan, { cwd: io.cwd, installed }), io)
   return installProblem === undefined ? EXIT.ok : EXIT.failed

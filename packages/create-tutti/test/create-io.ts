@@ -21,7 +21,6 @@ export class TestFolder implements Disposable {
       stderr,
       variables: { PATH: process.env['PATH'] },
       cwd: this.path,
-      nodeVersion: '24.0.0',
       ...changes,
     })
     return { exitCode, output: stdout.text, errors: stderr.text }

@@ -274,15 +274,6 @@ describe('the command line', () => {
     expect([exitCode, errors]).toEqual([2, expect.stringContaining(problem)])
     expect(readdirSync(place.path)).toEqual([])
   })
-
-  it('The command line reports the version of Node that the project needs, if this one is too old', async () => {
-    using place = new TestFolder()
-    const { exitCode, errors } = await place.create(FILES_ONLY, { nodeVersion: '22.17.1' })
-    expect(exitCode).toBe(0)
-    expect(errors).toMatch(
-      /^The project needs Node 22\.18 or later, .* this is Node 22\.17\.1\.\n$/,
-    )
-  })
 })
 
 /** Returns a folder for PATH in which `program` is a shell script. */

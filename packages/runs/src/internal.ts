@@ -1,5 +1,5 @@
 /** For the other packages of Tutti only: its names may change in every version. */
-export { findRunLimitProblems, isRunLimit } from './settings/options.ts'
+export { defaultRetainedRuns, findRunLimitProblems, isRunLimit } from './settings/options.ts'
 export type { ReviewRules } from './request/run-ensembles.ts'
 export type { RunWithEvents } from './service/run-service.ts'
 export type { ThreadRunMessages } from './threads/run-threads.ts'

@@ -93,7 +93,10 @@ export interface LimitsConfig {
   readonly maxRunsPerProcess?: number
   /** Maximum number of runs in the queue. @default 100 */
   readonly maxQueuedRuns?: number
-  /** Maximum number of ended runs that are retained; older ones are deleted with their events. @default no limit */
+  /**
+   * Maximum number of ended runs that are retained; older ones are deleted with their events. Infinity retains all.
+   * @default 1000000 in the embedded store, no limit in Postgres
+   */
   readonly maxRetainedRuns?: number
   /** Retention time of ended runs, in milliseconds. @default no limit */
   readonly maxRetainedAgeMs?: number

@@ -37,7 +37,7 @@ describe('loadConfig', () => {
   })
 
   it('loadConfig says which version of Node runs a TypeScript config', async () => {
-    // Like Node before 22.18, which the tests do not run on.
+    // Like Node 23.0 to 23.5, which the tests do not run on.
     const path = join(directory, 'typed.mjs')
     const message = 'Unknown file extension ".ts" for /app/c.config.ts'
     writeFileSync(
@@ -46,7 +46,9 @@ describe('loadConfig', () => {
     )
     await expect(loadConfig(path)).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
-      message: expect.stringMatching(/Use Node 22\.18 or later, or a config file in JavaScript/),
+      message: expect.stringMatching(
+        /Use Node 22\.18, or 23\.6 or later, or a config file in JavaScript/,
+      ),
       cause: expect.objectContaining({ message }),
     })
   })

@@ -1,4 +1,4 @@
-/** Finds and loads the config file. Node runs TypeScript files directly from version 22.18 on. */
+/** Finds and loads the config file. Supported versions of Node run TypeScript files directly, except 23.0 to 23.5. */
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -59,8 +59,8 @@ async function importFile(path: string): Promise<unknown> {
 }
 
 const USE_NEWER_NODE =
-  `Node ${process.versions.node} does not run TypeScript files. Use Node 22.18 or later, or a config file in ` +
-  'JavaScript, such as tutti.config.js'
+  `Node ${process.versions.node} does not run TypeScript files. Use Node 22.18, or 23.6 or later, or a config ` +
+  'file in JavaScript, such as tutti.config.js'
 
 /** Whether Node refused a TypeScript file: the config, or one that it imports. */
 function cannotRunTypeScript(error: unknown): boolean {

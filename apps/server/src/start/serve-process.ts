@@ -2,6 +2,7 @@
 import { redactor, type Redactor } from '@tutti/control-api/internal'
 import { TuttiError, type Logger } from '@tutti/core'
 import { errorMessage } from '@tutti/core/internal'
+import { defaultRetainedRuns } from '@tutti/runs/internal'
 
 import { readEnvironment, type Environment } from '../environment/env.ts'
 import { collectOnce, limitMemory } from './limit-memory.ts'
@@ -117,7 +118,7 @@ export async function startReporting(
   { variables, logger }: { readonly variables: ProcessVariables; readonly logger: Logger },
 ): Promise<RunningServer> {
   const server = await startServer(config, environment, logger)
-  logRetention(config, logger)
+  logRetention(config, { isShared: environment.databaseUrl !== undefined, logger })
   await logWarnings(config, { variables, logger })
   if (server.resumed.length > 0) {
     logger.info('Resuming interrupted runs', { runIds: server.resumed })
@@ -143,8 +144,11 @@ async function logWarnings(
 }
 
 /** Logs that old runs, or their steps, are deleted, as operators must not be surprised by that. */
-function logRetention({ limits = {} }: TuttiConfig, logger: Logger): void {
-  const { maxRetainedRuns = Infinity, maxRetainedAgeMs = Infinity } = limits
+function logRetention(
+  { limits = {} }: TuttiConfig,
+  { isShared, logger }: { readonly isShared: boolean; readonly logger: Logger },
+): void {
+  const { maxRetainedRuns = defaultRetainedRuns(isShared), maxRetainedAgeMs = Infinity } = limits
   const { maxRetainedStepsMs = Infinity } = limits
   if (maxRetainedStepsMs !== Infinity) {
     logger.info('Old steps of ended runs are deleted', { maxRetainedStepsMs })
@@ -153,6 +157,7 @@ function logRetention({ limits = {} }: TuttiConfig, logger: Logger): void {
   logger.info('Old ended runs are deleted', {
     ...(maxRetainedRuns === Infinity ? {} : { maxRetainedRuns }),
     ...(maxRetainedAgeMs === Infinity ? {} : { maxRetainedAgeMs }),
+    advice: 'Set limits.maxRetainedRuns and limits.maxRetainedAgeMs; Infinity retains all runs',
   })
 }
 

@@ -17,7 +17,7 @@ describe('resolveRunServiceOptions', () => {
       maxConcurrentRuns: 5,
       maxRunsPerProcess: 5,
       maxQueuedRuns: 100,
-      maxRetainedRuns: Infinity,
+      maxRetainedRuns: 1_000_000,
       maxRetainedAgeMs: Infinity,
       maxRetainedStepsMs: Infinity,
       maxHistoryRuns: 100,
@@ -42,6 +42,11 @@ describe('resolveRunServiceOptions', () => {
       clock: systemClock,
       logger: silentLogger,
     })
+  })
+
+  it('resolveRunServiceOptions retains all runs of a store that processes share', () => {
+    expect(resolveRunServiceOptions({}, true).maxRetainedRuns).toBe(Infinity)
+    expect(resolveRunServiceOptions({ maxRetainedRuns: Infinity }).maxRetainedRuns).toBe(Infinity)
   })
 
   it('resolveRunServiceOptions uses the given values', () => {

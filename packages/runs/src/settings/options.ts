@@ -54,7 +54,10 @@ export interface RunServiceOptions {
   readonly maxRunsPerProcess?: number
   /** Maximum number of runs that wait in the queue; further submits are refused. @default 100 */
   readonly maxQueuedRuns?: number
-  /** Maximum number of ended runs to retain; older ones are deleted with their events. @default Infinity */
+  /**
+   * Maximum number of ended runs to retain; older ones are deleted with their events. Infinity retains all. @default
+   * 1000000 in the embedded store, Infinity in Postgres
+   */
   readonly maxRetainedRuns?: number
   /** Time for which ended runs are retained, in milliseconds. @default no limit */
   readonly maxRetainedAgeMs?: number
@@ -151,8 +154,7 @@ const DEFAULTS = {
   maxConcurrentRuns: 5,
   // A burst of submits is accepted; a flood is refused.
   maxQueuedRuns: 100,
-  // History is deleted only when the operator sets a limit.
-  maxRetainedRuns: Infinity,
+  // History is deleted for its age only when the operator sets a limit.
   maxRetainedAgeMs: Infinity,
   maxRetainedStepsMs: Infinity,
   // About 50,000 tokens: a long conversation that leaves room for work in the context of any current model.
@@ -241,12 +243,26 @@ export function isRunLimit(name: string): boolean {
   return Object.hasOwn(LEAST, name)
 }
 
+/** Number of ended runs that the embedded store retains by default: about 10 GB of runs without long texts. */
+const RETAINED_BY_EMBEDDED_STORE = 1_000_000
+
 /**
- * Fills in defaults and validates options.
+ * Returns the default of `maxRetainedRuns`. A database that processes share has an operator; the file of the embedded
+ * store would otherwise grow until the disk is full.
+ */
+export function defaultRetainedRuns(isShared: boolean): number {
+  return isShared ? Infinity : RETAINED_BY_EMBEDDED_STORE
+}
+
+/**
+ * Fills in defaults and validates options. `isShared`: whether processes can share the store.
  *
  * @throws {RangeError} naming every value that is out of range.
  */
-export function resolveRunServiceOptions(options: RunServiceOptions): ResolvedRunServiceOptions {
+export function resolveRunServiceOptions(
+  options: RunServiceOptions,
+  isShared = false,
+): ResolvedRunServiceOptions {
   const filled = {
     clock: systemClock,
     logger: silentLogger,
@@ -264,6 +280,7 @@ export function resolveRunServiceOptions(options: RunServiceOptions): ResolvedRu
     onExecuted: [],
     onActivity: [],
     ...DEFAULTS,
+    maxRetainedRuns: defaultRetainedRuns(isShared),
     ...options,
   }
   const resolved = { maxRunsPerProcess: filled.maxConcurrentRuns, ...filled }

@@ -1,5 +1,6 @@
 /** Checks the directory of the embedded store and its free space, without changing existing files. */
 import { errorMessage } from '@tutti/core/internal'
+import { defaultRetainedRuns } from '@tutti/runs/internal'
 import {
   existsSync,
   mkdtempSync,
@@ -92,9 +93,12 @@ function formatStoreSize(path: string): string {
   return `${Math.ceil(bytes / MIB).toLocaleString('en-US')} MiB`
 }
 
-/** Reports which ended runs are deleted. */
-export function checkRetention({ limits = {} }: Pick<TuttiConfig, 'limits'>): Finding {
-  const { maxRetainedRuns = Infinity, maxRetainedAgeMs = Infinity } = limits
+/** Reports which ended runs are deleted from a store. `isShared`: whether processes can share it. */
+export function checkRetention(
+  { limits = {} }: Pick<TuttiConfig, 'limits'>,
+  isShared: boolean,
+): Finding {
+  const { maxRetainedRuns = defaultRetainedRuns(isShared), maxRetainedAgeMs = Infinity } = limits
   const rules = [
     ...(maxRetainedRuns === Infinity ? [] : [`beyond the newest ${maxRetainedRuns}`]),
     ...(maxRetainedAgeMs === Infinity ? [] : [`after ${maxRetainedAgeMs} ms`]),

@@ -1,32 +1,22 @@
 /** Pure check of the Node version. */
 import { findingsFor, type Finding } from '../../checks/finding.ts'
 
-/** First version of Node that runs TypeScript files directly. */
-const TYPESCRIPT = '22.18.0'
-
-/** Version of Node, and its requirements. */
+/** Version of Node, and its requirement. */
 export interface NodeFacts {
   /** Running version, such as `24.1.0`. */
   readonly version: string
-  /** Supported range, such as `>=22.13`. */
+  /** Supported range, such as `>=22.18`. */
   readonly needed: string
-  readonly configPath?: string | undefined
 }
 
-/** Checks that the version of Node is supported and can load the config file. */
-export function checkNode({ version, needed, configPath = '' }: NodeFacts): Finding {
+/** Checks that the version of Node is supported. */
+export function checkNode({ version, needed }: NodeFacts): Finding {
   const { ok, problem } = findingsFor('node')
   const least = needed.replace(/^\D+/, '')
   if (isBelow(version, least)) {
     return problem(
       `Node ${version} is too old, expected ${needed}`,
       'Install a current Node: https://nodejs.org',
-    )
-  }
-  if (/\.m?ts$/.test(configPath) && isBelow(version, TYPESCRIPT)) {
-    return problem(
-      `Node ${version} cannot load a config file in TypeScript, expected ${TYPESCRIPT} or later`,
-      'Install a newer Node, or write the config in JavaScript',
     )
   }
   return ok(`Node ${version}`)

@@ -67,7 +67,9 @@ const CHECKS: readonly Check[] = [
   withConfig(checkInputs),
   withConfig((config, { variables }) => checkModels(config, { variables })),
   withConfig(checkBudgets),
-  withConfig((config) => [checkRetention(config)]),
+  withConfig((config, { environment }) => [
+    checkRetention(config, environment?.databaseUrl !== undefined),
+  ]),
   ({ tried }) => tried.findings,
   withEnvironment(checkDeployment),
   withEnvironment(async ({ nats }) => (nats === undefined ? [] : [await checkNats(nats)])),
@@ -94,14 +96,13 @@ export async function runDoctor(facts: DoctorFacts): Promise<readonly Finding[]>
   const { variables, cwd } = facts
   const envFile = readEnvFile(cwd)
   const { environment, findings: environmentFindings } = checkEnvironment(variables)
-  const { config, path, findings: configFindings } = await checkConfig(environment)
-  const configPath = path ?? environment?.configPath
+  const { config, findings: configFindings } = await checkConfig(environment)
   const tried =
     config === undefined || environment === undefined
       ? NOTHING_TRIED
       : await tryStart(config, environment)
   const findings = [
-    checkNode({ version: process.versions.node, needed: supportedNodeRange(), configPath }),
+    checkNode({ version: process.versions.node, needed: supportedNodeRange() }),
     ...envFile,
     ...environmentFindings,
     ...checkVariables(variables),
@@ -168,7 +169,6 @@ function listProblems(error: unknown): readonly string[] {
 
 interface Loading {
   readonly config?: TuttiConfig
-  readonly path?: string
   readonly findings: readonly Finding[]
 }
 
@@ -187,7 +187,7 @@ async function checkConfig(environment: Environment | undefined): Promise<Loadin
         ],
       }
     }
-    if (loaded !== undefined) return { ...loaded, findings: [ok(loaded.path)] }
+    if (loaded !== undefined) return { config: loaded.config, findings: [ok(loaded.path)] }
     if (environment === undefined) return { findings: [] }
     const advice = 'Change to the directory of your project, or create one: npm create tutti'
     const notice = 'No tutti.config.ts here: the server would serve the sample ensembles'

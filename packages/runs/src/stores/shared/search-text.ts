@@ -6,7 +6,7 @@
 import type { RunRecord } from '../../domain/run-record.ts'
 
 /** Separates values. Search terms cannot contain it, so that no match spans two values. */
-const BREAK = '\u0001'
+export const BREAK = '\u0001'
 
 /** Replaces characters that not every database can store. */
 const REPLACED = '\ufffd'

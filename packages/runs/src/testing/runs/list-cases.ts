@@ -228,6 +228,55 @@ export const listCases: readonly StorageCase[] = [
     },
   },
   {
+    name: '[RUNS-P12] Texts of one and two characters, and in very long values, are found like others',
+    async run({ storage }) {
+      const long = `${'filler '.repeat(6_000)}needle`
+      await createRun(storage, 'qx-1', { inputs: { topic: 'ab' } })
+      await createRun(storage, 'run-2', { inputs: { topic: long, second: 'Zß' }, tags: { n: 7 } })
+      await createRun(storage, 'run-3', { inputs: { topic: 'bqx', second: '' } })
+      const find = finder(storage)
+      deepStrictEqual(await find({ text: 'q' }), ['run-3', 'qx-1', 2])
+      deepStrictEqual(await find({ text: 'QX' }), ['run-3', 'qx-1', 2])
+      for (const text of ['a', 'ab', 'x-', '1']) {
+        deepStrictEqual(
+          [text, await find({ text })],
+          [text, text.startsWith('a') ? ['qx-1', 1] : [0]],
+        )
+      }
+      for (const text of ['needle', 'e', 'zs', 'S', '7', 'filler needle']) {
+        deepStrictEqual([text, await find({ text })], [text, ['run-2', 1]])
+      }
+      deepStrictEqual(await find({ text: 'ru' }), ['run-3', 'run-2', 2])
+      deepStrictEqual(await find({ text: 'un' }), [0])
+      deepStrictEqual(await find({ text: '' }), ['run-3', 'run-2', 'qx-1', 3])
+    },
+  },
+  {
+    name: '[RUNS-P12] Many runs are found by their texts, and not after they were deleted and their places used again',
+    async run({ storage }) {
+      const find = finder(storage)
+      const create = async (from: number, to: number, topic: string) => {
+        for (let n = from; n <= to; n += 1)
+          await endedRun(storage, `run-${n}`, { inputs: { topic } })
+      }
+      await create(1, 40, 'cheese')
+      deepStrictEqual(await find({ text: 'cheese', limit: 1 }), ['run-40', 40])
+      for (let n = 30; n <= 40; n += 1)
+        strictEqual(await storage.runs.delete(`run-${n}`), 'deleted')
+      await create(41, 45, 'ham')
+      deepStrictEqual(await find({ text: 'cheese', limit: 1 }), ['run-29', 29])
+      deepStrictEqual(await find({ text: 'ham' }), [
+        'run-45',
+        'run-44',
+        'run-43',
+        'run-42',
+        'run-41',
+        5,
+      ])
+      deepStrictEqual(await find({ text: 'ha', limit: 1 }), ['run-45', 5])
+    },
+  },
+  {
     name: '[RUNS-P12] A run is found by the cache key of its submission, but not by a tag of that name',
     async run({ storage }) {
       await createRun(storage, 'run-1', { cacheKey: 'abc' })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
-import { fromColumn, toTagIndex, toColumn, toIndex } from './text.ts'
+import { toTagIndex } from '../../shared/tag-index.ts'
+import { fromColumn, toColumn, toIndex } from './text.ts'
 
 const ODD =
   'nul \u0000 lone \ud800 low \udc00 pair \ud83c\udfbb "quoted" \\u0000 back\\slash \n\t é'

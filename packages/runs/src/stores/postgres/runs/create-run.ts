@@ -21,6 +21,7 @@ import { toSearchText } from '../../shared/search-text.ts'
 import { LOCKS, type DatabaseSession, type TransactionOptions } from '../database/database.ts'
 import { copyLog } from '../log/copy-log.ts'
 import { ALL_RUNS } from '../log/event-log.ts'
+import { toTagIndexes } from '../../shared/tag-index.ts'
 import { toGrams } from './grams.ts'
 import { postgresRecords } from '../rows/rows.ts'
 import { toColumn, toIndex } from '../database/text.ts'
@@ -216,7 +217,7 @@ function insertStatement(
   const given = Object.entries(columns).map(([field, form]) => {
     return `${add(encodeField(postgresDialect.texts, form, row[field]))}::${COLUMN_TYPES[form]}`
   })
-  const { tags, tag_index: index } = postgresDialect.tagValues(run.tags)
+  const [tags, index] = [JSON.stringify(run.tags), toTagIndexes(run.tags)]
   const actor = run.actor === undefined ? null : toIndex(run.actor)
   const searchText = toSearchText(run)
   const thread = run.thread === undefined ? NO_THREAD : threadSql(run.thread, add)

@@ -4,14 +4,12 @@
  * Without a group, the newest runs of each ensemble and status are the first ones of a range of the index
  * `runs_by_change`, so the cost of a page does not depend on the number of stored runs. The runs of a group are few.
  */
-import { RunStatus } from '@tutti/protocol'
-
 import { MAX_COUNTED } from '../../../ports/run-store.ts'
 import { clampCount } from '../../shared/query-numbers.ts'
 import { CHANGED_AT } from '../schema/initial-schema.ts'
 import { toColumn } from '../database/text.ts'
-import { postgresDialect } from '../schema/dialect.ts'
-import { toChangedRunsPage } from '../../shared/runs/list-runs.ts'
+import { hasTag, postgresDialect } from '../schema/dialect.ts'
+import { toChangedRunsPage, toStatusParts } from '../../shared/runs/list-runs.ts'
 import { collectValues } from '../../shared/schema/dialect.ts'
 
 import type { ChangedRunsPage, ChangedRunsQuery } from '../../../ports/run-store.ts'
@@ -24,7 +22,7 @@ export async function listChangedRuns(
 ): Promise<ChangedRunsPage> {
   const { sql, values } = changedRunsStatement(database.schema, query)
   const rows = await database.query(sql, values)
-  return toChangedRunsPage(postgresDialect, rows)
+  return toChangedRunsPage(postgresDialect, rows, Number(rows[0]?.['total']))
 }
 
 /** Returns the statement for a page of runs by change, with the total, and its parameters. */
@@ -37,11 +35,11 @@ export function changedRunsStatement(
     group === undefined
       ? ['true']
       : [
-          postgresDialect.hasTag({ key: group.tag, value: group.value }, add),
-          `run_id = ${add(toColumn(group.value))} AND NOT ${postgresDialect.hasTag({ key: group.tag }, add)}`,
+          hasTag({ key: group.tag, value: group.value }, add),
+          `run_id = ${add(toColumn(group.value))} AND NOT ${hasTag({ key: group.tag }, add)}`,
         ]
   const from = since === undefined ? '' : `AND ${CHANGED_AT} >= ${add(since)}::float8`
-  const parts = toStatusParts(statuses ?? RunStatus.enum, awaitsReview).map((part) => {
+  const parts = toStatusParts(statuses, awaitsReview).map((part) => {
     const listed = `${add(part.statuses)}::text[]`
     const ofPart =
       group === undefined
@@ -78,33 +76,4 @@ export function changedRunsStatement(
       SELECT total, page.* FROM counted LEFT JOIN page ON true ${order}`,
     values,
   }
-}
-
-/** Statuses, and the condition for runs of these statuses. */
-interface StatusPart {
-  readonly statuses: readonly RunStatus[]
-  readonly condition: string
-}
-
-/**
- * Divides statuses by whether their runs need a condition. A run that waits for a review may be RUNNING, if it
- * does other work meanwhile.
- */
-function toStatusParts(
-  statuses: readonly RunStatus[],
-  awaitsReview: boolean | undefined,
-): readonly StatusPart[] {
-  if (awaitsReview === undefined) return [{ statuses, condition: 'true' }]
-  return [
-    {
-      statuses: statuses.filter(
-        (status) => status !== 'RUNNING' && (status === 'WAITING_REVIEW') === awaitsReview,
-      ),
-      condition: 'true',
-    },
-    {
-      statuses: statuses.filter((status) => status === 'RUNNING'),
-      condition: `review_since IS ${awaitsReview ? 'NOT NULL' : 'NULL'}`,
-    },
-  ]
 }

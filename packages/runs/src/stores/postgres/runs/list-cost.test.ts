@@ -47,7 +47,7 @@ beforeAll(async () => {
        SELECT 'run-' || g, CASE WHEN g % 100 = 7 THEN 'choir' ELSE 'band' END, 'SEQUENTIAL',
          CASE WHEN g <= ${OLDEST} THEN 'REJECTED' WHEN g % 10000 = 5 THEN 'CANCELLED' WHEN g % 50 = 0 THEN 'FAILED' WHEN g % 50 = 1 THEN 'WAITING_REVIEW'
            ELSE 'COMPLETED' END,
-         '{}', '{}', ARRAY['\\"team\\"=\\"t' || g % 1000 || '\\"'], 1, 1.8e12 + g,
+         '{}', '{}', ARRAY['"team"="t' || g % 1000 || '"'], 1, 1.8e12 + g,
          CASE WHEN g % 50 <> 1 THEN 1.8e12 + g END, CASE WHEN g % 50 = 1 THEN 'parked' ELSE 'ended' END, NULL
        FROM generate_series(1, ${RUNS}) AS g RETURNING id
      ), texts AS (

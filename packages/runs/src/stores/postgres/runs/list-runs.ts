@@ -7,13 +7,14 @@ import { MAX_COUNTED } from '../../../ports/run-store.ts'
 import { normalizeForSearch } from '../../shared/search-text.ts'
 import { toTermGrams } from './grams.ts'
 import { postgresRecords } from '../rows/rows.ts'
-import { postgresDialect } from '../schema/dialect.ts'
-import { TASK_TOTALS, toRunConditions, toRunListPage } from '../../shared/runs/list-runs.ts'
+import { hasTag, postgresDialect } from '../schema/dialect.ts'
+import { TASK_TOTALS, toRunListPage } from '../../shared/runs/list-runs.ts'
 import { collectValues } from '../../shared/schema/dialect.ts'
 
 import type { RunListPage, RunQuery } from '../../../ports/run-store.ts'
 import type { Database } from '../database/database.ts'
 import type { StoredRow } from '../../shared/column-reader.ts'
+import type { AddValue } from '../../shared/schema/dialect.ts'
 
 /**
  * Implements `RunStore.list`. Reads at most one more than the counted runs first, unordered, so the planner can use the
@@ -77,7 +78,7 @@ interface SearchTerm {
 function toFilter(query: RunQuery): Filter {
   const { text } = query
   const { values, add } = collectValues()
-  const conditions = toRunConditions(postgresDialect, query, add)
+  const conditions = toRunConditions(query, add)
   const { ensemble, statuses, others } = conditions
   const ensembles = ensemble === undefined ? [] : [ensemble]
   const anyStatus =
@@ -97,6 +98,43 @@ function toFilter(query: RunQuery): Filter {
   const grams = toTermGrams(normalized)
   const term = `${add(normalized)}::text`
   return { ...filter, text: { term, ...(grams.length === 0 ? {} : { grams }) } }
+}
+
+/** Conditions of a query on `runs`, apart from its text. */
+interface RunConditions {
+  /** The parameters of the columns that have an index together with the id; `statuses` is an array. */
+  readonly ensemble?: string
+  readonly statuses?: string
+  /** The conditions on other columns. */
+  readonly others: readonly string[]
+  /** All conditions. */
+  readonly all: readonly string[]
+}
+
+/** Returns the conditions of a query. */
+function toRunConditions(
+  { statuses, tag, ensemble, threadId, cacheKey }: RunQuery,
+  add: AddValue,
+): RunConditions {
+  const { id: toId, key: toKey } = postgresDialect.texts.encode
+  const others: string[] = []
+  if (tag !== undefined) others.push(hasTag(tag, add))
+  if (threadId !== undefined) {
+    const thread = add(toId(threadId))
+    others.push(`id IN (SELECT run FROM $schema.thread_runs WHERE thread_id = ${thread})`)
+  }
+  if (cacheKey !== undefined) others.push(`cache_key = ${add(toKey(cacheKey))}`)
+  const all = [...others]
+  const indexed: { ensemble?: string; statuses?: string } = {}
+  if (ensemble !== undefined) {
+    indexed.ensemble = add(toId(ensemble))
+    all.push(`ensemble = ${indexed.ensemble}`)
+  }
+  if (statuses !== undefined) {
+    indexed.statuses = `${add([...new Set(statuses)])}::text[]`
+    all.push(`status = ANY(${indexed.statuses})`)
+  }
+  return { ...indexed, others, all }
 }
 
 /** Builds the statement that counts matching runs, up to one more than are counted, and finds a page of their ids. */

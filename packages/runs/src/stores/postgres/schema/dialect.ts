@@ -1,8 +1,8 @@
 /** The SQL of Postgres where it differs from that of other stores. */
-import { fromColumn, toColumn, toIndex, toTagIndex } from '../database/text.ts'
+import { toTagIndex } from '../../shared/tag-index.ts'
+import { fromColumn, toColumn, toIndex } from '../database/text.ts'
 
-import type { StoreDialect } from '../../shared/schema/dialect.ts'
-import type { TagMap } from '@tutti/protocol/internal'
+import type { AddValue, StoreDialect, WantedTag } from '../../shared/schema/dialect.ts'
 
 export const postgresDialect: StoreDialect = {
   texts: {
@@ -14,14 +14,10 @@ export const postgresDialect: StoreDialect = {
   millis: (column) => `floor(extract(epoch FROM ${column}) * 1000)`,
   duration: (ms) => `${ms}::float8 * interval '1 millisecond'`,
   newPlace: 'DEFAULT',
-  tagValues: (tags) => ({ tags: JSON.stringify(tags), tag_index: toTagIndexes(tags) }),
-  hasTag: ({ key, value }, add) => `tag_index @> ${add([toTagIndex(key, value)])}::text[]`,
+  threadsWithTag: (tag, add) => `$schema.threads WHERE ${hasTag(tag, add)}`,
 }
 
-/** Returns the index values of all tags: of each key, and of each key with its value. */
-function toTagIndexes(tags: Readonly<TagMap>): readonly string[] {
-  return Object.entries(tags).flatMap(([key, value]) => [
-    toTagIndex(key),
-    toTagIndex(key, String(value)),
-  ])
+/** Returns the condition that a row has a tag. */
+export function hasTag({ key, value }: WantedTag, add: AddValue): string {
+  return `tag_index @> ${add([toTagIndex(key, value)])}::text[]`
 }

@@ -1,49 +1,13 @@
 /** Pure: the parts of lists of runs that all stores share. */
+import { RunStatus } from '@tutti/protocol'
+
 import { MAX_COUNTED } from '../../../ports/run-store.ts'
 import { clampTime } from '../query-numbers.ts'
 
-import type { ChangedRunsPage, RunListPage, RunQuery } from '../../../ports/run-store.ts'
+import type { ChangedRunsPage, RunListPage } from '../../../ports/run-store.ts'
 import type { StoredRow } from '../column-reader.ts'
 import type { RecordReader } from '../read-records.ts'
-import type { AddValue, StoreDialect } from '../schema/dialect.ts'
-
-/** Conditions of a query on `runs`, apart from its text. */
-export interface RunConditions {
-  /** The parameters of the columns that have an index together with the id; `statuses` is an array. */
-  readonly ensemble?: string
-  readonly statuses?: string
-  /** The conditions on other columns. */
-  readonly others: readonly string[]
-  /** All conditions. */
-  readonly all: readonly string[]
-}
-
-/** Returns the conditions of a query. */
-export function toRunConditions(
-  dialect: StoreDialect,
-  { statuses, tag, ensemble, threadId, cacheKey }: RunQuery,
-  add: AddValue,
-): RunConditions {
-  const { id: toId, key: toKey } = dialect.texts.encode
-  const others: string[] = []
-  if (tag !== undefined) others.push(dialect.hasTag(tag, add))
-  if (threadId !== undefined) {
-    const thread = add(toId(threadId))
-    others.push(`id IN (SELECT run FROM $schema.thread_runs WHERE thread_id = ${thread})`)
-  }
-  if (cacheKey !== undefined) others.push(`cache_key = ${add(toKey(cacheKey))}`)
-  const all = [...others]
-  const indexed: { ensemble?: string; statuses?: string } = {}
-  if (ensemble !== undefined) {
-    indexed.ensemble = add(toId(ensemble))
-    all.push(`ensemble = ${indexed.ensemble}`)
-  }
-  if (statuses !== undefined) {
-    indexed.statuses = `${add([...new Set(statuses)])}::text[]`
-    all.push(`status = ANY(${indexed.statuses})`)
-  }
-  return { ...indexed, others, all }
-}
+import type { StoreDialect } from '../schema/dialect.ts'
 
 /** Returns a page of a list; `count` is the number of matching runs, at most one more than are counted. */
 export function toRunListPage(
@@ -58,10 +22,14 @@ export function toRunListPage(
   }
 }
 
-/** Reads a page of runs by change. A page without runs is one row without an id. */
+/**
+ * Reads a page of runs by change; `count` is the number of matching runs, at most one more than are counted. A page
+ * without runs may be one row without an id.
+ */
 export function toChangedRunsPage(
   { texts }: StoreDialect,
   rows: readonly StoredRow[],
+  count: number,
 ): ChangedRunsPage {
   return {
     runs: rows
@@ -70,7 +38,7 @@ export function toChangedRunsPage(
         runId: String(texts.id(String(row['run_id']))),
         changedAt: clampTime(Number(row['changed_at'])),
       })),
-    total: Math.min(Number(rows[0]?.['total']), MAX_COUNTED),
+    total: Math.min(count, MAX_COUNTED),
   }
 }
 
@@ -86,3 +54,33 @@ export const TASK_TOTALS = `
     AS total_tokens,
   sum(1.0 * (tool_call_count + earlier_tool_call_count)) AS total_tool_calls,
   CASE WHEN count(*) = count(${COST}) THEN sum(1.0 * ${COST}) END AS known_cost_usd`
+
+/** Statuses, and the condition for runs of these statuses. */
+export interface StatusPart {
+  readonly statuses: readonly RunStatus[]
+  readonly condition: string
+}
+
+/**
+ * Divides statuses, by default all, by whether their runs need a condition. A run that waits for a review may be RUNNING, if it
+ * does other work meanwhile.
+ */
+export function toStatusParts(
+  statuses: readonly RunStatus[] | undefined,
+  awaitsReview: boolean | undefined,
+): readonly StatusPart[] {
+  const wanted = [...new Set(statuses ?? RunStatus.enum)]
+  if (awaitsReview === undefined) return [{ statuses: wanted, condition: 'true' }]
+  return [
+    {
+      statuses: wanted.filter(
+        (status) => status !== 'RUNNING' && (status === 'WAITING_REVIEW') === awaitsReview,
+      ),
+      condition: 'true',
+    },
+    {
+      statuses: wanted.filter((status) => status === 'RUNNING'),
+      condition: `review_since IS ${awaitsReview ? 'NOT NULL' : 'NULL'}`,
+    },
+  ]
+}

@@ -4,6 +4,7 @@ import { SHOWN_RUNS, type ThreadStore } from '../../../ports/thread-store.ts'
 import { ColumnReader, type StoredRow } from '../column-reader.ts'
 import { clampBytes, clampCount, finiteOrNull } from '../query-numbers.ts'
 import { parseCutText, toThreadRunPage } from '../record-fields.ts'
+import { toTagIndexes } from '../tag-index.ts'
 import { encodeRow, listColumnNames } from '../schema/columns.ts'
 import { collectValues, type StoreDialect, type StoreParts } from '../schema/dialect.ts'
 import { THREAD_COLUMNS } from '../schema/table-columns.ts'
@@ -21,7 +22,7 @@ export function threadStore({ dialect, requests, searches }: StoreParts): Thread
   const { id: toId } = texts.encode
   const readId = (row: StoredRow, column: string): string => String(texts.id(String(row[column])))
   const get = async (threadId: string): Promise<ThreadRecord | undefined> => {
-    const sql = listSql(dialect, 'WHERE thread_id = $1')
+    const sql = listSql(dialect, '$schema.threads WHERE thread_id = $1')
     const [row] = await requests.query(sql, [toId(threadId)])
     return row === undefined ? undefined : readThread(texts, row)
   }
@@ -37,7 +38,7 @@ export function threadStore({ dialect, requests, searches }: StoreParts): Thread
     get,
     async setTags(threadId, tags) {
       const { values, add } = collectValues(toId(threadId))
-      const assignments = Object.entries(dialect.tagValues(tags)).map(
+      const assignments = Object.entries(tagColumns(tags)).map(
         ([column, value]) => `${column} = ${add(value)}`,
       )
       await requests.change(
@@ -48,8 +49,9 @@ export function threadStore({ dialect, requests, searches }: StoreParts): Thread
     },
     async list({ tag, limit, before = Infinity }) {
       const { values, add } = collectValues(clampCount(before), clampCount(limit))
-      const tagged = tag === undefined ? '' : `AND ${dialect.hasTag(tag, add)}`
-      const page = `WHERE place < $1::int8 ${tagged} ORDER BY place DESC LIMIT $2`
+      const from =
+        tag === undefined ? '$schema.threads WHERE true' : dialect.threadsWithTag(tag, add)
+      const page = `${from} AND place < $1::int8 ORDER BY place DESC LIMIT $2`
       const rows = await searches.query(listSql(dialect, page), values)
       return rows.map((row) => readThread(texts, row))
     },
@@ -100,8 +102,13 @@ function threadSql({ millis }: StoreDialect): string {
     ${millis('created_at')} AS created_ms, ${millis('changed_at')} AS changed_ms`
 }
 
+/** Returns the values of the columns that store tags. */
+function tagColumns(tags: ThreadRecord['tags']): Readonly<Record<string, unknown>> {
+  return { tags: JSON.stringify(tags), tag_index: toTagIndexes(tags) }
+}
+
 function insertStatement(dialect: StoreDialect, thread: NewThread): [string, readonly unknown[]] {
-  const tags = dialect.tagValues(thread.tags)
+  const tags = tagColumns(thread.tags)
   const { values, add } = collectValues()
   const parameters = [
     ...encodeRow(dialect.texts, THREAD_COLUMNS, { ...thread }),
@@ -123,7 +130,7 @@ function listSql(dialect: StoreDialect, page: string): string {
       (SELECT status || ' ' || run_id FROM $schema.thread_runs JOIN $schema.runs ON runs.id = run
        WHERE thread_runs.thread_id = page.thread_id ORDER BY n DESC LIMIT 1) AS newest_run,
       (SELECT count(*) FROM $schema.thread_runs WHERE thread_id = page.thread_id) AS run_count
-    FROM (SELECT ${threadSql(dialect)} FROM $schema.threads ${page}) AS page
+    FROM (SELECT ${threadSql(dialect)} FROM ${page}) AS page
     ORDER BY place DESC`
 }
 

@@ -11,7 +11,6 @@
  */
 import type { StoredRow } from '../column-reader.ts'
 import type { StoredTexts } from './columns.ts'
-import type { TagMap } from '@tutti/protocol/internal'
 
 /** A statement, and the values of its parameters. */
 export type Statement = readonly [sql: string, ...values: unknown[]]
@@ -44,10 +43,8 @@ export interface StoreDialect {
   duration(ms: string): string
   /** The order number of a thread with the newest submission. */
   readonly newPlace: string
-  /** Returns the values of the columns that store tags. */
-  tagValues(tags: Readonly<TagMap>): Readonly<Record<string, unknown>>
-  /** Returns the condition that a row has a tag. */
-  hasTag(tag: WantedTag, add: AddValue): string
+  /** Returns the rows of the threads with a tag, as the tables and conditions of a SELECT. */
+  threadsWithTag(tag: WantedTag, add: AddValue): string
 }
 
 /** The parts that shared ports need. */

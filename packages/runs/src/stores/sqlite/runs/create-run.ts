@@ -1,7 +1,7 @@
 /** Creates a run, once. */
 import { serializeOnce, toLoggedEvent } from '../../../log/serialize-once.ts'
 import { assertRoom, assertWithinQuota, runExists } from '../../../domain/refusals.ts'
-import { toSearchText } from '../../shared/search-text.ts'
+import { toTagIndexes } from '../../shared/tag-index.ts'
 import { isNext, NEWEST_OF_THREAD, toNewRunRow, toRepeatedRun } from '../../shared/runs/new-run.ts'
 import { encodeRow, listColumnNames } from '../../shared/schema/columns.ts'
 import { NEW_RUN_COLUMNS, REQUEST_COLUMNS } from '../../shared/schema/table-columns.ts'
@@ -11,6 +11,7 @@ import { NEW_TOKEN, SELECT_RUNS } from '../rows/run-rows.ts'
 import { sqliteRecords } from '../rows/rows.ts'
 import { sqliteDialect } from '../schema/dialect.ts'
 import { countActorUse } from './count-actor-use.ts'
+import { toStoredText } from './search-text.ts'
 
 import type { Claimant, CreatedRun, CreateRunOptions } from '../../../ports/run-store.ts'
 import type { NewRun, NewThreadRun } from '../../../domain/run-record.ts'
@@ -99,7 +100,7 @@ const INSERT_RUN = `
   VALUES (${INSERTED.map((_name, index) => `$${index + 1}`).join(', ')}, 'ACCEPTED', 0, ${NEW_TOKEN})
   RETURNING id`
 
-/** Inserts a run with its request and its text; returns its row id. */
+/** Inserts a run with its request, its text and its tags; returns its row id. */
 function insertRun(
   statements: SqliteStatements,
   run: NewRun,
@@ -108,7 +109,7 @@ function insertRun(
   const row = toNewRunRow(run)
   const [inserted] = statements.run(INSERT_RUN, [
     ...encodeRow(texts, CHOSEN_COLUMNS, row),
-    ...Object.values(sqliteDialect.tagValues(run.tags)),
+    JSON.stringify(run.tags),
     ...queueValues,
   ])
   const id = Number(inserted?.['id'])
@@ -116,7 +117,10 @@ function insertRun(
     id,
     ...encodeRow(texts, REQUEST_COLUMNS, row),
   ])
-  statements.run('INSERT INTO run_texts (run, text) VALUES ($1, $2)', [id, toSearchText(run)])
+  statements.run('INSERT INTO run_texts (run, text) VALUES ($1, $2)', [id, toStoredText(run)])
+  for (const tag of toTagIndexes(run.tags)) {
+    statements.run('INSERT INTO run_tags (tag, run) VALUES ($1, $2)', [tag, id])
+  }
   return id
 }
 

@@ -1,9 +1,14 @@
 /** Deletes ended runs with all their data. */
-import { clampCount } from '../../shared/query-numbers.ts'
+import { clampCount, finiteOrNull } from '../../shared/query-numbers.ts'
 import { ofRun } from '../schema/log-key.ts'
 
 import type { Retention, StepRetention } from '../../../ports/run-store.ts'
 import type { SqliteParts } from '../rows/parts.ts'
+
+/** Counts the ended runs; 0 if the row ids show that there are no more than `$1`, so that few runs need no count. */
+const COUNT_ENDED = `
+  SELECT CASE WHEN (SELECT max(id) FROM runs) - (SELECT min(id) FROM runs) >= $1
+    THEN (SELECT count(*) FROM runs WHERE ended_at IS NOT NULL) ELSE 0 END AS count`
 
 /**
  * Implements `RunStore.deleteEnded`. A run is deleted for its age or because there are too many, and both reasons also
@@ -14,9 +19,7 @@ export function deleteEndedRuns(
   { keep, maxAgeMs = Infinity, limit }: Retention,
 ): readonly string[] {
   return transaction(() => {
-    const [counted] = statements.run(
-      'SELECT count(*) AS count FROM runs WHERE ended_at IS NOT NULL',
-    )
+    const [counted] = statements.run(COUNT_ENDED, [finiteOrNull(keep)])
     const tooMany = Number(counted?.['count']) - keep
     const before = clock.now() - maxAgeMs
     const ended = statements.run(

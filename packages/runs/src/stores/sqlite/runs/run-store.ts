@@ -1,7 +1,8 @@
 /** Stores runs with all their data in the embedded store. */
 import { prepareRunCreator } from './create-run.ts'
 import { deleteEndedRuns, deleteOldSteps } from './delete-ended.ts'
-import { listRunsByChange, listStoredRuns } from './list-runs.ts'
+import { listRunsByChange } from './list-changed-runs.ts'
+import { listStoredRuns } from './list-runs.ts'
 import { readReviews } from './read-reviews.ts'
 import { runReads } from '../../shared/runs/read-runs.ts'
 import { sqliteDialect } from '../schema/dialect.ts'

@@ -3,6 +3,24 @@ import { TuttiError } from '@tutti/core'
 
 import type { DatabaseSync } from 'node:sqlite'
 
+/** SQL of the time at which the status of a run changed, or the first of its open reviews opened. */
+export const SQLITE_CHANGED_AT =
+  'max(coalesce(completed_at, started_at, created_at), coalesce(review_since, 0))'
+
+/** SQL of whether the text of a run is too long for the index. Indexing 32,000 characters takes 3 to 8 ms. */
+export const IS_TOO_LONG = 'length(text) > 32000'
+
+/** Number of runs that are added to the text index together. Those that wait are searched one by one. */
+const RUNS_INDEXED_TOGETHER = 32
+
+/** Length above which a text is added at once, so that many of them are not added in one transaction. */
+const INDEXED_ALONE = 1000
+
+/** Sets when the first open review of the run of a changed review opened. */
+const SET_REVIEW_SINCE = `UPDATE runs SET review_since = (
+      SELECT min(opened_at) FROM reviews WHERE run = NEW.run AND status = 'OPEN'
+    ) WHERE id = NEW.run`
+
 /**
  * Step N brings a database of version N to version N + 1. A step that was released never changes.
  *
@@ -49,6 +67,8 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     code TEXT,
     -- 1 for a run that was submitted to its build.
     fixed INTEGER,
+    -- Time at which the first of its open reviews opened.
+    review_since INTEGER,
     output_task TEXT,
     -- The run that a run was forked from, as JSON.
     parent TEXT,
@@ -57,6 +77,10 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     error TEXT
   ) STRICT;
   CREATE INDEX runs_by_status ON runs (status, id);
+  CREATE INDEX runs_by_ensemble ON runs (ensemble, id);
+  -- Runs enter it when they end: each change of an indexed column costs as much as an insertion.
+  CREATE INDEX runs_by_change ON runs (ensemble, status, ${SQLITE_CHANGED_AT}, run_id)
+    WHERE state = 'ended';
   CREATE INDEX runs_by_state ON runs (state, due_at);
   CREATE INDEX runs_by_end ON runs (ended_at) WHERE ended_at IS NOT NULL;
   CREATE UNIQUE INDEX runs_by_key ON runs (idempotency_key) WHERE idempotency_key IS NOT NULL;
@@ -75,11 +99,43 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     request TEXT
   ) STRICT;
 
-  -- The text in which runs are searched.
+  -- The index values of tags.
+  CREATE TABLE run_tags (
+    tag TEXT NOT NULL,
+    run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    PRIMARY KEY (tag, run)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX run_tags_by_run ON run_tags (run);
+
+  -- The text in which runs are searched; see \`search-text.ts\`. An addition to the index costs more than the commit of
+  -- a run, so runs are added together. Those after the run in \`indexed_texts\` wait for that. It is always a stored
+  -- run, so that the id of a deleted run can be used again. Texts that are too long for the index are searched one by
+  -- one. Merges of the index remove deleted texts from it; to overwrite them at once takes 5 ms per run.
   CREATE TABLE run_texts (
     run INTEGER PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
     text TEXT NOT NULL
   ) STRICT;
+  CREATE INDEX run_texts_not_indexed ON run_texts (run) WHERE ${IS_TOO_LONG};
+  CREATE VIRTUAL TABLE run_index USING fts5 (
+    text, content = 'run_texts', content_rowid = 'run', columnsize = 0,
+    tokenize = 'trigram case_sensitive 1'
+  );
+  CREATE VIRTUAL TABLE run_index_terms USING fts5vocab (run_index, instance);
+  CREATE TABLE indexed_texts (run INTEGER NOT NULL) STRICT;
+  INSERT INTO indexed_texts VALUES (0);
+  CREATE TRIGGER index_texts AFTER INSERT ON run_texts
+  WHEN NEW.run % ${RUNS_INDEXED_TOGETHER} = 0 OR length(NEW.text) > ${INDEXED_ALONE} BEGIN
+    INSERT INTO run_index (rowid, text) SELECT run, text FROM run_texts
+      WHERE run > (SELECT run FROM indexed_texts) AND NOT (${IS_TOO_LONG}) ORDER BY run;
+    UPDATE indexed_texts SET run = NEW.run;
+  END;
+  CREATE TRIGGER delete_text BEFORE DELETE ON run_texts
+  WHEN OLD.run <= (SELECT run FROM indexed_texts) BEGIN
+    INSERT INTO run_index (run_index, rowid, text)
+      SELECT 'delete', run, text FROM run_texts WHERE run = OLD.run AND NOT (${IS_TOO_LONG});
+    UPDATE indexed_texts SET run = coalesce((SELECT max(run) FROM run_texts WHERE run < OLD.run), 0)
+      WHERE run = OLD.run;
+  END;
 
   CREATE TABLE tasks (
     run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
@@ -153,6 +209,12 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX reviews_by_id ON reviews (review_id);
   CREATE INDEX reviews_by_status ON reviews (status, n);
+  CREATE TRIGGER open_review AFTER INSERT ON reviews WHEN NEW.status = 'OPEN' BEGIN
+    ${SET_REVIEW_SINCE};
+  END;
+  CREATE TRIGGER close_review AFTER UPDATE OF status ON reviews WHEN OLD.status <> NEW.status BEGIN
+    ${SET_REVIEW_SINCE};
+  END;
 
   CREATE TABLE deliveries (
     n INTEGER PRIMARY KEY,
@@ -202,10 +264,25 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     thread_id TEXT NOT NULL UNIQUE,
     title TEXT,
     tags TEXT NOT NULL,
+    -- The index values of the tags, as JSON.
+    tag_index TEXT NOT NULL,
     actor TEXT,
     created_at INTEGER NOT NULL,
     changed_at INTEGER NOT NULL
   ) STRICT;
+  CREATE TABLE thread_tags (
+    tag TEXT NOT NULL,
+    place INTEGER NOT NULL REFERENCES threads (place) ON UPDATE CASCADE ON DELETE CASCADE,
+    PRIMARY KEY (tag, place)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX thread_tags_by_place ON thread_tags (place);
+  CREATE TRIGGER add_thread_tags AFTER INSERT ON threads BEGIN
+    INSERT INTO thread_tags (tag, place) SELECT value, NEW.place FROM json_each(NEW.tag_index);
+  END;
+  CREATE TRIGGER set_thread_tags AFTER UPDATE OF tag_index ON threads BEGIN
+    DELETE FROM thread_tags WHERE place = NEW.place;
+    INSERT INTO thread_tags (tag, place) SELECT value, NEW.place FROM json_each(NEW.tag_index);
+  END;
   CREATE TABLE thread_runs (
     thread_id TEXT NOT NULL REFERENCES threads (thread_id),
     n INTEGER NOT NULL,
