@@ -24,6 +24,14 @@ export function toIndex(text: string): string {
   return `sha256:${createHash('sha256').update(column).digest('hex')}`
 }
 
+/** Returns the text of an array of texts or numbers, as Postgres reads it. */
+export function toArrayText(values: readonly (string | number)[]): string {
+  const quoted = values.map((value) =>
+    typeof value === 'number' ? value : `"${value.replaceAll(/[\\"]/g, String.raw`\$&`)}"`,
+  )
+  return `{${quoted.join()}}`
+}
+
 /** Returns the index value of a tag: its key, or its key with its value. */
 export function toTagIndex(key: string, value?: string): string {
   const quotedKey = JSON.stringify(key)

@@ -19,7 +19,7 @@ export const postgresDialect: StoreDialect = {
 }
 
 /** Returns the index values of all tags: of each key, and of each key with its value. */
-function toTagIndexes(tags: Readonly<TagMap>): readonly string[] {
+export function toTagIndexes(tags: Readonly<TagMap>): readonly string[] {
   return Object.entries(tags).flatMap(([key, value]) => [
     toTagIndex(key),
     toTagIndex(key, String(value)),
