@@ -47,7 +47,7 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P1] Of runs that are submitted together, each is created, repeated or refused as it would be alone',
+    name: '[RUNS-P1] Each of the runs that are submitted together is created, repeated or refused as it would be alone',
     async run({ storage }) {
       await createRun(storage, 'run-a')
       const tags = { 'a \\ key, {x}': 'b "quoted", {y}', empty: '' }

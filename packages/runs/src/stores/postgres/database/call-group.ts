@@ -1,11 +1,11 @@
 /**
  * Groups calls, so that many of them share a statement, a round trip and a transaction.
  *
- *   call ─┐                                          ┌─▶ result of the call
- *   call ─┼─▶ waiting ─ setImmediate ─▶ one statement ─┼─▶ result of the call
- *   call ─┘                                          └─▶ result of the call
+ *   call ─┐                                            ┌─▶ its result
+ *   call ─┼─▶ waiting ─ setImmediate ─▶ one statement ─┼─▶ its result
+ *   call ─┘                                            └─▶ its result
  *
- * RUNS-D8 Calls of one turn of the event loop, and those that wait until a group may start, form one group.
+ * RUNS-D8 Calls of one event loop turn, and those that wait until a group may start, form one group.
  * RUNS-D9 When a group fails, each of its calls is made again alone, so that a refused one does not affect the others.
  *    While the database cannot be reached, all of them fail.
  * RUNS-D10 Callers take turns: one with many calls does not delay the call of another.

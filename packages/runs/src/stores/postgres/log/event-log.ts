@@ -45,14 +45,14 @@ export class PostgresEventLog implements StoredEventLog {
     return { events, lastSeq: Number(first['last_seq']) }
   }
 
-  /** Returns the rows of each page. `OFFSET 0` makes the plan find each run by its id, whatever the statistics say. */
+  /** Returns the rows of each page. `OFFSET 0` makes the plan find each run by its id, for all statistics. */
   async #readPages(queries: readonly EventQuery[]): Promise<readonly (readonly StoredRow[])[]> {
     const { requests } = this.#parts
     const { schema } = requests
     const rows = await requests.query(
-      `SELECT place, last_seq, seq, type, data
+      `SELECT page_no, last_seq, seq, type, data
        FROM unnest($1::text[], $2::int8[], $3::int8[], $4::text[], $5::int8[])
-         WITH ORDINALITY AS page (of_run, first, max_events, types, max_bytes, place)
+         WITH ORDINALITY AS page (of_run, first, max_events, types, max_bytes, page_no)
        CROSS JOIN LATERAL (
          SELECT id, last_seq FROM ${schema}.runs WHERE run_id = of_run OFFSET 0
        ) AS found LEFT JOIN LATERAL (
@@ -64,7 +64,7 @@ export class PostgresEventLog implements StoredEventLog {
            ORDER BY seq LIMIT page.max_events
          ) AS wanted
        ) AS sized ON before < page.max_bytes
-       ORDER BY place, seq`,
+       ORDER BY page_no, seq`,
       [
         queries.map(({ runId }) => toColumn(runId)),
         queries.map(({ from }) => clampCount(from)),
@@ -73,7 +73,7 @@ export class PostgresEventLog implements StoredEventLog {
         queries.map(({ maxBytes = EVENT_PAGE_BYTES }) => clampBytes(maxBytes)),
       ],
     )
-    const pages = Map.groupBy(rows, ({ place }) => Number(place))
+    const pages = Map.groupBy(rows, ({ page_no: page }) => Number(page))
     return queries.map((_, index) => pages.get(index + 1) ?? [])
   }
 
