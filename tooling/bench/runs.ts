@@ -16,6 +16,7 @@ import { printDisk } from './lib/runs-disk.ts'
 import { isQuick } from './lib/form.ts'
 import { measureIdle } from './lib/runs-idle.ts'
 import { openLocations } from './lib/runs-locations.ts'
+import { describeServer } from './lib/query.ts'
 import { openReports } from './lib/runs-reports.ts'
 import { measureSteering } from './lib/runs-steering.ts'
 import { measureTakeover } from './lib/runs-takeover.ts'
@@ -30,6 +31,7 @@ setTimeout(() => {
   process.exit(1)
 }, LIMIT_MS).unref()
 await using locations = await openLocations()
+console.log(await describeServer(locations.url))
 printDisk()
 await measureThroughput(locations)
 await measureLatency(locations)

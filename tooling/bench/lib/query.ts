@@ -71,3 +71,12 @@ export async function query(
     await client.end()
   }
 }
+
+/** Returns the version of the server of a database, and whether it compiles expensive plans, for a reader. */
+export async function describeServer(connectionString: string): Promise<string> {
+  const [server] = await query(
+    connectionString,
+    `SELECT version() AS version, current_setting('jit') = 'on' AND pg_jit_available() AS compiles`,
+  )
+  return `${String(server?.['version'])}; JIT is ${server?.['compiles'] === true ? 'on' : 'off'}`
+}

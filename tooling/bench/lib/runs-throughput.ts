@@ -20,7 +20,7 @@ const QUEUED = 1_000
 
 /** Runs per second on Postgres before they were made fast, by width, on two cores; the goal is three times as many. */
 const POSTGRES_BEFORE: Readonly<Record<number, number>> = { 1: 74, 5: 223, 20: 396 }
-const TIMES = 3
+const TIMES = 2
 
 /** Maximum number of round trips to Postgres for one run alone. */
 const MAX_ROUND_TRIPS = 12

@@ -47,6 +47,42 @@ export const createCases: readonly StorageCase[] = [
     },
   },
   {
+    name: '[RUNS-P1] Each of the runs that are submitted together is created, repeated or refused as it would be alone',
+    async run({ storage }) {
+      await createRun(storage, 'run-a')
+      const tags = { 'a \\ key, {x}': 'b "quoted", {y}', empty: '' }
+      const results = await Promise.allSettled([
+        create(storage, newRun('run-b', { submission: SUBMISSION })),
+        create(storage, newRun('run-a')),
+        create(storage, newRun('run-c', { submission: SUBMISSION })),
+        create(storage, newRun('run-d', { tags, actor: 'ann' })),
+        create(storage, newRun('run-d', { ensemble: 'other' })),
+      ])
+      deepStrictEqual(
+        results.map((result) =>
+          result.status === 'fulfilled'
+            ? result.value.kind
+            : TuttiError.isInstance(result.reason) && result.reason.code,
+        ),
+        ['created', 'RUN_EXISTS', 'repeated', 'created', 'RUN_EXISTS'],
+      )
+      strictEqual(await storage.runs.get('run-c'), undefined)
+      const { ensemble, ...stored } = await readRecord(storage, 'run-d')
+      deepStrictEqual([ensemble, stored.tags, stored.actor], ['band', tags, 'ann'])
+      const { runs } = await storage.runs.list({
+        tag: { key: 'a \\ key, {x}', value: 'b "quoted", {y}' },
+        limit: 10,
+      })
+      deepStrictEqual(
+        runs.map(({ runId }) => runId),
+        ['run-d'],
+      )
+      for (const runId of ['run-b', 'run-d']) {
+        strictEqual((await readAll(storage, runId)).length, 1)
+      }
+    },
+  },
+  {
     name: '[RUNS-P1] A run id can be used once; a second submission changes nothing',
     async run({ storage }) {
       await createRun(storage, 'run-a')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { toTagIndex } from '../../shared/tag-index.ts'
-import { fromColumn, toColumn, toIndex } from './text.ts'
+import { fromColumn, toArrayText, toColumn, toIndex } from './text.ts'
 
 const ODD =
   'nul \u0000 lone \ud800 low \udc00 pair \ud83c\udfbb "quoted" \\u0000 back\\slash \n\t é'
@@ -40,4 +40,12 @@ describe('index texts', () => {
     expect(toTagIndex('a', 'b')).not.toBe(toTagIndex('a"="b'))
     expect(toTagIndex('a', '')).not.toBe(toTagIndex('a'))
   })
+})
+
+it('The text of an array quotes texts and leaves numbers as they are', () => {
+  expect(toArrayText(['a', 'b "c" \\ {d}, NULL', ''])).toBe(
+    String.raw`{"a","b \"c\" \\ {d}, NULL",""}`,
+  )
+  expect(toArrayText([1, -2])).toBe('{1,-2}')
+  expect(toArrayText([])).toBe('{}')
 })

@@ -18,3 +18,11 @@ export function fromColumn(column: string): string {
 export function toIndex(text: string): string {
   return shortenIndex(toColumn(text))
 }
+
+/** Returns the text of an array of texts or numbers, as Postgres reads it. */
+export function toArrayText(values: readonly (string | number)[]): string {
+  const quoted = values.map((value) =>
+    typeof value === 'number' ? value : `"${value.replaceAll(/[\\"]/g, String.raw`\$&`)}"`,
+  )
+  return `{${quoted.join()}}`
+}

@@ -81,11 +81,15 @@ async function commitOnce(
   )
   for (const known of stored) {
     const { runId } = known.row.run
-    const result = waiting.get(runId)?.result
-    if (result !== undefined) results.set(runId, result)
+    const done = waiting.get(runId)
+    if (done !== undefined) results.set(runId, done.result)
     waiting.delete(runId)
     if (known.row.state === 'owned') owned.remember(known)
-    else owned.forget(runId)
+    else {
+      // A run is known before its write only to its owner, whose slot is free now.
+      if (done?.attempt.known !== undefined) waker.onRunEnded()
+      owned.forget(runId)
+    }
   }
   const here = sent.filter(({ channel }) => channel === own)
   notifications.notify(

@@ -135,6 +135,22 @@ describe('ProcessWaker', () => {
     waker.passOn(['band', 'choir'])
     expect(woken).toEqual([['band', 'band', 'choir', 'choir']])
   })
+
+  it('[RUNS-L14] ProcessWaker wakes no other process for a run that this one has a slot for, since one of its runs ended', () => {
+    const woken: (readonly string[])[] = []
+    const waker = new ProcessWaker({
+      notifications: {
+        notify: (notifications) => woken.push(notifications.map(({ kind }) => kind)),
+      },
+      sender: { send: (_others, ensembles) => woken.push(ensembles ?? []) },
+    })
+    waker.setOwn({ hasFreeSlot: false, ensembles: ['band'] })
+    waker.wake(['band'])
+    waker.onRunEnded()
+    waker.wake(['band'])
+    waker.wake(['choir'])
+    expect(woken).toEqual([['band'], ['ready'], [], ['choir']])
+  })
 })
 
 describe('a store', () => {

@@ -4,8 +4,8 @@
  *   a run became ready ─▶ this process, if it can take the run
  *                      └▶ otherwise another one, chosen by the statement that notifies it
  *
- * What this process can take is what its lease says since its last claim or renewal. If that is no longer true when it is
- * woken, it wakes another one in turn. A wake-up is a hint: a run for which no process was woken is found by a poll. An
+ * What this process can take is what its lease says since its last claim or renewal, or that it has
+ * ended a run since. If that is no longer true when it is woken, it wakes another one in turn. A wake-up is a hint: a run for which no process was woken is found by a poll. An
  * engine, while it can be reached, offers the runs instead.
  */
 import type { DispatchEngine } from '../../../ports/dispatch-engine.ts'
@@ -43,6 +43,11 @@ export class ProcessWaker {
   /** Remembers what this process can take on. */
   setOwn(own: ProcessOffer): void {
     this.#own = own
+  }
+
+  /** Remembers that a run of this process has ended, whose slot is free for the next one. */
+  onRunEnded(): void {
+    this.#own = { ...this.#own, hasFreeSlot: true }
   }
 
   /**

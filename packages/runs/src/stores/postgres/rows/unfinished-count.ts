@@ -31,11 +31,15 @@ export class LastUnfinishedCount {
     this.#last = { ...count, atMs: this.#elapsed() }
   }
 
+  /** Whether there is no recent count. */
+  get isOutdated(): boolean {
+    return this.#last === undefined || this.#elapsed() - this.#last.atMs > MAX_AGE_MS
+  }
+
   /** Returns the greatest row id that a run may have without another count; undefined without a recent count. */
   findLimit(maxUnfinishedRuns: number): number | undefined {
-    if (this.#last === undefined) return undefined
-    const { unfinished, lastId, atMs } = this.#last
-    if (this.#elapsed() - atMs > MAX_AGE_MS) return undefined
+    if (this.#last === undefined || this.isOutdated) return undefined
+    const { unfinished, lastId } = this.#last
     const room = Math.floor(maxUnfinishedRuns * UNCOUNTED_PART) - unfinished
     return room <= 0 ? undefined : Math.min(lastId + room, Number.MAX_SAFE_INTEGER)
   }

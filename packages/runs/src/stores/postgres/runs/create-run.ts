@@ -1,10 +1,11 @@
 /**
  * Creates a run, once, within exact limits.
  *
- * While the last count leaves room (`unfinished-count.ts`), a run is created by one statement, concurrently with others
- * under a shared lock. Otherwise, and when its id or its key is taken, it is created under an exclusive lock, which sees
- * all others and counts again. If the runs of the actor are limited, a second lock, one per actor, is taken after the first
- * (RUNS-P11). Two runs of one thread have the same number in it, which is unique (RUNS-H1).
+ * While the last count leaves room (`unfinished-count.ts`), runs that are submitted together are created by one statement
+ * (RUNS-D8), concurrently with others under a shared lock. An outdated count is repeated once for all of them. Without
+ * room, and when its id or its key is taken, a run is created under an exclusive lock, which sees all others and counts
+ * again. If the runs of the actor are limited, a second lock, one per actor, is taken after the first (RUNS-P11). Two runs
+ * of one thread have the same number in it, which is unique (RUNS-H1).
  */
 import { DatabaseError } from 'pg'
 
@@ -18,13 +19,19 @@ import {
   threadNotFound,
 } from '../../../domain/refusals.ts'
 import { toSearchText } from '../../shared/search-text.ts'
-import { LOCKS, type DatabaseSession, type TransactionOptions } from '../database/database.ts'
+import { CallGroup } from '../database/call-group.ts'
+import {
+  LOCKS,
+  type Database,
+  type DatabaseSession,
+  type TransactionOptions,
+} from '../database/database.ts'
 import { copyLog } from '../log/copy-log.ts'
 import { ALL_RUNS } from '../log/event-log.ts'
 import { toTagIndexes } from '../../shared/tag-index.ts'
 import { toGrams } from './grams.ts'
 import { postgresRecords } from '../rows/rows.ts'
-import { toColumn, toIndex } from '../database/text.ts'
+import { toArrayText, toColumn, toIndex } from '../database/text.ts'
 import {
   isNext,
   NEWEST_OF_THREAD,
@@ -48,28 +55,23 @@ import type { Quota } from '../../../domain/quota.ts'
 import type { CreatedRun, CreateRunOptions } from '../../../ports/run-store.ts'
 import type { NewRun, NewThreadRun } from '../../../domain/run-record.ts'
 import type { PostgresParts } from '../rows/parts.ts'
+import type { UnfinishedCount } from '../rows/unfinished-count.ts'
 import type { StoredRow } from '../../shared/column-reader.ts'
 
-/** Creates a run; see `RunStore.create`. */
+/** Creates a run; see `RunStore.create`. `creations` are those of {@link groupCreations}. */
 export async function createRun(
   parts: PostgresParts,
-  run: NewRun,
-  how: CreateRunOptions,
+  creations: CreationGroup,
+  creation: Creation,
 ): Promise<CreatedRun> {
   const { requests, waker, carrier } = parts
-  const creation: Creation = { parts, run, how }
-  const lock = { lock: LOCKS.create, ...actorLock(how.quota) }
-  const session = { schema: requests.schema, query: requests.change.bind(requests) }
+  const { run, how } = creation
   const created =
-    (how.fork !== undefined || how.refusal !== undefined
-      ? undefined
-      : how.quota === undefined
-        ? await createInRoom(session, creation).catch(ignoreNoRoom)
-        : await requests
-            .transaction({ ...lock, shares: true }, (inside) => createWithinQuota(inside, creation))
-            .catch(ignoreNoRoom)) ??
+    (await createConcurrently(parts, creations, creation).catch(ignoreNoRoom)) ??
     (await requests
-      .transaction(lock, (inside) => createExactly(inside, creation))
+      .transaction({ lock: LOCKS.create, ...actorLock(how.quota) }, (inside) =>
+        createExactly(parts, inside, creation),
+      )
       .catch((error: unknown) => {
         throw isMissingThread(error) && run.thread !== undefined
           ? threadNotFound(run.thread.threadId)
@@ -87,8 +89,7 @@ export async function createRun(
 }
 
 /** A run to create. */
-interface Creation {
-  readonly parts: PostgresParts
+export interface Creation {
   readonly run: NewRun
   readonly how: CreateRunOptions
 }
@@ -106,17 +107,74 @@ function actorLock(quota: Quota | undefined): Pick<TransactionOptions, 'actor'> 
   return quota?.maxUnfinishedRuns === undefined ? {} : { actor: quota.actor }
 }
 
-/** Creates the run if the last count leaves room, and neither its id nor its key is taken. */
-async function createInRoom(
-  session: DatabaseSession,
+/** Creates a run without the exclusive lock; undefined if it must be created exactly. */
+async function createConcurrently(
+  parts: PostgresParts,
+  creations: CreationGroup,
   creation: Creation,
-): Promise<StoredRun | undefined> {
-  const { unfinished } = creation.parts
-  const limit = unfinished.findLimit(creation.how.maxUnfinishedRuns)
-  return limit === undefined ? undefined : insertRun(session, creation, limit)
+): Promise<StoredRun | RepeatedRun | undefined> {
+  const { requests } = parts
+  const { run, how } = creation
+  if (how.fork !== undefined || how.refusal !== undefined) return undefined
+  if (how.quota !== undefined) {
+    const lock = { lock: LOCKS.create, shares: true, ...actorLock(how.quota) }
+    return requests.transaction(lock, (inside) => createWithinQuota(parts, inside, creation))
+  }
+  if (run.thread === undefined) return creations.add(creation)
+  const [stored] = await createInRoom(parts, toSession(requests), [creation])
+  return stored
+}
+
+/** Creates runs together; a result is undefined as in {@link createInRoom}. */
+export type CreationGroup = CallGroup<Creation, StoredRun | undefined>
+
+/** Groups the creation of runs. One group at a time: the runs that are submitted meanwhile form the next one. */
+export function groupCreations(
+  parts: Pick<PostgresParts, 'requests' | 'unfinished'>,
+): CreationGroup {
+  const session = toSession(parts.requests)
+  return new CallGroup({
+    maxGroups: 1,
+    sizeOf: ({ run }) => JSON.stringify(run).length,
+    async run(creations) {
+      if (parts.unfinished.isOutdated) await countUnfinished(parts)
+      return createInRoom(parts, session, creations)
+    },
+  })
+}
+
+/** Runs each statement in a separate transaction; it may wait for locks. */
+function toSession(requests: Database): DatabaseSession {
+  return { schema: requests.schema, query: (sql, values = []) => requests.change(sql, values) }
+}
+
+/** Counts the unfinished runs under the exclusive lock, which sees all creations. */
+async function countUnfinished({
+  requests,
+  unfinished,
+}: Pick<PostgresParts, 'requests' | 'unfinished'>): Promise<void> {
+  const [row] = await requests.transaction({ lock: LOCKS.create }, ({ schema, query }) =>
+    query(`SELECT ${countSql(schema)}`),
+  )
+  unfinished.remember(readCount(row))
+}
+
+/**
+ * Creates runs if the last count leaves room. Returns undefined for each run that must be created exactly: its id or its
+ * key is taken, or there is no room.
+ */
+async function createInRoom(
+  { requests: { lockKey }, unfinished }: Pick<PostgresParts, 'requests' | 'unfinished'>,
+  session: DatabaseSession,
+  creations: readonly Creation[],
+): Promise<readonly (StoredRun | undefined)[]> {
+  const maxId = unfinished.findLimit(Math.min(...creations.map(({ how }) => how.maxUnfinishedRuns)))
+  if (maxId === undefined) return creations.map(() => undefined)
+  return insertRuns(session, creations, { lockKey, maxId })
 }
 
 async function createWithinQuota(
+  parts: PostgresParts,
   session: DatabaseSession,
   creation: Creation,
 ): Promise<StoredRun | RepeatedRun | undefined> {
@@ -124,17 +182,19 @@ async function createWithinQuota(
   const repeated = findRepeatedRun(found, creation.run)
   if (repeated !== undefined) return repeated
   await checkQuota(session, creation.how.quota)
-  return createInRoom(session, creation)
+  const [stored] = await createInRoom(parts, session, [creation])
+  return stored
 }
 
 /** Creates the run under the exclusive lock, which sees all other creations, or reports why not. */
 async function createExactly(
+  parts: PostgresParts,
   session: DatabaseSession,
   creation: Creation,
 ): Promise<StoredRun | RepeatedRun | OutdatedRun> {
-  const { parts, run, how } = creation
-  const { found, unfinished, lastId } = await findRuns(session, run)
-  parts.unfinished.remember({ unfinished, lastId })
+  const { run, how } = creation
+  const { found, count } = await findRuns(session, run)
+  parts.unfinished.remember(count)
   const repeated = findRepeatedRun(found, run)
   if (repeated !== undefined) return repeated
   if (how.refusal !== undefined) throw how.refusal
@@ -142,9 +202,11 @@ async function createExactly(
     const [newest] = await session.query(NEWEST_OF_THREAD, [toColumn(run.thread.threadId)])
     if (!isNext(postgresDialect, run.thread, newest)) return { kind: 'outdated' }
   }
-  assertRoom(unfinished, how.maxUnfinishedRuns)
+  assertRoom(count.unfinished, how.maxUnfinishedRuns)
   await checkQuota(session, how.quota)
-  const stored = await insertRun(session, creation, Number.MAX_SAFE_INTEGER)
+  const { lockKey } = parts.requests
+  const maxId = Number.MAX_SAFE_INTEGER
+  const [stored] = await insertRuns(session, [creation], { lockKey, maxId })
   if (stored === undefined) throw new TypeError('A run was neither created nor refused')
   if (how.fork !== undefined) {
     await copyLog(session, { runId: run.runId, fork: how.fork }, parts.notifications.channel)
@@ -156,41 +218,60 @@ async function checkQuota(session: DatabaseSession, quota: Quota | undefined): P
   if (quota !== undefined) assertWithinQuota(quota, await readActorUse(session, quota))
 }
 
-/** Stores the run if its row id is at most `maxId` and nothing else has its id or its key. */
-async function insertRun(
+/**
+ * Stores runs if the row id of each is at most `maxId`. Returns undefined for each run whose id or key is taken, also by
+ * an earlier one of these runs.
+ */
+async function insertRuns(
   session: DatabaseSession,
-  { parts, run, how }: Creation,
-  maxId: number,
-): Promise<StoredRun | undefined> {
-  const { sql, values } = insertStatement(parts.requests.lockKey, { ...how, run, maxId })
-  const rows = await session.query(sql, values)
-  if (rows.length === 0) return undefined
-  const channels = rows.map((row) => row['channel']).filter((channel) => channel !== null)
-  return { kind: 'stored', followers: channels.map(String) }
+  creations: readonly Creation[],
+  bounds: InsertBounds,
+): Promise<readonly (StoredRun | undefined)[]> {
+  const firsts = new Map<string, Creation>()
+  for (const creation of creations) {
+    const id = toColumn(creation.run.runId)
+    if (!firsts.has(id)) firsts.set(id, creation)
+  }
+  const { sql, values } = insertStatement([...firsts.values()], bounds)
+  const followers = new Map<string, string[]>()
+  for (const { run_id: runId, channel } of await session.query(sql, values)) {
+    const ofRun = followers.get(String(runId)) ?? []
+    followers.set(String(runId), typeof channel === 'string' ? [...ofRun, channel] : ofRun)
+  }
+  return creations.map((creation) => {
+    const id = toColumn(creation.run.runId)
+    const ofRun = firsts.get(id) === creation ? followers.get(id) : undefined
+    return ofRun && { kind: 'stored', followers: ofRun }
+  })
 }
 
 /** The runs with the id or the key of a new one, and the count of all that wait or execute. */
 interface FoundRuns {
   readonly found: readonly StoredRow[]
-  readonly unfinished: number
-  /** The greatest row id. */
-  readonly lastId: number
+  readonly count: UnfinishedCount
+}
+
+/** The columns of an {@link UnfinishedCount}. */
+function countSql(schema: string): string {
+  return `${activeRunsSql(schema)} AS unfinished,
+    (SELECT coalesce(max(id), 0) FROM ${schema}.runs) AS last_id`
+}
+
+function readCount(row: StoredRow | undefined): UnfinishedCount {
+  return { unfinished: Number(row?.['unfinished']), lastId: Number(row?.['last_id']) }
 }
 
 async function findRuns({ schema, query }: DatabaseSession, run: NewRun): Promise<FoundRuns> {
   const { runId, submission } = run
   const rows = await query(
-    `SELECT found.*, coalesce(idempotency_key = $2, false) AS has_key,
-       ${activeRunsSql(schema)} AS unfinished,
-       (SELECT coalesce(max(id), 0) FROM ${schema}.runs) AS last_id
+    `SELECT found.*, coalesce(idempotency_key = $2, false) AS has_key, ${countSql(schema)}
      FROM (SELECT) AS one LEFT JOIN ${schema}.runs AS found
        ON run_id = $1 OR idempotency_key = $2`,
     [toColumn(runId), submission === undefined ? null : toIndex(submission.idempotencyKey)],
   )
   return {
     found: rows.filter((row) => row['id'] !== null),
-    unfinished: Number(rows[0]?.['unfinished']),
-    lastId: Number(rows[0]?.['last_id']),
+    count: readCount(rows[0]),
   }
 }
 
@@ -203,46 +284,85 @@ function findRepeatedRun(found: readonly StoredRow[], run: NewRun): RepeatedRun 
 }
 
 /**
- * The shared lock comes before the row id, so that the exclusive lock sees every run with an earlier id. A row id without
+ * Builds the statement that stores runs with their first events. At most one of them, alone, is of a thread.
+ *
+ * The shared lock comes before the row ids, so that the exclusive lock sees every run with an earlier id. A row id without
  * room divides by zero, which undoes the statement: the id comes from the row's default, because a database user may have
  * no right to use its sequence.
  */
 function insertStatement(
-  lockKey: number,
-  { run, firstEvent, maxId }: NewRow,
+  creations: readonly Creation[],
+  { lockKey, maxId }: InsertBounds,
 ): { readonly sql: string; readonly values: readonly unknown[] } {
   const { values, add } = collectValues()
-  const row: Readonly<Record<string, unknown>> = toNewRunRow(run)
-  const columns: Columns<WrittenForm> = { ...NEW_RUN_COLUMNS, ...REQUEST_COLUMNS }
-  const given = Object.entries(columns).map(([field, form]) => {
-    return `${add(encodeField(postgresDialect.texts, form, row[field]))}::${COLUMN_TYPES[form]}`
+  const rows = creations.map(toGivenRow)
+  const given = Object.entries(GIVEN_COLUMNS).map(([field, form]) => {
+    const column = rows.map((row) => encodeField(postgresDialect.texts, form, row[field]))
+    return `${add(column)}::${COLUMN_TYPES[form]}[]`
   })
-  const [tags, index] = [JSON.stringify(run.tags), toTagIndexes(run.tags)]
-  const actor = run.actor === undefined ? null : toIndex(run.actor)
-  const searchText = toSearchText(run)
-  const thread = run.thread === undefined ? NO_THREAD : threadSql(run.thread, add)
+  const runNames = listColumnNames(RUN_COLUMNS).join(', ')
+  const newThread = creations[0]?.run.thread
+  const thread = newThread === undefined ? NO_THREAD : threadSql(newThread, add)
   const sql = `
-    WITH new_run AS (
-      INSERT INTO $schema.runs (${listColumnNames(columns).join(', ')}, tags, tag_index, actor_index)
-      SELECT ${given.join(', ')}, ${add(tags)}, ${add(index)}::text[], ${add(actor)}
+    WITH given AS MATERIALIZED (
+      SELECT * FROM unnest(${given.join(', ')})
+        WITH ORDINALITY AS given (${listColumnNames(GIVEN_COLUMNS).join(', ')}, place)
+    ), new_run AS (
+      INSERT INTO $schema.runs (${runNames}, tag_index)
+      SELECT ${runNames}, tag_index::text[] FROM given
       WHERE (SELECT pg_advisory_xact_lock_shared(${LOCKS.create}, ${lockKey})) IS NOT NULL${thread.where}
-      ON CONFLICT DO NOTHING RETURNING id
+      ORDER BY place ON CONFLICT DO NOTHING RETURNING id, run_id
     ), new_event AS (
       INSERT INTO $schema.events (run, seq, type, data)
-      SELECT id, 0, ${add(firstEvent.type)}, ${add(serializeOnce(firstEvent))} FROM new_run
+      SELECT id, 0, event_type, event_data FROM new_run JOIN given USING (run_id)
     ), new_text AS (
       INSERT INTO $schema.run_texts (run, text, grams)
-      SELECT id, ${add(searchText)}, ${add(toGrams(searchText) ?? null)} FROM new_run
+      SELECT id, search_text, grams::int2[] FROM new_run JOIN given USING (run_id)
     )${thread.writes}
-    SELECT channel FROM new_run LEFT JOIN $schema.followers ON run = ${ALL_RUNS}
+    SELECT run_id, channel FROM new_run LEFT JOIN $schema.followers ON run = ${ALL_RUNS}
     WHERE 1 / (new_run.id <= ${add(maxId)}::int8)::int4 = 1`
   return { sql, values }
 }
 
-/** A run to insert with its first event if its row id is at most `maxId`. */
-interface NewRow extends Pick<CreateRunOptions, 'firstEvent'> {
-  readonly run: NewRun
+/** Bounds of an insertion. */
+interface InsertBounds {
+  /** Key of the lock of creations. */
+  readonly lockKey: number
+  /** The greatest row id of a new run. */
   readonly maxId: number
+}
+
+/** The columns of a new run. */
+const RUN_COLUMNS = {
+  ...NEW_RUN_COLUMNS,
+  ...REQUEST_COLUMNS,
+  tags: 'an object',
+  actorIndex: 'data',
+} as const satisfies Columns<WrittenForm>
+
+/** The columns of a new run, with those of its index of tags, of its first event and of its search text. */
+const GIVEN_COLUMNS = {
+  ...RUN_COLUMNS,
+  tagIndex: 'data',
+  eventType: 'word',
+  eventData: 'data',
+  searchText: 'data',
+  grams: 'data',
+} as const satisfies Columns<WrittenForm>
+
+/** Returns the values of {@link GIVEN_COLUMNS}. Arrays are texts, because an array of arrays is one array in Postgres. */
+function toGivenRow({ run, how: { firstEvent } }: Creation): Readonly<Record<string, unknown>> {
+  const searchText = toSearchText(run)
+  const grams = toGrams(searchText)
+  return {
+    ...toNewRunRow(run),
+    actorIndex: run.actor === undefined ? undefined : toIndex(run.actor),
+    tagIndex: toArrayText(toTagIndexes(run.tags)),
+    eventType: firstEvent.type,
+    eventData: serializeOnce(firstEvent),
+    searchText,
+    grams: grams && toArrayText(grams),
+  }
 }
 
 const NO_THREAD = { where: '', writes: '' }

@@ -7,7 +7,7 @@ import { runReads, toReviewCondition } from '../../shared/runs/read-runs.ts'
 import { collectValues } from '../../shared/schema/dialect.ts'
 import { postgresDialect } from '../schema/dialect.ts'
 import { clampBytes } from '../../shared/query-numbers.ts'
-import { createRun } from './create-run.ts'
+import { createRun, groupCreations, type CreationGroup } from './create-run.ts'
 import { commitWrites, type CommitAttempt } from '../log/commit-writes.ts'
 import { decideUnownedWrite, decideWrite } from '../../shared/log/decide-write.ts'
 import { deleteEnded, deleteOne, deleteSteps } from './delete-ended.ts'
@@ -41,6 +41,7 @@ export class PostgresRunStore implements RunStore {
   readonly #parts: PostgresParts
   readonly #reads: ReturnType<typeof runReads>
   readonly #steps: StepReader
+  readonly #creations: CreationGroup
 
   constructor(parts: PostgresParts) {
     this.#parts = parts
@@ -52,10 +53,11 @@ export class PostgresRunStore implements RunStore {
       selectRuns: 'SELECT * FROM $schema.runs',
     })
     this.#steps = new StepReader(parts.requests)
+    this.#creations = groupCreations(parts)
   }
 
   create(run: NewRun, how: CreateRunOptions): Promise<CreatedRun> {
-    return createRun(this.#parts, run, how)
+    return createRun(this.#parts, this.#creations, { run, how })
   }
 
   async commit(writes: readonly RunWrite[]): Promise<readonly WriteResult[]> {
