@@ -231,7 +231,7 @@ async function openReviewServer({
     model: calling,
     tasks: [task({ description: 'Deploy it', tools: [deploy] })],
   })
-  const runs = createRunService(sqliteRunStorage(path, { clock }), [plain, strict, withTool], {
+  const runs = createRunService(await sqliteRunStorage(path, { clock }), [plain, strict, withTool], {
     clock,
     reviews: rules,
     ...limits,

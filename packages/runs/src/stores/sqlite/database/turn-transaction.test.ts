@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
-import { workFor } from '../../../load/work-source.ts'
+import { currentSource, workFor } from '../../../load/work-source.ts'
 import { createTransaction, type Transaction } from './transaction.ts'
 import { createTurnTransaction, type TurnTransaction } from './turn-transaction.ts'
 
@@ -39,7 +39,10 @@ beforeEach(() => {
       return result
     })
   }
-  inTurn = createTurnTransaction(database, watched, () => time)
+  inTurn = createTurnTransaction(database, watched, {
+    source: currentSource,
+    elapsed: () => time,
+  })
 })
 
 afterEach(() => {

@@ -11,8 +11,8 @@
  * RUNS-U3 Promises settle when everything is durable.
  * RUNS-U4 When the transaction fails, or a body throws after its first write, each body runs again in a separate
  *    transaction, which settles its promise.
- * RUNS-U6 A transaction that has taken `MAX_BATCH_MS` takes no further body. The others form the next one, `PAUSE` passes of the
- *    event loop later, so that large writes do not block it. A pass accepts one connection.
+ * RUNS-U6 A transaction that has taken `MAX_BATCH_MS` takes no further body. The others form the next one, a pass of the
+ *    event loop later, so that reads do not wait for all large writes.
  * RUNS-U7 Callers take turns, so that one with many large writes does not delay the write of another.
  * RUNS-U5 `flush` writes waiting bodies at once; the store calls it before it closes.
  *
@@ -20,8 +20,8 @@
  * each page that a body changes.
  */
 import { FairQueue } from '../../../load/fair-queue.ts'
-import { currentSource } from '../../../load/work-source.ts'
 
+import type { QueueSource } from '../../../load/fair-queue.ts'
 import type { Transaction } from './transaction.ts'
 import type { DatabaseSync } from 'node:sqlite'
 
@@ -32,6 +32,8 @@ export interface TurnTransaction {
    * back.
    */
   <T>(body: () => T): Promise<T>
+  /** Whether work waits for the next transaction. */
+  readonly isWaiting: boolean
   /** Runs the waiting work at once. */
   flush(): void
 }
@@ -39,8 +41,13 @@ export interface TurnTransaction {
 /** Time after which a transaction takes no further body, in milliseconds. */
 const MAX_BATCH_MS = 10
 
-/** Passes of the event loop between a transaction that took long and the next one. */
-const PAUSE = 8
+/** Options of {@link createTurnTransaction}. */
+export interface TurnOptions {
+  /** Returns the caller of the work that is added. */
+  readonly source: () => QueueSource
+  /** Measures time, in milliseconds. @default `performance.now` */
+  readonly elapsed?: () => number
+}
 
 interface Waiting {
   /** Does the work and returns the function that resolves its promise. */
@@ -52,7 +59,7 @@ interface Waiting {
 export function createTurnTransaction(
   database: DatabaseSync,
   transaction: Transaction,
-  elapsed: () => number = () => performance.now(),
+  { source, elapsed = () => performance.now() }: TurnOptions,
 ): TurnTransaction {
   const countChanges = prepareChangeCounter(database)
   const waiting = new FairQueue<Waiting>()
@@ -63,35 +70,31 @@ export function createTurnTransaction(
     else runTogether(database, transaction, { first, waiting, countChanges, elapsed })
   }
   let isScheduled = false
-  const schedule = (passes: number): void => {
+  const schedule = (): void => {
     isScheduled = true
     setImmediate(() => {
-      if (passes > 1) schedule(passes - 1)
-      else runTurn()
+      runBatch()
+      isScheduled = false
+      if (waiting.size > 0) schedule()
     })
-  }
-  const runTurn = (): void => {
-    const begunAt = elapsed()
-    runBatch()
-    isScheduled = false
-    const isLong = elapsed() - begunAt >= MAX_BATCH_MS
-    if (isLong || waiting.size > 0) schedule(isLong ? PAUSE : 1)
   }
   const flush = (): void => {
     while (waiting.size > 0) runBatch()
   }
   const add = <T>(body: () => T): Promise<T> =>
     new Promise((resolve, reject) => {
-      if (!isScheduled) schedule(1)
+      if (!isScheduled) schedule()
       const run = (): (() => void) => {
         const value = body()
         return () => {
           resolve(value)
         }
       }
-      waiting.push(currentSource(), { run, reject })
+      waiting.push(source(), { run, reject })
     })
-  return Object.assign(add, { flush })
+  return Object.defineProperty(Object.assign(add, { flush, isWaiting: false }), 'isWaiting', {
+    get: () => waiting.size > 0,
+  })
 }
 
 function runAlone(transaction: Transaction, { run, reject }: Waiting): void {

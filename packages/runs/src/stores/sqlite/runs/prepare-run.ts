@@ -1,0 +1,41 @@
+/** Prepares a new run for the thread of the embedded store: its columns as text and numbers. */
+import { prepareFork } from '../../../log/prepare-write.ts'
+import { serializeOnce } from '../../../log/serialize-once.ts'
+import { toNewRunRow } from '../../shared/runs/new-run.ts'
+import { encodeRow } from '../../shared/schema/columns.ts'
+import { toSearchText } from '../../shared/search-text.ts'
+import { REQUEST_COLUMNS } from '../../shared/schema/table-columns.ts'
+import { sqliteDialect } from '../schema/dialect.ts'
+import { CHOSEN_COLUMNS, type PreparedRun } from './prepared-run.ts'
+
+import type { NewRun } from '../../../domain/run-record.ts'
+import type { CreateRunOptions } from '../../../ports/run-store.ts'
+
+/** Prepares a run to create. */
+export function prepareRun(
+  run: NewRun,
+  { firstEvent, maxUnfinishedRuns, quota, claimant, fork, refusal }: CreateRunOptions,
+): PreparedRun {
+  const { runId, ensemble, actor, submission, thread, code } = run
+  const row = toNewRunRow(run)
+  return {
+    run: { runId, ensemble, actor, submission, thread, code },
+    row: [
+      ...encodeRow(sqliteDialect.texts, CHOSEN_COLUMNS, row),
+      ...Object.values(sqliteDialect.tagValues(run.tags)),
+    ],
+    request: encodeRow(sqliteDialect.texts, REQUEST_COLUMNS, row),
+    text: toSearchText(run),
+    firstEvent: { type: firstEvent.type, data: serializeOnce(firstEvent) },
+    maxUnfinishedRuns,
+    quota,
+    claimant,
+    fork: fork && {
+      parent: fork.parent,
+      copiedSteps: fork.copiedSteps,
+      reviewIds: fork.reviewIds,
+      prepared: prepareFork(fork),
+    },
+    isRefused: refusal !== undefined,
+  }
+}

@@ -1,0 +1,215 @@
+/** The ports of the embedded store for code in other threads: they prepare arguments and complete results. */
+import { TuttiError } from '@tutti/core/basics'
+
+import { StoredReader } from '../../../log/read-stored.ts'
+import { prepareWrite, toWriteResult } from '../../../log/prepare-write.ts'
+import { toLoggedEvent } from '../../../log/serialize-once.ts'
+import { readEvent } from '../../shared/read-records.ts'
+import { prepareRun } from '../runs/prepare-run.ts'
+import { WritePositions } from './write-positions.ts'
+
+import type { PreparedWrite } from '../../../log/prepared-write.ts'
+import type { EventPage, StoredEventLog } from '../../../ports/event-log.ts'
+import type { ClaimedRun, ClaimRequest, RunQueue } from '../../../ports/run-queue.ts'
+import type { RunStore, RunWrite, WriteResult } from '../../../ports/run-store.ts'
+import type { SqlitePorts } from '../open-store.ts'
+import type { StoredPage } from '../log/event-log.ts'
+import type { PreparedRunWrite, SqliteWriteResult } from '../log/write-runs.ts'
+import type { ThreadClient } from './thread-client.ts'
+
+/** The ports of a store in another thread. */
+export interface RemotePorts extends Omit<SqlitePorts, 'runs' | 'queue' | 'events'> {
+  readonly runs: RunStore
+  readonly queue: RunQueue
+  readonly events: StoredEventLog
+  /** Claims due runs; see `Dispatcher.take`. */
+  take(request: ClaimRequest): Promise<readonly ClaimedRun[]>
+}
+
+/** Returns the ports of the store of a thread. */
+export function remotePorts(client: Pick<ThreadClient, 'call'>): RemotePorts {
+  const positions = new WritePositions()
+  const runs = callPort(client, 'runs', {
+    create: true,
+    commit: true,
+    commitUnowned: true,
+    get: true,
+    tasks: true,
+    steps: true,
+    list: true,
+    listByChange: true,
+    reviews: true,
+    countReviews: true,
+    deleteEnded: true,
+    deleteSteps: true,
+    delete: true,
+  })
+  const queue = callPort(client, 'queue', {
+    take: true,
+    claim: true,
+    claimOffered: true,
+    renew: true,
+    markWaiting: true,
+    release: true,
+    excuse: true,
+    hasLease: true,
+    reclaimAll: true,
+    load: true,
+    metrics: true,
+  })
+  const events = callPort(client, 'events', { read: true, follow: true })
+  return {
+    runs: { ...runs, ...writePort(runs, positions) },
+    threads: callPort(client, 'threads', {
+      create: true,
+      get: true,
+      setTags: true,
+      list: true,
+      runs: true,
+      delete: true,
+      deleteEmpty: true,
+    }),
+    queue: {
+      ...queue,
+      async claim(runId, owner) {
+        const claim = await queue.claim(runId, owner)
+        if (claim !== undefined) positions.claimed(claim)
+        return claim
+      },
+      async claimOffered(offers, request) {
+        const outcomes = await queue.claimOffered(offers, request)
+        for (const outcome of outcomes) if ('claim' in outcome) positions.claimed(outcome.claim)
+        return outcomes
+      },
+      // Callers may hold a run in an object with more than these fields.
+      markWaiting: ({ runId, token }, waitsFor) => queue.markWaiting({ runId, token }, waitsFor),
+      release: ({ runId, token }, how) => queue.release({ runId, token }, how),
+      excuse: (lost) =>
+        queue.excuse(lost.map(({ runId, token, epoch }) => ({ runId, token, epoch }))),
+      fleet: { processes: 1, pollers: 1 },
+      hasStranded: true,
+    },
+    async take(request) {
+      const claims = await queue.take(request)
+      for (const claim of claims) positions.claimed(claim)
+      return claims
+    },
+    commands: callPort(client, 'commands', { send: true, pending: true, answer: true }),
+    events: {
+      ...events,
+      read: async (query) => readPage(query.runId, await events.read(query)),
+    },
+    outbox: callPort(client, 'outbox', { claim: true, settle: true }),
+    audit: callPort(client, 'audit', { append: true, list: true, trim: true }),
+    builds: callPort(client, 'builds', {
+      register: true,
+      list: true,
+      living: true,
+      setShare: true,
+      manifest: true,
+      findStranded: true,
+      findUnowned: true,
+      move: true,
+      hold: true,
+    }),
+    secrets: callPort(client, 'secrets', { get: true }),
+    memories: callPort(client, 'memories', { append: true, retrieve: true }),
+    reflections: callPort(client, 'reflections', { get: true, put: true }),
+  }
+}
+
+/** Returns the writing methods of the run store. */
+function writePort(
+  runs: Pick<SqlitePorts['runs'], 'create' | 'commit' | 'commitUnowned'>,
+  positions: WritePositions,
+): Pick<RunStore, 'create' | 'commit' | 'commitUnowned'> {
+  return {
+    async create(run, how) {
+      const created = await runs.create(prepareRun(run, how))
+      if (created.kind === 'refused') throw how.refusal
+      if (created.kind !== 'created') return created
+      if (created.claim !== undefined) positions.claimed(created.claim)
+      return { ...created, event: toLoggedEvent(run.runId, 0, how.firstEvent) }
+    },
+    async commit(writes) {
+      const prepared = writes.map((write) => tryPrepare(write, positions))
+      const sent = prepared.filter((one) => 'prepared' in one)
+      const results = await sendWrites(sent, runs)
+      return prepared.map((one, index): WriteResult => {
+        if (!('prepared' in one)) return one
+        const result = results[sent.indexOf(one)]
+        const write = writes[index]
+        if (result === undefined || write === undefined) return { kind: 'fenced' }
+        if (result.kind === 'written') positions.written(write, result.firstSeq)
+        return toWriteResult(write, result)
+      })
+    },
+    async commitUnowned(write) {
+      const { runId, token, lastSeq, next } = write
+      const prepared = prepareWrite(write, lastSeq)
+      const result = await runs.commitUnowned({ runId, token, lastSeq, next, prepared })
+      return toWriteResult(write, result)
+    },
+  }
+}
+
+/** Prepares a write; one that can never be stored is refused at once (RUNS-P5). */
+function tryPrepare(
+  write: RunWrite,
+  positions: WritePositions,
+): PreparedRunWrite | Extract<WriteResult, { kind: 'failed' }> {
+  const { runId, token, writeNo } = write
+  const lastSeq = positions.find(write)
+  try {
+    return { runId, token, writeNo, lastSeq, prepared: prepareKnown(write, lastSeq) }
+  } catch (error) {
+    return { kind: 'failed', error }
+  }
+}
+
+/** Prepares a write. One that follows an unknown event refers to no values of earlier writes. */
+function prepareKnown(write: RunWrite, lastSeq: number | undefined): PreparedWrite {
+  if (lastSeq !== undefined) return prepareWrite(write, lastSeq)
+  const { stored, ...others } = write
+  stored?.forgetUnconfirmed()
+  return prepareWrite(others, 0)
+}
+
+/** Sends writes. Without an answer, whether they were stored is unknown. */
+async function sendWrites(
+  writes: readonly PreparedRunWrite[],
+  runs: Pick<SqlitePorts['runs'], 'commit'>,
+): Promise<readonly SqliteWriteResult[]> {
+  if (writes.length === 0) return []
+  try {
+    return await runs.commit(writes)
+  } catch (error) {
+    const isLost = TuttiError.isInstance(error) && error.code === 'STORE_UNAVAILABLE'
+    return writes.map(() => ({ kind: isLost ? 'unavailable' : 'failed', error }))
+  }
+}
+
+/** Decodes the events of a page. */
+function readPage(runId: string, { events, referred, lastSeq }: StoredPage): EventPage {
+  const data = new Map(referred)
+  for (const [seq, , text] of events) data.set(seq, text)
+  const reader = new StoredReader((seq) => String(data.get(seq)))
+  return {
+    events: events.map(([seq, type, text]) => readEvent(runId, reader, { seq, type, data: text })),
+    lastSeq,
+  }
+}
+
+/** Returns a port whose methods are calls to the thread. `methods` names all of them. */
+function callPort<P extends keyof SqlitePorts>(
+  client: Pick<ThreadClient, 'call'>,
+  port: P,
+  methods: Readonly<Record<keyof SqlitePorts[P], true>>,
+): SqlitePorts[P] {
+  const entries = Object.keys(methods).map((method) => [
+    method,
+    (...given: readonly unknown[]) => client.call(port, method, given),
+  ])
+  // NOTE: a cast at the boundary: the thread has the same ports.
+  return Object.fromEntries(entries) as SqlitePorts[P]
+}
