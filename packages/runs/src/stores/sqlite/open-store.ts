@@ -30,6 +30,7 @@ import { createTurnTransaction } from './database/turn-transaction.ts'
 import type { StoreParts } from '../shared/schema/dialect.ts'
 import type { SqliteParts } from './rows/parts.ts'
 import type { QueueSource } from '../../load/fair-queue.ts'
+import type { AuditLog } from '../../ports/audit-log.ts'
 import type { ClaimedRun, ClaimRequest, RunQueue } from '../../ports/run-queue.ts'
 import type { RunStorage } from '../../ports/run-storage.ts'
 import type { Clock, Logger } from '@tutti/core'
@@ -47,7 +48,7 @@ export interface SqliteStoreOptions {
 /** The ports of an open store. Some operations have other arguments and results than in `RunStorage`: text and numbers. */
 export interface SqlitePorts extends Pick<
   RunStorage,
-  'threads' | 'commands' | 'outbox' | 'audit' | 'builds' | 'secrets' | 'memories' | 'reflections'
+  'threads' | 'commands' | 'outbox' | 'builds' | 'secrets' | 'memories' | 'reflections'
 > {
   readonly runs: SqliteRunWrites & SqliteRunReads
   readonly queue: Omit<RunQueue, 'fleet' | 'hasStranded'> & {
@@ -55,6 +56,7 @@ export interface SqlitePorts extends Pick<
     take(request: ClaimRequest): Promise<readonly ClaimedRun[]>
   }
   readonly events: SqliteEventLog
+  readonly audit: Omit<AuditLog, 'joinsWrites'>
 }
 
 /** An open store. */

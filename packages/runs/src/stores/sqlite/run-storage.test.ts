@@ -261,8 +261,7 @@ describe('the embedded storage', () => {
       wanted: 1,
       maxConcurrentRuns: 9,
     })
-    await storage[Symbol.asyncDispose]()
-    const settled = await Promise.allSettled(made)
+    const [settled] = await Promise.all([Promise.allSettled(made), storage[Symbol.asyncDispose]()])
     await expect(createRun(storage, 'run-d')).rejects.toThrow(/is not open/)
     expect(settled).toMatchObject([
       { value: { kind: 'created' } },

@@ -14,6 +14,8 @@
  * RUNS-U6 A transaction that has taken `MAX_BATCH_MS` takes no further body. The others form the next one, a pass of the
  *    event loop later, so that reads do not wait for all large writes.
  * RUNS-U7 Callers take turns, so that one with many large writes does not delay the write of another.
+ * RUNS-U8 Work of `later` joins the next transaction that happens anyway, and makes one of its own only if none happens
+ *    for `LATER_MS`.
  * RUNS-U5 `flush` writes waiting bodies at once; the store calls it before it closes.
  *
  * A body that throws before its first write, such as a refused submit, has nothing to roll back. Savepoints would copy
@@ -32,6 +34,8 @@ export interface TurnTransaction {
    * back.
    */
   <T>(body: () => T): Promise<T>
+  /** The same, but the work waits for other work, for up to `LATER_MS`. */
+  later<T>(body: () => T): Promise<T>
   /** Whether work waits for the next transaction. */
   readonly isWaiting: boolean
   /** Runs the waiting work at once. */
@@ -49,6 +53,12 @@ export interface TurnOptions {
   readonly elapsed?: () => number
 }
 
+/** Source of work that waits for other work. */
+const OWN_WORK: QueueSource = { key: '', connection: 'later' }
+
+/** Time for which work of `later` waits for other work, in milliseconds. */
+const LATER_MS = 50
+
 interface Waiting {
   /** Does the work and returns the function that resolves its promise. */
   readonly run: () => () => void
@@ -63,7 +73,15 @@ export function createTurnTransaction(
 ): TurnTransaction {
   const countChanges = prepareChangeCounter(database)
   const waiting = new FairQueue<Waiting>()
+  const patient: Waiting[] = []
+  let stopPatience: NodeJS.Timeout | undefined
+  const admitPatient = (): void => {
+    clearTimeout(stopPatience)
+    stopPatience = undefined
+    for (const work of patient.splice(0)) waiting.push(OWN_WORK, work)
+  }
   const runBatch = (): void => {
+    admitPatient()
     const first = waiting.shift()
     if (first === undefined) return
     if (waiting.size === 0) runAlone(transaction, first)
@@ -71,6 +89,7 @@ export function createTurnTransaction(
   }
   let isScheduled = false
   const schedule = (): void => {
+    if (isScheduled) return
     isScheduled = true
     setImmediate(() => {
       runBatch()
@@ -78,23 +97,43 @@ export function createTurnTransaction(
       if (waiting.size > 0) schedule()
     })
   }
-  const flush = (): void => {
-    while (waiting.size > 0) runBatch()
+  return Object.defineProperties(
+    <T>(body: () => T): Promise<T> =>
+      new Promise((resolve, reject) => {
+        schedule()
+        waiting.push(source(), toWaiting(body, resolve, reject))
+      }),
+    {
+      later: {
+        value: <T>(body: () => T): Promise<T> =>
+          new Promise((resolve, reject) => {
+            patient.push(toWaiting(body, resolve, reject))
+            stopPatience ??= setTimeout(schedule, LATER_MS)
+          }),
+      },
+      isWaiting: { get: () => waiting.size > 0 },
+      flush: {
+        value: () => {
+          admitPatient()
+          while (waiting.size > 0) runBatch()
+        },
+      },
+    },
+  ) as TurnTransaction
+}
+
+function toWaiting<T>(
+  body: () => T,
+  resolve: (value: T) => void,
+  reject: (error: unknown) => void,
+): Waiting {
+  const run = (): (() => void) => {
+    const value = body()
+    return () => {
+      resolve(value)
+    }
   }
-  const add = <T>(body: () => T): Promise<T> =>
-    new Promise((resolve, reject) => {
-      if (!isScheduled) schedule()
-      const run = (): (() => void) => {
-        const value = body()
-        return () => {
-          resolve(value)
-        }
-      }
-      waiting.push(source(), { run, reject })
-    })
-  return Object.defineProperty(Object.assign(add, { flush, isWaiting: false }), 'isWaiting', {
-    get: () => waiting.size > 0,
-  })
+  return { run, reject }
 }
 
 function runAlone(transaction: Transaction, { run, reject }: Waiting): void {

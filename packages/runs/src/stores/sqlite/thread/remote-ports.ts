@@ -9,6 +9,7 @@ import { prepareRun } from '../runs/prepare-run.ts'
 import { WritePositions } from './write-positions.ts'
 
 import type { PreparedWrite } from '../../../log/prepared-write.ts'
+import type { AuditLog } from '../../../ports/audit-log.ts'
 import type { EventPage, StoredEventLog } from '../../../ports/event-log.ts'
 import type { ClaimedRun, ClaimRequest, RunQueue } from '../../../ports/run-queue.ts'
 import type { RunStore, RunWrite, WriteResult } from '../../../ports/run-store.ts'
@@ -18,7 +19,8 @@ import type { PreparedRunWrite, SqliteWriteResult } from '../log/write-runs.ts'
 import type { ThreadClient } from './thread-client.ts'
 
 /** The ports of a store in another thread. */
-export interface RemotePorts extends Omit<SqlitePorts, 'runs' | 'queue' | 'events'> {
+export interface RemotePorts extends Omit<SqlitePorts, 'runs' | 'queue' | 'events' | 'audit'> {
+  readonly audit: AuditLog
   readonly runs: RunStore
   readonly queue: RunQueue
   readonly events: StoredEventLog
@@ -100,7 +102,10 @@ export function remotePorts(client: Pick<ThreadClient, 'call'>): RemotePorts {
       read: async (query) => readPage(query.runId, await events.read(query)),
     },
     outbox: callPort(client, 'outbox', { claim: true, settle: true }),
-    audit: callPort(client, 'audit', { append: true, list: true, trim: true }),
+    audit: {
+      ...callPort(client, 'audit', { append: true, list: true, trim: true }),
+      joinsWrites: true,
+    },
     builds: callPort(client, 'builds', {
       register: true,
       list: true,
@@ -132,39 +137,51 @@ function writePort(
       return { ...created, event: toLoggedEvent(run.runId, 0, how.firstEvent) }
     },
     async commit(writes) {
-      const prepared = writes.map((write) => tryPrepare(write, positions))
-      const sent = prepared.filter((one) => 'prepared' in one)
-      const results = await sendWrites(sent, runs)
-      return prepared.map((one, index): WriteResult => {
-        if (!('prepared' in one)) return one
-        const result = results[sent.indexOf(one)]
-        const write = writes[index]
-        if (result === undefined || write === undefined) return { kind: 'fenced' }
+      const attempts = writes.map((write) => ({ write, ...tryPrepare(write, positions) }))
+      const prepared = attempts.flatMap(({ sent }) => (sent === undefined ? [] : [sent]))
+      const results = (await sendWrites(prepared, runs)).values()
+      return attempts.map(({ write, refused }): WriteResult => {
+        const result = refused ?? results.next().value
+        if (result === undefined)
+          throw new TypeError(`The store returned no result for a write of run ${write.runId}`)
         if (result.kind === 'written') positions.written(write, result.firstSeq)
         return toWriteResult(write, result)
       })
     },
     async commitUnowned(write) {
       const { runId, token, lastSeq, next } = write
-      const prepared = prepareWrite(write, lastSeq)
-      const result = await runs.commitUnowned({ runId, token, lastSeq, next, prepared })
-      return toWriteResult(write, result)
+      try {
+        const prepared = prepareWrite(write, lastSeq)
+        const result = await runs.commitUnowned({ runId, token, lastSeq, next, prepared })
+        return toWriteResult(write, result)
+      } catch (error) {
+        return toFailure(error)
+      }
     },
   }
 }
 
-/** Prepares a write; one that can never be stored is refused at once (RUNS-P5). */
-function tryPrepare(
-  write: RunWrite,
-  positions: WritePositions,
-): PreparedRunWrite | Extract<WriteResult, { kind: 'failed' }> {
+/** A write to send, or the result of one that can never be stored (RUNS-P5). */
+interface Attempt {
+  readonly sent?: PreparedRunWrite
+  readonly refused?: FailedWrite
+}
+
+type FailedWrite = Extract<WriteResult, { kind: 'failed' | 'unavailable' }>
+
+function tryPrepare(write: RunWrite, positions: WritePositions): Attempt {
   const { runId, token, writeNo } = write
   const lastSeq = positions.find(write)
   try {
-    return { runId, token, writeNo, lastSeq, prepared: prepareKnown(write, lastSeq) }
+    return { sent: { runId, token, writeNo, lastSeq, prepared: prepareKnown(write, lastSeq) } }
   } catch (error) {
-    return { kind: 'failed', error }
+    return { refused: toFailure(error) }
   }
+}
+
+function toFailure(error: unknown): FailedWrite {
+  const isLost = TuttiError.isInstance(error) && error.code === 'STORE_UNAVAILABLE'
+  return { kind: isLost ? 'unavailable' : 'failed', error }
 }
 
 /** Prepares a write. One that follows an unknown event refers to no values of earlier writes. */
@@ -184,8 +201,7 @@ async function sendWrites(
   try {
     return await runs.commit(writes)
   } catch (error) {
-    const isLost = TuttiError.isInstance(error) && error.code === 'STORE_UNAVAILABLE'
-    return writes.map(() => ({ kind: isLost ? 'unavailable' : 'failed', error }))
+    return writes.map(() => toFailure(error))
   }
 }
 
