@@ -28,41 +28,39 @@ export interface RemotePorts extends Omit<SqlitePorts, 'runs' | 'queue' | 'event
   take(request: ClaimRequest): Promise<readonly ClaimedRun[]>
 }
 
-/** Returns the ports of the store of a thread. */
-export function remotePorts(client: Pick<ThreadClient, 'call'>): RemotePorts {
-  const positions = new WritePositions()
-  const runs = callPort(client, 'runs', {
-    create: true,
-    commit: true,
-    commitUnowned: true,
-    get: true,
-    tasks: true,
-    steps: true,
-    list: true,
-    listByChange: true,
-    reviews: true,
-    countReviews: true,
-    deleteEnded: true,
-    deleteSteps: true,
-    delete: true,
-  })
-  const queue = callPort(client, 'queue', {
-    take: true,
-    claim: true,
-    claimOffered: true,
-    renew: true,
-    markWaiting: true,
-    release: true,
-    excuse: true,
-    hasLease: true,
-    reclaimAll: true,
-    load: true,
-    metrics: true,
-  })
-  const events = callPort(client, 'events', { read: true, follow: true })
-  return {
-    runs: { ...runs, ...writePort(runs, positions) },
-    threads: callPort(client, 'threads', {
+/** The methods of each port. */
+const METHODS: { readonly [P in keyof SqlitePorts]: Readonly<Record<keyof SqlitePorts[P], true>> } =
+  {
+    runs: {
+      create: true,
+      commit: true,
+      commitUnowned: true,
+      get: true,
+      tasks: true,
+      steps: true,
+      list: true,
+      listByChange: true,
+      reviews: true,
+      countReviews: true,
+      deleteEnded: true,
+      deleteSteps: true,
+      delete: true,
+    },
+    queue: {
+      take: true,
+      claim: true,
+      claimOffered: true,
+      renew: true,
+      markWaiting: true,
+      release: true,
+      excuse: true,
+      hasLease: true,
+      reclaimAll: true,
+      load: true,
+      metrics: true,
+    },
+    events: { read: true, follow: true },
+    threads: {
       create: true,
       get: true,
       setTags: true,
@@ -70,7 +68,35 @@ export function remotePorts(client: Pick<ThreadClient, 'call'>): RemotePorts {
       runs: true,
       delete: true,
       deleteEmpty: true,
-    }),
+    },
+    commands: { send: true, pending: true, answer: true },
+    outbox: { claim: true, settle: true },
+    audit: { append: true, list: true, trim: true },
+    builds: {
+      register: true,
+      list: true,
+      living: true,
+      setShare: true,
+      manifest: true,
+      findStranded: true,
+      findUnowned: true,
+      move: true,
+      hold: true,
+    },
+    secrets: { get: true },
+    memories: { append: true, retrieve: true },
+    reflections: { get: true, put: true },
+  }
+
+/** Returns the ports of the store of a thread. */
+export function remotePorts(client: Pick<ThreadClient, 'call'>): RemotePorts {
+  const positions = new WritePositions()
+  const runs = callPort(client, 'runs')
+  const queue = callPort(client, 'queue')
+  const events = callPort(client, 'events')
+  return {
+    runs: { ...runs, ...writePort(runs, positions) },
+    threads: callPort(client, 'threads'),
     queue: {
       ...queue,
       async claim(runId, owner) {
@@ -96,30 +122,20 @@ export function remotePorts(client: Pick<ThreadClient, 'call'>): RemotePorts {
       for (const claim of claims) positions.claimed(claim)
       return claims
     },
-    commands: callPort(client, 'commands', { send: true, pending: true, answer: true }),
+    commands: callPort(client, 'commands'),
     events: {
       ...events,
       read: async (query) => readPage(query.runId, await events.read(query)),
     },
-    outbox: callPort(client, 'outbox', { claim: true, settle: true }),
+    outbox: callPort(client, 'outbox'),
     audit: {
-      ...callPort(client, 'audit', { append: true, list: true, trim: true }),
+      ...callPort(client, 'audit'),
       joinsWrites: true,
     },
-    builds: callPort(client, 'builds', {
-      register: true,
-      list: true,
-      living: true,
-      setShare: true,
-      manifest: true,
-      findStranded: true,
-      findUnowned: true,
-      move: true,
-      hold: true,
-    }),
-    secrets: callPort(client, 'secrets', { get: true }),
-    memories: callPort(client, 'memories', { append: true, retrieve: true }),
-    reflections: callPort(client, 'reflections', { get: true, put: true }),
+    builds: callPort(client, 'builds'),
+    secrets: callPort(client, 'secrets'),
+    memories: callPort(client, 'memories'),
+    reflections: callPort(client, 'reflections'),
   }
 }
 
@@ -216,13 +232,12 @@ function readPage(runId: string, { events, referred, lastSeq }: StoredPage): Eve
   }
 }
 
-/** Returns a port whose methods are calls to the thread. `methods` names all of them. */
+/** Returns a port whose methods are calls to the thread. */
 function callPort<P extends keyof SqlitePorts>(
   client: Pick<ThreadClient, 'call'>,
   port: P,
-  methods: Readonly<Record<keyof SqlitePorts[P], true>>,
 ): SqlitePorts[P] {
-  const entries = Object.keys(methods).map((method) => [
+  const entries = Object.keys(METHODS[port]).map((method) => [
     method,
     (...given: readonly unknown[]) => client.call(port, method, given),
   ])

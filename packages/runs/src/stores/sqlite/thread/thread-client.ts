@@ -147,6 +147,7 @@ export class ThreadClient {
   }
 
   #post(message: ToThread): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only windows have origins
     this.#worker.postMessage(message)
   }
 
@@ -217,7 +218,7 @@ export class ThreadClient {
     this.#isAvailable = false
     this.#calls = []
     this.#closing ??= Promise.withResolvers()
-    for (const id of [...this.#waiting.keys()]) {
+    for (const id of this.#waiting.keys()) {
       this.#settle(id, ({ reject }) => {
         reject(failure)
       })
