@@ -13,8 +13,8 @@ import { serveControlApi } from '@tutti/control-api'
 import { until } from '../../../tooling/test-kit/wait.ts'
 
 /**
- * Counts the transactions in a write-ahead log: the frames with the size of the database after a commit, of the current
- * generation of the log.
+ * Counts the transactions in a write-ahead log: the frames with the size of the database after a commit, in its current
+ * generation.
  *
  * @see https://sqlite.org/fileformat2.html#walformat
  */
@@ -53,7 +53,7 @@ it('[RUNS-U8] A run alone over HTTP takes at most 3 transactions, with its entry
     await until('the entry is stored', async () => (await countEntries()) === run)
     commits.push(countCommits(directory))
   }
-  // An entry that no write has joined for 50 ms gets a transaction of its own, as on a busy machine.
+  // An entry that no write has joined for 50 ms gets a separate transaction, as on a busy machine.
   const ofEach = commits.slice(1).map((count, index) => count - (commits[index] ?? 0))
   expect(Math.min(...ofEach)).toBeGreaterThan(0)
   expect(Math.min(...ofEach)).toBeLessThanOrEqual(3)

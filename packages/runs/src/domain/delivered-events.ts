@@ -1,4 +1,4 @@
-/** Which events are delivered to the webhooks of their run. */
+/** The events that webhooks receive. */
 import { PERSON_REVIEW_KINDS } from '@tutti/protocol/internal'
 
 import type { RunEvent } from '@tutti/protocol'

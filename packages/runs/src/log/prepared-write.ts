@@ -7,7 +7,7 @@ export interface PreparedWrite {
   readonly events: readonly PreparedEvent[]
   readonly steps: readonly PreparedStep[]
   readonly answers: readonly PreparedAnswer[]
-  /** The changes of the records of the run, in order. */
+  /** Changes of the run's records, in order. */
   readonly changes: readonly Change[]
 }
 

@@ -3,7 +3,7 @@
  * one statement on condition that it is still true. Writes to runs that are unknown, or have changed, are decided again
  * from what the database has.
  */
-import { toWriteResult } from '../../../log/prepare-write.ts'
+import { toWriteResult } from '../../shared/log/prepare-write.ts'
 import { readKnownRuns } from '../rows/read-known-runs.ts'
 import { storeWrites } from './store-writes.ts'
 

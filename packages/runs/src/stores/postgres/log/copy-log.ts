@@ -1,7 +1,7 @@
 /** Copies the log of a run to a fork (RUNS-P17), within the transaction that creates the fork. */
 import { parentNotFound, stepsNotRetained } from '../../../domain/refusals.ts'
 import { postgresRecords } from '../rows/rows.ts'
-import { prepareFork } from '../../../log/prepare-write.ts'
+import { prepareFork } from '../../shared/log/prepare-write.ts'
 import { toForkWrite } from '../../shared/log/decide-write.ts'
 import { storeWrites } from './store-writes.ts'
 import { toColumn } from '../database/text.ts'

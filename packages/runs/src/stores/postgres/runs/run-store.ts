@@ -9,7 +9,7 @@ import { postgresDialect } from '../schema/dialect.ts'
 import { clampBytes } from '../../shared/query-numbers.ts'
 import { createRun } from './create-run.ts'
 import { commitWrites, type CommitAttempt } from '../log/commit-writes.ts'
-import { prepareWrite, type UnpreparedWrite } from '../../../log/prepare-write.ts'
+import { prepareWrite, type UnpreparedWrite } from '../../shared/log/prepare-write.ts'
 import {
   decideUnownedWrite,
   decideWrite,

@@ -14,7 +14,7 @@
  * RUNS-U6 A transaction that has taken `MAX_BATCH_MS` takes no further body. The others form the next one, a pass of the
  *    event loop later, so that reads do not wait for all large writes.
  * RUNS-U7 Callers take turns, so that one with many large writes does not delay the write of another.
- * RUNS-U8 Work of `later` joins the next transaction that happens anyway, and makes one of its own only if none happens
+ * RUNS-U8 Work of `later` joins the next transaction that happens anyway, and makes a separate one only if none happens
  *    for `LATER_MS`.
  * RUNS-U5 `flush` writes waiting bodies at once; the store calls it before it closes.
  *

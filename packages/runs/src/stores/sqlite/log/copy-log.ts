@@ -4,7 +4,7 @@ import { keySql, numberSql, ofRun } from '../schema/log-key.ts'
 import { parentNotFound, stepsNotRetained } from '../../../domain/refusals.ts'
 
 import type { SqliteParts } from '../rows/parts.ts'
-import type { PreparedFork } from '../runs/prepared-run.ts'
+import type { PreparedFork } from '../rows/prepared-run.ts'
 import type { WriteStorer } from './store-write.ts'
 
 /** Copies the log of its parent to the new run with the row id `id`, and then appends the own events of the fork. */

@@ -16,7 +16,6 @@ export interface StoredPage {
   readonly lastSeq: number | undefined
 }
 
-/** The columns of an event. */
 export type StoredEventColumns = readonly [seq: number, type: unknown, data: string]
 
 /** The event log as its thread reads it. */

@@ -43,7 +43,7 @@ export class SqliteRunQueue implements RunQueue {
   /** Claims due runs; see `Dispatcher.take`. */
   async take(request: ClaimRequest): Promise<readonly ClaimedRun[]> {
     const { inTurn, statements } = this.#parts
-    // Most calls follow the end of a run and find nothing: that is no reason for a transaction.
+    // Most calls follow the end of a run and find nothing, and need no transaction.
     if (!inTurn.isWaiting && !isAnyDue(statements)) return []
     return inTurn(() => {
       if (!isAnyDue(statements)) return []

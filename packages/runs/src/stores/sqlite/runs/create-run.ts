@@ -13,7 +13,7 @@ import {
   type DecidingFields,
   type PreparedRun,
   type SqliteCreatedRun,
-} from './prepared-run.ts'
+} from '../rows/prepared-run.ts'
 
 import type { Claimant } from '../../../ports/run-store.ts'
 import type { NewThreadRun } from '../../../domain/run-record.ts'

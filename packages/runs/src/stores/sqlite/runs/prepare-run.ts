@@ -1,12 +1,12 @@
 /** Prepares a new run for the thread of the embedded store: its columns as text and numbers. */
-import { prepareFork } from '../../../log/prepare-write.ts'
+import { prepareFork } from '../../shared/log/prepare-write.ts'
 import { serializeOnce } from '../../../log/serialize-once.ts'
 import { toNewRunRow } from '../../shared/runs/new-run.ts'
 import { encodeRow } from '../../shared/schema/columns.ts'
 import { toSearchText } from '../../shared/search-text.ts'
 import { REQUEST_COLUMNS } from '../../shared/schema/table-columns.ts'
 import { sqliteDialect } from '../schema/dialect.ts'
-import { CHOSEN_COLUMNS, type PreparedRun } from './prepared-run.ts'
+import { CHOSEN_COLUMNS, type PreparedRun } from '../rows/prepared-run.ts'
 
 import type { NewRun } from '../../../domain/run-record.ts'
 import type { CreateRunOptions } from '../../../ports/run-store.ts'

@@ -31,7 +31,7 @@ import type {
 } from '../../../ports/run-store.ts'
 import type { ReviewRecord, RunRecord, TaskRecord } from '../../../domain/run-record.ts'
 import type { SqliteParts } from '../rows/parts.ts'
-import type { PreparedRun, SqliteCreatedRun } from './prepared-run.ts'
+import type { PreparedRun, SqliteCreatedRun } from '../rows/prepared-run.ts'
 import type { RunStep } from '@tutti/ensemble/internal'
 
 /** The methods of the run store whose arguments and results are prepared for its thread. */

@@ -11,7 +11,7 @@ import type { SqlitePorts } from '../open-store.ts'
 import type { Logger } from '@tutti/core'
 import type { ErrorCode, FailureCode } from '@tutti/protocol'
 
-/** What the thread gets when it starts. */
+/** Data with which the thread starts. */
 export interface ThreadData {
   readonly directory: string
   readonly synchronous: Synchronous
@@ -40,7 +40,7 @@ export interface Call {
   readonly connection: number
 }
 
-/** A message of the thread of the store. */
+/** A message from the store's thread. */
 export type FromThread =
   /** The store is open. */
   | { readonly kind: 'opened' }

@@ -2,7 +2,7 @@
 import { TuttiError } from '@tutti/core/basics'
 
 import { StoredReader } from '../../../log/read-stored.ts'
-import { prepareWrite, toWriteResult } from '../../../log/prepare-write.ts'
+import { prepareWrite, toWriteResult } from '../../shared/log/prepare-write.ts'
 import { toLoggedEvent } from '../../../log/serialize-once.ts'
 import { readEvent } from '../../shared/read-records.ts'
 import { prepareRun } from '../runs/prepare-run.ts'

@@ -1,4 +1,4 @@
-/** The entry point of the thread of the embedded store. */
+/** Entry point of the embedded store's thread. */
 import { parentPort, workerData } from 'node:worker_threads'
 
 import { serveStore } from './serve-store.ts'

@@ -37,7 +37,7 @@ export async function openThread(options: ThreadOptions): Promise<ThreadClient> 
 }
 
 /**
- * Size of the young generation of the thread, in MiB. Almost everything in it lives for one transaction, so a small one is
+ * Size of the thread's young generation, in MiB. Almost everything in it lives for one transaction, so a small one is
  * cheap to collect.
  */
 const YOUNG_MIB = 12

@@ -1,4 +1,4 @@
-/** A new run as the thread of the embedded store gets it, and what became of it. */
+/** A new run as the thread of the embedded store gets it, and the outcome. */
 import { NEW_RUN_COLUMNS } from '../../shared/schema/table-columns.ts'
 
 import type { PreparedEvent, PreparedWrite } from '../../../log/prepared-write.ts'
@@ -11,7 +11,7 @@ import type { ClaimedRun } from '../../../ports/run-queue.ts'
 const { build: _, code: _code, ...CHOSEN } = NEW_RUN_COLUMNS
 export const CHOSEN_COLUMNS = CHOSEN
 
-/** The fields of a new run that decide whether and for whom it is created. */
+/** The fields of a new run that decide its creation and its owner. */
 export interface DecidingFields extends Pick<NewRun, 'runId' | 'ensemble'> {
   readonly actor: NewRun['actor'] | undefined
   readonly submission: NewRun['submission'] | undefined

@@ -1,12 +1,12 @@
 /** Prepares writes for a store. */
-import { isDelivered } from '../domain/delivered-events.ts'
-import { toRecordChanges } from './changes.ts'
-import { toLoggedEvent } from './serialize-once.ts'
-import { encodeWrite, type EncodableWrite } from './stored-values.ts'
+import { isDelivered } from '../../../domain/delivered-events.ts'
+import { toRecordChanges } from '../../../log/changes.ts'
+import { toLoggedEvent } from '../../../log/serialize-once.ts'
+import { encodeWrite, type EncodableWrite } from '../../../log/stored-values.ts'
 
-import type { CommandAnswer } from '../ports/command-queue.ts'
-import type { ForkedLog, RunWrite, WriteResult } from '../ports/run-store.ts'
-import type { PreparedWrite, WrittenFrom } from './prepared-write.ts'
+import type { CommandAnswer } from '../../../ports/command-queue.ts'
+import type { ForkedLog, RunWrite, WriteResult } from '../../../ports/run-store.ts'
+import type { PreparedWrite, WrittenFrom } from '../../../log/prepared-write.ts'
 
 /** A write to prepare. */
 export interface UnpreparedWrite extends EncodableWrite {
