@@ -151,7 +151,7 @@ export default {
         path: '^packages/[^/]+/src/',
         pathNot: [
           '^packages/$2/',
-          '^packages/[^/]+/src/(index|adapter|internal)\\.ts$',
+          '^packages/[^/]+/src/(index|adapter|internal|basics)\\.ts$',
           '^packages/[^/]+/src/(stores/postgres|testing|connector)/index\\.ts$',
         ],
       },

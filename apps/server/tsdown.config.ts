@@ -1,4 +1,4 @@
-import { libraryBuild } from '../../tooling/build/builds.ts'
+import { libraryBuild, threadBuild } from '../../tooling/build/builds.ts'
 import program from './tsdown.program.ts'
 
 /** Keeps the module that `serve()` loads on demand external: it is an entry point of the program build. */
@@ -12,4 +12,9 @@ const lateServer = {
 
 const library = libraryBuild()
 
-export default [{ ...library, plugins: [library.plugins, lateServer] }, program]
+/** The thread of the embedded store, which the program starts. */
+const thread = threadBuild({
+  'sqlite-thread': '../../packages/runs/src/stores/sqlite/thread/store-thread.ts',
+})
+
+export default [{ ...library, plugins: [library.plugins, lateServer] }, program, thread]

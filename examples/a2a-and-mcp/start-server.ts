@@ -39,7 +39,7 @@ export interface Server extends AsyncDisposable {
 export async function startServer(): Promise<Server> {
   const folder = await mkdtemp(join(tmpdir(), 'tutti-example-'))
   const tools = toolCatalog([countWords])
-  const runs = createRunService(sqliteRunStorage(folder), [poet], { tools })
+  const runs = createRunService(await sqliteRunStorage(folder), [poet], { tools })
   const api = await serveControlApi({ runs, tools, models: modelCatalog({}) }, { port: 0 })
   await runs.start()
   return {

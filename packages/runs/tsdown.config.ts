@@ -1,3 +1,6 @@
-import { libraryBuild } from '../../tooling/build/builds.ts'
+import { libraryBuild, threadBuild } from '../../tooling/build/builds.ts'
 
-export default libraryBuild()
+export default [
+  libraryBuild(),
+  threadBuild({ 'sqlite-thread': 'src/stores/sqlite/thread/store-thread.ts' }),
+]

@@ -93,7 +93,8 @@ async function openService(directory: string, options: RunServiceOptions): Promi
     tasks: [task({ name: 'work', description: 'Work on {topic}', tools: [noteTool()] })],
   })
   const service = createRunService(
-    sqliteRunStorage(directory, { synchronous: 'NORMAL' }),
+    // Only this thread is counted.
+    await sqliteRunStorage(directory, { synchronous: 'NORMAL', ownThread: false }),
     [team],
     options,
   )

@@ -88,7 +88,7 @@ it('The client of the last release submits, follows, decides, lists and cancels'
   await using stack = new AsyncDisposableStack()
   const folder = mkdtempSync(join(tmpdir(), 'tutti-last-release-'))
   stack.defer(() => rmSync(folder, { recursive: true }))
-  const service = createRunService(sqliteRunStorage(folder), [createTeam().ensemble])
+  const service = createRunService(await sqliteRunStorage(folder), [createTeam().ensemble])
   stack.defer(() => service.close({ drainTimeoutMs: 0 }))
   const server = await serveControlApi(
     { runs: service, tools: toolCatalog([]), models: modelCatalog({}) },

@@ -26,7 +26,7 @@ await writeClient()
 async function writeEmbeddedStore(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'tutti-fixtures-'))
   try {
-    const logs = await storeScenes(sqliteRunStorage(folder))
+    const logs = await storeScenes(await sqliteRunStorage(folder))
     copyFileSync(join(folder, 'runs.sqlite'), new URL('runs.sqlite', FIXTURES))
     const runs = Object.entries(logs).map(([runId, log]) => ({
       runId,

@@ -43,7 +43,8 @@ const LAYERS: Readonly<Record<string, string>> = {
     'database schema notifications rows log queue runs tables run-storage.ts index.ts testing',
   'packages/runs/src/stores/shared':
     'column-reader.ts schema read-fields.ts new-secret.ts notification-hub.ts query-numbers.ts store-metrics.ts search-text.ts record-fields.ts read-records.ts log runs tables',
-  'packages/runs/src/stores/sqlite': 'schema database rows log queue runs tables',
+  'packages/runs/src/stores/sqlite':
+    'schema database rows log queue runs tables open-store.ts thread',
   'packages/telemetry/src': '',
   'packages/testing/src': '',
   'apps/dashboard/src': 'lib ui api features app',

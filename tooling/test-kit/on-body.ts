@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import type { IncomingMessage } from 'node:http'
 
 /**
- * Calls `use` with the whole body of a request, as UTF-8 and as bytes. A client that disconnects before is no error: a
+ * Calls `use` with the whole body of a request, as UTF-8 and as bytes. A client may disconnect before: a
  * test may end at any time, and its server is then closed.
  */
 export function onBody(

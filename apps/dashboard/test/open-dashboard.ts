@@ -58,7 +58,7 @@ export async function openDashboard({
 }: DashboardOptions): Promise<ServedDashboard> {
   const folder = mkdtempSync(join(tmpdir(), 'tutti-dashboard-'))
   const catalogs = { tools: toolCatalog(tools), models: modelCatalog(models) }
-  const runs = createRunService(sqliteRunStorage(folder), ensembles, {
+  const runs = createRunService(await sqliteRunStorage(folder), ensembles, {
     ...catalogs,
     parkAfterMs,
     ...(prices === undefined ? {} : { prices }),

@@ -57,7 +57,7 @@ export async function openClientServer({
   const models = modelCatalog({ small: bandModel('small'), large: bandModel('large') })
   const tools = toolCatalog([waiting.tool, ...handTools()])
   const runs = createRunService(
-    sqliteRunStorage(join(path, 'data')),
+    await sqliteRunStorage(join(path, 'data')),
     [...ensembles(waiting.tool), ...more],
     {
       models,

@@ -170,7 +170,9 @@ describe.each(CASES)('two levels of servers, the lower over $wire, $mode', ({ wi
     const { middle, deep } = await readLowerResults(servers)
     if (!carries.limits) {
       // A wire that does not carry limits does not report usage either.
-      expect([top, middle, deep].map((end) => end?.status)).toEqual(Array.from({ length: 3 }).fill('COMPLETED'))
+      expect([top, middle, deep].map((end) => end?.status)).toEqual(
+        Array.from({ length: 3 }).fill('COMPLETED'),
+      )
       return
     }
     expect(top).toMatchObject({ status: 'FAILED', error: BUDGET_IS_USED_UP })

@@ -221,7 +221,7 @@ async function nestedServer(
 ): Promise<NestedServer> {
   const path = mkdtempSync(join(tmpdir(), 'tutti-nested-'))
   const options = { logger: silentLogger, prices }
-  const runs = createRunService(sqliteRunStorage(path), [served], options)
+  const runs = createRunService(await sqliteRunStorage(path), [served], options)
   const server = await serveControlApi(
     {
       runs,

@@ -45,7 +45,7 @@ export async function peerServer(
   const stopped = Promise.withResolvers<void>()
   const shouted: string[] = []
   const tools = createTools({ playing, waiting, forever, stopped, shouted })
-  const runs = createRunService(sqliteRunStorage(path), createEnsembles(tools.wait), {
+  const runs = createRunService(await sqliteRunStorage(path), createEnsembles(tools.wait), {
     logger: silentLogger,
   })
   const server = await serveControlApi(

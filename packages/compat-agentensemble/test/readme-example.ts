@@ -19,7 +19,7 @@ const poet = ensemble({
   model,
 })
 const folder = mkdtempSync(join(tmpdir(), 'tutti-poet-'))
-const runs = createRunService(sqliteRunStorage(folder), [poet])
+const runs = createRunService(await sqliteRunStorage(folder), [poet])
 const parts = { runs, tools: toolCatalog([]), models: modelCatalog({}) }
 const server = await serveControlApi({ ...parts, extensions: [agentEnsemble()] }, { port: 0 })
 await runs.start()

@@ -33,7 +33,10 @@ beforeAll(async () => {
     model,
     tasks: [task({ name: 'write', description: 'Write', review: { timeoutMs: 60_000 } })],
   })
-  service = createRunService(sqliteRunStorage(directory), [reviewed], { logger, parkAfterMs: 1 })
+  service = createRunService(await sqliteRunStorage(directory), [reviewed], {
+    logger,
+    parkAfterMs: 1,
+  })
   await service.start()
   const parts = {
     runs: service,

@@ -45,7 +45,7 @@ export const STORES = {
   async embedded() {
     const path = mkdtempSync(join(tmpdir(), 'tutti-delivery-'))
     return {
-      storage: sqliteRunStorage(path),
+      storage: await sqliteRunStorage(path),
       async remove() {
         rmSync(path, { recursive: true })
       },

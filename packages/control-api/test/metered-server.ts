@@ -83,7 +83,7 @@ export async function openMeteredServer(
   const { ensembles, tools, models } = buildEnsembles(waiting.tool)
   const logger = options.logger === undefined ? {} : { logger: options.logger }
   const runs = createRunService(
-    metrics.measured(options.storage ?? sqliteRunStorage(path)),
+    metrics.measured(options.storage ?? (await sqliteRunStorage(path))),
     ensembles,
     {
       models,

@@ -92,7 +92,7 @@ export async function openServer({
   })
   const band = ensemble({ name: 'band', description: 'A band', tasks: [tune, play], model })
   const models = modelCatalog({ small: model }, { tiers })
-  const storage = sqliteRunStorage(path)
+  const storage = await sqliteRunStorage(path)
   const runs = createRunService(storage, ensembles ?? [band], { logger, models, ...limits })
   const server = await serveControlApi(
     {

@@ -231,11 +231,15 @@ async function openReviewServer({
     model: calling,
     tasks: [task({ description: 'Deploy it', tools: [deploy] })],
   })
-  const runs = createRunService(sqliteRunStorage(path, { clock }), [plain, strict, withTool], {
-    clock,
-    reviews: rules,
-    ...limits,
-  })
+  const runs = createRunService(
+    await sqliteRunStorage(path, { clock }),
+    [plain, strict, withTool],
+    {
+      clock,
+      reviews: rules,
+      ...limits,
+    },
+  )
   const api = await serveControlApi(
     { runs, models: modelCatalog({}), tools: toolCatalog([]), apiKeys: keys },
     { port: 0 },

@@ -114,7 +114,7 @@ describe('a server without its run store', () => {
 /** Serves a control API over a store that can be lost. Its run has more events than one page. */
 async function serveLosableStore() {
   const path = mkdtempSync(join(tmpdir(), 'tutti-api-'))
-  const store = createLosableStorage(sqliteRunStorage(path))
+  const store = createLosableStorage(await sqliteRunStorage(path))
   const model = scriptedModel(() => 'La la')
   const verses = Array.from({ length: 100 }, (_, verse) => `Sing verse ${verse}`)
   const tasks = verses.map((description) => task({ description }))

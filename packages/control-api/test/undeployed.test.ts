@@ -21,7 +21,7 @@ function createEnsemble(name: string): Ensemble {
 
 async function serve(path: string, deployed: Ensemble) {
   const options = { logger: silentLogger, parkAfterMs: 1, pollMs: 20 }
-  const runs = createRunService(sqliteRunStorage(path), [deployed], options)
+  const runs = createRunService(await sqliteRunStorage(path), [deployed], options)
   const parts = { runs, tools: toolCatalog([]), models: modelCatalog({}), logger: silentLogger }
   const server = await serveControlApi(parts, { port: 0 })
   await runs.start()

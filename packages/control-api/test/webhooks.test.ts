@@ -227,7 +227,7 @@ async function openWebhookServer(
     ensemble({ name: 'broken', tasks: [fail] }),
     ensemble({ name: 'reviewed', tasks: [sing], reviewPolicy: 'AFTER_LAST_TASK' }),
   ]
-  const storage = sqliteRunStorage(path, timed)
+  const storage = await sqliteRunStorage(path, timed)
   let underWay = 0
   let maxInProgress = 0
   const { outbox } = storage

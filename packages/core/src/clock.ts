@@ -1,7 +1,7 @@
 /** Functions on the clock port of `@tutti/protocol`. */
-import type { Clock } from '@tutti/protocol/internal'
+import type { Clock } from '@tutti/protocol/basics'
 
-export { MAX_TIMER_MS, startTimer, systemClock, type Clock } from '@tutti/protocol/internal'
+export { MAX_TIMER_MS, startTimer, systemClock, type Clock } from '@tutti/protocol/basics'
 
 /** Last formatted millisecond and its text; many events share one millisecond. */
 let lastMs = Number.NaN

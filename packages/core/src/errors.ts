@@ -2,7 +2,7 @@
  * The error type of Tutti. Expected outcomes are values; a thrown error has a stable code, so that callers can act on it
  * without parsing its message.
  */
-import { previewOf } from '@tutti/protocol/internal'
+import { previewOf } from '@tutti/protocol/basics'
 
 import { sliceWholeCharacters } from './limit-text.ts'
 

@@ -1,4 +1,4 @@
-import { formatExactJson } from '@tutti/protocol/internal'
+import { formatExactJson } from '@tutti/protocol/basics'
 
 /**
  * Returns `text` truncated to `maxLength` characters, with a note of its full length; a negative limit means no limit.

@@ -42,7 +42,7 @@ export async function openGateway({
 }: OpenGatewayOptions = {}): Promise<OpenGateway> {
   const path = mkdtempSync(join(tmpdir(), 'tutti-gateway-'))
   const released = Promise.withResolvers<void>()
-  const storage = sqliteRunStorage(path)
+  const storage = await sqliteRunStorage(path)
   const runs = createRunService(storage, ensembles ?? [band(released.promise)], {
     logger: silentLogger,
   })

@@ -98,10 +98,14 @@ async function startProcess(
   const log = (message: string, fields?: unknown): void => {
     logged.push({ message, fields })
   }
-  const runs = createRunService(sqliteRunStorage(directory), [createTeam(code, calls, isStuck)], {
-    ...options,
-    logger: { debug: ignore, info: log, warn: log, error: log },
-  })
+  const runs = createRunService(
+    await sqliteRunStorage(directory),
+    [createTeam(code, calls, isStuck)],
+    {
+      ...options,
+      logger: { debug: ignore, info: log, warn: log, error: log },
+    },
+  )
   await runs.start()
   return { runs, calls, logged, close: () => runs.close({ drainTimeoutMs: 0 }) }
 }

@@ -30,7 +30,7 @@ async function stored({ ofEnsemble, ofRun }: Modes) {
     description: 'Write about {topic}',
     agent: agent({ role: 'Writer', goal: 'canary-goal', background: 'canary-background' }),
   })
-  const runs = createRunService(sqliteRunStorage(directory.path), [
+  const runs = createRunService(await sqliteRunStorage(directory.path), [
     ensemble({
       name: 'desk',
       tasks: [write],
@@ -139,7 +139,7 @@ describe('the files of the embedded store', () => {
   it('[RUNS-J3] The files of the embedded store have no byte of prompts of ended runs', async () => {
     using directory = temporaryDirectory()
     const model = scriptedModel(() => 'Answer')
-    const service = await startRuns(sqliteRunStorage(directory.path), [
+    const service = await startRuns(await sqliteRunStorage(directory.path), [
       ensemble({ name: 'desk', tasks: [task({ description: 'x' })], model }),
     ])
     const { tasks, ...more } = SECRET

@@ -34,7 +34,7 @@ describe('the text of an event', () => {
       const event = golden.get(type)
       if (event === undefined) throw new Error(`There is no golden event "${type}"`)
       using directory = temporaryDirectory()
-      await using storage = sqliteRunStorage(directory.path)
+      await using storage = await sqliteRunStorage(directory.path)
       const owner = await ownedRun(storage, 'run-a')
       // The second event refers to texts of the first one.
       const events = [event, structuredClone(event)]

@@ -91,7 +91,7 @@ async function logLeftBehind(
   path: string,
   death: Death,
 ): Promise<readonly LoggedRunEvent[] | undefined> {
-  await using storage = sqliteRunStorage(path)
+  await using storage = await sqliteRunStorage(path)
   const { storage: dying, died } = mortal(storage, death)
   const service = createRunService(dying, [story().team], { clock: fakeClock() })
   await service.start()
@@ -113,7 +113,7 @@ interface Ended {
 /** Resumes the run, or submits it, in a process that survives. */
 async function runToEnd(path: string, { submit = false } = {}): Promise<Ended> {
   const { team, model, lookedUp } = story()
-  const storage = sqliteRunStorage(path)
+  const storage = await sqliteRunStorage(path)
   const service = createRunService(storage, [team], { clock: fakeClock() })
   await service.start()
   if (submit) await service.submit({ runId: RUN_ID })
@@ -227,7 +227,7 @@ async function runInLives(
   path: string,
 ): Promise<{ readonly events: readonly LoggedRunEvent[]; readonly lives: number }> {
   for (let lives = 0; ; lives += 1) {
-    await using storage = sqliteRunStorage(path, { clock: hastyClock() })
+    await using storage = await sqliteRunStorage(path, { clock: hastyClock() })
     const { storage: dying, died } = mortal(storage, { commit: 2, when: 'after' })
     const service = createRunService(dying, [story().team], { clock: fakeClock() })
     await service.start()

@@ -39,7 +39,7 @@ describe('a submitted run', () => {
   it('[RUNS-P15] A submitted run starts in the transaction that creates it, and queues when every slot is taken', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
-    const storage = sqliteRunStorage(directory.path)
+    const storage = await sqliteRunStorage(directory.path)
     const activities: string[] = []
     const service = createRunService(storage, [ensemble], {
       maxRunsPerProcess: 2,
@@ -70,7 +70,7 @@ describe('a submitted run', () => {
     const closed = service.close({ drainTimeoutMs: 0 })
     const { runId } = await submitted
     await closed
-    await using storage = sqliteRunStorage(directory.path)
+    await using storage = await sqliteRunStorage(directory.path)
     expect(await storage.queue.load()).toMatchObject({ running: 0, queued: 1 })
     expect(
       (await storage.queue.claim(runId, { owner: 'next', leaseMs: Infinity }))?.lostOwners,
@@ -81,7 +81,7 @@ describe('a submitted run', () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     play()
-    const storage = sqliteRunStorage(directory.path)
+    const storage = await sqliteRunStorage(directory.path)
     let reads = 0
     const events: RunStorage['events'] = {
       read(query) {
@@ -305,7 +305,7 @@ describe('cancel', () => {
   it('A cancel of a run is durable when it resolves', async () => {
     using directory = temporaryDirectory()
     const { ensemble, waiting } = waitingEnsemble({ obedient: false })
-    const storage = sqliteRunStorage(directory.path)
+    const storage = await sqliteRunStorage(directory.path)
     const clock = fakeClock()
     const service = await startRuns(storage, [ensemble], { clock })
     const { runId } = await service.submit({ inputs: INPUTS })
@@ -335,7 +335,7 @@ describe('cancel', () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     play()
-    const { storage, writing, goOn } = heldAtTheEnd(sqliteRunStorage(directory.path))
+    const { storage, writing, goOn } = heldAtTheEnd(await sqliteRunStorage(directory.path))
     const service = await startRuns(storage, [ensemble])
     const { runId } = await service.submit({ inputs: INPUTS })
     await writing
@@ -404,7 +404,7 @@ describe('an interrupted run', () => {
 
     const after = waitingEnsemble()
     after.play()
-    const second = createRunService(sqliteRunStorage(directory.path), [after.ensemble])
+    const second = createRunService(await sqliteRunStorage(directory.path), [after.ensemble])
     expect(await second.start()).toEqual([runId])
     const events = await allEvents(second, runId)
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index))
@@ -441,7 +441,7 @@ describe('an interrupted run', () => {
     await first.close({ drainTimeoutMs: 0 })
     const after = waitingEnsemble()
     after.play()
-    const storage = sqliteRunStorage(directory.path)
+    const storage = await sqliteRunStorage(directory.path)
     const second = createRunService(storage, [after.ensemble], { maxConcurrentRuns: 1 })
     expect(await second.start()).toEqual(['r-1', 'r-2'])
     for (const runId of ['r-1', 'r-2']) {
@@ -551,7 +551,7 @@ describe('an interrupted run', () => {
     const { runId } = await first.submit({ inputs: INPUTS })
     await before.waiting(1)
     await first.close({ drainTimeoutMs: 0 })
-    const { storage, writing, goOn } = heldAtTheEnd(sqliteRunStorage(directory.path))
+    const { storage, writing, goOn } = heldAtTheEnd(await sqliteRunStorage(directory.path))
     const second = createRunService(storage, [waitingEnsemble().ensemble])
     const cancelled = cancel(second, runId)
     await writing
@@ -569,7 +569,7 @@ describe('an interrupted run', () => {
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
     await service.close({ drainTimeoutMs: 0 })
-    await using storage = sqliteRunStorage(directory.path)
+    await using storage = await sqliteRunStorage(directory.path)
     expect(await storage.runs.get(runId)).toMatchObject({ status: 'RUNNING', completedTasks: 1 })
     const { events } = await storage.events.read({ runId, from: 0, limit: 1_000 })
     expect(events.map(({ type }) => type)).not.toContain('run_cancelling')
@@ -628,7 +628,7 @@ describe('an interrupted run', () => {
   it('[RUNS-X3] An interrupted run stops its earlier owner, which writes nothing more', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting } = waitingEnsemble()
-    const storage = sqliteRunStorage(directory.path)
+    const storage = await sqliteRunStorage(directory.path)
     const service = await startRuns(storage, [ensemble], { maxConcurrentRuns: 1 })
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
@@ -638,7 +638,7 @@ describe('an interrupted run', () => {
     const { lastSeq } = (await storage.runs.get(runId)) ?? {}
     play()
     await service.close({ drainTimeoutMs: 10_000 })
-    await using reopened = sqliteRunStorage(directory.path)
+    await using reopened = await sqliteRunStorage(directory.path)
     expect(await reopened.runs.get(runId)).toMatchObject({ status: 'RUNNING', lastSeq })
   })
 })
@@ -655,7 +655,7 @@ describe('close', () => {
     await expect(service.submit({ inputs: INPUTS })).rejects.toMatchObject({ code: 'DRAINING' })
     play()
     await closed
-    await using storage = sqliteRunStorage(directory.path)
+    await using storage = await sqliteRunStorage(directory.path)
     expect((await storage.runs.get('r-1'))?.status).toBe('COMPLETED')
     expect((await storage.runs.get('r-2'))?.status).toBe('ACCEPTED')
   })
@@ -695,7 +695,7 @@ describe('retention', () => {
     const { ensemble, play } = waitingEnsemble()
     play()
     const clock = fakeClock()
-    const storage = sqliteRunStorage(directory.path, { clock })
+    const storage = await sqliteRunStorage(directory.path, { clock })
     const deleteEnded = vi.spyOn(storage.runs, 'deleteEnded')
     const service = await startRuns(storage, [ensemble], { clock })
     await service.submit({ runId: 'old', inputs: INPUTS })
@@ -723,9 +723,9 @@ describe('retention', () => {
 })
 
 describe('options', () => {
-  it('RunService names every option that is out of range', () => {
+  it('RunService names every option that is out of range', async () => {
     using directory = temporaryDirectory()
-    const storage = sqliteRunStorage(directory.path)
+    const storage = await sqliteRunStorage(directory.path)
     expect(() =>
       createRunService(storage, [waitingEnsemble().ensemble], {
         maxConcurrentRuns: 0,

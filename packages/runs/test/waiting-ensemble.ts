@@ -114,7 +114,7 @@ export async function openRuns(
   ensembles: readonly Ensemble[],
   options: RunServiceOptions = {},
 ): Promise<RunService> {
-  return startRuns(sqliteRunStorage(path, options), ensembles, options)
+  return startRuns(await sqliteRunStorage(path, options), ensembles, options)
 }
 
 /** Starts a service over a storage. */

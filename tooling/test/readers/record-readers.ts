@@ -20,7 +20,7 @@ import { stated, statedCost, lastOf, readStatus, type Found, type Readers } from
 import type { RunLog } from './run-logs.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'tutti-readers-'))
-const storage: RunStorage = sqliteRunStorage(directory, { synchronous: 'NORMAL' })
+const storage: RunStorage = await sqliteRunStorage(directory, { synchronous: 'NORMAL' })
 
 /** Closes the store of the readers of records. */
 export async function closeReaders(): Promise<void> {

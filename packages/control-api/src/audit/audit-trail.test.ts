@@ -21,6 +21,13 @@ describe('AuditTrail', () => {
     expect(clock.pending).toBe(0)
   })
 
+  it('[API-T1] AuditTrail writes entries at once to a store that joins them to its other writes', async () => {
+    const { trail, appended, clock } = createTrail({ joinsWrites: true })
+    trail.record(entry('a'))
+    expect([appended, clock.pending]).toEqual([[['a']], 0])
+    await trail.flush()
+  })
+
   it('[API-T2] AuditTrail stores entries in order, even when writing is slow', async () => {
     const gate = Promise.withResolvers<void>()
     const { trail, appended } = createTrail({ append: () => gate.promise })
@@ -120,10 +127,15 @@ describe('AuditTrail', () => {
 interface Store {
   readonly append?: () => Promise<void>
   readonly trim?: (keep: number) => Promise<void>
+  readonly joinsWrites?: boolean
 }
 
 function createTrail(
-  { append = () => Promise.resolve(), trim = () => Promise.resolve() }: Store = {},
+  {
+    append = () => Promise.resolve(),
+    trim = () => Promise.resolve(),
+    joinsWrites = false,
+  }: Store = {},
   options: Partial<AuditTrailOptions> = {},
 ) {
   const clock = fakeClock()
@@ -138,6 +150,7 @@ function createTrail(
       },
       list: async () => [],
       trim,
+      joinsWrites,
     },
     clock,
     logger: {

@@ -3,6 +3,8 @@
  *
  *   record ─▶ waiting ─ 50 ms or 100 entries ─▶ store        every 1,000 entries ─▶ trim
  *
+ * A store that joins entries to its other writes gets them at once.
+ *
  * API-T1 Requests do not wait for entries, and a failure of the trail fails no request.
  * API-T2 Entries are stored in the order in which they were recorded. An entry is stored twice if the store
  *    reported a failure although it had stored the entry.
@@ -63,7 +65,8 @@ export class AuditTrail {
       return
     }
     this.#waiting.push(entry)
-    if (this.#waiting.length >= BATCH || this.#options.isClosing()) this.#write()
+    const { log, isClosing } = this.#options
+    if (this.#waiting.length >= BATCH || log.joinsWrites === true || isClosing()) this.#write()
     else
       this.#stopTimer ??= this.#options.clock.after(GATHER_MS, () => {
         this.#write()

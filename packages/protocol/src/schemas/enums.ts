@@ -1,7 +1,11 @@
 /** Enumerations of the wire. Each value is sent as its name. */
 import Type from 'typebox'
 
+import { isTerminalRunStatus, RUN_STATUSES, TERMINAL_RUN_STATUSES } from '../run-status.ts'
+
 import type { Static } from '../static.ts'
+
+export { isTerminalRunStatus, TERMINAL_RUN_STATUSES }
 
 /** Order in which the tasks of a run execute. */
 export const Workflow = Type.Enum(['SEQUENTIAL', 'PARALLEL', 'HIERARCHICAL'])
@@ -15,17 +19,7 @@ export type ReplayMode = Static<typeof ReplayMode>
  * Status of a run. CANCELLING: a cancel was requested and work is still stopping. WAITING_REVIEW: every task that
  * could continue waits for a reviewer. WAITING_FOR_BUILD: no process has the code that began the run. REJECTED: the submission was refused; such a run is never stored.
  */
-export const RunStatus = Type.Enum([
-  'ACCEPTED',
-  'RUNNING',
-  'CANCELLING',
-  'WAITING_REVIEW',
-  'WAITING_FOR_BUILD',
-  'COMPLETED',
-  'FAILED',
-  'CANCELLED',
-  'REJECTED',
-])
+export const RunStatus = Type.Enum(RUN_STATUSES)
 export type RunStatus = Static<typeof RunStatus>
 
 const ANY_RUN_STATUS = `(?:${RunStatus.enum.join('|')})`
@@ -39,21 +33,6 @@ export const RunStatusList = Type.Unsafe<RunStatus | `${RunStatus},${string}`>({
   pattern: RUN_STATUS_LIST,
 })
 export type RunStatusList = Static<typeof RunStatusList>
-
-/** Statuses that a run never leaves. */
-export const TERMINAL_RUN_STATUSES = [
-  'COMPLETED',
-  'FAILED',
-  'CANCELLED',
-  'REJECTED',
-] as const satisfies readonly RunStatus[]
-
-/** Whether a run with this status has ended. */
-export function isTerminalRunStatus(
-  status: RunStatus,
-): status is (typeof TERMINAL_RUN_STATUSES)[number] {
-  return TERMINAL_RUN_STATUSES.some((terminal) => terminal === status)
-}
 
 /** Statuses of runs that have not ended. */
 export const UNFINISHED_RUN_STATUSES: readonly RunStatus[] = RunStatus.enum.filter(

@@ -1,7 +1,6 @@
 /** Errors of stores and the service, with the same texts for every store. */
-import { TuttiError } from '@tutti/core'
-import { errorMessage } from '@tutti/core/internal'
-import { shortText } from '@tutti/protocol/internal'
+import { errorMessage, TuttiError } from '@tutti/core/basics'
+import { shortText } from '@tutti/protocol/basics'
 
 import type { Quota } from './quota.ts'
 import type { NewThreadRun, RunRecord } from './run-record.ts'

@@ -6,12 +6,15 @@
 import type { WorkSource } from './work-source.ts'
 
 /** Identifies the key and the connection of an item. */
-export type QueueSource = Pick<WorkSource, 'key' | 'connection'>
+export interface QueueSource extends Pick<WorkSource, 'key'> {
+  /** Connection over which the request came, or its number. */
+  readonly connection: unknown
+}
 
 /** Items that wait for a resource; one gets it at a time. */
 export class FairQueue<T> {
   /** Waiting items by key and connection. A map iterates in insertion order, so the first key is next. */
-  readonly #keys = new Map<string, Map<object, T[]>>()
+  readonly #keys = new Map<string, Map<unknown, T[]>>()
   #size = 0
 
   /** Number of items. */
@@ -21,7 +24,7 @@ export class FairQueue<T> {
 
   /** Adds an item. */
   push({ key, connection }: QueueSource, item: T): void {
-    const connections = this.#keys.get(key) ?? new Map<object, T[]>()
+    const connections = this.#keys.get(key) ?? new Map<unknown, T[]>()
     const items = connections.get(connection) ?? []
     items.push(item)
     this.#size += 1

@@ -1,5 +1,5 @@
 /** Values of one run in memory, by key, with a limited total size. */
-import { BoundedMap } from '@tutti/core/internal'
+import { BoundedMap } from '@tutti/protocol/basics'
 
 /** Maximum total size, in characters. A conversation repeats 20 messages of up to 2,000 characters. */
 const MAX_SIZE = 500_000

@@ -1,5 +1,5 @@
 /** Pure: a task of a run as stores keep it, and as readers get it. */
-import { addTokens, type TokenTotals } from '@tutti/protocol/internal'
+import { addTokens, type TokenTotals } from '@tutti/protocol/basics'
 
 import { field } from '../domain/field.ts'
 

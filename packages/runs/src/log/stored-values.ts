@@ -109,9 +109,7 @@ export class StoredValues {
     { events, steps }: Pick<EncodableWrite, 'events' | 'steps'>,
     lastSeq: number,
   ): EncodedData {
-    this.#texts.forgetUnconfirmed()
-    this.#starts.forgetUnconfirmed()
-    this.#messages.forgetUnconfirmed()
+    this.forgetUnconfirmed()
     return {
       events: events.map((event, index) => ({
         event,
@@ -119,6 +117,13 @@ export class StoredValues {
       })),
       steps: steps.map((step) => this.#encode(step)),
     }
+  }
+
+  /** Forgets the values of writes that were not confirmed. */
+  forgetUnconfirmed(): void {
+    this.#texts.forgetUnconfirmed()
+    this.#starts.forgetUnconfirmed()
+    this.#messages.forgetUnconfirmed()
   }
 
   /** Marks the write that was encoded last as stored. */

@@ -11,6 +11,8 @@ import type { AuditQuery } from '@tutti/protocol/internal'
 /** Stores the actions of each actor. */
 export interface AuditLog {
   append(entries: readonly NewAuditEntry[]): Promise<void>
+  /** Whether `append` waits for another write to join it, so that its caller need not gather entries. @default false */
+  readonly joinsWrites?: boolean
   /** Returns matching entries, newest first. A page ends after `limit` entries, or the entry that reaches `maxBytes`. */
   list(query: AuditPageQuery): Promise<readonly AuditEntry[]>
   /** Deletes all entries except the newest `keep`. */

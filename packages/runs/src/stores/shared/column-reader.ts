@@ -3,8 +3,8 @@
  * represented, a value of another type) is left out and named with its reason, so that one damaged row does not make a
  * reader of many rows fail (RUNS-P14). No I/O.
  */
-import { errorMessage } from '@tutti/core/internal'
-import { isJsonObject } from '@tutti/protocol/internal'
+import { errorMessage } from '@tutti/core/basics'
+import { isJsonObject } from '@tutti/protocol/basics'
 
 /** A row by column, as the driver returns it. */
 export type StoredRow = Readonly<Record<string, unknown>>

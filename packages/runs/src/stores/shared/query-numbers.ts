@@ -1,5 +1,5 @@
 /** Pure: converts numbers of queries to values that every store accepts, and treats alike. */
-import { MAX_TIME_MS } from '@tutti/protocol/internal'
+import { MAX_TIME_MS } from '@tutti/protocol/basics'
 
 /** Returns a count or position as an integer from 0 to the largest safe one; a fraction is rounded up. */
 export function clampCount(count: number): number {

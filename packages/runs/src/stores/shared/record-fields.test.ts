@@ -1,7 +1,8 @@
 import { ReviewKind } from '@tutti/protocol/internal'
 import { describe, expect, it } from 'vitest'
 
-import { formatDeliveryId, parseDeliveryId, isDelivered } from './record-fields.ts'
+import { isDelivered } from '../../domain/delivered-events.ts'
+import { formatDeliveryId, parseDeliveryId } from './record-fields.ts'
 import {
   completed,
   ODD_TEXT,

@@ -2,9 +2,9 @@
 import type { ThreadRunPage } from '../../ports/thread-store.ts'
 import type { ThreadRunRecord } from '../../domain/thread-record.ts'
 import type { ClaimedDelivery } from '../../ports/webhook-outbox.ts'
-import { errorMessage } from '@tutti/core/internal'
+import { errorMessage } from '@tutti/core/basics'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
-import { isJsonObject, PERSON_REVIEW_KINDS } from '@tutti/protocol/internal'
+import { isJsonObject } from '@tutti/protocol/basics'
 
 import { ColumnReader } from './column-reader.ts'
 import { listColumnNames } from './schema/columns.ts'
@@ -162,10 +162,4 @@ export function toStoredEvent(stored: unknown): RunEvent {
   }
   // NOTE: a cast at the boundary: stores only ever write events.
   return stored as RunEvent
-}
-
-/** Whether the event is delivered to the webhooks of the run (RUNS-O1). */
-export function isDelivered(event: RunEvent): boolean {
-  if (event.type === 'review_requested') return PERSON_REVIEW_KINDS.includes(event.kind)
-  return event.type === 'run_result'
 }

@@ -1,11 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
+import { MessageChannel } from 'node:worker_threads'
 
+import { systemClock } from '@tutti/core'
+import { silentLogger } from '@tutti/core/internal'
 import { fakeClock } from '@tutti/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
@@ -20,9 +23,14 @@ import {
   newUnownedWrite,
   readAll,
 } from '../../testing/support/run-fixtures.ts'
+import { currentSource } from '../../load/work-source.ts'
+import { openSqliteStore } from './open-store.ts'
 import { SQLITE_MIGRATIONS } from './schema/migrations.ts'
-import { sqliteRunStorage } from './run-storage.ts'
+import { sqliteRunStorage, toRunStorage } from './run-storage.ts'
+import { serveStore } from './thread/serve-store.ts'
+import { ThreadClient, type StoreThread } from './thread/thread-client.ts'
 
+import type { ThreadData } from './thread/messages.ts'
 import type { StoreNotification } from '../../ports/notifications.ts'
 import type { RunEvent } from '@tutti/protocol'
 
@@ -36,11 +44,37 @@ afterEach(() => {
   rmSync(directory, { recursive: true })
 })
 
+/** Serves the store as its own thread does, without the time that a thread needs to start. */
+function serveHere(data: ThreadData): StoreThread {
+  const { port1, port2 } = new MessageChannel()
+  serveStore(port2, data)
+  const ended = new EventEmitter()
+  port1.on('close', () => ended.emit('exit', 0))
+  return Object.assign(port1, {
+    on(event: string, listener: (value: unknown) => void) {
+      if (event === 'message') port1.addListener(event, listener)
+      else ended.on(event, listener)
+      return port1
+    },
+  }) as unknown as StoreThread
+}
+
 describe('the embedded storage', () => {
   for (const { name, run } of [...runStorageCases, ...dispatcherCases]) {
     it(name, async () => {
       const clock = fakeClock()
-      await using storage = sqliteRunStorage(directory, { clock })
+      await using storage = await sqliteRunStorage(directory, { clock, ownThread: false })
+      await run({ storage, passTime: (ms) => clock.advance(ms) })
+    })
+  }
+
+  for (const { name, run } of [...runStorageCases, ...dispatcherCases]) {
+    it(`${name}, by the messages of its own thread`, async () => {
+      const clock = fakeClock()
+      const options = { directory, clock, synchronous: 'FULL', logger: silentLogger } as const
+      const client = new ThreadClient(options, serveHere(options))
+      await client.opened
+      await using storage = toRunStorage(client)
       await run({ storage, passTime: (ms) => clock.advance(ms) })
     })
   }
@@ -48,20 +82,20 @@ describe('the embedded storage', () => {
   it('The embedded storage retains everything when it is opened again', async () => {
     const run = newRun('run-a')
     {
-      await using storage = sqliteRunStorage(directory)
+      await using storage = await sqliteRunStorage(directory)
       await storage.runs.create(run, { firstEvent: queued(run), maxUnfinishedRuns: 1 })
     }
-    await using storage = sqliteRunStorage(directory)
+    await using storage = await sqliteRunStorage(directory)
     expect((await storage.runs.get('run-a'))?.inputs).toEqual(run.inputs)
     expect(await readAll(storage, 'run-a')).toHaveLength(1)
   })
 
   it('The embedded storage makes the runs of an earlier process ready on request', async () => {
     {
-      await using storage = sqliteRunStorage(directory)
+      await using storage = await sqliteRunStorage(directory)
       await ownedRun(storage, 'run-a')
     }
-    await using storage = sqliteRunStorage(directory)
+    await using storage = await sqliteRunStorage(directory)
     const request = { owner: 'owner-b', leaseMs: Infinity, wanted: 9, maxConcurrentRuns: 9 }
     expect(await storage.dispatcher.take(request)).toEqual([])
     expect(await storage.queue.reclaimAll()).toEqual(['run-a'])
@@ -70,12 +104,12 @@ describe('the embedded storage', () => {
   })
 
   it('The embedded storage is not shared, and is available', async () => {
-    await using storage = sqliteRunStorage(directory)
+    await using storage = await sqliteRunStorage(directory)
     expect([storage.isShared, storage.isAvailable]).toEqual([false, true])
   })
 
   it('The embedded storage sends no notifications of events, and others only after its caller has continued', async () => {
-    await using storage = sqliteRunStorage(directory)
+    await using storage = await sqliteRunStorage(directory)
     const notifications: StoreNotification[] = []
     storage.listen((notification) => notifications.push(notification))
     const run = newRun('run-a')
@@ -88,7 +122,7 @@ describe('the embedded storage', () => {
   })
 
   it('The embedded storage sends notifications only of committed changes', async () => {
-    await using storage = sqliteRunStorage(directory)
+    await using storage = await sqliteRunStorage(directory)
     const owner = await ownedRun(storage, 'run-a')
     const other = await ownedRun(storage, 'run-b')
     const sent = await storage.commands.send('run-a', { kind: 'switch_model', model: 'm' })
@@ -114,7 +148,7 @@ describe('the embedded storage', () => {
 
   it('[RUNS-O3] The embedded storage stores the outcome of a delivery and its reason', async () => {
     {
-      await using storage = sqliteRunStorage(directory)
+      await using storage = await sqliteRunStorage(directory)
       await endedRun(storage, 'run-a', { webhooks: ['one', 'two', 'three'] })
       const [one, two, three] = await storage.outbox.claim({ limit: 9, claimMs: 1000 })
       if (one === undefined || two === undefined || three === undefined) expect.fail('too few')
@@ -134,7 +168,7 @@ describe('the embedded storage', () => {
 
   it('The embedded storage deletes the oldest of the runs that ended at the same instant', async () => {
     const clock = fakeClock()
-    await using storage = sqliteRunStorage(directory, { clock })
+    await using storage = await sqliteRunStorage(directory, { clock })
     for (const runId of ['run-2', 'run-1', 'run-3']) await createRun(storage, runId)
     for (const runId of ['run-3', 'run-1', 'run-2']) {
       const owner = await claimRun(storage, runId)
@@ -145,7 +179,7 @@ describe('the embedded storage', () => {
 
   it('[RUNS-L4] The embedded storage claims the oldest of the runs that are due since the same instant first', async () => {
     const clock = fakeClock()
-    await using storage = sqliteRunStorage(directory, { clock })
+    await using storage = await sqliteRunStorage(directory, { clock })
     const owner = await ownedRun(storage, 'run-1')
     const parked = { kind: 'parked', wakeInMs: 1000 } as const
     expect(await storage.queue.release(owner, parked)).toBe('parked')
@@ -162,7 +196,7 @@ describe('the embedded storage', () => {
   })
 
   it('The embedded storage uses the clock of the machine unless it gets another', async () => {
-    await using storage = sqliteRunStorage(directory)
+    await using storage = await sqliteRunStorage(directory)
     await createRun(storage, 'run-a')
     await claimRun(storage, 'run-a', { owner: 'owner-a', leaseMs: -1 })
     const request = { owner: 'owner-b', leaseMs: 60_000, wanted: 9, maxConcurrentRuns: 9 }
@@ -171,7 +205,7 @@ describe('the embedded storage', () => {
   })
 
   it('The embedded storage continues after a failed transaction', async () => {
-    await using storage = sqliteRunStorage(directory)
+    await using storage = await sqliteRunStorage(directory)
     const run = newRun('run-a')
     const first = { ...queued(run), tags: { big: 1n } }
     // NOTE: a value that JSON cannot represent, to make the store fail.
@@ -182,15 +216,15 @@ describe('the embedded storage', () => {
   })
 
   it('The embedded storage returns the error of writes after it was closed', async () => {
-    const storage = sqliteRunStorage(directory)
+    const storage = await sqliteRunStorage(directory)
     const owner = await ownedRun(storage, 'run-a')
     await storage[Symbol.asyncDispose]()
     expect((await owner.commit([token('x')])).kind).toBe('failed')
-    await expect(storage.runs.get('run-a')).rejects.toThrow(/finalized|not open/)
+    await expect(storage.runs.get('run-a')).rejects.toThrow(/is not open/)
   })
 
   it('[RUNS-P1] The embedded storage accepts the submissions of one turn together, and refuses those over the limit', async () => {
-    await using storage = sqliteRunStorage(directory)
+    await using storage = await sqliteRunStorage(directory)
     const submission = { idempotencyKey: 'key', fingerprint: 'print' }
     const create = (runId: string, maxUnfinishedRuns: number, more = {}): Promise<unknown> => {
       const run = newRun(runId, more)
@@ -219,7 +253,7 @@ describe('the embedded storage', () => {
   })
 
   it('[RUNS-P15] The embedded storage gives a new run to its claimant, unless another run is due or the limit is reached', async () => {
-    await using storage = sqliteRunStorage(directory)
+    await using storage = await sqliteRunStorage(directory)
     const claimant = { owner: 'owner-a', leaseMs: Infinity, maxConcurrentRuns: 2 }
     const create = async (runId: string, more = {}) => {
       const run = newRun(runId)
@@ -246,7 +280,7 @@ describe('the embedded storage', () => {
   })
 
   it('The embedded storage stores waiting writes when it is closed', async () => {
-    const storage = sqliteRunStorage(directory)
+    const storage = await sqliteRunStorage(directory)
     const made = ['run-a', 'run-b', 'run-c'].map((runId) => {
       const run = newRun(runId)
       return storage.runs.create(run, { firstEvent: queued(run), maxUnfinishedRuns: 2 })
@@ -257,45 +291,48 @@ describe('the embedded storage', () => {
       wanted: 1,
       maxConcurrentRuns: 9,
     })
-    await storage[Symbol.asyncDispose]()
-    const settled = await Promise.allSettled(made)
-    await expect(createRun(storage, 'run-d')).rejects.toThrow(/finalized|not open/)
+    const [settled] = await Promise.all([Promise.allSettled(made), storage[Symbol.asyncDispose]()])
+    await expect(createRun(storage, 'run-d')).rejects.toThrow(/is not open/)
     expect(settled).toMatchObject([
       { value: { kind: 'created' } },
       { value: { kind: 'created' } },
       { reason: { code: 'CONCURRENCY_LIMIT' } },
     ])
     expect((await claimed)?.map(({ run }) => run.runId)).toEqual(['run-a'])
-    await using again = sqliteRunStorage(directory)
+    await using again = await sqliteRunStorage(directory)
     expect((await again.runs.list({ limit: 9, offset: 0 })).total).toBe(2)
   })
 
   it('The embedded storage writes commits to disk before they resolve, unless synchronous is NORMAL', async () => {
-    for (const [options, level] of [
-      [{}, 2],
-      [{ synchronous: 'FULL' }, 2],
-      [{ synchronous: 'NORMAL' }, 1],
+    for (const [synchronous, level] of [
+      ['FULL', 2],
+      ['NORMAL', 1],
     ] as const) {
       const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare')
-      await using storage = sqliteRunStorage(directory, options)
+      const store = openSqliteStore(directory, {
+        clock: systemClock,
+        logger: silentLogger,
+        source: currentSource,
+        synchronous,
+      })
       // NOTE: `prepare` is a method of databases, so its contexts are databases.
       const [database] = prepare.mock.contexts as DatabaseSync[]
       prepare.mockRestore()
-      expect(storage.isAvailable).toBe(true)
       expect(database?.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: level })
+      store.close()
     }
     // NOTE: an invalid value from a caller without types.
     const wrong = { synchronous: 'OFF' as 'FULL' }
-    expect(() => sqliteRunStorage(directory, wrong)).toThrow(
+    await expect(sqliteRunStorage(directory, wrong)).rejects.toThrow(
       new RangeError(`synchronous must be 'FULL' or 'NORMAL', got "OFF"`),
     )
   })
 
-  it('The embedded storage refuses a newer schema and names both versions', () => {
+  it('The embedded storage refuses a newer schema and names both versions', async () => {
     const database = new DatabaseSync(join(directory, 'runs.sqlite'))
     database.exec('PRAGMA user_version = 99')
     database.close()
-    expect(() => sqliteRunStorage(directory)).toThrow(
+    await expect(sqliteRunStorage(directory)).rejects.toThrow(
       expect.objectContaining({
         code: 'SCHEMA_TOO_NEW',
         message: expect.stringMatching(
@@ -305,10 +342,10 @@ describe('the embedded storage', () => {
     )
   })
 
-  it('The embedded storage names a directory that cannot be used', () => {
+  it('The embedded storage names a directory that cannot be used', async () => {
     const file = join(directory, 'file')
     writeFileSync(file, '')
-    expect(() => sqliteRunStorage(join(file, 'below'))).toThrow(
+    await expect(sqliteRunStorage(join(file, 'below'))).rejects.toThrow(
       expect.objectContaining({
         code: 'STORE_UNAVAILABLE',
         message: expect.stringContaining(file),
@@ -321,17 +358,17 @@ describe('the lock of the embedded storage', () => {
   const source = fileURLToPath(new URL('run-storage.ts', import.meta.url))
   const script = `
     import { sqliteRunStorage } from ${JSON.stringify(source)}
-    try { sqliteRunStorage(process.argv[1]); console.log('open'); process.stdin.resume() }
+    try { await sqliteRunStorage(process.argv[1]); console.log('open'); process.stdin.resume() }
     catch (error) { console.log(error.code + ' ' + error.message) }`
   const node = ['--conditions=@tutti/source', '--input-type=module', '--eval', script]
 
   it('The lock of the embedded storage refuses a second process with advice, and a second open in the same process', async () => {
-    await using storage = sqliteRunStorage(directory)
+    await using storage = await sqliteRunStorage(directory)
     const { stdout } = spawnSync(process.execPath, [...node, directory], { encoding: 'utf8' })
     expect(stdout).toMatch(
       new RegExp(`^STORE_LOCKED .*process ${process.pid} is using it.*TUTTI_DATA_DIR`),
     )
-    expect(() => sqliteRunStorage(directory)).toThrow(
+    await expect(sqliteRunStorage(directory)).rejects.toThrow(
       expect.objectContaining({ code: 'STORE_LOCKED' }),
     )
     expect(await storage.events.follow({ runIds: [], all: true })).toEqual([])
@@ -345,7 +382,7 @@ describe('the lock of the embedded storage', () => {
     expect(String(output)).toBe('open\n')
     owner.kill('SIGKILL')
     await once(owner, 'exit')
-    await using storage = sqliteRunStorage(directory)
+    await using storage = await sqliteRunStorage(directory)
     expect(await storage.events.follow({ runIds: [], all: true })).toEqual([])
   })
 })

@@ -1,39 +1,17 @@
-/**
- * The embedded store: SQLite through Node's `node:sqlite`, one file, no service. Statements are synchronous, so
- * transactions within the process need no lock.
- */
+/** The embedded store: SQLite in one file, no service. Its database may have its own thread (`thread/`). */
+import { availableParallelism } from 'node:os'
+
 import { systemClock, type Clock, type Logger } from '@tutti/core'
 import { silentLogger } from '@tutti/core/internal'
 
-import { NotificationHub } from '../shared/notification-hub.ts'
 import { storeDispatcher } from '../../ports/dispatcher.ts'
-import { DiskState } from './database/disk-state.ts'
-import { openDatabase, type Synchronous } from './database/open-database.ts'
-import { OwnedRuns } from '../shared/log/owned-runs.ts'
-import { RunRows } from './rows/run-rows.ts'
-import { sqliteEventLog } from './log/event-log.ts'
-import { SqliteRunQueue } from './queue/run-queue.ts'
-import { SqliteCommandQueue } from './queue/command-queue.ts'
-import { auditLog } from '../shared/tables/audit-log.ts'
-import { runMemory } from '../shared/tables/run-memory.ts'
-import { secretStore } from '../shared/tables/secret-store.ts'
-import { webhookOutbox } from '../shared/tables/webhook-outbox.ts'
-import { threadStore } from '../shared/runs/thread-store.ts'
-import { sqliteDialect } from './schema/dialect.ts'
-import { SqliteStatements } from './database/statements.ts'
-import {
-  sqliteAuditInserter,
-  sqliteDeliveryClaimer,
-  sqliteMemoryAppender,
-} from './tables/table-writes.ts'
-import { SqliteRunStore } from './runs/run-store.ts'
-import { sqliteBuildStore } from './tables/build-store.ts'
-import { createTransaction } from './database/transaction.ts'
-import { createTurnTransaction } from './database/turn-transaction.ts'
+import { clientPorts } from './client-ports.ts'
+import { openHere } from './local-store.ts'
+import { openThread } from './thread/thread-client.ts'
 
-import type { StoreParts } from '../shared/schema/dialect.ts'
 import type { RunStorage } from '../../ports/run-storage.ts'
-import type { SqliteParts } from './rows/parts.ts'
+import type { Synchronous } from './database/open-database.ts'
+import type { StoreClient } from './open-store.ts'
 
 /** Clock, durability and logger of the embedded store. */
 export interface SqliteRunStorageOptions {
@@ -44,77 +22,60 @@ export interface SqliteRunStorageOptions {
    * loses the last moments, but the death of the process loses nothing. @default 'FULL'
    */
   readonly synchronous?: Synchronous
+  /**
+   * Whether the database has its own thread, so that the event loop never waits for the disk. Messages between threads
+   * cost processor time: on a machine without a free core, fewer runs are executed per second.
+   * @default whether the process may use more than two cores
+   */
+  readonly ownThread?: boolean
   /** Logs when the store can no longer be written, and when it can again. @default no logging */
   readonly logger?: Logger
 }
 
+/** Number of cores that requests and runs keep busy under load, with the collector and the compiler of V8. */
+const BUSY_CORES = 2
+
 const SYNCHRONOUS: readonly unknown[] = ['FULL', 'NORMAL'] satisfies readonly Synchronous[]
 
 /**
- * Opens the embedded store in `directory`, and creates it if it does not exist. Only one process can open it.
+ * Opens the embedded store in `directory`, and creates it if it does not exist. Only one process can open it. If the
+ * store's own thread fails, as by a lack of memory, all operations are rejected with STORE_UNAVAILABLE and the process
+ * ends with an uncaught exception.
  *
  * @throws {TuttiError} STORE_LOCKED when another process has it open; SCHEMA_TOO_NEW when a newer release has written
  * it; STORE_UNAVAILABLE when the directory cannot be used.
  * @throws {RangeError} when `synchronous` is neither FULL nor NORMAL.
  */
-export function sqliteRunStorage(
+export async function sqliteRunStorage(
   directory: string,
   {
     clock = systemClock,
     synchronous = 'FULL',
+    ownThread = availableParallelism() > BUSY_CORES,
     logger = silentLogger,
   }: SqliteRunStorageOptions = {},
-): RunStorage {
+): Promise<RunStorage> {
   if (!SYNCHRONOUS.includes(synchronous)) {
     throw new RangeError(
       `synchronous must be 'FULL' or 'NORMAL', got ${JSON.stringify(synchronous)}`,
     )
   }
-  const { database, close } = openDatabase(directory, synchronous)
-  const board = new NotificationHub()
-  const transaction = createTransaction(database)
-  const statements = new SqliteStatements(database, clock, transaction)
-  const inTurn = createTurnTransaction(database, transaction)
-  const disk = new DiskState({ database, directory, hub: board, logger })
-  const parts: SqliteParts = {
-    database,
-    clock,
-    transaction,
-    inTurn,
-    statements,
-    rows: new RunRows(statements),
-    owned: new OwnedRuns(),
-    hub: board,
-    disk,
-  }
-  const queue = disk.guard(new SqliteRunQueue(parts))
-  const shared: StoreParts = { dialect: sqliteDialect, requests: statements, searches: statements }
-  const { memories, reflections } = runMemory(shared, sqliteMemoryAppender(parts))
+  const open = ownThread ? openThread : openHere
+  return toRunStorage(await open({ directory, synchronous, clock, logger }))
+}
+
+/** Returns the storage over an open store. */
+export function toRunStorage(client: StoreClient): RunStorage {
+  const { take, ...ports } = clientPorts(client)
   return {
-    runs: disk.guard(new SqliteRunStore(parts)),
-    threads: disk.guard(threadStore(shared)),
-    queue,
-    dispatcher: storeDispatcher((request) => queue.take(request)),
-    commands: disk.guard(new SqliteCommandQueue(parts)),
-    events: disk.guard(sqliteEventLog(statements)),
-    outbox: disk.guard(webhookOutbox(shared, sqliteDeliveryClaimer(parts))),
-    audit: disk.guard(auditLog(shared, sqliteAuditInserter(parts))),
-    builds: disk.guard(sqliteBuildStore(parts)),
-    secrets: disk.guard(secretStore(shared)),
-    memories: disk.guard(memories),
-    reflections: disk.guard(reflections),
+    ...ports,
+    dispatcher: storeDispatcher(take),
     processName: `${process.pid}`,
     isShared: false,
     get isAvailable() {
-      return disk.isAvailable
+      return client.isAvailable
     },
-    listen: (listener) => board.listen(listener),
-    [Symbol.asyncDispose]() {
-      board.close()
-      disk.close()
-      inTurn.flush()
-      close()
-      return Promise.resolve()
-    },
+    listen: (listener) => client.hub.listen(listener),
+    [Symbol.asyncDispose]: () => client.close(),
   }
 }

@@ -20,7 +20,7 @@ afterEach(() => {
 })
 
 it('[RUNS-K1] The file contains a text once that events and steps repeat', async () => {
-  await using storage = sqliteRunStorage(directory)
+  await using storage = await sqliteRunStorage(directory)
   const owner = await ownedRun(storage, 'run-a')
   const content = 'The page that the tool returned. '.repeat(50)
   const message = { role: 'tool', content, toolCalls: null, toolName: 'read' } as const

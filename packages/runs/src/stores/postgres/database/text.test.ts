@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { toTagIndex } from '../../shared/tag-index.ts'
+import { toTagIndex } from '../../shared/schema/tag-index.ts'
 import { fromColumn, toArrayText, toColumn, toIndex } from './text.ts'
 
 const ODD =

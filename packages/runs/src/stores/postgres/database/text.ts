@@ -2,7 +2,7 @@
  * Pure: texts in columns. Postgres text cannot contain NUL or half of a surrogate pair, but tool output can. Each text
  * is therefore stored as the inside of its JSON string, which differs from the text only where characters are escaped.
  */
-import { shortenIndex } from '../../shared/tag-index.ts'
+import { shortenIndex } from '../../shared/schema/tag-index.ts'
 
 /** Converts a text to its column value. */
 export function toColumn(text: string): string {

@@ -3,10 +3,11 @@
  * one statement on condition that it is still true. Writes to runs that are unknown, or have changed, are decided again
  * from what the database has.
  */
+import { toWriteResult } from '../../shared/log/prepare-write.ts'
 import { readKnownRuns } from '../rows/read-known-runs.ts'
 import { storeWrites } from './store-writes.ts'
 
-import type { WriteResult } from '../../../ports/run-store.ts'
+import type { RunWrite, WriteResult } from '../../../ports/run-store.ts'
 import type { KnownWrite } from '../../shared/log/compute-write.ts'
 import type { Decision } from '../../shared/log/decide-write.ts'
 import type { KnownRun } from '../../shared/log/owned-runs.ts'
@@ -15,9 +16,9 @@ import type { RunRow } from '../../shared/read-records.ts'
 
 /** A write to commit. */
 export interface CommitAttempt {
-  readonly runId: string
   /** The state of the run, if this process knows it; otherwise it is read. */
   readonly known: KnownRun | undefined
+  readonly write: Pick<RunWrite, 'runId' | 'events'>
   readonly decide: (row: RunRow | undefined) => Decision
 }
 
@@ -33,10 +34,10 @@ export async function commitWrites(
   let open = attempts
   for (let tried = 0; open.length > 0; tried += 1) {
     if (tried === TRIES)
-      throw new Error(`The run ${open[0]?.runId} changes too often to be written`)
+      throw new Error(`The run ${open[0]?.write.runId} changes too often to be written`)
     open = await commitOnce(parts, open, results)
   }
-  return attempts.map(({ runId }) => results.get(runId) ?? { kind: 'fenced' })
+  return attempts.map(({ write: { runId } }) => results.get(runId) ?? { kind: 'fenced' })
 }
 
 /** Adds results to `results`. Returns the attempts that must be repeated because their runs have changed. */
@@ -49,7 +50,7 @@ async function commitOnce(
   const unknown = attempts.filter(({ known }) => known === undefined)
   const read = await readKnownRuns(
     database,
-    unknown.map(({ runId }) => runId),
+    unknown.map(({ write: { runId } }) => runId),
   )
   const writes: KnownWrite[] = []
   const waiting = new Map<
@@ -57,9 +58,10 @@ async function commitOnce(
     { readonly attempt: CommitAttempt; readonly result: WriteResult }
   >()
   for (const attempt of attempts) {
-    const { runId } = attempt
+    const { runId } = attempt.write
     const known = attempt.known ?? read.get(runId)
-    const { accepted: write, result } = attempt.decide(known?.row)
+    const { accepted: write, result: decided } = attempt.decide(known?.row)
+    const result = toWriteResult(attempt.write, decided)
     if (known !== undefined && write !== undefined) {
       writes.push({ known, write })
       waiting.set(runId, { attempt, result })

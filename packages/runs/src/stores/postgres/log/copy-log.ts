@@ -1,6 +1,7 @@
 /** Copies the log of a run to a fork (RUNS-P17), within the transaction that creates the fork. */
 import { parentNotFound, stepsNotRetained } from '../../../domain/refusals.ts'
 import { postgresRecords } from '../rows/rows.ts'
+import { prepareFork } from '../../shared/log/prepare-write.ts'
 import { toForkWrite } from '../../shared/log/decide-write.ts'
 import { storeWrites } from './store-writes.ts'
 import { toColumn } from '../database/text.ts'
@@ -69,7 +70,7 @@ export async function copyLog(
       [row.id, `"reviewId":${JSON.stringify(before)}`, `"reviewId":${JSON.stringify(after)}`],
     )
   }
-  const write = toForkWrite(row, fork)
+  const write = toForkWrite(row, prepareFork(fork))
   const known = { row, tasks: new Map() }
   const { stored } = await storeWrites(session, [{ known, write }], channel)
   if (stored.length !== 1) throw new TypeError(`Run ${runId} changed during its creation`)

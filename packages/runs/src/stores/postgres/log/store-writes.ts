@@ -86,7 +86,7 @@ function toValues(computed: readonly ComputedWrite[]): WriteValues {
 /** Returns the row of a run as it is known, and after the write. */
 function toRunValues(computed: ComputedWrite) {
   const { write, records, hasEnded, after } = computed
-  const { row, status, steps } = write
+  const { row, status, prepared } = write
   return {
     id: row.id,
     knownToken: row.token,
@@ -95,7 +95,7 @@ function toRunValues(computed: ComputedWrite) {
     knownState: row.state,
     // The end answers all commands, so none may have been sent since the row was read (RUNS-W3).
     knownCommands: hasEnded ? row.commands : null,
-    hasSteps: steps.length > 0,
+    hasSteps: prepared.steps.length > 0,
     ...toRunChanges(computed),
     nextStep: after.row.nextStep,
     status: records.setsStatus || status !== row.run.status ? records.run.status : null,
@@ -132,7 +132,8 @@ function toEventNotifications(
 }
 
 /** Returns the range of the events of a write; none if it has no events. */
-function toWrittenEvents({ write: { row, events } }: ComputedWrite): readonly WrittenEvents[] {
+function toWrittenEvents({ write: { row, prepared } }: ComputedWrite): readonly WrittenEvents[] {
+  const { events } = prepared
   if (events.length === 0) return []
   const { runId, lastSeq } = row.run
   return [{ kind: 'events', runId, from: lastSeq + 1, to: lastSeq + events.length }]

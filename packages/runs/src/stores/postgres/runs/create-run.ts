@@ -28,7 +28,7 @@ import {
 } from '../database/database.ts'
 import { copyLog } from '../log/copy-log.ts'
 import { ALL_RUNS } from '../log/event-log.ts'
-import { toTagIndexes } from '../../shared/tag-index.ts'
+import { toTagIndexes } from '../../shared/schema/tag-index.ts'
 import { toGrams } from './grams.ts'
 import { postgresRecords } from '../rows/rows.ts'
 import { toArrayText, toColumn, toIndex } from '../database/text.ts'

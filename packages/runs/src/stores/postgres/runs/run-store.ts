@@ -9,7 +9,12 @@ import { postgresDialect } from '../schema/dialect.ts'
 import { clampBytes } from '../../shared/query-numbers.ts'
 import { createRun, groupCreations, type CreationGroup } from './create-run.ts'
 import { commitWrites, type CommitAttempt } from '../log/commit-writes.ts'
-import { decideUnownedWrite, decideWrite } from '../../shared/log/decide-write.ts'
+import { prepareWrite, type UnpreparedWrite } from '../../shared/log/prepare-write.ts'
+import {
+  decideUnownedWrite,
+  decideWrite,
+  type DecidableWrite,
+} from '../../shared/log/decide-write.ts'
 import { deleteEnded, deleteOne, deleteSteps } from './delete-ended.ts'
 import { listChangedRuns } from './list-changed-runs.ts'
 import { queryRuns } from './list-runs.ts'
@@ -64,9 +69,9 @@ export class PostgresRunStore implements RunStore {
     if (writes.length === 0) return []
     const results = await this.#commit(
       writes.map((write) => ({
-        runId: write.runId,
+        write,
         known: this.#parts.owned.find(write),
-        decide: (row) => decideWrite(row, write),
+        decide: (row) => decideWrite(row, { ...write, ...toDecidable(write) }),
       })),
     )
     if (writes.length === 1 || results[0]?.kind !== 'failed') {
@@ -76,9 +81,9 @@ export class PostgresRunStore implements RunStore {
   }
 
   async commitUnowned(write: UnownedWrite): Promise<WriteResult> {
-    const { runId } = write
-    const decide: CommitAttempt['decide'] = (row) => decideUnownedWrite(row, write)
-    const [result = { kind: 'fenced' }] = await this.#commit([{ runId, known: undefined, decide }])
+    const decide: CommitAttempt['decide'] = (row) =>
+      decideUnownedWrite(row, { ...write, ...toDecidable(write) })
+    const [result = { kind: 'fenced' }] = await this.#commit([{ write, known: undefined, decide }])
     return result
   }
 
@@ -160,5 +165,13 @@ export class PostgresRunStore implements RunStore {
       const isUnavailable = TuttiError.isInstance(error) && error.code === 'STORE_UNAVAILABLE'
       return [{ kind: isUnavailable ? 'unavailable' : 'failed', error }]
     }
+  }
+}
+
+/** Returns what decides and stores a write; it is prepared when its position is known. */
+function toDecidable(write: UnpreparedWrite): DecidableWrite {
+  return {
+    eventCount: write.events.length,
+    prepare: (lastSeq) => prepareWrite(write, lastSeq),
   }
 }

@@ -1,5 +1,5 @@
 /** The SQL of Postgres where it differs from that of other stores. */
-import { toTagIndex } from '../../shared/tag-index.ts'
+import { toTagIndex } from '../../shared/schema/tag-index.ts'
 import { fromColumn, toColumn, toIndex } from '../database/text.ts'
 
 import type { AddValue, StoreDialect, WantedTag } from '../../shared/schema/dialect.ts'

@@ -1,9 +1,7 @@
 /** Pure: computes the rows that a write stores from what is known of its run. Fields are those of `table-columns.ts`. */
 import { applyChange, listTaskIndexes, type Records } from '../../../log/apply-changes.ts'
-import { toRecordChanges } from '../../../log/changes.ts'
 import { erasePrompts } from '../../../log/erase-prompts.ts'
-import { encodeWrite, type EncodedWrite } from '../../../log/stored-values.ts'
-import { isDelivered } from '../record-fields.ts'
+import { endsRun } from '../../../log/prepared-write.ts'
 
 import type { RequestedRun } from '../../../domain/run-record.ts'
 import type { StoredTask } from '../../../log/stored-task.ts'
@@ -19,8 +17,6 @@ export interface KnownWrite {
 
 /** A write, with the records of its run after it. */
 export interface ComputedWrite extends KnownWrite {
-  /** Its events and its new steps. */
-  readonly encoded: EncodedWrite
   readonly records: Records
   readonly hasEnded: boolean
   /** The run after the write. Only a write under a claim may be followed by one that is known to be the next. */
@@ -31,8 +27,8 @@ export interface ComputedWrite extends KnownWrite {
 
 /** Applies the changes of all events. */
 export function computeWrite({ known, write }: KnownWrite): ComputedWrite {
-  const { row, events, steps, writeNo, wakes } = write
-  const changes = [...(write.changes ?? []), ...events.flatMap(toRecordChanges)]
+  const { row, prepared, writeNo, wakes } = write
+  const { events, steps, changes } = prepared
   const records: Records = {
     run: { ...row.run, status: write.status },
     setsStatus: false,
@@ -41,7 +37,7 @@ export function computeWrite({ known, write }: KnownWrite): ComputedWrite {
     endedReviews: new Map(),
   }
   for (const change of changes) applyChange(records, change)
-  const hasEnded = events.some(({ type }) => type === 'run_result')
+  const hasEnded = endsRun(prepared)
   const after = {
     row: {
       ...row,
@@ -55,7 +51,6 @@ export function computeWrite({ known, write }: KnownWrite): ComputedWrite {
   return {
     known,
     write,
-    encoded: encodeWrite(write, row.run.lastSeq),
     records,
     hasEnded,
     after,
@@ -83,16 +78,20 @@ export function findErasedRequest({ records, hasEnded }: ComputedWrite): Request
   return hasEnded ? erasePrompts(records.run.request) : undefined
 }
 
-export function listEvents({ write: { row }, encoded }: ComputedWrite) {
+export function listEvents({ write: { row, prepared } }: ComputedWrite) {
   const { id: run } = row
   const first = row.run.lastSeq + 1
-  return encoded.events.map(({ event, data, bytes }, index) => {
-    return { run, seq: first + index, type: event.type, data, bytes }
+  return prepared.events.map(({ type, data, bytes }, index) => {
+    return { run, seq: first + index, type, data, bytes }
   })
 }
 
-export function listSteps({ write: { row }, encoded }: ComputedWrite) {
-  return encoded.steps.map((step, index) => ({ run: row.id, n: row.nextStep + index, ...step }))
+export function listSteps({ write: { row, prepared } }: ComputedWrite) {
+  const { id: run } = row
+  const first = row.run.lastSeq + 1
+  return prepared.steps.map(({ event, data, bytes }, index) => {
+    return { run, n: row.nextStep + index, seq: first + event, data, bytes }
+  })
 }
 
 /** Returns the tasks to store. */
@@ -119,14 +118,14 @@ export function listClosed({ write, records }: ComputedWrite) {
 }
 
 export function listAnswers({ write }: ComputedWrite) {
-  return write.answers.map((answer) => {
-    return { run: write.row.id, commandId: answer.commandId, answer: JSON.stringify(answer) }
-  })
+  return write.prepared.answers.map((answer) => ({ run: write.row.id, ...answer }))
 }
 
 /** Returns a delivery for each webhook of a run and each delivered event (RUNS-O1). */
-export function listDeliveries({ write: { row, events } }: ComputedWrite) {
-  return events.flatMap((event, index) => (isDelivered(event) ? toDeliveries(row, index) : []))
+export function listDeliveries({ write: { row, prepared } }: ComputedWrite) {
+  return prepared.events.flatMap(({ isDelivered }, index) =>
+    isDelivered ? toDeliveries(row, index) : [],
+  )
 }
 
 /** Returns the deliveries of the event with that index in the write. */

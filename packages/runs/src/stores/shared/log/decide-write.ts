@@ -1,9 +1,6 @@
 /** Pure: decides a write from the row of its run. */
-import { toLoggedEvent } from '../../../log/serialize-once.ts'
-
-import type { Change } from '../../../domain/change.ts'
-import type { ForkedLog, UnownedWrite, RunWrite, WriteResult } from '../../../ports/run-store.ts'
-import type { CommandAnswer } from '../../../ports/command-queue.ts'
+import type { PreparedWrite, WrittenFrom } from '../../../log/prepared-write.ts'
+import type { RunWrite, UnownedWrite } from '../../../ports/run-store.ts'
 import type { RunRow } from '../read-records.ts'
 import type { RunStatus } from '@tutti/protocol'
 
@@ -16,87 +13,64 @@ export interface AcceptedWrite {
   /** Whether the parked run becomes ready. */
   readonly wakes: boolean
   readonly writeNo: number
-  readonly events: RunWrite['events']
-  readonly steps: RunWrite['steps']
-  readonly stepEvents: RunWrite['stepEvents']
-  readonly stored: RunWrite['stored']
-  readonly answers: readonly CommandAnswer[]
-  /** Changes of records that precede those of the events. */
-  readonly changes?: readonly Change[]
+  readonly prepared: PreparedWrite
 }
+
+/** The outcome of a write: the sequence number of its first event, or that its writer has lost the run. */
+export type DecidedResult = WrittenFrom | { readonly kind: 'fenced' }
 
 /** The decision about a write. */
 export interface Decision {
-  readonly result: WriteResult
+  readonly result: DecidedResult
   /** Absent when there is nothing to store. */
   readonly accepted?: AcceptedWrite
+}
+
+/** A write to decide. */
+export interface DecidableWrite {
+  readonly eventCount: number
+  /** Prepares it as the write that follows the event `lastSeq` of its run. */
+  readonly prepare: (lastSeq: number) => PreparedWrite
 }
 
 const FENCED: Decision = { result: { kind: 'fenced' } }
 
 /** Accepts the next write under the claim, and does not store the last one again (RUNS-P2, RUNS-P7). */
-export function decideWrite(row: RunRow | undefined, write: RunWrite): Decision {
-  if (row === undefined || row.token !== write.token) return FENCED
-  const { events, steps, stepEvents, writeNo, answers = [], stored } = write
+export function decideWrite(
+  row: RunRow | undefined,
+  { token, writeNo, eventCount, prepare }: DecidableWrite & Pick<RunWrite, 'token' | 'writeNo'>,
+): Decision {
+  if (row === undefined || row.token !== token) return FENCED
+  const { status, lastSeq } = row.run
   const isLast = writeNo === row.writeNo && writeNo > 0
   if (isLast && (row.state === 'owned' || row.state === 'ended')) {
-    return { result: toWritten(row, events, row.run.lastSeq + 1 - events.length) }
+    return { result: { kind: 'written', firstSeq: lastSeq + 1 - eventCount } }
   }
   if (row.state !== 'owned' || writeNo !== row.writeNo + 1) return FENCED
-  const { status } = row.run
   return {
-    result: toWritten(row, events, row.run.lastSeq + 1),
-    accepted: {
-      row,
-      status,
-      wakes: false,
-      writeNo,
-      events,
-      steps,
-      stepEvents,
-      answers,
-      stored,
-    },
+    result: { kind: 'written', firstSeq: lastSeq + 1 },
+    accepted: { row, status, wakes: false, writeNo, prepared: prepare(lastSeq) },
   }
 }
 
 /** Accepts a write if the run is still unowned and unchanged (RUNS-P8). */
-export function decideUnownedWrite(row: RunRow | undefined, write: UnownedWrite): Decision {
+export function decideUnownedWrite(
+  row: RunRow | undefined,
+  write: Pick<DecidableWrite, 'prepare'> & Pick<UnownedWrite, 'token' | 'lastSeq' | 'next'>,
+): Decision {
   if (row === undefined || row.token !== write.token) return FENCED
-  if (row.run.lastSeq !== write.lastSeq) return FENCED
+  const { lastSeq } = row.run
+  if (lastSeq !== write.lastSeq) return FENCED
   if (row.state !== 'ready' && row.state !== 'parked') return FENCED
-  const { events, steps } = write
   const wakes = write.next === 'ready' && row.state === 'parked'
   const status = wakes && row.run.status === 'WAITING_REVIEW' ? 'RUNNING' : row.run.status
   return {
-    result: toWritten(row, events, row.run.lastSeq + 1),
-    accepted: {
-      row,
-      status,
-      wakes,
-      writeNo: 0,
-      events,
-      steps,
-      stepEvents: undefined,
-      answers: [],
-      stored: undefined,
-    },
+    result: { kind: 'written', firstSeq: lastSeq + 1 },
+    accepted: { row, status, wakes, writeNo: 0, prepared: write.prepare(lastSeq) },
   }
 }
 
 /** Returns the write that appends the own events of a fork to the log that it has copied. */
-export function toForkWrite(
-  row: RunRow,
-  { changes, events, steps, stepEvents }: ForkedLog,
-): AcceptedWrite {
-  const { writeNo } = row
-  const unchanged = { status: row.run.status, wakes: false, writeNo, answers: [] }
-  return { row, ...unchanged, events, steps, stepEvents, stored: undefined, changes }
-}
-
-function toWritten({ run }: RunRow, events: RunWrite['events'], first: number): WriteResult {
-  return {
-    kind: 'written',
-    events: events.map((event, index) => toLoggedEvent(run.runId, first + index, event)),
-  }
+export function toForkWrite(row: RunRow, prepared: PreparedWrite): AcceptedWrite {
+  return { row, status: row.run.status, wakes: false, writeNo: row.writeNo, prepared }
 }

@@ -3,7 +3,7 @@
  * finds its run here needs no read. It need not be true: a write changes only rows that are as known, and is decided again
  * otherwise.
  */
-import { BoundedMap } from '@tutti/core/internal'
+import { BoundedMap } from '@tutti/protocol/basics'
 
 import type { StoredTask } from '../../../log/stored-task.ts'
 import type { RunRow } from '../read-records.ts'

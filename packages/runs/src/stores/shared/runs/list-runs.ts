@@ -1,9 +1,10 @@
 /** Pure: the parts of lists of runs that all stores share. */
-import { RunStatus } from '@tutti/protocol'
+import { RUN_STATUSES } from '@tutti/protocol/basics'
 
 import { MAX_COUNTED } from '../../../ports/run-store.ts'
 import { clampTime } from '../query-numbers.ts'
 
+import type { RunStatus } from '@tutti/protocol'
 import type { ChangedRunsPage, RunListPage } from '../../../ports/run-store.ts'
 import type { StoredRow } from '../column-reader.ts'
 import type { RecordReader } from '../read-records.ts'
@@ -69,7 +70,7 @@ export function toStatusParts(
   statuses: readonly RunStatus[] | undefined,
   awaitsReview: boolean | undefined,
 ): readonly StatusPart[] {
-  const wanted = [...new Set(statuses ?? RunStatus.enum)]
+  const wanted = [...new Set(statuses ?? RUN_STATUSES)]
   if (awaitsReview === undefined) return [{ statuses: wanted, condition: 'true' }]
   return [
     {

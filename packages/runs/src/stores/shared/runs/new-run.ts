@@ -21,6 +21,12 @@ export function toNewRunRow({ submission, thread, code, webhooks = [], ...run }:
   }
 }
 
+/** The fields of a new run that identify a repeated submission. */
+export interface KeyedSubmission {
+  readonly submission?: NewRun['submission'] | undefined
+  readonly actor?: NewRun['actor'] | undefined
+}
+
 /** A run that was accepted before. */
 export type RepeatedRun = Extract<CreatedRun, { kind: 'repeated' }>
 
@@ -32,7 +38,7 @@ export type RepeatedRun = Extract<CreatedRun, { kind: 'repeated' }>
 export function toRepeatedRun(
   reader: RecordReader,
   row: StoredRow,
-  { submission, actor }: NewRun,
+  { submission, actor }: KeyedSubmission,
 ): RepeatedRun | undefined {
   if (submission === undefined) return undefined
   const { fingerprint, run } = reader.runRow(row)

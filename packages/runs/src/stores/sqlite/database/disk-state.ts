@@ -9,8 +9,7 @@
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { systemClock, TuttiError, type Logger } from '@tutti/core'
-import { errorMessage } from '@tutti/core/internal'
+import { errorMessage, systemClock, TuttiError, type Logger } from '@tutti/core/basics'
 
 import type { NotificationHub } from '../../shared/notification-hub.ts'
 import type { DatabaseSync } from 'node:sqlite'

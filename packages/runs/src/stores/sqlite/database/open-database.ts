@@ -6,8 +6,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-import { TuttiError } from '@tutti/core'
-import { errorMessage } from '@tutti/core/internal'
+import { errorMessage, TuttiError } from '@tutti/core/basics'
 
 import { migrateSqlite } from '../schema/migrations.ts'
 

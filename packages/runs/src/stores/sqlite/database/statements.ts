@@ -13,11 +13,11 @@ interface Prepared {
 /** Runs statements. Each text is translated and prepared once; texts contain no values, so there are only dozens. */
 export class SqliteStatements implements StatementRunner {
   readonly #database: DatabaseSync
-  readonly #clock: Clock
+  readonly #clock: Pick<Clock, 'now'>
   readonly #transaction: Transaction
   readonly #prepared = new Map<string, Prepared>()
 
-  constructor(database: DatabaseSync, clock: Clock, transaction: Transaction) {
+  constructor(database: DatabaseSync, clock: Pick<Clock, 'now'>, transaction: Transaction) {
     this.#database = database
     this.#clock = clock
     this.#transaction = transaction

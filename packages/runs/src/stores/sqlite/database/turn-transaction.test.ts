@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
-import { workFor } from '../../../load/work-source.ts'
+import { currentSource, workFor } from '../../../load/work-source.ts'
 import { createTransaction, type Transaction } from './transaction.ts'
 import { createTurnTransaction, type TurnTransaction } from './turn-transaction.ts'
 
@@ -39,7 +39,10 @@ beforeEach(() => {
       return result
     })
   }
-  inTurn = createTurnTransaction(database, watched, () => time)
+  inTurn = createTurnTransaction(database, watched, {
+    source: currentSource,
+    elapsed: () => time,
+  })
 })
 
 afterEach(() => {
@@ -195,7 +198,7 @@ describe('a transaction of a turn', () => {
     expect(await add('c')).toBe(3)
   })
 
-  it('[RUNS-U6] A transaction of a turn runs the rest some passes later when a transaction has taken long, in order', async () => {
+  it('[RUNS-U6] A transaction of a turn runs the rest a pass later when a transaction has taken long, in order', async () => {
     const slow = (name: string): Promise<number> =>
       inTurn(() => {
         time += 6
@@ -204,11 +207,11 @@ describe('a transaction of a turn', () => {
       })
     const all = Promise.all(['a', 'b', 'c', 'd', 'e'].map(slow))
     const stored: number[] = []
-    for (let pass = 0; pass < 10; pass += 1) {
+    for (let pass = 0; pass < 3; pass += 1) {
       await new Promise(setImmediate)
       stored.push(names().length)
     }
-    expect(stored).toEqual([2, 2, 2, 2, 2, 2, 2, 2, 4, 4])
+    expect(stored).toEqual([2, 4, 5])
     expect(await all).toEqual([1, 1, 2, 2, 3])
     expect(names()).toEqual(['a', 'b', 'c', 'd', 'e'])
   })
@@ -228,6 +231,24 @@ describe('a transaction of a turn', () => {
       'fulfilled',
       'fulfilled',
     ])
+  })
+
+  it('[RUNS-U8] Later work of a turn joins the next transaction, and is flushed with it', async () => {
+    const later = inTurn.later(() => {
+      database.prepare('INSERT INTO names VALUES (?)').run('later')
+    })
+    await new Promise(setImmediate)
+    expect(begun).toBe(0)
+    await add('now')
+    await later
+    expect([begun, names()]).toEqual([1, ['now', 'later']])
+    const last = inTurn.later(() => begun)
+    inTurn.flush()
+    expect(await last).toBe(2)
+  })
+
+  it('[RUNS-U8] Later work of a turn makes a transaction when no other work comes', async () => {
+    expect(await inTurn.later(() => begun)).toBe(1)
   })
 
   it('[RUNS-U7] A transaction of a turn lets callers take turns', async () => {

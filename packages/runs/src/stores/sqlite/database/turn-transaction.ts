@@ -11,17 +11,19 @@
  * RUNS-U3 Promises settle when everything is durable.
  * RUNS-U4 When the transaction fails, or a body throws after its first write, each body runs again in a separate
  *    transaction, which settles its promise.
- * RUNS-U6 A transaction that has taken `MAX_BATCH_MS` takes no further body. The others form the next one, `PAUSE` passes of the
- *    event loop later, so that large writes do not block it. A pass accepts one connection.
+ * RUNS-U6 A transaction that has taken `MAX_BATCH_MS` takes no further body. The others form the next one, a pass of the
+ *    event loop later, so that reads do not wait for all large writes.
  * RUNS-U7 Callers take turns, so that one with many large writes does not delay the write of another.
+ * RUNS-U8 Work of `later` joins the next transaction that happens anyway, and makes a separate one only if none happens
+ *    for `LATER_MS`.
  * RUNS-U5 `flush` writes waiting bodies at once; the store calls it before it closes.
  *
  * A body that throws before its first write, such as a refused submit, has nothing to roll back. Savepoints would copy
  * each page that a body changes.
  */
 import { FairQueue } from '../../../load/fair-queue.ts'
-import { currentSource } from '../../../load/work-source.ts'
 
+import type { QueueSource } from '../../../load/fair-queue.ts'
 import type { Transaction } from './transaction.ts'
 import type { DatabaseSync } from 'node:sqlite'
 
@@ -32,6 +34,10 @@ export interface TurnTransaction {
    * back.
    */
   <T>(body: () => T): Promise<T>
+  /** The same, but the work waits for other work, for up to `LATER_MS`. */
+  later<T>(body: () => T): Promise<T>
+  /** Whether work waits for the next transaction. */
+  readonly isWaiting: boolean
   /** Runs the waiting work at once. */
   flush(): void
 }
@@ -39,8 +45,19 @@ export interface TurnTransaction {
 /** Time after which a transaction takes no further body, in milliseconds. */
 const MAX_BATCH_MS = 10
 
-/** Passes of the event loop between a transaction that took long and the next one. */
-const PAUSE = 8
+/** Options of {@link createTurnTransaction}. */
+export interface TurnOptions {
+  /** Returns the caller of the work that is added. */
+  readonly source: () => QueueSource
+  /** Measures time, in milliseconds. @default `performance.now` */
+  readonly elapsed?: () => number
+}
+
+/** Source of work that waits for other work. */
+const OWN_WORK: QueueSource = { key: '', connection: 'later' }
+
+/** Time for which work of `later` waits for other work, in milliseconds. */
+const LATER_MS = 50
 
 interface Waiting {
   /** Does the work and returns the function that resolves its promise. */
@@ -52,46 +69,71 @@ interface Waiting {
 export function createTurnTransaction(
   database: DatabaseSync,
   transaction: Transaction,
-  elapsed: () => number = () => performance.now(),
+  { source, elapsed = () => performance.now() }: TurnOptions,
 ): TurnTransaction {
   const countChanges = prepareChangeCounter(database)
   const waiting = new FairQueue<Waiting>()
+  const patient: Waiting[] = []
+  let stopPatience: NodeJS.Timeout | undefined
+  const admitPatient = (): void => {
+    clearTimeout(stopPatience)
+    stopPatience = undefined
+    for (const work of patient.splice(0)) waiting.push(OWN_WORK, work)
+  }
   const runBatch = (): void => {
+    admitPatient()
     const first = waiting.shift()
     if (first === undefined) return
     if (waiting.size === 0) runAlone(transaction, first)
     else runTogether(database, transaction, { first, waiting, countChanges, elapsed })
   }
   let isScheduled = false
-  const schedule = (passes: number): void => {
+  const schedule = (): void => {
+    if (isScheduled) return
     isScheduled = true
     setImmediate(() => {
-      if (passes > 1) schedule(passes - 1)
-      else runTurn()
+      runBatch()
+      isScheduled = false
+      if (waiting.size > 0) schedule()
     })
   }
-  const runTurn = (): void => {
-    const begunAt = elapsed()
-    runBatch()
-    isScheduled = false
-    const isLong = elapsed() - begunAt >= MAX_BATCH_MS
-    if (isLong || waiting.size > 0) schedule(isLong ? PAUSE : 1)
+  return Object.defineProperties(
+    <T>(body: () => T): Promise<T> =>
+      new Promise((resolve, reject) => {
+        schedule()
+        waiting.push(source(), toWaiting(body, resolve, reject))
+      }),
+    {
+      later: {
+        value: <T>(body: () => T): Promise<T> =>
+          new Promise((resolve, reject) => {
+            patient.push(toWaiting(body, resolve, reject))
+            stopPatience ??= setTimeout(schedule, LATER_MS)
+          }),
+      },
+      isWaiting: { get: () => waiting.size > 0 },
+      flush: {
+        value: () => {
+          admitPatient()
+          while (waiting.size > 0) runBatch()
+        },
+      },
+    },
+  ) as TurnTransaction
+}
+
+function toWaiting<T>(
+  body: () => T,
+  resolve: (value: T) => void,
+  reject: (error: unknown) => void,
+): Waiting {
+  const run = (): (() => void) => {
+    const value = body()
+    return () => {
+      resolve(value)
+    }
   }
-  const flush = (): void => {
-    while (waiting.size > 0) runBatch()
-  }
-  const add = <T>(body: () => T): Promise<T> =>
-    new Promise((resolve, reject) => {
-      if (!isScheduled) schedule(1)
-      const run = (): (() => void) => {
-        const value = body()
-        return () => {
-          resolve(value)
-        }
-      }
-      waiting.push(currentSource(), { run, reject })
-    })
-  return Object.assign(add, { flush })
+  return { run, reject }
 }
 
 function runAlone(transaction: Transaction, { run, reject }: Waiting): void {

@@ -3,8 +3,8 @@ import { toForkWrite } from '../../shared/log/decide-write.ts'
 import { keySql, numberSql, ofRun } from '../schema/log-key.ts'
 import { parentNotFound, stepsNotRetained } from '../../../domain/refusals.ts'
 
-import type { ForkedLog } from '../../../ports/run-store.ts'
 import type { SqliteParts } from '../rows/parts.ts'
+import type { PreparedFork } from '../rows/prepared-run.ts'
 import type { WriteStorer } from './store-write.ts'
 
 /** Copies the log of its parent to the new run with the row id `id`, and then appends the own events of the fork. */
@@ -52,14 +52,14 @@ export function copyParentLog(
     id,
   ])
   const row = rows.get(id)
-  store({ known: { row, tasks: new Map() }, write: toForkWrite(row, fork) })
+  store({ known: { row, tasks: new Map() }, write: toForkWrite(row, fork.prepared) })
 }
 
 /** A new run, and the log that it begins with. */
 interface NewFork {
   readonly id: number
   readonly runId: string
-  readonly fork: ForkedLog
+  readonly fork: PreparedFork
 }
 
 function toReviewField(reviewId: string): string {

@@ -150,13 +150,13 @@ const CHANGED_OF_RUN = Object.entries<ColumnForm>({ ...RUN_CHANGE_COLUMNS, statu
 /** Updates the columns that change: an unchanged one would write its indexes again. */
 function updateRun(statements: SqliteStatements, computed: ComputedWrite): void {
   const { write, after, hasEnded } = computed
-  const { row, steps, wakes } = write
+  const { row, prepared, wakes } = write
   const isOwned = row.state === 'owned'
   const before = { ...row.run, writeNo: row.writeNo, state: row.state, costUsd: null }
   const changed = listChanged(CHANGED_OF_RUN, before, toRunChanges(computed))
   const assignments = changed.names.map(toAssignment)
   if (!isOwned) assignments.push(`token = ${NEW_TOKEN}`)
-  if (steps.length > 0) assignments.push(isOwned ? FORGIVE_LOSSES : 'lost_owners = 0')
+  if (prepared.steps.length > 0) assignments.push(isOwned ? FORGIVE_LOSSES : 'lost_owners = 0')
   if (hasEnded) assignments.push('owner = NULL, due_at = NULL, ended_at = $now')
   else if (wakes) assignments.push('due_at = $now')
   if (assignments.length === 0) return

@@ -43,8 +43,9 @@ export class SqliteRunQueue implements RunQueue {
   /** Claims due runs; see `Dispatcher.take`. */
   async take(request: ClaimRequest): Promise<readonly ClaimedRun[]> {
     const { inTurn, statements } = this.#parts
+    // Most calls follow the end of a run and find nothing, and need no transaction.
+    if (!inTurn.isWaiting && !isAnyDue(statements)) return []
     return inTurn(() => {
-      // Most calls follow the end of a run and find nothing.
       if (!isAnyDue(statements)) return []
       statements.run(EXPIRE)
       return findDueRuns(statements, request).map((id) =>

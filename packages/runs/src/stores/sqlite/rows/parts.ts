@@ -12,7 +12,7 @@ import type { DatabaseSync } from 'node:sqlite'
 /** Shared parts of one open embedded store. */
 export interface SqliteParts {
   readonly database: DatabaseSync
-  readonly clock: Clock
+  readonly clock: Pick<Clock, 'now'>
   readonly transaction: Transaction
   /** Writes in a transaction shared with the other writes of this turn of the event loop. */
   readonly inTurn: TurnTransaction

@@ -1,20 +1,22 @@
 /** Creates a run, once. */
-import { serializeOnce, toLoggedEvent } from '../../../log/serialize-once.ts'
 import { assertRoom, assertWithinQuota, runExists } from '../../../domain/refusals.ts'
-import { toTagIndexes } from '../../shared/tag-index.ts'
-import { isNext, NEWEST_OF_THREAD, toNewRunRow, toRepeatedRun } from '../../shared/runs/new-run.ts'
-import { encodeRow, listColumnNames } from '../../shared/schema/columns.ts'
-import { NEW_RUN_COLUMNS, REQUEST_COLUMNS } from '../../shared/schema/table-columns.ts'
+import { isNext, NEWEST_OF_THREAD, toRepeatedRun } from '../../shared/runs/new-run.ts'
+import { listColumnNames } from '../../shared/schema/columns.ts'
 import { copyParentLog } from '../log/copy-log.ts'
 import { isAnyDue } from '../queue/due-runs.ts'
 import { NEW_TOKEN, SELECT_RUNS } from '../rows/run-rows.ts'
 import { sqliteRecords } from '../rows/rows.ts'
 import { sqliteDialect } from '../schema/dialect.ts'
 import { countActorUse } from './count-actor-use.ts'
-import { toStoredText } from './search-text.ts'
+import {
+  CHOSEN_COLUMNS,
+  type DecidingFields,
+  type PreparedRun,
+  type SqliteCreatedRun,
+} from '../rows/prepared-run.ts'
 
-import type { Claimant, CreatedRun, CreateRunOptions } from '../../../ports/run-store.ts'
-import type { NewRun, NewThreadRun } from '../../../domain/run-record.ts'
+import type { Claimant } from '../../../ports/run-store.ts'
+import type { NewThreadRun } from '../../../domain/run-record.ts'
 import type { LogInserters, WriteStorer } from '../log/store-write.ts'
 import type { SqliteStatements } from '../database/statements.ts'
 import type { SqliteParts } from '../rows/parts.ts'
@@ -26,11 +28,12 @@ export function prepareRunCreator(
   parts: SqliteParts,
   store: WriteStorer,
   log: Pick<LogInserters, 'events'>,
-): (run: NewRun, how: CreateRunOptions) => Promise<CreatedRun> {
+): (prepared: PreparedRun) => Promise<SqliteCreatedRun> {
   const { clock, rows, owned, inTurn, hub: board, statements } = parts
-  return async (run, { firstEvent, maxUnfinishedRuns, quota, claimant, fork, refusal }) => {
+  return async (prepared) => {
+    const { run, firstEvent, maxUnfinishedRuns, quota, claimant, fork, isRefused } = prepared
     const { runId, submission, thread } = run
-    const created = await inTurn((): CreatedRun => {
+    const created = await inTurn((): SqliteCreatedRun => {
       const [earlier] =
         submission === undefined
           ? []
@@ -39,7 +42,7 @@ export function prepareRunCreator(
             ])
       const repeated = earlier && toRepeatedRun(sqliteRecords, earlier, run)
       if (repeated !== undefined) return repeated
-      if (refusal !== undefined) throw refusal
+      if (isRefused) return { kind: 'refused' }
       const [taken] = statements.run('SELECT 1 FROM runs WHERE run_id = $1', [runId])
       if (taken !== undefined) throw runExists(runId)
       if (thread !== undefined) {
@@ -59,15 +62,15 @@ export function prepareRunCreator(
         Number(active) < claimant.maxConcurrentRuns &&
         !isAnyDue(statements)
       const owner = isFree ? claimant : undefined
-      const id = insertRun(statements, run, toQueueValues(run, owner, now))
-      log.events([[id, 0, firstEvent.type, serializeOnce(firstEvent), null]])
+      const id = insertRun(statements, prepared, toQueueValues(run, owner, now))
+      log.events([[id, 0, firstEvent.type, firstEvent.data, null]])
       if (fork !== undefined) copyParentLog(parts, store, { id, runId, fork })
       if (thread !== undefined) addToThread(statements, thread, id)
-      const event = toLoggedEvent(runId, 0, firstEvent)
-      if (owner === undefined) return { kind: 'created', event }
+      if (owner === undefined) return { kind: 'created' }
       const row = rows.get(id)
       owned.rememberClaimed(row)
-      return { kind: 'created', event, claim: { ...row, commands: [] } }
+      const { token, lostOwners } = row
+      return { kind: 'created', claim: { run: row.run, token, lostOwners, commands: [] } }
     })
     const waits = created.kind === 'created' && created.claim === undefined
     if (waits) board.notify([{ kind: 'ready' }])
@@ -79,7 +82,7 @@ const QUEUE_COLUMNS = ['state', 'epoch', 'owner', 'due_at', 'claimed_at', 'build
 
 /** Returns the values of {@link QUEUE_COLUMNS}. */
 function toQueueValues(
-  { ensemble, code }: Pick<NewRun, 'ensemble' | 'code'>,
+  { ensemble, code }: Pick<DecidingFields, 'ensemble' | 'code'>,
   owner: Claimant | undefined,
   now: number,
 ): readonly unknown[] {
@@ -89,9 +92,6 @@ function toQueueValues(
   const until = owner.leaseMs === Infinity ? null : Math.ceil(now + owner.leaseMs)
   return ['owned', 1, owner.owner, until, now, build, digest]
 }
-
-/** The code of a run is that of its owner, if it has one. */
-const { build: _, code: _code, ...CHOSEN_COLUMNS } = NEW_RUN_COLUMNS
 
 const INSERTED = [...listColumnNames(CHOSEN_COLUMNS), 'tags', ...QUEUE_COLUMNS]
 
@@ -103,22 +103,17 @@ const INSERT_RUN = `
 /** Inserts a run with its request, its text and its tags; returns its row id. */
 function insertRun(
   statements: SqliteStatements,
-  run: NewRun,
+  { row, request, text, tags }: PreparedRun,
   queueValues: readonly unknown[],
 ): number {
-  const row = toNewRunRow(run)
-  const [inserted] = statements.run(INSERT_RUN, [
-    ...encodeRow(texts, CHOSEN_COLUMNS, row),
-    JSON.stringify(run.tags),
-    ...queueValues,
-  ])
+  const [inserted] = statements.run(INSERT_RUN, [...row, ...queueValues])
   const id = Number(inserted?.['id'])
   statements.run('INSERT INTO requests (run, inputs, request) VALUES ($1, $2, $3)', [
     id,
-    ...encodeRow(texts, REQUEST_COLUMNS, row),
+    ...request,
   ])
-  statements.run('INSERT INTO run_texts (run, text) VALUES ($1, $2)', [id, toStoredText(run)])
-  for (const tag of toTagIndexes(run.tags)) {
+  statements.run('INSERT INTO run_texts (run, text) VALUES ($1, $2)', [id, text])
+  for (const tag of tags) {
     statements.run('INSERT INTO run_tags (tag, run) VALUES ($1, $2)', [tag, id])
   }
   return id

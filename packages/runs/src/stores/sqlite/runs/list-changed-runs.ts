@@ -5,11 +5,11 @@
  * `runs_by_change`, so the cost of a page does not depend on their number. All unfinished runs are read, because they are
  * few, as are the runs of a group.
  */
-import { isTerminalRunStatus } from '@tutti/protocol'
+import { isTerminalRunStatus } from '@tutti/protocol/basics'
 
 import { MAX_COUNTED } from '../../../ports/run-store.ts'
 import { clampCount } from '../../shared/query-numbers.ts'
-import { toTagIndex } from '../../shared/tag-index.ts'
+import { toTagIndex } from '../../shared/schema/tag-index.ts'
 import { toChangedRunsPage, toStatusParts } from '../../shared/runs/list-runs.ts'
 import { collectValues } from '../../shared/schema/dialect.ts'
 import { SQLITE_CHANGED_AT } from '../schema/migrations.ts'

@@ -7,7 +7,7 @@
 import { clampCount } from '../../shared/query-numbers.ts'
 import { LISTED_COLUMNS } from '../../shared/record-fields.ts'
 import { MAX_COUNTED } from '../../../ports/run-store.ts'
-import { toTagIndex } from '../../shared/tag-index.ts'
+import { toTagIndex } from '../../shared/schema/tag-index.ts'
 import { TASK_TOTALS, toRunListPage } from '../../shared/runs/list-runs.ts'
 import { collectValues, type AddValue } from '../../shared/schema/dialect.ts'
 import { IS_TOO_LONG } from '../schema/migrations.ts'

@@ -10,33 +10,47 @@ import { SELECT_RUNS } from '../rows/run-rows.ts'
 import { sqliteRecords } from '../rows/rows.ts'
 import { runTooLarge, runUnreadable } from '../../../domain/refusals.ts'
 import { prepareLogInserters, prepareWriteStorer, type WriteStorer } from '../log/store-write.ts'
-import { writeOwned, writeUnowned, type WriteOutcome } from '../log/write-runs.ts'
+import {
+  writeOwned,
+  writeUnowned,
+  type PreparedRunWrite,
+  type PreparedUnownedWrite,
+  type SqliteWriteResult,
+  type WriteOutcome,
+} from '../log/write-runs.ts'
 
 import type {
   ChangedRunsPage,
   ChangedRunsQuery,
-  CreatedRun,
-  CreateRunOptions,
-  UnownedWrite,
   Retention,
   ReviewQuery,
   RunListPage,
   RunQuery,
   RunStore,
-  RunWrite,
   StepRetention,
   StepsQuery,
-  WriteResult,
 } from '../../../ports/run-store.ts'
-import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from '../../../domain/run-record.ts'
+import type { ReviewRecord, RunRecord, TaskRecord } from '../../../domain/run-record.ts'
 import type { SqliteParts } from '../rows/parts.ts'
+import type { PreparedRun, SqliteCreatedRun } from '../rows/prepared-run.ts'
 import type { RunStep } from '@tutti/ensemble/internal'
 
+/** The methods of the run store whose arguments and results are prepared for its thread. */
+export interface SqliteRunWrites {
+  create(run: PreparedRun): Promise<SqliteCreatedRun>
+  /** As in `RunStore`. */
+  commit(writes: readonly PreparedRunWrite[]): Promise<readonly SqliteWriteResult[]>
+  commitUnowned(write: PreparedUnownedWrite): Promise<SqliteWriteResult>
+}
+
+/** The methods of the run store that are as in its port. */
+export type SqliteRunReads = Omit<RunStore, keyof SqliteRunWrites>
+
 /** The run store over an open database. */
-export class SqliteRunStore implements RunStore {
+export class SqliteRunStore implements SqliteRunWrites, SqliteRunReads {
   readonly #parts: SqliteParts
   readonly #store: WriteStorer
-  readonly #create: (run: NewRun, how: CreateRunOptions) => Promise<CreatedRun>
+  readonly #create: (run: PreparedRun) => Promise<SqliteCreatedRun>
   readonly #reads: ReturnType<typeof runReads>
 
   constructor(parts: SqliteParts) {
@@ -52,11 +66,11 @@ export class SqliteRunStore implements RunStore {
     })
   }
 
-  create(run: NewRun, how: CreateRunOptions): Promise<CreatedRun> {
-    return this.#create(run, how)
+  create(run: PreparedRun): Promise<SqliteCreatedRun> {
+    return this.#create(run)
   }
 
-  async commit(writes: readonly RunWrite[]): Promise<readonly WriteResult[]> {
+  async commit(writes: readonly PreparedRunWrite[]): Promise<readonly SqliteWriteResult[]> {
     const { inTurn } = this.#parts
     const ends = await Promise.allSettled(
       writes.map((write) => inTurn(() => writeOwned(this.#parts, this.#store, write))),
@@ -70,7 +84,7 @@ export class SqliteRunStore implements RunStore {
     )
   }
 
-  async commitUnowned(write: UnownedWrite): Promise<WriteResult> {
+  async commitUnowned(write: PreparedUnownedWrite): Promise<SqliteWriteResult> {
     return this.#commitAlone(() => writeUnowned(this.#parts, this.#store, write))
   }
 
@@ -131,7 +145,7 @@ export class SqliteRunStore implements RunStore {
     return (await this.get(runId)) === undefined ? 'unknown' : 'unfinished'
   }
 
-  #commitAlone(body: () => WriteOutcome): WriteResult {
+  #commitAlone(body: () => WriteOutcome): SqliteWriteResult {
     try {
       const outcome = this.#parts.transaction(body)
       return this.#finish([outcome])[0] ?? outcome.result
@@ -150,12 +164,12 @@ export class SqliteRunStore implements RunStore {
     }
   }
 
-  #toFailure(error: unknown): WriteResult {
+  #toFailure(error: unknown): SqliteWriteResult {
     const judged = this.#parts.disk.judge(error)
     return { kind: judged === error ? 'failed' : 'unavailable', error: judged }
   }
 
-  #finish(outcomes: readonly WriteOutcome[]): readonly WriteResult[] {
+  #finish(outcomes: readonly WriteOutcome[]): readonly SqliteWriteResult[] {
     const { hub, owned } = this.#parts
     if (outcomes.some(({ stored }) => stored?.hasErased === true)) this.#truncateLog()
     for (const { stored } of outcomes) {

@@ -1,5 +1,5 @@
 /** The SQL of the embedded store where it differs from that of others. */
-import { toTagIndex } from '../../shared/tag-index.ts'
+import { toTagIndex } from '../../shared/schema/tag-index.ts'
 
 import type { StoreDialect } from '../../shared/schema/dialect.ts'
 

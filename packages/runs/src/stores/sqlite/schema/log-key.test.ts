@@ -20,7 +20,7 @@ afterEach(() => {
 
 describe('the key of an event', () => {
   it('The key of an event keeps a run apart from the next one, for every number that a reader asks for', async () => {
-    await using storage = sqliteRunStorage(directory)
+    await using storage = await sqliteRunStorage(directory)
     for (const runId of ['run-a', 'run-b'])
       await (await ownedRun(storage, runId)).commit([token('x')])
     for (const from of [2, 2 ** 32 - 1, 2 ** 32, 2 ** 33, Number.MAX_SAFE_INTEGER]) {
@@ -31,12 +31,12 @@ describe('the key of an event', () => {
   })
 
   it('The key of an event leaves little of a page unused when an event has more than 1 KB', async () => {
-    await sqliteRunStorage(directory)[Symbol.asyncDispose]()
+    await (await sqliteRunStorage(directory))[Symbol.asyncDispose]()
     const path = join(directory, 'runs.sqlite')
     const empty = statSync(path).size
     const [runs, writes, bytes] = [5, 40, 1_500]
     {
-      await using storage = sqliteRunStorage(directory)
+      await using storage = await sqliteRunStorage(directory)
       const owners = []
       for (let run = 0; run < runs; run += 1) owners.push(await ownedRun(storage, `run-${run}`))
       for (let write = 0; write < writes; write += 1) {

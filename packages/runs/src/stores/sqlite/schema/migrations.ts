@@ -1,5 +1,5 @@
 /** The schema of the embedded store, as numbered steps that only go forward. */
-import { TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core/basics'
 
 import type { DatabaseSync } from 'node:sqlite'
 

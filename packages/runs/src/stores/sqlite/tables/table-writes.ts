@@ -12,7 +12,7 @@ const INSERT_AUDIT = `
 
 export function sqliteAuditInserter({ inTurn, statements }: SqliteParts): InsertAudit {
   return (rows) =>
-    inTurn(() => {
+    inTurn.later(() => {
       for (const row of rows) statements.run(INSERT_AUDIT, row)
     })
 }
