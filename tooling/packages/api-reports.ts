@@ -1,5 +1,5 @@
 /**
- * Generates reports of the public types of every entry point but `./internal`, with API Extractor, from the published
+ * Generates reports of the public types of every entry point but `./internal` and `./basics`, with API Extractor, from the published
  * declarations.
  */
 import { mkdirSync, readFileSync } from 'node:fs'
@@ -109,7 +109,7 @@ function configOf(
 function findEntryPoints(directory: string): readonly BuiltEntryPoint[] {
   const manifest: PackedManifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))
   return [...codeEntryPoints(manifest)].flatMap(([entryPoint, { types }]) => {
-    if (types === undefined || entryPoint.endsWith('/internal')) return []
+    if (types === undefined || /\/(?:internal|basics)$/.test(entryPoint)) return []
     const name = entryPoint === manifest.name ? 'index' : entryPoint.slice(manifest.name.length + 1)
     return [
       {

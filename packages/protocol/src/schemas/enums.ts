@@ -1,7 +1,7 @@
 /** Enumerations of the wire. Each value is sent as its name. */
 import Type from 'typebox'
 
-import { isTerminalRunStatus, RUN_STATUSES, TERMINAL_RUN_STATUSES } from '../run-status.ts'
+import { isTerminalRunStatus, RUN_STATUSES, TERMINAL_RUN_STATUSES } from './run-status.ts'
 
 import type { Static } from '../static.ts'
 

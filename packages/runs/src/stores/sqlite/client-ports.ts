@@ -1,5 +1,5 @@
 /**
- * The ports of the embedded store for the rest of the process. They turn events and steps into text, once, and complete
+ * The ports of the embedded store, for all other code. They turn events and steps into text, once, and complete
  * results. The store itself gets and returns plain data, so it may be in another thread.
  */
 import { TuttiError } from '@tutti/core/basics'

@@ -69,7 +69,7 @@ describe('the embedded storage', () => {
   }
 
   for (const { name, run } of [...runStorageCases, ...dispatcherCases]) {
-    it(`${name}, by the messages of its own thread`, async () => {
+    it(`${name}, by messages to a thread`, async () => {
       const clock = fakeClock()
       const options = { directory, clock, synchronous: 'FULL', logger: silentLogger } as const
       const client = new ThreadClient(options, serveHere(options))
