@@ -32,7 +32,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'packages/net/src': 'http process ws',
   'packages/pipeline/src': 'schema',
   'packages/protocol/src':
-    'error-codes.ts limits.ts static.ts amounts.ts json-pointer.ts schema-node.ts schema-engine.ts schemas commands.ts messages check problems usage-sum.ts run-usage.ts run-state projection',
+    'error-codes.ts limits.ts static.ts amounts.ts json-pointer.ts schema-node.ts bounded-map.ts schema-engine.ts schemas commands.ts messages check compiled-check.ts problems decode.ts usage-sum.ts run-usage.ts run-state projection repeats',
   'packages/react/src': '',
   'packages/remote-tools/src': 'schema http mcp process openapi',
   'packages/remote-tools/src/process':

@@ -286,10 +286,36 @@ describe('a subscription', () => {
     for (const event of LOG.slice(1)) second.say(event)
     expect(await events).toEqual(LOG)
     expect([first, second].map(({ sent }) => sent[0])).toEqual([
-      { type: 'subscribe', requestId: '1', events: [], runId: RUN_ID, from: 0 },
-      { type: 'subscribe', requestId: '2', events: [], runId: RUN_ID, from: 2 },
+      { type: 'subscribe', requestId: '1', events: [], runId: RUN_ID, from: 0, repeats: 'omit' },
+      { type: 'subscribe', requestId: '2', events: [], runId: RUN_ID, from: 2, repeats: 'omit' },
     ])
     expect(states[1]).toMatchObject({ status: 'reconnecting', lastEventId: LOG[1]?.id })
+    await connection.close()
+  })
+
+  it('A client subscription restores texts from the events of its socket, and rejects a reference to another one', async () => {
+    const text = 'word '.repeat(200)
+    const answer = (responseText: string) => ({ ...TURN, responseText })
+    const log = logged([token(text), answer(text)])
+    const repeats = [{ at: '/responseText', seq: 0, from: '/token' }]
+    const short = logged([token(text), answer('')]).map((event) =>
+      event.seq === 1 ? { ...event, repeats } : event,
+    )
+    const { sockets, connection } = connected()
+    const seen: unknown[] = []
+    const subscription = collectInto(seen, connection.subscribe({ runId: RUN_ID }))
+    const first = await sockets.socket(0)
+    begin(first)
+    for (const event of short) first.say(event)
+    first.lose()
+    const second = await sockets.socket(1)
+    begin(second)
+    second.say({ ...short[1], seq: 2, id: `${RUN_ID}:2` })
+    await expect(subscription).rejects.toMatchObject({
+      code: 'BAD_RESPONSE',
+      message: expect.stringContaining('got /token of event 0'),
+    })
+    expect(seen).toEqual(log)
     await connection.close()
   })
 
@@ -397,6 +423,7 @@ describe('a subscription', () => {
       events: ['token', 'run_result'],
       runId: RUN_ID,
       from: 0,
+      repeats: 'omit',
     })
     for (const event of LOG) if (event.type !== 'run_queued') socket.say(event)
     expect((await events).map(({ type }) => type)).toEqual(['token', 'token', 'token'])
@@ -504,3 +531,26 @@ describe('a platform that cannot set headers', () => {
     }
   })
 })
+
+/** Appends the events of a loop to `into` as they arrive. */
+async function collectInto(into: unknown[], events: AsyncIterable<unknown>): Promise<void> {
+  for await (const event of events) into.push(event)
+}
+
+/** Completed turn without its text. */
+const TURN = {
+  type: 'llm_iteration_completed',
+  agentRole: 'Writer',
+  taskDescription: 'Write',
+  iterationIndex: 0,
+  responseType: 'FINAL_ANSWER',
+  inputTokens: 1,
+  outputTokens: 1,
+  latencyMs: 1,
+  taskName: 'write',
+  taskIndex: 1,
+  attempt: 1,
+  model: 'small',
+  completedAt: '2026-01-01T00:00:00.000Z',
+  finishReason: 'stop',
+} as const

@@ -12,6 +12,9 @@ function eagerClient({ url }: WireServer): TuttiClient {
   return createClient({ baseUrl: url, clock, random: () => 1 })
 }
 
+/** Request for all events. */
+const ALL_EVENTS = `${EVENTS_PATH}?repeats=omit`
+
 const WHOLE = Buffer.from(`: events follow\n\n${frames(LOG)}`)
 
 describe('[CLIENT-R1] a stream returns every event once, in order', () => {
@@ -21,7 +24,7 @@ describe('[CLIENT-R1] a stream returns every event once, in order', () => {
       exchange.end()
     })
     expect(await collect(eagerClient(server).runs.events(RUN_ID))).toEqual(LOG)
-    expect(server.exchanges.map(({ url }) => url)).toEqual([EVENTS_PATH])
+    expect(server.exchanges.map(({ url }) => url)).toEqual([ALL_EVENTS])
     expect(server.exchanges[0]?.headers.accept).toBe('text/event-stream')
     expect(server.exchanges[0]?.headers).not.toHaveProperty('last-event-id')
   })
@@ -54,11 +57,11 @@ describe('[CLIENT-R1] a stream returns every event once, in order', () => {
     })
     expect(await collect(eagerClient(server).runs.events(RUN_ID))).toEqual(LOG)
     expect(server.exchanges.map(({ url, lastEventId }) => [url, lastEventId])).toEqual([
-      [EVENTS_PATH, undefined],
-      [EVENTS_PATH, 'run-1:0'],
-      [EVENTS_PATH, 'run-1:1'],
-      [EVENTS_PATH, 'run-1:2'],
-      [EVENTS_PATH, 'run-1:3'],
+      [ALL_EVENTS, undefined],
+      [ALL_EVENTS, 'run-1:0'],
+      [ALL_EVENTS, 'run-1:1'],
+      [ALL_EVENTS, 'run-1:2'],
+      [ALL_EVENTS, 'run-1:3'],
     ])
   })
 
@@ -98,9 +101,9 @@ describe('[CLIENT-K3] the cursor', () => {
     const events = await collect(eagerClient(server).runs.events(RUN_ID, { from: 3 }))
     expect(events).toEqual(LOG.slice(3))
     expect(server.exchanges.map(({ url, lastEventId }) => [url, lastEventId])).toEqual([
-      [`${EVENTS_PATH}?from=3`, undefined],
-      [`${EVENTS_PATH}?from=3`, undefined],
-      [`${EVENTS_PATH}?from=3`, undefined],
+      [`${EVENTS_PATH}?from=3&repeats=omit`, undefined],
+      [`${EVENTS_PATH}?from=3&repeats=omit`, undefined],
+      [`${EVENTS_PATH}?from=3&repeats=omit`, undefined],
     ])
   })
 
@@ -115,10 +118,10 @@ describe('[CLIENT-K3] the cursor', () => {
       LOG.slice(1),
     )
     expect(server.exchanges.map(({ url, lastEventId }) => [url, lastEventId])).toEqual([
-      [`${EVENTS_PATH}?from=1`, undefined],
-      [EVENTS_PATH, 'run-1:2'],
-      [EVENTS_PATH, 'run-1:2'],
-      [EVENTS_PATH, 'run-1:2'],
+      [`${EVENTS_PATH}?from=1&repeats=omit`, undefined],
+      [ALL_EVENTS, 'run-1:2'],
+      [ALL_EVENTS, 'run-1:2'],
+      [ALL_EVENTS, 'run-1:2'],
     ])
   })
 
@@ -139,8 +142,8 @@ describe('[CLIENT-K3] the cursor', () => {
     const events = await collect(eagerClient(server).runs.events(RUN_ID, { from: -2 }))
     expect(events).toEqual(LOG.slice(-2))
     expect(server.exchanges.map(({ url }) => url)).toEqual([
-      `${EVENTS_PATH}?from=-2`,
-      `${EVENTS_PATH}?from=-2`,
+      `${EVENTS_PATH}?from=-2&repeats=omit`,
+      `${EVENTS_PATH}?from=-2&repeats=omit`,
     ])
   })
 
@@ -150,7 +153,7 @@ describe('[CLIENT-K3] the cursor', () => {
     })
     const client = createClient({ baseUrl: `${server.url}/tutti` })
     expect(await collect(client.runs.events(RUN_ID))).toEqual(LOG)
-    expect(server.exchanges[0]?.url).toBe(`/tutti${EVENTS_PATH}`)
+    expect(server.exchanges[0]?.url).toBe(`/tutti${ALL_EVENTS}`)
   })
 })
 
@@ -183,9 +186,9 @@ describe('[CLIENT-R2] the end of a stream', () => {
     const events = eagerClient(server).runs.events(RUN_ID, { events: ['token'], from: 2 })
     expect(await collect(events)).toEqual(LOG.slice(2, 4))
     expect(server.exchanges.map(({ url, lastEventId }) => [url, lastEventId])).toEqual([
-      [`${EVENTS_PATH}?from=2&events=token%2Crun_result`, undefined],
-      [`${EVENTS_PATH}?events=token%2Crun_result`, 'run-1:2'],
-      [`${EVENTS_PATH}?events=token%2Crun_result`, 'run-1:3'],
+      [`${EVENTS_PATH}?from=2&events=token%2Crun_result&repeats=omit`, undefined],
+      [`${EVENTS_PATH}?events=token%2Crun_result&repeats=omit`, 'run-1:2'],
+      [`${EVENTS_PATH}?events=token%2Crun_result&repeats=omit`, 'run-1:3'],
     ])
   })
 
@@ -238,8 +241,8 @@ describe('result', () => {
       outputs: [{ taskName: 'write', output: 'Grüße, 世界 🎻' }],
     })
     expect(server.exchanges.map(({ url }) => url)).toEqual([
-      `${EVENTS_PATH}?from=-1&events=run_result`,
-      `${EVENTS_PATH}?from=-1&events=run_result`,
+      `${EVENTS_PATH}?from=-1&events=run_result&repeats=omit`,
+      `${EVENTS_PATH}?from=-1&events=run_result&repeats=omit`,
       '/api/runs/run-1',
     ])
     await server.exchanges[1]?.closed

@@ -6,8 +6,8 @@ import { recordingClock } from './recording-clock.ts'
 import { ENDED, EVENTS_PATH, frame, frames, LOG, RUN_ID } from './sample-run.ts'
 import { wireServer, type Exchange, type Handler, type WireServer } from './wire-server.ts'
 
-const SUBMIT_URL = '/api/runs?events=run_result'
-const RESULT_URL = `${EVENTS_PATH}?events=run_result`
+const SUBMIT_URL = '/api/runs?events=run_result&repeats=omit'
+const RESULT_URL = `${EVENTS_PATH}?events=run_result&repeats=omit`
 const RUN_URL = `/api/runs/${RUN_ID}`
 
 const AWAY = { error: 'STORE_UNAVAILABLE', message: 'The store is away' }

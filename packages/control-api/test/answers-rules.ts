@@ -53,7 +53,7 @@ export function findMisses(answer: Answer, surface: Surface = 'all'): readonly s
 
 /** Returns the problems of one event of a stream. */
 export function eventMisses(event: unknown): readonly string[] {
-  return check({ $ref: '#/components/schemas/LoggedRunEvent' }, event)
+  return check({ $ref: '#/components/schemas/StreamedRunEvent' }, event)
 }
 
 function findExpected(

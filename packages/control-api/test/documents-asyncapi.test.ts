@@ -56,6 +56,7 @@ describe('the AsyncAPI document', () => {
       expect(allOf, type).toEqual([
         { $ref: expect.stringMatching(/^#\/components\/schemas\/(?!EventPosition)/) },
         { $ref: '#/components/schemas/EventPosition' },
+        { $ref: '#/components/schemas/RepeatedTexts' },
       ])
     }
   })

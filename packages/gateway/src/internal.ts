@@ -88,6 +88,7 @@ export {
 } from './http/event-stream.ts'
 export { largeJson, largeResponse } from './http/large-json.ts'
 export { LargeReads } from './http/large-reads.ts'
+export { RepeatOmitter } from './http/omit-repeats.ts'
 export {
   errorHeaders,
   type ErrorReporting,

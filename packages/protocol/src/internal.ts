@@ -152,6 +152,10 @@ export {
   TaskReviewSetting,
 } from './schemas/rest/submit-run.ts'
 export { RunEventsQuery, RunTaskDetail } from './schemas/rest/runs.ts'
+export { mapTexts, type RepeatableText } from './repeats/map-texts.ts'
+export { TextRestorer } from './repeats/restore-texts.ts'
+export { MIN_REPEATED_LENGTH, SentTexts } from './repeats/sent-texts.ts'
+export { RepeatedText, RepeatedTexts, StreamedRunEvent } from './schemas/repeats.ts'
 export {
   HistoryMessage,
   HistoryToolCall,

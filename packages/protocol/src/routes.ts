@@ -42,7 +42,7 @@ import {
   ThreadRunsQuery,
 } from './schemas/rest/threads.ts'
 import { InvokeToolBody, ToolInvocation } from './schemas/rest/tools.ts'
-import { LoggedRunEvent } from './schemas/run-event.ts'
+import { StreamedRunEvent } from './schemas/repeats.ts'
 import { JsonObject } from './schemas/scalars.ts'
 import { DagModel } from './schemas/trace/dag-model.ts'
 import { ExecutionTrace } from './schemas/trace/execution-trace.ts'
@@ -207,7 +207,7 @@ export const ROUTES = {
       {
         status: 200,
         response: RunDetail,
-        event: LoggedRunEvent,
+        event: StreamedRunEvent,
         meaning:
           'The run ended within the time of `wait`; or, if `Accept` prefers `text/event-stream`, the stream of its events',
       },
@@ -440,7 +440,7 @@ export const ROUTES = {
     method: 'GET',
     path: '/api/runs/{runId}/events',
     query: RunEventsQuery,
-    response: LoggedRunEvent,
+    response: StreamedRunEvent,
     mediaType: 'text/event-stream',
     status: 200,
     others: [

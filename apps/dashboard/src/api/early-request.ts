@@ -21,7 +21,7 @@ export function requestEarly(): void {
   if (runId === undefined) return
   const key = readStoredKey()
   const leaving = new AbortController()
-  const url = resolveUrl(`api/runs/${runId}/events`)
+  const url = resolveUrl(`api/runs/${runId}/events?repeats=omit`)
   const response = fetch(url, {
     headers: {
       accept: 'text/event-stream',

@@ -20,6 +20,7 @@
  *    server has named the run.
  */
 import { ROUTES, routePath, type LoggedRunEvent, type SubmitRunBody } from '@tutti/protocol'
+import { TextRestorer } from '@tutti/protocol/internal'
 
 import { openScope, type CallScope } from '../call-scope.ts'
 import { TuttiClientError } from '../errors.ts'
@@ -171,9 +172,10 @@ class RunStream<Wanted extends LoggedRunEvent> {
     this.#target = run
     this.report({ status: 'open' })
     const { idleTimeoutMs } = this.#settings.reconnect
+    const restorer = new TextRestorer()
     for await (const frames of readFrames({ body, scope, idleTimeoutMs })) {
       for (const { id, data } of frames) {
-        const event = this.#order(decodeEvent(data, run.runId), id)
+        const event = this.#order(decodeEvent(data, run.runId, restorer), id)
         if (event !== undefined) yield event
         scope.signal.throwIfAborted()
       }
@@ -215,7 +217,7 @@ class RunStream<Wanted extends LoggedRunEvent> {
       return {
         method: ROUTES.streamRunEvents.method,
         path: target.path,
-        query: { ...query, events },
+        query: { ...query, events, repeats: 'omit' },
         headers: { ...headers, accept },
       }
     }
@@ -223,7 +225,7 @@ class RunStream<Wanted extends LoggedRunEvent> {
     return {
       method: ROUTES.submitRun.method,
       path: routePath('submitRun'),
-      query: { events },
+      query: { events, repeats: 'omit' },
       headers: { accept, ...(key === undefined ? {} : { 'idempotency-key': key }) },
       body,
     }

@@ -13,8 +13,11 @@
  * CLIENT-C2 The subscription resumes at its position on each socket; only the newest subscription is active.
  * CLIENT-C3 A connection that has ended leaves no timer, listener or socket. Loops end, with the error if it failed.
  */
+import { TextRestorer } from '@tutti/protocol/internal'
+
 import { openScope, type CallScope } from '../call-scope.ts'
 import { TuttiClientError } from '../errors.ts'
+import { restoreEvent } from '../events/decode-event.ts'
 import { canReconnect, retryDelayMs } from '../reconnect.ts'
 import { openSocket, throwHandshakeFailure, type SocketOpener } from './open-socket.ts'
 import { Requests } from './requests.ts'
@@ -25,7 +28,7 @@ import { LAST_TYPE, type Subscription } from './subscription.ts'
 import type { ConnectionState } from '../events/connection-state.ts'
 import type { ResolvedClientOptions } from '../options.ts'
 import type { ConnectOptions } from './connection-types.ts'
-import type { ServerMessage } from '@tutti/protocol'
+import type { LoggedRunEvent, ServerMessage } from '@tutti/protocol'
 import type { EventPosition, Hello, Subscribe } from '@tutti/protocol/internal'
 
 /** A connection state without the fields that the connection adds. */
@@ -45,6 +48,8 @@ export class Connection {
   readonly #ended: Promise<void>
   readonly #greeted = new Set<(hello: Hello) => void>()
   #subscription: Subscription | undefined
+  /** Run of the subscription that the server has acknowledged on the open socket, and its texts. */
+  #restored: { readonly runId: string; readonly restorer: TextRestorer } | undefined
   /** Hello message of the open socket. */
   #hello: Hello | undefined
   #attempt = 0
@@ -168,6 +173,7 @@ export class Connection {
 
   #greet(hello: Hello, send: (message: object) => void): void {
     this.#hello = hello
+    this.#restored = undefined
     this.#subscription?.greeted()
     this.#report({ status: 'open' })
     this.#options.onMessage?.(hello)
@@ -178,11 +184,18 @@ export class Connection {
     for (const onHello of this.#greeted) onHello(hello)
   }
 
-  #receive(message: ServerMessage): void {
-    if (message.type !== 'heartbeat') this.#hasReceived = true
+  #receive(received: ServerMessage): void {
+    if (received.type !== 'heartbeat') this.#hasReceived = true
+    const message = 'seq' in received ? this.#restore(received) : received
     this.#options.onMessage?.(message)
     if ('seq' in message) this.#subscription?.take(message)
     this.requests.take(message)
+  }
+
+  /** Restores the texts that the server omitted from the followed run. */
+  #restore(event: LoggedRunEvent): LoggedRunEvent {
+    const followed = this.#restored
+    return followed?.runId === event.runId ? restoreEvent(event, followed.restorer) : event
   }
 
   #subscribe(): void {
@@ -190,6 +203,8 @@ export class Connection {
     const isOver = subscription === undefined || subscription.isOver
     // Called synchronously: events may arrive in the same data as the reply.
     const onReply = (): void => {
+      const runId = isOver ? undefined : subscription.runId
+      this.#restored = runId === undefined ? undefined : { runId, restorer: new TextRestorer() }
       if (this.#subscription === subscription) subscription?.confirmed()
     }
     const request = subscribeRequest(isOver ? NOTHING : subscription.message, onReply)

@@ -66,6 +66,11 @@ export class Subscription {
     return this.#isOver
   }
 
+  /** The followed run; undefined for every run. */
+  get runId(): string | undefined {
+    return this.#followed.runId
+  }
+
   /** Id of the last event that was passed on. */
   get lastEventId(): string | undefined {
     return this.#cursor.lastEventId
@@ -77,7 +82,7 @@ export class Subscription {
     const events = types === undefined ? [] : [...new Set([...types, LAST_TYPE] as const)]
     if (runId === undefined) return { type: 'subscribe', events }
     const from = this.#cursor.nextSeq ?? this.#cursor.from ?? 0
-    return { type: 'subscribe', events, runId, from }
+    return { type: 'subscribe', events, runId, from, repeats: 'omit' }
   }
 
   /** Called for a new socket. It sends every run at once, and one run only after a subscription. */

@@ -7,6 +7,7 @@
  */
 import { API_VERSION } from '@tutti/gateway/internal'
 import { ClientMessage, LoggedRunEvent, ROUTES, ServerMessage } from '@tutti/protocol'
+import { RepeatedTexts } from '@tutti/protocol/internal'
 import { CLIENT_MESSAGE_TYPES, RUN_EVENT_TYPES } from '@tutti/protocol/internal'
 
 import { SOCKET_INTRODUCTION } from './introduction.ts'
@@ -147,6 +148,7 @@ function buildMessages(
     .filter(({ properties }) => sent.has(properties.type.const))
   const requests = ClientMessage.anyOf.filter(({ properties }) => properties.type.const in replies)
   const [, position] = LoggedRunEvent.allOf
+  const parts = [components.refer(position), components.refer(RepeatedTexts)]
   const members = [...requests, ...answers].map((member) => ({
     type: member.properties.type.const,
     summary: findDescription(member),
@@ -155,7 +157,7 @@ function buildMessages(
   const events = LoggedRunEvent.allOf[0].anyOf.map((member) => ({
     type: member.properties.type.const,
     summary: findDescription(member),
-    payload: { allOf: [components.refer(member), components.refer(position)] },
+    payload: { allOf: [components.refer(member), ...parts] },
   }))
   return Object.fromEntries(
     [...members, ...events].map(({ type, summary, payload }) => [

@@ -128,7 +128,7 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>
       value: { tool: 'calculator', status: 'FAILED', errorMessage: 'Divides by 0', durationMs: 3 },
     },
   },
-  LoggedRunEvent: {
+  StreamedRunEvent: {
     first: {
       summary: 'The first event of every run',
       value: {

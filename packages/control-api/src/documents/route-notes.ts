@@ -93,7 +93,7 @@ const NOTES: Readonly<Partial<Record<RouteName, string>>> = {
   listThreadRuns:
     'A run is a message of the user, which is its only input, else all inputs as JSON, and a message of the assistant: the output of its output task. A run that failed or was cancelled before has the text so far.',
   streamRunEvents:
-    'Starts with past events and continues live, without gaps or duplicates. A negative `from` counts from the end. `Last-Event-ID` takes precedence over `from`.',
+    'Starts with past events and continues live, without gaps or duplicates. A negative `from` counts from the end. `Last-Event-ID` takes precedence over `from`. With `repeats=omit`, an event that repeats a long text of the same stream has an empty text and refers to the earlier event in `repeats`.',
   decideReview: 'REJECT repeats the task with your feedback. EDIT requires `revisedOutput`.',
   getMetrics:
     'Prometheus text format 0.0.4, or OpenMetrics 1.0.0 if `Accept` contains `application/openmetrics-text`. To send a key from Prometheus, configure `authorization: { credentials: … }`.',

@@ -771,6 +771,15 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Reasoning.taskIndex': 'Number of the task in its run, from 1.',
   'Reasoning.attempt': 'Attempt of the task, from 1.',
   'Reasoning.iterationIndex': 'Number of the turn, from 0 in each attempt.',
+  RepeatedText: 'Reference to the text of an earlier event of the same stream.',
+  'RepeatedText.at':
+    'JSON Pointer of the omitted text in this event, which has an empty text there.',
+  'RepeatedText.seq': '`seq` of the earlier event.',
+  'RepeatedText.from':
+    'JSON Pointer of the text in the earlier event. For a `token` or `reasoning` event, the text continues with all later events of this type, task, attempt and turn up to this event.',
+  RepeatedTexts: 'Field of an event in a stream with `repeats=omit`.',
+  'RepeatedTexts.repeats':
+    'Texts that the reader got in earlier events of this stream; absent when there are none.',
   ReplayRunBody: 'Body of `POST /api/runs/{runId}/replay`.',
   'ReplayRunBody.mode':
     '`frozen` takes everything from the record; `models` calls models, and takes everything else from the record.',
@@ -927,6 +936,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunEventsQuery.events': 'Event types separated by commas; all when absent.',
   'RunEventsQuery.from':
     'First `seq` to send; a negative number counts from the end. `Last-Event-ID` takes precedence.',
+  'RunEventsQuery.repeats':
+    'With `omit`, each long text is sent once; events that repeat it refer to it in `repeats`.',
   'RunEventsQuery.ticket': 'Ticket, for browsers that cannot send a key.',
   RunFork: 'Forks a run, like `POST /api/runs/{runId}/fork`.',
   'RunFork.requestId': 'Repeated in the reply.',
@@ -1118,6 +1129,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'StateQuery.compare': 'Runs to compare; required for `comparison`.',
   StateResponse: 'Reply to `state_query`, in the form of the REST response of that name.',
   'StateResponse.requestId': "The request's id.",
+  StreamedRunEvent: 'Event as a stream sends it.',
   SubmitRunBody: 'Body of `POST /api/runs`.',
   'SubmitRunBody.inputs': 'Values of the template variables.',
   'SubmitRunBody.tasks': "Tasks to run instead of the ensemble's.",
@@ -1141,12 +1153,16 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Seconds to wait for the end of the run. The response is 200 with the run if it ends in time, else 202. The run continues when the caller disconnects.',
   'SubmitRunQuery.events':
     'Event types to stream, separated by commas; all when absent. Only with `Accept: text/event-stream`.',
+  'SubmitRunQuery.repeats':
+    'With `omit`, each long text is sent once; events that repeat it refer to it in `repeats`. Only with `Accept: text/event-stream`.',
   Subscribe: 'Selects the messages that this connection gets.',
   'Subscribe.requestId': 'Repeated in the reply.',
   'Subscribe.events': 'Message types; empty or with `*` for all.',
   'Subscribe.runId': 'Only messages of this run; all runs when absent.',
   'Subscribe.from':
     "First `seq` to send from the run's log; a negative number counts from the end. Only new events when absent.",
+  'Subscribe.repeats':
+    'With `omit`, each long text is sent once; events that repeat it refer to it in `repeats`. Requires `from`.',
   SubscribeAck: 'Reply to `subscribe`: the subscription that is now in effect.',
   'SubscribeAck.requestId': "The request's id.",
   'SubscribeAck.events': 'Message types; empty for all.',

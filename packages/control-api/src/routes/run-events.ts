@@ -14,14 +14,14 @@ export function runEventsRoute(options: ResolvedControlApiOptions): HttpRoute {
   return {
     ...ROUTES.streamRunEvents,
     async handle({ request, caller, parameters: { runId = '' } }) {
-      const { from, events } = readQuery(request.url, RunEventsQuery)
+      const { from, events, repeats } = readQuery(request.url, RunEventsQuery)
       const wants = createTypeFilter(events)
       const lastEventId = request.headers.get('last-event-id') ?? undefined
       const { cursor, over } = await findPlace(runs, runId, { from, lastEventId, caller })
       // Status 204 stops an EventSource from reconnecting.
       if (over) return new Response(null, { status: 204 })
       const batches = runs.follow({ runId, from: cursor })
-      return streamRun(options, { runId, batches, wants })
+      return streamRun(options, { runId, batches, wants, omitsRepeats: repeats === 'omit' })
     },
   }
 }

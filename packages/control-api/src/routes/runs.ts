@@ -59,7 +59,10 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly HttpRout
         assertSubmitQuery(query, isStream)
         const wants = createTypeFilter(query.events)
         const body = await readJsonBody(request, SubmitRunBody, maxBodyBytes)
-        if (isStream) return submitAndStream(options, call, { body, submission, wants })
+        if (isStream) {
+          const omitsRepeats = query.repeats === 'omit'
+          return submitAndStream(options, call, { body, submission, wants, omitsRepeats })
+        }
         const { wait = 0 } = query
         if (wait === 0) {
           const run = await submitRunAs(options, body, submission)
@@ -165,14 +168,15 @@ function readSubmission({
 }
 
 /** Checks that the parameters of a submission fit the kind of its response. */
-function assertSubmitQuery({ wait, events }: SubmitRunQuery, isStream: boolean): void {
+function assertSubmitQuery({ wait, events, repeats }: SubmitRunQuery, isStream: boolean): void {
   if (isStream && wait !== undefined) {
     const message = 'cannot be combined with Accept: text/event-stream'
     throw badRequest('query', [{ path: '/wait', message }])
   }
-  if (!isStream && events !== undefined) {
-    throw badRequest('query', [{ path: '/events', message: 'requires Accept: text/event-stream' }])
-  }
+  const problems = Object.entries({ events, repeats })
+    .filter(([, value]) => !isStream && value !== undefined)
+    .map(([name]) => ({ path: `/${name}`, message: 'requires Accept: text/event-stream' }))
+  if (problems.length > 0) throw badRequest('query', problems)
 }
 
 /** Returns the headers that name the run of a response. */
@@ -195,6 +199,7 @@ interface StreamedSubmission {
   readonly body: SubmitRunBody
   readonly submission: SubmissionOptions
   readonly wants: TypeFilter
+  readonly omitsRepeats: boolean
 }
 
 /**
@@ -204,7 +209,7 @@ interface StreamedSubmission {
 async function submitAndStream(
   options: ResolvedControlApiOptions,
   { request, addSubject }: HttpRouteCall,
-  { body, submission, wants }: StreamedSubmission,
+  { body, submission, wants, omitsRepeats }: StreamedSubmission,
 ): Promise<RouteAnswer> {
   const { runs } = options
   const { run, events } = await submitAndFollowAs(options, body, submission)
@@ -212,13 +217,13 @@ async function submitAndStream(
   addSubject({ runId })
   const headers = runHeaders(run)
   if (events !== undefined) {
-    return streamRun(options, { runId, batches: events, wants, headers })
+    return streamRun(options, { runId, batches: events, wants, omitsRepeats, headers })
   }
   const lastEventId = request.headers.get('last-event-id') ?? undefined
   const { cursor, over } = resolvePlace(run, { lastEventId })
   if (over) return new Response(null, { status: 204, headers })
   const batches = runs.follow({ runId, from: cursor })
-  return streamRun(options, { runId, batches, wants, headers })
+  return streamRun(options, { runId, batches, wants, omitsRepeats, headers })
 }
 
 /**

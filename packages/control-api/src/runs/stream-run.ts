@@ -17,6 +17,8 @@ export interface RunStream {
   readonly runId: string
   readonly batches: AsyncIterator<readonly LoggedRunEvent[]>
   readonly wants: TypeFilter
+  /** Whether the reader restores texts that were sent before. */
+  readonly omitsRepeats: boolean
   /** Headers in addition to those of every stream. @default none */
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -24,11 +26,12 @@ export interface RunStream {
 /** Answers with the events of a run until it ends or the reader leaves. */
 export function streamRun(
   { clock, heartbeatMs, logger, metrics, unread }: ResolvedControlApiOptions,
-  { runId, batches, wants, headers }: RunStream,
+  { runId, batches, wants, omitsRepeats, headers }: RunStream,
 ): StreamAnswer {
   let reader: LiveReader | undefined
   const encoder = runEventsEncoder({
     wants,
+    omitsRepeats,
     given(sent) {
       reader?.recordDelivery(sent)
     },

@@ -24,6 +24,7 @@ import {
   type ConnectionDialect,
   encodeEventBytes,
   findPlace,
+  RepeatOmitter,
   type MessageOf,
   type ReadingPlace,
   sharedCapabilities,
@@ -116,6 +117,8 @@ export class SocketSession {
   readonly #stopListening: () => void
   /** Stops reading one run from its log; undefined while the connection gets live events. */
   #stopReading: (() => void) | undefined
+  /** Omits texts from the run that is read from its log; undefined if the client does not restore them. */
+  #omitter: RepeatOmitter | undefined
   readonly #capacity: ConnectionInfo['capacity']
   readonly #context: MessageContext
   readonly #source: WorkSource
@@ -244,7 +247,9 @@ export class SocketSession {
 
   #deliverOne(event: LoggedRunEvent): void {
     if (!this.#wants(event)) return
-    this.#write(encodeEventBytes(event))
+    const isRead = event.runId === this.#subscription.runId
+    const sent = isRead ? (this.#omitter?.omit(event) ?? event) : event
+    this.#write(sent === event ? encodeEventBytes(event) : JSON.stringify(sent))
     // Set after writing, because an event is not sent if the connection is too slow.
     this.#lastEventId = event.id
   }
@@ -345,7 +350,11 @@ export class SocketSession {
     }
   }
 
-  async #subscribe({ requestId, events, runId, from }: MessageOf<'subscribe'>): Promise<void> {
+  async #subscribe(message: MessageOf<'subscribe'>): Promise<void> {
+    const { requestId, events, runId, from, repeats } = message
+    if (repeats !== undefined && from === undefined) {
+      throw badRequest('message', [{ path: '/from', message: 'is required with "repeats"' }])
+    }
     const types = events.length === 0 || events.includes('*') ? undefined : new Set<string>(events)
     const readRunId = runId ?? this.#subscription.runId
     const position = from === undefined ? undefined : await this.#findPosition(readRunId, from)
@@ -357,6 +366,7 @@ export class SocketSession {
       ...(runId === undefined ? {} : { runId }),
       ...(position === undefined ? {} : { from: position.cursor }),
     })
+    this.#omitter = repeats === 'omit' ? new RepeatOmitter() : undefined
     if (readRunId === undefined || position === undefined) {
       this.#subscription = { runId: runId ?? this.#runId, types }
       this.#stopReading = undefined

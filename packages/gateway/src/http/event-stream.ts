@@ -10,6 +10,8 @@
 import { escapeLineBreaks } from '@tutti/protocol/internal'
 import { isSharedPage, serializeOnce } from '@tutti/runs/internal'
 
+import { RepeatOmitter } from './omit-repeats.ts'
+
 import type { Writable } from 'node:stream'
 import type { Clock } from '@tutti/core'
 import type { LoggedRunEvent } from '@tutti/protocol'
@@ -170,6 +172,8 @@ class WrittenStream {
 /** Encoder options of the event stream route. */
 export interface RunEventsEncoderOptions {
   readonly wants: (type: LoggedRunEvent['type']) => boolean
+  /** Whether the reader restores texts that were sent before. @default false */
+  readonly omitsRepeats?: boolean
   /** Called with the events that are sent. */
   readonly given?: (events: readonly LoggedRunEvent[]) => void
   /** Called when the events cannot be read; the reader reconnects for the rest. */
@@ -178,15 +182,18 @@ export interface RunEventsEncoderOptions {
 
 /** Returns the encoder of the event stream route, which sends each event with its id and type. */
 export function runEventsEncoder(options: RunEventsEncoderOptions): EventEncoder {
-  const { wants, given, onError } = options
+  const { wants, omitsRepeats = false, given, onError } = options
+  const omitter = omitsRepeats ? new RepeatOmitter() : undefined
   return {
     head: ': events follow\n\n',
     keepAlive: KEEP_ALIVE_COMMENT,
     encode(events) {
       const wanted = events.filter(({ type }) => wants(type))
       given?.(wanted)
-      const isWhole = wanted.length === events.length
-      return isWhole && isSharedPage(events) ? encodePage(events) : encodeFrames(wanted)
+      const sent = omitter === undefined ? wanted : wanted.map((event) => omitter.omit(event))
+      const isWhole =
+        sent.length === events.length && sent.every((event, index) => event === events[index])
+      return isWhole && isSharedPage(events) ? encodePage(events) : encodeFrames(sent)
     },
     fail(error) {
       onError(error)

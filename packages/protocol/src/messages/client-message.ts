@@ -2,6 +2,7 @@
 import Type from 'typebox'
 import { COMMANDS, RUN_COMMAND_KINDS } from '../commands.ts'
 import { MigrateRunBody } from '../schemas/rest/builds.ts'
+import { RepeatsOption } from '../schemas/repeats.ts'
 import { CompareRunsQuery } from '../schemas/rest/compare-runs.ts'
 import { ForkRunBody } from '../schemas/rest/fork-run.ts'
 import { ReplayRunBody } from '../schemas/rest/replay-run.ts'
@@ -126,6 +127,8 @@ export const Subscribe = Type.Object(
     runId: Type.Optional(NonBlank),
     /** First `seq` to send from the run's log; a negative number counts from the end. Only new events when absent. */
     from: Type.Optional(LogPosition),
+    /** With `omit`, each long text is sent once; events that repeat it refer to it in `repeats`. Requires `from`. */
+    repeats: Type.Optional(RepeatsOption),
   },
   CLOSED,
 )

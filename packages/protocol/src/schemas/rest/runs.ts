@@ -8,6 +8,7 @@ import {
   TaskStatus,
   Workflow,
 } from '../enums.ts'
+import { RepeatsOption } from '../repeats.ts'
 import { cancelOrigin } from '../events/run-events.ts'
 import { RunMetrics } from '../run-metrics.ts'
 import {
@@ -68,6 +69,8 @@ export const RunEventsQuery = Type.Object(
     events: Type.Optional(Type.String({ minLength: 1 })),
     /** First `seq` to send; a negative number counts from the end. `Last-Event-ID` takes precedence. */
     from: Type.Optional(LogPosition),
+    /** With `omit`, each long text is sent once; events that repeat it refer to it in `repeats`. */
+    repeats: Type.Optional(RepeatsOption),
     /** Ticket, for browsers that cannot send a key. */
     ticket: Type.Optional(Type.String({ minLength: 1 })),
   },

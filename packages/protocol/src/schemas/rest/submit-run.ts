@@ -6,6 +6,7 @@
  */
 import Type from 'typebox'
 import { HistoryMessage, MAX_HISTORY_MESSAGES } from '../history-message.ts'
+import { RepeatsOption } from '../repeats.ts'
 import { CaptureMode, ReviewPolicy, ReviewTimeoutAction, Workflow } from '../enums.ts'
 import {
   CLOSED,
@@ -272,6 +273,11 @@ export const SubmitRunQuery = Type.Object(
     wait: Type.Optional(Type.Integer({ minimum: 0, maximum: 600 })),
     /** Event types to stream, separated by commas; all when absent. Only with `Accept: text/event-stream`. */
     events: Type.Optional(Type.String({ minLength: 1 })),
+    /**
+     * With `omit`, each long text is sent once; events that repeat it refer to it in `repeats`. Only with
+     * `Accept: text/event-stream`.
+     */
+    repeats: Type.Optional(RepeatsOption),
   },
   CLOSED,
 )
