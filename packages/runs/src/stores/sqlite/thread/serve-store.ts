@@ -1,8 +1,8 @@
 /**
  * Serves the embedded store in its thread: executes the calls of messages and sends back their results.
  *
- * RUNS-T1 Calls begin in the order in which they were sent. The results of one transaction go back in one message.
- * RUNS-T2 The thread has no clock: the present is that of the last message.
+ * RUNS-TH1 Calls begin in the order in which they were sent. The results of one transaction go back in one message.
+ * RUNS-TH2 The thread has no clock: the present is that of the last message.
  */
 import { callStore, openSqliteStore, type SqliteStore } from '../open-store.ts'
 import { encodeError } from './encode-error.ts'

@@ -45,12 +45,12 @@ function runProcess(body: string): { readonly status: number | null; readonly li
 }
 
 describe('ThreadClient', () => {
-  it('[RUNS-T4] An open store does not keep its process alive, but a call in flight does', () => {
+  it('[RUNS-TH4] An open store does not keep its process alive, but a call in flight does', () => {
     const { status, lines } = runProcess(`create('run-a').then(({ kind }) => print(kind))`)
     expect([status, lines[0]]).toEqual([0, '"created"'])
   })
 
-  it('[RUNS-T5] When its thread ends, calls are rejected as unavailable and the process ends with the reason', () => {
+  it('[RUNS-TH5] When its thread ends, calls are rejected as unavailable and the process ends with the reason', () => {
     const { status, lines } = runProcess(`
       storage.listen(print)
       const report = (error) => print([error.code, error.retryable, storage.isAvailable])
@@ -70,7 +70,7 @@ describe('ThreadClient', () => {
     expect(status).toBe(1)
   })
 
-  it('[RUNS-T3] A value that cannot be sent rejects its own call only', () => {
+  it('[RUNS-TH3] A value that cannot be sent rejects its own call only', () => {
     const { lines } = runProcess(`
       const odd = storage.memories.append('scope', { content: () => 1 })
       const all = await Promise.allSettled([create('run-a'), odd, create('run-b')])

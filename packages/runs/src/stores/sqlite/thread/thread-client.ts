@@ -1,9 +1,9 @@
 /**
  * Runs the embedded store in its own thread, so that no other code waits for the disk.
  *
- * RUNS-T3 The calls of one turn of the event loop are sent in one message.
- * RUNS-T4 An open store does not keep the process alive; a call in flight does.
- * RUNS-T5 When the thread ends before it was closed, all calls in flight, and all later ones, are rejected with
+ * RUNS-TH3 The calls of one turn of the event loop are sent in one message.
+ * RUNS-TH4 An open store does not keep the process alive; a call in flight does.
+ * RUNS-TH5 When the thread ends before it was closed, all calls in flight, and all later ones, are rejected with
  *    STORE_UNAVAILABLE, and the process ends with that error as an uncaught exception: it can no longer store anything.
  */
 import { getHeapStatistics } from 'node:v8'
