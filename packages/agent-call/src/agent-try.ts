@@ -194,7 +194,7 @@ export class AgentTry {
   async #turn(session: AgentSession, turn: AgentTurn): Promise<AgentAnswer> {
     const updates = session.send(turn)[Symbol.asyncIterator]()
     this.#updates = updates
-    const loop = new BusyLoop(this.#context.clock)
+    const loop = new BusyLoop()
     for (;;) {
       const pause = loop.pause()
       if (pause !== undefined) await this.#interruption.wait(pause)

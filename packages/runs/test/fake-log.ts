@@ -44,10 +44,11 @@ export class FakeLog implements StoredEventLog {
   }
 
   async read(query: EventQuery): Promise<EventPage> {
-    const { runId, from, limit } = query
+    const { runId, from, limit, types } = query
     this.reads.push(query)
     const log = this.#runs.get(runId)
-    const page = { events: log?.slice(from, from + limit) ?? [], lastSeq: log && log.length - 1 }
+    const wanted = log?.slice(from).filter(({ type }) => types?.includes(type) ?? true) ?? []
+    const page = { events: wanted.slice(0, limit), lastSeq: log && log.length - 1 }
     await this.#answer()
     return page
   }

@@ -42,13 +42,13 @@ export function callModel(
 async function readReply(
   model: ChatModel,
   request: ModelRequest,
-  { signal, clock, onText, onReasoning }: CallModelOptions,
+  { signal, onText, onReasoning }: CallModelOptions,
 ): Promise<ReceivedReply> {
   let reply: ModelReply | undefined
   let reasoningLength = 0
   try {
     signal.throwIfAborted()
-    const loop = new BusyLoop(clock)
+    const loop = new BusyLoop()
     for await (const chunk of model.stream(request, { signal })) {
       // Chunks after the abort are not reported.
       signal.throwIfAborted()

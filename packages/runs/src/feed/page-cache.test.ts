@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../../tooling/test-kit/clock.ts'
 import { FakeLog, resultEvent } from '../../test/fake-log.ts'
 import { token } from '../testing/index.ts'
+import { started as runStarted } from '../testing/support/event-fixtures.ts'
 import { isSharedPage, PageCache } from './page-cache.ts'
 
 const RUN = 'run-a'
@@ -113,6 +114,18 @@ describe('PageCache', () => {
     expect((await after).events).toHaveLength(3)
     await pages.read(query)
     expect(isSharedPage((await pages.read(query)).events)).toBe(false)
+  })
+
+  it('[RUNS-F10] A page of some types is read by each reader while it is not full', async () => {
+    const { log, pages } = setUp()
+    log.append('run-b', [token('a'), runStarted, token('b'), runStarted])
+    const query = { ...QUERY, runId: 'run-b', types: ['token'] as const }
+    await pages.read(query)
+    expect((await pages.read(query)).events.map(({ seq }) => seq)).toEqual([0, 2])
+    log.append('run-b', [token('c'), runStarted])
+    expect((await pages.read(query)).events.map(({ seq }) => seq)).toEqual([0, 2, 4])
+    await pages.read(query)
+    expect(isSharedPage((await pages.read(query)).events)).toBe(true)
   })
 
   it('A read that fails is not retained', async () => {

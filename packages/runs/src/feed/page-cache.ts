@@ -5,8 +5,8 @@
  * RUNS-F9 A page that is read twice within `LIFETIME_MS` is retained, and further readers get the same event objects, with
  *    the texts that were serialized for the first of them. Retained pages use at most about `MAX_BYTES` of memory.
  * RUNS-F10 No reader gets a page that was read more than `LIFETIME_MS` before. A deletion of a run by this process ends the
- *    life of all pages. A page that ends with the newest event of an unfinished run is never shared. Later events may have
- *    been published before the next reader listens, and it would miss them.
+ *    life of all pages. A page to which later events of an unfinished run belong is never shared. They may have been published
+ *    before the next reader listens, and it would miss them.
  */
 import { BoundedMap } from '@tutti/core/internal'
 
@@ -66,7 +66,7 @@ export class PageCache implements PagedLog {
     const known = this.#queries.get(key)
     if (known?.page !== undefined) {
       const page = await known.page
-      return isShareable(page) ? page : this.#log.read(query)
+      return isShareable(query, page) ? page : this.#log.read(query)
     }
     if (known !== undefined) return this.#readAndRetain(key, query)
     this.#stopTimer ??= this.#clock.after(LIFETIME_MS, () => {
@@ -89,7 +89,7 @@ export class PageCache implements PagedLog {
     queries.set(key, { bytes: QUERY_BYTES, page: reading })
     try {
       const page = await reading
-      if (isShareable(page)) {
+      if (isShareable(query, page)) {
         shared.add(page.events)
         const bytes = QUERY_BYTES + COPIES * eventSize(page.events)
         queries.set(key, { bytes, page: reading })
@@ -106,11 +106,15 @@ function createQueries(): BoundedMap<string, ReadQuery> {
   return new BoundedMap(MAX_BYTES, ({ bytes }) => bytes)
 }
 
-/** Whether a later read of the same query returns the same events, unless the run is deleted or loses events. */
-function isShareable({ events, lastSeq }: EventPage): boolean {
+/**
+ * Whether a later read of the same query returns the same events, unless the run is deleted or loses events. A page of some
+ * types may end before the newest event because no later event has one of its types yet.
+ */
+function isShareable({ types, limit }: EventQuery, { events, lastSeq }: EventPage): boolean {
   const last = events.at(-1)
   if (last === undefined || lastSeq === undefined) return false
-  return last.type === 'run_result' || last.seq < lastSeq
+  if (last.type === 'run_result') return true
+  return types === undefined ? last.seq < lastSeq : events.length >= limit
 }
 
 function toKey({ runId, from, limit, maxBytes, types }: EventQuery): string {

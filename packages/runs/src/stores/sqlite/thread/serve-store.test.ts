@@ -30,7 +30,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true })
 })
 
-it('[RUNS-TH1] The calls of one message begin in their order, and their results come back in one message', async () => {
+it('[RUNS-TH1] The calls of one message begin in their order, and one message returns their results', async () => {
   const results = receive()
   send(callsAt(1_000, ['thread-a', 'thread-b', 'thread-a']))
   const message = await results
