@@ -11,9 +11,12 @@ import {
 } from './open-store.ts'
 
 /** Options of {@link openHere}. */
-export interface LocalOptions extends Omit<SqliteStoreOptions, 'source'> {
+export interface LocalOptions extends Omit<SqliteStoreOptions, 'source' | 'pause'> {
   readonly directory: string
 }
+
+/** Passes of the event loop after a transaction that took long, in which requests are accepted and answered. */
+const PAUSE = 8
 
 /**
  * Opens the store on this thread.
@@ -21,7 +24,7 @@ export interface LocalOptions extends Omit<SqliteStoreOptions, 'source'> {
  * @throws as `openSqliteStore`.
  */
 export function openHere({ directory, ...options }: LocalOptions): StoreClient {
-  const store = openSqliteStore(directory, { ...options, source: currentSource })
+  const store = openSqliteStore(directory, { ...options, source: currentSource, pause: PAUSE })
   let isOpen = true
   return {
     call(port, method, given) {

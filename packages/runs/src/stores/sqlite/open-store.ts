@@ -43,6 +43,8 @@ export interface SqliteStoreOptions {
   readonly logger: Logger
   /** Returns the caller of the operation that begins; callers take turns to write. */
   readonly source: () => QueueSource
+  /** Passes of the event loop between a transaction that took long and the next one. @default 1 */
+  readonly pause?: number
 }
 
 /** The ports of an open store. Some operations have other arguments and results than in `RunStorage`: text and numbers. */
@@ -105,13 +107,13 @@ export interface StoreCall {
  */
 export function openSqliteStore(
   directory: string,
-  { clock, synchronous, logger, source }: SqliteStoreOptions,
+  { clock, synchronous, logger, source, pause = 1 }: SqliteStoreOptions,
 ): SqliteStore {
   const { database, close } = openDatabase(directory, synchronous)
   const hub = new NotificationHub()
   const transaction = createTransaction(database)
   const statements = new SqliteStatements(database, clock, transaction)
-  const inTurn = createTurnTransaction(database, transaction, { source })
+  const inTurn = createTurnTransaction(database, transaction, { source, pause })
   const disk = new DiskState({ database, directory, hub, logger })
   const parts: SqliteParts = {
     database,

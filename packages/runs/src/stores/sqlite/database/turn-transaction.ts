@@ -11,8 +11,8 @@
  * RUNS-U3 Promises settle when everything is durable.
  * RUNS-U4 When the transaction fails, or a body throws after its first write, each body runs again in a separate
  *    transaction, which settles its promise.
- * RUNS-U6 A transaction that has taken `MAX_BATCH_MS` takes no further body. The others form the next one, a pass of the
- *    event loop later, so that reads do not wait for all large writes.
+ * RUNS-U6 A transaction that has taken `MAX_BATCH_MS` takes no further body. The others form the next one, `pause` passes of
+ *    the event loop later, so that nothing else of the thread waits for all large writes. A pass accepts one connection.
  * RUNS-U7 Callers take turns, so that one with many large writes does not delay the write of another.
  * RUNS-U8 Work of `later` joins the next transaction that happens anyway, and makes a separate one only if none happens
  *    for `LATER_MS`.
@@ -49,6 +49,8 @@ const MAX_BATCH_MS = 10
 export interface TurnOptions {
   /** Returns the caller of the work that is added. */
   readonly source: () => QueueSource
+  /** Passes of the event loop between a transaction that took long and the next one. @default 1 */
+  readonly pause?: number
   /** Measures time, in milliseconds. @default `performance.now` */
   readonly elapsed?: () => number
 }
@@ -69,7 +71,7 @@ interface Waiting {
 export function createTurnTransaction(
   database: DatabaseSync,
   transaction: Transaction,
-  { source, elapsed = () => performance.now() }: TurnOptions,
+  { source, pause = 1, elapsed = () => performance.now() }: TurnOptions,
 ): TurnTransaction {
   const countChanges = prepareChangeCounter(database)
   const waiting = new FairQueue<Waiting>()
@@ -88,14 +90,23 @@ export function createTurnTransaction(
     else runTogether(database, transaction, { first, waiting, countChanges, elapsed })
   }
   let isScheduled = false
+  const runAfter = (passes: number): void => {
+    setImmediate(() => {
+      if (passes > 1) {
+        runAfter(passes - 1)
+        return
+      }
+      const begunAt = elapsed()
+      runBatch()
+      const isLong = elapsed() - begunAt >= MAX_BATCH_MS
+      isScheduled = isLong || waiting.size > 0
+      if (isScheduled) runAfter(isLong ? pause : 1)
+    })
+  }
   const schedule = (): void => {
     if (isScheduled) return
     isScheduled = true
-    setImmediate(() => {
-      runBatch()
-      isScheduled = false
-      if (waiting.size > 0) schedule()
-    })
+    runAfter(1)
   }
   return Object.defineProperties(
     <T>(body: () => T): Promise<T> =>
