@@ -122,20 +122,20 @@ describe('followEvents', () => {
     expect(await Promise.all(read)).toEqual(readers.map(() => seqs))
   })
 
-  it('[RUNS-F9] Readers who start at different events read the same pages from the next multiple of 250 on', async () => {
+  it('[RUNS-F9] Readers who start at different events read the same pages from the next multiple of 5,000 on', async () => {
     const run = new FakeRun()
-    run.append(700)
+    run.append(5_700)
     run.end()
     const cursors: (readonly number[])[] = []
-    for (const from of [0, 37, 260]) {
+    for (const from of [4_000, 4_037, 4_960]) {
       const before = run.cursors.length
-      expect(await run.follow(from).rest()).toHaveLength(701 - from)
+      expect(await run.follow(from).rest()).toHaveLength(5_701 - from)
       cursors.push(run.cursors.slice(before))
     }
     expect(cursors).toEqual([
-      [0, 50, 250, 500],
-      [37, 87, 250, 500],
-      [260, 310, 500],
+      [4_000, 4_050, 4_550, 5_000, 5_500],
+      [4_037, 4_087, 4_587, 5_000, 5_500],
+      [4_960, 5_000, 5_500],
     ])
   })
 
