@@ -19,7 +19,13 @@ describe('a server without a config', () => {
     )
     expect(server.output).toMatch(/\nTutti ready on http:\/\/127\.0\.0\.1:\d+\n$/)
     expect(await (await fetch(server.url)).text()).toContain('briefing')
-    expect(server.errors).toBe('')
+    const [retention, ...others] = server.errors.trim().split('\n')
+    expect(JSON.parse(retention ?? '')).toMatchObject({
+      level: 'info',
+      message: 'Old ended runs are deleted',
+      maxRetainedRuns: 1_000_000,
+    })
+    expect(others).toEqual([])
   })
 
   it('A server without a config executes a run that clients submit and follow over SSE and WebSocket', async () => {
