@@ -55,6 +55,8 @@ export interface OpenOptions {
   readonly onNotice: (notice: string) => void
   /** Time that the server waits for running runs when it stops, in milliseconds. @default the value of the config */
   readonly drainTimeoutMs?: number
+  /** Whether the server starts again at each change of a file, so that notes about its limits would repeat. @default false */
+  readonly isDevelopment?: boolean
 }
 
 /** Result of a start. */
@@ -79,7 +81,7 @@ export interface FailedStart {
 /** Starts a server from environment variables and the config file that they name. Never throws. */
 export async function openConfiguredServer(
   variables: ProcessVariables,
-  { createLogger, onNotice, drainTimeoutMs }: OpenOptions,
+  { createLogger, onNotice, drainTimeoutMs, isDevelopment = false }: OpenOptions,
 ): Promise<OpenResult> {
   limitMemory()
   let secrets = redactor([])
@@ -97,6 +99,7 @@ export async function openConfiguredServer(
     const server = await startReporting(withDrainTimeout(config, drainTimeoutMs), environment, {
       variables,
       logger,
+      isDevelopment,
     })
     const hasDashboard = environment.role !== 'worker' && config.dashboard !== false
     return { ok: true, server, environment, hasDashboard }
@@ -115,15 +118,22 @@ export async function openConfiguredServer(
 export async function startReporting(
   config: TuttiConfig,
   environment: Environment,
-  { variables, logger }: { readonly variables: ProcessVariables; readonly logger: Logger },
+  { variables, logger, isDevelopment = false }: ReportOptions,
 ): Promise<RunningServer> {
   const server = await startServer(config, environment, logger)
-  logRetention(config, { isShared: environment.databaseUrl !== undefined, logger })
+  if (!isDevelopment) {
+    logRetention(config, { isShared: environment.databaseUrl !== undefined, logger })
+  }
   await logWarnings(config, { variables, logger })
   if (server.resumed.length > 0) {
     logger.info('Resuming interrupted runs', { runIds: server.resumed })
   }
   return server
+}
+
+interface ReportOptions extends Pick<OpenOptions, 'isDevelopment'> {
+  readonly variables: ProcessVariables
+  readonly logger: Logger
 }
 
 /** Logs the warnings of `tutti doctor` that would make the first run fail, but not the start. */

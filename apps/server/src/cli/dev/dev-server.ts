@@ -52,6 +52,7 @@ async function open(io: CommandIo): Promise<OpenResult> {
         },
         onNotice: (text) => (notice = text),
         drainTimeoutMs: 0,
+        isDevelopment: true,
       },
     )
   })
