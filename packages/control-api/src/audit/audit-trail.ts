@@ -51,6 +51,8 @@ export class AuditTrail {
   #waiting: NewAuditEntry[] = []
   #stopTimer: (() => void) | undefined
   #writing: Promise<void> | undefined
+  /** Writes of entries that were recorded while the store was about to close. */
+  readonly #last: Promise<void>[] = []
   #sinceTrim = TRIM_EVERY
   readonly #closed = new AbortController()
 
@@ -79,6 +81,7 @@ export class AuditTrail {
       this.#write()
       await this.#writing
     }
+    await Promise.all(this.#last)
   }
 
   /** Writes the waiting entries without retrying. */
@@ -90,6 +93,11 @@ export class AuditTrail {
   #write(): void {
     this.#stopTimer?.()
     this.#stopTimer = undefined
+    if (this.#writing !== undefined && this.#options.isClosing()) {
+      // The store has no time for one write after another: it stores what it has got, in this order.
+      if (this.#waiting.length > 0) this.#last.push(this.#append(this.#waiting.splice(0)))
+      return
+    }
     this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = undefined
     })
