@@ -125,7 +125,7 @@ const MAX_FILES_WITH_STATUS = 14
 
 /** Further changes that give a paused run the status PAUSED. */
 const STATUS_CHANGES: Changes = {
-  'packages/protocol/src/schemas/enums.ts': [
+  'packages/protocol/src/schemas/run-status.ts': [
     ["  'WAITING_REVIEW',\n  'WAITING_FOR_BUILD',\n", "  'PAUSED',\n"],
   ],
   'packages/protocol/src/run-state/run-status.ts': [
