@@ -17,8 +17,8 @@ afterAll(async () => {
 /** Model turns; each has five events. */
 const TURNS = 2_000
 
-/** Maximum number of commits: the frame, parts of the run while it is loaded, which are more on a busy machine, and its size. */
-const MAX_COMMITS = 60
+/** Maximum number of commits: the frame, the loaded run, and what its size and its text change. */
+const MAX_COMMITS = 25
 
 /** Counts the commits of React, which reports them to its developer tools. */
 const COUNT_COMMITS = `

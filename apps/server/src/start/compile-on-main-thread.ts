@@ -1,7 +1,8 @@
 /**
- * Makes V8 compile hot code on the main thread, on machines without a free core. By default it does so on up to four threads, and each leaves the memory
- * of its largest compilation to the allocator: 25 to 60 MiB after some thousand runs. The processor time of a run is the
- * same, so one or two cores lose nothing. With free cores, the first runs are faster with these threads.
+ * Makes V8 compile hot code on the main thread, on machines without a free core. By default it does so on up to four
+ * threads, and each leaves the memory of its largest compilation to the allocator: 25 to 60 MiB after some thousand runs.
+ * The processor time of a run is the same, so one or two cores lose nothing. With free cores, the first runs are faster
+ * with these threads.
  *
  * V8 reads the flag only when it starts. So the program replaces itself: the process keeps its id, its environment and
  * its standard streams, and only the start of Node is repeated.

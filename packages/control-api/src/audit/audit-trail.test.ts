@@ -114,6 +114,19 @@ describe('AuditTrail', () => {
     expect(warnings).toHaveLength(3)
   })
 
+  it('[API-T2] AuditTrail does not wait for a write under way when the store is about to close', async () => {
+    const gate = Promise.withResolvers<void>()
+    const { trail, appended } = createTrail(
+      { append: () => gate.promise, joinsWrites: true },
+      { isClosing: () => true },
+    )
+    trail.record(entry('a'))
+    trail.record(entry('b'))
+    expect(appended).toEqual([['a'], ['b']])
+    gate.resolve()
+    await trail.flush()
+  })
+
   it('AuditTrail does not trim when the store is about to close', async () => {
     const trims: number[] = []
     const trim = async (keep: number): Promise<void> => void trims.push(keep)
