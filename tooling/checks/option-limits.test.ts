@@ -155,8 +155,6 @@ const NOT_CHECKED: readonly string[] = [
   'DatabaseOptions', // from PostgresRunStorageOptions
   'ExecutionOptions', // from RunServiceOptions
   'GroupCommitOptions', // from RunServiceOptions
-  'SqliteStoreOptions', // a constant of the package
-  'TurnOptions', // the same
   'CallGroupOptions', // a constant of the package
   'KeyConfig', // a time, checked with its own message
   'KeyLimits', // from KeyLimitsConfig

@@ -690,37 +690,21 @@ describe('retention', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-S8] Retention of the embedded store keeps the newest 1,000,000 ended runs by default', async () => {
+  it.each([
+    ['of the embedded store keeps the newest 1,000,000 ended runs by default', {}, [1_000_000]],
+    ['deletes no runs without a limit', { maxRetainedRuns: Infinity }, []],
+  ])('[RUNS-S8] Retention %s', async (_, limits, kept) => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()
     play()
     const clock = fakeClock()
     const storage = await sqliteRunStorage(directory.path, { clock })
     const deleteEnded = vi.spyOn(storage.runs, 'deleteEnded')
-    const service = await startRuns(storage, [ensemble], { clock })
-    await service.submit({ runId: 'old', inputs: INPUTS })
-    await allEvents(service, 'old')
-    await clock.advance(60_000)
-    expect(deleteEnded).toHaveBeenCalledWith({ keep: 1_000_000, limit: 100 })
-    expect((await service.get('old'))?.run.status).toBe('COMPLETED')
-    await service.close({ drainTimeoutMs: 0 })
-  })
-
-  it('[RUNS-S8] Retention deletes no runs without a limit', async () => {
-    using directory = temporaryDirectory()
-    const { ensemble, play } = waitingEnsemble()
-    play()
-    const clock = fakeClock()
-    const storage = await sqliteRunStorage(directory.path, { clock })
-    const deleteEnded = vi.spyOn(storage.runs, 'deleteEnded')
-    const service = await startRuns(storage, [ensemble], {
-      clock,
-      maxRetainedRuns: Infinity,
-    })
+    const service = await startRuns(storage, [ensemble], { clock, ...limits })
     await service.submit({ runId: 'old', inputs: INPUTS })
     await allEvents(service, 'old')
     await clock.advance(600_000)
-    expect(deleteEnded).not.toHaveBeenCalled()
+    expect([...new Set(deleteEnded.mock.calls.map(([{ keep }]) => keep))]).toEqual(kept)
     expect((await service.get('old'))?.run.status).toBe('COMPLETED')
     await service.close({ drainTimeoutMs: 0 })
   })

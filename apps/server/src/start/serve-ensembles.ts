@@ -50,6 +50,7 @@ export async function serveEnsembles(
   const server = await startReporting(config, environment, {
     variables,
     logger: logger ?? atLevel(standardError, environment.logLevel),
+    isDevelopment: false,
   })
   const close = (): Promise<void> => server.stop()
   return { url: server.url, close, [Symbol.asyncDispose]: close }

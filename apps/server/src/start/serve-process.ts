@@ -118,7 +118,7 @@ export async function openConfiguredServer(
 export async function startReporting(
   config: TuttiConfig,
   environment: Environment,
-  { variables, logger, isDevelopment = false }: ReportOptions,
+  { variables, logger, isDevelopment }: ReportOptions,
 ): Promise<RunningServer> {
   const server = await startServer(config, environment, logger)
   if (!isDevelopment) {
@@ -131,7 +131,7 @@ export async function startReporting(
   return server
 }
 
-interface ReportOptions extends Pick<OpenOptions, 'isDevelopment'> {
+interface ReportOptions extends Required<Pick<OpenOptions, 'isDevelopment'>> {
   readonly variables: ProcessVariables
   readonly logger: Logger
 }

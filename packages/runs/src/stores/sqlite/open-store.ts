@@ -43,8 +43,8 @@ export interface SqliteStoreOptions {
   readonly logger: Logger
   /** Returns the caller of the operation that begins; callers take turns to write. */
   readonly source: () => QueueSource
-  /** Passes of the event loop between a transaction that took long and the next one. @default 1 */
-  readonly pause?: number
+  /** Passes of the event loop between a transaction that took long and the next one, at least 1. */
+  readonly pause: number
 }
 
 /** The ports of an open store. Some operations have other arguments and results than in `RunStorage`: text and numbers. */
@@ -107,7 +107,7 @@ export interface StoreCall {
  */
 export function openSqliteStore(
   directory: string,
-  { clock, synchronous, logger, source, pause = 1 }: SqliteStoreOptions,
+  { clock, synchronous, logger, source, pause }: SqliteStoreOptions,
 ): SqliteStore {
   const { database, close } = openDatabase(directory, synchronous)
   const hub = new NotificationHub()

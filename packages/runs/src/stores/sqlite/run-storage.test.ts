@@ -313,6 +313,7 @@ describe('the embedded storage', () => {
         clock: systemClock,
         logger: silentLogger,
         source: currentSource,
+        pause: 1,
         synchronous,
       })
       // NOTE: `prepare` is a method of databases, so its contexts are databases.

@@ -32,7 +32,10 @@ export interface SqliteRunStorageOptions {
   readonly logger?: Logger
 }
 
-/** Number of cores that requests and runs keep busy under load, with the collector and the compiler of V8. */
+/**
+ * Number of cores that requests and runs keep busy under load, with the collector and the compiler of V8. The server's
+ * `compile-on-main-thread.ts` has the same number, because it may load nothing before it replaces the process.
+ */
 const BUSY_CORES = 2
 
 const SYNCHRONOUS: readonly unknown[] = ['FULL', 'NORMAL'] satisfies readonly Synchronous[]

@@ -49,8 +49,8 @@ const MAX_BATCH_MS = 10
 export interface TurnOptions {
   /** Returns the caller of the work that is added. */
   readonly source: () => QueueSource
-  /** Passes of the event loop between a transaction that took long and the next one. @default 1 */
-  readonly pause?: number
+  /** Passes of the event loop between a transaction that took long and the next one, at least 1. */
+  readonly pause: number
   /** Measures time, in milliseconds. @default `performance.now` */
   readonly elapsed?: () => number
 }
@@ -71,7 +71,7 @@ interface Waiting {
 export function createTurnTransaction(
   database: DatabaseSync,
   transaction: Transaction,
-  { source, pause = 1, elapsed = () => performance.now() }: TurnOptions,
+  { source, pause, elapsed = () => performance.now() }: TurnOptions,
 ): TurnTransaction {
   const countChanges = prepareChangeCounter(database)
   const waiting = new FairQueue<Waiting>()

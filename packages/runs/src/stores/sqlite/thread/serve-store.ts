@@ -33,6 +33,8 @@ export function serveStore(
         outbox.log(line)
       }),
       source: () => source,
+      // Nothing but calls of the store waits for this thread.
+      pause: 1,
     })
   } catch (error) {
     send({ kind: 'failed', error: encodeError(error) })
