@@ -94,7 +94,7 @@ export class AuditTrail {
     this.#stopTimer?.()
     this.#stopTimer = undefined
     if (this.#writing !== undefined && this.#options.isClosing()) {
-      // The store may close before the write under way has ended. It stores what it was given, in this order.
+      // The store may close before the write under way has ended. It stores entries in the order in which it gets them.
       if (this.#waiting.length > 0) this.#last.push(this.#append(this.#waiting.splice(0)))
       return
     }
