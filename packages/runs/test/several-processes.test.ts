@@ -269,6 +269,20 @@ describe('several processes on one store', () => {
     for (const worker of workers) await worker.close(CLOSE)
   })
 
+  it('[RUNS-P15] A process executes the runs that it accepts while it has free slots', async () => {
+    await using database = await testDatabase()
+    const { ensemble, play } = waitingEnsemble()
+    const limits = { maxConcurrentRuns: 5, maxRunsPerProcess: 3 }
+    const first = await startProcess(database.url, { ensemble }, limits)
+    const second = await startProcess(database.url, { ensemble }, limits)
+    for (let n = 0; n < 3; n += 1) await first.submit({ inputs: INPUTS })
+    expect([first.status.running, second.status.running]).toEqual([3, 0])
+    await first.submit({ inputs: INPUTS })
+    await until('the second process takes the fourth run', () => second.status.running === 1)
+    play()
+    for (const process of [first, second]) await process.close(CLOSE)
+  })
+
   it('[RUNS-Q7] A process leaves runs of unknown ensembles to other processes', async () => {
     await using database = await testDatabase()
     const choir = waitingEnsemble({ name: 'choir' })

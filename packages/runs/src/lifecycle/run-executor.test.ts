@@ -311,6 +311,48 @@ describe('RunExecutor, renewing leases', () => {
     ])
   })
 
+  it('[RUNS-Q6] RunExecutor releases a run whose claim was never received, also when later claims find nothing', async () => {
+    const { executor, queue, clock } = setUp({ held: [] })
+    executor.start()
+    // The first renewal finds no run, so that the next one is due much later.
+    await clock.advance(LEASE_MS / 3)
+    queue.held = async () => [{ runId: 'stray', token: toToken(1) }]
+    const take = queue.take.bind(queue)
+    queue.take = () => {
+      queue.take = take
+      return Promise.reject(new Error('connection lost'))
+    }
+    await clock.advance(POLL_MS)
+    await clock.advance(POLL_MS)
+    await clock.advance(LEASE_MS / 3)
+    expect(queue.asked).toContain('release stray lost')
+  })
+
+  it('[RUNS-Q6] RunExecutor does not release a run that is created for a reserved slot', async () => {
+    const { executor, queue } = setUp({ held: [{ runId: 'a', token: toToken(1) }] })
+    executor.start()
+    await turns()
+    const slot = executor.reserveSlot()
+    expect(slot?.claimant).toMatchObject({ leaseMs: LEASE_MS, hasFreeSlot: true })
+    await executor.renew()
+    slot?.execute(claimed('a'))
+    slot?.release()
+    expect(queue.asked).toEqual(['renew'])
+    expect(executor.running).toBe(1)
+    await executor.renew()
+    expect(queue.asked).toEqual(['renew', 'renew'])
+  })
+
+  it('[RUNS-Q6] RunExecutor releases a run that was created for a reserved slot if the reply was lost', async () => {
+    const { executor, queue } = setUp({ held: [{ runId: 'a', token: toToken(1) }] })
+    executor.start()
+    await turns()
+    executor.reserveSlot()?.release()
+    await turns()
+    await executor.renew()
+    expect(queue.asked).toEqual(['renew', 'release a lost'])
+  })
+
   it('[RUNS-Q5] RunExecutor renews the lease of a process without runs only when two thirds of it have passed', async () => {
     const { executor, queue, clock } = setUp({ options: { executes: false }, held: [] })
     queue.fleet = { processes: 400, pollers: 1 }

@@ -88,6 +88,8 @@ const NOTHING: KnownEnsembles = { ensembles: [], othersAfterMs: Infinity }
 /** A slot for a run that is being created. */
 export interface ReservedSlot {
   readonly claimant: Claimant
+  /** Executes the run, which the store has given to the claimant. */
+  execute(claim: ClaimedRun): void
   /** Frees the slot. The run that took it is executing by then. */
   release(): void
 }
@@ -108,8 +110,8 @@ export class RunExecutor {
   readonly #lease: LeaseTimer
   /** Time at which the lease of this process without runs is renewed, by `Clock.elapsed`. */
   #renewIdleAt = -Infinity
-  /** Number of runs that the store assigned to this process at the last renewal. */
-  #held = 0
+  /** Whether the store may have runs of this process: it had some at the last renewal, or a claim or a run was lost since. */
+  #mayHold = false
   /** The renewal in progress of a lease without runs. */
   #renewingIdle: Promise<void> | undefined
   #claiming: Promise<void> | undefined
@@ -197,19 +199,37 @@ export class RunExecutor {
   }
 
   /**
-   * Reserves a slot for a run that is being created. Undefined if none is free, and if the store is shared: then any
-   * process may claim the run.
+   * Reserves a slot for a run that is being created. Undefined if none is free, and while the lease of this process without
+   * runs is renewed: a renewal that is stored after the claim would set a later end.
    */
   reserveSlot(): ReservedSlot | undefined {
-    const { storage, settings } = this.#options
-    const { maxConcurrentRuns } = settings
-    if (storage.isShared) return undefined
-    if (this.#freeSlots <= 0) return undefined
+    const { settings } = this.#options
+    if (this.#freeSlots <= 0 || this.#renewingIdle !== undefined) return undefined
+    const claimant = {
+      ...this.#leaseNow,
+      maxConcurrentRuns: settings.maxConcurrentRuns,
+      hasFreeSlot: this.#freeSlots > 1,
+      code: this.#code,
+    }
+    const sentAt = settings.clock.elapsed()
+    let isTaken = false
     this.#reserved += 1
+    // A renewal meanwhile must not release the run, which does not execute yet.
+    this.#claims.begun += 1
     return {
-      claimant: { ...this.#leaseOwner, maxConcurrentRuns, code: this.#code },
+      claimant,
+      execute: (claim) => {
+        isTaken = true
+        this.#lease.extend(sentAt)
+        this.execute(claim)
+      },
       release: () => {
         this.#reserved -= 1
+        this.#claims.ended += 1
+        if (isTaken) return
+        this.#renewSoon()
+        // A claim meanwhile left this slot free.
+        this.wake()
       },
     }
   }
@@ -259,7 +279,7 @@ export class RunExecutor {
       known: this.#takesRuns ? this.#known : NOTHING,
     })
     this.#lease.extend(sentAt)
-    this.#held = held.length
+    this.#mayHold = held.length > 0
     this.#restIdle(leaseOwner, sentAt)
     const tokens = new Map(held.map(({ runId, token }) => [runId, token]))
     for (const execution of before) {
@@ -275,8 +295,8 @@ export class RunExecutor {
   async #renewInTime(): Promise<void> {
     if (this.#active.size > 0) return this.renew()
     // A claim sets the end of the lease as well, and a renewal that is stored after it might set a later one.
-    if (this.#claiming !== undefined || this.#options.settings.clock.elapsed() < this.#renewIdleAt)
-      return
+    const isClaiming = this.#claiming !== undefined || this.#reserved > 0
+    if (isClaiming || this.#options.settings.clock.elapsed() < this.#renewIdleAt) return
     this.#renewingIdle = this.renew().finally(() => {
       this.#renewingIdle = undefined
     })
@@ -294,7 +314,7 @@ export class RunExecutor {
 
   /** If the store knows no run of this process, renews the lease only when most of it has passed. */
   #restIdle({ idleLeaseMs: lastsMs }: Required<LeaseOwner>, sentAt: number): void {
-    const isIdle = this.#active.size === 0 && this.#held === 0
+    const isIdle = this.#active.size === 0 && !this.#mayHold
     this.#renewIdleAt = isIdle ? sentAt + lastsMs * IDLE_RENEWAL : -Infinity
   }
 
@@ -306,8 +326,8 @@ export class RunExecutor {
   /** Stops all runs at the end of the lease. Their losses are excused if this process was able to renew it. */
   #loseAll(isExcused: boolean): void {
     const active = [...this.#active.values()]
-    if (isExcused && active.length > 0) {
-      this.#renewIdleAt = -Infinity
+    if (active.length > 0) this.#renewSoon()
+    if (isExcused) {
       this.#excusable.push(...active.map(({ runId, token, epoch }) => ({ runId, token, epoch })))
     }
     for (const execution of active) {
@@ -317,6 +337,12 @@ export class RunExecutor {
         new TuttiError('FENCED', `The lease of run ${runId} ended before it could be renewed`),
       )
     }
+  }
+
+  /** Makes the next renewal due, which releases runs whose claim was lost, such as by an error of its reply. */
+  #renewSoon(): void {
+    this.#mayHold = true
+    this.#renewIdleAt = -Infinity
   }
 
   async #excuseLosses(): Promise<void> {
@@ -346,8 +372,7 @@ export class RunExecutor {
     try {
       return await claim
     } catch (error) {
-      // Only the reply may be lost: the next renewal returns the runs.
-      this.#renewIdleAt = -Infinity
+      this.#renewSoon()
       throw error
     } finally {
       this.#claims.ended += 1

@@ -19,8 +19,9 @@
  * RUNS-P14 A record with damaged columns is listed, claimed and read like others, without the damaged fields, which
  *     `unreadable` names. The execution of such a run fails with RUN_UNREADABLE; it can be cancelled and deleted. An event
  *     that cannot be read is replaced by `event_unreadable`; a pending command is left out, a delivery ends as failed.
- * RUNS-P15 In a store that is not shared, `create` may make its claimant the owner of the run, as a claim would, unless
- *     another run is due or the limit of concurrent runs is reached. In a shared store, each new run waits.
+ * RUNS-P15 `create` makes its claimant the owner of the run, as a claim would, unless another run is due that the claimant
+ *     could take, its lease has expired, or the limit of concurrent runs is reached. It may also leave the run waiting
+ *     because other processes claim at the same time.
  * RUNS-P16 The steps of a run are retained until it is deleted or `deleteSteps` deletes them. Each step has the sequence
  *     number of its event, so that the steps up to an event are those that a crash right after it leaves.
  * RUNS-P17 `create` copies the log of a fork within the store, in the transaction that creates the run: the events after
@@ -136,6 +137,8 @@ export interface ForkedLog {
 export interface Claimant extends LeaseOwner {
   /** As in `ClaimRequest`. */
   readonly maxConcurrentRuns: number
+  /** Whether it can take another run after this one. */
+  readonly hasFreeSlot: boolean
   /** Code that the run gets if it is claimed (RUNS-Z1). */
   readonly code?: ProcessCode
 }

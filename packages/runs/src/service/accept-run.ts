@@ -67,7 +67,7 @@ export async function acceptRun(
     reportActivity(settings, { kind: 'accepted', run: accepted })
     feed.offer(run.runId, [created.event])
     if (created.claim === undefined) executor.wake()
-    else executor.execute(created.claim)
+    else slot?.execute(created.claim)
     return {
       run: {
         ...accepted,

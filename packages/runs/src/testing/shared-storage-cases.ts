@@ -4,7 +4,9 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import { toLoggedEvents, ODD_TEXT, queued, started, step, token } from './support/event-fixtures.ts'
 import {
   assertClaimed,
+  CLAIMANT,
   claimDue,
+  createOwned,
   createRun,
   endedRun,
   newRun,
@@ -51,6 +53,43 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
         { runId: 'run-a', lastSeq: 2 },
       ])
       deepStrictEqual(await other.queue.load(), { running: 1, queued: 0, waiting: 0, parked: 0 })
+    },
+  },
+  {
+    name: '[RUNS-P15] Processes that create runs at once take no more of them than the limit',
+    async run({ storage, another }) {
+      const other = await another()
+      const created = await Promise.all(
+        Array.from({ length: 20 }, (_, n) => {
+          const owner = n % 2 === 0 ? 'owner-even' : 'owner-odd'
+          const claimant = { ...CLAIMANT, owner, leaseMs: 60_000, maxConcurrentRuns: 5 }
+          return createOwned(n % 2 === 0 ? storage : other, `run-${n}`, claimant)
+        }),
+      )
+      const atOnce = created.filter((claim) => claim !== undefined).length
+      ok(atOnce <= 5, `${atOnce} runs were claimed`)
+      const rest = { ...LEASED, wanted: 20, maxConcurrentRuns: 5 }
+      const claimed = await storage.dispatcher.take(rest)
+      strictEqual(atOnce + (claimed?.length ?? 0), 5)
+      deepStrictEqual(await other.queue.load(), { running: 5, queued: 15, waiting: 0, parked: 0 })
+    },
+  },
+  {
+    name: '[RUNS-P15] A run that was claimed at its creation is lost with the lease of its owner, which takes no other',
+    async run({ storage, another, passTime }) {
+      const claimant = { ...CLAIMANT, leaseMs: 2_000, maxConcurrentRuns: 9 }
+      ok((await createOwned(storage, 'run-a', claimant)) !== undefined)
+      await passTime(5_000)
+      strictEqual(await createOwned(storage, 'run-b', claimant), undefined)
+      const other = await another()
+      const claimed = await claimDue(other, { ...LEASED, wanted: 9 })
+      deepStrictEqual(
+        claimed.map(({ run, lostOwners }) => [run.runId, lostOwners]),
+        [
+          ['run-a', 1],
+          ['run-b', 0],
+        ],
+      )
     },
   },
   {

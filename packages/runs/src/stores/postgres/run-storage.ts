@@ -47,6 +47,7 @@ import type { Notifications } from '../../ports/notifications.ts'
 import type { StoreParts } from '../shared/schema/dialect.ts'
 import type { RunStorage } from '../../ports/run-storage.ts'
 import type { PostgresParts } from './rows/parts.ts'
+import type { CreatingParts } from './runs/create-run.ts'
 
 /** The oldest supported version of Postgres, as `server_version_num`. */
 const OLDEST_VERSION = 150_000
@@ -122,7 +123,7 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
   })
   let closing: Promise<void> | undefined
   return {
-    ...createPorts(parts),
+    ...createPorts({ ...parts, claims }),
     queue,
     dispatcher: engine?.dispatcher ?? store,
     processName: notifications.channel,
@@ -153,7 +154,7 @@ function createSender(
 
 /** Creates the ports that only read and write. */
 function createPorts(
-  parts: PostgresParts,
+  parts: CreatingParts,
 ): Omit<
   RunStorage,
   | 'queue'

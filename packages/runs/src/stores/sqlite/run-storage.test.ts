@@ -252,33 +252,6 @@ describe('the embedded storage', () => {
     expect(await readAll(storage, 'run-a')).toHaveLength(1)
   })
 
-  it('[RUNS-P15] The embedded storage gives a new run to its claimant, unless another run is due or the limit is reached', async () => {
-    await using storage = await sqliteRunStorage(directory)
-    const claimant = { owner: 'owner-a', leaseMs: Infinity, maxConcurrentRuns: 2 }
-    const create = async (runId: string, more = {}) => {
-      const run = newRun(runId)
-      const firstEvent = queued(run)
-      const made = await storage.runs.create(run, { firstEvent, maxUnfinishedRuns: 9, ...more })
-      return made.kind === 'created' ? made.claim : undefined
-    }
-    const claim = await create('run-a', { claimant })
-    expect(claim).toMatchObject({ commands: [], lostOwners: 0, run: { epoch: 1, lastSeq: 0 } })
-    expect(claim?.run).toEqual(await storage.runs.get('run-a'))
-    const { token: held = '' } = claim ?? {}
-    const write = { runId: 'run-a', token: held, writeNo: 1, events: [token('x')], steps: [] }
-    expect(await storage.runs.commit([write])).toMatchObject([{ kind: 'written' }])
-    expect(await create('run-b')).toBeUndefined()
-    expect(await create('run-c', { claimant })).toBeUndefined()
-    await claimRun(storage, 'run-b')
-    await claimRun(storage, 'run-c')
-    expect(await create('run-d', { claimant })).toBeUndefined()
-    const roomy = { claimant: { ...claimant, maxConcurrentRuns: 9 } }
-    expect(await create('run-e', roomy)).toBeUndefined()
-    await claimRun(storage, 'run-d')
-    await claimRun(storage, 'run-e')
-    expect((await create('run-f', roomy))?.run.runId).toBe('run-f')
-  })
-
   it('The embedded storage stores waiting writes when it is closed', async () => {
     const storage = await sqliteRunStorage(directory)
     const made = ['run-a', 'run-b', 'run-c'].map((runId) => {

@@ -5,7 +5,10 @@ import { TuttiError } from '@tutti/core'
 
 import { ODD_TEXT, queued, result, token } from '../support/event-fixtures.ts'
 import {
+  CLAIMANT,
   claimRun,
+  commitOne,
+  createOwned,
   createRun,
   endedRun,
   OWNER,
@@ -14,6 +17,7 @@ import {
   parkedRun,
   readAll,
   readRecord,
+  toOwner,
 } from '../support/run-fixtures.ts'
 
 import type { RunStorage } from '../../ports/run-storage.ts'
@@ -44,6 +48,61 @@ export const createCases: readonly StorageCase[] = [
       deepStrictEqual(await storage.runs.tasks('run-a'), [])
       deepStrictEqual(await storage.runs.steps('run-a'), [])
       strictEqual(await storage.runs.get('run-z'), undefined)
+    },
+  },
+  {
+    name: '[RUNS-P15] A new run belongs to its claimant, unless another run is due or the limit is reached',
+    async run({ storage }) {
+      const claimant = { ...CLAIMANT, maxConcurrentRuns: 2 }
+      const claim = await createOwned(storage, 'run-a', claimant)
+      const { token: held = '', ...claimed } = claim ?? {}
+      deepStrictEqual(claimed, {
+        run: await storage.runs.get('run-a'),
+        commands: [],
+        lostOwners: 0,
+      })
+      deepStrictEqual(
+        [claim?.run.epoch, claim?.run.code, claim?.run.build],
+        [1, 'code-1', 'build-1'],
+      )
+      const write = { runId: 'run-a', token: held, writeNo: 1, events: [token('x')], steps: [] }
+      strictEqual((await commitOne(storage, write)).kind, 'written')
+      strictEqual((await storage.queue.load()).running, 1)
+      await createRun(storage, 'run-b')
+      // Another run is due.
+      strictEqual(await createOwned(storage, 'run-c', claimant), undefined)
+      await claimRun(storage, 'run-b')
+      await claimRun(storage, 'run-c')
+      // The limit is reached.
+      strictEqual(await createOwned(storage, 'run-d', claimant), undefined)
+      const roomy = { ...claimant, maxConcurrentRuns: 9 }
+      strictEqual(await createOwned(storage, 'run-e', roomy), undefined)
+      await claimRun(storage, 'run-d')
+      await claimRun(storage, 'run-e')
+      strictEqual((await createOwned(storage, 'run-f', roomy))?.run.runId, 'run-f')
+      const unlimited = { ...claimant, maxConcurrentRuns: Infinity }
+      strictEqual((await createOwned(storage, 'run-g', unlimited))?.run.runId, 'run-g')
+    },
+  },
+  {
+    name: '[RUNS-P15] Runs that are submitted together are claimed in their order, as many as there is room for',
+    async run({ storage }) {
+      const claimant = { ...CLAIMANT, maxConcurrentRuns: 3 }
+      const runIds = ['run-a', 'run-b', 'run-c', 'run-d', 'run-e']
+      const claims = await Promise.all(runIds.map((runId) => createOwned(storage, runId, claimant)))
+      deepStrictEqual(
+        claims.map((claim) => claim?.run.runId),
+        ['run-a', 'run-b', 'run-c', undefined, undefined],
+      )
+      // A run that ends frees the slot that it took at its creation.
+      const [first] = claims
+      ok(first !== undefined)
+      await toOwner(storage, first).commit([result('COMPLETED')])
+      const next = await storage.dispatcher.take({ ...claimant, wanted: 5 })
+      deepStrictEqual(
+        next?.map(({ run }) => run.runId),
+        ['run-d'],
+      )
     },
   },
   {

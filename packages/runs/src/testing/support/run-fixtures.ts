@@ -6,7 +6,7 @@ import { AT_MS, queued, result, started, step, token as tokenEvent } from './eve
 
 import type { ClaimedRun, ClaimRequest, LeaseOwner } from '../../ports/run-queue.ts'
 import type { RunStorage } from '../../ports/run-storage.ts'
-import type { UnownedWrite, RunWrite, WriteResult } from '../../ports/run-store.ts'
+import type { Claimant, UnownedWrite, RunWrite, WriteResult } from '../../ports/run-store.ts'
 import type { NewRun, RunRecord } from '../../domain/run-record.ts'
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
@@ -84,6 +84,25 @@ export async function createRun(
   const made = await storage.runs.create(run, { firstEvent: queued(run), maxUnfinishedRuns: 1000 })
   strictEqual(made.kind, 'created')
   return readRecord(storage, runId)
+}
+
+/** A process that can take the runs of {@link newRun}. */
+export const CLAIMANT: Omit<Claimant, 'maxConcurrentRuns'> = {
+  ...OWNER,
+  hasFreeSlot: true,
+  code: { build: 'build-1', codes: { band: 'code-1' } },
+}
+
+/** Creates a run for a claimant. Returns the claim, if it has one. */
+export async function createOwned(
+  storage: RunStorage,
+  runId: string,
+  claimant: Claimant,
+): Promise<ClaimedRun | undefined> {
+  const run = newRun(runId)
+  const firstEvent = queued(run)
+  const made = await storage.runs.create(run, { firstEvent, maxUnfinishedRuns: 99, claimant })
+  return made.kind === 'created' ? made.claim : undefined
 }
 
 /** Claims an unowned run. */

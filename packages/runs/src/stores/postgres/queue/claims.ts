@@ -4,6 +4,7 @@
  * - A claim is one statement (`claim-sql.ts`). It claims nothing while there is an expired lease, whose runs come first.
  * - A claim skips rows that are being written; the next claim finds them.
  */
+import { listClaimKeys } from '../../../domain/claim-key.ts'
 import { SUSPECT_LOSSES } from '../../../domain/suspects.ts'
 import { claimOfferedSql, claimSql, offersSql } from './claim-sql.ts'
 import { expireLeases, toFleet } from './leases.ts'
@@ -19,6 +20,8 @@ import type {
   Offer,
   OfferOutcome,
 } from '../../../ports/run-queue.ts'
+import type { Claimant } from '../../../ports/run-store.ts'
+import type { CreationClaim } from './creation-claim.ts'
 import type { PostgresParts } from '../rows/parts.ts'
 import type { StoredRow } from '../../shared/column-reader.ts'
 
@@ -52,6 +55,8 @@ export class PostgresClaims {
   #nextSlot = 1
   /** Number of slots that this process knows. */
   #slots = 0
+  /** Whether the last creation of runs may have found too few slots. */
+  #lacksSlots = true
 
   constructor(parts: PostgresParts) {
     this.#parts = parts
@@ -205,6 +210,28 @@ export class PostgresClaims {
   /** Makes the runs of expired leases ready, of this process and of others. */
   async expire(): Promise<void> {
     this.#parts.waker.wake(await expireLeases(this.#parts.database))
+  }
+
+  /** Returns the claim of runs that are being created. Adds rows of slots if the last creation found too few. */
+  async planCreation(claimant: Claimant, wanted: number): Promise<CreationClaim> {
+    const { maxConcurrentRuns } = claimant
+    const limit = clampCount(maxConcurrentRuns)
+    if (this.#lacksSlots && maxConcurrentRuns !== Infinity && this.#slots < limit) {
+      this.#slots = await growSlots(this.#parts.database, { wanted, limit })
+    }
+    if (this.#nextSlot > this.#slots) this.#nextSlot = 1
+    return { claimant, wanted, fromSlot: this.#nextSlot }
+  }
+
+  /** Reads the rows of created runs that were to be claimed. Returns the claims by row id. */
+  readCreated(rows: readonly StoredRow[], { claimant, wanted }: CreationClaim) {
+    const claimed = rows.filter((row) => row['owner'] !== null)
+    this.#lacksSlots = claimed.length < wanted
+    this.#nextSlot = this.#lacksSlots ? 1 : Number(claimed.at(-1)?.['slot'] ?? 0) + 1
+    const { hasFreeSlot, code } = claimant
+    const ensembles = code === undefined ? undefined : listClaimKeys(code.codes)
+    this.#parts.waker.setOwn({ hasFreeSlot, ensembles })
+    return new Map(claimed.map((row) => [row['id'], this.toClaimedRun(row)]))
   }
 
   /** Returns whether another attempt may find more free slots. */

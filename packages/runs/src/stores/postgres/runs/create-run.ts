@@ -10,7 +10,7 @@
 import { DatabaseError } from 'pg'
 
 import { serializeOnce, toLoggedEvent } from '../../../log/serialize-once.ts'
-import { toClaimKey } from '../../../domain/claim-key.ts'
+import { listClaimKeys, toClaimKey } from '../../../domain/claim-key.ts'
 import { field } from '../../../domain/field.ts'
 import {
   assertRoom,
@@ -30,6 +30,7 @@ import { copyLog } from '../log/copy-log.ts'
 import { ALL_RUNS } from '../log/event-log.ts'
 import { toTagIndexes } from '../../shared/schema/tag-index.ts'
 import { toGrams } from './grams.ts'
+import { CREATED_OWNED, creationClaimSql, type CreationClaim } from '../queue/creation-claim.ts'
 import { postgresRecords } from '../rows/rows.ts'
 import { toArrayText, toColumn, toIndex } from '../database/text.ts'
 import {
@@ -52,7 +53,9 @@ import { postgresDialect } from '../schema/dialect.ts'
 import { activeRunsSql, readActorUse } from './totals.ts'
 
 import type { Quota } from '../../../domain/quota.ts'
-import type { CreatedRun, CreateRunOptions } from '../../../ports/run-store.ts'
+import type { Claimant, CreatedRun, CreateRunOptions } from '../../../ports/run-store.ts'
+import type { ClaimedRun } from '../../../ports/run-queue.ts'
+import type { PostgresClaims } from '../queue/claims.ts'
 import type { NewRun, NewThreadRun } from '../../../domain/run-record.ts'
 import type { PostgresParts } from '../rows/parts.ts'
 import type { UnfinishedCount } from '../rows/unfinished-count.ts'
@@ -60,7 +63,7 @@ import type { StoredRow } from '../../shared/column-reader.ts'
 
 /** Creates a run; see `RunStore.create`. `creations` are those of {@link groupCreations}. */
 export async function createRun(
-  parts: PostgresParts,
+  parts: CreatingParts,
   creations: CreationGroup,
   creation: Creation,
 ): Promise<CreatedRun> {
@@ -81,11 +84,22 @@ export async function createRun(
   const to = how.fork === undefined ? 0 : how.fork.parent.at + how.fork.events.length
   const written = { kind: 'events', runId: run.runId, from: 0, to } as const
   carrier.publish([written])
+  const { claim, followers } = created
   waker.wake(
-    [toClaimKey({ ensemble: run.ensemble, ...field('code', run.code?.code) })],
-    created.followers.map((channel) => ({ channel, notification: written })),
+    claim === undefined ? [claimKeyOf(run)] : [],
+    followers.map((channel) => ({ channel, notification: written })),
   )
-  return { kind: 'created', event: toLoggedEvent(run.runId, 0, how.firstEvent) }
+  const event = toLoggedEvent(run.runId, 0, how.firstEvent)
+  return { kind: 'created', event, ...field('claim', claim) }
+}
+
+/** The parts that create runs. */
+export interface CreatingParts extends PostgresParts {
+  readonly claims: PostgresClaims
+}
+
+function claimKeyOf({ ensemble, code }: NewRun): string {
+  return toClaimKey({ ensemble, ...field('code', code?.code) })
 }
 
 /** A run to create. */
@@ -98,6 +112,7 @@ export interface Creation {
 interface StoredRun {
   readonly kind: 'stored'
   readonly followers: readonly string[]
+  readonly claim?: ClaimedRun
 }
 
 type OutdatedRun = Extract<CreatedRun, { kind: 'outdated' }>
@@ -109,7 +124,7 @@ function actorLock(quota: Quota | undefined): Pick<TransactionOptions, 'actor'> 
 
 /** Creates a run without the exclusive lock; undefined if it must be created exactly. */
 async function createConcurrently(
-  parts: PostgresParts,
+  parts: CreatingParts,
   creations: CreationGroup,
   creation: Creation,
 ): Promise<StoredRun | RepeatedRun | undefined> {
@@ -130,7 +145,7 @@ export type CreationGroup = CallGroup<Creation, StoredRun | undefined>
 
 /** Groups the creation of runs. One group at a time: the runs that are submitted meanwhile form the next one. */
 export function groupCreations(
-  parts: Pick<PostgresParts, 'requests' | 'unfinished'>,
+  parts: Pick<CreatingParts, 'requests' | 'unfinished' | 'claims'>,
 ): CreationGroup {
   const session = toSession(parts.requests)
   return new CallGroup({
@@ -164,17 +179,21 @@ async function countUnfinished({
  * key is taken, or there is no room.
  */
 async function createInRoom(
-  { requests: { lockKey }, unfinished }: Pick<PostgresParts, 'requests' | 'unfinished'>,
+  {
+    requests: { lockKey },
+    unfinished,
+    claims,
+  }: Pick<CreatingParts, 'requests' | 'unfinished' | 'claims'>,
   session: DatabaseSession,
   creations: readonly Creation[],
 ): Promise<readonly (StoredRun | undefined)[]> {
   const maxId = unfinished.findLimit(Math.min(...creations.map(({ how }) => how.maxUnfinishedRuns)))
   if (maxId === undefined) return creations.map(() => undefined)
-  return insertRuns(session, creations, { lockKey, maxId })
+  return insertRuns(session, creations, { lockKey, maxId, claims })
 }
 
 async function createWithinQuota(
-  parts: PostgresParts,
+  parts: CreatingParts,
   session: DatabaseSession,
   creation: Creation,
 ): Promise<StoredRun | RepeatedRun | undefined> {
@@ -188,7 +207,7 @@ async function createWithinQuota(
 
 /** Creates the run under the exclusive lock, which sees all other creations, or reports why not. */
 async function createExactly(
-  parts: PostgresParts,
+  parts: CreatingParts,
   session: DatabaseSession,
   creation: Creation,
 ): Promise<StoredRun | RepeatedRun | OutdatedRun> {
@@ -205,8 +224,9 @@ async function createExactly(
   assertRoom(count.unfinished, how.maxUnfinishedRuns)
   await checkQuota(session, how.quota)
   const { lockKey } = parts.requests
+  const { claims } = parts
   const maxId = Number.MAX_SAFE_INTEGER
-  const [stored] = await insertRuns(session, [creation], { lockKey, maxId })
+  const [stored] = await insertRuns(session, [creation], { lockKey, maxId, claims })
   if (stored === undefined) throw new TypeError('A run was neither created nor refused')
   if (how.fork !== undefined) {
     await copyLog(session, { runId: run.runId, fork: how.fork }, parts.notifications.channel)
@@ -232,17 +252,40 @@ async function insertRuns(
     const id = toColumn(creation.run.runId)
     if (!firsts.has(id)) firsts.set(id, creation)
   }
-  const { sql, values } = insertStatement([...firsts.values()], bounds)
-  const followers = new Map<string, string[]>()
-  for (const { run_id: runId, channel } of await session.query(sql, values)) {
-    const ofRun = followers.get(String(runId)) ?? []
-    followers.set(String(runId), typeof channel === 'string' ? [...ofRun, channel] : ofRun)
+  const { claims } = bounds
+  const inserted = [...firsts.values()]
+  const claim = await planClaim(inserted, claims)
+  const { sql, values } = insertStatement(inserted, { ...bounds, claim })
+  const rows = await session.query(sql, values)
+  const claimed = claim === undefined ? undefined : claims.readCreated(rows, claim)
+  const stored = new Map<string, StoredRun>()
+  for (const row of rows) {
+    // NOTE: a cast at the boundary: the column is an array of texts.
+    const followers = row['followers'] as readonly string[]
+    const own = field('claim', claimed?.get(row['id']))
+    stored.set(String(row['run_id']), { kind: 'stored', followers, ...own })
   }
   return creations.map((creation) => {
     const id = toColumn(creation.run.runId)
-    const ofRun = firsts.get(id) === creation ? followers.get(id) : undefined
-    return ofRun && { kind: 'stored', followers: ofRun }
+    return firsts.get(id) === creation ? stored.get(id) : undefined
   })
+}
+
+/** Returns the claim of new runs: up to the first that the claimant cannot take, so that they start in their order. */
+async function planClaim(
+  creations: readonly Creation[],
+  claims: PostgresClaims,
+): Promise<CreationClaim | undefined> {
+  const claimant = creations[0]?.how.claimant
+  if (claimant === undefined) return undefined
+  const keys = new Set(listClaimKeys(claimant.code?.codes ?? {}))
+  const first = creations.findIndex(
+    ({ run, how }) => how.claimant?.owner !== claimant.owner || !keys.has(claimKeyOf(run)),
+  )
+  const wanted = first === -1 ? creations.length : first
+  // The last one knows the slots that the others have taken.
+  const last: Claimant = creations[wanted - 1]?.how.claimant ?? claimant
+  return wanted === 0 ? undefined : claims.planCreation(last, wanted)
 }
 
 /** The runs with the id or the key of a new one, and the count of all that wait or execute. */
@@ -292,7 +335,7 @@ function findRepeatedRun(found: readonly StoredRow[], run: NewRun): RepeatedRun 
  */
 function insertStatement(
   creations: readonly Creation[],
-  { lockKey, maxId }: InsertBounds,
+  { lockKey, maxId, claim }: InsertBounds & { readonly claim: CreationClaim | undefined },
 ): { readonly sql: string; readonly values: readonly unknown[] } {
   const { values, add } = collectValues()
   const rows = creations.map(toGivenRow)
@@ -300,27 +343,35 @@ function insertStatement(
     const column = rows.map((row) => encodeField(postgresDialect.texts, form, row[field]))
     return `${add(column)}::${COLUMN_TYPES[form]}[]`
   })
-  const runNames = listColumnNames(RUN_COLUMNS).join(', ')
+  const runNames = listColumnNames(RUN_COLUMNS)
   const newThread = creations[0]?.run.thread
   const thread = newThread === undefined ? NO_THREAD : threadSql(newThread, add)
+  const claiming = claim === undefined ? undefined : creationClaimSql(claim, add)
+  const columns = [...runNames, ...(claiming === undefined ? [] : CREATED_OWNED)].join(', ')
+  const selected = [
+    ...runNames.map((name) =>
+      name === 'code' || name === 'build' ? (claiming?.[name] ?? name) : name,
+    ),
+    ...(claiming === undefined ? [] : [claiming.owned]),
+  ].join(', ')
   const sql = `
     WITH given AS MATERIALIZED (
       SELECT * FROM unnest(${given.join(', ')})
         WITH ORDINALITY AS given (${listColumnNames(GIVEN_COLUMNS).join(', ')}, place)
-    ), new_run AS (
-      INSERT INTO $schema.runs (${runNames}, tag_index)
-      SELECT ${runNames}, tag_index::text[] FROM given
+    )${claiming?.before ?? ''}, new_run AS (
+      INSERT INTO $schema.runs (${columns}, tag_index)
+      SELECT ${selected}, tag_index::text[] FROM ${claiming === undefined ? 'given' : 'placed'}
       WHERE (SELECT pg_advisory_xact_lock_shared(${LOCKS.create}, ${lockKey})) IS NOT NULL${thread.where}
-      ORDER BY place ON CONFLICT DO NOTHING RETURNING id, run_id
+      ORDER BY place ON CONFLICT DO NOTHING RETURNING ${claiming === undefined ? 'id, run_id, owner' : 'runs.*'}
     ), new_event AS (
       INSERT INTO $schema.events (run, seq, type, data)
       SELECT id, 0, event_type, event_data FROM new_run JOIN given USING (run_id)
     ), new_text AS (
       INSERT INTO $schema.run_texts (run, text, grams)
       SELECT id, search_text, grams::int2[] FROM new_run JOIN given USING (run_id)
-    )${thread.writes}
-    SELECT run_id, channel FROM new_run LEFT JOIN $schema.followers ON run = ${ALL_RUNS}
-    WHERE 1 / (new_run.id <= ${add(maxId)}::int8)::int4 = 1`
+    )${claiming?.after ?? ''}${thread.writes}
+    SELECT new_run.*, ARRAY(SELECT channel FROM $schema.followers WHERE run = ${ALL_RUNS}) AS followers
+    FROM new_run WHERE 1 / (new_run.id <= ${add(maxId)}::int8)::int4 = 1`
   return { sql, values }
 }
 
@@ -330,6 +381,8 @@ interface InsertBounds {
   readonly lockKey: number
   /** The greatest row id of a new run. */
   readonly maxId: number
+  /** Claims the runs whose creations have a claimant. */
+  readonly claims: PostgresClaims
 }
 
 /** The columns of a new run. */

@@ -7,7 +7,7 @@ import { runReads, toReviewCondition } from '../../shared/runs/read-runs.ts'
 import { collectValues } from '../../shared/schema/dialect.ts'
 import { postgresDialect } from '../schema/dialect.ts'
 import { clampBytes } from '../../shared/query-numbers.ts'
-import { createRun, groupCreations, type CreationGroup } from './create-run.ts'
+import { createRun, groupCreations, type CreatingParts, type CreationGroup } from './create-run.ts'
 import { commitWrites, type CommitAttempt } from '../log/commit-writes.ts'
 import { prepareWrite, type UnpreparedWrite } from '../../shared/log/prepare-write.ts'
 import {
@@ -39,16 +39,15 @@ import type {
   WriteResult,
 } from '../../../ports/run-store.ts'
 import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from '../../../domain/run-record.ts'
-import type { PostgresParts } from '../rows/parts.ts'
 import type { RunStep } from '@tutti/ensemble/internal'
 
 export class PostgresRunStore implements RunStore {
-  readonly #parts: PostgresParts
+  readonly #parts: CreatingParts
   readonly #reads: ReturnType<typeof runReads>
   readonly #steps: StepReader
   readonly #creations: CreationGroup
 
-  constructor(parts: PostgresParts) {
+  constructor(parts: CreatingParts) {
     this.#parts = parts
     const { requests } = parts
     this.#reads = runReads({
