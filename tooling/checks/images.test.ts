@@ -28,8 +28,8 @@ describe('the container images of the repository', () => {
     for (const file of [
       'Dockerfile',
       'compose.yaml',
-      'deploy/kubernetes/nats.yaml',
-      'deploy/kubernetes/tutti.yaml',
+      'deploy/kubernetes/base/tutti.yaml',
+      'deploy/kubernetes/components/nats/nats.yaml',
       'docs/production.md',
       'packages/create-tutti/template/Dockerfile',
     ]) {
