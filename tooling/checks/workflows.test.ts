@@ -127,6 +127,16 @@ describe('a release', () => {
     expect(jobs['image']?.needs).toBe('publish')
   })
 
+  // The lock file has no licenses.
+  test('A release keeps a bill of materials of each package, made from installed packages', () => {
+    const [command] = uses('pack').filter((step) => step.includes(' sbom '))
+    expect(command).toMatch(/--filter '.\/packages\/\*' --filter '.\/apps\/server'/)
+    expect(command).toMatch(/--sbom-format cyclonedx --prod/)
+    expect(command).not.toContain('--lockfile-only')
+    const upload = jobs['pack']?.steps.find(({ with: { name } = {} }) => name === 'sbom')
+    expect(upload?.with?.['if-no-files-found']).toBe('error')
+  })
+
   test('A release uses its identity only in the publishing jobs, which need an environment', () => {
     const trusted = Object.entries(jobs).filter(([, { permissions }]) => permissions?.['id-token'])
     expect(trusted.map(([name]) => name)).toEqual(['publish', 'image'])
