@@ -1,7 +1,7 @@
 # The Tutti server: docker build -t tutti-server . (BuildKit). How to run it: docs/production.md.
 
 # Everything that is copied from this stage is JavaScript, so it is built once for all platforms.
-FROM --platform=$BUILDPLATFORM node:24.21.0-slim AS build
+FROM --platform=$BUILDPLATFORM node:24.21.0-slim@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20 AS build
 WORKDIR /build
 COPY . .
 RUN --mount=type=cache,target=/root/.local/share/pnpm/store \
@@ -12,7 +12,7 @@ RUN --mount=type=cache,target=/root/.local/share/pnpm/store \
 
 # slim and not distroless: an image made FROM this one runs npm ci, process tools need a shell and other programs, and
 # whoever looks for a fault needs both. The folders that are copied are the same for any base with this Node.
-FROM node:24.21.0-slim
+FROM node:24.21.0-slim@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20
 LABEL org.opencontainers.image.title="Tutti server" \
       org.opencontainers.image.description="Submit, follow and steer runs of LLM agent teams over HTTP, SSE and WebSocket" \
       org.opencontainers.image.source="https://github.com/tutti-dev/tutti" \

@@ -53,7 +53,7 @@ const LIGHT = [
   'apps/dashboard/test/**/*.test.ts',
   'tooling/{bench,chaos,scale}/lib/**/*.test.ts',
   'tooling/reference/**/*.test.ts',
-  'tooling/checks/{language-rules,versions,workflows}.test.ts',
+  'tooling/checks/{images,kubernetes,language-rules,versions,workflows}.test.ts',
 ]
 
 /**

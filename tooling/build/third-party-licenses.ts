@@ -4,6 +4,8 @@ import { dirname, join, resolve } from 'node:path'
 
 import type { Rolldown } from 'tsdown'
 
+import { isAllowedLicense } from './allowed-licenses.ts'
+
 /** Returns a plugin that writes `THIRD_PARTY_LICENSES.txt` next to a bundle with third-party code. */
 export function thirdPartyLicenses(): Rolldown.Plugin {
   return {
@@ -31,8 +33,12 @@ function packageFolder(id: string): string | undefined {
     : undefined
 }
 
+/** @throws {Error} when the package has no license file, or a license that is not permissive. */
 function readLicense(folder: string): string {
   const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  if (!isAllowedLicense(String(license))) {
+    throw new Error(`${name} ${version} has the license "${license}", expected a permissive one`)
+  }
   const file = readdirSync(folder).find((entry) => /^licen[cs]e(?:\.|$)/i.test(entry))
   if (file === undefined) throw new Error(`${name} in ${dirname(folder)} ships no license`)
   return `${name} ${version} (${license})\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`

@@ -1,10 +1,9 @@
-/** Tests the settings of compose.yaml and of the example for Kubernetes. */
+/** Tests the settings of compose.yaml. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { describe, expect, it } from 'vitest'
-import { parseAllDocuments } from 'yaml'
 
 import { readEnvironment } from '../../apps/server/src/environment/env.ts'
 import { readCompose } from '../container/compose.ts'
@@ -14,10 +13,6 @@ const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 
 /** Time that the server needs to stop, in milliseconds: its default drain timeout and the release of its runs. */
 const DRAIN_MS = 10_000 + 2_000
-
-const DOCKERFILE = read('Dockerfile')
-const [, USER = ''] = /^USER (.+)$/m.exec(DOCKERFILE) ?? []
-const [, PORT = ''] = /^EXPOSE (\d+)$/m.exec(DOCKERFILE) ?? []
 
 describe('compose.yaml', () => {
   const variables = {
@@ -52,7 +47,6 @@ describe('compose.yaml', () => {
     for (const [name, service] of Object.entries(compose.services)) {
       expect(service.deploy?.resources?.limits?.memory, name).toMatch(/^\d+[MG]$/)
       expect(service.security_opt, name).toEqual(['no-new-privileges:true'])
-      expect(service.image, name).toMatch(/:[\w.-]+$/)
       for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/)
       if (name !== 'db') expect(service, name).toMatchObject({ read_only: true, cap_drop: ['ALL'] })
     }
@@ -80,34 +74,4 @@ describe('compose.yaml', () => {
     if (service === undefined) throw new Error(`compose.yaml has no service "${name}"`)
     return service
   }
-})
-
-describe('the example for Kubernetes', () => {
-  const parsed = parseAllDocuments(read('deploy/kubernetes/tutti.yaml'))
-  const documents = parsed.map((document) => document.toJS())
-  const deployments = documents.filter(({ kind }) => kind === 'Deployment')
-
-  it('The example for Kubernetes starts both roles, as the user of the image', () => {
-    expect(parsed.flatMap(({ errors }) => errors)).toEqual([])
-    const pods = deployments.map(({ spec }) => spec.template.spec)
-    const roles = pods.map(({ containers: [{ env }] }) => env)
-    expect(roles.flat().map(({ value }) => value)).toEqual(['api', 'worker'])
-    for (const { securityContext, containers, terminationGracePeriodSeconds } of pods) {
-      expect(`${securityContext.runAsUser}:${securityContext.runAsGroup}`).toBe(USER)
-      const [{ securityContext: guard, livenessProbe, readinessProbe, ports }] = containers
-      expect(guard).toMatchObject({ readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } })
-      expect(ports).toEqual([{ name: 'http', containerPort: Number(PORT) }])
-      expect(livenessProbe.httpGet.path).toBe('/api/health/live')
-      expect(readinessProbe.httpGet.path).toBe('/api/health/ready')
-      expect(terminationGracePeriodSeconds * 1_000).toBeGreaterThan(DRAIN_MS + 5_000)
-    }
-  })
-
-  it('The example for Kubernetes selects pods that exist', () => {
-    const labels = deployments.map(({ spec }) => spec.template.metadata.labels)
-    const others = documents.filter(({ kind }) => kind !== 'Deployment')
-    const selectors = others.map(({ spec }) => spec.selector.matchLabels ?? spec.selector)
-    expect(selectors).toHaveLength(3)
-    for (const selector of selectors) expect(labels).toContainEqual(selector)
-  })
 })

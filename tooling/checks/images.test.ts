@@ -1,4 +1,4 @@
-/** Checks that every container image is named by an exact version or a digest, and the server's image by its version. */
+/** Checks that every container image is named by an exact version and a digest, and the server's image by its version. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,12 +13,8 @@ const { version }: { readonly version: string } = JSON.parse(
   readFileSync(join(ROOT, 'apps/server/package.json'), 'utf8'),
 )
 
-const DIGEST = /@sha256:[0-9a-f]{64}$/
-
-/** Tag with all numbers of a version. Versions of Postgres have two. */
-const EXACT_TAG = /(?:^|\/)postgres:\d+\.\d+(?:-[\w.-]+)?$|:v?\d+\.\d+\.\d+(?:-[\w.-]+)?$/
-
-const isExact = (image: string): boolean => DIGEST.test(image) || EXACT_TAG.test(image)
+/** Tag with all numbers of a version, which people read, and digest, which engines use. Versions of Postgres have two numbers. */
+const PINNED = /^(?:postgres:\d+\.\d+|[\w./-]+:v?\d+\.\d+\.\d+)(?:-[\w.-]+)?@sha256:[0-9a-f]{64}$/
 
 describe('the container images of the repository', () => {
   const images = listImages(ROOT)
@@ -28,8 +24,8 @@ describe('the container images of the repository', () => {
     for (const file of [
       'Dockerfile',
       'compose.yaml',
-      'deploy/kubernetes/nats.yaml',
-      'deploy/kubernetes/tutti.yaml',
+      'deploy/kubernetes/base/tutti.yaml',
+      'deploy/kubernetes/components/nats/nats.yaml',
       'docs/production.md',
       'packages/create-tutti/template/Dockerfile',
     ]) {
@@ -37,20 +33,30 @@ describe('the container images of the repository', () => {
     }
   })
 
-  it('The container images of the repository have an exact version or a digest', () => {
-    expect(images.filter(({ image }) => !isExact(image))).toEqual([])
+  const own = images.filter(({ image }) => image.startsWith(SERVER_IMAGE))
+  const others = images.filter(({ image }) => !image.startsWith(SERVER_IMAGE))
+
+  it('The container images of other projects have an exact version and a digest', () => {
+    expect(others.length).toBeGreaterThan(7)
+    expect(others.filter(({ image }) => !PINNED.test(image))).toEqual([])
   })
 
-  it('The container images of the repository have the Node version of the repository in the build of the server', () => {
+  it('One container image has one version and one digest everywhere', () => {
+    const references = new Set(others.map(({ image }) => image))
+    const names = new Set([...references].map((image) => image.replace(/[:@].*/, '')))
+    expect([...references]).toHaveLength(names.size)
+  })
+
+  it('The Dockerfiles build on the Node version of the repository', () => {
     const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-    const bases = images.filter(
-      ({ file, image }) => file === 'Dockerfile' && !image.startsWith(SERVER_IMAGE),
-    )
-    expect(bases).toEqual([{ file: 'Dockerfile', image: `node:${devDependencies.node}-slim` }])
+    const bases = others.filter(({ file }) => file.endsWith('Dockerfile'))
+    expect(bases.map(({ image }) => image.replace(/@.*/, ''))).toEqual([
+      `node:${devDependencies.node}-slim`,
+      `node:${devDependencies.node}-slim`,
+    ])
   })
 
   it('The container images of the repository have the version of the server if they are its image', () => {
-    const own = images.filter(({ image }) => image.startsWith(SERVER_IMAGE))
     expect(own.length).toBeGreaterThan(3)
     expect(own.filter(({ image }) => image !== `${SERVER_IMAGE}:${version}`)).toEqual([])
   })

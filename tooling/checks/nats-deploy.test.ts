@@ -1,4 +1,4 @@
-/** Starts real NATS servers as compose.yaml and the example for Kubernetes do, without a container engine. */
+/** Starts real NATS servers as compose.yaml and the component for Kubernetes do, without a container engine. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -67,8 +67,8 @@ describe.skipIf(!hasNatsServer())('NATS', () => {
     await expect.poll(statusOf(monitor, url.pathname), POLLING).toBe(200)
   })
 
-  it('NATS of the example for Kubernetes forms a cluster that becomes ready', async () => {
-    const text = read('deploy/kubernetes/nats.yaml')
+  it('NATS of the component for Kubernetes forms a cluster that becomes ready', async () => {
+    const text = read('deploy/kubernetes/components/nats/nats.yaml')
     // The parser of kubectl rejects what this one accepts.
     expect(text).not.toMatch(/\{[^}'"]*\?/)
     const documents = parseAllDocuments(text).map((document) => document.toJS())

@@ -127,6 +127,16 @@ describe('a release', () => {
     expect(jobs['image']?.needs).toBe('publish')
   })
 
+  // The lock file has no licenses.
+  test('A release keeps a bill of materials of each package, made from installed packages', () => {
+    const [command] = uses('pack').filter((step) => step.includes(' sbom '))
+    expect(command).toMatch(/--filter '.\/packages\/\*' --filter '.\/apps\/server'/)
+    expect(command).toMatch(/--sbom-format cyclonedx --prod/)
+    expect(command).not.toContain('--lockfile-only')
+    const upload = jobs['pack']?.steps.find(({ with: { name } = {} }) => name === 'sbom')
+    expect(upload?.with?.['if-no-files-found']).toBe('error')
+  })
+
   test('A release uses its identity only in the publishing jobs, which need an environment', () => {
     const trusted = Object.entries(jobs).filter(([, { permissions }]) => permissions?.['id-token'])
     expect(trusted.map(([name]) => name)).toEqual(['publish', 'image'])
@@ -153,8 +163,42 @@ test('Every supported version of Node is tested', () => {
   expect(others.length).toBeGreaterThan(1)
 })
 
+test('An issue form has a name, a description, and questions with unique ids', () => {
+  const forms = globSync('.github/ISSUE_TEMPLATE/*.yml', { cwd: ROOT }).filter(
+    (path) => !path.endsWith('config.yml'),
+  )
+  expect(forms).toHaveLength(2)
+  for (const path of forms) {
+    const { name, description, body } = parse(read(path))
+    expect([typeof name, typeof description]).toEqual(['string', 'string'])
+    const ids = body.map(({ id }: { readonly id: string }) => id)
+    expect(new Set(ids).size).toBe(ids.length)
+    for (const { type, attributes } of body) {
+      expect(type).toBe('textarea')
+      expect(attributes.label).toBeTypeOf('string')
+    }
+  }
+})
+
+test('Dependencies are audited on each change and each week', () => {
+  const { on, jobs }: Workflow = parse(read('.github/workflows/audit.yml'))
+  expect(Object.keys(on)).toEqual(['push', 'pull_request', 'schedule'])
+  expect(jobs['audit']?.steps.at(-1)?.run).toMatch(/^pnpm audit --prod/)
+})
+
+test('The images of a build get updates, with their digests', () => {
+  const { updates }: { updates: readonly { directories?: readonly string[] }[] } = parse(
+    read('.github/dependabot.yml'),
+  )
+  const folders = updates.flatMap(({ directories = [] }) => directories)
+  const builds = globSync(['Dockerfile', 'packages/*/template/Dockerfile'], { cwd: ROOT })
+  expect(builds).toHaveLength(2)
+  for (const path of builds) expect(folders).toContain(join('/', path, '..'))
+})
+
 test('The targets of links in repository documents exist', () => {
-  for (const path of ['SECURITY.md', 'CONTRIBUTING.md', '.changeset/README.md']) {
+  const documents = ['SECURITY.md', 'CONTRIBUTING.md', '.changeset/README.md', '.github/SUPPORT.md']
+  for (const path of documents) {
     for (const [, target = ''] of read(path).matchAll(/\]\((?!https?:)([^)#]+)/g)) {
       expect(existsSync(join(ROOT, path, '..', target)), `${path}: ${target}`).toBe(true)
     }

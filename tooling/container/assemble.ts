@@ -60,15 +60,8 @@ const USELESS_FILES = /\.(?:[cm]?ts|map|md|markdown|flow)$/i
 /** Licenses in Markdown, which must be included. */
 const LICENSE_TEXTS = /^(?:licen[cs]e|copying|notice|third).*\.(?:md|markdown)$/i
 
-/**
- * The program contains the server sides of `compat-*`. React is for web pages. Of the tokenizer only `js-tiktoken/lite` is
- * imported, without its tables.
- */
+/** Of the tokenizer only `js-tiktoken/lite` is imported, without its tables. */
 const USELESS = [
-  '@modelcontextprotocol/server',
-  'react',
-  'react-dom',
-  'scheduler',
   'js-tiktoken/dist/index.cjs',
   'js-tiktoken/dist/index.js',
   'js-tiktoken/dist/ranks',
@@ -94,14 +87,23 @@ function assemble(folder: string): void {
   writeFileSync(join(app, 'package.json'), '{ "private": true, "type": "module" }\n')
 }
 
-/** Installs the production dependencies of the packages, flat as npm does. */
+/**
+ * Installs the production dependencies of the packages, flat as npm does. Optional ones are left out: they are packages
+ * that others of the workspace bring, such as React and Express, and whose code in a dependency nothing imports.
+ */
 function install(workspace: string): void {
   for (const path of LOCKED) cpSync(join(ROOT, path), join(workspace, path))
   for (const path of [...PACKAGES, ...MANIFESTS]) {
     mkdirSync(join(workspace, path), { recursive: true })
     cpSync(join(ROOT, path, 'package.json'), join(workspace, path, 'package.json'))
   }
-  const words = ['--prod', '--frozen-lockfile', '--ignore-scripts', '--prefer-offline']
+  const words = [
+    '--prod',
+    '--frozen-lockfile',
+    '--no-optional',
+    '--ignore-scripts',
+    '--prefer-offline',
+  ]
   const layout = '--config.node-linker=hoisted'
   execFileSync('npx', pnpmArguments('install', ...words, layout), {
     cwd: workspace,

@@ -6,6 +6,7 @@ import { cliPage } from './cli-page.ts'
 import { configPage } from './config-page.ts'
 import { environmentPage } from './environment-page.ts'
 import { eventsPage } from './events-page.ts'
+import { licensesPage } from './licenses-page.ts'
 import { page, table } from './markdown.ts'
 import { metricsPage } from './metrics-page.ts'
 import { optionsPage } from './options-page.ts'
@@ -27,6 +28,7 @@ export function referencePages(): readonly Page[] {
     { path: 'docs/reference/environment.md', text: environmentPage() },
     { path: 'docs/reference/metrics.md', text: metricsPage() },
     { path: 'docs/reference/cli.md', text: cliPage() },
+    { path: 'docs/reference/licenses.md', text: licensesPage() },
   ]
 }
 
