@@ -9,6 +9,7 @@ const NOTE = '<!-- Written by "npm run gen" from docs/performance.json; do not e
 /** Headings of the benchmarks, in the order of the page. */
 const HEADINGS: Readonly<Record<string, string>> = {
   server: 'Over HTTP',
+  processes: 'Several processes on one machine',
   agent: 'One agent in process',
   workflow: 'Ten tasks in process',
   tools: 'One tool call in process',
@@ -17,6 +18,7 @@ const HEADINGS: Readonly<Record<string, string>> = {
   scale: 'One Postgres',
   nats: 'Postgres and NATS',
   disk: 'Disk space',
+  growth: 'Growth',
   memory: 'Memory in process',
   dashboard: 'Dashboard',
   types: 'Type checking',
