@@ -36,3 +36,46 @@ test('The performance page fails for a benchmark without a heading', () => {
   const results = { ...RESULTS, areas: [{ ...AREA, area: 'new' }] }
   expect(() => performancePage(results)).toThrow('The benchmark "new" has no heading')
 })
+
+const SERVER = {
+  ...AREA,
+  area: 'server',
+  tables: [
+    {
+      title: 'Over HTTP',
+      columns: [
+        'server',
+        'result, ms',
+        'runs/s, 20 at once',
+        'processor ms a run, 20 at once',
+        '100 arrivals/s: result, ms',
+        'p99 of another request, ms',
+        'memory, MiB',
+      ],
+      rows: [['Tutti', '2', '1,000', '0.9', '4', '7', '200']],
+    },
+    { title: '1,000 WebSocket readers', columns: ['', 'messages/s'], rows: [['Tutti', '180,000']] },
+  ],
+}
+
+test('The performance page begins with what a reader needs to choose', () => {
+  const lines = performancePage({ ...RESULTS, areas: [SERVER] })
+    .split('\n')
+    .slice(0, 10)
+  for (const text of [
+    '1,000 runs',
+    '180,000 events',
+    'after 2 ms',
+    '4 ms at the median',
+    '0.9 ms a run',
+  ]) {
+    expect(lines.join('\n')).toContain(text)
+  }
+})
+
+test('The performance page fails when a figure of its beginning was not measured', () => {
+  const [runs = expect.fail(), streams = expect.fail()] = SERVER.tables
+  const tables = [{ ...runs, columns: runs.columns.slice(0, -1), rows: [['Tutti']] }, streams]
+  const page = (): string => performancePage({ ...RESULTS, areas: [{ ...SERVER, tables }] })
+  expect(page).toThrow('"Over HTTP" has no "runs/s, 20 at once" of Tutti')
+})

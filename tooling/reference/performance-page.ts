@@ -1,6 +1,7 @@
 /** Generates the performance page from the recorded results of the benchmarks. */
 import { table } from './markdown.ts'
 
+import type { Table } from '../bench/lib/report.ts'
 import type { Results } from '../bench/lib/results.ts'
 
 const NOTE = '<!-- Written by "npm run gen" from docs/performance.json; do not edit. -->'
@@ -8,6 +9,7 @@ const NOTE = '<!-- Written by "npm run gen" from docs/performance.json; do not e
 /** Headings of the benchmarks, in the order of the page. */
 const HEADINGS: Readonly<Record<string, string>> = {
   server: 'Over HTTP',
+  processes: 'Several processes on one machine',
   agent: 'One agent in process',
   workflow: 'Ten tasks in process',
   tools: 'One tool call in process',
@@ -16,6 +18,7 @@ const HEADINGS: Readonly<Record<string, string>> = {
   scale: 'One Postgres',
   nats: 'Postgres and NATS',
   disk: 'Disk space',
+  growth: 'Growth',
   memory: 'Memory in process',
   dashboard: 'Dashboard',
   types: 'Type checking',
@@ -42,6 +45,7 @@ export function performancePage({ machine, areas }: Results): string {
     '',
     '# Performance',
     '',
+    ...answers(sorted),
     'How fast Tutti is next to LangGraph, Mastra, VoltAgent and the AI SDK, and which of our goals it meets. `npm run bench -- --peers`',
     'prints all of it on your machine: compare the ratios, since rates depend on the machine and its disk.',
     '',
@@ -65,6 +69,29 @@ export function performancePage({ machine, areas }: Results): string {
       ]),
     ]),
   ].join('\n')
+}
+
+/** Returns what a reader needs to choose: how many runs and streams a machine serves, the delay, and the limit. */
+function answers(areas: Results['areas']): readonly string[] {
+  const server = areas.find(({ area }) => area === 'server')
+  const [runs] = server?.tables ?? []
+  const streams = server?.tables.find(({ title }) => title.includes('WebSocket readers'))
+  if (runs === undefined || streams === undefined) return []
+  const tutti = (column: string): string => cellOf(runs, 'Tutti', column)
+  return [
+    `- **Runs**: one process with a file serves ${tutti('runs/s, 20 at once')} runs of an agent with one tool call per second, each event synced to disk, at ${tutti('memory, MiB')} MiB. Models and tools took no time there; with real ones, a run waits nearly all of its time, and the process serves as many at once as its memory holds.`,
+    `- **Streams**: it sends ${cellOf(streams, 'Tutti', 'messages/s')} events per second to 1,000 readers of one run.`,
+    `- **Delay**: a run that is alone has its result after ${tutti('result, ms')} ms. With 100 runs arriving per second it takes ${tutti('100 arrivals/s: result, ms')} ms at the median, and 99 % of other requests take at most ${tutti('p99 of another request, ms')} ms.`,
+    `- **Limit**: processor time, ${tutti('processor ms a run, 20 at once')} ms a run, of one event loop. [More cores](production.md#how-many-processes) need more processes, and so Postgres.`,
+    '',
+  ]
+}
+
+/** @throws {Error} when the table has no such cell. */
+function cellOf({ title, columns, rows }: Table, row: string, column: string): string {
+  const cell = rows.find(([name]) => name === row)?.[columns.indexOf(column)]
+  if (cell === undefined) throw new Error(`"${title}" has no "${column}" of ${row}`)
+  return cell
 }
 
 /** Returns the path of the program that measures an area. */
