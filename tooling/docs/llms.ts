@@ -10,6 +10,7 @@ import type { Page } from './pages.ts'
 const PARTS: readonly (readonly [title: string, paths: RegExp])[] = [
   ['Start', /^(?:README|docs\/README|docs\/tutorial)\.md$/],
   ['How to', /^docs\/how-to\//],
+  ['Recipes', /^docs\/recipes\//],
   ['Reference', /^docs\/reference\//],
   ['Packages', /^(?:packages|apps)\/[\w-]+\/README\.md$/],
   ['Operations', /^docs\/(?:production|metrics|performance|traces|security)\.md$/],

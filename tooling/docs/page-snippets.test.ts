@@ -7,39 +7,55 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { build, preview } from 'vite'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { launchBrowser } from '../browser/launch-browser.ts'
 import { readPages, type Page } from './pages.ts'
-import { SHOWN, startSampleServer } from './sample-server.ts'
+import { SHOWN, startSampleServer, type SampleServer } from './sample-server.ts'
+
+import type { Browser } from 'playwright-core'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 const components = findComponents(readPages(ROOT))
 
+// The folder is next to docs/package.json, whose dependencies the code imports.
+const folder = mkdtempSync(join(ROOT, 'docs', '.snippets-'))
+
+let server: SampleServer
+let browser: Browser
+
+beforeAll(async () => {
+  server = await startSampleServer(folder)
+  browser = await launchBrowser()
+})
+
+afterAll(async () => {
+  await browser.close()
+  await server.stop()
+  rmSync(folder, { recursive: true })
+})
+
 it('The page components are on the pages', () => {
-  expect(components.map(({ name }) => name)).toEqual(['Chat', 'Ask'])
+  expect(components.map(({ name }) => name)).toEqual(['Chat', 'Ask', 'Briefing'])
 })
 
 describe.each(components)('$page', ({ name, code, printed }) => {
   it(`The page shows ${name} in a browser`, async () => {
-    // The folder is next to docs/package.json, whose dependencies the code imports.
-    const folder = mkdtempSync(join(ROOT, 'docs', '.snippets-'))
-    const server = await startSampleServer(folder)
-    const settings = { configFile: false, root: folder, logLevel: 'error' } as const
-    const outDir = join(folder, 'page')
-    mkdirSync(outDir)
-    writeFileSync(join(folder, 'component.tsx'), code.replaceAll(SHOWN, server.url))
-    writeFileSync(join(folder, 'main.tsx'), toMain(name))
-    writeFileSync(join(folder, 'index.html'), HTML)
+    const root = join(folder, name)
+    const settings = { configFile: false, root, logLevel: 'error' } as const
+    const outDir = join(root, 'page')
+    mkdirSync(outDir, { recursive: true })
+    writeFileSync(join(root, 'component.tsx'), code.replaceAll(SHOWN, server.url))
+    writeFileSync(join(root, 'main.tsx'), toMain(name))
+    writeFileSync(join(root, 'index.html'), HTML)
     // The directives of modules for servers have no effect here.
     const rolldownOptions = { onwarn: () => undefined }
     await build({ ...settings, build: { outDir, target: 'es2023', rolldownOptions } })
     const host = '127.0.0.1'
     const served = await preview({ ...settings, build: { outDir }, preview: { port: 0, host } })
-    const browser = await launchBrowser()
+    const page = await browser.newPage()
     try {
-      const page = await browser.newPage()
       const complaints: string[] = []
       page.on('pageerror', ({ message }) => complaints.push(message))
       page.on('console', (message) => {
@@ -52,10 +68,8 @@ describe.each(components)('$page', ({ name, code, printed }) => {
       expect((await shown()).length).toBeGreaterThan(printed.length)
       expect(complaints).toEqual([])
     } finally {
-      await browser.close()
+      await page.close()
       await served.close()
-      await server.stop()
-      rmSync(folder, { recursive: true })
     }
   })
 })

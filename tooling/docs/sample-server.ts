@@ -1,4 +1,4 @@
-/** Starts the server that the code of the pages talks to: the built one, without configuration. */
+/** Starts the server that the code of the pages talks to: the built one, by default without configuration. */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,12 +15,20 @@ export interface SampleServer {
   stop(): Promise<void>
 }
 
-/** Starts the server on a free port, with its store in `folder`. */
-export async function startSampleServer(folder: string): Promise<SampleServer> {
+/** Starts the server on a free port, with its store in `folder`. `variables` are added to its environment. */
+export async function startSampleServer(
+  folder: string,
+  variables: NodeJS.ProcessEnv = {},
+): Promise<SampleServer> {
   const program = join(ROOT, 'apps', 'server', 'dist', 'tutti.js')
   const child = spawn(process.execPath, [program, 'start'], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], PORT: '0', TUTTI_DATA_DIR: join(folder, 'runs') },
+    env: {
+      PATH: process.env['PATH'],
+      PORT: '0',
+      TUTTI_DATA_DIR: join(folder, 'runs'),
+      ...variables,
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
