@@ -6,6 +6,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 import { describe, expect, it } from 'vitest'
 
+import { commandProblems } from '../docs/commands.ts'
+import { parsePage } from '../docs/pages.ts'
+import { silentProgram } from '../reference/cli-page.ts'
+
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 const PAGES = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md']
@@ -24,6 +28,22 @@ describe('the README', () => {
     expect(run(['--input-type=module-typescript', '--eval', program], ROOT)).toBe(
       'COMPLETED A shirt will do.\n',
     )
+  })
+
+  it('The README shows a recording of at most a minute, whose commands exist', () => {
+    const [, alt = '', path = ''] = /!\[([^\]]*)\]\((\S+\.svg)\)/.exec(readme) ?? []
+    const svg = readFileSync(join(ROOT, path), 'utf8')
+    const [, title] = /<title>(.*)<\/title>/.exec(svg) ?? []
+    expect(alt).toBe(title)
+    const [, durationMs = Infinity] = /animation:scroll (\d+)ms/.exec(svg) ?? []
+    expect(Number(durationMs)).toBeLessThanOrEqual(60_000)
+    const texts = [...svg.matchAll(/<text [^>]*>(.*)<\/text>/g)].map(([, text = '']) =>
+      text.replaceAll(/<[^>]+>/g, ''),
+    )
+    const commands = texts.filter((text) => text.startsWith('$ tutti '))
+    expect(commands.length).toBeGreaterThan(8)
+    const page = parsePage(path, ['```console', ...commands, '```'].join('\n'))
+    expect(commandProblems([page], silentProgram())).toEqual([])
   })
 
   it('The README fits on two screens', () => {

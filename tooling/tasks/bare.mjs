@@ -64,6 +64,11 @@ const TASKS = {
     build()
     return run(NODE, ['tooling/tasks/screenshots.ts'], ENV)
   },
+  recording() {
+    install()
+    build()
+    return run(NODE, ['tooling/tasks/recording.ts'], ENV)
+  },
   chaos(words) {
     install()
     build()
