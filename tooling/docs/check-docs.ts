@@ -1,9 +1,10 @@
 /**
  * Checks the pages of the project: links resolve, TypeScript compiles, JSON parses, commands and routes exist,
- * and every page is linked from another one.
+ * comparisons have their proofs, and every page is linked from another one.
  */
 import { silentProgram } from '../reference/cli-page.ts'
 import { commandProblems } from './commands.ts'
+import { comparisonProblems } from './comparisons.ts'
 import { linkProblems } from './links.ts'
 import { readPages, type Page } from './pages.ts'
 import { snippetFiles, snippetProblems } from './snippets.ts'
@@ -16,6 +17,7 @@ const problems = [
   ...linkProblems(ROOT, pages),
   ...jsonProblems(pages),
   ...commandProblems(pages, silentProgram()),
+  ...comparisonProblems(ROOT, pages),
   ...snippetProblems(ROOT, files),
   ...orphans(pages),
 ]
