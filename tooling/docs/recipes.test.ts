@@ -5,12 +5,14 @@
  */
 import { randomBytes } from 'node:crypto'
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { createClient, type TuttiClient } from '../../packages/client/src/index.ts'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { parse } from 'yaml'
 
 import { freePort } from '../postgres/free-port.ts'
 import { readPages, type Page } from './pages.ts'
@@ -22,6 +24,11 @@ import { startPostmark } from './stand-ins/postmark.ts'
 import { startSlack } from './stand-ins/slack.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+const PROGRAM = join(ROOT, 'apps/server/dist/tutti.js')
+
+/** Entry point of the image. */
+const IN_IMAGE = 'node /app/node_modules/@tutti/server/dist/tutti.js'
 
 /** Maximum number of lines of all programs of a recipe. */
 const MAX_LINES = 60
@@ -91,6 +98,23 @@ describe('a recipe', () => {
     await expectOutput('nightly.ts')
     const { total } = await client.runs.list({ tag: 'schedule:nightly' })
     expect(total).toBe(1)
+  })
+
+  it('The CronJob of the recipe nightly.ts runs an ensemble from its image', async () => {
+    const { blocks } = pages.find(({ path }) => path.endsWith('nightly-run.md')) ?? { blocks: [] }
+    const yaml = blocks.find(({ language }) => language === 'yaml')?.code ?? ''
+    const [{ command, args }] = parse(yaml).spec.jobTemplate.spec.template.spec.containers
+    expect([...command, ...args]).toEqual(['sh', '-c', expect.stringContaining(IN_IMAGE)])
+    const script = args[0].replace(IN_IMAGE, `'${process.execPath}' '${PROGRAM}'`)
+    const child = spawn('sh', ['-c', script], { env: environment(), stdio: 'ignore' })
+    const [code] = await once(child, 'exit')
+    expect(code).toBe(0)
+    const count = async () => (await client.runs.list({ q: 'sales' })).total
+    const started = await count()
+    const day = new Date().toISOString().slice(0, 10)
+    const run = { ensemble: 'report', inputs: { topic: 'sales' } }
+    await client.runs.run(run, { idempotencyKey: `sales-${day}` })
+    expect(await count()).toBe(started)
   })
 
   it('The recipe items.ts runs five hundred items, each under its own key', async () => {
@@ -277,18 +301,21 @@ interface Program {
   stop(): Promise<string>
 }
 
+function environment(): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env['PATH'],
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+    TUTTI_URL: server.url,
+    TUTTI_API_KEY: secrets.PROGRAMS_KEY,
+    ...secrets,
+  }
+}
+
 /** Starts a program in its folder, with the keys of the server. */
 function start(name: string, variables: NodeJS.ProcessEnv = {}): Program {
   const child = spawn(process.execPath, [findFile(name)], {
     cwd: folderOf(name),
-    env: {
-      PATH: process.env['PATH'],
-      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
-      TUTTI_URL: server.url,
-      TUTTI_API_KEY: secrets.PROGRAMS_KEY,
-      ...secrets,
-      ...variables,
-    },
+    env: { ...environment(), ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
