@@ -16,8 +16,8 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PROGRAM = join(ROOT, 'apps/server/dist/tutti.js')
 const IMAGE = join(ROOT, 'docs/images/recording.svg')
 const TITLE =
-  'Recording of the command line: a run continues after its server was killed, a person rejects and ' +
-  'approves its draft, and the run is replayed and forked'
+  'Recording of the command line: a run is steered and continues after its server was killed, ' +
+  'a person rejects and approves its draft, and the run is replayed without a call'
 
 const SIZE = { columns: 110, rows: 26 }
 
