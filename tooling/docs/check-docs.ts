@@ -1,11 +1,12 @@
 /**
  * Checks the pages of the project: links resolve, TypeScript compiles, JSON parses, commands and routes exist,
- * comparisons have their proofs, and every page is linked from another one.
+ * comparisons have their proofs, and the documentation lists every page.
  */
 import { silentProgram } from '../reference/cli-page.ts'
 import { commandProblems } from './commands.ts'
 import { comparisonProblems } from './comparisons.ts'
 import { linkProblems } from './links.ts'
+import { navigationProblems } from './navigation.ts'
 import { readPages, type Page } from './pages.ts'
 import { snippetFiles, snippetProblems } from './snippets.ts'
 
@@ -19,7 +20,7 @@ const problems = [
   ...commandProblems(pages, silentProgram()),
   ...comparisonProblems(ROOT, pages),
   ...snippetProblems(ROOT, files),
-  ...orphans(pages),
+  ...navigationProblems(pages),
 ]
 for (const problem of problems) console.error(problem)
 console.log(`${pages.length} pages, ${files.length} files of code, ${problems.length} problems`)
@@ -37,19 +38,4 @@ function jsonProblems(all: readonly Page[]): readonly string[] {
       }
     }),
   )
-}
-
-/** Returns pages of `docs/` without an incoming link. */
-function orphans(all: readonly Page[]): readonly string[] {
-  const linked = new Set(
-    all.flatMap(({ path, links }) =>
-      links.flatMap(({ target }) => {
-        const base = `file:///${path}`
-        return URL.canParse(target, base) ? [new URL(target, base).pathname.slice(1)] : []
-      }),
-    ),
-  )
-  return all
-    .filter(({ path }) => path.startsWith('docs/') && !linked.has(path))
-    .map(({ path }) => `${path}: no page links to it`)
 }

@@ -1,40 +1,50 @@
 /**
  * Generates `llms.txt`, the index of the documentation for programs: one line for each page with its title, its path
- * and its first sentence.
+ * and its first sentence, in the order of `docs/README.md`.
  *
  * @see https://llmstxt.org
  */
+import { listPages, readNavigation } from './navigation.ts'
+
 import type { Page } from './pages.ts'
 
-/** Sections of the file in order, with the paths of their pages. */
-const PARTS: readonly (readonly [title: string, paths: RegExp])[] = [
-  ['Start', /^(?:README|docs\/README|docs\/tutorial)\.md$/],
-  ['How to', /^docs\/how-to\//],
-  ['Recipes', /^docs\/recipes\//],
-  ['Reference', /^docs\/reference\//],
-  ['Packages', /^(?:packages|apps)\/[\w-]+\/README\.md$/],
-  ['Operations', /^docs\/(?:production|metrics|performance|traces|security)\.md$/],
-  ['Examples', /^examples\//],
-  ['Coming from elsewhere', /^docs\/coming-from\.md$/],
-  ['Optional', /^(?:ARCHITECTURE|CONTRIBUTING|SECURITY)\.md$|^docs\/decisions\//],
-]
+/** Pages of the section that a reader with little space may skip. */
+const OPTIONAL = /^docs\/decisions\/\d|^(?:CONTRIBUTING|SECURITY)\.md$/
 
-/** Returns the text of the file. */
-export function formatLlmsText(pages: readonly Page[]): string {
+/** Returns the text of the file. `addressOf` returns the link to a page. @default its path in the repository */
+export function formatLlmsText(
+  pages: readonly Page[],
+  addressOf: (page: Page) => string = ({ path }) => path,
+): string {
   const readme = pages.find(({ path }) => path === 'README.md')
-  const parts = PARTS.flatMap(([title, paths]) => {
-    const lines = pages.filter(({ path }) => paths.test(path)).map(formatLine)
+  const sections = readNavigation(pages)
+  const lists = sections
+    .flatMap(({ entries }) => entries)
+    .filter(({ entries }) => entries.length > 0)
+  const parts = [
+    ...sections.map(({ title, entries }) => ({ title, listed: entries.map(({ page }) => page) })),
+    ...lists.map(({ page, entries }) => ({
+      title: page.title,
+      listed: listPages([{ title: page.title, entries }]),
+    })),
+  ].map(({ title, listed }) => ({
+    title,
+    listed: listed.filter(({ path }) => !OPTIONAL.test(path)),
+  }))
+  const optional = pages.filter(({ path }) => OPTIONAL.test(path))
+  const text = [...parts, { title: 'Optional', listed: optional }].flatMap(({ title, listed }) => {
+    const lines = listed.map((page) => formatLine(page, addressOf(page)))
     return lines.length === 0 ? [] : [`## ${title}`, '', ...lines, '']
   })
-  return [`# ${readme?.title ?? ''}`, '', `> ${readme?.lead ?? ''}`, '', ...parts].join('\n')
+  return [`# ${readme?.title ?? ''}`, '', `> ${readme?.lead ?? ''}`, '', ...text].join('\n')
 }
 
 /** The title of a decision says everything. A how-to begins with what its reader can do afterwards. */
-function formatLine({ path, title, lead }: Page): string {
+function formatLine({ path, title, lead }: Page, address: string): string {
   const [sentence = ''] = /^.*?[.:](?=\s|$)/.exec(lead) ?? [lead]
   const about = sentence
     .replace(/:$/, '.')
     .replace(/^After this page you can (\w)/, (_, first: string) => first.toUpperCase())
   const isDecision = /^docs\/decisions\/\d/.test(path)
-  return `- [${title}](${path})${about === '' || isDecision ? '' : `: ${about}`}`
+  return `- [${title}](${address})${about === '' || isDecision ? '' : `: ${about}`}`
 }

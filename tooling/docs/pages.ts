@@ -21,6 +21,9 @@ export interface CodeBlock {
 export interface PageLink {
   readonly target: string
   readonly line: number
+  /** Offsets of the whole link in the text of the page. */
+  readonly from: number
+  readonly to: number
 }
 
 export interface Page {
@@ -73,7 +76,8 @@ export function parsePage(path: string, text: string): Page {
       })
     }
     if (node.type === 'link' || node.type === 'image' || node.type === 'definition') {
-      links.push({ target: node.url, line })
+      const { start, end } = node.position ?? {}
+      links.push({ target: node.url, line, from: start?.offset ?? 0, to: end?.offset ?? 0 })
     }
     if (node.type === 'heading') headings.push(node)
   })
@@ -94,7 +98,8 @@ function leadOf(tree: Root): string {
   return first?.type === 'paragraph' ? textOf(first.children).replaceAll('\n', ' ') : ''
 }
 
-function textOf(nodes: readonly PhrasingContent[]): string {
+/** Returns the text of nodes without its formatting. */
+export function textOf(nodes: readonly PhrasingContent[]): string {
   return nodes
     .map((node) => ('value' in node ? node.value : 'children' in node ? textOf(node.children) : ''))
     .join('')
