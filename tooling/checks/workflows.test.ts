@@ -95,7 +95,8 @@ describe.for(WORKFLOWS)('%s', (path) => {
     for (const [name, job] of jobs) {
       const checkout = job.steps.find(({ uses }) => uses?.startsWith('actions/checkout@'))
       const commits = job.steps.some(({ uses }) => uses?.startsWith('changesets/action/version@'))
-      expect(checkout?.with?.['persist-credentials'], name).toBe(commits ? undefined : false)
+      const expected = checkout === undefined || commits ? undefined : false
+      expect(checkout?.with?.['persist-credentials'], name).toBe(expected)
     }
   })
 
@@ -125,6 +126,13 @@ describe('a release', () => {
     expect([jobs['pack']?.needs].flat()).toContain('test')
     expect(jobs['publish']?.needs).toBe('pack')
     expect(jobs['image']?.needs).toBe('publish')
+    expect(jobs['site']?.needs).toBe('publish')
+  })
+
+  test('A release builds the documentation in one job and deploys it in another one, which only deploys', () => {
+    expect(uses('site')).toContain('npm run site')
+    expect(jobs['deploy-site']?.needs).toBe('site')
+    expect(uses('deploy-site').map((step) => step.split('@')[0])).toEqual(['actions/deploy-pages'])
   })
 
   // The lock file has no licenses.
@@ -139,7 +147,7 @@ describe('a release', () => {
 
   test('A release uses its identity only in the publishing jobs, which need an environment', () => {
     const trusted = Object.entries(jobs).filter(([, { permissions }]) => permissions?.['id-token'])
-    expect(trusted.map(([name]) => name)).toEqual(['publish', 'image'])
+    expect(trusted.map(([name]) => name)).toEqual(['publish', 'image', 'deploy-site'])
     for (const [, { environment }] of trusted) expect(environment).toBeTypeOf('string')
   })
 

@@ -2,7 +2,7 @@
 import type { PackedManifest } from './tarball.ts'
 
 /** Address of the repository. */
-const REPOSITORY = 'https://github.com/tutti-dev/tutti'
+export const REPOSITORY = 'https://github.com/tutti-dev/tutti'
 
 /** Version ranges that are valid only inside this workspace. */
 const LOCAL_RANGE = /^(?:workspace|catalog|link|file|portal):/

@@ -69,6 +69,10 @@ const TASKS = {
     build()
     return run(NODE, ['tooling/tasks/recording.ts'], ENV)
   },
+  site(words) {
+    install()
+    return run(NODE, ['--conditions=@tutti/source', 'tooling/tasks/site.ts', ...words], ENV)
+  },
   chaos(words) {
     install()
     build()

@@ -57,6 +57,13 @@ describe('the documents', () => {
 })
 
 describe('the page at /docs', () => {
+  it('The document that /docs shows links to the documentation site', async () => {
+    await using api = await openServer()
+    const { info, externalDocs } = await (await api.get('/openapi.json')).json()
+    expect(externalDocs.url).toBe('https://tutti-dev.github.io/tutti/')
+    expect(info.description).toContain(`[documentation](${externalDocs.url})`)
+  })
+
   it('The page at /docs refers to no other server', async () => {
     await using api = await openServer()
     const page = await (await api.get('/docs')).text()

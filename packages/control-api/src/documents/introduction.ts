@@ -1,7 +1,10 @@
 /** Introductions of the API documents. */
 
+/** Address of the documentation site. */
+export const DOCUMENTATION_URL = 'https://tutti-dev.github.io/tutti/'
+
 /** Introduction of the OpenAPI document, in Markdown. */
-export const INTRODUCTION = `Submit runs of teams of LLM agents, follow them live and steer them.
+export const INTRODUCTION = `Submit runs of teams of LLM agents, follow them live and steer them. The [documentation](${DOCUMENTATION_URL}) has a tutorial and guides.
 
 - A run continues when the connection that submitted it closes, and after a crash of the server.
 - A newer server may add fields to responses. Unknown fields in requests are refused.

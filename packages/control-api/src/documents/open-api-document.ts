@@ -4,7 +4,7 @@ import { ROUTES, WebhookDelivery, type RouteName } from '@tutti/protocol'
 import type { Route } from '@tutti/protocol/internal'
 
 import { listAreas, type Area } from './areas.ts'
-import { INTRODUCTION } from './introduction.ts'
+import { DOCUMENTATION_URL, INTRODUCTION } from './introduction.ts'
 import { commonResponses } from './open-api-errors.ts'
 import { buildOperation } from './open-api-operation.ts'
 import { schemaComponents } from './schema-components.ts'
@@ -29,6 +29,7 @@ export function buildOpenApiDocument(extensions: readonly ServerExtension[]): Op
       description: INTRODUCTION,
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
+    externalDocs: { url: DOCUMENTATION_URL, description: 'Documentation of Tutti' },
     servers: [{ url: '/', description: 'This server' }],
     tags: areas.map(({ name, description }) => ({ name, description })),
     paths,

@@ -10,6 +10,7 @@ export interface OpenApiDocument {
     readonly description: string
     readonly license: { readonly name: string; readonly identifier: string }
   }
+  readonly externalDocs: { readonly url: string; readonly description: string }
   readonly servers: readonly { readonly url: string; readonly description: string }[]
   readonly tags: readonly { readonly name: string; readonly description: string }[]
   readonly paths: Readonly<Record<string, PathItem>>
