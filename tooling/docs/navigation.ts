@@ -1,6 +1,6 @@
 /**
- * Reads the order of the documentation from `docs/README.md`, which is the only file that lists the pages. The site and
- * `llms.txt` follow it.
+ * Reads the order of the documentation from `docs/README.md`. No other file lists the pages: the site and `llms.txt`
+ * follow it.
  */
 import { dirname, join, normalize } from 'node:path'
 

@@ -21,7 +21,7 @@ export interface CodeBlock {
 export interface PageLink {
   readonly target: string
   readonly line: number
-  /** Offsets of the whole link in the text of the page. */
+  /** Offsets of the link in `text`. */
   readonly from: number
   readonly to: number
 }

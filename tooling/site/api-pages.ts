@@ -87,7 +87,7 @@ function introduction({ info, components }: OpenApiDocument): readonly string[] 
     '',
     `Keys are sent as \`Authorization: Bearer …\`. ${key?.['description'] ?? ''}`,
     '',
-    'This reference is made from [openapi.json](../openapi.json), which each server also serves at `/openapi.json`.',
+    'This reference is generated from [openapi.json](../openapi.json), which each server also serves at `/openapi.json`.',
     'See also [all routes in one table](../reference/routes.md) and [the errors](../reference/errors.md).',
     '',
   ]

@@ -2,7 +2,7 @@
  * Builds the documentation site as static files: HTML with search, the Markdown of each page next to its HTML, `llms.txt`,
  * `llms-full.txt`, `openapi.json` and `asyncapi.json`.
  *
- * The pages are converted into a folder of their own, in which VitePress builds them. It is inside the repository,
+ * The pages are converted into a separate folder, in which VitePress builds them. It is inside the repository,
  * because the pages are rendered by modules that import the packages of the repository.
  */
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -31,7 +31,7 @@ import { toSitePath } from './site-paths.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Where a site is written and served. */
+/** Folder and path of a site. */
 export interface SiteOptions {
   /** Folder of the site; its content is replaced. */
   readonly out: string
@@ -95,7 +95,7 @@ function configModule(content: SiteContent): string {
 
 const THEME_MODULE = `export { theme as default } from ${JSON.stringify(join(import.meta.dirname, 'site-theme.ts'))}\n`
 
-/** Returns the index of the repository with addresses of the site, and the pages of the API. */
+/** Returns the index of all pages with their public addresses, and the pages of the API. */
 function llmsText(pages: readonly Page[], api: readonly ApiPage[], settings: SiteSettings): string {
   const onSite = new Set(listPages(readNavigation(pages)))
   const index = formatLlmsText(pages, (page) =>

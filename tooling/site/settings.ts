@@ -7,7 +7,7 @@ import { REPOSITORY } from '../packages/manifest-rules.ts'
 /** Version in `package.json` before the first release. */
 const UNRELEASED = '0.0.0'
 
-/** What the pages of a site refer to. */
+/** Addresses and version to which pages refer. */
 export interface SiteSettings {
   /** Path below which the site is served, with a slash at both ends. */
   readonly base: string

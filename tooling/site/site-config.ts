@@ -8,7 +8,7 @@ import type { NavigationEntry, NavigationSection } from '../docs/navigation.ts'
 import type { ApiPage } from './api-pages.ts'
 import type { SiteSettings } from './settings.ts'
 
-/** What the configuration of one build depends on. Its values can be written as JSON. */
+/** Input of the configuration of one build. Its values can be written as JSON. */
 export interface SiteContent {
   readonly settings: SiteSettings
   readonly description: string

@@ -1,4 +1,4 @@
-/** Converts the Markdown pages of the repository to the pages of the site, with links that work there. */
+/** Converts Markdown pages from their paths in the repository to those on the site, with links that work there. */
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
@@ -8,7 +8,7 @@ import { relativeTo, toSitePath } from './site-paths.ts'
 import type { Page } from '../docs/pages.ts'
 import type { SiteSettings } from './settings.ts'
 
-/** A page of the site. */
+/** Markdown that is published, and what its reader installs. */
 export interface SitePage {
   /** Path below the base, such as `how-to/review.md`. */
   readonly path: string

@@ -3,7 +3,7 @@ import { posix } from 'node:path'
 
 import { DOCUMENTATION_INDEX } from '../docs/navigation.ts'
 
-/** Path of the page with the schemas of the HTTP API. */
+/** Path of the page that has all schemas. */
 export const SCHEMAS_PATH = 'api/schemas.md'
 
 /** Returns the path on the site of a page of the repository, or of another file in `docs`. */

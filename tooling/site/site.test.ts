@@ -184,7 +184,7 @@ describe('the pages of the site in a browser', () => {
   })
 })
 
-/** Builds the site in a process of its own, because VitePress sets the variables of its process. */
+/** Builds the site in a separate process, because VitePress sets the variables of its process. */
 function buildSite(): void {
   const { NODE_ENV: _, ...env } = process.env
   const words = ['--conditions=@tutti/source', 'tooling/tasks/site.ts', '--out', folder]
