@@ -29,8 +29,8 @@ export function maximumOf(name: string): number {
 export function findExcessProblems(options: object, owner?: string): readonly string[] {
   const where = owner === undefined ? '' : `${owner}.`
   return Object.entries(options).flatMap(([name, value]: [string, unknown]) => {
+    if (typeof value !== 'number' || value === Infinity) return []
     const most = maximumOf(name)
-    if (typeof value !== 'number' || !(value > most) || value === Infinity) return []
-    return [`${where}${name} must be <= ${most}, got ${value}`]
+    return value > most ? [`${where}${name} must be <= ${most}, got ${value}`] : []
   })
 }
