@@ -3,6 +3,7 @@
  * template that names one large input a thousand times is a small request but a huge run.
  */
 import { TuttiError } from '@tutti/core'
+import { cachePerObject } from '@tutti/core/internal'
 
 import { listAllTasks } from './manager.ts'
 import { measureTemplate, countUtf8Bytes, type TemplateSize } from './template.ts'
@@ -93,18 +94,13 @@ interface TaskSizes {
   readonly plainBytes: number
 }
 
-/** Cache of sizes: an ensemble never changes, and every run of it needs them. */
-const measured = new WeakMap<TextsOfEnsemble, readonly TaskSizes[]>()
-
-function measureTexts(ensemble: TextsOfEnsemble): readonly TaskSizes[] {
-  const known = measured.get(ensemble)
-  if (known !== undefined) return known
+const measureTexts = cachePerObject((ensemble: TextsOfEnsemble): readonly TaskSizes[] => {
   const tasks = listAllTasks(ensemble)
   const uses = new Map<string, number>()
   for (const name of tasks.flatMap(({ context }) => context)) {
     uses.set(name, (uses.get(name) ?? 0) + 1)
   }
-  const sizes = tasks.map((task) => ({
+  return tasks.map((task) => ({
     task,
     uses: uses.get(task.name) ?? 0,
     sizes: {
@@ -114,9 +110,7 @@ function measureTexts(ensemble: TextsOfEnsemble): readonly TaskSizes[] {
     plainBytes:
       countUtf8Bytes(task.additionalContext ?? '') + countUtf8Bytes(task.instructions ?? ''),
   }))
-  measured.set(ensemble, sizes)
-  return sizes
-}
+})
 
 function countRenderedBytes(
   { literalBytes, uses }: TemplateSize,
