@@ -40,9 +40,12 @@ export function parseAndRun({
   call,
   options,
   idempotencyKey,
+  onOutcome,
 }: Omit<CallToRun, 'input' | 'parent'>): Promise<ToolCallOutcome> {
   const parsed = parseArguments(tool, call.arguments)
-  if (parsed.ok) return runCall({ tool, call, input: parsed.value, options, idempotencyKey })
+  if (parsed.ok) {
+    return runCall({ tool, call, input: parsed.value, options, idempotencyKey, onOutcome })
+  }
   const outcome: ToolCallOutcome = {
     result: parsed.failure,
     end: 'finished',
@@ -50,6 +53,7 @@ export function parseAndRun({
     waitedMs: 0,
   }
   countOutcome(tool, options, outcome)
+  onOutcome?.(outcome)
   return Promise.resolve(outcome)
 }
 
@@ -103,6 +107,7 @@ function runNow(toRun: CallToRun, { limiters, waitedMs }: Turn): Promise<ToolCal
       if (error !== undefined) outcome = { ...outcome, error }
       if (edits !== undefined) outcome = { ...outcome, edits }
       countOutcome(tool, options, outcome)
+      toRun.onOutcome?.(outcome)
       resolve(outcome)
       for (const limiter of limiters) limiter.release()
     })
