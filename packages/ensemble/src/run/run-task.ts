@@ -205,8 +205,9 @@ class TaskRun {
     const { awaitRecorded } = this.#input
     const { scope, close } = this.#open(progress)
     onAttempt(progress.attempt)
-    const how = { text: this.#text, context, countTasks, progress, signal, awaitRecorded }
-    return { attempt: { scope, services, ...how }, close }
+    const text = this.#text
+    const attempt = { scope, services, text, context, countTasks, progress, signal, awaitRecorded }
+    return { attempt, close }
   }
 
   #attempt(progress: AttemptHistory, rejection: TuttiError | undefined): Promise<AttemptEnd> {
