@@ -76,15 +76,13 @@ interface ToolAnswer {
 class TurnCalls {
   readonly #scope: TaskScope
   readonly #turn: ToolTurn
-  readonly #answers: (ToolAnswer | undefined)[] = []
+  #answers: (ToolAnswer | undefined)[] = []
   #abandoned: string | undefined
 
   constructor(scope: TaskScope, turn: ToolTurn) {
     this.#scope = scope
     this.#turn = turn
-    for (const [position, call] of turn.calls.entries()) {
-      this.#answers[position] = this.#earlier(call, position)
-    }
+    this.#answers = turn.calls.map((call, position) => this.#earlier(call, position))
   }
 
   /** Makes the calls that have no answer yet, and returns the answers to all calls. */
@@ -218,15 +216,13 @@ class TurnCalls {
 
   #withinBudget(): { readonly calls: readonly ToolCall[]; readonly refusal?: TuttiError } {
     const open = this.#turn.calls.filter((_, position) => this.#answers[position] === undefined)
-    const calls: ToolCall[] = []
+    let begun = 0
     try {
-      for (const call of open) {
-        this.#scope.meter.begin('tool')
-        calls.push(call)
-      }
-      return { calls }
+      for (; begun < open.length; begun += 1) this.#scope.meter.begin('tool')
+      return { calls: open }
     } catch (error) {
-      return { calls, refusal: TuttiError.from(error, 'BUDGET_EXCEEDED') }
+      const refusal = TuttiError.from(error, 'BUDGET_EXCEEDED')
+      return { calls: open.slice(0, begun), refusal }
     }
   }
 
