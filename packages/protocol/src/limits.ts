@@ -28,9 +28,12 @@ export function maximumOf(name: string): number {
  */
 export function findExcessProblems(options: object, owner?: string): readonly string[] {
   const where = owner === undefined ? '' : `${owner}.`
-  return Object.entries(options).flatMap(([name, value]: [string, unknown]) => {
-    if (typeof value !== 'number' || value === Infinity) return []
+  const problems: string[] = []
+  for (const name of Object.keys(options)) {
+    const value: unknown = Reflect.get(options, name)
+    if (typeof value !== 'number' || value === Infinity) continue
     const most = maximumOf(name)
-    return value > most ? [`${where}${name} must be <= ${most}, got ${value}`] : []
-  })
+    if (value > most) problems.push(`${where}${name} must be <= ${most}, got ${value}`)
+  }
+  return problems
 }

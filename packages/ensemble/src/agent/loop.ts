@@ -143,7 +143,7 @@ function isUnusable({ allowEmptyOutput }: Task, text: string): boolean {
 /** Messages of one loop. */
 class Conversation {
   readonly #prompt: AgentLoopInput['prompt']
-  #messages: Message[] = []
+  readonly #messages: Message[] = []
   #begun = false
   corrections = 0
 
@@ -158,7 +158,7 @@ class Conversation {
   /** Adds directives to the first prompt, or as a message after the messages so far. */
   addDirectives(directives: readonly Directive[]): void {
     if (!this.#begun) {
-      this.#messages = [...createFirstMessages({ ...this.#prompt, directives }), ...this.#messages]
+      this.#messages.unshift(...createFirstMessages({ ...this.#prompt, directives }))
       this.#begun = true
     } else if (directives.length > 0) {
       this.#messages.push(createDirectiveMessage(directives))

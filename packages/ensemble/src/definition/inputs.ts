@@ -118,8 +118,9 @@ function assertPossibleNames(
   { name, tasks }: { readonly name: string; readonly tasks: readonly Task[] },
   inputs: Inputs,
 ): void {
-  const impossible = new Set(Object.keys(inputs).filter((input) => !isTemplateName(input)))
-  if (impossible.size === 0) return
+  const names = Object.keys(inputs)
+  if (names.every((input) => isTemplateName(input))) return
+  const impossible = new Set(names.filter((input) => !isTemplateName(input)))
   const texts = tasks.flatMap(({ description, expectedOutput }) => [description, expectedOutput])
   const inBraces = texts.flatMap((text) => [...text.matchAll(/\{([^{}]+)\}/g)])
   const used = [...new Set(inBraces.flatMap(([, input = '']) => input))].filter((input) =>

@@ -53,11 +53,13 @@ export function assertTextSizes(
   const { maxInputBytes, maxTextBytes, maxRunTextBytes } = { ...DEFAULT_TEXT_LIMITS, ...limits }
   const tooLarge = (what: string, sizes: TooLarge): TuttiError =>
     tooLargeError(`Cannot run "${ensemble.name}": ${what}`, sizes)
-  const bytesOf = new Map(
-    Object.entries(inputs).map(([name, value]) => [name, countUtf8Bytes(value)]),
-  )
+  const bytesOf = new Map<string, number>()
   let inputBytes = 0
-  for (const [name, bytes] of bytesOf) inputBytes += countUtf8Bytes(name) + bytes
+  for (const [name, value] of Object.entries(inputs)) {
+    const bytes = countUtf8Bytes(value)
+    bytesOf.set(name, bytes)
+    inputBytes += countUtf8Bytes(name) + bytes
+  }
   if (inputBytes > maxInputBytes) {
     const sizes = { bytes: inputBytes, maxBytes: maxInputBytes }
     throw tooLarge('its inputs together', { ...sizes, limit: 'maxInputBytes' })
