@@ -157,6 +157,7 @@ class TurnCalls {
 
   /** Returns the answer that an earlier process recorded, or a failure for an interrupted call that must not be repeated. */
   #earlier(call: ToolCall, position: number): ToolAnswer | undefined {
+    if (!this.#scope.log.isKnown) return this.#recorded(call, position)
     const { iterationIndex } = this.#turn
     const isSameCall = (step: {
       readonly iterationIndex: number
