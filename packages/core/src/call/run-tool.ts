@@ -120,13 +120,11 @@ function roundMs(ms: number): number {
 
 /** Returns the limiters that a call needs, in the same order for all calls, so that calls cannot deadlock. */
 function findLimiters({ tool, options, parent }: CallToRun): readonly Limiter[] {
-  if (tool.limiter === undefined && options.limiter === undefined) return NO_LIMITERS
-  const own = tool.limiter
-  const needed = [
-    options.limiter,
-    own === undefined || parent?.holds(own) === true ? undefined : own,
-  ]
-  return needed.filter((limiter) => limiter !== undefined)
+  const { limiter: shared } = options
+  const own =
+    tool.limiter === undefined || parent?.holds(tool.limiter) === true ? undefined : tool.limiter
+  if (shared === undefined) return own === undefined ? NO_LIMITERS : [own]
+  return own === undefined ? [shared] : [shared, own]
 }
 
 const NO_LIMITERS: readonly Limiter[] = []
