@@ -3,7 +3,7 @@ import { cachePerObject, computeDigest, computeJsonDigest } from '@tutti/core/in
 
 import { replayMismatchError, describeStep } from '../scope/replay.ts'
 
-import type { Message, ModelReply, ToolSpecification } from '../model/chat-model.ts'
+import type { ModelReply, ToolSpecification } from '../model/chat-model.ts'
 import type { StepOf } from '../ports/run-step.ts'
 import type { ModelQuestion } from './ask-model.ts'
 
