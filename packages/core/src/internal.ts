@@ -56,6 +56,7 @@ export { findContradictions } from './input/contradictions.ts'
 export { findSchemaFaults } from './input/schema-faults.ts'
 export { problemList } from './input-failure.ts'
 export { isLoopback } from './loopback.ts'
+export { cachePerObject } from './cache-per-object.ts'
 export { limitText, startOfInput } from './limit-text.ts'
 export {
   assertKnownOptions,

@@ -28,14 +28,15 @@ export function findOptionProblems(
   known: Readonly<Record<string, true>>,
   owner?: string,
 ): readonly string[] {
-  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(known, name))
-  if (unknown.length === 0) return findExcessProblems(given, owner)
+  const isUnknown = (name: string): boolean => !Object.hasOwn(known, name)
+  const all = Object.keys(given)
+  if (!all.some(isUnknown)) return findExcessProblems(given, owner)
   const names = Object.keys(known)
   const where = owner === undefined ? '' : ` of ${owner}`
   return [
-    ...unknown.map(
-      (name) => `unknown option "${name.slice(0, 100)}"${where}${formatHint(name, names)}`,
-    ),
+    ...all
+      .filter(isUnknown)
+      .map((name) => `unknown option "${name.slice(0, 100)}"${where}${formatHint(name, names)}`),
     ...findExcessProblems(pickOptions(given, known), owner),
   ]
 }

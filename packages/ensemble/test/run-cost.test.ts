@@ -71,7 +71,7 @@ it('A task of code reads the clock for its two events and its duration, and crea
   expect(cost.promises).toBeLessThanOrEqual(5)
 })
 
-it('A task of a model reads the clock for its events, its duration and its latency, and creates 23 promises', async () => {
+it('A task of a model reads the clock for its events, its duration and its latency, and creates 19 promises', async () => {
   const cost = await measureTask((count) =>
     ensemble({
       name: 'models',
@@ -81,7 +81,7 @@ it('A task of a model reads the clock for its events, its duration and its laten
   )
   // task_started, task_input, llm_iteration_started, token, llm_iteration_completed, task_completed
   expect(cost.reads).toBe(6 + 2 + 2)
-  expect(cost.promises).toBeLessThanOrEqual(23)
+  expect(cost.promises).toBeLessThanOrEqual(19)
 })
 
 it('A minor collection frees a finished run with a tool call', () => {

@@ -93,6 +93,7 @@ export function createTestScope({
     tooling: services.tooling,
     directives: services.directives,
     endsWithAnswer: false,
+    assertMayAnswer: () => undefined,
     prompt,
   }
   return { scope, events, steps, loop }

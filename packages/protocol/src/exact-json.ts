@@ -93,15 +93,20 @@ interface Part<Value = unknown> {
   readonly key?: string | number
 }
 
+/** Number of objects after which a search remembers those that it has searched. Most values have fewer. */
+const REMEMBER_AFTER = 10
+
 function searchBigInt(value: unknown): Part<bigint> | undefined {
   if (typeof value === 'bigint') return { value }
   if (typeof value !== 'object' || value === null) return undefined
   const open: Part<object>[] = [{ value }]
-  const seen = new Set<object>()
+  let searched = 0
+  let seen: Set<object> | undefined
   for (let parent = open.pop(); parent !== undefined; parent = open.pop()) {
     const within = parent.value
-    if (seen.has(within) || ArrayBuffer.isView(within)) continue
-    seen.add(within)
+    if (seen?.has(within) === true || ArrayBuffer.isView(within)) continue
+    searched += 1
+    if (searched > REMEMBER_AFTER) (seen ??= new Set()).add(within)
     for (const key of Array.isArray(within) ? within.keys() : Object.keys(within)) {
       const part: unknown = Reflect.get(within, key)
       if (typeof part === 'bigint') return { value: part, parent, key }

@@ -28,9 +28,12 @@ export function maximumOf(name: string): number {
  */
 export function findExcessProblems(options: object, owner?: string): readonly string[] {
   const where = owner === undefined ? '' : `${owner}.`
-  return Object.entries(options).flatMap(([name, value]: [string, unknown]) => {
+  const problems: string[] = []
+  for (const name of Object.keys(options)) {
+    const value: unknown = Reflect.get(options, name)
+    if (typeof value !== 'number' || value === Infinity) continue
     const most = maximumOf(name)
-    if (typeof value !== 'number' || !(value > most) || value === Infinity) return []
-    return [`${where}${name} must be <= ${most}, got ${value}`]
-  })
+    if (value > most) problems.push(`${where}${name} must be <= ${most}, got ${value}`)
+  }
+  return problems
 }

@@ -43,20 +43,27 @@ export function addUsageSums(usages: readonly UsageSum[]): UsageSum {
 
 /** Returns the sums of input and of output tokens. */
 export function addTokens(counts: readonly TokenTotals[]): TokenTotals {
-  return {
-    inputTokens: addCounts(counts.map(({ inputTokens }) => inputTokens)),
-    outputTokens: addCounts(counts.map(({ outputTokens }) => outputTokens)),
+  let inputTokens = 0
+  let outputTokens = 0
+  for (const count of counts) {
+    inputTokens = addCount(inputTokens, count.inputTokens)
+    outputTokens = addCount(outputTokens, count.outputTokens)
   }
+  return { inputTokens, outputTokens }
 }
 
 /** Returns the number of input and output tokens together; -1 if either is unknown. */
 export function totalTokens({ inputTokens, outputTokens }: TokenTotals): number {
-  return addCounts([inputTokens, outputTokens])
+  return addCount(inputTokens, outputTokens)
 }
 
 /** Returns the sum of counts; -1 if any of them is. */
 export function addCounts(counts: readonly number[]): number {
-  return counts.reduce((sum, count) => (sum < 0 || count < 0 ? -1 : addAmounts(sum, count)), 0)
+  return counts.reduce((sum, count) => addCount(sum, count), 0)
+}
+
+function addCount(one: number, other: number): number {
+  return one < 0 || other < 0 ? -1 : addAmounts(one, other)
 }
 
 /** Returns the sum of costs in US dollars; undefined if any of them is. */
@@ -69,6 +76,9 @@ export function addCosts(costs: readonly (number | undefined)[]): number | undef
 
 /** Returns the sum of the known counts; undefined if none is known. */
 export function addReported(counts: readonly (number | undefined)[]): number | undefined {
-  const known = counts.filter((count) => count !== undefined)
-  return known.length === 0 ? undefined : known.reduce(addAmounts, 0)
+  let sum: number | undefined
+  for (const count of counts) {
+    if (count !== undefined) sum = addAmounts(sum ?? 0, count)
+  }
+  return sum
 }

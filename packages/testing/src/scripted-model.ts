@@ -149,6 +149,7 @@ function readEntry(
 
 /** Splits a text into words, with their spaces. */
 function splitWords(text: string): readonly string[] {
+  if (text === '') return []
   return text.match(/\s*\S+\s*$|\s*\S+|\s+/g) ?? []
 }
 

@@ -49,20 +49,21 @@ async function runBatch(
 }
 
 /** Runs a call on the tool with its name, and reports its outcome. */
-async function runListedCall(
+function runListedCall(
   tools: readonly AgentTool[],
   call: ToolCall,
   options: RunToolCallsOptions,
 ): Promise<ToolCallOutcome> {
-  const { onOutcome, idempotencyPrefix = '' } = options
+  const { idempotencyPrefix = '' } = options
   const idempotencyKey = `${idempotencyPrefix}${call.id}`
+  const onOutcome = (outcome: ToolCallOutcome): void => {
+    callListener(options, 'onOutcome', () => options.onOutcome?.(call, outcome))
+  }
   const tool = tools.find(({ name }) => name === call.name)
-  const outcome =
-    tool === undefined
-      ? unknownTool(call.name, tools)
-      : await parseAndRun({ tool, call, options, idempotencyKey })
-  callListener(options, 'onOutcome', () => onOutcome?.(call, outcome))
-  return outcome
+  if (tool !== undefined) return parseAndRun({ tool, call, options, idempotencyKey, onOutcome })
+  const outcome = unknownTool(call.name, tools)
+  onOutcome(outcome)
+  return Promise.resolve(outcome)
 }
 
 function unknownTool(name: string, tools: readonly AgentTool[]): ToolCallOutcome {

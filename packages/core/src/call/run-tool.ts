@@ -40,9 +40,12 @@ export function parseAndRun({
   call,
   options,
   idempotencyKey,
+  onOutcome,
 }: Omit<CallToRun, 'input' | 'parent'>): Promise<ToolCallOutcome> {
   const parsed = parseArguments(tool, call.arguments)
-  if (parsed.ok) return runCall({ tool, call, input: parsed.value, options, idempotencyKey })
+  if (parsed.ok) {
+    return runCall({ tool, call, input: parsed.value, options, idempotencyKey, onOutcome })
+  }
   const outcome: ToolCallOutcome = {
     result: parsed.failure,
     end: 'finished',
@@ -50,6 +53,7 @@ export function parseAndRun({
     waitedMs: 0,
   }
   countOutcome(tool, options, outcome)
+  onOutcome?.(outcome)
   return Promise.resolve(outcome)
 }
 
@@ -103,6 +107,7 @@ function runNow(toRun: CallToRun, { limiters, waitedMs }: Turn): Promise<ToolCal
       if (error !== undefined) outcome = { ...outcome, error }
       if (edits !== undefined) outcome = { ...outcome, edits }
       countOutcome(tool, options, outcome)
+      toRun.onOutcome?.(outcome)
       resolve(outcome)
       for (const limiter of limiters) limiter.release()
     })
@@ -115,13 +120,11 @@ function roundMs(ms: number): number {
 
 /** Returns the limiters that a call needs, in the same order for all calls, so that calls cannot deadlock. */
 function findLimiters({ tool, options, parent }: CallToRun): readonly Limiter[] {
-  if (tool.limiter === undefined && options.limiter === undefined) return NO_LIMITERS
-  const own = tool.limiter
-  const needed = [
-    options.limiter,
-    own === undefined || parent?.holds(own) === true ? undefined : own,
-  ]
-  return needed.filter((limiter) => limiter !== undefined)
+  const { limiter: shared } = options
+  const own =
+    tool.limiter === undefined || parent?.holds(tool.limiter) === true ? undefined : tool.limiter
+  if (shared === undefined) return own === undefined ? NO_LIMITERS : [own]
+  return own === undefined ? [shared] : [shared, own]
 }
 
 const NO_LIMITERS: readonly Limiter[] = []

@@ -44,6 +44,8 @@ export interface CallToRun {
   readonly idempotencyKey: string
   /** Call that this one is a step of. */
   readonly parent?: RunningCall
+  /** Called with the outcome before its slots are returned. Must not throw. */
+  readonly onOutcome?: ((outcome: ToolCallOutcome) => void) | undefined
 }
 
 /** Call in flight; started by `run`. */

@@ -12,7 +12,7 @@
  * ENS-L17 A call uses the current model of the task at its start; calls and switches name a model by its
  *    alias in the catalog of the run, else `provider:name`.
  */
-import { TuttiError } from '@tutti/core'
+import { TuttiError, type Clock } from '@tutti/core'
 import { isoNow, sleep } from '@tutti/core/internal'
 
 import { callModel, type CallModelOptions, type ReceivedReply } from './call-model.ts'
@@ -49,7 +49,9 @@ export interface ModelQuestion {
   readonly output?: OutputFormat | undefined
   /** Maximum number of output tokens, when an answer was cut at the model's own limit. */
   readonly maxOutputTokens?: number | undefined
-  /** Called before the request is repeated, and may add messages. */
+  /** Ids of the directives that the request delivers. */
+  readonly directiveIds: readonly string[]
+  /** Called before the request is repeated, and may add messages and directives. */
   readonly beforeRetry?: () => void
   /**
    * Whether the task can continue without an answer. If so, an interrupted call also emits
@@ -60,6 +62,7 @@ export interface ModelQuestion {
 
 /** Answer to one model turn. */
 export interface ModelAnswer {
+  readonly question: ModelQuestion
   readonly reply: ModelReply
   /** Label of the model that answered, as in events. */
   readonly model: string
@@ -67,6 +70,7 @@ export interface ModelAnswer {
   readonly cost: CostEstimate | undefined
   /** Usage that budgets count; undefined if the provider reported both counts of tokens. */
   readonly counted: CountedUse | undefined
+  /** Reasoning of the answered call. It is only in the event: the engine never needs it again. */
   readonly reasoning: TurnReasoning
 }
 
@@ -81,7 +85,7 @@ export async function askModel(
   chain: ModelChain,
   question: ModelQuestion,
 ): Promise<ModelAnswer> {
-  const { clock, inFlight } = scope.run
+  const { inFlight } = scope.run
   let retries = 0
   let asked: ChatModel | undefined
   for (;;) {
@@ -94,14 +98,10 @@ export async function askModel(
     if (named.model !== asked) retries = 0
     asked = named.model
     const call = beginCall(scope, chain, { named, question })
-    const startedAt = clock.elapsed()
     try {
-      const received = await callModel(named.model, createRequest(question, named.model), call)
-      const latencyMs = Math.round(clock.elapsed() - startedAt)
-      return countCall(scope, call, { ...received, latencyMs })
+      return call.answer(await callModel(named.model, createRequest(question, named.model), call))
     } catch (thrown) {
-      const latencyMs = Math.round(clock.elapsed() - startedAt)
-      await recoverFromFailure(scope, chain, { call, thrown, latencyMs, retries })
+      await recoverFromFailure(scope, chain, { call, thrown, retries })
       retries += 1
     }
   }
@@ -115,13 +115,14 @@ export async function askModel(
 async function recoverFromFailure(
   scope: TaskScope,
   chain: ModelChain,
-  { call, thrown, latencyMs, retries }: FailedTry,
+  { call, thrown, retries }: FailedTry,
 ): Promise<void> {
   const { question } = call
+  const latencyMs = call.elapsedMs()
   const error = TuttiError.from(thrown, 'MODEL_FAILED')
   const isCutOff = scope.signal.aborted && error.code !== 'BUDGET_EXCEEDED'
   if (isCutOff && question.isOptional === true) {
-    emitFailed(scope, { ...call, error, latencyMs })
+    emitFailed(scope, { call, error, latencyMs })
   }
   if (scope.signal.aborted || error.code === 'BUDGET_EXCEEDED') throw error
   const retryInMs = computeModelRetryDelay(error, {
@@ -130,7 +131,7 @@ async function recoverFromFailure(
     maxRetryAfterMs: scope.run.ensemble.maxRetryAfterMs,
   })
   const next = retryInMs === undefined ? chain.next() : undefined
-  emitFailed(scope, { ...call, error, latencyMs, retryInMs, next })
+  emitFailed(scope, { call, error, latencyMs, retryInMs, next })
   if (retryInMs === undefined && next === undefined) throw error
   if (retryInMs !== undefined) await pauseFor(scope, retryInMs)
   if (scope.signal.aborted) throw stoppedError(scope.signal, 'Model call')
@@ -172,44 +173,67 @@ async function pauseFor({ run, signal }: TaskScope, ms: number): Promise<void> {
  * @throws {TuttiError} BUDGET_EXCEEDED if the call exceeds a limit.
  */
 function beginCall(scope: TaskScope, chain: ModelChain, call: ModelCall): BegunCall {
-  const { named, question } = call
-  const price = findRequiredPrice(scope, named.model, chain.run.prices)
-  const reasoning = new TurnReasoning()
+  const price = findRequiredPrice(scope, call.named.model, chain.run.prices)
   scope.meter.begin('model')
   emitStarted(scope, chain.shown, call)
-  return {
-    named,
-    question,
-    price,
-    signal: scope.signal,
-    clock: scope.run.clock,
-    onText: (token) => {
-      emitToken(scope, question.iterationIndex, token)
-    },
-    reasoning,
-    onReasoning: (piece) => {
-      const text = reasoning.add(piece)
-      if (text !== '') emitReasoning(scope, question.iterationIndex, text)
-    },
-  }
+  return new BegunCall(scope, call, price)
 }
 
-/** Counts the usage of an answered call, and returns its answer. */
-function countCall(
-  scope: TaskScope,
-  { named, price, reasoning }: BegunCall,
-  { reply, complete, latencyMs }: ReceivedReply & Pick<ModelAnswer, 'latencyMs'>,
-): ModelAnswer {
-  const { usage } = reply
-  const counted = countUse(complete, price)
-  scope.meter.count(counted)
-  return {
-    reply,
-    latencyMs,
-    cost: computeCost(usage, price),
-    counted: isCompleteUsage(usage) ? undefined : counted,
-    model: named.label,
-    reasoning,
+/** A model call in flight: emits its text and its reasoning as they arrive. */
+class BegunCall implements ModelCall, CallModelOptions {
+  readonly question: ModelQuestion
+  readonly named: NamedModel
+  readonly #scope: TaskScope
+  /** Price of the model; undefined if it is unknown. */
+  readonly #price: ModelPrice | undefined
+  readonly #reasoning = new TurnReasoning()
+  readonly #startedAt: number
+
+  constructor(scope: TaskScope, { question, named }: ModelCall, price: ModelPrice | undefined) {
+    this.question = question
+    this.named = named
+    this.#scope = scope
+    this.#price = price
+    this.#startedAt = scope.run.clock.elapsed()
+  }
+
+  get signal(): AbortSignal {
+    return this.#scope.signal
+  }
+
+  get clock(): Clock {
+    return this.#scope.run.clock
+  }
+
+  /** Returns the time since the call began, in whole milliseconds. */
+  elapsedMs(): number {
+    return Math.round(this.clock.elapsed() - this.#startedAt)
+  }
+
+  onText(token: string): void {
+    emitToken(this.#scope, this.question.iterationIndex, token)
+  }
+
+  onReasoning(piece: string): void {
+    const text = this.#reasoning.add(piece)
+    if (text !== '') emitReasoning(this.#scope, this.question.iterationIndex, text)
+  }
+
+  /** Counts the usage of the call, which ends now, and returns its answer. */
+  answer({ reply, complete }: ReceivedReply): ModelAnswer {
+    const latencyMs = this.elapsedMs()
+    const { usage } = reply
+    const counted = countUse(complete, this.#price)
+    this.#scope.meter.count(counted)
+    return {
+      question: this.question,
+      reply,
+      latencyMs,
+      cost: computeCost(usage, this.#price),
+      counted: isCompleteUsage(usage) ? undefined : counted,
+      model: this.named.label,
+      reasoning: this.#reasoning,
+    }
   }
 }
 
@@ -305,21 +329,15 @@ interface ModelCall {
   readonly named: NamedModel
 }
 
-interface BegunCall extends ModelCall, CallModelOptions {
-  /** Price of the model; undefined if it is unknown. */
-  readonly price: ModelPrice | undefined
-  readonly reasoning: TurnReasoning
-}
-
 interface FailedTry {
   readonly call: BegunCall
   readonly thrown: unknown
-  readonly latencyMs: number
   /** Number of earlier retries with the same model. */
   readonly retries: number
 }
 
-interface FailedCall extends ModelCall {
+interface FailedCall {
+  readonly call: ModelCall
   readonly error: TuttiError
   readonly latencyMs: number
   readonly retryInMs?: number | undefined
@@ -328,7 +346,7 @@ interface FailedCall extends ModelCall {
 
 function emitFailed(
   scope: TaskScope,
-  { question, named, error, latencyMs, retryInMs, next }: FailedCall,
+  { call: { question, named }, error, latencyMs, retryInMs, next }: FailedCall,
 ): void {
   scope.emit({
     type: 'llm_iteration_failed',

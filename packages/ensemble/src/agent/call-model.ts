@@ -12,9 +12,9 @@ export interface CallModelOptions {
   readonly signal: AbortSignal
   readonly clock: Clock
   /** Called with each piece of text as it arrives. */
-  readonly onText: (text: string) => void
+  onText(text: string): void
   /** Called with each piece of the model's reasoning as it arrives. */
-  readonly onReasoning: (text: string) => void
+  onReasoning(text: string): void
 }
 
 /** A reply whose usage has been read. */
@@ -42,8 +42,9 @@ export function callModel(
 async function readReply(
   model: ChatModel,
   request: ModelRequest,
-  { signal, onText, onReasoning }: CallModelOptions,
+  options: CallModelOptions,
 ): Promise<ReceivedReply> {
+  const { signal } = options
   let reply: ModelReply | undefined
   let reasoningLength = 0
   try {
@@ -52,10 +53,10 @@ async function readReply(
     for await (const chunk of model.stream(request, { signal })) {
       // Chunks after the abort are not reported.
       signal.throwIfAborted()
-      if (chunk.type === 'text') onText(chunk.text)
+      if (chunk.type === 'text') options.onText(chunk.text)
       else if (chunk.type === 'reasoning') {
         reasoningLength += chunk.text.length
-        onReasoning(chunk.text)
+        options.onReasoning(chunk.text)
       } else reply = chunk.reply
       const pause = loop.pause()
       if (pause !== undefined) await pause
@@ -64,16 +65,14 @@ async function readReply(
     if (signal.aborted) throw stoppedError(signal, 'Model call', { cause: error })
     throw TuttiError.from(error, 'MODEL_FAILED')
   }
-  if (reply !== undefined)
-    return receiveReply(reply, { messages: request.messages, reasoningLength })
+  if (reply !== undefined) {
+    return receiveReply({ messages: request.messages, reply, reasoningLength })
+  }
   throw new TuttiError('MODEL_FAILED', 'Model stream ended without a reply', { retryable: true })
 }
 
-function receiveReply(
-  reply: ModelReply,
-  call: Pick<ModelExchange, 'messages' | 'reasoningLength'>,
-): ReceivedReply {
-  const exchange = { ...call, reply }
+function receiveReply(exchange: ModelExchange & { readonly reply: ModelReply }): ReceivedReply {
+  const { reply } = exchange
   const usage = readUsage(reply.usage, findTexts(exchange))
   return {
     reply: usage === undefined ? withoutUsage(reply) : { ...reply, usage },

@@ -16,7 +16,7 @@
  * ENS-G14 After an EDIT of a tool call, the result for the model begins with the new input, also after a restart.
  */
 import { runToolCalls, ToolResult, TuttiError } from '@tutti/core'
-import { toOutcomeText } from '@tutti/core/internal'
+import { cachePerObject, toOutcomeText } from '@tutti/core/internal'
 
 import { isDelegateTool } from '../hierarchy/delegate-tool.ts'
 import { fromStepError, toStepError } from '../scope/step-log.ts'
@@ -47,15 +47,14 @@ export interface ToolTurn extends TaskTools {
 
 /** Returns the specifications of tools for the model, cached per list of tools. */
 export function listToolSpecifications(tools: readonly AgentTool[]): readonly ToolSpecification[] {
-  const known =
-    specifications.get(tools) ??
-    tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))
-  specifications.set(tools, known)
-  return known
+  return toSpecifications(tools)
 }
 
-/** Specifications by list of tools: a task has the same list in every run. */
-const specifications = new WeakMap<readonly AgentTool[], readonly ToolSpecification[]>()
+/** A task has the same list of tools in every run. */
+const toSpecifications = cachePerObject(
+  (tools: readonly AgentTool[]): readonly ToolSpecification[] =>
+    tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
+)
 
 /**
  * Makes the calls and returns their results as messages, in the order of the calls.
@@ -63,18 +62,8 @@ const specifications = new WeakMap<readonly AgentTool[], readonly ToolSpecificat
  * @throws {TuttiError} the reason why the work was stopped, EXIT_EARLY if a reviewer ended the run,
  * TOOL_CONFIGURATION if a tool is misconfigured, or BUDGET_EXCEEDED.
  */
-export async function callTools(scope: TaskScope, turn: ToolTurn): Promise<readonly Message[]> {
-  const made = new TurnCalls(scope, turn)
-  const refusal = await made.make()
-  if (scope.signal.aborted) throw made.stopped()
-  const ending = made.answers.find((answer) => answer?.error !== undefined)?.error ?? refusal
-  if (ending !== undefined) throw ending
-  return turn.calls.map(({ id, name }, position) => ({
-    role: 'tool',
-    toolCallId: id,
-    toolName: name,
-    content: made.answers[position]?.text ?? '',
-  }))
+export function callTools(scope: TaskScope, turn: ToolTurn): Promise<readonly Message[]> {
+  return new TurnCalls(scope, turn).make()
 }
 
 /** Result of one call, as the model receives it. */
@@ -87,38 +76,46 @@ interface ToolAnswer {
 class TurnCalls {
   readonly #scope: TaskScope
   readonly #turn: ToolTurn
-  readonly answers: (ToolAnswer | undefined)[] = []
+  #answers: (ToolAnswer | undefined)[] = []
   #abandoned: string | undefined
 
   constructor(scope: TaskScope, turn: ToolTurn) {
     this.#scope = scope
     this.#turn = turn
-    for (const [position, call] of turn.calls.entries()) {
-      this.answers[position] = this.#earlier(call, position)
-    }
+    this.#answers = turn.calls.map((call, position) => this.#earlier(call, position))
   }
 
-  /** Makes the calls that have no answer yet. Returns the error of the budget that excluded some of them. */
-  async make(): Promise<TuttiError | undefined> {
+  /** Makes the calls that have no answer yet, and returns the answers to all calls. */
+  async make(): Promise<readonly Message[]> {
     const { calls, refusal } = this.#withinBudget()
-    if (calls.length === 0) return refusal
-    this.#assertMayCall(calls)
-    const { iterationIndex } = this.#turn
-    const begin = new CallsBegin(this.#scope, {
-      iterationIndex,
-      count: calls.length,
-      positionOf: (call) => this.#turn.calls.indexOf(call),
-    })
-    const options = this.#createOptions(begin)
-    const unlimited = calls.filter((call) => this.#isUnlimited(call))
-    if (unlimited.length === 0) {
-      await this.#run(calls, options)
-    } else {
-      const others = calls.filter((call) => !unlimited.includes(call))
-      await Promise.all([this.#run(others, options), this.#runUnlimited(unlimited, options)])
+    if (calls.length > 0) {
+      this.#assertMayCall(calls)
+      const begin = this.#createBegin(calls)
+      await this.#runAll(calls, this.#createOptions(begin))
+      if (begin.lost !== undefined) throw begin.lost
     }
-    if (begin.lost !== undefined) throw begin.lost
-    return refusal
+    if (this.#scope.signal.aborted) throw this.#stopped()
+    const ending = this.#answers.find((answer) => answer?.error !== undefined)?.error ?? refusal
+    if (ending !== undefined) throw ending
+    return this.#turn.calls.map(({ id, name }, position) => ({
+      role: 'tool',
+      toolCallId: id,
+      toolName: name,
+      content: this.#answers[position]?.text ?? '',
+    }))
+  }
+
+  #createBegin({ length: count }: readonly ToolCall[]): CallsBegin {
+    const { iterationIndex, calls } = this.#turn
+    const positionOf = (call: ToolCall): number => calls.indexOf(call)
+    return new CallsBegin(this.#scope, { iterationIndex, count, positionOf })
+  }
+
+  #runAll(calls: readonly ToolCall[], options: RunToolCallsOptions): Promise<unknown> {
+    const unlimited = calls.filter((call) => this.#isUnlimited(call))
+    if (unlimited.length === 0) return this.#run(calls, options)
+    const others = calls.filter((call) => !unlimited.includes(call))
+    return Promise.all([this.#run(others, options), this.#runUnlimited(unlimited, options)])
   }
 
   /** Checks that the calls may be made. In a replay with live models, an agent delegates again. */
@@ -147,7 +144,7 @@ class TurnCalls {
   }
 
   /** Returns the error of stopped calls; it names a tool that did not stop. */
-  stopped(): TuttiError {
+  #stopped(): TuttiError {
     const { signal } = this.#scope
     return this.#abandoned === undefined
       ? stoppedError(signal, 'Tool calls')
@@ -160,6 +157,7 @@ class TurnCalls {
 
   /** Returns the answer that an earlier process recorded, or a failure for an interrupted call that must not be repeated. */
   #earlier(call: ToolCall, position: number): ToolAnswer | undefined {
+    if (!this.#scope.log.isKnown) return this.#recorded(call, position)
     const { iterationIndex } = this.#turn
     const isSameCall = (step: {
       readonly iterationIndex: number
@@ -218,16 +216,14 @@ class TurnCalls {
   }
 
   #withinBudget(): { readonly calls: readonly ToolCall[]; readonly refusal?: TuttiError } {
-    const open = this.#turn.calls.filter((_, position) => this.answers[position] === undefined)
-    const calls: ToolCall[] = []
+    const open = this.#turn.calls.filter((_, position) => this.#answers[position] === undefined)
+    let begun = 0
     try {
-      for (const call of open) {
-        this.#scope.meter.begin('tool')
-        calls.push(call)
-      }
-      return { calls }
+      for (; begun < open.length; begun += 1) this.#scope.meter.begin('tool')
+      return { calls: open }
     } catch (error) {
-      return { calls, refusal: TuttiError.from(error, 'BUDGET_EXCEEDED') }
+      const refusal = TuttiError.from(error, 'BUDGET_EXCEEDED')
+      return { calls: open.slice(0, begun), refusal }
     }
   }
 
@@ -256,7 +252,7 @@ class TurnCalls {
     const { durationMs, end, error } = outcome
     const text = this.#toText(outcome)
     this.#scope.totals.addToolCall(durationMs)
-    this.answers[position] = error === undefined ? { text } : { text, error }
+    this.#answers[position] = error === undefined ? { text } : { text, error }
     if (end === 'abandoned') this.#abandoned ??= call.name
     // A call that is stopped may not report the end of its agent.
     this.#scope.run.inFlight.endAgentCalls(formatAgentCall(this.#scope, call.id))
@@ -272,19 +268,19 @@ class TurnCalls {
   #emitEnd(call: ToolCall, position: number, outcome: ToolCallOutcome): void {
     const { iterationIndex } = this.#turn
     const { durationMs, end, error } = outcome
-    const text = this.#toText(outcome)
     const event = createToolCalledEvent(this.#scope, { iterationIndex, call, outcome })
-    if (end === 'cancelled' || end === 'abandoned') this.#scope.emit(event)
-    else {
-      this.#scope.emit(event, {
-        kind: 'tool_ended',
-        iterationIndex,
-        position,
-        ...(this.#scope.run.recordsSteps ? toStepToolCall(call) : {}),
-        durationMs,
-        text,
-        ...(error === undefined ? {} : { error: toStepError(error) }),
-      })
+    if (end === 'cancelled' || end === 'abandoned' || !this.#scope.run.recordsSteps) {
+      this.#scope.emit(event)
+      return
     }
+    this.#scope.emit(event, {
+      kind: 'tool_ended',
+      iterationIndex,
+      position,
+      ...toStepToolCall(call),
+      durationMs,
+      text: this.#toText(outcome),
+      ...(error === undefined ? {} : { error: toStepError(error) }),
+    })
   }
 }

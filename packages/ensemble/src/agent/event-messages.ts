@@ -42,46 +42,54 @@ export class EventMessages {
       this.#before = this.#now
     }
     this.#now = messages.length
-    const first = Math.max(0, messages.length - MESSAGES_SHOWN)
-    const shown = messages.slice(first)
-    const added = messages.slice(Math.max(first, this.#before))
-    const toolCount = added.filter(({ role }) => role === 'tool').length
-    const maxLength = Math.min(MAX_TOOL_TEXT_LENGTH, Math.floor(MAX_SHOWN_LENGTH / toolCount))
-    return shown.map((message, at) =>
-      first + at < this.#before ? shortenMessage(message) : showMessage(message, maxLength),
-    )
+    const shown = messages.slice(-MESSAGES_SHOWN)
+    const first = messages.length - shown.length
+    const newAt = Math.max(0, this.#before - first)
+    const ofTools = { content: computeMaxToolText(shown, newAt), arguments: NO_LIMIT }
+    return shown.map((message, at) => {
+      if (at < newAt) return toWireMessage(message, SHORTENED)
+      // Only outputs of tools can be of any length.
+      return toWireMessage(message, message.role === 'tool' ? ofTools : IN_FULL)
+    })
   }
 }
 
-/** Shows a message in full. Only outputs of tools can be of any length. */
-function showMessage(message: Message, maxLength: number): WireMessage {
-  return message.role === 'tool'
-    ? toWireMessage({ ...message, content: limitText(message.content, maxLength) })
-    : toWireMessage(message)
+/** Maximum lengths of the texts of a message, in characters; a negative number means no limit. */
+interface TextLengths {
+  readonly content: number
+  /** Of each tool call. */
+  readonly arguments: number
 }
 
-function shortenMessage(message: Message): WireMessage {
-  const shown = toWireMessage(message)
-  const { content, toolCalls } = shown
-  return {
-    ...shown,
-    content: content === null ? null : limitText(content, LABEL_LENGTH),
-    toolCalls:
-      toolCalls?.map((call) => ({ ...call, arguments: limitText(call.arguments, LABEL_LENGTH) })) ??
-      null,
+const NO_LIMIT = -1
+const IN_FULL: TextLengths = { content: NO_LIMIT, arguments: NO_LIMIT }
+const SHORTENED: TextLengths = { content: LABEL_LENGTH, arguments: LABEL_LENGTH }
+
+/** Returns the maximum length of each tool output among the messages from `newAt` on. */
+function computeMaxToolText(messages: readonly Message[], newAt: number): number {
+  let outputs = 0
+  for (let at = newAt; at < messages.length; at += 1) {
+    if (messages[at]?.role === 'tool') outputs += 1
   }
+  return Math.min(MAX_TOOL_TEXT_LENGTH, Math.floor(MAX_SHOWN_LENGTH / outputs))
 }
 
 /** Converts a tool call to its form in events. */
-export function toWireCall({ id, name, arguments: text }: ToolCall): WireCall {
-  return { name, arguments: text, id }
+export function toWireCall(
+  { id, name, arguments: text }: ToolCall,
+  maxLength: number = NO_LIMIT,
+): WireCall {
+  return { name, arguments: limitText(text, maxLength), id }
 }
 
-function toWireMessage(message: Message): WireMessage {
+function toWireMessage(message: Message, max: TextLengths): WireMessage {
   return {
     role: message.role,
-    content: message.content,
-    toolCalls: message.role === 'assistant' ? message.toolCalls.map(toWireCall) : null,
+    content: limitText(message.content, max.content),
+    toolCalls:
+      message.role === 'assistant'
+        ? message.toolCalls.map((call) => toWireCall(call, max.arguments))
+        : null,
     toolName: message.role === 'tool' ? message.toolName : null,
   }
 }

@@ -20,7 +20,7 @@
 import { TuttiError } from '@tutti/core'
 import { isoNow } from '@tutti/core/internal'
 
-import { askModel, type ModelAnswer, type ModelQuestion } from './ask-model.ts'
+import { askModel, type ModelQuestion } from './ask-model.ts'
 import { callTools, listToolSpecifications, type TaskTools } from './call-tools.ts'
 import {
   createDirectiveMessage,
@@ -29,10 +29,10 @@ import {
   type PromptParts,
 } from './prompt.ts'
 import { Recovery } from './recovery.ts'
-import { decideStep, decideTurnKind, type AgentStep, type TurnKind } from './step.ts'
+import { decideStep, decideToolChoice, type AgentStep, type ToolChoice } from './step.ts'
 import { createCorrectionRequest, type OutputReader } from '../output/structured-output.ts'
 import { assertRequestUnchanged, assertToolsKnown } from './request-digest.ts'
-import { recordTurn } from './turn-events.ts'
+import { recordTurn, type ModelTurn } from './turn-events.ts'
 
 import type { Task } from '../definition/task.ts'
 import type { ModelChain } from './model-chain.ts'
@@ -49,6 +49,8 @@ export interface AgentLoopInput extends TaskTools {
   readonly prompt: Omit<PromptParts, 'directives'>
   /** Whether nothing follows an answer but the end of the attempt, whose step is recorded with that of the answer. */
   readonly endsWithAnswer: boolean
+  /** Throws if the agent must do more work before it answers. */
+  assertMayAnswer(): void
 }
 
 /** Answer of a task, by its agent or its handler. */
@@ -82,12 +84,17 @@ export async function runAgentLoop(input: AgentLoopInput): Promise<TaskAnswer> {
   const recovery = new Recovery(scope, models)
   for (let iterationIndex = 0; ; iterationIndex += 1) {
     const counted = iterationIndex - recovery.extraTurns
-    const turn = decideTurnKind(counted, maxIterations)
+    const toolChoice = decideToolChoice(counted, maxIterations)
     if (counted === maxIterations && !recovery.isExtra)
       conversation.addRequest(FINAL_ANSWER_REQUEST)
-    const taken = { iterationIndex, turn, specifications, conversation, recovery }
-    const end = takeEarlierTurn(input, taken) ?? (await takeNewTurn(input, taken))
-    const { reply, step, recorded } = end
+    const next = { iterationIndex, toolChoice, specifications, conversation, recovery }
+    let turn = takeEarlierTurn(input, next)
+    try {
+      turn ??= recordTurn(scope, await askModel(scope, models, createQuestion(input, next)))
+    } catch (error) {
+      throw recovery.toError(error)
+    }
+    const { reply, step, model, recorded } = turn
     const endsAttempt =
       input.endsWithAnswer && step.kind === 'answer' && !isUnusable(scope.task, step.text)
     if (endsAttempt) recorded?.catch(() => undefined)
@@ -103,17 +110,18 @@ export async function runAgentLoop(input: AgentLoopInput): Promise<TaskAnswer> {
     const text =
       step.kind === 'answer'
         ? recovery.finish(step.text)
-        : recovery.take({ reason: step.reason, reply, model: end.model }, conversation)
+        : recovery.take({ reason: step.reason, reply, model }, conversation)
     if (text === undefined) continue
     if (isUnusable(scope.task, text)) {
       // Without the empty message, which some providers reject.
-      recovery.takeEmpty(end.model, conversation)
+      recovery.takeEmpty(model, conversation)
       continue
     }
     conversation.add(reply, step)
     const reading = readAnswer(scope, text, conversation.corrections)
     const answer = reading instanceof Promise ? await reading : reading
     if (answer.ok) {
+      input.assertMayAnswer()
       const iterationLimitReached = counted >= maxIterations
       const { finishReason = 'unknown' } = reply
       return {
@@ -135,7 +143,7 @@ function isUnusable({ allowEmptyOutput }: Task, text: string): boolean {
 /** Messages of one loop. */
 class Conversation {
   readonly #prompt: AgentLoopInput['prompt']
-  #messages: Message[] = []
+  readonly #messages: Message[] = []
   #begun = false
   corrections = 0
 
@@ -150,7 +158,7 @@ class Conversation {
   /** Adds directives to the first prompt, or as a message after the messages so far. */
   addDirectives(directives: readonly Directive[]): void {
     if (!this.#begun) {
-      this.#messages = [...createFirstMessages({ ...this.#prompt, directives }), ...this.#messages]
+      this.#messages.unshift(...createFirstMessages({ ...this.#prompt, directives }))
       this.#begun = true
     } else if (directives.length > 0) {
       this.#messages.push(createDirectiveMessage(directives))
@@ -186,28 +194,20 @@ class Conversation {
   }
 }
 
-interface Turn {
+/** A turn that begins. */
+interface NextTurn {
   readonly iterationIndex: number
-  readonly turn: TurnKind
+  readonly toolChoice: ToolChoice
   readonly specifications: readonly ToolSpecification[]
   readonly conversation: Conversation
   readonly recovery: Recovery
 }
 
-interface TurnEnd {
-  readonly reply: ModelReply
-  readonly step: AgentStep
-  /** Label of the model that replied. */
-  readonly model: string
-  /** Resolves when the turn is durable; undefined if it is, or in a run that records no steps. */
-  readonly recorded?: Promise<void> | undefined
-}
-
 /** Replays a turn that an earlier process recorded; returns undefined if there is none. */
 function takeEarlierTurn(
   { scope, models, directives }: AgentLoopInput,
-  { iterationIndex, turn, conversation, specifications }: Turn,
-): TurnEnd | undefined {
+  { iterationIndex, toolChoice, conversation, specifications }: NextTurn,
+): ModelTurn | undefined {
   const recorded = scope.replay('model_turn', (step) => step.iterationIndex === iterationIndex)
   if (recorded === undefined) return undefined
   assertToolsKnown(recorded, specifications)
@@ -215,38 +215,23 @@ function takeEarlierTurn(
   conversation.addDirectives(directives.byId(directiveIds))
   if (scope.run.log.replay === 'frozen') {
     const { messages } = conversation
-    const toolChoice = toToolChoice(turn)
     const output = scope.task.outputReader
     assertRequestUnchanged(recorded, { messages, tools: specifications, toolChoice, output })
   }
-  return { reply, step: decideStep(reply, turn), model: models.current().label }
+  return { reply, step: decideStep(reply, toolChoice), model: models.current().label }
 }
 
-async function takeNewTurn(input: AgentLoopInput, turn: Turn): Promise<TurnEnd> {
-  const { scope, models } = input
-  scope.assertMayCall(`model turn ${turn.iterationIndex}`, 'model')
-  const directiveIds: string[] = []
-  const question = createQuestion(input, turn, directiveIds)
-  let answer: ModelAnswer
-  try {
-    answer = await askModel(scope, models, question)
-  } catch (error) {
-    throw turn.recovery.toError(error)
-  }
-  const { reply, model } = answer
-  const step = decideStep(reply, turn.turn)
-  const { iterationIndex } = turn
-  const taken = { ...answer, iterationIndex, step, directiveIds, question }
-  const recorded = recordTurn(scope, taken)
-  return { reply, step, model, recorded }
-}
-
-/** Returns the request of a turn; the ids of the directives that it delivers are added to `directiveIds`. */
+/**
+ * Returns the request of a turn, and delivers the directives that reach it.
+ *
+ * @throws {TuttiError} REPLAY_MISMATCH if the turn must come from the record.
+ */
 function createQuestion(
   { scope, directives }: AgentLoopInput,
-  { iterationIndex, turn, specifications, conversation, recovery }: Turn,
-  directiveIds: string[],
+  { iterationIndex, toolChoice, specifications, conversation, recovery }: NextTurn,
 ): ModelQuestion {
+  scope.assertMayCall(`model turn ${iterationIndex}`, 'model')
+  const directiveIds: string[] = []
   const deliver = (): void => {
     directiveIds.push(...deliverDirectives(scope, directives, { conversation, iterationIndex }))
   }
@@ -255,15 +240,12 @@ function createQuestion(
     iterationIndex,
     messages: conversation.messages,
     tools: specifications,
-    toolChoice: toToolChoice(turn),
+    toolChoice,
+    directiveIds,
     beforeRetry: deliver,
     output: scope.task.outputReader,
     maxOutputTokens: recovery.maxOutputTokens,
   }
-}
-
-function toToolChoice(turn: TurnKind): ModelQuestion['toolChoice'] {
-  return turn === 'final' ? 'none' : 'auto'
 }
 
 const NO_IDS: readonly string[] = []
@@ -272,7 +254,7 @@ const NO_IDS: readonly string[] = []
 function deliverDirectives(
   scope: TaskScope,
   pending: Directives,
-  { conversation, iterationIndex }: Pick<Turn, 'conversation' | 'iterationIndex'>,
+  { conversation, iterationIndex }: Pick<NextTurn, 'conversation' | 'iterationIndex'>,
 ): readonly string[] {
   if (pending.isEmpty) {
     conversation.addDirectives([])

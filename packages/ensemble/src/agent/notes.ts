@@ -3,7 +3,6 @@ import { TuttiError } from '@tutti/core'
 import { errorMessage, isoNow } from '@tutti/core/internal'
 
 import { askModel } from './ask-model.ts'
-import { decideStep } from './step.ts'
 import { recordTurn } from './turn-events.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { untilStopped } from '../work/until-stopped.ts'
@@ -205,12 +204,11 @@ async function askToReflect(
     messages,
     tools: [],
     toolChoice: 'none',
+    directiveIds: [],
     isOptional: true,
   } as const
-  const answer = await askModel(scope, models, question)
-  const { reply } = answer
-  const step = decideStep(reply, 'final')
-  await recordTurn(scope, { ...answer, iterationIndex, step, directiveIds: [], question })
+  const { reply, recorded } = recordTurn(scope, await askModel(scope, models, question))
+  await recorded
   return reply
 }
 

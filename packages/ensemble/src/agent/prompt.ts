@@ -1,4 +1,6 @@
 /** Pure: the first messages of a task, with their sections in a fixed order. */
+import { cachePerObject } from '@tutti/core/internal'
+
 import { renderDirectives } from '../steering/directives.ts'
 import { DEFAULT_EXPECTED_OUTPUT } from '../definition/task.ts'
 
@@ -30,11 +32,10 @@ export interface PromptParts {
 /** Returns the first messages of a task: system message, conversation before the run, and user message. */
 export function createFirstMessages(parts: PromptParts): readonly Message[] {
   const { agent, instructions = renderSystemPrompt(agent), history } = parts
-  return [
-    ...(instructions === '' ? [] : [{ role: 'system' as const, content: instructions }]),
-    ...history,
-    { role: 'user', content: renderUserPrompt(parts) },
-  ]
+  const user = { role: 'user', content: renderUserPrompt(parts) } as const
+  return instructions === ''
+    ? [...history, user]
+    : [{ role: 'system', content: instructions }, ...history, user]
 }
 
 /** Request for the answer at the iteration limit. */
@@ -47,7 +48,8 @@ export function createDirectiveMessage(directives: readonly Directive[]): Messag
   return { role: 'user', content: renderSection('Active Directives', renderDirectives(directives)) }
 }
 
-function renderSystemPrompt({ role, goal, background, responseFormat }: Agent): string {
+const renderSystemPrompt = cachePerObject((agent: Agent): string => {
+  const { role, goal, background, responseFormat } = agent
   const lines = [`You are ${role}.`]
   if (background !== undefined) lines.push(background)
   if (goal !== undefined) lines.push(`Your personal goal is: ${goal}`)
@@ -56,7 +58,7 @@ function renderSystemPrompt({ role, goal, background, responseFormat }: Agent): 
   )
   if (responseFormat !== undefined) lines.push(`Put your answer in this form: ${responseFormat}`)
   return lines.join('\n')
-}
+})
 
 function renderUserPrompt(parts: PromptParts): string {
   const { text, context, additionalContext = '', notes, revision, directives } = parts

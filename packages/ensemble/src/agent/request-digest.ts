@@ -1,9 +1,9 @@
 /** Recognizes the request of a model turn, and the tools that its reply calls. */
-import { computeDigest, computeJsonDigest } from '@tutti/core/internal'
+import { cachePerObject, computeDigest, computeJsonDigest } from '@tutti/core/internal'
 
 import { replayMismatchError, describeStep } from '../scope/replay.ts'
 
-import type { Message, ModelReply, ToolSpecification } from '../model/chat-model.ts'
+import type { ModelReply, ToolSpecification } from '../model/chat-model.ts'
 import type { StepOf } from '../ports/run-step.ts'
 import type { ModelQuestion } from './ask-model.ts'
 
@@ -17,23 +17,15 @@ export type DigestedRequest = Pick<ModelQuestion, 'messages' | 'tools' | 'toolCh
 export function computeRequestDigest(request: DigestedRequest): string {
   const { messages, tools, toolChoice, output } = request
   const parts = [
-    ...messages.map((message) => digestOnce(messageDigests, message)),
-    digestOnce(toolsDigests, tools),
+    ...messages.map(digestOnce),
+    digestOnce(tools),
     toolChoice,
-    output === undefined ? '' : digestOnce(schemaDigests, output.schema),
+    output === undefined ? '' : digestOnce(output.schema),
   ]
   return computeDigest(parts.join(' '))
 }
 
-const messageDigests = new WeakMap<Message, string>()
-const toolsDigests = new WeakMap<readonly ToolSpecification[], string>()
-const schemaDigests = new WeakMap<object, string>()
-
-function digestOnce<Value extends object>(known: WeakMap<Value, string>, value: Value): string {
-  const digest = known.get(value) ?? computeJsonDigest(value)
-  known.set(value, digest)
-  return digest
-}
+const digestOnce = cachePerObject((value: object) => computeJsonDigest(value))
 
 /** Returns the names that a reply calls and that are not tools; undefined if there are none. */
 export function findMissingTools(

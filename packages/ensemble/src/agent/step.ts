@@ -1,7 +1,7 @@
 /** Pure: decides what an agent does after a reply of its model. */
 import { findUnfinishedReason, type UnfinishedReason } from './unfinished.ts'
 
-import type { ModelReply } from '../model/chat-model.ts'
+import type { ModelReply, ModelRequest } from '../model/chat-model.ts'
 import type { ToolCall } from '@tutti/core'
 
 /** Next step of the conversation. */
@@ -11,17 +11,19 @@ export type AgentStep =
   /** The model ended its answer early; its tool calls are not made. */
   | { readonly kind: 'unfinished'; readonly reason: UnfinishedReason }
 
-/** Kind of a model call: open, or for the final answer. */
-export type TurnKind = 'open' | 'final'
+/** Whether the model may call tools in a turn; `none` requests the final answer. */
+export type ToolChoice = ModelRequest['toolChoice']
 
 /**
  * Returns the step after `reply`. A reply without tool calls is the answer, and so is any reply to a request
  * for the final answer. A reply that ended early is neither.
  */
-export function decideStep(reply: ModelReply, turn: TurnKind): AgentStep {
+export function decideStep(reply: ModelReply, toolChoice: ToolChoice): AgentStep {
   const reason = findUnfinishedReason(reply)
   if (reason !== undefined) return { kind: 'unfinished', reason }
-  if (turn === 'final' || reply.toolCalls.length === 0) return { kind: 'answer', text: reply.text }
+  if (toolChoice === 'none' || reply.toolCalls.length === 0) {
+    return { kind: 'answer', text: reply.text }
+  }
   return { kind: 'call_tools', calls: assignUniqueIds(reply.toolCalls) }
 }
 
@@ -40,8 +42,9 @@ function assignUniqueIds(calls: readonly ToolCall[]): readonly ToolCall[] {
 }
 
 /**
- * Returns the kind of the turn with this 0-based index: the turn after `maxIterations` open turns is final.
+ * Returns whether the model may call tools in the turn with this 0-based index: in all but the one after
+ * `maxIterations` turns.
  */
-export function decideTurnKind(iterationIndex: number, maxIterations: number): TurnKind {
-  return iterationIndex < maxIterations ? 'open' : 'final'
+export function decideToolChoice(iterationIndex: number, maxIterations: number): ToolChoice {
+  return iterationIndex < maxIterations ? 'auto' : 'none'
 }

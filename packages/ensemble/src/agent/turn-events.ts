@@ -1,61 +1,48 @@
-/** The events and the step of an answered model turn. */
+/** Records an answered model turn: its events and its step. */
 import { isoNow } from '@tutti/core/internal'
 
 import { sumCostUsd } from '../usage/usage.ts'
 import { readTokens } from '../usage/tokens.ts'
 import { toWireCall } from './event-messages.ts'
-import { computeRequestDigest, findMissingTools, type DigestedRequest } from './request-digest.ts'
+import { computeRequestDigest, findMissingTools } from './request-digest.ts'
+import { decideStep, type AgentStep } from './step.ts'
 
+import type { ModelAnswer } from './ask-model.ts'
 import type { ModelReply } from '../model/chat-model.ts'
-import type { CountedUse } from '../usage/budget.ts'
 import type { NewTaskStep, TaskScope } from '../scope/task-scope.ts'
-import type { AgentStep } from './step.ts'
-import type { TurnReasoning } from './turn-reasoning.ts'
 import type { RunEventOf } from '@tutti/protocol'
-import type { CostEstimate } from '@tutti/protocol/internal'
 
-/** An answered model turn. */
+/** A model turn that has ended. */
 export interface ModelTurn {
-  readonly iterationIndex: number
-  readonly model: string
   readonly reply: ModelReply
   readonly step: AgentStep
-  readonly latencyMs: number
-  readonly cost: CostEstimate | undefined
-  /** Usage that budgets count; undefined if the provider reported both counts of tokens. */
-  readonly counted: CountedUse | undefined
-  /** Ids of the directives that the call delivered. */
-  readonly directiveIds: readonly string[]
-  /** Request of the call. */
-  readonly question: DigestedRequest
-  /** Reasoning of the answered call. It is only in the event: the engine never needs it again. */
-  readonly reasoning: TurnReasoning
+  /** Label of the model that replied. */
+  readonly model: string
+  /** Resolves when the turn is durable; undefined if it is, or in a run that records no steps. */
+  readonly recorded?: Promise<void> | undefined
 }
 
-/**
- * Counts a turn and records its step and its event. Returns a promise that resolves when they are durable;
- * undefined in a run that records no steps.
- */
-export function recordTurn(scope: TaskScope, turn: ModelTurn): Promise<void> | undefined {
-  const { reply, latencyMs, cost } = turn
-  scope.totals.addModelCall({ usage: reply.usage, cost, latencyMs })
-  const event = createTurnCompleted(scope, turn)
+/** Counts an answer, and records its step and its event. */
+export function recordTurn(scope: TaskScope, answer: ModelAnswer): ModelTurn {
+  const { question, reply, model } = answer
+  const step = decideStep(reply, question.toolChoice)
+  scope.totals.addModelCall({ usage: reply.usage, cost: answer.cost, latencyMs: answer.latencyMs })
+  const event = createTurnCompleted(scope, answer, step)
   let recorded: Promise<void> | undefined
-  if (scope.run.recordsSteps) recorded = scope.commit(createTurnStep(turn), event)
+  if (scope.run.recordsSteps) recorded = scope.commit(createTurnStep(answer), event)
   else scope.emit(event)
   emitMetrics(scope)
-  return recorded
+  return { reply, step, model, recorded }
 }
 
-function createTurnStep(turn: ModelTurn): NewTaskStep {
-  const { iterationIndex, reply, latencyMs, cost, counted, directiveIds, question } = turn
+function createTurnStep({ question, reply, latencyMs, cost, counted }: ModelAnswer): NewTaskStep {
   const unknownTools = findMissingTools(reply, question.tools)
   return {
     kind: 'model_turn',
-    iterationIndex,
+    iterationIndex: question.iterationIndex,
     reply,
     latencyMs,
-    directiveIds,
+    directiveIds: question.directiveIds,
     ...(counted === undefined ? {} : { counted }),
     requestDigest: computeRequestDigest(question),
     ...(unknownTools === undefined ? {} : { unknownTools }),
@@ -65,7 +52,8 @@ function createTurnStep(turn: ModelTurn): NewTaskStep {
 
 function createTurnCompleted(
   { identity, taskLabel: taskDescription, run }: TaskScope,
-  { iterationIndex, model, reply, step, latencyMs, cost, counted, reasoning }: ModelTurn,
+  { question, model, reply, latencyMs, cost, counted, reasoning }: ModelAnswer,
+  step: AgentStep,
 ): RunEventOf<'llm_iteration_completed'> {
   const { taskIndex, taskName, agentRole, attempt } = identity
   const { inputTokens, outputTokens } = readTokens(reply.usage)
@@ -73,7 +61,7 @@ function createTurnCompleted(
     type: 'llm_iteration_completed',
     agentRole,
     taskDescription,
-    iterationIndex,
+    iterationIndex: question.iterationIndex,
     responseType: step.kind === 'call_tools' ? 'TOOL_CALLS' : 'FINAL_ANSWER',
     inputTokens,
     outputTokens,
@@ -86,7 +74,7 @@ function createTurnCompleted(
     finishReason: reply.finishReason ?? 'unknown',
   }
   if (reply.text !== '') event.responseText = reply.text
-  if (step.kind === 'call_tools') event.toolRequests = step.calls.map(toWireCall)
+  if (step.kind === 'call_tools') event.toolRequests = step.calls.map((call) => toWireCall(call))
   if (cost !== undefined) event.costUsd = sumCostUsd(cost)
   if (reply.refusal !== undefined) event.refusal = reply.refusal
   const { cachedInputTokens, cacheWriteInputTokens, reasoningTokens } = reply.usage ?? {}

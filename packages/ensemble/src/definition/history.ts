@@ -11,11 +11,12 @@ import type { HistoryMessage, Problem } from '@tutti/protocol/internal'
  * because a provider would reject these. At most ten problems are returned.
  */
 export function findHistoryProblems(history: readonly HistoryMessage[] = []): readonly Problem[] {
+  if (history.length === 0) return []
   if (history.length > MAX_HISTORY_MESSAGES) {
     const message = `must have at most ${MAX_HISTORY_MESSAGES} messages, got ${history.length}`
     return [{ path: '', message }]
   }
-  const bytes = history.length === 0 ? 0 : countUtf8Bytes(JSON.stringify(history))
+  const bytes = countUtf8Bytes(JSON.stringify(history))
   if (bytes > MAX_HISTORY_BYTES) {
     const message = `must have at most ${MAX_HISTORY_BYTES} bytes as JSON, got ${bytes}`
     return [{ path: '', message }]
@@ -65,7 +66,10 @@ function shorten(id: string): string {
 }
 
 /** Returns a conversation as messages for a model. The results of tool calls get the names of their tools. */
-export function toHistoryModelMessages(history: readonly HistoryMessage[]): readonly Message[] {
+export function toHistoryModelMessages(
+  history: readonly HistoryMessage[] = [],
+): readonly Message[] {
+  if (history.length === 0) return []
   const names = new Map<string, string>()
   return history.map((entry) => {
     switch (entry.role) {

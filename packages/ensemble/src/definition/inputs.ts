@@ -1,5 +1,6 @@
 /** Pure: the inputs that tasks need, from the template variables in their texts. */
 import { TuttiError } from '@tutti/core'
+import { cachePerObject } from '@tutti/core/internal'
 import {
   isTemplateName,
   pointer,
@@ -27,13 +28,12 @@ export function taskVariables({
 
 /** Returns the template variables of all `tasks`, each once, in order of appearance. */
 export function inputVariables(tasks: readonly Task[]): readonly string[] {
-  const known = variables.get(tasks) ?? [...new Set(tasks.flatMap(taskVariables))]
-  variables.set(tasks, known)
-  return known
+  return listVariables(tasks)
 }
 
-/** Cache by list of tasks: every run of an ensemble needs its variables, and its tasks never change. */
-const variables = new WeakMap<readonly Task[], readonly string[]>()
+const listVariables = cachePerObject((tasks: readonly Task[]): readonly string[] => [
+  ...new Set(tasks.flatMap(taskVariables)),
+])
 
 /** Returns the template variables of `tasks` that have no value in `inputs`. */
 export function missingInputs(
@@ -118,8 +118,9 @@ function assertPossibleNames(
   { name, tasks }: { readonly name: string; readonly tasks: readonly Task[] },
   inputs: Inputs,
 ): void {
-  const impossible = new Set(Object.keys(inputs).filter((input) => !isTemplateName(input)))
-  if (impossible.size === 0) return
+  const names = Object.keys(inputs)
+  if (names.every((input) => isTemplateName(input))) return
+  const impossible = new Set(names.filter((input) => !isTemplateName(input)))
   const texts = tasks.flatMap(({ description, expectedOutput }) => [description, expectedOutput])
   const inBraces = texts.flatMap((text) => [...text.matchAll(/\{([^{}]+)\}/g)])
   const used = [...new Set(inBraces.flatMap(([, input = '']) => input))].filter((input) =>

@@ -3,6 +3,7 @@
  * template that names one large input a thousand times is a small request but a huge run.
  */
 import { TuttiError } from '@tutti/core'
+import { cachePerObject } from '@tutti/core/internal'
 
 import { listAllTasks } from './manager.ts'
 import { measureTemplate, countUtf8Bytes, type TemplateSize } from './template.ts'
@@ -52,11 +53,13 @@ export function assertTextSizes(
   const { maxInputBytes, maxTextBytes, maxRunTextBytes } = { ...DEFAULT_TEXT_LIMITS, ...limits }
   const tooLarge = (what: string, sizes: TooLarge): TuttiError =>
     tooLargeError(`Cannot run "${ensemble.name}": ${what}`, sizes)
-  const bytesOf = new Map(
-    Object.entries(inputs).map(([name, value]) => [name, countUtf8Bytes(value)]),
-  )
+  const bytesOf = new Map<string, number>()
   let inputBytes = 0
-  for (const [name, bytes] of bytesOf) inputBytes += countUtf8Bytes(name) + bytes
+  for (const [name, value] of Object.entries(inputs)) {
+    const bytes = countUtf8Bytes(value)
+    bytesOf.set(name, bytes)
+    inputBytes += countUtf8Bytes(name) + bytes
+  }
   if (inputBytes > maxInputBytes) {
     const sizes = { bytes: inputBytes, maxBytes: maxInputBytes }
     throw tooLarge('its inputs together', { ...sizes, limit: 'maxInputBytes' })
@@ -93,18 +96,13 @@ interface TaskSizes {
   readonly plainBytes: number
 }
 
-/** Cache of sizes: an ensemble never changes, and every run of it needs them. */
-const measured = new WeakMap<TextsOfEnsemble, readonly TaskSizes[]>()
-
-function measureTexts(ensemble: TextsOfEnsemble): readonly TaskSizes[] {
-  const known = measured.get(ensemble)
-  if (known !== undefined) return known
+const measureTexts = cachePerObject((ensemble: TextsOfEnsemble): readonly TaskSizes[] => {
   const tasks = listAllTasks(ensemble)
   const uses = new Map<string, number>()
   for (const name of tasks.flatMap(({ context }) => context)) {
     uses.set(name, (uses.get(name) ?? 0) + 1)
   }
-  const sizes = tasks.map((task) => ({
+  return tasks.map((task) => ({
     task,
     uses: uses.get(task.name) ?? 0,
     sizes: {
@@ -114,9 +112,7 @@ function measureTexts(ensemble: TextsOfEnsemble): readonly TaskSizes[] {
     plainBytes:
       countUtf8Bytes(task.additionalContext ?? '') + countUtf8Bytes(task.instructions ?? ''),
   }))
-  measured.set(ensemble, sizes)
-  return sizes
-}
+})
 
 function countRenderedBytes(
   { literalBytes, uses }: TemplateSize,

@@ -4,12 +4,13 @@
  *
  * The models of a task are not part of its basis, because a run may change them at any time without asking.
  */
-import { computeJsonDigest } from '@tutti/core/internal'
+import { cachePerObject, computeJsonDigest } from '@tutti/core/internal'
 
 import { describeTask } from '../definition/manifest.ts'
 import { StepLog, type TaskLog } from '../scope/step-log.ts'
 import { createToolSlotPrefix } from './review-slots.ts'
 
+import type { Inputs } from '../definition/inputs.ts'
 import type { RunStep, StepOf } from '../ports/run-step.ts'
 import type { RecordedReview } from '../scope/recorded-review.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
@@ -80,7 +81,7 @@ export function computeBasis(scope: TaskScope, question: ReviewQuestion): string
   const { timing, taskDescription, taskOutput, settings, approval } = question
   const { prompt, requiredRole } = { ...scope.run.ensemble.review, ...settings }
   return computeJsonDigest([
-    digestInputs(scope),
+    digestInputs(scope.run.inputs),
     digestTask(scope),
     timing,
     prompt ?? null,
@@ -92,13 +93,7 @@ export function computeBasis(scope: TaskScope, question: ReviewQuestion): string
   ])
 }
 
-const inputDigests = new WeakMap<object, string>()
-
-function digestInputs({ run: { inputs } }: TaskScope): string {
-  const digest = inputDigests.get(inputs) ?? computeJsonDigest(inputs)
-  inputDigests.set(inputs, digest)
-  return digest
-}
+const digestInputs = cachePerObject((inputs: Inputs) => computeJsonDigest(inputs))
 
 function digestTask({ run: { ensemble }, task }: TaskScope): string {
   const { model: _model, fallbackModels: _fallbackModels, ...fields } = describeTask(task, ensemble)

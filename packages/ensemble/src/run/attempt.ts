@@ -15,7 +15,7 @@ import type { AgentTool, TuttiError } from '@tutti/core'
 import { isoNow, limitText } from '@tutti/core/internal'
 import { totalTokens } from '@tutti/protocol/internal'
 
-import { runAgentLoop, type TaskAnswer } from '../agent/loop.ts'
+import { runAgentLoop, type AgentLoopInput, type TaskAnswer } from '../agent/loop.ts'
 import { ModelChain, type RunModels } from '../agent/model-chain.ts'
 import { readNotes, reflect, remember, type MemoryStores } from '../agent/notes.ts'
 import { renderContext } from '../agent/prompt.ts'
@@ -24,7 +24,7 @@ import { listTaskTools } from '../hierarchy/delegate-tool.ts'
 import { renderOutputInstructions } from '../output/structured-output.ts'
 import { digestOutput } from '../scope/replay.ts'
 import { toStepError, type AttemptHistory } from '../scope/step-log.ts'
-import { sumCostUsd } from '../usage/usage.ts'
+import { sumCostUsd, type Usage } from '../usage/usage.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { failAttempt, type AttemptFailure } from './attempt-failure.ts'
 import { assertGuardrails } from './guardrails.ts'
@@ -44,7 +44,7 @@ import type { Delegations } from '../hierarchy/delegations.ts'
 import type { ResultGiven, TaskNotes } from '../ports/run-step.ts'
 import type { Reviews } from '../reviews/reviews.ts'
 import type { TaskResult } from '../scope/task-outcome.ts'
-import type { TaskScope } from '../scope/task-scope.ts'
+import type { NewTaskStep, TaskScope } from '../scope/task-scope.ts'
 import type { Directives } from '../steering/directives.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
@@ -205,23 +205,39 @@ async function workWithGuardrails(
   return given
 }
 
-async function askAgent(input: AttemptInput, models: ModelChain): Promise<TaskAnswer> {
-  const { scope, services, text, context, progress } = input
-  const { task } = scope
-  const { outputReader } = task
-  const { tooling, directives, delegations } = services
+function askAgent(input: AttemptInput, models: ModelChain): Promise<TaskAnswer> {
+  const { scope, services } = input
+  const { tooling, delegations } = services
   const own = listTaskTools(scope, delegations)
   const { clientTools } = tooling
   const tools = clientTools.length === 0 ? own : [...own, ...clientTools]
-  const reading = takeNotes(input, tools)
-  const notes = reading instanceof Promise ? await reading : reading
-  const answer = await runAgentLoop({
+  const notes = takeNotes(input, tools)
+  return notes instanceof Promise
+    ? notes.then((read) => runAgentLoop(createLoopInput(input, { models, tools, notes: read })))
+    : runAgentLoop(createLoopInput(input, { models, tools, notes }))
+}
+
+function createLoopInput(
+  { scope, services, text, context, progress }: AttemptInput,
+  {
+    models,
+    tools,
+    notes,
+  }: Pick<AgentLoopInput, 'models' | 'tools'> & { readonly notes: TaskNotes },
+): AgentLoopInput {
+  const { task } = scope
+  const { outputReader } = task
+  const { tooling, directives, delegations } = services
+  return {
     scope,
     models,
     tools,
     tooling,
     directives,
     endsWithAnswer: endsWithAnswer(scope),
+    assertMayAnswer() {
+      delegations.assertComplete(scope)
+    },
     prompt: {
       agent: task.agent,
       text,
@@ -235,9 +251,7 @@ async function askAgent(input: AttemptInput, models: ModelChain): Promise<TaskAn
       outputFormat:
         outputReader === undefined ? undefined : renderOutputInstructions(outputReader.schema),
     },
-  })
-  delegations.assertComplete(scope)
-  return answer
+  }
 }
 
 /** Whether the attempt ends after an answer of the agent, without a correction, call or review. */
@@ -348,12 +362,28 @@ function complete(
   if (finishReason !== undefined) event.finishReason = finishReason
   if (structured !== undefined) event.structuredOutput = structured
   if (answer.isGiven !== undefined) event.outputGiven = true
-  const optional = {
+  let result: TaskResult = { ...used, taskName, attempt, output, durationMs }
+  if (structured !== undefined) result = { ...result, structured }
+  if (finishReason !== undefined) result = { ...result, finishReason }
+  if (!run.recordsSteps) {
+    scope.emit(event)
+    return { result, recorded: undefined }
+  }
+  return { result, recorded: scope.commit(createEndStep(result, used, exit), event) }
+}
+
+function createEndStep(
+  { output, durationMs, structured, finishReason }: TaskResult,
+  used: Usage,
+  exit: TuttiError | undefined,
+): NewTaskStep {
+  return {
+    kind: 'task_completed',
+    output,
+    used,
+    durationMs,
     ...(structured === undefined ? {} : { structured }),
     ...(finishReason === undefined ? {} : { finishReason }),
+    ...(exit === undefined ? {} : { exit: toStepError(exit) }),
   }
-  const step = { kind: 'task_completed', output, used, durationMs, ...optional } as const
-  const ending = exit === undefined ? step : { ...step, exit: toStepError(exit) }
-  const result: TaskResult = { ...used, taskName, attempt, output, durationMs, ...optional }
-  return { result, recorded: scope.commit(ending, event) }
 }

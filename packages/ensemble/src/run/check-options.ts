@@ -1,6 +1,6 @@
 /** Pure: checks whether a run of an ensemble can start with its options. */
 import { TuttiError } from '@tutti/core'
-import { findOptionProblems } from '@tutti/core/internal'
+import { cachePerObject, findOptionProblems } from '@tutti/core/internal'
 
 import { findClientToolProblems } from '../agent/client-tools.ts'
 import { findHistoryProblems } from '../definition/history.ts'
@@ -14,7 +14,6 @@ import { findBudgetProblems } from '../usage/budget.ts'
 import { RUN_OPTION_NAMES, type RunOptions } from './run-options.ts'
 
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
-import type { Task } from '../definition/task.ts'
 import type { ModelCatalog } from '../model/model-catalog.ts'
 
 /**
@@ -23,48 +22,53 @@ import type { ModelCatalog } from '../model/model-catalog.ts'
  * @throws {TuttiError} CONFIG_INVALID, naming every problem.
  */
 export function assertOptions(ensemble: ResolvedEnsemble, options: RunOptions): void {
-  const tasks = listAllTasks(ensemble)
-  const problems = [
-    ...findOptionProblems(options, RUN_OPTION_NAMES),
-    ...findBudgetProblems(options.budget),
-    ...findHistoryProblems(options.history).map(({ path, message }) => `history${path} ${message}`),
-    ...(options.reviewer === undefined && options.decidable !== true
-      ? findReviewedTasks(ensemble, tasks).map(
-          (name) =>
-            `task "${name}" needs a review, but the run has no reviewer: set the option reviewer`,
-        )
-      : []),
-    ...findClientToolProblems(ensemble, options.clientTools).map(
-      ({ path, message }) => `clientTools${path} ${message}`,
-    ),
-    ...(options.reviewer === undefined &&
-    options.decidable !== true &&
-    (options.clientTools ?? []).length > 0
-      ? ['clientTools cannot be answered: set the option reviewer, or use start']
-      : []),
-    ...findUnknownTiers(ensemble, options.models),
-    ...findUnpriced(ensemble, options).map(
-      (model) =>
-        `maxCostUsd cannot be enforced: no price for model "${model}"; pass the option ` +
-        `prices: priceList({ "${model}": { inputPerMillion, outputPerMillion } })`,
-    ),
-  ]
+  const problems = findProblems(ensemble, options)
   if (problems.length === 0) return
   throw new TuttiError('CONFIG_INVALID', `Cannot run "${ensemble.name}": ${problems.join('; ')}`, {
     details: { problems },
   })
 }
 
-function findReviewedTasks(ensemble: ResolvedEnsemble, tasks: readonly Task[]): readonly string[] {
+function findProblems(ensemble: ResolvedEnsemble, options: RunOptions): readonly string[] {
+  const { reviewer, decidable, clientTools = [] } = options
+  const hasReviewer = reviewer !== undefined || decidable === true
+  const problems = [...findOptionProblems(options, RUN_OPTION_NAMES)]
+  problems.push(...findBudgetProblems(options.budget))
+  for (const { path, message } of findHistoryProblems(options.history)) {
+    problems.push(`history${path} ${message}`)
+  }
+  for (const name of hasReviewer ? [] : listReviewedTasks(ensemble)) {
+    problems.push(
+      `task "${name}" needs a review, but the run has no reviewer: set the option reviewer`,
+    )
+  }
+  for (const { path, message } of findClientToolProblems(ensemble, clientTools)) {
+    problems.push(`clientTools${path} ${message}`)
+  }
+  if (clientTools.length > 0 && !hasReviewer) {
+    problems.push('clientTools cannot be answered: set the option reviewer, or use start')
+  }
+  problems.push(...findUnknownTiers(ensemble, options.models))
+  for (const model of findUnpriced(ensemble, options)) {
+    problems.push(
+      `maxCostUsd cannot be enforced: no price for model "${model}"; pass the option ` +
+        `prices: priceList({ "${model}": { inputPerMillion, outputPerMillion } })`,
+    )
+  }
+  return problems
+}
+
+/** Returns the names of the tasks of an ensemble that need a review. */
+const listReviewedTasks = cachePerObject((ensemble: ResolvedEnsemble): readonly string[] => {
   const last = ensemble.plan.order.at(-1)
-  return tasks
+  return listAllTasks(ensemble)
     .filter(
       (task) =>
         reviewSettingsOf(task.beforeReview) !== undefined ||
         reviewAfter(task, ensemble.reviewPolicy, last) !== undefined,
     )
     .map(({ name }) => name)
-}
+})
 
 /**
  * Returns the problems of the model rules of an ensemble: one for each tier that the catalog does not have.

@@ -175,7 +175,7 @@ export function emitEnd(
     totalTokens: metrics.totalTokens,
     totalToolCalls: metrics.totalToolCalls,
   })
-  journal.emit({
+  const end: RunEventOf<'run_result'> = {
     type: 'run_result',
     runId,
     status,
@@ -184,14 +184,16 @@ export function emitEnd(
       output,
       durationMs: taskMs,
     })),
-    ...(status === 'COMPLETED' && outputTask !== undefined ? { outputTask } : {}),
     durationMs,
     metrics,
-    ...(error === undefined ? {} : { error: error.message, code: error.code }),
-    ...(status === 'CANCELLED' && cancelled !== undefined
-      ? { cancel: toWireOrigin(cancelled) }
-      : {}),
-  })
+  }
+  if (status === 'COMPLETED' && outputTask !== undefined) end.outputTask = outputTask
+  if (error !== undefined) {
+    end.error = error.message
+    end.code = error.code
+  }
+  if (status === 'CANCELLED' && cancelled !== undefined) end.cancel = toWireOrigin(cancelled)
+  journal.emit(end)
 }
 
 /** Returns what caused a cancel, for `run_result`. */

@@ -112,7 +112,7 @@ export function createRunParts(definition: RunDefinition): RunParts {
     runId,
     ensemble,
     inputs,
-    history: toHistoryModelMessages(options.history ?? []),
+    history: toHistoryModelMessages(options.history),
     clock,
     logger,
     journal,

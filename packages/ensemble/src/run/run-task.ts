@@ -30,6 +30,7 @@ import {
 import { endReplaced, type AttemptFailure } from './attempt-failure.ts'
 import { BEFORE_SLOT } from '../reviews/review-slots.ts'
 import { exitEarlyError, rejectionError } from '../reviews/review-end.ts'
+import { onAbort, StopController } from '../work/on-abort.ts'
 import { Stopwatch } from '../work/stopwatch.ts'
 import { TaskScope } from '../scope/task-scope.ts'
 
@@ -205,8 +206,9 @@ class TaskRun {
     const { awaitRecorded } = this.#input
     const { scope, close } = this.#open(progress)
     onAttempt(progress.attempt)
-    const how = { text: this.#text, context, countTasks, progress, signal, awaitRecorded }
-    return { attempt: { scope, services, ...how }, close }
+    const text = this.#text
+    const attempt = { scope, services, text, context, countTasks, progress, signal, awaitRecorded }
+    return { attempt, close }
   }
 
   #attempt(progress: AttemptHistory, rejection: TuttiError | undefined): Promise<AttemptEnd> {
@@ -254,13 +256,11 @@ class TaskRun {
     if (timeoutMs === Infinity && maxDurationMs === Infinity) {
       return { signal, close: NOTHING_TO_CLOSE }
     }
-    const controller = new AbortController()
-    const forward = (): void => {
-      controller.abort(signal.reason)
-    }
-    if (signal.aborted) forward()
-    else signal.addEventListener('abort', forward, { once: true })
+    const controller = new StopController()
     const stops = [
+      onAbort(signal, () => {
+        controller.abort(signal.reason)
+      }),
       setLimit(stopwatch, timeoutMs, () => {
         const message = `Task "${taskName}" took longer than ${timeoutMs} ms`
         controller.abort(new TuttiError('TASK_TIMEOUT', message, { retryable: true }))
@@ -273,7 +273,6 @@ class TaskRun {
       signal: controller.signal,
       close() {
         for (const stop of stops) stop?.()
-        signal.removeEventListener('abort', forward)
       },
     }
   }

@@ -177,21 +177,25 @@ export class Schedule {
 
   #checkReady(node: Node): void {
     if (!isReady(node)) return
-    let [low, high] = [0, this.#ready.length]
+    let low = 0
+    let high = this.#ready.length
     while (low < high) {
       const middle = Math.floor((low + high) / 2)
       if ((this.#ready[middle]?.index ?? -1) >= node.index) low = middle + 1
       else high = middle
     }
-    if (this.#ready[low - 1] !== node) this.#ready.splice(low, 0, node)
+    if (this.#ready[low - 1] === node) return
+    if (low === this.#ready.length) this.#ready.push(node)
+    else this.#ready.splice(low, 0, node)
   }
 
-  #named(names: readonly string[] = []): readonly Node[] {
-    return names.flatMap((name) => this.#nodes.get(name) ?? [])
+  #named(names: readonly string[] = NONE): readonly Node[] {
+    return names.length === 0 ? NONE : names.flatMap((name) => this.#nodes.get(name) ?? [])
   }
 }
 
 const NO_SKIP: ReadonlyMap<string, string> = new Map()
+const NONE: readonly never[] = []
 
 function isReady({ phase, waits, open, isLost }: Node): boolean {
   return phase === 'pending' && waits === 0 && open === 0 && !isLost

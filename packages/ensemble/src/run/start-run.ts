@@ -19,12 +19,16 @@ export function startRun(
 }
 
 /** Runs `ensemble`; see `Ensemble.run`. */
-export async function executeRun(
+export function executeRun(
   ensemble: ResolvedEnsemble,
   inputs: Inputs,
   options: RunOptions,
 ): Promise<RunResult> {
-  return await createRun(ensemble, inputs, options).execute()
+  try {
+    return createRun(ensemble, inputs, options).execute()
+  } catch (error) {
+    return Promise.reject(error)
+  }
 }
 
 function createRun(ensemble: ResolvedEnsemble, inputs: Inputs, options: RunOptions): Run {

@@ -6,7 +6,12 @@
  *    REPLAY_MISMATCH, which names the task, the step, what was recorded and what the code asked for. It makes no call.
  */
 import { TuttiError, type ToolCall } from '@tutti/core'
-import { computeDigest, computeJsonDigest, parseExactJson } from '@tutti/core/internal'
+import {
+  cachePerObject,
+  computeDigest,
+  computeJsonDigest,
+  parseExactJson,
+} from '@tutti/core/internal'
 
 import type { OutputReader } from '../output/structured-output.ts'
 import type { StepOf, TaskStep } from '../ports/run-step.ts'
@@ -70,15 +75,12 @@ export function assertSameCall(
   })
 }
 
-/** Returns the digest of the schema of an output; null without one. Computed once per reader. */
+/** Returns the digest of the schema of an output; null without one. */
 export function digestOutput(reader: OutputReader | undefined): string | null {
-  if (reader === undefined) return null
-  const digest = outputDigests.get(reader) ?? computeJsonDigest(reader.schema)
-  outputDigests.set(reader, digest)
-  return digest
+  return reader === undefined ? null : digestSchema(reader)
 }
 
-const outputDigests = new WeakMap<OutputReader, string>()
+const digestSchema = cachePerObject((reader: OutputReader) => computeJsonDigest(reader.schema))
 
 /** Returns the position of a step in its task. */
 export function describeStep(step: TaskStep): string {

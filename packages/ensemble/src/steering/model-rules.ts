@@ -25,7 +25,8 @@ export interface MetRule {
 /** Rules of one run, and the calls that they count. */
 export class ModelRules {
   readonly #rules: readonly ModelRule[]
-  readonly #used = new Set<number>()
+  /** Indexes of the rules that have switched. */
+  readonly #used: number[] = []
   readonly #longest: number
   /** Last calls since the last switch, newest last; calls before a switch were made with another model. */
   #calls: ObservedCall[] = []
@@ -50,7 +51,7 @@ export class ModelRules {
   /** Records a switch, by a rule or by a command. */
   switched(index?: number): void {
     this.#calls = []
-    if (index !== undefined) this.#used.add(index)
+    if (index !== undefined) this.#used.push(index)
   }
 
   /** Counts the calls and switches of an earlier process. */
@@ -72,7 +73,7 @@ export class ModelRules {
   /** Returns the first rule that is met and has not switched yet; undefined if there is none. */
   next(): MetRule | undefined {
     for (const [index, rule] of this.#rules.entries()) {
-      if (!this.#used.has(index) && this.#isMet(rule)) return { rule, index }
+      if (!this.#used.includes(index) && this.#isMet(rule)) return { rule, index }
     }
     return undefined
   }

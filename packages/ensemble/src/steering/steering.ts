@@ -12,6 +12,7 @@ import { TuttiError } from '@tutti/core'
 import { isoNow } from '@tutti/core/internal'
 
 import { describeRule } from '../definition/model-rule.ts'
+import { StopController } from '../work/on-abort.ts'
 import { createDirective, type Directives } from './directives.ts'
 import { findProfile, type RunProfiles } from './profiles.ts'
 import {
@@ -88,7 +89,7 @@ const INTERPRETERS: Interpreters = {
 export class Steering {
   readonly #options: SteeringOptions
   readonly #models: ModelSteering
-  readonly #controller = new AbortController()
+  readonly #controller = new StopController()
   #cancel: CancelOrigin | undefined
   #over = false
 

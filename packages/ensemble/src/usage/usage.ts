@@ -58,11 +58,9 @@ export function toRunMetrics(usage: Usage): {
   readonly costUsd?: number
 } {
   const { cost } = usage
-  return {
-    totalTokens: totalTokens(usage),
-    totalToolCalls: usage.toolCallCount,
-    ...(cost === undefined ? {} : { costEstimate: cost, costUsd: sumCostUsd(cost) }),
-  }
+  const counts = { totalTokens: totalTokens(usage), totalToolCalls: usage.toolCallCount }
+  if (cost === undefined) return counts
+  return { ...counts, costEstimate: cost, costUsd: sumCostUsd(cost) }
 }
 
 /** Returns usage as the fields of task events. */

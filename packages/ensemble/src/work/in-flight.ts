@@ -56,6 +56,11 @@ export class InFlight {
     this.#options = options
   }
 
+  /** Whether no further work may begin. */
+  get isDraining(): boolean {
+    return this.#drained !== undefined
+  }
+
   /** Prevents further work from beginning; resolves when no thread works. */
   drain(): Promise<void> {
     this.#drained ??= Promise.withResolvers<void>()
@@ -68,7 +73,7 @@ export class InFlight {
    * aborts; `what` begins its message, such as `Model call`.
    */
   waitIfDraining(signal: AbortSignal, what: string): Promise<never> | undefined {
-    return this.#drained === undefined ? undefined : this.#pauseUntilStopped(signal, what)
+    return this.isDraining ? this.#pauseUntilStopped(signal, what) : undefined
   }
 
   /** Counts a task that begins. */
@@ -152,18 +157,15 @@ export class InFlight {
   calls<Call extends object>(count: number): CallsInFlight<Call> {
     this.#threads += count - 1
     this.pause()
-    return new CallsInFlight(count, {
-      isOpen: () => this.#drained === undefined,
-      onBegin: () => {
-        this.#working += 1
-      },
-      onEnd: ({ hadBegun, isLast }) => {
-        if (hadBegun) this.#working -= 1
-        if (isLast) this.#working += 1
-        else this.#threads -= 1
-        this.#changed()
-      },
-    })
+    return new CallsInFlight(this, count)
+  }
+
+  /** Counts the end of a tool call. The thread of the last call continues as that of their task. */
+  endCall({ hadBegun, isLast }: { readonly hadBegun: boolean; readonly isLast: boolean }): void {
+    if (hadBegun) this.#working -= 1
+    if (isLast) this.#working += 1
+    else this.#threads -= 1
+    this.#changed()
   }
 
   async #pauseUntilStopped(signal: AbortSignal, what: string): Promise<never> {
@@ -227,36 +229,29 @@ export class InFlight {
   }
 }
 
-interface CallsOptions {
-  readonly isOpen: () => boolean
-  readonly onBegin: () => void
-  readonly onEnd: (end: { readonly hadBegun: boolean; readonly isLast: boolean }) => void
-}
-
 /** Tool calls of one thread. Each pauses until its body begins. */
 export class CallsInFlight<Call extends object> {
-  readonly #options: CallsOptions
+  readonly #inFlight: InFlight
   readonly #begun = new Set<Call>()
   #left: number
 
-  constructor(count: number, options: CallsOptions) {
+  constructor(inFlight: InFlight, count: number) {
+    this.#inFlight = inFlight
     this.#left = count
-    this.#options = options
   }
 
   /** Counts a body that begins. In a draining run, returns a promise like {@link InFlight.waitIfDraining}. */
   begin(call: Call, signal: AbortSignal): Promise<never> | undefined {
-    const { isOpen, onBegin } = this.#options
-    if (!isOpen()) return rejectWhenStopped(signal, 'Tool call')
+    if (this.#inFlight.isDraining) return rejectWhenStopped(signal, 'Tool call')
     this.#begun.add(call)
-    onBegin()
+    this.#inFlight.resume()
     return undefined
   }
 
   /** Counts the recorded end of a call, whether its body began or not. */
   end(call: Call): void {
     this.#left -= 1
-    this.#options.onEnd({ hadBegun: this.#begun.has(call), isLast: this.#left === 0 })
+    this.#inFlight.endCall({ hadBegun: this.#begun.has(call), isLast: this.#left === 0 })
   }
 }
 
