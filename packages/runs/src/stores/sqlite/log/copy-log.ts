@@ -52,7 +52,11 @@ export function copyParentLog(
     id,
   ])
   const row = rows.get(id)
-  store({ known: { row, tasks: new Map() }, write: toForkWrite(row, fork.prepared) })
+  store({
+    known: { row, tasks: new Map() },
+    write: toForkWrite(row, fork.prepared),
+    isRead: true,
+  })
 }
 
 /** A new run, and the log that it begins with. */

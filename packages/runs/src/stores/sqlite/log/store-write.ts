@@ -48,8 +48,14 @@ export interface StoredWrite {
   readonly notifications: readonly StoreNotification[]
 }
 
-/** Stores an accepted write; the run is as it is known. */
-export type WriteStorer = (write: KnownWrite) => StoredWrite
+/** An accepted write. */
+export interface StorableWrite extends KnownWrite {
+  /** Whether the run was read in this transaction. Otherwise it may no longer be as it is known. */
+  readonly isRead: boolean
+}
+
+/** Stores a write. Returns undefined, and stores nothing, if the run is no longer as it is known. */
+export type WriteStorer = (write: StorableWrite) => StoredWrite | undefined
 
 /** Inserts the rows of events and of steps: row id of the run, number, `type` or `seq`, data, bytes. */
 export interface LogInserters {
@@ -72,16 +78,16 @@ export function prepareWriteStorer(
   { database, statements }: Pick<SqliteParts, 'database' | 'statements'>,
   log: LogInserters,
 ): WriteStorer {
-  return (known) => {
-    const computed = computeWrite(known)
+  return (storable) => {
+    const computed = computeWrite(storable)
     const { after, hasEnded } = computed
+    if (!updateRun(statements, computed, storable)) return undefined
     const notifications = storeAnswers(statements, computed)
     log.events(
       listEvents(computed).map(({ run, seq, type, data, bytes }) => [run, seq, type, data, bytes]),
     )
     storeReviews(statements, computed)
     storeTasks(statements, computed)
-    updateRun(statements, computed)
     const hasErased = hasEnded && eraseRequest({ database, statements }, computed)
     notifications.push(...storeDeliveries(statements, computed))
     log.steps(listSteps(computed).map(({ run, n, seq, data, bytes }) => [run, n, seq, data, bytes]))
@@ -147,9 +153,16 @@ function storeTasks(statements: SqliteStatements, computed: ComputedWrite): void
 
 const CHANGED_OF_RUN = Object.entries<ColumnForm>({ ...RUN_CHANGE_COLUMNS, status: 'word' })
 
-/** Updates the columns that change: an unchanged one would write its indexes again. */
-function updateRun(statements: SqliteStatements, computed: ComputedWrite): void {
-  const { write, after, hasEnded } = computed
+/**
+ * Updates the columns that change: an unchanged one would write its indexes again. Returns whether the run was as it is
+ * known: a command, a claim or another write may have changed it.
+ */
+function updateRun(
+  statements: SqliteStatements,
+  computed: ComputedWrite,
+  { isRead }: Pick<StorableWrite, 'isRead'>,
+): boolean {
+  const { write, hasEnded } = computed
   const { row, prepared, wakes } = write
   const isOwned = row.state === 'owned'
   const before = { ...row.run, writeNo: row.writeNo, state: row.state, costUsd: null }
@@ -159,11 +172,18 @@ function updateRun(statements: SqliteStatements, computed: ComputedWrite): void 
   if (prepared.steps.length > 0) assignments.push(isOwned ? FORGIVE_LOSSES : 'lost_owners = 0')
   if (hasEnded) assignments.push('owner = NULL, due_at = NULL, ended_at = $now')
   else if (wakes) assignments.push('due_at = $now')
-  if (assignments.length === 0) return
-  statements.run(
-    `UPDATE runs SET ${assignments.join(', ')} WHERE id = $${changed.names.length + 1}`,
-    [...changed.values, after.row.id],
+  const { id, token, run, writeNo, state } = row
+  const known = isRead
+    ? { id }
+    : { id, token, lastSeq: run.lastSeq, writeNo, state, status: run.status }
+  const conditions = Object.keys(known).map(
+    (name, index) => `${toColumnName(name)} = $${changed.names.length + index + 1}`,
   )
+  const updated = statements.count(
+    `UPDATE runs SET ${assignments.join(', ')} WHERE ${conditions.join(' AND ')}`,
+    [...changed.values, ...Object.values(known)],
+  )
+  return updated > 0
 }
 
 /** Losses of owners are forgotten when the run has made a step long after its claim, and otherwise limited. */

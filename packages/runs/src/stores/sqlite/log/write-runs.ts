@@ -35,9 +35,9 @@ export interface WriteOutcome {
   readonly stored?: StoredWrite
 }
 
-/** Stores a write of an owner. */
+/** Stores a write of an owner. A run that is as its last write left it is not read. */
 export function writeOwned(
-  parts: SqliteParts,
+  { owned, rows }: SqliteParts,
   store: WriteStorer,
   { prepared, lastSeq: expected, ...write }: PreparedRunWrite,
 ): WriteOutcome {
@@ -48,8 +48,9 @@ export function writeOwned(
     )
   }
   const eventCount = prepared.events.length
-  return decide(store, findKnown(parts, write), (row) =>
-    decideWrite(row, { ...write, eventCount, prepare }),
+  return decide(
+    { store, read: () => rows.findKnown(write.runId), remembered: owned.find(write) },
+    (row) => decideWrite(row, { ...write, eventCount, prepare }),
   )
 }
 
@@ -59,8 +60,7 @@ export function writeUnowned(
   store: WriteStorer,
   write: PreparedUnownedWrite,
 ): WriteOutcome {
-  const known = rows.findKnown(write.runId)
-  const outcome = decide(store, known, (row) =>
+  const outcome = decide({ store, read: () => rows.findKnown(write.runId) }, (row) =>
     decideUnownedWrite(row, { ...write, prepare: () => write.prepared }),
   )
   const isReady = write.next === 'ready' && outcome.stored?.after.row.state === 'ready'
@@ -69,32 +69,22 @@ export function writeUnowned(
     : outcome
 }
 
-function decide(
-  store: WriteStorer,
-  known: KnownRun | undefined,
-  toDecision: (row: RunRow | undefined) => Decision,
-): WriteOutcome {
-  const { result, accepted } = toDecision(known?.row)
-  if (known === undefined || accepted === undefined) return { result, notifications: [] }
-  const stored = store({ known, write: accepted })
-  return { result, notifications: stored.notifications, stored }
+interface DecidingParts {
+  readonly store: WriteStorer
+  /** Reads the run. */
+  readonly read: () => KnownRun | undefined
+  /** The run as its last write left it. */
+  readonly remembered?: KnownRun | undefined
 }
 
-/** Returns the run as this process left it if it is still so; commands and claims may have changed its status. */
-function findKnown(
-  { owned, rows, statements }: SqliteParts,
-  write: Pick<RunWrite, 'runId' | 'token' | 'writeNo'>,
-): KnownRun | undefined {
-  const known = owned.find(write)
-  if (known === undefined) return rows.findKnown(write.runId)
-  const [found] = statements.run(
-    `SELECT status FROM runs
-     WHERE id = $1 AND token = $2 AND last_seq = $3 AND write_no = $4 AND state = $5`,
-    [known.row.id, write.token, known.row.run.lastSeq, known.row.writeNo, known.row.state],
-  )
-  if (found === undefined) return rows.findKnown(write.runId)
-  const { row, tasks } = known
-  // NOTE: a cast at the boundary: this store only ever writes statuses.
-  const status = found['status'] as typeof row.run.status
-  return { row: { ...row, run: { ...row.run, status } }, tasks }
+function decide(
+  { store, read, remembered }: DecidingParts,
+  toDecision: (row: RunRow | undefined) => Decision,
+): WriteOutcome {
+  const known = remembered ?? read()
+  const { result, accepted } = toDecision(known?.row)
+  if (known === undefined || accepted === undefined) return { result, notifications: [] }
+  const stored = store({ known, write: accepted, isRead: remembered === undefined })
+  if (stored === undefined) return decide({ store, read }, toDecision)
+  return { result, notifications: stored.notifications, stored }
 }
