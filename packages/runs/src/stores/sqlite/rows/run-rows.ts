@@ -97,7 +97,7 @@ export function readData(statements: SqliteStatements, id: RunRow['id'], seq: nu
 }
 
 /** Reads a row of {@link SELECT_RUNS}. */
-function readRunRow(row: StoredRow): SqliteRunRow {
+export function readRunRow(row: StoredRow): SqliteRunRow {
   const { due_at: dueAt } = row
   return { ...sqliteRecords.runRow(row), dueAt: dueAt === null ? Infinity : Number(dueAt) }
 }

@@ -4,7 +4,7 @@ import { isNext, NEWEST_OF_THREAD, toRepeatedRun } from '../../shared/runs/new-r
 import { listColumnNames } from '../../shared/schema/columns.ts'
 import { copyParentLog } from '../log/copy-log.ts'
 import { isAnyDue } from '../queue/due-runs.ts'
-import { NEW_TOKEN, SELECT_RUNS } from '../rows/run-rows.ts'
+import { NEW_TOKEN, readRunRow, SELECT_RUNS } from '../rows/run-rows.ts'
 import { sqliteRecords } from '../rows/rows.ts'
 import { sqliteDialect } from '../schema/dialect.ts'
 import { countActorUse } from './count-actor-use.ts'
@@ -18,6 +18,7 @@ import {
 import type { Claimant } from '../../../ports/run-store.ts'
 import type { NewThreadRun } from '../../../domain/run-record.ts'
 import type { LogInserters, WriteStorer } from '../log/store-write.ts'
+import type { StoredRow } from '../../shared/column-reader.ts'
 import type { SqliteStatements } from '../database/statements.ts'
 import type { SqliteParts } from '../rows/parts.ts'
 
@@ -29,7 +30,7 @@ export function prepareRunCreator(
   store: WriteStorer,
   log: Pick<LogInserters, 'events'>,
 ): (prepared: PreparedRun) => Promise<SqliteCreatedRun> {
-  const { clock, rows, owned, inTurn, hub: board, statements } = parts
+  const { clock, owned, inTurn, hub: board, statements } = parts
   return async (prepared) => {
     const { run, firstEvent, maxUnfinishedRuns, quota, claimant, fork, isRefused } = prepared
     const { runId, submission, thread } = run
@@ -62,12 +63,12 @@ export function prepareRunCreator(
         Number(active) < claimant.maxConcurrentRuns &&
         !isAnyDue(statements)
       const owner = isFree ? claimant : undefined
-      const id = insertRun(statements, prepared, toQueueValues(run, owner, now))
+      const { id, inserted } = insertRun(statements, prepared, toQueueValues(run, owner, now))
       log.events([[id, 0, firstEvent.type, firstEvent.data, null]])
       if (fork !== undefined) copyParentLog(parts, store, { id, runId, fork })
       if (thread !== undefined) addToThread(statements, thread, id)
       if (owner === undefined) return { kind: 'created' }
-      const row = rows.get(id)
+      const row = readRunRow(inserted)
       owned.rememberClaimed(row)
       const { token, lostOwners } = row
       return { kind: 'created', claim: { run: row.run, token, lostOwners, commands: [] } }
@@ -95,19 +96,20 @@ function toQueueValues(
 
 const INSERTED = [...listColumnNames(CHOSEN_COLUMNS), 'tags', ...QUEUE_COLUMNS]
 
+/** The values after those of the row are the columns of its request, so that the result is a row of `SELECT_RUNS`. */
 const INSERT_RUN = `
   INSERT INTO runs (${INSERTED.join(', ')}, status, last_seq, token)
   VALUES (${INSERTED.map((_name, index) => `$${index + 1}`).join(', ')}, 'ACCEPTED', 0, ${NEW_TOKEN})
-  RETURNING id`
+  RETURNING *, $${INSERTED.length + 1} AS inputs, $${INSERTED.length + 2} AS request, 0 AS next_step`
 
-/** Inserts a run with its request, its text and its tags; returns its row id. */
+/** Inserts a run with its request, its text and its tags; returns its row as {@link SELECT_RUNS} reads it. */
 function insertRun(
   statements: SqliteStatements,
   { row, request, text, tags }: PreparedRun,
   queueValues: readonly unknown[],
-): number {
-  const [inserted] = statements.run(INSERT_RUN, [...row, ...queueValues])
-  const id = Number(inserted?.['id'])
+): { readonly id: number; readonly inserted: StoredRow } {
+  const [inserted = {}] = statements.run(INSERT_RUN, [...row, ...queueValues, ...request])
+  const id = Number(inserted['id'])
   statements.run('INSERT INTO requests (run, inputs, request) VALUES ($1, $2, $3)', [
     id,
     ...request,
@@ -116,7 +118,7 @@ function insertRun(
   for (const tag of tags) {
     statements.run('INSERT INTO run_tags (tag, run) VALUES ($1, $2)', [tag, id])
   }
-  return id
+  return { id, inserted }
 }
 
 function addToThread(
