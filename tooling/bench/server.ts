@@ -34,6 +34,7 @@ import {
   type RecordedResponse,
   type ServerProduct,
 } from './lib/server-products.ts'
+import { printServerWork } from './lib/server-work.ts'
 import { PER_SECOND, printServers, WIDTHS, type ServerMeasurements } from './lib/server-table.ts'
 
 const ROUNDS = sized(3, 1, 1)
@@ -59,6 +60,7 @@ printServers(products.map((product) => ({ product, measurements: rounds.get(prod
 if (!isQuick()) {
   printDisk()
   await printServerMemory(TUTTI)
+  await printServerWork(TUTTI)
   await measureFanOut()
 }
 await measureGateways()
