@@ -184,13 +184,12 @@ class SeriesMap<L extends string, S> {
   }
 
   of(labels: Labels<L>): S {
-    const [first, ...others] = this.#names
     // Most families have one label or none.
-    const key =
-      first === undefined
-        ? ''
-        : others.reduce((text, name) => text + SEPARATOR + labels[name], labels[first])
-    return this.#series.get(key) ?? this.#add(key)
+    let key: string | undefined
+    for (const name of this.#names) {
+      key = key === undefined ? labels[name] : key + SEPARATOR + labels[name]
+    }
+    return this.#series.get(key ?? '') ?? this.#add(key ?? '')
   }
 
   clear(): void {
