@@ -1,5 +1,5 @@
 /** Short digests of texts and JSON values, to recognize equal ones. */
-import { toPlainJson } from '@tutti/protocol/internal'
+import { isJsonObject, toPlainJson } from '@tutti/protocol/internal'
 
 import { computeSha256 } from './sha256.ts'
 
@@ -25,6 +25,8 @@ export function formatCanonicalJson(value: unknown): string {
 }
 
 function sortKeys(_: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  if (!isJsonObject(value)) return value
+  const keys = Object.keys(value)
+  if (keys.every((key, index) => index === 0 || (keys[index - 1] ?? '') < key)) return value
+  return Object.fromEntries(keys.toSorted().map((key) => [key, value[key]]))
 }
