@@ -1,5 +1,10 @@
 /** Pure: reads the fields of a record from its columns. */
-import { toColumnName, type ColumnForm, type Columns, type StoredTexts } from './schema/columns.ts'
+import {
+  listColumns,
+  type Columns,
+  type DeclaredColumn,
+  type StoredTexts,
+} from './schema/columns.ts'
 
 import type { ColumnReader } from './column-reader.ts'
 
@@ -14,9 +19,9 @@ export function readFields(
   declared: Columns,
 ): Readonly<Record<string, unknown>> {
   const fields: Record<string, unknown> = {}
-  for (const [field, form] of Object.entries(declared)) {
-    const value = readField(columns, texts, [toColumnName(field), form])
-    if (value !== undefined) fields[field] = value
+  for (const column of listColumns(declared)) {
+    const value = readField(columns, texts, column)
+    if (value !== undefined) fields[column.field] = value
   }
   return fields
 }
@@ -24,7 +29,7 @@ export function readFields(
 function readField(
   columns: ColumnReader,
   texts: StoredTexts,
-  [column, form]: readonly [column: string, form: ColumnForm],
+  { name: column, form }: DeclaredColumn,
 ): unknown {
   switch (form) {
     case 'id':

@@ -48,6 +48,29 @@ export interface StoredTexts {
   readonly encode: Readonly<Record<'id' | 'text' | 'key', (text: string) => string>>
 }
 
+/** A declared column and the field that it stores. */
+export interface DeclaredColumn<Form extends WrittenForm = ColumnForm> {
+  readonly field: string
+  readonly name: string
+  readonly form: Form
+}
+
+const declared = new WeakMap<object, readonly DeclaredColumn<WrittenForm>[]>()
+
+/** Returns the columns in the order of their declaration. */
+export function listColumns<Form extends WrittenForm>(
+  columns: Columns<Form>,
+): readonly DeclaredColumn<Form>[] {
+  // NOTE: a list has the forms of its declaration.
+  const known = declared.get(columns) as readonly DeclaredColumn<Form>[] | undefined
+  if (known !== undefined) return known
+  const listed = Object.entries<Form>(columns).map(([field, form]) => {
+    return { field, name: toColumnName(field), form }
+  })
+  declared.set(columns, listed)
+  return listed
+}
+
 const names = new Map<string, string>()
 
 /** Returns the column of a field. */
@@ -59,9 +82,9 @@ export function toColumnName(field: string): string {
   return name
 }
 
-/** Returns the columns in the order of their declaration. */
+/** Returns the names of the columns in the order of their declaration. */
 export function listColumnNames(columns: Columns<WrittenForm>): readonly string[] {
-  return Object.keys(columns).map(toColumnName)
+  return listColumns(columns).map(({ name }) => name)
 }
 
 /** Returns the column value of a field; NULL for undefined and null. */
@@ -88,5 +111,5 @@ export function encodeRow(
   columns: Columns<WrittenForm>,
   record: Readonly<Record<string, unknown>>,
 ): readonly unknown[] {
-  return Object.entries(columns).map(([field, form]) => encodeField(texts, form, record[field]))
+  return listColumns(columns).map(({ field, form }) => encodeField(texts, form, record[field]))
 }
