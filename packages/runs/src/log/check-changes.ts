@@ -42,26 +42,28 @@ const RANGES: ReadonlyMap<string, Range> = new Map([
  */
 export function assertStorable(eventType: string, changes: readonly Change[]): void {
   for (const change of changes) {
-    for (const [field, value] of listNumbers(change)) assertInRange(eventType, field, value)
+    switch (change.kind) {
+      case 'run':
+        assertAllInRange(eventType, change.set)
+        break
+      case 'task':
+        assertInRange(eventType, 'taskIndex', change.taskIndex)
+        assertAllInRange(eventType, change.set)
+        break
+      case 'new_task':
+        assertInRange(eventType, 'taskIndex', change.task.taskIndex)
+        break
+      case 'new_review':
+        assertInRange(eventType, 'openedAt', change.review.openedAt)
+        assertInRange(eventType, 'expiresAt', change.review.expiresAt)
+        break
+      default:
+    }
   }
 }
 
-function listNumbers(change: Change): readonly (readonly [string, unknown])[] {
-  switch (change.kind) {
-    case 'run':
-      return Object.entries(change.set)
-    case 'task':
-      return [['taskIndex', change.taskIndex], ...Object.entries(change.set)]
-    case 'new_task':
-      return [['taskIndex', change.task.taskIndex]]
-    case 'new_review':
-      return [
-        ['openedAt', change.review.openedAt],
-        ['expiresAt', change.review.expiresAt],
-      ]
-    default:
-      return []
-  }
+function assertAllInRange(eventType: string, fields: Readonly<Record<string, unknown>>): void {
+  for (const field of Object.keys(fields)) assertInRange(eventType, field, fields[field])
 }
 
 function assertInRange(eventType: string, field: string, value: unknown): void {
