@@ -38,7 +38,8 @@ export function parseJsonBytes(bytes: Uint8Array): ParsedJson {
 
 /** Applies GW-N20 and GW-N21. */
 function readPlainNumbers(value: unknown): ParsedJson {
-  const plain = hasBigInt(value) ? roundLimits(value) : value
+  if (!hasBigInt(value)) return { ok: true, value }
+  const plain = roundLimits(value)
   const found = findBigInt(plain)
   if (found === undefined) return { ok: true, value: plain }
   const { path, integer } = found
