@@ -90,6 +90,8 @@ class WrittenStream {
   readonly #parts: EventStreamParts
   #sentAt: number
   #isOver = false
+  /** Whether the batches have ended by themselves, so that they need not be closed. */
+  #hasAll = false
   #stopHeartbeat: () => void = () => undefined
   /** Continues after the sink has become writable, or has closed. */
   #resume: () => void = () => undefined
@@ -128,7 +130,7 @@ class WrittenStream {
     this.#isOver = true
     const { batches, watch } = this.#parts
     this.#stopHeartbeat()
-    batches.return?.().catch(() => undefined)
+    if (!this.#hasAll) batches.return?.().catch(() => undefined)
     watch?.over()
     this.#sink.end()
     this.#resume()
@@ -138,6 +140,7 @@ class WrittenStream {
     const { batches, encoder, unread } = this.#parts
     while (!this.#isOver && encoder.isDone !== true) {
       const batch = await batches.next()
+      this.#hasAll = batch.done === true
       if (batch.done === true || this.#isOver) return
       this.#send(encoder.encode(batch.value))
       unread?.check()
