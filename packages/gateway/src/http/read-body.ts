@@ -24,7 +24,7 @@ export async function readJsonBody<Schema extends TSchema>(
   schema: Schema,
   maxBodyBytes: number,
 ): Promise<Static<Schema>> {
-  const bytes = await readInTurn(request, maxBodyBytes)
+  const bytes = await readBytes(request, maxBodyBytes)
   return decodeBody(schema, bytes.length === 0 ? {} : parseBody(request, bytes))
 }
 
@@ -39,7 +39,7 @@ export async function readUntypedJsonBody<Schema extends TSchema>(
   maxBodyBytes: number,
 ): Promise<Static<Schema>> {
   if (request.headers.has('content-type')) return readJsonBody(request, schema, maxBodyBytes)
-  const bytes = await readInTurn(request, maxBodyBytes)
+  const bytes = await readBytes(request, maxBodyBytes)
   return decodeBody(schema, bytes.length === 0 ? {} : parseUntyped(request, bytes))
 }
 
@@ -50,18 +50,21 @@ function decodeBody<Schema extends TSchema>(schema: Schema, body: unknown): Stat
 }
 
 /** Reads a body and, if it is large, waits for the turn to parse it. */
-async function readInTurn(request: Request, maxBodyBytes: number): Promise<Uint8Array> {
-  const bytes = await readBytes(request, maxBodyBytes)
+async function readBytes(request: Request, maxBodyBytes: number): Promise<Uint8Array> {
+  const length = request.headers.get('content-length')
+  if (Number(length ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes)
+  const bytes =
+    length === null ? await readUnsized(request, maxBodyBytes) : await readSized(request)
   if (bytes.length > LARGE_BODY_BYTES) await readTurn()
   return bytes
 }
 
-async function readBytes(request: Request, maxBodyBytes: number): Promise<Uint8Array> {
-  const tooLarge = (): TuttiError =>
-    new TuttiError('PAYLOAD_TOO_LARGE', `Request body must be at most ${maxBodyBytes} bytes`)
-  const length = request.headers.get('content-length')
-  if (Number(length ?? 0) > maxBodyBytes) throw tooLarge()
-  if (length !== null) return readSized(request)
+function tooLarge(maxBodyBytes: number): TuttiError {
+  return new TuttiError('PAYLOAD_TOO_LARGE', `Request body must be at most ${maxBodyBytes} bytes`)
+}
+
+/** Reads a body whose length is not known. */
+async function readUnsized(request: Request, maxBodyBytes: number): Promise<Uint8Array> {
   let body: BodyStart
   try {
     body = await readBodyStart(request, maxBodyBytes)
@@ -69,7 +72,7 @@ async function readBytes(request: Request, maxBodyBytes: number): Promise<Uint8A
     throw cutOff(error)
   }
   const { bytes, size, chunks } = body
-  if (size > maxBodyBytes) throw tooLarge()
+  if (size > maxBodyBytes) throw tooLarge(maxBodyBytes)
   if (chunks <= MAX_CHUNKS) return bytes
   throw new TuttiError(
     'PAYLOAD_TOO_LARGE',

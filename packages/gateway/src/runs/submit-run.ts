@@ -36,7 +36,8 @@ export async function submitRunAs(
   body: SubmitRunBody,
   submission: SubmissionOptions,
 ): Promise<RunRecord> {
-  await assertMayContinue(options, body, submission.caller)
+  if (body.threadId !== undefined)
+    await assertMayReadThread(options.runs, body.threadId, submission.caller)
   return options.runs.submit(buildSubmission(options, body, submission))
 }
 
@@ -50,7 +51,8 @@ export async function submitAndFollowAs(
   body: SubmitRunBody,
   submission: SubmissionOptions,
 ): Promise<RunWithEvents> {
-  await assertMayContinue(options, body, submission.caller)
+  if (body.threadId !== undefined)
+    await assertMayReadThread(options.runs, body.threadId, submission.caller)
   return options.runs.submitAndFollow(buildSubmission(options, body, submission))
 }
 
@@ -115,15 +117,6 @@ export async function replayRunAs(
   await assertMayReadRun(options.runs, parentRunId, submission.caller)
   const replay = buildSubmission(options, body, submission)
   return options.reads.run(() => options.runs.forks.replay(parentRunId, replay))
-}
-
-/** Refuses a caller that may not read the thread of a submission: the agents of the run know the messages. */
-async function assertMayContinue(
-  { runs }: Pick<GatewayOptions, 'runs'>,
-  { threadId }: Pick<SubmitRunBody, 'threadId'>,
-  caller: Caller,
-): Promise<void> {
-  if (threadId !== undefined) await assertMayReadThread(runs, threadId, caller)
 }
 
 /** Adds the caller and its quota to the body of a request. */

@@ -73,9 +73,9 @@ export class GroupCommit {
   /** Opens a journal for a claimed run. */
   journal(options: PendingWritesOptions): DurableJournal {
     const pending = new PendingWrites(options)
-    const settled = async (): Promise<void> => {
+    const settled = (): Promise<void> => {
       if (!pending.isEmpty) this.#markDirty(pending, true)
-      await pending.settled()
+      return pending.settled()
     }
     return {
       emit: (event, step) => {

@@ -102,14 +102,27 @@ class FollowedEvents implements EventBatches {
   }
 
   async next(): Promise<NextBatch> {
+    const { signal } = this.#options
+    const live = this.#live
     try {
-      const batch = await this.#nextBatch()
-      if (batch !== undefined) return { done: false, value: batch }
+      while (!this.#isOver && signal?.aborted !== true) {
+        this.#listen()
+        const page = live.complete ? undefined : await this.#readLog()
+        const batch = page?.events ?? live.take(this.#next)
+        const last = batch.at(-1)
+        if (last !== undefined) {
+          this.#advance(last)
+          return { done: false, value: batch }
+        }
+        if (page !== undefined && !(await this.#mayGetEvents(page))) break
+        await live.arrival(signal)
+      }
     } catch (error) {
       this.#end()
       throw error
     }
-    return this.return()
+    this.#end()
+    return { done: true, value: undefined }
   }
 
   return(): Promise<NextBatch> {
@@ -117,25 +130,10 @@ class FollowedEvents implements EventBatches {
     return Promise.resolve({ done: true, value: undefined })
   }
 
-  /** Reads the next batch; undefined at the end. */
-  async #nextBatch(): Promise<readonly LoggedRunEvent[] | undefined> {
-    const { signal } = this.#options
-    const live = this.#live
-    while (!this.#isOver && signal?.aborted !== true) {
-      this.#listen()
-      const next = this.#next
-      const page = live.complete ? undefined : await this.#readLog()
-      const batch = page?.events ?? live.take(next)
-      const last = batch.at(-1)
-      if (last !== undefined) {
-        this.#next = last.seq + 1
-        if (last.type === 'run_result') this.#end()
-        return batch
-      }
-      if (page !== undefined && !(await this.#mayGetEvents(page))) break
-      await live.arrival(signal)
-    }
-    return undefined
+  /** Continues after an event that is yielded. */
+  #advance({ seq, type }: LoggedRunEvent): void {
+    this.#next = seq + 1
+    if (type === 'run_result') this.#end()
   }
 
   /**

@@ -36,16 +36,19 @@ export class LivingBuilds {
 
   /** Reads the list, unless it was read within the last `maxAgeMs` milliseconds. */
   async refresh(maxAgeMs = 0): Promise<void> {
-    const now = this.#settings.clock.elapsed()
-    if (now - this.#readAt < maxAgeMs) return
+    if (this.#isRead(maxAgeMs)) return
     // Submits during the read use the earlier list.
-    this.#readAt = now
+    this.#readAt = this.#settings.clock.elapsed()
     try {
       this.#living = await this.#storage.builds.living()
     } catch (error) {
       this.#readAt = -Infinity
       throw error
     }
+  }
+
+  #isRead(maxAgeMs: number): boolean {
+    return this.#settings.clock.elapsed() - this.#readAt < maxAgeMs
   }
 
   /** Whether a process that lives has the code of a run. */
@@ -56,7 +59,7 @@ export class LivingBuilds {
 
   /** Chooses the build of a run; undefined if no build is known to live. */
   async choose(run: Pick<NewRun, 'runId' | 'ensemble'>): Promise<ChosenCode | undefined> {
-    await this.refresh(MAX_AGE_MS)
+    if (!this.#isRead(MAX_AGE_MS)) await this.refresh(MAX_AGE_MS)
     const chosen = chooseBuild(this.#living, run)
     return chosen && { build: chosen.build, code: chosen.code, isFixed: false }
   }

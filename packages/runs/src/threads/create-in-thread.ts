@@ -35,7 +35,8 @@ export async function createInThread(
   const { maxConcurrentRuns, maxQueuedRuns, clock, redact } = settings
   const maxUnfinishedRuns = maxConcurrentRuns + maxQueuedRuns
   for (let tries = 0; tries < MAX_THREAD_READS; tries += 1) {
-    const stored = await threads.addHistory(run)
+    const { thread } = run
+    const stored = thread === undefined ? run : await threads.addHistory(run, thread)
     const firstEvent = redact(createQueuedEvent(stored, clock))
     const created = await runs.create(stored, { maxUnfinishedRuns, firstEvent, ...limits })
     if (created.kind !== 'outdated') return { stored, created }

@@ -25,7 +25,7 @@ import type {
   ThreadQuery,
   ThreadRunQuery,
 } from '../ports/thread-store.ts'
-import type { NewRun } from '../domain/run-record.ts'
+import type { NewRun, NewThreadRun } from '../domain/run-record.ts'
 import type { NewThread, ThreadRecord, ThreadRunRecord } from '../domain/thread-record.ts'
 
 /** Limits of the messages that a run gets. */
@@ -109,10 +109,8 @@ export class RunThreads {
     return this.#storage.threads.delete(threadId)
   }
 
-  /** Returns a new run with the messages of the earlier runs of its thread, if it is in one. */
-  async addHistory(run: NewRun): Promise<NewRun> {
-    const { thread } = run
-    if (thread === undefined) return run
+  /** Returns a new run with the messages of the earlier runs of its thread. */
+  async addHistory(run: NewRun, thread: NewThreadRun): Promise<NewRun> {
     const { newest, history } = await this.#readHistory(thread.threadId)
     return {
       ...run,

@@ -82,15 +82,19 @@ export interface StoreClient {
   close(): Promise<void>
 }
 
-/** Calls a method of a port. Everything before its first `await` happens at once. */
-export async function callStore(
+/** Calls a method of a port. Everything before its first `await` happens at once. Rejects if the method throws. */
+export function callStore(
   { ports }: SqliteStore,
   { port, method, given }: StoreCall,
 ): Promise<unknown> {
   const target: object = ports[port]
-  const called: unknown = Reflect.get(target, method)
-  if (typeof called !== 'function') throw new TypeError(`The store has no ${port}.${method}`)
-  return Reflect.apply(called, target, given)
+  try {
+    const called: unknown = Reflect.get(target, method)
+    if (typeof called !== 'function') throw new TypeError(`The store has no ${port}.${method}`)
+    return Reflect.apply(called, target, given)
+  } catch (error) {
+    return Promise.reject(error)
+  }
 }
 
 /** A call of a method of a port. */
