@@ -41,7 +41,7 @@ const FILES: Readonly<Record<string, string>> = {
   'package.json': '{}',
   'README.md': '# @tutti/core',
   LICENSE,
-  'CHANGELOG.md': '# @tutti/core',
+  'CHANGELOG.md': '# @tutti/core\n\n## 1.2.3\n\nFirst.\n\n## 1.2.2\n\nSecond.\n',
   'dist/index.js': "import { a } from './chunk.js'\nexport const late = () => import('pg')",
   'dist/index.d.ts':
     "export type { A } from './types.js'\nexport type B = import('typebox').TSchema",
@@ -69,6 +69,17 @@ describe('contents', () => {
     ['tsconfig.json', '{}', 'tsconfig.json is not an expected file'],
     ['dist/.env', '', 'dist/.env must not be in a package'],
     ['LICENSE', 'Another', 'LICENSE differs from the license of the project'],
+    ['CHANGELOG.md', '## 1.2.3\n\nText.\n', 'CHANGELOG.md must begin with "# @tutti/core"'],
+    [
+      'CHANGELOG.md',
+      '# @tutti/core\n\n## 1.2.2\n\nText.\n',
+      'CHANGELOG.md has no section "## 1.2.3"',
+    ],
+    [
+      'CHANGELOG.md',
+      `# @tutti/core\n\n## 1.2.3\n${'line\n'.repeat(60)}`,
+      'CHANGELOG.md has 61 lines for 1.2.3, at most 60 are allowed',
+    ],
     [
       'dist/THIRD_PARTY_LICENSES.txt',
       'others 1.0.0 (MIT)',
