@@ -2,6 +2,7 @@
  * Rules for the contents of a packed package: a rule allows each file, and third-party code comes with its license.
  * publint checks entry points and programs, "are the types wrong" the declarations, and `fresh-install.test.ts` imports.
  */
+import { skillProblems } from './skill-rules.ts'
 import type { Packed } from './tarball.ts'
 
 /** Files at the root of every package. */
@@ -31,6 +32,9 @@ const NEVER =
 /** A module or its declarations. */
 const MODULE = /^dist\/.*\.(?:js|d\.ts)$/
 
+/** A page for coding agents. */
+const PAGE = /^(?:docs\/.*\.md|skills\/[^/]+\/SKILL\.md)$/
+
 /** The parts of a packed package that these rules read. */
 type Contents = Pick<Packed, 'manifest' | 'files' | 'read'>
 
@@ -42,6 +46,7 @@ export function contentsProblems(packed: Contents, license: string): readonly st
       ? ['LICENSE differs from the license of the project']
       : []),
     ...changelogProblems(packed),
+    ...skillProblems(packed),
     ...strayFiles(packed),
     ...missingLicences(packed),
   ]
@@ -70,7 +75,7 @@ function strayFiles(packed: Contents): readonly string[] {
     const isWhole = whole.some((folder) => path.startsWith(folder))
     if (isWhole ? /\.map$|node_modules\//.test(path) : NEVER.test(path))
       return [`${path} must not be in a package`]
-    const isKnown = isWhole || NAMED.includes(path) || MODULE.test(path)
+    const isKnown = isWhole || NAMED.includes(path) || MODULE.test(path) || PAGE.test(path)
     return isKnown ? [] : [`${path} is not an expected file`]
   })
 }

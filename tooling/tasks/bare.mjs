@@ -136,6 +136,8 @@ function build() {
     pnpm(['exec', 'turbo', 'run', 'build', '--output-logs=errors-only', '--log-order=grouped'])
     stamp('build-server', signature)
   })
+  // Pages change more often than sources, and copying them takes no time.
+  must(NODE, ['tooling/tasks/write-package-docs.ts'])
 }
 
 /** Builds the server, its page and the packages that it shares with config files, without types. */
