@@ -5,7 +5,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
-/** A page in a package. */
+/** Copy of a page of the repository, for a package. */
 export interface PackagedPage {
   /** Path in the package. */
   readonly path: string
@@ -61,7 +61,7 @@ export function selectOptions(page: string, name: string): string | undefined {
 }
 
 /**
- * Replaces relative links. `replace` receives the path of the target from the root of the repository, with its anchor,
+ * Replaces relative links. `replace` receives the target as a path from the repository's root, with its anchor,
  * and returns the new target, or undefined to keep the link.
  */
 function replaceLinks(

@@ -1,5 +1,5 @@
 /**
- * Rules for the skill of a package: `skills/<name>/SKILL.md`, which tells a coding agent when and how to use the package.
+ * Rules for the skill of a package: `skills/<name>/SKILL.md`, from which a coding agent learns when and how to use the package.
  * Pure: takes the contents of a package and returns problems.
  *
  * @see https://agentskills.io/specification
@@ -13,7 +13,7 @@ const MAX_LINES = 60
 
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
-/** Paths that a skill tells an agent to read, from the folder of the project. */
+/** Paths that a skill recommends, from the folder of the project. */
 const PATHS = /`node_modules\/((?:@[\w-]+\/)?[\w-]+)\/([^`]*)`/g
 
 /** A file of a package that a skill names. */
@@ -58,7 +58,7 @@ export function skillProblems({
   ]
 }
 
-/** Returns the files that a text tells an agent to read. */
+/** Returns the files that a text recommends. */
 export function namedFiles(text: string): readonly NamedFile[] {
   return [...text.matchAll(PATHS)].map(([, packageName = '', path = '']) => ({ packageName, path }))
 }

@@ -14,9 +14,9 @@ const IS_PUBLISHED: boolean = false
 export const INSTALL_FROM_CLONE =
   'npm --prefix ../tutti run pack && npm install ../tutti/packed/*.tgz'
 
-/** Command that creates a project in the folder `desk` of the working directory, which contains a clone. */
+/** Command that creates a project in the folder `app` of the working directory, which contains a clone. */
 export const CREATE_FROM_CLONE =
-  'npm --prefix tutti run pack && node tutti/packages/create-tutti/dist/create-tutti.js desk --yes --no-install && cd desk && npm install ../tutti/packed/*.tgz'
+  'npm --prefix tutti run pack && node tutti/packages/create-tutti/dist/create-tutti.js app --yes --no-install && cd app && npm install ../tutti/packed/*.tgz'
 
 const CLONE = 'a clone of [the repository](https://github.com/tutti-dev/tutti)'
 

@@ -54,6 +54,11 @@ const TASKS = {
     build()
     return run(NODE, ['tooling/tasks/pack.ts'], ENV)
   },
+  'release:dry'(words) {
+    install()
+    build()
+    return run(NODE, ['--conditions=@tutti/source', 'tooling/tasks/release-dry.ts', ...words], ENV)
+  },
   bench(words) {
     install()
     build()
