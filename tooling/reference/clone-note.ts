@@ -24,7 +24,10 @@ const INSTALL = `In a project next to ${CLONE}, \`${INSTALL_FROM_CLONE}\` instal
 const CREATE = `Next to ${CLONE}, \`${CREATE_FROM_CLONE}\` replaces \`npm create tutti\`.`
 
 /** Pages with the note: path → its lines. */
-export const CLONE_NOTES: ReadonlyMap<string, readonly string[]> = new Map([
+export const CLONE_NOTES: ReadonlyMap<string, readonly string[]> = new Map<
+  string,
+  readonly string[]
+>([
   ...['README.md', 'docs/README.md', 'docs/tutorial.md'].map(
     (path) =>
       [path, ['The packages are not on npm yet.', '', `- ${INSTALL}`, `- ${CREATE}`]] as const,

@@ -38,6 +38,7 @@ import {
   installAlone,
   installCompiler,
   projectSteps,
+  searchAlone,
   typeSteps,
   type RehearsalStep,
 } from '../release/rehearsal.ts'
@@ -70,7 +71,6 @@ async function rehearse(): Promise<number> {
     for (const path of tarballs.values()) await registry.publish(path)
     console.log(`Serving ${packages.length} packages at ${registry.url}`)
     const variables = readerVariables(folder, registry.url)
-    const names = Object.values(publicNames()).flat()
     const readers = supportedNodes().map((version) => {
       const nodeFolder = installNode(
         new Reader({ variables }),
@@ -82,9 +82,10 @@ async function rehearse(): Promise<number> {
     const alone = makeFolder(folder, 'alone')
     const [oldest] = readers
     if (oldest === undefined) throw new Error('No supported Node')
-    await perform([installAlone(oldest.reader, alone, packages)], 'npm', failed)
+    const search = searchAlone(alone, packages, Object.values(publicNames()).flat())
+    await perform([installAlone(oldest.reader, alone, packages), search], 'npm', failed)
     for (const { version, reader } of readers) {
-      const steps = projectSteps(reader, makeFolder(folder, `on-${version}`), names)
+      const steps = projectSteps(reader, makeFolder(folder, `on-${version}`))
       await perform([...steps, importAlone(reader, alone, packages)], `Node ${version}`, failed)
     }
     const project = join(folder, `on-${oldest.version}`, 'desk')
