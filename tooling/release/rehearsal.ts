@@ -140,11 +140,12 @@ export function typeSteps(
   { version, program }: Compiler,
 ): readonly RehearsalStep[] {
   return [true, false].flatMap((skipLibCheck) => {
+    const flags = ['-p', '.', '--pretty', 'false', '--skipLibCheck', String(skipLibCheck)]
     const title = `TypeScript ${version}, skipLibCheck ${skipLibCheck ? 'on' : 'off'}`
     return [
       {
         title: `${title}: the project`,
-        run: () => checkTypes(reader, project, program, skipLibCheck),
+        run: () => checkTypes(reader, project, [program, ...flags]),
       },
       {
         title: `${title}: each package alone`,
@@ -153,7 +154,7 @@ export function typeSteps(
             compilerOptions: STRICT,
             include: ['*/entry-points.ts'],
           })
-          checkTypes(reader, alone, program, skipLibCheck)
+          checkTypes(reader, alone, [program, ...flags])
         },
       },
     ]
@@ -167,15 +168,16 @@ const TYPE_ERROR = /^(?:.*\bnode_modules\/((?:@[^/]+\/)?[^/]+)\/)?[^(\n]*\(\d+,\
  * Checks the types of a project. With `skipLibCheck` off, errors in the declarations of third-party packages are left
  * out: LangChain has some with `exactOptionalPropertyTypes`.
  */
-function checkTypes(reader: Reader, cwd: string, program: string, skipLibCheck: boolean): void {
+function checkTypes(reader: Reader, cwd: string, command: readonly [string, ...string[]]): void {
   try {
-    reader.run(cwd, program, '-p', '.', '--pretty', 'false', '--skipLibCheck', String(skipLibCheck))
+    const [program, ...words] = command
+    reader.run(cwd, program, ...words)
   } catch (error) {
     const output = error instanceof Error ? error.message : String(error)
     const errors = [...output.matchAll(TYPE_ERROR)]
     const own = errors.filter(([, name]) => name === undefined || name.startsWith('@tutti/'))
     if (errors.length === 0) throw error
-    if (own.length > 0) throw new Error(own.map(([line]) => line).join('\n'))
+    if (own.length > 0) throw new Error(own.map(([line]) => line).join('\n'), { cause: error })
   }
 }
 
