@@ -22,7 +22,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   '@tutti/protocol': ['docs/reference/{errors,events,routes}.md'],
   '@tutti/server': [
     'docs/{README,coming-from,engine,metrics,production,security,traces,tutorial,versions}.md',
-    'docs/how-to/*.md',
+    'docs/{how-to,recipes}/*.md',
     'docs/reference/{cli,config,environment,errors,events,metrics,routes}.md',
   ],
 }

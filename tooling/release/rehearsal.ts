@@ -20,7 +20,7 @@ export interface Compiler {
   readonly program: string
 }
 
-/** What Node 22 prints about its SQLite. */
+/** Warning of Node 22 about its SQLite. */
 const WARNING_OF_NODE =
   /^\(node:\d+\) ExperimentalWarning: SQLite .*\n\(Use `node --trace-warnings.*\n/gm
 
@@ -92,7 +92,7 @@ export function installAlone(
   }
 }
 
-/** Returns the step that searches the packages that are installed alone for `names`. */
+/** Returns the step that searches all packages, each installed alone, for `names`. */
 export function searchAlone(
   folder: string,
   packages: readonly PackedManifest[],
