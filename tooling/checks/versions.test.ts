@@ -1,6 +1,6 @@
 /**
  * Tests the release of changesets: one new version for all public packages, with change logs. It works on a
- * copy of the manifests with one additional changeset, so that a release is always possible.
+ * copy of the manifests and change logs with one additional changeset, so that a release is always possible.
  */
 import { execFileSync } from 'node:child_process'
 import {
@@ -23,17 +23,18 @@ import { publicPackages } from '../packages/pack.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const MANIFESTS = '{packages,apps,examples}/*/package.json'
+const CHANGELOGS = '{packages,apps}/*/CHANGELOG.md'
 
 let copy: string
 beforeAll(() => {
   copy = mkdtempSync(join(tmpdir(), 'tutti-versions-'))
-  const files = globSync(MANIFESTS, { cwd: ROOT, exclude: ['**/node_modules/**'] })
+  const files = globSync([MANIFESTS, CHANGELOGS], { cwd: ROOT, exclude: ['**/node_modules/**'] })
   for (const path of ['package.json', 'pnpm-workspace.yaml', '.changeset', ...files]) {
     cpSync(join(ROOT, path), join(copy, path), { recursive: true })
   }
   writeFileSync(
     join(copy, '.changeset/one-more.md'),
-    "---\n'@tutti/core': patch\n---\n\nOne more.\n",
+    "---\n'@tutti/core': minor\n---\n\nOne more.\n",
   )
   git('init', '--quiet', '--initial-branch=main')
   git('add', '.')
@@ -42,22 +43,27 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(copy, { recursive: true, force: true }))
 
-test('All public packages get the same new version', () => {
+test('All public packages get the same next minor version before 1.0', () => {
   const versions = publicPackages().map(({ name, directory }) => [
     name,
     manifestIn(join(copy, directory)).version,
   ])
   const [[, first] = []] = versions
   expect(versions).toEqual(versions.map(([name]) => [name, first]))
-  expect(first).not.toBe(manifestIn(join(ROOT, 'packages/core')).version)
+  const [major, minor] = manifestIn(join(ROOT, 'packages/core')).version.split('.')
+  expect(first).toBe(`${major}.${Number(minor) + 1}.0`)
 })
 
-test('Each public package has a change log with the new version', () => {
+test('Each public package has a change log that begins with the new version and retains the earlier ones', () => {
   for (const { directory } of publicPackages()) {
     const { version } = manifestIn(join(copy, directory))
     const path = join(copy, directory, 'CHANGELOG.md')
     expect(existsSync(path), path).toBe(true)
-    expect(readFileSync(path, 'utf8')).toContain(`\n## ${version}\n`)
+    const [, newest, ...earlier] = readFileSync(path, 'utf8').split(/^## /m)
+    expect(newest?.split('\n')[0]).toBe(version)
+    const before = join(ROOT, directory, 'CHANGELOG.md')
+    const [, ...known] = existsSync(before) ? readFileSync(before, 'utf8').split(/^## /m) : []
+    expect(earlier.map((text) => text.trim())).toEqual(known.map((text) => text.trim()))
     expect(manifestIn(join(ROOT, directory)).files).toContain('CHANGELOG.md')
   }
 })

@@ -53,11 +53,15 @@ const NOT_OURS = /(?:^|\/)(?:node_modules|dist|\.snippets[^/]*)\//
 
 /** Returns every page below `root`, sorted by path. */
 export function readPages(root: string): readonly Page[] {
+  return listPages(root).map((path) => parsePage(path, readFileSync(join(root, path), 'utf8')))
+}
+
+/** Returns the paths of all pages below `root`, sorted. */
+export function listPages(root: string): readonly string[] {
   return PATTERNS.flatMap((pattern) => globSync(pattern, { cwd: root }))
     .map((path) => path.replaceAll('\\', '/'))
     .filter((path) => !NOT_OURS.test(path))
     .toSorted()
-    .map((path) => parsePage(path, readFileSync(join(root, path), 'utf8')))
 }
 
 export function parsePage(path: string, text: string): Page {

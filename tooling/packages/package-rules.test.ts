@@ -41,7 +41,14 @@ const FILES: Readonly<Record<string, string>> = {
   'package.json': '{}',
   'README.md': '# @tutti/core',
   LICENSE,
-  'CHANGELOG.md': '# @tutti/core',
+  'CHANGELOG.md': '# @tutti/core\n\n## 1.2.3\n\nFirst.\n\n## 1.2.2\n\nSecond.\n',
+  'skills/tutti-core/SKILL.md': [
+    '---',
+    'name: tutti-core',
+    'description: Defines tools.',
+    '---',
+    'See `node_modules/@tutti/core/README.md`.',
+  ].join('\n'),
   'dist/index.js': "import { a } from './chunk.js'\nexport const late = () => import('pg')",
   'dist/index.d.ts':
     "export type { A } from './types.js'\nexport type B = import('typebox').TSchema",
@@ -69,6 +76,44 @@ describe('contents', () => {
     ['tsconfig.json', '{}', 'tsconfig.json is not an expected file'],
     ['dist/.env', '', 'dist/.env must not be in a package'],
     ['LICENSE', 'Another', 'LICENSE differs from the license of the project'],
+    ['docs/page.html', '', 'docs/page.html is not an expected file'],
+    [
+      'docs/reference/options.md',
+      '# Options',
+      'skills/tutti-core/SKILL.md does not name docs/reference/options.md',
+    ],
+    [
+      'skills/tutti-core/SKILL.md',
+      '---\nname: core\ndescription: Tools.\n---\n`node_modules/@tutti/core/docs/a.md`',
+      'skills/tutti-core/SKILL.md: its name must be "tutti-core"',
+    ],
+    [
+      'skills/tutti-core/SKILL.md',
+      '---\nname: tutti-core\ndescription: Tools.\n---\n`node_modules/@tutti/core/docs/a.md`',
+      'skills/tutti-core/SKILL.md names docs/a.md, which the package lacks',
+    ],
+    [
+      'skills/tutti-core/SKILL.md',
+      '---\nname: tutti-core\n---\nText',
+      'skills/tutti-core/SKILL.md: its description must have 1 to 1024 characters',
+    ],
+    [
+      'skills/tutti-core/SKILL.md',
+      `---\nname: tutti-core\ndescription: Tools.\n---\n${'line\n'.repeat(60)}`,
+      'skills/tutti-core/SKILL.md has 64 lines, at most 60 are allowed',
+    ],
+    ['skills/other/SKILL.md', '', 'skills/other/SKILL.md is a second skill'],
+    ['CHANGELOG.md', '## 1.2.3\n\nText.\n', 'CHANGELOG.md must begin with "# @tutti/core"'],
+    [
+      'CHANGELOG.md',
+      '# @tutti/core\n\n## 1.2.2\n\nText.\n',
+      'CHANGELOG.md has no section "## 1.2.3"',
+    ],
+    [
+      'CHANGELOG.md',
+      `# @tutti/core\n\n## 1.2.3\n${'line\n'.repeat(60)}`,
+      'CHANGELOG.md has 61 lines for 1.2.3, at most 60 are allowed',
+    ],
     [
       'dist/THIRD_PARTY_LICENSES.txt',
       'others 1.0.0 (MIT)',
@@ -81,6 +126,7 @@ describe('contents', () => {
   test.for([
     ['LICENSE', 'LICENSE is missing'],
     ['README.md', 'README.md is missing'],
+    ['skills/tutti-core/SKILL.md', 'skills/tutti-core/SKILL.md is missing'],
   ] as const)('The check of contents reports that %s is missing', ([path, problem]) => {
     const { [path]: _removed, ...others } = FILES
     expect(problemsOf(others)).toContain(problem)
@@ -88,8 +134,15 @@ describe('contents', () => {
 
   test('The check of contents accepts any file in a folder that is published completely, but requires its licenses', () => {
     const manifest = { ...MANIFEST, name: '@tutti/server' }
-    const page = { 'dist/dashboard/index.html': '', 'dist/dashboard/a.woff2': '' }
-    expect(problemsOf({ ...FILES, ...page }, manifest)).toEqual([
+    const { 'skills/tutti-core/SKILL.md': skill = '', ...others } = FILES
+    const files = {
+      ...others,
+      'CHANGELOG.md': '# @tutti/server\n\n## 1.2.3\n',
+      'skills/tutti-server/SKILL.md': skill.replaceAll('core', 'server'),
+      'dist/dashboard/index.html': '',
+      'dist/dashboard/a.woff2': '',
+    }
+    expect(problemsOf(files, manifest)).toEqual([
       'dist/dashboard/THIRD_PARTY_LICENSES.txt is missing',
       'dist/docs/THIRD_PARTY_LICENSES.txt is missing',
     ])

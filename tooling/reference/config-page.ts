@@ -5,7 +5,12 @@ import { interfacesOf } from './source-docs.ts'
 
 /** Returns the text of `docs/reference/config.md`. */
 export function configPage(): string {
-  const interfaces = interfacesOf('apps/server/src/config/config.ts')
+  const interfaces = [
+    ...interfacesOf('apps/server/src/config/config.ts'),
+    ...interfacesOf('apps/server/src/start/serve-options.ts').filter(
+      ({ name }) => name === 'ServeOptions',
+    ),
+  ]
   return page('Config of a server', [
     'What `tutti.config.ts` exports: `export default defineConfig({ … })` of `@tutti/server`. All problems of a config are reported together, and the server does not start.',
     '',

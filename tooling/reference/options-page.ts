@@ -12,7 +12,7 @@ import {
 } from './source-docs.ts'
 
 /** Suffixes of the names of option interfaces. */
-const FILLED_IN =
+export const FILLED_IN =
   /^Agent$|^(?!Resolved).*(?:Options|Definition|Settings|Limits|Budget|Endpoint|Program|Config|Policy)$/
 
 /** Packages with options, in the order of the README. */
@@ -30,6 +30,7 @@ const PACKAGES = [
   'testing',
   'telemetry',
   'runs',
+  'nats',
   'control-api',
   'compat-agentensemble',
   'compat-jamjet',

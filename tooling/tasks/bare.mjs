@@ -54,6 +54,11 @@ const TASKS = {
     build()
     return run(NODE, ['tooling/tasks/pack.ts'], ENV)
   },
+  'release:dry'(words) {
+    install()
+    build()
+    return run(NODE, ['--conditions=@tutti/source', 'tooling/tasks/release-dry.ts', ...words], ENV)
+  },
   bench(words) {
     install()
     build()
@@ -140,6 +145,8 @@ function build() {
     pnpm(['exec', 'turbo', 'run', 'build', '--output-logs=errors-only', '--log-order=grouped'])
     stamp('build-server', signature)
   })
+  // Pages change more often than sources, and copying them takes no time.
+  must(NODE, ['tooling/tasks/write-package-docs.ts'])
 }
 
 /** Builds the server, its page and the packages that it shares with config files, without types. */

@@ -1,7 +1,7 @@
 /**
  * Writes the pages of `docs/reference/` from the code, the performance page and the production page's envelope from the
- * recorded benchmark results, the tables of foreign clients from the tests, and `llms.txt` from all pages. With
- * `--check` it does not write, and fails if a file is outdated.
+ * recorded benchmark results, the tables of foreign clients from the tests, the notes on the use of a clone, and `llms.txt` from
+ * all pages. With `--check` it does not write, and fails if a file is outdated.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util'
 import { readResults } from '../bench/lib/results.ts'
 import { formatLlmsText } from '../docs/llms.ts'
 import { readPages } from '../docs/pages.ts'
+import { CLONE_NOTES, replaceCloneNote } from '../reference/clone-note.ts'
 import { replaceClientFeatures } from '../reference/client-features.ts'
 import { decisionsPage } from '../docs/decisions-page.ts'
 import { replaceEnvelope } from '../reference/envelope-section.ts'
@@ -29,6 +30,9 @@ bring(
 )
 const foreignClients = readFileSync('docs/how-to/foreign-clients.md', 'utf8')
 bring('docs/how-to/foreign-clients.md', replaceClientFeatures(replaceForeignCases(foreignClients)))
+for (const path of CLONE_NOTES.keys()) {
+  bring(path, replaceCloneNote(readFileSync(path, 'utf8'), path))
+}
 bring('docs/decisions/README.md', decisionsPage(readPages('.')))
 // After the pages that it lists.
 bring('llms.txt', formatLlmsText(readPages('.')))

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+
 import type { Logger } from '@tutti/core'
 import { silentLogger } from '@tutti/core/internal'
 import { AgentError } from '@tutti/agent-call/internal'
@@ -74,8 +76,11 @@ async function askFailing(connector: AgentConnector, settings: Partial<AgentCall
   return untilFailure(session.send({ input: 'x', index: 0 }))
 }
 
+const MANIFEST = new URL('../package.json', import.meta.url)
+const { version }: { readonly version: string } = JSON.parse(readFileSync(MANIFEST, 'utf8'))
+
 /** The header that every request of a tool or an agent has. */
-const USER_AGENT = 'user-agent: tutti/0.0.0'
+const USER_AGENT = `user-agent: tutti/${version}`
 
 describe('[JAM-T1] requests', () => {
   test.each([

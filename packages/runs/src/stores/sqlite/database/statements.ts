@@ -16,9 +16,11 @@ export class SqliteStatements implements StatementRunner {
   readonly #clock: Pick<Clock, 'now'>
   readonly #transaction: Transaction
   readonly #prepared = new Map<string, Prepared>()
+  readonly #bindsByPosition: boolean
 
   constructor(database: DatabaseSync, clock: Pick<Clock, 'now'>, transaction: Transaction) {
     this.#database = database
+    this.#bindsByPosition = bindsByPosition(database)
     this.#clock = clock
     this.#transaction = transaction
   }
@@ -59,7 +61,7 @@ export class SqliteStatements implements StatementRunner {
     const { statement, readsClock } = this.#prepared.get(sql) ?? this.#prepare(sql, values.length)
     const given = values.map(toInput)
     if (readsClock) given.push(Math.ceil(this.#clock.now()))
-    return { statement, given }
+    return { statement, given: this.#bindsByPosition ? given : toNumbered(given) }
   }
 
   /** The present is the parameter after the values. */
@@ -67,10 +69,31 @@ export class SqliteStatements implements StatementRunner {
     const statement = this.#database.prepare(toSqlite(sql.replaceAll('$now', `$${count + 1}`)))
     // A number that JavaScript cannot represent would otherwise make the read of all rows fail.
     statement.setReadBigInts(true)
+    // A statement need not use all of its values.
+    if (!this.#bindsByPosition) statement.setAllowUnknownNamedParameters(true)
     const prepared = { statement, readsClock: sql.includes('$now') }
     this.#prepared.set(sql, prepared)
     return prepared
   }
+}
+
+/**
+ * Returns whether this Node binds values by position to numbered parameters such as `?1`. Node 22.18 counts these as named
+ * ones: there, values are bound by number.
+ */
+function bindsByPosition(database: DatabaseSync): boolean {
+  try {
+    return database.prepare('SELECT ?1').get(1) !== undefined
+  } catch {
+    return false
+  }
+}
+
+/** Returns the values as one object with the numbers of their parameters. */
+function toNumbered(values: readonly SQLInputValue[]): SQLInputValue[] {
+  const numbered: unknown = Object.fromEntries(values.map((value, index) => [index + 1, value]))
+  // NOTE: a cast, because the types of Node accept the object only where no values can follow it.
+  return [numbered as SQLInputValue]
 }
 
 /** Translates a statement to the SQL of SQLite. */
