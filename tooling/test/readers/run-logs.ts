@@ -73,13 +73,13 @@ const look = defineTool({
 const LOOK = { text: 'Let me look. ', toolCalls: [{ name: 'look', arguments: {} }] }
 const WAIT = { text: 'Wait. ', toolCalls: [{ name: 'wait', arguments: {} }] }
 
-/** A tool that never returns. */
-const wait = defineTool({
-  name: 'wait',
-  description: 'Waits',
-  input: Type.Object({}),
-  execute: () => new Promise(() => undefined),
-})
+const WAIT_TOOL = { name: 'wait', description: 'Waits', input: Type.Object({}) }
+
+/** A tool that never returns by itself. */
+const wait = defineTool({ ...WAIT_TOOL, execute: (_, { signal }) => untilAborted(signal) })
+
+/** The same tool in another process, in which it returns. */
+const waited = defineTool({ ...WAIT_TOOL, execute: () => 'waited' })
 
 /** A tool that calls an agent, which reports 70 tokens and 3 dollars in two parts. */
 const ask = defineTool({
@@ -120,13 +120,20 @@ function outOfTune(): TuttiError {
 
 type TaskSettings = Partial<Parameters<typeof task>[0]>
 
+/** Rejects when the signal aborts. */
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason))
+  })
+}
+
 /** A model that begins an answer and never ends it. */
 const hangingModel: ChatModel = {
   provider: 'test',
   name: 'hanging',
-  async *stream() {
+  async *stream(_, { signal }) {
     yield { type: 'text', text: 'Wrong' }
-    await new Promise(() => undefined)
+    await untilAborted(signal)
   },
 }
 
@@ -289,7 +296,11 @@ const STORIES: Readonly<Record<string, () => Story>> = {
     isFork: true,
   }),
   'the first half of a task of another run, which it was forked from': () => ({
-    ...completed('ANSWER', team({ answer: [ASK, WAIT] }), team({ answer: [LOOK, 'ANSWER'] })),
+    ...completed(
+      'ANSWER',
+      team({ answer: [ASK, WAIT] }),
+      team({ answer: [LOOK, 'ANSWER'] }, { tools: [look, ask, waited] }),
+    ),
     isFork: true,
   }),
   'a reviewer who edits the output': () => ({
