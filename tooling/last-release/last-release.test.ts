@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { decodeLoggedRunEvent, runStateAfter, type LoggedRunEvent } from '@tutti/protocol'
 import { toolCatalog } from '@tutti/core'
 import { modelCatalog } from '@tutti/ensemble'
-import { Client } from 'pg'
 import { describe, expect, it } from 'vitest'
 
+import { connectClient } from '../postgres/connect-client.ts'
 import { serveControlApi } from '../../packages/control-api/src/index.ts'
 import { createRunService, sqliteRunStorage } from '../../packages/runs/src/index.ts'
 import { postgresRunStorage } from '../../packages/runs/src/stores/postgres/index.ts'
@@ -121,8 +121,7 @@ async function loadTables(
   url: string,
   { steps, tables, sequences }: StoredDatabase,
 ): Promise<void> {
-  const client = new Client({ connectionString: url })
-  await client.connect()
+  const client = await connectClient(url)
   await client.query('CREATE SCHEMA tutti; CREATE TABLE tutti.schema_version (version integer)')
   for (const step of steps) await client.query(step.replaceAll('$schema', 'tutti'))
   // Rows in any order, without the triggers that computed other rows of the fixture.

@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { runStateAfter } from '@tutti/protocol'
+import { connectClient } from '../postgres/connect-client.ts'
 import { sqliteRunStorage } from '../../packages/runs/src/index.ts'
 import { postgresRunStorage } from '../../packages/runs/src/stores/postgres/index.ts'
-import { Client } from 'pg'
 import { Rolldown } from 'tsdown'
 
 import { POSTGRES_MIGRATIONS } from '../../packages/runs/src/stores/postgres/schema/migrations.ts'
@@ -42,8 +42,7 @@ async function writeEmbeddedStore(): Promise<void> {
 async function writePostgres(): Promise<void> {
   await using database = await testDatabase()
   await storeScenes(await postgresRunStorage({ connectionString: database.url }))
-  const client = new Client({ connectionString: database.url })
-  await client.connect()
+  const client = await connectClient(database.url)
   const { rows } = await client.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'tutti'::regnamespace AND relkind = 'r' ORDER BY oid`,
   )

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { sqliteRunStorage } from '@tutti/runs'
 import type { RunStorage } from '@tutti/runs/adapter'
 import { postgresRunStorage } from '@tutti/runs/postgres'
-import { Client } from 'pg'
 import { describe, expect, it } from 'vitest'
 
+import { connectClient } from '../../../tooling/postgres/connect-client.ts'
 import { testDatabase } from '../../../tooling/postgres/test-database.ts'
 import {
   completed,
@@ -47,8 +47,7 @@ const STORES: Readonly<Record<string, () => Promise<Place>>> = {
   },
   async postgres() {
     const database = await testDatabase()
-    const client = new Client({ connectionString: database.url })
-    await client.connect()
+    const client = await connectClient(database.url)
     return {
       open: () => postgresRunStorage({ connectionString: database.url, maxConnections: 4 }),
       async damage(sql) {

@@ -7,15 +7,17 @@ import { fileURLToPath } from 'node:url'
 import { postgresRunStorage } from '@tutti/runs/postgres'
 import { token } from '@tutti/runs/testing'
 import { fakeClock } from '@tutti/testing'
-import { Client } from 'pg'
 import { expect, it } from 'vitest'
 
+import { connectClient } from '../../../tooling/postgres/connect-client.ts'
 import { testServer } from '../../../tooling/postgres/test-database.ts'
 import { until } from '../../../tooling/test-kit/wait.ts'
 import { EventBus } from '../src/feed/event-bus.ts'
 import { RunEventFeed } from '../src/feed/event-feed.ts'
 import { PageCache } from '../src/feed/page-cache.ts'
 import { createRun, ownedRun } from '../src/testing/support/run-fixtures.ts'
+
+import type { Client } from 'pg'
 
 const PROCESS = fileURLToPath(new URL('fixtures/listening-process.ts', import.meta.url))
 
@@ -108,10 +110,7 @@ async function isReaderBlocked(client: Client): Promise<boolean> {
 }
 
 async function connect(connectionString: string) {
-  const client = new Client({ connectionString })
-  // The server stops while the connection is open.
-  client.on('error', () => undefined)
-  await client.connect()
+  const client = await connectClient(connectionString)
   return { client, [Symbol.asyncDispose]: () => client.end() }
 }
 

@@ -8,9 +8,9 @@ import { createRunService, sqliteRunStorage } from '@tutti/runs'
 import type { RunStorage } from '@tutti/runs/adapter'
 import { postgresRunStorage } from '@tutti/runs/postgres'
 import { scriptedModel } from '@tutti/testing'
-import { Client } from 'pg'
 import { describe, expect, it } from 'vitest'
 
+import { connectClient } from '../../../tooling/postgres/connect-client.ts'
 import { testDatabase } from '../../../tooling/postgres/test-database.ts'
 import { temporaryDirectory } from './waiting-ensemble.ts'
 
@@ -45,8 +45,7 @@ const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
   },
   async postgres() {
     const database = await testDatabase()
-    const client = new Client({ connectionString: database.url })
-    await client.connect()
+    const client = await connectClient(database.url)
     return {
       address: database.url,
       open: () => postgresRunStorage({ connectionString: database.url, maxConnections: 4 }),

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { createRunService, sqliteRunStorage } from '@tutti/runs'
 import type { RunStorage } from '@tutti/runs/adapter'
 import { postgresRunStorage } from '@tutti/runs/postgres'
-import { Client } from 'pg'
 import { describe, expect, it } from 'vitest'
 
+import { connectClient } from '../../../tooling/postgres/connect-client.ts'
 import { testDatabase } from '../../../tooling/postgres/test-database.ts'
 import { allEvents, waitingEnsemble, startRuns, temporaryDirectory } from './waiting-ensemble.ts'
 
@@ -59,8 +59,7 @@ const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
   },
   async postgres() {
     const database = await testDatabase()
-    const client = new Client({ connectionString: database.url })
-    await client.connect()
+    const client = await connectClient(database.url)
     return {
       open: () => postgresRunStorage({ connectionString: database.url, maxConnections: 4 }),
       async addStep(runId, data) {

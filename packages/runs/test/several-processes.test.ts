@@ -3,10 +3,10 @@ import { postgresRunStorage } from '@tutti/runs/postgres'
 import { createRunService, type RunService, type RunServiceOptions } from '@tutti/runs'
 import { storeDispatcher } from '@tutti/runs/adapter'
 import { fakeClock } from '@tutti/testing'
-import { Client } from 'pg'
 import { describe, expect, it } from 'vitest'
 
 import { until } from '../../../tooling/test-kit/wait.ts'
+import { connectClient } from '../../../tooling/postgres/connect-client.ts'
 import { testDatabase, testServer } from '../../../tooling/postgres/test-database.ts'
 import { allEvents, waitingEnsemble, type WaitingEnsemble } from './waiting-ensemble.ts'
 import { reviewedEnsemble } from './reviewed-ensemble.ts'
@@ -90,8 +90,7 @@ async function mutedProcess(url: string, { ensemble }: WaitingEnsemble) {
 }
 
 async function connectTo(connectionString: string) {
-  const client = new Client({ connectionString })
-  await client.connect()
+  const client = await connectClient(connectionString)
   return { client, [Symbol.asyncDispose]: () => client.end() }
 }
 

@@ -1,17 +1,18 @@
 /** The cases of storages on the oldest supported version of Postgres. */
-import { Client } from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
+import { connectClient } from '../../../../../tooling/postgres/connect-client.ts'
 import { oldestServer, type TestServer } from '../../../../../tooling/postgres/test-database.ts'
 import { testStorage } from './testing/test-storage.ts'
+
+import type { Client } from 'pg'
 
 let server: TestServer
 let client: Client
 
 beforeAll(async () => {
   server = await oldestServer()
-  client = new Client({ connectionString: server.url })
-  await client.connect()
+  client = await connectClient(server.url)
 })
 
 afterAll(async () => {

@@ -1,8 +1,8 @@
 /** The cases of storages behind PgBouncer in transaction mode, with a direct connection for LISTEN. */
-import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { hasProgram } from '../../../../../tooling/net/find-program.ts'
+import { connectClient } from '../../../../../tooling/postgres/connect-client.ts'
 import {
   PGBOUNCER,
   startPgBouncer,
@@ -11,8 +11,10 @@ import {
 import { ownDatabase } from '../../../test/own-database.ts'
 import { testStorage } from './testing/test-storage.ts'
 
+import type { Client } from 'pg'
+
 describe.skipIf(!hasProgram(PGBOUNCER))('behind PgBouncer', () => {
-  const database = ownDatabase()
+  const database = ownDatabase({ isPrepared: true })
   let bouncer: PgBouncer
 
   beforeAll(async () => {
@@ -22,8 +24,7 @@ describe.skipIf(!hasProgram(PGBOUNCER))('behind PgBouncer', () => {
   afterAll(() => bouncer[Symbol.asyncDispose]())
 
   it('Server connections behind PgBouncer are shared between transactions', async () => {
-    const clients = Array.from({ length: 12 }, () => new Client(bouncer.url))
-    await Promise.all(clients.map((client) => client.connect()))
+    const clients = await Promise.all(Array.from({ length: 12 }, () => connectClient(bouncer.url)))
     const pids = await Promise.all(clients.map(readServerPid))
     expect(new Set(pids).size).toBeLessThanOrEqual(5)
     await Promise.all(clients.map((client) => client.end()))

@@ -1,7 +1,7 @@
 /** Costs of changes of one run while the statistics of the server are from a time with few unfinished runs. */
-import { Client } from 'pg'
 import { beforeAll, expect, it } from 'vitest'
 
+import { connectClient } from '../../../../../tooling/postgres/connect-client.ts'
 import { ownDatabase } from '../../../test/own-database.ts'
 import { claimRun, createRun, ownedRun } from '../../testing/support/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
@@ -9,7 +9,7 @@ import { postgresRunStorage } from './index.ts'
 import type { HeldRun } from '../../ports/run-queue.ts'
 import type { RunStorage } from '../../ports/run-storage.ts'
 
-const database = ownDatabase()
+const database = ownDatabase({ isPrepared: true })
 
 /** Runs of each state, and owners. */
 const ENDED = 20_000
@@ -39,8 +39,7 @@ beforeAll(async () => {
     SELECT '${state}-' || g, 'band', 'SEQUENTIAL', 'RUNNING', '{"topic":"' || repeat('x', 300) || '"}',
       '{}', '{}', 2, 1.8e12 + g, '${state}', ${owner}, NULL, 1 FROM generate_series(1, ${count}) AS g;`
   // A connection reports its counts when it is closed.
-  const client = new Client({ connectionString: database.url })
-  await client.connect()
+  const client = await connectClient(database.url)
   await client.query('ALTER TABLE tutti.runs SET (autovacuum_enabled = off)')
   await client.query(insert('ended', ENDED, 'NULL'))
   await client.query('VACUUM ANALYZE')

@@ -1,11 +1,12 @@
-import { Client } from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
+import { connectClient } from '../../../../../tooling/postgres/connect-client.ts'
 import { testDatabase } from '../../../../../tooling/postgres/test-database.ts'
 import { result, step, token } from '../../testing/support/event-fixtures.ts'
 import { createRun, readAll, toOwner, type Owner } from '../../testing/support/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
 
+import type { Client } from 'pg'
 import type { RunStorage } from '../../ports/run-storage.ts'
 
 const RUNS = 200
@@ -14,11 +15,13 @@ const WRITES_A_RUN = 6
 
 describe('several stores under load', () => {
   it('[RUNS-L2] [RUNS-L3] [RUNS-P3] A run has one owner at a time, the limit holds, and there are no gaps', async () => {
-    await using database = await testDatabase()
-    const connect = () => postgresRunStorage({ connectionString: database.url, maxConnections: 5 })
+    await using stack = new AsyncDisposableStack()
+    const { url } = stack.use(await testDatabase())
+    const connect = async () =>
+      stack.use(await postgresRunStorage({ connectionString: url, maxConnections: 5 }))
     const storages = await Promise.all([connect(), connect(), connect(), connect()])
-    const watcher = new Client({ connectionString: database.url })
-    await watcher.connect()
+    const watcher = await connectClient(url)
+    stack.defer(() => watcher.end())
     const world: World = {
       given: new Map(),
       mostOwned: 0,
@@ -58,8 +61,6 @@ describe('several stores under load', () => {
       expect(events.at(-1)?.type).toBe('run_result')
     }
     expect(await first.queue.load()).toEqual({ running: 0, queued: 0, waiting: 0, parked: 0 })
-    await watcher.end()
-    await Promise.all(storages.map((storage) => storage[Symbol.asyncDispose]()))
   })
 })
 

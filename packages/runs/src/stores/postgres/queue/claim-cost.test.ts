@@ -1,15 +1,17 @@
 /** Costs of a claim and a renewal in a loaded database, in numbers that do not depend on the machine. */
 import { silentLogger } from '@tutti/core/internal'
-import { Client } from 'pg'
 import { beforeAll, describe, expect, it } from 'vitest'
 
+import { connectClient } from '../../../../../../tooling/postgres/connect-client.ts'
 import { ownDatabase } from '../../../../test/own-database.ts'
 import { claimSql, type ClaimForm } from './claim-sql.ts'
 import { Database, PLAN_ONCE } from '../database/database.ts'
 import { postgresRunStorage } from '../index.ts'
 import { renewSql } from './leases.ts'
 
-const database = ownDatabase()
+import type { Client } from 'pg'
+
+const database = ownDatabase({ isPrepared: true })
 
 const READY = 20_000
 const PARKED = 20_000
@@ -168,8 +170,7 @@ describe('claims of many processes', () => {
     LONG,
     async () => {
       await using stack = new AsyncDisposableStack()
-      const holder = new Client({ connectionString: database.url })
-      await holder.connect()
+      const holder = await connectClient(database.url)
       stack.defer(() => holder.end())
       await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM tutti.leases LIMIT 1')
       await claimAtOnce({ claimants: 4, each: 5 })
@@ -310,8 +311,7 @@ async function explain(
   values: readonly Value[],
 ): Promise<Plan> {
   await using stack = new AsyncDisposableStack()
-  const client = new Client({ connectionString: database.url, options: PLAN_ONCE })
-  await client.connect()
+  const client = await connectClient({ connectionString: database.url, options: PLAN_ONCE })
   stack.defer(() => client.end())
   await client.query('BEGIN')
   await client.query(`PREPARE explained AS ${sql}`)

@@ -1,7 +1,7 @@
 /** Costs of lists in a database with many runs, in numbers that do not depend on the machine. */
-import { Client } from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
+import { connectClient } from '../../../../../../tooling/postgres/connect-client.ts'
 import { ownDatabase } from '../../../../test/own-database.ts'
 import { PLAN_LISTS } from '../database/database.ts'
 import { toGrams } from './grams.ts'
@@ -9,10 +9,11 @@ import { postgresRunStorage } from '../index.ts'
 import { explainStatement } from '../testing/explain.ts'
 import { recordStatements } from '../testing/record-statements.ts'
 
+import type { Client } from 'pg'
 import type { RunStorage } from '../../../ports/run-storage.ts'
 import type { ChangedRunsQuery, RunQuery } from '../../../ports/run-store.ts'
 
-const database = ownDatabase()
+const database = ownDatabase({ isPrepared: true })
 
 /** Number of runs: enough that reading all of them exceeds the limit of a statement. */
 const RUNS = 100_000
@@ -64,8 +65,7 @@ beforeAll(async () => {
        SELECT id, 'review', 'TASK_OUTPUT', 'OPEN', '{}', created_at + 5 FROM tutti.runs WHERE status = 'WAITING_REVIEW'`,
   )
   await database.client.query('VACUUM ANALYZE')
-  reader = new Client({ connectionString: database.url, options: PLAN_LISTS })
-  await reader.connect()
+  reader = await connectClient({ connectionString: database.url, options: PLAN_LISTS })
 }, LOAD_MS)
 
 it.for<[string, Partial<RunQuery>, number?]>([

@@ -1,6 +1,6 @@
-import { Client } from 'pg'
 import { describe, expect, it } from 'vitest'
 
+import { connectClient } from '../../../../../../tooling/postgres/connect-client.ts'
 import { token } from '../../../testing/support/event-fixtures.ts'
 import { claimDue, createRun, ownedRun } from '../../../testing/support/run-fixtures.ts'
 import { Database } from '../database/database.ts'
@@ -127,8 +127,7 @@ describe('migrating a store in use', () => {
     // What is left of an interrupted attempt: an invalid index of that name.
     await client.query('CREATE INDEX texts_by_start ON online.run_texts (run)')
     await insertRun('online', 'run-a')
-    const writer = new Client(database.url)
-    await writer.connect()
+    const writer = await connectClient(database.url)
     await writer.query(
       `BEGIN; UPDATE online.runs SET error = 'x'; UPDATE online.run_texts SET text = 'x'`,
     )
@@ -158,8 +157,7 @@ describe('migrating a store in use', () => {
   it('[RUNS-D6] A step that waits for a table lets the writers behind it continue', async () => {
     const { client } = database
     await migrate('blocked', POSTGRES_MIGRATIONS)
-    const reader = new Client(database.url)
-    await reader.connect()
+    const reader = await connectClient(database.url)
     await reader.query('BEGIN; SELECT FROM blocked.run_texts')
     const steps = [...POSTGRES_MIGRATIONS, 'ALTER TABLE $schema.run_texts ADD COLUMN later text']
     const migrating = migrate('blocked', steps)
