@@ -22,11 +22,8 @@ const LIMITS = {
   retry: 1,
 }
 
-/** One worker more than cores: many tests wait for processes, browsers and databases. */
-const WORKERS = availableParallelism() + 1
-
-/** Tests of whole programs wait for these about half of the time. */
-const WORKERS_OF_PROGRAMS = availableParallelism() + 2
+/** Two workers more than cores: tests wait for timers, processes, browsers and databases. */
+const WORKERS = availableParallelism() + 2
 
 /** Tests of pure functions: their files share a process, so that they start quickly. */
 const PURE = [
@@ -91,9 +88,6 @@ export default defineConfig({
           name: 'whole',
           include: ['{packages,apps}/*/{src,test}/**/*.test.ts', 'tooling/**/*.test.ts'],
           exclude: ['**/node_modules/**', ...PURE, ...SHARED, ...LIGHT, ...BUILT_ONLY, ...SHIPPED],
-          maxWorkers: WORKERS_OF_PROGRAMS,
-          // Another number of workers needs a separate group, which starts when the others have ended.
-          sequence: { groupOrder: 1 },
         },
       },
     ],

@@ -9,18 +9,18 @@ const files = ['light a', 'light b', 'light c', 'whole d', 'whole e'].map((text)
 })
 
 describe('the order of test files', () => {
-  it('The order of test files starts the longest file of each project first, and keeps projects together', () => {
+  it('The order of test files starts the longest file of each project first, and the project of the longest file, and keeps projects together', () => {
     const durations = {
       light: { 'b.test.ts': 3, 'c.test.ts': 9 },
       whole: { 'e.test.ts': 100, 'gone.test.ts': 200 },
     }
     const ordered = orderByDuration(files, { durations, root: '/root' })
     expect(ordered.map(({ moduleId }) => moduleId.at('/root/'.length))).toEqual([
+      'e',
+      'd',
       'c',
       'b',
       'a',
-      'e',
-      'd',
     ])
   })
 

@@ -11,7 +11,7 @@ interface OrderedFile {
   readonly project: { readonly name: string }
 }
 
-/** Orders the files of each project by their duration, and keeps the order of the projects. */
+/** Orders the projects by their longest file, and the files of each project by their duration. */
 export class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const ordered = await super.sort(files) // oxlint-disable-line unicorn/no-array-sort -- the sorting of vitest, which returns a new list
@@ -20,19 +20,19 @@ export class LongFirst extends BaseSequencer {
 }
 
 /**
- * Returns the files of each project with the longest first; files without a duration follow in their order. The files of
- * a project stay together, because a worker that starts a file of another project loads all modules again.
+ * Returns the files of each project with the longest first, the project with the longest file first; files without a
+ * duration follow in their order. The files of a project stay together, because a worker that starts a file of another
+ * project loads all modules again.
  */
 export function orderByDuration<File extends OrderedFile>(
   files: readonly File[],
   { durations, root }: { readonly durations: TestDurations; readonly root: string },
 ): File[] {
-  const names = [...new Set(files.map(({ project }) => project.name))]
   const secondsOf = ({ moduleId, project }: File): number =>
     durations[project.name]?.[relative(root, moduleId)] ?? 0
-  return names.flatMap((name) =>
-    files
-      .filter(({ project }) => project.name === name)
-      .toSorted((a, b) => secondsOf(b) - secondsOf(a)),
-  )
+  const longestOf = (group: readonly File[]): number => Math.max(...group.map(secondsOf))
+  return [...Map.groupBy(files, ({ project }) => project.name).values()]
+    .map((group) => group.toSorted((a, b) => secondsOf(b) - secondsOf(a)))
+    .toSorted((a, b) => longestOf(b) - longestOf(a))
+    .flat()
 }
