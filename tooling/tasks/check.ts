@@ -4,6 +4,7 @@
  * files.
  */
 import { spawn } from 'node:child_process'
+import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 
 interface StepOptions {
@@ -22,9 +23,24 @@ interface Step extends StepOptions {
 const TO_WRITE = { check: [], write: ['--write'] } as const
 const SOURCES = 'node --conditions=@tutti/source'
 
+/** The longest first, so that no step is left alone at the end. */
 const STEPS: readonly Step[] = [
-  toStep('format', 'oxfmt --check', { remedy: 'run oxfmt' }),
+  toStep('ship', 'vitest run --config tooling/checks/ship.config.ts', {
+    remedy: 'fix what it names; see CONTRIBUTING.md',
+  }),
+  toStep('benches', 'node tooling/bench/bench.ts --short', {
+    remedy: 'run "npm run bench -- --short" and fix the benchmark that stops it',
+  }),
   toStep('lint', 'oxlint'),
+  // The seed is fixed, so that a failure can be reproduced.
+  toStep('fuzz', `${SOURCES} tooling/fuzz/fuzz.ts --seconds 30 --seed 20`, {
+    remedy: 'run "npm run fuzz -- --seed 20" and fix the violation',
+  }),
+  // Slow answers do not fail it.
+  toStep('hostile', `${SOURCES} tooling/hostile/hostile.ts --seconds 20`, {
+    remedy: 'run "npm run hostile" and fix the violation',
+  }),
+  toStep('format', 'oxfmt --check', { remedy: 'run oxfmt' }),
   toStep('types', 'tsc -p tsconfig.json'),
   toStep('dashboard types', 'tsc -p apps/dashboard/tsconfig.json'),
   toStep('layers', 'depcruise packages apps tooling --config .dependency-cruiser.mjs', {
@@ -54,16 +70,10 @@ const STEPS: readonly Step[] = [
       'run "npm run check -- --write sizes"; what exceeds a budget is raised by hand in tooling/packages/budgets.json',
     modes: TO_WRITE,
   }),
-  toStep('benches', 'node tooling/bench/bench.ts --short', {
-    remedy: 'run "npm run bench -- --short" and fix the benchmark that stops it',
-  }),
-  toStep('ship', 'vitest run --config tooling/checks/ship.config.ts', {
-    remedy: 'fix what it names; see CONTRIBUTING.md',
-  }),
 ]
 
-/** Number of concurrent steps; most of them use one core. */
-const AT_A_TIME = 2
+/** One step more than cores, because benchmarks and attacks of servers wait most of the time. */
+const AT_A_TIME = availableParallelism() + 1
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
