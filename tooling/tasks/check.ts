@@ -32,7 +32,7 @@ const STEPS: readonly Step[] = [
     remedy: 'run "npm run bench -- --short" and fix the benchmark that stops it',
   }),
   toStep('lint', 'oxlint'),
-  // The seed is fixed, so that a failure can be reproduced.
+  // With a fixed seed, a failure can be reproduced.
   toStep('fuzz', `${SOURCES} tooling/fuzz/fuzz.ts --seconds 30 --seed 20`, {
     remedy: 'run "npm run fuzz -- --seed 20" and fix the violation',
   }),

@@ -3,7 +3,7 @@
  * CI restores. A clone without that folder starts with the durations in `test-durations.json`, a copy of it.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** Project → path of the file → seconds. */
@@ -17,8 +17,9 @@ interface TimedFile {
   readonly ms: number
 }
 
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const FIRST = fileURLToPath(new URL('test-durations.json', import.meta.url))
-const RECORDED = fileURLToPath(new URL('../../.cache/test-durations.json', import.meta.url))
+const RECORDED = join(ROOT, '.cache/test-durations.json')
 
 /** Returns the recorded durations, or those of the repository if no run was recorded. */
 export function readDurations(): TestDurations {
@@ -26,14 +27,24 @@ export function readDurations(): TestDurations {
   return JSON.parse(readFileSync(existsSync(RECORDED) ? RECORDED : FIRST, 'utf8')) as TestDurations
 }
 
-/** Records the durations of the files of a run, in whole seconds; those of other files stay. */
+/** Records the durations of the files of a run, in whole seconds; those of other files stay while the files exist. */
 export function recordDurations(files: readonly TimedFile[]): void {
   mkdirSync(dirname(RECORDED), { recursive: true })
-  const durations = addDurations(readDurations(), files)
+  const durations = addDurations(withoutDeleted(readDurations()), files)
   // Another run may read or write it.
   const draft = `${RECORDED}.${process.pid}`
   writeFileSync(draft, `${JSON.stringify(durations, null, 2)}\n`)
   renameSync(draft, RECORDED)
+}
+
+/** Returns the durations of the files that exist. */
+function withoutDeleted(durations: TestDurations): TestDurations {
+  return Object.fromEntries(
+    Object.entries(durations).map(([project, seconds]) => [
+      project,
+      Object.fromEntries(Object.entries(seconds).filter(([path]) => existsSync(join(ROOT, path)))),
+    ]),
+  )
 }
 
 /** Returns `durations` with those of `files`, the longest first. Files of less than half a second are left out. */
