@@ -32,6 +32,9 @@ const ENV = { ...process.env, ...QUIET, PATH: `${BIN}:${process.env.PATH ?? ''}`
 /** The tests start hundreds of Node processes that load the same modules. */
 const TEST_ENV = { ...ENV, NODE_COMPILE_CACHE: join(CACHE, 'compile') }
 
+/** The linter of types is a program in Go: with fewer collections of garbage, it needs a quarter less processor time. */
+const CHECK_ENV = { GOGC: '400', GOMEMLIMIT: '3GiB', ...ENV }
+
 const TASKS = {
   start(words) {
     install()
@@ -47,7 +50,7 @@ const TASKS = {
   check(words) {
     install()
     build()
-    return run(NODE, ['tooling/tasks/check.ts', ...words], ENV)
+    return run(NODE, ['tooling/tasks/check.ts', ...words], CHECK_ENV)
   },
   pack() {
     install()
