@@ -8,6 +8,7 @@ export { ensemble, run, type Ensemble, type RunOnceOptions } from './ensemble.ts
 export type { GuardrailVerdict, InputGuardrail, OutputGuardrail } from './definition/guardrail.ts'
 export { handlerOutput, requestRejected } from './definition/handler-output.ts'
 export type { HandlerContext, TaskHandler } from './definition/handler.ts'
+export type { ChildOptions, MapOptions, MapOutcome, StepContext } from './definition/operations.ts'
 export type {
   DelegationPolicy,
   DelegationRequest,

@@ -7,6 +7,7 @@
 import { cachePerObject, computeJsonDigest } from '@tutti/core/internal'
 
 import { describeTask } from '../definition/manifest.ts'
+import { toOperationId } from '../scope/recorded-operations.ts'
 import { StepLog, type TaskLog } from '../scope/step-log.ts'
 import { createToolSlotPrefix } from './review-slots.ts'
 
@@ -71,8 +72,11 @@ function isOfEndedCall(task: TaskLog, { attempt, slot }: StepOf<'gate_opened'>):
     if (ended.attempt !== attempt) return false
     const { iterationIndex, position } = ended
     const turn = task.find('model_turn', attempt, (step) => step.iterationIndex === iterationIndex)
-    const call = turn?.reply.toolCalls[position]
-    return call !== undefined && slot.startsWith(createToolSlotPrefix(iterationIndex, call.id))
+    const callId =
+      ended.ordinal === undefined
+        ? turn?.reply.toolCalls[position]?.id
+        : toOperationId('call', ended.ordinal)
+    return callId !== undefined && slot.startsWith(createToolSlotPrefix(iterationIndex, callId))
   })
 }
 

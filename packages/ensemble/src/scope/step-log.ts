@@ -202,30 +202,48 @@ export class TaskLog {
     return own.filter((step): step is StepOf<K> => step.kind === kind)
   }
 
+  /** Returns the steps of an attempt, in order. */
+  ofAttempt(attempt: number): readonly TaskStep[] {
+    return this.#steps.filter((step) => step.attempt === attempt)
+  }
+
   /** Marks a step as replayed. */
   markReplayed(step: TaskStep): void {
     this.#replayed.add(step)
   }
 
-  /** Returns the first recorded outcome of the attempt that was not replayed. */
-  findUnreplayed(attempt: number): TaskStep | undefined {
+  /**
+   * Returns the first recorded outcome of the attempt that was not replayed.
+   *
+   * @param isCounted whether a step counts. @default all
+   */
+  findUnreplayed(
+    attempt: number,
+    isCounted: (step: TaskStep) => boolean = () => true,
+  ): TaskStep | undefined {
     return this.#steps.find(
-      (step) => step.attempt === attempt && this.#isOutcome(step) && !this.#replayed.has(step),
+      (step) =>
+        step.attempt === attempt &&
+        isCounted(step) &&
+        this.#isOutcome(step) &&
+        !this.#replayed.has(step),
     )
   }
 
   /** Whether the code must ask for the step. That a call began is of no interest after its end. */
   #isOutcome(step: TaskStep): boolean {
-    if (step.kind !== 'tool_begun') return OUTCOMES.has(step.kind) && !this.#isInsideHandler(step)
+    if (this.#isInsideHandler(step)) return false
+    if (step.kind !== 'tool_begun') return OUTCOMES.has(step.kind)
     const { attempt, iterationIndex, position } = step
     const isSameCall = (other: StepOf<'tool_ended'>): boolean =>
       other.iterationIndex === iterationIndex && other.position === position
     return this.find('tool_ended', attempt, isSameCall) === undefined
   }
 
-  /** Whether the step is the call of a handler whose output is recorded, too. */
-  #isInsideHandler({ kind, attempt }: TaskStep): boolean {
-    return kind === 'tool_ended' && this.find('handler_ended', attempt) !== undefined
+  /** Whether the step is a call or an operation of a handler whose output is recorded, too. */
+  #isInsideHandler(step: TaskStep): boolean {
+    const isInside = step.kind === 'tool_ended' || isOperation(step)
+    return isInside && this.find('handler_ended', step.attempt) !== undefined
   }
 
   /** Returns all steps of `kind`. */
@@ -264,7 +282,13 @@ const OUTCOMES: ReadonlySet<TaskStep['kind']> = new Set([
   'model_turn',
   'tool_ended',
   'handler_ended',
+  'handler_step',
 ])
+
+/** Whether the step records an operation of a handler: a task, a call or a step. */
+export function isOperation(step: TaskStep): boolean {
+  return 'ordinal' in step && step.ordinal !== undefined
+}
 
 const NONE: readonly never[] = []
 
