@@ -87,7 +87,8 @@ function runTasks(size: number): Promise<CountedWork> {
 
 /** Returns an ensemble whose handler adds `size` tasks. */
 function growingTeam(size: number) {
-  const items = Array.from({ length: size }, (_, at) => at)
+  // Items of the same length, so that their texts grow with their number only.
+  const items = Array.from({ length: size }, (_, at) => 10_000 + at)
   const child = task({ name: 'child', description: 'Work on {item}', handler: () => 'done' })
   const grow = task({
     name: 'grow',

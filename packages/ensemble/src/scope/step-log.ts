@@ -221,29 +221,24 @@ export class TaskLog {
     attempt: number,
     isCounted: (step: TaskStep) => boolean = () => true,
   ): TaskStep | undefined {
+    const isHandled = this.find('handler_ended', attempt) !== undefined
     return this.#steps.find(
       (step) =>
         step.attempt === attempt &&
         isCounted(step) &&
-        this.#isOutcome(step) &&
-        !this.#replayed.has(step),
+        !this.#replayed.has(step) &&
+        !(isHandled && isInsideHandler(step)) &&
+        this.#isOutcome(step),
     )
   }
 
   /** Whether the code must ask for the step. That a call began is of no interest after its end. */
   #isOutcome(step: TaskStep): boolean {
-    if (this.#isInsideHandler(step)) return false
     if (step.kind !== 'tool_begun') return OUTCOMES.has(step.kind)
     const { attempt, iterationIndex, position } = step
     const isSameCall = (other: StepOf<'tool_ended'>): boolean =>
       other.iterationIndex === iterationIndex && other.position === position
     return this.find('tool_ended', attempt, isSameCall) === undefined
-  }
-
-  /** Whether the step is a call or an operation of a handler whose output is recorded, too. */
-  #isInsideHandler(step: TaskStep): boolean {
-    const isInside = step.kind === 'tool_ended' || isOperation(step)
-    return isInside && this.find('handler_ended', step.attempt) !== undefined
   }
 
   /** Returns all steps of `kind`. */
@@ -284,6 +279,11 @@ const OUTCOMES: ReadonlySet<TaskStep['kind']> = new Set([
   'handler_ended',
   'handler_step',
 ])
+
+/** Whether the step is a call or an operation of a handler, which does not ask for it when its output is recorded, too. */
+function isInsideHandler(step: TaskStep): boolean {
+  return step.kind === 'tool_ended' || isOperation(step)
+}
 
 /** Whether the step records an operation of a handler: a task, a call or a step. */
 export function isOperation(step: TaskStep): boolean {
