@@ -4,6 +4,7 @@ import { expectTypeOf, test } from 'vitest'
 import { agent } from '../src/definition/agent.ts'
 import { ensemble } from '../src/ensemble.ts'
 import { task } from '../src/definition/define-task.ts'
+import type { ForEachOutcome } from '../src/definition/for-each.ts'
 import type { Task } from '../src/definition/task.ts'
 
 import type { RunResult } from '../src/run/run-result.ts'
@@ -116,6 +117,33 @@ test('[ENS-P5] The operations of a handler have the types of their tasks, tools,
       return ''
     },
   })
+})
+
+test('[ENS-P12] A task with forEach has the type of its list, and its key that of an item', () => {
+  const people = task({ description: 'List', output: Type.Array(Person) })
+  const lines = task({
+    description: 'Write about {item.name}',
+    forEach: {
+      over: people,
+      key(item) {
+        expectTypeOf(item).toEqualTypeOf<{ name: string; age?: number }>()
+        return item.name
+      },
+    },
+  })
+  expectTypeOf(lines).toEqualTypeOf<Task<readonly string[]>>()
+  const found = task({
+    description: 'Find {item}',
+    output: Person,
+    forEach: { over: 'names', onError: 'collect' },
+  })
+  expectTypeOf(found).toEqualTypeOf<
+    Task<readonly ForEachOutcome<{ name: string; age?: number }>[]>
+  >()
+  // @ts-expect-error -- the output of the task is a text, not a list
+  task({ description: 'Write', forEach: { over: plain } })
+  // @ts-expect-error -- "maxItem" is not an option
+  task({ description: 'Write', forEach: { over: people, maxItem: 3 } })
 })
 
 test('An unknown option of a task is an error, with and without a schema', () => {

@@ -9,6 +9,7 @@ import type { RateLimit } from '../model/rate-limit.ts'
 import type { Agent } from './agent.ts'
 import type { Guardrails } from './guardrail.ts'
 import type { Handler } from './handler.ts'
+import type { MapSettings } from './operations.ts'
 import type { OnUnfinished } from './on-unfinished.ts'
 import type { ReviewSetting } from './review-settings.ts'
 
@@ -95,6 +96,18 @@ export interface Task<Output = unknown> extends TaskSettings {
   readonly memory: readonly MemoryScope[]
   /** Performs the task instead of an agent. `never` because a copy of the task may have another schema. */
   readonly handler?: Handler<never>
+  /** The list that its handler maps; present only for a task that was made with `forEach`. */
+  readonly forEach?: ForEachPlan
+}
+
+/** How a task maps a list, as plain data with the task of one item. */
+export interface ForEachPlan {
+  /** Name of the task or the input of the list. */
+  readonly over: string
+  readonly isInput: boolean
+  readonly settings: MapSettings & { readonly as?: string }
+  /** Task of one item. */
+  readonly template: Task
 }
 
 /** Definition of a task by its author. */

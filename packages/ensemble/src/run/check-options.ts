@@ -62,6 +62,7 @@ function findProblems(ensemble: ResolvedEnsemble, options: RunOptions): readonly
 const listReviewedTasks = cachePerObject((ensemble: ResolvedEnsemble): readonly string[] => {
   const last = ensemble.plan.order.at(-1)
   return listAllTasks(ensemble)
+    .flatMap((task) => (task.forEach === undefined ? task : [task, task.forEach.template]))
     .filter(
       (task) =>
         reviewSettingsOf(task.beforeReview) !== undefined ||
@@ -101,7 +102,8 @@ export function findUnpriced(
   ensemble: ResolvedEnsemble,
   { budget = ensemble.budget, prices }: Pick<RunOptions, 'budget' | 'prices'>,
 ): readonly string[] {
-  const limited = listAllTasks(ensemble).filter(
+  const tasks = listAllTasks(ensemble).map((task) => task.forEach?.template ?? task)
+  const limited = tasks.filter(
     (task) =>
       task.handler === undefined &&
       (budget?.maxCostUsd !== undefined || task.budget?.maxCostUsd !== undefined),

@@ -3,10 +3,11 @@ import { createLimiter, TuttiError, type Limiter } from '@tutti/core'
 import { formatExactJson } from '@tutti/core/internal'
 
 import { taskVariables } from '../definition/inputs.ts'
+import { findMapProblems } from '../definition/map-settings.ts'
 import { beginWorker, runWorker } from '../hierarchy/workers.ts'
 import { describeTasks, type RecordedChild } from '../scope/recorded-operations.ts'
 import { stoppedError } from '../work/stopped-error.ts'
-import { Expansion, findMapProblems } from './expansion.ts'
+import { Expansion } from './expansion.ts'
 import { prepareChildren, type AskedChild, type PreparedChild } from './prepare-children.ts'
 
 import type { Inputs } from '../definition/inputs.ts'
