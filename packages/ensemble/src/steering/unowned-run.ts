@@ -225,18 +225,20 @@ function listOpenReviews(steps: readonly RunStep[]): readonly string[] {
   )
 }
 
-/** Returns the task under review: one of the plan, or a delegated one; undefined if a handler added it. */
+/** Returns the task under review: one of the plan, of an item of one, or a delegated one; undefined if code added it. */
 function findReviewedTask(
   ensemble: ResolvedEnsemble,
   log: StepLog,
   taskName: string,
 ): Task | undefined {
-  const planned = listAllTasks(ensemble).find(({ name }) => name === taskName)
+  const tasks = listAllTasks(ensemble)
+  const planned = tasks.find(({ name }) => name === taskName)
   if (planned !== undefined) return planned
   const begun = listBegunWorkers(log).find(({ workerTask }) => workerTask === taskName)
-  return begun === undefined || begun.ordinal !== undefined
-    ? undefined
-    : createWorkerTask(ensemble, begun.workerRole, begun.taskDescription)
+  if (begun === undefined) return undefined
+  return begun.ordinal === undefined
+    ? createWorkerTask(ensemble, begun.workerRole, begun.taskDescription)
+    : tasks.find(({ name }) => name === begun.taskName)?.forEach?.template
 }
 
 /** Whether the task under review began with an output schema. */
