@@ -140,6 +140,11 @@ test('[ENS-P12] A task with forEach has the type of its list, and its key that o
   expectTypeOf(found).toEqualTypeOf<
     Task<readonly ForEachOutcome<{ name: string; age?: number }>[]>
   >()
+  const reduced = task({
+    description: 'Write {item}',
+    forEach: { over: people, collect: { reduce: parsed, maxTokens: 100 } },
+  })
+  expectTypeOf(reduced).toEqualTypeOf<Task<{ day: string; length: number }>>()
   // @ts-expect-error -- the output of the task is a text, not a list
   task({ description: 'Write', forEach: { over: plain } })
   // @ts-expect-error -- "maxItem" is not an option

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 import { ensemble, task } from '../src/index.ts'
 import { describeCode } from '../src/internal.ts'
+import { packTexts } from '../src/run/reduce-items.ts'
 import { startRecorded } from './recorded-run.ts'
 import { scriptedModel } from './testing.ts'
 import { eventsOf, watchRun } from './watch-run.ts'
@@ -137,5 +138,61 @@ describe('[ENS-P12] a task with forEach', () => {
     expect(digestOf('Do {item}')).toBe(digestOf('Do {item}'))
     expect(digestOf('Do {item}', 8)).not.toBe(digestOf('Do {item}'))
     expect(digestOf('Do {{item}}')).not.toBe(digestOf('Do {item}'))
+  })
+})
+
+describe('[ENS-P13] a reduce', () => {
+  const join = task({
+    name: 'join',
+    description: 'Join {items}',
+    handler: ({ inputs }) => (inputs['items'] ?? '').replaceAll('\n\n---\n\n', '+'),
+  })
+
+  it('A reduce combines the outputs of forEach in levels within its token budget', async () => {
+    const letters = task({
+      name: 'letters',
+      description: 'Write {item}',
+      handler: ({ inputs }) => `${inputs['item']}${'.'.repeat(11)}`,
+      forEach: { over: 'list', collect: { reduce: join, maxTokens: 8 } },
+    })
+    const team = ensemble({ name: 'team', tasks: [letters] })
+    const { events, ended } = watchRun(team, { inputs: { list: '["a","b","c","d"]' } })
+    const result = await ended
+    // Two texts of 12 characters and their separator are 31 of 32 characters; their join has 25.
+    expect(result.error?.message).toBe(
+      'Cannot reduce: 2 texts are left after 10 levels with maxTokens 8',
+    )
+    expect(
+      eventsOf(events, 'delegation_started')
+        .slice(4, 7)
+        .map(({ workerTask }) => workerTask),
+    ).toEqual(['letters/reduce-join-1-0', 'letters/reduce-join-1-1', 'letters/reduce-join-2-0'])
+    const wide = task({
+      name: 'letters',
+      description: 'Write {item}',
+      handler: ({ inputs }) => inputs['item'] ?? '',
+      forEach: { over: 'list', collect: { reduce: join, maxTokens: 4 } },
+    })
+    const done = await ensemble({ name: 'team', tasks: [wide] }).run({ list: '["a","b","c","d"]' })
+    expect(done.output).toBe('a+b+c+d')
+    expect(done.outputOf(wide)).toBe('a+b+c+d')
+  })
+
+  it('packTexts fills groups by size, keeps the order, and leaves longer texts alone', () => {
+    const texts = ['aaaa', 'bb', 'cccccccccccccccc', 'd', 'eeee']
+    expect(packTexts(texts, 15)).toEqual(['aaaa\n\n---\n\neeee', 'bb\n\n---\n\nd', texts[2]])
+  })
+
+  it('A reduce without items or with an invalid budget is refused', async () => {
+    const grow = task({
+      name: 'grow',
+      description: 'Grow',
+      handler: ({ reduce }) => reduce([], join, { maxTokens: 0 }),
+    })
+    const { error } = await ensemble({ name: 'team', tasks: [grow] }).run()
+    expect(error).toMatchObject({
+      code: 'CONSTRAINT_VIOLATION',
+      message: 'Cannot reduce: maxTokens must be a number >= 1, got 0; there are no items',
+    })
   })
 })

@@ -7,10 +7,11 @@ import { synthesizeAgent, type Agent } from './agent.ts'
 import { findForEachProblems, findTaskProblems } from './check-task.ts'
 import {
   createForEachHandler,
-  createListReader,
+  createForEachReader,
   escapeItem,
   type ForEach,
   type ForEachOutcome,
+  type ReduceOutputs,
 } from './for-each.ts'
 import { HANDLER_ROLE, type Handler } from './handler.ts'
 import {
@@ -33,14 +34,29 @@ type TaskCopy<Output> = Pick<Task<Output>, 'outputReader'>
  *
  * @throws {TuttiError} CONFIG_INVALID, naming every problem.
  */
+export function task<
+  const Schema extends ToolSchema | undefined = undefined,
+  Item = unknown,
+  Reduced = unknown,
+>(
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & {
+      readonly onError?: 'fail' | 'continue'
+      readonly collect: ReduceOutputs<Reduced>
+    }
+  },
+): Task<Reduced>
 export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
   definition: TaskDefinition<Schema> & {
-    readonly forEach: ForEach<Item> & { readonly onError: 'collect' }
+    readonly forEach: ForEach<Item> & { readonly onError: 'collect'; readonly collect?: 'list' }
   },
 ): Task<readonly ForEachOutcome<OutputOf<Schema>>[]>
 export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
   definition: TaskDefinition<Schema> & {
-    readonly forEach: ForEach<Item> & { readonly onError?: 'fail' | 'continue' }
+    readonly forEach: ForEach<Item> & {
+      readonly onError?: 'fail' | 'continue'
+      readonly collect?: 'list'
+    }
   },
 ): Task<readonly OutputOf<Schema>[]>
 export function task<
@@ -67,14 +83,14 @@ function makeForEachTask(
 ): Task {
   const { forEach: _, ...rest } = definition
   const template = makeTask(rest)
-  const { over, key: _key, ...settings } = forEach
+  const { over, collect = 'list', key: _key, ...settings } = forEach
   const problems = findForEachProblems(settings)
   if (problems.length > 0) {
     const message = `Cannot create task "${template.name}": ${problems.join('; ')}`
     throw new TuttiError('CONFIG_INVALID', message, { details: { problems } })
   }
   const isInput = typeof over === 'string'
-  const isCollected = settings.onError === 'collect'
+  const reader = createForEachReader(template.outputReader, forEach)
   const made = makeTask({
     name: template.name,
     description: escapeItem(template.description, settings.as),
@@ -83,12 +99,22 @@ function makeForEachTask(
     handler: createForEachHandler(template, forEach),
     ...(template.version === undefined ? {} : { version: template.version }),
   })
-  const plan = { over: isInput ? over : over.name, isInput, settings, template }
-  return {
-    ...made,
-    forEach: plan,
-    outputReader: createListReader(template.outputReader, isCollected),
+  const plan: ForEachPlan = {
+    over: isInput ? over : over.name,
+    isInput,
+    settings,
+    template,
+    ...(collect === 'list' ? {} : { reduce: toReduceTask(collect) }),
   }
+  return { ...made, forEach: plan, ...(reader === undefined ? {} : { outputReader: reader }) }
+}
+
+function toReduceTask({
+  reduce,
+  ...limits
+}: ReduceOutputs<unknown>): NonNullable<ForEachPlan['reduce']> {
+  // NOTE: ChildTask leaves out the fields of a task whose types depend on handlers; only task() makes one.
+  return { ...limits, task: reduce as Task }
 }
 
 function makeTask(definition: TaskDefinition): Task {

@@ -9,7 +9,7 @@ import { TuttiError } from '@tutti/core'
 import { parseExactJson, TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
 
 import type { ContextOutput, HandlerContext } from './handler.ts'
-import type { ChildTask, MapOptions } from './operations.ts'
+import type { ChildTask, MapOptions, ReduceOptions } from './operations.ts'
 import type { Inputs } from './template.ts'
 import type { OutputReader } from '../output/structured-output.ts'
 
@@ -17,6 +17,13 @@ import type { OutputReader } from '../output/structured-output.ts'
 export interface ForEach<Item> extends MapOptions<Item> {
   /** Earlier task whose output is the list, or the name of an input that has it as JSON. */
   readonly over: string | ChildTask<readonly Item[]>
+  /** Form of the output: `list` has all outputs, `reduce` combines them with its task within `maxTokens`. @default list */
+  readonly collect?: 'list' | ReduceOutputs<unknown>
+}
+
+/** A task that combines outputs level by level, each time as many as fit into `maxTokens`. */
+export interface ReduceOutputs<Output> extends Pick<ReduceOptions, 'maxTokens' | 'as'> {
+  readonly reduce: ChildTask<Output>
 }
 
 /** Output for one item with `onError: 'collect'`. */
@@ -31,14 +38,20 @@ const DEFAULT_VARIABLE = 'item'
 /** Returns a handler that maps `template` over the list. */
 export function createForEachHandler<Item>(
   template: ChildTask<unknown>,
-  { over, ...options }: ForEach<Item>,
+  { over, collect = 'list', ...options }: ForEach<Item>,
 ): (context: HandlerContext) => Promise<unknown> {
   const key = options.key ?? ((_: Item, index: number) => String(index))
-  return async ({ map, inputs, context }) => {
+  return async ({ map, reduce, inputs, context }) => {
     const items = readItems<Item>(over, { inputs, context })
     const { onError, ...settings } = { ...options, key }
     if (onError !== 'collect') {
-      return map(items, template, onError === undefined ? settings : { ...settings, onError })
+      const outputs = await map(items, template, {
+        ...settings,
+        ...(onError === undefined ? {} : { onError }),
+      })
+      if (collect === 'list') return outputs
+      const { reduce: combine, ...limits } = collect
+      return reduce(outputs, combine, { ...limits, key: `reduce-${combine.name}` })
     }
     const outcomes = await map(items, template, { ...settings, onError })
     return outcomes.map((one): ForEachOutcome<unknown> => {
@@ -80,16 +93,18 @@ export function escapeItem(text: string, as = DEFAULT_VARIABLE): string {
   )
 }
 
-/** Returns a reader of lists of outputs, which the tasks of the items have already read. */
-export function createListReader(
+/** Returns a reader of the output, whose parts the tasks of the items have already read; undefined for text. */
+export function createForEachReader(
   item: OutputReader | undefined,
-  isCollected: boolean,
-): OutputReader<readonly unknown[]> {
+  { collect = 'list', onError }: Pick<ForEach<never>, 'collect' | 'onError'>,
+): OutputReader | undefined {
+  if (collect !== 'list') return collect.reduce.outputReader
   const output = item?.schema ?? { type: 'string' }
-  const items = isCollected
-    ? { type: 'object', properties: { key: { type: 'string' }, ok: { type: 'boolean' }, output } }
-    : output
-  const readValue: OutputReader<readonly unknown[]>['readValue'] = (value) =>
+  const items =
+    onError === 'collect'
+      ? { type: 'object', properties: { key: { type: 'string' }, ok: { type: 'boolean' }, output } }
+      : output
+  const readValue: OutputReader['readValue'] = (value) =>
     Promise.resolve(
       Array.isArray(value) ? { ok: true, value } : { ok: false, problem: 'must be a list' },
     )

@@ -180,10 +180,18 @@ export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFi
 }
 
 function describeForEach(
-  { over, isInput, settings, template }: ForEachPlan,
+  { over, isInput, settings, template, reduce }: ForEachPlan,
   ensemble: ResolvedEnsemble,
 ): ManifestFields {
-  return toFields({ over, isInput, settings, task: describeTask(template, ensemble) })
+  return toFields({
+    over,
+    isInput,
+    settings,
+    task: describeTask(template, ensemble),
+    ...(reduce === undefined
+      ? {}
+      : { reduce: { ...reduce, task: describeTask(reduce.task, ensemble) } }),
+  })
 }
 
 /** Returns the digest and the length of a text. */

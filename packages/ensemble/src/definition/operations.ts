@@ -74,6 +74,16 @@ export interface MapItems {
   ): Promise<readonly Output[]>
 }
 
+/** Options of a reduction of many texts to one. */
+export interface ReduceOptions {
+  /** Maximum size of the texts that one task gets, in tokens of 4 characters, at least 1; a longer text is alone. */
+  readonly maxTokens: number
+  /** Name of the template variable for the texts. @default items */
+  readonly as?: string
+  /** Start of the keys of the tasks, before the level and the index. @default the name of the task */
+  readonly key?: string
+}
+
 /** Context of a step of a handler. */
 export interface StepContext {
   /** Aborts when the step must stop. */
@@ -115,6 +125,17 @@ export interface HandlerOperations {
    * the failure of a task with `onError: 'fail'`, else TASK_FAILED when too many fail.
    */
   readonly map: MapItems
+  /**
+   * Reduces outputs to one by levels of tasks, each of which gets as many of them as fit into `maxTokens`. Values that are not
+   * texts are JSON for the tasks.
+   *
+   * @throws {TuttiError} the errors of {@link map}; CONSTRAINT_VIOLATION without items, or after ten levels.
+   */
+  readonly reduce: <Output>(
+    items: readonly unknown[],
+    template: ChildTask<Output>,
+    options: ReduceOptions,
+  ) => Promise<Output>
   /**
    * Calls a tool and returns its value, or its text if it declares none. Approval, budgets and events are those of a call
    * by an agent.

@@ -108,6 +108,8 @@ export interface ForEachPlan {
   readonly settings: MapSettings & { readonly as?: string }
   /** Task of one item. */
   readonly template: Task
+  /** Task that combines the outputs; absent if the output is their list. */
+  readonly reduce?: { readonly task: Task; readonly maxTokens: number; readonly as?: string }
 }
 
 /** Definition of a task by its author. */
@@ -134,4 +136,11 @@ export interface TaskDefinition<
   readonly memory?: readonly MemoryScope[]
   /** Performs the task instead of an agent: a function or a tool. */
   readonly handler?: Handler<Schema extends ToolSchema ? ValueOf<Schema> : unknown>
+}
+
+/** Returns the tasks whose work a task does: those of its items and of their reduction, else itself. */
+export function listWorkingTasks(task: Task): readonly Task[] {
+  const { forEach } = task
+  if (forEach === undefined) return [task]
+  return forEach.reduce === undefined ? [forEach.template] : [forEach.template, forEach.reduce.task]
 }

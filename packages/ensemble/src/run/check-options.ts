@@ -7,6 +7,7 @@ import { findHistoryProblems } from '../definition/history.ts'
 import { listAllTasks } from '../definition/manager.ts'
 import { createFallbackModelLookup, modelOfTask } from '../definition/model-of-task.ts'
 import { reviewAfter, reviewSettingsOf } from '../definition/review-settings.ts'
+import { listWorkingTasks } from '../definition/task.ts'
 import { findPrice } from '../model/prices.ts'
 import { toModelLabel } from '../steering/models.ts'
 import { resolveTier } from '../steering/tiers.ts'
@@ -62,7 +63,7 @@ function findProblems(ensemble: ResolvedEnsemble, options: RunOptions): readonly
 const listReviewedTasks = cachePerObject((ensemble: ResolvedEnsemble): readonly string[] => {
   const last = ensemble.plan.order.at(-1)
   return listAllTasks(ensemble)
-    .flatMap((task) => (task.forEach === undefined ? task : [task, task.forEach.template]))
+    .flatMap((task) => [...new Set([task, ...listWorkingTasks(task)])])
     .filter(
       (task) =>
         reviewSettingsOf(task.beforeReview) !== undefined ||
@@ -102,7 +103,7 @@ export function findUnpriced(
   ensemble: ResolvedEnsemble,
   { budget = ensemble.budget, prices }: Pick<RunOptions, 'budget' | 'prices'>,
 ): readonly string[] {
-  const tasks = listAllTasks(ensemble).map((task) => task.forEach?.template ?? task)
+  const tasks = listAllTasks(ensemble).flatMap(listWorkingTasks)
   const limited = tasks.filter(
     (task) =>
       task.handler === undefined &&

@@ -3,6 +3,7 @@ import { askQuestion } from './handler-question.ts'
 import { runStep } from './handler-step.ts'
 import { HandlerTasks } from './handler-tasks.ts'
 import { callToolOperation } from './handler-tool.ts'
+import { reduceItems } from './reduce-items.ts'
 import { OperationFrame, type OperationSettings } from './operation-frame.ts'
 
 import type {
@@ -37,6 +38,9 @@ export class Operations implements HandlerOperations {
   ) =>
     // NOTE: the overloads of MapItems tell by `onError` which of the two lists it is.
     this.frame.track(() => this.#tasks.map(items, template, options)) as Promise<never>
+
+  readonly reduce: HandlerOperations['reduce'] = (items, template, options) =>
+    reduceItems(this.map, items, { template, options })
 
   readonly call: CallTool = (tool: AgentTool, input: unknown) =>
     // NOTE: the overloads of CallTool give a tool's result the type that its author declared.

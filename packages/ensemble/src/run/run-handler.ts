@@ -263,6 +263,10 @@ class CallContext implements HandlerContext {
     return this.#use().map
   }
 
+  get reduce(): HandlerContext['reduce'] {
+    return this.#use().reduce
+  }
+
   get call(): HandlerContext['call'] {
     return this.#use().call
   }
