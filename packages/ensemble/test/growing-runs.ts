@@ -14,7 +14,7 @@ import { createRandom } from './task-graphs.ts'
 import type { HandlerContext, Task } from '../src/index.ts'
 import type { Process, Scenario } from './interrupt-everywhere.ts'
 
-/** What a generated handler does: operations one after another, or at the same time. */
+/** A generated handler: operations one after another, or at the same time. */
 export interface Growth {
   readonly operations: readonly Operation[]
   readonly isConcurrent: boolean

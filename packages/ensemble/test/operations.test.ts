@@ -633,7 +633,7 @@ describe('a map of a handler', () => {
     ])
   })
 
-  it('A map can make a task of its own for each item', async () => {
+  it('A map can make a separate task for each item', async () => {
     const { result } = await run(({ map }) =>
       map(['a', 'b'], (item, index) => task({ name: item, description: `Say ${item} ${index}` }), {
         key: (item) => item,

@@ -80,7 +80,7 @@ export interface ReduceOptions {
   readonly maxTokens: number
   /** Name of the template variable for the texts. @default items */
   readonly as?: string
-  /** Start of the keys of the tasks, before the level and the index. @default the name of the task */
+  /** Start of each key, before the level and the index. @default the name of the task */
   readonly key?: string
 }
 
@@ -92,7 +92,7 @@ export interface StepContext {
   readonly idempotencyKey: string
 }
 
-/** Options of a question. */
+/** Schema, time limit and reviewers of a question. */
 export type QuestionOptions<Schema extends ToolSchema> = Omit<
   AnswerOptions<Schema>,
   'clientTool' | 'signal'
@@ -126,8 +126,8 @@ export interface HandlerOperations {
    */
   readonly map: MapItems
   /**
-   * Reduces outputs to one by levels of tasks, each of which gets as many of them as fit into `maxTokens`. Values that are not
-   * texts are JSON for the tasks.
+   * Reduces outputs to one in levels of tasks. A task gets as many outputs as fit into `maxTokens`. Values that are not texts are
+   * JSON for the tasks.
    *
    * @throws {TuttiError} the errors of {@link map}; CONSTRAINT_VIOLATION without items, or after ten levels.
    */

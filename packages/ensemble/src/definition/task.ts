@@ -100,9 +100,9 @@ export interface Task<Output = unknown> extends TaskSettings {
   readonly forEach?: ForEachPlan
 }
 
-/** How a task maps a list, as plain data with the task of one item. */
+/** A list that a task maps, and the task of one item. */
 export interface ForEachPlan {
-  /** Name of the task or the input of the list. */
+  /** Name of the earlier task or the input that has the list. */
   readonly over: string
   readonly isInput: boolean
   readonly settings: MapSettings & { readonly as?: string }

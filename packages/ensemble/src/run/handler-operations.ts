@@ -1,6 +1,6 @@
 /** The operations of a handler; see `HandlerOperations`. */
 import { askQuestion } from './handler-question.ts'
-import { runStep } from './handler-step.ts'
+import { performStep } from './handler-step.ts'
 import { HandlerTasks } from './handler-tasks.ts'
 import { callToolOperation } from './handler-tool.ts'
 import { reduceItems } from './reduce-items.ts'
@@ -36,7 +36,7 @@ export class Operations implements HandlerOperations {
     template: MapTemplate<Item, Output>,
     options?: MapOptions<Item>,
   ) =>
-    // NOTE: the overloads of MapItems tell by `onError` which of the two lists it is.
+    // NOTE: the overloads of MapItems select the type of the list by `onError`.
     this.frame.track(() => this.#tasks.map(items, template, options)) as Promise<never>
 
   readonly reduce: HandlerOperations['reduce'] = (items, template, options) =>
@@ -47,7 +47,7 @@ export class Operations implements HandlerOperations {
     this.frame.track(() => callToolOperation(this.frame, tool, input)) as Promise<never>
 
   readonly step: HandlerOperations['step'] = (name, work) =>
-    this.frame.track(() => runStep(this.frame, name, work))
+    this.frame.track(() => performStep(this.frame, name, work))
 
   readonly ask: HandlerOperations['ask'] = <Schema extends ToolSchema>(
     question: string,

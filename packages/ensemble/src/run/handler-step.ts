@@ -10,7 +10,7 @@ import type { StepContext } from '../definition/operations.ts'
 import type { OperationFrame } from './operation-frame.ts'
 
 /** Performs a step, or returns its recorded result; see `HandlerOperations.step`. */
-export async function runStep<Value>(
+export async function performStep<Value>(
   frame: OperationFrame,
   name: string,
   work: (context: StepContext) => Value | Promise<Value>,

@@ -137,10 +137,10 @@ export class HandlerTasks {
         : AbortSignal.any([this.#frame.signal, stop.signal])
     const outcomes: (TaskOutcome | undefined)[] = children.map(() => undefined)
     // Recorded ends come first, because they can stop the others.
-    const places = [...children.entries()]
+    const entries = [...children.entries()]
     const waiting = [
-      ...places.filter(([, child]) => isEnded(child)),
-      ...places.filter(([, child]) => !isEnded(child)),
+      ...entries.filter(([, child]) => isEnded(child)),
+      ...entries.filter(([, child]) => !isEnded(child)),
     ].values()
     const runNext = async (): Promise<void> => {
       for (const [index, child] of waiting) {

@@ -15,7 +15,7 @@ import type { NewTaskStep, TaskScope } from '../scope/task-scope.ts'
 import type { OperationFrame } from './operation-frame.ts'
 import type { ToolCall, ToolCallOutcome } from '@tutti/core'
 
-/** A call by a handler. */
+/** A tool call, with its position and its record. */
 export interface HandlerCall {
   readonly tool: AgentTool
   readonly call: ToolCall

@@ -1,5 +1,5 @@
 /**
- * What all operations of a handler have in common: their numbers, their records, and their ends.
+ * The common part of all operations of a handler: numbers, records and ends.
  *
  *   asked ─▶ number ─▶ recorded? ─▶ result, in the order of the recorded ends
  *                         └──────▶ performed ─▶ recorded ─▶ result
@@ -22,7 +22,7 @@
 import { TuttiError } from '@tutti/core'
 
 import {
-  describeOperation,
+  describeRecordedOperation,
   RecordedOperations,
   type OperationKind,
   type RecordedOperation,
@@ -142,7 +142,7 @@ export class OperationFrame {
       replayMismatchError({
         taskName: this.scope.identity.taskName,
         step: describeOrdinal(ordinal),
-        recorded: describeOperation(recorded),
+        recorded: describeRecordedOperation(recorded),
         asked,
       }),
     )

@@ -43,7 +43,7 @@ export interface PreparedChild extends AskedChild {
 export interface ChildSettings {
   readonly host: WorkerHost
   readonly reviews: Reviews
-  /** Names that the handler has already given in this attempt. */
+  /** Names that the handler has used in this attempt. */
   readonly names: Set<string>
   /** Whether an earlier process added a task of this name for the same operation. */
   readonly isRecorded: (name: string) => boolean

@@ -10,7 +10,7 @@ import type { StepOf, TaskStep } from '../ports/run-step.ts'
 import type { TaskLog } from './step-log.ts'
 import type { TaskIdentity } from './task-scope.ts'
 
-/** Kind of an operation. */
+/** Work that a handler asks for. */
 export type OperationKind = 'tasks' | 'call' | 'step' | 'question'
 
 /** A task that an operation added. */
@@ -32,7 +32,7 @@ export interface RecordedOperation {
   endedAt?: number
 }
 
-/** What the ids in later steps stand for. */
+/** Tasks and questions by the ids in later steps. */
 interface Ids {
   readonly children: Map<string, RecordedChild>
   readonly questions: Map<string, RecordedOperation>
@@ -85,7 +85,7 @@ export class RecordedOperations {
     throw replayMismatchError({
       taskName: this.#identity.taskName,
       step: describeOrdinal(ordinal),
-      recorded: describeOperation(this.#operations.get(ordinal)),
+      recorded: describeRecordedOperation(this.#operations.get(ordinal)),
       asked: 'the end of the handler',
     })
   }
@@ -141,7 +141,7 @@ export class RecordedOperations {
 }
 
 /** Returns a recorded operation, for people. */
-export function describeOperation(operation: RecordedOperation | undefined): string {
+export function describeRecordedOperation(operation: RecordedOperation | undefined): string {
   switch (operation?.kind) {
     case 'step':
       return `step "${operation.step?.name}"`
