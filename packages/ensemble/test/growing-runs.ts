@@ -196,7 +196,11 @@ function mapItems(
         all.map((one) => (one.ok ? one.output : one.error.message)),
       )
     case 'until':
-      return map(items, child, { onError: 'continue', maxParallel: 1 })
+      return map(items, child, {
+        onError: 'continue',
+        maxParallel: 1,
+        ...(items.length === 0 ? {} : { until: { succeeded: 1 } }),
+      })
     default:
       return map(items, child, { onError: reaction })
   }

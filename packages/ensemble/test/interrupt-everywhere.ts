@@ -212,7 +212,9 @@ export async function runInProcesses(
     const isRestoring = scenario.anyOrder === true && number > 1
     const comparesState = !isFork && !isRestoring
     const done = await runProcess(scenario, { process, durable, size, comparesState })
-    if (number > 1) expectNothingRepeated(earlier, durable, world.calls.slice(callCount))
+    // An interrupted process can still make calls: it notices at its next write.
+    const calls = world.calls.slice(callCount).filter((call) => call.process === number)
+    if (number > 1) expectNothingRepeated(earlier, durable, calls)
     inDoubt ||= done === undefined && isInDoubt(durable.steps)
     if (done === undefined) continue
     const { events, steps, writes } = durable
@@ -352,7 +354,10 @@ export async function forkEverywhere(scenario: Scenario): Promise<ScenarioEnd> {
     try {
       const fork = await runInProcesses(scenario, [writes], { isFork: true })
       expectSameHistory(whole, fork, scenario, { isFork: true })
-      if (!fork.inDoubt) expect(toComparableLog(fork.events)).toEqual(log)
+      // The log does not show that a handler has ended, and does not ask its questions again.
+      const forkedAt = fork.steps.findIndex(({ kind }) => kind === 'run_forked')
+      const isHandled = fork.steps[forkedAt - 1]?.kind === 'handler_ended'
+      if (!fork.inDoubt && !isHandled) expect(toComparableLog(fork.events)).toEqual(log)
     } catch (error) {
       throw new Error(`Forked after ${writes} writes: ${String(error)}`, { cause: error })
     }

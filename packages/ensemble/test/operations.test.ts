@@ -9,7 +9,7 @@ import { fakeClock, scriptedModel } from './testing.ts'
 import { eventsOf, listFailures, nextTurn, watchRun, type WatchOptions } from './watch-run.ts'
 
 import type { EnsembleDefinition, HandlerContext, Task, TaskDefinition } from '../src/index.ts'
-import type { RunStep } from '../src/internal.ts'
+import { listReviewsOfFork, type RunStep } from '../src/internal.ts'
 
 type Work = (context: HandlerContext) => unknown
 
@@ -460,6 +460,15 @@ describe('a question of a handler', () => {
       expect(result).toMatchObject(expected)
     },
   )
+
+  it('[ENS-G16] A fork asks a question of a handler again, unless the output of the handler is recorded', async () => {
+    const reviewer = { decide: () => Promise.resolve({ action: 'EDIT', input: { n: 4 } } as const) }
+    const whole = startRecorded(team(work), { reviewer })
+    expect((await whole.handle.result).output).toBe('5')
+    const countAfter = (kind: RunStep['kind']): number =>
+      listReviewsOfFork(cutAfter(whole, (step) => step.kind === kind).steps).length
+    expect([countAfter('gate_closed'), countAfter('handler_ended')]).toEqual([1, 0])
+  })
 
   it('A question of a handler without a reviewer fails its task', async () => {
     const { result } = await run(work)

@@ -68,6 +68,8 @@ export function listReviewsOfFork(steps: readonly RunStep[]): readonly StepOf<'g
 }
 
 function isOfEndedCall(task: TaskLog, { attempt, slot }: StepOf<'gate_opened'>): boolean {
+  // A handler whose output is recorded does not run again.
+  if (task.find('handler_ended', attempt) !== undefined) return true
   return task.of('tool_ended').some((ended) => {
     if (ended.attempt !== attempt) return false
     const { iterationIndex, position } = ended
