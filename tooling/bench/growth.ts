@@ -19,6 +19,7 @@ import { formatNumber, printClaim, printTable } from './lib/report.ts'
 import { awaitEnd } from './lib/runs-services.ts'
 
 import type { ChatModel } from '../../packages/ensemble/src/adapter.ts'
+import type { RunJournal, RunStep } from '../../packages/ensemble/src/internal.ts'
 import type { RunService, RunServiceOptions } from '../../packages/runs/src/index.ts'
 
 type RunsDoor = typeof import('../../packages/runs/src/index.ts')
@@ -82,6 +83,42 @@ function runTasks(size: number): Promise<CountedWork> {
     task({ name: `task-${at}`, description: 'Work', handler: () => 'done' }),
   )
   return countWork(() => ensemble({ name: 'growth', model: plannedModel({}), tasks }).run({}))
+}
+
+/** Returns an ensemble whose handler adds `size` tasks. */
+function growingTeam(size: number) {
+  // Items of the same length, so that their texts grow with their number only.
+  const items = Array.from({ length: size }, (_, at) => 10_000 + at)
+  const child = task({ name: 'child', description: 'Work on {item}', handler: () => 'done' })
+  const grow = task({
+    name: 'grow',
+    description: 'Grow',
+    handler: async ({ map }) => (await map(items, child, { maxItems: size })).length,
+  })
+  return ensemble({ name: 'growth', tasks: [grow] })
+}
+
+/** Counts the work of a handler that adds tasks. */
+function addTasks(size: number): Promise<CountedWork> {
+  return countWork(() => growingTeam(size).run({}))
+}
+
+/** Counts the work of a run that is resumed when half of the added tasks have ended. */
+async function resumeAddedTasks(size: number): Promise<CountedWork> {
+  const steps: RunStep[] = []
+  const journal: RunJournal = {
+    emit: (_, step) => {
+      if (step !== undefined) steps.push(step)
+    },
+    commit: (step) => {
+      steps.push(step)
+      return Promise.resolve()
+    },
+  }
+  await growingTeam(size).run({}, { journal })
+  const half = { steps: steps.slice(0, steps.length / 2) }
+  const sink: RunJournal = { emit: () => undefined, commit: () => Promise.resolve() }
+  return countWork(() => growingTeam(size).run({}, { journal: sink, resume: half }))
 }
 
 /** Opens a service over the embedded store in `directory`. */
@@ -155,6 +192,12 @@ async function inDirectory<T>(work: (directory: string) => Promise<T>): Promise<
 
 const DIMENSIONS: readonly Dimension[] = [
   { name: 'tasks', sizes: sized([100, 400, 1_600], [100, 400]), measure: runTasks },
+  { name: 'added tasks', sizes: sized([200, 1_000, 10_000], [100, 400]), measure: addTasks },
+  {
+    name: 'added tasks of a resumed run',
+    sizes: sized([200, 1_000, 10_000], [100, 400]),
+    measure: resumeAddedTasks,
+  },
   {
     name: 'turns',
     sizes: sized([50, 200, 800], [50, 200]),

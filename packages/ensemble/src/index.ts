@@ -9,6 +9,13 @@ export type { GuardrailVerdict, InputGuardrail, OutputGuardrail } from './defini
 export { handlerOutput, requestRejected } from './definition/handler-output.ts'
 export type { HandlerContext, TaskHandler } from './definition/handler.ts'
 export type {
+  ChildOptions,
+  MapOptions,
+  MapOutcome,
+  ReduceOptions,
+  StepContext,
+} from './definition/operations.ts'
+export type {
   DelegationPolicy,
   DelegationRequest,
   DelegationVerdict,
@@ -23,6 +30,7 @@ export { rateLimit, type RateLimit } from './model/rate-limit.ts'
 export type { ReviewSettings } from './definition/review-settings.ts'
 export { task } from './definition/define-task.ts'
 export type { Task, TaskDefinition } from './definition/task.ts'
+export type { ForEach, ForEachOutcome, ReduceOutputs } from './definition/for-each.ts'
 export type { RunMetrics } from '@tutti/protocol'
 
 // Runs

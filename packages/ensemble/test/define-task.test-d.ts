@@ -1,9 +1,10 @@
-import { defineTool, ToolResult, Type } from '@tutti/core'
+import { defineTextTool, defineTool, ToolResult, Type } from '@tutti/core'
 import { expectTypeOf, test } from 'vitest'
 
 import { agent } from '../src/definition/agent.ts'
 import { ensemble } from '../src/ensemble.ts'
 import { task } from '../src/definition/define-task.ts'
+import type { ForEachOutcome } from '../src/definition/for-each.ts'
 import type { Task } from '../src/definition/task.ts'
 
 import type { RunResult } from '../src/run/run-result.ts'
@@ -78,6 +79,76 @@ test('[ENS-T9] A handler has a typed context, and can be replaced by a tool', ()
   expectTypeOf(task({ description: 'Find', output: Person, handler: find })).toEqualTypeOf<
     Task<{ name: string; age?: number }>
   >()
+})
+
+test('[ENS-P5] The operations of a handler have the types of their tasks, tools, steps and schemas', () => {
+  const find = defineTool({
+    name: 'find',
+    description: 'Finds',
+    input: Type.Object({ id: Type.Integer(), deep: Type.Optional(Type.Boolean()) }),
+    output: Person,
+    execute: () => ({ name: 'Ada' }),
+  })
+  const look = defineTextTool({ name: 'look', description: 'Looks', execute: () => '' })
+  task({
+    description: 'Grow',
+    async handler({ task: add, map, call, step, ask }) {
+      expectTypeOf(await add(plain)).toEqualTypeOf<string>()
+      expectTypeOf(await add(typed, { key: 'x' })).toEqualTypeOf<{ name: string; age?: number }>()
+      expectTypeOf(await map([1, 2], parsed)).toEqualTypeOf<
+        readonly { day: string; length: number }[]
+      >()
+      await map(['a'], (item) => {
+        expectTypeOf(item).toEqualTypeOf<string>()
+        return plain
+      })
+      const [first] = await map([1], plain, { onError: 'collect', key: (item) => item.toFixed() })
+      if (first?.ok === true) expectTypeOf(first.output).toEqualTypeOf<string>()
+      expectTypeOf(await call(find, { id: 7 })).toEqualTypeOf<{ name: string; age?: number }>()
+      expectTypeOf(await call(look, 'x')).toEqualTypeOf<string>()
+      // @ts-expect-error -- an id is a number
+      await call(find, { id: 'seven' })
+      expectTypeOf(await step('s', async () => ({ n: 1 }))).toEqualTypeOf<{ n: number }>()
+      const answer = await ask('Who?', { schema: Person })
+      if (answer.answered)
+        expectTypeOf(answer.value).toEqualTypeOf<{ name: string; age?: number }>()
+      const text = await ask('What?')
+      if (text.answered) expectTypeOf(text.value).toEqualTypeOf<string>()
+      return ''
+    },
+  })
+})
+
+test('[ENS-P12] A task with forEach has the type of its list, and its key that of an item', () => {
+  const people = task({ description: 'List', output: Type.Array(Person) })
+  const lines = task({
+    description: 'Write about {item.name}',
+    forEach: {
+      over: people,
+      key(item) {
+        expectTypeOf(item).toEqualTypeOf<{ name: string; age?: number }>()
+        return item.name
+      },
+    },
+  })
+  expectTypeOf(lines).toEqualTypeOf<Task<readonly string[]>>()
+  const found = task({
+    description: 'Find {item}',
+    output: Person,
+    forEach: { over: 'names', onError: 'collect' },
+  })
+  expectTypeOf(found).toEqualTypeOf<
+    Task<readonly ForEachOutcome<{ name: string; age?: number }>[]>
+  >()
+  const reduced = task({
+    description: 'Write {item}',
+    forEach: { over: people, collect: { reduce: parsed, maxTokens: 100 } },
+  })
+  expectTypeOf(reduced).toEqualTypeOf<Task<{ day: string; length: number }>>()
+  // @ts-expect-error -- the output of the task is a text, not a list
+  task({ description: 'Write', forEach: { over: plain } })
+  // @ts-expect-error -- "maxItem" is not an option
+  task({ description: 'Write', forEach: { over: people, maxItem: 3 } })
 })
 
 test('An unknown option of a task is an error, with and without a schema', () => {

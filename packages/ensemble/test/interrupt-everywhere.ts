@@ -74,6 +74,8 @@ export interface Scenario {
    * false
    */
   readonly races?: boolean
+  /** Whether only the order in which its tasks begin depends on timing, and with it their indexes. @default false */
+  readonly anyOrder?: boolean
   /** Checks properties of this scenario at the end of every run. */
   readonly check?: (end: ScenarioEnd) => void
 }
@@ -100,6 +102,9 @@ interface Durable {
 const MAX_HASHES = 500
 
 const NO_BYTES = new Uint8Array()
+
+/** Maximum number of turns of the event loop in which a handler gets its recorded results. */
+const RESTORING_TURNS = 40
 
 /** Longer than any scenario takes, in milliseconds. */
 const LONG_ENOUGH = 100_000
@@ -203,8 +208,13 @@ export async function runInProcesses(
       call: (name, key) => world.calls.push({ process: number, name, key }),
     }
     const earlier: Durable = JSON.parse(JSON.stringify(durable))
-    const done = await runProcess(scenario, { process, durable, size, comparesState: !isFork })
-    if (number > 1) expectNothingRepeated(earlier, durable, world.calls.slice(callCount))
+    // A resumed run has the tasks and the questions of a handler when the handler has asked for them again.
+    const isRestoring = scenario.anyOrder === true && number > 1
+    const comparesState = !isFork && !isRestoring
+    const done = await runProcess(scenario, { process, durable, size, comparesState })
+    // An interrupted process can still make calls: it notices at its next write.
+    const calls = world.calls.slice(callCount).filter((call) => call.process === number)
+    if (number > 1) expectNothingRepeated(earlier, durable, calls)
     inDoubt ||= done === undefined && isInDoubt(durable.steps)
     if (done === undefined) continue
     const { events, steps, writes } = durable
@@ -315,6 +325,9 @@ async function runProcess(
   void handle.result.then((ended) => {
     result = ended
   })
+  // A handler that runs again gets its recorded results one after another, before time passes.
+  const hasOperations = steps.some((step) => 'ordinal' in step)
+  for (let turn = 0; hasOperations && turn < RESTORING_TURNS; turn += 1) await nextTurn()
   await clock.advance(LONG_ENOUGH)
   // Hashes are computed on other threads, which the fake clock does not control, in the order of their requests.
   for (let turns = 0; turns < MAX_HASHES && left > 0 && result === undefined; turns += 1) {
@@ -341,7 +354,10 @@ export async function forkEverywhere(scenario: Scenario): Promise<ScenarioEnd> {
     try {
       const fork = await runInProcesses(scenario, [writes], { isFork: true })
       expectSameHistory(whole, fork, scenario, { isFork: true })
-      if (!fork.inDoubt) expect(toComparableLog(fork.events)).toEqual(log)
+      // The log does not show that a handler has ended, and does not ask its questions again.
+      const forkedAt = fork.steps.findIndex(({ kind }) => kind === 'run_forked')
+      const isHandled = fork.steps[forkedAt - 1]?.kind === 'handler_ended'
+      if (!fork.inDoubt && !isHandled) expect(toComparableLog(fork.events)).toEqual(log)
     } catch (error) {
       throw new Error(`Forked after ${writes} writes: ${String(error)}`, { cause: error })
     }
@@ -371,9 +387,20 @@ function expectNothingRepeated(
   const ended = new Set(
     eventsOf(earlier.events, 'tool_called')
       .filter(({ parentToolCallId }) => parentToolCallId === undefined)
+      // A cancelled call has no result, so a handler that continues makes it again.
+      .filter(({ toolResult }) => toolResult?.endsWith('was cancelled') !== true)
       .map((event) => `run-1/${nameTurn(event)}/${event.toolCallId}`),
   )
+  for (const step of earlier.steps.filter(isEndOfOperation)) {
+    const what = step.kind === 'handler_step' ? `step ${step.name}` : `call ${step.text}`
+    ended.add(`${step.taskName}/${step.attempt}/${what}`)
+  }
   expect(calls.map(({ key }) => key).filter((key) => ended.has(key))).toEqual([])
+}
+
+/** Whether the step records the end of a step or a call of a handler. */
+function isEndOfOperation(step: RunStep): step is StepOf<'handler_step' | 'tool_ended'> {
+  return step.kind === 'handler_step' || (step.kind === 'tool_ended' && step.ordinal !== undefined)
 }
 
 /** Whether the process was interrupted during a call that must not be repeated. */
@@ -396,7 +423,7 @@ function isInDoubt(steps: readonly RunStep[]): boolean {
 function expectSameHistory(
   whole: ScenarioEnd,
   end: ScenarioEnd,
-  { once = [], mayEnd = [] }: Scenario,
+  { once = [], mayEnd = [], anyOrder = false }: Scenario,
   { isFork = false } = {},
 ): void {
   const listCalls = (name: string): readonly string[] =>
@@ -407,7 +434,7 @@ function expectSameHistory(
   if (end.inDoubt && mayEnd.includes(end.result.status)) return
   expect(end.result.status).toBe(whole.result.status)
   if (end.inDoubt) return
-  expect(readHistory(end, isFork)).toEqual(readHistory(whole, isFork))
+  expect(readHistory(end, { isFork, anyOrder })).toEqual(readHistory(whole, { isFork, anyOrder }))
 }
 
 /** Time of a directive in a prompt. */
@@ -417,15 +444,21 @@ const INSTANT = /\d{4}-\d\d-\d\dT[\d:.]+Z/g
  * Returns the part of a run that must be the same after any interruption; times and random ids are not part
  * of it.
  */
-function readHistory({ events, result }: ScenarioEnd, isFork: boolean): object {
+function readHistory(
+  { events, result }: ScenarioEnd,
+  { isFork, anyOrder }: { readonly isFork: boolean; readonly anyOrder: boolean },
+): object {
   const state = runStateAfter(events)
+  const tasks = anyOrder
+    ? state.tasks.toSorted((a, b) => a.name.localeCompare(b.name))
+    : state.tasks
   return {
     output: result.output,
     metrics: isFork ? undefined : roundMetrics(result.metrics),
     error: result.error?.code,
-    tasks: state.tasks.map((task) => ({
+    tasks: tasks.map((task) => ({
       name: task.name,
-      index: task.index,
+      index: anyOrder ? undefined : task.index,
       status: task.status,
       attempt: task.attempt,
       description: task.description,

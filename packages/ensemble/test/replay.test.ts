@@ -223,3 +223,67 @@ describe('a replay with live models', () => {
     expect(calls).not.toContain('handler')
   })
 })
+
+describe('a replay of a handler with operations', () => {
+  const open = () => {
+    const calls: string[] = []
+    const model = scriptedModel(() => {
+      calls.push('model')
+      return 'a line'
+    })
+    const grow = task({
+      name: 'grow',
+      description: 'Grow',
+      async handler({ step, map, call, ask }) {
+        const count = await step('count', () => {
+          calls.push('step')
+          return 2
+        })
+        const seen = await call(createTool(calls), { n: 1 })
+        const lines = await map(
+          Array.from({ length: count }, (_, index) => index),
+          task({ name: 'line', description: 'Write line {item}' }),
+        )
+        const answer = await ask('Fine?')
+        return [seen, ...lines, answer.answered ? answer.value : 'none']
+      },
+    })
+    return { calls, team: ensemble({ name: 'growing', model, tasks: [grow] }) }
+  }
+
+  async function recordGrowing() {
+    const run = startRecorded(open().team, {
+      reviewer: { decide: () => Promise.resolve({ action: 'EDIT', input: 'yes' }) },
+    })
+    const result = await run.handle.result
+    expect(result.status).toBe('COMPLETED')
+    return { result, steps: run.steps }
+  }
+
+  it('[ENS-E25] A frozen replay of a handler with operations makes no call and has the same outputs', async () => {
+    const { result, steps } = await recordGrowing()
+    const { team, calls } = open()
+    const again = await replay(team, 'frozen', { steps })
+    expect([again.result.status, calls]).toEqual(['COMPLETED', []])
+    expect(outputsOf(again.result)).toEqual(outputsOf(result))
+  })
+
+  it('[ENS-P9] A replay with live models calls the models of the tasks that a handler added, and nothing else', async () => {
+    const { result, steps } = await recordGrowing()
+    const { team, calls } = open()
+    const forked: RunStep = { kind: 'run_forked', runMs: 0, startedAt: 0 }
+    const run = startRecorded(team, {
+      decidable: true,
+      resume: { steps: [...steps, forked], replay: 'models' },
+    })
+    const again = await run.handle.result
+    expect([again.status, calls]).toEqual(['COMPLETED', ['model', 'model']])
+    expect(outputsOf(again)).toEqual(outputsOf(result))
+    const changed = steps.filter(({ kind }) => kind !== 'handler_step')
+    const { result: other } = await replay(open().team, 'models', { steps: changed })
+    expect(other.error).toMatchObject({
+      code: 'REPLAY_MISMATCH',
+      details: { asked: 'step "count"' },
+    })
+  })
+})

@@ -57,6 +57,9 @@ export function createTestScope({
     host: {
       nextTaskIndex: 2,
       isTaken: () => false,
+      taskNames: [],
+      hasTask: () => false,
+      isCompleted: () => false,
       endEarly: () => undefined,
       runWorker: () => Promise.reject(new Error('No worker in this test')),
     },

@@ -434,3 +434,60 @@ describe('[ENS-S4] [ENS-E11] a run that has not begun', () => {
     },
   )
 })
+
+describe('a decision for a task that another task added', () => {
+  const Line = Type.Object({ line: Type.String() })
+  const reviewed = { description: 'Write {item}', output: Line, review: true } as const
+  const line = scriptedModel(() => '{"line":"x"}')
+  const edit = (text: string) => ({ action: 'EDIT', text }) as const
+
+  it('[ENS-P8] A task of an item that waits for a review is decided without an owner, and its parent continues', async () => {
+    const write = task({ ...reviewed, name: 'write', forEach: { over: 'items' } })
+    const last = task({
+      name: 'last',
+      description: 'End',
+      context: [write],
+      handler: ({ context }) => context[0]?.output ?? '',
+    })
+    const team = ensemble({ name: 'team', model: line, tasks: [write, last] })
+    const inputs = { items: '["a"]' }
+    const first = startRecorded(team, { inputs })
+    await nextTurn()
+    await nextTurn()
+    expect(first.waits.count).toBe(1)
+    first.release()
+    const [request] = eventsOf(first.events, 'review_requested')
+    if (request === undefined) throw new Error('No review is open')
+    expect(request.taskName).toBe('write/0')
+    const { decide, switchModel } = commandsFor(team, first.steps)
+    await expect(decide(request, edit('no JSON'))).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+    expect((await switchModel('slow', { taskName: 'write/0' })).events).toHaveLength(1)
+    const { events, steps } = await decide(request, edit('{"line":"y"}'))
+    const from = { events: [], steps: [...first.steps, ...steps] }
+    const count = line.requests.length
+    const second = startRecorded(team, { inputs, from })
+    expect(await second.handle.result).toMatchObject({ output: '[{"line":"y"}]' })
+    expect(line.requests).toHaveLength(count)
+    expectWireEvents([...first.events, ...events, ...second.events])
+  })
+
+  it('An edit of the output of a task that code added is refused without an owner, because its schema is not known', async () => {
+    const grow = task({
+      name: 'grow',
+      description: 'Grow',
+      handler: ({ map }) => map(['a'], task({ ...reviewed, name: 'write' })),
+    })
+    const team = ensemble({ name: 'team', model: line, tasks: [grow] })
+    const first = startRecorded(team)
+    await nextTurn()
+    await nextTurn()
+    first.release()
+    const [request] = eventsOf(first.events, 'review_requested')
+    if (request === undefined) throw new Error('No review is open')
+    const { decide } = commandsFor(team, first.steps)
+    await expect(decide(request, edit('{"line":"y"}'))).rejects.toThrow(
+      'cannot be checked while the run is unowned: its task is added by a handler',
+    )
+    expect(kinds(await decide(request, yes))).toEqual(['review_decided', 'gate_closed'])
+  })
+})

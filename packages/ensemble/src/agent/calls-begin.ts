@@ -13,6 +13,8 @@ export interface CallsToBegin {
   readonly count: number
   /** Returns the position of a call in its turn, from 0. */
   readonly positionOf: (call: ToolCall) => number
+  /** Number of the handler's operation that makes the call; absent for other calls. */
+  readonly ordinal?: number
 }
 
 /** Counts calls as in flight from begin to end, and records the intent of calls that must not be repeated. */
@@ -47,11 +49,12 @@ export class CallsBegin {
 
   /** Records the intent to call a tool that must not be called twice. */
   async #recordIntent(call: ToolCall): Promise<void> {
-    const { iterationIndex, positionOf } = this.#calls
+    const { iterationIndex, positionOf, ordinal } = this.#calls
     const position = positionOf(call)
     try {
       const intent = { kind: 'tool_begun', iterationIndex, position } as const
-      await this.#scope.commit({ ...intent, ...toStepToolCall(call) })
+      const operation = ordinal === undefined ? {} : { ordinal }
+      await this.#scope.commit({ ...intent, ...operation, ...toStepToolCall(call) })
     } catch (error) {
       this.lost ??= TuttiError.from(error, 'ENGINE_FAILED')
       throw error

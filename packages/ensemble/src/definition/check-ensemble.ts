@@ -12,6 +12,7 @@ import { findPlanProblems } from './plan.ts'
 import { findEnsembleReviewProblems } from './review-settings.ts'
 import { findRuleProblems } from './model-rule.ts'
 
+import { listWorkingTasks } from './task.ts'
 import {
   ERROR_STRATEGIES,
   type EnsembleDefinition,
@@ -149,6 +150,7 @@ function findSettingProblems(definition: EnsembleDefinition): readonly string[] 
 function findModelProblems(definition: EnsembleDefinition, workflow: Workflow): readonly string[] {
   const { tasks, model, managerModel } = definition
   const problems = tasks
+    .flatMap(listWorkingTasks)
     .filter((task) => task.handler === undefined && modelOfTask(task, definition) === undefined)
     .map(
       ({ name }) => `task "${name}" has no model: set one for the task, its agent or the ensemble`,
@@ -162,11 +164,9 @@ function findModelProblems(definition: EnsembleDefinition, workflow: Workflow): 
 /** Returns the problems of the prices that models have themselves. */
 function findOwnPriceProblems(definition: EnsembleDefinition): readonly string[] {
   const { model, managerModel, fallbackModels = [], tasks } = definition
-  const ofTasks = tasks.flatMap((task) => [
-    task.model,
-    task.agent.model,
-    ...(task.fallbackModels ?? []),
-  ])
+  const ofTasks = tasks
+    .flatMap(listWorkingTasks)
+    .flatMap((task) => [task.model, task.agent.model, ...(task.fallbackModels ?? [])])
   const models = new Set([model, managerModel, ...fallbackModels, ...ofTasks])
   return [...models].flatMap((used) => (used === undefined ? [] : findModelPriceProblems(used)))
 }

@@ -1,16 +1,18 @@
 /** Pure: finds all problems in the definition of a task. */
 import type { AgentTool } from '@tutti/core'
 import { findOptionProblems, type OptionNames } from '@tutti/core/internal'
-import { shortText } from '@tutti/protocol/internal'
+import { isTemplateName, shortText } from '@tutti/protocol/internal'
 
 import { findOnUnfinishedProblems } from './on-unfinished.ts'
 import { findBudgetProblems } from '../usage/budget.ts'
 import { findGuardrailProblems } from './guardrail.ts'
 import { HANDLER_ROLE } from './handler.ts'
 import { DELEGATE_TOOL } from './delegation-limits.ts'
+import { findMapProblems } from './map-settings.ts'
 import { findDuplicates } from './plan.ts'
 import { findReviewProblems } from './review-settings.ts'
 
+import type { MapOptions } from './operations.ts'
 import type { Task, TaskDefinition } from './task.ts'
 
 /** Fields that a task with a handler cannot have, because it does not call a model. */
@@ -57,6 +59,7 @@ const TASK_NAMES = {
   retries: true,
   memory: true,
   handler: true,
+  forEach: true,
 } as const satisfies OptionNames<Record<keyof TaskDefinition | keyof Task, unknown>>
 
 /** Returns the problems of a definition, one text each; empty if it is valid. */
@@ -97,6 +100,26 @@ export function findTaskProblems(definition: TaskDefinition, name: string): read
     ...findReviewProblems('review', definition.review),
     ...findReviewProblems('beforeReview', definition.beforeReview),
     ...findHandlerProblems(definition),
+  ]
+}
+
+const FOR_EACH_NAMES = {
+  as: true,
+  maxItems: true,
+  maxParallel: true,
+  maxFailures: true,
+  until: true,
+  onError: true,
+} as const satisfies OptionNames<Omit<MapOptions<never>, 'key'>>
+
+/** Returns the problems of the settings of a task for each item of a list. */
+export function findForEachProblems(settings: Omit<MapOptions<never>, 'key'>): readonly string[] {
+  const problems = findOptionProblems(settings, FOR_EACH_NAMES, 'forEach')
+  const named = settings.as === undefined || isTemplateName(settings.as)
+  return [
+    ...problems,
+    ...(named ? [] : [`forEach.as must be the name of a template variable, got "${settings.as}"`]),
+    ...findMapProblems(settings).map((problem) => `forEach.${problem}`),
   ]
 }
 

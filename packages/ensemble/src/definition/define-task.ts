@@ -4,12 +4,21 @@ import { errorMessage, type ToolSchema, type ValueOf } from '@tutti/core/interna
 
 import { compileOutputReader, type OutputReader } from '../output/structured-output.ts'
 import { synthesizeAgent, type Agent } from './agent.ts'
-import { findTaskProblems } from './check-task.ts'
+import { findForEachProblems, findTaskProblems } from './check-task.ts'
+import {
+  createForEachHandler,
+  createForEachReader,
+  escapeItem,
+  type ForEach,
+  type ForEachOutcome,
+  type ReduceOutputs,
+} from './for-each.ts'
 import { HANDLER_ROLE, type Handler } from './handler.ts'
 import {
   DEFAULT_EXPECTED_OUTPUT,
   DEFAULT_MAX_ITERATIONS,
   DEFAULT_OUTPUT_RETRIES,
+  type ForEachPlan,
   type Task,
   type TaskDefinition,
 } from './task.ts'
@@ -27,11 +36,88 @@ type TaskCopy<Output> = Pick<Task<Output>, 'outputReader'>
  */
 export function task<
   const Schema extends ToolSchema | undefined = undefined,
+  Item = unknown,
+  Reduced = unknown,
+>(
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & {
+      readonly onError?: 'fail' | 'continue'
+      readonly collect: ReduceOutputs<Reduced>
+    }
+  },
+): Task<Reduced>
+export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & { readonly onError: 'collect'; readonly collect?: 'list' }
+  },
+): Task<readonly ForEachOutcome<OutputOf<Schema>>[]>
+export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & {
+      readonly onError?: 'fail' | 'continue'
+      readonly collect?: 'list'
+    }
+  },
+): Task<readonly OutputOf<Schema>[]>
+export function task<
+  const Schema extends ToolSchema | undefined = undefined,
   Output = OutputOf<Schema>,
 >(
   definition: TaskDefinition<Schema> & TaskCopy<Output>,
 ): Task<ToolSchema extends Schema ? Output : OutputOf<Schema>>
-export function task(definition: TaskDefinition): Task {
+export function task(definition: TaskDefinition & { readonly forEach?: object }): Task {
+  // NOTE: the overloads allow no other object; a copy of such a task has the plan of the task.
+  const forEach = definition.forEach as ForEach<never> | ForEachPlan | undefined
+  return forEach === undefined || 'template' in forEach
+    ? makeTask(definition)
+    : makeForEachTask(definition, forEach)
+}
+
+/**
+ * Makes a task that adds a task for each item of a list. Its definition is that of the tasks for the items, except for its
+ * name and its context.
+ */
+function makeForEachTask(
+  definition: TaskDefinition & { readonly forEach?: unknown },
+  forEach: ForEach<never>,
+): Task {
+  const { forEach: _, ...rest } = definition
+  const template = makeTask(rest)
+  const { over, collect = 'list', key: _key, ...settings } = forEach
+  const problems = findForEachProblems(settings)
+  if (problems.length > 0) {
+    const message = `Cannot create task "${template.name}": ${problems.join('; ')}`
+    throw new TuttiError('CONFIG_INVALID', message, { details: { problems } })
+  }
+  const isInput = typeof over === 'string'
+  const reader = createForEachReader(template.outputReader, forEach)
+  const made = makeTask({
+    name: template.name,
+    description: escapeItem(template.description, settings.as),
+    expectedOutput: 'The outputs of all items.',
+    context: isInput ? template.context : [...template.context, over.name],
+    handler: createForEachHandler(template, forEach),
+    ...(template.version === undefined ? {} : { version: template.version }),
+  })
+  const plan: ForEachPlan = {
+    over: isInput ? over : over.name,
+    isInput,
+    settings,
+    template,
+    ...(collect === 'list' ? {} : { reduce: toReduceTask(collect) }),
+  }
+  return { ...made, forEach: plan, ...(reader === undefined ? {} : { outputReader: reader }) }
+}
+
+function toReduceTask({
+  reduce,
+  ...limits
+}: ReduceOutputs<unknown>): NonNullable<ForEachPlan['reduce']> {
+  // NOTE: ChildTask leaves out the fields of a task whose types depend on handlers; only task() makes one.
+  return { ...limits, task: reduce as Task }
+}
+
+function makeTask(definition: TaskDefinition): Task {
   const name = definition.name ?? deriveName(definition.description)
   const reader = compileReader(definition)
   const problems = [...findTaskProblems(definition, name), ...reader.problems]

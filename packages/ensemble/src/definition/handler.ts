@@ -1,6 +1,7 @@
 /** Handlers: tasks that code performs, without an agent or a model. */
 import type { Inputs } from './template.ts'
 import type { HandlerOutput } from './handler-output.ts'
+import type { HandlerOperations } from './operations.ts'
 import type { AgentTool, Logger, ToolResult } from '@tutti/core'
 import type { CallerRequest } from '@tutti/core/internal'
 
@@ -16,7 +17,7 @@ export interface ContextOutput {
 }
 
 /** Context of a handler. Its members can be destructured, because none uses `this`. */
-export interface HandlerContext {
+export interface HandlerContext extends HandlerOperations {
   readonly runId: string
   readonly taskName: string
   readonly attempt: number

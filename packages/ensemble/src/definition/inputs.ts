@@ -18,12 +18,15 @@ import type { Task } from './task.ts'
 
 export type { Inputs } from './template.ts'
 
-/** Returns the template variables of one task, each once, in order of appearance. */
+/** Returns the template variables of one task, each once, in order of appearance; then the input that it maps. */
 export function taskVariables({
   description,
   expectedOutput,
-}: Pick<Task, 'description' | 'expectedOutput'>): readonly string[] {
-  return [...new Set([description, expectedOutput].flatMap(findTemplateVariables))]
+  forEach,
+}: Pick<Task, 'description' | 'expectedOutput' | 'forEach'>): readonly string[] {
+  const mapped = forEach?.isInput === true ? [forEach.over] : []
+  const named = [description, expectedOutput].flatMap(findTemplateVariables)
+  return [...new Set([...named, ...mapped])]
 }
 
 /** Returns the template variables of all `tasks`, each once, in order of appearance. */

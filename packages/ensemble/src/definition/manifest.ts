@@ -16,7 +16,7 @@ import { listAllTasks } from './manager.ts'
 
 import type { ChatModel } from '../model/chat-model.ts'
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
-import type { Task } from './task.ts'
+import type { ForEachPlan, Task } from './task.ts'
 
 /** Value of a field of a manifest: JSON. */
 export type ManifestValue =
@@ -138,7 +138,7 @@ function describeSettings(ensemble: ResolvedEnsemble): ManifestFields {
 
 /** Describes the code of a task of an ensemble. */
 export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFields {
-  const { agent, handler } = task
+  const { agent, handler, forEach } = task
   const { role, goal, background, responseFormat, allowDelegation } = agent
   const isAgent = handler === undefined
   return toFields({
@@ -148,6 +148,7 @@ export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFi
     version: task.version,
     output: task.outputReader?.schema,
     handler: describeHandler(task),
+    ...(forEach === undefined ? {} : { forEach: describeForEach(forEach, ensemble) }),
     beforeReview: task.beforeReview,
     review: task.review,
     guardrails: task.guardrails,
@@ -175,6 +176,21 @@ export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFi
           reflection: task.reflection,
         }
       : {}),
+  })
+}
+
+function describeForEach(
+  { over, isInput, settings, template, reduce }: ForEachPlan,
+  ensemble: ResolvedEnsemble,
+): ManifestFields {
+  return toFields({
+    over,
+    isInput,
+    settings,
+    task: describeTask(template, ensemble),
+    ...(reduce === undefined
+      ? {}
+      : { reduce: { ...reduce, task: describeTask(reduce.task, ensemble) } }),
   })
 }
 

@@ -9,6 +9,7 @@ import type { RateLimit } from '../model/rate-limit.ts'
 import type { Agent } from './agent.ts'
 import type { Guardrails } from './guardrail.ts'
 import type { Handler } from './handler.ts'
+import type { MapSettings } from './operations.ts'
 import type { OnUnfinished } from './on-unfinished.ts'
 import type { ReviewSetting } from './review-settings.ts'
 
@@ -95,6 +96,20 @@ export interface Task<Output = unknown> extends TaskSettings {
   readonly memory: readonly MemoryScope[]
   /** Performs the task instead of an agent. `never` because a copy of the task may have another schema. */
   readonly handler?: Handler<never>
+  /** The list that its handler maps; present only for a task that was made with `forEach`. */
+  readonly forEach?: ForEachPlan
+}
+
+/** A list that a task maps, and the task of one item. */
+export interface ForEachPlan {
+  /** Name of the earlier task or the input that has the list. */
+  readonly over: string
+  readonly isInput: boolean
+  readonly settings: MapSettings & { readonly as?: string }
+  /** Task of one item. */
+  readonly template: Task
+  /** Task that combines the outputs; absent if the output is their list. */
+  readonly reduce?: { readonly task: Task; readonly maxTokens: number; readonly as?: string }
 }
 
 /** Definition of a task by its author. */
@@ -121,4 +136,11 @@ export interface TaskDefinition<
   readonly memory?: readonly MemoryScope[]
   /** Performs the task instead of an agent: a function or a tool. */
   readonly handler?: Handler<Schema extends ToolSchema ? ValueOf<Schema> : unknown>
+}
+
+/** Returns the tasks whose work a task does: those of its items and of their reduction, else itself. */
+export function listWorkingTasks(task: Task): readonly Task[] {
+  const { forEach } = task
+  if (forEach === undefined) return [task]
+  return forEach.reduce === undefined ? [forEach.template] : [forEach.template, forEach.reduce.task]
 }

@@ -18,6 +18,17 @@ import { errorMessage, isoNow } from '@tutti/core/internal'
 
 import { renderTask } from '../definition/task-text.ts'
 import { untilStopped } from '../work/until-stopped.ts'
+import {
+  beginWorker,
+  createRecordedTask,
+  describeFailure,
+  endWorker,
+  listBegunWorkers,
+  runWorker,
+  type BegunWorker,
+  type WorkerHost,
+  type WorkerTask,
+} from './workers.ts'
 import { task } from '../definition/define-task.ts'
 import { MANAGER } from '../definition/plan.ts'
 import type { Task } from '../definition/task.ts'
@@ -31,27 +42,7 @@ import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { Inputs } from '../definition/inputs.ts'
 import type { StepOf } from '../ports/run-step.ts'
 import type { StepLog } from '../scope/step-log.ts'
-import type { TaskOutcome } from '../scope/task-outcome.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
-import type { RunEventOf } from '@tutti/protocol'
-
-/** A delegated task, which is not part of the plan. */
-export interface WorkerTask {
-  readonly task: Task
-  readonly taskName: string
-  readonly taskIndex: number
-  /** Signal of the tool call that waits for the task. */
-  readonly signal: AbortSignal
-}
-
-/** Runs delegated tasks. */
-export interface WorkerHost {
-  /** Next index of tasks that are not in the plan. */
-  readonly nextTaskIndex: number
-  /** Whether a task with this name has begun. */
-  isTaken(taskName: string): boolean
-  runWorker(parent: TaskScope, worker: WorkerTask): Promise<TaskOutcome>
-}
 
 /** A call of the delegation tool. */
 export interface DelegationCall {
@@ -88,8 +79,11 @@ export class Delegations {
 
   /** Returns the delegated tasks that an earlier process began. */
   listEarlier(): readonly Omit<WorkerTask, 'signal'>[] {
-    return this.#listEarlierSteps().flatMap((step) => {
-      const made = this.#createWorkerTask(step.workerRole, step.taskDescription)
+    return listBegunWorkers(this.#options.log).flatMap((step) => {
+      const made =
+        step.ordinal === undefined
+          ? this.#createWorkerTask(step.workerRole, step.taskDescription)
+          : createRecordedTask(step)
       if (made === undefined) return []
       return { task: made, taskName: step.workerTask, taskIndex: step.workerTaskIndex }
     })
@@ -202,8 +196,9 @@ export class Delegations {
     { toRole }: DelegationRequest,
     { reason, callKey }: { readonly reason: string; readonly callKey: string },
   ): ToolResult {
+    if (isEndRecorded(scope, callKey)) return ToolResult.failure(reason)
     const { taskName, attempt } = scope.identity
-    emitDelegationEnd(scope, {
+    endWorker(scope, {
       type: 'delegation_failed',
       delegationId: callKey,
       delegatingAgentRole: scope.task.agent.role,
@@ -216,34 +211,11 @@ export class Delegations {
     return ToolResult.failure(reason)
   }
 
-  #begin(scope: TaskScope, request: DelegationRequest, callKey: string): Begun {
-    const { toRole: workerRole, taskDescription, depth } = request
+  #begin(scope: TaskScope, request: DelegationRequest, callKey: string): BegunWorker {
+    const { toRole: workerRole, taskDescription } = request
     this.#count(workerRole)
     const named = this.#nameWorkerTask(scope, workerRole)
-    const begun = {
-      callKey,
-      delegationId: crypto.randomUUID(),
-      workerRole,
-      taskDescription,
-      ...named,
-    }
-    const { taskName, attempt } = scope.identity
-    scope.emit(
-      {
-        type: 'delegation_started',
-        delegationId: begun.delegationId,
-        delegatingAgentRole: scope.task.agent.role,
-        workerRole,
-        taskDescription,
-        taskName,
-        attempt,
-        ...named,
-        depth,
-        startedAt: isoNow(scope.run.clock),
-      },
-      { kind: 'delegation_begun', ...begun },
-    )
-    return begun
+    return beginWorker(scope, { callKey, workerRole, taskDescription, ...named })
   }
 
   /**
@@ -267,49 +239,24 @@ export class Delegations {
     return { workerTask: `${base}#${number}`, workerTaskIndex: host.nextTaskIndex }
   }
 
-  async #run(scope: TaskScope, begun: Begun, signal: AbortSignal): Promise<ToolResult> {
-    const { workerRole, workerTask, workerTaskIndex, taskDescription, delegationId } = begun
+  async #run(scope: TaskScope, begun: BegunWorker, signal: AbortSignal): Promise<ToolResult> {
+    const { workerRole, taskDescription, delegationId } = begun
     const made = this.#createWorkerTask(workerRole, taskDescription)
     if (made === undefined) throw new TuttiError('CONFIG_INVALID', `No agent "${workerRole}"`)
-    const { clock } = scope.run
-    const startedAt = clock.elapsed()
-    const outcome = await this.#options.host.runWorker(scope, {
+    const outcome = await runWorker(scope, this.#options.host, {
       task: made,
-      taskName: workerTask,
-      taskIndex: workerTaskIndex,
       signal,
+      begun,
+      isEnded: isEndRecorded(scope, delegationId),
     })
-    const { taskName, attempt } = scope.identity
-    const ids = { delegationId, delegatingAgentRole: scope.task.agent.role, workerRole }
     if (outcome.kind === 'completed') {
       this.#completed.add(workerRole)
-      const durationMs = Math.round(clock.elapsed() - startedAt)
-      emitDelegationEnd(scope, {
-        type: 'delegation_completed',
-        ...ids,
-        durationMs,
-        taskName,
-        attempt,
-        workerTask,
-        completedAt: isoNow(clock),
-      })
       if (outcome.exit !== undefined) throw outcome.exit
       return ToolResult.success(outcome.result.output)
     }
     const error = outcome.kind === 'failed' ? outcome.error : outcome.exit
-    const reason = error?.message ?? 'The run was stopped'
-    const failedAt = isoNow(clock)
-    emitDelegationEnd(scope, {
-      type: 'delegation_failed',
-      ...ids,
-      reason,
-      taskName,
-      attempt,
-      workerTask,
-      failedAt,
-    })
     if (error?.code === 'EXIT_EARLY') throw error
-    return ToolResult.failure(`${workerRole} failed: ${reason}`)
+    return ToolResult.failure(`${workerRole} failed: ${describeFailure(outcome)}`)
   }
 
   /** Returns the task of a worker, with the inputs of the run filled in. */
@@ -325,9 +272,9 @@ export class Delegations {
     this.#begun.set(role, (this.#begun.get(role) ?? 0) + 1)
   }
 
+  /** Returns the delegations by agents. */
   #listEarlierSteps(): readonly StepOf<'delegation_begun'>[] {
-    const { log } = this.#options
-    return log.taskNames.flatMap((taskName) => log.task(taskName).of('delegation_begun'))
+    return listBegunWorkers(this.#options.log).filter(({ ordinal }) => ordinal === undefined)
   }
 }
 
@@ -370,19 +317,10 @@ async function askPolicy(
   }
 }
 
-/** Emits the end of a delegation, unless an earlier process recorded it. */
-function emitDelegationEnd(
-  scope: TaskScope,
-  event: RunEventOf<'delegation_completed' | 'delegation_failed'>,
-): void {
-  const { delegationId } = event
-  const isRecorded = scope.log
-    .of('delegation_ended')
-    .some((step) => step.delegationId === delegationId)
-  if (!isRecorded) scope.emit(event, { kind: 'delegation_ended', delegationId })
+/** Whether an earlier process recorded the end of a delegation. */
+function isEndRecorded({ log }: TaskScope, delegationId: string): boolean {
+  return log.of('delegation_ended').some((step) => step.delegationId === delegationId)
 }
-
-type Begun = Omit<StepOf<'delegation_begun'>, 'kind' | 'taskName' | 'attempt' | 'runMs' | 'taskMs'>
 
 /** Returns an idempotency key without the id of its run, which differs in a fork. */
 function withoutRun(key: string): string {

@@ -159,6 +159,12 @@ export interface ModelTurnEnded extends TaskStepBase {
   readonly unknownTools?: readonly string[]
 }
 
+/** Fields of a step that records an operation of a handler. */
+interface OfOperation {
+  /** Number of the operation among those that the handler asked for in the attempt, from 0; absent for other work. */
+  readonly ordinal?: number
+}
+
 interface StepToolCall {
   readonly toolName: string
   /** Digest of the arguments as JSON, else of their text. */
@@ -166,7 +172,7 @@ interface StepToolCall {
 }
 
 /** Records the intent to call a tool that must not be called twice. */
-export interface ToolCallBegun extends TaskStepBase, StepToolCall {
+export interface ToolCallBegun extends TaskStepBase, StepToolCall, OfOperation {
   readonly kind: 'tool_begun'
   readonly iterationIndex: number
   /** Position of the call in its turn, from 0, because ids of models may repeat. */
@@ -179,7 +185,7 @@ export interface AgentUsed extends TaskStepBase, AgentUse {
 }
 
 /** Records the end of a tool call; without the call in a run that records no steps. */
-export interface ToolCallEnded extends TaskStepBase, Partial<StepToolCall> {
+export interface ToolCallEnded extends TaskStepBase, Partial<StepToolCall>, OfOperation {
   readonly kind: 'tool_ended'
   readonly iterationIndex: number
   /** Position of the call in its turn, from 0. */
@@ -189,7 +195,7 @@ export interface ToolCallEnded extends TaskStepBase, Partial<StepToolCall> {
   readonly text: string
   /** Present if the call ends the task, such as a reviewer's early exit. */
   readonly error?: StepError
-  /** Whole result of a tool that is the handler of a task. */
+  /** Whole result of a tool that is the handler of a task, or that a handler calls. */
   readonly result?: ToolResult
 }
 
@@ -203,11 +209,22 @@ export interface HandlerEnded extends TaskStepBase {
   readonly parts?: readonly MessagePart[]
 }
 
-/** Records the start of a delegation. */
-export interface DelegationBegun extends TaskStepBase {
+/** Records the end of a step of a handler. */
+export interface HandlerStepEnded extends TaskStepBase, Required<OfOperation> {
+  readonly kind: 'handler_step'
+  readonly name: string
+  /** Its result; absent if it returned nothing, or failed. */
+  readonly result?: unknown
+  readonly error?: StepError
+}
+
+/** Records the start of a delegation, by an agent or by a handler. */
+export interface DelegationBegun extends TaskStepBase, OfOperation {
   readonly kind: 'delegation_begun'
-  /** Idempotency key of the tool call that began it. */
+  /** Idempotency key of the tool call or of the operation that began it. */
   readonly callKey: string
+  /** Digest of the texts and the inputs of a task that a handler adds. */
+  readonly inputDigest?: string
   readonly delegationId: string
   readonly workerRole: string
   readonly taskDescription: string
@@ -317,6 +334,7 @@ export type RunStep =
   | AgentUsed
   | ToolCallEnded
   | HandlerEnded
+  | HandlerStepEnded
   | DelegationBegun
   | DelegationEnded
   | ReviewOpenedStep

@@ -7,6 +7,7 @@
 import { cachePerObject, computeJsonDigest } from '@tutti/core/internal'
 
 import { describeTask } from '../definition/manifest.ts'
+import { toOperationId } from '../scope/recorded-operations.ts'
 import { StepLog, type TaskLog } from '../scope/step-log.ts'
 import { createToolSlotPrefix } from './review-slots.ts'
 
@@ -67,12 +68,17 @@ export function listReviewsOfFork(steps: readonly RunStep[]): readonly StepOf<'g
 }
 
 function isOfEndedCall(task: TaskLog, { attempt, slot }: StepOf<'gate_opened'>): boolean {
+  // A handler whose output is recorded does not run again.
+  if (task.find('handler_ended', attempt) !== undefined) return true
   return task.of('tool_ended').some((ended) => {
     if (ended.attempt !== attempt) return false
     const { iterationIndex, position } = ended
     const turn = task.find('model_turn', attempt, (step) => step.iterationIndex === iterationIndex)
-    const call = turn?.reply.toolCalls[position]
-    return call !== undefined && slot.startsWith(createToolSlotPrefix(iterationIndex, call.id))
+    const callId =
+      ended.ordinal === undefined
+        ? turn?.reply.toolCalls[position]?.id
+        : toOperationId('call', ended.ordinal)
+    return callId !== undefined && slot.startsWith(createToolSlotPrefix(iterationIndex, callId))
   })
 }
 

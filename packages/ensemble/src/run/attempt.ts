@@ -41,6 +41,7 @@ import type { Guardrails } from '../definition/guardrail.ts'
 import type { ContextOutput } from '../definition/handler.ts'
 import type { Task } from '../definition/task.ts'
 import type { Delegations } from '../hierarchy/delegations.ts'
+import type { WorkerHost } from '../hierarchy/workers.ts'
 import type { ResultGiven, TaskNotes } from '../ports/run-step.ts'
 import type { Reviews } from '../reviews/reviews.ts'
 import type { TaskResult } from '../scope/task-outcome.ts'
@@ -59,6 +60,7 @@ export interface TaskServices {
   readonly reviews: Reviews
   readonly directives: Directives
   readonly delegations: Delegations
+  readonly host: WorkerHost
 }
 
 export interface AttemptInput {
@@ -169,7 +171,8 @@ function askForAnswer(input: AttemptInput, models: ModelChain): TaskAnswer | Pro
   const { handler } = input.scope.task
   if (handler === undefined) return askAgent(input, models)
   const { text, context, services } = input
-  return runHandler(input.scope, handler, { text, context, tooling: services.tooling })
+  const { tooling, host } = services
+  return runHandler(input.scope, handler, { text, context, tooling, host })
 }
 
 function toGivenAnswer({ output, structured }: ResultGiven): TaskAnswer {

@@ -7,6 +7,7 @@ import { findHistoryProblems } from '../definition/history.ts'
 import { listAllTasks } from '../definition/manager.ts'
 import { createFallbackModelLookup, modelOfTask } from '../definition/model-of-task.ts'
 import { reviewAfter, reviewSettingsOf } from '../definition/review-settings.ts'
+import { listWorkingTasks } from '../definition/task.ts'
 import { findPrice } from '../model/prices.ts'
 import { toModelLabel } from '../steering/models.ts'
 import { resolveTier } from '../steering/tiers.ts'
@@ -62,6 +63,7 @@ function findProblems(ensemble: ResolvedEnsemble, options: RunOptions): readonly
 const listReviewedTasks = cachePerObject((ensemble: ResolvedEnsemble): readonly string[] => {
   const last = ensemble.plan.order.at(-1)
   return listAllTasks(ensemble)
+    .flatMap((task) => [...new Set([task, ...listWorkingTasks(task)])])
     .filter(
       (task) =>
         reviewSettingsOf(task.beforeReview) !== undefined ||
@@ -101,7 +103,8 @@ export function findUnpriced(
   ensemble: ResolvedEnsemble,
   { budget = ensemble.budget, prices }: Pick<RunOptions, 'budget' | 'prices'>,
 ): readonly string[] {
-  const limited = listAllTasks(ensemble).filter(
+  const tasks = listAllTasks(ensemble).flatMap(listWorkingTasks)
+  const limited = tasks.filter(
     (task) =>
       task.handler === undefined &&
       (budget?.maxCostUsd !== undefined || task.budget?.maxCostUsd !== undefined),

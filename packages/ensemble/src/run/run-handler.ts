@@ -1,5 +1,5 @@
 /** Tasks that code performs: a function, or one tool call. */
-import { runTool, toModelText, TuttiError, type AgentTool, type ToolResult } from '@tutti/core'
+import { toModelText, TuttiError, type AgentTool, type Logger, type ToolResult } from '@tutti/core'
 import {
   computeJsonDigest,
   formatExactJson,
@@ -10,31 +10,24 @@ import {
 
 import { renderOutput, type TaskAnswer } from '../agent/loop.ts'
 import { HandlerOutput } from '../definition/handler-output.ts'
-import { CallsBegin } from '../agent/calls-begin.ts'
-import { createToolCalledEvent } from '../agent/tool-events.ts'
-import { createToolCallOptions, type RunTooling } from '../agent/tool-call-options.ts'
-import {
-  assertSameCall,
-  describeStep,
-  replayMismatchError,
-  toStepToolCall,
-} from '../scope/replay.ts'
-import { fromStepError, toStepError } from '../scope/step-log.ts'
+import { RecordedOperations } from '../scope/recorded-operations.ts'
+import { describeStep, replayMismatchError } from '../scope/replay.ts'
+import { HANDLER_CALL, type TaskScope } from '../scope/task-scope.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { untilStopped } from '../work/until-stopped.ts'
+import { Operations } from './handler-operations.ts'
+import { callFromHandler } from './handler-tool.ts'
 
+import type { OperationFrame, OperationSettings } from './operation-frame.ts'
+import type { Inputs } from '../definition/inputs.ts'
 import type { TaskText } from '../definition/task-text.ts'
-import type { ContextOutput } from '../definition/handler.ts'
-import type { Handler, HandlerContext, TaskHandler } from '../definition/handler.ts'
+import type { ContextOutput, Handler, HandlerContext, TaskHandler } from '../definition/handler.ts'
 import type { Task } from '../definition/task.ts'
 import type { StepOf } from '../ports/run-step.ts'
-import type { NewTaskStep, TaskScope } from '../scope/task-scope.ts'
-import type { ToolCall, ToolCallOutcome } from '@tutti/core'
-import type { MessagePart } from '@tutti/core/internal'
+import type { CallerRequest, MessagePart } from '@tutti/core/internal'
 
 /** The input of {@link runHandler}. */
-export interface HandlerInput {
-  readonly tooling: RunTooling
+export interface HandlerInput extends OperationSettings {
   readonly text: TaskText
   readonly context: readonly ContextOutput[]
 }
@@ -81,7 +74,7 @@ function findInRecord(
   { run: { log }, identity }: TaskScope,
   input: HandlerInput,
 ): StepOf<'handler_ended'> | undefined {
-  if (log.replay !== 'models') return undefined
+  if (log.replay !== 'models' || log.record.hasChildren(identity.taskName)) return undefined
   return log.record.findHandler(identity.taskName, digestHandlerInput(input))
 }
 
@@ -159,50 +152,136 @@ function toAnswer({ text, value, parts }: HandlerAnswer): TaskAnswer {
 }
 
 /** Returns the output of the handler, or a promise of it. */
-function callHandler(
-  scope: TaskScope,
-  handler: TaskHandler,
-  { text, context, tooling }: HandlerInput,
-): unknown {
+function callHandler(scope: TaskScope, handler: TaskHandler, input: HandlerInput): unknown {
   const { run, identity, signal } = scope
-  const { taskName, attempt } = identity
-  const { request } = tooling
-  scope.assertMayCall('a call of the handler')
+  const { log } = run
+  scope.assertReplayedBeforeHandler()
+  // A replay with live models calls those of the tasks that the handler adds.
+  if (!(log.replay === 'models' && log.record.hasChildren(identity.taskName))) {
+    scope.assertLive(HANDLER_CALL)
+  }
   const holding = run.inFlight.waitIfDraining(signal, 'Handler')
   if (holding !== undefined) return holding
-  const given: HandlerContext = {
-    runId: run.runId,
-    taskName,
-    attempt,
-    description: text.description,
-    expectedOutput: text.expectedOutput,
-    context,
-    inputs: run.inputs,
-    ...(request === undefined ? {} : { request }),
-    signal,
-    logger: run.logger,
-    idempotencyKey: `${run.runId}/${taskName}/${attempt}/handler`,
+  const context = new CallContext(scope, input)
+  let work: unknown
+  try {
+    work = handler(context)
+  } catch (error) {
+    work = Promise.reject(error)
   }
-  const work = handler(given)
-  return isThenable(work) ? awaitHandler(scope, work) : work
+  if (isThenable(work)) return awaitHandler(scope, context, work)
+  if (context.used !== undefined) return endOperations(scope, context, Promise.resolve(work))
+  assertNoOperations(scope)
+  return work
 }
 
-/** Waits for a handler. If the task is stopped, waits until the handler has stopped. */
+/** Waits for a handler and its operations. If the task is stopped, waits until the handler has stopped. */
 async function awaitHandler(
-  { signal, run }: TaskScope,
+  scope: TaskScope,
+  context: CallContext,
   work: PromiseLike<unknown>,
 ): Promise<unknown> {
-  try {
-    const value: unknown = await untilStopped(Promise.resolve(work), {
-      signal,
-      clock: run.clock,
-      what: 'Handler',
-    })
-    if (signal.aborted) throw stoppedError(signal, 'Handler')
-    return value
-  } catch (error) {
-    if (!signal.aborted) throw TuttiError.from(error, 'TASK_FAILED')
+  const { signal, run } = scope
+  const working = untilStopped(Promise.resolve(work), {
+    signal,
+    clock: run.clock,
+    what: 'Handler',
+    waitsFor: () => context.used?.settled(),
+  })
+  return endOperations(scope, context, working)
+}
+
+/** Waits for the end of the handler, then ends its operations. */
+async function endOperations(
+  scope: TaskScope,
+  context: CallContext,
+  work: Promise<unknown>,
+): Promise<unknown> {
+  const { signal } = scope
+  const [ended] = await Promise.allSettled([work])
+  await context.used?.close()
+  if (signal.aborted) {
+    const error: unknown = ended.status === 'rejected' ? ended.reason : undefined
     throw TuttiError.isInstance(error) ? error : stoppedError(signal, 'Handler', { cause: error })
+  }
+  if (context.used === undefined) assertNoOperations(scope)
+  else context.used.assertDone()
+  if (ended.status === 'rejected') throw TuttiError.from(ended.reason, 'TASK_FAILED')
+  return ended.value
+}
+
+/** Checks that no operations of the handler are recorded. @throws {TuttiError} REPLAY_MISMATCH */
+function assertNoOperations({ log, identity }: TaskScope): void {
+  if (log.isKnown) new RecordedOperations(log, identity).assertAsked(0)
+}
+
+/** The context of one call of a handler. Most handlers use no operations, so these are created on first use. */
+class CallContext implements HandlerContext {
+  readonly runId: string
+  readonly taskName: string
+  readonly attempt: number
+  readonly description: string
+  readonly expectedOutput: string
+  readonly context: readonly ContextOutput[]
+  readonly inputs: Inputs
+  declare readonly request?: CallerRequest
+  readonly signal: AbortSignal
+  readonly logger: Logger
+  readonly idempotencyKey: string
+  readonly #scope: TaskScope
+  readonly #settings: OperationSettings
+  #operations: Operations | undefined
+
+  constructor(scope: TaskScope, { text, context, tooling, host }: HandlerInput) {
+    const { run, identity, signal } = scope
+    const { taskName, attempt } = identity
+    this.runId = run.runId
+    this.taskName = taskName
+    this.attempt = attempt
+    this.description = text.description
+    this.expectedOutput = text.expectedOutput
+    this.context = context
+    this.inputs = run.inputs
+    if (tooling.request !== undefined) this.request = tooling.request
+    this.signal = signal
+    this.logger = run.logger
+    this.idempotencyKey = `${run.runId}/${taskName}/${attempt}/handler`
+    this.#scope = scope
+    this.#settings = { tooling, host }
+  }
+
+  /** The operations of the handler; undefined if it has used none. */
+  get used(): OperationFrame | undefined {
+    return this.#operations?.frame
+  }
+
+  get task(): HandlerContext['task'] {
+    return this.#use().task
+  }
+
+  get map(): HandlerContext['map'] {
+    return this.#use().map
+  }
+
+  get reduce(): HandlerContext['reduce'] {
+    return this.#use().reduce
+  }
+
+  get call(): HandlerContext['call'] {
+    return this.#use().call
+  }
+
+  get step(): HandlerContext['step'] {
+    return this.#use().step
+  }
+
+  get ask(): HandlerContext['ask'] {
+    return this.#use().ask
+  }
+
+  #use(): Operations {
+    this.#operations ??= new Operations(this.#scope, this.#settings)
+    return this.#operations
   }
 }
 
@@ -235,74 +314,27 @@ async function callHandlerTool(
   scope: TaskScope,
   tool: AgentTool,
   { text, context, tooling }: HandlerInput,
-): Promise<unknown> {
-  const { run, identity, signal, totals, meter } = scope
+): Promise<ToolResult> {
+  const { run, identity, signal } = scope
   const { taskName, attempt } = identity
   const input = context.at(-1)?.output ?? text.description
-  const call: ToolCall = {
-    id: 'handler',
-    name: tool.name,
-    arguments: tool.kind === 'text' ? JSON.stringify({ input }) : input,
-  }
-  const recorded = scope.replay('tool_ended')
-  if (recorded !== undefined) assertSameCall(recorded, call)
-  if (recorded?.error !== undefined) throw fromStepError(recorded.error)
-  if (recorded?.result !== undefined) return recorded.result
-  if (!tool.idempotent) assertNotInterrupted(scope, tool, call)
-  scope.assertMayCall(`a call of tool "${tool.name}"`)
-  meter.begin('tool')
-  const begin = new CallsBegin(scope, { iterationIndex: 0, count: 1, positionOf: () => 0 })
-  const outcome = await runTool(tool, call, {
-    ...createToolCallOptions(scope, tooling, 0),
-    idempotencyKey: `${run.runId}/${taskName}/${attempt}/handler`,
-    onBegin: (made) => begin.begin(made, tool),
-  })
-  totals.addToolCall(outcome.durationMs)
-  scope.emit(
-    createToolCalledEvent(scope, { iterationIndex: 0, call, outcome }),
-    run.recordsSteps ? toEndedStep(call, outcome) : undefined,
-  )
-  begin.end(call)
-  if (begin.lost !== undefined) throw begin.lost
-  if (signal.aborted) {
-    const abandoned = outcome.end === 'abandoned'
-    throw stoppedError(signal, `Tool "${tool.name}"`, { abandoned })
-  }
-  if (outcome.error !== undefined) throw outcome.error
-  return outcome.result
-}
-
-/**
- * Checks that no non-repeatable tool call has begun.
- *
- * @throws {TuttiError} INTERRUPTED if an earlier process was interrupted during this call.
- */
-function assertNotInterrupted(scope: TaskScope, { name }: AgentTool, call: ToolCall): void {
+  const ended = scope.replay('tool_ended')
   const begun = scope.replay('tool_begun')
-  if (begun === undefined) return
-  assertSameCall(begun, call)
-  throw new TuttiError(
-    'INTERRUPTED',
-    `Tool "${name}" was interrupted, its outcome is unknown, and it must not be called twice`,
-  )
-}
-
-/** Returns the step of an ended call; undefined if it was interrupted, or its result is not JSON. */
-function toEndedStep(
-  call: ToolCall,
-  { result, durationMs, end, error }: ToolCallOutcome,
-): NewTaskStep | undefined {
-  if (end === 'cancelled' || end === 'abandoned') return undefined
-  const position = { iterationIndex: 0, position: 0 }
-  const ended = { kind: 'tool_ended', ...position, ...toStepToolCall(call), durationMs } as const
-  const text = toModelText(result)
-  if (error !== undefined) return { ...ended, text, error: toStepError(error) }
-  try {
-    const plain: ToolResult = JSON.parse(JSON.stringify(toPlainJson(result)))
-    return { ...ended, text, result: plain }
-  } catch {
-    return undefined
-  }
+  scope.assertReplayed(`a call of tool "${tool.name}"`)
+  return callFromHandler(scope, {
+    tool,
+    call: {
+      id: 'handler',
+      name: tool.name,
+      arguments: tool.kind === 'text' ? JSON.stringify({ input }) : input,
+    },
+    tooling,
+    position: 0,
+    idempotencyKey: `${run.runId}/${taskName}/${attempt}/handler`,
+    signal,
+    begun,
+    ended,
+  })
 }
 
 /** Output of a handler. */

@@ -4,7 +4,7 @@ import { newId, newTraceparent, silentLogger } from '@tutti/core/internal'
 
 import { createClientTool } from '../agent/client-tools.ts'
 import { Meter, THE_RUN, type Budget } from '../usage/budget.ts'
-import { Delegations, type WorkerHost } from '../hierarchy/delegations.ts'
+import { Delegations } from '../hierarchy/delegations.ts'
 import { toHistoryModelMessages } from '../definition/history.ts'
 import { listAllTasks } from '../definition/manager.ts'
 import { inMemoryStore } from '../memory/in-memory-store.ts'
@@ -27,6 +27,7 @@ import type { MemoryStores } from '../agent/notes.ts'
 import type { MemoryStore } from '../memory/memory.ts'
 import type { ReflectionStore } from '../memory/reflection.ts'
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
+import type { WorkerHost } from '../hierarchy/workers.ts'
 import type { Inputs } from '../definition/inputs.ts'
 import type { Task } from '../definition/task.ts'
 import type { RunStep, StepOf } from '../ports/run-step.ts'
@@ -105,7 +106,7 @@ export function createRunParts(definition: RunDefinition): RunParts {
     profiles: options.profiles ?? {},
     directives,
     reviews,
-    taskNames: () => tasks.map(({ name }) => name),
+    taskNames: () => host.taskNames,
     roles: () => tasks.map(({ agent }) => agent.role),
   })
   const scope: RunScope = {
@@ -180,6 +181,7 @@ function createServices(
     tooling: createTooling(ensemble, options, steered.reviews),
     stores: new RunStores(options, clock),
     delegations: new Delegations({ ensemble, inputs, log, host }),
+    host,
   }
 }
 

@@ -16,7 +16,7 @@
 import type { TuttiError } from '@tutti/core'
 import { isoNow } from '@tutti/core/internal'
 
-import { digestOutput, replayMismatchError, type ReplayDifference } from '../scope/replay.ts'
+import { replayMismatchError } from '../scope/replay.ts'
 import { fromStepError } from '../scope/step-log.ts'
 import { hasEndedRun } from '../reviews/review-end.ts'
 import { addUsage, toRunMetrics } from '../usage/usage.ts'
@@ -24,6 +24,7 @@ import { emitEnd, emitResumption, emitStart, toResult } from './run-events.ts'
 import { exitEarlyError } from '../reviews/review-end.ts'
 import { createRunParts, type RunParts } from './run-parts.ts'
 import { runTask } from './run-task.ts'
+import { findTaskDifference } from './task-difference.ts'
 import { Schedule } from './schedule.ts'
 import type { TaskOutcome } from '../scope/task-outcome.ts'
 import { TaskStates, toTaskResult, type TrackedTask } from './task-states.ts'
@@ -37,8 +38,7 @@ import type { Task } from '../definition/task.ts'
 import type { RunHandle, RunSnapshot } from './run-handle.ts'
 import type { RunEnding, RunResult } from './run-result.ts'
 import type { RunOptions } from './run-options.ts'
-import type { StepOf } from '../ports/run-step.ts'
-import type { WorkerTask } from '../hierarchy/delegations.ts'
+import { isRecordedTask, type WorkerTask } from '../hierarchy/workers.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 
 /** A run in flight. */
@@ -112,10 +112,32 @@ export class Run {
     return state !== undefined && !this.#isUntouched(state)
   }
 
-  /** Runs a delegated task for the task of `parent`. */
-  async runWorker(parent: TaskScope, { signal, ...worker }: WorkerTask): Promise<TaskOutcome> {
-    const state = this.#tasks.get(worker.taskName) ?? this.#tasks.add(worker)
-    const ended = this.#findOutcome(worker.taskName)
+  /** Names of all tasks, those of the plan first. */
+  get taskNames(): readonly string[] {
+    return Array.from(this.#tasks.all, ({ taskName }) => taskName)
+  }
+
+  /** Whether the run has a task with this name. */
+  hasTask(taskName: string): boolean {
+    return this.#tasks.get(taskName) !== undefined
+  }
+
+  /** Whether a task with this name is completed. */
+  isCompleted(taskName: string): boolean {
+    return this.#tasks.resultOf(taskName) !== undefined
+  }
+
+  /** Runs a task that the task of `parent` adds. */
+  async runWorker(
+    parent: TaskScope,
+    { signal, inputs, ...worker }: WorkerTask,
+  ): Promise<TaskOutcome> {
+    const { taskName, task } = worker
+    const state = this.#tasks.get(taskName) ?? this.#tasks.add(worker)
+    const step = this.#parts.scope.log.task(taskName).of('task_begun').at(-1)
+    const difference = findTaskDifference(taskName, { step, task })
+    if (step !== undefined && difference !== undefined) throw replayMismatchError(difference)
+    const ended = this.#findOutcome(taskName)
     if (ended !== undefined) return ended
     const isPlanned = this.#isUntouched(state) && this.#tasks.isPlanned(state.task)
     // A manager delegates tasks of the plan, which may no longer start. Work that another agent delegates is
@@ -126,7 +148,7 @@ export class Run {
     this.#delegated += 1
     this.#updateTime()
     try {
-      const outcome = await this.#runTask(state, { task: worker.task, parent, signal })
+      const outcome = await this.#runTask(state, { task, parent, signal, inputs })
       this.#settle(state, outcome)
       return outcome
     } finally {
@@ -256,6 +278,8 @@ export class Run {
     for (const taskName of log.taskNames) {
       const step = log.task(taskName).of('task_begun').at(-1)
       const task = this.#tasks.get(taskName)?.task
+      // The handler that adds the task again shows its code.
+      if (task !== undefined && isRecordedTask(task)) continue
       const difference = findTaskDifference(taskName, { step, task })
       if (difference !== undefined) this.#stopMismatched(replayMismatchError(difference))
     }
@@ -318,15 +342,22 @@ export class Run {
 
   #runTask(
     state: TrackedTask,
-    how: { readonly task: Task; readonly parent?: TaskScope; readonly signal?: AbortSignal },
+    how: {
+      readonly task: Task
+      readonly parent?: TaskScope
+      readonly signal?: AbortSignal
+      readonly inputs?: Inputs | undefined
+    },
   ): Promise<TaskOutcome> {
     const { taskName, taskIndex } = state
+    const { scope } = this.#parts
+    const { inputs = scope.inputs } = how
     this.#tasks.setPhase(state, 'running')
     return runTask({
       task: how.task,
       parent: how.parent,
       signal: how.signal,
-      run: this.#parts.scope,
+      run: inputs === scope.inputs ? scope : { ...scope, inputs },
       services: this.#parts.services,
       taskName,
       taskIndex,
@@ -456,27 +487,4 @@ export class Run {
       metrics: toRunMetrics(addUsage(this.#tasks.used())),
     }
   }
-}
-
-/** Returns the difference between the start of a task and the code; undefined if there is none. */
-function findTaskDifference(
-  taskName: string,
-  {
-    step,
-    task,
-  }: { readonly step: StepOf<'task_begun'> | undefined; readonly task: Task | undefined },
-): ReplayDifference | undefined {
-  const recorded = { taskName, step: 'task_begun' }
-  if (task === undefined) return { ...recorded, recorded: 'its start', asked: 'no such task' }
-  const asked = digestOutput(task.outputReader)
-  if (step === undefined || step.outputDigest === asked) return undefined
-  return {
-    ...recorded,
-    recorded: describeOutput(step.outputDigest),
-    asked: describeOutput(asked),
-  }
-}
-
-function describeOutput(digest: string | null): string {
-  return digest === null ? 'an output of text' : `an output of schema ${digest}`
 }

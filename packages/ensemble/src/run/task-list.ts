@@ -8,6 +8,8 @@
  * ENS-V4 Tasks that the list adds get the indexes after all others. Tasks that it lacks, and that have not begun, are
  *    skipped. Steps of versions that did not record the list are replayed with the list of the code.
  */
+import { listBegunWorkers } from '../hierarchy/workers.ts'
+
 import type { StepLog } from '../scope/step-log.ts'
 
 /** The tasks that earlier processes of a run have announced. */
@@ -34,8 +36,7 @@ export function readRecordedTasks(log: StepLog): RecordedTasks | undefined {
     }
     for (const taskName of step.removed) present.delete(taskName)
   }
-  const delegated = log.taskNames
-    .flatMap((name) => log.task(name).of('delegation_begun'))
-    .map(({ workerTaskIndex }) => workerTaskIndex)
-  return { indexes, present, lastIndex: Math.max(0, ...indexes.values(), ...delegated) }
+  const delegated = listBegunWorkers(log).map(({ workerTaskIndex }) => workerTaskIndex)
+  const lastIndex = [...indexes.values(), ...delegated].reduce((a, b) => Math.max(a, b), 0)
+  return { indexes, present, lastIndex }
 }

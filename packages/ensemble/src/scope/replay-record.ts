@@ -85,6 +85,30 @@ export class ReplayRecord {
     )
   }
 
+  /** Whether the handler of a task added tasks. */
+  hasChildren(taskName: string): boolean {
+    return this.#of('delegation_begun').some(
+      (step) => step.taskName === taskName && step.ordinal !== undefined,
+    )
+  }
+
+  /** Returns the end of a step of a handler, in the last attempt that has it. */
+  findStep(
+    taskName: string,
+    { ordinal, name }: Pick<StepOf<'handler_step'>, 'ordinal' | 'name'>,
+  ): StepOf<'handler_step'> | undefined {
+    return this.#of('handler_step').findLast(
+      (step) => step.taskName === taskName && step.ordinal === ordinal && step.name === name,
+    )
+  }
+
+  /** Returns the end of a call by a handler, in the last attempt that has it. */
+  findCall(taskName: string, ordinal: number): StepOf<'tool_ended'> | undefined {
+    return this.#of('tool_ended').findLast(
+      (step) => step.taskName === taskName && step.ordinal === ordinal,
+    )
+  }
+
   /** Returns a review that ended. */
   findReview({ taskName, attempt, slot }: ReviewPosition): RecordedReview | undefined {
     const opened = this.#of('gate_opened').findLast(

@@ -90,9 +90,16 @@ export function describeStep(step: TaskStep): string {
     case 'tool_begun':
     case 'tool_ended':
       return `${step.kind} ${step.iterationIndex}/${step.position}`
+    case 'handler_step':
+      return describeOrdinal(step.ordinal)
     default:
       return step.kind
   }
+}
+
+/** Returns the position of an operation of a handler, for people. */
+export function describeOrdinal(ordinal: number): string {
+  return `operation ${ordinal}`
 }
 
 /** Returns the outcome in a step, for people. */
@@ -105,6 +112,8 @@ export function describeRecordedStep(step: TaskStep): string {
       return step.toolName === undefined ? 'a tool call' : `a call of tool "${step.toolName}"`
     case 'handler_ended':
       return 'the output of a handler'
+    case 'handler_step':
+      return `step "${step.name}"`
     default:
       return step.kind
   }

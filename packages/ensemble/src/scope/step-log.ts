@@ -202,30 +202,43 @@ export class TaskLog {
     return own.filter((step): step is StepOf<K> => step.kind === kind)
   }
 
+  /** Returns the steps of an attempt, in order. */
+  ofAttempt(attempt: number): readonly TaskStep[] {
+    return this.#steps.filter((step) => step.attempt === attempt)
+  }
+
   /** Marks a step as replayed. */
   markReplayed(step: TaskStep): void {
     this.#replayed.add(step)
   }
 
-  /** Returns the first recorded outcome of the attempt that was not replayed. */
-  findUnreplayed(attempt: number): TaskStep | undefined {
+  /**
+   * Returns the first recorded outcome of the attempt that was not replayed.
+   *
+   * @param isCounted whether a step counts. @default all
+   */
+  findUnreplayed(
+    attempt: number,
+    isCounted: (step: TaskStep) => boolean = () => true,
+  ): TaskStep | undefined {
+    const isHandled = this.find('handler_ended', attempt) !== undefined
     return this.#steps.find(
-      (step) => step.attempt === attempt && this.#isOutcome(step) && !this.#replayed.has(step),
+      (step) =>
+        step.attempt === attempt &&
+        isCounted(step) &&
+        !this.#replayed.has(step) &&
+        !(isHandled && isInsideHandler(step)) &&
+        this.#isOutcome(step),
     )
   }
 
   /** Whether the code must ask for the step. That a call began is of no interest after its end. */
   #isOutcome(step: TaskStep): boolean {
-    if (step.kind !== 'tool_begun') return OUTCOMES.has(step.kind) && !this.#isInsideHandler(step)
+    if (step.kind !== 'tool_begun') return OUTCOMES.has(step.kind)
     const { attempt, iterationIndex, position } = step
     const isSameCall = (other: StepOf<'tool_ended'>): boolean =>
       other.iterationIndex === iterationIndex && other.position === position
     return this.find('tool_ended', attempt, isSameCall) === undefined
-  }
-
-  /** Whether the step is the call of a handler whose output is recorded, too. */
-  #isInsideHandler({ kind, attempt }: TaskStep): boolean {
-    return kind === 'tool_ended' && this.find('handler_ended', attempt) !== undefined
   }
 
   /** Returns all steps of `kind`. */
@@ -264,7 +277,18 @@ const OUTCOMES: ReadonlySet<TaskStep['kind']> = new Set([
   'model_turn',
   'tool_ended',
   'handler_ended',
+  'handler_step',
 ])
+
+/** Whether the step is a call or an operation of a handler, which does not ask for it when its output is recorded, too. */
+function isInsideHandler(step: TaskStep): boolean {
+  return step.kind === 'tool_ended' || isOperation(step)
+}
+
+/** Whether the step records an operation of a handler: a task, a call or a step. */
+export function isOperation(step: TaskStep): boolean {
+  return 'ordinal' in step && step.ordinal !== undefined
+}
 
 const NONE: readonly never[] = []
 

@@ -13,8 +13,11 @@ import type { RunStep, StepOf, TaskStep } from '../ports/run-step.ts'
 import type { Meter } from '../usage/budget.ts'
 import type { Stopwatch } from '../work/stopwatch.ts'
 import type { RunScope } from './run-scope.ts'
-import type { TaskLog } from './step-log.ts'
+import { isOperation, type TaskLog } from './step-log.ts'
 import type { RunEvent } from '@tutti/protocol'
+
+/** The call of a handler, in messages. */
+export const HANDLER_CALL = 'a call of the handler'
 
 /** Maximum length of a description in events that are emitted often. */
 export const LABEL_LENGTH = 2_000
@@ -103,8 +106,18 @@ export class TaskScope implements TaskScopeOptions {
     if (this.#isReplayed || !this.log.isKnown) return
     const step = this.log.findUnreplayed(this.identity.attempt)
     this.#isReplayed = step === undefined
-    if (step === undefined) return
-    throw replayMismatchError({
+    if (step !== undefined) throw this.#unreplayed(step, asked)
+  }
+
+  /** Checks the same before a handler is called, which will ask for its operations. @throws {TuttiError} REPLAY_MISMATCH */
+  assertReplayedBeforeHandler(): void {
+    if (!this.log.isKnown) return
+    const step = this.log.findUnreplayed(this.identity.attempt, (one) => !isOperation(one))
+    if (step !== undefined) throw this.#unreplayed(step, HANDLER_CALL)
+  }
+
+  #unreplayed(step: TaskStep, asked: string): TuttiError {
+    return replayMismatchError({
       taskName: this.identity.taskName,
       step: describeStep(step),
       recorded: describeRecordedStep(step),

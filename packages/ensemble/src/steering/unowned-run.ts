@@ -12,6 +12,7 @@ import { foreignSchema, schemaReader } from '@tutti/core/internal'
 
 import { listAllTasks } from '../definition/manager.ts'
 import { createWorkerTask } from '../hierarchy/delegations.ts'
+import { listBegunWorkers } from '../hierarchy/workers.ts'
 import { readDecision } from '../reviews/read-decision.ts'
 import { StepLog } from '../scope/step-log.ts'
 import { createFallbackModelLookup, createOwnModelLookup } from '../definition/model-of-task.ts'
@@ -96,7 +97,9 @@ function restoreSteering(ensemble: ResolvedEnsemble, run: UnownedRun, written: W
   const { runId, steps, models, profiles = {}, clock = systemClock } = run
   const switches = new ModelSwitches(models)
   const tasks = listAllTasks(ensemble)
-  const { runSteps } = new StepLog(steps)
+  const log = new StepLog(steps)
+  const { runSteps } = log
+  const workers = listBegunWorkers(log).map(({ workerTask }) => workerTask)
   const steering = new Steering({
     runId,
     clock,
@@ -119,7 +122,7 @@ function restoreSteering(ensemble: ResolvedEnsemble, run: UnownedRun, written: W
       closeBefore: () => undefined,
       decide: (reviewId, verdict) => decide(ensemble, run, { reviewId, verdict, written }),
     },
-    taskNames: () => tasks.map(({ name }) => name),
+    taskNames: () => [...new Set([...tasks.map(({ name }) => name), ...workers])],
     roles: () => tasks.map(({ agent }) => agent.role),
   })
   steering.restore(runSteps.filter(({ kind }) => kind !== 'model_switched'))
@@ -177,7 +180,13 @@ async function decide(
       : findAnswerProblems(answerSchema, input)
   const inputSchema = answerSchema ?? {}
   const review = { reviewId, kind, timing, approval: { checkEdit, inputSchema } }
-  const decision = await readDecision(review, verdict, (text) => findTextProblem(asked ?? {}, text))
+  const decision = await readDecision(review, verdict, (text) =>
+    asked === undefined && timing === 'AFTER_EXECUTION' && hasSchema(log, opened)
+      ? Promise.resolve(
+          'cannot be checked while the run is unowned: its task is added by a handler',
+        )
+      : findTextProblem(asked ?? {}, text),
+  )
   const times = { runMs: readWorkedMs(steps), taskMs: log.task(taskName).workedMs(attempt) }
   written.events.push(createDecidedEvent(clock, reviewId, decision))
   written.steps.push({
@@ -216,23 +225,25 @@ function listOpenReviews(steps: readonly RunStep[]): readonly string[] {
   )
 }
 
-/** Returns the task under review: one of the plan, or a delegated one. */
+/** Returns the task under review: one of the plan, of an item of one, or a delegated one; undefined if code added it. */
 function findReviewedTask(
   ensemble: ResolvedEnsemble,
   log: StepLog,
   taskName: string,
 ): Task | undefined {
-  const planned = listAllTasks(ensemble).find(({ name }) => name === taskName)
+  const tasks = listAllTasks(ensemble)
+  const planned = tasks.find(({ name }) => name === taskName)
   if (planned !== undefined) return planned
-  for (const delegator of log.taskNames) {
-    const begun = log
-      .task(delegator)
-      .of('delegation_begun')
-      .find(({ workerTask: name }) => name === taskName)
-    if (begun !== undefined)
-      return createWorkerTask(ensemble, begun.workerRole, begun.taskDescription)
-  }
-  return undefined
+  const begun = listBegunWorkers(log).find(({ workerTask }) => workerTask === taskName)
+  if (begun === undefined) return undefined
+  return begun.ordinal === undefined
+    ? createWorkerTask(ensemble, begun.workerRole, begun.taskDescription)
+    : tasks.find(({ name }) => name === begun.taskName)?.forEach?.template
+}
+
+/** Whether the task under review began with an output schema. */
+function hasSchema(log: StepLog, { taskName, attempt }: StepOf<'gate_opened'>): boolean {
+  return typeof log.task(taskName).find('task_begun', attempt)?.outputDigest === 'string'
 }
 
 /** Returns the problems of an answer; the tool later parses it again with its own schema. */

@@ -96,6 +96,24 @@ export class Meter {
     }
   }
 
+  /**
+   * Checks that `count` calls of a kind can begin, in addition to those that have begun.
+   *
+   * @throws {TuttiError} BUDGET_EXCEEDED, with the limit in its details.
+   */
+  assertRoom(kind: CallKind, count: number): void {
+    this.#parent?.assertRoom(kind, count)
+    const limit = kind === 'model' ? 'maxModelCalls' : 'maxToolCalls'
+    const { [limit]: max = Infinity } = this.#budget ?? {}
+    const used = this.#used(limit, kind)
+    if (used + count <= max) return
+    throw new TuttiError(
+      'BUDGET_EXCEEDED',
+      `The budget of ${this.#label} is too small for ${count} more ${kind} calls: ${limit} is ${max}, used ${used}`,
+      { details: { limit, max, used, needed: count, of: this.#label } },
+    )
+  }
+
   /** Returns the error of an exhausted limit. */
   exceeded(limit: keyof Budget, used: number): TuttiError {
     const max = this.#budget?.[limit]

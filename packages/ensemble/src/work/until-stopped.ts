@@ -10,6 +10,8 @@ export interface UntilStoppedOptions {
   readonly clock: Clock
   /** Start of the message, such as `Model call`. */
   readonly what: string
+  /** Returns a promise of the end of other work for which the work waits; its time to stop begins then. */
+  readonly waitsFor?: () => Promise<unknown> | undefined
 }
 
 /**
@@ -18,16 +20,24 @@ export interface UntilStoppedOptions {
  */
 export function untilStopped<T>(
   work: Promise<T>,
-  { signal, clock, what }: UntilStoppedOptions,
+  { signal, clock, what, waitsFor }: UntilStoppedOptions,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     let stopGrace: (() => void) | undefined
-    const stopListening = onAbort(signal, () => {
+    let isOver = false
+    const startGrace = (): void => {
+      if (isOver) return
       stopGrace = clock.after(CANCEL_GRACE_MS, () => {
         reject(stoppedError(signal, what, { abandoned: true }))
       })
+    }
+    const stopListening = onAbort(signal, () => {
+      const waiting = waitsFor?.()
+      if (waiting === undefined) startGrace()
+      else void waiting.then(startGrace, startGrace)
     })
     const release = (): void => {
+      isOver = true
       stopListening()
       stopGrace?.()
     }

@@ -133,6 +133,7 @@ const WORK: ReadonlySet<RunStep['kind']> = new Set([
   'model_turn',
   'tool_ended',
   'handler_ended',
+  'handler_step',
   'agent_used',
   'task_failed',
 ])

@@ -223,8 +223,8 @@ const delegation = {
 }
 
 /**
- * A manager or a peer delegates work to another agent. The work is a separate task of the run, which this event adds;
- * its `task_started` follows.
+ * A manager or a peer delegates work to another agent, or a handler adds a task. The work is a separate task of the run,
+ * which this event adds; its `task_started` follows.
  */
 export const DelegationStarted = Type.Object({
   type: Type.Literal('delegation_started'),

@@ -1,0 +1,117 @@
+/**
+ * Tasks for each item of a list that is known only at run time: an input, or the output of an earlier task. Such a task has a
+ * handler that maps a template over the items.
+ *
+ * ENS-P12 A task with `forEach` waits for the task of its list, and adds a task for each item, named by its key, by default its
+ *    index. Its output is the list of their outputs.
+ */
+import { TuttiError } from '@tutti/core'
+import { parseExactJson, TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
+
+import type { ContextOutput, HandlerContext } from './handler.ts'
+import type { ChildTask, MapOptions, ReduceOptions } from './operations.ts'
+import type { Inputs } from './template.ts'
+import type { OutputReader } from '../output/structured-output.ts'
+
+/** List over which a task is mapped, and how. */
+export interface ForEach<Item> extends MapOptions<Item> {
+  /** Earlier task whose output is the list, or the name of an input that has it as JSON. */
+  readonly over: string | ChildTask<readonly Item[]>
+  /** Form of the output: `list` has all outputs, `reduce` combines them with its task within `maxTokens`. @default list */
+  readonly collect?: 'list' | ReduceOutputs<unknown>
+}
+
+/** A task that combines outputs level by level, each time as many as fit into `maxTokens`. */
+export interface ReduceOutputs<Output> extends Pick<ReduceOptions, 'maxTokens' | 'as'> {
+  readonly reduce: ChildTask<Output>
+}
+
+/** Output for one item with `onError: 'collect'`. */
+export type ForEachOutcome<Output> = { readonly key: string } & (
+  | { readonly ok: true; readonly output: Output }
+  | { readonly ok: false; readonly error: { readonly code: string; readonly message: string } }
+)
+
+/** Name of the template variable for the item. */
+const DEFAULT_VARIABLE = 'item'
+
+/** Returns a handler that maps `template` over the list. */
+export function createForEachHandler<Item>(
+  template: ChildTask<unknown>,
+  { over, collect = 'list', ...options }: ForEach<Item>,
+): (context: HandlerContext) => Promise<unknown> {
+  const key = options.key ?? ((_: Item, index: number) => String(index))
+  return async ({ map, reduce, inputs, context }) => {
+    const items = readItems<Item>(over, { inputs, context })
+    const { onError, ...settings } = { ...options, key }
+    if (onError !== 'collect') {
+      const outputs = await map(items, template, {
+        ...settings,
+        ...(onError === undefined ? {} : { onError }),
+      })
+      if (collect === 'list') return outputs
+      const { reduce: combine, ...limits } = collect
+      return reduce(outputs, combine, { ...limits, key: `reduce-${combine.name}` })
+    }
+    const outcomes = await map(items, template, { ...settings, onError })
+    return outcomes.map((one): ForEachOutcome<unknown> => {
+      if (one.ok) return { key: one.key, ok: true, output: one.output }
+      const { code, message } = one.error
+      return { key: one.key, ok: false, error: { code, message } }
+    })
+  }
+}
+
+function readItems<Item>(
+  over: ForEach<Item>['over'],
+  { inputs, context }: { readonly inputs: Inputs; readonly context: readonly ContextOutput[] },
+): readonly Item[] {
+  const isInput = typeof over === 'string'
+  const text = isInput
+    ? inputs[over]
+    : context.find(({ taskName }) => taskName === over.name)?.output
+  const items = parseList(text)
+  // NOTE: the list has the type of its task's output schema; that of an input is unknown, as its author declares.
+  if (items !== undefined) return items as readonly Item[]
+  const what = isInput ? `Input "${over}"` : `The output of task "${over.name}"`
+  throw new TuttiError('CONSTRAINT_VIOLATION', `${what} must be a JSON list`)
+}
+
+function parseList(text: string | undefined): readonly unknown[] | undefined {
+  try {
+    const value: unknown = parseExactJson(text ?? '')
+    return Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns a text in which the variables of the item are literals, because only the tasks of the items have values for them. */
+export function escapeItem(text: string, as = DEFAULT_VARIABLE): string {
+  return text.replaceAll(TEMPLATE_VARIABLE, (whole: string, _: string | undefined, name?: string) =>
+    name === as || name?.startsWith(`${as}.`) === true ? `{${whole}}` : whole,
+  )
+}
+
+/** Returns a reader of the output, whose parts the tasks of the items have already read; undefined for text. */
+export function createForEachReader(
+  item: OutputReader | undefined,
+  { collect = 'list', onError }: Pick<ForEach<never>, 'collect' | 'onError'>,
+): OutputReader | undefined {
+  if (collect !== 'list') return collect.reduce.outputReader
+  const output = item?.schema ?? { type: 'string' }
+  const items =
+    onError === 'collect'
+      ? { type: 'object', properties: { key: { type: 'string' }, ok: { type: 'boolean' }, output } }
+      : output
+  const readValue: OutputReader['readValue'] = (value) =>
+    Promise.resolve(
+      Array.isArray(value) ? { ok: true, value } : { ok: false, problem: 'must be a list' },
+    )
+  return {
+    schema: { type: 'array', items },
+    name: 'list',
+    read: (text) => readValue(parseList(text)),
+    readValue,
+  }
+}

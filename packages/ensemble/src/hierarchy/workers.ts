@@ -1,0 +1,147 @@
+/**
+ * Workers: tasks that a running task adds to its run. Agents and managers add them by delegation, handlers by their
+ * operations. The log shows each of them as a delegation.
+ */
+import { TuttiError } from '@tutti/core'
+import { isoNow } from '@tutti/core/internal'
+
+import { task } from '../definition/define-task.ts'
+
+import type { Inputs } from '../definition/inputs.ts'
+import type { Task } from '../definition/task.ts'
+import type { StepOf } from '../ports/run-step.ts'
+import type { StepLog } from '../scope/step-log.ts'
+import type { TaskOutcome } from '../scope/task-outcome.ts'
+import type { TaskScope } from '../scope/task-scope.ts'
+import type { RunEventOf } from '@tutti/protocol'
+
+/** A task that is not part of the plan. */
+export interface WorkerTask {
+  readonly task: Task
+  readonly taskName: string
+  readonly taskIndex: number
+  /** Aborts when the result is no longer needed. */
+  readonly signal: AbortSignal
+  /** Inputs that its handler and its reviews see. @default those of the run */
+  readonly inputs?: Inputs
+}
+
+/** Runs workers. */
+export interface WorkerHost {
+  /** Next index of tasks that are not in the plan. */
+  readonly nextTaskIndex: number
+  /** Names of all tasks of the run. */
+  readonly taskNames: readonly string[]
+  /** Whether a task with this name has begun. */
+  isTaken(taskName: string): boolean
+  /** Whether the run has a task with this name. */
+  hasTask(taskName: string): boolean
+  /** Whether a task with this name is completed. */
+  isCompleted(taskName: string): boolean
+  runWorker(parent: TaskScope, worker: WorkerTask): Promise<TaskOutcome>
+}
+
+/** The start of a worker, as it is recorded. */
+export type BegunWorker = Omit<
+  StepOf<'delegation_begun'>,
+  'kind' | 'taskName' | 'attempt' | 'runMs' | 'taskMs'
+>
+
+/**
+ * Returns a task in place of a worker that a handler added in an earlier process. It has what readers of the run need;
+ * when the handler asks for the worker again, the worker runs with the task of the code.
+ */
+export function createRecordedTask({
+  workerTask: name,
+  workerRole: role,
+  taskDescription: description,
+}: StepOf<'delegation_begun'>): Task {
+  return { ...task({ name, description, handler: RECORDED }), agent: { role, tools: [] } }
+}
+
+/** Returns the workers of a run, as they were recorded. */
+export function listBegunWorkers(log: StepLog): readonly StepOf<'delegation_begun'>[] {
+  return log.taskNames.flatMap((taskName) => log.task(taskName).of('delegation_begun'))
+}
+
+/** Whether the code of the task is not known yet. */
+export function isRecordedTask({ handler }: Task): boolean {
+  return handler === RECORDED
+}
+
+function RECORDED(): never {
+  throw new TuttiError('ENGINE_FAILED', 'A task was executed before its handler had added it')
+}
+
+/** Records the start of a worker. */
+export function beginWorker(
+  scope: TaskScope,
+  worker: Omit<BegunWorker, 'delegationId'>,
+): BegunWorker {
+  const begun = { ...worker, delegationId: crypto.randomUUID() }
+  const { delegationId, workerRole, taskDescription, workerTask, workerTaskIndex } = begun
+  const { taskName, attempt } = scope.identity
+  scope.emit(
+    {
+      type: 'delegation_started',
+      delegationId,
+      delegatingAgentRole: scope.task.agent.role,
+      workerRole,
+      taskDescription,
+      taskName,
+      attempt,
+      workerTask,
+      workerTaskIndex,
+      depth: scope.depth + 1,
+      startedAt: isoNow(scope.run.clock),
+    },
+    { kind: 'delegation_begun', ...begun },
+  )
+  return begun
+}
+
+/** A worker that has begun. */
+export interface WorkerRun extends Pick<WorkerTask, 'task' | 'signal' | 'inputs'> {
+  readonly begun: BegunWorker
+  /** Whether an earlier process recorded its end. */
+  readonly isEnded: boolean
+}
+
+/** Runs a worker, or continues it, and records its end. */
+export async function runWorker(
+  scope: TaskScope,
+  host: WorkerHost,
+  { begun, isEnded, ...worker }: WorkerRun,
+): Promise<TaskOutcome> {
+  const { workerRole, workerTask, workerTaskIndex: taskIndex, delegationId } = begun
+  const { clock } = scope.run
+  const startedAt = clock.elapsed()
+  const outcome = await host.runWorker(scope, { ...worker, taskName: workerTask, taskIndex })
+  if (isEnded) return outcome
+  const { taskName, attempt } = scope.identity
+  const delegatingAgentRole = scope.task.agent.role
+  const ids = { delegationId, delegatingAgentRole, workerRole, taskName, attempt, workerTask }
+  if (outcome.kind === 'completed') {
+    const durationMs = Math.round(clock.elapsed() - startedAt)
+    const completedAt = isoNow(clock)
+    endWorker(scope, { type: 'delegation_completed', ...ids, durationMs, completedAt })
+  } else {
+    const reason = describeFailure(outcome)
+    endWorker(scope, { type: 'delegation_failed', ...ids, reason, failedAt: isoNow(clock) })
+  }
+  return outcome
+}
+
+/** Records the end of a worker, or of a delegation that was rejected. */
+export function endWorker(
+  scope: TaskScope,
+  event: RunEventOf<'delegation_completed' | 'delegation_failed'>,
+): void {
+  scope.emit(event, { kind: 'delegation_ended', delegationId: event.delegationId })
+}
+
+/** Returns the reason why a worker is not completed. */
+export function describeFailure(outcome: Exclude<TaskOutcome, { kind: 'completed' }>): string {
+  const error = outcome.kind === 'failed' ? outcome.error : outcome.exit
+  return error?.message ?? 'The run was stopped'
+}

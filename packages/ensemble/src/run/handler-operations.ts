@@ -1,0 +1,58 @@
+/** The operations of a handler; see `HandlerOperations`. */
+import { askQuestion } from './handler-question.ts'
+import { performStep } from './handler-step.ts'
+import { HandlerTasks } from './handler-tasks.ts'
+import { callToolOperation } from './handler-tool.ts'
+import { reduceItems } from './reduce-items.ts'
+import { OperationFrame, type OperationSettings } from './operation-frame.ts'
+
+import type {
+  CallTool,
+  HandlerOperations,
+  MapItems,
+  MapOptions,
+  MapTemplate,
+  QuestionOptions,
+} from '../definition/operations.ts'
+import type { TaskScope } from '../scope/task-scope.ts'
+import type { AgentTool } from '@tutti/core'
+import type { Answer, ToolSchema } from '@tutti/core/internal'
+
+/** The operations of one attempt at a task with a handler, as functions that can be destructured. */
+export class Operations implements HandlerOperations {
+  readonly frame: OperationFrame
+  readonly #tasks: HandlerTasks
+
+  constructor(scope: TaskScope, settings: OperationSettings) {
+    this.frame = new OperationFrame(scope, settings)
+    this.#tasks = new HandlerTasks(this.frame)
+  }
+
+  readonly task: HandlerOperations['task'] = (child, options) =>
+    this.frame.track(() => this.#tasks.run(child, options))
+
+  readonly map: MapItems = <Item, Output>(
+    items: readonly Item[],
+    template: MapTemplate<Item, Output>,
+    options?: MapOptions<Item>,
+  ) =>
+    // NOTE: the overloads of MapItems select the type of the list by `onError`.
+    this.frame.track(() => this.#tasks.map(items, template, options)) as Promise<never>
+
+  readonly reduce: HandlerOperations['reduce'] = (items, template, options) =>
+    reduceItems(this.map, items, { template, options })
+
+  readonly call: CallTool = (tool: AgentTool, input: unknown) =>
+    // NOTE: the overloads of CallTool give a tool's result the type that its author declared.
+    this.frame.track(() => callToolOperation(this.frame, tool, input)) as Promise<never>
+
+  readonly step: HandlerOperations['step'] = (name, work) =>
+    this.frame.track(() => performStep(this.frame, name, work))
+
+  readonly ask: HandlerOperations['ask'] = <Schema extends ToolSchema>(
+    question: string,
+    options: QuestionOptions<Schema> = {},
+  ) =>
+    // NOTE: the answer is read by the schema, so it has its type.
+    this.frame.track(() => askQuestion(this.frame, question, options)) as Promise<Answer<never>>
+}

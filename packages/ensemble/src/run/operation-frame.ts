@@ -1,0 +1,190 @@
+/**
+ * The common part of all operations of a handler: numbers, records and ends.
+ *
+ *   asked ─▶ number ─▶ recorded? ─▶ result, in the order of the recorded ends
+ *                         └──────▶ performed ─▶ recorded ─▶ result
+ *
+ * ENS-P1 When a handler runs again after an interruption, each operation whose end is recorded returns its result and is
+ *    not performed again. Only a retry of the task performs the operations again.
+ * ENS-P2 Operations are compared in the order in which the handler asks for them. If the handler asks for another operation
+ *    than the recorded one, or does not ask for it, the run fails with REPLAY_MISMATCH, also if the handler catches the error.
+ * ENS-P3 Recorded results arrive in the order in which they were recorded, so that concurrent code asks for the same
+ *    operations again.
+ * ENS-P4 A failure is recorded like a result. An interrupted step is repeated with the same idempotency key.
+ * ENS-P5 A task that a handler adds is named by its parent and its key, and is a task like any other. Its failure is thrown
+ *    to the handler and does not fail the run by itself.
+ * ENS-P6 Nothing begins before all tasks of an operation are valid: their keys, inputs, models, reviews and context.
+ * ENS-P7 The end of a handler cancels its operations in flight and waits for them.
+ * ENS-P8 A run whose handlers only wait for answers, and for tasks that only wait, is a run that only waits.
+ * ENS-P9 In a replay with live models, a handler that added tasks runs again: its tasks call their models, and the results
+ *    of its steps, calls and questions come from the record.
+ */
+import { TuttiError } from '@tutti/core'
+
+import {
+  describeRecordedOperation,
+  RecordedOperations,
+  type OperationKind,
+  type RecordedOperation,
+} from '../scope/recorded-operations.ts'
+import { describeOrdinal, replayMismatchError } from '../scope/replay.ts'
+import { stoppedError } from '../work/stopped-error.ts'
+import { HandlerThreads } from './handler-threads.ts'
+import { RecordedOrder } from './recorded-order.ts'
+
+import type { RunTooling } from '../agent/tool-call-options.ts'
+import type { WorkerHost } from '../hierarchy/workers.ts'
+import type { TaskScope } from '../scope/task-scope.ts'
+
+/** Parts of the run that operations use. */
+export interface OperationSettings {
+  readonly tooling: RunTooling
+  readonly host: WorkerHost
+}
+
+/** An operation that the handler has asked for. */
+export interface AskedOperation {
+  readonly ordinal: number
+  readonly recorded: RecordedOperation | undefined
+}
+
+/** Progress of an operation in an earlier process. */
+type Progress = 'new' | 'begun' | 'ended'
+
+/** The operations of one attempt at a task with a handler. */
+export class OperationFrame {
+  readonly scope: TaskScope
+  readonly settings: OperationSettings
+  /** Aborts when operations must stop: with the task, or at the end of the handler. */
+  readonly signal: AbortSignal
+  readonly #recorded: RecordedOperations | undefined
+  readonly #order: RecordedOrder
+  readonly #threads: HandlerThreads
+  readonly #controller = new AbortController()
+  /** Operations that have not ended. */
+  readonly #open = new Set<Promise<unknown>>()
+  #count = 0
+  #isClosed = false
+  /** Error with which the task ends, also if the handler catches it. */
+  #fatal: TuttiError | undefined
+
+  constructor(scope: TaskScope, settings: OperationSettings) {
+    this.scope = scope
+    this.settings = settings
+    const { log, identity, run } = scope
+    this.#recorded = log.isKnown ? new RecordedOperations(log, identity) : undefined
+    this.#order = new RecordedOrder(this.#recorded?.endedCount ?? 0)
+    this.#threads = new HandlerThreads(run.inFlight)
+    this.signal = AbortSignal.any([scope.signal, this.#controller.signal])
+  }
+
+  /** Returns a promise of the ends of all operations in flight; undefined if there are none. */
+  settled(): Promise<unknown> | undefined {
+    return this.#open.size === 0 ? undefined : Promise.allSettled(this.#open)
+  }
+
+  /** Cancels the operations in flight and waits for them, because the handler has ended. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    if (this.#open.size > 0) {
+      const { taskName } = this.scope.identity
+      this.#controller.abort(
+        new TuttiError('CANCELLED', `The handler of task "${taskName}" has ended`),
+      )
+      await this.settled()
+    }
+    this.#threads.release()
+  }
+
+  /**
+   * Checks that the handler may end: that it has asked for all recorded operations, and no error ends its task.
+   *
+   * @throws {TuttiError} that error, or REPLAY_MISMATCH.
+   */
+  assertDone(): void {
+    if (this.#fatal !== undefined) throw this.#fatal
+    this.#recorded?.assertAsked(this.#count)
+  }
+
+  /** Checks that no error ends the task. @throws {TuttiError} that error. */
+  assertNotEnded(): void {
+    if (this.#fatal !== undefined) throw this.#fatal
+  }
+
+  /** Returns the error. One that ends the whole run also ends the task, even if the handler catches it. */
+  end(error: TuttiError): TuttiError {
+    if (error.code === 'REPLAY_MISMATCH' || error.code === 'EXIT_EARLY') this.#fatal ??= error
+    return error
+  }
+
+  /** Gives the next operation its number. */
+  take(): AskedOperation {
+    if (this.#isClosed) {
+      const { taskName } = this.scope.identity
+      throw new TuttiError('TASK_FAILED', `The handler of task "${taskName}" has ended`)
+    }
+    const ordinal = this.#count
+    this.#count += 1
+    return { ordinal, recorded: this.#recorded?.take(ordinal) }
+  }
+
+  /** Checks that the code asks for the recorded operation. @throws {TuttiError} REPLAY_MISMATCH */
+  assertSame(
+    { ordinal, recorded }: AskedOperation,
+    kind: OperationKind,
+    {
+      asked,
+      isSame,
+    }: { readonly asked: string; readonly isSame: (recorded: RecordedOperation) => boolean },
+  ): void {
+    if (recorded === undefined || (recorded.kind === kind && isSame(recorded))) return
+    throw this.end(
+      replayMismatchError({
+        taskName: this.scope.identity.taskName,
+        step: describeOrdinal(ordinal),
+        recorded: describeRecordedOperation(recorded),
+        asked,
+      }),
+    )
+  }
+
+  /** Waits until it is the turn of a recorded result. */
+  turn(recorded: RecordedOperation | undefined): Promise<void> | undefined {
+    return recorded?.endedAt === undefined ? undefined : this.#order.turn(recorded.endedAt)
+  }
+
+  /**
+   * Performs an operation as a thread of the run.
+   *
+   * @param progress that of an earlier process; `ended` if it recorded the result.
+   */
+  async perform<T>(what: string, progress: Progress, work: () => Promise<T>): Promise<T> {
+    const turn = progress === 'ended' ? undefined : this.#order.turnOfNew()
+    if (turn !== undefined) await turn
+    if (progress === 'new' && this.signal.aborted) throw stoppedError(this.signal, what)
+    this.#threads.begin()
+    try {
+      return await work()
+    } catch (error) {
+      throw TuttiError.isInstance(error) ? this.end(error) : error
+    } finally {
+      this.#threads.end()
+    }
+  }
+
+  toKey(ordinal: number): string {
+    const { run, identity } = this.scope
+    return `${run.runId}/${identity.taskName}/${identity.attempt}/handler/${ordinal}`
+  }
+
+  /** Runs an operation. Its error is the handler's to catch, even if the handler does not wait for it. */
+  track<T>(operation: () => Promise<T>): Promise<T> {
+    const running = operation()
+    this.#open.add(running)
+    const end = (): void => {
+      this.#open.delete(running)
+    }
+    running.then(end, end)
+    return running
+  }
+}

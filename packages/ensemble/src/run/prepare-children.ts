@@ -1,0 +1,133 @@
+/** Checks the tasks that a handler adds, and fills in their texts. Nothing begins before all of them are valid. */
+import { TuttiError } from '@tutti/core'
+import { computeJsonDigest } from '@tutti/core/internal'
+import { shortText } from '@tutti/protocol/internal'
+
+import { missingInputs } from '../definition/inputs.ts'
+import { modelOfTask } from '../definition/model-of-task.ts'
+import { reviewAfter, reviewSettingsOf } from '../definition/review-settings.ts'
+import { renderTask } from '../definition/task-text.ts'
+import { digestOutput } from '../scope/replay.ts'
+
+import type { Inputs } from '../definition/inputs.ts'
+import type { Task } from '../definition/task.ts'
+import type { WorkerHost } from '../hierarchy/workers.ts'
+import type { Reviews } from '../reviews/reviews.ts'
+import type { TaskScope } from '../scope/task-scope.ts'
+
+/** Maximum depth of tasks that tasks add: bounds a handler that adds itself. */
+export const MAX_TASK_DEPTH = 16
+
+/** Maximum length of a key, in characters. */
+const MAX_KEY_LENGTH = 200
+
+/** Maximum number of problems that an error describes. */
+const MAX_PROBLEMS = 20
+
+/** A task that a handler asks for. */
+export interface AskedChild {
+  readonly task: Task
+  readonly key: string
+  readonly inputs: Inputs
+}
+
+/** A task that can begin. */
+export interface PreparedChild extends AskedChild {
+  /** Name in the run. */
+  readonly name: string
+  /** Digest of its name, texts, inputs and output schema; empty in a run that records no steps. */
+  readonly digest: string
+}
+
+/** Parts of the run that added tasks need. */
+export interface ChildSettings {
+  readonly host: WorkerHost
+  readonly reviews: Reviews
+  /** Names that the handler has used in this attempt. */
+  readonly names: Set<string>
+  /** Whether an earlier process added a task of this name for the same operation. */
+  readonly isRecorded: (name: string) => boolean
+}
+
+/**
+ * Returns the tasks with their names and texts.
+ *
+ * @throws {TuttiError} CONFIG_INVALID, naming every problem of every task.
+ */
+export function prepareChildren(
+  scope: TaskScope,
+  asked: readonly AskedChild[],
+  { host, reviews, names, isRecorded }: ChildSettings,
+): readonly PreparedChild[] {
+  const problems: string[] = []
+  if (scope.depth >= MAX_TASK_DEPTH) problems.push(`tasks may nest ${MAX_TASK_DEPTH} deep`)
+  const taken = new Set(names)
+  const { attempt, taskName: parent } = scope.identity
+  const prepared = asked.map((child): PreparedChild => {
+    const base = `${parent}/${child.key}`
+    const name = attempt === 1 ? base : `${base}#${attempt}`
+    const hasInputs = Object.keys(child.inputs).length > 0
+    const inputs = hasInputs ? { ...scope.run.inputs, ...child.inputs } : scope.run.inputs
+    const isKnown = taken.has(name)
+    const isOther = !isKnown && host.hasTask(name) && !isRecorded(name)
+    taken.add(name)
+    const found = [
+      ...(isKnown ? [`its key "${shortText(child.key)}" is used twice: set another key`] : []),
+      ...(isOther ? [`another task of the run has its name "${shortText(name)}"`] : []),
+      ...findProblems(scope, { ...child, inputs }, { host, reviews }),
+    ]
+    for (const problem of found) problems.push(`task "${shortText(base)}": ${problem}`)
+    const text = renderTask(child.task, inputs)
+    const task = { ...child.task, ...text, name }
+    const digest = scope.run.recordsSteps ? digestChild(task, child.inputs) : ''
+    return { ...child, task, name, inputs, digest }
+  })
+  if (problems.length === 0) {
+    for (const { name } of prepared) names.add(name)
+    return prepared
+  }
+  const shown = problems.slice(0, MAX_PROBLEMS)
+  const more = problems.length - shown.length
+  const rest = more > 0 ? `; and ${more} other problems` : ''
+  throw new TuttiError('CONFIG_INVALID', `Cannot add tasks: ${shown.join('; ')}${rest}`, {
+    details: { problems: shown },
+  })
+}
+
+function findProblems(
+  { run: { ensemble } }: TaskScope,
+  { task, key, inputs }: AskedChild,
+  { host, reviews }: Pick<ChildSettings, 'host' | 'reviews'>,
+): readonly string[] {
+  const problems: string[] = []
+  if (key.trim() === '' || key.length > MAX_KEY_LENGTH) {
+    problems.push(`its key must have 1 to ${MAX_KEY_LENGTH} characters that are not all blank`)
+  }
+  const missing = missingInputs([task], inputs)
+  if (missing.length > 0) problems.push(`missing inputs: ${missing.join(', ')}`)
+  if (task.handler === undefined && modelOfTask(task, ensemble) === undefined) {
+    problems.push('has no model: set one for the task, its agent or the ensemble')
+  }
+  const open = task.context.filter((name) => !host.isCompleted(name))
+  if (open.length > 0) problems.push(`its context is not completed: ${open.join(', ')}`)
+  const isReviewed =
+    reviewSettingsOf(task.beforeReview) !== undefined ||
+    reviewAfter(task, ensemble.reviewPolicy, undefined) !== undefined
+  if (isReviewed && !reviews.hasReviewer) {
+    problems.push('needs a review, but the run has no reviewer: set the option reviewer')
+  }
+  return problems
+}
+
+function digestChild(
+  { name, description, expectedOutput, outputReader }: Task,
+  inputs: Inputs,
+): string {
+  return computeJsonDigest([
+    name,
+    description,
+    expectedOutput,
+    inputs,
+    digestOutput(outputReader) ?? null,
+  ])
+}

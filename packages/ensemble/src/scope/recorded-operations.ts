@@ -1,0 +1,168 @@
+/**
+ * The operations that a handler asked for in an attempt, as an earlier process recorded them.
+ *
+ * An operation is identified by its number in the order in which the code asks. When the handler runs again, each
+ * operation takes its record by this number.
+ */
+import { describeOrdinal, replayMismatchError } from './replay.ts'
+
+import type { StepOf, TaskStep } from '../ports/run-step.ts'
+import type { TaskLog } from './step-log.ts'
+import type { TaskIdentity } from './task-scope.ts'
+
+/** Work that a handler asks for. */
+export type OperationKind = 'tasks' | 'call' | 'step' | 'question'
+
+/** A task that an operation added. */
+export interface RecordedChild {
+  readonly begun: StepOf<'delegation_begun'>
+  /** Whether its end is recorded. */
+  isEnded: boolean
+}
+
+/** An operation in the steps of its attempt. */
+export interface RecordedOperation {
+  readonly kind: OperationKind
+  /** Added tasks by name. */
+  readonly children: Map<string, RecordedChild>
+  callBegun?: StepOf<'tool_begun'>
+  callEnded?: StepOf<'tool_ended'>
+  step?: StepOf<'handler_step'>
+  /** Position of its last end among the steps of the attempt; absent before its first end. */
+  endedAt?: number
+}
+
+/** Tasks and questions by the ids in later steps. */
+interface Ids {
+  readonly children: Map<string, RecordedChild>
+  readonly questions: Map<string, RecordedOperation>
+}
+
+/** Id of a question or a call of a handler, unique in its attempt. */
+export function toOperationId(kind: 'call' | 'question', ordinal: number): string {
+  return `${kind}-${ordinal}`
+}
+
+const OPERATION_SLOT = /^tool\/0\/(call|question)-(\d+)\//
+
+/** Operations of one attempt, by number. */
+export class RecordedOperations {
+  readonly #log: TaskLog
+  readonly #identity: Pick<TaskIdentity, 'taskName'>
+  readonly #operations = new Map<number, RecordedOperation>()
+
+  constructor(log: TaskLog, identity: Pick<TaskIdentity, 'taskName' | 'attempt'>) {
+    this.#log = log
+    this.#identity = identity
+    const ids: Ids = { children: new Map(), questions: new Map() }
+    for (const [at, step] of log.ofAttempt(identity.attempt).entries()) this.#read(step, at, ids)
+  }
+
+  /** Number of operations that have an end. */
+  get endedCount(): number {
+    return [...this.#operations.values()].filter(({ endedAt }) => endedAt !== undefined).length
+  }
+
+  /** Returns the operation with this number and marks it as replayed; undefined if it is not recorded. */
+  take(ordinal: number): RecordedOperation | undefined {
+    const operation = this.#operations.get(ordinal)
+    for (const step of [operation?.callBegun, operation?.callEnded, operation?.step]) {
+      if (step !== undefined) this.#log.markReplayed(step)
+    }
+    return operation
+  }
+
+  /**
+   * Checks that the code has asked for all recorded operations.
+   *
+   * @param count number of operations for which it has asked.
+   * @throws {TuttiError} REPLAY_MISMATCH with the first one for which it has not asked.
+   */
+  assertAsked(count: number): void {
+    const missing = [...this.#operations.keys()].filter((ordinal) => ordinal >= count)
+    if (missing.length === 0) return
+    const ordinal = Math.min(...missing)
+    throw replayMismatchError({
+      taskName: this.#identity.taskName,
+      step: describeOrdinal(ordinal),
+      recorded: describeRecordedOperation(this.#operations.get(ordinal)),
+      asked: 'the end of the handler',
+    })
+  }
+
+  #read(step: TaskStep, at: number, { children, questions }: Ids): void {
+    switch (step.kind) {
+      case 'handler_step':
+        Object.assign(this.#get(step.ordinal, 'step'), { step, endedAt: at })
+        return
+      case 'tool_begun':
+        if (step.ordinal !== undefined) this.#get(step.ordinal, 'call').callBegun = step
+        return
+      case 'tool_ended':
+        if (step.ordinal === undefined) return
+        Object.assign(this.#get(step.ordinal, 'call'), { callEnded: step, endedAt: at })
+        return
+      case 'delegation_begun': {
+        if (step.ordinal === undefined) return
+        const operation = this.#get(step.ordinal, 'tasks')
+        const child = { begun: step, isEnded: false }
+        operation.children.set(step.workerTask, child)
+        children.set(step.delegationId, child)
+        return
+      }
+      case 'delegation_ended': {
+        const child = children.get(step.delegationId)
+        if (child === undefined) return
+        child.isEnded = true
+        this.#get(child.begun.ordinal ?? 0, 'tasks').endedAt = at
+        return
+      }
+      case 'gate_opened': {
+        const [, kind, ordinal] = OPERATION_SLOT.exec(step.slot) ?? []
+        if (kind !== 'call' && kind !== 'question') return
+        const operation = this.#get(Number(ordinal), kind)
+        if (kind === 'question') questions.set(step.reviewId, operation)
+        return
+      }
+      case 'gate_closed': {
+        const operation = questions.get(step.reviewId)
+        if (operation !== undefined) operation.endedAt = at
+        return
+      }
+      default:
+    }
+  }
+
+  #get(ordinal: number, kind: OperationKind): RecordedOperation {
+    const known = this.#operations.get(ordinal) ?? { kind, children: new Map() }
+    this.#operations.set(ordinal, known)
+    return known
+  }
+}
+
+/** Returns a recorded operation, for people. */
+export function describeRecordedOperation(operation: RecordedOperation | undefined): string {
+  switch (operation?.kind) {
+    case 'step':
+      return `step "${operation.step?.name}"`
+    case 'call': {
+      const { callBegun, callEnded = callBegun } = operation
+      return callEnded === undefined
+        ? 'a call of a tool'
+        : `a call of tool "${callEnded.toolName}" with input ${callEnded.inputDigest}`
+    }
+    case 'tasks':
+      return describeTasks([...operation.children.keys()])
+    case 'question':
+      return 'a question'
+    default:
+      return 'nothing'
+  }
+}
+
+/** Returns the tasks that an operation adds, for people. */
+export function describeTasks(names: readonly string[]): string {
+  const [first = '', second] = names
+  if (second === undefined) return `task "${first}"`
+  return `${names.length} tasks, the first of them "${first}"`
+}

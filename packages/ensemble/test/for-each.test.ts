@@ -1,0 +1,198 @@
+/** Tests of tasks for each item of a list. */
+import { Type } from '@tutti/core'
+import { describe, expect, it } from 'vitest'
+
+import { ensemble, task } from '../src/index.ts'
+import { describeCode } from '../src/internal.ts'
+import { packTexts } from '../src/run/reduce-items.ts'
+import { startRecorded } from './recorded-run.ts'
+import { scriptedModel } from './testing.ts'
+import { eventsOf, watchRun } from './watch-run.ts'
+
+const Topics = Type.Array(Type.Object({ id: Type.String(), title: Type.String() }))
+const LIST = [
+  { id: 'a', title: 'Tides' },
+  { id: 'b', title: 'Fog' },
+]
+
+const topics = task({ name: 'topics', description: 'List', output: Topics, handler: () => LIST })
+
+/** Returns a model that answers with the line of its task. */
+function echo() {
+  return scriptedModel(({ messages }) => {
+    const text = messages.at(-1)?.content ?? ''
+    return /^Write .*/m.exec(text)?.[0] ?? 'nothing'
+  })
+}
+
+const write = task({
+  name: 'write',
+  description: 'Write about {topic.title} in {tone}',
+  context: [],
+  forEach: { over: topics, as: 'topic', key: ({ id }) => id },
+})
+
+describe('[ENS-P12] a task with forEach', () => {
+  it('A task with forEach adds a task for each item of an earlier output, and its output is their list', async () => {
+    const last = task({
+      name: 'last',
+      description: 'End',
+      context: [write],
+      handler: ({ context }) => context[0]?.output ?? '',
+    })
+    const team = ensemble({ name: 'team', model: echo(), tasks: [topics, write, last] })
+    const { events, ended } = watchRun(team, { inputs: { tone: 'prose' } })
+    const result = await ended
+    const lines = ['Write about Tides in prose', 'Write about Fog in prose']
+    expect(result.output).toBe(JSON.stringify(lines))
+    expect(result.outputOf(write)).toEqual(lines)
+    expect(result.tasks.map(({ taskName }) => taskName)).toEqual([
+      'topics',
+      'write',
+      'last',
+      'write/a',
+      'write/b',
+    ])
+    expect(eventsOf(events, 'ensemble_started')[0]?.tasks[1]).toMatchObject({
+      name: 'write',
+      description: 'Write about {topic.title} in prose',
+      context: ['topics'],
+    })
+  })
+
+  it('A task with forEach maps an input, whose keys are the indexes', async () => {
+    const shout = task({
+      name: 'shout',
+      description: 'Shout {item}',
+      forEach: { over: 'words' },
+      handler: ({ inputs }) => (inputs['item'] ?? '').toUpperCase(),
+    })
+    const team = ensemble({ name: 'team', tasks: [shout] })
+    const result = await team.run({ words: '["x","y"]' })
+    expect(result.outputOf(shout)).toEqual(['X', 'Y'])
+    expect(result.tasks.map(({ taskName }) => taskName)).toEqual(['shout', 'shout/0', 'shout/1'])
+    await expect(team.run({})).rejects.toMatchObject({ code: 'INPUT_MISSING' })
+    const other = await team.run({ words: 'x, y' })
+    expect(other.error).toMatchObject({
+      code: 'CONSTRAINT_VIOLATION',
+      message: 'Input "words" must be a JSON list',
+    })
+  })
+
+  it('A task with forEach and collect has the failures in its output', async () => {
+    const half = task({
+      name: 'half',
+      description: 'Halve {item}',
+      output: Type.Object({ half: Type.Number() }),
+      forEach: { over: 'numbers', onError: 'collect' },
+      handler({ inputs }) {
+        if (inputs['item'] === '0') throw new Error('Zero')
+        return { half: Number(inputs['item']) / 2 }
+      },
+    })
+    const result = await ensemble({ name: 'team', tasks: [half] }).run({ numbers: '[4,0]' })
+    expect(result.outputOf(half)).toEqual([
+      { key: '0', ok: true, output: { half: 2 } },
+      { key: '1', ok: false, error: { code: 'TASK_FAILED', message: 'Zero' } },
+    ])
+  })
+
+  it('A task with forEach continues after an interruption without repeating its completed tasks', async () => {
+    const model = echo()
+    const team = ensemble({ name: 'team', model, maxConcurrentTasks: 1, tasks: [topics, write] })
+    const whole = startRecorded(team, { inputs: { tone: 'prose' } })
+    const { output } = await whole.handle.result
+    const first = whole.steps.findIndex(({ kind }) => kind === 'delegation_ended')
+    const from = { events: [], steps: whole.steps.slice(0, first + 1) }
+    const count = model.requests.length
+    const again = startRecorded(team, { inputs: { tone: 'prose' }, from })
+    expect((await again.handle.result).output).toBe(output)
+    expect(model.requests.length - count).toBe(1)
+  })
+
+  it('[ENS-W8] A task with forEach is checked when it is created, and its model when its ensemble is', () => {
+    expect(() =>
+      task({
+        name: 'x',
+        description: 'Do {it}',
+        forEach: { over: 'list', as: 'not a name', maxParallel: 0, maxFailures: 1 },
+      }),
+    ).toThrow(
+      'Cannot create task "x": forEach.as must be the name of a template variable, got "not a name"; ' +
+        "forEach.maxParallel must be an integer >= 1, got 0; forEach.maxFailures needs onError 'continue' or 'collect'",
+    )
+    expect(() => ensemble({ name: 'team', tasks: [topics, write] })).toThrow(
+      'task "write" has no model',
+    )
+  })
+
+  it('[ENS-V2] The digest of an ensemble covers the list and the task of each item', () => {
+    const digestOf = (description: string, maxItems = 9): string =>
+      describeCode(
+        ensemble({
+          name: 'team',
+          model: echo(),
+          tasks: [topics, task({ name: 'w', description, forEach: { over: topics, maxItems } })],
+        }),
+      ).digest
+    expect(digestOf('Do {item}')).toBe(digestOf('Do {item}'))
+    expect(digestOf('Do {item}', 8)).not.toBe(digestOf('Do {item}'))
+    expect(digestOf('Do {{item}}')).not.toBe(digestOf('Do {item}'))
+  })
+})
+
+describe('[ENS-P13] a reduce', () => {
+  const join = task({
+    name: 'join',
+    description: 'Join {items}',
+    handler: ({ inputs }) => (inputs['items'] ?? '').replaceAll('\n\n---\n\n', '+'),
+  })
+
+  it('A reduce combines the outputs of forEach in levels within its token budget', async () => {
+    const letters = task({
+      name: 'letters',
+      description: 'Write {item}',
+      handler: ({ inputs }) => `${inputs['item']}${'.'.repeat(11)}`,
+      forEach: { over: 'list', collect: { reduce: join, maxTokens: 8 } },
+    })
+    const team = ensemble({ name: 'team', tasks: [letters] })
+    const { events, ended } = watchRun(team, { inputs: { list: '["a","b","c","d"]' } })
+    const result = await ended
+    // Two texts of 12 characters and their separator are 31 of 32 characters; their join has 25.
+    expect(result.error?.message).toBe(
+      'Cannot reduce: 2 texts are left after 10 levels with maxTokens 8',
+    )
+    expect(
+      eventsOf(events, 'delegation_started')
+        .slice(4, 7)
+        .map(({ workerTask }) => workerTask),
+    ).toEqual(['letters/reduce-join-1-0', 'letters/reduce-join-1-1', 'letters/reduce-join-2-0'])
+    const wide = task({
+      name: 'letters',
+      description: 'Write {item}',
+      handler: ({ inputs }) => inputs['item'] ?? '',
+      forEach: { over: 'list', collect: { reduce: join, maxTokens: 4 } },
+    })
+    const done = await ensemble({ name: 'team', tasks: [wide] }).run({ list: '["a","b","c","d"]' })
+    expect(done.output).toBe('a+b+c+d')
+    expect(done.outputOf(wide)).toBe('a+b+c+d')
+  })
+
+  it('packTexts fills groups by size, keeps the order, and leaves longer texts alone', () => {
+    const texts = ['aaaa', 'bb', 'cccccccccccccccc', 'd', 'eeee']
+    expect(packTexts(texts, 15)).toEqual(['aaaa\n\n---\n\neeee', 'bb\n\n---\n\nd', texts[2]])
+  })
+
+  it('A reduce without items or with an invalid budget is refused', async () => {
+    const grow = task({
+      name: 'grow',
+      description: 'Grow',
+      handler: ({ reduce }) => reduce([], join, { maxTokens: 0 }),
+    })
+    const { error } = await ensemble({ name: 'team', tasks: [grow] }).run()
+    expect(error).toMatchObject({
+      code: 'CONSTRAINT_VIOLATION',
+      message: 'Cannot reduce: maxTokens must be a number >= 1, got 0; there are no items',
+    })
+  })
+})

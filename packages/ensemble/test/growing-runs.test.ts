@@ -1,0 +1,64 @@
+/** Tests of runs that grow: interrupted and drained at every write, forked after every event, and replayed. */
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+
+import { growthOf, toGrowingScenario, type Growth } from './growing-runs.ts'
+import { forkEverywhere, interruptEverywhere } from './interrupt-everywhere.ts'
+import { eventsOf } from './watch-run.ts'
+
+/** Seeds of the generated runs; two small ones by default. */
+const COUNT = Number(process.env['TUTTI_GROWING_RUNS'] ?? 0)
+const SEEDS = COUNT === 0 ? [2, 4] : Array.from({ length: COUNT }, (_, index) => index + 1)
+
+/** A run with every kind of operation, at the same time and nested. */
+const EVERY_OPERATION: Growth = {
+  isConcurrent: true,
+  operations: [
+    { kind: 'step', ms: 12 },
+    { kind: 'ask', ms: 1 },
+    { kind: 'call', isOnce: false },
+    { kind: 'map', items: [5, 1, 2], reaction: 'collect' },
+    {
+      kind: 'task',
+      retries: 1,
+      growth: {
+        isConcurrent: false,
+        operations: [
+          { kind: 'call', isOnce: true },
+          { kind: 'agent', ms: 3 },
+          { kind: 'map', items: [4], reaction: 'fail' },
+        ],
+      },
+    },
+  ],
+}
+
+beforeEach(() => {
+  // The wait before a retry is the same in the run and in its forks.
+  vi.spyOn(Math, 'random').mockReturnValue(0.5)
+})
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+describe('a run that grows', { timeout: 300_000 }, () => {
+  it('[ENS-P1] [ENS-P3] [ENS-E16] [ENS-E17] A run that grows ends the same when it is interrupted or drained at any write', async () => {
+    const { result, events } = await interruptEverywhere(toGrowingScenario(EVERY_OPERATION))
+    expect(result.status).toBe('COMPLETED')
+    expect(eventsOf(events, 'delegation_started').length).toBeGreaterThan(5)
+  })
+
+  it('[ENS-P1] A fork after any event of a run that grows has the log of its parent', async () => {
+    const { result } = await forkEverywhere(toGrowingScenario(EVERY_OPERATION))
+    expect(result.status).toBe('COMPLETED')
+  })
+
+  it.each(SEEDS)(
+    '[ENS-P1] [ENS-E16] The generated growing run %i ends the same when it is interrupted, drained or forked anywhere',
+    async (seed) => {
+      const scenario = toGrowingScenario(growthOf(seed))
+      await interruptEverywhere(scenario)
+      await forkEverywhere(scenario)
+    },
+  )
+})

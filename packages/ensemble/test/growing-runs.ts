@@ -1,0 +1,212 @@
+/** Generates growing runs: handlers with random operations, and tasks that they add, from seeds. */
+import { defineTextTool, Type } from '@tutti/core'
+import { sleep } from '@tutti/core/internal'
+
+import { ensemble, task } from '../src/index.ts'
+import {
+  createThinker,
+  createWorldReviewer,
+  createWorldTool,
+  requestCalls,
+} from './scenario-parts.ts'
+import { createRandom } from './task-graphs.ts'
+
+import type { HandlerContext, Task } from '../src/index.ts'
+import type { Process, Scenario } from './interrupt-everywhere.ts'
+
+/** A generated handler: operations one after another, or at the same time. */
+export interface Growth {
+  readonly operations: readonly Operation[]
+  readonly isConcurrent: boolean
+}
+
+type Operation =
+  | { readonly kind: 'step' | 'ask' | 'agent'; readonly ms: number }
+  | { readonly kind: 'call'; readonly isOnce: boolean }
+  | { readonly kind: 'task'; readonly growth: Growth; readonly retries: number }
+  | { readonly kind: 'map'; readonly items: readonly number[]; readonly reaction: Reaction }
+
+type Reaction = 'fail' | 'continue' | 'collect' | 'until'
+
+const KINDS = ['step', 'step', 'ask', 'agent', 'call', 'task', 'map'] as const
+const REACTIONS = ['fail', 'continue', 'collect', 'until'] as const
+
+/** Returns a random growth, with tasks up to `depth` deep. */
+export function createGrowth(random: () => number, depth: number): Growth {
+  const count = 1 + Math.floor(random() * 3)
+  return {
+    isConcurrent: random() < 0.5,
+    operations: Array.from({ length: count }, () => createOperation(random, depth)),
+  }
+}
+
+function createOperation(random: () => number, depth: number): Operation {
+  const kind = KINDS[Math.floor(random() * KINDS.length)] ?? 'step'
+  switch (kind) {
+    case 'call':
+      return { kind, isOnce: random() < 0.3 }
+    case 'task':
+      if (depth === 0) return { kind: 'step', ms: 3 }
+      return { kind, growth: createGrowth(random, depth - 1), retries: random() < 0.3 ? 1 : 0 }
+    case 'map': {
+      const items = Array.from({ length: Math.floor(random() * 4) }, () => Math.floor(random() * 9))
+      return { kind, items, reaction: REACTIONS[Math.floor(random() * 4)] ?? 'fail' }
+    }
+    default:
+      return { kind, ms: 1 + Math.floor(random() * 20) }
+  }
+}
+
+/** Returns the scenario of one growing task, between two others. */
+export function toGrowingScenario(growth: Growth): Scenario {
+  return {
+    anyOrder: true,
+    mayEnd: ['COMPLETED', 'FAILED'],
+    open: (process) => ({
+      team: ensemble({
+        name: 'growing',
+        workflow: 'SEQUENTIAL',
+        maxConcurrentTasks: 2,
+        modelRetries: 0,
+        model: createThinker(process, ({ turn, prompt, last }) =>
+          turn === 0
+            ? requestCalls(['c', 'look', 'x'])
+            : `${/Think \d+/.exec(prompt)?.[0]} ${last}`,
+        ),
+        tasks: [
+          task({ name: 'first', description: 'Begin', handler: () => 'begun' }),
+          toTask(process, 'grow', growth, 0),
+          task({
+            name: 'last',
+            description: 'End',
+            context: ['grow'],
+            handler: ({ context }) => context.map(({ output }) => output).join(),
+          }),
+        ],
+      }),
+      options: {
+        reviewer: createWorldReviewer(process, () => ({ action: 'EDIT', input: { n: 7 } })),
+      },
+    }),
+  }
+}
+
+function toTask(process: Process, name: string, growth: Growth, retries: number): Task {
+  return task({
+    name,
+    description: `Grow ${name}`,
+    retries,
+    async handler(context) {
+      const outputs: unknown[] = []
+      const perform = async (operation: Operation, index: number): Promise<void> => {
+        outputs[index] = await performOperation(process, context, { operation, index })
+      }
+      if (growth.isConcurrent) await Promise.all(growth.operations.map(perform))
+      else
+        for (const [index, operation] of growth.operations.entries())
+          await perform(operation, index)
+      if (context.attempt <= retries) throw new Error(`${name} broke`)
+      return outputs
+    },
+  })
+}
+
+async function performOperation(
+  process: Process,
+  { step, ask, call, task: add, map, attempt, taskName }: HandlerContext,
+  { operation, index }: { readonly operation: Operation; readonly index: number },
+): Promise<unknown> {
+  const record = (what: string): void => {
+    process.call(what, `${taskName}/${attempt}/${what}`)
+  }
+  switch (operation.kind) {
+    case 'step': {
+      const value = await step(`s${index}`, async ({ signal }) => {
+        record(`step s${index}`)
+        await sleep(process.clock, operation.ms, signal)
+        signal.throwIfAborted()
+        return { value: operation.ms }
+      })
+      // What follows depends on the order of the ends.
+      return step(`after ${index}`, () => {
+        record(`step after ${index}`)
+        return value.value + attempt
+      })
+    }
+    case 'ask': {
+      const answer = await ask(`How many ${index}?`, { schema: Type.Object({ n: Type.Integer() }) })
+      return answer.answered ? answer.value.n : 'none'
+    }
+    case 'agent':
+      return add(
+        task({
+          name: `think-${index}`,
+          description: 'Think {n}',
+          tools: [createWorldTool(process, 'look')],
+        }),
+        {
+          inputs: { n: String(operation.ms) },
+        },
+      )
+    case 'call':
+      return call(
+        defineTextTool({
+          name: 'get',
+          description: 'Gets',
+          idempotent: !operation.isOnce,
+          async execute(input, { signal }) {
+            record(`call get:${input}`)
+            await sleep(process.clock, 7, signal)
+            signal.throwIfAborted()
+            return `get:${input}`
+          },
+        }),
+        `${index}`,
+      )
+    case 'task':
+      return add(toTask(process, `sub-${index}`, operation.growth, operation.retries))
+    case 'map':
+      return mapItems(process, map, { operation, index })
+  }
+}
+
+function mapItems(
+  process: Process,
+  map: HandlerContext['map'],
+  {
+    operation: { items, reaction },
+    index,
+  }: { readonly operation: Operation & { readonly kind: 'map' }; readonly index: number },
+): Promise<readonly unknown[]> {
+  const child = task({
+    name: `item-${index}`,
+    description: 'Item {item}',
+    async handler({ inputs, idempotencyKey, signal }) {
+      process.call('item', idempotencyKey)
+      const item = Number(inputs['item'])
+      await sleep(process.clock, item, signal)
+      signal.throwIfAborted()
+      if (item % 3 === 2 && reaction !== 'fail') throw new Error(`Item ${item} broke`)
+      return `item ${item}`
+    },
+  })
+  switch (reaction) {
+    case 'collect':
+      return map(items, child, { onError: 'collect', maxParallel: 2 }).then((all) =>
+        all.map((one) => (one.ok ? one.output : one.error.message)),
+      )
+    case 'until':
+      return map(items, child, {
+        onError: 'continue',
+        maxParallel: 1,
+        ...(items.length === 0 ? {} : { until: { succeeded: 1 } }),
+      })
+    default:
+      return map(items, child, { onError: reaction })
+  }
+}
+
+/** Returns the growth of a seed. */
+export function growthOf(seed: number): Growth {
+  return createGrowth(createRandom(seed), 2)
+}
