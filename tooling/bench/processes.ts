@@ -1,5 +1,5 @@
 /**
- * What one machine gives with 1, 2 and 4 server processes: with a file for each process, and with one Postgres on the
+ * Measures one machine with 1, 2 and 4 server processes: with a file for each process, and with one Postgres on the
  * same machine for all. The client, the servers and Postgres share the processors.
  *
  * How it is fair:
@@ -36,7 +36,7 @@ interface Form {
   readonly processes: number
 }
 
-interface Figures {
+interface Measurements {
   readonly perSecond: number
   readonly resultMs: number
   /** Processor time of the servers per run, in milliseconds. */
@@ -49,7 +49,7 @@ const forms = PROCESSES.flatMap((processes): readonly Form[] => [
   { store: 'a file each', processes },
   { store: 'one Postgres', processes },
 ])
-const measured = new Map<Form, Figures[]>(forms.map((form) => [form, []]))
+const measured = new Map<Form, Measurements[]>(forms.map((form) => [form, []]))
 for (let round = 0; round < ROUNDS; round += 1) {
   for (const form of forms) measured.get(form)?.push(await measure(form))
 }
@@ -65,7 +65,7 @@ printTable({
   ],
   rows: forms.map((form) => {
     const rounds = measured.get(form) ?? []
-    const typical = (read: (figures: Figures) => number): string =>
+    const typical = (read: (measurements: Measurements) => number): string =>
       formatNumber(median(rounds.map(read)))
     return [
       form.store,
@@ -78,7 +78,7 @@ printTable({
   }),
 })
 
-async function measure({ store, processes }: Form): Promise<Figures> {
+async function measure({ store, processes }: Form): Promise<Measurements> {
   await using database = store === 'one Postgres' ? await testServer({ durable: true }) : undefined
   await using disposables = new AsyncDisposableStack()
   const env: Record<string, string> = database === undefined ? {} : { DATABASE_URL: database.url }
@@ -101,7 +101,7 @@ async function measure({ store, processes }: Form): Promise<Figures> {
   const loads = await load(LOAD)
   const machineMs = busyMs() - busyBefore
   const serverMs = servers.reduce((sum, server, at) => sum + server.cpuMs() - (before[at] ?? 0), 0)
-  const resultMs = loads.flatMap((figures) => figures.resultMs)
+  const resultMs = loads.flatMap((measurements) => measurements.resultMs)
   return {
     perSecond: loads.reduce((sum, { perSecond }) => sum + perSecond, 0),
     resultMs: median(resultMs),

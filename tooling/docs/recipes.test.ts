@@ -94,10 +94,14 @@ describe('a recipe', () => {
   )
 
   it('The recipe nightly.ts starts one run, even if it is started twice', async () => {
+    const night = (): string => new Date().toISOString().slice(0, 10)
+    const first = night()
     await expectOutput('nightly.ts')
     await expectOutput('nightly.ts')
+    const nights = new Set([first, night()])
     const { total } = await client.runs.list({ tag: 'schedule:nightly' })
-    expect(total).toBe(1)
+    // Midnight may pass between the two.
+    expect([1, nights.size]).toContain(total)
   })
 
   it('The CronJob of the recipe nightly.ts runs an ensemble from its image', async () => {

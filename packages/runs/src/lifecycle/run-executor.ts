@@ -28,18 +28,16 @@ import { setImmediate } from 'node:timers/promises'
 import { TuttiError, type Logger } from '@tutti/core'
 import { sleep } from '@tutti/core/internal'
 
-import { listClaimKeys, toClaimKey } from '../domain/claim-key.ts'
+import { listClaimKeys } from '../domain/claim-key.ts'
 import { reportActivity, type ExecutionEnd } from '../settings/activity.ts'
 import { every } from './every.ts'
 import { idleLeaseMs, nextPollMs } from '../domain/fleet-pace.ts'
 import { LeaseTimer } from './lease-timer.ts'
-import { Execution, type ExecutionOptions } from './execution.ts'
-import { applyCaptureMode, redactedJournal } from '../commit/redacted-journal.ts'
+import { Execution } from './execution.ts'
+import { toExecutionOptions, type ExecutionParts } from './execution-options.ts'
 import { SETTLED_AFTER_MS } from '../domain/suspects.ts'
 import { eventSize } from '../feed/event-size.ts'
 
-import type { GroupCommit } from '../commit/group-commit.ts'
-import type { ResolvedRunServiceOptions } from '../settings/options.ts'
 import type {
   ClaimedRun,
   HeldRun,
@@ -49,18 +47,11 @@ import type {
   ProcessCode,
 } from '../ports/run-queue.ts'
 import type { Claimant } from '../ports/run-store.ts'
-import type { RunStorage } from '../ports/run-storage.ts'
 import type { CommandAnswer, PendingCommand } from '../ports/command-queue.ts'
-import type { RunRecord } from '../domain/run-record.ts'
-import type { RunEnsembles } from '../request/run-ensembles.ts'
 import type { ByteBudget } from '../load/byte-budget.ts'
 
 /** The parts of a run service that an executor uses. */
-export interface RunExecutorOptions {
-  readonly storage: RunStorage
-  readonly commits: GroupCommit
-  readonly ensembles: RunEnsembles
-  readonly settings: ResolvedRunServiceOptions
+export interface RunExecutorOptions extends ExecutionParts {
   /** Id of the build of this process. */
   readonly build: string
   /** Counts the runs that execute. */
@@ -88,7 +79,7 @@ const NOTHING: KnownEnsembles = { ensembles: [], othersAfterMs: Infinity }
 /** A slot for a run that is being created. */
 export interface ReservedSlot {
   readonly claimant: Claimant
-  /** Executes the run, which the store has given to the claimant. */
+  /** Executes the run that the claimant owns. */
   execute(claim: ClaimedRun): void
   /** Frees the slot. The run that took it is executing by then. */
   release(): void
@@ -339,7 +330,7 @@ export class RunExecutor {
     }
   }
 
-  /** Makes the next renewal due, which releases runs whose claim was lost, such as by an error of its reply. */
+  /** Makes the next renewal due. It releases runs whose claim was lost, such as by an error of its reply. */
   #renewSoon(): void {
     this.#mayHold = true
     this.#renewIdleAt = -Infinity
@@ -486,7 +477,11 @@ export class RunExecutor {
       reportActivity(settings, { kind: 'released', runId, end: 'lost' })
     }
     reportActivity(settings, { kind: 'claimed', run, lostOwners })
-    const execution = new Execution(claim, this.#executionOptions(claim))
+    const onSlotFreed = (): void => {
+      this.wake()
+    }
+    const options = toExecutionOptions(this.#options, { claim, onSlotFreed })
+    const execution = new Execution(claim, options)
     this.#active.set(runId, execution)
     const held = this.#options.budget.hold(run.actor ?? '', eventSize(run))
     void execution.over.then((end) => {
@@ -500,66 +495,5 @@ export class RunExecutor {
     })
     if (this.#isStopped) void execution.handOver()
     return execution
-  }
-
-  /** The queue for one run; it also reports to the dispatcher. */
-  #queueOf(run: RunRecord): ExecutionOptions['queue'] {
-    const { queue, dispatcher } = this.#options.storage
-    return {
-      async markWaiting(held, waitsFor) {
-        const isOwned = await queue.markWaiting(held, waitsFor)
-        if (waitsFor !== 'nothing') dispatcher.return(held.runId)
-        return isOwned
-      },
-      async release(held, how) {
-        const released = await queue.release(held, how)
-        if (released === 'parked' && how.kind === 'parked' && how.wakeInMs !== undefined) {
-          const { runId, epoch } = run
-          dispatcher.wakeAt({ runId, epoch, claimKey: toClaimKey(run) }, how.wakeInMs)
-        }
-        return released
-      },
-    }
-  }
-
-  #executionOptions({ run, token }: ClaimedRun): ExecutionOptions {
-    const { runId, epoch, lastSeq, request } = run
-    // Every write to an unowned run has an event, so the first owner of a run without one finds no steps.
-    const isNew = epoch === 1 && lastSeq === 0
-    const { storage, commits, ensembles, settings } = this.#options
-    const { models, prices, redact, parkAfterMs, maxLostOwners, clock, logger } = settings
-    const { profiles, toolMetrics, maxEventBytes, maxStoredRunBytes } = settings
-    const { maxInputBytes, maxTextBytes, maxRunTextBytes } = settings
-    return {
-      ensemble: () => ensembles.build(run),
-      queue: this.#queueOf(run),
-      steps: () =>
-        isNew ? Promise.resolve([]) : storage.runs.steps(runId, { maxBytes: maxStoredRunBytes }),
-      tasks: () => storage.runs.tasks(runId),
-      journal: (callbacks) =>
-        redactedJournal(
-          commits.journal({ runId, token, ...callbacks }),
-          applyCaptureMode(request?.options?.captureMode, redact),
-        ),
-      models,
-      profiles,
-      prices,
-      maxEventBytes,
-      maxStoredRunBytes,
-      textLimits: { maxInputBytes, maxTextBytes, maxRunTextBytes },
-      memories: storage.memories,
-      reflections: storage.reflections,
-      toolMetrics,
-      onRateLimitWait: (waitedMs) => {
-        reportActivity(settings, { kind: 'rate_limited', runId, waitedMs })
-      },
-      onSlotFreed: () => {
-        this.wake()
-      },
-      parkAfterMs,
-      maxLostOwners,
-      clock,
-      logger,
-    }
   }
 }

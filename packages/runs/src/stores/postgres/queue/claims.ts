@@ -223,7 +223,7 @@ export class PostgresClaims {
     return { claimant, wanted, fromSlot: this.#nextSlot }
   }
 
-  /** Reads the rows of created runs that were to be claimed. Returns the claims by row id. */
+  /** Reads the rows of runs that were created with a claim. Returns the claims by row id. */
   readCreated(rows: readonly StoredRow[], { claimant, wanted }: CreationClaim) {
     const claimed = rows.filter((row) => row['owner'] !== null)
     this.#lacksSlots = claimed.length < wanted
