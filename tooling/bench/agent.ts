@@ -26,7 +26,7 @@ import { tuttiAgent, tuttiLangchainAgent } from './lib/tutti-agent.ts'
 const TITLE = 'One agent with one typed tool call'
 
 const tutti = await tuttiAgent()
-await printRunCost(TITLE, tutti, { cpuUs: 25, allocatedKb: 50 })
+await printRunCost(TITLE, tutti, { us: 25, allocatedKb: 50 })
 await race([tutti, ...(hasPeers() ? await makePeers() : [])], [], {
   title: TITLE,
   widths: [1, 50],
