@@ -337,7 +337,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'DelegationFailed.workerTask':
     'Name of the task that the delegation added; absent when it was refused before it began.',
   DelegationStarted:
-    'A manager or a peer delegates work to another agent. The work is a separate task of the run, which this event adds; its `task_started` follows.',
+    'A manager or a peer delegates work to another agent, or a handler adds a task. The work is a separate task of the run, which this event adds; its `task_started` follows.',
   'DelegationStarted.delegationId': 'Id of the delegation.',
   'DelegationStarted.delegatingAgentRole': 'Role of the agent that delegates.',
   'DelegationStarted.workerRole': 'Role of the agent that does the work.',
