@@ -27,12 +27,7 @@ export interface ClaimedExecution {
 
 /** Returns the options of an execution. */
 export function toExecutionOptions(
-  {
-    storage,
-    commits,
-    ensembles,
-    settings,
-  }: Pick<RunExecutorOptions, 'storage' | 'commits' | 'ensembles' | 'settings'>,
+  { storage, commits, ensembles, settings }: ExecutionParts,
   { claim: { run, token }, onSlotFreed }: ClaimedExecution,
 ): ExecutionOptions {
   const { runId, epoch, lastSeq, request } = run

@@ -1,4 +1,4 @@
-/** Runs the commands in the README and in the page on other agents. */
+/** Runs the commands in the pages on submitting runs and on other agents. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { ServerProcess } from './server-process.ts'
 
-const README = readPage('README.md')
+const SUBMIT_RUNS = readPage('docs/how-to/submit-runs.md')
 const OTHER_AGENTS = readPage('docs/how-to/other-agents.md')
 
 describe('the commands of the documentation', () => {
@@ -25,7 +25,7 @@ describe('the commands of the documentation', () => {
 
   it('The documented commands submit a run, which completes', async () => {
     const [, path = '', body = ''] =
-      /localhost:7329(\/api\/runs\S*?)'? -H [^{]*?-d '([^']+)'/s.exec(README) ?? []
+      /localhost:7329(\/api\/runs\S*?)'? -H [^{]*?-d '([^']+)'/s.exec(SUBMIT_RUNS) ?? []
     const address = new URL(path, server.url)
     address.searchParams.set('wait', '60')
     const response = await fetch(address, {
