@@ -271,7 +271,10 @@ async function insertRuns(
   })
 }
 
-/** Returns the claim of new runs: up to the first that the claimant cannot take, so that they start in their order. */
+/**
+ * Returns the claim of new runs: up to the first that the claimant cannot take, so that they start in their order. A fork
+ * waits, because its log is copied after its creation.
+ */
 async function planClaim(
   creations: readonly Creation[],
   claims: PostgresClaims,
@@ -280,7 +283,10 @@ async function planClaim(
   if (claimant === undefined) return undefined
   const keys = new Set(listClaimKeys(claimant.code?.codes ?? {}))
   const first = creations.findIndex(
-    ({ run, how }) => how.claimant?.owner !== claimant.owner || !keys.has(claimKeyOf(run)),
+    ({ run, how }) =>
+      how.fork !== undefined ||
+      how.claimant?.owner !== claimant.owner ||
+      !keys.has(claimKeyOf(run)),
   )
   const wanted = first === -1 ? creations.length : first
   // The last one knows the slots that the others have taken.
