@@ -62,8 +62,7 @@ const NEUTRAL = [
 
 /** Files that decide and never act: no driver, no port, nothing outside. */
 const PURE = [
-  '^packages/ensemble/src/definition/(plan|template|inputs)\\.ts$',
-  '^packages/ensemble/src/run/schedule\\.ts$',
+  '^packages/ensemble/src/definition/(plan|schedule|template|inputs)\\.ts$',
   '^packages/ensemble/src/usage/tokens\\.ts$',
   '^packages/ensemble/src/agent/(step|prompt)\\.ts$',
   '^packages/runs/src/log/changes\\.ts$',

@@ -2,7 +2,7 @@
 import { task, type Task } from '../src/index.ts'
 import { timedModel, type TimedModel } from './timed-model.ts'
 
-import type { TaskPhase } from '../src/run/schedule.ts'
+import type { TaskPhase } from '../src/definition/schedule.ts'
 import type { Clock } from '@tutti/core'
 
 /** A task of a graph: its context, its duration, and whether it fails. */

@@ -2,7 +2,7 @@
  * A minimal reader of run events: it determines the phase of each task from the events alone. It rejects an
  * inconsistent log, so each test also checks the order of events.
  */
-import type { TaskPhase } from '../src/run/schedule.ts'
+import type { TaskPhase } from '../src/definition/schedule.ts'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
 /** Phase of each task by name, in the order of the plan; delegated tasks in the order of their start. */

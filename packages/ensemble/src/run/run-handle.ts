@@ -11,7 +11,7 @@ import type { Task } from '../definition/task.ts'
 import type { OpenReview, ReviewAnswer } from '../ports/run-reviewer.ts'
 import type { ModelChoice, ModelSwitch } from '../steering/model-steering.ts'
 import type { CancelRunOptions } from '../steering/steering.ts'
-import type { TaskPhase } from './schedule.ts'
+import type { TaskPhase } from '../definition/schedule.ts'
 import type { RunResult } from './run-result.ts'
 
 /** Current state of a run. */

@@ -3,7 +3,7 @@ import { renderTask, type TaskText } from '../definition/task-text.ts'
 import type { ContextOutput } from '../definition/handler.ts'
 
 import type { Inputs } from '../definition/inputs.ts'
-import type { TaskPhase } from './schedule.ts'
+import type { TaskPhase } from '../definition/schedule.ts'
 import type { RecordedTasks } from './task-list.ts'
 import type { StepOf } from '../ports/run-step.ts'
 import type { Task } from '../definition/task.ts'

@@ -2,8 +2,8 @@
  * Decides which tasks start next and which never will, from the plan and the phases of the tasks. No I/O. A change costs
  * time for the tasks that wait for the changed one, not for all tasks.
  */
-import type { ErrorStrategy } from '../definition/ensemble-definition.ts'
-import type { Plan } from '../definition/plan.ts'
+import type { ErrorStrategy } from './ensemble-definition.ts'
+import type { Plan } from './plan.ts'
 
 /** Phase of a task. A `skipped` task will not run because a task that it waits for did not complete. */
 export type TaskPhase = 'pending' | 'running' | 'completed' | 'failed' | 'skipped'
