@@ -15,8 +15,8 @@ import type { RunResult } from './run/run-result.ts'
 import type { LocalAgent } from '@tutti/agent-call/internal'
 import type { TypedTool } from '@tutti/core'
 
-/** Tasks, their model and their order, with methods to run them. Readonly. */
-export interface Ensemble extends ResolvedEnsemble {
+/** Tasks, their model and their order, with methods to run them. Readonly. `Output` is the type of the last task's output. */
+export interface Ensemble<Output = unknown> extends ResolvedEnsemble<Output> {
   /**
    * Runs the tasks in this process, without a server. A failed task is part of the result and does not throw.
    *
@@ -47,15 +47,27 @@ export interface Ensemble extends ResolvedEnsemble {
   asTool(settings?: EnsembleToolSettings): TypedTool<Inputs>
 }
 
+/** Type of the output of the last task. */
+type LastOutput<Tasks extends readonly Task[]> = Tasks extends readonly [
+  ...Task[],
+  Task<infer Output>,
+]
+  ? Output
+  : unknown
+
 /**
  * Makes an ensemble. An ensemble is also a definition: `ensemble({ ...trip, model })` is a changed copy,
  * checked again.
  *
  * @throws {TuttiError} CONFIG_INVALID or CIRCULAR_DEPENDENCY, naming every problem.
  */
-export function ensemble(definition: EnsembleDefinition): Ensemble {
-  const made: Ensemble = {
-    ...resolveEnsemble(definition),
+export function ensemble<const Tasks extends readonly Task[]>(
+  definition: EnsembleDefinition<Tasks>,
+): Ensemble<LastOutput<Tasks>> {
+  // NOTE: the reader of the output is that of the last task, so it has its type.
+  const resolved = resolveEnsemble(definition) as ResolvedEnsemble<LastOutput<Tasks>>
+  const made: Ensemble<LastOutput<Tasks>> = {
+    ...resolved,
     run: (inputs = {}, options = {}) => executeRun(made, inputs, options),
     start: (inputs = {}, options = {}) => startRun(made, inputs, { decidable: true, ...options }),
     asAgent: (options = {}) => createEnsembleAgent(made, options),

@@ -2,7 +2,7 @@ import { defineTextTool, defineTool, ToolResult, Type } from '@tutti/core'
 import { expectTypeOf, test } from 'vitest'
 
 import { agent } from '../src/definition/agent.ts'
-import { ensemble } from '../src/ensemble.ts'
+import { ensemble, type Ensemble } from '../src/ensemble.ts'
 import { task } from '../src/definition/define-task.ts'
 import type { ForEachOutcome } from '../src/definition/for-each.ts'
 import type { Task } from '../src/definition/task.ts'
@@ -149,6 +149,44 @@ test('[ENS-P12] A task with forEach has the type of its list, and its key that o
   task({ description: 'Write', forEach: { over: plain } })
   // @ts-expect-error -- "maxItem" is not an option
   task({ description: 'Write', forEach: { over: people, maxItem: 3 } })
+})
+
+test('[ENS-P15] A task with an ensemble has the type of its last output, and its inputs those of earlier outputs', () => {
+  const pick = task({ description: 'Pick', output: Person })
+  const child = ensemble({ name: 'child', tasks: [plain, parsed] })
+  expectTypeOf(child).toEqualTypeOf<Ensemble<{ day: string; length: number }>>()
+  const sub = task({ ensemble: child, inputs: { who: pick, name: [pick, 'name'], tone: '{tone}' } })
+  expectTypeOf(sub).toEqualTypeOf<Task<{ day: string; length: number }>>()
+  expectTypeOf(task({ ...sub, retries: 1 })).toEqualTypeOf(sub)
+  expectTypeOf(task({ ensemble: ensemble({ name: 'x', tasks: [plain] }) })).toEqualTypeOf(plain)
+  const people = task({ description: 'List', output: Type.Array(Person) })
+  const each = task({
+    ensemble: child,
+    inputs: { who: '{item.name}' },
+    forEach: {
+      over: people,
+      key(item) {
+        expectTypeOf(item).toEqualTypeOf<{ name: string; age?: number }>()
+        return item.name
+      },
+    },
+  })
+  expectTypeOf(each).toEqualTypeOf<Task<readonly { day: string; length: number }[]>>()
+  const outcomes = task({ ensemble: child, forEach: { over: people, onError: 'collect' } })
+  expectTypeOf(outcomes).toEqualTypeOf<
+    Task<readonly ForEachOutcome<{ day: string; length: number }>[]>
+  >()
+  const reduced = task({
+    ensemble: child,
+    forEach: { over: people, collect: { reduce: typed, maxTokens: 9 } },
+  })
+  expectTypeOf(reduced).toEqualTypeOf(typed)
+  // @ts-expect-error -- a person has no such field
+  task({ ensemble: child, inputs: { who: [pick, 'nam'] } })
+  // @ts-expect-error -- an input is a text or an output
+  task({ ensemble: child, inputs: { who: 7 } })
+  // @ts-expect-error -- a model belongs to the ensemble
+  task({ ensemble: child, maxIterations: 7 })
 })
 
 test('An unknown option of a task is an error, with and without a schema', () => {

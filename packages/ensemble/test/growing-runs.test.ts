@@ -7,7 +7,7 @@ import { eventsOf } from './watch-run.ts'
 
 /** Seeds of the generated runs; two small ones by default. */
 const COUNT = Number(process.env['TUTTI_GROWING_RUNS'] ?? 0)
-const SEEDS = COUNT === 0 ? [2, 4] : Array.from({ length: COUNT }, (_, index) => index + 1)
+const SEEDS = COUNT === 0 ? [4, 38] : Array.from({ length: COUNT }, (_, index) => index + 1)
 
 /** A run with every kind of operation, at the same time and nested. */
 const EVERY_OPERATION: Growth = {
@@ -32,6 +32,29 @@ const EVERY_OPERATION: Growth = {
   ],
 }
 
+/** Sub-ensembles in each other, of which one is repeated. */
+const ENSEMBLES: Growth = {
+  isConcurrent: true,
+  operations: [
+    {
+      kind: 'ensemble',
+      retries: 0,
+      workflow: 'PARALLEL',
+      growth: {
+        isConcurrent: false,
+        operations: [
+          {
+            kind: 'ensemble',
+            retries: 1,
+            workflow: 'SEQUENTIAL',
+            growth: { isConcurrent: false, operations: [{ kind: 'ask', ms: 1 }] },
+          },
+        ],
+      },
+    },
+  ],
+}
+
 beforeEach(() => {
   // The wait before a retry is the same in the run and in its forks.
   vi.spyOn(Math, 'random').mockReturnValue(0.5)
@@ -50,6 +73,18 @@ describe('a run that grows', { timeout: 300_000 }, () => {
 
   it('[ENS-P1] A fork after any event of a run that grows has the log of its parent', async () => {
     const { result } = await forkEverywhere(toGrowingScenario(EVERY_OPERATION))
+    expect(result.status).toBe('COMPLETED')
+  })
+
+  it('[ENS-P14] [ENS-E16] [ENS-E17] A run with sub-ensembles ends the same when it is interrupted or drained at any write', async () => {
+    const { result, events } = await interruptEverywhere(toGrowingScenario(ENSEMBLES))
+    expect(result.status).toBe('COMPLETED')
+    const added = eventsOf(events, 'delegation_started').map(({ workerTask }) => workerTask)
+    expect(added).toContain('grow/nested-0/left/nested-0/join#2')
+  })
+
+  it('[ENS-P14] A fork after any event of a run with sub-ensembles has the log of its parent', async () => {
+    const { result } = await forkEverywhere(toGrowingScenario(ENSEMBLES))
     expect(result.status).toBe('COMPLETED')
   })
 

@@ -24,11 +24,17 @@ type Operation =
   | { readonly kind: 'step' | 'ask' | 'agent'; readonly ms: number }
   | { readonly kind: 'call'; readonly isOnce: boolean }
   | { readonly kind: 'task'; readonly growth: Growth; readonly retries: number }
+  | {
+      readonly kind: 'ensemble'
+      readonly growth: Growth
+      readonly retries: number
+      readonly workflow: 'SEQUENTIAL' | 'PARALLEL'
+    }
   | { readonly kind: 'map'; readonly items: readonly number[]; readonly reaction: Reaction }
 
 type Reaction = 'fail' | 'continue' | 'collect' | 'until'
 
-const KINDS = ['step', 'step', 'ask', 'agent', 'call', 'task', 'map'] as const
+const KINDS = ['step', 'step', 'ask', 'agent', 'call', 'task', 'map', 'ensemble'] as const
 const REACTIONS = ['fail', 'continue', 'collect', 'until'] as const
 
 /** Returns a random growth, with tasks up to `depth` deep. */
@@ -48,6 +54,14 @@ function createOperation(random: () => number, depth: number): Operation {
     case 'task':
       if (depth === 0) return { kind: 'step', ms: 3 }
       return { kind, growth: createGrowth(random, depth - 1), retries: random() < 0.3 ? 1 : 0 }
+    case 'ensemble':
+      if (depth === 0) return { kind: 'step', ms: 3 }
+      return {
+        kind,
+        growth: createGrowth(random, depth - 1),
+        retries: random() < 0.3 ? 1 : 0,
+        workflow: random() < 0.5 ? 'SEQUENTIAL' : 'PARALLEL',
+      }
     case 'map': {
       const items = Array.from({ length: Math.floor(random() * 4) }, () => Math.floor(random() * 9))
       return { kind, items, reaction: REACTIONS[Math.floor(random() * 4)] ?? 'fail' }
@@ -68,11 +82,7 @@ export function toGrowingScenario(growth: Growth): Scenario {
         workflow: 'SEQUENTIAL',
         maxConcurrentTasks: 2,
         modelRetries: 0,
-        model: createThinker(process, ({ turn, prompt, last }) =>
-          turn === 0
-            ? requestCalls(['c', 'look', 'x'])
-            : `${/Think \d+/.exec(prompt)?.[0]} ${last}`,
-        ),
+        model: createModel(process),
         tasks: [
           task({ name: 'first', description: 'Begin', handler: () => 'begun' }),
           toTask(process, 'grow', growth, 0),
@@ -89,6 +99,53 @@ export function toGrowingScenario(growth: Growth): Scenario {
       },
     }),
   }
+}
+
+function createModel(process: Process) {
+  return createThinker(process, ({ turn, prompt, last }) =>
+    turn === 0 ? requestCalls(['c', 'look', 'x']) : `${/Think \d+/.exec(prompt)?.[0]} ${last}`,
+  )
+}
+
+/** Returns a task with a sub-ensemble: a task that grows, one that waits, and one that reads both. */
+function toEnsembleTask(
+  process: Process,
+  name: string,
+  { growth, retries, workflow }: Operation & { readonly kind: 'ensemble' },
+): Task {
+  return task({
+    name,
+    retries,
+    inputs: { n: '4' },
+    ensemble: ensemble({
+      name: 'nested',
+      workflow,
+      modelRetries: 0,
+      model: createModel(process),
+      tasks: [
+        toTask(process, 'left', growth, 0),
+        task({
+          name: 'right',
+          description: 'Wait {n}',
+          async handler({ inputs, idempotencyKey, signal }) {
+            process.call('right', idempotencyKey)
+            await sleep(process.clock, Number(inputs['n']), signal)
+            signal.throwIfAborted()
+            return inputs['n'] ?? ''
+          },
+        }),
+        task({
+          name: 'join',
+          description: 'Join',
+          context: ['right', 'left'],
+          handler({ context, taskName }) {
+            if (retries > 0 && !taskName.includes('#')) throw new Error(`${name} broke`)
+            return context.map((one) => `${one.taskName} ${one.output}`).join()
+          },
+        }),
+      ],
+    }),
+  })
 }
 
 function toTask(process: Process, name: string, growth: Growth, retries: number): Task {
@@ -165,6 +222,8 @@ async function performOperation(
       )
     case 'task':
       return add(toTask(process, `sub-${index}`, operation.growth, operation.retries))
+    case 'ensemble':
+      return add(toEnsembleTask(process, `nested-${index}`, operation))
     case 'map':
       return mapItems(process, map, { operation, index })
   }

@@ -349,7 +349,7 @@ const FORK_STEP = Number(process.env['TUTTI_FORK_STEP'] ?? 2)
  */
 export async function forkEverywhere(scenario: Scenario): Promise<ScenarioEnd> {
   const whole = await runInProcesses(scenario, [])
-  const log = toComparableLog(whole.events)
+  const log = toComparableLog(whole.events, scenario)
   const forkAfter = async (writes: number): Promise<void> => {
     try {
       const fork = await runInProcesses(scenario, [writes], { isFork: true })
@@ -357,7 +357,7 @@ export async function forkEverywhere(scenario: Scenario): Promise<ScenarioEnd> {
       // The log does not show that a handler has ended, and does not ask its questions again.
       const forkedAt = fork.steps.findIndex(({ kind }) => kind === 'run_forked')
       const isHandled = fork.steps[forkedAt - 1]?.kind === 'handler_ended'
-      if (!fork.inDoubt && !isHandled) expect(toComparableLog(fork.events)).toEqual(log)
+      if (!fork.inDoubt && !isHandled) expect(toComparableLog(fork.events, scenario)).toEqual(log)
     } catch (error) {
       throw new Error(`Forked after ${writes} writes: ${String(error)}`, { cause: error })
     }

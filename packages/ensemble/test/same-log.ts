@@ -8,8 +8,14 @@ export type ComparableLog = Readonly<Record<string, readonly unknown[]>>
  * Returns the log of a run without what a fork of it changes: ids, times and usage. The events of calls in flight at a
  * fork are those of the repeated calls, and the events of decided reviews are those of the repeated reviews.
  */
-export function toComparableLog(events: readonly RunEvent[]): ComparableLog {
-  return groupByStrand(discardInterrupted(events))
+export function toComparableLog(
+  events: readonly RunEvent[],
+  { anyOrder = false }: { readonly anyOrder?: boolean } = {},
+): ComparableLog {
+  return groupByStrand(discardInterrupted(events), (event) =>
+    // How many tasks there are when one ends depends on the order of tasks that add others.
+    anyOrder && 'totalTasks' in event ? { ...event, totalTasks: undefined } : event,
+  )
 }
 
 /** Removes the events of calls that a fork or a resumption interrupted, and the events that report it. */
@@ -110,7 +116,10 @@ function toCall(event: Turn & { readonly toolCallId?: string | undefined }): str
   return JSON.stringify([toTurn(event), event.toolCallId?.split('/')[0]])
 }
 
-function groupByStrand(events: readonly RunEvent[]): ComparableLog {
+function groupByStrand(
+  events: readonly RunEvent[],
+  toOrdered: (event: RunEvent) => object,
+): ComparableLog {
   const strandOfReview = new Map<string, string>()
   const groups: Record<string, unknown[]> = {}
   for (const event of events) {
@@ -121,7 +130,7 @@ function groupByStrand(events: readonly RunEvent[]): ComparableLog {
     const reviewed = 'reviewId' in event ? strandOfReview.get(event.reviewId) : undefined
     const group = reviewed ?? toStrand(event)
     groups[group] ??= []
-    groups[group].push(toComparable(isBefore(event) ? withoutAttempt(event) : event))
+    groups[group].push(toComparable(isBefore(event) ? withoutAttempt(event) : toOrdered(event)))
   }
   return groups
 }

@@ -7,6 +7,7 @@ import { recordTurn } from './turn-events.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { untilStopped } from '../work/until-stopped.ts'
 import { renderMemories } from '../memory/memory.ts'
+import { toRunName } from '../scope/run-scope.ts'
 import {
   renderImprovementNotes,
   parseReflection,
@@ -91,7 +92,7 @@ async function readMemory(
 
 /** Returns the key of the declared description: a manager words the task differently each time. */
 function findReflectionKey({ task, run }: TaskScope): Promise<string> {
-  const declared = run.ensemble.tasks.find(({ name }) => name === task.name) ?? task
+  const declared = run.ensemble.tasks.find(({ name }) => toRunName(run, name) === task.name) ?? task
   return computeReflectionKey(declared.description)
 }
 

@@ -4,6 +4,7 @@ import { findChoiceProblems, findOptionProblems, type OptionNames } from '@tutti
 import { ReviewPolicy, Workflow } from '@tutti/protocol/internal'
 
 import { findOnUnfinishedProblems } from './on-unfinished.ts'
+import { findGrowthProblems } from './check-growth.ts'
 import { findModelPriceProblems } from '../model/prices.ts'
 import { findBudgetProblems } from '../usage/budget.ts'
 import { findDelegationProblems } from './delegation-limits.ts'
@@ -50,6 +51,7 @@ const ENSEMBLE_NAMES = {
   modelRules: true,
   managerMaxIterations: true,
   plan: true,
+  outputReader: true,
   manager: true,
   run: true,
   start: true,
@@ -92,6 +94,7 @@ export function assertEnsemble(definition: EnsembleDefinition, workflow: Workflo
   const messages = [
     ...planProblems.map(({ message }) => message),
     ...findSettingProblems(definition),
+    ...findGrowthProblems(definition),
     ...findModelProblems(definition, workflow),
     ...findOwnPriceProblems(definition),
     ...findBudgetProblems(definition.budget),

@@ -4,7 +4,14 @@ import { errorMessage, type ToolSchema, type ValueOf } from '@tutti/core/interna
 
 import { compileOutputReader, type OutputReader } from '../output/structured-output.ts'
 import { synthesizeAgent, type Agent } from './agent.ts'
+import { findEnsembleTaskProblems } from './check-ensemble-task.ts'
 import { findForEachProblems, findTaskProblems } from './check-task.ts'
+import {
+  toHandlerDefinition,
+  toMappedInputs,
+  type AnyEnsembleTaskDefinition,
+  type EnsembleTaskDefinition,
+} from './ensemble-task.ts'
 import {
   createForEachHandler,
   createForEachReader,
@@ -25,6 +32,13 @@ import {
 
 /** Type of a task's output: that of its schema, or text without one. */
 type OutputOf<Schema> = Schema extends ToolSchema ? ValueOf<Schema> : string
+
+/** Type of the output of a task for each item of a list, by its `forEach`. */
+type EachOutput<Each, Output> = Each extends { readonly collect: ReduceOutputs<infer Reduced> }
+  ? Reduced
+  : Each extends { readonly onError: 'collect' }
+    ? readonly ForEachOutcome<Output>[]
+    : readonly Output[]
 
 /** Part of a copied task that determines the type of its output. */
 type TaskCopy<Output> = Pick<Task<Output>, 'outputReader'>
@@ -59,18 +73,47 @@ export function task<const Schema extends ToolSchema | undefined = undefined, It
     }
   },
 ): Task<readonly OutputOf<Schema>[]>
+export function task<Output, const Sources, Item = unknown, const Each extends object = object>(
+  definition: EnsembleTaskDefinition<Output, Sources> & {
+    readonly forEach: ForEach<Item> & Each
+  },
+): Task<EachOutput<Each, Output>>
+export function task<Output, const Sources>(
+  definition: EnsembleTaskDefinition<Output, Sources>,
+): Task<Output>
 export function task<
   const Schema extends ToolSchema | undefined = undefined,
   Output = OutputOf<Schema>,
 >(
   definition: TaskDefinition<Schema> & TaskCopy<Output>,
 ): Task<ToolSchema extends Schema ? Output : OutputOf<Schema>>
-export function task(definition: TaskDefinition & { readonly forEach?: object }): Task {
+export function task(
+  definition: (TaskDefinition | AnyEnsembleTaskDefinition) & {
+    readonly forEach?: object
+  },
+): Task {
   // NOTE: the overloads allow no other object; a copy of such a task has the plan of the task.
   const forEach = definition.forEach as ForEach<never> | ForEachPlan | undefined
   return forEach === undefined || 'template' in forEach
-    ? makeTask(definition)
+    ? makeOneTask(definition)
     : makeForEachTask(definition, forEach)
+}
+
+/** Makes a task that is not one for each item of a list. */
+function makeOneTask(definition: TaskDefinition | AnyEnsembleTaskDefinition): Task {
+  if (!('ensemble' in definition)) return makeTask(definition)
+  const { ensemble, inputs = {}, name = ensemble.name } = definition
+  const problems = findEnsembleTaskProblems(definition)
+  if (problems.length > 0) {
+    throw new TuttiError('CONFIG_INVALID', `Cannot create task "${name}": ${problems.join('; ')}`, {
+      details: { problems },
+    })
+  }
+  const made = makeTask(
+    toHandlerDefinition(definition, { definition: ensemble, inputs: toMappedInputs(inputs) }),
+  )
+  const { outputReader: reader } = ensemble
+  return reader === undefined ? made : { ...made, outputReader: reader }
 }
 
 /**
@@ -78,11 +121,13 @@ export function task(definition: TaskDefinition & { readonly forEach?: object })
  * name and its context.
  */
 function makeForEachTask(
-  definition: TaskDefinition & { readonly forEach?: unknown },
+  definition: (TaskDefinition | AnyEnsembleTaskDefinition) & {
+    readonly forEach?: unknown
+  },
   forEach: ForEach<never>,
 ): Task {
   const { forEach: _, ...rest } = definition
-  const template = makeTask(rest)
+  const template = makeOneTask(rest)
   const { over, collect = 'list', key: _key, ...settings } = forEach
   const problems = findForEachProblems(settings)
   if (problems.length > 0) {

@@ -1,6 +1,7 @@
 /** The definition of an ensemble: as its author writes it, and with every default filled in. */
 import type { CaptureMode, ReviewPolicy, Workflow } from '@tutti/protocol/internal'
 import type { ChatModel } from '../model/chat-model.ts'
+import type { OutputReader } from '../output/structured-output.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
 import type { Budget } from '../usage/budget.ts'
 import type { DelegationLimits } from './delegation-limits.ts'
@@ -52,10 +53,12 @@ interface EnsembleSettings {
 }
 
 /** Definition of an ensemble by its author. */
-export interface EnsembleDefinition extends EnsembleSettings {
+export interface EnsembleDefinition<
+  Tasks extends readonly Task[] = readonly Task[],
+> extends EnsembleSettings {
   /** @default '' */
   readonly description?: string
-  readonly tasks: readonly Task[]
+  readonly tasks: Tasks
   /** Reaction to the failure of a task. @default FAIL_FAST */
   readonly errorStrategy?: ErrorStrategy
   /** Maximum number of tasks that run at the same time in PARALLEL, at least 1. @default 16 */
@@ -86,10 +89,12 @@ export interface EnsembleDefinition extends EnsembleSettings {
   readonly managerMaxIterations?: number
 }
 
-/** An ensemble with its defaults filled in and its plan. Readonly data. */
-export interface ResolvedEnsemble
+/** An ensemble with its defaults filled in and its plan. Readonly data. `Output` is the type of its last task's output. */
+export interface ResolvedEnsemble<Output = unknown>
   extends EnsembleSettings, Required<Omit<EnsembleDefinition, keyof EnsembleSettings>> {
   readonly plan: Plan
+  /** Reader of the output of the last task; absent if the output is text. */
+  readonly outputReader?: OutputReader<Output>
   /** Task of the manager; present only in HIERARCHICAL. */
   readonly manager?: Task
 }

@@ -10,23 +10,42 @@ import {
   type Problem,
 } from '@tutti/protocol/internal'
 
+import { findSubEnsemble, isMapped } from './sub-ensemble.ts'
 import { findTemplateVariables } from './template.ts'
 
 import type { EnsembleDefinition } from './ensemble-definition.ts'
 import type { Inputs } from './template.ts'
-import type { Task } from './task.ts'
+import { listWorkingTasks, type Task } from './task.ts'
 
 export type { Inputs } from './template.ts'
 
-/** Returns the template variables of one task, each once, in order of appearance; then the input that it maps. */
-export function taskVariables({
-  description,
-  expectedOutput,
-  forEach,
-}: Pick<Task, 'description' | 'expectedOutput' | 'forEach'>): readonly string[] {
+/**
+ * Returns the template variables of one task, each once, in order of appearance; then the input that it maps, and the inputs
+ * that its sub-ensemble gets from the run.
+ */
+export function taskVariables(
+  task: Pick<Task, 'description' | 'expectedOutput' | 'handler' | 'forEach'>,
+): readonly string[] {
+  const { description, expectedOutput, forEach } = task
   const mapped = forEach?.isInput === true ? [forEach.over] : []
   const named = [description, expectedOutput].flatMap(findTemplateVariables)
-  return [...new Set([...named, ...mapped])]
+  const nested = listNestedVariables(task)
+  const { as = 'item' } = forEach?.settings ?? {}
+  const ofItems = (forEach === undefined ? [] : listNestedVariables(forEach.template)).filter(
+    (name) => name !== as && !name.startsWith(`${as}.`),
+  )
+  return [...new Set([...named, ...mapped, ...nested, ...ofItems])]
+}
+
+/** Returns the inputs of the run that the sub-ensemble of a task reads. */
+function listNestedVariables(task: Pick<Task, 'handler'>): readonly string[] {
+  const subEnsemble = findSubEnsemble(task)
+  if (subEnsemble === undefined) return []
+  const texts = Object.values(subEnsemble.inputs).filter((source) => typeof source === 'string')
+  return [
+    ...texts.flatMap(findTemplateVariables),
+    ...inputVariables(subEnsemble.definition.tasks).filter((name) => !isMapped(subEnsemble, name)),
+  ]
 }
 
 /** Returns the template variables of all `tasks`, each once, in order of appearance. */
@@ -114,7 +133,17 @@ export function findUnknownInputs(
 const MAX_UNKNOWN = 20
 
 function readsVariablesOnly(tasks: readonly Task[]): boolean {
-  return inputVariables(tasks).length > 0 && tasks.every(({ handler }) => handler === undefined)
+  return inputVariables(tasks).length > 0 && !hasCode(tasks)
+}
+
+/** Whether the code of a handler can read inputs. */
+function hasCode(tasks: readonly Task[]): boolean {
+  return tasks.flatMap(listWorkingTasks).some((task) => {
+    const subEnsemble = findSubEnsemble(task)
+    return subEnsemble === undefined
+      ? task.handler !== undefined
+      : hasCode(subEnsemble.definition.tasks)
+  })
 }
 
 function assertPossibleNames(

@@ -13,6 +13,7 @@ import { computeDigest, computeJsonDigest } from '@tutti/core/internal'
 
 import { modelOfTask } from './model-of-task.ts'
 import { listAllTasks } from './manager.ts'
+import { findSubEnsemble } from './sub-ensemble.ts'
 
 import type { ChatModel } from '../model/chat-model.ts'
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
@@ -149,6 +150,7 @@ export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFi
     output: task.outputReader?.schema,
     handler: describeHandler(task),
     ...(forEach === undefined ? {} : { forEach: describeForEach(forEach, ensemble) }),
+    ensemble: describeSubEnsemble(task),
     beforeReview: task.beforeReview,
     review: task.review,
     guardrails: task.guardrails,
@@ -192,6 +194,13 @@ function describeForEach(
       ? {}
       : { reduce: { ...reduce, task: describeTask(reduce.task, ensemble) } }),
   })
+}
+
+/** Describes the ensemble that a task runs, with all its tasks. */
+function describeSubEnsemble(task: Task): object | undefined {
+  const subEnsemble = findSubEnsemble(task)
+  if (subEnsemble === undefined) return undefined
+  return { ...describeCode(subEnsemble.definition).manifest, inputs: subEnsemble.inputs }
 }
 
 /** Returns the digest and the length of a text. */

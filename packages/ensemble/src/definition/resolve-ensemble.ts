@@ -33,8 +33,11 @@ export function resolveEnsemble(definition: EnsembleDefinition): ResolvedEnsembl
   assertEnsemble(definition, workflow)
   const managerMaxIterations = definition.managerMaxIterations ?? DEFAULT_MANAGER_MAX_ITERATIONS
   const managerModel = definition.managerModel ?? definition.model
+  const { outputReader: _, ...settings } = { outputReader: undefined, ...definition }
+  const outputReader = workflow === 'HIERARCHICAL' ? undefined : tasks.at(-1)?.outputReader
   return {
-    ...definition,
+    ...settings,
+    ...(outputReader === undefined ? {} : { outputReader }),
     description: definition.description ?? '',
     tasks,
     plan: planTasks(tasks, workflow),

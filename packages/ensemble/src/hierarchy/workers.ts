@@ -22,7 +22,7 @@ export interface WorkerTask {
   readonly taskIndex: number
   /** Aborts when the result is no longer needed. */
   readonly signal: AbortSignal
-  /** Inputs that its handler and its reviews see. @default those of the run */
+  /** Inputs that its handler and its reviews see. @default those of its parent */
   readonly inputs?: Inputs
 }
 

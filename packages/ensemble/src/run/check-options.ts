@@ -7,7 +7,8 @@ import { findHistoryProblems } from '../definition/history.ts'
 import { listAllTasks } from '../definition/manager.ts'
 import { createFallbackModelLookup, modelOfTask } from '../definition/model-of-task.ts'
 import { reviewAfter, reviewSettingsOf } from '../definition/review-settings.ts'
-import { listWorkingTasks } from '../definition/task.ts'
+import { listSubEnsembles } from '../definition/sub-ensemble.ts'
+import { listWorkingTasks, type Task } from '../definition/task.ts'
 import { findPrice } from '../model/prices.ts'
 import { toModelLabel } from '../steering/models.ts'
 import { resolveTier } from '../steering/tiers.ts'
@@ -62,7 +63,8 @@ function findProblems(ensemble: ResolvedEnsemble, options: RunOptions): readonly
 /** Returns the names of the tasks of an ensemble that need a review. */
 const listReviewedTasks = cachePerObject((ensemble: ResolvedEnsemble): readonly string[] => {
   const last = ensemble.plan.order.at(-1)
-  return listAllTasks(ensemble)
+  const tasks = listAllTasks(ensemble)
+  const own = tasks
     .flatMap((task) => [...new Set([task, ...listWorkingTasks(task)])])
     .filter(
       (task) =>
@@ -70,6 +72,10 @@ const listReviewedTasks = cachePerObject((ensemble: ResolvedEnsemble): readonly 
         reviewAfter(task, ensemble.reviewPolicy, last) !== undefined,
     )
     .map(({ name }) => name)
+  const nested = listSubEnsembles(tasks).flatMap(({ task, definition }) =>
+    listReviewedTasks(definition).map((name) => `${task.name}/${name}`),
+  )
+  return [...own, ...nested]
 })
 
 /**
@@ -104,12 +110,17 @@ export function findUnpriced(
   { budget = ensemble.budget, prices }: Pick<RunOptions, 'budget' | 'prices'>,
 ): readonly string[] {
   const tasks = listAllTasks(ensemble).flatMap(listWorkingTasks)
-  const limited = tasks.filter(
-    (task) =>
-      task.handler === undefined &&
-      (budget?.maxCostUsd !== undefined || task.budget?.maxCostUsd !== undefined),
-  )
-  if (limited.length === 0) return []
+  const isLimited = (task: Task): boolean =>
+    budget?.maxCostUsd !== undefined || task.budget?.maxCostUsd !== undefined
+  const limited = tasks.filter((task) => task.handler === undefined && isLimited(task))
+  const nested = listSubEnsembles(tasks).flatMap(({ task, definition }) => {
+    const limits = { ...budget, ...task.budget }
+    return findUnpriced(
+      definition,
+      prices === undefined ? { budget: limits } : { budget: limits, prices },
+    )
+  })
+  if (limited.length === 0) return [...new Set(nested)]
   const models = limited.flatMap((task) => [
     modelOfTask(task, ensemble),
     ...(task.fallbackModels ?? ensemble.fallbackModels ?? []),
@@ -117,5 +128,5 @@ export function findUnpriced(
   const unpriced = models.flatMap((model) =>
     model === undefined || findPrice(model, prices) !== undefined ? [] : [toModelLabel(model)],
   )
-  return [...new Set(unpriced)]
+  return [...new Set([...unpriced, ...nested])]
 }

@@ -1,16 +1,16 @@
 /** Tasks that a handler adds to its run: one, or one for each item of a list. */
 import { createLimiter, TuttiError, type Limiter } from '@tutti/core'
-import { formatExactJson } from '@tutti/core/internal'
 
 import { taskVariables } from '../definition/inputs.ts'
+import { toValueInputs } from '../definition/value-inputs.ts'
 import { findMapProblems } from '../definition/map-settings.ts'
 import { beginWorker, runWorker } from '../hierarchy/workers.ts'
 import { describeTasks, type RecordedChild } from '../scope/recorded-operations.ts'
+import { toAddedRun } from '../scope/task-scope.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { Expansion } from './expansion.ts'
 import { prepareChildren, type AskedChild, type PreparedChild } from './prepare-children.ts'
 
-import type { Inputs } from '../definition/inputs.ts'
 import type {
   ChildOptions,
   ChildTask,
@@ -46,7 +46,7 @@ export class HandlerTasks {
 
   constructor(frame: OperationFrame) {
     this.#frame = frame
-    const { maxConcurrentTasks } = frame.scope.run.ensemble
+    const { maxConcurrentTasks } = toAddedRun(frame.scope).ensemble
     this.#slots = createLimiter({ maxConcurrent: maxConcurrentTasks })
   }
 
@@ -260,30 +260,5 @@ function toItemChild<Item>(
   const item = items[index]
   // NOTE: the index is that of an item, which can itself be undefined.
   const ownKey = key?.(item as Item, index) ?? `${task.name}-${index}`
-  return { task, key: ownKey, inputs: toItemInputs(task, item, as) }
-}
-
-/** Returns the inputs for an item: itself, and the fields that the texts of its task name. */
-function toItemInputs(task: Task, item: unknown, as: string): Inputs {
-  const inputs: Record<string, string> = { [as]: toInputText(item) }
-  for (const name of taskVariables(task)) {
-    if (!name.startsWith(`${as}.`)) continue
-    const field = readField(item, name.slice(as.length + 1).split('.'))
-    if (field !== undefined) inputs[name] = toInputText(field)
-  }
-  return inputs
-}
-
-function readField(value: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>(
-    (within, name) =>
-      typeof within === 'object' && within !== null && Object.hasOwn(within, name)
-        ? Reflect.get(within, name)
-        : undefined,
-    value,
-  )
-}
-
-function toInputText(value: unknown): string {
-  return typeof value === 'string' ? value : (formatExactJson(value) ?? '')
+  return { task, key: ownKey, inputs: toValueInputs(as, item, taskVariables(task)) }
 }

@@ -1,7 +1,7 @@
 /** The budget of one run, from the budgets of its ensemble and its caller. */
+import { mergeBudgets, type Budget } from '../usage/budget.ts'
 import { findUnpriced } from './check-options.ts'
 
-import type { Budget } from '../usage/budget.ts'
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { Prices } from '../model/prices.ts'
 import type { Logger } from '@tutti/core'
@@ -28,12 +28,4 @@ export function narrowedBudget(
   logger.warn('maxCostUsd cannot be enforced: models have no price', { unpriced })
   const { maxCostUsd: _, ...rest } = budget
   return rest
-}
-
-function mergeBudgets(one: Budget, other: Budget): Budget {
-  const least: Record<string, number> = {}
-  for (const [name, limit] of [...Object.entries(one), ...Object.entries(other)]) {
-    least[name] = Math.min(limit, least[name] ?? Infinity)
-  }
-  return least
 }

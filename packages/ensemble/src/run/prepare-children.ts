@@ -8,12 +8,14 @@ import { modelOfTask } from '../definition/model-of-task.ts'
 import { reviewAfter, reviewSettingsOf } from '../definition/review-settings.ts'
 import { renderTask } from '../definition/task-text.ts'
 import { digestOutput } from '../scope/replay.ts'
+import { toAddedName, toRunName } from '../scope/run-scope.ts'
+import { toAddedRun, type TaskScope } from '../scope/task-scope.ts'
 
 import type { Inputs } from '../definition/inputs.ts'
 import type { Task } from '../definition/task.ts'
 import type { WorkerHost } from '../hierarchy/workers.ts'
 import type { Reviews } from '../reviews/reviews.ts'
-import type { TaskScope } from '../scope/task-scope.ts'
+import type { RunScope } from '../scope/run-scope.ts'
 
 /** Maximum depth of tasks that tasks add: bounds a handler that adds itself. */
 export const MAX_TASK_DEPTH = 16
@@ -62,10 +64,9 @@ export function prepareChildren(
   const problems: string[] = []
   if (scope.depth >= MAX_TASK_DEPTH) problems.push(`tasks may nest ${MAX_TASK_DEPTH} deep`)
   const taken = new Set(names)
-  const { attempt, taskName: parent } = scope.identity
+  const run = toAddedRun(scope)
   const prepared = asked.map((child): PreparedChild => {
-    const base = `${parent}/${child.key}`
-    const name = attempt === 1 ? base : `${base}#${attempt}`
+    const name = toAddedName(scope.identity, child.key)
     const hasInputs = Object.keys(child.inputs).length > 0
     const inputs = hasInputs ? { ...scope.run.inputs, ...child.inputs } : scope.run.inputs
     const isKnown = taken.has(name)
@@ -74,9 +75,9 @@ export function prepareChildren(
     const found = [
       ...(isKnown ? [`its key "${shortText(child.key)}" is used twice: set another key`] : []),
       ...(isOther ? [`another task of the run has its name "${shortText(name)}"`] : []),
-      ...findProblems(scope, { ...child, inputs }, { host, reviews }),
+      ...findProblems(run, { ...child, inputs }, { host, reviews }),
     ]
-    for (const problem of found) problems.push(`task "${shortText(base)}": ${problem}`)
+    for (const problem of found) problems.push(`task "${shortText(name)}": ${problem}`)
     const text = renderTask(child.task, inputs)
     const task = { ...child.task, ...text, name }
     const digest = scope.run.recordsSteps ? digestChild(task, child.inputs) : ''
@@ -95,10 +96,11 @@ export function prepareChildren(
 }
 
 function findProblems(
-  { run: { ensemble } }: TaskScope,
+  run: RunScope,
   { task, key, inputs }: AskedChild,
   { host, reviews }: Pick<ChildSettings, 'host' | 'reviews'>,
 ): readonly string[] {
+  const { ensemble, parent } = run
   const problems: string[] = []
   if (key.trim() === '' || key.length > MAX_KEY_LENGTH) {
     problems.push(`its key must have 1 to ${MAX_KEY_LENGTH} characters that are not all blank`)
@@ -108,11 +110,12 @@ function findProblems(
   if (task.handler === undefined && modelOfTask(task, ensemble) === undefined) {
     problems.push('has no model: set one for the task, its agent or the ensemble')
   }
-  const open = task.context.filter((name) => !host.isCompleted(name))
+  const open = task.context.filter((name) => !host.isCompleted(toRunName(run, name)))
   if (open.length > 0) problems.push(`its context is not completed: ${open.join(', ')}`)
+  const lastTask = parent === undefined ? undefined : ensemble.plan.outputTask
   const isReviewed =
     reviewSettingsOf(task.beforeReview) !== undefined ||
-    reviewAfter(task, ensemble.reviewPolicy, undefined) !== undefined
+    reviewAfter(task, ensemble.reviewPolicy, lastTask) !== undefined
   if (isReviewed && !reviews.hasReviewer) {
     problems.push('needs a review, but the run has no reviewer: set the option reviewer')
   }

@@ -1,6 +1,7 @@
 /** The review after a task: accepts, edits or rejects its answer. */
 import { renderOutput, type TaskAnswer } from '../agent/loop.ts'
 import { reviewAfter, type ReviewSettings } from '../definition/review-settings.ts'
+import { toRunName } from '../scope/run-scope.ts'
 import { AFTER_SLOT } from '../reviews/review-slots.ts'
 import { exitEarlyError, findTextProblem, rejectionError } from '../reviews/review-end.ts'
 
@@ -25,11 +26,9 @@ interface ReviewedAnswer {
 }
 
 /** Returns the review after the task; undefined if there is none. */
-export function findReviewAfter({
-  task,
-  run: { ensemble },
-}: TaskScope): ReviewSettings | undefined {
-  return reviewAfter(task, ensemble.reviewPolicy, ensemble.plan.order.at(-1))
+export function findReviewAfter({ task, run }: TaskScope): ReviewSettings | undefined {
+  const { reviewPolicy, plan } = run.ensemble
+  return reviewAfter(task, reviewPolicy, toRunName(run, plan.outputTask))
 }
 
 /**

@@ -39,7 +39,7 @@ import type { RunHandle, RunSnapshot } from './run-handle.ts'
 import type { RunEnding, RunResult } from './run-result.ts'
 import type { RunOptions } from './run-options.ts'
 import { isRecordedTask, type WorkerTask } from '../hierarchy/workers.ts'
-import type { TaskScope } from '../scope/task-scope.ts'
+import { toAddedRun, type TaskScope } from '../scope/task-scope.ts'
 
 /** A run in flight. */
 export class Run {
@@ -350,20 +350,22 @@ export class Run {
     },
   ): Promise<TaskOutcome> {
     const { taskName, taskIndex } = state
-    const { scope } = this.#parts
+    const { parent } = how
+    const scope = parent === undefined ? this.#parts.scope : toAddedRun(parent)
     const { inputs = scope.inputs } = how
+    const run = inputs === scope.inputs ? scope : { ...scope, inputs }
     this.#tasks.setPhase(state, 'running')
     return runTask({
       task: how.task,
-      parent: how.parent,
+      parent,
       signal: how.signal,
-      run: inputs === scope.inputs ? scope : { ...scope, inputs },
+      run,
       services: this.#parts.services,
       taskName,
       taskIndex,
       countTasks: () => this.#tasks.count,
       text: how.task === state.task ? state.text : how.task,
-      context: this.#tasks.contextOf(how.task),
+      context: this.#tasks.contextOf(how.task, run),
       onHold: (held) => {
         this.#onHold(held)
       },
@@ -371,7 +373,7 @@ export class Run {
         state.attempt = attempt
       },
       awaitRecorded: (recorded) => {
-        if (how.parent !== undefined || this.#tasks.hasPending) return recorded
+        if (parent !== undefined || this.#tasks.hasPending) return recorded
         recorded.catch(() => undefined)
         this.#recording.push(recorded)
         return undefined

@@ -9,6 +9,7 @@ import type { StepOf } from '../ports/run-step.ts'
 import type { Task } from '../definition/task.ts'
 import type { Usage } from '../usage/usage.ts'
 import type { TaskSnapshot } from './run-handle.ts'
+import { toRunName, type RunScope } from '../scope/run-scope.ts'
 import type { TaskResult } from '../scope/task-outcome.ts'
 
 /** A task of the run and its progress. */
@@ -168,17 +169,35 @@ export class TaskStates {
     return [...this.#results.values(), ...this.#lost]
   }
 
-  /** Returns the outputs of the completed tasks in the context of `task`, in the order of declaration. */
-  contextOf(task: Task): readonly ContextOutput[] {
+  /**
+   * Returns the outputs of the completed tasks in the context of `task`, in the order of declaration and with the names that
+   * they have in its ensemble.
+   */
+  contextOf(task: Task, run: Pick<RunScope, 'ensemble' | 'parent'>): readonly ContextOutput[] {
     if (task.context.length === 0) return NO_CONTEXT
     const outputs: ContextOutput[] = []
-    for (const { taskName, text, task: earlier } of this.#inOrder(task.context)) {
-      const done = this.#lastResult(taskName)
+    for (const [taskName, state] of this.#listContext(task.context, run)) {
+      const done = this.#lastResult(state.taskName)
       if (done === undefined) continue
-      const { description } = text
-      outputs.push({ taskName, agentRole: earlier.agent.role, description, output: done.output })
+      const { description } = state.text
+      const agentRole = state.task.agent.role
+      outputs.push({ taskName, agentRole, description, output: done.output })
     }
     return outputs
+  }
+
+  /** Returns the tasks of a context, by their names in the ensemble. */
+  #listContext(
+    context: readonly string[],
+    run: Pick<RunScope, 'ensemble' | 'parent'>,
+  ): readonly (readonly [string, TrackedTask])[] {
+    if (run.parent === undefined) {
+      return this.#inOrder(context).map((state) => [state.taskName, state])
+    }
+    // The tasks of a sub-ensemble have their indexes in the order in which they began.
+    return run.ensemble.plan.order
+      .filter((name) => context.includes(name))
+      .flatMap((name) => this.named([toRunName(run, name)]).map((state) => [name, state] as const))
   }
 
   /** All tasks: those of the plan, then delegated ones. */

@@ -9,10 +9,19 @@ import type { Stopwatch } from '../work/stopwatch.ts'
 import type { StepLog } from './step-log.ts'
 import type { Clock, Logger } from '@tutti/core'
 
-/** Identity, inputs, clock, journal and limits of a run. */
+/** An attempt at a task of the run. */
+export interface TaskAttempt {
+  readonly taskName: string
+  readonly attempt: number
+}
+
+/** Identity, inputs, clock, journal and limits of a run, for the tasks of one ensemble. */
 export interface RunScope {
   readonly runId: string
+  /** Ensemble of the tasks that have this scope. */
   readonly ensemble: ResolvedEnsemble
+  /** Attempt of the task that runs the ensemble; absent for that of the run itself. */
+  readonly parent?: TaskAttempt
   readonly inputs: Inputs
   /** Messages of the conversation before the run, for its agents. */
   readonly history: readonly Message[]
@@ -28,4 +37,14 @@ export interface RunScope {
   readonly stopwatch: Stopwatch
   readonly meter: Meter
   readonly inFlight: InFlight
+}
+
+/** Returns the name of a task that a task adds, in the run. */
+export function toAddedName({ taskName, attempt }: TaskAttempt, key: string): string {
+  return attempt === 1 ? `${taskName}/${key}` : `${taskName}/${key}#${attempt}`
+}
+
+/** Returns the name that a task of the ensemble has in the run. */
+export function toRunName({ parent }: Pick<RunScope, 'parent'>, name: string): string {
+  return parent === undefined ? name : toAddedName(parent, name)
 }

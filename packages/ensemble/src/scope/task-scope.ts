@@ -4,6 +4,7 @@
 import type { TuttiError } from '@tutti/core'
 import { limitText } from '@tutti/core/internal'
 
+import { findSubEnsemble } from '../definition/sub-ensemble.ts'
 import { Totals } from '../usage/totals.ts'
 import { countEarlierAttempt } from './count-earlier.ts'
 import { describeRecordedStep, describeStep, replayMismatchError } from './replay.ts'
@@ -51,6 +52,14 @@ export interface TaskScopeOptions {
   readonly meter: Meter
   /** Number of delegations between this task and a task of the plan. */
   readonly depth: number
+}
+
+/** Returns the run as the tasks see it that a task adds: those of its sub-ensemble belong to that ensemble. */
+export function toAddedRun({ run, task, identity }: TaskScope): RunScope {
+  const subEnsemble = findSubEnsemble(task)
+  if (subEnsemble === undefined) return run
+  const { taskName, attempt } = identity
+  return { ...run, ensemble: subEnsemble.definition, parent: { taskName, attempt } }
 }
 
 /** Context of one attempt at a task. */

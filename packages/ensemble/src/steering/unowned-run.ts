@@ -11,9 +11,11 @@ import { systemClock, type Clock, type TSchema } from '@tutti/core'
 import { foreignSchema, schemaReader } from '@tutti/core/internal'
 
 import { listAllTasks } from '../definition/manager.ts'
+import { findSubEnsemble } from '../definition/sub-ensemble.ts'
 import { createWorkerTask } from '../hierarchy/delegations.ts'
 import { listBegunWorkers } from '../hierarchy/workers.ts'
 import { readDecision } from '../reviews/read-decision.ts'
+import { toAddedName } from '../scope/run-scope.ts'
 import { StepLog } from '../scope/step-log.ts'
 import { createFallbackModelLookup, createOwnModelLookup } from '../definition/model-of-task.ts'
 import { Directives } from './directives.ts'
@@ -225,7 +227,7 @@ function listOpenReviews(steps: readonly RunStep[]): readonly string[] {
   )
 }
 
-/** Returns the task under review: one of the plan, of an item of one, or a delegated one; undefined if code added it. */
+/** Returns the task under review: one of a plan, of an item of one, or a delegated one; undefined if code added it. */
 function findReviewedTask(
   ensemble: ResolvedEnsemble,
   log: StepLog,
@@ -236,9 +238,15 @@ function findReviewedTask(
   if (planned !== undefined) return planned
   const begun = listBegunWorkers(log).find(({ workerTask }) => workerTask === taskName)
   if (begun === undefined) return undefined
-  return begun.ordinal === undefined
-    ? createWorkerTask(ensemble, begun.workerRole, begun.taskDescription)
-    : tasks.find(({ name }) => name === begun.taskName)?.forEach?.template
+  if (begun.ordinal === undefined) {
+    return createWorkerTask(ensemble, begun.workerRole, begun.taskDescription)
+  }
+  const adding = findReviewedTask(ensemble, log, begun.taskName)
+  if (adding === undefined) return undefined
+  const nested = findSubEnsemble(adding)?.definition.tasks
+  return nested === undefined
+    ? adding.forEach?.template
+    : nested.find(({ name }) => toAddedName(begun, name) === taskName)
 }
 
 /** Whether the task under review began with an output schema. */

@@ -44,6 +44,15 @@ export function findBudgetProblems(budget: Budget | undefined): readonly string[
   return [...problems, ...findExcessProblems(budget, 'budget')]
 }
 
+/** Returns the smaller value of each limit. */
+export function mergeBudgets(one: Budget, other: Budget): Budget {
+  const least: Record<string, number> = {}
+  for (const [name, limit] of [...Object.entries(one), ...Object.entries(other)]) {
+    least[name] = Math.min(limit, least[name] ?? Infinity)
+  }
+  return least
+}
+
 /** Label of the budget of a run. No task starts once it is exhausted. */
 export const THE_RUN = 'the run'
 

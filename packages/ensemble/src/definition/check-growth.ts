@@ -1,0 +1,66 @@
+/**
+ * Finds the problems of tasks that add tasks before anything runs. No I/O.
+ *
+ * ENS-P16 Before anything runs, tasks that add tasks are checked: the names and the types of their lists and inputs, clashing
+ *    names, at most 5 ensembles in each other, and settings that a sub-ensemble cannot have.
+ */
+import { mayBeList } from './output-shape.ts'
+import { DEFAULT_MAX_ITEMS } from './map-settings.ts'
+import { findSubEnsemble, listSubEnsembles } from './sub-ensemble.ts'
+
+import type { EnsembleDefinition } from './ensemble-definition.ts'
+import type { Task } from './task.ts'
+
+/** Returns the problems, one text each. */
+export function findGrowthProblems(definition: EnsembleDefinition): readonly string[] {
+  const { tasks } = definition
+  return [
+    ...findNameProblems(tasks),
+    ...tasks.flatMap((task) => findListProblems(task, tasks)),
+    ...findCaptureProblems(definition),
+  ]
+}
+
+/** Returns a problem for each task with a name that a task added by another one can have. */
+function findNameProblems(tasks: readonly Task[]): readonly string[] {
+  const adding = tasks.filter(
+    (task) => task.forEach !== undefined || findSubEnsemble(task) !== undefined,
+  )
+  return tasks.flatMap(({ name }) =>
+    adding
+      .filter((task) => name.startsWith(`${task.name}/`))
+      .map((task) => `task "${name}": tasks that "${task.name}" adds have such names`),
+  )
+}
+
+/** Returns the problems of the list that a task maps, if an earlier task has it. */
+function findListProblems({ name, forEach }: Task, tasks: readonly Task[]): readonly string[] {
+  if (forEach === undefined || forEach.isInput) return []
+  const { over, settings } = forEach
+  const shape = tasks.find((task) => task.name === over)?.outputReader?.schema
+  const { maxItems = DEFAULT_MAX_ITEMS } = settings
+  const least: unknown = shape === undefined ? 0 : Reflect.get(shape, 'minItems')
+  return [
+    ...(mayBeList(shape)
+      ? []
+      : [
+          `task "${name}": forEach.over must have a list, but the output of "${over}" is another value`,
+        ]),
+    ...(typeof least === 'number' && least > maxItems
+      ? [
+          `task "${name}": forEach.maxItems is ${maxItems}, but the output of "${over}" has at least ${least} items`,
+        ]
+      : []),
+  ]
+}
+
+/** Returns a problem for each sub-ensemble without stored prompts in an ensemble that stores them. */
+function findCaptureProblems({ captureMode, tasks }: EnsembleDefinition): readonly string[] {
+  if (captureMode === 'OFF') return []
+  return listSubEnsembles(tasks)
+    .filter(({ definition }) => definition.captureMode === 'OFF')
+    .map(
+      ({ task, definition }) =>
+        `task "${task.name}": captureMode of ensemble "${definition.name}" is OFF, so it must be OFF here too`,
+    )
+}

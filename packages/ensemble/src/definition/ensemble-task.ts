@@ -1,0 +1,247 @@
+/**
+ * Ensembles as tasks: such a task adds the tasks of another ensemble to its run, by their plan.
+ *
+ *   inputs, outputs ─▶ inputs of the sub-ensemble ─▶ Schedule.next ─▶ its tasks ─▶ … ─▶ output of the last one
+ *
+ * ENS-P14 A task with `ensemble` adds the tasks of that ensemble to its run, in the order of their plan and named below it. They
+ *    get the settings of their ensemble and the outputs of its tasks only. The output of the last one is that of the task, and
+ *    the first failure fails it.
+ * ENS-P15 An input of a sub-ensemble is a text with variables, the output of an earlier task or a field of one; other variables
+ *    are inputs of the run.
+ */
+import { TuttiError } from '@tutti/core'
+import { parseExactJson, TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
+
+import { mergeBudgets, type Budget } from '../usage/budget.ts'
+import { inputVariables } from './inputs.ts'
+import { Schedule } from './schedule.ts'
+import {
+  markSubEnsemble,
+  type MappedInput,
+  type OutputReference,
+  type SubEnsemble,
+} from './sub-ensemble.ts'
+import { renderTemplate, type Inputs } from './template.ts'
+import { readField, toValueInputs } from './value-inputs.ts'
+
+import type { ResolvedEnsemble } from './ensemble-definition.ts'
+import type { HandlerContext } from './handler.ts'
+import type { ChildTask } from './operations.ts'
+import type { Task, TaskDefinition } from './task.ts'
+
+/** Value of an input: a text with variables, the output of an earlier task, or a field of one. */
+export type InputSource<Output> =
+  | string
+  | ChildTask<Output>
+  | readonly [ChildTask<Output>, keyof Output & string]
+
+/** The source of an input, with a field of any name. */
+export type AnyInputSource = string | ChildTask<unknown> | readonly [ChildTask<unknown>, string]
+
+/** Definition of a task that runs an ensemble in its run. */
+export interface EnsembleTaskDefinition<Output, Sources> extends Pick<
+  TaskDefinition,
+  | 'expectedOutput'
+  | 'context'
+  | 'version'
+  | 'guardrails'
+  | 'beforeReview'
+  | 'review'
+  | 'timeoutMs'
+  | 'retries'
+> {
+  /** Ensemble whose tasks it adds; a sequence or a graph, up to 5 deep. */
+  readonly ensemble: ResolvedEnsemble<Output>
+  /** @default the name of the ensemble */
+  readonly name?: string
+  /** @default the description of the ensemble */
+  readonly description?: string
+  /** Budget of all its tasks together; the smaller limits of this one and of the ensemble's own apply. */
+  readonly budget?: Budget
+  /**
+   * Sources of the inputs of the ensemble, by name: a text such as `'{city}'` or `'Brest'`, an earlier task for its output, or
+   * `[task, 'field']`. A value that is not text becomes JSON. @default inputs of the run with the same names
+   */
+  readonly inputs?: { readonly [Name in keyof Sources]: InputSource<Sources[Name]> }
+}
+
+/** A definition with any output and inputs. */
+export type AnyEnsembleTaskDefinition = Omit<EnsembleTaskDefinition<unknown, unknown>, 'inputs'> & {
+  readonly inputs?: object
+}
+
+/** Returns the definition of a task with a handler that runs the ensemble. */
+export function toHandlerDefinition(
+  { ensemble, inputs: _, ...rest }: AnyEnsembleTaskDefinition,
+  subEnsemble: SubEnsemble,
+): TaskDefinition {
+  const about = ensemble.description.trim()
+  const handler = createHandler(subEnsemble)
+  markSubEnsemble(handler, subEnsemble)
+  const references = Object.values(subEnsemble.inputs).filter(
+    (source) => typeof source === 'object',
+  )
+  return {
+    expectedOutput: 'The output of its last task.',
+    ...rest,
+    name: rest.name ?? ensemble.name,
+    description:
+      rest.description ??
+      escapeVariables(about === '' ? `Run the ensemble "${ensemble.name}"` : about),
+    context: [...(rest.context ?? []), ...references.map(({ task }) => task)],
+    ...(rest.budget === undefined && ensemble.budget === undefined
+      ? {}
+      : { budget: mergeBudgets(rest.budget ?? {}, ensemble.budget ?? {}) }),
+    handler,
+  }
+}
+
+/** Returns the sources of inputs with references to tasks by name. */
+export function toMappedInputs(sources: object): Readonly<Record<string, MappedInput>> {
+  return Object.fromEntries(
+    Object.entries<AnyInputSource>({ ...sources }).map(([name, source]) => [
+      name,
+      toMappedInput(source),
+    ]),
+  )
+}
+
+function toMappedInput(source: AnyInputSource): MappedInput {
+  if (typeof source === 'string') return source
+  if (!isFieldSource(source)) return { task: source.name }
+  const [{ name: task }, field] = source
+  return { task, field }
+}
+
+/** Whether the source is a field of an output. */
+export function isFieldSource(
+  source: Exclude<AnyInputSource, string>,
+): source is readonly [ChildTask<unknown>, string] {
+  return Array.isArray(source)
+}
+
+function escapeVariables(text: string): string {
+  return text.replaceAll(TEMPLATE_VARIABLE, (whole: string) => `{${whole}}`)
+}
+
+/** Returns a handler that adds the tasks of the ensemble as they become ready. */
+function createHandler(subEnsemble: SubEnsemble): (context: HandlerContext) => Promise<unknown> {
+  const { definition } = subEnsemble
+  return (context) => {
+    const inputs = readInputs(subEnsemble, context)
+    return new Promise((resolve, reject) => {
+      new PlanRun(definition, context.signal, {
+        add: (task) => context.task(task, { inputs }),
+        resolve,
+        reject,
+      }).advance()
+    })
+  }
+}
+
+/** How the tasks of a plan are added, and how it ends. */
+interface PlanEffects {
+  readonly add: (task: Task) => Promise<unknown>
+  readonly resolve: (output: unknown) => void
+  readonly reject: (failure: unknown) => void
+}
+
+/** Errors that end the whole run. */
+const ENDS_RUN: ReadonlySet<string> = new Set(['EXIT_EARLY', 'REPLAY_MISMATCH'])
+
+/** Runs the tasks of a plan. Ends, with the output of the last task or the first failure, when all that began have ended. */
+class PlanRun {
+  readonly #schedule: Schedule
+  readonly #tasks: ReadonlyMap<string, Task>
+  readonly #outputTask: string
+  readonly #signal: AbortSignal
+  readonly #effects: PlanEffects
+  readonly #failures: unknown[] = []
+  #output: unknown
+  #running = 0
+  #isStopped = false
+
+  constructor(definition: ResolvedEnsemble, signal: AbortSignal, effects: PlanEffects) {
+    this.#schedule = new Schedule(definition.plan, definition)
+    this.#tasks = new Map(definition.tasks.map((task) => [task.name, task]))
+    this.#outputTask = definition.plan.outputTask
+    this.#signal = signal
+    this.#effects = effects
+  }
+
+  /** Adds the tasks that are ready. The recorded order of the ends is also that of the tasks when the handler runs again. */
+  advance(): void {
+    if (!this.#isStopped && !this.#signal.aborted) {
+      const { start, skip } = this.#schedule.next()
+      for (const name of skip.keys()) this.#schedule.set(name, 'skipped')
+      for (const name of start) this.#begin(name)
+    }
+    if (this.#running > 0) return
+    if (this.#failures.length > 0) this.#effects.reject(this.#failures[0])
+    else this.#effects.resolve(this.#output)
+  }
+
+  #begin(name: string): void {
+    const task = this.#tasks.get(name)
+    if (task === undefined) return
+    this.#running += 1
+    this.#schedule.set(name, 'running')
+    this.#effects.add(task).then(
+      (output) => {
+        if (name === this.#outputTask) this.#output = output
+        this.#end(name, 'completed')
+      },
+      (error: unknown) => {
+        this.#failures.push(error)
+        this.#isStopped ||= TuttiError.isInstance(error) && ENDS_RUN.has(error.code)
+        this.#end(name, 'failed')
+      },
+    )
+  }
+
+  #end(name: string, phase: 'completed' | 'failed'): void {
+    this.#running -= 1
+    this.#schedule.set(name, phase)
+    this.advance()
+  }
+}
+
+/** Returns the values of the mapped inputs. */
+function readInputs(
+  { definition, inputs: sources }: SubEnsemble,
+  { inputs, context }: Pick<HandlerContext, 'inputs' | 'context'>,
+): Inputs {
+  const variables = inputVariables(definition.tasks)
+  const values: Record<string, string> = {}
+  for (const [name, source] of Object.entries(sources)) {
+    if (typeof source === 'string') {
+      values[name] = renderTemplate(source, inputs)
+      continue
+    }
+    const text = context.find(({ taskName }) => taskName === source.task)?.output ?? ''
+    if (source.field === undefined) {
+      Object.assign(values, toValueInputs(name, parseJson(text), variables), { [name]: text })
+    } else {
+      Object.assign(values, toValueInputs(name, readFieldOf(text, source, source.field), variables))
+    }
+  }
+  return values
+}
+
+function readFieldOf(text: string, { task }: OutputReference, field: string): unknown {
+  const found = readField(parseJson(text), [field])
+  if (found !== undefined) return found
+  throw new TuttiError(
+    'CONSTRAINT_VIOLATION',
+    `The output of task "${task}" has no field "${field}", which an input of a sub-ensemble needs`,
+  )
+}
+
+/** Returns the value of a JSON text; undefined for another text. */
+function parseJson(text: string): unknown {
+  try {
+    return parseExactJson(text)
+  } catch {
+    return undefined
+  }
+}

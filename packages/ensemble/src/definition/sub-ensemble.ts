@@ -1,0 +1,50 @@
+/** The ensembles that tasks run in their own run. */
+import type { ResolvedEnsemble } from './ensemble-definition.ts'
+import { listWorkingTasks, type Task } from './task.ts'
+
+/** Source of an input of a sub-ensemble: a text with template variables, or the output of an earlier task. */
+export type MappedInput = string | OutputReference
+
+/** The output of an earlier task, or one of its fields. */
+export interface OutputReference {
+  /** Name of the task. */
+  readonly task: string
+  readonly field?: string
+}
+
+/** An ensemble that a task runs, and the sources of its inputs by name. */
+export interface SubEnsemble {
+  readonly definition: ResolvedEnsemble
+  readonly inputs: Readonly<Record<string, MappedInput>>
+}
+
+/** Sub-ensembles by the handlers that run them. A copy of a task has its handler. */
+const subEnsembles = new WeakMap<object, SubEnsemble>()
+
+/** Marks the handler of a task that runs an ensemble. */
+export function markSubEnsemble(handler: object, subEnsemble: SubEnsemble): void {
+  subEnsembles.set(handler, subEnsemble)
+}
+
+/** Returns the ensemble that a task runs; undefined if it does its work itself. */
+export function findSubEnsemble({ handler }: Pick<Task, 'handler'>): SubEnsemble | undefined {
+  return handler === undefined ? undefined : subEnsembles.get(handler)
+}
+
+/** Whether the output of an earlier task has the value of a variable: the input of that name, or a field of it. */
+export function isMapped({ inputs }: SubEnsemble, variable: string): boolean {
+  if (Object.hasOwn(inputs, variable)) return true
+  return Object.entries(inputs).some(
+    ([name, source]) => typeof source === 'object' && variable.startsWith(`${name}.`),
+  )
+}
+
+/** Returns the sub-ensembles of tasks, those of their items included, without those of other sub-ensembles. */
+export function listSubEnsembles(
+  tasks: readonly Task[],
+): readonly (SubEnsemble & { readonly task: Task })[] {
+  return tasks.flatMap(listWorkingTasks).flatMap((task) => {
+    const subEnsemble = findSubEnsemble(task)
+    return subEnsemble === undefined ? [] : [{ ...subEnsemble, task }]
+  })
+}

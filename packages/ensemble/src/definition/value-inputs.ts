@@ -1,0 +1,30 @@
+/** Values as inputs of tasks: a text as it is, another value as JSON, and the fields that texts name. */
+import { formatExactJson } from '@tutti/core/internal'
+
+import type { Inputs } from './template.ts'
+
+/** Returns the input `name` with the value, and one for each of `variables` that names a field of it, such as `item.title`. */
+export function toValueInputs(name: string, value: unknown, variables: readonly string[]): Inputs {
+  const inputs: Record<string, string> = { [name]: toInputText(value) }
+  for (const variable of variables) {
+    if (!variable.startsWith(`${name}.`)) continue
+    const field = readField(value, variable.slice(name.length + 1).split('.'))
+    if (field !== undefined) inputs[variable] = toInputText(field)
+  }
+  return inputs
+}
+
+/** Returns the value at a path of fields; undefined if there is none. */
+export function readField(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (within, name) =>
+      typeof within === 'object' && within !== null && Object.hasOwn(within, name)
+        ? Reflect.get(within, name)
+        : undefined,
+    value,
+  )
+}
+
+function toInputText(value: unknown): string {
+  return typeof value === 'string' ? value : (formatExactJson(value) ?? '')
+}

@@ -1,0 +1,415 @@
+/** Tests of ensembles as tasks. */
+import { Type } from '@tutti/core'
+import { describe, expect, it } from 'vitest'
+
+import { agent, ensemble, task } from '../src/index.ts'
+import { applyToUnowned, describeCode, type RunStep } from '../src/internal.ts'
+import { runToEnd, startRecorded } from './recorded-run.ts'
+import { scriptedModel } from './testing.ts'
+import { eventsOf, nextTurn, watchRun } from './watch-run.ts'
+
+/** Returns a model that answers with the line of its task. */
+function echo() {
+  return scriptedModel(({ messages }) => {
+    const text = messages.at(-1)?.content ?? ''
+    return /^(?:Find|Write) .*/m.exec(text)?.[0] ?? 'nothing'
+  })
+}
+
+const City = Type.Object({ name: Type.String(), country: Type.String() })
+const pick = task({
+  name: 'pick',
+  description: 'Pick',
+  output: City,
+  handler: () => ({ name: 'Brest', country: 'France' }),
+})
+
+function createTrip(model = echo(), maxConcurrentTasks = 2) {
+  const sights = task({ name: 'sights', description: 'Find sights of {city} in {country}' })
+  const food = task({ name: 'food', description: 'Find food of {city.name} for {budget}' })
+  const page = task({
+    name: 'page',
+    description: 'Join',
+    context: [food, sights],
+    output: Type.Object({ lines: Type.Array(Type.String()) }),
+    handler: ({ context }) => ({
+      lines: context.map(({ taskName, output }) => `${taskName}: ${output}`),
+    }),
+  })
+  return ensemble({ name: 'trip', model, maxConcurrentTasks, tasks: [sights, food, page] })
+}
+
+describe('[ENS-P14] a task with an ensemble', () => {
+  it('[ENS-P15] A task with an ensemble adds its tasks to the run, with inputs from outputs, texts and the run', async () => {
+    const trip = task({
+      ensemble: createTrip(),
+      inputs: { city: pick, country: [pick, 'country'], budget: '{euros} euros' },
+    })
+    const last = task({
+      name: 'last',
+      description: 'End',
+      context: [trip],
+      handler: ({ context }) => context[0]?.output ?? '',
+    })
+    const team = ensemble({ name: 'team', tasks: [pick, trip, last] })
+    const { events, ended } = watchRun(team, { inputs: { euros: '90' } })
+    const result = await ended
+    const lines = [
+      'sights: Find sights of {"name":"Brest","country":"France"} in France',
+      'food: Find food of Brest for 90 euros',
+    ]
+    expect(result.outputOf(trip)).toEqual({ lines })
+    expect(result.output).toBe(JSON.stringify({ lines }))
+    expect(result.tasks.map(({ taskName }) => taskName)).toEqual([
+      'pick',
+      'trip',
+      'last',
+      'trip/sights',
+      'trip/food',
+      'trip/page',
+    ])
+    const started = eventsOf(events, 'delegation_started')
+    expect(started.map(({ taskName, workerTask }) => [taskName, workerTask])).toEqual([
+      ['trip', 'trip/sights'],
+      ['trip', 'trip/food'],
+      ['trip', 'trip/page'],
+    ])
+    await expect(team.run({})).rejects.toMatchObject({
+      code: 'INPUT_MISSING',
+      details: { missing: ['euros'] },
+    })
+  })
+
+  it('A failure in a sub-ensemble fails its task, and a retry repeats the tasks under other names', async () => {
+    const log: string[] = []
+    const work = (name: string, context: string[] = []) =>
+      task({
+        name,
+        description: name,
+        context,
+        handler({ taskName }) {
+          log.push(taskName)
+          if (taskName === 'both/left') throw new Error('Left broke')
+          return taskName
+        },
+      })
+    const child = ensemble({
+      name: 'both',
+      tasks: [work('left'), work('right'), work('join', ['left', 'right'])],
+    })
+    const run = (definition: object) =>
+      ensemble({ name: 'team', tasks: [task({ ensemble: child, ...definition })] }).run()
+    const failed = await run({})
+    expect(failed).toMatchObject({
+      status: 'FAILED',
+      error: { code: 'TASK_FAILED', message: 'Left broke' },
+    })
+    expect(log.splice(0)).toEqual(['both/left', 'both/right'])
+    const second = await run({ retries: 1 })
+    expect(second).toMatchObject({ status: 'COMPLETED', output: 'both/join#2' })
+    expect(log).toEqual(['both/left', 'both/right', 'both/left#2', 'both/right#2', 'both/join#2'])
+  })
+
+  it('With CONTINUE_ON_ERROR a sub-ensemble runs all tasks that do not wait for the failed one', async () => {
+    const done: string[] = []
+    const work = (name: string, context: string[] = []) =>
+      task({
+        name,
+        description: name,
+        context,
+        handler() {
+          if (name === 'a') throw new Error('A broke')
+          done.push(name)
+          return name
+        },
+      })
+    const child = ensemble({
+      name: 'child',
+      errorStrategy: 'CONTINUE_ON_ERROR',
+      maxConcurrentTasks: 1,
+      tasks: [work('a'), work('b', ['a']), work('c'), work('d', ['c'])],
+    })
+    const result = await ensemble({ name: 'team', tasks: [task({ ensemble: child })] }).run()
+    expect(result.error?.message).toBe('A broke')
+    expect(done).toEqual(['c', 'd'])
+  })
+
+  it('The tasks of a sub-ensemble have its model and its reviews, and count for the budgets around it', async () => {
+    const own = scriptedModel(() => 'own')
+    const child = ensemble({
+      name: 'child',
+      model: own,
+      reviewPolicy: 'AFTER_LAST_TASK',
+      budget: { maxModelCalls: 1 },
+      tasks: [
+        task({ name: 'one', description: 'One' }),
+        task({ name: 'two', description: 'Two', handler: () => 'two' }),
+      ],
+    })
+    const model = scriptedModel(() => 'outer')
+    const outer = task({ name: 'outer', description: 'Outer' })
+    const open = (maxModelCalls = 9) =>
+      ensemble({
+        name: 'team',
+        model,
+        tasks: [task({ name: 'sub', ensemble: child, budget: { maxModelCalls } }), outer],
+      })
+    const reviewed: string[] = []
+    const reviewer = {
+      decide: async ({ taskName }: { readonly taskName: string }) => {
+        reviewed.push(taskName)
+        return { action: 'CONTINUE' } as const
+      },
+    }
+    const result = await open().run({}, { reviewer })
+    expect(result.tasks.map(({ output }) => output)).toEqual(['two', 'outer', 'own', 'two'])
+    expect(reviewed).toEqual(['sub/two'])
+    await expect(open().run()).rejects.toThrow('task "sub/two" needs a review')
+    expect(open().tasks[0]?.budget).toEqual({ maxModelCalls: 1 })
+    const again = ensemble({
+      ...child,
+      reviewPolicy: 'NEVER',
+      tasks: [...child.tasks, task({ name: 'three', description: 'Three' })],
+    })
+    const tight = await ensemble({ name: 'team', tasks: [task({ ensemble: again })] }).run()
+    expect(tight.error).toMatchObject({ code: 'BUDGET_EXCEEDED' })
+    expect(tight.error?.message).toContain('task "child"')
+  })
+
+  it('A sub-ensemble with forEach runs once for each item, and maps lists of its own', async () => {
+    const child = ensemble({
+      name: 'guide',
+      tasks: [
+        task({
+          name: 'days',
+          description: 'Days in {city}',
+          output: Type.Array(Type.Integer()),
+          handler: () => [1, 2],
+        }),
+        task({
+          name: 'day',
+          description: 'Day {item} in {city} for {who}',
+          forEach: {
+            over: task({ name: 'days', description: 'x', output: Type.Array(Type.Integer()) }),
+          },
+          handler: ({ description }) => description,
+        }),
+      ],
+    })
+    const guides = task({
+      name: 'guides',
+      ensemble: child,
+      inputs: { city: '{item.name}' },
+      forEach: { over: 'cities', key: (city: { name: string }) => city.name },
+    })
+    const team = ensemble({ name: 'team', tasks: [guides] })
+    const result = await team.run({ cities: '[{"name":"Brest"},{"name":"Rome"}]', who: 'Ada' })
+    expect(result.outputOf(guides)).toEqual([
+      ['Day 1 in Brest for Ada', 'Day 2 in Brest for Ada'],
+      ['Day 1 in Rome for Ada', 'Day 2 in Rome for Ada'],
+    ])
+    expect(result.tasks.map(({ taskName }) => taskName)).toContain('guides/Rome/day/1')
+    await expect(team.run({})).rejects.toMatchObject({
+      details: { missing: ['cities', 'who'] },
+    })
+  })
+
+  it('A sub-ensemble continues after an interruption without repeating its completed tasks', async () => {
+    const model = echo()
+    const open = () => {
+      const trip = task({
+        ensemble: createTrip(model, 1),
+        inputs: { city: pick, country: [pick, 'country'], budget: '9' },
+      })
+      return ensemble({ name: 'team', tasks: [pick, trip] })
+    }
+    const whole = startRecorded(open())
+    const { output } = await whole.handle.result
+    const calls = model.requests.length
+    const first = whole.steps.findIndex(({ kind }) => kind === 'delegation_ended')
+    const from = { events: [], steps: whole.steps.slice(0, first + 1) }
+    const again = startRecorded(open(), { from })
+    expect((await again.handle.result).output).toBe(output)
+    expect(model.requests.length - calls).toBe(1)
+  })
+
+  it('[ENS-E25] [ENS-P9] A replay of a run with a sub-ensemble makes no call, or only those of its models', async () => {
+    const model = echo()
+    const team = ensemble({
+      name: 'team',
+      tasks: [
+        pick,
+        task({
+          ensemble: createTrip(model),
+          inputs: { city: pick, country: [pick, 'country'], budget: '9' },
+        }),
+      ],
+    })
+    const whole = startRecorded(team)
+    const result = await runToEnd(whole)
+    const forked: RunStep = { kind: 'run_forked', runMs: 0, startedAt: 0 }
+    const steps = [...whole.steps, forked]
+    for (const [replay, calls] of [
+      ['frozen', 0],
+      ['models', 2],
+    ] as const) {
+      const count = model.requests.length
+      const again = startRecorded(team, { resume: { steps, replay } })
+      expect(await runToEnd(again)).toMatchObject({ status: 'COMPLETED', output: result.output })
+      expect(model.requests.length - count).toBe(calls)
+    }
+  })
+
+  it('[ENS-P8] A review in a sub-ensemble is decided without an owner, and the run continues', async () => {
+    const child = ensemble({
+      name: 'child',
+      model: scriptedModel(() => '{"line":"x"}'),
+      tasks: [
+        task({
+          name: 'write',
+          description: 'Write',
+          output: Type.Object({ line: Type.String() }),
+          review: true,
+        }),
+      ],
+    })
+    const team = ensemble({
+      name: 'team',
+      tasks: [
+        task({
+          name: 'outer',
+          ensemble: ensemble({ name: 'mid', tasks: [task({ ensemble: child })] }),
+        }),
+      ],
+    })
+    const first = startRecorded(team, { decidable: true })
+    await nextTurn()
+    await nextTurn()
+    expect(first.waits.count).toBe(1)
+    first.release()
+    const [request] = eventsOf(first.events, 'review_requested')
+    if (request === undefined) throw new Error('No review is open')
+    expect(request.taskName).toBe('outer/child/write')
+    const decide = (text: string) =>
+      applyToUnowned(
+        team,
+        {
+          runId: 'run-1',
+          steps: first.steps,
+          clock: first.clock,
+          findRequest: async () => request,
+        },
+        { kind: 'decide', reviewId: request.reviewId, decision: { action: 'EDIT', text } },
+      )
+    await expect(decide('no JSON')).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+    const { steps } = await decide('{"line":"y"}')
+    const from = { events: [], steps: [...first.steps, ...steps] }
+    const second = startRecorded(team, { from, decidable: true })
+    expect(await second.handle.result).toMatchObject({ output: '{"line":"y"}' })
+  })
+
+  it('[ENS-V2] The digest of an ensemble covers its sub-ensembles and the sources of their inputs', () => {
+    const digestOf = (text: string, city = 'Brest'): string => {
+      const child = ensemble({
+        name: 'child',
+        model: echo(),
+        tasks: [task({ name: 'find', description: text })],
+      })
+      return describeCode(
+        ensemble({ name: 'team', tasks: [task({ ensemble: child, inputs: { city } })] }),
+      ).digest
+    }
+    expect(digestOf('Find {city}')).toBe(digestOf('Find {city}'))
+    expect(digestOf('Look for {city}')).not.toBe(digestOf('Find {city}'))
+    expect(digestOf('Find {city}', 'Rome')).not.toBe(digestOf('Find {city}'))
+  })
+})
+
+describe('[ENS-P16] the checks of tasks that add tasks', () => {
+  const lines = ensemble({
+    name: 'lines',
+    model: echo(),
+    tasks: [
+      task({ name: 'line', description: 'Write {item}', forEach: { over: 'list' } }),
+      task({ name: 'end', description: 'Write {city.name} and {city.zip}, {tone}' }),
+    ],
+  })
+
+  it('All problems of a sub-ensemble and the sources of its inputs are reported when the task is created', () => {
+    expect(() =>
+      task({
+        name: 'sub',
+        // @ts-expect-error -- the output of "pick" has no field "nam"
+        ensemble: lines,
+        inputs: { city: pick, tine: 'x', list: [pick, 'nam'], tone: [pick, 'country'] },
+      }),
+    ).toThrow(
+      'Cannot create task "sub": inputs.tine is not a known input (known: list, city.name, city.zip, tone). ' +
+        'Did you mean "tone"?; inputs.city: the output of task "pick" has no field "zip", which the ensemble needs as ' +
+        '{city.zip}; inputs.list: the output of task "pick" has no field "nam". Did you mean "name"?',
+    )
+    expect(() => task({ name: 'sub', ensemble: lines, inputs: { list: pick } })).toThrow(
+      'inputs.list must be a list, because a task of the ensemble has a task for each of its items',
+    )
+    expect(() =>
+      // @ts-expect-error -- an ensemble has a plan
+      task({ name: 'sub', ensemble: { name: 'x', tasks: [] } }),
+    ).toThrow('Cannot create task "sub": ensemble must be created with ensemble()')
+  })
+
+  it('Ensembles nest 5 deep, and the error names the path of a deeper one', () => {
+    let nested = task({ name: 'a', description: 'x', handler: () => 'end' })
+    for (const name of ['b', 'c', 'd', 'e', 'f']) {
+      nested = task({ name, ensemble: ensemble({ name: 'one', tasks: [nested] }) })
+    }
+    expect(() => task({ name: 'g', ensemble: ensemble({ name: 'one', tasks: [nested] }) })).toThrow(
+      'Cannot create task "g": ensembles may nest 5 deep, but g/f/e/d/c/b has 6 levels',
+    )
+  })
+
+  it('A sub-ensemble has no agents that delegate', () => {
+    const model = echo()
+    const writer = agent({ role: 'Writer', goal: 'Write', allowDelegation: true })
+    const one = task({ name: 'one', description: 'One', agent: writer })
+    const managed = ensemble({ name: 'x', model, workflow: 'HIERARCHICAL', tasks: [one] })
+    expect(() => task({ ensemble: managed })).toThrow(
+      'ensemble "x" is HIERARCHICAL: its manager can delegate only in a run of its own; ' +
+        'ensemble: the agent of task "one" may delegate, which it can only in a run of its own',
+    )
+  })
+
+  it('An ensemble reports names, lists and capture modes that do not fit its tasks together', () => {
+    const quiet = ensemble({ ...lines, captureMode: 'OFF' })
+    const many = task({
+      name: 'many',
+      description: 'List',
+      output: Type.Array(Type.String(), { minItems: 5 }),
+      handler: () => [],
+    })
+    const definition = {
+      name: 'team',
+      model: echo(),
+      tasks: [
+        many,
+        task({ name: 'sub', ensemble: quiet }),
+        task({ name: 'sub/line', description: 'Clash' }),
+        task({ name: 'few', description: 'Do {item}', forEach: { over: many, maxItems: 4 } }),
+        task({ name: 'pick', description: 'Pick', output: City }),
+        task({
+          name: 'each',
+          description: 'Do {item}',
+          // @ts-expect-error -- the output is not a list
+          forEach: { over: pick },
+        }),
+      ],
+    }
+    expect(() => ensemble(definition)).toThrow(
+      'Cannot create ensemble "team": task "sub/line": tasks that "sub" adds have such names; ' +
+        'task "few": forEach.maxItems is 4, but the output of "many" has at least 5 items; ' +
+        'task "each": forEach.over must have a list, but the output of "pick" is another value; ' +
+        'task "sub": captureMode of ensemble "lines" is OFF, so it must be OFF here too',
+    )
+    const tasks = [many, task({ name: 'sub', ensemble: quiet })]
+    expect(ensemble({ ...definition, captureMode: 'OFF', tasks }).plan.order).toHaveLength(2)
+  })
+})
