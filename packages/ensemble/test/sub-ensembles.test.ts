@@ -308,6 +308,22 @@ describe('[ENS-P14] a task with an ensemble', () => {
     expect(await second.handle.result).toMatchObject({ output: '{"line":"y"}' })
   })
 
+  it('[ENS-D1] A directive reaches a task of a sub-ensemble by the role of its agent', async () => {
+    const model = echo()
+    const guide = agent({ role: 'Guide', goal: 'Guide' })
+    const child = ensemble({
+      name: 'child',
+      model,
+      tasks: [task({ name: 'one', description: 'Find one', agent: guide })],
+    })
+    const team = ensemble({ name: 'team', tasks: [task({ ensemble: child })] })
+    const handle = team.start()
+    handle.inject({ content: 'Be brief', to: 'Guide' })
+    expect(() => handle.inject({ content: 'x', to: 'Guides' })).toThrow('Guide')
+    await handle.result
+    expect(model.requests[0]?.messages.at(-1)?.content).toContain('Be brief')
+  })
+
   it('[ENS-V2] The digest of an ensemble covers its sub-ensembles and the sources of their inputs', () => {
     const digestOf = (text: string, city = 'Brest'): string => {
       const child = ensemble({

@@ -48,3 +48,11 @@ export function listSubEnsembles(
     return subEnsemble === undefined ? [] : [{ ...subEnsemble, task }]
   })
 }
+
+/** Returns the roles of the agents of tasks, those in their sub-ensembles included. */
+export function listRoles(tasks: readonly Task[]): readonly string[] {
+  return [
+    ...tasks.map(({ agent }) => agent.role),
+    ...listSubEnsembles(tasks).flatMap(({ definition }) => listRoles(definition.tasks)),
+  ]
+}

@@ -7,6 +7,7 @@ import { Meter, THE_RUN, type Budget } from '../usage/budget.ts'
 import { Delegations } from '../hierarchy/delegations.ts'
 import { toHistoryModelMessages } from '../definition/history.ts'
 import { listAllTasks } from '../definition/manager.ts'
+import { listRoles } from '../definition/sub-ensemble.ts'
 import { inMemoryStore } from '../memory/in-memory-store.ts'
 import { inMemoryReflectionStore } from '../memory/reflection.ts'
 import { createListenerJournal, type RunJournal } from '../ports/run-journal.ts'
@@ -107,7 +108,7 @@ export function createRunParts(definition: RunDefinition): RunParts {
     directives,
     reviews,
     taskNames: () => host.taskNames,
-    roles: () => tasks.map(({ agent }) => agent.role),
+    roles: () => listRoles(tasks),
   })
   const scope: RunScope = {
     runId,

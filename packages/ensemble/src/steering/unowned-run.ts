@@ -11,7 +11,7 @@ import { systemClock, type Clock, type TSchema } from '@tutti/core'
 import { foreignSchema, schemaReader } from '@tutti/core/internal'
 
 import { listAllTasks } from '../definition/manager.ts'
-import { findSubEnsemble } from '../definition/sub-ensemble.ts'
+import { findSubEnsemble, listRoles } from '../definition/sub-ensemble.ts'
 import { createWorkerTask } from '../hierarchy/delegations.ts'
 import { listBegunWorkers } from '../hierarchy/workers.ts'
 import { readDecision } from '../reviews/read-decision.ts'
@@ -125,7 +125,7 @@ function restoreSteering(ensemble: ResolvedEnsemble, run: UnownedRun, written: W
       decide: (reviewId, verdict) => decide(ensemble, run, { reviewId, verdict, written }),
     },
     taskNames: () => [...new Set([...tasks.map(({ name }) => name), ...workers])],
-    roles: () => tasks.map(({ agent }) => agent.role),
+    roles: () => listRoles(tasks),
   })
   steering.restore(runSteps.filter(({ kind }) => kind !== 'model_switched'))
   for (const step of runSteps) {
