@@ -236,9 +236,12 @@ function findReviewedTask(
   if (planned !== undefined) return planned
   const begun = listBegunWorkers(log).find(({ workerTask }) => workerTask === taskName)
   if (begun === undefined) return undefined
-  return begun.ordinal === undefined
-    ? createWorkerTask(ensemble, begun.workerRole, begun.taskDescription)
-    : tasks.find(({ name }) => name === begun.taskName)?.forEach?.template
+  if (begun.ordinal === undefined) {
+    return createWorkerTask(ensemble, begun.workerRole, begun.taskDescription)
+  }
+  const plan = tasks.find(({ name }) => name === begun.taskName)?.forEach
+  // The handler maps the items first; its other operations are the levels of the reduction.
+  return begun.ordinal === 0 ? plan?.template : plan?.reduce?.task
 }
 
 /** Whether the task under review began with an output schema. */
