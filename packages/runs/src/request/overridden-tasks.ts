@@ -6,12 +6,14 @@
  *    same task.
  * RUNS-V3 Overrides that a task with a handler cannot use (model, tools, turns, context) are refused.
  * RUNS-V4 Tools are first removed, then added. An added tool does not replace one of the same name.
+ * RUNS-V5 Overrides of a task with `forEach` apply to the task of each item, and those of `forEach` to its own limits.
  */
 import { task, type Agent, type Task } from '@tutti/ensemble'
 import { shortList, shortText, suggest } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
 import { findModel, findTools } from './catalog-names.ts'
+import { changeItemTask } from './item-tasks.ts'
 import { tryTask } from './requested-tasks.ts'
 import { mergeReview } from './review-setting.ts'
 
@@ -42,6 +44,28 @@ export function applyOverrides(
 }
 
 function applyOverride(
+  original: Task,
+  override: TaskOverrideBody,
+  parts: OverrideParts & { readonly path: string },
+): readonly Task[] {
+  const { forEach: plan } = original
+  const { forEach: limits } = override
+  const { refusals } = parts
+  const path = `${parts.path}/forEach`
+  if (plan !== undefined) {
+    return changeTask(plan.template, override, parts).flatMap((template) =>
+      changeItemTask(plan, { template, limits }, { refusals, path }),
+    )
+  }
+  if (limits !== undefined) {
+    const message = (): string =>
+      `Task '${original.name}' has no forEach, so its limits have no effect`
+    refusals.add('INVALID_TASK_OVERRIDE', path, message)
+  }
+  return changeTask(original, override, parts)
+}
+
+function changeTask(
   original: Task,
   override: TaskOverrideBody,
   { catalogs, refusals, path }: OverrideParts & { readonly path: string },
