@@ -57,6 +57,10 @@ function textsOf(request: RequestedRun): readonly string[] {
 
 const LIST = { name: 'list', description: 'List', outputSchema: { type: 'array' } } as const
 
+function each(forEach: NonNullable<Tasks[number]['forEach']>): Tasks[number] {
+  return { name: 'each', description: 'Do {item}', forEach }
+}
+
 describe('a requested task with forEach', () => {
   it('[RUNS-T5] A requested task with forEach is a task with forEach of the engine', () => {
     const tasks: Tasks = [
@@ -153,9 +157,6 @@ describe('a requested task with forEach', () => {
     ])
   })
 
-  const each = (forEach: NonNullable<Tasks[number]['forEach']>): Tasks[number] => {
-    return { name: 'each', description: 'Do {item}', forEach }
-  }
   const reduce = (outputSchema: object) => ({
     reduce: { description: 'Join {items}', outputSchema: { ...outputSchema } },
     maxTokens: 9,
@@ -271,6 +272,18 @@ describe('an override of a task with forEach', () => {
       },
     })
     expect(team.tasks[1]?.forEach?.template.description).toBe('Write about {topic.id}')
+  })
+
+  it('[RUNS-V1] An override finds a task with forEach by the start of the description of its author', () => {
+    const taskOverrides = { 'write about {topic': { maxIterations: 3 } }
+    const [, one] = build({ taskOverrides }).tasks
+    expect(one?.forEach?.template.maxIterations).toBe(3)
+    const tasks = [each({ over: 'list', as: 'one' })].map((body) => ({
+      ...body,
+      description: 'Do {one.title} well',
+    }))
+    const own = build({ tasks, taskOverrides: { 'do {one.t': { model: 'opus' } } })
+    expect(own.tasks[0]?.forEach?.template.model).toBe(opus)
   })
 
   it('[RUNS-V5] An override changes the limits of forEach, and a part that has no effect is refused', () => {

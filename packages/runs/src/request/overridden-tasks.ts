@@ -34,7 +34,7 @@ export function applyOverrides(
   overrides: Readonly<Record<string, TaskOverrideBody>>,
   parts: OverrideParts,
 ): readonly Task[] {
-  const keys = matchKeys(tasks, Object.keys(overrides), parts.refusals)
+  const keys = matchKeys(tasks.map(toNamedTask), Object.keys(overrides), parts.refusals)
   return tasks.flatMap((original) => {
     const key = keys.get(original.name)
     const override = key === undefined ? undefined : overrides[key]
@@ -139,9 +139,17 @@ function findRemovedTools(
   return new Set(wanted)
 }
 
+/** A task that keys can match. */
+export type NamedTask = Pick<Task, 'name' | 'description'>
+
+/** Returns the name of a task and the description by its author, which a task with `forEach` has for its items. */
+export function toNamedTask({ name, description, forEach }: Task): NamedTask {
+  return { name, description: forEach?.template.description ?? description }
+}
+
 /** Returns a map of task name → the key that matches it (RUNS-V1, RUNS-V2). */
 export function matchKeys(
-  tasks: readonly Pick<Task, 'name' | 'description'>[],
+  tasks: readonly NamedTask[],
   keys: readonly string[],
   refusals: Refusals,
 ): ReadonlyMap<string, string> {
@@ -171,10 +179,7 @@ function describeUnmatched(key: string, tasks: readonly Pick<Task, 'name'>[]): s
   return `No task matching '${shortText(key)}'. Available: [${shortList(names)}]${hint}`
 }
 
-function findMatchingTasks<T extends Pick<Task, 'name' | 'description'>>(
-  tasks: readonly T[],
-  key: string,
-): readonly T[] {
+function findMatchingTasks<T extends NamedTask>(tasks: readonly T[], key: string): readonly T[] {
   const exact = tasks.filter(({ name }) => name === key)
   if (exact.length > 0) return exact
   const wanted = key.toLowerCase()

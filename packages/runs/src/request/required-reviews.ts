@@ -13,7 +13,7 @@ import {
   type ReviewDefaults,
 } from '@tutti/ensemble/internal'
 
-import { matchKeys, overridePath } from './overridden-tasks.ts'
+import { matchKeys, overridePath, toNamedTask } from './overridden-tasks.ts'
 import { Refusals } from './refusals.ts'
 import { toReviewDefaults } from './review-setting.ts'
 
@@ -126,7 +126,7 @@ function listChanges(
   })
   const targets =
     tasks?.map(({ description }, index) => ({ name: names[index] ?? '', description })) ??
-    template.tasks
+    template.tasks.map(toNamedTask)
   const keys = matchKeys(targets, Object.keys(taskOverrides), new Refusals())
   const overridden = [...keys].map(([name, key]) => {
     const { review, beforeReview } = taskOverrides[key] ?? {}
