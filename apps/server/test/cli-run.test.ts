@@ -245,6 +245,36 @@ describe('the submitted request', () => {
     })
   })
 
+  it('The submitted request can have a task for each item of a list, from a graph file, and shows each of them', async () => {
+    const reduce = { name: 'join', description: 'Tune all of {items}' }
+    const tasks = [
+      {
+        name: 'each',
+        description: 'Tune {item}',
+        forEach: { over: 'what', maxParallel: 1, collect: { reduce, maxTokens: 100 } },
+      },
+    ]
+    writeFileSync(join(home.path, 'graph.json'), JSON.stringify(tasks))
+    const args = ['what=["it","that"]', '--tasks', '@graph.json', '--model', 'large']
+    const { code, stderr } = await tutti(['run', ...args, '-t', 'graph=each'])
+    expect(code, stderr).toBe(0)
+    const lines = stderr.split('\n').map((line) => line.replace(/^\[[^\]]*\] /, ''))
+    expect(lines.filter((line) => line.startsWith('each'))).toEqual([
+      'each: started',
+      expect.stringMatching(/^each: delegates to .*: Tune it$/),
+      expect.stringMatching(/^each\/0: completed in /),
+      expect.stringMatching(/^each: delegates to .*: Tune that$/),
+      expect.stringMatching(/^each\/1: completed in /),
+      expect.stringMatching(/^each: delegates to .*: Tune all of /),
+      expect.stringMatching(/^each\/reduce-join-1-0: completed in /),
+      expect.stringMatching(/^each: completed in /),
+    ])
+    const { tasks: ended } = await findByTag('graph:each')
+    expect(ended.map(({ output }) => output)).toEqual(
+      Array.from({ length: 4 }, () => 'All instruments are in tune, says large'),
+    )
+  })
+
   it('The submitted request is reported with every invalid field and with the missing inputs if it is not valid', async () => {
     const missing = await tutti(['run', 'band', '-t', 'team=a b'])
     expect([missing.code, missing.stdout]).toEqual([2, ''])

@@ -113,6 +113,18 @@ it('A filter narrows the events of the loop', async () => {
   client.runs.events('run-1', { events: ['tokens'] })
 })
 
+it('`submit` accepts tasks for each item of a list', () => {
+  const each = { description: 'Write {item}' }
+  void client.runs.submit({ tasks: [{ ...each, forEach: { over: 'topics', maxItems: 3 } }] })
+  const reduce = { description: 'Join {items}' }
+  const collect = { reduce, maxTokens: 100 }
+  void client.runs.submit({ tasks: [{ ...each, forEach: { over: '$topics', collect } }] })
+  // @ts-expect-error the list is missing
+  void client.runs.submit({ tasks: [{ ...each, forEach: { maxItems: 3 } }] })
+  // @ts-expect-error not a reaction
+  void client.runs.submit({ tasks: [{ ...each, forEach: { over: 'topics', onError: 'ignore' } }] })
+})
+
 it('`submit` returns the acceptance, or with wait the run that has ended', async () => {
   expectTypeOf(await client.runs.submit({})).toEqualTypeOf<RunAccepted>()
   expectTypeOf(await client.runs.submit({}, { idempotencyKey: 'a' })).toEqualTypeOf<RunAccepted>()

@@ -45,6 +45,27 @@ describe('capabilities', () => {
     model,
   })
 
+  it('Capabilities include the tools and the variables of the tasks of items and of their reduction', async () => {
+    const join = task({ name: 'join', description: 'Join {items} for {reader}', tools: [shout] })
+    const each = task({
+      name: 'each',
+      description: 'Hear {item}',
+      tools: [measure],
+      forEach: { over: 'songs', collect: { reduce: join, maxTokens: 9 } },
+    })
+    await using api = await openServer({
+      ensembles: [ensemble({ name: 'each', tasks: [each], model })],
+    })
+    expect(await getBody(api, '/api/capabilities')).toMatchObject({
+      ensembles: [
+        {
+          variables: ['songs', 'reader'],
+          tasks: [{ tools: ['measure', 'shout'], variables: ['songs', 'reader'] }],
+        },
+      ],
+    })
+  })
+
   it('Capabilities include the tools with their schemas, the models, and each ensemble with its variables', async () => {
     await using api = await openServer({
       ensembles: [critics, mute],

@@ -276,6 +276,90 @@ const CASES: readonly Case[] = [
     story: { status: 'FAILED', code: 'OUTPUT_INVALID', outputs: {} },
   },
   {
+    rule: 'a task graph has a task for each item of an input, and collects their failures',
+    body: {
+      inputs: {
+        tone: 'prose',
+        topics:
+          '[{"id":"fog","title":"Fog"},{"id":"x","title":"broken"},{"id":"sand","title":"Sand"}]',
+      },
+      tasks: [
+        {
+          name: 'lines',
+          description: 'Write about {topic.title} in {tone}',
+          model: 'opus',
+          forEach: {
+            over: 'topics',
+            as: 'topic',
+            key: 'id',
+            maxItems: 3,
+            maxParallel: 2,
+            maxFailures: 1,
+            onError: 'collect',
+          },
+        },
+        { name: 'page', description: 'Write the page', context: ['$lines'] },
+      ],
+    },
+    story: {
+      ack: { status: 'ACCEPTED', tasks: 2, workflow: 'PARALLEL' },
+      status: 'COMPLETED',
+      outputs: {
+        lines: JSON.stringify([
+          { key: 'fog', ok: true, output: 'opus did Write about Fog in prose' },
+          {
+            key: 'x',
+            ok: false,
+            error: { code: 'MODEL_FAILED', message: 'The model cannot read this' },
+          },
+          { key: 'sand', ok: true, output: 'opus did Write about Sand in prose' },
+        ]),
+        page: 'main did Write the page',
+        'lines/fog': 'opus did Write about Fog in prose',
+        'lines/sand': 'opus did Write about Sand in prose',
+      },
+    },
+    also: (api, events) => {
+      const started = events.flatMap((event) =>
+        event.type === 'task_started' ? event.taskName : [],
+      )
+      expect(started.toSorted()).toEqual(['lines', 'lines/fog', 'lines/sand', 'lines/x', 'page'])
+      const failed = events.flatMap((event) =>
+        event.type === 'task_failed' ? [[event.taskName, event.code]] : [],
+      )
+      expect(failed).toEqual([['lines/x', 'MODEL_FAILED']])
+      expect(api.promptOf('Write the page')).toContain('"key":"sand","ok":true')
+    },
+  },
+  {
+    rule: 'a task graph maps the output of a task, and a reduction combines the outputs',
+    body: {
+      tasks: [
+        {
+          name: 'places',
+          description: 'Name places',
+          outputSchema: { type: 'array', items: { type: 'object', required: ['city'] } },
+        },
+        {
+          name: 'lines',
+          description: 'Visit {item.city}',
+          forEach: {
+            over: '$places',
+            collect: { reduce: { name: 'join', description: 'Join these' }, maxTokens: 100 },
+          },
+        },
+      ],
+    },
+    story: {
+      status: 'COMPLETED',
+      outputs: {
+        lines: 'main did Join these',
+        'lines/0': 'main did Visit Bonn',
+        'lines/reduce-join-1-0': 'main did Join these',
+      },
+    },
+  },
+  {
     rule: 'a task graph and overrides can be combined',
     body: {
       tasks: [{ name: 'a', description: 'A' }],
@@ -363,6 +447,41 @@ const REFUSED: readonly [body: object, refusal: object][] = [
     { error: 'BAD_REQUEST', problems: [{}] },
   ],
   [task({ context: ['$z'] }), { error: 'BAD_REQUEST', problems: [{ path: '/tasks/0/context/0' }] }],
+  [
+    {
+      tasks: [
+        { name: 'a', description: 'A' },
+        { name: 'b', description: 'B', forEach: { over: '$a', as: 'b c', key: '.' } },
+        { name: 'b/0', description: 'C', forEach: { over: '$z' } },
+      ],
+    },
+    {
+      error: 'BAD_REQUEST',
+      problems: [
+        { path: '/tasks/2/name' },
+        { path: '/tasks/1/forEach/over' },
+        { path: '/tasks/1/forEach/as' },
+        { path: '/tasks/1/forEach/key' },
+        { path: '/tasks/2/forEach/over' },
+      ],
+    },
+  ],
+  [
+    task({ forEach: { over: 'list', maxItems: 10_001, maxItem: 3 } }),
+    {
+      error: 'BAD_REQUEST',
+      problems: [{ path: '/tasks/0/forEach/maxItems' }, { path: '/tasks/0/forEach/maxItem' }],
+    },
+  ],
+  [
+    { ...task({ forEach: { over: 'list', maxItems: 1 } }), inputs: { list: '[1,2]' } },
+    {
+      error: 'BAD_REQUEST',
+      message:
+        'Cannot run "studio": /inputs/list does not fit: task "a" has a task for each of its items, and maxItems is 1, got 2 items',
+      problems: [{ path: '/inputs/list' }],
+    },
+  ],
   [
     { ...INPUTS, taskOverrides: { writer: { description: 'For {reader} in {place}' } } },
     {

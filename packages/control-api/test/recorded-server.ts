@@ -76,7 +76,7 @@ function tool(name: string) {
   })
 }
 
-/** Calls every tool once, returns JSON for a schema, and otherwise its role and prompt. */
+/** Calls every tool once, returns JSON for a schema, fails for a broken task, and otherwise returns its role and prompt. */
 function answerTo(request: ModelRequest, name: string) {
   const { messages, tools } = request
   const last = messages.at(-1)
@@ -94,6 +94,7 @@ function answerTo(request: ModelRequest, name: string) {
   if (tools.length > 0 && !hasCalled) {
     return { toolCalls: tools.map((one) => ({ name: one.name, arguments: { for: 'me' } })) }
   }
+  if (taskIn(request).includes('broken')) throw new Error('The model cannot read this')
   const text = messages.map(({ content }) => content).join('\n')
   if (/"city"/.test(text))
     return last?.content.includes('cannot be used') ? '{"city":"Bonn"}' : '{}'

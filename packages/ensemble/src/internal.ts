@@ -13,6 +13,9 @@ export {
 export { isSameTier } from './model/model-catalog.ts'
 export { findHistoryProblems } from './definition/history.ts'
 export { listAllTasks } from './definition/manager.ts'
+export { createForEachTask } from './definition/define-task.ts'
+export { findForEachProblems } from './definition/check-task.ts'
+export { type ForEachPlan, listWorkingTasks } from './definition/task.ts'
 export { MANAGER } from './definition/plan.ts'
 export {
   DEFAULT_REVIEW_TIMEOUT_MS,

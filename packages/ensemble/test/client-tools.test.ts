@@ -1,8 +1,8 @@
 /** Tests of tools that the client of a run executes. */
-import { defineTool, Type, TuttiError } from '@tutti/core'
+import { defineTool, Type, TuttiError, type AgentTool } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { ensemble, task, type ClientTool, type Ensemble } from '../src/index.ts'
+import { ensemble, task, type ClientTool, type Ensemble, type RunReviewer } from '../src/index.ts'
 import { joinRuns, startRecorded, type RunProcess } from './recorded-run.ts'
 import { scriptedModel } from './testing.ts'
 import { nextTurn } from './watch-run.ts'
@@ -65,6 +65,29 @@ describe('client tools', () => {
     expect(run.waits.count).toBe(1)
     await run.handle.decide(openIds(run)[0] ?? '', { action: 'EDIT', input: '{"t": 1.0}' })
     expect(await run.handle.result).toMatchObject({ status: 'COMPLETED', output: '{"t": 1.0}' })
+  })
+
+  it('[ENS-K1] Client tools are those of the tasks of items, too, whose own tools cannot have their names', async () => {
+    const forecast = (tools: readonly AgentTool[]) =>
+      ensemble({
+        name: 'each',
+        model: forecaster({ city: 'Bonn' }),
+        tasks: [
+          task({ name: 'ask', description: 'Forecast {item}', tools, forEach: { over: 'cities' } }),
+        ],
+      })
+    const inputs = { cities: '["Bonn"]' }
+    const reviewer: RunReviewer = { decide: async () => ({ action: 'EDIT', input: '1.0' }) }
+    const settings = { clientTools: [weather], reviewer }
+    const result = await forecast([]).run(inputs, settings)
+    expect(result.output).toBe('["1.0"]')
+    const taken = defineTool({
+      name: 'get_weather',
+      description: 'x',
+      input: Type.Object({}),
+      execute: () => 'x',
+    })
+    await expect(forecast([taken]).run(inputs, settings)).rejects.toThrow('get_weather')
   })
 
   it('[ENS-K2] Client tools take a value from a reviewer of the same process', async () => {

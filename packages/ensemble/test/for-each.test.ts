@@ -72,10 +72,81 @@ describe('[ENS-P12] a task with forEach', () => {
     expect(result.outputOf(shout)).toEqual(['X', 'Y'])
     expect(result.tasks.map(({ taskName }) => taskName)).toEqual(['shout', 'shout/0', 'shout/1'])
     await expect(team.run({})).rejects.toMatchObject({ code: 'INPUT_MISSING' })
-    const other = await team.run({ words: 'x, y' })
+    await expect(team.run({ words: 'x, y' })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+      message:
+        'Cannot run "team": /inputs/words must be a JSON list: task "shout" has a task for each of its items',
+      details: { problems: [{ path: '/inputs/words' }] },
+    })
+  })
+
+  it('[ENS-E1] An input with another number of items than its task allows is refused before the run begins', async () => {
+    const shout = task({
+      name: 'shout',
+      description: 'Shout {item}',
+      forEach: { over: 'words', maxItems: 2, until: { succeeded: 2 } },
+      handler: () => 'x',
+    })
+    const team = ensemble({ name: 'team', tasks: [shout] })
+    await expect(team.run({ words: '["x","y","z"]' })).rejects.toThrow(
+      '/inputs/words does not fit: task "shout" has a task for each of its items, and maxItems is 2, got 3 items',
+    )
+    await expect(team.run({ words: '["x"]' })).rejects.toThrow(
+      'and until.succeeded is 2, got 1 items',
+    )
+  })
+
+  it('A key can be the path of a field, and an item without it is refused before any task begins', async () => {
+    const shout = task({
+      name: 'shout',
+      description: 'Shout {item.text}',
+      forEach: { over: 'lines', key: 'by.id' },
+      handler: ({ inputs }) => `${inputs['item.text']}!`,
+    })
+    const team = ensemble({ name: 'team', tasks: [shout] })
+    const lines = [
+      { text: 'a', by: { id: 'ada' } },
+      { text: 'b', by: { id: 7 } },
+    ]
+    const result = await team.run({ lines: JSON.stringify(lines) })
+    expect(result.tasks.map(({ taskName }) => taskName)).toEqual(['shout', 'shout/ada', 'shout/7'])
+    const other = await team.run({ lines: '[{"text":"a","by":{"id":"x"}},{"text":"b","by":"x"}]' })
     expect(other.error).toMatchObject({
       code: 'CONSTRAINT_VIOLATION',
-      message: 'Input "words" must be a JSON list',
+      message: 'Cannot map: item 1 has no text or number at its key "by.id"',
+    })
+    expect(other.tasks).toEqual([])
+  })
+
+  it('[ENS-E1] The inputs of a task with forEach are those of the tasks of its items and of its reduction', async () => {
+    const join = task({ name: 'join', description: 'Join {items} for {reader}' })
+    const lines = task({
+      name: 'lines',
+      description: 'Write about {item.title}',
+      expectedOutput: 'A line in {tone}',
+      forEach: { over: 'list', collect: { reduce: join, maxTokens: 10 } },
+    })
+    const team = ensemble({ name: 'team', model: echo(), tasks: [lines] })
+    await expect(team.run({ lisst: '[]' })).rejects.toThrow(
+      '/inputs/lisst is not a known input (known: tone, list, reader). Did you mean "list"?; ' +
+        'missing inputs: tone, list, reader',
+    )
+  })
+
+  it('[ENS-P10] Texts that are too large together are refused before they are rendered', async () => {
+    const grow = task({
+      name: 'grow',
+      description: 'Grow {text} {text}',
+      handler: () => 'x',
+      forEach: { over: 'list' },
+    })
+    const team = ensemble({ name: 'team', tasks: [grow] })
+    const inputs = { list: JSON.stringify(Array.from({ length: 100 }, () => 1)) }
+    const { error } = await team.run({ ...inputs, text: 'x'.repeat(320_000) })
+    expect(error).toMatchObject({
+      code: 'INPUT_TOO_LARGE',
+      message:
+        'Cannot add tasks: the texts of 100 tasks would have 64004900 bytes, at most 64000000 are allowed',
     })
   })
 
@@ -115,11 +186,28 @@ describe('[ENS-P12] a task with forEach', () => {
       task({
         name: 'x',
         description: 'Do {it}',
-        forEach: { over: 'list', as: 'not a name', maxParallel: 0, maxFailures: 1 },
+        forEach: { over: 'list', as: 'not a name', key: 'a..b', maxParallel: 0, maxFailures: 1 },
       }),
     ).toThrow(
       'Cannot create task "x": forEach.as must be the name of a template variable, got "not a name"; ' +
+        'forEach.key must be the path of a field, such as "author.id", got "a..b"; ' +
         "forEach.maxParallel must be an integer >= 1, got 0; forEach.maxFailures needs onError 'continue' or 'collect'",
+    )
+    expect(() =>
+      task({
+        name: 'x',
+        description: 'Do {it}',
+        forEach: {
+          over: 'list',
+          maxItems: 2,
+          until: { succeeded: 3 },
+          collect: { reduce: topics, maxTokens: 0, as: '?' },
+        },
+      }),
+    ).toThrow(
+      'Cannot create task "x": forEach.collect.as must be the name of a template variable, got "?"; ' +
+        'forEach.until.succeeded must be at most maxItems, which is 2, got 3; ' +
+        'forEach.collect.maxTokens must be a number >= 1, got 0',
     )
     expect(() => ensemble({ name: 'team', tasks: [topics, write] })).toThrow(
       'task "write" has no model',

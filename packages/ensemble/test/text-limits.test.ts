@@ -79,6 +79,23 @@ describe('assertTextSizes', () => {
     )
   })
 
+  it('assertTextSizes counts the texts of the task of an item and of a reduction', () => {
+    const join = write({ name: 'join', description: 'Join', additionalContext: 'More' })
+    const each = task({
+      name: 'each',
+      description: '{item}{topic}',
+      expectedOutput: 'Text',
+      additionalContext: 'And more',
+      forEach: { over: 'list', collect: { reduce: join, maxTokens: 9 } },
+    })
+    const inputs = { topic: 'x'.repeat(50), list: '[]' }
+    const bytes = 6 + 50 + 4 + 8 + 4 + 4 + 4
+    expect(check([each], inputs, { maxRunTextBytes: bytes })).not.toThrow()
+    expect(check([each], inputs, { maxRunTextBytes: bytes - 1 })).toThrow(
+      `would have ${bytes} bytes`,
+    )
+  })
+
   it('assertTextSizes counts the texts of a manager, which contain those of all tasks', () => {
     const worker = agent({ role: 'Writer', goal: 'Write' })
     const led = ensemble({

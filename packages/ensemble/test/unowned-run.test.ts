@@ -471,6 +471,32 @@ describe('a decision for a task that another task added', () => {
     expectWireEvents([...first.events, ...events, ...second.events])
   })
 
+  it('An edit of the output of a task that reduces outputs is checked without an owner, with its own schema', async () => {
+    const join = task({ ...reviewed, name: 'join', description: 'Join {items}' })
+    const write = task({
+      name: 'write',
+      description: 'Write {item}',
+      handler: () => 'x',
+      forEach: { over: 'items', collect: { reduce: join, maxTokens: 10 } },
+    })
+    const team = ensemble({ name: 'team', model: line, tasks: [write] })
+    const inputs = { items: '["a"]' }
+    const first = startRecorded(team, { inputs })
+    await nextTurn()
+    await nextTurn()
+    await nextTurn()
+    first.release()
+    const [request] = eventsOf(first.events, 'review_requested')
+    if (request === undefined) throw new Error('No review is open')
+    expect(request.taskName).toBe('write/reduce-join-1-0')
+    const { decide } = commandsFor(team, first.steps)
+    await expect(decide(request, edit('no JSON'))).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+    const { steps } = await decide(request, edit('{"line":"y"}'))
+    const from = { events: [], steps: [...first.steps, ...steps] }
+    const second = startRecorded(team, { inputs, from })
+    expect(await second.handle.result).toMatchObject({ output: '{"line":"y"}' })
+  })
+
   it('An edit of the output of a task that code added is refused without an owner, because its schema is not known', async () => {
     const grow = task({
       name: 'grow',

@@ -140,6 +140,11 @@ export {
 export { isTemplateName, TEMPLATE_VARIABLE } from './template-variable.ts'
 export {
   ClientToolBody,
+  ForEachBody,
+  ItemErrorReaction,
+  ItemLimitsBody,
+  ReduceBody,
+  ReduceTaskBody,
   RunBudgetBody,
   RunBudgetGiven,
   RunOptionsBody,

@@ -2,13 +2,12 @@ import { defineTool, Type, type Clock } from '@tutti/core'
 import { ensemble, task, type Ensemble } from '@tutti/ensemble'
 import { decodeLoggedRunEvent, runStateAfter, type LoggedRunEvent } from '@tutti/protocol'
 import { createRunService, sqliteRunStorage } from '@tutti/runs'
-import type { RunStorage } from '@tutti/runs/adapter'
 import { fakeClock, scriptedModel, type ScriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { allEvents, temporaryDirectory } from './waiting-ensemble.ts'
 import { readAll } from '../src/testing/support/run-fixtures.ts'
-import { storageOver } from './storage-over.ts'
+import { dyingStorage, type Death } from './dying-storage.ts'
 
 const RUN_ID = 'run-1'
 const MODEL_CALLS = 6
@@ -60,39 +59,13 @@ function story(): Story {
   return { team: ensemble({ name: 'story', tasks: [first, second], model }), model, lookedUp }
 }
 
-/** The moment at which a process dies: just before its commit of that number, or just after it without a reply. */
-interface Death {
-  readonly commit: number
-  readonly when: 'before' | 'after'
-}
-
-/** A storage whose process dies, and a promise of its death. */
-function mortal(
-  storage: RunStorage,
-  { commit: last, when }: Death,
-): { readonly storage: RunStorage; readonly died: Promise<'died'> } {
-  const died = Promise.withResolvers<'died'>()
-  const never = new Promise<never>(() => undefined)
-  let commits = 0
-  const dying = storageOver(storage, {
-    async commit(writes) {
-      commits += 1
-      if (commits === last && when === 'after') await storage.runs.commit(writes)
-      if (commits < last) return storage.runs.commit(writes)
-      died.resolve('died')
-      return never
-    },
-  })
-  return { storage: dying, died: died.promise }
-}
-
 /** Returns the log of a process killed at that moment; undefined when the run ended before. */
 async function logLeftBehind(
   path: string,
   death: Death,
 ): Promise<readonly LoggedRunEvent[] | undefined> {
   await using storage = await sqliteRunStorage(path)
-  const { storage: dying, died } = mortal(storage, death)
+  const { storage: dying, died } = dyingStorage(storage, death)
   const service = createRunService(dying, [story().team], { clock: fakeClock() })
   await service.start()
   await service.submit({ runId: RUN_ID })
@@ -228,7 +201,7 @@ async function runInLives(
 ): Promise<{ readonly events: readonly LoggedRunEvent[]; readonly lives: number }> {
   for (let lives = 0; ; lives += 1) {
     await using storage = await sqliteRunStorage(path, { clock: hastyClock() })
-    const { storage: dying, died } = mortal(storage, { commit: 2, when: 'after' })
+    const { storage: dying, died } = dyingStorage(storage, { commit: 2, when: 'after' })
     const service = createRunService(dying, [story().team], { clock: fakeClock() })
     await service.start()
     if (lives === 0) await service.submit({ runId: RUN_ID })

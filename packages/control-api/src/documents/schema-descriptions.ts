@@ -452,6 +452,25 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'FileChanged.timestamp': 'Time of the change.',
   FinishReason:
     'Reason why a model ended its answer: it was complete (`stop`), it requested tools, it reached its output limit (`length`), a filter of the provider blocked it, or the model refused. `unknown`: the provider gave no reason, or a different one.',
+  ForEachBody: 'Adds a task to the run for each item of a list.',
+  'ForEachBody.over':
+    'Earlier task whose output is the list, such as `$topics`; or the name of an input that has it as JSON.',
+  'ForEachBody.as':
+    'Name of the template variable for the item; its fields are `{item.title}`. `item` when absent.',
+  'ForEachBody.key':
+    'Path of the field that has the key of an item, such as `id` or `author.id`: a text or a number. The index when absent.',
+  'ForEachBody.maxItems':
+    'Maximum number of items, up to 10,000; a longer list is refused before any of its tasks begins. 100 when absent.',
+  'ForEachBody.maxParallel':
+    'Maximum number of tasks at the same time; at most as many as the ensemble allows.',
+  'ForEachBody.maxFailures':
+    'Maximum number of failed tasks with `continue` and `collect`; no limit when absent.',
+  'ForEachBody.until':
+    'Number of completed tasks with which the task ends; the others are cancelled. All must end when absent.',
+  'ForEachBody.onError':
+    '`fail` ends the task with the first failure, `continue` leaves failures out, and `collect` has `{ key, ok, output }` or `{ key, ok, error }` for each item. `fail` when absent.',
+  'ForEachBody.collect':
+    'Output of the task: the list of all outputs, or their combination. `list` when absent.',
   ForkAction:
     'Part of a fork in a task: REUSED when the task completed in the copied part; ENDED when it failed or was skipped there; CONTINUED when it began there; EXECUTED when it begins in the fork; GIVEN when the request has its output.',
   ForkCallPreview: 'Call of a tool that is not idempotent, which a fork might repeat.',
@@ -537,6 +556,16 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'InjectBody.ttl': 'Time to live, up to 100 years; until the run ends when absent.',
   InvokeToolBody: 'Body of `POST /api/tools/{name}/invoke`.',
   'InvokeToolBody.input': 'Text, or the object of a typed tool.',
+  ItemErrorReaction: 'Reaction to a failed task of an item.',
+  ItemLimitsBody: 'Changes to the limits of a task for each item of a list.',
+  'ItemLimitsBody.maxItems':
+    'Maximum number of items, up to 10,000; a longer list is refused before any of its tasks begins. 100 when absent.',
+  'ItemLimitsBody.maxParallel':
+    'Maximum number of tasks at the same time; at most as many as the ensemble allows.',
+  'ItemLimitsBody.maxFailures':
+    'Maximum number of failed tasks with `continue` and `collect`; no limit when absent.',
+  'ItemLimitsBody.until':
+    'Number of completed tasks with which the task ends; the others are cancelled. All must end when absent.',
   IterationSnapshot:
     'Model turn, for clients that connect during a run; without `completed` while it is in progress.',
   'IterationSnapshot.started': 'Start of the turn.',
@@ -771,6 +800,30 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Reasoning.taskIndex': 'Number of the task in its run, from 1.',
   'Reasoning.attempt': 'Attempt of the task, from 1.',
   'Reasoning.iterationIndex': 'Number of the turn, from 0 in each attempt.',
+  ReduceBody: 'Combines the outputs of all items in levels of tasks, each time as many as fit.',
+  'ReduceBody.reduce': 'Task that combines outputs; the one of the last level has the output.',
+  'ReduceBody.maxTokens':
+    'Maximum size of the outputs that one task gets, in tokens of 4 characters; a longer output is alone.',
+  'ReduceBody.as': 'Name of the template variable for the outputs; `items` when absent.',
+  ReduceTaskBody: 'Task of a request that combines outputs. It has no context.',
+  'ReduceTaskBody.name': 'Name of the task; other tasks refer to it as `$name`.',
+  'ReduceTaskBody.description':
+    'Instructions for the agent; `{name}` is replaced by the input of that name.',
+  'ReduceTaskBody.expectedOutput': 'Description of the expected output, for the agent.',
+  'ReduceTaskBody.tools': "Names of tools in the server's catalog.",
+  'ReduceTaskBody.model': "Alias of a model in the server's catalog.",
+  'ReduceTaskBody.maxIterations': 'Maximum number of model turns; 25 when absent.',
+  'ReduceTaskBody.outputSchema':
+    'JSON Schema that the output must match; the server also validates the schema itself.',
+  'ReduceTaskBody.review': 'Review of the output.',
+  'ReduceTaskBody.beforeReview': 'Review before the task begins.',
+  'ReduceTaskBody.additionalContext': 'Additional text for the agent.',
+  'ReduceTaskBody.instructions':
+    'System message of the agent. With it, the model gets the description as it is, without headings: plain chat. An empty text sends no system message.',
+  'ReduceTaskBody.maxOutputTokens':
+    'Maximum number of output tokens of each model call. A longer answer is cut, and fails the task.',
+  'ReduceTaskBody.allowEmptyOutput':
+    'Whether an empty last answer of the agent is a valid output. False when absent: the task then fails with OUTPUT_EMPTY.',
   RepeatedText: 'Reference to the text of an earlier event of the same stream.',
   'RepeatedText.at':
     'JSON Pointer of the omitted text in this event, which has an empty text there.',
@@ -1240,7 +1293,6 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskDefinitionBody.tools': "Names of tools in the server's catalog.",
   'TaskDefinitionBody.model': "Alias of a model in the server's catalog.",
   'TaskDefinitionBody.maxIterations': 'Maximum number of model turns; 25 when absent.',
-  'TaskDefinitionBody.context': 'Tasks whose output this task gets; it waits for them.',
   'TaskDefinitionBody.outputSchema':
     'JSON Schema that the output must match; the server also validates the schema itself.',
   'TaskDefinitionBody.review': 'Review of the output.',
@@ -1252,6 +1304,9 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Maximum number of output tokens of each model call. A longer answer is cut, and fails the task.',
   'TaskDefinitionBody.allowEmptyOutput':
     'Whether an empty last answer of the agent is a valid output. False when absent: the task then fails with OUTPUT_EMPTY.',
+  'TaskDefinitionBody.context': 'Tasks whose output this task gets; it waits for them.',
+  'TaskDefinitionBody.forEach':
+    'Adds a task for each item of a list. The other fields define the task of one item; the output is the list of all outputs.',
   TaskFailed:
     'A task failed or was rejected by a reviewer (code REVIEW_REJECTED). Tokens, tool calls and cost are those of its last attempt.',
   'TaskFailed.taskIndex': 'Number of the task in its run, from 1.',
@@ -1288,7 +1343,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Outputs of other tasks as the agent gets them; truncated at 8,000 characters.',
   'TaskInput.taskName': 'Name of the task; unique in its run.',
   'TaskInput.attempt': 'Attempt of the task, from 1.',
-  TaskOverrideBody: 'Changes to one task of the ensemble, for this run.',
+  TaskOverrideBody:
+    'Changes to one task of the ensemble, for this run. Those to a task for each item of a list apply to the task of each item.',
   'TaskOverrideBody.description':
     'Instructions for the agent; `{name}` is replaced by the input of that name.',
   'TaskOverrideBody.expectedOutput': 'Description of the expected output, for the agent.',
@@ -1298,6 +1354,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskOverrideBody.tools': 'Tools to add or remove, by name.',
   'TaskOverrideBody.review': 'Review of the output.',
   'TaskOverrideBody.beforeReview': 'Review before the task begins.',
+  'TaskOverrideBody.forEach': 'Limits of a task for each item of a list.',
   TaskProgress: 'Progress of a requested task.',
   'TaskProgress.requestId': "The request's id.",
   'TaskProgress.percentComplete': 'Completed part in percent.',

@@ -1,5 +1,5 @@
 /** Converts records of the run store and registered parts to bodies of the wire. Pure. */
-import { inputVariables, taskVariables } from '@tutti/ensemble/internal'
+import { inputVariables, listWorkingTasks, taskVariables } from '@tutti/ensemble/internal'
 
 import { addCosts, addTokens, shortText, totalTokens } from '@tutti/protocol/internal'
 import { sharedEnsembles, sharedTools, type Sharing, sharedTagsOf } from '@tutti/gateway/internal'
@@ -260,7 +260,9 @@ function toPreconfiguredTask(task: Task): PreconfiguredTask {
   return {
     name: task.name,
     description: task.description,
-    tools: task.tools.map(({ name }) => name),
+    tools: [
+      ...new Set(listWorkingTasks(task).flatMap(({ tools }) => tools.map(({ name }) => name))),
+    ],
     variables: [...taskVariables(task)],
   }
 }

@@ -13,6 +13,7 @@ import { errorMessage, type ToolSchema } from '@tutti/core/internal'
 
 import { DELEGATE_TOOL } from '../definition/delegation-limits.ts'
 import { listAllTasks } from '../definition/manager.ts'
+import { listWorkingTasks } from '../definition/task.ts'
 
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { Problem } from '@tutti/protocol/internal'
@@ -77,7 +78,9 @@ export function findClientToolProblems(
   tools: readonly ClientTool[] = [],
 ): readonly Problem[] {
   if (tools.length === 0) return []
-  const agentTasks = listAllTasks(ensemble).filter(({ handler }) => handler === undefined)
+  const agentTasks = listAllTasks(ensemble)
+    .flatMap(listWorkingTasks)
+    .filter(({ handler }) => handler === undefined)
   if (agentTasks.length === 0) {
     return [{ path: '', message: `cannot be called: "${ensemble.name}" has no task with an agent` }]
   }

@@ -1,7 +1,7 @@
 /** Pure: finds all problems in the definition of a task. */
 import type { AgentTool } from '@tutti/core'
 import { findOptionProblems, type OptionNames } from '@tutti/core/internal'
-import { isTemplateName, shortText } from '@tutti/protocol/internal'
+import { isTemplateName, shortText, type Problem } from '@tutti/protocol/internal'
 
 import { findOnUnfinishedProblems } from './on-unfinished.ts'
 import { findBudgetProblems } from '../usage/budget.ts'
@@ -12,8 +12,8 @@ import { findMapProblems } from './map-settings.ts'
 import { findDuplicates } from './plan.ts'
 import { findReviewProblems } from './review-settings.ts'
 
-import type { MapOptions } from './operations.ts'
-import type { Task, TaskDefinition } from './task.ts'
+import type { ForEach } from './for-each.ts'
+import type { ForEachPlan, Task, TaskDefinition } from './task.ts'
 
 /** Fields that a task with a handler cannot have, because it does not call a model. */
 const FOR_AGENTS = [
@@ -104,22 +104,61 @@ export function findTaskProblems(definition: TaskDefinition, name: string): read
 }
 
 const FOR_EACH_NAMES = {
+  over: true,
   as: true,
+  key: true,
+  collect: true,
   maxItems: true,
   maxParallel: true,
   maxFailures: true,
   until: true,
   onError: true,
-} as const satisfies OptionNames<Omit<MapOptions<never>, 'key'>>
+} as const satisfies OptionNames<ForEach<never>>
 
-/** Returns the problems of the settings of a task for each item of a list. */
-export function findForEachProblems(settings: Omit<MapOptions<never>, 'key'>): readonly string[] {
-  const problems = findOptionProblems(settings, FOR_EACH_NAMES, 'forEach')
-  const named = settings.as === undefined || isTemplateName(settings.as)
+/** Returns a problem for each unknown option of `forEach`. */
+export function findForEachOptionProblems(forEach: ForEach<never>): readonly string[] {
+  return findOptionProblems(forEach, FOR_EACH_NAMES, 'forEach')
+}
+
+/** Returns the problems of a task for each item of a list, with the paths of their options. */
+export function findForEachProblems({
+  key,
+  settings,
+  reduce,
+}: Pick<ForEachPlan, 'key' | 'settings' | 'reduce'>): readonly Problem[] {
+  const problems: Problem[] = []
+  for (const [path, name] of [
+    ['/as', settings.as],
+    ['/collect/as', reduce?.as],
+  ] as const) {
+    if (name === undefined || isTemplateName(name)) continue
+    problems.push({ path, message: `must be the name of a template variable, got "${name}"` })
+  }
+  if (typeof key === 'string' && key.split('.').includes('')) {
+    const message = `must be the path of a field, such as "author.id", got "${key}"`
+    problems.push({ path: '/key', message })
+  }
+  return [...problems, ...findMapProblems(settings), ...findReduceProblems(settings, reduce)]
+}
+
+function findReduceProblems(
+  { onError }: ForEachPlan['settings'],
+  reduce: ForEachPlan['reduce'],
+): readonly Problem[] {
+  if (reduce === undefined) return []
+  const { maxTokens } = reduce
+  // Plain JavaScript can contain anything.
+  const task: Partial<Task> | undefined = reduce.task
   return [
-    ...problems,
-    ...(named ? [] : [`forEach.as must be the name of a template variable, got "${settings.as}"`]),
-    ...findMapProblems(settings).map((problem) => `forEach.${problem}`),
+    ...(task?.context === undefined
+      ? [{ path: '/collect/reduce', message: 'must be created with task()' }]
+      : []),
+    ...(maxTokens >= 1
+      ? []
+      : [{ path: '/collect/maxTokens', message: `must be a number >= 1, got ${maxTokens}` }]),
+    ...(onError === 'collect'
+      ? [{ path: '/collect', message: "cannot reduce with onError 'collect': use 'continue'" }]
+      : []),
   ]
 }
 

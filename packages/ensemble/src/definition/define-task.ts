@@ -5,7 +5,7 @@ import { errorMessage, type ToolSchema, type ValueOf } from '@tutti/core/interna
 import { compileOutputReader, type OutputReader } from '../output/structured-output.ts'
 import { synthesizeAgent, type Agent } from './agent.ts'
 import { findEnsembleTaskProblems } from './check-ensemble-task.ts'
-import { findForEachProblems, findTaskProblems } from './check-task.ts'
+import { findForEachOptionProblems, findForEachProblems, findTaskProblems } from './check-task.ts'
 import {
   toHandlerDefinition,
   toMappedInputs,
@@ -21,6 +21,7 @@ import {
   type ReduceOutputs,
 } from './for-each.ts'
 import { HANDLER_ROLE, type Handler } from './handler.ts'
+import { toOptionText } from './map-settings.ts'
 import {
   DEFAULT_EXPECTED_OUTPUT,
   DEFAULT_MAX_ITERATIONS,
@@ -128,30 +129,48 @@ function makeForEachTask(
 ): Task {
   const { forEach: _, ...rest } = definition
   const template = makeOneTask(rest)
-  const { over, collect = 'list', key: _key, ...settings } = forEach
-  const problems = findForEachProblems(settings)
-  if (problems.length > 0) {
-    const message = `Cannot create task "${template.name}": ${problems.join('; ')}`
-    throw new TuttiError('CONFIG_INVALID', message, { details: { problems } })
-  }
+  const { over, collect = 'list', key, ...settings } = forEach
+  assertForEach(template.name, findForEachOptionProblems(forEach))
   const isInput = typeof over === 'string'
-  const reader = createForEachReader(template.outputReader, forEach)
-  const made = makeTask({
-    name: template.name,
-    description: escapeItem(template.description, settings.as),
-    expectedOutput: 'The outputs of all items.',
-    context: isInput ? template.context : [...template.context, over.name],
-    handler: createForEachHandler(template, forEach),
-    ...(template.version === undefined ? {} : { version: template.version }),
-  })
-  const plan: ForEachPlan = {
+  return createForEachTask({
     over: isInput ? over : over.name,
     isInput,
     settings,
     template,
+    ...(key === undefined ? {} : { key }),
     ...(collect === 'list' ? {} : { reduce: toReduceTask(collect) }),
-  }
+  })
+}
+
+/**
+ * Makes the task of a plan, such as one of another task with other settings or with another task for the items.
+ *
+ * @throws {TuttiError} CONFIG_INVALID, naming every problem.
+ */
+export function createForEachTask(plan: ForEachPlan): Task {
+  const { over, isInput, settings, template } = plan
+  const problems = findForEachProblems(plan)
+  assertForEach(
+    template.name,
+    problems.map((problem) => `forEach.${toOptionText(problem)}`),
+  )
+  const reader = createForEachReader(template.outputReader, plan)
+  const made = makeTask({
+    name: template.name,
+    description: escapeItem(template.description, settings.as),
+    expectedOutput: 'The outputs of all items.',
+    context: isInput ? template.context : [...template.context, over],
+    handler: createForEachHandler(plan),
+    ...(template.version === undefined ? {} : { version: template.version }),
+  })
   return { ...made, forEach: plan, ...(reader === undefined ? {} : { outputReader: reader }) }
+}
+
+function assertForEach(name: string, problems: readonly string[]): void {
+  if (problems.length === 0) return
+  throw new TuttiError('CONFIG_INVALID', `Cannot create task "${name}": ${problems.join('; ')}`, {
+    details: { problems },
+  })
 }
 
 function toReduceTask({

@@ -8,9 +8,12 @@
 import { TuttiError } from '@tutti/core'
 import { parseExactJson, TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
 
+import { DEFAULT_ITEM_VARIABLE } from './map-settings.ts'
+
 import type { ContextOutput, HandlerContext } from './handler.ts'
 import type { ChildTask, MapOptions, ReduceOptions } from './operations.ts'
 import type { Inputs } from './template.ts'
+import type { ForEachPlan } from './task.ts'
 import type { OutputReader } from '../output/structured-output.ts'
 
 /** List over which a task is mapped, and how. */
@@ -32,28 +35,27 @@ export type ForEachOutcome<Output> = { readonly key: string } & (
   | { readonly ok: false; readonly error: { readonly code: string; readonly message: string } }
 )
 
-/** Name of the template variable for the item. */
-const DEFAULT_VARIABLE = 'item'
-
-/** Returns a handler that maps `template` over the list. */
-export function createForEachHandler<Item>(
-  template: ChildTask<unknown>,
-  { over, collect = 'list', ...options }: ForEach<Item>,
+/** Returns a handler that maps the task of an item over the list. */
+export function createForEachHandler(
+  plan: ForEachPlan,
 ): (context: HandlerContext) => Promise<unknown> {
-  const key = options.key ?? ((_: Item, index: number) => String(index))
+  const { settings, template, reduce: reduction } = plan
+  const { onError, ...options } = settings
+  // NOTE: the author of the key declares the type of the items, which nothing checks at run time.
+  const key = (plan.key ?? toIndex) as string | typeof toIndex
   return async ({ map, reduce, inputs, context }) => {
-    const items = readItems<Item>(over, { inputs, context })
-    const { onError, ...settings } = { ...options, key }
+    const items = readItems(plan, { inputs, context })
     if (onError !== 'collect') {
       const outputs = await map(items, template, {
-        ...settings,
+        ...options,
+        key,
         ...(onError === undefined ? {} : { onError }),
       })
-      if (collect === 'list') return outputs
-      const { reduce: combine, ...limits } = collect
+      if (reduction === undefined) return outputs
+      const { task: combine, ...limits } = reduction
       return reduce(outputs, combine, { ...limits, key: `reduce-${combine.name}` })
     }
-    const outcomes = await map(items, template, { ...settings, onError })
+    const outcomes = await map(items, template, { ...options, key, onError })
     return outcomes.map((one): ForEachOutcome<unknown> => {
       if (one.ok) return { key: one.key, ok: true, output: one.output }
       const { code, message } = one.error
@@ -62,22 +64,23 @@ export function createForEachHandler<Item>(
   }
 }
 
-function readItems<Item>(
-  over: ForEach<Item>['over'],
+function toIndex(_: unknown, index: number): string {
+  return String(index)
+}
+
+function readItems(
+  { over, isInput }: ForEachPlan,
   { inputs, context }: { readonly inputs: Inputs; readonly context: readonly ContextOutput[] },
-): readonly Item[] {
-  const isInput = typeof over === 'string'
-  const text = isInput
-    ? inputs[over]
-    : context.find(({ taskName }) => taskName === over.name)?.output
+): readonly unknown[] {
+  const text = isInput ? inputs[over] : context.find(({ taskName }) => taskName === over)?.output
   const items = parseList(text)
-  // NOTE: the list has the type of its task's output schema; that of an input is unknown, as its author declares.
-  if (items !== undefined) return items as readonly Item[]
-  const what = isInput ? `Input "${over}"` : `The output of task "${over.name}"`
+  if (items !== undefined) return items
+  const what = isInput ? `Input "${over}"` : `The output of task "${over}"`
   throw new TuttiError('CONSTRAINT_VIOLATION', `${what} must be a JSON list`)
 }
 
-function parseList(text: string | undefined): readonly unknown[] | undefined {
+/** Returns the list that a text has as JSON; undefined for another text. */
+export function parseList(text: string | undefined): readonly unknown[] | undefined {
   try {
     const value: unknown = parseExactJson(text ?? '')
     return Array.isArray(value) ? value : undefined
@@ -87,7 +90,7 @@ function parseList(text: string | undefined): readonly unknown[] | undefined {
 }
 
 /** Returns a text in which the variables of the item are literals, because only the tasks of the items have values for them. */
-export function escapeItem(text: string, as = DEFAULT_VARIABLE): string {
+export function escapeItem(text: string, as = DEFAULT_ITEM_VARIABLE): string {
   return text.replaceAll(TEMPLATE_VARIABLE, (whole: string, _: string | undefined, name?: string) =>
     name === as || name?.startsWith(`${as}.`) === true ? `{${whole}}` : whole,
   )
@@ -96,9 +99,9 @@ export function escapeItem(text: string, as = DEFAULT_VARIABLE): string {
 /** Returns a reader of the output, whose parts the tasks of the items have already read; undefined for text. */
 export function createForEachReader(
   item: OutputReader | undefined,
-  { collect = 'list', onError }: Pick<ForEach<never>, 'collect' | 'onError'>,
+  { reduce, settings: { onError } }: ForEachPlan,
 ): OutputReader | undefined {
-  if (collect !== 'list') return collect.reduce.outputReader
+  if (reduce !== undefined) return reduce.task.outputReader
   const output = item?.schema ?? { type: 'string' }
   const items =
     onError === 'collect'

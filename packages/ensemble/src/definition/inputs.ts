@@ -10,31 +10,46 @@ import {
   type Problem,
 } from '@tutti/protocol/internal'
 
+import { parseList } from './for-each.ts'
+import {
+  DEFAULT_ITEM_VARIABLE,
+  DEFAULT_TEXTS_VARIABLE,
+  findMapProblems,
+  toOptionText,
+} from './map-settings.ts'
 import { findSubEnsemble, isMapped } from './sub-ensemble.ts'
+import { listWorkingTasks, type Task } from './task.ts'
 import { findTemplateVariables } from './template.ts'
 
 import type { EnsembleDefinition } from './ensemble-definition.ts'
 import type { Inputs } from './template.ts'
-import { listWorkingTasks, type Task } from './task.ts'
 
 export type { Inputs } from './template.ts'
 
 /**
- * Returns the template variables of one task, each once, in order of appearance; then the input that it maps, and the inputs
- * that its sub-ensemble gets from the run.
+ * Returns the template variables of one task, each once, in order of appearance, with the inputs that its sub-ensemble gets
+ * from the run. Those of a task for each item are those of its items' task, the input that it maps, and those of its
+ * reduction, without the variables that it fills in itself.
  */
 export function taskVariables(
   task: Pick<Task, 'description' | 'expectedOutput' | 'handler' | 'forEach'>,
 ): readonly string[] {
   const { description, expectedOutput, forEach } = task
-  const mapped = forEach?.isInput === true ? [forEach.over] : []
-  const named = [description, expectedOutput].flatMap(findTemplateVariables)
-  const nested = listNestedVariables(task)
-  const { as = 'item' } = forEach?.settings ?? {}
-  const ofItems = (forEach === undefined ? [] : listNestedVariables(forEach.template)).filter(
-    (name) => name !== as && !name.startsWith(`${as}.`),
-  )
-  return [...new Set([...named, ...mapped, ...nested, ...ofItems])]
+  if (forEach === undefined) {
+    const named = [description, expectedOutput].flatMap(findTemplateVariables)
+    return [...new Set([...named, ...listNestedVariables(task)])]
+  }
+  const { over, isInput, settings, template, reduce } = forEach
+  const { as: item = DEFAULT_ITEM_VARIABLE } = settings
+  const texts = reduce?.as ?? DEFAULT_TEXTS_VARIABLE
+  const ofItem = (name: string): boolean => name === item || name.startsWith(`${item}.`)
+  return [
+    ...new Set([
+      ...taskVariables(template).filter((name) => !ofItem(name)),
+      ...(isInput ? [over] : []),
+      ...(reduce === undefined ? [] : taskVariables(reduce.task).filter((name) => name !== texts)),
+    ]),
+  ]
 }
 
 /** Returns the inputs of the run that the sub-ensemble of a task reads. */
@@ -74,12 +89,12 @@ export function namedInputs({
 }
 
 /**
- * Checks that every template variable has a value, and that no text has an input in braces whose name a template cannot
- * have: the model would get the name instead of the value. `unknown` are problems of the same inputs, from
- * `findUnknownInputs`, which are reported together with the missing ones.
+ * Checks that every template variable has a value, that every input that a task maps is a JSON list of a possible length, and
+ * that no text has an input in braces whose name a template cannot have: the model would get the name instead of the value.
+ * `unknown` are problems of the same inputs, from `findUnknownInputs`, which are reported together with the others.
  *
  * @throws {TuttiError} INPUT_MISSING with every missing name, also in `details.missing`; BAD_REQUEST if none is missing and
- * there are `unknown` ones, which are in `details.problems` in both cases; CONFIG_INVALID naming every input whose name is
+ * there are other problems, which are in `details.problems` in both cases; CONFIG_INVALID naming every input whose name is
  * not possible.
  */
 export function assertInputs(
@@ -89,9 +104,10 @@ export function assertInputs(
 ): void {
   assertPossibleNames(ensemble, inputs)
   const missing = missingInputs(ensemble.tasks, inputs)
-  if (missing.length === 0 && unknown.length === 0) return
+  const problems = [...unknown, ...findListProblems(ensemble.tasks, inputs)]
+  if (missing.length === 0 && problems.length === 0) return
   const texts = [
-    ...unknown.map(({ path, message }) => `${path} ${message}`),
+    ...problems.map(({ path, message }) => `${path} ${message}`),
     ...(missing.length === 0 ? [] : [`missing inputs: ${missing.join(', ')}`]),
   ]
   throw new TuttiError(
@@ -100,7 +116,7 @@ export function assertInputs(
     {
       details: {
         ...(missing.length === 0 ? {} : { missing }),
-        ...(unknown.length === 0 ? {} : { problems: unknown }),
+        ...(problems.length === 0 ? {} : { problems }),
       },
     },
   )
@@ -146,6 +162,21 @@ function hasCode(tasks: readonly Task[]): boolean {
   })
 }
 
+/** Returns a problem for each input that a task maps and that is not a JSON list of a possible length. */
+function findListProblems(tasks: readonly Task[], inputs: Inputs): readonly Problem[] {
+  return tasks.flatMap(({ name, forEach }) => {
+    if (forEach?.isInput !== true || !Object.hasOwn(inputs, forEach.over)) return []
+    const path = pointer('/inputs', forEach.over)
+    const items = parseList(inputs[forEach.over])
+    const mapped = `task "${shortText(name)}" has a task for each of its items`
+    if (items === undefined) return [{ path, message: `must be a JSON list: ${mapped}` }]
+    return findMapProblems(forEach.settings, items.length).map((problem) => ({
+      path,
+      message: `does not fit: ${mapped}, and ${toOptionText(problem)}`,
+    }))
+  })
+}
+
 function assertPossibleNames(
   { name, tasks }: { readonly name: string; readonly tasks: readonly Task[] },
   inputs: Inputs,
@@ -153,7 +184,9 @@ function assertPossibleNames(
   const names = Object.keys(inputs)
   if (names.every((input) => isTemplateName(input))) return
   const impossible = new Set(names.filter((input) => !isTemplateName(input)))
-  const texts = tasks.flatMap(({ description, expectedOutput }) => [description, expectedOutput])
+  const texts = tasks
+    .flatMap(listWorkingTasks)
+    .flatMap(({ description, expectedOutput }) => [description, expectedOutput])
   const inBraces = texts.flatMap((text) => [...text.matchAll(/\{([^{}]+)\}/g)])
   const used = [...new Set(inBraces.flatMap(([, input = '']) => input))].filter((input) =>
     impossible.has(input),

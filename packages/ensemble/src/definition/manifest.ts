@@ -182,12 +182,13 @@ export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFi
 }
 
 function describeForEach(
-  { over, isInput, settings, template, reduce }: ForEachPlan,
+  { over, isInput, key, settings, template, reduce }: ForEachPlan,
   ensemble: ResolvedEnsemble,
 ): ManifestFields {
   return toFields({
     over,
     isInput,
+    key,
     settings,
     task: describeTask(template, ensemble),
     ...(reduce === undefined

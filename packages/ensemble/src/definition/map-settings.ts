@@ -1,5 +1,12 @@
 /** Checks the settings of a map over items. No I/O. */
+import type { Problem } from '@tutti/protocol/internal'
 import type { MapSettings } from './operations.ts'
+
+/** Default name of the template variable for an item. */
+export const DEFAULT_ITEM_VARIABLE = 'item'
+
+/** Default name of the template variable for the texts of a reduction. */
+export const DEFAULT_TEXTS_VARIABLE = 'items'
 
 /** Default maximum number of items. */
 export const DEFAULT_MAX_ITEMS = 100
@@ -7,37 +14,51 @@ export const DEFAULT_MAX_ITEMS = 100
 /** Reactions of a map to a failed task. */
 const ERROR_REACTIONS = ['fail', 'continue', 'collect'] as const
 
+/** Formats a problem with the name of its option, such as `until.succeeded must be …`. */
+export function toOptionText({ path, message }: Problem): string {
+  return `${path.slice(1).replaceAll('/', '.')} ${message}`
+}
+
 /**
- * Returns the problems of the settings of a map, one text each.
+ * Returns the problems of the settings of a map, with the paths of their options.
  *
  * @param count number of its items, once it is known.
  */
 export function findMapProblems(
   { maxItems = DEFAULT_MAX_ITEMS, onError = 'fail', ...settings }: MapSettings,
   count?: number,
-): readonly string[] {
+): readonly Problem[] {
   const { maxParallel = 1, maxFailures, until } = settings
-  const problems: string[] = []
+  const problems: Problem[] = []
   if (!ERROR_REACTIONS.includes(onError)) {
-    problems.push(`onError must be one of ${ERROR_REACTIONS.join(', ')}, got ${onError}`)
+    const message = `must be one of ${ERROR_REACTIONS.join(', ')}, got ${onError}`
+    problems.push({ path: '/onError', message })
   }
-  for (const [name, value, min] of [
-    ['maxItems', maxItems, 1],
-    ['maxParallel', maxParallel, 1],
-    ['maxFailures', maxFailures ?? 0, 0],
-    ['until.succeeded', until?.succeeded ?? 1, 1],
+  for (const [path, value, min] of [
+    ['/maxItems', maxItems, 1],
+    ['/maxParallel', maxParallel, 1],
+    ['/maxFailures', maxFailures ?? 0, 0],
+    ['/until/succeeded', until?.succeeded ?? 1, 1],
   ] as const) {
     if (!(Number.isInteger(value) && value >= min)) {
-      problems.push(`${name} must be an integer >= ${min}, got ${value}`)
+      problems.push({ path, message: `must be an integer >= ${min}, got ${value}` })
     }
   }
   if (maxFailures !== undefined && onError === 'fail') {
-    problems.push("maxFailures needs onError 'continue' or 'collect'")
+    problems.push({ path: '/maxFailures', message: "needs onError 'continue' or 'collect'" })
+  }
+  if (until !== undefined && until.succeeded > maxItems) {
+    const message = `must be at most maxItems, which is ${maxItems}, got ${until.succeeded}`
+    problems.push({ path: '/until/succeeded', message })
   }
   if (count === undefined) return problems
-  if (count > maxItems) problems.push(`maxItems is ${maxItems}, got ${count} items`)
-  if (until !== undefined && until.succeeded > count) {
-    problems.push(`until.succeeded is ${until.succeeded}, got ${count} items`)
+  if (count > maxItems) {
+    problems.push({ path: '/maxItems', message: `is ${maxItems}, got ${count} items` })
+  } else if (until !== undefined && until.succeeded > count) {
+    problems.push({
+      path: '/until/succeeded',
+      message: `is ${until.succeeded}, got ${count} items`,
+    })
   }
   return problems
 }

@@ -45,8 +45,11 @@ export interface MapSettings {
 export interface MapOptions<Item> extends MapSettings {
   /** Name of the template variable for the item; fields of an item have names such as `item.title`. @default item */
   readonly as?: string
-  /** Returns the key of an item, unique among the tasks of the handler. @default the name of the task, `-`, and the index */
-  readonly key?: (item: Item, index: number) => string
+  /**
+   * Returns the key of an item, unique among the tasks of the handler; or the path of the field that has it, such as `author.id`: a
+   * text or a number. @default the name of the task, `-`, and the index
+   */
+  readonly key?: string | ((item: Item, index: number) => string)
 }
 
 /** Outcome of the task of one item. */
@@ -121,7 +124,7 @@ export interface HandlerOperations {
    * Adds a task for each item, and returns their outputs in the order of the items. The tasks are one operation: nothing begins
    * before all of them are valid and the budgets have room for one call of each.
    *
-   * @throws {TuttiError} CONSTRAINT_VIOLATION for more than `maxItems` items or invalid options; CONFIG_INVALID; BUDGET_EXCEEDED;
+   * @throws {TuttiError} CONSTRAINT_VIOLATION for more than `maxItems` items, an item without a key or invalid options; CONFIG_INVALID; BUDGET_EXCEEDED;
    * the failure of a task with `onError: 'fail'`, else TASK_FAILED when too many fail.
    */
   readonly map: MapItems

@@ -105,6 +105,8 @@ export interface ForEachPlan {
   /** Name of the earlier task or the input that has the list. */
   readonly over: string
   readonly isInput: boolean
+  /** Returns the key of an item, or names the field that has it. @default the index */
+  readonly key?: string | ((item: never, index: number) => string)
   readonly settings: MapSettings & { readonly as?: string }
   /** Task of one item. */
   readonly template: Task

@@ -6,6 +6,7 @@ import { TuttiError } from '@tutti/core'
 import { cachePerObject } from '@tutti/core/internal'
 
 import { listAllTasks } from './manager.ts'
+import { listWorkingTasks } from './task.ts'
 import { measureTemplate, countUtf8Bytes, type TemplateSize } from './template.ts'
 
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
@@ -97,7 +98,7 @@ interface TaskSizes {
 }
 
 const measureTexts = cachePerObject((ensemble: TextsOfEnsemble): readonly TaskSizes[] => {
-  const tasks = listAllTasks(ensemble)
+  const tasks = listAllTasks(ensemble).flatMap(listWorkingTasks)
   const uses = new Map<string, number>()
   for (const name of tasks.flatMap(({ context }) => context)) {
     uses.set(name, (uses.get(name) ?? 0) + 1)
@@ -113,6 +114,23 @@ const measureTexts = cachePerObject((ensemble: TextsOfEnsemble): readonly TaskSi
       countUtf8Bytes(task.additionalContext ?? '') + countUtf8Bytes(task.instructions ?? ''),
   }))
 })
+
+/**
+ * Returns the size of a task's texts with its inputs filled in, without rendering them: bytes of the templates plus
+ * characters of the inputs.
+ */
+export function measureTaskTexts(task: Task, inputOf: (name: string) => string): number {
+  let size = 0
+  for (const { literalBytes, uses } of measureTemplates(task)) {
+    size += literalBytes
+    for (const [name, count] of uses) size += count * inputOf(name).length
+  }
+  return size
+}
+
+const measureTemplates = cachePerObject((task: Task): readonly TemplateSize[] =>
+  RENDERED.map((field) => measureTemplate(task[field])),
+)
 
 function countRenderedBytes(
   { literalBytes, uses }: TemplateSize,

@@ -1,8 +1,8 @@
 /**
  * Decides when a map over items stops and how it ends. No I/O.
  *
- * ENS-P10 A map refuses more than `maxItems` items, two equal keys, and tasks whose calls exceed a budget before any task
- *    begins.
+ * ENS-P10 A map refuses more than `maxItems` items, two equal keys, tasks whose calls exceed a budget, and tasks whose texts
+ *    are larger than 64 MB together, before any task begins.
  * ENS-P11 A map stops, and cancels its tasks in flight, when it cannot end otherwise: at the first failure with `fail`, at
  *    more than `maxFailures`, and as soon as `until.succeeded` tasks are completed. What it returns is in the order of the
  *    items.

@@ -2,8 +2,8 @@
 import { createLimiter, TuttiError, type Limiter } from '@tutti/core'
 
 import { taskVariables } from '../definition/inputs.ts'
-import { toValueInputs } from '../definition/value-inputs.ts'
-import { findMapProblems } from '../definition/map-settings.ts'
+import { readField, toValueInputs } from '../definition/value-inputs.ts'
+import { DEFAULT_ITEM_VARIABLE, findMapProblems, toOptionText } from '../definition/map-settings.ts'
 import { beginWorker, runWorker } from '../hierarchy/workers.ts'
 import { describeTasks, type RecordedChild } from '../scope/recorded-operations.ts'
 import { toAddedRun } from '../scope/task-scope.ts'
@@ -67,7 +67,7 @@ export class HandlerTasks {
     options: MapOptions<Item> = {},
   ): Promise<readonly Output[] | readonly MapOutcome<Output>[]> {
     const operation = this.#frame.take()
-    const problems = findMapProblems(options, items.length)
+    const problems = findMapProblems(options, items.length).map(toOptionText)
     if (problems.length > 0) {
       throw new TuttiError('CONSTRAINT_VIOLATION', `Cannot map: ${problems.join('; ')}`, {
         details: { problems },
@@ -249,7 +249,7 @@ function toItemChild<Item>(
   {
     items,
     index,
-    options: { as = 'item', key },
+    options: { as = DEFAULT_ITEM_VARIABLE, key },
   }: {
     readonly items: readonly Item[]
     readonly index: number
@@ -258,7 +258,23 @@ function toItemChild<Item>(
 ): AskedChild {
   const task = toTask(child)
   const item = items[index]
-  // NOTE: the index is that of an item, which can itself be undefined.
-  const ownKey = key?.(item as Item, index) ?? `${task.name}-${index}`
-  return { task, key: ownKey, inputs: toValueInputs(as, item, taskVariables(task)) }
+  return { task, key: toKey(), inputs: toValueInputs(as, item, taskVariables(task)) }
+
+  function toKey(): string {
+    if (key === undefined) return `${task.name}-${index}`
+    // NOTE: the index is that of an item, which can itself be undefined.
+    return typeof key === 'string' ? readKey(item, key, index) : key(item as Item, index)
+  }
+}
+
+/** Returns the text or the number in a field of an item. @throws {TuttiError} CONSTRAINT_VIOLATION without one. */
+function readKey(item: unknown, path: string, index: number): string {
+  const value = readField(item, path.split('.'))
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint') {
+    return String(value)
+  }
+  throw new TuttiError(
+    'CONSTRAINT_VIOLATION',
+    `Cannot map: item ${index} has no text or number at its key "${path}"`,
+  )
 }

@@ -7,6 +7,7 @@ import { missingInputs } from '../definition/inputs.ts'
 import { modelOfTask } from '../definition/model-of-task.ts'
 import { reviewAfter, reviewSettingsOf } from '../definition/review-settings.ts'
 import { renderTask } from '../definition/task-text.ts'
+import { measureTaskTexts } from '../definition/text-limits.ts'
 import { digestOutput } from '../scope/replay.ts'
 import { toAddedName, toRunName } from '../scope/run-scope.ts'
 import { toAddedRun, type TaskScope } from '../scope/task-scope.ts'
@@ -25,6 +26,9 @@ const MAX_KEY_LENGTH = 200
 
 /** Maximum number of problems that an error describes. */
 const MAX_PROBLEMS = 20
+
+/** Maximum size of the texts of all tasks of an operation: they are rendered and stored before the first of them begins. */
+const MAX_ADDED_TEXT = 64_000_000
 
 /** A task that a handler asks for. */
 export interface AskedChild {
@@ -54,13 +58,14 @@ export interface ChildSettings {
 /**
  * Returns the tasks with their names and texts.
  *
- * @throws {TuttiError} CONFIG_INVALID, naming every problem of every task.
+ * @throws {TuttiError} CONFIG_INVALID, naming every problem of every task; INPUT_TOO_LARGE for texts that are too large together.
  */
 export function prepareChildren(
   scope: TaskScope,
   asked: readonly AskedChild[],
   { host, reviews, names, isRecorded }: ChildSettings,
 ): readonly PreparedChild[] {
+  assertTextSize(asked, scope.run.inputs)
   const problems: string[] = []
   if (scope.depth >= MAX_TASK_DEPTH) problems.push(`tasks may nest ${MAX_TASK_DEPTH} deep`)
   const taken = new Set(names)
@@ -93,6 +98,20 @@ export function prepareChildren(
   throw new TuttiError('CONFIG_INVALID', `Cannot add tasks: ${shown.join('; ')}${rest}`, {
     details: { problems: shown },
   })
+}
+
+/** Checks the size of all texts before any is rendered: a template can name one large input for each of many items. */
+function assertTextSize(asked: readonly AskedChild[], inputs: Inputs): void {
+  let size = 0
+  for (const { task, inputs: own } of asked) {
+    size += measureTaskTexts(task, (name) => own[name] ?? inputs[name] ?? '')
+  }
+  if (size <= MAX_ADDED_TEXT) return
+  throw new TuttiError(
+    'INPUT_TOO_LARGE',
+    `Cannot add tasks: the texts of ${asked.length} tasks would have ${size} bytes, at most ${MAX_ADDED_TEXT} are allowed`,
+    { details: { bytes: size, maxBytes: MAX_ADDED_TEXT } },
+  )
 }
 
 function findProblems(

@@ -9,6 +9,7 @@
 import { TuttiError } from '@tutti/core'
 import { formatExactJson } from '@tutti/core/internal'
 
+import { DEFAULT_TEXTS_VARIABLE } from '../definition/map-settings.ts'
 import { CHARACTERS_PER_TOKEN } from '../usage/budget.ts'
 
 import type { ChildTask, MapItems, ReduceOptions } from '../definition/operations.ts'
@@ -25,7 +26,7 @@ export async function reduceItems<Output>(
   items: readonly unknown[],
   {
     template,
-    options: { maxTokens, as = 'items', key = template.name },
+    options: { maxTokens, as = DEFAULT_TEXTS_VARIABLE, key = template.name },
   }: { readonly template: ChildTask<Output>; readonly options: ReduceOptions },
 ): Promise<Output> {
   const problems = [

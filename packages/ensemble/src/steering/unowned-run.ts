@@ -244,9 +244,10 @@ function findReviewedTask(
   const adding = findReviewedTask(ensemble, log, begun.taskName)
   if (adding === undefined) return undefined
   const nested = findSubEnsemble(adding)?.definition.tasks
-  return nested === undefined
-    ? adding.forEach?.template
-    : nested.find(({ name }) => toAddedName(begun, name) === taskName)
+  if (nested !== undefined) return nested.find(({ name }) => toAddedName(begun, name) === taskName)
+  // The handler maps the items first; its other operations are the levels of the reduction.
+  const { forEach: plan } = adding
+  return begun.ordinal === 0 ? plan?.template : plan?.reduce?.task
 }
 
 /** Whether the task under review began with an output schema. */

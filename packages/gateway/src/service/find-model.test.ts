@@ -57,6 +57,16 @@ describe('models of other APIs', () => {
     })
   })
 
+  it('Instructions reach the task of each item of a list, and no task with another handler', async () => {
+    await using all = await sharing()
+    const sing = task({ name: 'sing', description: 'Sing {item}', forEach: { over: 'songs' } })
+    const bow = task({ name: 'bow', description: 'Bow', handler: () => 'done' })
+    const band = ensemble({ name: 'band', tasks: [sing, bow], model })
+    const found = { ...findSharedModel(all, 'choir'), kind: 'ensemble', ensemble: band } as const
+    const asked = toModelRun(found, { text: '{"songs":"[]"}', instructions: 'Softly' })
+    expect(asked.taskOverrides).toEqual({ sing: { additionalContext: 'Softly' } })
+  })
+
   it('[GW-Z1] A model of other APIs reads the inputs of an ensemble from the message', async () => {
     await using all = await sharing()
     const asked = toModelRun(findSharedModel(all, 'choir'), { text: 'Ode' })

@@ -9,7 +9,7 @@
  */
 import { TuttiError } from '@tutti/core'
 import type { Ensemble } from '@tutti/ensemble'
-import { inputVariables } from '@tutti/ensemble/internal'
+import { inputVariables, listWorkingTasks } from '@tutti/ensemble/internal'
 import {
   unknownName,
   type ClientToolBody,
@@ -127,7 +127,7 @@ function askEnsemble(
       message: `must be a model for a request with an ${setting}: "${ensemble.name}" is an ensemble`,
     }))
   if (problems.length > 0) throw badRequest('request', problems)
-  const agents = ensemble.tasks.filter(({ handler }) => handler === undefined)
+  const agents = ensemble.tasks.filter((task) => listWorkingTasks(task)[0]?.handler === undefined)
   const overrides = agents.map(({ name }) => [name, { additionalContext: instructions }])
   const more =
     instructions.trim() === '' || overrides.length === 0

@@ -43,13 +43,14 @@ export function buildEnsemble(
   const refusals = new Refusals()
   assertCount('/tasks', tasks?.length ?? 0)
   assertCount('/taskOverrides', Object.keys(taskOverrides ?? {}).length)
-  const own = tasks === undefined ? template.tasks : buildRequestedTasks(tasks, catalogs, refusals)
+  const isLed = options.workflow === 'HIERARCHICAL'
+  const own =
+    tasks === undefined ? template.tasks : buildRequestedTasks(tasks, { catalogs, refusals, isLed })
   refusals.throwIfAny()
   const changed =
     taskOverrides === undefined ? own : applyOverrides(own, taskOverrides, { catalogs, refusals })
   refusals.throwIfAny()
   if (tasks === undefined) return defineRequested(template, { ...settings, tasks: changed })
-  const isLed = options.workflow === 'HIERARCHICAL'
   const requested = isLed ? assignOwnRoles(changed) : changed
   return defineRequested(settingsForOthers(template, requested), { ...settings, tasks: requested })
 }

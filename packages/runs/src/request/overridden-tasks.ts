@@ -6,12 +6,14 @@
  *    same task.
  * RUNS-V3 Overrides that a task with a handler cannot use (model, tools, turns, context) are refused.
  * RUNS-V4 Tools are first removed, then added. An added tool does not replace one of the same name.
+ * RUNS-V5 Overrides of a task with `forEach` apply to the task of each item, and those of `forEach` to its own limits.
  */
 import { task, type Agent, type Task } from '@tutti/ensemble'
 import { shortList, shortText, suggest } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
 import { findModel, findTools } from './catalog-names.ts'
+import { changeItemTask } from './item-tasks.ts'
 import { tryTask } from './requested-tasks.ts'
 import { mergeReview } from './review-setting.ts'
 
@@ -32,7 +34,7 @@ export function applyOverrides(
   overrides: Readonly<Record<string, TaskOverrideBody>>,
   parts: OverrideParts,
 ): readonly Task[] {
-  const keys = matchKeys(tasks, Object.keys(overrides), parts.refusals)
+  const keys = matchKeys(tasks.map(toNamedTask), Object.keys(overrides), parts.refusals)
   return tasks.flatMap((original) => {
     const key = keys.get(original.name)
     const override = key === undefined ? undefined : overrides[key]
@@ -42,6 +44,28 @@ export function applyOverrides(
 }
 
 function applyOverride(
+  original: Task,
+  override: TaskOverrideBody,
+  parts: OverrideParts & { readonly path: string },
+): readonly Task[] {
+  const { forEach: plan } = original
+  const { forEach: limits } = override
+  const { refusals } = parts
+  const path = `${parts.path}/forEach`
+  if (plan !== undefined) {
+    return changeTask(plan.template, override, parts).flatMap((template) =>
+      changeItemTask(plan, { template, limits }, { refusals, path }),
+    )
+  }
+  if (limits !== undefined) {
+    const message = (): string =>
+      `Task '${original.name}' has no forEach, so its limits have no effect`
+    refusals.add('INVALID_TASK_OVERRIDE', path, message)
+  }
+  return changeTask(original, override, parts)
+}
+
+function changeTask(
   original: Task,
   override: TaskOverrideBody,
   { catalogs, refusals, path }: OverrideParts & { readonly path: string },
@@ -115,9 +139,17 @@ function findRemovedTools(
   return new Set(wanted)
 }
 
+/** A task that keys can match. */
+export type NamedTask = Pick<Task, 'name' | 'description'>
+
+/** Returns the name of a task and the description by its author, which a task with `forEach` has for its items. */
+export function toNamedTask({ name, description, forEach }: Task): NamedTask {
+  return { name, description: forEach?.template.description ?? description }
+}
+
 /** Returns a map of task name → the key that matches it (RUNS-V1, RUNS-V2). */
 export function matchKeys(
-  tasks: readonly Pick<Task, 'name' | 'description'>[],
+  tasks: readonly NamedTask[],
   keys: readonly string[],
   refusals: Refusals,
 ): ReadonlyMap<string, string> {
@@ -147,10 +179,7 @@ function describeUnmatched(key: string, tasks: readonly Pick<Task, 'name'>[]): s
   return `No task matching '${shortText(key)}'. Available: [${shortList(names)}]${hint}`
 }
 
-function findMatchingTasks<T extends Pick<Task, 'name' | 'description'>>(
-  tasks: readonly T[],
-  key: string,
-): readonly T[] {
+function findMatchingTasks<T extends NamedTask>(tasks: readonly T[], key: string): readonly T[] {
   const exact = tasks.filter(({ name }) => name === key)
   if (exact.length > 0) return exact
   const wanted = key.toLowerCase()

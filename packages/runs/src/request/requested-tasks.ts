@@ -14,51 +14,87 @@ import { shortText, unknownName } from '@tutti/protocol/internal'
 import { field } from '../domain/field.ts'
 import { boundedSchema, describeFault, newSchemaTime, type SchemaTime } from './bounded-schema.ts'
 import { findModel, findTools } from './catalog-names.ts'
+import { makeItemTask, refuseItemTasks } from './item-tasks.ts'
 import { mergeReview } from './review-setting.ts'
 
 import type { Catalogs } from './catalog-names.ts'
 import type { Refusals } from './refusals.ts'
 import type { StandardToolSchema } from '@tutti/core/internal'
-import type { TaskDefinitionBody } from '@tutti/protocol/internal'
+import type { ReduceTaskBody, TaskDefinitionBody } from '@tutti/protocol/internal'
+
+/** Catalogs and settings of a request that its tasks need, and the list for their problems. */
+export interface RequestedTaskParts {
+  readonly catalogs: Catalogs
+  readonly refusals: Refusals
+  /** Whether a manager delegates the tasks. */
+  readonly isLed: boolean
+}
 
 /** Builds the tasks of a request. Problems are added to the refusals, and their tasks are left out. */
 export function buildRequestedTasks(
   bodies: readonly TaskDefinitionBody[],
-  catalogs: Catalogs,
-  refusals: Refusals,
+  { catalogs, refusals, isLed }: RequestedTaskParts,
 ): readonly Task[] {
   const names = chooseNames(bodies, refusals)
   const lookup = { names, known: new Set(names) }
-  const time = newSchemaTime()
+  const making = { catalogs, refusals, time: newSchemaTime() }
+  refuseItemTasks(bodies, { names, refusals, isLed })
   return bodies.flatMap((body, index) => {
     const path = `/tasks/${index}`
-    const tools = findTools(body.tools ?? [], { catalogs, refusals, path: `${path}/tools` })
-    const model = findModel(body.model, { catalogs, refusals, path: `${path}/model` })
     const context = (body.context ?? []).flatMap((reference, position) =>
       findContextTask(reference, lookup, { refusals, path: `${path}/context/${position}` }),
     )
-    const output = readOutputSchema(body, time, { refusals, path })
-    const { description, expectedOutput, maxIterations, additionalContext, instructions } = body
-    const { maxOutputTokens, allowEmptyOutput } = body
-    return tryTask(path, refusals, () =>
-      task({
-        name: names[index] ?? '',
-        description,
-        tools,
-        context,
-        ...field('expectedOutput', expectedOutput),
-        ...field('model', model),
-        ...field('maxIterations', maxIterations),
-        ...field('additionalContext', additionalContext),
-        ...field('instructions', instructions),
-        ...field('maxOutputTokens', maxOutputTokens),
-        ...field('allowEmptyOutput', allowEmptyOutput),
-        ...field('output', output),
-        ...field('review', mergeReview(body.review)),
-        ...field('beforeReview', mergeReview(body.beforeReview)),
-      }),
-    )
+    const name = names[index] ?? ''
+    const made = makeTask({ ...body, name }, context, { ...making, path })
+    if (body.forEach === undefined) return made
+    return makeItemTask(made[0], body.forEach, {
+      bodies,
+      names,
+      refusals,
+      path: `${path}/forEach`,
+      findTask: (reference, at) => findContextTask(reference, lookup, { refusals, path: at }),
+      makeReduceTask: (reduce, at) => makeTask(reduce, [], { ...making, path: at }),
+    })
   })
+}
+
+/** Parts of a request for one of its tasks. */
+interface MakingParts {
+  readonly catalogs: Catalogs
+  readonly refusals: Refusals
+  readonly time: SchemaTime
+  readonly path: string
+}
+
+/** Returns the task of a body; problems are added to the refusals. */
+function makeTask(
+  body: ReduceTaskBody,
+  context: readonly string[],
+  { catalogs, refusals, time, path }: MakingParts,
+): readonly Task[] {
+  const tools = findTools(body.tools ?? [], { catalogs, refusals, path: `${path}/tools` })
+  const model = findModel(body.model, { catalogs, refusals, path: `${path}/model` })
+  const output = readOutputSchema(body, time, { refusals, path })
+  const { name, description, expectedOutput, maxIterations, additionalContext } = body
+  const { instructions, maxOutputTokens, allowEmptyOutput } = body
+  return tryTask(path, refusals, () =>
+    task({
+      description,
+      tools,
+      context,
+      ...field('name', name),
+      ...field('expectedOutput', expectedOutput),
+      ...field('model', model),
+      ...field('maxIterations', maxIterations),
+      ...field('additionalContext', additionalContext),
+      ...field('instructions', instructions),
+      ...field('maxOutputTokens', maxOutputTokens),
+      ...field('allowEmptyOutput', allowEmptyOutput),
+      ...field('output', output),
+      ...field('review', mergeReview(body.review)),
+      ...field('beforeReview', mergeReview(body.beforeReview)),
+    }),
+  )
 }
 
 /** Returns the names of the tasks (RUNS-T1). */
@@ -102,7 +138,7 @@ function findContextTask(
 
 /** Compiles the output schema of a task (RUNS-T3). */
 function readOutputSchema(
-  { outputSchema }: TaskDefinitionBody,
+  { outputSchema }: Pick<TaskDefinitionBody, 'outputSchema'>,
   time: SchemaTime,
   { refusals, path }: { readonly refusals: Refusals; readonly path: string },
 ): StandardToolSchema | undefined {

@@ -7,12 +7,13 @@
 import type { Ensemble, ReviewSettings, Task } from '@tutti/ensemble'
 import {
   DEFAULT_REVIEW_TIMEOUT_MS,
+  listWorkingTasks,
   reviewAfter,
   reviewSettingsOf,
   type ReviewDefaults,
 } from '@tutti/ensemble/internal'
 
-import { matchKeys, overridePath } from './overridden-tasks.ts'
+import { matchKeys, overridePath, toNamedTask } from './overridden-tasks.ts'
 import { Refusals } from './refusals.ts'
 import { toReviewDefaults } from './review-setting.ts'
 
@@ -73,7 +74,7 @@ function refuseOptions(
   if (onTimeout === 'CONTINUE' && action !== 'CONTINUE') {
     refuse('review/onTimeout', `must not be CONTINUE: the operator has set ${action}`)
   }
-  const actions = [action, ...tasks.flatMap(listTimeoutActions)]
+  const actions = [action, ...tasks.flatMap(listWorkingTasks).flatMap(listTimeoutActions)]
   const leastMs = review.timeoutMs ?? DEFAULT_REVIEW_TIMEOUT_MS
   if (timeoutMs !== undefined && timeoutMs < leastMs && actions.includes('CONTINUE')) {
     refuse(
@@ -106,17 +107,33 @@ function listChanges(
   built: Pick<Ensemble, 'tasks'>,
 ): readonly ReviewChange[] {
   const names = built.tasks.map(({ name }) => name)
-  const defined = (tasks ?? []).map(({ review, beforeReview }, index) => {
-    return { path: `/tasks/${index}`, name: names[index] ?? '', review, beforeReview }
+  const defined = (tasks ?? []).flatMap(({ review, beforeReview, forEach }, index) => {
+    const path = `/tasks/${index}`
+    const name = names[index] ?? ''
+    const own = { path, name, review, beforeReview }
+    const { collect = 'list' } = forEach ?? {}
+    if (collect === 'list') return [own]
+    const { reduce } = collect
+    return [
+      own,
+      {
+        path: `${path}/forEach/collect/reduce`,
+        name: reduce.name ?? name,
+        review: reduce.review,
+        beforeReview: reduce.beforeReview,
+      },
+    ]
   })
   const targets =
     tasks?.map(({ description }, index) => ({ name: names[index] ?? '', description })) ??
-    template.tasks
+    template.tasks.map(toNamedTask)
   const keys = matchKeys(targets, Object.keys(taskOverrides), new Refusals())
   const overridden = [...keys].map(([name, key]) => {
     const { review, beforeReview } = taskOverrides[key] ?? {}
-    const original =
-      tasks === undefined ? template.tasks.find((task) => task.name === name) : undefined
+    const [original] =
+      tasks === undefined
+        ? template.tasks.filter((task) => task.name === name).flatMap(listWorkingTasks)
+        : []
     return { path: overridePath(key), name, original, review, beforeReview }
   })
   return [...defined, ...overridden]

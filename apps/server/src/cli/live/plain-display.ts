@@ -1,5 +1,5 @@
 /** Shows progress as plain lines without escape codes, for logs and pipes. */
-import { plainLines } from './plain-lines.ts'
+import { GroupedLines } from './grouped-lines.ts'
 import { toSingleLine, toTerminalText } from '../../terminal/text-width.ts'
 
 import type { CommandIo } from '../../terminal/command-io.ts'
@@ -18,15 +18,18 @@ const URGENT: ReadonlySet<string> = new Set(['review_requested'])
 /** Creates a plain display. */
 export function plainDisplay({ stderr }: CommandIo, { isQuiet, from }: PlainOptions): Display {
   let isLost = false
+  const grouped = new GroupedLines()
   const print = (text: string): void => {
     stderr.write(`${toTerminalText(text)}\n`)
   }
   return {
     show(event, state) {
+      // Earlier events are counted, too.
+      const lines = grouped.lines(event, state)
       if (event.seq < from) return
       const hasFailed = event.type === 'run_result' && event.status === 'FAILED'
       if (isQuiet && !URGENT.has(event.type) && !hasFailed) return
-      for (const line of plainLines(event, state)) print(line)
+      for (const line of lines) print(line)
     },
     connection(state) {
       if (state.status === 'reconnecting' && !isLost) {

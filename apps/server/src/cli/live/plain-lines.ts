@@ -13,7 +13,12 @@ const MAX_QUOTE = 200
 
 /** Formats an event; `state` is the run after it. Returns no lines for minor events. */
 export function plainLines(event: LoggedRunEvent, state: RunState): readonly string[] {
-  return formatEvent(event, state).map((text) => `[${formatEventTime(event, state)}] ${text}`)
+  return formatEvent(event, state).map((text) => formatAtEvent(text, event, state))
+}
+
+/** Returns a line with the age of the run at an event. */
+export function formatAtEvent(text: string, event: LoggedRunEvent, state: RunState): string {
+  return `[${formatEventTime(event, state)}] ${text}`
 }
 
 /** Returns a hint with the command that decides a review. */

@@ -2,7 +2,12 @@
 import { isJsonObject } from '@tutti/protocol/internal'
 
 import type { Capabilities, SubmitRunBody } from '@tutti/protocol'
-import type { RunBudgetBody, RunOptionsBody, RunReviewBody } from '@tutti/protocol/internal'
+import type {
+  RunBudgetBody,
+  RunOptionsBody,
+  RunReviewBody,
+  TaskDefinitionBody,
+} from '@tutti/protocol/internal'
 
 import { CommandError } from '../command-error.ts'
 import { parsePair, parseTaskField, type TaskField } from './pairs.ts'
@@ -65,7 +70,7 @@ export function withModel(
   capabilities: Capabilities,
 ): SubmitRunBody {
   if (body.tasks !== undefined) {
-    return { ...body, tasks: body.tasks.map((task) => ({ model, ...task })) }
+    return { ...body, tasks: body.tasks.map((task) => withModelOfTask(task, model)) }
   }
   const { ensembles } = capabilities
   const chosen =
@@ -77,6 +82,14 @@ export function withModel(
   const given = body.taskOverrides ?? {}
   const named = chosen.tasks.map(({ name }) => [name, { model, ...given[name] }] as const)
   return { ...body, taskOverrides: { ...given, ...Object.fromEntries(named) } }
+}
+
+function withModelOfTask(task: TaskDefinitionBody, model: string): TaskDefinitionBody {
+  const { forEach } = task
+  if (typeof forEach?.collect !== 'object') return { model, ...task }
+  const { collect } = forEach
+  const reduce = { model, ...collect.reduce }
+  return { model, ...task, forEach: { ...forEach, collect: { ...collect, reduce } } }
 }
 
 /** Splits the arguments into the ensemble, which contains no `=`, and the inputs. */

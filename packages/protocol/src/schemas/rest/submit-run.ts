@@ -31,6 +31,9 @@ import type { Static } from '../../static.ts'
 /** Maximum number of tasks, and of overrides, in one request. */
 export const MAX_REQUEST_TASKS = 1_000
 
+/** Maximum number of items for each of which a request adds a task. */
+const MAX_REQUEST_ITEMS = 10_000
+
 /** Maximum number of tools that a request names for one task. */
 const MAX_TASK_TOOLS = 256
 
@@ -68,46 +71,115 @@ export type TaskReviewBody = Static<typeof TaskReviewBody>
 export const TaskReviewSetting = Type.Union([Type.Enum(['required', 'skip']), TaskReviewBody])
 export type TaskReviewSetting = Static<typeof TaskReviewSetting>
 
+/** Fields of every task that a request defines. */
+const requestedTaskFields = {
+  /** Name of the task; other tasks refer to it as `$name`. */
+  name: Type.Optional(NonBlank),
+  /** Instructions for the agent; `{name}` is replaced by the input of that name. */
+  description: NonBlank,
+  /** Description of the expected output, for the agent. */
+  expectedOutput: Type.Optional(NonBlank),
+  /** Names of tools in the server's catalog. */
+  tools: Type.Optional(Type.Array(NonBlank, { maxItems: MAX_TASK_TOOLS })),
+  /** Alias of a model in the server's catalog. */
+  model: Type.Optional(NonBlank),
+  /** Maximum number of model turns; 25 when absent. */
+  maxIterations: Type.Optional(PositiveLimit),
+  /** JSON Schema that the output must match; the server also validates the schema itself. */
+  outputSchema: Type.Optional(JsonObject),
+  /** Review of the output. */
+  review: Type.Optional(TaskReviewSetting),
+  /** Review before the task begins. */
+  beforeReview: Type.Optional(TaskReviewSetting),
+  /** Additional text for the agent. */
+  additionalContext: Type.Optional(Type.String()),
+  /**
+   * System message of the agent. With it, the model gets the description as it is, without headings: plain chat. An
+   * empty text sends no system message.
+   */
+  instructions: Type.Optional(Type.String()),
+  /** Maximum number of output tokens of each model call. A longer answer is cut, and fails the task. */
+  maxOutputTokens: Type.Optional(PositiveLimit),
+  /** Whether an empty last answer of the agent is a valid output. False when absent: the task then fails with OUTPUT_EMPTY. */
+  allowEmptyOutput: Type.Optional(Type.Boolean()),
+}
+
+/** Task of a request that combines outputs. It has no context. */
+export const ReduceTaskBody = Type.Object(requestedTaskFields, CLOSED)
+export type ReduceTaskBody = Static<typeof ReduceTaskBody>
+
+/** Combines the outputs of all items in levels of tasks, each time as many as fit. */
+export const ReduceBody = Type.Object(
+  {
+    /** Task that combines outputs; the one of the last level has the output. */
+    reduce: ReduceTaskBody,
+    /** Maximum size of the outputs that one task gets, in tokens of 4 characters; a longer output is alone. */
+    maxTokens: PositiveLimit,
+    /** Name of the template variable for the outputs; `items` when absent. */
+    as: Type.Optional(NonBlank),
+  },
+  CLOSED,
+)
+export type ReduceBody = Static<typeof ReduceBody>
+
+/** Limits of a task for each item of a list. */
+const itemLimitFields = {
+  /** Maximum number of items, up to 10,000; a longer list is refused before any of its tasks begins. 100 when absent. */
+  maxItems: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_REQUEST_ITEMS })),
+  /** Maximum number of tasks at the same time; at most as many as the ensemble allows. */
+  maxParallel: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_REQUEST_ITEMS })),
+  /** Maximum number of failed tasks with `continue` and `collect`; no limit when absent. */
+  maxFailures: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_REQUEST_ITEMS })),
+  /** Number of completed tasks with which the task ends; the others are cancelled. All must end when absent. */
+  until: Type.Optional(
+    Type.Object({ succeeded: Type.Integer({ minimum: 1, maximum: MAX_REQUEST_ITEMS }) }, CLOSED),
+  ),
+}
+
+/** Changes to the limits of a task for each item of a list. */
+export const ItemLimitsBody = Type.Object(itemLimitFields, { ...CLOSED, minProperties: 1 })
+export type ItemLimitsBody = Static<typeof ItemLimitsBody>
+
+/** Reaction to a failed task of an item. */
+export const ItemErrorReaction = Type.Enum(['fail', 'continue', 'collect'])
+export type ItemErrorReaction = Static<typeof ItemErrorReaction>
+
+/** Adds a task to the run for each item of a list. */
+export const ForEachBody = Type.Object(
+  {
+    /** Earlier task whose output is the list, such as `$topics`; or the name of an input that has it as JSON. */
+    over: NonBlank,
+    /** Name of the template variable for the item; its fields are `{item.title}`. `item` when absent. */
+    as: Type.Optional(NonBlank),
+    /** Path of the field that has the key of an item, such as `id` or `author.id`: a text or a number. The index when absent. */
+    key: Type.Optional(NonBlank),
+    ...itemLimitFields,
+    /**
+     * `fail` ends the task with the first failure, `continue` leaves failures out, and `collect` has `{ key, ok, output }` or
+     * `{ key, ok, error }` for each item. `fail` when absent.
+     */
+    onError: Type.Optional(ItemErrorReaction),
+    /** Output of the task: the list of all outputs, or their combination. `list` when absent. */
+    collect: Type.Optional(Type.Union([Type.Enum(['list']), ReduceBody])),
+  },
+  CLOSED,
+)
+export type ForEachBody = Static<typeof ForEachBody>
+
 /** Task that a request defines. */
 export const TaskDefinitionBody = Type.Object(
   {
-    /** Name of the task; other tasks refer to it as `$name`. */
-    name: Type.Optional(NonBlank),
-    /** Instructions for the agent; `{name}` is replaced by the input of that name. */
-    description: NonBlank,
-    /** Description of the expected output, for the agent. */
-    expectedOutput: Type.Optional(NonBlank),
-    /** Names of tools in the server's catalog. */
-    tools: Type.Optional(Type.Array(NonBlank, { maxItems: MAX_TASK_TOOLS })),
-    /** Alias of a model in the server's catalog. */
-    model: Type.Optional(NonBlank),
-    /** Maximum number of model turns; 25 when absent. */
-    maxIterations: Type.Optional(PositiveLimit),
+    ...requestedTaskFields,
     /** Tasks whose output this task gets; it waits for them. */
     context: Type.Optional(Type.Array(TaskReference, { maxItems: MAX_REQUEST_TASKS })),
-    /** JSON Schema that the output must match; the server also validates the schema itself. */
-    outputSchema: Type.Optional(JsonObject),
-    /** Review of the output. */
-    review: Type.Optional(TaskReviewSetting),
-    /** Review before the task begins. */
-    beforeReview: Type.Optional(TaskReviewSetting),
-    /** Additional text for the agent. */
-    additionalContext: Type.Optional(Type.String()),
-    /**
-     * System message of the agent. With it, the model gets the description as it is, without headings: plain chat. An
-     * empty text sends no system message.
-     */
-    instructions: Type.Optional(Type.String()),
-    /** Maximum number of output tokens of each model call. A longer answer is cut, and fails the task. */
-    maxOutputTokens: Type.Optional(PositiveLimit),
-    /** Whether an empty last answer of the agent is a valid output. False when absent: the task then fails with OUTPUT_EMPTY. */
-    allowEmptyOutput: Type.Optional(Type.Boolean()),
+    /** Adds a task for each item of a list. The other fields define the task of one item; the output is the list of all outputs. */
+    forEach: Type.Optional(ForEachBody),
   },
   CLOSED,
 )
 export type TaskDefinitionBody = Static<typeof TaskDefinitionBody>
 
-/** Changes to one task of the ensemble, for this run. */
+/** Changes to one task of the ensemble, for this run. Those to a task for each item of a list apply to the task of each item. */
 export const TaskOverrideBody = Type.Object(
   {
     /** Instructions for the agent; `{name}` is replaced by the input of that name. */
@@ -134,6 +206,8 @@ export const TaskOverrideBody = Type.Object(
     review: Type.Optional(TaskReviewSetting),
     /** Review before the task begins. */
     beforeReview: Type.Optional(TaskReviewSetting),
+    /** Limits of a task for each item of a list. */
+    forEach: Type.Optional(ItemLimitsBody),
   },
   CLOSED,
 )

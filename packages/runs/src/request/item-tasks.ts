@@ -1,0 +1,158 @@
+/**
+ * Pure: makes tasks with `forEach` from the tasks of a request.
+ *
+ * RUNS-T5 `forEach` of a request is that of the engine. Its problems are reported with their paths, together with those of all
+ *    tasks.
+ * RUNS-T6 A task whose output `forEach` maps must have a list as output: it has `forEach` itself, or an output schema that does
+ *    not exclude a list.
+ * RUNS-T7 The name of another task of the request cannot begin with the name of a task with `forEach` and `/`, because the tasks
+ *    of items have such names.
+ */
+import type { Task } from '@tutti/ensemble'
+import { createForEachTask, findForEachProblems, type ForEachPlan } from '@tutti/ensemble/internal'
+import { isTemplateName, shortText } from '@tutti/protocol/internal'
+
+import { field } from '../domain/field.ts'
+
+import type { Refusals } from './refusals.ts'
+import type {
+  ForEachBody,
+  ItemLimitsBody,
+  ReduceTaskBody,
+  TaskDefinitionBody,
+} from '@tutti/protocol/internal'
+
+/** Parts of a request that tasks with `forEach` need. */
+export interface ItemTaskParts {
+  readonly bodies: readonly TaskDefinitionBody[]
+  /** Name of each task. */
+  readonly names: readonly string[]
+  readonly refusals: Refusals
+  /** JSON Pointer of `forEach`. */
+  readonly path: string
+  /** Returns the name of the task that a reference means; adds a problem for an unknown one. */
+  readonly findTask: (reference: string, path: string) => readonly string[]
+  /** Makes the task that combines outputs; adds its problems. */
+  readonly makeReduceTask: (body: ReduceTaskBody, path: string) => readonly Task[]
+}
+
+/** Returns the task for each item of a list, unless `template` is missing; problems are added to the refusals. */
+export function makeItemTask(
+  template: Task | undefined,
+  body: ForEachBody,
+  parts: ItemTaskParts,
+): readonly Task[] {
+  const { refusals, path } = parts
+  const { over: _, key, collect = 'list', ...settings } = body
+  const over = findList(body.over, parts)
+  const reducing = collect === 'list' ? undefined : collect
+  const [task] =
+    reducing === undefined ? [] : parts.makeReduceTask(reducing.reduce, `${path}/collect/reduce`)
+  const plan = {
+    settings,
+    ...field('key', key),
+    ...(reducing === undefined || task === undefined
+      ? {}
+      : { reduce: { task, maxTokens: reducing.maxTokens, ...field('as', reducing.as) } }),
+  }
+  const isRefused = refuseForEach(plan, { refusals, path })
+  const isComplete = reducing === undefined || task !== undefined
+  if (isRefused || !isComplete || over === undefined || template === undefined) return []
+  return [createForEachTask({ ...plan, ...over, template })]
+}
+
+/** Returns a task for each item with other limits and another task for the items. */
+export function changeItemTask(
+  plan: ForEachPlan,
+  change: { readonly template: Task; readonly limits: ItemLimitsBody | undefined },
+  { refusals, path }: { readonly refusals: Refusals; readonly path: string },
+): readonly Task[] {
+  const { template, limits } = change
+  const changed = { ...plan, template, settings: { ...plan.settings, ...limits } }
+  return refuseForEach(changed, { refusals, path }) ? [] : [createForEachTask(changed)]
+}
+
+function refuseForEach(
+  plan: Pick<ForEachPlan, 'key' | 'settings' | 'reduce'>,
+  { refusals, path }: { readonly refusals: Refusals; readonly path: string },
+): boolean {
+  const problems = findForEachProblems(plan)
+  for (const problem of problems) {
+    const at = `${path}${problem.path}`
+    refusals.add('BAD_REQUEST', at, () => `${at} ${problem.message}`)
+  }
+  return problems.length > 0
+}
+
+/** Returns the list that a reference names: the output of a task, or an input. */
+function findList(
+  over: string,
+  { bodies, names, refusals, path, findTask }: ItemTaskParts,
+): Pick<ForEachPlan, 'over' | 'isInput'> | undefined {
+  const at = `${path}/over`
+  const refuse = (message: string): undefined => {
+    refusals.add('BAD_REQUEST', at, () => message)
+  }
+  if (!over.startsWith('$')) {
+    if (isTemplateName(over)) return { over, isInput: true }
+    return refuse(
+      `'${shortText(over)}' must be the name of an input, or of an earlier task such as '$topics'`,
+    )
+  }
+  const [name] = findTask(over, at)
+  if (name === undefined) return undefined
+  const problem = findOutputProblem(bodies[names.indexOf(name)])
+  return problem === undefined
+    ? { over: name, isInput: false }
+    : refuse(`The output of task '${shortText(name)}' must be a list: ${problem}`)
+}
+
+/** Returns why the output of a task is not a list; undefined if it is one or may be one (RUNS-T6). */
+function findOutputProblem(body: TaskDefinitionBody | undefined): string | undefined {
+  const hint = 'set outputSchema to one of the type "array"'
+  if (body?.forEach !== undefined) {
+    const { collect = 'list' } = body.forEach
+    return collect === 'list' ? undefined : findSchemaProblem(collect.reduce.outputSchema, hint)
+  }
+  return findSchemaProblem(body?.outputSchema, hint)
+}
+
+function findSchemaProblem(
+  schema: TaskDefinitionBody['outputSchema'],
+  hint: string,
+): string | undefined {
+  if (schema === undefined) return `it is text; ${hint}`
+  const { type } = schema
+  const types: readonly unknown[] = Array.isArray(type) ? type : [type]
+  // A schema without a type, such as one with anyOf, may have lists.
+  if (type === undefined || types.includes('array')) return undefined
+  return `its outputSchema has the type ${shortText(JSON.stringify(type))}`
+}
+
+/** Refuses names that tasks of items may have (RUNS-T7), and a manager over tasks for items. */
+export function refuseItemTasks(
+  bodies: readonly TaskDefinitionBody[],
+  {
+    names,
+    refusals,
+    isLed,
+  }: Pick<ItemTaskParts, 'names' | 'refusals'> & { readonly isLed: boolean },
+): void {
+  const parents = names.filter((_, index) => bodies[index]?.forEach !== undefined)
+  if (parents.length === 0) return
+  for (const [index, { name, forEach }] of bodies.entries()) {
+    if (isLed && forEach !== undefined) {
+      const message =
+        'forEach has no effect with workflow HIERARCHICAL: a manager delegates to agents only'
+      refusals.add('BAD_REQUEST', `/tasks/${index}/forEach`, () => message)
+    }
+    const parent = parents.find((one) => name?.startsWith(`${one}/`) === true)
+    if (name === undefined || parent === undefined) continue
+    refusals.add(
+      'BAD_REQUEST',
+      `/tasks/${index}/name`,
+      () =>
+        `'${shortText(name)}' may be the name of a task that '${shortText(parent)}' adds for an item: use another name`,
+    )
+  }
+}
