@@ -22,11 +22,11 @@ export function plainDisplay({ stderr }: CommandIo, { isQuiet, from }: PlainOpti
     stderr.write(`${toTerminalText(text)}\n`)
   }
   return {
-    show(event, state) {
+    show(event, run) {
       if (event.seq < from) return
       const hasFailed = event.type === 'run_result' && event.status === 'FAILED'
       if (isQuiet && !URGENT.has(event.type) && !hasFailed) return
-      for (const line of plainLines(event, state)) print(line)
+      for (const line of plainLines(event, run)) print(line)
     },
     connection(state) {
       if (state.status === 'reconnecting' && !isLost) {

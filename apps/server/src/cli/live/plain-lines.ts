@@ -1,5 +1,5 @@
 /** Pure: formats events as lines of plain text. */
-import type { LoggedRunEvent, RunEventOf, RunState } from '@tutti/protocol'
+import type { LoggedRunEvent, RunEventOf, RunFacts, RunStateFold } from '@tutti/protocol'
 import { eventTime, type ReviewState } from '@tutti/protocol/internal'
 
 import { formatTerminalCount, formatTerminalDuration, formatStopwatch } from './format-values.ts'
@@ -11,9 +11,9 @@ import { toSingleLine } from '../../terminal/text-width.ts'
 /** Maximum length of quoted text, in characters. */
 const MAX_QUOTE = 200
 
-/** Formats an event; `state` is the run after it. Returns no lines for minor events. */
-export function plainLines(event: LoggedRunEvent, state: RunState): readonly string[] {
-  return formatEvent(event, state).map((text) => `[${formatEventTime(event, state)}] ${text}`)
+/** Formats an event; `run` is the run after it. Returns no lines for minor events. */
+export function plainLines(event: LoggedRunEvent, run: RunStateFold): readonly string[] {
+  return formatEvent(event, run).map((text) => `[${formatEventTime(event, run.facts)}] ${text}`)
 }
 
 /** Returns a hint with the command that decides a review. */
@@ -32,7 +32,7 @@ export function formatReviewQuestionText(
   return `Call "${toSingleLine(toolName)}"?`
 }
 
-function formatEvent(event: LoggedRunEvent, state: RunState): readonly string[] {
+function formatEvent(event: LoggedRunEvent, run: RunStateFold): readonly string[] {
   switch (event.type) {
     case 'run_queued':
       return [
@@ -55,7 +55,7 @@ function formatEvent(event: LoggedRunEvent, state: RunState): readonly string[] 
       return event.content === undefined ? [] : [`guidance injected: ${shorten(event.content)}`]
     case 'run_result':
       return [
-        lineText(endLine(state, event.runId)),
+        lineText(endLine(run.state, event.runId)),
         ...(event.error === undefined
           ? []
           : [`${toSingleLine(event.error)}${event.code === undefined ? '' : ` (${event.code})`}`]),
@@ -64,7 +64,7 @@ function formatEvent(event: LoggedRunEvent, state: RunState): readonly string[] 
     case 'review_decided':
     case 'review_timed_out':
     case 'review_withdrawn':
-      return reviewLines(event, state)
+      return reviewLines(event, run)
     default:
       return formatTaskEvent(event)
   }
@@ -145,8 +145,8 @@ function formatTaskEvent(event: LoggedRunEvent): readonly string[] {
 
 type ReviewEvent = Extract<LoggedRunEvent, { type: `review_${string}` }>
 
-function reviewLines(event: ReviewEvent, { reviews }: RunState): readonly string[] {
-  const review = reviews.find(({ reviewId }) => reviewId === event.reviewId)
+function reviewLines(event: ReviewEvent, run: RunStateFold): readonly string[] {
+  const review = run.findReview(event.reviewId)
   const task = toSingleLine(review?.taskName ?? event.reviewId)
   switch (event.type) {
     case 'review_requested':
@@ -198,7 +198,7 @@ function shorten(text: string): string {
 /** Returns the age of the run at an event, from the timestamps of the log, so that a replay shows the same times. */
 function formatEventTime(
   event: LoggedRunEvent,
-  { queuedAt, durationMs, startedAt }: RunState,
+  { queuedAt, durationMs, startedAt }: RunFacts,
 ): string {
   const began = Date.parse(queuedAt ?? '')
   const ended = Date.parse(startedAt ?? queuedAt ?? '') + (durationMs ?? 0)
