@@ -10,6 +10,7 @@ import { join } from 'node:path'
 
 import { defineTextTool, type ToolCall } from '@tutti/core'
 import { ensemble, run, task } from '@tutti/ensemble'
+import { RunProjection, RunStateFold, type RunEvent } from '@tutti/protocol'
 
 import { builtPackage } from './lib/built.ts'
 import { countWork, type CountedWork } from './lib/count-work.ts'
@@ -121,6 +122,26 @@ async function resumeAddedTasks(size: number): Promise<CountedWork> {
   return countWork(() => growingTeam(size).run({}, { journal: sink, resume: half }))
 }
 
+/** Counts the work of readers that fold the events of a handler that adds tasks. */
+async function foldAddedTasks(size: number): Promise<CountedWork> {
+  const events: RunEvent[] = []
+  const journal: RunJournal = {
+    emit: (event) => void events.push(event),
+    commit: () => Promise.resolve(),
+  }
+  await growingTeam(size).run({}, { journal })
+  return countWork(() => {
+    const state = new RunStateFold()
+    const projection = new RunProjection()
+    for (const event of events) {
+      state.take(event)
+      projection.take(event)
+    }
+    const { tasks } = state.state
+    return Promise.resolve([tasks, projection.isWaiting])
+  })
+}
+
 /** Opens a service over the embedded store in `directory`. */
 async function openService(directory: string, options: RunServiceOptions): Promise<RunService> {
   const { createRunService, sqliteRunStorage } = await builtPackage<RunsDoor>('runs')
@@ -197,6 +218,11 @@ const DIMENSIONS: readonly Dimension[] = [
     name: 'added tasks of a resumed run',
     sizes: sized([200, 1_000, 10_000], [100, 400]),
     measure: resumeAddedTasks,
+  },
+  {
+    name: 'added tasks that readers fold',
+    sizes: sized([200, 1_000, 10_000], [100, 400]),
+    measure: foldAddedTasks,
   },
   {
     name: 'turns',

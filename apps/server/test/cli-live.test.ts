@@ -1,8 +1,8 @@
 /** Tests the pure parts of the live view: the lines of a run, and how they are drawn on a terminal. */
 import {
-  applyRunEvent,
   emptyRunState,
   runStateAfter,
+  RunStateFold,
   type RunEvent,
   type RunState,
 } from '@tutti/protocol'
@@ -386,10 +386,10 @@ function manyTasks(state: RunState): RunState {
 }
 
 function formatPlainLines(events: readonly RunEvent[]): readonly string[] {
-  let state = emptyRunState()
+  const run = new RunStateFold()
   return events.flatMap((event, seq) => {
-    state = applyRunEvent(state, event)
-    return plainLines({ ...event, runId: 'run-1', seq, id: `run-1:${seq}` }, state)
+    run.take(event)
+    return plainLines({ ...event, runId: 'run-1', seq, id: `run-1:${seq}` }, run)
   })
 }
 

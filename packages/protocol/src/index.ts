@@ -34,7 +34,12 @@ export type { RunEventOf } from './schemas/run-event.ts'
 // To write JSON as lines
 
 // To rebuild a run from its events
-export { applyRunEvent, runStateAfter } from './run-state/apply-run-event.ts'
+export {
+  applyRunEvent,
+  runStateAfter,
+  RunStateFold,
+  type RunFacts,
+} from './run-state/apply-run-event.ts'
 export { emptyRunState, type RunState } from './run-state/run-state.ts'
 export { readRunOutput, toRunMessages } from './run-state/run-messages.ts'
 

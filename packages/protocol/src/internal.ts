@@ -97,7 +97,12 @@ export {
   toUserMessage,
 } from './run-state/run-messages.ts'
 export type { ReviewState } from './run-state/reviews.ts'
-export type { EarlierAttempt, TaskError, TaskState } from './run-state/task-state.ts'
+export {
+  findTask,
+  type EarlierAttempt,
+  type TaskError,
+  type TaskState,
+} from './run-state/task-state.ts'
 export type { ToolCallState, TurnFailure, TurnState } from './run-state/turn-state.ts'
 export type { AgentUsage, AttemptUsage } from './run-state/usage.ts'
 export { isCallOf, toCallId } from './projection/requested-calls.ts'

@@ -1,5 +1,5 @@
 /** Follows one run. */
-import { applyRunEvent, emptyRunState, isTerminalRunStatus, type RunState } from '@tutti/protocol'
+import { emptyRunState, isTerminalRunStatus, RunStateFold, type RunState } from '@tutti/protocol'
 
 import { toError } from './to-error.ts'
 
@@ -27,6 +27,7 @@ export interface FollowTarget {
   readonly runId: string
   readonly signal: AbortSignal
   get(): LiveRun
+  /** Changes the state, at once or when it is shown next. */
   update(change: (run: LiveRun) => LiveRun): void
 }
 
@@ -35,19 +36,27 @@ export async function applyEvents(
   client: TuttiClient,
   { runId, signal, get, update }: FollowTarget,
 ): Promise<void> {
-  if (isTerminalRunStatus(get().state.status)) return
+  const { state, nextSeq: from } = get()
+  if (isTerminalRunStatus(state.status)) return
+  const fold = new RunStateFold(state)
+  let nextSeq = from
+  // A state is made when it is shown: in a run of thousands of tasks, one for each event would take too long.
+  let isPending = false
   try {
     const events = client.runs.events(runId, {
-      from: get().nextSeq,
+      from,
       signal,
       onConnection: ({ status }) => update((run) => ({ ...run, connection: status })),
     })
     for await (const event of events) {
-      update((run) => ({
-        ...run,
-        state: applyRunEvent(run.state, event),
-        nextSeq: event.seq + 1,
-      }))
+      fold.take(event)
+      nextSeq = event.seq + 1
+      if (isPending) continue
+      isPending = true
+      update((run) => {
+        isPending = false
+        return { ...run, state: fold.state, nextSeq }
+      })
     }
   } catch (thrown) {
     if (!signal.aborted) update((run) => ({ ...run, error: toError(thrown) }))

@@ -27,6 +27,7 @@ export interface OpenStore<T> {
   readonly signal: AbortSignal
   /** Returns the newest value, including changes before their notification. */
   get(): T
+  /** Calls `change` before the next notification, or before the value is read. */
   update(change: (value: T) => T): void
 }
 
@@ -37,12 +38,19 @@ export function createLiveStore<T>(initial: T, open: StoreOpener<T>): LiveStore<
   const listeners = new Set<() => void>()
   let newest = initial
   let shown = initial
+  let changes: ((value: T) => T)[] = []
   let controller: AbortController | undefined
   let refresh: (() => void) | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
+  const getNewest = (): T => {
+    const due = changes
+    changes = []
+    newest = due.reduce((value, change) => change(value), newest)
+    return newest
+  }
   const show = (): void => {
     timer = undefined
-    shown = newest
+    shown = getNewest()
     for (const listener of listeners) listener()
   }
   const openStore = (): void => {
@@ -51,10 +59,10 @@ export function createLiveStore<T>(initial: T, open: StoreOpener<T>): LiveStore<
     controller = opened
     refresh = open({
       signal,
-      get: () => newest,
+      get: getNewest,
       update(change) {
         if (signal.aborted) return
-        newest = change(newest)
+        changes.push(change)
         timer ??= setTimeout(show, 0)
       },
     })

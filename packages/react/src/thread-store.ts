@@ -90,8 +90,10 @@ async function followNewest(
     signal,
     get: () => run,
     update(change) {
-      run = change(run)
-      update((view) => showRun(view, runId, run))
+      update((view) => {
+        run = change(run)
+        return showRun(view, runId, run)
+      })
     },
   })
 }

@@ -15,10 +15,9 @@ import { MetricRegistry } from '../../../packages/control-api/src/metrics/regist
 import { createRunListeners } from '../../../packages/control-api/src/metrics/run-listeners.ts'
 import { systemClock } from '../../../packages/core/src/index.ts'
 import {
-  applyRunEvent,
-  emptyRunState,
   readRunOutput,
   RunProjection,
+  RunStateFold,
   runStateAfter,
   toRunMessages,
   type RunState,
@@ -117,10 +116,10 @@ function readBlocks({ events }: RunLog): Found {
 function readPlainLines({ runId, events, tokens, knownCost: isUnknown }: RunLog): Found {
   const noTokens = tokens === undefined ? 0 : -1
   const noCost = isUnknown === undefined ? 0 : undefined
-  let state = emptyRunState()
+  const run = new RunStateFold()
   const lines = events.flatMap((event) => {
-    state = applyRunEvent(state, event)
-    return plainLines(event, state)
+    run.take(event)
+    return plainLines(event, run)
   })
   const line = lines.find((text) => text.includes(`] ${runId} `))
   if (line === undefined) {

@@ -52,6 +52,15 @@ export type RunEntry = {
   | { readonly kind: 'switch'; readonly change: RunEventOf<'model_switched'> }
   | { readonly kind: 'cancel'; readonly mode: string; readonly actor?: string | undefined }
   | { readonly kind: 'resume' }
+  /** Time in which at least one task of a group ran. */
+  | {
+      readonly kind: 'group'
+      /** Name of the task that has added the group. */
+      readonly parent: string
+      /** Number of tasks that ran in it. */
+      readonly count: number
+      readonly failed: number
+    }
 )
 
 export type EntryOf<Kind extends RunEntry['kind']> = Extract<RunEntry, { kind: Kind }>

@@ -8,8 +8,11 @@ import { appendEvents, createRunLog, type FollowedLog } from './run-log.ts'
 import type { ConnectionState, TuttiClient } from '@tutti/client'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** Number of events that are added to the log together, while the next ones arrive. */
+/** Minimum number of events that are added to the log together, while the next ones arrive. */
 const PIECE = 256
+
+/** Minimum part of a long log that is added together. Each addition reads all tasks, so many small ones would be slow. */
+const SHARE = 0.25
 
 /**
  * Time after which an incomplete log is shown, in milliseconds. Most runs are complete sooner and are rendered once.
@@ -54,7 +57,7 @@ export async function readStoredEvents(
     piece.push(event)
     readSeq = event.seq
     if (readSeq >= lastSeq) break
-    if (piece.length < PIECE) continue
+    if (piece.length < Math.max(PIECE, SHARE * log.events.length)) continue
     log = appendEvents(log, piece)
     piece = []
     if (performance.now() - shownAt < MAX_UNSEEN_MS) continue

@@ -25,6 +25,7 @@ import { Panel } from '../ui/layout/panel.tsx'
 import { Timeline } from '../features/timeline/timeline.tsx'
 import { createStore, useStore } from '../lib/store.ts'
 import { IconButton } from '../ui/controls/button.tsx'
+import { useGroupViews } from './use-group-views.ts'
 import styles from './run-view.module.css'
 
 import type { RunState } from '@tutti/protocol'
@@ -66,6 +67,7 @@ export const RunView = memo(function RunView({ state, query, runId, log, positio
       setLocation({ task, turn: iterationIndex?.toString(), call: toolCallId }),
     [setLocation],
   )
+  const groups = useGroupViews(state, location.task)
   const [forkStart, setForkStart] = useState<ForkStart>()
   const missing = useMissingScope('runs:write')
   // The results of a replay are recorded in the run that it replays, which can be forked.
@@ -95,9 +97,10 @@ export const RunView = memo(function RunView({ state, query, runId, log, positio
           state={state}
           selected={taskName}
           onSelect={(task) => select({ taskName: task })}
+          {...groups}
         />
       </Panel>
-      <TimelinePanel state={state} selection={selection} onSelect={select} log={log} />
+      <TimelinePanel state={state} selection={selection} onSelect={select} log={log} {...groups} />
       <Panel flush className={styles['detail']}>
         <Tabs
           label="Run sections"

@@ -19,15 +19,17 @@ export function isCallOf(
     toolCallId,
   }: Pick<RunEventOf<'review_requested'>, 'taskIndex' | 'attempt' | 'toolCallId'>,
 ): boolean {
-  return (
-    toolCallId !== undefined &&
-    callId.replace(/^(\d+\.\d+)\.\d+:/, '$1:') === `${taskIndex}.${attempt}:${toolCallId}`
-  )
+  return toolCallId !== undefined && withoutTurn(callId) === `${taskIndex}.${attempt}:${toolCallId}`
+}
+
+function withoutTurn(callId: string): string {
+  return callId.replace(/^(\d+\.\d+)\.\d+:/, '$1:')
 }
 
 /** Open calls and reviews of a run, from its events in order. No I/O. */
 export class RequestedCalls {
-  readonly #calls = new Set<string>()
+  /** Ids without their turn → ids, in order. */
+  readonly #calls = new Map<string, readonly string[]>()
   readonly #reviews = new Map<string, WaitingReview>()
 
   /** Reviews that wait, oldest first. */
@@ -37,7 +39,7 @@ export class RequestedCalls {
 
   /** Adds a requested call. */
   add(callId: string): void {
-    this.#calls.add(callId)
+    this.#set(withoutTurn(callId), (ids) => [...ids.filter((id) => id !== callId), callId])
   }
 
   /**
@@ -47,12 +49,18 @@ export class RequestedCalls {
   end(event: RunEventOf<'tool_called'>): string | undefined {
     if (event.parentToolCallId !== undefined) return undefined
     const callId = toCallId(event)
-    return this.#calls.delete(callId) ? callId : undefined
+    const key = withoutTurn(callId)
+    if (this.#calls.get(key)?.includes(callId) !== true) return undefined
+    this.#set(key, (ids) => ids.filter((id) => id !== callId))
+    return callId
   }
 
   /** Adds a review, with the newest call that it can be about. */
   open(event: RunEventOf<'review_requested'>): WaitingReview {
-    const callId = [...this.#calls].findLast((id) => isCallOf(id, event))
+    const { taskIndex, attempt, toolCallId } = event
+    const ids =
+      toolCallId === undefined ? [] : this.#calls.get(`${taskIndex}.${attempt}:${toolCallId}`)
+    const callId = ids?.at(-1)
     const review = { ...event, ...(callId === undefined ? {} : { callId }) }
     this.#reviews.set(event.reviewId, review)
     return review
@@ -63,5 +71,11 @@ export class RequestedCalls {
     const review = this.#reviews.get(reviewId)
     this.#reviews.delete(reviewId)
     return review
+  }
+
+  #set(key: string, change: (ids: readonly string[]) => readonly string[]): void {
+    const ids = change(this.#calls.get(key) ?? [])
+    if (ids.length === 0) this.#calls.delete(key)
+    else this.#calls.set(key, ids)
   }
 }

@@ -63,7 +63,7 @@ export class RunProjection {
 
   /** Whether the run waits only for decisions. */
   get isWaiting(): boolean {
-    return this.#waits.isWaiting(this.reviews)
+    return this.#waits.isWaiting
   }
 
   /** Takes the next event. Returns its operations; none for most events. */

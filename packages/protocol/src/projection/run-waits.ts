@@ -4,35 +4,36 @@
  * PROTO-W1 A run waits when a review is open and each of its running tasks only waits: the reviews and delegations of the
  *    task account for every call of its newest turn that has not ended.
  * PROTO-W2 The points at which a run waits follow from its log alone. Every reader finds the same ones, live or later.
+ *
+ * The cost of an event does not depend on the number of tasks, reviews and delegations.
  */
 import type { RunEvent, RunEventOf } from '../schemas/run-event.ts'
 
-/** Work of a running task. */
+/** Work of a task, whether it runs or not. */
 interface TaskWork {
+  isRunning: boolean
   /** Whether the task waits for a model, or is about to. */
-  readonly isThinking: boolean
+  isThinking: boolean
   /** Ids of the newest turn's calls that have not ended. */
-  readonly calls: ReadonlySet<string>
+  calls: Set<string>
+  /** Numbers of its open reviews and delegations. */
+  reviews: number
+  delegations: number
 }
-
-const THINKING: TaskWork = { isThinking: true, calls: new Set() }
 
 /** Determines whether a run waits from its events, in order. */
 export class RunWaits {
-  readonly #running = new Map<string, TaskWork>()
-  /** Id of a delegation → the task that delegates. */
+  readonly #tasks = new Map<string, TaskWork>()
+  /** Names of the running tasks that do not only wait. */
+  readonly #busy = new Set<string>()
+  /** Id of an open review, or of a delegation → its task. */
+  readonly #reviews = new Map<string, string>()
   readonly #delegations = new Map<string, string>()
   #isEnding = false
 
-  /** Whether a run with these open reviews waits only for decisions. */
-  isWaiting(open: readonly Pick<RunEventOf<'review_requested'>, 'taskName'>[]): boolean {
-    if (this.#isEnding || open.length === 0) return false
-    return [...this.#running].every(([name, { isThinking, calls }]) => {
-      const reviews = open.filter(({ taskName }) => taskName === name)
-      const delegations = [...this.#delegations.values()].filter((taskName) => taskName === name)
-      const waits = reviews.length + delegations.length
-      return waits > 0 && !(isThinking && reviews.length === 0) && calls.size <= waits
-    })
+  /** Whether the run waits only for decisions. */
+  get isWaiting(): boolean {
+    return !this.#isEnding && this.#reviews.size > 0 && this.#busy.size === 0
   }
 
   /** Takes the next event. */
@@ -41,11 +42,15 @@ export class RunWaits {
       case 'task_started':
       case 'task_attempt_failed':
       case 'llm_iteration_started':
-        this.#running.set(event.taskName, THINKING)
+        this.#work(event.taskName, { isRunning: true, isThinking: true, calls: new Set() })
         return
       case 'llm_iteration_completed': {
         const calls = (event.toolRequests ?? []).map(({ id }, index) => id ?? String(index))
-        this.#running.set(event.taskName, { isThinking: calls.length === 0, calls: new Set(calls) })
+        this.#work(event.taskName, {
+          isRunning: true,
+          isThinking: calls.length === 0,
+          calls: new Set(calls),
+        })
         return
       }
       case 'tool_called':
@@ -53,14 +58,22 @@ export class RunWaits {
         return
       case 'task_completed':
       case 'task_failed':
-        this.#running.delete(event.taskName)
+        this.#work(event.taskName, { isRunning: false })
         return
       case 'delegation_started':
-        this.#delegations.set(event.delegationId, event.taskName)
+        this.#open('delegations', this.#delegations, [event.delegationId, event.taskName])
         return
       case 'delegation_completed':
       case 'delegation_failed':
-        this.#delegations.delete(event.delegationId)
+        this.#close('delegations', this.#delegations, event.delegationId)
+        return
+      case 'review_requested':
+        this.#open('reviews', this.#reviews, [event.reviewId, event.taskName])
+        return
+      case 'review_decided':
+      case 'review_timed_out':
+      case 'review_withdrawn':
+        this.#close('reviews', this.#reviews, event.reviewId)
         return
       case 'run_cancelling':
       case 'ensemble_completed':
@@ -73,9 +86,43 @@ export class RunWaits {
   }
 
   #endCall({ taskName, toolCallId, parentToolCallId }: RunEventOf<'tool_called'>): void {
-    const work = this.#running.get(taskName)
-    if (work === undefined || parentToolCallId !== undefined || !work.calls.has(toolCallId)) return
-    const calls = new Set([...work.calls].filter((id) => id !== toolCallId))
-    this.#running.set(taskName, { isThinking: calls.size === 0, calls })
+    const work = this.#tasks.get(taskName)
+    if (work === undefined || parentToolCallId !== undefined || !work.calls.delete(toolCallId))
+      return
+    this.#work(taskName, { isThinking: work.calls.size === 0 })
+  }
+
+  #open(
+    kind: 'reviews' | 'delegations',
+    open: Map<string, string>,
+    [id, taskName]: readonly [string, string],
+  ): void {
+    this.#close(kind, open, id)
+    open.set(id, taskName)
+    this.#work(taskName, { [kind]: this.#get(taskName)[kind] + 1 })
+  }
+
+  #close(kind: 'reviews' | 'delegations', open: Map<string, string>, id: string): void {
+    const taskName = open.get(id)
+    if (taskName === undefined) return
+    open.delete(id)
+    this.#work(taskName, { [kind]: this.#get(taskName)[kind] - 1 })
+  }
+
+  #get(taskName: string): TaskWork {
+    const idle = { isRunning: false, isThinking: true, calls: new Set<string>() }
+    return this.#tasks.get(taskName) ?? { ...idle, reviews: 0, delegations: 0 }
+  }
+
+  #work(taskName: string, change: Partial<TaskWork>): void {
+    const work = { ...this.#get(taskName), ...change }
+    const { isRunning, isThinking, calls, reviews, delegations } = work
+    const isDone = !isRunning && reviews + delegations === 0
+    if (isDone) this.#tasks.delete(taskName)
+    else this.#tasks.set(taskName, work)
+    const waits = reviews + delegations
+    const onlyWaits = waits > 0 && !(isThinking && reviews === 0) && calls.size <= waits
+    if (isRunning && !onlyWaits) this.#busy.add(taskName)
+    else this.#busy.delete(taskName)
   }
 }

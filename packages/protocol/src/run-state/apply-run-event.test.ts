@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { eventOf, startOfRun } from '../../test/run-events.ts'
 import { RUN_EVENT_TYPES, type RunEvent } from '../schemas/run-event.ts'
-import { applyRunEvent, runStateAfter } from './apply-run-event.ts'
+import { applyRunEvent, RunStateFold, runStateAfter } from './apply-run-event.ts'
 import { emptyRunState, type RunState } from './run-state.ts'
 
 const everyEvent = RUN_EVENT_TYPES.map((type) => eventOf(type))
@@ -139,6 +139,93 @@ describe('applyRunEvent', () => {
     const token = eventOf('token', { token: 'word ' })
     const state = runStateAfter([...working, ...Array.from({ length: 10_000 }, () => token)])
     expect(state.tasks[0]?.turns[0]?.text).toBe('word '.repeat(10_000))
+  })
+})
+
+describe('RunStateFold', () => {
+  const events = [...working, ...everyEvent, ...working, ...everyEvent]
+
+  it.each([1, 2, 7, 1_000])(
+    '[PROTO-S1][PROTO-S7] RunStateFold returns the states of applyRunEvent, which never change: every %i events',
+    (step) => {
+      const fold = new RunStateFold()
+      let expected = emptyRunState()
+      for (const [at, event] of events.entries()) {
+        fold.take(event)
+        expected = applyRunEvent(expected, event)
+        // A frozen state throws when a later event changes it.
+        if (at % step === 0) expect(deepFrozen(fold.state)).toEqual(expected)
+      }
+      expect(fold.state).toEqual(expected)
+    },
+  )
+
+  it('[PROTO-S2] RunStateFold returns the same state until an event has an effect', () => {
+    const fold = new RunStateFold(runStateAfter(working))
+    const { state } = fold
+    fold.take(eventOf('token', { taskName: 'nobody' }))
+    expect(fold.state).toBe(state)
+    fold.take(eventOf('token'))
+    expect(fold.state).not.toBe(state)
+    expect(fold.state.tasks[1]).toBe(state.tasks[1])
+  })
+
+  it('RunStateFold continues any state, also one that others continue', () => {
+    const start = runStateAfter(working)
+    const worker = (name: string, workerTaskIndex: number) =>
+      eventOf('delegation_started', { delegationId: name, workerTask: name, workerTaskIndex })
+    const [one, other] = [new RunStateFold(start), new RunStateFold(start)]
+    one.take(worker('a', 3))
+    other.take(worker('b', 3))
+    other.take(worker('a', 4))
+    one.take(worker('b', 4))
+    one.take(worker('a', 3))
+    const names = ({ state }: RunStateFold) => state.tasks.map(({ name }) => name).slice(2)
+    expect([names(one), names(other)]).toEqual([
+      ['a', 'b'],
+      ['b', 'a'],
+    ])
+    expect(one.findTask('a')).toMatchObject({ index: 3 })
+    expect(other.findTask('a')).toMatchObject({ index: 4 })
+    expect(start.tasks).toHaveLength(2)
+  })
+
+  it('[PROTO-S7] RunStateFold reads the list of tasks once, however many events follow', () => {
+    const { tasks, ...rest } = runStateAfter(
+      Array.from({ length: 1_000 }, (_, at) =>
+        eventOf('task_started', { taskName: `task-${at}`, taskIndex: at + 1 }),
+      ),
+    )
+    let reads = 0
+    const counted = new Proxy(tasks, {
+      get(list, key) {
+        reads += 1
+        return Reflect.get(list, key)
+      },
+    })
+    const fold = new RunStateFold({ ...rest, tasks: counted })
+    const take = (count: number): void => {
+      for (let at = 0; at < count; at += 1) {
+        fold.take(eventOf('task_completed', { taskName: `task-${at % 1_000}` }))
+      }
+    }
+    take(1)
+    const first = reads
+    take(3_000)
+    expect(reads).toBe(first)
+    expect(fold.state.tasks.every(({ status }) => status === 'COMPLETED')).toBe(true)
+  })
+
+  it('RunStateFold finds tasks, reviews and facts as of the newest event', () => {
+    const fold = new RunStateFold()
+    for (const event of [...working, eventOf('review_requested')]) fold.take(event)
+    const { state } = fold
+    expect(fold.findTask('researcher')).toBe(state.tasks[0])
+    expect(fold.findTask('nobody')).toBeUndefined()
+    expect(fold.findReview(state.reviews[0]?.reviewId ?? '')).toBe(state.reviews[0])
+    expect(fold.findReview('none')).toBeUndefined()
+    fold.take(eventOf('ensemble_completed', { durationMs: 7 }))
+    expect(fold.facts.durationMs).toBe(7)
   })
 })
 

@@ -3,9 +3,13 @@ import { eventOf, startOfRun } from '../../test/run-events.ts'
 import { NO_AGENT_USAGE } from './usage.ts'
 import { applyToDelegations, type DelegationEvent } from './delegations.ts'
 import { runStateAfter } from './apply-run-event.ts'
+import { ListEditor } from './lists.ts'
 
 const after = (...events: readonly DelegationEvent[]) =>
-  events.reduce(applyToDelegations, runStateAfter(startOfRun()))
+  events.reduce(
+    (state, event) => applyToDelegations(state, event, new ListEditor()),
+    runStateAfter(startOfRun()),
+  )
 const started = eventOf('delegation_started')
 
 describe('delegation_started', () => {

@@ -1,7 +1,8 @@
 /** Delegations of a run, and the tasks that they add. */
 import type { RunEventOf } from '../schemas/run-event.ts'
+import { findIndexByKey, type ListEditor } from './lists.ts'
 import type { DelegationState, RunState } from './run-state.ts'
-import { createTask } from './task-state.ts'
+import { createTask, findTask } from './task-state.ts'
 import { addTask } from './tasks.ts'
 
 export type DelegationEvent = RunEventOf<
@@ -9,28 +10,36 @@ export type DelegationEvent = RunEventOf<
 >
 
 /** Returns the run after an event of a delegation. */
-export function applyToDelegations(state: RunState, event: DelegationEvent): RunState {
-  const delegations = applyToDelegationList(state.delegations, event)
+export function applyToDelegations(
+  state: RunState,
+  event: DelegationEvent,
+  lists: ListEditor,
+): RunState {
+  const delegations = applyToDelegationList(state.delegations, event, lists)
   const next = { ...state, delegations }
   if (event.type !== 'delegation_started') return next
   const { workerTask: name, workerTaskIndex: index, delegationId, taskName } = event
-  if (state.tasks.some((task) => task.name === name)) return next
+  if (findTask(state.tasks, name) !== undefined) return next
   const { taskDescription: description, workerRole: agentRole } = event
   const delegatedBy = { taskName, delegationId }
   return addTask(
     next,
     createTask({ name, index, description, agentRole, context: [], delegatedBy }),
+    lists,
   )
 }
 
 function applyToDelegationList(
   delegations: readonly DelegationState[],
   event: DelegationEvent,
+  lists: ListEditor,
 ): readonly DelegationState[] {
-  const at = delegations.findIndex(({ delegationId }) => delegationId === event.delegationId)
+  const at = findIndexByKey(delegations, event.delegationId, ({ delegationId }) => delegationId)
   const known = delegations[at]
   const delegation = { ...(known ?? createDelegation(event)), ...readChanges(event) }
-  return known === undefined ? [...delegations, delegation] : delegations.with(at, delegation)
+  return known === undefined
+    ? lists.append(delegations, delegation, delegation.delegationId)
+    : lists.with(delegations, at, delegation)
 }
 
 function readChanges(event: DelegationEvent): Partial<DelegationState> {

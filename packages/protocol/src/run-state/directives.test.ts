@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { eventOf } from '../../test/run-events.ts'
-import { applyToDirectives, type DirectiveEvent, type DirectiveState } from './directives.ts'
+import { applyToDirectives, type DirectiveEvent } from './directives.ts'
+import { ListEditor } from './lists.ts'
+import { emptyRunState, type RunState } from './run-state.ts'
 
-const after = (...events: readonly DirectiveEvent[]) =>
-  events.reduce<readonly DirectiveState[]>(applyToDirectives, [])
+const apply = (state: RunState, event: DirectiveEvent) =>
+  applyToDirectives(state, event, new ListEditor())
+const stateAfter = (...events: readonly DirectiveEvent[]) =>
+  events.reduce((state, event) => apply(state, event), emptyRunState())
+const after = (...events: readonly DirectiveEvent[]) => stateAfter(...events).directives
 const active = eventOf('directive_active')
 const delivery = (iterationIndex: number, attempt = 1, taskName = 'researcher') =>
   eventOf('directive_delivered', { iterationIndex, attempt, taskName })
@@ -62,8 +67,8 @@ describe('directive_delivered', () => {
   })
 
   it('directive_delivered of an unknown directive has no effect', () => {
-    const directives = after(active)
+    const state = stateAfter(active)
     const event = eventOf('directive_delivered', { directiveId: 'other' })
-    expect(applyToDirectives(directives, event)).toBe(directives)
+    expect(apply(state, event)).toBe(state)
   })
 })

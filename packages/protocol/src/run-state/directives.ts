@@ -1,6 +1,8 @@
 /** Directives of a run. */
 import type { DirectiveActive } from '../schemas/events/steering-events.ts'
 import type { RunEventOf } from '../schemas/run-event.ts'
+import { findIndexByKey, type ListEditor } from './lists.ts'
+import type { RunState } from './run-state.ts'
 
 /** Directive, as in `directive_active`, with its deliveries. */
 export interface DirectiveState extends Readonly<Omit<DirectiveActive, 'type'>> {
@@ -18,18 +20,28 @@ export interface Delivery {
 
 export type DirectiveEvent = RunEventOf<'directive_active' | 'directive_delivered'>
 
-type Directives = readonly DirectiveState[]
-
-/** Returns the directives after one of their events; a repeated directive keeps its index and deliveries. */
-export function applyToDirectives(directives: Directives, event: DirectiveEvent): Directives {
-  const at = directives.findIndex(({ directiveId }) => directiveId === event.directiveId)
+/** Returns the run after an event of a directive; a repeated directive keeps its index and deliveries. */
+export function applyToDirectives(
+  state: RunState,
+  event: DirectiveEvent,
+  lists: ListEditor,
+): RunState {
+  const { directives } = state
+  const at = findIndexByKey(directives, event.directiveId, ({ directiveId }) => directiveId)
   const known = directives[at]
   if (event.type === 'directive_active') {
     const directive = createDirective(event, known?.delivered ?? [])
-    return known === undefined ? [...directives, directive] : directives.with(at, directive)
+    return {
+      ...state,
+      directives:
+        known === undefined
+          ? lists.append(directives, directive, directive.directiveId)
+          : lists.with(directives, at, directive),
+    }
   }
-  if (known === undefined) return directives
-  return directives.with(at, { ...known, delivered: addDelivery(known.delivered, event) })
+  if (known === undefined) return state
+  const delivered = addDelivery(known.delivered, event, lists)
+  return { ...state, directives: lists.with(directives, at, { ...known, delivered }) }
 }
 
 function createDirective(
@@ -57,13 +69,15 @@ function createDirective(
 function addDelivery(
   deliveries: readonly Delivery[],
   event: RunEventOf<'directive_delivered'>,
+  lists: ListEditor,
 ): readonly Delivery[] {
   const { taskName, attempt, iterationIndex, deliveredAt } = event
-  const others = deliveries.filter(
-    (other) =>
-      other.taskName !== taskName ||
-      other.attempt !== attempt ||
-      other.iterationIndex !== iterationIndex,
-  )
-  return [...others, { taskName, attempt, iterationIndex, deliveredAt }]
+  const delivery = { taskName, attempt, iterationIndex, deliveredAt }
+  const key = toDeliveryKey(delivery)
+  const at = findIndexByKey(deliveries, key, toDeliveryKey)
+  return lists.append(at === -1 ? deliveries : deliveries.toSpliced(at, 1), delivery, key)
+}
+
+function toDeliveryKey({ taskName, attempt, iterationIndex }: Delivery): string {
+  return `${attempt}.${iterationIndex}.${taskName}`
 }

@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { eventOf } from '../../test/run-events.ts'
-import { applyToReviews, type ReviewRunEvent, type ReviewState } from './reviews.ts'
+import { ListEditor } from './lists.ts'
+import { applyToReviews, type ReviewRunEvent } from './reviews.ts'
+import { emptyRunState, type RunState } from './run-state.ts'
 
-const after = (...events: readonly ReviewRunEvent[]) =>
-  events.reduce<readonly ReviewState[]>(applyToReviews, [])
+const apply = (state: RunState, event: ReviewRunEvent) =>
+  applyToReviews(state, event, new ListEditor())
+const stateAfter = (...events: readonly ReviewRunEvent[]) =>
+  events.reduce((state, event) => apply(state, event), emptyRunState())
+const after = (...events: readonly ReviewRunEvent[]) => stateAfter(...events).reviews
 const opened = eventOf('review_requested')
 
 describe('review_requested', () => {
@@ -72,12 +77,12 @@ describe('the end of a review', () => {
 
   it('The end of a review comes once: events after a decision or a withdrawal have no effect', () => {
     const ends = [eventOf('review_timed_out'), eventOf('review_withdrawn')]
-    const decided = after(opened, eventOf('review_decided'))
+    const decided = stateAfter(opened, eventOf('review_decided'))
     for (const end of [...ends, eventOf('review_decided', { decision: 'CONTINUE' })]) {
-      expect(applyToReviews(decided, end)).toBe(decided)
+      expect(apply(decided, end)).toBe(decided)
     }
-    const withdrawn = after(opened, eventOf('review_withdrawn'))
-    expect(applyToReviews(withdrawn, eventOf('review_decided'))).toBe(withdrawn)
+    const withdrawn = stateAfter(opened, eventOf('review_withdrawn'))
+    expect(apply(withdrawn, eventOf('review_decided'))).toBe(withdrawn)
   })
 
   it('The end of a review is the decision even when the panel was closed first', () => {
@@ -87,7 +92,7 @@ describe('the end of a review', () => {
   })
 
   it('The end of a review has no effect for an unknown review', () => {
-    const gates = after(opened)
-    expect(applyToReviews(gates, eventOf('review_decided', { reviewId: 'other' }))).toBe(gates)
+    const gates = stateAfter(opened)
+    expect(apply(gates, eventOf('review_decided', { reviewId: 'other' }))).toBe(gates)
   })
 })

@@ -2,6 +2,8 @@
 import type { ReviewDecisionKind, ReviewTimeoutAction } from '../schemas/enums.ts'
 import type { ReviewRequested } from '../schemas/events/steering-events.ts'
 import type { RunEventOf } from '../schemas/run-event.ts'
+import { findIndexByKey, type ListEditor } from './lists.ts'
+import type { RunState } from './run-state.ts'
 
 /** Review, as in `review_requested`, and its end. */
 export interface ReviewState extends Readonly<Omit<ReviewRequested, 'type'>> {
@@ -25,17 +27,37 @@ export type ReviewRunEvent = RunEventOf<
 
 type ReviewStates = readonly ReviewState[]
 
-/** Returns the reviews after one of their events; a review that is requested again is open again, at its index. */
-export function applyToReviews(reviews: ReviewStates, event: ReviewRunEvent): ReviewStates {
-  const at = reviews.findIndex(({ reviewId }) => reviewId === event.reviewId)
+/** Returns the run after an event of a review; a review that is requested again is open again, at its index. */
+export function applyToReviews(
+  state: RunState,
+  event: ReviewRunEvent,
+  lists: ListEditor,
+): RunState {
+  const { reviews } = state
+  const at = findReviewIndex(reviews, event.reviewId)
+  const known = reviews[at]
   if (event.type === 'review_requested') {
     const review = openReview(event)
-    return at === -1 ? [...reviews, review] : reviews.with(at, review)
+    return {
+      ...state,
+      reviews:
+        known === undefined
+          ? lists.append(reviews, review, review.reviewId)
+          : lists.with(reviews, at, review),
+    }
   }
-  const review = reviews[at]
-  if (review === undefined) return reviews
-  const changed = closeReview(review, event)
-  return changed === review ? reviews : reviews.with(at, changed)
+  if (known === undefined) return state
+  const changed = closeReview(known, event)
+  return changed === known ? state : { ...state, reviews: lists.with(reviews, at, changed) }
+}
+
+/** Returns the review with an id; undefined if there is none. */
+export function findReview(reviews: ReviewStates, reviewId: string): ReviewState | undefined {
+  return reviews[findReviewIndex(reviews, reviewId)]
+}
+
+function findReviewIndex(reviews: ReviewStates, reviewId: string): number {
+  return findIndexByKey(reviews, reviewId, (review) => review.reviewId)
 }
 
 function closeReview(

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { eventOf, startOfRun, WRITER } from '../../test/run-events.ts'
 import { runStateAfter } from './apply-run-event.ts'
+import { ListEditor } from './lists.ts'
 import { applyToRun, type RunLevelEvent } from './run-level.ts'
-import { emptyRunState } from './run-state.ts'
+import { emptyRunState, type RunState } from './run-state.ts'
 
-const from = (...events: readonly RunLevelEvent[]) => events.reduce(applyToRun, emptyRunState())
+const apply = (state: RunState, event: RunLevelEvent) => applyToRun(state, event, new ListEditor())
+const from = (...events: readonly RunLevelEvent[]) =>
+  events.reduce((state, event) => apply(state, event), emptyRunState())
 
 describe('run_queued', () => {
   it('run_queued sets the plan of the run', () => {
@@ -42,7 +45,7 @@ describe('ensemble_started', () => {
       eventOf('task_started', { taskIndex: 5 }),
       eventOf('task_started', { taskName: 'worker', taskIndex: 3 }),
     ])
-    const { tasks } = applyToRun(known, eventOf('ensemble_started'))
+    const { tasks } = apply(known, eventOf('ensemble_started'))
     expect(tasks.map(({ name, index, status }) => [name, index, status])).toEqual([
       ['researcher', 1, 'RUNNING'],
       ['writer', 2, 'PENDING'],
@@ -86,7 +89,7 @@ describe('run_resumed', () => {
   ])
 
   it('run_resumed discards calls in flight and keeps the attempt', () => {
-    const state = applyToRun(working, eventOf('run_resumed'))
+    const state = apply(working, eventOf('run_resumed'))
     expect(state.epoch).toBe(2)
     expect(state.tasks[0]).toMatchObject({ status: 'RUNNING', attempt: 1 })
     expect(state.tasks[0]?.turns).toHaveLength(1)
@@ -101,7 +104,7 @@ describe('run_resumed', () => {
       ...ended,
       tasks: ended.tasks.map((task) => ({ ...task, status: 'FAILED' as const })),
     }
-    expect(applyToRun(failed, eventOf('run_resumed')).tasks).toBe(failed.tasks)
+    expect(apply(failed, eventOf('run_resumed')).tasks).toBe(failed.tasks)
   })
 })
 
@@ -145,7 +148,7 @@ describe('model_switched', () => {
 
   it('model_switched of the run leaves tasks without a switch unchanged', () => {
     const state = from(eventOf('ensemble_started'))
-    expect(applyToRun(state, ofRun).tasks).toBe(state.tasks)
+    expect(apply(state, ofRun).tasks).toBe(state.tasks)
   })
 
   it('model_switched of an unknown task changes no task', () => {
@@ -188,6 +191,6 @@ describe('the end of a run', () => {
 
   it('The end of a run keeps the state of the tasks', () => {
     const state = runStateAfter([...startOfRun(), eventOf('task_started', WRITER)])
-    expect(applyToRun(state, eventOf('run_result')).tasks).toBe(state.tasks)
+    expect(apply(state, eventOf('run_result')).tasks).toBe(state.tasks)
   })
 })

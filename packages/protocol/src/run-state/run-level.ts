@@ -1,8 +1,9 @@
 /** Events of a run as a whole. */
 import type { RunEventOf } from '../schemas/run-event.ts'
 import { interruptAgentCalls } from './agent-calls.ts'
+import type { ListEditor } from './lists.ts'
 import type { RunState } from './run-state.ts'
-import { createTask, type TaskState } from './task-state.ts'
+import { createTask, findTask, type TaskState } from './task-state.ts'
 import { mapShared } from './tool-calls.ts'
 import { discardRunningTurns } from './turns.ts'
 import { NO_AGENT_USAGE, NO_ATTEMPT_USAGE } from './usage.ts'
@@ -21,7 +22,7 @@ export type RunLevelEvent = RunEventOf<
 >
 
 /** Returns the run after an event of the run as a whole. */
-export function applyToRun(state: RunState, event: RunLevelEvent): RunState {
+export function applyToRun(state: RunState, event: RunLevelEvent, lists: ListEditor): RunState {
   switch (event.type) {
     case 'run_queued': {
       const { queuedAt, ensemble, workflow, inputs, tags } = event
@@ -58,7 +59,7 @@ export function applyToRun(state: RunState, event: RunLevelEvent): RunState {
     case 'ensemble_started':
       return applyStart(state, event)
     case 'file_changed':
-      return { ...state, changedFiles: [...state.changedFiles, readFileChange(event)] }
+      return { ...state, changedFiles: lists.append(state.changedFiles, readFileChange(event)) }
     case 'model_switched':
       return switchModel(state, event)
     case 'ensemble_completed': {
@@ -74,9 +75,9 @@ function applyStart(state: RunState, event: RunEventOf<'ensemble_started'>): Run
   const { ensembleId: id, startedAt, ensemble, workflow, outputTask } = event
   const planned = event.tasks.map(({ name, description, agentRole, context }, position) => {
     const plan = { name, index: position + 1, description, agentRole, context }
-    return { ...createTask(plan), ...state.tasks.find((task) => task.name === name), ...plan }
+    return { ...createTask(plan), ...findTask(state.tasks, name), ...plan }
   })
-  const others = state.tasks.filter(({ name }) => planned.every((task) => task.name !== name))
+  const others = state.tasks.filter(({ name }) => findTask(planned, name) === undefined)
   return {
     ...state,
     id,
@@ -94,7 +95,8 @@ function addTasks(
   added: RunEventOf<'run_resumed'>['addedTasks'] = [],
 ): RunState['tasks'] {
   if (added.length === 0) return tasks
-  const others = tasks.filter(({ name }) => added.every((task) => task.name !== name))
+  const names = new Set(added.map(({ name }) => name))
+  const others = tasks.filter(({ name }) => !names.has(name))
   const pending = added.map(({ taskIndex: index, ...task }) => createTask({ index, ...task }))
   return [...others, ...pending].toSorted((left, right) => left.index - right.index)
 }

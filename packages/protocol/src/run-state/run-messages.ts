@@ -2,7 +2,7 @@
 import type { RunResultEvent } from '../schemas/events/run-events.ts'
 import type { HistoryMessage } from '../schemas/history-message.ts'
 import type { RunState } from './run-state.ts'
-import type { TaskState } from './task-state.ts'
+import { findTask, type TaskState } from './task-state.ts'
 import type { TurnState } from './turn-state.ts'
 
 /** Inputs and tasks of a run, which become the message of its user. */
@@ -35,7 +35,7 @@ export function findOutputTask({
   outputTask,
   tasks,
 }: Pick<RunState, 'outputTask' | 'tasks'>): TaskState | undefined {
-  return tasks.find(({ name }) => name === outputTask)
+  return outputTask === undefined ? undefined : findTask(tasks, outputTask)
 }
 
 /** Returns the output of a run; undefined if it has none. */

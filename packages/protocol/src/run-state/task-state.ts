@@ -2,6 +2,7 @@
 import type { FinishReason, TaskStatus } from '../schemas/enums.ts'
 import type { MetricsSnapshot, TaskCompleted, TaskInput } from '../schemas/events/task-events.ts'
 import type { AgentCallState } from './agent-calls.ts'
+import { findIndexByKey } from './lists.ts'
 import type { TurnState } from './turn-state.ts'
 import { NO_AGENT_USAGE, NO_ATTEMPT_USAGE, type AgentUsage, type AttemptUsage } from './usage.ts'
 
@@ -102,6 +103,16 @@ export type TaskPlan = Pick<
   TaskState,
   'name' | 'index' | 'description' | 'agentRole' | 'context' | 'delegatedBy'
 >
+
+/** Returns the index of the task with a name, -1 if there is none. */
+export function findTaskIndex(tasks: readonly TaskState[], name: string): number {
+  return findIndexByKey(tasks, name, (task) => task.name)
+}
+
+/** Returns the task with a name; undefined if there is none. */
+export function findTask(tasks: readonly TaskState[], name: string): TaskState | undefined {
+  return tasks[findTaskIndex(tasks, name)]
+}
 
 /** Returns a task that waits for its first attempt. */
 export function createTask(plan: TaskPlan): TaskState {

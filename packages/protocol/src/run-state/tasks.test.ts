@@ -3,10 +3,12 @@ import { eventOf, startOfRun, WRITER } from '../../test/run-events.ts'
 import { NO_AGENT_USAGE } from './usage.ts'
 import { emptyRunState, type RunState } from './run-state.ts'
 import { runStateAfter } from './apply-run-event.ts'
-import { applyToTasks, changeTask, type TaskEvent } from './tasks.ts'
+import { ListEditor } from './lists.ts'
+import { applyToTasks, type TaskEvent } from './tasks.ts'
 
+const apply = (state: RunState, event: TaskEvent) => applyToTasks(state, event, new ListEditor())
 const after = (...events: readonly TaskEvent[]) =>
-  events.reduce(applyToTasks, runStateAfter(startOfRun()))
+  events.reduce((state, event) => apply(state, event), runStateAfter(startOfRun()))
 const researcher = ({ tasks }: RunState) => tasks.find(({ name }) => name === 'researcher')
 const secondTry = eventOf('task_started', { attempt: 2, startedAt: '2025-03-15T10:31:00Z' })
 
@@ -26,11 +28,11 @@ describe('task_started', () => {
 
   it('task_started leaves the other tasks unchanged', () => {
     const before = runStateAfter([eventOf('ensemble_started')])
-    expect(applyToTasks(before, eventOf('task_started')).tasks[1]).toBe(before.tasks[1])
+    expect(apply(before, eventOf('task_started')).tasks[1]).toBe(before.tasks[1])
   })
 
   it('task_started of an unknown task adds it', () => {
-    const state = applyToTasks(emptyRunState(), eventOf('task_started', WRITER))
+    const state = apply(emptyRunState(), eventOf('task_started', WRITER))
     expect(state.tasks).toMatchObject([
       { name: 'writer', index: 2, context: [], status: 'RUNNING' },
     ])
@@ -39,7 +41,7 @@ describe('task_started', () => {
   it('task_started of the current attempt continues it', () => {
     const worked = after(eventOf('llm_iteration_completed'))
     const again = eventOf('task_started', { startedAt: '2025-03-15T11:00:00Z' })
-    const task = researcher(applyToTasks(worked, again))
+    const task = researcher(apply(worked, again))
     expect(task?.turns).toBe(researcher(worked)?.turns)
     expect(task?.startedAt).toBe('2025-03-15T10:30:00Z')
   })
@@ -50,7 +52,7 @@ describe('task_started', () => {
       eventOf('llm_iteration_completed'),
       eventOf('task_attempt_failed'),
     )
-    expect(researcher(applyToTasks(failed, secondTry))).toEqual({
+    expect(researcher(apply(failed, secondTry))).toEqual({
       name: 'researcher',
       index: 1,
       description: 'Research AI safety focusing on EU regulation',
@@ -75,17 +77,17 @@ describe('task_started', () => {
   })
 
   it('task_started keeps the fields of the task that do not belong to an attempt', () => {
-    const state = changeTask(after(eventOf('task_attempt_failed')), 'researcher', (task) => ({
-      ...task,
+    const failed = after(eventOf('task_attempt_failed'))
+    const kept = {
       context: ['writer'],
       model: 'haiku',
       delegatedBy: { taskName: 'writer', delegationId: 'del-1' },
-    }))
-    expect(researcher(applyToTasks(state, secondTry))).toMatchObject({
-      context: ['writer'],
-      model: 'haiku',
-      delegatedBy: { taskName: 'writer', delegationId: 'del-1' },
-    })
+    }
+    const tasks = failed.tasks.map((task) =>
+      task.name === 'researcher' ? { ...task, ...kept } : task,
+    )
+    const state = { ...failed, tasks }
+    expect(researcher(apply(state, secondTry))).toMatchObject(kept)
   })
 
   it('task_started keeps all earlier attempts, in order', () => {
@@ -122,7 +124,7 @@ describe('an event of a past attempt', () => {
       eventOf('task_completed'),
       eventOf('metrics_snapshot'),
     ]
-    for (const event of late) expect(applyToTasks(state, event)).toBe(state)
+    for (const event of late) expect(apply(state, event)).toBe(state)
   })
 })
 
@@ -153,7 +155,7 @@ describe('an event of a turn', () => {
 
   it('A token event leaves the usage and all other tasks unchanged', () => {
     const before = after(eventOf('llm_iteration_started', { iterationIndex: 1 }))
-    const state = applyToTasks(before, eventOf('token'))
+    const state = apply(before, eventOf('token'))
     expect(researcher(state)?.turns[0]?.text).toBe('The EU AI Act')
     expect(researcher(state)?.usage).toBe(researcher(before)?.usage)
     expect(state.tasks[1]).toBe(before.tasks[1])
@@ -161,12 +163,12 @@ describe('an event of a turn', () => {
 
   it('A turn event that does not change a turn has no effect', () => {
     const state = after(eventOf('llm_iteration_completed'))
-    expect(applyToTasks(state, eventOf('token', { iterationIndex: 0 }))).toBe(state)
+    expect(apply(state, eventOf('token', { iterationIndex: 0 }))).toBe(state)
   })
 
   it('A turn event of an unknown task has no effect', () => {
     const state = after()
-    expect(applyToTasks(state, eventOf('token', { taskName: 'nobody' }))).toBe(state)
+    expect(apply(state, eventOf('token', { taskName: 'nobody' }))).toBe(state)
   })
 })
 

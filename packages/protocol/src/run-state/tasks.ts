@@ -7,7 +7,15 @@ import {
   interruptAgentCalls,
   type AgentCallEvent,
 } from './agent-calls.ts'
-import { enterAttempt, createTask, type TaskMetrics, type TaskState } from './task-state.ts'
+import type { ListEditor } from './lists.ts'
+import {
+  createTask,
+  enterAttempt,
+  findTask,
+  findTaskIndex,
+  type TaskMetrics,
+  type TaskState,
+} from './task-state.ts'
 import { failRunningTurns, applyToTurns, type TurnEvent } from './turns.ts'
 import { toUsage, updateUsage, sumUsage } from './usage.ts'
 
@@ -25,47 +33,61 @@ export type TaskEvent =
   | AgentCallEvent
 
 /** Returns the run after an event of one of its tasks; `task_started` adds an unknown task. */
-export function applyToTasks(state: RunState, event: TaskEvent): RunState {
-  if (event.type === 'task_started') return startTask(state, event)
-  return changeTask(state, event.taskName, (task) => {
+export function applyToTasks(state: RunState, event: TaskEvent, lists: ListEditor): RunState {
+  if (event.type === 'task_started') return startTask(state, event, lists)
+  const change = (task: TaskState): TaskState => {
     if (event.type === 'task_skipped') return skipTask(task, event)
     const current = enterAttempt(task, event.attempt)
     return current === undefined ? task : applyToTask(current, event)
-  })
+  }
+  return changeTask(state, event.taskName, { change, lists })
 }
 
 /** Returns the run with one of its tasks changed; unchanged when it has no task of this name. */
-export function changeTask(
+function changeTask(
   state: RunState,
   name: string,
-  change: (task: TaskState) => TaskState,
+  {
+    change,
+    lists,
+  }: { readonly change: (task: TaskState) => TaskState; readonly lists: ListEditor },
 ): RunState {
-  const at = state.tasks.findIndex((task) => task.name === name)
+  const at = findTaskIndex(state.tasks, name)
   const task = state.tasks[at]
   if (task === undefined) return state
   const changed = change(task)
-  return changed === task ? state : { ...state, tasks: state.tasks.with(at, changed) }
+  return changed === task ? state : { ...state, tasks: lists.with(state.tasks, at, changed) }
 }
 
 /** Returns the run with an additional task, sorted by its `index`. */
-export function addTask(state: RunState, task: TaskState): RunState {
+export function addTask(state: RunState, task: TaskState, lists: ListEditor): RunState {
+  const { tasks } = state
+  const isLast = (tasks.at(-1)?.index ?? 0) <= task.index
   return {
     ...state,
-    tasks: [...state.tasks, task].toSorted((left, right) => left.index - right.index),
+    tasks: isLast
+      ? lists.append(tasks, task, task.name)
+      : [...tasks, task].toSorted((left, right) => left.index - right.index),
   }
 }
 
-function startTask(state: RunState, event: RunEventOf<'task_started'>): RunState {
+function startTask(
+  state: RunState,
+  event: RunEventOf<'task_started'>,
+  lists: ListEditor,
+): RunState {
   const { taskName: name, taskIndex: index, taskDescription: description, agentRole } = event
-  const known = state.tasks.some((task) => task.name === name)
-    ? state
-    : addTask(state, createTask({ name, index, description, agentRole, context: [] }))
-  return changeTask(known, name, (task) => {
+  const known =
+    findTask(state.tasks, name) === undefined
+      ? addTask(state, createTask({ name, index, description, agentRole, context: [] }), lists)
+      : state
+  const change = (task: TaskState): TaskState => {
     const current = enterAttempt(task, event.attempt)
     if (current === undefined) return task
     const { startedAt = event.startedAt } = current
     return { ...current, description, agentRole, status: 'RUNNING', startedAt }
-  })
+  }
+  return changeTask(known, name, { change, lists })
 }
 
 function skipTask(task: TaskState, event: RunEventOf<'task_skipped'>): TaskState {

@@ -1,4 +1,5 @@
 /** Shows the usage and cost of a run. */
+import { countStates, formatStates } from '../../api/task-groups.ts'
 import { labelTask } from '../../ui/labels.ts'
 import { formatCount, formatMoney, formatPlural, UNKNOWN } from '../../lib/format.ts'
 import { cx } from '../../lib/cx.ts'
@@ -7,11 +8,12 @@ import { Figure, Figures } from '../../ui/show/figure.tsx'
 import { Mark } from '../../ui/show/mark.tsx'
 import {
   groupCostsByModel,
-  groupCostsByTask,
   findUnpricedModels,
+  listTaskCosts,
   sumUsed,
   chooseMeasure,
   computeShare,
+  type TaskCostRow,
   type UsedSum,
 } from './costs.ts'
 import page from '../../ui/layout/page.module.css'
@@ -22,7 +24,7 @@ import type { ReactNode } from 'react'
 
 /** Tokens, calls and cost by task and by model. */
 export function CostsView({ state }: { readonly state: RunState }) {
-  const tasks = groupCostsByTask(state)
+  const tasks = listTaskCosts(state)
   const models = groupCostsByModel(state)
   const total = sumUsed(tasks.map(({ used }) => used))
   const unpriced = findUnpricedModels(state)
@@ -56,24 +58,7 @@ export function CostsView({ state }: { readonly state: RunState }) {
           The total tokens are unknown: a model did not report its usage.
         </p>
       )}
-      <CostTable
-        caption="By task"
-        total={total}
-        rows={tasks.map(({ task, used }) => ({
-          key: task.name,
-          name: (
-            <span className={styles['task']}>
-              <Mark kind={labelTask(task, false).mark} label={labelTask(task, false).word} />
-              {task.name}
-            </span>
-          ),
-          note:
-            task.earlierAttempts.length === 0
-              ? undefined
-              : `${formatPlural(task.attempt, 'attempt')}, all included`,
-          used,
-        }))}
-      />
+      <CostTable caption="By task" total={total} rows={tasks.map(toTaskLine)} />
       <CostTable
         caption="By model"
         total={total}
@@ -86,6 +71,28 @@ export function CostsView({ state }: { readonly state: RunState }) {
       />
     </div>
   )
+}
+
+function toTaskLine({ task, group, used }: TaskCostRow): CostLine {
+  if (group !== undefined) {
+    const name = `${group.tasks.length.toLocaleString('en-US')} tasks of ${group.parent}`
+    return { key: group.name, name, note: formatStates(countStates(group, new Set())), used }
+  }
+  const { mark, word } = labelTask(task, false)
+  return {
+    key: task.name,
+    name: (
+      <span className={styles['task']}>
+        <Mark kind={mark} label={word} />
+        {task.name}
+      </span>
+    ),
+    note:
+      task.earlierAttempts.length === 0
+        ? undefined
+        : `${formatPlural(task.attempt, 'attempt')}, all included`,
+    used,
+  }
 }
 
 function describeMissingPrice(model: string, unpriced: readonly string[]): string | undefined {

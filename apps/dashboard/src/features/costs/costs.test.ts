@@ -5,6 +5,7 @@ import { eventOf, startOfRun, WRITER } from '../../../../../packages/protocol/te
 import {
   groupCostsByModel,
   groupCostsByTask,
+  listTaskCosts,
   chooseMeasure,
   findUnpricedModels,
   computeShare,
@@ -159,5 +160,33 @@ describe('costs', () => {
     expect([chooseMeasure(free), computeShare(free, free)]).toEqual([undefined, undefined])
     const { costUsd: __, ...unknown } = some
     expect(computeShare(unknown, total)).toBeUndefined()
+  })
+
+  it('[DASH-C4] The costs of a group of tasks are one row, and add up to the totals', () => {
+    const added = Array.from({ length: 30 }, (_, at): RunEvent[] => {
+      const worker = { workerTask: `write/${at}`, workerTaskIndex: at + 10 }
+      const task = { taskName: `write/${at}`, taskIndex: at + 10, attempt: 1 }
+      // NOTE: events with the fields that the state reads.
+      return [
+        { type: 'delegation_started', taskName: 'write', delegationId: `d-${at}`, ...worker },
+        {
+          type: 'task_completed',
+          ...task,
+          inputTokens: 2,
+          outputTokens: 1,
+          toolCallCount: 1,
+          costUsd: 0.5,
+        },
+      ] as unknown as RunEvent[]
+    })
+    const start = { type: 'task_started', taskName: 'write', taskIndex: 1, attempt: 1 }
+    const state = runStateAfter([start as unknown as RunEvent, ...added.flat()])
+    const rows = listTaskCosts(state)
+    expect(rows.map(({ task, group }) => [task.name, group?.tasks.length])).toEqual([
+      ['write', undefined],
+      ['write', 30],
+    ])
+    expect(rows[1]?.used).toMatchObject({ inputTokens: 60, outputTokens: 30, costUsd: 15 })
+    expect(sumUsed(rows.map(({ used }) => used)).costUsd).toBe(state.totals.costUsd)
   })
 })

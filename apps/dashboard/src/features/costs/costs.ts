@@ -3,6 +3,7 @@
  *
  * DASH-C1 The tasks add up to `state.totals`, including earlier attempts and called agents.
  * DASH-C2 The rows by model add up to the usage of the tasks, where that is known.
+ * DASH-C4 A group of tasks is one row, the sum of its tasks.
  * DASH-C3 An unknown number makes its sum unknown: -1 for tokens and calls, undefined for costs.
  */
 import type { RunState } from '@tutti/protocol'
@@ -17,6 +18,8 @@ import {
   type TurnState,
   type UsageSum,
 } from '@tutti/protocol/internal'
+
+import { findGroup, findOutermostGroup, groupTasks, type TaskGroup } from '../../api/task-groups.ts'
 
 /** Usage with the number of calls. */
 export interface UsedSum extends UsageSum {
@@ -51,6 +54,27 @@ export function groupCostsByTask({ tasks }: Pick<RunState, 'tasks'>): readonly T
     const modelCalls = earlierAttempts.length === 0 ? selectAnswered(turns).length : -1
     const attempts = [...earlierAttempts.map((earlier) => earlier.usage), usage]
     return { task, used: { ...sumUsed(attempts.map(toAttemptSum)), modelCalls } }
+  })
+}
+
+/** Usage of a task, or of the group of tasks that it has added. */
+export interface TaskCostRow extends TaskCost {
+  /** Present in the row of a group, which includes the groups within it. */
+  readonly group?: TaskGroup
+}
+
+/** Returns the usage of each task in no group, followed by that of the group that it has added (DASH-C4). */
+export function listTaskCosts(state: Pick<RunState, 'tasks'>): readonly TaskCostRow[] {
+  const grouped = groupTasks(state.tasks)
+  const costs = Map.groupBy(groupCostsByTask(state), ({ task }) =>
+    findOutermostGroup(grouped, task.name),
+  )
+  return (costs.get(undefined) ?? []).flatMap((cost): readonly TaskCostRow[] => {
+    const { task } = cost
+    const group = findGroup(grouped, task.name)
+    if (group === undefined) return [cost]
+    const used = sumUsed((costs.get(group) ?? []).map((one) => one.used))
+    return [cost, { task, group, used }]
   })
 }
 

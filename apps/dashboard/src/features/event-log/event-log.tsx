@@ -16,6 +16,7 @@ import { Button } from '../../ui/controls/button.tsx'
 import { Select, TextInput } from '../../ui/controls/inputs.tsx'
 import { createEventFilter, takeFirst, type LogFilter } from './event-filter.ts'
 import { EVENT_GROUPS, isFailure, type EventGroup } from '../../api/event-kinds.ts'
+import { groupTasks } from '../../api/task-groups.ts'
 import { summarizeEvent, findEventTask } from '../../api/event-summary.ts'
 import styles from './event-log.module.css'
 
@@ -57,7 +58,8 @@ const Events = memo(function Events({ log, position }: EventLogProps) {
       <EventBar
         filter={filter}
         onFilter={setFilter}
-        taskNames={state.tasks.map(({ name }) => name)}
+        // The tasks of groups are too many for a list; the text search finds them.
+        taskNames={groupTasks(state.tasks).plain.map(({ name }) => name)}
         events={events}
         shown={shown}
         isPast={position !== undefined}

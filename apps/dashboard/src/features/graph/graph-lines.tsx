@@ -4,8 +4,7 @@ import { memo } from 'react'
 import { cx } from '../../lib/cx.ts'
 import styles from './task-graph.module.css'
 
-import type { TaskState } from '@tutti/protocol/internal'
-
+import type { MarkKind } from '../../ui/show/mark.tsx'
 import type { GraphLayout, GraphLink } from './layout.ts'
 
 /** Style of a line: lines to active tasks and lines of the selected task stand out. */
@@ -16,17 +15,21 @@ const ORDER: readonly LineTone[] = ['quiet', 'chosen', 'held', 'live']
 
 interface GraphLinesProps {
   readonly layout: GraphLayout
+  /** Tone of each link. */
   readonly tones: string
+  /** Position of each row in the list, in which the tasks of open groups have rows too. */
+  readonly positions: string
+  /** Number of rows of the list. */
+  readonly count: number
 }
 
-/**
- * Draws all lines. `tones` has one tone per link, separated by spaces, so that `memo` can compare
- * it.
- */
-export const GraphLines = memo(function GraphLines({ layout, tones }: GraphLinesProps) {
+/** Draws all lines. The values of `tones` and `positions` are separated by spaces, so that `memo` can compare them. */
+export const GraphLines = memo(function GraphLines(props: GraphLinesProps) {
+  const { layout, tones, positions, count } = props
   const words = tones.split(' ')
+  const places = positions.split(' ').map(Number)
   const width = computeLanesWidth(layout)
-  const height = layout.rows.length * ROW
+  const height = count * ROW
   const drawn = layout.links
     .map((link, index) => ({ link, tone: words[index] ?? 'quiet' }))
     .toSorted((one, other) => rank(one.tone) - rank(other.tone))
@@ -40,7 +43,7 @@ export const GraphLines = memo(function GraphLines({ layout, tones }: GraphLines
       {drawn.map(({ link, tone }) => (
         <path
           key={toLinkKey(link)}
-          d={drawLink(link, layout)}
+          d={drawLink(link, layout, places)}
           className={cx(styles['line'], styles[`line-${tone}`])}
         />
       ))}
@@ -56,8 +59,8 @@ function toLinkKey({ from, to }: GraphLink): string {
   return `${from} ${to}`
 }
 
-/** Height of a row, in pixels; the style sheet has the same in rem. */
-const ROW = 44
+/** Height of a row, in pixels at a font size of 16; the style sheet has the same in rem. */
+export const ROW = 44
 /** Free space around the mark of a task, in pixels. */
 const CLEAR = 10
 const MARGIN = 14
@@ -78,14 +81,21 @@ export function computeLanesWidth(layout: GraphLayout): number {
   return computeLaneX(layout.lanes - 1, computePitch(layout)) + MARGIN
 }
 
-/** Returns a link as SVG path data: out of its task, down its lane, into the other task. */
-export function drawLink({ from, to, lane }: GraphLink, layout: GraphLayout): string {
+/**
+ * Returns a link as SVG path data: out of its task, down its lane, into the other task. `places` are the positions of the rows
+ * in the list. @default the numbers of the rows
+ */
+export function drawLink(
+  { from, to, lane }: GraphLink,
+  layout: GraphLayout,
+  places: readonly number[] = [],
+): string {
   const pitch = computePitch(layout)
   const x = computeLaneX(lane, pitch)
   const startX = computeLaneX(layout.rows[from]?.lane ?? 0, pitch)
   const endX = computeLaneX(layout.rows[to]?.lane ?? 0, pitch)
-  const top = from * ROW + ROW / 2
-  const bottom = to * ROW + ROW / 2
+  const top = (places[from] ?? from) * ROW + ROW / 2
+  const bottom = (places[to] ?? to) * ROW + ROW / 2
   return [
     x === startX ? `M${x} ${top + CLEAR}` : drawBend([startX, top], [x, top + ROW / 2], 'out'),
     `L${x} ${x === endX ? bottom - CLEAR : bottom - ROW / 2}`,
@@ -107,19 +117,18 @@ function drawBend([x1, y1]: Point, [x2, y2]: Point, way: 'out' | 'in'): string {
 export function chooseLineTones(
   { rows, links }: GraphLayout,
   {
-    tasks,
-    held,
+    markOf,
     selected,
   }: {
-    readonly tasks: ReadonlyMap<string, TaskState>
-    readonly held: ReadonlySet<string>
+    /** Returns the mark of a task or a group. */
+    readonly markOf: (name: string) => MarkKind | undefined
     readonly selected: string | undefined
   },
 ): readonly LineTone[] {
   return links.map(({ from, to }) => {
     const target = rows[to]?.name ?? ''
-    if (held.has(target)) return 'held'
-    if (tasks.get(target)?.status === 'RUNNING') return 'live'
+    const mark = markOf(target)
+    if (mark === 'held' || mark === 'live') return mark
     return selected === target || selected === rows[from]?.name ? 'chosen' : 'quiet'
   })
 }

@@ -219,7 +219,9 @@ describe('row data', () => {
       ['b', taskState('b', { status: 'RUNNING' })],
       ['c', taskState('c', { status: 'RUNNING' })],
     ])
-    const tones = chooseLineTones(layout, { tasks, held: new Set(['c']), selected: 'e' })
+    const markOf = (name: string) =>
+      name === 'c' ? 'held' : tasks.get(name)?.status === 'RUNNING' ? 'live' : undefined
+    const tones = chooseLineTones(layout, { markOf, selected: 'e' })
     expect(tones).toEqual(['live', 'held', 'quiet', 'chosen'])
   })
 

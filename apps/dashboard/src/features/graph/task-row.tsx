@@ -15,6 +15,8 @@ import type { TaskState } from '@tutti/protocol/internal'
 
 export interface TaskRowProps {
   readonly task: TaskState
+  /** Its name, or the key of a task in a group. */
+  readonly label: string
   readonly isHeld: boolean
   readonly isSelected: boolean
   /** Whether the tab key reaches it; the arrow keys reach the others. */
@@ -34,6 +36,7 @@ const PLAIN_LABELS = new Set(['Waiting', 'Running', 'Completed'])
 /** A row; rendered again only when its props change. */
 export const GraphTaskRow = memo(function TaskRow({
   task,
+  label,
   isHeld,
   isSelected,
   isTabStop,
@@ -67,7 +70,7 @@ export const GraphTaskRow = memo(function TaskRow({
         <Mark kind={mark} />
       </span>
       <span className={styles['line1']}>
-        <span className={styles['name']}>{name}</span>
+        <span className={styles['name']}>{label}</span>
         <span className={hidden['hidden']}>{` ${word}, `}</span>
         {hasBegun && (
           <span className={styles['figure']}>

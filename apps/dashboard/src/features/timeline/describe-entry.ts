@@ -16,6 +16,7 @@ import {
   formatMoney,
   formatPlural,
 } from '../../lib/format.ts'
+import { formatStates } from '../../api/task-groups.ts'
 import { formatOffset } from './scale.ts'
 
 import type { EntryOf, RunEntry } from '../../api/run-entries.ts'
@@ -117,6 +118,12 @@ function describeEntry(entry: RunEntry): Description {
     }
     case 'resume':
       return { title: 'Run resumed', facts: [] }
+    case 'group': {
+      const { parent, count, failed } = entry
+      const shown: Shown = { mark: 'failed', word: `${failed} failed` }
+      const title = `${formatPlural(count, 'task')} of ${parent}`
+      return { title, ...(failed === 0 ? {} : { shown }), facts: [] }
+    }
   }
 }
 
@@ -161,6 +168,7 @@ const NAMES: Readonly<Partial<Record<RunEntry['kind'], string>>> = {
   model: 'model call',
   tool: 'tool call',
   agent: 'agent call',
+  group: 'busy period',
 }
 
 /** Describes several entries: how many of each kind, when, and how many failed. */
@@ -183,7 +191,11 @@ function describeBlock(entries: readonly RunEntry[], { startMs, nowMs }: Times):
 
 /** Describes the work of a task. */
 export function describeRow(row: TimelineRow, { startMs, nowMs }: Times): string {
-  const { task, attempts, reviews, lanes } = row
+  const { task, group, attempts, reviews, lanes } = row
+  if (group !== undefined) {
+    const state = group.view.isOpen ? 'open' : 'folded'
+    return `${row.label} added by ${task.name}, ${state}: ${formatStates(group.states)}`
+  }
   const [models = [], ...others] = lanes
   const calls = others.flat()
   const agents = calls.filter(({ kind }) => kind === 'agent')

@@ -123,6 +123,8 @@ function attempt(startMs: number, endMs?: number): EntryOf<'attempt'> {
 function rowOf(lanes: readonly Lane[], fields: Partial<TimelineRow> = {}): TimelineRow {
   const task = taskState()
   return {
+    name: task.name,
+    label: task.name,
     task,
     attempts: [attempt(0, 1_000)],
     reviews: [],
@@ -380,7 +382,14 @@ describe('places', () => {
   const moment = { startMs: 700, endMs: 700, status: 'done' } as const
   const mark: RunEntry = { kind: 'cancel', ...moment, mode: 'abort' }
   const paper: Paper = {
-    model: { rows: [first, second], marks: [mark], startMs: 0, lastMs: 1_000, isOver: false },
+    model: {
+      rows: [first, second],
+      taskCount: 2,
+      marks: [mark],
+      startMs: 0,
+      lastMs: 1_000,
+      isOver: false,
+    },
     frame: frame(1),
     nowMs: 900,
     tops: computeRowTops([first, second]),

@@ -4,6 +4,7 @@
  * A note has a solid head at its start and a lighter tail for its duration. Notes that are too
  * dense to distinguish are drawn as a block whose opacity shows how busy the time was.
  */
+import { formatPlural } from '../../lib/format.ts'
 import { buildBlocks, computeLanePosition, type Block, type LanePosition } from './positions.ts'
 
 import type { TimeFrame } from './scale.ts'
@@ -118,6 +119,8 @@ function findNoteName(note: Note): string {
       return note.call.name
     case 'agent':
       return note.agentCall.toolName
+    case 'group':
+      return formatPlural(note.count, 'task')
   }
 }
 

@@ -69,16 +69,26 @@ export const Ruler = memo(function Ruler({ model, frame, sheetPx }: RulerProps) 
   )
 })
 
-const NOTES = ['model', 'tool', 'agent'] as const
+const NOTES = {
+  model: 'model call',
+  tool: 'tool call',
+  agent: 'agent call',
+  group: 'group of tasks',
+} as const
 
 export function Legend({ model: { rows, marks } }: { readonly model: TimelineModel }) {
   const hasNote = (test: (note: Note) => boolean): boolean =>
     rows.some(({ lanes }) => lanes.some((lane) => lane.some(test)))
   return (
     <ul aria-label="Legend" className={styles['legend']}>
-      {NOTES.filter((kind) => hasNote((note) => note.kind === kind)).map((kind) => (
-        <Swatch key={kind} kind={kind}>{`${kind} call`}</Swatch>
-      ))}
+      {Object.entries(NOTES).map(
+        ([kind, label]) =>
+          hasNote((note) => note.kind === kind) && (
+            <Swatch key={kind} kind={kind}>
+              {label}
+            </Swatch>
+          ),
+      )}
       {hasNote(({ status }) => status === 'failed') && <Swatch kind="failed">failed</Swatch>}
       {rows.some(({ reviews }) => reviews.length > 0) && (
         <li>

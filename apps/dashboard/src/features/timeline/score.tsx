@@ -18,6 +18,7 @@ import { useRevealed, useViewport, type Viewport, type Wanted } from './use-view
 import styles from './timeline.module.css'
 
 import type { Selection } from '../../api/selection.ts'
+import type { GroupView } from '../../api/task-groups.ts'
 import type { Paper, TimelinePosition, Pointed } from './positions.ts'
 import type { TimelineModel } from './timeline-model.ts'
 
@@ -29,9 +30,11 @@ export interface ScoreProps {
   readonly playhead: 'live' | 'shown' | 'none'
   readonly selection: Selection | undefined
   readonly onSelect: (selection: Selection) => void
+  readonly onView: (groupName: string, view: GroupView) => void
 }
 
-export function Score({ model, sheet, nowMs, playhead, selection, onSelect }: ScoreProps) {
+export function Score(props: ScoreProps) {
+  const { model, sheet, nowMs, playhead, selection, onSelect } = props
   const viewport = useViewport(sheet, playhead === 'live' ? nowMs : undefined)
   const { scroller, gutterPx, sheetPx, frame, zoom, fit } = viewport
   // The first rendering finds out the width.
@@ -42,6 +45,7 @@ export function Score({ model, sheet, nowMs, playhead, selection, onSelect }: Sc
   const times = { startMs: sheet.startMs, nowMs }
   useRevealed(viewport, () => findWanted(selection, paper, viewport), toKey(selection))
   const [atCursor, setAtCursor] = useState<Pointed>()
+  const openLabel = createLabelOpener(props)
   const open = (position: TimelinePosition): void => {
     const target = position.entries[0]?.target
     if (position.entries.length > 1) {
@@ -49,17 +53,17 @@ export function Score({ model, sheet, nowMs, playhead, selection, onSelect }: Sc
       const left = scroller.current?.scrollLeft ?? 0
       zoom(computeOpeningFactor(position.toPx - position.fromPx, viewport.viewPx), middle - left)
     } else if (target !== undefined) onSelect(target)
+    else if (position.entries[0]?.kind === 'group') openLabel(model.rows[position.row]?.name ?? '')
   }
-  const pointing = usePointing({ paper, viewport, onOpen: open, onSelect })
+  const pointing = usePointing({ paper, viewport, onOpen: open, onLabel: openLabel })
   const pointed = pointing.pointed ?? atCursor
   const onKeyDown = createZoomKeys({ zoom, fit })
-  const length = formatDuration(nowMs - sheet.startMs)
   return (
     <div className={styles['timeline']}>
       <div
         ref={scroller}
         role="group"
-        aria-label={`Timeline of ${formatPlural(model.rows.length, 'task')}, ${length}. Arrow keys scroll, + and - zoom, 0 shows all, Tab moves to the first entry.`}
+        aria-label={`Timeline of ${formatPlural(model.taskCount, 'task')}, ${formatDuration(nowMs - sheet.startMs)}. Arrow keys scroll, + and - zoom, 0 shows all, Tab moves to the first entry.`}
         // Scrollable regions need to be reachable by keyboard.
         tabIndex={0}
         className={cx(styles['scroller'], pointing.isDragging && styles['dragging'])}
@@ -80,14 +84,14 @@ export function Score({ model, sheet, nowMs, playhead, selection, onSelect }: Sc
               if (!isMeasured || bottom < viewport.topPx || top > viewport.bottomPx) return null
               return (
                 <TimelineRowView
-                  key={row.task.name}
+                  key={row.name}
                   row={row}
                   top={top}
                   frame={frame}
                   // A row without running work does not depend on the time.
                   nowMs={isOpen(row) ? nowMs : 0}
                   startMs={sheet.startMs}
-                  selection={selection?.taskName === row.task.name ? selection : undefined}
+                  selection={selection?.taskName === row.name ? selection : undefined}
                 />
               )
             })}
@@ -113,6 +117,19 @@ export function Score({ model, sheet, nowMs, playhead, selection, onSelect }: Sc
   )
 }
 
+/** Returns a function that selects the task of a row, or opens or folds its group. */
+function createLabelOpener({
+  model,
+  onSelect,
+  onView,
+}: Pick<ScoreProps, 'model' | 'onSelect' | 'onView'>): (rowName: string) => void {
+  return (rowName) => {
+    const { group, view } = model.rows.find(({ name }) => name === rowName)?.group ?? {}
+    if (group === undefined || view === undefined) onSelect({ taskName: rowName })
+    else onView(group.name, { ...view, isOpen: !view.isOpen })
+  }
+}
+
 function toKey({ taskName, iterationIndex, toolCallId }: Partial<Selection> = {}): string {
   return JSON.stringify([taskName, iterationIndex, toolCallId])
 }
@@ -123,7 +140,7 @@ function findWanted(
   { model, tops, nowMs }: Paper,
   viewport: Viewport,
 ): Wanted | undefined {
-  const index = model.rows.findIndex(({ task }) => task.name === selection?.taskName)
+  const index = model.rows.findIndex(({ name }) => name === selection?.taskName)
   const row = model.rows[index]
   if (row === undefined || selection === undefined || viewport.viewPx <= 1) return undefined
   const [top = 0, bottom = 0] = tops.slice(index, index + 2)
@@ -135,8 +152,9 @@ function findWanted(
     : { fromPx: box.x, toPx: box.x + box.width, top, bottom }
 }
 
-function isOpen({ attempts, reviews }: TimelineModel['rows'][number]): boolean {
-  return [...attempts.slice(-1), ...reviews].some(({ endMs }) => endMs === undefined)
+function isOpen({ attempts, reviews, group, lanes }: TimelineModel['rows'][number]): boolean {
+  const times = group === undefined ? [] : lanes.flatMap((lane) => lane.slice(-1))
+  return [...attempts.slice(-1), ...reviews, ...times].some(({ endMs }) => endMs === undefined)
 }
 
 function createZoomKeys({ zoom, fit }: Pick<Viewport, 'zoom' | 'fit'>) {

@@ -1,4 +1,5 @@
 /** Shows one task of the timeline: its name and its notes. */
+import { ChevronRight } from 'lucide-react'
 import { memo, useMemo } from 'react'
 
 import { labelTask } from '../../ui/labels.ts'
@@ -36,7 +37,7 @@ export const TimelineRowView = memo(function TimelineRowView({
   /** The selection, if it is in this row. */
   readonly selection: Selection | undefined
 }) {
-  const { task, attempts, reviews } = row
+  const { name, label, task, group, attempts, reviews } = row
   const drawing = useMemo(() => drawRow(row, frame, nowMs), [row, frame, nowMs])
   const isHeld = reviews.some(({ endMs }) => endMs === undefined)
   const height = computeRowHeight(row)
@@ -47,16 +48,25 @@ export const TimelineRowView = memo(function TimelineRowView({
     <div
       role="img"
       aria-label={describeRow(row, { startMs, nowMs })}
-      data-row={task.name}
+      data-row={name}
       className={cx(styles['row'], selection !== undefined && styles['selected'])}
       style={{ insetBlockStart: top, height }}
     >
       <div
         data-label
-        className={cx(styles['label'], task.delegatedBy !== undefined && styles['below'])}
+        className={cx(
+          styles['label'],
+          (group ?? task.delegatedBy) !== undefined && styles['below'],
+        )}
       >
-        <Mark kind={labelTask(task, isHeld).mark} />
-        <span className={styles['name']}>{task.name}</span>
+        <Mark kind={group?.states[0]?.mark ?? labelTask(task, isHeld).mark} />
+        <span className={styles['name']}>{label}</span>
+        {group !== undefined && (
+          <ChevronRight
+            aria-hidden
+            className={cx(styles['sign'], group.view.isOpen && styles['signOpen'])}
+          />
+        )}
       </div>
       <svg
         className={styles['stave']}

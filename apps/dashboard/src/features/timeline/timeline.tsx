@@ -10,6 +10,7 @@ import { buildTimeline, type TimelineModel } from './timeline-model.ts'
 
 import type { FollowedLog } from '../../api/run-log.ts'
 import type { Selection } from '../../api/selection.ts'
+import type { GroupedTasks, GroupView, GroupViews } from '../../api/task-groups.ts'
 import type { RunState } from '@tutti/protocol'
 
 interface TimelineProps {
@@ -17,14 +18,18 @@ interface TimelineProps {
   readonly selection: Selection | undefined
   readonly onSelect: (selection: Selection) => void
   readonly log?: FollowedLog | undefined
+  readonly grouped: GroupedTasks
+  readonly views: GroupViews
+  readonly onView: (groupName: string, view: GroupView) => void
 }
 
 /**
  * The timeline of a run. `log` adds earlier attempts and marks, and whether the run may continue.
  */
-export function Timeline({ state, selection, onSelect, log }: TimelineProps) {
+export function Timeline({ state, selection, onSelect, log, ...groups }: TimelineProps) {
   const shownMs = useContext(ShownTime)
-  const model = useModel(state, log, shownMs)
+  const { grouped, views, onView } = groups
+  const model = useModel(state, { log, untilMs: shownMs, grouped, views })
   const { startMs, lastMs, isOver } = model
   const isLive = log !== undefined && shownMs === undefined && !isOver
   const tickMs = useNow(isLive)
@@ -57,6 +62,7 @@ export function Timeline({ state, selection, onSelect, log }: TimelineProps) {
       playhead={isLive ? 'live' : shownMs === undefined ? 'none' : 'shown'}
       selection={selection}
       onSelect={onSelect}
+      onView={onView}
     />
   )
 }
@@ -69,15 +75,20 @@ function isComplete({ events }: FollowedLog): boolean {
 /** Returns the model of the run, reusing unchanged rows. */
 function useModel(
   state: RunState,
-  log: FollowedLog | undefined,
-  untilMs: number | undefined,
+  {
+    log,
+    untilMs,
+    grouped,
+    views,
+  }: Pick<TimelineProps, 'log' | 'grouped' | 'views'> & { readonly untilMs: number | undefined },
 ): TimelineModel {
   const history = useRef(NO_HISTORY)
   const before = useRef<TimelineModel>(undefined)
   return useMemo(() => {
     history.current = log === undefined ? NO_HISTORY : extendHistory(history.current, log)
-    const parts = { history: history.current, untilMs, before: before.current }
+    const groups = { grouped, views }
+    const parts = { history: history.current, untilMs, before: before.current, groups }
     before.current = buildTimeline(state, parts)
     return before.current
-  }, [state, log, untilMs])
+  }, [state, log, untilMs, grouped, views])
 }

@@ -10,7 +10,6 @@ import {
   type Pointed,
 } from './positions.ts'
 
-import type { Selection } from '../../api/selection.ts'
 import type { Viewport } from './use-viewport.ts'
 
 /** Tolerance around a note, in pixels. */
@@ -22,7 +21,8 @@ interface PointingOptions {
   readonly paper: Paper
   readonly viewport: Viewport
   readonly onOpen: (position: TimelinePosition) => void
-  readonly onSelect: (selection: Selection) => void
+  /** Called with the name of a row whose label was clicked. */
+  readonly onLabel: (rowName: string) => void
 }
 
 interface Drag {
@@ -33,7 +33,7 @@ interface Drag {
 }
 
 /** Returns handlers for the scrolling element, and the position under the pointer. */
-export function usePointing({ paper, viewport, onOpen, onSelect }: PointingOptions) {
+export function usePointing({ paper, viewport, onOpen, onLabel }: PointingOptions) {
   const [pointed, setPointed] = useState<Pointed>()
   const [isDragging, setDragging] = useState(false)
   const drag = useRef<Drag>(undefined)
@@ -80,8 +80,8 @@ export function usePointing({ paper, viewport, onOpen, onSelect }: PointingOptio
       onClick(event: MouseEvent<HTMLElement>) {
         if (wasDragged.current || isOnButton(event)) return
         const found = find(event)
-        const taskName = findLabelAt(event)
-        if (taskName !== undefined) onSelect({ taskName })
+        const rowName = findLabelAt(event)
+        if (rowName !== undefined) onLabel(rowName)
         else if (found !== undefined) onOpen(found.position)
       },
     },
@@ -130,7 +130,7 @@ function findPointed(event: MouseEvent, paper: Paper, gutterPx: number): Pointed
   }
   const name = findRowNameAt(event)
   const box = event.target.closest('[data-row]')?.getBoundingClientRect()
-  const index = paper.model.rows.findIndex(({ task }) => task.name === name)
+  const index = paper.model.rows.findIndex((one) => one.name === name)
   const row = paper.model.rows[index]
   if (row === undefined || box === undefined) return undefined
   const px = event.clientX - box.left - gutterPx
@@ -153,7 +153,7 @@ function findRowNameAt({ target }: MouseEvent): string | undefined {
   return row?.dataset['row']
 }
 
-/** Returns the task whose label is under the pointer. */
+/** Returns the row whose label is under the pointer. */
 function findLabelAt(event: MouseEvent): string | undefined {
   const { target } = event
   return target instanceof Element && target.closest('[data-label]') !== null

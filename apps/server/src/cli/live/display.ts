@@ -1,11 +1,11 @@
 /** The interface of displays, which show the progress of a run but not its result. */
 import type { ConnectionState } from '@tutti/client'
-import type { LoggedRunEvent, RunState } from '@tutti/protocol'
+import type { LoggedRunEvent, RunStateFold } from '@tutti/protocol'
 
 /** Shows the progress of a run. */
 export interface Display {
-  /** Shows an event; `state` is the run after it. */
-  show(event: LoggedRunEvent, state: RunState): void
+  /** Shows an event; `run` is the run after it, and changes with the next one. */
+  show(event: LoggedRunEvent, run: RunStateFold): void
   /** Shows that the connection is lost or restored. */
   connection(state: ConnectionState): void
   /** Prints a message that stays on the screen. */

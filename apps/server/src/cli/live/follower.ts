@@ -15,7 +15,7 @@
  * SERVER-W4 The command asks about a review only while it is open: not about a past one, and no longer about one that
  *    another reviewer decides meanwhile.
  */
-import { applyRunEvent, emptyRunState, type LoggedRunEvent, type RunState } from '@tutti/protocol'
+import { RunStateFold, type LoggedRunEvent, type RunState } from '@tutti/protocol'
 import { TuttiClientError, type ConnectionState, type TuttiClient } from '@tutti/client'
 
 import { CommandError } from '../command-error.ts'
@@ -67,7 +67,10 @@ class Follower {
   readonly #keys: Keys
   readonly #reviews: ReviewQueue
   readonly #cancelling: Cancelling
-  #state = emptyRunState()
+  readonly #run = new RunStateFold()
+  /** Ids of the open reviews. */
+  readonly #open = new Set<string>()
+  #isLive = false
   #left: Leaving | undefined
   #isAsking = false
   #forgetStop = (): void => {}
@@ -97,9 +100,11 @@ class Follower {
       this.#cancelling.stop()
       await this.#reviews.close()
       this.#keys.close()
-      this.#request.display.end(this.#left === undefined && isOver(this.#state) ? 'over' : 'left')
+      this.#request.display.end(
+        this.#left === undefined && isOver(this.#run.state) ? 'over' : 'left',
+      )
     }
-    return { kind: this.#left ?? 'over', state: this.#state }
+    return { kind: this.#left ?? 'over', state: this.#run.state }
   }
 
   async #read(): Promise<void> {
@@ -117,15 +122,35 @@ class Follower {
 
   async #apply(event: LoggedRunEvent): Promise<void> {
     const { io, display, eventsFrom, liveFrom, leavesAtReview } = this.#request
-    this.#state = applyRunEvent(this.#state, event)
-    display.show(event, this.#state)
+    this.#run.take(event)
+    display.show(event, this.#run)
     if (eventsFrom !== undefined && event.seq >= eventsFrom) {
       await writeOut(io, `${toTerminalJson(event)}\n`)
     }
-    if (isOver(this.#state)) this.#ask(undefined)
+    if (event.type === 'run_result') this.#ask(undefined)
+    const hasChanged = this.#trackReview(event)
     if (event.seq < liveFrom) return
-    this.#reviews.update(this.#state)
-    if (leavesAtReview && this.#state.status === 'WAITING_REVIEW') this.#leave('waiting')
+    // Reviews of earlier events may be open.
+    if (hasChanged || !this.#isLive) this.#reviews.update(this.#run.state)
+    this.#isLive = true
+    const mayWait = leavesAtReview && this.#open.size > 0
+    if (mayWait && this.#run.state.status === 'WAITING_REVIEW') this.#leave('waiting')
+  }
+
+  /** Returns whether the event opens or closes a review. */
+  #trackReview(event: LoggedRunEvent): boolean {
+    switch (event.type) {
+      case 'review_requested':
+        this.#open.add(event.reviewId)
+        return true
+      case 'review_decided':
+      case 'review_timed_out':
+      case 'review_withdrawn':
+        this.#open.delete(event.reviewId)
+        return true
+      default:
+        return false
+    }
   }
 
   #onConnection(state: ConnectionState): void {
@@ -143,7 +168,7 @@ class Follower {
     if (key === 'ctrl-c') this.#onInterrupt()
     else if (key === 'ctrl-z') this.#stopJob()
     else if (this.#isAsking) this.#onAnswer(key)
-    else if (key === 'r') this.#reviews.askAgain(this.#state)
+    else if (key === 'r') this.#reviews.askAgain(this.#run.state)
   }
 
   /** Handles Ctrl-C: asks whether to cancel the run, or leaves if there is no question to ask. */

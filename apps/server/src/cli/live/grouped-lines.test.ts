@@ -1,4 +1,4 @@
-import { emptyRunState, type LoggedRunEvent } from '@tutti/protocol'
+import { RunStateFold, type LoggedRunEvent } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
 import { GroupedLines } from './grouped-lines.ts'
@@ -99,7 +99,7 @@ function linesOf(count: number, failing: (index: number) => boolean = () => fals
     completionOf('write'),
   ]
   return events
-    .flatMap((event) => grouped.lines(event, emptyRunState()))
+    .flatMap((event) => grouped.lines(event, new RunStateFold()))
     .map((line) => line.replace(/^\[[^\]]*\] /, ''))
 }
 
@@ -133,7 +133,7 @@ describe('[SERVER-V3] GroupedLines', () => {
   it('GroupedLines shows a task that begins again', () => {
     const grouped = new GroupedLines()
     const lines = [...eventsOf(0, () => false), { ...startOf('write'), attempt: 2 }].flatMap(
-      (event) => grouped.lines(event, emptyRunState()),
+      (event) => grouped.lines(event, new RunStateFold()),
     )
     expect(lines.at(-1)).toContain('write: started, attempt 2')
   })

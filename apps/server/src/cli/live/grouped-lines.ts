@@ -9,7 +9,7 @@ import { formatTerminalCount } from './format-values.ts'
 import { formatAtEvent, plainLines } from './plain-lines.ts'
 import { toSingleLine } from '../../terminal/text-width.ts'
 
-import type { LoggedRunEvent, RunState } from '@tutti/protocol'
+import type { LoggedRunEvent, RunStateFold } from '@tutti/protocol'
 
 /** Maximum number of tasks with lines of their own, of those that one task adds. */
 const MAX_LISTED = 20
@@ -38,11 +38,11 @@ export class GroupedLines {
   /** Tasks whose first start is in the line of their delegation. */
   readonly #announced = new Set<string>()
 
-  /** Formats an event; `state` is the run after it. Returns no lines for minor events. */
-  lines(event: LoggedRunEvent, state: RunState): readonly string[] {
+  /** Formats an event; `run` is the run after it. Returns no lines for minor events. */
+  lines(event: LoggedRunEvent, run: RunStateFold): readonly string[] {
     const count = this.#count(event)
-    const counted = count === undefined ? [] : [formatAtEvent(formatGroup(count), event, state)]
-    return [...counted, ...(this.#isListed(event) ? plainLines(event, state) : [])]
+    const counted = count === undefined ? [] : [formatAtEvent(formatGroup(count), event, run)]
+    return [...counted, ...(this.#isListed(event) ? plainLines(event, run) : [])]
   }
 
   /** Counts the event; returns a group whose numbers are due. */

@@ -8,7 +8,7 @@
  * SERVER-LD1 However the process ends, the cursor is shown again.
  * SERVER-LD2 A suspended display does not draw.
  */
-import { emptyRunState, type RunState } from '@tutti/protocol'
+import { RunStateFold } from '@tutti/protocol'
 import type { WriteStream } from 'node:tty'
 
 import { hasColors, type CommandIo } from '../../terminal/command-io.ts'
@@ -49,7 +49,7 @@ export class LiveDisplay implements Display {
   readonly #options: LiveOptions
   readonly #frame = new TerminalFrame()
   readonly #ticks: NodeJS.Timeout
-  #state: RunState = emptyRunState()
+  #run = new RunStateFold()
   #lost: Extract<ConnectionState, { status: 'reconnecting' }> | undefined
   #question: string | undefined
   #isSuspended = false
@@ -64,8 +64,8 @@ export class LiveDisplay implements Display {
     process.on('exit', this.#restore)
   }
 
-  show(_event: LoggedRunEvent, state: RunState): void {
-    this.#state = state
+  show(_event: LoggedRunEvent, run: RunStateFold): void {
+    this.#run = run
     this.#soon()
   }
 
@@ -107,7 +107,7 @@ export class LiveDisplay implements Display {
     const context = this.#context()
     // The summary is not truncated: the terminal wraps long lines.
     const lines =
-      outcome === 'over' ? this.#paint(summaryLines(this.#state, context), Infinity) : []
+      outcome === 'over' ? this.#paint(summaryLines(this.#run.state, context), Infinity) : []
     const text = lines.map((line) => `${line.text}\n`).join('')
     this.#terminal.write(this.#frame.clear(this.#columns) + text)
     this.#isSuspended = true
@@ -142,13 +142,13 @@ export class LiveDisplay implements Display {
     clearTimeout(this.#drawing)
     this.#drawing = undefined
     if (this.#isSuspended) return
-    const lines = this.#paint(runLines(this.#state, this.#context()))
+    const lines = this.#paint(runLines(this.#run.state, this.#context()))
     this.#terminal.write(this.#frame.draw(lines, this.#columns))
   }
 
   #notes(): readonly Line[] {
     const { canAnswer, hint } = this.#options
-    const open = this.#state.reviews.find(({ status }) => status === 'OPEN')
+    const open = this.#run.state.reviews.find(({ status }) => status === 'OPEN')
     const notes: Line[] = []
     if (open !== undefined) {
       const how = canAnswer ? 'press r to decide' : formatDecideHint(open.reviewId)

@@ -23,9 +23,9 @@ export function plainDisplay({ stderr }: CommandIo, { isQuiet, from }: PlainOpti
     stderr.write(`${toTerminalText(text)}\n`)
   }
   return {
-    show(event, state) {
+    show(event, run) {
       // Earlier events are counted, too.
-      const lines = grouped.lines(event, state)
+      const lines = grouped.lines(event, run)
       if (event.seq < from) return
       const hasFailed = event.type === 'run_result' && event.status === 'FAILED'
       if (isQuiet && !URGENT.has(event.type) && !hasFailed) return

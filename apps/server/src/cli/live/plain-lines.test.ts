@@ -1,4 +1,4 @@
-import { emptyRunState, type LoggedRunEvent } from '@tutti/protocol'
+import { RunStateFold, type LoggedRunEvent } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
 import { plainLines } from './plain-lines.ts'
@@ -35,7 +35,7 @@ const FAILURE = {
 } as const
 
 function formatWithoutTime(event: LoggedRunEvent): readonly string[] {
-  return plainLines(event, emptyRunState()).map((line) => line.replace(/^\[[^\]]*\] /, ''))
+  return plainLines(event, new RunStateFold()).map((line) => line.replace(/^\[[^\]]*\] /, ''))
 }
 
 describe('plainLines for a model call', () => {

@@ -1,5 +1,5 @@
 /** Pure: formats events as lines of plain text. */
-import type { LoggedRunEvent, RunEventOf, RunState } from '@tutti/protocol'
+import type { LoggedRunEvent, RunEventOf, RunFacts, RunStateFold } from '@tutti/protocol'
 import { eventTime, type ReviewState } from '@tutti/protocol/internal'
 
 import { formatTerminalCount, formatTerminalDuration, formatStopwatch } from './format-values.ts'
@@ -11,14 +11,14 @@ import { toSingleLine } from '../../terminal/text-width.ts'
 /** Maximum length of quoted text, in characters. */
 const MAX_QUOTE = 200
 
-/** Formats an event; `state` is the run after it. Returns no lines for minor events. */
-export function plainLines(event: LoggedRunEvent, state: RunState): readonly string[] {
-  return formatEvent(event, state).map((text) => formatAtEvent(text, event, state))
+/** Formats an event; `run` is the run after it. Returns no lines for minor events. */
+export function plainLines(event: LoggedRunEvent, run: RunStateFold): readonly string[] {
+  return formatEvent(event, run).map((text) => formatAtEvent(text, event, run))
 }
 
 /** Returns a line with the age of the run at an event. */
-export function formatAtEvent(text: string, event: LoggedRunEvent, state: RunState): string {
-  return `[${formatEventTime(event, state)}] ${text}`
+export function formatAtEvent(text: string, event: LoggedRunEvent, run: RunStateFold): string {
+  return `[${formatEventTime(event, run.facts)}] ${text}`
 }
 
 /** Returns a hint with the command that decides a review. */
@@ -37,7 +37,7 @@ export function formatReviewQuestionText(
   return `Call "${toSingleLine(toolName)}"?`
 }
 
-function formatEvent(event: LoggedRunEvent, state: RunState): readonly string[] {
+function formatEvent(event: LoggedRunEvent, run: RunStateFold): readonly string[] {
   switch (event.type) {
     case 'run_queued':
       return [
@@ -60,7 +60,7 @@ function formatEvent(event: LoggedRunEvent, state: RunState): readonly string[] 
       return event.content === undefined ? [] : [`guidance injected: ${shorten(event.content)}`]
     case 'run_result':
       return [
-        lineText(endLine(state, event.runId)),
+        lineText(endLine(run.state, event.runId)),
         ...(event.error === undefined
           ? []
           : [`${toSingleLine(event.error)}${event.code === undefined ? '' : ` (${event.code})`}`]),
@@ -69,7 +69,7 @@ function formatEvent(event: LoggedRunEvent, state: RunState): readonly string[] 
     case 'review_decided':
     case 'review_timed_out':
     case 'review_withdrawn':
-      return reviewLines(event, state)
+      return reviewLines(event, run)
     default:
       return formatTaskEvent(event)
   }
@@ -150,8 +150,8 @@ function formatTaskEvent(event: LoggedRunEvent): readonly string[] {
 
 type ReviewEvent = Extract<LoggedRunEvent, { type: `review_${string}` }>
 
-function reviewLines(event: ReviewEvent, { reviews }: RunState): readonly string[] {
-  const review = reviews.find(({ reviewId }) => reviewId === event.reviewId)
+function reviewLines(event: ReviewEvent, run: RunStateFold): readonly string[] {
+  const review = run.findReview(event.reviewId)
   const task = toSingleLine(review?.taskName ?? event.reviewId)
   switch (event.type) {
     case 'review_requested':
@@ -203,7 +203,7 @@ function shorten(text: string): string {
 /** Returns the age of the run at an event, from the timestamps of the log, so that a replay shows the same times. */
 function formatEventTime(
   event: LoggedRunEvent,
-  { queuedAt, durationMs, startedAt }: RunState,
+  { queuedAt, durationMs, startedAt }: RunFacts,
 ): string {
   const began = Date.parse(queuedAt ?? '')
   const ended = Date.parse(startedAt ?? queuedAt ?? '') + (durationMs ?? 0)

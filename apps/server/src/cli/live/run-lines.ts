@@ -100,10 +100,13 @@ export const RUN_STATUS_STYLES: Readonly<Record<RunState['status'], Style>> = {
 
 /** Selects the tasks that fit, in their order. Priority: running, failed, last completed, next pending. */
 function selectTasks(state: RunState, room: number): readonly TaskState[] {
-  const { tasks } = state
+  const { tasks, reviews } = state
   if (tasks.length <= room) return tasks
+  const held = new Set(
+    reviews.flatMap(({ status, taskName }) => (status === 'OPEN' ? [taskName] : [])),
+  )
   const ranked = tasks
-    .map((task, index) => ({ task, index, rank: rankTask(task, state) }))
+    .map((task, index) => ({ task, index, rank: held.has(task.name) ? 0 : rankTask(task) }))
     .toSorted(
       (a, b) =>
         a.rank - b.rank || (a.rank === PENDING_RANK ? a.index - b.index : b.index - a.index),
@@ -114,11 +117,11 @@ function selectTasks(state: RunState, room: number): readonly TaskState[] {
 
 const PENDING_RANK = 3
 
-function rankTask(task: TaskState, state: RunState): number {
-  if (task.status === 'RUNNING' || findOpenReview(task, state) !== undefined) return 0
-  if (task.status === 'FAILED') return 1
-  if (task.status === 'COMPLETED') return 2
-  return task.status === 'PENDING' ? PENDING_RANK : 4
+function rankTask({ status }: TaskState): number {
+  if (status === 'RUNNING') return 0
+  if (status === 'FAILED') return 1
+  if (status === 'COMPLETED') return 2
+  return status === 'PENDING' ? PENDING_RANK : 4
 }
 
 /** Counts the tasks that are not shown, by status. */

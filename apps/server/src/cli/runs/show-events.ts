@@ -1,5 +1,5 @@
 /** Runs `tutti events`. */
-import { applyRunEvent, emptyRunState, type LoggedRunEvent, type RunEvent } from '@tutti/protocol'
+import { RunStateFold, type LoggedRunEvent, type RunEvent } from '@tutti/protocol'
 
 import { CommandError } from '../command-error.ts'
 import { plainLines } from '../live/plain-lines.ts'
@@ -34,18 +34,18 @@ export async function showEvents(
   const interrupted = new CommandError('INTERRUPTED', 'Stopped following; the run continues')
   const stop = io.onSignal(() => leaving.abort(interrupted))
   try {
-    let state = emptyRunState()
+    const run = new RunStateFold()
     for await (const event of readEvents(runs, {
       runId,
       from: json ? first : 0,
       signal: leaving.signal,
     })) {
-      if (!json) state = applyRunEvent(state, event)
+      if (!json) run.take(event)
       const isWanted = event.seq >= first && (type === undefined || type.includes(event.type))
       if (isWanted)
         await writeOut(
           io,
-          json ? `${toTerminalJson(event)}\n` : formatEventLine(event, plainLines(event, state)),
+          json ? `${toTerminalJson(event)}\n` : formatEventLine(event, plainLines(event, run)),
         )
       if (!follow && event.seq >= lastSeq) return
     }
