@@ -24,7 +24,7 @@ import { apiReports } from '../packages/api-reports.ts'
 const MAX_NAMES: Readonly<Record<string, number>> = {
   '': 400,
   'packages/core/': 35,
-  'packages/ensemble/': 60,
+  'packages/ensemble/': 70,
 }
 
 const { values } = parseArgs({ options: { write: { type: 'boolean', default: false } } })

@@ -96,6 +96,8 @@ const TAKERS: Readonly<Record<string, (given: Numbers) => unknown>> = {
   LangchainModelOptions: (given) => langchainModel('openai:gpt-5', given),
   LimiterOptions: (given) => createLimiter({ maxConcurrent: 1, ...given }),
   LimitsConfig: (limits) => configOf({ limits }),
+  MapSettings: (given) =>
+    task({ name: 'a', description: 'x', forEach: { over: 'list', ...given } }),
   McpConnectorOptions: (given) =>
     mcpConnector({ server: { url: URL_OF_AGENT }, tool: 'a', ...given }),
   McpToolsOptions: (given) => {
