@@ -15,6 +15,7 @@ export { findHistoryProblems } from './definition/history.ts'
 export { listAllTasks } from './definition/manager.ts'
 export { createForEachTask } from './definition/define-task.ts'
 export { findForEachProblems } from './definition/check-task.ts'
+export { mayBeList } from './definition/output-shape.ts'
 export { type ForEachPlan, listWorkingTasks } from './definition/task.ts'
 export { MANAGER } from './definition/plan.ts'
 export {

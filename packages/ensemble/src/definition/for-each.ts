@@ -41,7 +41,7 @@ export function createForEachHandler(
 ): (context: HandlerContext) => Promise<unknown> {
   const { settings, template, reduce: reduction } = plan
   const { onError, ...options } = settings
-  // NOTE: the author of the key declares the type of the items, which nothing checks at run time.
+  // NOTE: the items have the type that the author declares, which nothing checks at run time.
   const key = (plan.key ?? toIndex) as string | typeof toIndex
   return async ({ map, reduce, inputs, context }) => {
     const items = readItems(plan, { inputs, context })
@@ -73,14 +73,14 @@ function readItems(
   { inputs, context }: { readonly inputs: Inputs; readonly context: readonly ContextOutput[] },
 ): readonly unknown[] {
   const text = isInput ? inputs[over] : context.find(({ taskName }) => taskName === over)?.output
-  const items = parseList(text)
+  const items = parseJsonList(text)
   if (items !== undefined) return items
   const what = isInput ? `Input "${over}"` : `The output of task "${over}"`
   throw new TuttiError('CONSTRAINT_VIOLATION', `${what} must be a JSON list`)
 }
 
 /** Returns the list that a text has as JSON; undefined for another text. */
-export function parseList(text: string | undefined): readonly unknown[] | undefined {
+export function parseJsonList(text: string | undefined): readonly unknown[] | undefined {
   try {
     const value: unknown = parseExactJson(text ?? '')
     return Array.isArray(value) ? value : undefined
@@ -114,7 +114,7 @@ export function createForEachReader(
   return {
     schema: { type: 'array', items },
     name: 'list',
-    read: (text) => readValue(parseList(text)),
+    read: (text) => readValue(parseJsonList(text)),
     readValue,
   }
 }

@@ -10,7 +10,7 @@ import {
   type Problem,
 } from '@tutti/protocol/internal'
 
-import { parseList } from './for-each.ts'
+import { parseJsonList } from './for-each.ts'
 import {
   DEFAULT_ITEM_VARIABLE,
   DEFAULT_TEXTS_VARIABLE,
@@ -167,7 +167,7 @@ function findListProblems(tasks: readonly Task[], inputs: Inputs): readonly Prob
   return tasks.flatMap(({ name, forEach }) => {
     if (forEach?.isInput !== true || !Object.hasOwn(inputs, forEach.over)) return []
     const path = pointer('/inputs', forEach.over)
-    const items = parseList(inputs[forEach.over])
+    const items = parseJsonList(inputs[forEach.over])
     const mapped = `task "${shortText(name)}" has a task for each of its items`
     if (items === undefined) return [{ path, message: `must be a JSON list: ${mapped}` }]
     return findMapProblems(forEach.settings, items.length).map((problem) => ({

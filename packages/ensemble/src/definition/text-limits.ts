@@ -116,8 +116,7 @@ const measureTexts = cachePerObject((ensemble: TextsOfEnsemble): readonly TaskSi
 })
 
 /**
- * Returns the size of a task's texts with its inputs filled in, without rendering them: bytes of the templates plus
- * characters of the inputs.
+ * Returns the size of a task's texts with its inputs filled in, without rendering them: template bytes plus input characters.
  */
 export function measureTaskTexts(task: Task, inputOf: (name: string) => string): number {
   let size = 0

@@ -9,7 +9,12 @@
  *    of items have such names.
  */
 import type { Task } from '@tutti/ensemble'
-import { createForEachTask, findForEachProblems, type ForEachPlan } from '@tutti/ensemble/internal'
+import {
+  createForEachTask,
+  findForEachProblems,
+  mayBeList,
+  type ForEachPlan,
+} from '@tutti/ensemble/internal'
 import { isTemplateName, shortText } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
@@ -122,11 +127,8 @@ function findSchemaProblem(
   hint: string,
 ): string | undefined {
   if (schema === undefined) return `it is text; ${hint}`
-  const { type } = schema
-  const types: readonly unknown[] = Array.isArray(type) ? type : [type]
-  // A schema without a type, such as one with anyOf, may have lists.
-  if (type === undefined || types.includes('array')) return undefined
-  return `its outputSchema has the type ${shortText(JSON.stringify(type))}`
+  if (mayBeList(schema)) return undefined
+  return `its outputSchema has the type ${shortText(JSON.stringify(schema['type']))}`
 }
 
 /** Refuses names that tasks of items may have (RUNS-T7), and a manager over tasks for items. */

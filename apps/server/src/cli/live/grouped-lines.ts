@@ -1,9 +1,9 @@
 /**
  * Bounds the lines of the tasks that a task adds, such as one for each item of a list. No I/O.
  *
- * SERVER-V3 The first 20 tasks that a task adds have lines of their own: one for their delegation, which includes their
- *    start, and one for their end. Of the others, reviews and up to 20 failures have lines, and all are counted: in a line
- *    after each 100 ends, and in one at the end of the task that added them.
+ * SERVER-V3 Each of the first 20 tasks that a task adds has a line for its delegation, which includes its start, and one for
+ *    its end. Of the others, reviews and up to 20 failures have lines, and all are counted: in a line after each 100 ends, and
+ *    in one at the end of the task that added them.
  */
 import { formatTerminalCount } from './format-values.ts'
 import { formatAtEvent, plainLines } from './plain-lines.ts'
@@ -11,7 +11,7 @@ import { toSingleLine } from '../../terminal/text-width.ts'
 
 import type { LoggedRunEvent, RunStateFold } from '@tutti/protocol'
 
-/** Maximum number of tasks with lines of their own, of those that one task adds. */
+/** Maximum number of added tasks that are listed one by one, for each task that adds some. */
 const MAX_LISTED = 20
 
 /** Maximum number of failures of the other tasks that have a line. */
@@ -33,7 +33,7 @@ interface TaskGroup {
 /** Formats the events of one run, in their order. */
 export class GroupedLines {
   readonly #groups = new Map<string, TaskGroup>()
-  /** Groups of the tasks without lines of their own, by task. */
+  /** Groups of the tasks that are only counted, by task. */
   readonly #unlisted = new Map<string, TaskGroup>()
   /** Tasks whose first start is in the line of their delegation. */
   readonly #announced = new Set<string>()

@@ -31,7 +31,7 @@ import type { Static } from '../../static.ts'
 /** Maximum number of tasks, and of overrides, in one request. */
 export const MAX_REQUEST_TASKS = 1_000
 
-/** Maximum number of items for each of which a request adds a task. */
+/** Maximum number of items of a list that a request maps. */
 const MAX_REQUEST_ITEMS = 10_000
 
 /** Maximum number of tools that a request names for one task. */
