@@ -176,7 +176,7 @@ describe('[ENS-P14] a task with an ensemble', () => {
     expect(tight.error?.message).toContain('task "child"')
   })
 
-  it('A sub-ensemble with forEach runs once for each item, and maps lists of its own', async () => {
+  it('A sub-ensemble with forEach runs once for each item, and maps its own lists', async () => {
     const child = ensemble({
       name: 'guide',
       tasks: [
@@ -210,7 +210,7 @@ describe('[ENS-P14] a task with an ensemble', () => {
     ])
     expect(result.tasks.map(({ taskName }) => taskName)).toContain('guides/Rome/day/1')
     await expect(team.run({})).rejects.toMatchObject({
-      details: { missing: ['cities', 'who'] },
+      details: { missing: ['who', 'cities'] },
     })
   })
 
@@ -389,8 +389,8 @@ describe('[ENS-P16] the checks of tasks that add tasks', () => {
     const one = task({ name: 'one', description: 'One', agent: writer })
     const managed = ensemble({ name: 'x', model, workflow: 'HIERARCHICAL', tasks: [one] })
     expect(() => task({ ensemble: managed })).toThrow(
-      'ensemble "x" is HIERARCHICAL: its manager can delegate only in a run of its own; ' +
-        'ensemble: the agent of task "one" may delegate, which it can only in a run of its own',
+      'ensemble "x" is HIERARCHICAL: its manager can delegate only in a separate run; ' +
+        'ensemble: the agent of task "one" may delegate, which it can only in a separate run',
     )
   })
 
