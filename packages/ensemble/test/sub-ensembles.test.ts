@@ -233,6 +233,30 @@ describe('[ENS-P14] a task with an ensemble', () => {
     expect(model.requests.length - calls).toBe(1)
   })
 
+  it('A task that a handler of a sub-ensemble adds has the outputs of its context in the order of the plan', async () => {
+    const names = ['slow', 'fast'] as const
+    const parts = names.map((name) => task({ name, description: name, handler: () => name }))
+    const read = task({
+      name: 'read',
+      description: 'Read',
+      context: ['grow/first', 'fast', 'slow'],
+      handler: ({ context }) => context.map(({ taskName }) => taskName).join(),
+    })
+    const first = task({ name: 'first', description: 'First', handler: () => 'first' })
+    const grow = task({
+      name: 'grow',
+      description: 'Grow',
+      context: [...parts],
+      async handler({ task: add }) {
+        await add(first)
+        return add(read)
+      },
+    })
+    const child = ensemble({ name: 'child', tasks: [...parts, grow] })
+    const result = await ensemble({ name: 'team', tasks: [task({ ensemble: child })] }).run()
+    expect(result.output).toBe('slow,fast,grow/first')
+  })
+
   it('[ENS-E25] [ENS-P9] A replay of a run with a sub-ensemble makes no call, or only those of its models', async () => {
     const model = echo()
     const team = ensemble({
