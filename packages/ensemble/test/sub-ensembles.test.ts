@@ -332,6 +332,24 @@ describe('[ENS-P14] a task with an ensemble', () => {
     expect(await second.handle.result).toMatchObject({ output: '{"line":"y"}' })
   })
 
+  it('[ENS-E21] The limits of texts apply to the texts of a sub-ensemble with its inputs', async () => {
+    const child = ensemble({
+      name: 'child',
+      model: echo(),
+      tasks: [task({ name: 'find', description: 'Find {a}{a}' })],
+    })
+    const run = (a: string, textLimits = {}) =>
+      ensemble({ name: 'team', tasks: [task({ ensemble: child, inputs: { a } })] }).run(
+        { x: '0123456789abcdef' },
+        { textLimits },
+      )
+    await expect(run('{x}{x}', { maxTextBytes: 68 })).rejects.toMatchObject({
+      code: 'INPUT_TOO_LARGE',
+      message: expect.stringContaining('description of task "find" with its inputs would have 69'),
+    })
+    expect((await run('{x}{x}', { maxTextBytes: 69 })).status).toBe('COMPLETED')
+  })
+
   it('[ENS-D1] A directive reaches a task of a sub-ensemble by the role of its agent', async () => {
     const model = echo()
     const guide = agent({ role: 'Guide', goal: 'Guide' })
