@@ -47,7 +47,7 @@ export interface Ensemble<Output = unknown> extends ResolvedEnsemble<Output> {
   asTool(settings?: EnsembleToolSettings): TypedTool<Inputs>
 }
 
-/** Type of the output of the last task. */
+/** Type of the last task's output. */
 type LastOutput<Tasks extends readonly Task[]> = Tasks extends readonly [
   ...Task[],
   Task<infer Output>,
@@ -64,7 +64,7 @@ type LastOutput<Tasks extends readonly Task[]> = Tasks extends readonly [
 export function ensemble<const Tasks extends readonly Task[]>(
   definition: EnsembleDefinition<Tasks>,
 ): Ensemble<LastOutput<Tasks>> {
-  // NOTE: the reader of the output is that of the last task, so it has its type.
+  // NOTE: the last task has the reader and the type of the output.
   const resolved = resolveEnsemble(definition) as ResolvedEnsemble<LastOutput<Tasks>>
   const made: Ensemble<LastOutput<Tasks>> = {
     ...resolved,

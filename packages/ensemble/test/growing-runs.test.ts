@@ -32,7 +32,7 @@ const EVERY_OPERATION: Growth = {
   ],
 }
 
-/** Sub-ensembles in each other, of which one is repeated. */
+/** A sub-ensemble in another one; the inner one is repeated. */
 const ENSEMBLES: Growth = {
   isConcurrent: true,
   operations: [

@@ -176,7 +176,7 @@ describe('[ENS-P14] a task with an ensemble', () => {
     expect(tight.error?.message).toContain('task "child"')
   })
 
-  it('A sub-ensemble with forEach runs once for each item, and maps lists of its own', async () => {
+  it('A sub-ensemble with forEach runs once for each item, and maps its own lists', async () => {
     const child = ensemble({
       name: 'guide',
       tasks: [
@@ -210,7 +210,7 @@ describe('[ENS-P14] a task with an ensemble', () => {
     ])
     expect(result.tasks.map(({ taskName }) => taskName)).toContain('guides/Rome/day/1')
     await expect(team.run({})).rejects.toMatchObject({
-      details: { missing: ['cities', 'who'] },
+      details: { missing: ['who', 'cities'] },
     })
   })
 
@@ -231,6 +231,30 @@ describe('[ENS-P14] a task with an ensemble', () => {
     const again = startRecorded(open(), { from })
     expect((await again.handle.result).output).toBe(output)
     expect(model.requests.length - calls).toBe(1)
+  })
+
+  it('A task that a handler of a sub-ensemble adds has the outputs of its context in the order of the plan', async () => {
+    const names = ['slow', 'fast'] as const
+    const parts = names.map((name) => task({ name, description: name, handler: () => name }))
+    const read = task({
+      name: 'read',
+      description: 'Read',
+      context: ['grow/first', 'fast', 'slow'],
+      handler: ({ context }) => context.map(({ taskName }) => taskName).join(),
+    })
+    const first = task({ name: 'first', description: 'First', handler: () => 'first' })
+    const grow = task({
+      name: 'grow',
+      description: 'Grow',
+      context: [...parts],
+      async handler({ task: add }) {
+        await add(first)
+        return add(read)
+      },
+    })
+    const child = ensemble({ name: 'child', tasks: [...parts, grow] })
+    const result = await ensemble({ name: 'team', tasks: [task({ ensemble: child })] }).run()
+    expect(result.output).toBe('slow,fast,grow/first')
   })
 
   it('[ENS-E25] [ENS-P9] A replay of a run with a sub-ensemble makes no call, or only those of its models', async () => {
@@ -306,6 +330,24 @@ describe('[ENS-P14] a task with an ensemble', () => {
     const from = { events: [], steps: [...first.steps, ...steps] }
     const second = startRecorded(team, { from, decidable: true })
     expect(await second.handle.result).toMatchObject({ output: '{"line":"y"}' })
+  })
+
+  it('[ENS-E21] The limits of texts apply to the texts of a sub-ensemble with its inputs', async () => {
+    const child = ensemble({
+      name: 'child',
+      model: echo(),
+      tasks: [task({ name: 'find', description: 'Find {a}{a}' })],
+    })
+    const run = (a: string, textLimits = {}) =>
+      ensemble({ name: 'team', tasks: [task({ ensemble: child, inputs: { a } })] }).run(
+        { x: '0123456789abcdef' },
+        { textLimits },
+      )
+    await expect(run('{x}{x}', { maxTextBytes: 68 })).rejects.toMatchObject({
+      code: 'INPUT_TOO_LARGE',
+      message: expect.stringContaining('description of task "find" with its inputs would have 69'),
+    })
+    expect((await run('{x}{x}', { maxTextBytes: 69 })).status).toBe('COMPLETED')
   })
 
   it('[ENS-D1] A directive reaches a task of a sub-ensemble by the role of its agent', async () => {
@@ -389,8 +431,8 @@ describe('[ENS-P16] the checks of tasks that add tasks', () => {
     const one = task({ name: 'one', description: 'One', agent: writer })
     const managed = ensemble({ name: 'x', model, workflow: 'HIERARCHICAL', tasks: [one] })
     expect(() => task({ ensemble: managed })).toThrow(
-      'ensemble "x" is HIERARCHICAL: its manager can delegate only in a run of its own; ' +
-        'ensemble: the agent of task "one" may delegate, which it can only in a run of its own',
+      'ensemble "x" is HIERARCHICAL: its manager can delegate only in a separate run; ' +
+        'ensemble: the agent of task "one" may delegate, which it can only in a separate run',
     )
   })
 

@@ -17,7 +17,7 @@ import type { ResolvedEnsemble } from './ensemble-definition.ts'
 import type { ChildTask } from './operations.ts'
 
 /** Maximum number of ensembles in each other below a task. */
-export const MAX_ENSEMBLE_DEPTH = 5
+const MAX_ENSEMBLE_DEPTH = 5
 
 /** Maximum length of the name of a task of a sub-ensemble: it is the key of an added task. */
 const MAX_NAME_LENGTH = 200
@@ -62,7 +62,7 @@ export function findEnsembleTaskProblems(definition: AnyEnsembleTaskDefinition):
   ]
 }
 
-/** Returns the mapped inputs of which no variable names a field. */
+/** Returns the mapped inputs, without those whose fields are variables. */
 function toNames({ tasks }: ResolvedEnsemble, inputs: object): Readonly<Record<string, string>> {
   const variables = inputVariables(tasks)
   const names = Object.keys(inputs).filter(
@@ -93,11 +93,11 @@ function findDelegationProblems({ name, plan, tasks }: ResolvedEnsemble): readon
     .filter(({ agent }) => agent.allowDelegation === true)
   return [
     ...(plan.workflow === 'HIERARCHICAL'
-      ? [`ensemble "${name}" is HIERARCHICAL: its manager can delegate only in a run of its own`]
+      ? [`ensemble "${name}" is HIERARCHICAL: its manager can delegate only in a separate run`]
       : []),
     ...delegating.map(
       (task) =>
-        `ensemble: the agent of task "${task.name}" may delegate, which it can only in a run of its own`,
+        `ensemble: the agent of task "${task.name}" may delegate, which it can only in a separate run`,
     ),
   ]
 }

@@ -93,7 +93,7 @@ export interface EnsembleDefinition<
 export interface ResolvedEnsemble<Output = unknown>
   extends EnsembleSettings, Required<Omit<EnsembleDefinition, keyof EnsembleSettings>> {
   readonly plan: Plan
-  /** Reader of the output of the last task; absent if the output is text. */
+  /** Reader of the last task's output; absent if that is text. */
   readonly outputReader?: OutputReader<Output>
   /** Task of the manager; present only in HIERARCHICAL. */
   readonly manager?: Task

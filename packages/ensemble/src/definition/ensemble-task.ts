@@ -4,8 +4,8 @@
  *   inputs, outputs ─▶ inputs of the sub-ensemble ─▶ Schedule.next ─▶ its tasks ─▶ … ─▶ output of the last one
  *
  * ENS-P14 A task with `ensemble` adds the tasks of that ensemble to its run, in the order of their plan and named below it. They
- *    get the settings of their ensemble and the outputs of its tasks only. The output of the last one is that of the task, and
- *    the first failure fails it.
+ *    get the settings of their ensemble and the outputs of its tasks only. Its output is that of the last one, and the first
+ *    failure fails it.
  * ENS-P15 An input of a sub-ensemble is a text with variables, the output of an earlier task or a field of one; other variables
  *    are inputs of the run.
  */
@@ -22,7 +22,7 @@ import {
   type SubEnsemble,
 } from './sub-ensemble.ts'
 import { renderTemplate, type Inputs } from './template.ts'
-import { readField, toValueInputs } from './value-inputs.ts'
+import { readPath, toValueInputs } from './value-inputs.ts'
 
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
 import type { HandlerContext } from './handler.ts'
@@ -59,7 +59,7 @@ export interface EnsembleTaskDefinition<Output, Sources> extends Pick<
   /** Budget of all its tasks together; the smaller limits of this one and of the ensemble's own apply. */
   readonly budget?: Budget
   /**
-   * Sources of the inputs of the ensemble, by name: a text such as `'{city}'` or `'Brest'`, an earlier task for its output, or
+   * Sources of its inputs by name: a text such as `'{city}'` or `'Brest'`, an earlier task for its output, or
    * `[task, 'field']`. A value that is not text becomes JSON. @default inputs of the run with the same names
    */
   readonly inputs?: { readonly [Name in keyof Sources]: InputSource<Sources[Name]> }
@@ -139,7 +139,7 @@ function createHandler(subEnsemble: SubEnsemble): (context: HandlerContext) => P
   }
 }
 
-/** How the tasks of a plan are added, and how it ends. */
+/** Functions that add the tasks of a plan and receive its end. */
 interface PlanEffects {
   readonly add: (task: Task) => Promise<unknown>
   readonly resolve: (output: unknown) => void
@@ -169,7 +169,7 @@ class PlanRun {
     this.#effects = effects
   }
 
-  /** Adds the tasks that are ready. The recorded order of the ends is also that of the tasks when the handler runs again. */
+  /** Adds the tasks that are ready. When the handler runs again, tasks end in the recorded order, and so are added in it. */
   advance(): void {
     if (!this.#isStopped && !this.#signal.aborted) {
       const { start, skip } = this.#schedule.next()
@@ -229,7 +229,7 @@ function readInputs(
 }
 
 function readFieldOf(text: string, { task }: OutputReference, field: string): unknown {
-  const found = readField(parseJson(text), [field])
+  const found = readPath(parseJson(text), [field])
   if (found !== undefined) return found
   throw new TuttiError(
     'CONSTRAINT_VIOLATION',

@@ -1,6 +1,6 @@
-/** What the output schema of a task says about its outputs, as far as it is certain. No I/O. */
+/** Reads the certain facts about outputs from their schema. No I/O. */
 
-/** A JSON Schema; undefined if nothing is known, and `none` for a field that a value cannot have. */
+/** A JSON Schema; undefined for any value, and `none` for a field that a value cannot have. */
 export type Shape = object | 'none' | undefined
 
 /** Returns the schema of a field. */

@@ -7,6 +7,7 @@ import { cachePerObject } from '@tutti/core/internal'
 
 import { listAllTasks } from './manager.ts'
 import { listWorkingTasks } from './task.ts'
+import { findSubEnsemble, type SubEnsemble } from './sub-ensemble.ts'
 import { measureTemplate, countUtf8Bytes, type TemplateSize } from './template.ts'
 
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
@@ -65,18 +66,12 @@ export function assertTextSizes(
     const sizes = { bytes: inputBytes, maxBytes: maxInputBytes }
     throw tooLarge('its inputs together', { ...sizes, limit: 'maxInputBytes' })
   }
-  let total = 0
-  for (const { task, uses, sizes, plainBytes } of measureTexts(ensemble)) {
-    for (const field of RENDERED) {
-      const bytes = countRenderedBytes(sizes[field], bytesOf)
-      total += field === 'description' ? bytes * (1 + uses) : bytes
-      if (bytes <= maxTextBytes) continue
-      const name = task.name.slice(0, MAX_SHOWN_NAME).toWellFormed()
-      const what = `${field} of task "${name}" with its inputs`
-      throw tooLarge(what, { bytes, maxBytes: maxTextBytes, limit: 'maxTextBytes' })
-    }
-    total += plainBytes
-  }
+  const total = sumTextBytes(ensemble, bytesOf, (field, task, bytes) => {
+    if (bytes <= maxTextBytes) return
+    const name = task.name.slice(0, MAX_SHOWN_NAME).toWellFormed()
+    const what = `${field} of task "${name}" with its inputs`
+    throw tooLarge(what, { bytes, maxBytes: maxTextBytes, limit: 'maxTextBytes' })
+  })
   if (total > maxRunTextBytes) {
     const what = 'the texts of its tasks together, with their inputs'
     throw tooLarge(what, { bytes: total, maxBytes: maxRunTextBytes, limit: 'maxRunTextBytes' })
@@ -86,6 +81,41 @@ export function assertTextSizes(
 const RENDERED = ['description', 'expectedOutput'] as const
 
 type TextsOfEnsemble = Pick<ResolvedEnsemble, 'name' | 'tasks' | 'manager' | 'plan'>
+
+/** Returns the size of the texts of an ensemble and its sub-ensembles; calls `check` with the size of each template. */
+function sumTextBytes(
+  ensemble: TextsOfEnsemble,
+  bytesOf: ReadonlyMap<string, number>,
+  check: (field: (typeof RENDERED)[number], task: Task, bytes: number) => void,
+): number {
+  let total = 0
+  for (const { task, uses, sizes, plainBytes } of measureTexts(ensemble)) {
+    for (const field of RENDERED) {
+      const bytes = countRenderedBytes(sizes[field], bytesOf)
+      total += field === 'description' ? bytes * (1 + uses) : bytes
+      check(field, task, bytes)
+    }
+    total += plainBytes
+    const subEnsemble = findSubEnsemble(task)
+    if (subEnsemble === undefined) continue
+    total += sumTextBytes(subEnsemble.definition, toMappedBytes(subEnsemble, bytesOf), check)
+  }
+  return total
+}
+
+/** Returns the sizes of the inputs of a sub-ensemble, without outputs of tasks, whose sizes are not known. */
+function toMappedBytes(
+  { inputs }: SubEnsemble,
+  bytesOf: ReadonlyMap<string, number>,
+): ReadonlyMap<string, number> {
+  const mapped = new Map(bytesOf)
+  for (const [name, source] of Object.entries(inputs)) {
+    if (typeof source === 'string') {
+      mapped.set(name, countRenderedBytes(measureTemplate(source), bytesOf))
+    } else mapped.delete(name)
+  }
+  return mapped
+}
 
 /** Texts of a task, independently of the inputs. */
 interface TaskSizes {

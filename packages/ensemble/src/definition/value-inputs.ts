@@ -8,14 +8,14 @@ export function toValueInputs(name: string, value: unknown, variables: readonly 
   const inputs: Record<string, string> = { [name]: toInputText(value) }
   for (const variable of variables) {
     if (!variable.startsWith(`${name}.`)) continue
-    const field = readField(value, variable.slice(name.length + 1).split('.'))
+    const field = readPath(value, variable.slice(name.length + 1).split('.'))
     if (field !== undefined) inputs[variable] = toInputText(field)
   }
   return inputs
 }
 
 /** Returns the value at a path of fields; undefined if there is none. */
-export function readField(value: unknown, path: readonly string[]): unknown {
+export function readPath(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>(
     (within, name) =>
       typeof within === 'object' && within !== null && Object.hasOwn(within, name)

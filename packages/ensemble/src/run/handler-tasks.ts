@@ -2,7 +2,7 @@
 import { createLimiter, TuttiError, type Limiter } from '@tutti/core'
 
 import { taskVariables } from '../definition/inputs.ts'
-import { readField, toValueInputs } from '../definition/value-inputs.ts'
+import { readPath, toValueInputs } from '../definition/value-inputs.ts'
 import { DEFAULT_ITEM_VARIABLE, findMapProblems, toOptionText } from '../definition/map-settings.ts'
 import { beginWorker, runWorker } from '../hierarchy/workers.ts'
 import { describeTasks, type RecordedChild } from '../scope/recorded-operations.ts'
@@ -269,7 +269,7 @@ function toItemChild<Item>(
 
 /** Returns the text or the number in a field of an item. @throws {TuttiError} CONSTRAINT_VIOLATION without one. */
 function readKey(item: unknown, path: string, index: number): string {
-  const value = readField(item, path.split('.'))
+  const value = readPath(item, path.split('.'))
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint') {
     return String(value)
   }

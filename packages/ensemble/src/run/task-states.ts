@@ -195,9 +195,11 @@ export class TaskStates {
       return this.#inOrder(context).map((state) => [state.taskName, state])
     }
     // The tasks of a sub-ensemble have their indexes in the order in which they began.
-    return run.ensemble.plan.order
-      .filter((name) => context.includes(name))
-      .flatMap((name) => this.named([toRunName(run, name)]).map((state) => [name, state] as const))
+    const { order } = run.ensemble.plan
+    return [
+      ...order.filter((name) => context.includes(name)),
+      ...context.filter((name) => !order.includes(name)),
+    ].flatMap((name) => this.named([toRunName(run, name)]).map((state) => [name, state] as const))
   }
 
   /** All tasks: those of the plan, then delegated ones. */
