@@ -8,7 +8,9 @@ import { startRecorded } from './recorded-run.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { eventsOf, nextTurn, watchRun, type WatchOptions } from './watch-run.ts'
 
+import type { RunEvent } from '@tutti/protocol'
 import type { EnsembleDefinition, HandlerContext, Task, TaskDefinition } from '../src/index.ts'
+import type { RunStep } from '../src/internal.ts'
 
 type Work = (context: HandlerContext) => unknown
 
@@ -657,5 +659,60 @@ describe('a cancel', () => {
       'grow/nested-0/slow-0',
       'grow/nested-1/slow-0',
     ])
+  })
+
+  it('[ENS-C6] [ENS-C12] [ENS-G1] [ENS-H2] A cancel after an interruption anywhere ends every added task that began, its review and its delegation', async () => {
+    const said = task({
+      name: 'said',
+      description: 'Say {item}',
+      beforeReview: { timeoutMs: Infinity },
+      review: { timeoutMs: Infinity },
+    })
+    const nested = task({
+      name: 'nested',
+      description: 'Map {item}',
+      handler: ({ map }) => map(['x', 'y'], said),
+    })
+    const grown = team(({ map }) => map(['a', 'b'], nested))
+    const writes: { readonly event: RunEvent | undefined; readonly step: RunStep | undefined }[] =
+      []
+    const whole = startRecorded(grown, {
+      reviewer: { decide: async () => nextTurn().then(() => ({ action: 'CONTINUE' })) },
+      journal: {
+        emit: (event, step) => void writes.push({ event, step }),
+        commit: (step, event) => Promise.resolve(void writes.push({ event, step })),
+      },
+    })
+    expect((await whole.handle.result).status).toBe('COMPLETED')
+    for (let count = 1; count < writes.length; count += 1) {
+      const durable = writes.slice(0, count)
+      const steps = durable.flatMap(({ step }) => (step === undefined ? [] : [step]))
+      const before = durable.flatMap(({ event }) => (event === undefined ? [] : [event]))
+      const again = startRecorded(grown, {
+        from: { events: [], steps },
+        signal: AbortSignal.abort(),
+        decidable: true,
+      })
+      const result = await again.handle.result
+      const events = [...before, ...again.events]
+      const idsOf = (...types: readonly RunEvent['type'][]): readonly string[] =>
+        eventsOf(events, ...types).map((event) =>
+          'reviewId' in event ? event.reviewId : 'delegationId' in event ? event.delegationId : '',
+        )
+      expect(idsOf('review_decided', 'review_timed_out', 'review_withdrawn').toSorted()).toEqual(
+        idsOf('review_requested').toSorted(),
+      )
+      expect(idsOf('delegation_completed', 'delegation_failed').toSorted()).toEqual(
+        idsOf('delegation_started').toSorted(),
+      )
+      const started = eventsOf(events, 'task_started').map(({ taskName }) => taskName)
+      const skipped = eventsOf(events, 'task_skipped').map(({ taskName }) => taskName)
+      expect(skipped.filter((name) => started.includes(name))).toEqual([])
+      const tokens = eventsOf(before, 'llm_iteration_completed').reduce(
+        (sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens,
+        0,
+      )
+      expect(result.metrics.totalTokens).toBe(tokens)
+    }
   })
 })

@@ -4,16 +4,16 @@
  */
 import { Type } from '@tutti/core'
 import { ensemble, task, type Ensemble } from '@tutti/ensemble'
+import { applyRunEvent, runStateAfter, type LoggedRunEvent } from '@tutti/protocol'
 import { createRunService, type RunService, type RunServiceOptions } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { expect } from 'vitest'
 
 import { until } from '../../../tooling/test-kit/wait.ts'
-import { decide } from './commands.ts'
+import { cancel, decide } from './commands.ts'
 import { allEvents } from './waiting-ensemble.ts'
 
 import type { RunStorage } from '@tutti/runs/adapter'
-import type { LoggedRunEvent } from '@tutti/protocol'
 
 /** A storage location that several processes open, at the same time or one after another. */
 export interface ChildrenPlace {
@@ -219,6 +219,41 @@ export const waitingChildrenCases: readonly WaitingChildrenCase[] = [
       expect(await readOutput(third, 'orders')).toBe('paid 21+14')
       expect(calls.toSorted()).toEqual(['list', 'pay 21+14', 'price cups', 'price pens'])
       await third.close(CLOSE)
+    },
+  },
+  {
+    name: '[RUNS-S4] A run whose tasks wait for reviews is cancelled without an owner, and no task or review stays open',
+    async run(place) {
+      const calls: Calls = []
+      const first = await startProcess(place, makeWriters(calls))
+      await submitAndPark(first)
+      await first.close(CLOSE)
+      const api = await startProcess(place, makeWriters(calls), { executes: false })
+      const open = await listOpen(api)
+      await decide(api, open.get('write/fog') ?? '', { action: 'CONTINUE' })
+      const status = await cancel(api, 'run-1')
+      await api.close(CLOSE)
+      const worker = await startProcess(place, makeWriters(calls))
+      const events = await readLog(worker)
+      expect(events.at(-1)).toMatchObject({ type: 'run_result', status: 'CANCELLED' })
+      const { tasks, reviews } = events.reduce(applyRunEvent, runStateAfter([]))
+      expect(status).toBe('CANCELLED')
+      const phases = tasks.map((one) => `${one.name} ${one.status}`)
+      expect(phases).toEqual([
+        'topics COMPLETED',
+        'write CANCELLED',
+        'join SKIPPED',
+        'write/tides CANCELLED',
+        'write/fog CANCELLED',
+        'write/rain CANCELLED',
+      ])
+      expect(reviews.filter((review) => review.status === 'OPEN')).toEqual([])
+      expect(await worker.reviews.open()).toEqual([])
+      const counts = ['review_withdrawn', 'delegation_completed', 'delegation_failed'].map(
+        (type) => events.filter((event) => event.type === type).length,
+      )
+      expect(counts).toEqual([2, 0, 3])
+      await worker.close(CLOSE)
     },
   },
 ]
