@@ -4,7 +4,7 @@ import { sleep } from '@tutti/core/internal'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { agent, ensemble, task } from '../src/index.ts'
-import { startRecorded } from './recorded-run.ts'
+import { startRecorded, type RunProcess } from './recorded-run.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { eventsOf, nextTurn, watchRun, type WatchOptions } from './watch-run.ts'
 
@@ -593,6 +593,61 @@ describe('operations that nobody waits for', () => {
     expect((await ended).status).toBe('CANCELLED')
     await clock.advance(100_000)
     await expect(late).rejects.toThrow('The handler of task "grow" has ended')
+  })
+})
+
+describe('questions and approvals', () => {
+  it('[ENS-P1] [ENS-P8] Equal questions and approvals of concurrent operations wait apart, and each gets its own answer after an interruption anywhere', async () => {
+    const paid: string[] = []
+    const pay = defineTextTool({
+      name: 'pay',
+      description: 'Pays',
+      requireApproval: { timeoutMs: Infinity },
+      idempotent: false,
+      execute(text) {
+        paid.push(text)
+        return `paid ${text}`
+      },
+    })
+    const work: Work = async ({ ask, call }) => {
+      const options = { timeoutMs: Infinity } as const
+      const [first, second, third, fourth] = await Promise.all([
+        ask('Which?', options),
+        call(pay, '5'),
+        ask('Which?', options),
+        call(pay, '5'),
+      ])
+      return [first.answered && first.value, second, third.answered && third.value, fourth]
+    }
+    const expected = '["a0","paid 1","a2","paid 3"]'
+    /** Answers each open review by the order in which the reviews were opened. */
+    const answer = async (run: RunProcess, ids: readonly string[]): Promise<void> => {
+      for (const { reviewId, kind } of run.handle.snapshot().reviews) {
+        const at = ids.indexOf(reviewId)
+        const input = kind === 'QUESTION' ? `a${at}` : { input: String(at) }
+        await run.handle.decide(reviewId, { action: 'EDIT', input })
+      }
+    }
+    const first = startRecorded(team(work))
+    await nextTurn()
+    await nextTurn()
+    expect(first.waits.count).toBe(1)
+    const ids = eventsOf(first.events, 'review_requested').map(({ reviewId }) => reviewId)
+    expect(ids).toHaveLength(4)
+    await answer(first, ids)
+    expect((await first.handle.result).output).toBe(expected)
+    expect(paid.toSorted()).toEqual(['1', '3'])
+    const opened = first.steps.findLastIndex(({ kind }) => kind === 'gate_opened') + 1
+    for (let count = opened; count < first.steps.length; count += 1) {
+      const steps = first.steps.slice(0, count)
+      // A call that began and has no end must not be made again.
+      const begun = steps.filter(({ kind }) => kind === 'tool_begun').length
+      if (begun > steps.filter(({ kind }) => kind === 'tool_ended').length) continue
+      const again = startRecorded(team(work), { from: { events: [], steps } })
+      for (let turn = 0; turn < 20; turn += 1) await nextTurn()
+      await answer(again, ids)
+      expect((await again.handle.result).output).toBe(expected)
+    }
   })
 })
 
