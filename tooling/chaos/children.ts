@@ -27,7 +27,7 @@ import {
   CHILDREN,
   judgeChildren,
   makeChildren,
-  openPlace,
+  openStore,
   readLines,
   type AppendedLine,
   type ChildrenEvidence,
@@ -67,7 +67,7 @@ interface Asked {
 
 /** Processes that execute the run, the store that they share, and the file to which its steps append. */
 class Fleet {
-  readonly place: string
+  readonly location: string
   readonly file: string
   /** Processes that were killed while they executed the run. */
   readonly killed = new Set<number>()
@@ -76,8 +76,8 @@ class Fleet {
   readonly #living = new Map<number, ChildProcess>()
   readonly #end: () => void
 
-  constructor(place: string, file: string) {
-    this.place = place
+  constructor(location: string, file: string) {
+    this.location = location
     this.file = file
     const { promise, resolve } = Promise.withResolvers<void>()
     this.ended = promise
@@ -88,7 +88,7 @@ class Fleet {
   start(): void {
     const child = spawn(
       process.execPath,
-      ['--conditions=@tutti/source', WORKER, this.place, this.file],
+      ['--conditions=@tutti/source', WORKER, this.location, this.file],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     )
     child.stdout.once('data', this.#end)
@@ -143,7 +143,7 @@ async function runChildren(asked: Asked, fleet: Fleet): Promise<TestResult> {
   const { children, kills, workers, seed, isEmbedded } = asked
   const startedAt = performance.now()
   await writeFile(fleet.file, '')
-  await submit(fleet.place, children)
+  await submit(fleet.location, children)
   for (let count = 0; count < (isEmbedded ? 1 : workers); count += 1) fleet.start()
   const deadline = startedAt + asked.minutes * 60_000
   await killOwners(asked, fleet, deadline)
@@ -154,7 +154,7 @@ async function runChildren(asked: Asked, fleet: Fleet): Promise<TestResult> {
   await fleet.stop()
   const evidence = await collect(fleet, children)
   const { violations, repeats, takeovers } = judgeChildren(evidence)
-  const figures = {
+  const metrics = {
     tasks: children,
     'processes killed': fleet.killed.size,
     'takeovers (run_resumed)': takeovers,
@@ -162,7 +162,7 @@ async function runChildren(asked: Asked, fleet: Fleet): Promise<TestResult> {
     events: evidence.events.length,
     seconds,
   }
-  for (const [what, value] of Object.entries(figures)) console.log(`${what.padEnd(42)}${value}`)
+  for (const [what, value] of Object.entries(metrics)) console.log(`${what.padEnd(42)}${value}`)
   const store = isEmbedded ? ' --store embedded' : ''
   return {
     violations,
@@ -171,8 +171,8 @@ async function runChildren(asked: Asked, fleet: Fleet): Promise<TestResult> {
 }
 
 /** Stores the run, which no process executes yet. */
-async function submit(place: string, children: number): Promise<void> {
-  await using storage = await openPlace(place)
+async function submit(location: string, children: number): Promise<void> {
+  await using storage = await openStore(location)
   const service = createRunService(storage, [makeChildren(async () => undefined)])
   const inputs = { count: String(children) }
   await service.submit({ runId: RUN_ID, ensemble: CHILDREN, inputs })
@@ -204,7 +204,7 @@ function stuck({ minutes, seed }: Asked): Error {
 
 /** Reads all that is known of the run. */
 async function collect(fleet: Fleet, count: number): Promise<ChildrenEvidence> {
-  await using storage = await openPlace(fleet.place)
+  await using storage = await openStore(fleet.location)
   const events: LoggedRunEvent[] = []
   for (;;) {
     const query = { runId: RUN_ID, from: events.length, limit: 1_000 }

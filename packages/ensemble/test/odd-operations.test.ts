@@ -1,4 +1,4 @@
-/** Tests of handlers, maps and lists with odd values: items, keys, options, errors and results that nobody expects. */
+/** Tests of handlers, maps and lists with unusual items, keys, options, errors and results. */
 import { defineTextTool, TuttiError } from '@tutti/core'
 import { sleep } from '@tutti/core/internal'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -91,7 +91,7 @@ describe('items of a map', () => {
     },
   )
 
-  it('An item of any kind can have a task of its own', async () => {
+  it('An item of any kind can have its own task', async () => {
     const items = [loop, { load: () => 7 }, undefined]
     const { result } = await run(({ map }) =>
       map(items, (item, index) =>
@@ -268,7 +268,7 @@ describe('keys of added tasks', () => {
     expect(eventsOf(events, 'delegation_started')).toEqual([])
   })
 
-  it('[ENS-P5] A retry adds its tasks under names of its own, also if a key ends like the name of a retry', async () => {
+  it('[ENS-P5] A retry adds its tasks under other names, also if a key ends like the name of a retry', async () => {
     const clock = fakeClock()
     const work: Work = async ({ map, attempt, step }) => {
       const done = await map(['x', 'x#2'], child, { key: (key) => key })
@@ -522,7 +522,7 @@ describe('results of steps', () => {
   })
 })
 
-describe('operations that nobody waits for', () => {
+describe('operations whose results are not awaited', () => {
   it('[ENS-P7] A rejected operation is not an unhandled rejection', async () => {
     const bad = task({
       name: 'bad',

@@ -21,7 +21,7 @@ export interface ChildrenPlace {
   open(): Promise<RunStorage>
 }
 
-/** One case. */
+/** Checks one behavior of a store and of the processes that share it. */
 export interface WaitingChildrenCase {
   readonly name: string
   run(place: ChildrenPlace): Promise<void>
@@ -149,7 +149,7 @@ async function readOutput(service: RunService, taskName: string): Promise<string
   )[0]
 }
 
-/** The cases. */
+/** Cases of processes that run one after another, for every store. */
 export const waitingChildrenCases: readonly WaitingChildrenCase[] = [
   {
     name: '[RUNS-X1] [RUNS-X5] The tasks of a forEach wait for reviews, another process decides them after a restart, and the parent continues without a second call',
@@ -269,7 +269,7 @@ export const sharedChildrenCases: readonly WaitingChildrenCase[] = [
       await submitAndPark(owner)
       const open = await listOpen(other)
       expect(open.size).toBe(3)
-      // Whichever process finds the run due continues it.
+      // Either process continues the run.
       await Promise.all(
         [...open.values()].map((reviewId) => decide(other, reviewId, { action: 'CONTINUE' })),
       )

@@ -16,10 +16,10 @@ export const LEASE_MS = 1_000
 export const MAX_PARALLEL = 10
 
 /** Opens the store in a directory, or in the database of a URL. */
-export async function openPlace(place: string): Promise<RunStorage> {
-  return place.startsWith('postgres')
-    ? postgresRunStorage({ connectionString: place, maxConnections: 4 })
-    : sqliteRunStorage(place)
+export async function openStore(location: string): Promise<RunStorage> {
+  return location.startsWith('postgres')
+    ? postgresRunStorage({ connectionString: location, maxConnections: 4 })
+    : sqliteRunStorage(location)
 }
 
 /** Makes an ensemble that adds `count` tasks, an input, each with one step that does `work`. */
