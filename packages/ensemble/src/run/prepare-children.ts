@@ -6,6 +6,7 @@ import { previewOf, shortText } from '@tutti/protocol/internal'
 import { missingInputs } from '../definition/inputs.ts'
 import { modelOfTask } from '../definition/model-of-task.ts'
 import { reviewAfter, reviewSettingsOf } from '../definition/review-settings.ts'
+import { findSubEnsemble } from '../definition/sub-ensemble.ts'
 import { renderTask } from '../definition/task-text.ts'
 import { findLargeText, measureTaskTexts } from '../definition/text-limits.ts'
 import { digestOutput } from '../scope/replay.ts'
@@ -74,10 +75,12 @@ export function prepareChildren(
   const isTaken = (name: string): boolean =>
     names.has(name) || (host.hasTask(name) && !isRecorded(name))
   const run = toAddedRun(scope)
+  // The tasks of a plan are found by names that follow from the plan alone.
+  const isPlanned = findSubEnsemble(scope.task) !== undefined
   const prepared = asked.map((child): PreparedChild => {
     let name = toAddedName(scope.identity, child.key)
     // A key can end like the name of a retry.
-    while (attempt > 1 && isTaken(name)) name = `${name}#${attempt}`
+    while (attempt > 1 && !isPlanned && isTaken(name)) name = `${name}#${attempt}`
     const hasInputs = Object.keys(child.inputs).length > 0
     const inputs = hasInputs ? { ...scope.run.inputs, ...child.inputs } : scope.run.inputs
     const isUsed = used.has(child.key)
