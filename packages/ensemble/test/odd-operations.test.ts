@@ -195,7 +195,22 @@ describe('options of operations', () => {
       { over: 'list', maxitems: 5 },
       'unknown option "maxitems" of forEach (did you mean "maxItems"?)',
     ],
-    [{ over: 'list', collect: 'lists' }, 'forEach.collect.reduce must be created with task()'],
+    [
+      { over: 'list', collect: 'lists' },
+      `forEach.collect must be 'list' or { reduce: task, maxTokens }, got "lists"`,
+    ],
+    [
+      { over: 'list', collect: null },
+      "forEach.collect must be 'list' or { reduce: task, maxTokens }, got null",
+    ],
+    [
+      { over: 'list', collect: { reduce: 'child', maxTokens: 9 } },
+      'forEach.collect.reduce must be created with task()',
+    ],
+    [
+      { over: 'list', collect: { reduce: child, maxTokens: 9, As: 'parts' } },
+      'unknown option "As" of forEach.collect (did you mean "as"?)',
+    ],
     [
       { over: 'list', collect: { reduce: child, maxTokens: Number.NaN } },
       'forEach.collect.maxTokens must be a number >= 1, got NaN',
@@ -716,58 +731,76 @@ describe('a cancel', () => {
     ])
   })
 
-  it('[ENS-C6] [ENS-C12] [ENS-G1] [ENS-H2] A cancel after an interruption anywhere ends every added task that began, its review and its delegation', async () => {
-    const said = task({
-      name: 'said',
+  const said = (name: string): Task =>
+    task({
+      name,
       description: 'Say {item}',
       beforeReview: { timeoutMs: Infinity },
       review: { timeoutMs: Infinity },
     })
-    const nested = task({
-      name: 'nested',
-      description: 'Map {item}',
-      handler: ({ map }) => map(['x', 'y'], said),
-    })
-    const grown = team(({ map }) => map(['a', 'b'], nested))
-    const writes: { readonly event: RunEvent | undefined; readonly step: RunStep | undefined }[] =
-      []
-    const whole = startRecorded(grown, {
-      reviewer: { decide: async () => nextTurn().then(() => ({ action: 'CONTINUE' })) },
-      journal: {
-        emit: (event, step) => void writes.push({ event, step }),
-        commit: (step, event) => Promise.resolve(void writes.push({ event, step })),
-      },
-    })
-    expect((await whole.handle.result).status).toBe('COMPLETED')
-    for (let count = 1; count < writes.length; count += 1) {
-      const durable = writes.slice(0, count)
-      const steps = durable.flatMap(({ step }) => (step === undefined ? [] : [step]))
-      const before = durable.flatMap(({ event }) => (event === undefined ? [] : [event]))
-      const again = startRecorded(grown, {
-        from: { events: [], steps },
-        signal: AbortSignal.abort(),
-        decidable: true,
+  const model = scriptedModel(() => 'said')
+
+  it.each([
+    [
+      'a handler',
+      task({
+        name: 'nested',
+        description: 'Map {item}',
+        handler: ({ map }) => map(['x', 'y'], said('said')),
+      }),
+    ],
+    [
+      'a sub-ensemble',
+      task({ ensemble: ensemble({ name: 'nested', model, tasks: [said('x'), said('y')] }) }),
+    ],
+  ])(
+    '[ENS-C6] [ENS-C12] [ENS-G1] [ENS-H2] A cancel after an interruption anywhere ends every task that %s added and that began, its review and its delegation',
+    async (_, nested: Task<unknown>) => {
+      const grown = team(({ map }) => map(['a', 'b'], nested))
+      const writes: { readonly event: RunEvent | undefined; readonly step: RunStep | undefined }[] =
+        []
+      const whole = startRecorded(grown, {
+        reviewer: { decide: async () => nextTurn().then(() => ({ action: 'CONTINUE' })) },
+        journal: {
+          emit: (event, step) => void writes.push({ event, step }),
+          commit: (step, event) => Promise.resolve(void writes.push({ event, step })),
+        },
       })
-      const result = await again.handle.result
-      const events = [...before, ...again.events]
-      const idsOf = (...types: readonly RunEvent['type'][]): readonly string[] =>
-        eventsOf(events, ...types).map((event) =>
-          'reviewId' in event ? event.reviewId : 'delegationId' in event ? event.delegationId : '',
+      expect((await whole.handle.result).status).toBe('COMPLETED')
+      for (let count = 1; count < writes.length; count += 1) {
+        const durable = writes.slice(0, count)
+        const steps = durable.flatMap(({ step }) => (step === undefined ? [] : [step]))
+        const before = durable.flatMap(({ event }) => (event === undefined ? [] : [event]))
+        const again = startRecorded(grown, {
+          from: { events: [], steps },
+          signal: AbortSignal.abort(),
+          decidable: true,
+        })
+        const result = await again.handle.result
+        const events = [...before, ...again.events]
+        const idsOf = (...types: readonly RunEvent['type'][]): readonly string[] =>
+          eventsOf(events, ...types).map((event) =>
+            'reviewId' in event
+              ? event.reviewId
+              : 'delegationId' in event
+                ? event.delegationId
+                : '',
+          )
+        expect(idsOf('review_decided', 'review_timed_out', 'review_withdrawn').toSorted()).toEqual(
+          idsOf('review_requested').toSorted(),
         )
-      expect(idsOf('review_decided', 'review_timed_out', 'review_withdrawn').toSorted()).toEqual(
-        idsOf('review_requested').toSorted(),
-      )
-      expect(idsOf('delegation_completed', 'delegation_failed').toSorted()).toEqual(
-        idsOf('delegation_started').toSorted(),
-      )
-      const started = eventsOf(events, 'task_started').map(({ taskName }) => taskName)
-      const skipped = eventsOf(events, 'task_skipped').map(({ taskName }) => taskName)
-      expect(skipped.filter((name) => started.includes(name))).toEqual([])
-      const tokens = eventsOf(before, 'llm_iteration_completed').reduce(
-        (sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens,
-        0,
-      )
-      expect(result.metrics.totalTokens).toBe(tokens)
-    }
-  })
+        expect(idsOf('delegation_completed', 'delegation_failed').toSorted()).toEqual(
+          idsOf('delegation_started').toSorted(),
+        )
+        const started = eventsOf(events, 'task_started').map(({ taskName }) => taskName)
+        const skipped = eventsOf(events, 'task_skipped').map(({ taskName }) => taskName)
+        expect(skipped.filter((name) => started.includes(name))).toEqual([])
+        const tokens = eventsOf(before, 'llm_iteration_completed').reduce(
+          (sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens,
+          0,
+        )
+        expect(result.metrics.totalTokens).toBe(tokens)
+      }
+    },
+  )
 })

@@ -12,7 +12,7 @@ import { findKeyProblems, findMapProblems, MAP_NAMES } from './map-settings.ts'
 import { findDuplicates } from './plan.ts'
 import { findReviewProblems } from './review-settings.ts'
 
-import type { ForEach } from './for-each.ts'
+import type { ForEach, ReduceOutputs } from './for-each.ts'
 import { isTask, type ForEachPlan, type Task, type TaskDefinition } from './task.ts'
 
 /** Fields that a task with a handler cannot have, because it does not call a model. */
@@ -109,9 +109,15 @@ const FOR_EACH_NAMES = {
   collect: true,
 } as const satisfies OptionNames<ForEach<never>>
 
-/** Returns the problems of the names of its options, of its list and of its key. */
+const COLLECT_NAMES = {
+  reduce: true,
+  maxTokens: true,
+  as: true,
+} as const satisfies OptionNames<ReduceOutputs<unknown>>
+
+/** Returns the problems of the names of its options, of its list, of its key and of what it collects. */
 export function findForEachOptionProblems(forEach: ForEach<never>): readonly string[] {
-  const { over, key } = forEach
+  const { over, key, collect } = forEach
   const isList = typeof over === 'string' ? over.trim() !== '' : isTask(over)
   return [
     ...findOptionProblems(forEach, FOR_EACH_NAMES, 'forEach'),
@@ -119,7 +125,15 @@ export function findForEachOptionProblems(forEach: ForEach<never>): readonly str
       ? []
       : [`forEach.over must be a task or the name of an input, got ${previewOf(over)}`]),
     ...findKeyProblems(key).map((problem) => `forEach.${problem}`),
+    ...findCollectProblems(collect),
   ]
+}
+
+function findCollectProblems(collect: ForEach<never>['collect']): readonly string[] {
+  if (collect === undefined || collect === 'list') return []
+  return typeof collect === 'object' && collect !== null
+    ? findOptionProblems(collect, COLLECT_NAMES, 'forEach.collect')
+    : [`forEach.collect must be 'list' or { reduce: task, maxTokens }, got ${previewOf(collect)}`]
 }
 
 /** Returns the problems of a task for each item of a list, with the paths of their options. */
