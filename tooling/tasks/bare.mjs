@@ -86,6 +86,10 @@ const TASKS = {
     build()
     return run(NODE, ['tooling/chaos/chaos.ts', ...words], ENV)
   },
+  'chaos:children'(words) {
+    install()
+    return run(NODE, ['--conditions=@tutti/source', 'tooling/chaos/children.ts', ...words], ENV)
+  },
   scale(words) {
     install()
     build()

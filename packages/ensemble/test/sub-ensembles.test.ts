@@ -110,6 +110,44 @@ describe('[ENS-P14] a task with an ensemble', () => {
     expect(log).toEqual(['both/left', 'both/right', 'both/left#2', 'both/right#2', 'both/join#2'])
   })
 
+  it('A retry of a sub-ensemble never takes the output of another task for that of its own', async () => {
+    let count = 0
+    const work = (name: string, context: string[] = []) =>
+      task({
+        name,
+        description: name,
+        context,
+        handler({ taskName, context: outputs }) {
+          count += 1
+          if (count === 3) throw new Error('Broke')
+          return [taskName, ...outputs.map(({ output }) => output)].join(' < ')
+        },
+      })
+    // In a retry, the task "x" has the name that "x#2" had before.
+    const child = ensemble({ name: 'odd', tasks: [work('x'), work('x#2'), work('end', ['x'])] })
+    const team = ensemble({ name: 'team', tasks: [task({ ensemble: child, retries: 1 })] })
+    const result = await team.run()
+    expect(result).toMatchObject({ status: 'FAILED', error: { code: 'CONFIG_INVALID' } })
+    expect(result.error?.message).toContain('another task of the run has its name "odd/x#2"')
+  })
+
+  it('A retry of a handler in a sub-ensemble adds its tasks under other names, also if a key ends like the name of a retry', async () => {
+    const leaf = task({ name: 'leaf', description: 'Leaf', handler: ({ taskName }) => taskName })
+    const grow = task({
+      name: 'grow',
+      description: 'Grow',
+      retries: 1,
+      async handler({ map, attempt }) {
+        const names = await map(['x', 'x#2'], leaf, { key: (key) => key })
+        if (attempt === 1) throw new Error('Again')
+        return names.join(' ')
+      },
+    })
+    const child = ensemble({ name: 'inner', tasks: [grow] })
+    const result = await ensemble({ name: 'team', tasks: [task({ ensemble: child })] }).run()
+    expect(result.output).toBe('inner/grow/x#2#2 inner/grow/x#2#2#2')
+  })
+
   it('With CONTINUE_ON_ERROR a sub-ensemble runs all tasks that do not wait for the failed one', async () => {
     const done: string[] = []
     const work = (name: string, context: string[] = []) =>

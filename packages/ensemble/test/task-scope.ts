@@ -60,6 +60,7 @@ export function createTestScope({
       taskNames: [],
       hasTask: () => false,
       isCompleted: () => false,
+      hasReached: () => false,
       endEarly: () => undefined,
       runWorker: () => Promise.reject(new Error('No worker in this test')),
     },

@@ -13,7 +13,7 @@ import { findPlanProblems } from './plan.ts'
 import { findEnsembleReviewProblems } from './review-settings.ts'
 import { findRuleProblems } from './model-rule.ts'
 
-import { listWorkingTasks } from './task.ts'
+import { isTask, listWorkingTasks } from './task.ts'
 import {
   ERROR_STRATEGIES,
   type EnsembleDefinition,
@@ -78,10 +78,6 @@ export function assertTasks({ name, tasks }: EnsembleDefinition): void {
       details: { problems },
     },
   )
-}
-
-function isTask(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'agent' in value && 'context' in value
 }
 
 /**

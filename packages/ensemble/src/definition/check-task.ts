@@ -1,19 +1,19 @@
 /** Pure: finds all problems in the definition of a task. */
 import type { AgentTool } from '@tutti/core'
 import { findOptionProblems, type OptionNames } from '@tutti/core/internal'
-import { isTemplateName, shortText, type Problem } from '@tutti/protocol/internal'
+import { isTemplateName, previewOf, shortText, type Problem } from '@tutti/protocol/internal'
 
 import { findOnUnfinishedProblems } from './on-unfinished.ts'
 import { findBudgetProblems } from '../usage/budget.ts'
 import { findGuardrailProblems } from './guardrail.ts'
 import { HANDLER_ROLE } from './handler.ts'
 import { DELEGATE_TOOL } from './delegation-limits.ts'
-import { findMapProblems } from './map-settings.ts'
+import { findKeyProblems, findMapProblems, MAP_NAMES } from './map-settings.ts'
 import { findDuplicates } from './plan.ts'
 import { findReviewProblems } from './review-settings.ts'
 
-import type { ForEach } from './for-each.ts'
-import type { ForEachPlan, Task, TaskDefinition } from './task.ts'
+import type { ForEach, ReduceOutputs } from './for-each.ts'
+import { isTask, type ForEachPlan, type Task, type TaskDefinition } from './task.ts'
 
 /** Fields that a task with a handler cannot have, because it does not call a model. */
 const FOR_AGENTS = [
@@ -104,20 +104,36 @@ export function findTaskProblems(definition: TaskDefinition, name: string): read
 }
 
 const FOR_EACH_NAMES = {
+  ...MAP_NAMES,
   over: true,
-  as: true,
-  key: true,
   collect: true,
-  maxItems: true,
-  maxParallel: true,
-  maxFailures: true,
-  until: true,
-  onError: true,
 } as const satisfies OptionNames<ForEach<never>>
 
-/** Returns a problem for each unknown option of `forEach`. */
+const COLLECT_NAMES = {
+  reduce: true,
+  maxTokens: true,
+  as: true,
+} as const satisfies OptionNames<ReduceOutputs<unknown>>
+
+/** Returns the problems of the names of its options, of its list, of its key and of what it collects. */
 export function findForEachOptionProblems(forEach: ForEach<never>): readonly string[] {
-  return findOptionProblems(forEach, FOR_EACH_NAMES, 'forEach')
+  const { over, key, collect } = forEach
+  const isList = typeof over === 'string' ? over.trim() !== '' : isTask(over)
+  return [
+    ...findOptionProblems(forEach, FOR_EACH_NAMES, 'forEach'),
+    ...(isList
+      ? []
+      : [`forEach.over must be a task or the name of an input, got ${previewOf(over)}`]),
+    ...findKeyProblems(key).map((problem) => `forEach.${problem}`),
+    ...findCollectProblems(collect),
+  ]
+}
+
+function findCollectProblems(collect: ForEach<never>['collect']): readonly string[] {
+  if (collect === undefined || collect === 'list') return []
+  return typeof collect === 'object' && collect !== null
+    ? findOptionProblems(collect, COLLECT_NAMES, 'forEach.collect')
+    : [`forEach.collect must be 'list' or { reduce: task, maxTokens }, got ${previewOf(collect)}`]
 }
 
 /** Returns the problems of a task for each item of a list, with the paths of their options. */

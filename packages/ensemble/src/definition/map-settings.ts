@@ -1,6 +1,8 @@
 /** Checks the settings of a map over items. No I/O. */
-import type { Problem } from '@tutti/protocol/internal'
-import type { MapSettings } from './operations.ts'
+import { findOptionProblems, type OptionNames } from '@tutti/core/internal'
+import { isTemplateName, previewOf, type Problem } from '@tutti/protocol/internal'
+
+import type { MapOptions, MapSettings } from './operations.ts'
 
 /** Default name of the template variable for an item. */
 export const DEFAULT_ITEM_VARIABLE = 'item'
@@ -17,6 +19,34 @@ const ERROR_REACTIONS = ['fail', 'continue', 'collect'] as const
 /** Formats a problem with the name of its option, such as `until.succeeded must be …`. */
 export function toOptionText({ path, message }: Problem): string {
   return `${path.slice(1).replaceAll('/', '.')} ${message}`
+}
+
+/** Names of the options of a map. */
+export const MAP_NAMES = {
+  as: true,
+  key: true,
+  maxItems: true,
+  maxParallel: true,
+  maxFailures: true,
+  until: true,
+  onError: true,
+} as const satisfies OptionNames<MapOptions<never>>
+
+/** Returns the problems of the arguments of a call of `map`, which plain JavaScript can contain, one text each. */
+export function findCallProblems(items: unknown, options: MapOptions<never>): readonly string[] {
+  const { as, key } = options
+  const problems = [...findOptionProblems(options, MAP_NAMES), ...findKeyProblems(key)]
+  if (as !== undefined && !isTemplateName(as)) {
+    problems.push(`as must be the name of a template variable, got ${previewOf(as)}`)
+  }
+  if (!Array.isArray(items)) problems.push(`the items must be a list, got ${previewOf(items)}`)
+  return problems
+}
+
+/** Returns the problems of a key, one text each. */
+export function findKeyProblems(key: unknown): readonly string[] {
+  const isKey = key === undefined || typeof key === 'function' || typeof key === 'string'
+  return isKey ? [] : [`key must be a function or the path of a field, got ${previewOf(key)}`]
 }
 
 /**
@@ -52,7 +82,7 @@ export function findMapProblems(
     problems.push({ path: '/until/succeeded', message })
   }
   if (count === undefined) return problems
-  if (count > maxItems) {
+  if (maxItems >= 1 && count > maxItems) {
     problems.push({ path: '/maxItems', message: `is ${maxItems}, got ${count} items` })
   } else if (until !== undefined && until.succeeded > count) {
     problems.push({

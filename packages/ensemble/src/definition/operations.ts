@@ -46,7 +46,7 @@ export interface MapOptions<Item> extends MapSettings {
   /** Name of the template variable for the item; fields of an item have names such as `item.title`. @default item */
   readonly as?: string
   /**
-   * Returns the key of an item, unique among the tasks of the handler; or the path of the field that has it, such as `author.id`: a
+   * Returns the key of an item, 1 to 200 characters, unique among the tasks of the handler; or the path of the field that has it, such as `author.id`: a
    * text or a number. @default the name of the task, `-`, and the index
    */
   readonly key?: string | ((item: Item, index: number) => string)
@@ -149,9 +149,9 @@ export interface HandlerOperations {
   readonly call: CallTool
   /**
    * Performs a side effect and records its result, which must be JSON, or its failure. An interrupted step is repeated with
-   * the same idempotency key.
+   * the same idempotency key. `work` cannot use operations, because it does not run again once its result is recorded.
    *
-   * @throws {TuttiError} TASK_FAILED with what `work` threw, or if the result is not JSON.
+   * @throws {TuttiError} TASK_FAILED with what `work` threw, or if the result is not JSON; CONFIG_INVALID within a step.
    */
   readonly step: <Value>(
     name: string,

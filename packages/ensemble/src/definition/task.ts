@@ -140,6 +140,11 @@ export interface TaskDefinition<
   readonly handler?: Handler<Schema extends ToolSchema ? ValueOf<Schema> : unknown>
 }
 
+/** Whether a value was created with `task()`. */
+export function isTask(value: unknown): value is Task {
+  return typeof value === 'object' && value !== null && 'agent' in value && 'context' in value
+}
+
 /** Returns the tasks whose work a task does: those of its items and of their reduction, else itself. */
 export function listWorkingTasks(task: Task): readonly Task[] {
   const { forEach } = task

@@ -78,6 +78,32 @@ export function assertTextSizes(
   }
 }
 
+/** A text of a task that exceeds the limit with its inputs. */
+export interface LargeText {
+  readonly field: (typeof RENDERED)[number]
+  readonly bytes: number
+}
+
+/**
+ * Returns the first text of a task that would exceed a limit with its inputs; undefined if none would. Renders no text.
+ *
+ * @param maxTextBytes maximum size of a text, in bytes of UTF-8.
+ */
+export function findLargeText(
+  task: Pick<Task, (typeof RENDERED)[number]>,
+  inputs: Inputs,
+  maxTextBytes: number,
+): LargeText | undefined {
+  const sizes = measureTask(task)
+  for (const field of RENDERED) {
+    const used = [...sizes[field].uses.keys()].filter((name) => Object.hasOwn(inputs, name))
+    const bytesOf = new Map(used.map((name) => [name, countUtf8Bytes(inputs[name] ?? '')]))
+    const bytes = countRenderedBytes(sizes[field], bytesOf)
+    if (bytes > maxTextBytes) return { field, bytes }
+  }
+  return undefined
+}
+
 const RENDERED = ['description', 'expectedOutput'] as const
 
 type TextsOfEnsemble = Pick<ResolvedEnsemble, 'name' | 'tasks' | 'manager' | 'plan'>
@@ -122,10 +148,19 @@ interface TaskSizes {
   readonly task: Task
   /** Number of tasks that have the description in their context. */
   readonly uses: number
-  readonly sizes: Readonly<Record<(typeof RENDERED)[number], TemplateSize>>
+  readonly sizes: TemplateSizes
   /** Size of the texts that are not templates. */
   readonly plainBytes: number
 }
+
+type TemplateSizes = Readonly<Record<(typeof RENDERED)[number], TemplateSize>>
+
+const measureTask = cachePerObject(
+  ({ description, expectedOutput }: Pick<Task, (typeof RENDERED)[number]>): TemplateSizes => ({
+    description: measureTemplate(description),
+    expectedOutput: measureTemplate(expectedOutput),
+  }),
+)
 
 const measureTexts = cachePerObject((ensemble: TextsOfEnsemble): readonly TaskSizes[] => {
   const tasks = listAllTasks(ensemble).flatMap(listWorkingTasks)
@@ -136,10 +171,7 @@ const measureTexts = cachePerObject((ensemble: TextsOfEnsemble): readonly TaskSi
   return tasks.map((task) => ({
     task,
     uses: uses.get(task.name) ?? 0,
-    sizes: {
-      description: measureTemplate(task.description),
-      expectedOutput: measureTemplate(task.expectedOutput),
-    },
+    sizes: measureTask(task),
     plainBytes:
       countUtf8Bytes(task.additionalContext ?? '') + countUtf8Bytes(task.instructions ?? ''),
   }))

@@ -38,6 +38,8 @@ export interface WorkerHost {
   hasTask(taskName: string): boolean
   /** Whether a task with this name is completed. */
   isCompleted(taskName: string): boolean
+  /** Whether this process has run, or continued, a worker with this name. */
+  hasReached(taskName: string): boolean
   runWorker(parent: TaskScope, worker: WorkerTask): Promise<TaskOutcome>
 }
 
@@ -130,6 +132,39 @@ export async function runWorker(
     endWorker(scope, { type: 'delegation_failed', ...ids, reason, failedAt: isoNow(clock) })
   }
   return outcome
+}
+
+/**
+ * Ends the workers that an earlier process began and that this one has not reached, because their task ends without asking
+ * for them: it was cancelled before, or its code has changed. Those that have not ended fail, and their reviews are withdrawn.
+ */
+export async function endUnreached(
+  scope: TaskScope,
+  host: WorkerHost,
+  reason: TuttiError,
+): Promise<void> {
+  const { log, identity, run, signal } = scope
+  // The log of a replay does not contain the starts of the workers.
+  if (!log.isKnown || run.log.replay !== undefined) return
+  const begun = log
+    .of('delegation_begun')
+    .filter(
+      ({ attempt, workerTask }) => attempt === identity.attempt && !host.hasReached(workerTask),
+    )
+  if (begun.length === 0) return
+  const ended = new Set(log.of('delegation_ended').map(({ delegationId }) => delegationId))
+  const left = begun.filter(({ delegationId }) => !ended.has(delegationId))
+  const aborted = signal.aborted ? signal : AbortSignal.abort(reason)
+  await Promise.all(
+    left.map((step) =>
+      runWorker(scope, host, {
+        begun: step,
+        isEnded: false,
+        task: createRecordedTask(step),
+        signal: aborted,
+      }),
+    ),
+  )
 }
 
 /** Records the end of a worker, or of a delegation that was rejected. */

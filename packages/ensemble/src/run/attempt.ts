@@ -11,7 +11,7 @@
  * ENS-T4 task_attempt_failed and task_failed give the reason and a code; another attempt follows the first.
  * ENS-T8 A completed task stays completed: a failure of its memory or its reflection is only logged.
  */
-import type { AgentTool, TuttiError } from '@tutti/core'
+import { TuttiError, type AgentTool } from '@tutti/core'
 import { isoNow, limitText } from '@tutti/core/internal'
 import { totalTokens } from '@tutti/protocol/internal'
 
@@ -41,7 +41,7 @@ import type { Guardrails } from '../definition/guardrail.ts'
 import type { ContextOutput } from '../definition/handler.ts'
 import type { Task } from '../definition/task.ts'
 import type { Delegations } from '../hierarchy/delegations.ts'
-import type { WorkerHost } from '../hierarchy/workers.ts'
+import { endUnreached, type WorkerHost } from '../hierarchy/workers.ts'
 import type { ResultGiven, TaskNotes } from '../ports/run-step.ts'
 import type { Reviews } from '../reviews/reviews.ts'
 import type { TaskResult } from '../scope/task-outcome.ts'
@@ -115,6 +115,8 @@ export async function runAttempt(input: AttemptInput): Promise<AttemptEnd> {
     const { exit } = accepted
     return exit === undefined ? { kind: 'completed', result } : { kind: 'completed', result, exit }
   } catch (thrown) {
+    const reason = thrown instanceof RejectedAnswer ? thrown.error : thrown
+    await endUnreached(scope, services.host, TuttiError.from(reason, 'TASK_FAILED'))
     return failAttempt(input, thrown, scope.stopwatch.startedAt)
   }
 }

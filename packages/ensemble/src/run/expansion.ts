@@ -1,8 +1,9 @@
 /**
  * Decides when a map over items stops and how it ends. No I/O.
  *
- * ENS-P10 A map refuses more than `maxItems` items, two equal keys, tasks whose calls exceed a budget, and tasks whose texts
- *    are larger than 64 MB together, before any task begins.
+ * ENS-P10 A map refuses anything but a list, more than `maxItems` items, items that are not JSON unless each has its own task,
+ *    two equal keys, tasks whose calls exceed a budget, and tasks whose texts are larger than 64 MB together, before any task
+ *    begins.
  * ENS-P11 A map stops, and cancels its tasks in flight, when it cannot end otherwise: at the first failure with `fail`, at
  *    more than `maxFailures`, and as soon as `until.succeeded` tasks are completed. What it returns is in the order of the
  *    items.
@@ -16,6 +17,8 @@ import type { TaskOutcome } from '../scope/task-outcome.ts'
 export class Expansion {
   readonly #settings: MapSettings
   readonly #maxFailures: number
+  /** Outcomes of the tasks that the map itself has cancelled. */
+  readonly #cancelled = new Set<TaskOutcome>()
   #succeeded = 0
   #failed = 0
 
@@ -25,11 +28,20 @@ export class Expansion {
     this.#maxFailures = maxFailures
   }
 
-  /** Counts an outcome, unless its task was cancelled. Returns whether the map must stop. */
+  /**
+   * Counts an outcome. Outcomes are counted in the order in which the tasks ended, because a task that is cancelled after
+   * the map must stop has not failed. Returns whether the map must stop.
+   */
   add(outcome: TaskOutcome): boolean {
     if (outcome.kind === 'completed') this.#succeeded += 1
-    else if (outcome.kind === 'failed' && outcome.error.code !== 'CANCELLED') this.#failed += 1
-    return this.#isEnough || this.#failed > this.#maxFailures
+    else if (this.#mustStop && isCancelled(outcome)) this.#cancelled.add(outcome)
+    else this.#failed += 1
+    return this.#mustStop
+  }
+
+  /** Whether the map itself has cancelled the task. */
+  hasCancelled(outcome: TaskOutcome): boolean {
+    return this.#cancelled.has(outcome)
   }
 
   /**
@@ -58,8 +70,17 @@ export class Expansion {
     )
   }
 
+  get #mustStop(): boolean {
+    return this.#isEnough || this.#failed > this.#maxFailures
+  }
+
   get #isEnough(): boolean {
     const { until } = this.#settings
     return until !== undefined && this.#succeeded >= until.succeeded
   }
+}
+
+function isCancelled(outcome: TaskOutcome): boolean {
+  if (outcome.kind === 'not_begun') return outcome.exit === undefined
+  return outcome.kind === 'failed' && outcome.error.code === 'CANCELLED'
 }

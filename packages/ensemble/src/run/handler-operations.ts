@@ -40,7 +40,7 @@ export class Operations implements HandlerOperations {
     this.frame.track(() => this.#tasks.map(items, template, options)) as Promise<never>
 
   readonly reduce: HandlerOperations['reduce'] = (items, template, options) =>
-    reduceItems(this.map, items, { template, options })
+    this.frame.track(() => reduceItems(this.map, items, { template, options }))
 
   readonly call: CallTool = (tool: AgentTool, input: unknown) =>
     // NOTE: the overloads of CallTool give a tool's result the type that its author declared.

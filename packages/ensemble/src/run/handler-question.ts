@@ -1,8 +1,15 @@
 /** Questions of handlers to the reviewers of the run. */
 import { Type, TuttiError } from '@tutti/core'
-import { limitText, schemaReader, type Answer, type ToolSchema } from '@tutti/core/internal'
+import {
+  findOptionProblems,
+  limitText,
+  schemaReader,
+  type Answer,
+  type OptionNames,
+  type ToolSchema,
+} from '@tutti/core/internal'
 
-import { DEFAULT_REVIEW_TIMEOUT_MS } from '../definition/review-settings.ts'
+import { DEFAULT_REVIEW_TIMEOUT_MS, findDefaultsProblems } from '../definition/review-settings.ts'
 import { exitEarlyError, rejectionError } from '../reviews/review-end.ts'
 import { createToolSlotPrefix } from '../reviews/review-slots.ts'
 import { toOperationId } from '../scope/recorded-operations.ts'
@@ -12,6 +19,12 @@ import type { OperationFrame } from './operation-frame.ts'
 
 /** Maximum length of a question in the description of its review, in characters. */
 const MAX_QUESTION_LENGTH = 8_000
+
+const QUESTION_NAMES = {
+  timeoutMs: true,
+  onTimeout: true,
+  requiredRole: true,
+} as const satisfies OptionNames<Omit<QuestionOptions<ToolSchema>, 'schema'>>
 
 /** Asks a question, or returns its recorded answer; see `HandlerOperations.ask`. */
 export async function askQuestion(
@@ -25,6 +38,7 @@ export async function askQuestion(
   const operation = frame.take()
   const { ordinal, recorded } = operation
   frame.assertSame(operation, 'question', { asked: 'a question', isSame: () => true })
+  assertOptions(options)
   const { jsonSchema, read } = schemaReader(schema, { action: 'Cannot ask a question: schema' })
   if (!reviews.hasReviewer) {
     throw new TuttiError(
@@ -92,5 +106,18 @@ export async function askQuestion(
       throw rejectionError(taskName, decision.feedback, timedOut)
     case 'EXIT_EARLY':
       throw frame.end(exitEarlyError(taskName, timedOut))
+  }
+}
+
+/** Checks the options of a question. @throws {TuttiError} CONFIG_INVALID, naming every problem */
+function assertOptions(options: Omit<QuestionOptions<ToolSchema>, 'schema'>): void {
+  const problems = [
+    ...findOptionProblems(options, QUESTION_NAMES),
+    ...findDefaultsProblems('ask', options),
+  ]
+  if (problems.length > 0) {
+    throw new TuttiError('CONFIG_INVALID', `Cannot ask a question: ${problems.join('; ')}`, {
+      details: { problems },
+    })
   }
 }

@@ -38,7 +38,7 @@ export async function performStep<Value>(
     const holding = run.inFlight.waitIfDraining(signal, what)
     if (holding !== undefined) await holding
     try {
-      const working = Promise.resolve(work({ signal, idempotencyKey }))
+      const working = Promise.resolve(frame.outside(what, () => work({ signal, idempotencyKey })))
       const value = await untilStopped(working, { signal, clock: run.clock, what })
       if (signal.aborted) throw stoppedError(signal, what)
       const result = toResult(what, value)
@@ -59,7 +59,16 @@ export async function performStep<Value>(
 /** Returns a copy of a result, as a later process gets it; without a field for undefined. */
 function toResult(what: string, value: unknown): { readonly result?: unknown } {
   if (value === undefined) return {}
-  const fault = findJsonFault(value)
+  const fault = findFault(value)
   if (fault === undefined) return { result: JSON.parse(JSON.stringify(value)) }
   throw new TuttiError('TASK_FAILED', `The result of ${what} must be JSON, but ${fault}`)
+}
+
+function findFault(value: unknown): string | undefined {
+  try {
+    return findJsonFault(value)
+  } catch (error) {
+    if (error instanceof RangeError) return 'the value contains itself, or is nested too deeply'
+    throw error
+  }
 }

@@ -1,9 +1,17 @@
 /** Tasks that a handler adds to its run: one, or one for each item of a list. */
 import { createLimiter, TuttiError, type Limiter } from '@tutti/core'
+import { toJsonForm } from '@tutti/core/internal'
+import { previewOf } from '@tutti/protocol/internal'
 
 import { taskVariables } from '../definition/inputs.ts'
 import { readPath, toValueInputs } from '../definition/value-inputs.ts'
-import { DEFAULT_ITEM_VARIABLE, findMapProblems, toOptionText } from '../definition/map-settings.ts'
+import {
+  DEFAULT_ITEM_VARIABLE,
+  findCallProblems,
+  findMapProblems,
+  toOptionText,
+} from '../definition/map-settings.ts'
+import { isTask, type Task } from '../definition/task.ts'
 import { beginWorker, runWorker } from '../hierarchy/workers.ts'
 import { describeTasks, type RecordedChild } from '../scope/recorded-operations.ts'
 import { toAddedRun } from '../scope/task-scope.ts'
@@ -11,6 +19,7 @@ import { stoppedError } from '../work/stopped-error.ts'
 import { Expansion } from './expansion.ts'
 import { prepareChildren, type AskedChild, type PreparedChild } from './prepare-children.ts'
 
+import type { Inputs } from '../definition/template.ts'
 import type {
   ChildOptions,
   ChildTask,
@@ -18,7 +27,6 @@ import type {
   MapOutcome,
   MapTemplate,
 } from '../definition/operations.ts'
-import type { Task } from '../definition/task.ts'
 import type { TaskOutcome } from '../scope/task-outcome.ts'
 import type { AskedOperation, OperationFrame } from './operation-frame.ts'
 
@@ -42,7 +50,7 @@ const STOPPED = new TuttiError('CANCELLED', 'The map has ended')
 export class HandlerTasks {
   readonly #frame: OperationFrame
   readonly #slots: Limiter
-  readonly #names = new Set<string>()
+  readonly #keys = new Set<string>()
 
   constructor(frame: OperationFrame) {
     this.#frame = frame
@@ -67,16 +75,23 @@ export class HandlerTasks {
     options: MapOptions<Item> = {},
   ): Promise<readonly Output[] | readonly MapOutcome<Output>[]> {
     const operation = this.#frame.take()
-    const problems = findMapProblems(options, items.length).map(toOptionText)
+    const count = Array.isArray(items) ? items.length : undefined
+    const problems = [
+      ...findCallProblems(items, options),
+      ...findMapProblems(options, count).map(toOptionText),
+    ]
     if (problems.length > 0) {
       throw new TuttiError('CONSTRAINT_VIOLATION', `Cannot map: ${problems.join('; ')}`, {
         details: { problems },
       })
     }
-    const templates = items.map((item, index) =>
-      typeof template === 'function' ? template(item, index) : template,
+    // A copy without holes: the handler can change its list while the tasks run.
+    const list = Array.from(items)
+    const isOwn = typeof template === 'function'
+    const templates = list.map((item, index) => (isOwn ? template(item, index) : template))
+    const asked = templates.map((child, index) =>
+      toItemChild(child, { items: list, index, isOwn, options }),
     )
-    const asked = templates.map((child, index) => toItemChild(child, { items, index, options }))
     const expansion = new Expansion(options)
     const { children, outcomes } = await this.#runTasks(operation, asked, {
       maxParallel: options.maxParallel,
@@ -86,13 +101,12 @@ export class HandlerTasks {
     const results = outcomes.flatMap((outcome, index): MapOutcome<Output>[] => {
       const [child, prepared] = [templates[index], children[index]]
       if (outcome === undefined || child === undefined || prepared === undefined) return []
+      if (expansion.hasCancelled(outcome)) return []
       const { key, name: taskName } = prepared
       try {
         return [{ key, taskName, ok: true, output: this.#toOutput(child, outcome) }]
       } catch (thrown) {
         const error = TuttiError.from(thrown, 'TASK_FAILED')
-        // A task that the map itself has cancelled has not failed.
-        if (error.code === 'CANCELLED') return []
         first ??= error
         return [{ key, taskName, ok: false, error }]
       }
@@ -118,7 +132,7 @@ export class HandlerTasks {
     const children = prepareChildren(this.#frame.scope, asked, {
       host,
       reviews: tooling.reviews,
-      names: this.#names,
+      keys: this.#keys,
       isRecorded: (name) => recorded?.children.has(name) === true,
     })
     const digests = new Map(children.map(({ name, digest }) => [name, digest]))
@@ -127,19 +141,22 @@ export class HandlerTasks {
       isSame: ({ children: known }) =>
         [...known].every(([name, { begun }]) => digests.get(name) === begun.inputDigest),
     })
-    const isEnded = ({ name }: PreparedChild): boolean =>
-      recorded?.children.get(name)?.isEnded === true
-    this.#assertRoom(children.filter(({ name }) => recorded?.children.has(name) !== true))
+    const endOf = (name: string): number | undefined => recorded?.children.get(name)?.endedAt
+    const isEnded = ({ name }: PreparedChild): boolean => endOf(name) !== undefined
+    // Tasks of an operation that has begun reach the budget one by one, as without an interruption.
+    if (recorded === undefined) this.#assertRoom(children)
     const stop = new AbortController()
     const signal =
       mustStop === undefined
         ? this.#frame.signal
         : AbortSignal.any([this.#frame.signal, stop.signal])
     const outcomes: (TaskOutcome | undefined)[] = children.map(() => undefined)
-    // Recorded ends come first, because they can stop the others.
+    // Recorded ends come first, in their order, because they can stop the others.
     const entries = [...children.entries()]
     const waiting = [
-      ...entries.filter(([, child]) => isEnded(child)),
+      ...entries
+        .filter(([, child]) => isEnded(child))
+        .toSorted(([, one], [, other]) => (endOf(one.name) ?? 0) - (endOf(other.name) ?? 0)),
       ...entries.filter(([, child]) => !isEnded(child)),
     ].values()
     const runNext = async (): Promise<void> => {
@@ -166,7 +183,8 @@ export class HandlerTasks {
     const { host } = this.#frame.settings
     const known = recorded?.children.get(name)
     // A task that has begun must end, and one whose end is recorded needs no slot.
-    const needsSlot = known?.isEnded !== true && !signal.aborted
+    const isEnded = known?.endedAt !== undefined
+    const needsSlot = !isEnded && !signal.aborted
     const hasSlot = needsSlot && (await this.#takeSlot(signal))
     const mayBegin = hasSlot && !signal.aborted
     if (!mayBegin && known === undefined) {
@@ -191,7 +209,6 @@ export class HandlerTasks {
             ordinal,
             inputDigest: digest,
           })
-        const isEnded = known?.isEnded === true
         return runWorker(this.#frame.scope, host, { begun, isEnded, task, signal, inputs })
       })
     } finally {
@@ -199,7 +216,7 @@ export class HandlerTasks {
     }
   }
 
-  /** Checks that the budgets have room for one call of each task that has not begun. @throws {TuttiError} BUDGET_EXCEEDED */
+  /** Checks that the budgets have room for one call of each task. @throws {TuttiError} BUDGET_EXCEEDED */
   #assertRoom(children: readonly PreparedChild[]): void {
     const { meter } = this.#frame.scope
     const agents = children.filter(({ task }) => task.handler === undefined).length
@@ -234,13 +251,17 @@ export class HandlerTasks {
 
 function toProgress(known: RecordedChild | undefined): 'new' | 'begun' | 'ended' {
   if (known === undefined) return 'new'
-  return known.isEnded ? 'ended' : 'begun'
+  return known.endedAt === undefined ? 'begun' : 'ended'
 }
 
-/** Returns a task that `task()` made. */
-function toTask<Output>(child: ChildTask<Output>): Task {
-  // NOTE: ChildTask leaves out the fields of a task whose types depend on handlers; only task() makes one.
-  return child as Task
+/** Returns a task that `task()` made. @throws {TuttiError} CONFIG_INVALID for any other value */
+function toTask(child: unknown): Task {
+  // ChildTask leaves out the fields of a task whose types depend on handlers.
+  if (isTask(child)) return child
+  throw new TuttiError(
+    'CONFIG_INVALID',
+    `Cannot add a task: it must be created with task(), got ${previewOf(child)}`,
+  )
 }
 
 /** Returns the task of one item. */
@@ -249,16 +270,32 @@ function toItemChild<Item>(
   {
     items,
     index,
+    isOwn,
     options: { as = DEFAULT_ITEM_VARIABLE, key },
   }: {
     readonly items: readonly Item[]
     readonly index: number
+    /** Whether the task was made for this item, which its texts then need not name. */
+    readonly isOwn: boolean
     readonly options: MapOptions<Item>
   },
 ): AskedChild {
   const task = toTask(child)
   const item = items[index]
-  return { task, key: toKey(), inputs: toValueInputs(as, item, taskVariables(task)) }
+  return { task, key: toKey(), inputs: toInputs() }
+
+  function toInputs(): Inputs {
+    const form = toJsonForm(item)
+    if (form.ok && form.value !== undefined) {
+      return toValueInputs(as, form.value, taskVariables(task))
+    }
+    if (isOwn) return {}
+    const problem = form.ok ? 'it is undefined' : form.problem
+    throw new TuttiError(
+      'CONSTRAINT_VIOLATION',
+      `Cannot map: item ${index} must be JSON, but ${problem}`,
+    )
+  }
 
   function toKey(): string {
     if (key === undefined) return `${task.name}-${index}`

@@ -14,7 +14,7 @@
  * ENS-P5 A task that a handler adds is named by its parent and its key, and is a task like any other. Its failure is thrown
  *    to the handler and does not fail the run by itself.
  * ENS-P6 Nothing begins before all tasks of an operation are valid: their keys, inputs, models, reviews and context.
- * ENS-P7 The end of a handler cancels its operations in flight and waits for them.
+ * ENS-P7 The end of a handler cancels its operations in flight and waits for them. Later ones are refused.
  * ENS-P8 A run whose handlers only wait for answers, and for tasks that only wait, is a run that only waits.
  * ENS-P9 In a replay with live models, a handler that added tasks runs again: its tasks call their models, and the results
  *    of its steps, calls and questions come from the record.
@@ -65,6 +65,8 @@ export class OperationFrame {
   readonly #open = new Set<Promise<unknown>>()
   #count = 0
   #isClosed = false
+  /** Step whose code is called; undefined outside of steps. */
+  #step: string | undefined
   /** Error with which the task ends, also if the handler catches it. */
   #fatal: TuttiError | undefined
 
@@ -123,6 +125,12 @@ export class OperationFrame {
       const { taskName } = this.scope.identity
       throw new TuttiError('TASK_FAILED', `The handler of task "${taskName}" has ended`)
     }
+    if (this.#step !== undefined) {
+      throw new TuttiError(
+        'CONFIG_INVALID',
+        `${this.#step} cannot use operations of its handler, because its code does not run again: use them after the step`,
+      )
+    }
     const ordinal = this.#count
     this.#count += 1
     return { ordinal, recorded: this.#recorded?.take(ordinal) }
@@ -169,6 +177,16 @@ export class OperationFrame {
       throw TuttiError.isInstance(error) ? this.end(error) : error
     } finally {
       this.#threads.end()
+    }
+  }
+
+  /** Calls code of a step, which cannot ask for operations. */
+  outside<T>(step: string, work: () => T): T {
+    this.#step = step
+    try {
+      return work()
+    } finally {
+      this.#step = undefined
     }
   }
 

@@ -1,13 +1,14 @@
 /** Checks the tasks that a handler adds, and fills in their texts. Nothing begins before all of them are valid. */
 import { TuttiError } from '@tutti/core'
 import { computeJsonDigest } from '@tutti/core/internal'
-import { shortText } from '@tutti/protocol/internal'
+import { previewOf, shortText } from '@tutti/protocol/internal'
 
 import { missingInputs } from '../definition/inputs.ts'
 import { modelOfTask } from '../definition/model-of-task.ts'
 import { reviewAfter, reviewSettingsOf } from '../definition/review-settings.ts'
+import { findSubEnsemble } from '../definition/sub-ensemble.ts'
 import { renderTask } from '../definition/task-text.ts'
-import { measureTaskTexts } from '../definition/text-limits.ts'
+import { findLargeText, measureTaskTexts } from '../definition/text-limits.ts'
 import { digestOutput } from '../scope/replay.ts'
 import { toAddedName, toRunName } from '../scope/run-scope.ts'
 import { toAddedRun, type TaskScope } from '../scope/task-scope.ts'
@@ -49,8 +50,8 @@ export interface PreparedChild extends AskedChild {
 export interface ChildSettings {
   readonly host: WorkerHost
   readonly reviews: Reviews
-  /** Names that the handler has used in this attempt. */
-  readonly names: Set<string>
+  /** Keys that the handler has used in this attempt. */
+  readonly keys: Set<string>
   /** Whether an earlier process added a task of this name for the same operation. */
   readonly isRecorded: (name: string) => boolean
 }
@@ -63,33 +64,49 @@ export interface ChildSettings {
 export function prepareChildren(
   scope: TaskScope,
   asked: readonly AskedChild[],
-  { host, reviews, names, isRecorded }: ChildSettings,
+  { host, reviews, keys, isRecorded }: ChildSettings,
 ): readonly PreparedChild[] {
   assertTextSize(asked, scope.run.inputs)
   const problems: string[] = []
   if (scope.depth >= MAX_TASK_DEPTH) problems.push(`tasks may nest ${MAX_TASK_DEPTH} deep`)
-  const taken = new Set(names)
+  const used = new Set(keys)
+  const names = new Set<string>()
+  const { attempt } = scope.identity
+  const isTaken = (name: string): boolean =>
+    names.has(name) || (host.hasTask(name) && !isRecorded(name))
   const run = toAddedRun(scope)
+  // The tasks of a plan are found by names that follow from the plan alone.
+  const isPlanned = findSubEnsemble(scope.task) !== undefined
   const prepared = asked.map((child): PreparedChild => {
-    const name = toAddedName(scope.identity, child.key)
+    let name = toAddedName(scope.identity, child.key)
+    // A key can end like the name of a retry.
+    while (attempt > 1 && !isPlanned && isTaken(name)) name = `${name}#${attempt}`
     const hasInputs = Object.keys(child.inputs).length > 0
     const inputs = hasInputs ? { ...scope.run.inputs, ...child.inputs } : scope.run.inputs
-    const isKnown = taken.has(name)
-    const isOther = !isKnown && host.hasTask(name) && !isRecorded(name)
-    taken.add(name)
+    const isUsed = used.has(child.key)
+    const isOther = !isUsed && isTaken(name)
+    used.add(child.key)
+    names.add(name)
+    const large = findLargeText(child.task, inputs, scope.run.maxTextBytes)
     const found = [
-      ...(isKnown ? [`its key "${shortText(child.key)}" is used twice: set another key`] : []),
+      ...(isUsed ? [`its key "${shortText(child.key)}" is used twice: set another key`] : []),
       ...(isOther ? [`another task of the run has its name "${shortText(name)}"`] : []),
       ...findProblems(run, { ...child, inputs }, { host, reviews }),
+      ...(large === undefined
+        ? []
+        : [
+            `its ${large.field} with its inputs would have ${large.bytes} bytes, at most ` +
+              `${scope.run.maxTextBytes} are allowed (maxTextBytes)`,
+          ]),
     ]
     for (const problem of found) problems.push(`task "${shortText(name)}": ${problem}`)
-    const text = renderTask(child.task, inputs)
+    const text = large === undefined ? renderTask(child.task, inputs) : {}
     const task = { ...child.task, ...text, name }
     const digest = scope.run.recordsSteps ? digestChild(task, child.inputs) : ''
     return { ...child, task, name, inputs, digest }
   })
   if (problems.length === 0) {
-    for (const { name } of prepared) names.add(name)
+    for (const { key } of prepared) keys.add(key)
     return prepared
   }
   const shown = problems.slice(0, MAX_PROBLEMS)
@@ -121,7 +138,9 @@ function findProblems(
 ): readonly string[] {
   const { ensemble, parent } = run
   const problems: string[] = []
-  if (key.trim() === '' || key.length > MAX_KEY_LENGTH) {
+  if (typeof key !== 'string') {
+    problems.push(`its key must be text, got ${previewOf(key)}`)
+  } else if (key.trim() === '' || key.length > MAX_KEY_LENGTH) {
     problems.push(`its key must have 1 to ${MAX_KEY_LENGTH} characters that are not all blank`)
   }
   const missing = missingInputs([task], inputs)

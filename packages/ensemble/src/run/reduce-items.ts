@@ -8,6 +8,7 @@
  */
 import { TuttiError } from '@tutti/core'
 import { formatExactJson } from '@tutti/core/internal'
+import { previewOf } from '@tutti/protocol/internal'
 
 import { DEFAULT_TEXTS_VARIABLE } from '../definition/map-settings.ts'
 import { CHARACTERS_PER_TOKEN } from '../usage/budget.ts'
@@ -31,7 +32,8 @@ export async function reduceItems<Output>(
 ): Promise<Output> {
   const problems = [
     ...(maxTokens >= 1 ? [] : [`maxTokens must be a number >= 1, got ${maxTokens}`]),
-    ...(items.length === 0 ? ['there are no items'] : []),
+    ...(Array.isArray(items) ? [] : [`the items must be a list, got ${previewOf(items)}`]),
+    ...(Array.isArray(items) && items.length === 0 ? ['there are no items'] : []),
   ]
   if (problems.length > 0) {
     throw new TuttiError('CONSTRAINT_VIOLATION', `Cannot reduce: ${problems.join('; ')}`)

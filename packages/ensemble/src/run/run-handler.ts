@@ -171,6 +171,7 @@ function callHandler(scope: TaskScope, handler: TaskHandler, input: HandlerInput
   }
   if (isThenable(work)) return awaitHandler(scope, context, work)
   if (context.used !== undefined) return endOperations(scope, context, Promise.resolve(work))
+  void context.close()
   assertNoOperations(scope)
   return work
 }
@@ -199,7 +200,7 @@ async function endOperations(
 ): Promise<unknown> {
   const { signal } = scope
   const [ended] = await Promise.allSettled([work])
-  await context.used?.close()
+  await context.close()
   if (signal.aborted) {
     const error: unknown = ended.status === 'rejected' ? ended.reason : undefined
     throw TuttiError.isInstance(error) ? error : stoppedError(signal, 'Handler', { cause: error })
@@ -231,6 +232,7 @@ class CallContext implements HandlerContext {
   readonly #scope: TaskScope
   readonly #settings: OperationSettings
   #operations: Operations | undefined
+  #isClosed = false
 
   constructor(scope: TaskScope, { text, context, tooling, host }: HandlerInput) {
     const { run, identity, signal } = scope
@@ -253,6 +255,12 @@ class CallContext implements HandlerContext {
   /** The operations of the handler; undefined if it has used none. */
   get used(): OperationFrame | undefined {
     return this.#operations?.frame
+  }
+
+  /** Cancels the operations in flight and waits for them, because the handler has ended. It can begin no other. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.used?.close()
   }
 
   get task(): HandlerContext['task'] {
@@ -280,7 +288,10 @@ class CallContext implements HandlerContext {
   }
 
   #use(): Operations {
-    this.#operations ??= new Operations(this.#scope, this.#settings)
+    if (this.#operations === undefined) {
+      this.#operations = new Operations(this.#scope, this.#settings)
+      if (this.#isClosed) void this.#operations.frame.close()
+    }
     return this.#operations
   }
 }

@@ -8,6 +8,7 @@ import { Delegations } from '../hierarchy/delegations.ts'
 import { toHistoryModelMessages } from '../definition/history.ts'
 import { listAllTasks } from '../definition/manager.ts'
 import { listRoles } from '../definition/sub-ensemble.ts'
+import { DEFAULT_TEXT_LIMITS } from '../definition/text-limits.ts'
 import { inMemoryStore } from '../memory/in-memory-store.ts'
 import { inMemoryReflectionStore } from '../memory/reflection.ts'
 import { createListenerJournal, type RunJournal } from '../ports/run-journal.ts'
@@ -122,6 +123,7 @@ export function createRunParts(definition: RunDefinition): RunParts {
     stopwatch,
     meter,
     inFlight,
+    maxTextBytes: options.textLimits?.maxTextBytes ?? DEFAULT_TEXT_LIMITS.maxTextBytes,
     recordsSteps: options.journal !== undefined,
     signal: steering.signal,
   }

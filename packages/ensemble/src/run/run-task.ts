@@ -116,7 +116,9 @@ class TaskRun {
     if (begun !== undefined) this.#text = { ...this.#text, description: begun }
     const settings = reviewSettingsOf(this.#input.task.beforeReview)
     const before =
-      settings === undefined ? this.#replayBefore() : await this.#askBefore(progress, settings)
+      settings === undefined
+        ? this.#replayBefore(progress)
+        : await this.#askBefore(progress, settings)
     if (before.kind === 'stopped') return { kind: 'not_begun', lost: this.#lost }
     if (before.kind === 'exit') {
       return { kind: 'not_begun', exit: before.error, lost: this.#lost }
@@ -150,9 +152,15 @@ class TaskRun {
   }
 
   /** Returns the decision of the review before a task whose code no longer has one. */
-  #replayBefore(): Permission {
-    const { run, taskName } = this.#input
+  #replayBefore(progress: AttemptHistory): Permission {
+    const { run, services, taskName, signal = run.signal } = this.#input
     const review = run.log.task(taskName).findReview(BEFORE_SLOT)
+    if (review !== undefined && review.closed === undefined && signal.aborted) {
+      const { scope, close } = this.#open(progress)
+      services.reviews.closeUnopened(scope)
+      close()
+      return { kind: 'stopped' }
+    }
     if (review?.closed === undefined || review.isCopied) return GO
     const { decision, timedOut, error } = review.closed
     if (error !== undefined) return { kind: 'rejected', error: fromStepError(error) }

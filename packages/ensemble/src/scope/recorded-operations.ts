@@ -16,8 +16,8 @@ export type OperationKind = 'tasks' | 'call' | 'step' | 'question'
 /** A task that an operation added. */
 export interface RecordedChild {
   readonly begun: StepOf<'delegation_begun'>
-  /** Whether its end is recorded. */
-  isEnded: boolean
+  /** Position of its end among the steps of the attempt; absent if no end is recorded. */
+  endedAt?: number
 }
 
 /** An operation in the steps of its attempt. */
@@ -105,7 +105,7 @@ export class RecordedOperations {
       case 'delegation_begun': {
         if (step.ordinal === undefined) return
         const operation = this.#get(step.ordinal, 'tasks')
-        const child = { begun: step, isEnded: false }
+        const child: RecordedChild = { begun: step }
         operation.children.set(step.workerTask, child)
         children.set(step.delegationId, child)
         return
@@ -113,7 +113,7 @@ export class RecordedOperations {
       case 'delegation_ended': {
         const child = children.get(step.delegationId)
         if (child === undefined) return
-        child.isEnded = true
+        child.endedAt = at
         this.#get(child.begun.ordinal ?? 0, 'tasks').endedAt = at
         return
       }

@@ -30,6 +30,8 @@ export interface RunScope {
   readonly clock: Clock
   readonly logger: Logger
   readonly journal: RunJournal
+  /** Maximum size of one text of a task with its inputs, in bytes of UTF-8. */
+  readonly maxTextBytes: number
   /** Whether the journal records steps; if not, none are created. */
   readonly recordsSteps: boolean
   /** Steps that an earlier process recorded. */

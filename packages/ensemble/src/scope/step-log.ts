@@ -1,5 +1,6 @@
 /** The steps that an earlier process recorded, by task. They are replayed instead of repeated. */
 import { TuttiError } from '@tutti/core'
+import { toJsonForm, toPlainJson } from '@tutti/core/internal'
 
 import { ReplayRecord, selectFrozenSteps } from './replay-record.ts'
 import { ZERO_USAGE } from '../usage/usage.ts'
@@ -306,7 +307,19 @@ function isTaskStep(step: RunStep): step is TaskStep {
 
 /** Converts an error to its form in a step. */
 export function toStepError({ code, message, retryable, details }: TuttiError): StepError {
-  return { code, message, retryable, ...(details === undefined ? {} : { details }) }
+  const plain = details === undefined ? undefined : toPlainDetails(details)
+  return { code, message, retryable, ...(plain === undefined ? {} : { details: plain }) }
+}
+
+/** Returns details as JSON; undefined if they have no JSON form. User code can throw errors with any details. */
+function toPlainDetails(details: object): StepError['details'] {
+  const form = toJsonForm(details)
+  if (!form.ok) return undefined
+  try {
+    return JSON.parse(JSON.stringify(toPlainJson(form.value)))
+  } catch {
+    return undefined
+  }
 }
 
 /** Converts the form of an error in a step to the error. */
