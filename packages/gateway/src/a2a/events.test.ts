@@ -95,7 +95,7 @@ describe('TaskUpdates', () => {
     ])
   })
 
-  it('[GW-U4] [GW-P1] TaskUpdates reports counts of many added tasks instead of their outputs', () => {
+  it('[GW-U4] [GW-GP1] TaskUpdates reports counts of many added tasks instead of their outputs', () => {
     const added = Array.from({ length: 1_000 }, (_, at) => {
       const [workerTask, delegationId] = [`first/${at}`, `d-${at}`]
       const worker = { taskName: 'first', workerTask, delegationId, workerTaskIndex: at + 3 }

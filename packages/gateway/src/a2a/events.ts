@@ -6,7 +6,7 @@
  *    again (in another model turn, attempt or process), it replaces the earlier text.
  * GW-U3 If the text of the last task has been sent, the output only closes it; otherwise the whole output is sent.
  * GW-U4 Outputs of the other tasks are status updates while the task works, and artifacts when it ends without the last
- *    one. Of many tasks that one task has added, updates have counts instead (GW-P1).
+ *    one. Of many tasks that one task has added, updates have counts instead (GW-GP1).
  * GW-U5 A stream begins with the task and has every later change in order, each once. A subscription ends when the task
  *    ends, the stream of a message also at a question.
  */

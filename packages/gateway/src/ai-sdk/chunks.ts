@@ -11,7 +11,7 @@
  * GW-C3 Tool calls of every task are tool parts with ids that are unique in the run. Calls of the server are
  *    `providerExecuted`; calls that wait for an answer of the client are not.
  * GW-C4 Tasks, delegations and the progress of tools are `data-` parts, which later ones with the same id replace. Of many
- *    tasks that one task has added, one part has the counts (GW-P1).
+ *    tasks that one task has added, one part has the counts (GW-GP1).
  * GW-C5 A review is an approval of its tool call, or of a call of the tool `review` with the reviewed text. A question
  *    of a tool is a call that the client executes.
  * GW-C6 The message pauses where the run waits only for decisions (PROTO-W1): it finishes with `tool-calls`, so that

@@ -8,7 +8,7 @@ const event = (type: LoggedRunEvent['type'], fields: object): LoggedRunEvent =>
   // NOTE: with the fields that are read.
   ({ type, seq: 0, ...fields }) as LoggedRunEvent
 
-it('[GW-C4] [GW-P1] A message has few parts about many tasks that one task has added, which replace each other', () => {
+it('[GW-C4] [GW-GP1] A message has few parts about many tasks that one task has added, which replace each other', () => {
   const chunks = new ChatChunks('run-1')
   const added = Array.from({ length: 1_000 }, (_, at) => {
     const [taskName, delegationId] = [`grow/${at}`, `d-${at}`]

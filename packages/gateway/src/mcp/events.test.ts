@@ -28,7 +28,7 @@ describe('runNotes', () => {
     expect(all.map((note) => note?.progress)).toEqual([0, 0.5, 1 - 1 / 3, 1, 1.5, 2])
   })
 
-  it('[GW-P1] runNotes counts many added tasks in few notes, and its progress only grows', () => {
+  it('[GW-GP1] runNotes counts many added tasks in few notes, and its progress only grows', () => {
     const notes = runNotes()
     const added = Array.from({ length: 1_000 }, (_, at) => {
       const [workerTask, delegationId] = [`a/${at}`, `d-${at}`]

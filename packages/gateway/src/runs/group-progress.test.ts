@@ -23,7 +23,7 @@ const many = (from: number, to: number): RunEvent[] =>
   Array.from({ length: to - from }, (_, at) => added(from + at)).flat()
 
 describe('GroupProgress', () => {
-  it('[GW-P1] GroupProgress leaves the messages of the first twenty added tasks, and of all other tasks', () => {
+  it('[GW-GP1] GroupProgress leaves the messages of the first twenty added tasks, and of all other tasks', () => {
     const groups = new GroupProgress()
     const plain = [event('task_started', { taskName: 'grow' }), ...many(0, 20)]
     expect(plain.flatMap((one) => groups.take(one) ?? [])).toEqual([])
@@ -31,7 +31,7 @@ describe('GroupProgress', () => {
     expect(added(21).map((one) => groups.take(one) === undefined)).toEqual(Array(4).fill(false))
   })
 
-  it('[GW-P1] GroupProgress has few messages for ten thousand tasks, whose counts grow', () => {
+  it('[GW-GP1] GroupProgress has few messages for ten thousand tasks, whose counts grow', () => {
     const groups = new GroupProgress()
     const counts = many(0, 10_000).flatMap((one) => groups.take(one)?.counts ?? [])
     expect(counts.length).toBeGreaterThan(50)
@@ -40,21 +40,21 @@ describe('GroupProgress', () => {
     expect(counts.at(-1)?.completed).toBeGreaterThan(9_000)
   })
 
-  it('[GW-P1] GroupProgress counts failures', () => {
+  it('[GW-GP1] GroupProgress counts failures', () => {
     const groups = new GroupProgress()
     for (const one of many(0, 21)) groups.take(one)
     const [counts] = added(21, 'task_failed').flatMap((one) => groups.take(one)?.counts ?? [])
     expect(counts && formatCounts(counts)).toBe('"grow": 21 of 22 tasks completed, 1 failed')
   })
 
-  it('[GW-P2] GroupProgress leaves the messages of reviews', () => {
+  it('[GW-GP2] GroupProgress leaves the messages of reviews', () => {
     const groups = new GroupProgress()
     for (const one of many(0, 30)) groups.take(one)
     const review = event('review_requested', { taskName: 'grow/29', reviewId: 'r' })
     expect(groups.take(review)).toBeUndefined()
   })
 
-  it('[GW-P1] GroupProgress continues from a state', () => {
+  it('[GW-GP1] GroupProgress continues from a state', () => {
     const fold = new RunStateFold()
     for (const one of many(0, 30)) fold.take(one)
     const groups = new GroupProgress(fold.state)

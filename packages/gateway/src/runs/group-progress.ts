@@ -1,13 +1,13 @@
 /**
  * No I/O: bounds the progress messages about tasks that a task has added.
  *
- * GW-P1 Of the tasks that one task has added, the first `MAX_PLAIN` have messages of their own. The others are counted: a
+ * GW-GP1 Of the tasks that one task has added, the first `MAX_PLAIN` have separate messages. The others are counted: a
  *    message follows when the number of ended tasks has grown by `GROWTH`, so that there are few however many tasks there are.
- * GW-P2 Reviews are not progress: each has its own message.
+ * GW-GP2 Reviews are not progress: each has its own message.
  */
 import { emptyRunState, type RunEvent, type RunState } from '@tutti/protocol'
 
-/** Maximum number of tasks of one parent that have messages of their own. */
+/** Maximum number of tasks of one parent that have separate messages. */
 const MAX_PLAIN = 20
 
 /** Factor by which the number of ended tasks grows between two messages. */
@@ -61,7 +61,7 @@ export class GroupProgress {
     }
   }
 
-  /** Takes the next event. Returns undefined if it has messages of its own. */
+  /** Takes the next event. Returns undefined if it has separate messages. */
   take(event: RunEvent): GroupNote | undefined {
     if (event.type.startsWith('review_')) return undefined
     const name = this.#findTask(event)

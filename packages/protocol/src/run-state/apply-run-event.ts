@@ -1,7 +1,7 @@
 /**
  * State of a run, derived from its events.
  *
- * PROTO-S1 Pure: the same events give the same state, and a returned state never changes.
+ * PROTO-S1 No I/O: the same events give the same state, and a returned state never changes.
  * PROTO-S2 Parts that an event does not change are shared with the previous state; an event without effect returns the
  *    same state.
  * PROTO-S3 Tolerant: an event with an unknown type, task, review or attempt has no effect and does not throw.
