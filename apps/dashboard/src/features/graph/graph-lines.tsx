@@ -27,7 +27,7 @@ interface GraphLinesProps {
 export const GraphLines = memo(function GraphLines(props: GraphLinesProps) {
   const { layout, tones, positions, count } = props
   const words = tones.split(' ')
-  const places = positions.split(' ').map(Number)
+  const rowPositions = positions.split(' ').map(Number)
   const width = computeLanesWidth(layout)
   const height = count * ROW
   const drawn = layout.links
@@ -43,7 +43,7 @@ export const GraphLines = memo(function GraphLines(props: GraphLinesProps) {
       {drawn.map(({ link, tone }) => (
         <path
           key={toLinkKey(link)}
-          d={drawLink(link, layout, places)}
+          d={drawLink(link, layout, rowPositions)}
           className={cx(styles['line'], styles[`line-${tone}`])}
         />
       ))}
@@ -82,20 +82,20 @@ export function computeLanesWidth(layout: GraphLayout): number {
 }
 
 /**
- * Returns a link as SVG path data: out of its task, down its lane, into the other task. `places` are the positions of the rows
+ * Returns a link as SVG path data: out of its task, down its lane, into the other task. `rowPositions` are the positions of the rows
  * in the list. @default the numbers of the rows
  */
 export function drawLink(
   { from, to, lane }: GraphLink,
   layout: GraphLayout,
-  places: readonly number[] = [],
+  rowPositions: readonly number[] = [],
 ): string {
   const pitch = computePitch(layout)
   const x = computeLaneX(lane, pitch)
   const startX = computeLaneX(layout.rows[from]?.lane ?? 0, pitch)
   const endX = computeLaneX(layout.rows[to]?.lane ?? 0, pitch)
-  const top = (places[from] ?? from) * ROW + ROW / 2
-  const bottom = (places[to] ?? to) * ROW + ROW / 2
+  const top = (rowPositions[from] ?? from) * ROW + ROW / 2
+  const bottom = (rowPositions[to] ?? to) * ROW + ROW / 2
   return [
     x === startX ? `M${x} ${top + CLEAR}` : drawBend([startX, top], [x, top + ROW / 2], 'out'),
     `L${x} ${x === endX ? bottom - CLEAR : bottom - ROW / 2}`,

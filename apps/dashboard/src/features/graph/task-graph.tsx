@@ -213,7 +213,7 @@ const ROW_REM = ROW / 16
 /** Distance of the tasks of a group from the text of its heading, in pixels. */
 const INDENT = 16
 
-/** Returns the marks of the rows of the layout. */
+/** Returns the mark of each row in the layout. */
 function createMarks(
   items: readonly GraphItem[],
   held: ReadonlySet<string>,
@@ -264,7 +264,7 @@ const AHEAD = 3
 function useFocus(
   scroller: RefObject<HTMLElement | null>,
   list: RefObject<HTMLElement | null>,
-  { first, end, place }: RowWindow,
+  { first, end, locate }: RowWindow,
 ): (index: number) => void {
   const [wanted, setWanted] = useState<number>()
   useLayoutEffect(() => {
@@ -277,7 +277,7 @@ function useFocus(
   return (index) => {
     const element = scroller.current
     if (element !== null && (index < first || index >= end)) {
-      element.scrollTop = place(index).top - element.clientHeight / 3
+      element.scrollTop = locate(index).top - element.clientHeight / 3
     }
     setWanted(index)
   }
@@ -289,7 +289,7 @@ function useFocus(
  */
 function useFollowing(
   scroller: RefObject<HTMLElement | null>,
-  { place }: RowWindow,
+  { locate }: RowWindow,
   { key, index }: { readonly key: string | undefined; readonly index: number | undefined },
 ): { readonly onScroll: () => void } {
   const follows = useRef(true)
@@ -297,7 +297,7 @@ function useFollowing(
   const scroll = useLatest(() => {
     const element = scroller.current
     if (element === null || index === undefined || !follows.current) return
-    const { top, height } = place(index)
+    const { top, height } = locate(index)
     const { scrollTop, clientHeight } = element
     // Keep the next rows in view too: they often run at the same time, or will run soon.
     const below = Math.min(AHEAD * height, clientHeight / 2)
@@ -309,7 +309,7 @@ function useFollowing(
   const onScroll = useLatest(() => {
     const element = scroller.current
     if (element === null || Math.abs(element.scrollTop - placedAt.current) < SLACK) return
-    follows.current = index !== undefined && isInSight(element, place(index))
+    follows.current = index !== undefined && isInSight(element, locate(index))
   })
   return { onScroll }
 }

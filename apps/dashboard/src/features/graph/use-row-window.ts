@@ -15,7 +15,7 @@ export interface RowWindow {
   readonly first: number
   readonly end: number
   /** Returns the position of a row in the scrolling element, in pixels. */
-  readonly place: (index: number) => { readonly top: number; readonly height: number }
+  readonly locate: (index: number) => { readonly top: number; readonly height: number }
   /** Updates the window. */
   readonly update: () => void
 }
@@ -28,7 +28,7 @@ export function useRowWindow(
 ): RowWindow {
   const [range, setRange] = useState({ first: 0, end: WHOLE })
   const isWhole = count <= WHOLE
-  const place = useCallback(
+  const locate = useCallback(
     (index: number) => {
       const height =
         (ROW / 16) * Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
@@ -39,13 +39,13 @@ export function useRowWindow(
   const update = useCallback(() => {
     const element = scroller.current
     if (element === null || isWhole) return
-    const { top, height } = place(0)
+    const { top, height } = locate(0)
     const from = (element.scrollTop - top) / height - MORE
     const first = Math.max(0, Math.floor(from / STEP) * STEP)
     const size = element.clientHeight / height + 2 * MORE
     const end = first + Math.ceil(size / STEP + 1) * STEP
     setRange((before) => (before.first === first && before.end === end ? before : { first, end }))
-  }, [scroller, isWhole, place])
+  }, [scroller, isWhole, locate])
   useLayoutEffect(update, [update, count])
   useEffect(() => {
     const element = scroller.current
@@ -54,10 +54,10 @@ export function useRowWindow(
     observer.observe(element)
     return () => observer.disconnect()
   }, [scroller, update])
-  if (isWhole) return { first: 0, end: count, place, update }
+  if (isWhole) return { first: 0, end: count, locate, update }
   // The list may have become shorter since the last scroll event.
   const end = Math.min(count, range.end)
-  return { first: Math.min(range.first, Math.max(0, count - WHOLE)), end, place, update }
+  return { first: Math.min(range.first, Math.max(0, count - WHOLE)), end, locate, update }
 }
 
 /** Returns a stable function that calls the latest `call`. */
