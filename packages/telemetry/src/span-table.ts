@@ -55,6 +55,8 @@ export class SpanTable {
   conversationId: string | undefined
   root: OpenSpan | undefined
   readonly #open = new Map<string, OpenSpan>()
+  /** Open spans by owner, in order: a run may have thousands of others. */
+  readonly #owned = new Map<string | undefined, Set<OpenSpan>>()
 
   constructor({ runId, captureContent, modelNames, redact, onEnd }: RunSpansOptions) {
     this.runId = runId
@@ -82,21 +84,33 @@ export class SpanTable {
     }
     const span = new OpenSpan({ ...start, attributes: { ...ids, ...attributes } })
     span.addSeq(this.seq)
+    this.#forget(this.#open.get(span.key))
     this.#open.set(span.key, span)
+    const others = this.#owned.get(span.owner)
+    if (others === undefined) this.#owned.set(span.owner, new Set([span]))
+    else others.add(span)
     return span
   }
 
   end(span: OpenSpan, end: SpanEnd): void {
     if (!this.#open.delete(span.key)) return
+    this.#forget(span)
     span.addSeq(this.seq)
     this.onEnd(span.end(end))
   }
 
+  #forget(span: OpenSpan | undefined): void {
+    const owned = span && this.#owned.get(span.owner)
+    if (span === undefined || owned === undefined) return
+    owned.delete(span)
+    if (owned.size === 0) this.#owned.delete(span.owner)
+  }
+
   /** Ends the open spans of `owner`, or all but the run itself, newest first. */
   endAll(end: SpanEnd, owner?: string): void {
-    for (const span of this.openSpans().toReversed()) {
-      if (span === this.root) continue
-      if (owner === undefined || span.owner === owner) this.end(span, end)
+    const spans = owner === undefined ? this.openSpans() : [...(this.#owned.get(owner) ?? [])]
+    for (const span of spans.toReversed()) {
+      if (span !== this.root) this.end(span, end)
     }
   }
 

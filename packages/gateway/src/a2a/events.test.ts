@@ -95,6 +95,18 @@ describe('TaskUpdates', () => {
     ])
   })
 
+  it('[GW-U4] [GW-GP1] TaskUpdates reports counts of many added tasks instead of their outputs', () => {
+    const added = Array.from({ length: 1_000 }, (_, at) => {
+      const [workerTask, delegationId] = [`first/${at}`, `d-${at}`]
+      const worker = { taskName: 'first', workerTask, delegationId, workerTaskIndex: at + 3 }
+      return [event('delegation_started', worker), done('Mm', { taskName: workerTask })]
+    })
+    const updates = updatesOf(...added.flat())
+    expect(updates.length).toBeLessThan(80)
+    expect(updates.slice(0, 20)).toEqual(Array(20).fill('TASK_STATE_WORKING: Mm'))
+    expect(updates[20]).toBe('TASK_STATE_WORKING: "first": 22 of 22 tasks completed')
+  })
+
   it('[GW-U1] TaskUpdates reports a requested cancel while the task still works', () => {
     const cancelling = event('run_cancelling', { requestedAt: '2026-01-01T00:00:01Z' })
     expect(updatesOf(cancelling)).toEqual(['TASK_STATE_WORKING'])

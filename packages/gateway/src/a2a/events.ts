@@ -6,12 +6,13 @@
  *    again (in another model turn, attempt or process), it replaces the earlier text.
  * GW-U3 If the text of the last task has been sent, the output only closes it; otherwise the whole output is sent.
  * GW-U4 Outputs of the other tasks are status updates while the task works, and artifacts when it ends without the last
- *    one.
+ *    one. Of many tasks that one task has added, updates have counts instead (GW-GP1).
  * GW-U5 A stream begins with the task and has every later change in order, each once. A subscription ends when the task
  *    ends, the stream of a message also at a question.
  */
 import { RunProjection } from '@tutti/protocol'
 
+import { formatCounts, GroupProgress, type GroupNote } from '../runs/group-progress.ts'
 import { toUsageMetadata } from '../service/usage-metadata.ts'
 import {
   listOutputs,
@@ -43,6 +44,7 @@ export class TaskUpdates {
   readonly #identity: LoadedTask['identity']
   readonly #showing: Showing
   readonly #run: RunProjection
+  readonly #groups: GroupProgress
   #view: TaskView
   /** Usage in the previous update. */
   #reportedUsage: RunUsage
@@ -56,6 +58,7 @@ export class TaskUpdates {
     this.#identity = identity
     this.#showing = showing
     this.#run = new RunProjection({ outputTask: first.run.outputTask })
+    this.#groups = new GroupProgress(first.run)
     this.#view = first
     this.#reportedUsage = first.usage
     this.#sentOutput = listOutputs(first)[0]?.taskName
@@ -69,7 +72,10 @@ export class TaskUpdates {
   *after(event: LoggedRunEvent): Generator<StreamItem> {
     const before = this.#view
     this.#view = advanceView(before, event)
-    const items = this.#run.take(event).flatMap((operation) => this.#translate(operation) ?? [])
+    const group = this.#groups.take(event)
+    const items = this.#run
+      .take(event)
+      .flatMap((operation) => this.#translate(operation, group) ?? [])
     if (items.length > 0) yield* items
     else yield* this.#changeAfter(event, before)
   }
@@ -111,7 +117,7 @@ export class TaskUpdates {
     return { metadata }
   }
 
-  #translate(operation: RunOperation): StreamItem | undefined {
+  #translate(operation: RunOperation, group: GroupNote | undefined): StreamItem | undefined {
     switch (operation.type) {
       case 'turn_started':
       case 'withdrawn':
@@ -122,7 +128,10 @@ export class TaskUpdates {
       case 'task':
         return operation.result === undefined
           ? undefined
-          : this.#complete(operation, operation.result)
+          : this.#complete(
+              operation,
+              group === undefined || operation.isOutput ? operation.result : toGroupOutput(group),
+            )
       default:
         return undefined
     }
@@ -138,7 +147,8 @@ export class TaskUpdates {
     return this.#toArtifactUpdate({ artifact, append, lastChunk: false })
   }
 
-  #complete({ isOutput }: TaskOperation, result: TaskOutput): StreamItem {
+  #complete({ isOutput }: TaskOperation, result: TaskOutput | undefined): StreamItem | undefined {
+    if (result === undefined) return undefined
     if (!isOutput) return this.#toStatusUpdate(toProgressStatus(this.#identity, this.#view, result))
     this.#sentOutput = result.taskName
     const artifact = toArtifact(result, this.#showing.modes)
@@ -157,6 +167,11 @@ export class TaskUpdates {
   #toArtifactUpdate(update: Update): StreamItem {
     return { artifactUpdate: { ...this.#ids, ...update, ...this.#usage() } }
   }
+}
+
+/** Returns the counts of a group as the output of a task; undefined when none are due. */
+function toGroupOutput({ counts }: GroupNote): TaskOutput | undefined {
+  return counts && { taskName: `${counts.parent}/*`, output: formatCounts(counts) }
 }
 
 /** Options of a stream. */

@@ -10,7 +10,8 @@
  *    way. Reasoning after the beginning of a text is another part, which does not end the text.
  * GW-C3 Tool calls of every task are tool parts with ids that are unique in the run. Calls of the server are
  *    `providerExecuted`; calls that wait for an answer of the client are not.
- * GW-C4 Tasks, delegations and the progress of tools are `data-` parts, which later ones with the same id replace.
+ * GW-C4 Tasks, delegations and the progress of tools are `data-` parts, which later ones with the same id replace. Of many
+ *    tasks that one task has added, one part has the counts (GW-GP1).
  * GW-C5 A review is an approval of its tool call, or of a call of the tool `review` with the reviewed text. A question
  *    of a tool is a call that the client executes.
  * GW-C6 The message pauses where the run waits only for decisions (PROTO-W1): it finishes with `tool-calls`, so that
@@ -23,7 +24,15 @@
 import { RunProjection } from '@tutti/protocol'
 import { readRunCost, toCallId, type WaitingReview } from '@tutti/protocol/internal'
 
-import { isForClient, toDelegationPart, toReviewInput, toTaskPart, REVIEW_TOOL } from './parts.ts'
+import { GroupProgress } from '../runs/group-progress.ts'
+import {
+  isForClient,
+  toDelegationPart,
+  toGroupPart,
+  toReviewInput,
+  toTaskPart,
+  REVIEW_TOOL,
+} from './parts.ts'
 
 import type { ChatChunk, ChatFinishReason, ChatMetadata } from './wire.ts'
 import type { LoggedRunEvent, RunOperation } from '@tutti/protocol'
@@ -57,6 +66,7 @@ export class ChatChunks {
   #others: ChatChunk[] = []
   #othersSize = 0
   /** Name and arguments of each call that has not ended, by its id. */
+  readonly #groups = new GroupProgress()
   readonly #calls = new Map<string, { readonly toolName: string; readonly input: unknown }>()
   /** Ids of calls whose reviews were rejected. */
   readonly #denied = new Set<string>()
@@ -90,9 +100,13 @@ export class ChatChunks {
 
   /** Returns the chunks of the next event. */
   after(event: LoggedRunEvent): readonly ChatChunk[] {
+    const group = this.#groups.take(event)
     const operations = this.#run.take(event)
-    const chunks = operations.flatMap((operation) => [...this.#translate(operation)])
-    const other = this.#toOther(event)
+    const chunks = operations.flatMap((operation) =>
+      operation.type === 'task' && group !== undefined ? [] : [...this.#translate(operation)],
+    )
+    const other =
+      group === undefined ? this.#toOther(event) : group.counts && toGroupPart(group.counts)
     return other === undefined ? chunks : [...chunks, this.#add(other)]
   }
 

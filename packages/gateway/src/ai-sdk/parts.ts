@@ -1,6 +1,7 @@
 /** Pure: parts of a message that are not texts: tasks, delegations and reviews. */
 import { asksQuestion } from '../service/decision-in-text.ts'
 
+import type { GroupCounts } from '../runs/group-progress.ts'
 import type { ChatChunk } from './wire.ts'
 import type { RunEventOf } from '@tutti/protocol'
 import type { TaskOperation } from '@tutti/protocol/internal'
@@ -37,6 +38,11 @@ export function toTaskPart({ name, status, agentRole, attempt, reason }: TaskOpe
   // The failed attempt is what this part shows; the next one follows.
   const shown = status === 'RETRYING' ? 'FAILED' : status
   return { type: 'data-task', id: name, data: { name, status: shown, agentRole, attempt, reason } }
+}
+
+/** Returns the counts of the tasks that a task has added; later ones replace them. */
+export function toGroupPart(counts: GroupCounts): ChatChunk {
+  return { type: 'data-group', id: counts.parent, data: { ...counts } }
 }
 
 /** Returns the status of a delegation; a later one replaces it. */

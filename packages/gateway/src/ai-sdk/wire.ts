@@ -155,7 +155,7 @@ export type ChatChunk =
       readonly reason?: string
     }
   | {
-      readonly type: 'data-task' | 'data-delegation' | 'data-progress'
+      readonly type: 'data-task' | 'data-delegation' | 'data-group' | 'data-progress'
       readonly id: string
       readonly data: Readonly<Record<string, unknown>>
     }

@@ -28,6 +28,24 @@ describe('runNotes', () => {
     expect(all.map((note) => note?.progress)).toEqual([0, 0.5, 1 - 1 / 3, 1, 1.5, 2])
   })
 
+  it('[GW-GP1] runNotes counts many added tasks in few notes, and its progress only grows', () => {
+    const notes = runNotes()
+    const added = Array.from({ length: 1_000 }, (_, at) => {
+      const [workerTask, delegationId] = [`a/${at}`, `d-${at}`]
+      return [
+        event('delegation_started', { taskName: 'a', workerTask, delegationId }),
+        event('task_started', { taskName: workerTask, totalTasks: at + 3 }),
+        completed(workerTask, at + 3),
+      ]
+    })
+    const all = added.flat().flatMap((one) => notes.add(one) ?? [])
+    expect(all.length).toBeLessThan(100)
+    expect(all[40]?.message).toBe('"a": 22 of 22 tasks completed')
+    const progress = all.map((note) => note.progress)
+    expect(progress).toEqual(progress.toSorted((one, other) => one - other))
+    expect(progress.at(-1)).toBeGreaterThan(900)
+  })
+
   it('runNotes reports each kind of event with a message', () => {
     const notes = runNotes()
     const texts = [

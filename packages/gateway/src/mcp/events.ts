@@ -2,6 +2,8 @@
 import { RunProjection, type RunEvent } from '@tutti/protocol'
 import type { TaskOperation } from '@tutti/protocol/internal'
 
+import { formatCounts, GroupProgress } from '../runs/group-progress.ts'
+
 /** Progress of a run. */
 export interface RunNote {
   /** Grows with each note; whole numbers count completed tasks. */
@@ -22,6 +24,7 @@ export interface RunNotes {
 /** Creates the notes of one run. */
 export function runNotes(): RunNotes {
   const run = new RunProjection()
+  const groups = new GroupProgress()
   let done = 0
   let total = 0
   let notes = 0
@@ -40,6 +43,12 @@ export function runNotes(): RunNotes {
       if (completed !== undefined) {
         done += 1
         notes = 0
+      }
+      const group = groups.take(event)
+      if (group !== undefined) {
+        return group.counts === undefined ? undefined : say(formatCounts(group.counts))
+      }
+      if (completed !== undefined) {
         return say(`"${completed.name}" completed: ${done} of ${Math.max(total, done)}`)
       }
       const message = tasks.map(describeTask).at(-1) ?? describeEvent(event)

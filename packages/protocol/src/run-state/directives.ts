@@ -2,7 +2,6 @@
 import type { DirectiveActive } from '../schemas/events/steering-events.ts'
 import type { RunEventOf } from '../schemas/run-event.ts'
 import { findIndexByKey, type ListEditor } from './lists.ts'
-import type { RunState } from './run-state.ts'
 
 /** Directive, as in `directive_active`, with its deliveries. */
 export interface DirectiveState extends Readonly<Omit<DirectiveActive, 'type'>> {
@@ -21,11 +20,11 @@ export interface Delivery {
 export type DirectiveEvent = RunEventOf<'directive_active' | 'directive_delivered'>
 
 /** Returns the run after an event of a directive; a repeated directive keeps its index and deliveries. */
-export function applyToDirectives(
-  state: RunState,
+export function applyToDirectives<State extends { readonly directives: readonly DirectiveState[] }>(
+  state: State,
   event: DirectiveEvent,
   lists: ListEditor,
-): RunState {
+): State {
   const { directives } = state
   const at = findIndexByKey(directives, event.directiveId, ({ directiveId }) => directiveId)
   const known = directives[at]

@@ -3,7 +3,6 @@ import type { ReviewDecisionKind, ReviewTimeoutAction } from '../schemas/enums.t
 import type { ReviewRequested } from '../schemas/events/steering-events.ts'
 import type { RunEventOf } from '../schemas/run-event.ts'
 import { findIndexByKey, type ListEditor } from './lists.ts'
-import type { RunState } from './run-state.ts'
 
 /** Review, as in `review_requested`, and its end. */
 export interface ReviewState extends Readonly<Omit<ReviewRequested, 'type'>> {
@@ -28,11 +27,11 @@ export type ReviewRunEvent = RunEventOf<
 type ReviewStates = readonly ReviewState[]
 
 /** Returns the run after an event of a review; a review that is requested again is open again, at its index. */
-export function applyToReviews(
-  state: RunState,
+export function applyToReviews<State extends { readonly reviews: ReviewStates }>(
+  state: State,
   event: ReviewRunEvent,
   lists: ListEditor,
-): RunState {
+): State {
   const { reviews } = state
   const at = findReviewIndex(reviews, event.reviewId)
   const known = reviews[at]

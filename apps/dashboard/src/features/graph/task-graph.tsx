@@ -213,7 +213,7 @@ const ROW_REM = ROW / 16
 /** Distance of the tasks of a group from the text of its heading, in pixels. */
 const INDENT = 16
 
-/** Returns the marks of all rows. */
+/** Returns the mark of each row in the layout. */
 function createMarks(
   items: readonly GraphItem[],
   held: ReadonlySet<string>,
@@ -293,7 +293,7 @@ function useFollowing(
   { key, index }: { readonly key: string | undefined; readonly index: number | undefined },
 ): { readonly onScroll: () => void } {
   const follows = useRef(true)
-  const followedAt = useRef(0)
+  const placedAt = useRef(0)
   const scroll = useLatest(() => {
     const element = scroller.current
     if (element === null || index === undefined || !follows.current) return
@@ -303,12 +303,12 @@ function useFollowing(
     const below = Math.min(AHEAD * height, clientHeight / 2)
     const isInPlace = top >= scrollTop && top + height + below <= scrollTop + clientHeight
     if (!isInPlace) element.scrollTop = top - clientHeight / 3
-    followedAt.current = element.scrollTop
+    placedAt.current = element.scrollTop
   })
   useEffect(scroll, [scroll, key])
   const onScroll = useLatest(() => {
     const element = scroller.current
-    if (element === null || Math.abs(element.scrollTop - followedAt.current) < SLACK) return
+    if (element === null || Math.abs(element.scrollTop - placedAt.current) < SLACK) return
     follows.current = index !== undefined && isInSight(element, locate(index))
   })
   return { onScroll }
