@@ -755,7 +755,7 @@ describe('a cancel', () => {
     ],
   ])(
     '[ENS-C6] [ENS-C12] [ENS-G1] [ENS-H2] A cancel after an interruption anywhere ends every task that %s added and that began, its review and its delegation',
-    async (_, nested: Task<unknown>) => {
+    async (_, nested: Task) => {
       const grown = team(({ map }) => map(['a', 'b'], nested))
       const writes: { readonly event: RunEvent | undefined; readonly step: RunStep | undefined }[] =
         []
