@@ -110,7 +110,7 @@ describe('[ENS-P14] a task with an ensemble', () => {
     expect(log).toEqual(['both/left', 'both/right', 'both/left#2', 'both/right#2', 'both/join#2'])
   })
 
-  it('A retry of a sub-ensemble never takes the output of another task for that of its own', async () => {
+  it('A retry of a sub-ensemble never takes the output of another task for that of one of its tasks', async () => {
     let count = 0
     const work = (name: string, context: string[] = []) =>
       task({
