@@ -257,10 +257,13 @@ class CallContext implements HandlerContext {
     return this.#operations?.frame
   }
 
-  /** Cancels the operations in flight and waits for them, because the handler has ended. It can begin no other. */
-  async close(): Promise<void> {
+  /**
+   * Cancels the operations in flight, because the handler has ended. It can begin no other. Resolves when they have ended;
+   * undefined if the handler has used none, so that no promise is created.
+   */
+  close(): Promise<void> | undefined {
     this.#isClosed = true
-    await this.used?.close()
+    return this.used?.close()
   }
 
   get task(): HandlerContext['task'] {
