@@ -1,4 +1,4 @@
-/** Which groups of tasks are open, and what the reader searches for in them. */
+/** Open groups of tasks, and the texts that readers search in them. */
 import { useCallback, useMemo, useState } from 'react'
 
 import {
