@@ -54,7 +54,7 @@ export const MAX_COUNTED = 10_000
 /** Stores runs with all their data, and receives every write of a run. */
 export interface RunStore {
   /**
-   * Stores a new run, which then waits for an owner.
+   * Stores a new run, which then belongs to its claimant or waits for an owner.
    *
    * @throws {TuttiError} RUN_NOT_FOUND when the parent of a fork does not exist; STEPS_NOT_RETAINED when its steps are
    * incomplete; RUN_EXISTS when the id is taken; IDEMPOTENCY_CONFLICT when the key was used for another submission;

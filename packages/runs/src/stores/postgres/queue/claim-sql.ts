@@ -79,7 +79,7 @@ export function claimSql(schema: string, how: ClaimForm): string {
       SELECT CASE WHEN $3::int8 <= 1 THEN $3::int8 ELSE (
         SELECT count(*) FROM (
           SELECT FROM candidates AS group_ CROSS JOIN LATERAL (${top('$3::int8', '')}) AS first
-          WHERE EXISTS (SELECT FROM ${freeSlotsSql(schema)}) LIMIT $3::int8) AS due) END AS runs
+          WHERE EXISTS (SELECT FROM ${freeSlotsSql(schema, SLOTS)}) LIMIT $3::int8) AS due) END AS runs
     ), ${roomSql(schema)}, groups AS MATERIALIZED (
       SELECT * FROM candidates WHERE (SELECT runs FROM room) > 0 OR $3::int8 = 0
     ), oldest AS (
@@ -152,9 +152,34 @@ function isDueSql(known: string): string {
     AND (${known}::text[] IS NULL OR ${CLAIM_KEY} = ANY(${known}::text[])))`
 }
 
+/** SQL expressions of the slots that a claim may use. */
+export interface UsableSlots {
+  /** Greatest number, or null for no limit. */
+  readonly limit: string
+  /** Number of the first one. */
+  readonly from: string
+}
+
+const SLOTS: UsableSlots = { limit: '$4::int8', from: '$10::int8' }
+
+/**
+ * Returns the parts of a claim that lock free slots: as many as the query `waiting` has `runs`, and one for each run `beyond`
+ * the limit.
+ */
+export function lockSlotsSql(schema: string, slots: UsableSlots): string {
+  return `beyond AS (
+      SELECT count(*) AS runs FROM ${schema}.slots WHERE n > ${slots.limit} AND run IS NOT NULL
+    ), free AS MATERIALIZED (
+      SELECT n, row_number() OVER () AS place FROM (
+        SELECT n FROM ${freeSlotsSql(schema, slots)} ORDER BY n
+        LIMIT (SELECT CASE waiting.runs WHEN 0 THEN 0 ELSE waiting.runs + beyond.runs END FROM waiting, beyond)
+        FOR UPDATE SKIP LOCKED) AS locked
+    )`
+}
+
 /** The slots that are free, in a `FROM` clause with its condition. */
-function freeSlotsSql(schema: string): string {
-  return `${schema}.slots WHERE run IS NULL AND n <= $4::int8 AND n >= $10::int8`
+function freeSlotsSql(schema: string, { limit, from }: UsableSlots): string {
+  return `${schema}.slots WHERE run IS NULL AND n <= ${limit} AND n >= ${from}`
 }
 
 /**
@@ -162,16 +187,9 @@ function freeSlotsSql(schema: string): string {
  * because other claims skip them until it is committed.
  */
 function roomSql(schema: string): string {
-  return `beyond AS (
-      SELECT count(*) AS runs FROM ${schema}.slots WHERE n > $4::int8 AND run IS NOT NULL
-    ), free AS MATERIALIZED (
-      SELECT n, row_number() OVER () AS place FROM (
-        SELECT n FROM ${freeSlotsSql(schema)} ORDER BY n
-        LIMIT (SELECT CASE waiting.runs WHEN 0 THEN 0 ELSE waiting.runs + beyond.runs END FROM waiting, beyond)
-        FOR UPDATE SKIP LOCKED) AS locked
-    ), room AS MATERIALIZED (
+  return `${lockSlotsSql(schema, SLOTS)}, room AS MATERIALIZED (
       SELECT coalesce(runs, 0) AS runs,
-        CASE WHEN runs = (SELECT runs FROM waiting) AND EXISTS (SELECT FROM ${freeSlotsSql(schema)})
+        CASE WHEN runs = (SELECT runs FROM waiting) AND EXISTS (SELECT FROM ${freeSlotsSql(schema, SLOTS)})
           THEN $3::int8 ELSE coalesce(runs, 0) END AS reported
       FROM (
         SELECT CASE WHEN EXISTS (

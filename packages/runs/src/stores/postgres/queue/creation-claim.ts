@@ -6,6 +6,7 @@ import { CLAIM_CLASS, CLAIM_KEY, UNOWNED } from '../schema/claim-key-sql.ts'
 import { listClaimKeys } from '../../../domain/claim-key.ts'
 import { finiteOrNull } from '../../shared/query-numbers.ts'
 import { toColumn } from '../database/text.ts'
+import { lockSlotsSql } from './claim-sql.ts'
 import { claimLeaseSql } from './leases.ts'
 
 import type { Claimant } from '../../../ports/run-store.ts'
@@ -62,7 +63,7 @@ export function creationClaimSql(
   }
   const count = `${add(wanted)}::int8`
   return {
-    before: `, may_claim AS MATERIALIZED (
+    before: `, waiting AS MATERIALIZED (
       SELECT CASE WHEN EXISTS (
           SELECT FROM $schema.leases WHERE owner = ${owner} AND expires_at <= statement_timestamp())
         OR EXISTS (
@@ -70,19 +71,10 @@ export function creationClaimSql(
             SELECT FROM $schema.runs WHERE ${UNOWNED} AND ${CLAIM_KEY} = known.key
               AND ${CLAIM_CLASS} IN (0, 1) AND due_at <= statement_timestamp() LIMIT 1) AS due)
         THEN 0 ELSE ${count} END AS runs
-    ), beyond AS (
-      SELECT count(*) AS runs FROM $schema.slots WHERE n > ${limit} AND run IS NOT NULL
-    ), free AS MATERIALIZED (
-      SELECT n, row_number() OVER () AS place FROM (
-        SELECT n FROM $schema.slots
-        WHERE run IS NULL AND n <= ${limit} AND n >= ${add(fromSlot)}::int8 ORDER BY n
-        LIMIT (SELECT CASE may_claim.runs WHEN 0 THEN 0 ELSE may_claim.runs + beyond.runs END
-          FROM may_claim, beyond)
-        FOR UPDATE SKIP LOCKED) AS locked
-    ), placed AS MATERIALIZED (
-      SELECT given.*, free.n AS slot, given.place <= CASE WHEN ${limit} IS NULL THEN may_claim.runs
-        ELSE least(may_claim.runs, (SELECT count(*) FROM free) - (SELECT runs FROM beyond)) END AS is_claimed
-      FROM may_claim CROSS JOIN given LEFT JOIN free USING (place)
+    ), ${lockSlotsSql('$schema', { limit, from: `${add(fromSlot)}::int8` })}, placed AS MATERIALIZED (
+      SELECT given.*, free.n AS slot, given.place <= CASE WHEN ${limit} IS NULL THEN waiting.runs
+        ELSE least(waiting.runs, (SELECT count(*) FROM free) - (SELECT runs FROM beyond)) END AS is_claimed
+      FROM waiting CROSS JOIN given LEFT JOIN free USING (place)
     )`,
     owned: `CASE WHEN is_claimed THEN 'owned' ELSE 'ready' END, is_claimed::int4,
       CASE WHEN is_claimed THEN ${owner} END, CASE WHEN NOT is_claimed THEN clock_timestamp() END,
