@@ -6,7 +6,6 @@ import {
   isFieldSource,
   type AnyEnsembleTaskDefinition,
   type AnyInputSource,
-  type EnsembleTaskDefinition,
 } from './ensemble-task.ts'
 import { findUnknownInputs, inputVariables } from './inputs.ts'
 import { findField, mayBeList } from './output-shape.ts'
@@ -35,7 +34,9 @@ const ENSEMBLE_TASK_NAMES = {
   timeoutMs: true,
   budget: true,
   retries: true,
-} as const satisfies OptionNames<EnsembleTaskDefinition<unknown, unknown>>
+  when: true,
+  switch: true,
+} as const satisfies OptionNames<AnyEnsembleTaskDefinition>
 
 /** Returns the problems of a definition, one text each; empty if it is valid. */
 export function findEnsembleTaskProblems(definition: AnyEnsembleTaskDefinition): readonly string[] {

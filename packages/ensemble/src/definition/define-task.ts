@@ -5,6 +5,7 @@ import { errorMessage, type ToolSchema, type ValueOf } from '@tutti/core/interna
 import { compileOutputReader, type OutputReader } from '../output/structured-output.ts'
 import { synthesizeAgent, type Agent } from './agent.ts'
 import { findEnsembleTaskProblems } from './check-ensemble-task.ts'
+import { toCondition, type Condition, type ConditionSource, type When } from './condition.ts'
 import { findForEachOptionProblems, findForEachProblems, findTaskProblems } from './check-task.ts'
 import {
   toHandlerDefinition,
@@ -30,6 +31,7 @@ import {
   type ForEachPlan,
   type Task,
   type TaskDefinition,
+  type TaskFields,
 } from './task.ts'
 
 /** Type of a task's output: that of its schema, or text without one. */
@@ -49,6 +51,12 @@ type EachOutput<Each, Output> = Each extends { readonly collect: ReduceOutputs<i
 /** Part of a copied task that determines the type of its output. */
 type TaskCopy<Output> = Pick<Task<Output>, 'outputReader'>
 
+/** The condition of a task that reads the tasks `On`. */
+interface Conditional<On extends ConditionSource> {
+  /** Condition under which the task runs; otherwise it is skipped. @default it always runs */
+  readonly when?: When<On> | Condition
+}
+
 /**
  * Makes a task. A task is also a definition: `task({ ...research, maxIterations: 5 })` is a changed copy.
  *
@@ -58,53 +66,86 @@ export function task<
   const Schema extends ToolSchema | undefined = undefined,
   Item = unknown,
   Reduced = unknown,
+  const On extends ConditionSource = ConditionSource,
 >(
-  definition: TaskDefinition<Schema> & {
-    readonly forEach: ForEach<Item> & {
-      readonly onError?: 'fail' | 'continue'
-      readonly collect: ReduceOutputs<Reduced>
-    }
-  },
+  definition: TaskFields<Schema> &
+    Conditional<On> & {
+      readonly forEach: ForEach<Item> & {
+        readonly onError?: 'fail' | 'continue'
+        readonly collect: ReduceOutputs<Reduced>
+      }
+    },
 ): Task<Reduced>
-export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
-  definition: TaskDefinition<Schema> & {
-    readonly forEach: ForEach<Item> & { readonly onError: 'collect'; readonly collect?: 'list' }
-  },
+export function task<
+  const Schema extends ToolSchema | undefined = undefined,
+  Item = unknown,
+  const On extends ConditionSource = ConditionSource,
+>(
+  definition: TaskFields<Schema> &
+    Conditional<On> & {
+      readonly forEach: ForEach<Item> & { readonly onError: 'collect'; readonly collect?: 'list' }
+    },
 ): Task<readonly ForEachOutcome<OutputOf<Schema>>[]>
-export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
-  definition: TaskDefinition<Schema> & {
-    readonly forEach: ForEach<Item> & { readonly onError: 'collect'; readonly collect: 'outputs' }
-  },
+export function task<
+  const Schema extends ToolSchema | undefined = undefined,
+  Item = unknown,
+  const On extends ConditionSource = ConditionSource,
+>(
+  definition: TaskFields<Schema> &
+    Conditional<On> & {
+      readonly forEach: ForEach<Item> & {
+        readonly onError: 'collect'
+        readonly collect: 'outputs'
+      }
+    },
 ): Task<Readonly<Record<string, ItemOutcome<OutputOf<Schema>>>>>
-export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
-  definition: TaskDefinition<Schema> & {
-    readonly forEach: ForEach<Item> & {
-      readonly onError?: 'fail' | 'continue'
-      readonly collect: 'outputs'
-    }
-  },
+export function task<
+  const Schema extends ToolSchema | undefined = undefined,
+  Item = unknown,
+  const On extends ConditionSource = ConditionSource,
+>(
+  definition: TaskFields<Schema> &
+    Conditional<On> & {
+      readonly forEach: ForEach<Item> & {
+        readonly onError?: 'fail' | 'continue'
+        readonly collect: 'outputs'
+      }
+    },
 ): Task<Readonly<Record<string, OutputOf<Schema>>>>
-export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
-  definition: TaskDefinition<Schema> & {
-    readonly forEach: ForEach<Item> & {
-      readonly onError?: 'fail' | 'continue'
-      readonly collect?: 'list'
-    }
-  },
+export function task<
+  const Schema extends ToolSchema | undefined = undefined,
+  Item = unknown,
+  const On extends ConditionSource = ConditionSource,
+>(
+  definition: TaskFields<Schema> &
+    Conditional<On> & {
+      readonly forEach: ForEach<Item> & {
+        readonly onError?: 'fail' | 'continue'
+        readonly collect?: 'list'
+      }
+    },
 ): Task<readonly OutputOf<Schema>[]>
-export function task<Output, const Sources, Item = unknown, const Each extends object = object>(
-  definition: EnsembleTaskDefinition<Output, Sources> & {
-    readonly forEach: ForEach<Item> & Each
-  },
+export function task<
+  Output,
+  const Sources,
+  Item = unknown,
+  const Each extends object = object,
+  const On extends ConditionSource = ConditionSource,
+>(
+  definition: EnsembleTaskDefinition<Output, Sources> &
+    Conditional<On> & {
+      readonly forEach: ForEach<Item> & Each
+    },
 ): Task<EachOutput<Each, Output>>
-export function task<Output, const Sources>(
-  definition: EnsembleTaskDefinition<Output, Sources>,
+export function task<Output, const Sources, const On extends ConditionSource = ConditionSource>(
+  definition: EnsembleTaskDefinition<Output, Sources> & Conditional<On>,
 ): Task<Output>
 export function task<
   const Schema extends ToolSchema | undefined = undefined,
   Output = OutputOf<Schema>,
+  const On extends ConditionSource = ConditionSource,
 >(
-  definition: TaskDefinition<Schema> & TaskCopy<Output>,
+  definition: TaskFields<Schema> & Conditional<On> & TaskCopy<Output>,
 ): Task<ToolSchema extends Schema ? Output : OutputOf<Schema>>
 export function task(
   definition: (TaskDefinition | AnyEnsembleTaskDefinition) & {
@@ -145,27 +186,37 @@ function makeForEachTask(
   },
   forEach: ForEach<never>,
 ): Task {
-  const { forEach: _, ...rest } = definition
+  const { forEach: _, when, switch: switchName, ...rest } = definition
   const template = makeOneTask(rest)
   const { over, collect = 'list', key, ...settings } = forEach
   assertForEach(template.name, findForEachOptionProblems(forEach))
   const isInput = typeof over === 'string'
-  return createForEachTask({
-    over: isInput ? over : over.name,
-    isInput,
-    settings: collect === 'outputs' ? { ...settings, collect } : settings,
-    template,
-    ...(key === undefined ? {} : { key }),
-    ...(typeof collect === 'object' ? { reduce: toReduceTask(collect) } : {}),
-  })
+  return createForEachTask(
+    {
+      over: isInput ? over : over.name,
+      isInput,
+      settings: collect === 'outputs' ? { ...settings, collect } : settings,
+      template,
+      ...(key === undefined ? {} : { key }),
+      ...(typeof collect === 'object' ? { reduce: toReduceTask(collect) } : {}),
+    },
+    {
+      ...(when === undefined ? {} : { when }),
+      ...(switchName === undefined ? {} : { switch: switchName }),
+    },
+  )
 }
 
 /**
  * Makes the task of a plan, such as one of another task with other settings or with another task for the items.
  *
+ * @param conditional its condition and its switch, which the tasks of the items do not have. @default none
  * @throws {TuttiError} CONFIG_INVALID, naming every problem.
  */
-export function createForEachTask(plan: ForEachPlan): Task {
+export function createForEachTask(
+  plan: ForEachPlan,
+  conditional: Pick<TaskDefinition, 'when' | 'switch'> = {},
+): Task {
   const { over, isInput, settings, template } = plan
   const problems = findForEachProblems(plan)
   assertForEach(
@@ -179,6 +230,7 @@ export function createForEachTask(plan: ForEachPlan): Task {
     expectedOutput: 'The outputs of all items.',
     context: isInput ? template.context : [...template.context, over],
     handler: createForEachHandler(plan),
+    ...conditional,
     ...(template.version === undefined ? {} : { version: template.version }),
   })
   return { ...made, forEach: plan, ...(reader === undefined ? {} : { outputReader: reader }) }
@@ -209,9 +261,10 @@ function makeTask(definition: TaskDefinition): Task {
     })
   }
   const agent = chooseAgent(definition)
-  const { handler, ...rest } = definition
+  const { handler, when, ...rest } = definition
   return {
     ...rest,
+    ...(when === undefined ? {} : { when: toCondition(when) }),
     // NOTE: nothing relies on the handler's output type, because the schema checks the output at run time.
     ...(handler === undefined ? {} : { handler: handler as Handler<never> }),
     name,
