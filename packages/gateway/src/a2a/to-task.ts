@@ -1,6 +1,6 @@
 /** Pure: converts the view of a task to the objects of A2A 1.0. */
 import { toUsageMetadata } from '../service/usage-metadata.ts'
-import { doneTasks, isTerminal, openReviews, toTaskState, type TaskView } from './view.ts'
+import { isTerminal, toTaskState, type TaskView } from './view.ts'
 
 import { describeCancel } from '../service/describe-cancel.ts'
 
@@ -66,34 +66,33 @@ export function toWireTask(identity: WireTaskIdentity, view: TaskView, showing: 
 
 /** Returns the status of a task, with its question or its error. */
 export function toWireStatus(identity: WireTaskIdentity, view: TaskView): A2aTaskStatus {
-  const { changedAt: timestamp, run } = view
+  const { changedAt: timestamp, question: review } = view
   const state = toTaskState(view)
-  const [review] = openReviews(view)
   if (review !== undefined && state === 'TASK_STATE_INPUT_REQUIRED') {
     return { state, message: toQuestion(identity, review), timestamp }
   }
-  const problem = run.error?.message ?? describeEnd(run)
+  const problem = view.facts.error?.message ?? describeEnd(view)
   if (problem === undefined) return { state, timestamp }
   const message = agentMessage(identity, `${identity.id}-error`, [{ text: problem }])
   return { state, message, timestamp }
 }
 
 /** Returns why a run was cancelled without a request to cancel it; undefined for other runs. */
-function describeEnd({ status, cancel }: TaskView['run']): string | undefined {
+function describeEnd({ end, facts: { cancel } }: TaskView): string | undefined {
   const isRequested = cancel?.cause === 'CALLER' || cancel?.cause === 'SERVER'
-  return status !== 'CANCELLED' || isRequested ? undefined : describeCancel(cancel)
+  return end !== 'CANCELLED' || isRequested ? undefined : describeCancel(cancel)
 }
 
 /** Returns the message that began the task, then questions, answers and guidance by time. */
-function toHistory(identity: WireTaskIdentity, { run }: TaskView): readonly WireMessage[] {
-  const reviews = run.reviews.flatMap((review) => {
+function toHistory(identity: WireTaskIdentity, { history }: TaskView): readonly WireMessage[] {
+  const reviews = history.reviews.flatMap((review) => {
     const { reviewId, requestedAt, decidedAt } = review
     const question = { at: requestedAt, message: toQuestion(identity, review) }
     if (decidedAt === undefined) return [question]
     const answer = userMessage(identity, `${reviewId}-answer`, formatDecision(review))
     return [question, { at: decidedAt, message: answer }]
   })
-  const guidance = run.directives.map(({ directiveId, content = '', activeAt }) => ({
+  const guidance = history.directives.map(({ directiveId, content = '', activeAt }) => ({
     at: activeAt,
     message: userMessage(identity, directiveId, content),
   }))
@@ -158,9 +157,8 @@ function formatQuestion({ timing, taskName, taskDescription }: ReviewState): str
 
 /** Returns the output of the run; if it ended without one, the outputs of its tasks. */
 export function listOutputs(view: TaskView): readonly TaskOutput[] {
-  const outputs = doneTasks(view).map(({ name: taskName, ...task }) => ({ taskName, ...task }))
-  const final = outputs.filter(({ taskName }) => taskName === view.run.outputTask)
-  return final.length > 0 || !isTerminal(toTaskState(view)) ? final : outputs
+  if (view.output !== undefined) return [view.output]
+  return isTerminal(toTaskState(view)) ? view.outputs : []
 }
 
 /** Returns the status of a working task, with the output of one task of its run. */
