@@ -247,7 +247,10 @@ function findReviewedTask(
   if (nested !== undefined) return nested.find(({ name }) => toAddedName(begun, name) === taskName)
   // The handler maps the items first; its other operations are the levels of the reduction.
   const { forEach: plan } = adding
-  return begun.ordinal === 0 ? plan?.template : plan?.reduce?.task
+  if (begun.ordinal !== 0) return plan?.reduce?.task
+  const [, own] =
+    [...(plan?.children ?? [])].find(([key]) => toAddedName(begun, key) === taskName) ?? []
+  return own ?? plan?.template
 }
 
 /** Whether the task under review began with an output schema. */
