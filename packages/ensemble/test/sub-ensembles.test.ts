@@ -490,17 +490,6 @@ describe('[ENS-P16] the checks of tasks that add tasks', () => {
     )
   })
 
-  it('A sub-ensemble has no agents that delegate', () => {
-    const model = echo()
-    const writer = agent({ role: 'Writer', goal: 'Write', allowDelegation: true })
-    const one = task({ name: 'one', description: 'One', agent: writer })
-    const managed = ensemble({ name: 'x', model, workflow: 'HIERARCHICAL', tasks: [one] })
-    expect(() => task({ ensemble: managed })).toThrow(
-      'ensemble "x" is HIERARCHICAL: its manager can delegate only in a separate run; ' +
-        'ensemble: the agent of task "one" may delegate, which it can only in a separate run',
-    )
-  })
-
   it('An ensemble reports names, lists and capture modes that do not fit its tasks together', () => {
     const quiet = ensemble({ ...lines, captureMode: 'OFF' })
     const many = task({

@@ -12,7 +12,6 @@ import { findUnknownInputs, inputVariables } from './inputs.ts'
 import { toOptionText } from './map-settings.ts'
 import { findField, mayBeList } from './output-shape.ts'
 import { listSubEnsembles, type OutputReference } from './sub-ensemble.ts'
-import { listWorkingTasks } from './task.ts'
 
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
 import type { ChildTask } from './operations.ts'
@@ -89,7 +88,6 @@ export function findSubEnsembleProblems(
 ): readonly string[] {
   return [
     ...findDepthProblems(ensemble, name),
-    ...findDelegationProblems(ensemble),
     ...ensemble.tasks
       .filter((task) => task.name.length > MAX_NAME_LENGTH)
       .map(
@@ -151,21 +149,6 @@ function findDeepest({ tasks }: ResolvedEnsemble): readonly string[] {
   return listSubEnsembles(tasks)
     .map(({ task, definition }) => [task.name, ...findDeepest(definition)])
     .reduce((a, b) => (b.length > a.length ? b : a), [])
-}
-
-function findDelegationProblems({ name, plan, tasks }: ResolvedEnsemble): readonly string[] {
-  const delegating = tasks
-    .flatMap(listWorkingTasks)
-    .filter(({ agent }) => agent.allowDelegation === true)
-  return [
-    ...(plan.workflow === 'HIERARCHICAL'
-      ? [`ensemble "${name}" is HIERARCHICAL: its manager can delegate only in a separate run`]
-      : []),
-    ...delegating.map(
-      (task) =>
-        `ensemble: the agent of task "${task.name}" may delegate, which it can only in a separate run`,
-    ),
-  ]
 }
 
 /** Returns the problems of one source of an input, as predicates of its name. */

@@ -19,6 +19,7 @@ import {
   escapeItem,
   type ForEach,
   type ForEachOutcome,
+  type ItemOutcome,
   type ReduceOutputs,
 } from './for-each.ts'
 import { HANDLER_ROLE, type Handler } from './handler.ts'
@@ -38,9 +39,13 @@ type OutputOf<Schema> = Schema extends ToolSchema ? ValueOf<Schema> : string
 /** Type of the output of a task for each item of a list, by its `forEach`. */
 type EachOutput<Each, Output> = Each extends { readonly collect: ReduceOutputs<infer Reduced> }
   ? Reduced
-  : Each extends { readonly onError: 'collect' }
-    ? readonly ForEachOutcome<Output>[]
-    : readonly Output[]
+  : Each extends { readonly collect: 'outputs' }
+    ? Readonly<
+        Record<string, Each extends { readonly onError: 'collect' } ? ItemOutcome<Output> : Output>
+      >
+    : Each extends { readonly onError: 'collect' }
+      ? readonly ForEachOutcome<Output>[]
+      : readonly Output[]
 
 /** Part of a copied task that determines the type of its output. */
 type TaskCopy<Output> = Pick<Task<Output>, 'outputReader'>
@@ -67,6 +72,19 @@ export function task<const Schema extends ToolSchema | undefined = undefined, It
     readonly forEach: ForEach<Item> & { readonly onError: 'collect'; readonly collect?: 'list' }
   },
 ): Task<readonly ForEachOutcome<OutputOf<Schema>>[]>
+export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & { readonly onError: 'collect'; readonly collect: 'outputs' }
+  },
+): Task<Readonly<Record<string, ItemOutcome<OutputOf<Schema>>>>>
+export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & {
+      readonly onError?: 'fail' | 'continue'
+      readonly collect: 'outputs'
+    }
+  },
+): Task<Readonly<Record<string, OutputOf<Schema>>>>
 export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
   definition: TaskDefinition<Schema> & {
     readonly forEach: ForEach<Item> & {
@@ -147,7 +165,7 @@ function makeForEachTask(
   const { forEach: _, ...rest } = definition
   const { over, collect = 'list', key, ...settings } = forEach
   const plan = {
-    settings,
+    settings: collect === 'outputs' ? { ...settings, collect } : settings,
     ...(key === undefined ? {} : { key }),
     ...(typeof collect === 'object' && collect !== null ? { reduce: toReduceTask(collect) } : {}),
   }

@@ -14,6 +14,7 @@ import { parseExactJson, TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
 
 import { mergeBudgets, type Budget } from '../usage/budget.ts'
 import { inputVariables } from './inputs.ts'
+import { listAllTasks } from './manager.ts'
 import { Schedule } from './schedule.ts'
 import {
   findSubEnsemble,
@@ -51,7 +52,7 @@ export interface EnsembleTaskDefinition<Output, Sources> extends Pick<
   | 'timeoutMs'
   | 'retries'
 > {
-  /** Ensemble whose tasks it adds; a sequence or a graph, up to 5 deep. */
+  /** Ensemble whose tasks it adds, of any workflow, up to 5 deep. */
   readonly ensemble: ResolvedEnsemble<Output>
   /** @default the name of the ensemble */
   readonly name?: string
@@ -177,7 +178,7 @@ class PlanRun {
 
   constructor(definition: ResolvedEnsemble, signal: AbortSignal, effects: PlanEffects) {
     this.#schedule = new Schedule(definition.plan, definition)
-    this.#tasks = new Map(definition.tasks.map((task) => [task.name, task]))
+    this.#tasks = new Map(listAllTasks(definition).map((task) => [task.name, task]))
     this.#outputTask = definition.plan.outputTask
     this.#signal = signal
     this.#effects = effects

@@ -112,7 +112,7 @@ export interface ForEachPlan {
   readonly template: Task
   /** Tasks of single items, in place of the template, by the keys of their items. @default none */
   readonly children?: ReadonlyMap<string, Task>
-  /** Task that combines the outputs; absent if the output is their list. */
+  /** Task that combines the outputs; absent if the output has all of them. */
   readonly reduce?: { readonly task: Task; readonly maxTokens: number; readonly as?: string }
 }
 

@@ -73,7 +73,7 @@ export class HandlerTasks {
     items: readonly Item[],
     template: MapTemplate<Item, Output>,
     options: MapOptions<Item> = {},
-  ): Promise<readonly Output[] | readonly MapOutcome<Output>[]> {
+  ): Promise<MapResult<Output> | MapResult<MapOutcome<Output>>> {
     const operation = this.#frame.take()
     const count = Array.isArray(items) ? items.length : undefined
     const problems = [
@@ -114,8 +114,9 @@ export class HandlerTasks {
     this.#frame.assertNotEnded()
     if (this.#frame.signal.aborted) throw stoppedError(this.#frame.signal, 'Map')
     expansion.assertSucceeded(first)
-    if (options.onError === 'collect') return results
-    return results.flatMap((result) => (result.ok ? [result.output] : []))
+    if (options.onError === 'collect') return toMapResult(results, (one) => one, options)
+    const succeeded = results.filter((one) => one.ok)
+    return toMapResult(succeeded, ({ output }) => output, options)
   }
 
   /**
@@ -205,7 +206,7 @@ export class HandlerTasks {
             workerRole: task.agent.role,
             taskDescription: task.description,
             workerTask: name,
-            workerTaskIndex: host.nextTaskIndex,
+            workerTaskIndex: host.indexOf(name),
             ordinal,
             inputDigest: digest,
           })
@@ -247,6 +248,18 @@ export class HandlerTasks {
     const error = outcome?.kind === 'failed' ? outcome.error : outcome?.exit
     throw this.#frame.end(error ?? stoppedError(this.#frame.signal, 'Task'))
   }
+}
+
+/** A value for each item, as a list or by key. */
+type MapResult<Value> = readonly Value[] | Readonly<Record<string, Value>>
+
+function toMapResult<One extends { readonly key: string }, Value>(
+  results: readonly One[],
+  select: (one: One) => Value,
+  { collect }: Pick<MapOptions<never>, 'collect'>,
+): MapResult<Value> {
+  if (collect !== 'outputs') return results.map(select)
+  return Object.fromEntries(results.map((one) => [one.key, select(one)]))
 }
 
 function toProgress(known: RecordedChild | undefined): 'new' | 'begun' | 'ended' {

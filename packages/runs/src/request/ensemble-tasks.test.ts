@@ -1,6 +1,6 @@
 /** Tests of ensembles as tasks of requests. */
 import { toolCatalog, Type, type TuttiError } from '@tutti/core'
-import { agent, ensemble, modelCatalog, task, type Ensemble } from '@tutti/ensemble'
+import { ensemble, modelCatalog, task, type Ensemble } from '@tutti/ensemble'
 import { findSubEnsemble } from '@tutti/ensemble/internal'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
@@ -26,12 +26,6 @@ const lists = ensemble({
   model,
   tasks: [task({ name: 'each', description: 'Do {item}', forEach: { over: 'items' } })],
 })
-const managed = ensemble({
-  name: 'managed',
-  model,
-  workflow: 'HIERARCHICAL',
-  tasks: [task({ description: 'Work', agent: agent({ role: 'Worker', goal: 'Work' }) })],
-})
 const secret = ensemble({ ...trip, name: 'secret', captureMode: 'OFF' })
 const team = ensemble({
   name: 'team',
@@ -39,7 +33,7 @@ const team = ensemble({
   tasks: [task({ name: 'own', description: 'Own' }), task({ name: 'inner', ensemble: trip })],
 })
 
-const ensembles = new RunEnsembles([team, trip, lists, managed, secret], {
+const ensembles = new RunEnsembles([team, trip, lists, secret], {
   tools: toolCatalog([]),
   models: modelCatalog({}),
 })
@@ -121,28 +115,33 @@ describe('a requested task with an ensemble', () => {
             inputs: { citty: 'x', city: '$text', reader: '$pick.nam', tone: '$pik' },
           },
           { name: 'c', ensemble: 'lists', inputs: { items: '$pick.name' } },
-          { name: 'd', ensemble: 'managed' },
+          {
+            name: 'd',
+            description: 'D',
+            forEach: { over: 'list', collect: 'outputs' },
+          },
           { name: 'e', ensemble: 'secret' },
           { name: 'b/page', description: 'B', inputs: {} },
           // @ts-expect-error -- a task with an ensemble has no model
           { name: 'f', ensemble: 'trip', model: 'x' },
           { name: 'g', description: 'G', forEach: { over: '$b' } },
+          { name: 'h', description: 'H', forEach: { over: '$d' } },
         ],
       }),
     ).toEqual([
       'BAD_REQUEST',
       "/tasks/7/name: 'b/page' may be the name of a task that 'b' adds: use another name",
-      "/tasks/2/ensemble: Unknown ensemble 'tripp'. Available: [team, trip, lists, managed, secret]. Did you mean 'trip'?",
-      '/tasks/3/inputs/tone: Unknown task \'$pik\'. Available: [$pick, $text, $a, $b, $c, $d, $e, $b/page, $f, $g]. Did you mean \'$pick\'?; write "$$" for a text that begins with "$"',
+      "/tasks/2/ensemble: Unknown ensemble 'tripp'. Available: [team, trip, lists, secret]. Did you mean 'trip'?",
+      '/tasks/3/inputs/tone: Unknown task \'$pik\'. Available: [$pick, $text, $a, $b, $c, $d, $e, $b/page, $f, $g, $h]. Did you mean \'$pick\'?; write "$$" for a text that begins with "$"',
       '/tasks/3/inputs/citty: /tasks/3/inputs/citty is not a known input (known: city.name, reader, tone)',
       '/tasks/3/inputs/city: /tasks/3/inputs/city reads the output of task "text", which has no field "name", but the ensemble needs {city.name}',
       '/tasks/3/inputs/reader: /tasks/3/inputs/reader reads the output of task "pick", which has no field "nam". Did you mean "name"?',
       '/tasks/4/inputs/items: /tasks/4/inputs/items must be a list, because a task of the ensemble has a task for each of its items',
-      '/tasks/5/ensemble: ensemble "managed" is HIERARCHICAL: its manager can delegate only in a separate run',
       "/tasks/6/ensemble: captureMode of ensemble 'secret' is OFF, so it must be OFF for the run: set options.captureMode",
       "/tasks/7/inputs: Task 'b/page' runs no ensemble, so inputs has no effect on it",
       "/tasks/8/model: Task 'f' runs an ensemble, so model has no effect on it",
       '/tasks/9/forEach/over: The output of task \'b\' must be a list: its outputSchema has the type "object"',
+      "/tasks/10/forEach/over: The output of task 'd' must be a list: it is an object with the outputs of its items by key",
     ])
   })
 
@@ -274,7 +273,7 @@ describe('an override of a task that another task adds', () => {
     }
     expect(problemsOf({ tasks, taskOverrides })).toEqual([
       'INVALID_ENSEMBLE',
-      "/tasks/2/ensemble: Unknown ensemble 'tripp'. Available: [team, trip, lists, managed, secret]. Did you mean 'trip'?",
+      "/tasks/2/ensemble: Unknown ensemble 'tripp'. Available: [team, trip, lists, secret]. Did you mean 'trip'?",
       "/taskOverrides/plan~1pge: No task matching 'pge'. Available: [sights, page]. Did you mean 'page'?",
       "/taskOverrides/plan~1page~10: No task matching 'page/0'. Available: [sights, page]. Did you mean 'page'?",
       "/taskOverrides/plain~11: No task matching 'plain/1'. Available: [plan, lines, plain]. Did you mean 'plain'?",

@@ -121,6 +121,12 @@ describe('a requested task with forEach', () => {
     })
   })
 
+  it('[RUNS-T5] A requested task with forEach collects the outputs by key', () => {
+    const [built] = build({ tasks: [each({ over: 'list', key: 'id', collect: 'outputs' })] }).tasks
+    expect(built?.forEach?.settings).toEqual({ collect: 'outputs' })
+    expect(built?.outputReader?.schema).toMatchObject({ type: 'object' })
+  })
+
   it('[RUNS-T5] All problems of forEach are reported at once with their paths', () => {
     const tasks: Tasks = [
       {

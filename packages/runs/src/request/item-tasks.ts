@@ -16,7 +16,7 @@ import {
 import { isTemplateName, shortText } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
-import { TEXT_OUTPUT } from './output-schema.ts'
+import { OUTPUTS_BY_KEY, TEXT_OUTPUT } from './output-schema.ts'
 
 import type { Refusals } from './refusals.ts'
 import type { OutputLookup } from './ensemble-tasks.ts'
@@ -43,11 +43,11 @@ export function makeItemTask(
   const { refusals, path } = parts
   const { over: _, key, collect = 'list', ...settings } = body
   const over = findList(body.over, parts)
-  const reducing = collect === 'list' ? undefined : collect
+  const reducing = typeof collect === 'object' ? collect : undefined
   const [task] =
     reducing === undefined ? [] : parts.makeReduceTask(reducing.reduce, `${path}/collect/reduce`)
   const plan = {
-    settings,
+    settings: collect === 'outputs' ? { ...settings, collect } : settings,
     ...field('key', key),
     ...(reducing === undefined || task === undefined
       ? {}
@@ -108,6 +108,7 @@ function findList(
 /** Returns why the output of a task is not a list; undefined if it is one or may be one (RUNS-T6). */
 function findOutputProblem(schema: object | undefined): string | undefined {
   if (schema === TEXT_OUTPUT) return 'it is text; set outputSchema to one of the type "array"'
+  if (schema === OUTPUTS_BY_KEY) return 'it is an object with the outputs of its items by key'
   if (mayBeList(schema)) return undefined
   const type: unknown = Reflect.get(schema ?? {}, 'type')
   return `its outputSchema has the type ${shortText(JSON.stringify(type))}`

@@ -8,6 +8,9 @@ import type { TaskDefinitionBody } from '@tutti/protocol/internal'
 /** Schema of an output without one: text. */
 export const TEXT_OUTPUT: object = { type: 'string' }
 
+/** Schema of the outputs of all items by key. */
+export const OUTPUTS_BY_KEY: object = { type: 'object' }
+
 /** Returns the schema of the output of a task; undefined if it can be any value. */
 export function findOutputSchema(
   body: TaskDefinitionBody | undefined,
@@ -21,7 +24,8 @@ export function findOutputSchema(
       : findEnsembleOutput(ensembles.get(ensemble))
   }
   const { collect = 'list' } = forEach
-  return collect === 'list' ? { type: 'array' } : (collect.reduce.outputSchema ?? TEXT_OUTPUT)
+  if (typeof collect === 'object') return collect.reduce.outputSchema ?? TEXT_OUTPUT
+  return collect === 'list' ? { type: 'array' } : OUTPUTS_BY_KEY
 }
 
 /** Returns the schema of the output of an ensemble. The code of its last task can return any value. */

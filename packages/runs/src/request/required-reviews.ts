@@ -118,8 +118,8 @@ function listChanges(
     const path = `/tasks/${index}`
     const name = names[index] ?? ''
     const own = { path, name, review, beforeReview }
-    const { collect = 'list' } = forEach ?? {}
-    if (collect === 'list') return [own]
+    const { collect } = forEach ?? {}
+    if (typeof collect !== 'object') return [own]
     const { reduce } = collect
     return [
       own,

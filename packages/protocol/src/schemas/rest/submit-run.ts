@@ -159,8 +159,11 @@ export const ForEachBody = Type.Object(
      * `{ key, ok, error }` for each item. `fail` when absent.
      */
     onError: Type.Optional(ItemErrorReaction),
-    /** Output of the task: the list of all outputs, or their combination. `list` when absent. */
-    collect: Type.Optional(Type.Union([Type.Enum(['list']), ReduceBody])),
+    /**
+     * Output of the task: the `list` of all outputs, an object with the `outputs` by key, or their combination. With `onError`
+     * `collect`, an object has `{ ok, output }` or `{ ok, error }` for each key. `list` when absent.
+     */
+    collect: Type.Optional(Type.Union([Type.Enum(['list', 'outputs']), ReduceBody])),
   },
   CLOSED,
 )
