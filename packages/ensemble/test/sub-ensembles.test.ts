@@ -441,8 +441,8 @@ describe('[ENS-P16] the checks of tasks that add tasks', () => {
       }),
     ).toThrow(
       'Cannot create task "sub": inputs.tine is not a known input (known: list, city.name, city.zip, tone). ' +
-        'Did you mean "tone"?; inputs.city: the output of task "pick" has no field "zip", which the ensemble needs as ' +
-        '{city.zip}; inputs.list: the output of task "pick" has no field "nam". Did you mean "name"?',
+        'Did you mean "tone"?; inputs.city reads the output of task "pick", which has no field "zip", but the ensemble needs ' +
+        '{city.zip}; inputs.list reads the output of task "pick", which has no field "nam". Did you mean "name"?',
     )
     expect(() => task({ name: 'sub', ensemble: lines, inputs: { list: pick } })).toThrow(
       'inputs.list must be a list, because a task of the ensemble has a task for each of its items',
@@ -451,6 +451,33 @@ describe('[ENS-P16] the checks of tasks that add tasks', () => {
       // @ts-expect-error -- an ensemble has a plan
       task({ name: 'sub', ensemble: { name: 'x', tasks: [] } }),
     ).toThrow('Cannot create task "sub": ensemble must be created with ensemble()')
+  })
+
+  it('The problems of a sub-ensemble, of its task and of forEach are reported together', () => {
+    expect(() =>
+      task({
+        name: 'sub',
+        ensemble: lines,
+        inputs: { tine: 'x' },
+        retries: -1,
+        timeoutMs: 0,
+        forEach: { over: 'list', maxItems: 0 },
+      }),
+    ).toThrow(
+      'Cannot create task "sub": inputs.tine is not a known input (known: list, city.name, city.zip, tone). ' +
+        'Did you mean "tone"?; forEach.maxItems must be an integer >= 1, got 0; ' +
+        'retries must be an integer >= 0, got -1; timeoutMs must be > 0, got 0',
+    )
+    expect(() =>
+      task({
+        name: 'sub',
+        // @ts-expect-error -- an ensemble has a plan
+        ensemble: { name: 'x', tasks: [] },
+        retries: -1,
+      }),
+    ).toThrow(
+      'Cannot create task "sub": ensemble must be created with ensemble(); retries must be an integer >= 0, got -1',
+    )
   })
 
   it('Ensembles nest 5 deep, and the error names the path of a deeper one', () => {

@@ -4,7 +4,7 @@ import { errorMessage, type ToolSchema, type ValueOf } from '@tutti/core/interna
 
 import { compileOutputReader, type OutputReader } from '../output/structured-output.ts'
 import { synthesizeAgent, type Agent } from './agent.ts'
-import { findEnsembleTaskProblems } from './check-ensemble-task.ts'
+import { findEnsembleTaskProblems, isResolved, pickHandlerOptions } from './check-ensemble-task.ts'
 import { toCondition, type Condition, type ConditionSource, type When } from './condition.ts'
 import { findForEachOptionProblems, findForEachProblems, findTaskProblems } from './check-task.ts'
 import {
@@ -12,6 +12,7 @@ import {
   toMappedInputs,
   type AnyEnsembleTaskDefinition,
   type EnsembleTaskDefinition,
+  type NamedEnsembleTask,
 } from './ensemble-task.ts'
 import {
   createForEachHandler,
@@ -160,18 +161,34 @@ export function task(
 }
 
 /** Makes a task that is not one for each item of a list. */
-function makeOneTask(definition: TaskDefinition | AnyEnsembleTaskDefinition): Task {
-  if (!('ensemble' in definition)) return makeTask(definition)
-  const { ensemble, inputs = {}, name = ensemble.name } = definition
-  const problems = findEnsembleTaskProblems(definition)
-  if (problems.length > 0) {
-    throw new TuttiError('CONFIG_INVALID', `Cannot create task "${name}": ${problems.join('; ')}`, {
-      details: { problems },
-    })
+function makeOneTask(
+  definition: TaskDefinition | AnyEnsembleTaskDefinition,
+  more: readonly string[] = [],
+): Task {
+  if (!('ensemble' in definition)) return makeTask(definition, more)
+  const { inputs = {}, ...settings } = definition
+  const problems = [...findEnsembleTaskProblems(definition), ...more]
+  if (!isResolved(definition.ensemble)) {
+    // Its other options are checked with it.
+    return makeTask({ description: 'unknown', ...pickHandlerOptions(definition) }, problems)
   }
-  const made = makeTask(
-    toHandlerDefinition(definition, { definition: ensemble, inputs: toMappedInputs(inputs) }),
-  )
+  const known = problems.length === 0 ? toMappedInputs(inputs) : {}
+  return createEnsembleTask({ ...settings, inputs: known }, problems)
+}
+
+/**
+ * Makes a task that runs an ensemble, with sources of its inputs that name tasks.
+ *
+ * @param problems further problems of its definition.
+ * @throws {TuttiError} CONFIG_INVALID, naming every problem.
+ */
+export function createEnsembleTask(
+  { inputs, ...definition }: NamedEnsembleTask,
+  problems: readonly string[] = [],
+): Task {
+  const { ensemble } = definition
+  const handling = { ensemble, ...pickHandlerOptions(definition) }
+  const made = makeTask(toHandlerDefinition(handling, { definition: ensemble, inputs }), problems)
   const { outputReader: reader } = ensemble
   return reader === undefined ? made : { ...made, outputReader: reader }
 }
@@ -187,19 +204,19 @@ function makeForEachTask(
   forEach: ForEach<never>,
 ): Task {
   const { forEach: _, when, switch: switchName, ...rest } = definition
-  const template = makeOneTask(rest)
   const { over, collect = 'list', key, ...settings } = forEach
-  assertForEach(template.name, findForEachOptionProblems(forEach))
+  const plan = {
+    settings: collect === 'outputs' ? { ...settings, collect } : settings,
+    ...(key === undefined ? {} : { key }),
+    ...(typeof collect === 'object' && collect !== null ? { reduce: toReduceTask(collect) } : {}),
+  }
+  const template = makeOneTask(rest, [
+    ...findForEachOptionProblems(forEach),
+    ...findForEachProblems(plan).map((problem) => `forEach.${toOptionText(problem)}`),
+  ])
   const isInput = typeof over === 'string'
   return createForEachTask(
-    {
-      over: isInput ? over : over.name,
-      isInput,
-      settings: collect === 'outputs' ? { ...settings, collect } : settings,
-      template,
-      ...(key === undefined ? {} : { key }),
-      ...(typeof collect === 'object' ? { reduce: toReduceTask(collect) } : {}),
-    },
+    { ...plan, over: isInput ? over : over.name, isInput, template },
     {
       ...(when === undefined ? {} : { when }),
       ...(switchName === undefined ? {} : { switch: switchName }),
@@ -217,18 +234,19 @@ export function createForEachTask(
   plan: ForEachPlan,
   conditional: Pick<TaskDefinition, 'when' | 'switch'> = {},
 ): Task {
-  const { over, isInput, settings, template } = plan
+  const { over, isInput, settings, template, reduce } = plan
   const problems = findForEachProblems(plan)
-  assertForEach(
+  assertDefinition(
     template.name,
     problems.map((problem) => `forEach.${toOptionText(problem)}`),
   )
+  const context = [...template.context, ...(reduce?.task.context ?? [])]
   const reader = createForEachReader(template.outputReader, plan)
   const made = makeTask({
     name: template.name,
     description: escapeItem(template.description, settings.as),
     expectedOutput: 'The outputs of all items.',
-    context: isInput ? template.context : [...template.context, over],
+    context: isInput ? context : [...context, over],
     handler: createForEachHandler(plan),
     ...conditional,
     ...(template.version === undefined ? {} : { version: template.version }),
@@ -236,7 +254,7 @@ export function createForEachTask(
   return { ...made, forEach: plan, ...(reader === undefined ? {} : { outputReader: reader }) }
 }
 
-function assertForEach(name: string, problems: readonly string[]): void {
+function assertDefinition(name: string, problems: readonly string[]): void {
   if (problems.length === 0) return
   throw new TuttiError('CONFIG_INVALID', `Cannot create task "${name}": ${problems.join('; ')}`, {
     details: { problems },
@@ -251,15 +269,10 @@ function toReduceTask({
   return { ...limits, task: reduce as Task }
 }
 
-function makeTask(definition: TaskDefinition): Task {
+function makeTask(definition: TaskDefinition, more: readonly string[] = []): Task {
   const name = definition.name ?? deriveName(definition.description)
   const reader = compileReader(definition)
-  const problems = [...findTaskProblems(definition, name), ...reader.problems]
-  if (problems.length > 0) {
-    throw new TuttiError('CONFIG_INVALID', `Cannot create task "${name}": ${problems.join('; ')}`, {
-      details: { problems },
-    })
-  }
+  assertDefinition(name, [...more, ...findTaskProblems(definition, name), ...reader.problems])
   const agent = chooseAgent(definition)
   const { handler, when, ...rest } = definition
   return {

@@ -9,6 +9,7 @@ import { TuttiError } from '@tutti/core'
 import { parseExactJson, TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
 
 import { DEFAULT_ITEM_VARIABLE } from './map-settings.ts'
+import { readPath } from './value-inputs.ts'
 
 import type { ContextOutput, HandlerContext } from './handler.ts'
 import type { ChildTask, MapOptions, MapOutcome, ReduceOptions } from './operations.ts'
@@ -44,8 +45,13 @@ export type ForEachOutcome<Output> = { readonly key: string } & ItemOutcome<Outp
 export function createForEachHandler(
   plan: ForEachPlan,
 ): (context: HandlerContext) => Promise<unknown> {
-  const { settings, template, reduce: reduction } = plan
+  const { settings, children, reduce: reduction } = plan
   const { onError, collect = 'list', ...options } = settings
+  const template =
+    children === undefined
+      ? plan.template
+      : (item: unknown, index: number) =>
+          children.get(readItemKey(plan, item, index) ?? '') ?? plan.template
   // NOTE: the items have the type that the author declares, which nothing checks at run time.
   const key = (plan.key ?? toIndex) as string | typeof toIndex
   return async ({ map, reduce, inputs, context }) => {
@@ -73,6 +79,18 @@ function toItemOutcome(one: MapOutcome<unknown>): ItemOutcome<unknown> {
 
 function toIndex(_: unknown, index: number): string {
   return String(index)
+}
+
+/** Returns the key of an item; undefined if its field has none, for which its map fails. */
+export function readItemKey(
+  { key = toIndex }: Pick<ForEachPlan, 'key'>,
+  item: unknown,
+  index: number,
+): string | undefined {
+  // NOTE: the items have the type that the author declares, which nothing checks at run time.
+  if (typeof key !== 'string') return (key as typeof toIndex)(item, index)
+  const value = readPath(item, key.split('.'))
+  return ['string', 'number', 'bigint'].includes(typeof value) ? String(value) : undefined
 }
 
 function readItems(

@@ -118,6 +118,8 @@ export interface ForEachPlan {
   readonly settings: MapSettings & { readonly as?: string }
   /** Task of one item. */
   readonly template: Task
+  /** Tasks of single items, in place of the template, by the keys of their items. @default none */
+  readonly children?: ReadonlyMap<string, Task>
   /** Task that combines the outputs; absent if the output has all of them. */
   readonly reduce?: { readonly task: Task; readonly maxTokens: number; readonly as?: string }
 }
@@ -165,5 +167,6 @@ export function isTask(value: unknown): value is Task {
 export function listWorkingTasks(task: Task): readonly Task[] {
   const { forEach } = task
   if (forEach === undefined) return [task]
-  return forEach.reduce === undefined ? [forEach.template] : [forEach.template, forEach.reduce.task]
+  const { template, children, reduce } = forEach
+  return [template, ...(children?.values() ?? []), ...(reduce === undefined ? [] : [reduce.task])]
 }

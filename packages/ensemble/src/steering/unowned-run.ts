@@ -253,7 +253,10 @@ function findReviewedTask(
   }
   // The handler maps the items first; its other operations are the levels of the reduction.
   const plan = adding?.forEach
-  return ordinal === 0 ? plan?.template : plan?.reduce?.task
+  if (ordinal !== 0) return plan?.reduce?.task
+  const children = [...(plan?.children ?? [])]
+  const [, own] = children.find(([key]) => toAddedName(begun, key) === taskName) ?? []
+  return own ?? plan?.template
 }
 
 /** Whether the task under review began with an output schema. */
