@@ -12,6 +12,7 @@ import { task, type Task } from '@tutti/ensemble'
 import { shortText, unknownName } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
+import { RequestedConditions } from './conditions.ts'
 import { boundedSchema, describeFault, newSchemaTime, type SchemaTime } from './bounded-schema.ts'
 import { findModel, findTools } from './catalog-names.ts'
 import { makeItemTask, refuseItemTasks } from './item-tasks.ts'
@@ -39,6 +40,7 @@ export function buildRequestedTasks(
   const lookup = { names, known: new Set(names) }
   const making = { catalogs, refusals, time: newSchemaTime() }
   refuseItemTasks(bodies, { names, refusals, isLed })
+  const conditions = new RequestedConditions({ bodies, names, refusals, isLed })
   return bodies.flatMap((body, index) => {
     const path = `/tasks/${index}`
     const context = (body.context ?? []).flatMap((reference, position) =>
@@ -46,15 +48,21 @@ export function buildRequestedTasks(
     )
     const name = names[index] ?? ''
     const made = makeTask({ ...body, name }, context, { ...making, path })
-    if (body.forEach === undefined) return made
-    return makeItemTask(made[0], body.forEach, {
-      bodies,
-      names,
-      refusals,
-      path: `${path}/forEach`,
-      findTask: (reference, at) => findContextTask(reference, lookup, { refusals, path: at }),
-      makeReduceTask: (reduce, at) => makeTask(reduce, [], { ...making, path: at }),
-    })
+    const conditional = conditions.read(body, path)
+    if (body.forEach === undefined) return made.map((one) => ({ ...one, ...conditional }))
+    const [template] = made
+    return makeItemTask(
+      template,
+      { forEach: body.forEach, conditional },
+      {
+        bodies,
+        names,
+        refusals,
+        path: `${path}/forEach`,
+        findTask: (reference, at) => findContextTask(reference, lookup, { refusals, path: at }),
+        makeReduceTask: (reduce, at) => makeTask(reduce, [], { ...making, path: at }),
+      },
+    )
   })
 }
 

@@ -174,6 +174,15 @@ export const TaskDefinitionBody = Type.Object(
     context: Type.Optional(Type.Array(TaskReference, { maxItems: MAX_REQUEST_TASKS })),
     /** Adds a task for each item of a list. The other fields define the task of one item; the output is the list of all outputs. */
     forEach: Type.Optional(ForEachBody),
+    /**
+     * Condition in CEL, such as `outputs.classify.kind == 'bug'`, over `inputs` (texts) and `outputs` of other tasks. The task is
+     * skipped if it is false. The task always runs when absent.
+     */
+    when: Type.Optional(Type.String({ minLength: 1, maxLength: 2_000 })),
+    /**
+     * Name of a switch. Of the tasks with this name only the first one whose `when` is true runs; one without `when` is the last.
+     */
+    switch: Type.Optional(NonBlank),
   },
   CLOSED,
 )
