@@ -1289,6 +1289,10 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskDefinitionBody.name': 'Name of the task; other tasks refer to it as `$name`.',
   'TaskDefinitionBody.description':
     'Instructions for the agent; `{name}` is replaced by the input of that name.',
+  'TaskDefinitionBody.when':
+    "Condition in CEL, such as `outputs.classify.kind == 'bug'`, over `inputs` (texts) and `outputs` of other tasks. The task is skipped if it is false. The task always runs when absent.",
+  'TaskDefinitionBody.switch':
+    'Name of a switch. Of the tasks with this name only the first one whose `when` is true runs; one without `when` is the last.',
   'TaskDefinitionBody.expectedOutput': 'Description of the expected output, for the agent.',
   'TaskDefinitionBody.tools': "Names of tools in the server's catalog.",
   'TaskDefinitionBody.model': "Alias of a model in the server's catalog.",

@@ -69,6 +69,8 @@ export interface Condition {
   readonly test: (outputs: readonly unknown[], scope: ConditionScope) => unknown
   /** Description for reasons and manifests. */
   readonly text?: string
+  /** Names of the inputs that it reads; absent if they are not known, as those of code. */
+  readonly inputs?: { readonly required: readonly string[]; readonly optional: readonly string[] }
 }
 
 /** Whether a value is the condition of a made task. */
@@ -128,7 +130,7 @@ export function chooseTask(
 
 function evaluate(
   taskName: string,
-  { reads, test }: Condition,
+  { reads, test, text }: Condition,
   { inputs, outputOf }: ConditionValues,
 ): boolean | TuttiError {
   const what = `The condition of task "${taskName}"`
@@ -139,7 +141,8 @@ function evaluate(
     const got = value instanceof Promise ? 'a promise' : previewOf(value)
     return new TuttiError('CONSTRAINT_VIOLATION', `${what} must return true or false, got ${got}`)
   } catch (cause) {
-    const message = `${what} failed: ${errorMessage(cause)}`
+    const shown = text === undefined ? '' : ` (${text})`
+    const message = `${what}${shown} failed: ${errorMessage(cause)}`
     return new TuttiError('CONSTRAINT_VIOLATION', message, { cause })
   }
 }

@@ -196,7 +196,7 @@ function applyOverride(
   const path = `${parts.path}/forEach`
   if (plan !== undefined) {
     return changeTask(plan.template, override, parts).flatMap((template) =>
-      changeItemTask(plan, { template, limits }, { refusals, path }),
+      changeItemTask({ ...original, forEach: plan }, { template, limits }, { refusals, path }),
     )
   }
   if (limits !== undefined) {
