@@ -58,9 +58,15 @@ const TASKS = [
   'list',
   'water',
   ...Array.from({ length: ITEMS }, (_, at) => `water/${at}`),
-  ...['report', 'report/look', 'report/write'],
-  ...['extend', 'extend/plant-0', 'extend/plant-1'],
-  ...['extend/report', 'extend/report/look', 'extend/report/write'],
+  'report',
+  'report/look',
+  'report/write',
+  'extend',
+  'extend/plant-0',
+  'extend/plant-1',
+  'extend/report',
+  'extend/report/look',
+  'extend/report/write',
 ]
 
 function namesOf(events: readonly LoggedRunEvent[]): ReadonlyMap<number, string> {
