@@ -137,10 +137,14 @@ export class HandlerTasks {
       isRecorded: (name) => recorded?.children.has(name) === true,
     })
     const digests = new Map(children.map(({ name, digest }) => [name, digest]))
+    // Other inputs and overrides of a fork do not change the tasks that began in its parent.
+    const isFork = this.#frame.scope.run.log.replay === undefined
     this.#frame.assertSame(operation, 'tasks', {
       asked: describeTasks([...digests.keys()]),
       isSame: ({ children: known }) =>
-        [...known].every(([name, { begun }]) => digests.get(name) === begun.inputDigest),
+        [...known].every(([name, { begun, isCopied }]) =>
+          isFork && isCopied ? digests.has(name) : digests.get(name) === begun.inputDigest,
+        ),
     })
     const endOf = (name: string): number | undefined => recorded?.children.get(name)?.endedAt
     const isEnded = ({ name }: PreparedChild): boolean => endOf(name) !== undefined

@@ -59,5 +59,5 @@ export async function readTask(
   })) {
     for (const event of events) view.take(event)
   }
-  return { run, identity: toTaskIdentity(run), view }
+  return { run, identity: toTaskIdentity(run, service.options.redactor), view }
 }

@@ -161,7 +161,7 @@ async function beginTask(params: SendParams, a2aCall: A2aCall): Promise<LoadedTa
   const sender = { agent, headers, name: call.caller.name }
   const run = await service.begin(call, () => readBegin(params, sender))
   if (run.lastSeq > 0) return readTask(a2aCall, run)
-  return { run, identity: toTaskIdentity(run), view: new TaskView(run) }
+  return { run, identity: toTaskIdentity(run, service.options.redactor), view: new TaskView(run) }
 }
 
 /**

@@ -6,6 +6,7 @@ import { describeCancel } from '../service/describe-cancel.ts'
 
 import type { WireTask, A2aTaskStatus, Artifact, WireMessage, WirePart } from './wire.ts'
 import type { ReviewState, TaskOutput } from '@tutti/protocol/internal'
+import type { Redactor } from '../http/on-error.ts'
 import type { RunRecord } from '@tutti/runs/adapter'
 
 /** Tag of runs with their context. */
@@ -31,15 +32,21 @@ export interface Showing {
   readonly usage: boolean
 }
 
-/** Returns the identity of the task of a run; a run that was submitted over another wire gets a message. */
-export function toTaskIdentity({ runId, tags, inputs, request }: RunRecord): WireTaskIdentity {
+/**
+ * Returns the identity of the task of a run, with its message without secrets. A run that was submitted over another wire
+ * gets a message with its inputs.
+ */
+export function toTaskIdentity(
+  { runId, tags, inputs, request }: RunRecord,
+  redactor: Redactor,
+): WireTaskIdentity {
   const contextId = String(tags[CONTEXT_TAG] ?? runId)
   const asked = readOriginMessage(request) ?? {
     messageId: `${runId}-input`,
     role: 'ROLE_USER',
     parts: [{ data: { ...inputs } }],
   }
-  return { id: runId, contextId, asked: { ...asked, contextId, taskId: runId } }
+  return { id: runId, contextId, asked: { ...redactor.value(asked), contextId, taskId: runId } }
 }
 
 function readOriginMessage(request: RunRecord['request']): WireMessage | undefined {

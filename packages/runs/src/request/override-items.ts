@@ -28,7 +28,7 @@ export function findUnknownItems(
     if (items === undefined) return []
     const keys = items.flatMap((item, index) => readItemKey(plan, item, index) ?? [])
     if (keys.includes(second.name)) return []
-    const message = unknownName(`item of input '${plan.over}'`, second.name, keys)
+    const message = unknownName('item', second.name, keys)
     return [{ path: overridePath(key), message }]
   })
 }
