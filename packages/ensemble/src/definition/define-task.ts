@@ -5,7 +5,7 @@ import { errorMessage, type ToolSchema, type ValueOf } from '@tutti/core/interna
 import { compileOutputReader, type OutputReader } from '../output/structured-output.ts'
 import { synthesizeAgent, type Agent } from './agent.ts'
 import { findEnsembleTaskProblems, isResolved, pickHandlerOptions } from './check-ensemble-task.ts'
-import { toCondition, type Condition, type ConditionSource, type When } from './condition.ts'
+import { toCondition } from './condition.ts'
 import { findForEachOptionProblems, findForEachProblems, findTaskProblems } from './check-task.ts'
 import {
   toHandlerDefinition,
@@ -32,7 +32,6 @@ import {
   type ForEachPlan,
   type Task,
   type TaskDefinition,
-  type TaskFields,
 } from './task.ts'
 
 /** Type of a task's output: that of its schema, or text without one. */
@@ -52,12 +51,6 @@ type EachOutput<Each, Output> = Each extends { readonly collect: ReduceOutputs<i
 /** Part of a copied task that determines the type of its output. */
 type TaskCopy<Output> = Pick<Task<Output>, 'outputReader'>
 
-/** The condition of a task that reads the tasks `On`. */
-interface Conditional<On extends ConditionSource> {
-  /** Condition under which the task runs; otherwise it is skipped. @default it always runs */
-  readonly when?: When<On> | Condition
-}
-
 /**
  * Makes a task. A task is also a definition: `task({ ...research, maxIterations: 5 })` is a changed copy.
  *
@@ -67,86 +60,56 @@ export function task<
   const Schema extends ToolSchema | undefined = undefined,
   Item = unknown,
   Reduced = unknown,
-  const On extends ConditionSource = ConditionSource,
 >(
-  definition: TaskFields<Schema> &
-    Conditional<On> & {
-      readonly forEach: ForEach<Item> & {
-        readonly onError?: 'fail' | 'continue'
-        readonly collect: ReduceOutputs<Reduced>
-      }
-    },
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & {
+      readonly onError?: 'fail' | 'continue'
+      readonly collect: ReduceOutputs<Reduced>
+    }
+  },
 ): Task<Reduced>
-export function task<
-  const Schema extends ToolSchema | undefined = undefined,
-  Item = unknown,
-  const On extends ConditionSource = ConditionSource,
->(
-  definition: TaskFields<Schema> &
-    Conditional<On> & {
-      readonly forEach: ForEach<Item> & { readonly onError: 'collect'; readonly collect?: 'list' }
-    },
+export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & { readonly onError: 'collect'; readonly collect?: 'list' }
+  },
 ): Task<readonly ForEachOutcome<OutputOf<Schema>>[]>
-export function task<
-  const Schema extends ToolSchema | undefined = undefined,
-  Item = unknown,
-  const On extends ConditionSource = ConditionSource,
->(
-  definition: TaskFields<Schema> &
-    Conditional<On> & {
-      readonly forEach: ForEach<Item> & {
-        readonly onError: 'collect'
-        readonly collect: 'outputs'
-      }
-    },
+export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & {
+      readonly onError: 'collect'
+      readonly collect: 'outputs'
+    }
+  },
 ): Task<Readonly<Record<string, ItemOutcome<OutputOf<Schema>>>>>
-export function task<
-  const Schema extends ToolSchema | undefined = undefined,
-  Item = unknown,
-  const On extends ConditionSource = ConditionSource,
->(
-  definition: TaskFields<Schema> &
-    Conditional<On> & {
-      readonly forEach: ForEach<Item> & {
-        readonly onError?: 'fail' | 'continue'
-        readonly collect: 'outputs'
-      }
-    },
+export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & {
+      readonly onError?: 'fail' | 'continue'
+      readonly collect: 'outputs'
+    }
+  },
 ): Task<Readonly<Record<string, OutputOf<Schema>>>>
-export function task<
-  const Schema extends ToolSchema | undefined = undefined,
-  Item = unknown,
-  const On extends ConditionSource = ConditionSource,
->(
-  definition: TaskFields<Schema> &
-    Conditional<On> & {
-      readonly forEach: ForEach<Item> & {
-        readonly onError?: 'fail' | 'continue'
-        readonly collect?: 'list'
-      }
-    },
+export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & {
+      readonly onError?: 'fail' | 'continue'
+      readonly collect?: 'list'
+    }
+  },
 ): Task<readonly OutputOf<Schema>[]>
-export function task<
-  Output,
-  const Sources,
-  Item = unknown,
-  const Each extends object = object,
-  const On extends ConditionSource = ConditionSource,
->(
-  definition: EnsembleTaskDefinition<Output, Sources> &
-    Conditional<On> & {
-      readonly forEach: ForEach<Item> & Each
-    },
+export function task<Output, const Sources, Item = unknown, const Each extends object = object>(
+  definition: EnsembleTaskDefinition<Output, Sources> & {
+    readonly forEach: ForEach<Item> & Each
+  },
 ): Task<EachOutput<Each, Output>>
-export function task<Output, const Sources, const On extends ConditionSource = ConditionSource>(
-  definition: EnsembleTaskDefinition<Output, Sources> & Conditional<On>,
+export function task<Output, const Sources>(
+  definition: EnsembleTaskDefinition<Output, Sources>,
 ): Task<Output>
 export function task<
   const Schema extends ToolSchema | undefined = undefined,
   Output = OutputOf<Schema>,
-  const On extends ConditionSource = ConditionSource,
 >(
-  definition: TaskFields<Schema> & Conditional<On> & TaskCopy<Output>,
+  definition: TaskDefinition<Schema> & TaskCopy<Output>,
 ): Task<ToolSchema extends Schema ? Output : OutputOf<Schema>>
 export function task(
   definition: (TaskDefinition | AnyEnsembleTaskDefinition) & {

@@ -134,7 +134,7 @@ function changeWithChildren(
     })
     const children = new Map([...(plan.children ?? []), ...changed])
     return changeItemTask(
-      { ...plan, ...(children.size === 0 ? {} : { children }) },
+      { ...task, forEach: { ...plan, ...(children.size === 0 ? {} : { children }) } },
       { template, limits: undefined },
       { refusals: parts.refusals, path: `/taskOverrides/${task.name}/forEach` },
     )
