@@ -444,12 +444,16 @@ describe('[ENS-X8] the checks of conditions', () => {
     )
   })
 
-  it('task() reports every problem of a condition', () => {
-    const when = JSON.parse('{"on":[],"is":1,"txt":""}')
+  it('task() and condition() report every problem of a condition', () => {
+    const when = JSON.parse('{"reads":[],"is":1}')
     expect(() => say('a', { when, switch: ' ' })).toThrow(
-      'Cannot create task "a": switch must be a name, got " "; unknown option "txt" of when (did you mean "text"?); ' +
-        'when.on must be a task of task(), or a list of at least one, got []; ' +
-        'when.is must be a function, got 1',
+      'Cannot create task "a": switch must be a name, got " "; ' +
+        'when must be a function or a condition(), got {"reads":[],"is":1}',
+    )
+    const [on, test, text] = JSON.parse('[[],1,2]')
+    expect(() => condition(on, test, text)).toThrow(
+      'Cannot create a condition: on must be a task of task(), or a list of at least one, got []; ' +
+        'is must be a function, got 1; text must be a text, got 2',
     )
   })
 
