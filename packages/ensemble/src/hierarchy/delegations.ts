@@ -42,17 +42,28 @@ import {
 } from '../definition/delegation-limits.ts'
 
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
+import type { Inputs } from '../definition/inputs.ts'
+import type { StepOf } from '../ports/run-step.ts'
 import type { RunScope, TaskAttempt } from '../scope/run-scope.ts'
 import type { StepLog } from '../scope/step-log.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 
-/** A call of the delegation tool. */
-export interface DelegationCall {
-  readonly agentRole: string
-  readonly taskDescription: string
+/** A tool call that adds a task. */
+interface AddingCall {
   /** Key that is unique among the calls of the run and stays the same when the call is repeated. */
   readonly callKey: string
   readonly signal: AbortSignal
+}
+
+/** A call of the delegation tool. */
+export interface DelegationCall extends AddingCall {
+  readonly agentRole: string
+  readonly taskDescription: string
+}
+
+/** A call of the tool of an ensemble. */
+export interface EnsembleCall extends AddingCall {
+  readonly inputs: Inputs
 }
 
 export interface DelegationsOptions {
@@ -80,7 +91,7 @@ export class Delegations {
     this.#options = options
     const { log } = options
     for (const step of listBegunWorkers(log)) {
-      if (step.ordinal !== undefined) continue
+      if (!isDelegation(step)) continue
       const tally = this.#count(step, step.taskName)
       const isCompleted = log.task(step.workerTask).of('task_completed').length > 0
       if (isCompleted) tally.completed.add(step.workerRole)
@@ -92,7 +103,7 @@ export class Delegations {
     const { log, run } = this.#options
     return listBegunWorkers(log).flatMap((step) => {
       const made =
-        step.ordinal === undefined && step.parent === undefined
+        isDelegation(step) && step.parent === undefined
           ? createWorkerTask(run, step.workerRole, step.taskDescription)
           : createRecordedTask(step)
       if (made === undefined) return []
@@ -117,9 +128,8 @@ export class Delegations {
 
   /** Delegates work to another agent. Returns its output, or a failure with the reason. */
   async delegate(scope: TaskScope, call: DelegationCall): Promise<ToolResult> {
-    const wanted = withoutRun(call.callKey)
-    const begun = scope.replay('delegation_begun', ({ callKey }) => withoutRun(callKey) === wanted)
-    if (begun !== undefined) return this.#run(scope, begun, call.signal)
+    const begun = findBegun(scope, call)
+    if (begun !== undefined) return this.#continue(scope, begun, call.signal)
     const request: DelegationRequest = {
       fromRole: scope.task.agent.role,
       toRole: call.agentRole,
@@ -140,7 +150,25 @@ export class Delegations {
     // No await from here to the start, so that concurrent delegations of one turn share the limits.
     const refusal = this.#findReachedLimit(scope, asked)
     if (refusal !== undefined) return this.#reject(scope, asked, { reason: refusal, callKey })
-    return this.#run(scope, this.#begin(scope, asked, callKey), call.signal)
+    return this.#continue(scope, this.#begin(scope, asked, callKey), call.signal)
+  }
+
+  /** Runs the task of an ensemble for a call of its tool. Returns its output, or a failure with the reason. */
+  call(scope: TaskScope, added: Task, call: EnsembleCall): Promise<ToolResult> {
+    const { callKey, signal } = call
+    const inputs = { ...scope.run.inputs, ...call.inputs }
+    const made = { ...added, ...renderTask(added, inputs) }
+    const { name, description: taskDescription } = made
+    const begun =
+      findBegun(scope, call) ??
+      beginWorker(scope, {
+        callKey,
+        toolName: name,
+        workerRole: name,
+        taskDescription,
+        ...this.#place(this.#findFreeName(`${scope.identity.taskName}/${name}`)),
+      })
+    return this.#run(scope, begun, { task: made, inputs, signal })
   }
 
   /**
@@ -218,15 +246,12 @@ export class Delegations {
 
   #begin(scope: TaskScope, request: DelegationRequest, callKey: string): BegunWorker {
     const { toRole: workerRole, taskDescription } = request
-    const { host } = this.#options
     const { parent } = scope.run
-    const workerTask = this.#nameWorkerTask(scope, workerRole)
     const worker = {
       callKey,
       workerRole,
       taskDescription,
-      workerTask,
-      workerTaskIndex: host.indexOf(workerTask),
+      ...this.#place(this.#nameWorkerTask(scope, workerRole)),
       ...(parent === undefined
         ? {}
         : { parent: { taskName: parent.taskName, attempt: parent.attempt } }),
@@ -247,28 +272,45 @@ export class Delegations {
     const base = isManager ? toRunName(run, declared) : `${identity.taskName}/${role}`
     // The tasks of the plan of a run exist before the manager delegates them.
     const isFree = isManager && run.parent === undefined ? !host.isTaken(base) : !host.hasTask(base)
-    if (isFree) return base
+    return isFree ? base : this.#findFreeName(base)
+  }
+
+  /** Returns the name, or the name with the first number that no task of the run has. */
+  #findFreeName(base: string): string {
+    const { host } = this.#options
+    if (!host.hasTask(base)) return base
     let number = 2
     while (host.hasTask(`${base}#${number}`)) number += 1
     return `${base}#${number}`
   }
 
-  async #run(scope: TaskScope, begun: BegunWorker, signal: AbortSignal): Promise<ToolResult> {
-    const { workerRole, workerTask, taskDescription, delegationId } = begun
+  #place(workerTask: string): Pick<BegunWorker, 'workerTask' | 'workerTaskIndex'> {
+    return { workerTask, workerTaskIndex: this.#options.host.indexOf(workerTask) }
+  }
+
+  /** Runs or continues a delegated task. */
+  async #continue(scope: TaskScope, begun: BegunWorker, signal: AbortSignal): Promise<ToolResult> {
+    const { workerRole, workerTask, taskDescription } = begun
     const made = createWorkerTask(scope.run, workerRole, taskDescription)
     if (made === undefined) {
       const [recorded, asked] = ['its start', `no agent "${workerRole}"`]
       const difference = { taskName: workerTask, step: 'task_begun', recorded, asked }
       throw this.#options.host.stopMismatched(difference)
     }
-    const outcome = await runWorker(scope, this.#options.host, {
-      task: made,
-      signal,
-      begun,
-      isEnded: isEndRecorded(scope, delegationId),
-    })
+    const result = await this.#run(scope, begun, { task: made, signal })
+    if (result.success) this.#tallyOf(scope.run.parent).completed.add(workerRole)
+    return result
+  }
+
+  async #run(
+    scope: TaskScope,
+    begun: BegunWorker,
+    worker: Pick<WorkerTask, 'task' | 'signal' | 'inputs'>,
+  ): Promise<ToolResult> {
+    const { workerRole, delegationId } = begun
+    const isEnded = isEndRecorded(scope, delegationId)
+    const outcome = await runWorker(scope, this.#options.host, { ...worker, begun, isEnded })
     if (outcome.kind === 'completed') {
-      this.#tallyOf(scope.run.parent).completed.add(workerRole)
       if (outcome.exit !== undefined) throw outcome.exit
       return ToolResult.success(outcome.result.output)
     }
@@ -360,6 +402,17 @@ async function askPolicy(
   } catch (error) {
     return errorMessage(error)
   }
+}
+
+/** Whether the step is the start of a delegation to an agent, which its limits count. */
+function isDelegation({ ordinal, toolName }: StepOf<'delegation_begun'>): boolean {
+  return ordinal === undefined && toolName === undefined
+}
+
+/** Returns the task that an earlier process began for a call; undefined if there is none. */
+function findBegun(scope: TaskScope, call: AddingCall): BegunWorker | undefined {
+  const wanted = withoutRun(call.callKey)
+  return scope.replay('delegation_begun', ({ callKey }) => withoutRun(callKey) === wanted)
 }
 
 /** Whether an earlier process recorded the end of a delegation. */

@@ -1,5 +1,5 @@
 /** Tasks that a handler adds to its run: one, or one for each item of a list. */
-import { createLimiter, TuttiError, type Limiter } from '@tutti/core'
+import { createLimiter, TuttiError, type AgentTool, type Limiter } from '@tutti/core'
 import { toJsonForm } from '@tutti/core/internal'
 import { previewOf } from '@tutti/protocol/internal'
 
@@ -66,6 +66,24 @@ export class HandlerTasks {
     const asked = [{ task: toTask(child), key, inputs }]
     const { outcomes } = await this.#runTasks(this.#frame.take(), asked)
     return this.#toOutput(child, outcomes[0])
+  }
+
+  /** Runs the task of an ensemble for a call of its tool; see `HandlerOperations.call`. */
+  async call(tool: AgentTool, added: Task, input: unknown): Promise<unknown> {
+    const operation = this.#frame.take()
+    const reading = await tool.readInput(input)
+    if (!reading.ok) {
+      const problems = reading.problems.map(({ path, message }) => `${path} ${message}`.trim())
+      throw new TuttiError(
+        'TOOL_FAILED',
+        `Tool "${tool.name}" failed: invalid input: ${problems.join('; ')}`,
+      )
+    }
+    // NOTE: the schema of the tool has a string for each variable.
+    const inputs = reading.value as Inputs
+    const key = `${added.name}-${operation.ordinal}`
+    const { outcomes } = await this.#runTasks(operation, [{ task: added, key, inputs }])
+    return this.#toOutput(added, outcomes[0])
   }
 
   /** Runs a task for each item; see `HandlerOperations.map`. */
