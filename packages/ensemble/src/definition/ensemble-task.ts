@@ -219,7 +219,13 @@ function readInputs(
       values[name] = renderTemplate(source, inputs)
       continue
     }
-    const text = context.find(({ taskName }) => taskName === source.task)?.output ?? ''
+    const text = context.find(({ taskName }) => taskName === source.task)?.output
+    if (text === undefined) {
+      throw new TuttiError(
+        'CONSTRAINT_VIOLATION',
+        `Input "${name}" is the output of task "${source.task}", which is not completed`,
+      )
+    }
     if (source.field === undefined) {
       Object.assign(values, toValueInputs(name, parseJson(text), variables), { [name]: text })
     } else {

@@ -8,7 +8,7 @@
  * ENS-H2 A delegation that begins emits one delegation_started, then the events of its task, then one of
  *    delegation_completed and delegation_failed.
  * ENS-H3 A manager delegates to the tasks of its ensemble, with their tools, context, reviews and guardrails;
- *    an agent to the other agents of its ensemble.
+ *    an agent to the other agents of its ensemble, and to tasks without an agent that `allowedWorkers` names.
  * ENS-H4 The delegating agent receives a worker's failure; a reviewer's early exit ends both.
  * ENS-H5 A manager that ends without the required delegations fails with CONSTRAINT_VIOLATION.
  * ENS-H6 An interrupted delegation continues as the same task.
@@ -34,7 +34,7 @@ import {
 } from './workers.ts'
 import { task } from '../definition/define-task.ts'
 import { MANAGER } from '../definition/plan.ts'
-import type { Task } from '../definition/task.ts'
+import { toWorkerRole, type Task } from '../definition/task.ts'
 import {
   DEFAULT_MAX_DELEGATION_DEPTH,
   type DelegationPolicy,
@@ -114,9 +114,10 @@ export class Delegations {
   /** Returns the roles to which the task of `scope` may delegate. */
   rolesFor({ task: { agent }, run: { ensemble } }: TaskScope): readonly string[] {
     const allowed = ensemble.delegation?.allowedWorkers
+    const isManaged = ensemble.plan.workflow === 'HIERARCHICAL'
     const roles = ensemble.tasks
-      .filter(({ handler }) => handler === undefined)
-      .map((known) => known.agent.role)
+      .filter(({ handler }) => isManaged || allowed !== undefined || handler === undefined)
+      .map(toWorkerRole)
       .filter((role) => role !== agent.role && (allowed?.includes(role) ?? true))
     return [...new Set(roles)]
   }
@@ -200,7 +201,7 @@ export class Delegations {
     const { maxCallsPerWorker = Infinity, requiredStages = [] } = delegation
     const roles = this.rolesFor(scope)
     if (!roles.includes(toRole)) {
-      const known = tasks.some(({ agent }) => agent.role === toRole)
+      const known = tasks.some((one) => toWorkerRole(one) === toRole)
       const why = toRole === scope.task.agent.role ? 'is yourself' : 'cannot be delegated to'
       return known
         ? `Agent "${toRole}" ${why}. Available: [${roles.join(', ')}]`
@@ -208,7 +209,7 @@ export class Delegations {
     }
     if (depth > maxDepth) return `Delegations may nest ${maxDepth} deep: do the work yourself`
     if (begun.length >= maxDelegations) {
-      return `All ${maxDelegations} delegations of the run are used up: work with what you have`
+      return `All ${maxDelegations} delegations are used up: work with what you have`
     }
     const max =
       typeof maxCallsPerWorker === 'number' ? maxCallsPerWorker : maxCallsPerWorker[toRole]
@@ -267,7 +268,7 @@ export class Delegations {
   #nameWorkerTask(scope: TaskScope, role: string): string {
     const { host } = this.#options
     const { run, identity } = scope
-    const declared = run.ensemble.tasks.find(({ agent }) => agent.role === role)?.name ?? role
+    const declared = findWorker(run.ensemble, role)?.name ?? role
     const isManager = isManagerScope(scope)
     const base = isManager ? toRunName(run, declared) : `${identity.taskName}/${role}`
     // The tasks of the plan of a run exist before the manager delegates them.
@@ -355,18 +356,22 @@ export function isManagerScope({ identity, run }: TaskScope): boolean {
   return isHierarchical && identity.taskName === toManagerName(run.parent)
 }
 
+function findWorker({ tasks }: ResolvedEnsemble, role: string): Task | undefined {
+  return tasks.find((one) => toWorkerRole(one) === role)
+}
+
 /**
- * Returns the task of a worker: for a manager, the declared task with another description and the inputs filled in; for a peer,
- * a plain task. Undefined if no agent has that role.
+ * Returns the task of a worker: for a manager and for a task without an agent, the declared task with another description and
+ * the inputs filled in; for a peer, a plain task. Undefined if no task has that role.
  */
 export function createWorkerTask(
-  { ensemble: { tasks, plan }, inputs }: Pick<RunScope, 'ensemble' | 'inputs'>,
+  { ensemble, inputs }: Pick<RunScope, 'ensemble' | 'inputs'>,
   role: string,
   description: string,
 ): Task | undefined {
-  const declared = tasks.find(({ agent }) => agent.role === role)
+  const declared = findWorker(ensemble, role)
   if (declared === undefined) return undefined
-  if (plan.workflow === 'HIERARCHICAL') {
+  if (ensemble.plan.workflow === 'HIERARCHICAL' || declared.handler !== undefined) {
     const { expectedOutput } = renderTask({ ...declared, description: '' }, inputs)
     return { ...declared, description, expectedOutput }
   }
