@@ -26,6 +26,7 @@ import {
   createRecordedTask,
   describeFailure,
   endWorker,
+  findFailure,
   listBegunWorkers,
   runWorker,
   type BegunWorker,
@@ -162,12 +163,12 @@ export class Delegations {
     const { name, description: taskDescription } = made
     const begun =
       findBegun(scope, call) ??
-      beginWorker(scope, {
+      beginWorker(scope, this.#options.host, {
         callKey,
         toolName: name,
         workerRole: name,
         taskDescription,
-        ...this.#place(this.#findFreeName(`${scope.identity.taskName}/${name}`)),
+        workerTask: this.#findFreeName(`${scope.identity.taskName}/${name}`),
       })
     return this.#run(scope, begun, { task: made, inputs, signal })
   }
@@ -252,13 +253,13 @@ export class Delegations {
       callKey,
       workerRole,
       taskDescription,
-      ...this.#place(this.#nameWorkerTask(scope, workerRole)),
+      workerTask: this.#nameWorkerTask(scope, workerRole),
       ...(parent === undefined
         ? {}
         : { parent: { taskName: parent.taskName, attempt: parent.attempt } }),
     }
     this.#count(worker, scope.identity.taskName)
-    return beginWorker(scope, worker)
+    return beginWorker(scope, this.#options.host, worker)
   }
 
   /**
@@ -285,10 +286,6 @@ export class Delegations {
     return `${base}#${number}`
   }
 
-  #place(workerTask: string): Pick<BegunWorker, 'workerTask' | 'workerTaskIndex'> {
-    return { workerTask, workerTaskIndex: this.#options.host.indexOf(workerTask) }
-  }
-
   /** Runs or continues a delegated task. */
   async #continue(scope: TaskScope, begun: BegunWorker, signal: AbortSignal): Promise<ToolResult> {
     const { workerRole, workerTask, taskDescription } = begun
@@ -311,13 +308,11 @@ export class Delegations {
     const { workerRole, delegationId } = begun
     const isEnded = isEndRecorded(scope, delegationId)
     const outcome = await runWorker(scope, this.#options.host, { ...worker, begun, isEnded })
-    if (outcome.kind === 'completed') {
-      if (outcome.exit !== undefined) throw outcome.exit
-      return ToolResult.success(outcome.result.output)
-    }
-    const error = outcome.kind === 'failed' ? outcome.error : outcome.exit
-    if (error?.code === 'EXIT_EARLY') throw error
-    return ToolResult.failure(`${workerRole} failed: ${describeFailure(outcome)}`)
+    const failure = findFailure(outcome)
+    if (failure?.code === 'EXIT_EARLY') throw failure
+    return outcome.kind === 'completed'
+      ? ToolResult.success(outcome.result.output)
+      : ToolResult.failure(`${workerRole} failed: ${describeFailure(outcome)}`)
   }
 
   /** Counts a delegation by the task `by`, and returns the tally to which it belongs. */
