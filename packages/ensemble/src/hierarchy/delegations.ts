@@ -73,29 +73,19 @@ export interface DelegationsOptions {
   readonly host: WorkerHost
 }
 
-/** Delegations that began in one run of an ensemble. */
-interface Tally {
-  readonly begun: Pick<BegunWorker, 'workerRole' | 'workerTask'>[]
-  /** Roles with a completed delegation. */
-  readonly completed: Set<string>
-  /** Names of the tasks that the manager has delegated, by role. */
-  readonly byManager: Map<string, string[]>
-}
+/** A delegation that began; `taskName` is the task that delegates. */
+type BegunDelegation = Pick<StepOf<'delegation_begun'>, 'taskName' | 'workerRole' | 'workerTask'>
 
 /** The delegations of one run. */
 export class Delegations {
   readonly #options: DelegationsOptions
-  /** Tallies by the attempt that runs the ensemble; that of the run itself has no key. */
-  readonly #tallies = new Map<string | undefined, Tally>()
+  /** Delegations by the attempt that runs the ensemble; those in the ensemble of the run have no key. */
+  readonly #begun = new Map<string | undefined, BegunDelegation[]>()
 
   constructor(options: DelegationsOptions) {
     this.#options = options
-    const { log } = options
-    for (const step of listBegunWorkers(log)) {
-      if (!isDelegation(step)) continue
-      const tally = this.#count(step, step.taskName)
-      const isCompleted = log.task(step.workerTask).of('task_completed').length > 0
-      if (isCompleted) tally.completed.add(step.workerRole)
+    for (const step of listBegunWorkers(options.log)) {
+      if (isDelegation(step)) this.#listBegun(step.parent).push(step)
     }
   }
 
@@ -125,7 +115,11 @@ export class Delegations {
 
   /** Returns the names of the tasks that the manager of an ensemble has delegated to a role. */
   listManaged({ parent }: Pick<RunScope, 'parent'>, role: string): readonly string[] {
-    return this.#tallyOf(parent).byManager.get(role) ?? []
+    return this.#listBegun(parent)
+      .filter(({ taskName, workerRole }) => {
+        return workerRole === role && taskName === toManagerName(parent)
+      })
+      .map(({ workerTask }) => workerTask)
   }
 
   /** Delegates work to another agent. Returns its output, or a failure with the reason. */
@@ -181,8 +175,8 @@ export class Delegations {
   assertComplete(scope: TaskScope): void {
     const { delegation } = scope.run.ensemble
     if (delegation === undefined || !isManagerScope(scope)) return
-    const { completed } = this.#tallyOf(scope.run.parent)
-    const missing = (delegation.requiredWorkers ?? []).filter((role) => !completed.has(role))
+    const completed = this.#listCompleted(scope)
+    const missing = (delegation.requiredWorkers ?? []).filter((role) => !completed.includes(role))
     if (missing.length === 0) return
     throw new TuttiError(
       'CONSTRAINT_VIOLATION',
@@ -197,7 +191,7 @@ export class Delegations {
   ): string | undefined {
     if (taskDescription.trim() === '') return 'taskDescription must not be blank'
     const { delegation = {}, tasks } = scope.run.ensemble
-    const { begun, completed } = this.#tallyOf(scope.run.parent)
+    const begun = this.#listBegun(scope.run.parent)
     const { maxDepth = DEFAULT_MAX_DELEGATION_DEPTH, maxDelegations = Infinity } = delegation
     const { maxCallsPerWorker = Infinity, requiredStages = [] } = delegation
     const roles = this.rolesFor(scope)
@@ -218,10 +212,11 @@ export class Delegations {
       return `All ${max} delegations to "${toRole}" are used up: work with what you have`
     }
     const stage = requiredStages.findIndex((members) => members.includes(toRole))
+    const completed = this.#listCompleted(scope)
     const waitsFor = requiredStages
       .slice(0, Math.max(0, stage))
       .flat()
-      .filter((role) => !completed.has(role))
+      .filter((role) => !completed.includes(role))
     if (waitsFor.length === 0) return undefined
     return `"${toRole}" belongs to a later stage: first delegate to ${waitsFor.join(', ')}`
   }
@@ -249,17 +244,18 @@ export class Delegations {
   #begin(scope: TaskScope, request: DelegationRequest, callKey: string): BegunWorker {
     const { toRole: workerRole, taskDescription } = request
     const { parent } = scope.run
-    const worker = {
+    const { taskName } = scope.identity
+    const workerTask = this.#nameWorkerTask(scope, workerRole)
+    this.#listBegun(parent).push({ taskName, workerRole, workerTask })
+    return beginWorker(scope, this.#options.host, {
       callKey,
       workerRole,
       taskDescription,
-      workerTask: this.#nameWorkerTask(scope, workerRole),
+      workerTask,
       ...(parent === undefined
         ? {}
         : { parent: { taskName: parent.taskName, attempt: parent.attempt } }),
-    }
-    this.#count(worker, scope.identity.taskName)
-    return beginWorker(scope, this.#options.host, worker)
+    })
   }
 
   /**
@@ -287,7 +283,7 @@ export class Delegations {
   }
 
   /** Runs or continues a delegated task. */
-  async #continue(scope: TaskScope, begun: BegunWorker, signal: AbortSignal): Promise<ToolResult> {
+  #continue(scope: TaskScope, begun: BegunWorker, signal: AbortSignal): Promise<ToolResult> {
     const { workerRole, workerTask, taskDescription } = begun
     const made = createWorkerTask(scope.run, workerRole, taskDescription)
     if (made === undefined) {
@@ -295,9 +291,7 @@ export class Delegations {
       const difference = { taskName: workerTask, step: 'task_begun', recorded, asked }
       throw this.#options.host.stopMismatched(difference)
     }
-    const result = await this.#run(scope, begun, { task: made, signal })
-    if (result.success) this.#tallyOf(scope.run.parent).completed.add(workerRole)
-    return result
+    return this.#run(scope, begun, { task: made, signal })
   }
 
   async #run(
@@ -315,29 +309,20 @@ export class Delegations {
       : ToolResult.failure(`${workerRole} failed: ${describeFailure(outcome)}`)
   }
 
-  /** Counts a delegation by the task `by`, and returns the tally to which it belongs. */
-  #count(
-    { parent, workerRole, workerTask }: Pick<BegunWorker, 'parent' | 'workerRole' | 'workerTask'>,
-    by: string,
-  ): Tally {
-    const tally = this.#tallyOf(parent)
-    const { begun, byManager } = tally
-    begun.push({ workerRole, workerTask })
-    if (by === toManagerName(parent)) {
-      byManager.set(workerRole, [...(byManager.get(workerRole) ?? []), workerTask])
-    }
-    return tally
+  /** Returns the delegations in one run of an ensemble. */
+  #listBegun(parent: TaskAttempt | undefined): BegunDelegation[] {
+    const key = parent === undefined ? undefined : `${parent.taskName}#${parent.attempt}`
+    const begun = this.#begun.get(key) ?? []
+    this.#begun.set(key, begun)
+    return begun
   }
 
-  #tallyOf(parent: TaskAttempt | undefined): Tally {
-    const key = parent === undefined ? undefined : `${parent.taskName}#${parent.attempt}`
-    const tally = this.#tallies.get(key) ?? {
-      begun: [],
-      completed: new Set(),
-      byManager: new Map(),
-    }
-    this.#tallies.set(key, tally)
-    return tally
+  /** Returns the roles with a completed delegation. */
+  #listCompleted({ run }: TaskScope): readonly string[] {
+    const { host } = this.#options
+    return this.#listBegun(run.parent)
+      .filter(({ workerTask }) => host.isCompleted(workerTask))
+      .map(({ workerRole }) => workerRole)
   }
 }
 
