@@ -6,8 +6,7 @@
  */
 import type { Workflow } from '@tutti/protocol/internal'
 
-import { findSubEnsemble } from './sub-ensemble.ts'
-import { listWorkingTasks, type Task } from './task.ts'
+import type { Task } from './task.ts'
 
 /** Tasks and their order. */
 export interface Plan {
@@ -52,8 +51,8 @@ export function inferWorkflow(tasks: readonly Task[]): Workflow {
 /** Name and role of the manager of a HIERARCHICAL ensemble. */
 export const MANAGER = 'Manager'
 
-/** Plans tasks without problems; see {@link findPlanProblems}. */
-export function planTasks(tasks: readonly Task[], workflow: Workflow): Plan {
+/** Plans tasks without problems, except for what they need; see {@link findPlanProblems}. */
+export function planTasks(tasks: readonly Task[], workflow: Workflow): Omit<Plan, 'needs'> {
   const names = tasks.map((task) => task.name)
   const context = new Map(tasks.map((task) => [task.name, [...new Set(task.context)]]))
   const order = workflow === 'HIERARCHICAL' ? [...names, MANAGER] : names
@@ -62,7 +61,6 @@ export function planTasks(tasks: readonly Task[], workflow: Workflow): Plan {
     order,
     outputTask: order.at(-1) ?? '',
     choices: workflow === 'HIERARCHICAL' ? [] : listChoices(tasks),
-    needs: new Map(tasks.map((task) => [task.name, listNeeds(task)])),
   }
   switch (workflow) {
     case 'SEQUENTIAL': {
@@ -98,18 +96,6 @@ function listChoices(tasks: readonly Task[]): readonly Choice[] {
     reads: [...new Set(cases.flatMap(({ when }) => when?.reads ?? []))],
     ...(typeof key === 'string' ? { switchName: key } : {}),
   }))
-}
-
-/** Returns the names of the tasks without whose outputs a task cannot run. */
-function listNeeds(task: Task): readonly string[] {
-  const { forEach } = task
-  const inputs = listWorkingTasks(task).flatMap((working) =>
-    Object.values(findSubEnsemble(working)?.inputs ?? {}),
-  )
-  return [
-    ...(forEach === undefined || forEach.isInput ? [] : [forEach.over]),
-    ...inputs.flatMap((source) => (typeof source === 'string' ? [] : [source.task])),
-  ]
 }
 
 /** Finds all problems in the tasks of an ensemble. */

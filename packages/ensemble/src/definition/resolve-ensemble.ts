@@ -2,6 +2,7 @@
 import { DEFAULT_MAX_RETRY_AFTER_MS, DEFAULT_MODEL_RETRIES } from '../model/retry-delay.ts'
 import { assertEnsemble, assertTasks } from './check-ensemble.ts'
 import { DEFAULT_MANAGER_MAX_ITERATIONS, createManagerTask } from './manager.ts'
+import { mapNeeds } from './needed-tasks.ts'
 import { inferWorkflow, planTasks } from './plan.ts'
 
 import type { EnsembleDefinition, ResolvedEnsemble } from './ensemble-definition.ts'
@@ -40,7 +41,7 @@ export function resolveEnsemble(definition: EnsembleDefinition): ResolvedEnsembl
     ...(outputReader === undefined ? {} : { outputReader }),
     description: definition.description ?? '',
     tasks,
-    plan: planTasks(tasks, workflow),
+    plan: { ...planTasks(tasks, workflow), needs: mapNeeds(tasks) },
     managerMaxIterations,
     errorStrategy: definition.errorStrategy ?? 'FAIL_FAST',
     maxConcurrentTasks: definition.maxConcurrentTasks ?? DEFAULT_MAX_CONCURRENT_TASKS,

@@ -12,7 +12,7 @@ import {
   explainUnchosen,
   unmatchedError,
   type FailedCondition,
-} from '../definition/condition.ts'
+} from '../definition/choose-task.ts'
 
 import type { Choice } from '../definition/plan.ts'
 import type { Schedule } from '../definition/schedule.ts'
