@@ -350,6 +350,58 @@ describe('the record of a choice', () => {
   })
 })
 
+describe('the last tasks of a plan', () => {
+  const on = (name: string, more: Partial<Parameters<typeof task>[0]> = {}) => say(name, more)
+  const when = () => true
+  it.each<[string, readonly Task[], readonly string[]]>([
+    ['no conditions', [on('a'), on('b')], ['b']],
+    ['an earlier condition', [on('a', { when }), on('b')], ['b']],
+    ['a condition of the last task', [on('a'), on('b'), on('c', { when })], ['b', 'c']],
+    [
+      'a switch with else',
+      [on('a'), on('b', { switch: 's', when }), on('c', { switch: 's' })],
+      ['b', 'c'],
+    ],
+    [
+      'a switch without else',
+      [on('a'), on('b', { switch: 's', when }), on('c', { switch: 's', when })],
+      ['a', 'b', 'c'],
+    ],
+    [
+      'a task that needs a switch with else',
+      [on('b', { switch: 's', when }), on('c', { switch: 's' }), on('d', { context: ['b', 'c'] })],
+      ['d'],
+    ],
+    [
+      'a task whose whole context can be skipped',
+      [on('a'), on('b', { when }), on('c', { context: ['b'] })],
+      ['a', 'b', 'c'],
+    ],
+    ['only tasks with conditions', [on('a', { when }), on('b', { when })], ['a', 'b']],
+  ])('[ENS-G11] A plan knows which tasks can have the output of the run: %s', (_, tasks, last) => {
+    expect(ensemble({ name: 'team', tasks, workflow: 'PARALLEL' }).plan.lastTasks).toEqual(last)
+  })
+
+  it('[ENS-G11] AFTER_LAST_TASK reviews the output of the run, whichever task has it', async () => {
+    const tasks = [say('a'), say('b', { when: () => false })]
+    const team = ensemble({ name: 'team', tasks, reviewPolicy: 'AFTER_LAST_TASK' })
+    const asked: string[] = []
+    const result = await team.run(
+      {},
+      {
+        reviewer: {
+          decide: ({ taskName }) => {
+            asked.push(taskName)
+            return Promise.resolve({ action: 'EDIT', text: 'edited' })
+          },
+        },
+      },
+    )
+    expect(asked).toEqual(['a'])
+    expect(result.output).toBe('edited')
+  })
+})
+
 describe('[ENS-X8] the checks of conditions', () => {
   const problemsOf = (tasks: readonly Task[], workflow: EnsembleDefinition['workflow']) => {
     try {

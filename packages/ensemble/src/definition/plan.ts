@@ -15,6 +15,8 @@ export interface Plan {
   readonly order: readonly string[]
   /** Name of the task whose output is the run's output: the last one in `order`. */
   readonly outputTask: string
+  /** Tasks of which one has the run's output: `outputTask`, and if conditions can skip it tasks before it. */
+  readonly lastTasks: readonly string[]
   /** Tasks that the engine starts; the others run only when the manager delegates them. */
   readonly scheduled: readonly string[]
   /** Names of the tasks that must be completed before each task starts. */
@@ -26,6 +28,9 @@ export interface Plan {
   /** Names of the tasks of its context without which a task cannot run: they have its list, or inputs of its ensemble. */
   readonly needs: ReadonlyMap<string, readonly string[]>
 }
+
+/** A plan without the parts that follow from the contents of the tasks. */
+export type BarePlan = Omit<Plan, 'needs' | 'lastTasks'>
 
 /** Tasks of which at most one runs: the cases of a switch, or one task with a condition. */
 export interface Choice {
@@ -51,8 +56,8 @@ export function inferWorkflow(tasks: readonly Task[]): Workflow {
 /** Name and role of the manager of a HIERARCHICAL ensemble. */
 export const MANAGER = 'Manager'
 
-/** Plans tasks without problems, except for what they need; see {@link findPlanProblems}. */
-export function planTasks(tasks: readonly Task[], workflow: Workflow): Omit<Plan, 'needs'> {
+/** Plans tasks without problems; see {@link findPlanProblems}. */
+export function planTasks(tasks: readonly Task[], workflow: Workflow): BarePlan {
   const names = tasks.map((task) => task.name)
   const context = new Map(tasks.map((task) => [task.name, [...new Set(task.context)]]))
   const order = workflow === 'HIERARCHICAL' ? [...names, MANAGER] : names

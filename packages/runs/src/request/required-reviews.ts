@@ -32,13 +32,13 @@ export function assertRequiredReviews(
 ): void {
   const refusals = new Refusals()
   refuseOptions(template, request, refusals)
-  const last = built.plan.order.at(-1)
+  const { lastTasks } = built.plan
   for (const { path, name, original = { name }, review, beforeReview } of listChanges(
     template,
     request,
     built,
   )) {
-    const after = reviewAfter(original, template.reviewPolicy, last)
+    const after = reviewAfter(original, template.reviewPolicy, lastTasks)
     const before = reviewSettingsOf(original.beforeReview)
     const check = { defaults: template.review ?? {}, refusals }
     refuseChange(review, after, { ...check, path: `${path}/review`, name })
