@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { ensemble, task, type EnsembleDefinition, type Inputs, type Task } from '../src/index.ts'
 import { describeCode } from '../src/internal.ts'
 import { forkEverywhere, interruptEverywhere, runInProcesses } from './interrupt-everywhere.ts'
+import { runToEnd, startRecorded } from './recorded-run.ts'
 import { eventsOf, watchRun } from './watch-run.ts'
 
 import type { RunEvent } from '@tutti/protocol'
@@ -348,6 +349,48 @@ describe('the record of a choice', () => {
       { taskName: 'thank', excluded: true, chosen: 'answer' },
     ])
   })
+})
+
+describe('a replay of a routed run', () => {
+  /** Creates a team whose conditions return the given value. */
+  const createTeam = (isOn: boolean) => {
+    const calls: string[] = []
+    const when = () => {
+      calls.push('when')
+      return isOn
+    }
+    const inner = ensemble({ name: 'inner', tasks: [say('x', { when }), say('y')] })
+    const tasks = [
+      say('a', { switch: 's', when }),
+      say('b', { switch: 's' }),
+      say('c', { when }),
+      task({ name: 'sub', ensemble: inner }),
+    ]
+    return { team: ensemble({ name: 'team', workflow: 'SEQUENTIAL', tasks }), calls }
+  }
+
+  it.each([
+    ['frozen', true],
+    ['frozen', false],
+    ['models', true],
+    ['models', false],
+  ] as const)(
+    '[ENS-X7] A replay of a routed run makes no choice again (%s, %j)',
+    async (replay, isOn) => {
+      const recorded = startRecorded(createTeam(isOn).team)
+      const whole = await runToEnd(recorded)
+      const { team, calls } = createTeam(!isOn)
+      const forked = { kind: 'run_forked', runMs: 0, startedAt: 0 } as const
+      const again = startRecorded(team, { resume: { steps: [...recorded.steps, forked], replay } })
+      const result = await runToEnd(again)
+      expect(result.status).toBe('COMPLETED')
+      expect(calls).toEqual([])
+      const outputsOf = (tasks: typeof result.tasks) =>
+        tasks.map(({ taskName, output }) => `${taskName} ${output}`)
+      expect(outputsOf(result.tasks).toSorted()).toEqual(outputsOf(whole.tasks).toSorted())
+      expect(Object.keys(listSkips(again.events))).toEqual(Object.keys(listSkips(recorded.events)))
+    },
+  )
 })
 
 describe('the last tasks of a plan', () => {
