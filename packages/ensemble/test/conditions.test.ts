@@ -108,7 +108,7 @@ describe('a condition', () => {
       'failed: No such field',
     ],
   ] as const)(
-    '[ENS-X4] A condition that is no boolean fails its task (%#)',
+    '[ENS-X4] A condition that does not return a boolean fails its task (%#)',
     async (when, expected) => {
       const odd = say('odd', { when: when as () => boolean })
       const { result, events } = await runTasks([odd, say('b', { context: ['odd'] })])
@@ -137,7 +137,7 @@ describe('a condition', () => {
     })
   })
 
-  it('[ENS-X5] A task that maps the output of a skipped task is skipped, whatever else it receives', async () => {
+  it('[ENS-X5] A task that maps the output of a skipped task is skipped, even if it receives others', async () => {
     const list = task({
       name: 'list',
       description: 'List',
@@ -352,7 +352,7 @@ describe('the record of a choice', () => {
 })
 
 describe('a replay of a routed run', () => {
-  /** Creates a team whose conditions return the given value. */
+  /** Creates a team whose conditions return this value. */
   const createTeam = (isOn: boolean) => {
     const calls: string[] = []
     const when = () => {
@@ -425,7 +425,7 @@ describe('the last tasks of a plan', () => {
     expect(ensemble({ name: 'team', tasks, workflow: 'PARALLEL' }).plan.lastTasks).toEqual(last)
   })
 
-  it('[ENS-G11] AFTER_LAST_TASK reviews the output of the run, whichever task has it', async () => {
+  it('[ENS-G11] AFTER_LAST_TASK reviews the output of the run, also when the last task is skipped', async () => {
     const tasks = [say('a'), say('b', { when: () => false })]
     const team = ensemble({ name: 'team', tasks, reviewPolicy: 'AFTER_LAST_TASK' })
     const asked: string[] = []

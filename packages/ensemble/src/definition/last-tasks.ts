@@ -3,8 +3,8 @@ import type { Choice, Plan } from './plan.ts'
 import type { Task } from './task.ts'
 
 /**
- * Returns the names of the tasks of which one has the output of a completed run: the last declared one, and if conditions can
- * skip it those before it, back to one that certainly runs.
+ * Returns the names of the tasks that can have the output of a completed run: the last declared one, and if conditions can skip
+ * it those before it, back to one that certainly runs.
  */
 export function listLastTasks(
   tasks: readonly Task[],
@@ -23,7 +23,7 @@ export function listLastTasks(
   return order.slice(from)
 }
 
-/** Returns the tasks that no condition skips, and the switches of which one case certainly runs. */
+/** Returns the tasks that no condition skips, and the switches with a case that certainly runs. */
 function findCertain(
   tasks: readonly Task[],
   { choices, needs }: Pick<Plan, 'choices' | 'needs'>,

@@ -15,7 +15,7 @@ export interface Plan {
   readonly order: readonly string[]
   /** Name of the task whose output is the run's output: the last one in `order`. */
   readonly outputTask: string
-  /** Tasks of which one has the run's output: `outputTask`, and if conditions can skip it tasks before it. */
+  /** Tasks that can have the run's output: `outputTask`, and if conditions can skip it tasks before it. */
   readonly lastTasks: readonly string[]
   /** Tasks that the engine starts; the others run only when the manager delegates them. */
   readonly scheduled: readonly string[]
@@ -32,7 +32,7 @@ export interface Plan {
 /** A plan without the parts that follow from the contents of the tasks. */
 export type BarePlan = Omit<Plan, 'needs' | 'lastTasks'>
 
-/** Tasks of which at most one runs: the cases of a switch, or one task with a condition. */
+/** A choice between tasks, at most one of them runs: the cases of a switch, or one task with a condition. */
 export interface Choice {
   /** Names of the tasks in the order of declaration. */
   readonly names: readonly string[]
