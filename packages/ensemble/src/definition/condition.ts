@@ -21,27 +21,8 @@ export type ConditionOutputs<On> =
           : never
       }
 
-/** A condition on the outputs of earlier tasks, for which the task therefore waits. */
-export interface OutputCondition<On extends ConditionSource> {
-  /** Tasks that it reads. They do not belong to the context of the task. */
-  readonly on: On
-  /** Returns whether the task runs. A list of tasks gives a list of outputs in the same order. */
-  readonly is: (outputs: ConditionOutputs<On>, scope: ConditionScope) => boolean
-  /** Description for reasons and manifests. @default none */
-  readonly text?: string
-}
-
-/** A condition by its author: a function of the inputs, or one of outputs. */
-export type When<On extends ConditionSource> =
-  | ((scope: ConditionScope) => boolean)
-  | OutputCondition<On>
-
-/** A condition by its author, on any outputs. */
-export type AnyWhen =
-  | ((scope: ConditionScope) => boolean)
-  | (Omit<OutputCondition<ConditionSource>, 'is'> & {
-      readonly is: (outputs: never, scope: ConditionScope) => boolean
-    })
+/** A condition by its author: a function of the inputs, or one on outputs, made by `condition()`. */
+export type When = ((scope: ConditionScope) => boolean) | Condition
 
 /** The condition of a task. */
 export interface Condition {
@@ -55,26 +36,19 @@ export interface Condition {
   readonly inputs?: { readonly required: readonly string[]; readonly optional: readonly string[] }
 }
 
-/** Whether a value is the condition of a made task. */
-export function isCondition(when: AnyWhen | Condition): when is Condition {
-  return typeof when === 'object' && 'test' in when
-}
-
 /** Returns the condition that an author wrote. */
-export function toCondition(when: AnyWhen | Condition): Condition {
-  if (typeof when === 'function') return { reads: [], test: (_, scope) => when(scope) }
-  if (isCondition(when)) return when
-  const { on, is, text } = when
-  const isList = isTaskList(on)
-  // NOTE: the type of the outputs follows from `on`, which the overloads of task() check.
-  const test = is as (outputs: unknown, scope: ConditionScope) => unknown
-  return {
-    reads: isList ? on.map(({ name }) => name) : [on.name],
-    test: (outputs, scope) => test(isList ? outputs : outputs[0], scope),
-    ...(text === undefined ? {} : { text }),
-  }
+export function toCondition(when: When): Condition {
+  return typeof when === 'function' ? { reads: [], test: (_, scope) => when(scope) } : when
 }
 
-function isTaskList(on: ConditionSource): on is readonly ChildTask<unknown>[] {
-  return Array.isArray(on)
+/** Whether a value is a condition, in plain JavaScript too. */
+export function isCondition(value: unknown): value is Condition {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'reads' in value &&
+    Array.isArray(value.reads) &&
+    'test' in value &&
+    typeof value.test === 'function'
+  )
 }

@@ -4,14 +4,15 @@ import { errorMessage, type ToolSchema, type ValueOf } from '@tutti/core/interna
 
 import { compileOutputReader, type OutputReader } from '../output/structured-output.ts'
 import { synthesizeAgent, type Agent } from './agent.ts'
-import { findEnsembleTaskProblems } from './check-ensemble-task.ts'
-import { toCondition, type Condition, type ConditionSource, type When } from './condition.ts'
+import { findEnsembleTaskProblems, isResolved, pickHandlerOptions } from './check-ensemble-task.ts'
+import { toCondition } from './condition.ts'
 import { findForEachOptionProblems, findForEachProblems, findTaskProblems } from './check-task.ts'
 import {
   toHandlerDefinition,
   toMappedInputs,
   type AnyEnsembleTaskDefinition,
   type EnsembleTaskDefinition,
+  type NamedEnsembleTask,
 } from './ensemble-task.ts'
 import {
   createForEachHandler,
@@ -19,6 +20,7 @@ import {
   escapeItem,
   type ForEach,
   type ForEachOutcome,
+  type ItemOutcome,
   type ReduceOutputs,
 } from './for-each.ts'
 import { HANDLER_ROLE, type Handler } from './handler.ts'
@@ -30,7 +32,6 @@ import {
   type ForEachPlan,
   type Task,
   type TaskDefinition,
-  type TaskFields,
 } from './task.ts'
 
 /** Type of a task's output: that of its schema, or text without one. */
@@ -39,18 +40,16 @@ type OutputOf<Schema> = Schema extends ToolSchema ? ValueOf<Schema> : string
 /** Type of the output of a task for each item of a list, by its `forEach`. */
 type EachOutput<Each, Output> = Each extends { readonly collect: ReduceOutputs<infer Reduced> }
   ? Reduced
-  : Each extends { readonly onError: 'collect' }
-    ? readonly ForEachOutcome<Output>[]
-    : readonly Output[]
+  : Each extends { readonly collect: 'outputs' }
+    ? Readonly<
+        Record<string, Each extends { readonly onError: 'collect' } ? ItemOutcome<Output> : Output>
+      >
+    : Each extends { readonly onError: 'collect' }
+      ? readonly ForEachOutcome<Output>[]
+      : readonly Output[]
 
 /** Part of a copied task that determines the type of its output. */
 type TaskCopy<Output> = Pick<Task<Output>, 'outputReader'>
-
-/** The condition of a task that reads the tasks `On`. */
-interface Conditional<On extends ConditionSource> {
-  /** Condition under which the task runs; otherwise it is skipped. @default it always runs */
-  readonly when?: When<On> | Condition
-}
 
 /**
  * Makes a task. A task is also a definition: `task({ ...research, maxIterations: 5 })` is a changed copy.
@@ -61,60 +60,56 @@ export function task<
   const Schema extends ToolSchema | undefined = undefined,
   Item = unknown,
   Reduced = unknown,
-  const On extends ConditionSource = ConditionSource,
 >(
-  definition: TaskFields<Schema> &
-    Conditional<On> & {
-      readonly forEach: ForEach<Item> & {
-        readonly onError?: 'fail' | 'continue'
-        readonly collect: ReduceOutputs<Reduced>
-      }
-    },
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & {
+      readonly onError?: 'fail' | 'continue'
+      readonly collect: ReduceOutputs<Reduced>
+    }
+  },
 ): Task<Reduced>
-export function task<
-  const Schema extends ToolSchema | undefined = undefined,
-  Item = unknown,
-  const On extends ConditionSource = ConditionSource,
->(
-  definition: TaskFields<Schema> &
-    Conditional<On> & {
-      readonly forEach: ForEach<Item> & { readonly onError: 'collect'; readonly collect?: 'list' }
-    },
+export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & { readonly onError: 'collect'; readonly collect?: 'list' }
+  },
 ): Task<readonly ForEachOutcome<OutputOf<Schema>>[]>
-export function task<
-  const Schema extends ToolSchema | undefined = undefined,
-  Item = unknown,
-  const On extends ConditionSource = ConditionSource,
->(
-  definition: TaskFields<Schema> &
-    Conditional<On> & {
-      readonly forEach: ForEach<Item> & {
-        readonly onError?: 'fail' | 'continue'
-        readonly collect?: 'list'
-      }
-    },
+export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & {
+      readonly onError: 'collect'
+      readonly collect: 'outputs'
+    }
+  },
+): Task<Readonly<Record<string, ItemOutcome<OutputOf<Schema>>>>>
+export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & {
+      readonly onError?: 'fail' | 'continue'
+      readonly collect: 'outputs'
+    }
+  },
+): Task<Readonly<Record<string, OutputOf<Schema>>>>
+export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & {
+      readonly onError?: 'fail' | 'continue'
+      readonly collect?: 'list'
+    }
+  },
 ): Task<readonly OutputOf<Schema>[]>
-export function task<
-  Output,
-  const Sources,
-  Item = unknown,
-  const Each extends object = object,
-  const On extends ConditionSource = ConditionSource,
->(
-  definition: EnsembleTaskDefinition<Output, Sources> &
-    Conditional<On> & {
-      readonly forEach: ForEach<Item> & Each
-    },
+export function task<Output, const Sources, Item = unknown, const Each extends object = object>(
+  definition: EnsembleTaskDefinition<Output, Sources> & {
+    readonly forEach: ForEach<Item> & Each
+  },
 ): Task<EachOutput<Each, Output>>
-export function task<Output, const Sources, const On extends ConditionSource = ConditionSource>(
-  definition: EnsembleTaskDefinition<Output, Sources> & Conditional<On>,
+export function task<Output, const Sources>(
+  definition: EnsembleTaskDefinition<Output, Sources>,
 ): Task<Output>
 export function task<
   const Schema extends ToolSchema | undefined = undefined,
   Output = OutputOf<Schema>,
-  const On extends ConditionSource = ConditionSource,
 >(
-  definition: TaskFields<Schema> & Conditional<On> & TaskCopy<Output>,
+  definition: TaskDefinition<Schema> & TaskCopy<Output>,
 ): Task<ToolSchema extends Schema ? Output : OutputOf<Schema>>
 export function task(
   definition: (TaskDefinition | AnyEnsembleTaskDefinition) & {
@@ -129,18 +124,34 @@ export function task(
 }
 
 /** Makes a task that is not one for each item of a list. */
-function makeOneTask(definition: TaskDefinition | AnyEnsembleTaskDefinition): Task {
-  if (!('ensemble' in definition)) return makeTask(definition)
-  const { ensemble, inputs = {}, name = ensemble.name } = definition
-  const problems = findEnsembleTaskProblems(definition)
-  if (problems.length > 0) {
-    throw new TuttiError('CONFIG_INVALID', `Cannot create task "${name}": ${problems.join('; ')}`, {
-      details: { problems },
-    })
+function makeOneTask(
+  definition: TaskDefinition | AnyEnsembleTaskDefinition,
+  more: readonly string[] = [],
+): Task {
+  if (!('ensemble' in definition)) return makeTask(definition, more)
+  const { inputs = {}, ...settings } = definition
+  const problems = [...findEnsembleTaskProblems(definition), ...more]
+  if (!isResolved(definition.ensemble)) {
+    // Its other options are checked with it.
+    return makeTask({ description: 'unknown', ...pickHandlerOptions(definition) }, problems)
   }
-  const made = makeTask(
-    toHandlerDefinition(definition, { definition: ensemble, inputs: toMappedInputs(inputs) }),
-  )
+  const known = problems.length === 0 ? toMappedInputs(inputs) : {}
+  return createEnsembleTask({ ...settings, inputs: known }, problems)
+}
+
+/**
+ * Makes a task that runs an ensemble, with sources of its inputs that name tasks.
+ *
+ * @param problems further problems of its definition.
+ * @throws {TuttiError} CONFIG_INVALID, naming every problem.
+ */
+export function createEnsembleTask(
+  { inputs, ...definition }: NamedEnsembleTask,
+  problems: readonly string[] = [],
+): Task {
+  const { ensemble } = definition
+  const handling = { ensemble, ...pickHandlerOptions(definition) }
+  const made = makeTask(toHandlerDefinition(handling, { definition: ensemble, inputs }), problems)
   const { outputReader: reader } = ensemble
   return reader === undefined ? made : { ...made, outputReader: reader }
 }
@@ -156,19 +167,19 @@ function makeForEachTask(
   forEach: ForEach<never>,
 ): Task {
   const { forEach: _, when, switch: switchName, ...rest } = definition
-  const template = makeOneTask(rest)
   const { over, collect = 'list', key, ...settings } = forEach
-  assertForEach(template.name, findForEachOptionProblems(forEach))
+  const plan = {
+    settings: collect === 'outputs' ? { ...settings, collect } : settings,
+    ...(key === undefined ? {} : { key }),
+    ...(typeof collect === 'object' && collect !== null ? { reduce: toReduceTask(collect) } : {}),
+  }
+  const template = makeOneTask(rest, [
+    ...findForEachOptionProblems(forEach),
+    ...findForEachProblems(plan).map((problem) => `forEach.${toOptionText(problem)}`),
+  ])
   const isInput = typeof over === 'string'
   return createForEachTask(
-    {
-      over: isInput ? over : over.name,
-      isInput,
-      settings,
-      template,
-      ...(key === undefined ? {} : { key }),
-      ...(collect === 'list' ? {} : { reduce: toReduceTask(collect) }),
-    },
+    { ...plan, over: isInput ? over : over.name, isInput, template },
     {
       ...(when === undefined ? {} : { when }),
       ...(switchName === undefined ? {} : { switch: switchName }),
@@ -186,18 +197,19 @@ export function createForEachTask(
   plan: ForEachPlan,
   conditional: Pick<TaskDefinition, 'when' | 'switch'> = {},
 ): Task {
-  const { over, isInput, settings, template } = plan
+  const { over, isInput, settings, template, reduce } = plan
   const problems = findForEachProblems(plan)
-  assertForEach(
+  assertDefinition(
     template.name,
     problems.map((problem) => `forEach.${toOptionText(problem)}`),
   )
+  const context = [...template.context, ...(reduce?.task.context ?? [])]
   const reader = createForEachReader(template.outputReader, plan)
   const made = makeTask({
     name: template.name,
     description: escapeItem(template.description, settings.as),
     expectedOutput: 'The outputs of all items.',
-    context: isInput ? template.context : [...template.context, over],
+    context: isInput ? context : [...context, over],
     handler: createForEachHandler(plan),
     ...conditional,
     ...(template.version === undefined ? {} : { version: template.version }),
@@ -205,7 +217,7 @@ export function createForEachTask(
   return { ...made, forEach: plan, ...(reader === undefined ? {} : { outputReader: reader }) }
 }
 
-function assertForEach(name: string, problems: readonly string[]): void {
+function assertDefinition(name: string, problems: readonly string[]): void {
   if (problems.length === 0) return
   throw new TuttiError('CONFIG_INVALID', `Cannot create task "${name}": ${problems.join('; ')}`, {
     details: { problems },
@@ -220,15 +232,10 @@ function toReduceTask({
   return { ...limits, task: reduce as Task }
 }
 
-function makeTask(definition: TaskDefinition): Task {
+function makeTask(definition: TaskDefinition, more: readonly string[] = []): Task {
   const name = definition.name ?? deriveName(definition.description)
   const reader = compileReader(definition)
-  const problems = [...findTaskProblems(definition, name), ...reader.problems]
-  if (problems.length > 0) {
-    throw new TuttiError('CONFIG_INVALID', `Cannot create task "${name}": ${problems.join('; ')}`, {
-      details: { problems },
-    })
-  }
+  assertDefinition(name, [...more, ...findTaskProblems(definition, name), ...reader.problems])
   const agent = chooseAgent(definition)
   const { handler, when, ...rest } = definition
   return {

@@ -15,8 +15,10 @@ import { parseExactJson, TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
 import { mergeBudgets, type Budget } from '../usage/budget.ts'
 import { chooseTask, unmatchedError } from './choose-task.ts'
 import { inputVariables } from './inputs.ts'
+import { listAllTasks } from './manager.ts'
 import { Schedule } from './schedule.ts'
 import {
+  findSubEnsemble,
   markSubEnsemble,
   type MappedInput,
   type OutputReference,
@@ -26,7 +28,7 @@ import { renderTemplate, type Inputs } from './template.ts'
 import { readPath, toValueInputs } from './value-inputs.ts'
 
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
-import type { HandlerContext } from './handler.ts'
+import type { Handler, HandlerContext } from './handler.ts'
 import type { ChildTask } from './operations.ts'
 import type { Choice } from './plan.ts'
 import type { Task, TaskDefinition } from './task.ts'
@@ -52,8 +54,9 @@ export interface EnsembleTaskDefinition<Output, Sources> extends Pick<
   | 'timeoutMs'
   | 'retries'
   | 'switch'
+  | 'when'
 > {
-  /** Ensemble whose tasks it adds; a sequence or a graph, up to 5 deep. */
+  /** Ensemble whose tasks it adds, of any workflow, up to 5 deep. */
   readonly ensemble: ResolvedEnsemble<Output>
   /** @default the name of the ensemble */
   readonly name?: string
@@ -68,9 +71,14 @@ export interface EnsembleTaskDefinition<Output, Sources> extends Pick<
   readonly inputs?: { readonly [Name in keyof Sources]: InputSource<Sources[Name]> }
 }
 
-/** A definition with any output, inputs and condition. */
-export type AnyEnsembleTaskDefinition = Omit<EnsembleTaskDefinition<unknown, unknown>, 'inputs'> &
-  Pick<TaskDefinition, 'when'> & { readonly inputs?: object }
+/** A definition with any output and inputs. */
+export type AnyEnsembleTaskDefinition = Omit<EnsembleTaskDefinition<unknown, unknown>, 'inputs'> & {
+  readonly inputs?: object
+}
+
+/** A definition whose sources of inputs name tasks. */
+export type NamedEnsembleTask = Omit<AnyEnsembleTaskDefinition, 'inputs'> &
+  Pick<SubEnsemble, 'inputs'>
 
 /** Returns the definition of a task with a handler that runs the ensemble. */
 export function toHandlerDefinition(
@@ -78,8 +86,6 @@ export function toHandlerDefinition(
   subEnsemble: SubEnsemble,
 ): TaskDefinition {
   const about = ensemble.description.trim()
-  const handler = createHandler(subEnsemble)
-  markSubEnsemble(handler, subEnsemble)
   const references = Object.values(subEnsemble.inputs).filter(
     (source) => typeof source === 'object',
   )
@@ -94,8 +100,17 @@ export function toHandlerDefinition(
     ...(rest.budget === undefined && ensemble.budget === undefined
       ? {}
       : { budget: mergeBudgets(rest.budget ?? {}, ensemble.budget ?? {}) }),
-    handler,
+    handler: createHandler(subEnsemble),
   }
+}
+
+/** Returns a copy of a task that runs an ensemble, with another version of that ensemble. */
+export function changeSubEnsemble(task: Task, definition: ResolvedEnsemble): Task {
+  const subEnsemble = findSubEnsemble(task)
+  if (subEnsemble === undefined) return task
+  // NOTE: the output is checked by its schema at run time.
+  const handler = createHandler({ ...subEnsemble, definition }) as Handler<never>
+  return { ...task, handler }
 }
 
 /** Returns the sources of inputs with references to tasks by name. */
@@ -129,7 +144,7 @@ function escapeVariables(text: string): string {
 /** Returns a handler that adds the tasks of the ensemble as they become ready. */
 function createHandler(subEnsemble: SubEnsemble): (context: HandlerContext) => Promise<unknown> {
   const { definition } = subEnsemble
-  return (context) => {
+  const handler = (context: HandlerContext): Promise<unknown> => {
     const inputs = readInputs(subEnsemble, context)
     return new Promise((resolve, reject) => {
       new PlanRun(definition, context.signal, {
@@ -141,6 +156,8 @@ function createHandler(subEnsemble: SubEnsemble): (context: HandlerContext) => P
       }).advance()
     })
   }
+  markSubEnsemble(handler, subEnsemble)
+  return handler
 }
 
 /** Functions that add the tasks of a plan and receive its end, and the inputs of its conditions. */
@@ -175,7 +192,7 @@ class PlanRun {
   constructor(definition: ResolvedEnsemble, signal: AbortSignal, effects: PlanEffects) {
     this.#definition = definition
     this.#schedule = new Schedule(definition.plan, definition)
-    this.#tasks = new Map(definition.tasks.map((task) => [task.name, task]))
+    this.#tasks = new Map(listAllTasks(definition).map((task) => [task.name, task]))
     this.#signal = signal
     this.#effects = effects
   }

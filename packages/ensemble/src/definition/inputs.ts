@@ -40,13 +40,15 @@ export function taskVariables(
     const named = [description, expectedOutput].flatMap(findTemplateVariables)
     return [...new Set([...named, ...listNestedVariables(task), ...ofCondition])]
   }
-  const { over, isInput, settings, template, reduce } = forEach
+  const { over, isInput, settings, template, children, reduce } = forEach
   const { as: item = DEFAULT_ITEM_VARIABLE } = settings
   const texts = reduce?.as ?? DEFAULT_TEXTS_VARIABLE
   const ofItem = (name: string): boolean => name === item || name.startsWith(`${item}.`)
   return [
     ...new Set([
-      ...taskVariables(template).filter((name) => !ofItem(name)),
+      ...[template, ...(children?.values() ?? [])]
+        .flatMap(taskVariables)
+        .filter((name) => !ofItem(name)),
       ...(isInput ? [over] : []),
       ...(reduce === undefined ? [] : taskVariables(reduce.task).filter((name) => name !== texts)),
       ...ofCondition,

@@ -87,8 +87,8 @@ export function planTasks(tasks: readonly Task[], workflow: Workflow): BarePlan 
 }
 
 /** Returns the choices between tasks. */
-function listChoices(tasks: readonly Task[]): readonly Choice[] {
-  const choices = new Map<string | Task, Task[]>()
+function listChoices(tasks: readonly GraphTask[]): readonly Choice[] {
+  const choices = new Map<string | GraphTask, GraphTask[]>()
   for (const task of tasks) {
     if (task.when === undefined && task.switch === undefined) continue
     const key = task.switch ?? task
@@ -260,10 +260,13 @@ function createCycleProblem(cycle: readonly string[]): PlanProblem {
   return { code: 'CIRCULAR_DEPENDENCY', message: `Tasks form a cycle: ${cycle.join(' → ')}` }
 }
 
+/** Fields that say for what a task waits. */
+type GraphTask = Pick<Task, 'name' | 'context' | 'when' | 'switch'>
+
 /**
  * Returns the names along one cycle, first and last the same; undefined if there is no cycle.
  */
-export function findCycle(tasks: readonly Task[]): readonly string[] | undefined {
+export function findCycle(tasks: readonly GraphTask[]): readonly string[] | undefined {
   const before = new Map(tasks.map((task) => [task.name, task.context]))
   for (const { names, reads } of listChoices(tasks)) {
     const others = reads.filter((name) => !names.includes(name))

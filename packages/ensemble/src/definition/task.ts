@@ -7,7 +7,7 @@ import type { MemoryScope } from '../memory/memory.ts'
 import type { OutputReader } from '../output/structured-output.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
 import type { Agent } from './agent.ts'
-import type { AnyWhen, Condition } from './condition.ts'
+import type { Condition, When } from './condition.ts'
 import type { Guardrails } from './guardrail.ts'
 import type { Handler } from './handler.ts'
 import type { MapSettings } from './operations.ts'
@@ -118,22 +118,18 @@ export interface ForEachPlan {
   readonly settings: MapSettings & { readonly as?: string }
   /** Task of one item. */
   readonly template: Task
-  /** Task that combines the outputs; absent if the output is their list. */
+  /** Tasks of single items, in place of the template, by the keys of their items. @default none */
+  readonly children?: ReadonlyMap<string, Task>
+  /** Task that combines the outputs; absent if the output has all of them. */
   readonly reduce?: { readonly task: Task; readonly maxTokens: number; readonly as?: string }
 }
 
 /** Definition of a task by its author. */
 export interface TaskDefinition<
   Schema extends ToolSchema | undefined = ToolSchema,
-> extends TaskFields<Schema> {
-  /** Condition under which the task runs; otherwise it is skipped. @default it always runs */
-  readonly when?: AnyWhen | Condition
-}
-
-/** Definition of a task without its condition, whose type depends on the tasks that it reads. */
-export interface TaskFields<
-  Schema extends ToolSchema | undefined = ToolSchema,
 > extends TaskSettings {
+  /** Condition under which the task runs; otherwise it is skipped. @default it always runs */
+  readonly when?: When
   /** Unique name. @default derived from the first words of the description */
   readonly name?: string
   /** @default {@link DEFAULT_EXPECTED_OUTPUT} */
@@ -165,5 +161,6 @@ export function isTask(value: unknown): value is Task {
 export function listWorkingTasks(task: Task): readonly Task[] {
   const { forEach } = task
   if (forEach === undefined) return [task]
-  return forEach.reduce === undefined ? [forEach.template] : [forEach.template, forEach.reduce.task]
+  const { template, children, reduce } = forEach
+  return [template, ...(children?.values() ?? []), ...(reduce === undefined ? [] : [reduce.task])]
 }

@@ -114,7 +114,7 @@ function createEnvironment({ bodies, names }: ConditionParts): Environment {
 
 /** Whether the output of a task is certainly a text. */
 function isText(body: TaskDefinitionBody | undefined): boolean {
-  return body?.outputSchema === undefined && body?.forEach === undefined
+  return [body?.outputSchema, body?.forEach, body?.ensemble].every((one) => one === undefined)
 }
 
 /**
