@@ -5,6 +5,7 @@ import { errorMessage, type ToolSchema, type ValueOf } from '@tutti/core/interna
 import { compileOutputReader, type OutputReader } from '../output/structured-output.ts'
 import { synthesizeAgent, type Agent } from './agent.ts'
 import { findEnsembleTaskProblems, isResolved, pickHandlerOptions } from './check-ensemble-task.ts'
+import { toCondition } from './condition.ts'
 import { findForEachOptionProblems, findForEachProblems, findTaskProblems } from './check-task.ts'
 import {
   toHandlerDefinition,
@@ -74,7 +75,10 @@ export function task<const Schema extends ToolSchema | undefined = undefined, It
 ): Task<readonly ForEachOutcome<OutputOf<Schema>>[]>
 export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
   definition: TaskDefinition<Schema> & {
-    readonly forEach: ForEach<Item> & { readonly onError: 'collect'; readonly collect: 'outputs' }
+    readonly forEach: ForEach<Item> & {
+      readonly onError: 'collect'
+      readonly collect: 'outputs'
+    }
   },
 ): Task<Readonly<Record<string, ItemOutcome<OutputOf<Schema>>>>>
 export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
@@ -162,7 +166,7 @@ function makeForEachTask(
   },
   forEach: ForEach<never>,
 ): Task {
-  const { forEach: _, ...rest } = definition
+  const { forEach: _, when, switch: switchName, ...rest } = definition
   const { over, collect = 'list', key, ...settings } = forEach
   const plan = {
     settings: collect === 'outputs' ? { ...settings, collect } : settings,
@@ -174,15 +178,25 @@ function makeForEachTask(
     ...findForEachProblems(plan).map((problem) => `forEach.${toOptionText(problem)}`),
   ])
   const isInput = typeof over === 'string'
-  return createForEachTask({ ...plan, over: isInput ? over : over.name, isInput, template })
+  return createForEachTask(
+    { ...plan, over: isInput ? over : over.name, isInput, template },
+    {
+      ...(when === undefined ? {} : { when }),
+      ...(switchName === undefined ? {} : { switch: switchName }),
+    },
+  )
 }
 
 /**
  * Makes the task of a plan, such as one of another task with other settings or with another task for the items.
  *
+ * @param conditional its condition and its switch, which the tasks of the items do not have. @default none
  * @throws {TuttiError} CONFIG_INVALID, naming every problem.
  */
-export function createForEachTask(plan: ForEachPlan): Task {
+export function createForEachTask(
+  plan: ForEachPlan,
+  conditional: Pick<TaskDefinition, 'when' | 'switch'> = {},
+): Task {
   const { over, isInput, settings, template, reduce } = plan
   const problems = findForEachProblems(plan)
   assertDefinition(
@@ -197,6 +211,7 @@ export function createForEachTask(plan: ForEachPlan): Task {
     expectedOutput: 'The outputs of all items.',
     context: isInput ? context : [...context, over],
     handler: createForEachHandler(plan),
+    ...conditional,
     ...(template.version === undefined ? {} : { version: template.version }),
   })
   return { ...made, forEach: plan, ...(reader === undefined ? {} : { outputReader: reader }) }
@@ -222,9 +237,10 @@ function makeTask(definition: TaskDefinition, more: readonly string[] = []): Tas
   const reader = compileReader(definition)
   assertDefinition(name, [...more, ...findTaskProblems(definition, name), ...reader.problems])
   const agent = chooseAgent(definition)
-  const { handler, ...rest } = definition
+  const { handler, when, ...rest } = definition
   return {
     ...rest,
+    ...(when === undefined ? {} : { when: toCondition(when) }),
     // NOTE: nothing relies on the handler's output type, because the schema checks the output at run time.
     ...(handler === undefined ? {} : { handler: handler as Handler<never> }),
     name,

@@ -151,6 +151,8 @@ export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFi
     handler: describeHandler(task),
     ...(forEach === undefined ? {} : { forEach: describeForEach(forEach, ensemble) }),
     ensemble: describeSubEnsemble(task),
+    when: task.when,
+    switch: task.switch,
     beforeReview: task.beforeReview,
     review: task.review,
     guardrails: task.guardrails,

@@ -134,7 +134,7 @@ function changeWithChildren(
     })
     const children = new Map([...(plan.children ?? []), ...changed])
     return changeItemTask(
-      { ...plan, ...(children.size === 0 ? {} : { children }) },
+      { ...task, forEach: { ...plan, ...(children.size === 0 ? {} : { children }) } },
       { template, limits: undefined },
       { refusals: parts.refusals, path: `/taskOverrides/${task.name}/forEach` },
     )
@@ -196,7 +196,7 @@ function applyOverride(
   const path = `${parts.path}/forEach`
   if (plan !== undefined) {
     return changeTask(plan.template, override, parts).flatMap((template) =>
-      changeItemTask(plan, { template, limits }, { refusals, path }),
+      changeItemTask({ ...original, forEach: plan }, { template, limits }, { refusals, path }),
     )
   }
   if (limits !== undefined) {

@@ -10,6 +10,7 @@ import { task, type Task } from '@tutti/ensemble'
 import { pointer, shortText, unknownName } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
+import { RequestedConditions } from './conditions.ts'
 import { boundedSchema, describeFault, newSchemaTime, type SchemaTime } from './bounded-schema.ts'
 import { findModel, findTools } from './catalog-names.ts'
 import { makeEnsembleTask, readInputSources, type OutputLookup } from './ensemble-tasks.ts'
@@ -66,7 +67,9 @@ export function buildRequestedTasks(
   }
   const references: TaskReference[] = []
   const making = { catalogs, refusals, time: newSchemaTime() }
-  refuseAddedTasks(bodies, { names, refusals, isLed: workflow === 'HIERARCHICAL' })
+  const isLed = workflow === 'HIERARCHICAL'
+  refuseAddedTasks(bodies, { names, refusals, isLed })
+  const conditions = new RequestedConditions({ bodies, names, refusals, isLed })
   const made = bodies.flatMap((body, index): readonly Task[] => {
     const path = `/tasks/${index}`
     const name = names[index] ?? ''
@@ -90,14 +93,22 @@ export function buildRequestedTasks(
       lookup,
       references,
     })
-    if (body.forEach === undefined) return one
-    return makeItemTask(one[0], body.forEach, {
-      lookup,
-      refusals,
-      path: `${path}/forEach`,
-      findTask,
-      makeReduceTask: (reduce, at) => makeTask(reduce, [], { ...making, path: at }),
-    })
+    const conditional = conditions.read(body, path)
+    for (const to of conditional.when?.reads ?? []) {
+      references.push({ from: name, to, path: `${path}/when` })
+    }
+    if (body.forEach === undefined) return one.map((made) => ({ ...made, ...conditional }))
+    return makeItemTask(
+      one[0],
+      { forEach: body.forEach, conditional },
+      {
+        lookup,
+        refusals,
+        path: `${path}/forEach`,
+        findTask,
+        makeReduceTask: (reduce, at) => makeTask(reduce, [], { ...making, path: at }),
+      },
+    )
   })
   refuseUnreachable(names, references, { refusals, workflow })
   return { made, names }

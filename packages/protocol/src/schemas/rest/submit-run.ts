@@ -189,6 +189,15 @@ export const TaskDefinitionBody = Type.Object(
      * begins with `$` begins with `$$`. The run has the other inputs.
      */
     inputs: Type.Optional(StringMap),
+    /**
+     * Condition in CEL, such as `outputs.classify.kind == 'bug'`, over `inputs` (texts) and `outputs` of other tasks. The task is
+     * skipped if it is false. The task always runs when absent.
+     */
+    when: Type.Optional(Type.String({ minLength: 1, maxLength: 2_000 })),
+    /**
+     * Name of a switch. Of the tasks with this name only the first one whose `when` is true runs; one without `when` is the last.
+     */
+    switch: Type.Optional(NonBlank),
   },
   { ...CLOSED, if: { required: ['ensemble'] }, else: { required: ['description'] } },
 )
