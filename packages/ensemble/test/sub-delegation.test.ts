@@ -27,7 +27,7 @@ function worker(role: string, definition: Partial<TaskDefinition> = {}) {
   })
 }
 
-/** Returns an ensemble whose manager delegates to a finder and a writer, who reads what the finder found. */
+/** Returns an ensemble whose manager delegates to a finder, and to a writer with the output of the finder. */
 function createGuide(model: TeamModel, settings: Partial<EnsembleDefinition> = {}) {
   return ensemble({
     name: 'guide',
