@@ -62,7 +62,6 @@ export interface DelegationCall extends AddingCall {
   readonly taskDescription: string
 }
 
-/** A call of the tool of an ensemble. */
 export interface EnsembleToolCall extends AddingCall {
   readonly inputs: Inputs
 }
