@@ -405,7 +405,7 @@ describe('a replay of a routed run', () => {
 })
 
 describe('the last tasks of a plan', () => {
-  const on = (name: string, more: Partial<Parameters<typeof task>[0]> = {}) => say(name, more)
+  const on = (name: string, more: Partial<TaskDefinition<undefined>> = {}) => say(name, more)
   const when = () => true
   it.each<[string, readonly Task[], readonly string[]]>([
     ['no conditions', [on('a'), on('b')], ['b']],
