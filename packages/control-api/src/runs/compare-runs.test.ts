@@ -7,7 +7,7 @@ import { compareRuns } from './compare-runs.ts'
 
 import type { RunService } from '@tutti/runs'
 
-/** Returns a service with the runs `a` and `b` of `count` tasks, whose outputs differ where `isDifferent` says so. */
+/** Returns a service with the runs `a` and `b`; the outputs of a task differ if `isDifferent` is true for its number. */
 function servicesOf(count: number, isDifferent: (task: number) => boolean): RunService {
   const findRun = (runId: string) => ({
     run: {
