@@ -6,10 +6,10 @@
  *    index. Its output is the list of their outputs, or an object with each output under its key.
  */
 import { TuttiError } from '@tutti/core'
-import { parseExactJson, TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
+import { TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
 
 import { DEFAULT_ITEM_VARIABLE } from './map-settings.ts'
-import { readPath } from './value-inputs.ts'
+import { parseJson, readPath } from './value-inputs.ts'
 
 import type { ContextOutput, HandlerContext } from './handler.ts'
 import type { ChildTask, MapOptions, MapOutcome, ReduceOptions } from './operations.ts'
@@ -108,14 +108,6 @@ function readItems(
 export function parseJsonList(text: string | undefined): readonly unknown[] | undefined {
   const value = parseJson(text)
   return Array.isArray(value) ? value : undefined
-}
-
-function parseJson(text: string | undefined): unknown {
-  try {
-    return parseExactJson(text ?? '')
-  } catch {
-    return undefined
-  }
 }
 
 /** Returns a text in which the variables of the item are literals, because only the tasks of the items have values for them. */
