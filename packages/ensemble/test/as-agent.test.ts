@@ -49,7 +49,7 @@ function above(
 
 type AgentRunOptions = NonNullable<Parameters<Ensemble['asAgent']>[0]>
 
-/** Returns a tool that calls an ensemble as an agent, each time in a run of its own. */
+/** Returns a tool that calls an ensemble as an agent, each time in a separate run. */
 function toAgentTool(
   inner: Ensemble,
   { name, ...options }: { readonly name: string } & AgentRunOptions,

@@ -405,36 +405,33 @@ describe('a replay of a routed run', () => {
 })
 
 describe('the last tasks of a plan', () => {
+  const on = (name: string, more: Partial<TaskDefinition<undefined>> = {}) => say(name, more)
   const when = () => true
   it.each<[string, readonly Task[], readonly string[]]>([
-    ['no conditions', [say('a'), say('b')], ['b']],
-    ['an earlier condition', [say('a', { when }), say('b')], ['b']],
-    ['a condition of the last task', [say('a'), say('b'), say('c', { when })], ['b', 'c']],
+    ['no conditions', [on('a'), on('b')], ['b']],
+    ['an earlier condition', [on('a', { when }), on('b')], ['b']],
+    ['a condition of the last task', [on('a'), on('b'), on('c', { when })], ['b', 'c']],
     [
       'a switch with else',
-      [say('a'), say('b', { switch: 's', when }), say('c', { switch: 's' })],
+      [on('a'), on('b', { switch: 's', when }), on('c', { switch: 's' })],
       ['b', 'c'],
     ],
     [
       'a switch without else',
-      [say('a'), say('b', { switch: 's', when }), say('c', { switch: 's', when })],
+      [on('a'), on('b', { switch: 's', when }), on('c', { switch: 's', when })],
       ['a', 'b', 'c'],
     ],
     [
       'a task that needs a switch with else',
-      [
-        say('b', { switch: 's', when }),
-        say('c', { switch: 's' }),
-        say('d', { context: ['b', 'c'] }),
-      ],
+      [on('b', { switch: 's', when }), on('c', { switch: 's' }), on('d', { context: ['b', 'c'] })],
       ['d'],
     ],
     [
       'a task whose whole context can be skipped',
-      [say('a'), say('b', { when }), say('c', { context: ['b'] })],
+      [on('a'), on('b', { when }), on('c', { context: ['b'] })],
       ['a', 'b', 'c'],
     ],
-    ['only tasks with conditions', [say('a', { when }), say('b', { when })], ['a', 'b']],
+    ['only tasks with conditions', [on('a', { when }), on('b', { when })], ['a', 'b']],
   ])('[ENS-G11] A plan knows which tasks can have the output of the run: %s', (_, tasks, last) => {
     expect(ensemble({ name: 'team', tasks, workflow: 'PARALLEL' }).plan.lastTasks).toEqual(last)
   })

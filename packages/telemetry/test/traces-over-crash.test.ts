@@ -91,7 +91,7 @@ function team() {
         name: 'lead',
         description: 'Lead',
         agent: lead,
-        // A call of a copy is a run of its own, like that of another agent.
+        // A call of a copy is a separate run, like a call of another agent.
         tools: [whole, { ...inner.asTool({ name: 'ask' }) }],
         review: true,
       }),

@@ -2,7 +2,7 @@
  * An ensemble as a tool, whose input are the template variables.
  *
  *   call by an agent or a handler ─▶ task with the ensemble, in the run of the caller
- *   any other call                ─▶ run of its own
+ *   any other call                ─▶ separate run
  *
  * ENS-P17 A call of the tool of an ensemble by an agent or a handler adds a task with that ensemble to the run, named below the
  *    caller. It has the inputs of the run and of the call, and the limits of the tool.
@@ -20,7 +20,7 @@ import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { Task } from '../definition/task.ts'
 import type { Inputs } from '../definition/template.ts'
 
-/** Settings of the tool of an ensemble. Those of a run apply only to calls that are runs of their own. */
+/** Settings of the tool of an ensemble. Those of a run apply only to separate runs. */
 export interface EnsembleToolSettings
   extends Partial<Omit<AgentToolSettings<Inputs>, 'maxTurns' | 'reply'>>, AgentRunOptions {
   /**

@@ -25,7 +25,7 @@ import {
   type SubEnsemble,
 } from './sub-ensemble.ts'
 import { renderTemplate, type Inputs } from './template.ts'
-import { parseJson, readPath, toValueInputs } from './value-inputs.ts'
+import { readJsonText, readPath, toValueInputs } from './value-inputs.ts'
 
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
 import type { Handler, HandlerContext } from './handler.ts'
@@ -317,7 +317,7 @@ function readInputs(
       )
     }
     if (source.field === undefined) {
-      Object.assign(values, toValueInputs(name, parseJson(text), variables), { [name]: text })
+      Object.assign(values, toValueInputs(name, readJsonText(text), variables), { [name]: text })
     } else {
       Object.assign(values, toValueInputs(name, readFieldOf(text, source, source.field), variables))
     }
@@ -326,7 +326,7 @@ function readInputs(
 }
 
 function readFieldOf(text: string, { task }: OutputReference, field: string): unknown {
-  const found = readPath(parseJson(text), [field])
+  const found = readPath(readJsonText(text), [field])
   if (found !== undefined) return found
   throw new TuttiError(
     'CONSTRAINT_VIOLATION',

@@ -9,7 +9,7 @@ import { TuttiError } from '@tutti/core'
 import { TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
 
 import { DEFAULT_ITEM_VARIABLE } from './map-settings.ts'
-import { parseJson, readPath } from './value-inputs.ts'
+import { readJsonText, readPath } from './value-inputs.ts'
 
 import type { ContextOutput, HandlerContext } from './handler.ts'
 import type { ChildTask, MapOptions, MapOutcome, ReduceOptions } from './operations.ts'
@@ -106,7 +106,7 @@ function readItems(
 
 /** Returns the list that a text has as JSON; undefined for another text. */
 export function parseJsonList(text: string | undefined): readonly unknown[] | undefined {
-  const value = parseJson(text)
+  const value = readJsonText(text)
   return Array.isArray(value) ? value : undefined
 }
 
@@ -139,7 +139,7 @@ export function createForEachReader(
   return {
     schema: isList ? { type: 'array', items } : { type: 'object', additionalProperties: items },
     name: collect,
-    read: (text) => readValue(parseJson(text)),
+    read: (text) => readValue(readJsonText(text)),
     readValue,
   }
 }

@@ -51,7 +51,7 @@ export interface EnsembleTool {
 /** Tools of ensembles. A copy of a tool is another tool. */
 const ensembleTools = new WeakMap<AgentTool, EnsembleTool>()
 
-/** Marks the tool of an ensemble. */
+/** Registers a tool as that of an ensemble, so that a run recognizes it. */
 export function markEnsembleTool(tool: AgentTool, ensembleTool: EnsembleTool): void {
   ensembleTools.set(tool, ensembleTool)
 }
@@ -71,7 +71,7 @@ export function isMapped({ inputs }: SubEnsemble, variable: string): boolean {
 
 /**
  * Returns the sub-ensembles of tasks, those of their items and tools included, without those of other sub-ensembles. The task of
- * a tool has a name below that of the task that calls it.
+ * a tool is named below the calling task.
  */
 export function listSubEnsembles(
   tasks: readonly Task[],

@@ -16,7 +16,7 @@ export function toValueInputs(name: string, value: unknown, variables: readonly 
 }
 
 /** Returns the value of a JSON text; undefined for another text. */
-export function parseJson(text: string | undefined): unknown {
+export function readJsonText(text: string | undefined): unknown {
   try {
     return parseExactJson(text ?? '')
   } catch {

@@ -62,8 +62,7 @@ export interface DelegationCall extends AddingCall {
   readonly taskDescription: string
 }
 
-/** A call of the tool of an ensemble. */
-export interface EnsembleCall extends AddingCall {
+export interface EnsembleToolCall extends AddingCall {
   readonly inputs: Inputs
 }
 
@@ -150,7 +149,7 @@ export class Delegations {
   }
 
   /** Runs the task of an ensemble for a call of its tool. Returns its output, or a failure with the reason. */
-  call(scope: TaskScope, added: Task, call: EnsembleCall): Promise<ToolResult> {
+  call(scope: TaskScope, added: Task, call: EnsembleToolCall): Promise<ToolResult> {
     const { callKey, signal } = call
     const inputs = { ...scope.run.inputs, ...call.inputs }
     const made = { ...added, ...renderTask(added, inputs) }

@@ -31,7 +31,7 @@ export interface WorkerTask {
 export interface WorkerHost {
   /** Names of all tasks of the run. */
   readonly taskNames: readonly string[]
-  /** Returns the index of a task; for a new name, that of the next task that is not in the plan. */
+  /** Returns the index of a task; for a new name, the index of the next added task. */
   indexOf(taskName: string): number
   /** Whether a task with this name has begun. */
   isTaken(taskName: string): boolean

@@ -171,7 +171,7 @@ export class TaskStates {
    * Returns the outputs of the completed tasks in the context of `task`, in the order of declaration and with the names that
    * they have in its ensemble.
    *
-   * @param listManaged returns the names of the tasks that the manager of the ensemble has delegated to a role.
+   * @param listManaged returns the names of all tasks delegated to a role by the manager.
    */
   contextOf(
     task: Task,
