@@ -27,7 +27,7 @@ function worker(role: string, definition: Partial<TaskDefinition> = {}) {
   })
 }
 
-/** Returns an ensemble whose manager delegates to a finder and a writer, who reads what the finder found. */
+/** Returns an ensemble whose manager delegates to a finder, and to a writer with the output of the finder. */
 function createGuide(model: TeamModel, settings: Partial<EnsembleDefinition> = {}) {
   return ensemble({
     name: 'guide',
@@ -101,7 +101,7 @@ describe('a sub-ensemble with a manager', () => {
     const { result } = await runGuides(model, ['Rome', 'Brest', 'Oslo'], {
       delegation: { maxDelegations: 1, maxDepth: 1, requiredWorkers: ['Finder'] },
     })
-    const refused = 'Error: All 1 delegations of the run are used up: work with what you have'
+    const refused = 'Error: All 1 delegations are used up: work with what you have'
     const answers = model
       .requestsOf(MANAGER)
       .filter(({ messages }) => messages.at(-1)?.role === 'tool')
@@ -256,7 +256,10 @@ describe('a sub-ensemble with a manager', () => {
   })
 })
 
-/** Guides to two cities: in each a manager delegates twice, and a reviewer edits the page. */
+/** Cities of the interrupted run; one by default, because two cost four times as much. */
+const CITIES = process.env['TUTTI_GROWING_RUNS'] === undefined ? ['Rome'] : ['Rome', 'Oslo']
+
+/** Guides to cities: in each a manager delegates twice, and a reviewer edits the page. */
 const GUIDES: Scenario = {
   anyOrder: true,
   open(process) {
@@ -280,7 +283,7 @@ const GUIDES: Scenario = {
       name: 'cities',
       description: 'List cities',
       output: Type.Array(Type.String()),
-      handler: () => ['Rome', 'Oslo'],
+      handler: () => CITIES,
     })
     const guides = task({
       name: 'guides',
@@ -301,9 +304,11 @@ describe('[ENS-H6] a run with managers in sub-ensembles', { timeout: 300_000 }, 
     const { result, events } = await interruptEverywhere(GUIDES)
     expect(result).toMatchObject({
       status: 'COMPLETED',
-      output: '{"Rome":"Guide: Edited page","Oslo":"Guide: Edited page"}',
+      output: JSON.stringify(
+        Object.fromEntries(CITIES.map((city) => [city, 'Guide: Edited page'])),
+      ),
     })
-    expect(eventsOf(events, 'delegation_started')).toHaveLength(2 * (1 + 1 + 2))
+    expect(eventsOf(events, 'delegation_started')).toHaveLength(CITIES.length * (1 + 1 + 2))
   })
 
   it('[ENS-P1] A fork after any event of a run with a managed sub-ensemble has the log of its parent', async () => {

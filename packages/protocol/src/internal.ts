@@ -200,6 +200,7 @@ export {
   ComparedTaskSide,
   ComparedText,
   CompareRunsQuery,
+  MAX_COMPARED_TASKS,
   RunDifference,
 } from './schemas/rest/compare-runs.ts'
 export {

@@ -82,7 +82,7 @@ function toTask(number: number, parent = GROW): typeof GROW {
 /** Number of each added task. */
 const INDEXES = new Map<string, number>()
 
-/** Events of a task that adds a task that adds a task, and so on. */
+/** Events of an added task, which adds the next one, up to a depth. */
 function chain(depth: number, parent = GROW): readonly RunEvent[] {
   return depth === 0 ? [] : added(0, { parent, inner: chain(depth - 1, toTask(0, parent)) })
 }

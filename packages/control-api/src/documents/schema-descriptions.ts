@@ -929,12 +929,14 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunCancelling.actor':
     'Key name of the caller that requested the cancel, left, or set the deadline or limit.',
   RunComparison:
-    'Response of `GET /api/runs/compare`. Its size is limited: long texts have `cut`, and long runs `partial`.',
+    'Response of `GET /api/runs/compare`. Its size is limited: long texts have `cut`, long runs `partial`, and a comparison of many tasks `omitted`.',
   'RunComparison.relation':
     'Relation of the first run to the second: `PARENT` if the second was forked or replayed from it, `CHILD` for the reverse, `SIBLINGS` if both have the same parent, `SAME` for one run; absent when there is none.',
   'RunComparison.inputs': 'Inputs that differ, sorted by name; at most 100.',
   'RunComparison.tasks':
-    'Tasks in the order of the first run, then those that only the second has.',
+    'Tasks in the order of the first run, then those that only the second has; at most 2,000, first those that differ.',
+  'RunComparison.omitted':
+    'Number of tasks that are not listed, and of those of them that differ; absent when all are listed.',
   RunControl: 'Cancels a run or switches its model.',
   'RunControl.requestId': 'Repeated in the acknowledgement.',
   'RunControl.runId': 'Id of the run.',

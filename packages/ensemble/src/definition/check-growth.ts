@@ -2,7 +2,8 @@
  * Finds the problems of tasks that add tasks before anything runs. No I/O.
  *
  * ENS-P16 Before anything runs, tasks that add tasks are checked: the names and the types of their lists and inputs, clashing
- *    names, at most 5 ensembles in each other, and settings that a sub-ensemble cannot have.
+ *    names, at most 5 ensembles in each other, and settings that a sub-ensemble cannot have. All problems of a task are reported
+ *    together.
  */
 import { mayBeList } from './output-shape.ts'
 import { DEFAULT_MAX_ITEMS } from './map-settings.ts'

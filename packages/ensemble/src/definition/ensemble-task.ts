@@ -10,10 +10,10 @@
  *    are inputs of the run.
  */
 import { TuttiError } from '@tutti/core'
-import { parseExactJson, TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
+import { TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
 
 import { mergeBudgets, type Budget } from '../usage/budget.ts'
-import { chooseTask, unmatchedError } from './condition.ts'
+import { chooseTask, unmatchedError } from './choose-task.ts'
 import { inputVariables } from './inputs.ts'
 import { listAllTasks } from './manager.ts'
 import { Schedule } from './schedule.ts'
@@ -25,7 +25,7 @@ import {
   type SubEnsemble,
 } from './sub-ensemble.ts'
 import { renderTemplate, type Inputs } from './template.ts'
-import { readPath, toValueInputs } from './value-inputs.ts'
+import { readJsonText, readPath, toValueInputs } from './value-inputs.ts'
 
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
 import type { Handler, HandlerContext } from './handler.ts'
@@ -309,9 +309,15 @@ function readInputs(
       values[name] = renderTemplate(source, inputs)
       continue
     }
-    const text = context.find(({ taskName }) => taskName === source.task)?.output ?? ''
+    const text = context.find(({ taskName }) => taskName === source.task)?.output
+    if (text === undefined) {
+      throw new TuttiError(
+        'CONSTRAINT_VIOLATION',
+        `Input "${name}" is the output of task "${source.task}", which is not completed`,
+      )
+    }
     if (source.field === undefined) {
-      Object.assign(values, toValueInputs(name, parseJson(text), variables), { [name]: text })
+      Object.assign(values, toValueInputs(name, readJsonText(text), variables), { [name]: text })
     } else {
       Object.assign(values, toValueInputs(name, readFieldOf(text, source, source.field), variables))
     }
@@ -320,19 +326,10 @@ function readInputs(
 }
 
 function readFieldOf(text: string, { task }: OutputReference, field: string): unknown {
-  const found = readPath(parseJson(text), [field])
+  const found = readPath(readJsonText(text), [field])
   if (found !== undefined) return found
   throw new TuttiError(
     'CONSTRAINT_VIOLATION',
     `The output of task "${task}" has no field "${field}", which an input of a sub-ensemble needs`,
   )
-}
-
-/** Returns the value of a JSON text; undefined for another text. */
-function parseJson(text: string): unknown {
-  try {
-    return parseExactJson(text)
-  } catch {
-    return undefined
-  }
 }

@@ -6,10 +6,10 @@
  *    index. Its output is the list of their outputs, or an object with each output under its key.
  */
 import { TuttiError } from '@tutti/core'
-import { parseExactJson, TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
+import { TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
 
 import { DEFAULT_ITEM_VARIABLE } from './map-settings.ts'
-import { readPath } from './value-inputs.ts'
+import { readJsonText, readPath } from './value-inputs.ts'
 
 import type { ContextOutput, HandlerContext } from './handler.ts'
 import type { ChildTask, MapOptions, MapOutcome, ReduceOptions } from './operations.ts'
@@ -106,16 +106,8 @@ function readItems(
 
 /** Returns the list that a text has as JSON; undefined for another text. */
 export function parseJsonList(text: string | undefined): readonly unknown[] | undefined {
-  const value = parseJson(text)
+  const value = readJsonText(text)
   return Array.isArray(value) ? value : undefined
-}
-
-function parseJson(text: string | undefined): unknown {
-  try {
-    return parseExactJson(text ?? '')
-  } catch {
-    return undefined
-  }
 }
 
 /** Returns a text in which the variables of the item are literals, because only the tasks of the items have values for them. */
@@ -147,7 +139,7 @@ export function createForEachReader(
   return {
     schema: isList ? { type: 'array', items } : { type: 'object', additionalProperties: items },
     name: collect,
-    read: (text) => readValue(parseJson(text)),
+    read: (text) => readValue(readJsonText(text)),
     readValue,
   }
 }

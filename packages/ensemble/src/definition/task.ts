@@ -157,6 +157,11 @@ export function isTask(value: unknown): value is Task {
   return typeof value === 'object' && value !== null && 'agent' in value && 'context' in value
 }
 
+/** Returns the role by which agents delegate to a task: that of its agent; for a task without one, its name. */
+export function toWorkerRole({ name, agent, handler }: Task): string {
+  return handler === undefined ? agent.role : name
+}
+
 /** Returns the tasks whose work a task does: those of its items and of their reduction, else itself. */
 export function listWorkingTasks(task: Task): readonly Task[] {
   const { forEach } = task

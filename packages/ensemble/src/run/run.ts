@@ -108,7 +108,7 @@ export class Run {
     }
   }
 
-  /** Returns the index of a task; for a new name, that of the next task that is not in the plan. */
+  /** Returns the index of a task; for a new name, the index of the next added task. */
   indexOf(taskName: string): number {
     return this.#tasks.get(taskName)?.taskIndex ?? this.#tasks.count + 1
   }

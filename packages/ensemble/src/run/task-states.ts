@@ -6,7 +6,7 @@ import type { Inputs } from '../definition/inputs.ts'
 import type { TaskPhase } from '../definition/schedule.ts'
 import type { RecordedTasks } from './task-list.ts'
 import type { StepOf } from '../ports/run-step.ts'
-import type { Task } from '../definition/task.ts'
+import { toWorkerRole, type Task } from '../definition/task.ts'
 import type { Usage } from '../usage/usage.ts'
 import type { TaskSnapshot } from './run-handle.ts'
 import { toRunName, type RunScope } from '../scope/run-scope.ts'
@@ -171,7 +171,7 @@ export class TaskStates {
    * Returns the outputs of the completed tasks in the context of `task`, in the order of declaration and with the names that
    * they have in its ensemble.
    *
-   * @param listManaged returns the names of the tasks that the manager of the ensemble has delegated to a role.
+   * @param listManaged returns the names of all tasks delegated to a role by the manager.
    */
   contextOf(
     task: Task,
@@ -187,7 +187,7 @@ export class TaskStates {
       const runName =
         declared === undefined
           ? toRunName(run, taskName)
-          : this.#lastCompleted(listManaged(declared.agent.role))
+          : this.#lastCompleted(listManaged(toWorkerRole(declared)))
       const state = this.#states.get(runName ?? '')
       const done = this.#results.get(runName ?? '')
       if (state === undefined || done === undefined) continue

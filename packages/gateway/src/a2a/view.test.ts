@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { RunStateFold } from '@tutti/protocol'
+import { describe, expect, it, vi } from 'vitest'
 
 import { isSettled, isTerminal, TaskView, toTaskState } from './view.ts'
 import { toWireStatus, toWireTask } from './to-task.ts'
@@ -27,7 +28,7 @@ const started: RunEvent = {
   outputTask: 'last',
 }
 
-const review = (reviewId: string, second: number): RunEvent => ({
+const review = (reviewId: string, second: number): RunEventOf<'review_requested'> => ({
   type: 'review_requested',
   reviewId,
   taskDescription: 'Sing',
@@ -91,14 +92,11 @@ const cancelling: RunEvent = {
   cause: 'SERVER',
 }
 
-const result = (
-  status: 'COMPLETED' | 'FAILED' | 'CANCELLED',
-  outputs: RunEventOf<'run_result'>['outputs'] = [],
-): RunEventOf<'run_result'> => ({
+const result = (status: 'COMPLETED' | 'FAILED' | 'CANCELLED'): RunEventOf<'run_result'> => ({
   type: 'run_result',
   runId: 'run-1',
   status,
-  outputs,
+  outputs: [],
   durationMs: 1,
   ...(status === 'FAILED' ? { error: 'out of voice' } : {}),
 })
@@ -183,11 +181,27 @@ describe('TaskView', () => {
       done(`first/${index}`, `out ${index}`),
     ])
     const end: RunEvent = {
-      ...result('COMPLETED', [{ taskName: 'first/29', output: 'out 29' }]),
+      ...result('COMPLETED'),
+      outputs: [{ taskName: 'first/29', output: 'out 29' }],
       outputTask: 'first/29',
     }
     const { artifacts } = toWireTask(IDENTITY, viewOf(started, ...added.flat(), end), SHOWN)
     expect(artifacts).toMatchObject([{ artifactId: 'first/29', parts: [{ text: 'out 29' }] }])
+  })
+
+  it('[GW-V4] TaskView reads no list of all tasks and reviews while it takes events', () => {
+    const states = vi.spyOn(RunStateFold.prototype, 'state', 'get')
+    const added = Array.from({ length: 500 }, (_, index): RunEvent[] => [
+      delegated('first', `first/${index}`, index + 3),
+      { ...review(`r-${index}`, index), taskName: `first/${index}` },
+      decided(`r-${index}`, index),
+      done(`first/${index}`, 'out'),
+    ])
+    const view = viewOf(started, ...added.flat())
+    expect(states).not.toHaveBeenCalled()
+    expect(view.history.reviews).toHaveLength(500)
+    expect(states).toHaveBeenCalledOnce()
+    states.mockRestore()
   })
 
   it('[GW-V2] TaskView retains the newest outputs, up to four million characters in addition to the last', () => {

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { RunStateFold } from '@tutti/protocol'
+import { describe, expect, it, vi } from 'vitest'
 
 import { AguiRun } from './events.ts'
 
@@ -118,6 +119,20 @@ describe('the state of AG-UI', () => {
     const [one, other] = [countFor(500), countFor(1_000)]
     // log(2) / log(1.1)
     expect(other - one).toBeLessThanOrEqual(8)
+  })
+
+  it('[GW-Y23] The state of AG-UI reads no list of all tasks, and each counted task not at all', () => {
+    const states = vi.spyOn(RunStateFold.prototype, 'state', 'get')
+    const tasks = vi.spyOn(RunStateFold.prototype, 'findTask')
+    const countReads = (count: number) => {
+      tasks.mockClear()
+      follow([...START, ...many(count), ...END])
+      return tasks.mock.calls.length
+    }
+    expect(countReads(400)).toBe(countReads(200))
+    expect(states).not.toHaveBeenCalled()
+    states.mockRestore()
+    tasks.mockRestore()
   })
 
   it('[GW-Y2] The state of AG-UI is the same by deltas and by a later snapshot', () => {

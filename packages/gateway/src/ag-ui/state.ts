@@ -288,7 +288,7 @@ class ListedStates<Listed extends object> {
   }
 }
 
-/** Whether two members have the same values, none of which is an object. */
+/** Whether two members have the same texts and numbers. */
 function isEqual<Listed extends object>(one: Listed | undefined, other: Listed): boolean {
   return (
     one !== undefined &&

@@ -45,7 +45,7 @@ interface Group {
   hasCounted: boolean
 }
 
-/** An added task. */
+/** State of an added task. */
 interface AddedTask {
   /** Group that counts it; undefined for a task that a counted task has added. */
   readonly group: Group | undefined

@@ -6,8 +6,9 @@
  *    else a text. An output or a field that does not exist is an error, except for `has()`.
  * RUNS-CO2 Syntax errors, unknown tasks, functions and names, types that do not fit and results that cannot be boolean are refused
  *    with the path of the condition.
- * RUNS-CO3 A condition has at most 2,000 characters, 300 nodes and a depth of 32. It has no regular expressions, makes no lists
- *    except by `filter`, does not nest iterations, and fails after 250 ms.
+ * RUNS-CO3 A condition has at most 2,000 characters, 300 nodes and a depth of 32, and those of a request have 100,000 characters
+ *    together. It has no regular expressions, makes no lists except by `filter`, does not nest iterations, and fails after 250 ms.
+ *    All conditions of a request have 1,000 ms of processor time in each process.
  * RUNS-CO4 Inputs that a condition reads are inputs of the run: those outside of `has()` and `in` are required.
  *
  * @see https://github.com/google/cel-spec
@@ -36,8 +37,17 @@ const LIMITS = {
   maxCallArguments: 8,
 }
 
+/**
+ * Maximum length of all conditions of one request, in characters: they are compiled in up to 300 ms. A limit on time would refuse
+ * in one process what another one has accepted.
+ */
+const MAX_TOTAL_LENGTH = 100_000
+
 /** Maximum time of one evaluation, in milliseconds: only hostile expressions over long lists need it. */
 const MAX_EVALUATION_MS = 250
+
+/** Maximum processor time of all evaluations of one request, in milliseconds: one takes a tenth of a millisecond. */
+const MAX_TOTAL_MS = 1_000
 
 /** Functions whose cost is linear in the size of their values. */
 const FUNCTIONS = ['has', 'size', 'int', 'double', 'string', 'bool']
@@ -64,10 +74,19 @@ export interface ConditionParts {
   readonly isLed: boolean
 }
 
+/** Remaining time for the evaluations of one request. */
+interface EvaluationTime {
+  /** Processor time in milliseconds. */
+  leftMs: number
+}
+
 /** Reads the conditions of one request. */
 export class RequestedConditions {
   readonly #parts: ConditionParts
+  readonly #time: EvaluationTime = { leftMs: MAX_TOTAL_MS }
   #environment: Environment | undefined
+  /** Length of the conditions so far. */
+  #length = 0
 
   constructor(parts: ConditionParts) {
     this.#parts = parts
@@ -86,12 +105,20 @@ export class RequestedConditions {
   }
 
   #readCondition(text: string, path: string): Condition | undefined {
+    this.#length += text.length
+    if (this.#length > MAX_TOTAL_LENGTH) {
+      const message = `All conditions together must have at most ${MAX_TOTAL_LENGTH} characters`
+      this.#parts.refusals.add('BAD_REQUEST', path, () => message)
+      return undefined
+    }
     this.#environment ??= createEnvironment(this.#parts)
     try {
-      return compileCondition(text, this.#parts.names, this.#environment)
+      return compileCondition(text, this.#parts.names, {
+        environment: this.#environment,
+        time: this.#time,
+      })
     } catch (error) {
-      const message = `Invalid condition: ${describe(error)}`
-      this.#parts.refusals.add('BAD_REQUEST', path, () => message)
+      this.#parts.refusals.add('BAD_REQUEST', path, () => `Invalid condition: ${describe(error)}`)
       return undefined
     }
   }
@@ -125,7 +152,7 @@ function isText(body: TaskDefinitionBody | undefined): boolean {
 function compileCondition(
   text: string,
   names: readonly string[],
-  environment: Environment,
+  { environment, time }: { readonly environment: Environment; readonly time: EvaluationTime },
 ): Condition {
   const parsed = environment.parse(text)
   const reader = new Reader(names)
@@ -145,7 +172,7 @@ function compileCondition(
       optional,
     },
     test: (outputs, { inputs }) =>
-      evaluate(parsed, {
+      evaluate(parsed, time, {
         inputs,
         outputs: Object.fromEntries(
           reads.flatMap((name, at) => (outputs[at] === undefined ? [] : [[name, outputs[at]]])),
@@ -222,7 +249,7 @@ class Reader {
     }
     if (base.args === 'inputs') this.inputs.add(name)
     else if (this.#names.includes(name)) this.outputs.add(name)
-    else throw new TypeError(unknownName('task', name, this.#names))
+    else throw new UnknownTaskError(name, this.#names)
   }
 
   #readIndex(base: ASTNode, index: ASTNode): void {
@@ -276,6 +303,16 @@ class Reader {
   }
 }
 
+/** Describes an unknown task when it is reported, because that costs a search for similar names. */
+class UnknownTaskError extends TypeError {
+  readonly explain: () => string
+
+  constructor(name: string, names: readonly string[]) {
+    super('it reads an unknown task')
+    this.explain = () => unknownName('task', name, names)
+  }
+}
+
 function unknownFunction(name: string, known: readonly string[]): TypeError {
   return new TypeError(
     `it cannot use the function "${shortText(name)}". Available: [${known.join(', ')}]`,
@@ -287,12 +324,22 @@ const SCRIPT = new Script('run()')
 let context: Context | undefined
 
 /**
- * Evaluates an expression within the time limit.
+ * Evaluates an expression within its time limit and the remaining time.
  *
  * @throws {TypeError} with the problem.
  */
-function evaluate(parsed: ParseResult, values: Readonly<Record<string, unknown>>): unknown {
+function evaluate(
+  parsed: ParseResult,
+  time: EvaluationTime,
+  values: Readonly<Record<string, unknown>>,
+): unknown {
+  if (time.leftMs <= 0) {
+    throw new TypeError(`the conditions of the run took longer than ${MAX_TOTAL_MS} ms together`)
+  }
+  const before = process.cpuUsage()
   const result = tryEvaluate(parsed, values)
+  const { user, system } = process.cpuUsage(before)
+  time.leftMs -= (user + system) / 1_000
   // The error of the interpreter shows the expression, which the reason of a failure already does.
   if ('problem' in result) throw new TypeError(result.problem)
   return result.value
@@ -316,10 +363,11 @@ function tryEvaluate(
 
 /** Returns the problem of an expression, with its position. */
 function describe(error: unknown): string {
+  if (error instanceof UnknownTaskError) return error.explain()
   const { summary, range, code }: { summary?: string; range?: { start: number }; code?: string } =
     Object(error)
   const hint =
     code === 'no_such_overload' ? '. Inputs and outputs without a schema are texts: use int()' : ''
-  const place = range === undefined ? '' : ` at character ${range.start + 1}`
-  return `${summary ?? errorMessage(error)}${place}${hint}`
+  const position = range === undefined ? '' : ` at character ${range.start + 1}`
+  return `${summary ?? errorMessage(error)}${position}${hint}`
 }
