@@ -15,7 +15,7 @@ export { findHistoryProblems } from './definition/history.ts'
 export { listAllTasks } from './definition/manager.ts'
 export { createEnsembleTask, createForEachTask } from './definition/define-task.ts'
 export {
-  findInputProblems,
+  findMappedInputProblems,
   findSubEnsembleProblems,
   type CheckedInput,
 } from './definition/check-ensemble-task.ts'

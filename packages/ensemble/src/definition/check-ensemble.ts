@@ -158,7 +158,7 @@ function findModelProblems(definition: EnsembleDefinition, workflow: Workflow): 
   return problems
 }
 
-/** Returns a problem for each task to whose role the manager may not delegate: it would never run. */
+/** Returns a problem for each task that the manager may not delegate: it would never run. */
 function findUndelegated({ tasks, delegation }: EnsembleDefinition): readonly string[] {
   const allowed = delegation?.allowedWorkers
   if (allowed === undefined) return []

@@ -33,7 +33,7 @@ import type { TaskOverrideBody } from '@tutti/protocol/internal'
 export interface OverrideParts {
   readonly catalogs: Catalogs
   readonly refusals: Refusals
-  /** Whether a key means a task that is missing because of its own problems, which are reported. */
+  /** Whether a key means a task that could not be made. Its problems are reported. */
   readonly isRefused?: (key: string) => boolean
 }
 
@@ -157,7 +157,7 @@ function changeNested(
   )
 }
 
-/** Returns the paths of the overrides in a part of the tree. */
+/** Returns the paths of all overrides below a node. */
 function listPaths({ override, below, items }: OverrideNode): readonly string[] {
   return [
     ...(override === undefined ? [] : [overridePath(override.key)]),

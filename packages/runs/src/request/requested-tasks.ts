@@ -16,7 +16,13 @@ import { findModel, findTools } from './catalog-names.ts'
 import { makeEnsembleTask, readInputSources, type OutputLookup } from './ensemble-tasks.ts'
 import { makeItemTask } from './item-tasks.ts'
 import { findOutputSchema } from './output-schema.ts'
-import { refuseAddedTasks, refuseUnreachable, type TaskReference } from './refuse-graph.ts'
+import {
+  listReadReferences,
+  refuseAddedTasks,
+  refuseUnreachable,
+  type ConditionalTask,
+  type GraphReference,
+} from './refuse-graph.ts'
 import { mergeReview } from './review-setting.ts'
 import { tryTask } from './try-task.ts'
 
@@ -40,7 +46,7 @@ export interface RequestedTaskParts {
   readonly captureMode: CaptureMode | undefined
 }
 
-/** The tasks of a request. */
+/** Tasks made from a request, and the names of all of them. */
 export interface RequestedTasks {
   /** Those without problems. */
   readonly made: readonly Task[]
@@ -65,7 +71,8 @@ export function buildRequestedTasks(
     schemaOf: (name: string) => findOutputSchema(bodies[names.indexOf(name)], catalogs),
     refusals,
   }
-  const references: TaskReference[] = []
+  const references: GraphReference[] = []
+  const choices: ConditionalTask[] = []
   const making = { catalogs, refusals, time: newSchemaTime() }
   const isLed = workflow === 'HIERARCHICAL'
   refuseAddedTasks(bodies, { names, refusals, isLed })
@@ -94,9 +101,7 @@ export function buildRequestedTasks(
       references,
     })
     const conditional = conditions.read(body, path)
-    for (const to of conditional.when?.reads ?? []) {
-      references.push({ from: name, to, path: `${path}/when` })
-    }
+    choices.push({ name, ...conditional, path: `${path}/when` })
     if (body.forEach === undefined) return one.map((made) => ({ ...made, ...conditional }))
     return makeItemTask(
       one[0],
@@ -110,7 +115,8 @@ export function buildRequestedTasks(
       },
     )
   })
-  refuseUnreachable(names, references, { refusals, workflow })
+  const all = [...references, ...listReadReferences(choices)]
+  refuseUnreachable(names, all, { refusals, workflow })
   return { made, names }
 }
 
@@ -126,7 +132,7 @@ function makeOne(
   }: MakingParts &
     Pick<RequestedTaskParts, 'captureMode'> & {
       readonly lookup: OutputLookup
-      readonly references: TaskReference[]
+      readonly references: GraphReference[]
     },
 ): readonly Task[] {
   const { catalogs, refusals, path } = making
