@@ -13,10 +13,12 @@ export {
 export { isSameTier } from './model/model-catalog.ts'
 export { findHistoryProblems } from './definition/history.ts'
 export { listAllTasks } from './definition/manager.ts'
-export { createForEachTask } from './definition/define-task.ts'
+export { createForEachTask, createLoopTask } from './definition/define-task.ts'
+export { findLoopProblems } from './definition/check-loop.ts'
+export { type LoopPlan, reviewAtMax } from './definition/loop-settings.ts'
 export { findForEachProblems } from './definition/check-task.ts'
 export { mayBeList } from './definition/output-shape.ts'
-export { type ForEachPlan, listWorkingTasks } from './definition/task.ts'
+export { type ForEachPlan, listTaskTree, listWorkingTasks } from './definition/task.ts'
 export { MANAGER } from './definition/plan.ts'
 export {
   DEFAULT_REVIEW_TIMEOUT_MS,

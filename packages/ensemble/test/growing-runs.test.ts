@@ -55,6 +55,37 @@ const ENSEMBLES: Growth = {
   ],
 }
 
+/** Loops that end in every way, two of them at the same time. */
+const LOOPS: Growth = {
+  isConcurrent: true,
+  operations: [
+    {
+      kind: 'loop',
+      end: 'judge',
+      growth: {
+        isConcurrent: false,
+        operations: [
+          {
+            kind: 'loop',
+            end: 'until',
+            growth: { isConcurrent: false, operations: [{ kind: 'step', ms: 2 }] },
+          },
+        ],
+      },
+    },
+    {
+      kind: 'loop',
+      end: 'review',
+      growth: { isConcurrent: false, operations: [{ kind: 'ask', ms: 1 }] },
+    },
+    {
+      kind: 'loop',
+      end: 'unchanged',
+      growth: { isConcurrent: false, operations: [{ kind: 'agent', ms: 1 }] },
+    },
+  ],
+}
+
 beforeEach(() => {
   // The wait before a retry is the same in the run and in its forks.
   vi.spyOn(Math, 'random').mockReturnValue(0.5)
@@ -85,6 +116,18 @@ describe('a run that grows', { timeout: 300_000 }, () => {
 
   it('[ENS-P14] A fork after any event of a run with sub-ensembles has the log of its parent', async () => {
     const { result } = await forkEverywhere(toGrowingScenario(ENSEMBLES))
+    expect(result.status).toBe('COMPLETED')
+  })
+
+  it('[ENS-P30] [ENS-P33] [ENS-E16] [ENS-E17] A run with loops ends the same when it is interrupted or drained at any write', async () => {
+    const { result, events } = await interruptEverywhere(toGrowingScenario(LOOPS))
+    expect(result.status).toBe('COMPLETED')
+    const added = eventsOf(events, 'delegation_started').map(({ workerTask }) => workerTask)
+    expect(added).toEqual(expect.arrayContaining(['grow/loop-0/judge-2', 'grow/loop-1/3/end']))
+  })
+
+  it('[ENS-P30] A fork after any event of a run with loops has the log of its parent', async () => {
+    const { result } = await forkEverywhere(toGrowingScenario(LOOPS))
     expect(result.status).toBe('COMPLETED')
   })
 

@@ -6,9 +6,8 @@
  *    index. Its output is the list of their outputs.
  */
 import { TuttiError } from '@tutti/core'
-import { parseExactJson, TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
 
-import { DEFAULT_ITEM_VARIABLE } from './map-settings.ts'
+import { createListReader, parseJsonList } from './list-reader.ts'
 
 import type { ContextOutput, HandlerContext } from './handler.ts'
 import type { ChildTask, MapOptions, ReduceOptions } from './operations.ts'
@@ -79,23 +78,6 @@ function readItems(
   throw new TuttiError('CONSTRAINT_VIOLATION', `${what} must be a JSON list`)
 }
 
-/** Returns the list that a text has as JSON; undefined for another text. */
-export function parseJsonList(text: string | undefined): readonly unknown[] | undefined {
-  try {
-    const value: unknown = parseExactJson(text ?? '')
-    return Array.isArray(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** Returns a text in which the variables of the item are literals, because only the tasks of the items have values for them. */
-export function escapeItem(text: string, as = DEFAULT_ITEM_VARIABLE): string {
-  return text.replaceAll(TEMPLATE_VARIABLE, (whole: string, _: string | undefined, name?: string) =>
-    name === as || name?.startsWith(`${as}.`) === true ? `{${whole}}` : whole,
-  )
-}
-
 /** Returns a reader of the output, whose parts the tasks of the items have already read; undefined for text. */
 export function createForEachReader(
   item: OutputReader | undefined,
@@ -107,14 +89,5 @@ export function createForEachReader(
     onError === 'collect'
       ? { type: 'object', properties: { key: { type: 'string' }, ok: { type: 'boolean' }, output } }
       : output
-  const readValue: OutputReader['readValue'] = (value) =>
-    Promise.resolve(
-      Array.isArray(value) ? { ok: true, value } : { ok: false, problem: 'must be a list' },
-    )
-  return {
-    schema: { type: 'array', items },
-    name: 'list',
-    read: (text) => readValue(parseJsonList(text)),
-    readValue,
-  }
+  return createListReader(items)
 }

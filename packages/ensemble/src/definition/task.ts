@@ -1,4 +1,7 @@
 /** A task: readonly data that is copied with changes and never mutated. */
+import { isJudgeVariable, isRoundVariable } from './loop-settings.ts'
+import { DEFAULT_ITEM_VARIABLE, DEFAULT_TEXTS_VARIABLE, isItemVariable } from './map-settings.ts'
+
 import type { AgentTool } from '@tutti/core'
 import type { ToolSchema, ValueOf } from '@tutti/core/internal'
 import type { Budget } from '../usage/budget.ts'
@@ -9,6 +12,7 @@ import type { RateLimit } from '../model/rate-limit.ts'
 import type { Agent } from './agent.ts'
 import type { Guardrails } from './guardrail.ts'
 import type { Handler } from './handler.ts'
+import type { LoopPlan } from './loop-settings.ts'
 import type { MapSettings } from './operations.ts'
 import type { OnUnfinished } from './on-unfinished.ts'
 import type { ReviewSetting } from './review-settings.ts'
@@ -98,6 +102,8 @@ export interface Task<Output = unknown> extends TaskSettings {
   readonly handler?: Handler<never>
   /** The list that its handler maps; present only for a task that was made with `forEach`. */
   readonly forEach?: ForEachPlan
+  /** The task that its handler repeats; present only for a task that was made with `loop`. */
+  readonly loop?: LoopPlan
 }
 
 /** A list that a task maps, and the task of one item. */
@@ -145,9 +151,37 @@ export function isTask(value: unknown): value is Task {
   return typeof value === 'object' && value !== null && 'agent' in value && 'context' in value
 }
 
-/** Returns the tasks whose work a task does: those of its items and of their reduction, else itself. */
+/** A task from which another one makes the tasks that it adds. */
+export interface TaskPart {
+  readonly task: Task
+  /** Whether the other task fills in the variable. */
+  readonly fills: (variable: string) => boolean
+}
+
+/** Returns the tasks from which a task makes those that it adds, the main one first; empty if it does its work itself. */
+export function listParts({
+  forEach,
+  loop,
+}: Pick<Task, 'forEach' | 'loop'>): readonly [] | readonly [TaskPart, ...TaskPart[]] {
+  if (forEach !== undefined) {
+    const { template, reduce, settings } = forEach
+    const { as = DEFAULT_ITEM_VARIABLE } = settings
+    const each = { task: template, fills: (name: string) => isItemVariable(name, as) }
+    if (reduce === undefined) return [each]
+    const { as: texts = DEFAULT_TEXTS_VARIABLE } = reduce
+    return [each, { task: reduce.task, fills: (name) => name === texts }]
+  }
+  if (loop === undefined) return []
+  const body = { task: loop.template, fills: isRoundVariable }
+  return loop.judge === undefined ? [body] : [body, { task: loop.judge, fills: isJudgeVariable }]
+}
+
+/** Returns a task, and all tasks from which it makes those that it adds. */
+export function listTaskTree(task: Task): readonly Task[] {
+  return [task, ...listParts(task).flatMap((part) => listTaskTree(part.task))]
+}
+
+/** Returns the tasks whose work a task does: those from which it makes the tasks that it adds, else itself. */
 export function listWorkingTasks(task: Task): readonly Task[] {
-  const { forEach } = task
-  if (forEach === undefined) return [task]
-  return forEach.reduce === undefined ? [forEach.template] : [forEach.template, forEach.reduce.task]
+  return listTaskTree(task).filter((one) => listParts(one).length === 0)
 }

@@ -5,8 +5,8 @@
  *    tasks.
  * RUNS-T6 A task whose output `forEach` maps must have a list as output: it has `forEach` itself, or an output schema that does
  *    not exclude a list.
- * RUNS-T7 The name of another task of the request cannot begin with the name of a task with `forEach` and `/`, because the tasks
- *    of items have such names.
+ * RUNS-T7 The name of another task of the request cannot begin with the name of a task with `forEach` or `loop` and `/`, because
+ *    the tasks of items and rounds have such names.
  */
 import type { Task } from '@tutti/ensemble'
 import {
@@ -119,6 +119,7 @@ function findOutputProblem(body: TaskDefinitionBody | undefined): string | undef
     const { collect = 'list' } = body.forEach
     return collect === 'list' ? undefined : findSchemaProblem(collect.reduce.outputSchema, hint)
   }
+  if (body?.loop?.result === 'all') return undefined
   return findSchemaProblem(body?.outputSchema, hint)
 }
 
@@ -131,8 +132,8 @@ function findSchemaProblem(
   return `its outputSchema has the type ${shortText(JSON.stringify(schema['type']))}`
 }
 
-/** Refuses names that tasks of items may have (RUNS-T7), and a manager over tasks for items. */
-export function refuseItemTasks(
+/** Refuses names that added tasks may have (RUNS-T7), and a manager over tasks that add others. */
+export function refuseAddingTasks(
   bodies: readonly TaskDefinitionBody[],
   {
     names,
@@ -140,13 +141,13 @@ export function refuseItemTasks(
     isLed,
   }: Pick<ItemTaskParts, 'names' | 'refusals'> & { readonly isLed: boolean },
 ): void {
-  const parents = names.filter((_, index) => bodies[index]?.forEach !== undefined)
+  const parents = names.filter((_, index) => listAdding(bodies[index]).length > 0)
   if (parents.length === 0) return
-  for (const [index, { name, forEach }] of bodies.entries()) {
-    if (isLed && forEach !== undefined) {
-      const message =
-        'forEach has no effect with workflow HIERARCHICAL: a manager delegates to agents only'
-      refusals.add('BAD_REQUEST', `/tasks/${index}/forEach`, () => message)
+  for (const [index, body] of bodies.entries()) {
+    const { name } = body
+    for (const option of isLed ? listAdding(body) : []) {
+      const message = `${option} has no effect with workflow HIERARCHICAL: a manager delegates to agents only`
+      refusals.add('BAD_REQUEST', `/tasks/${index}/${option}`, () => message)
     }
     const parent = parents.find((one) => name?.startsWith(`${one}/`) === true)
     if (name === undefined || parent === undefined) continue
@@ -154,7 +155,12 @@ export function refuseItemTasks(
       'BAD_REQUEST',
       `/tasks/${index}/name`,
       () =>
-        `'${shortText(name)}' may be the name of a task that '${shortText(parent)}' adds for an item: use another name`,
+        `'${shortText(name)}' may be the name of a task that '${shortText(parent)}' adds: use another name`,
     )
   }
+}
+
+/** Returns the options of a task with which it adds others. */
+function listAdding(body: TaskDefinitionBody | undefined): readonly ('forEach' | 'loop')[] {
+  return (['forEach', 'loop'] as const).filter((option) => body?.[option] !== undefined)
 }

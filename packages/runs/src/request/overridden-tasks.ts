@@ -6,14 +6,17 @@
  *    same task.
  * RUNS-V3 Overrides that a task with a handler cannot use (model, tools, turns, context) are refused.
  * RUNS-V4 Tools are first removed, then added. An added tool does not replace one of the same name.
- * RUNS-V5 Overrides of a task with `forEach` apply to the task of each item, and those of `forEach` to its own limits.
+ * RUNS-V5 Overrides of a task with `forEach` or `loop` apply to the task of each item or round, and those of `forEach` and
+ *    `loop` to its own limits.
  */
 import { task, type Agent, type Task } from '@tutti/ensemble'
+import { listTaskTree, listWorkingTasks } from '@tutti/ensemble/internal'
 import { shortList, shortText, suggest } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
 import { findModel, findTools } from './catalog-names.ts'
 import { changeItemTask } from './item-tasks.ts'
+import { changeLoopTask } from './loop-tasks.ts'
 import { tryTask } from './requested-tasks.ts'
 import { mergeReview } from './review-setting.ts'
 
@@ -48,21 +51,34 @@ function applyOverride(
   override: TaskOverrideBody,
   parts: OverrideParts & { readonly path: string },
 ): readonly Task[] {
-  const { forEach: plan } = original
-  const { forEach: limits } = override
-  const { refusals } = parts
-  const path = `${parts.path}/forEach`
-  if (plan !== undefined) {
-    return changeTask(plan.template, override, parts).flatMap((template) =>
-      changeItemTask(plan, { template, limits }, { refusals, path }),
+  const tree = listTaskTree(original)
+  for (const option of ['forEach', 'loop'] as const) {
+    if (override[option] === undefined || tree.some((one) => one[option] !== undefined)) continue
+    const message = (): string =>
+      `Task '${original.name}' has no ${option}, so its limits have no effect`
+    parts.refusals.add('INVALID_TASK_OVERRIDE', `${parts.path}/${option}`, message)
+  }
+  return changeAnyTask(original, override, parts)
+}
+
+/** Returns the task with a changed task of each item or round, and with changed limits. */
+function changeAnyTask(
+  original: Task,
+  override: TaskOverrideBody,
+  parts: OverrideParts & { readonly path: string },
+): readonly Task[] {
+  const { forEach, loop } = original
+  const { refusals, path } = parts
+  if (forEach !== undefined) {
+    const limits = override.forEach
+    return changeAnyTask(forEach.template, override, parts).flatMap((template) =>
+      changeItemTask(forEach, { template, limits }, { refusals, path: `${path}/forEach` }),
     )
   }
-  if (limits !== undefined) {
-    const message = (): string =>
-      `Task '${original.name}' has no forEach, so its limits have no effect`
-    refusals.add('INVALID_TASK_OVERRIDE', path, message)
-  }
-  return changeTask(original, override, parts)
+  if (loop === undefined) return changeTask(original, override, parts)
+  return changeAnyTask(loop.template, override, parts).flatMap((template) =>
+    changeLoopTask(loop, { template, limits: override.loop }, { refusals, path: `${path}/loop` }),
+  )
 }
 
 function changeTask(
@@ -142,9 +158,10 @@ function findRemovedTools(
 /** A task that keys can match. */
 export type NamedTask = Pick<Task, 'name' | 'description'>
 
-/** Returns the name of a task and the description by its author, which a task with `forEach` has for its items. */
-export function toNamedTask({ name, description, forEach }: Task): NamedTask {
-  return { name, description: forEach?.template.description ?? description }
+/** Returns the name of a task and the description by its author, which a task with `forEach` or `loop` has for its items or rounds. */
+export function toNamedTask(task: Task): NamedTask {
+  const [{ description } = task] = listWorkingTasks(task)
+  return { name: task.name, description }
 }
 
 /** Returns a map of task name → the key that matches it (RUNS-V1, RUNS-V2). */

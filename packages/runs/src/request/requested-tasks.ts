@@ -14,7 +14,8 @@ import { shortText, unknownName } from '@tutti/protocol/internal'
 import { field } from '../domain/field.ts'
 import { boundedSchema, describeFault, newSchemaTime, type SchemaTime } from './bounded-schema.ts'
 import { findModel, findTools } from './catalog-names.ts'
-import { makeItemTask, refuseItemTasks } from './item-tasks.ts'
+import { makeItemTask, refuseAddingTasks } from './item-tasks.ts'
+import { makeLoopTask } from './loop-tasks.ts'
 import { mergeReview } from './review-setting.ts'
 
 import type { Catalogs } from './catalog-names.ts'
@@ -38,14 +39,24 @@ export function buildRequestedTasks(
   const names = chooseNames(bodies, refusals)
   const lookup = { names, known: new Set(names) }
   const making = { catalogs, refusals, time: newSchemaTime() }
-  refuseItemTasks(bodies, { names, refusals, isLed })
+  refuseAddingTasks(bodies, { names, refusals, isLed })
   return bodies.flatMap((body, index) => {
     const path = `/tasks/${index}`
     const context = (body.context ?? []).flatMap((reference, position) =>
       findContextTask(reference, lookup, { refusals, path: `${path}/context/${position}` }),
     )
     const name = names[index] ?? ''
-    const made = makeTask({ ...body, name }, context, { ...making, path })
+    const round = makeTask({ ...body, name }, context, { ...making, path })
+    const makePart = (part: ReduceTaskBody, at: string): readonly Task[] =>
+      makeTask(part, [], { ...making, path: at })
+    const made =
+      body.loop === undefined
+        ? round
+        : makeLoopTask(round[0], body.loop, {
+            refusals,
+            path: `${path}/loop`,
+            makeJudgeTask: makePart,
+          })
     if (body.forEach === undefined) return made
     return makeItemTask(made[0], body.forEach, {
       bodies,
@@ -53,7 +64,7 @@ export function buildRequestedTasks(
       refusals,
       path: `${path}/forEach`,
       findTask: (reference, at) => findContextTask(reference, lookup, { refusals, path: at }),
-      makeReduceTask: (reduce, at) => makeTask(reduce, [], { ...making, path: at }),
+      makeReduceTask: makePart,
     })
   })
 }

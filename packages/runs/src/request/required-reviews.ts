@@ -7,8 +7,10 @@
 import type { Ensemble, ReviewSettings, Task } from '@tutti/ensemble'
 import {
   DEFAULT_REVIEW_TIMEOUT_MS,
+  listTaskTree,
   listWorkingTasks,
   reviewAfter,
+  reviewAtMax,
   reviewSettingsOf,
   type ReviewDefaults,
 } from '@tutti/ensemble/internal'
@@ -18,7 +20,7 @@ import { Refusals } from './refusals.ts'
 import { toReviewDefaults } from './review-setting.ts'
 
 import type { RequestedRun } from '../domain/run-record.ts'
-import type { ReviewPolicy, TaskReviewSetting } from '@tutti/protocol/internal'
+import type { ReduceTaskBody, ReviewPolicy, TaskReviewSetting } from '@tutti/protocol/internal'
 
 /**
  * Checks that a request respects the reviews of the operator; `built` is the ensemble with the request applied.
@@ -74,7 +76,7 @@ function refuseOptions(
   if (onTimeout === 'CONTINUE' && action !== 'CONTINUE') {
     refuse('review/onTimeout', `must not be CONTINUE: the operator has set ${action}`)
   }
-  const actions = [action, ...tasks.flatMap(listWorkingTasks).flatMap(listTimeoutActions)]
+  const actions = [action, ...tasks.flatMap(listTaskTree).flatMap(listTimeoutActions)]
   const leastMs = review.timeoutMs ?? DEFAULT_REVIEW_TIMEOUT_MS
   if (timeoutMs !== undefined && timeoutMs < leastMs && actions.includes('CONTINUE')) {
     refuse(
@@ -87,8 +89,10 @@ function refuseOptions(
   }
 }
 
-function listTimeoutActions({ review, beforeReview }: Task): readonly (string | undefined)[] {
-  return [reviewSettingsOf(review)?.onTimeout, reviewSettingsOf(beforeReview)?.onTimeout]
+function listTimeoutActions(task: Task): readonly (string | undefined)[] {
+  const { review, beforeReview } = task
+  const reviews = [reviewSettingsOf(review), reviewSettingsOf(beforeReview), reviewAtMax(task)]
+  return reviews.map((one) => one?.onTimeout)
 }
 
 /** The reviews of one task that a request sets. */
@@ -107,21 +111,21 @@ function listChanges(
   built: Pick<Ensemble, 'tasks'>,
 ): readonly ReviewChange[] {
   const names = built.tasks.map(({ name }) => name)
-  const defined = (tasks ?? []).flatMap(({ review, beforeReview, forEach }, index) => {
+  const defined = (tasks ?? []).flatMap((body, index) => {
     const path = `/tasks/${index}`
     const name = names[index] ?? ''
-    const own = { path, name, review, beforeReview }
-    const { collect = 'list' } = forEach ?? {}
-    if (collect === 'list') return [own]
-    const { reduce } = collect
+    const collect = body.forEach?.collect
+    const judge = body.loop?.until?.judge
+    const toChange = (at: string, part: ReduceTaskBody): ReviewChange => ({
+      path: `${path}${at}`,
+      name: part.name ?? name,
+      review: part.review,
+      beforeReview: part.beforeReview,
+    })
     return [
-      own,
-      {
-        path: `${path}/forEach/collect/reduce`,
-        name: reduce.name ?? name,
-        review: reduce.review,
-        beforeReview: reduce.beforeReview,
-      },
+      toChange('', { ...body, name }),
+      ...(typeof collect === 'object' ? [toChange('/forEach/collect/reduce', collect.reduce)] : []),
+      ...(judge === undefined ? [] : [toChange('/loop/until/judge', judge)]),
     ]
   })
   const targets =

@@ -85,11 +85,16 @@ export function withModel(
 }
 
 function withModelOfTask(task: TaskDefinitionBody, model: string): TaskDefinitionBody {
-  const { forEach } = task
-  if (typeof forEach?.collect !== 'object') return { model, ...task }
-  const { collect } = forEach
-  const reduce = { model, ...collect.reduce }
-  return { model, ...task, forEach: { ...forEach, collect: { ...collect, reduce } } }
+  const { forEach, loop } = task
+  const made = { model, ...task }
+  if (typeof forEach?.collect === 'object') {
+    const { collect } = forEach
+    made.forEach = { ...forEach, collect: { ...collect, reduce: { model, ...collect.reduce } } }
+  }
+  if (loop?.until !== undefined) {
+    made.loop = { ...loop, until: { judge: { model, ...loop.until.judge } } }
+  }
+  return made
 }
 
 /** Splits the arguments into the ensemble, which contains no `=`, and the inputs. */
