@@ -35,7 +35,7 @@ type Operation =
 
 type Reaction = 'fail' | 'continue' | 'collect' | 'until'
 
-/** End of a loop of two rounds, or of three with a review. */
+/** End of a loop of two rounds. */
 type LoopEnd = 'until' | 'judge' | 'unchanged' | 'review'
 
 const KINDS = ['step', 'step', 'ask', 'agent', 'call', 'task', 'map', 'ensemble', 'loop'] as const
@@ -84,7 +84,7 @@ function createOperation(random: () => number, depth: number): Operation {
 }
 
 /** Orders another round. */
-const AGAIN: ReviewAnswer = { action: 'REJECT', feedback: 'Once more' }
+const AGAIN: ReviewAnswer = { action: 'REJECT', feedback: 'again' }
 
 /** Returns the scenario of one growing task, between two others. */
 export function toGrowingScenario(growth: Growth): Scenario {
@@ -112,7 +112,7 @@ export function toGrowingScenario(growth: Growth): Scenario {
       options: {
         reviewer: createWorldReviewer(process, ({ prompt }) => {
           if (prompt?.startsWith('Enough?') !== true) return { action: 'EDIT', input: { n: 7 } }
-          return prompt.includes('round 3') ? { action: 'CONTINUE' } : AGAIN
+          return prompt.includes('Grow again') ? { action: 'CONTINUE' } : AGAIN
         }),
       },
     }),
@@ -181,7 +181,7 @@ function toTask(process: Process, name: string, growth: Growth, retries: number)
         for (const [index, operation] of growth.operations.entries())
           await perform(operation, index)
       if (context.attempt <= retries) throw new Error(`${name} broke`)
-      return outputs
+      return [context.description, ...outputs]
     },
   })
 }
@@ -249,13 +249,49 @@ async function performOperation(
   }
 }
 
-/** Returns a loop over a sub-ensemble: a task that grows, and one that ends the round. */
+/** Returns a loop over a task that grows, or over an ensemble with one. */
 function toLoopTask(
   process: Process,
   name: string,
   { growth, end }: Operation & { readonly kind: 'loop' },
 ): Task {
-  const judge = task({
+  const body = toTask(process, name, growth, 0)
+  switch (end) {
+    case 'judge':
+      return task({
+        ensemble: ensemble({
+          name,
+          modelRetries: 0,
+          model: createModel(process),
+          tasks: [
+            body,
+            task({
+              name: 'end',
+              description: 'End round {round} after {previous} with {feedback}: {history}',
+              handler: ({ description }) => description,
+            }),
+          ],
+        }),
+        loop: { max: 9, until: { judge: createJudge(process) }, history: 'all' },
+      })
+    case 'until':
+      return task({
+        ...body,
+        loop: { max: 2, until: (_, state) => state.round === 2, result: 'all' },
+      })
+    case 'unchanged':
+      return task({ ...body, loop: { max: 2, stopWhenUnchanged: true, onMax: 'accept' } })
+    case 'review':
+      return task({
+        ...body,
+        description: 'Grow {feedback}',
+        loop: { max: 1, onMax: { review: { prompt: 'Enough?' } } },
+      })
+  }
+}
+
+function createJudge(process: Process) {
+  return task({
     name: 'judge',
     description: 'Judge {output} of {round}',
     output: Type.Object({ done: Type.Boolean(), feedback: Type.String() }),
@@ -266,37 +302,6 @@ function toLoopTask(
       return { done: inputs['round'] === '2', feedback: `not ${inputs['round']}` }
     },
   })
-  const round = ensemble({
-    name: 'round',
-    modelRetries: 0,
-    model: createModel(process),
-    tasks: [
-      toTask(process, 'grow', growth, 0),
-      task({
-        name: 'end',
-        description: 'End round {round} after {previous} with {feedback}: {history}',
-        handler: ({ description }) => (end === 'unchanged' ? 'same' : description),
-      }),
-    ],
-  })
-  switch (end) {
-    case 'judge':
-      return task({ ensemble: round, name, loop: { max: 9, until: { judge }, history: 'all' } })
-    case 'until':
-      return task({
-        ensemble: round,
-        name,
-        loop: { max: 2, until: (_, state) => state.round === 2, result: 'all' },
-      })
-    case 'unchanged':
-      return task({ ensemble: round, name, loop: { max: 9, stopWhenUnchanged: true } })
-    case 'review':
-      return task({
-        ensemble: round,
-        name,
-        loop: { max: 2, onMax: { review: { prompt: 'Enough?' } } },
-      })
-  }
 }
 
 function mapItems(
