@@ -47,7 +47,7 @@ export interface Ensemble<Output = unknown> extends ResolvedEnsemble<Output> {
   asTool(settings?: EnsembleToolSettings): TypedTool<Inputs>
 }
 
-/** Type of the last task's output. */
+/** Type of the last task's output; that of a manager is text. */
 type LastOutput<Tasks extends readonly Task[]> = Tasks extends readonly [
   ...Task[],
   Task<infer Output>,
@@ -61,6 +61,12 @@ type LastOutput<Tasks extends readonly Task[]> = Tasks extends readonly [
  *
  * @throws {TuttiError} CONFIG_INVALID or CIRCULAR_DEPENDENCY, naming every problem.
  */
+export function ensemble(
+  definition: EnsembleDefinition & { readonly workflow: 'HIERARCHICAL' },
+): Ensemble<string>
+export function ensemble<const Tasks extends readonly Task[]>(
+  definition: EnsembleDefinition<Tasks>,
+): Ensemble<LastOutput<Tasks>>
 export function ensemble<const Tasks extends readonly Task[]>(
   definition: EnsembleDefinition<Tasks>,
 ): Ensemble<LastOutput<Tasks>> {

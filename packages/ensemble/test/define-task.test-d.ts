@@ -4,7 +4,7 @@ import { expectTypeOf, test } from 'vitest'
 import { agent } from '../src/definition/agent.ts'
 import { ensemble, type Ensemble } from '../src/ensemble.ts'
 import { task } from '../src/definition/define-task.ts'
-import type { ForEachOutcome } from '../src/definition/for-each.ts'
+import type { ForEachOutcome, ItemOutcome } from '../src/definition/for-each.ts'
 import type { Task } from '../src/definition/task.ts'
 
 import type { RunResult } from '../src/run/run-result.ts'
@@ -102,6 +102,8 @@ test('[ENS-P5] The operations of a handler have the types of their tasks, tools,
         expectTypeOf(item).toEqualTypeOf<string>()
         return plain
       })
+      const byKey = await map([1], parsed, { collect: 'outputs' })
+      expectTypeOf(byKey).toEqualTypeOf<Readonly<Record<string, { day: string; length: number }>>>()
       const [first] = await map([1], plain, { onError: 'collect', key: (item) => item.toFixed() })
       if (first?.ok === true) expectTypeOf(first.output).toEqualTypeOf<string>()
       expectTypeOf(await call(find, { id: 7 })).toEqualTypeOf<{ name: string; age?: number }>()
@@ -140,6 +142,19 @@ test('[ENS-P12] A task with forEach has the type of its list, and its key that o
   expectTypeOf(found).toEqualTypeOf<
     Task<readonly ForEachOutcome<{ name: string; age?: number }>[]>
   >()
+  const keyed = task({
+    description: 'Find {item.name}',
+    output: Person,
+    forEach: { over: people, key: (item) => item.name, collect: 'outputs' },
+  })
+  expectTypeOf(keyed).toEqualTypeOf<
+    Task<Readonly<Record<string, { name: string; age?: number }>>>
+  >()
+  const outcomesByKey = task({
+    description: 'Find {item.name}',
+    forEach: { over: people, collect: 'outputs', onError: 'collect' },
+  })
+  expectTypeOf(outcomesByKey).toEqualTypeOf<Task<Readonly<Record<string, ItemOutcome<string>>>>>()
   const reduced = task({
     description: 'Write {item}',
     forEach: { over: people, collect: { reduce: parsed, maxTokens: 100 } },
@@ -220,6 +235,8 @@ test('[ENS-P15] A task with an ensemble has the type of its last output, and its
   expectTypeOf(sub).toEqualTypeOf<Task<{ day: string; length: number }>>()
   expectTypeOf(task({ ...sub, retries: 1 })).toEqualTypeOf(sub)
   expectTypeOf(task({ ensemble: ensemble({ name: 'x', tasks: [plain] }) })).toEqualTypeOf(plain)
+  const managed = ensemble({ name: 'x', workflow: 'HIERARCHICAL', tasks: [parsed] })
+  expectTypeOf(task({ ensemble: managed })).toEqualTypeOf<Task<string>>()
   const people = task({ description: 'List', output: Type.Array(Person) })
   const each = task({
     ensemble: child,
@@ -237,6 +254,9 @@ test('[ENS-P15] A task with an ensemble has the type of its last output, and its
   expectTypeOf(outcomes).toEqualTypeOf<
     Task<readonly ForEachOutcome<{ day: string; length: number }>[]>
   >()
+  expectTypeOf(
+    task({ ensemble: child, forEach: { over: people, collect: 'outputs' } }),
+  ).toEqualTypeOf<Task<Readonly<Record<string, { day: string; length: number }>>>>()
   const reduced = task({
     ensemble: child,
     forEach: { over: people, collect: { reduce: typed, maxTokens: 9 } },

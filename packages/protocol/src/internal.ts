@@ -121,6 +121,7 @@ export type {
   WaitingReview,
 } from './projection/operations.ts'
 export { USAGE_EXTENSION } from './usage-extension.ts'
+export { type AddedTaskBody, changeAddedTasks, listAddedTasks } from './added-tasks.ts'
 export { addAmounts, MAX_AMOUNT, readCostUsd, readTokenCount } from './amounts.ts'
 export {
   addCosts,
@@ -144,6 +145,7 @@ export {
 } from './run-usage.ts'
 export { isTemplateName, TEMPLATE_VARIABLE } from './template-variable.ts'
 export {
+  AGENT_TASK_FIELDS,
   ClientToolBody,
   ForEachBody,
   ItemErrorReaction,

@@ -101,6 +101,7 @@ export function assertEnsemble(definition: EnsembleDefinition, workflow: Workflo
       definition.delegation,
       definition.tasks.map(({ agent }) => agent.role),
     ),
+    ...(workflow === 'HIERARCHICAL' ? findUndelegated(definition) : []),
   ]
   if (messages.length === 0) return
   const [first] = planProblems
@@ -158,6 +159,18 @@ function findModelProblems(definition: EnsembleDefinition, workflow: Workflow): 
     problems.push('the manager has no model: set model or managerModel of the ensemble')
   }
   return problems
+}
+
+/** Returns a problem for each task to whose role the manager may not delegate: it would never run. */
+function findUndelegated({ tasks, delegation }: EnsembleDefinition): readonly string[] {
+  const allowed = delegation?.allowedWorkers
+  if (allowed === undefined) return []
+  return tasks
+    .filter(({ agent }) => !allowed.includes(agent.role))
+    .map(
+      ({ name, agent }) =>
+        `task "${name}" can never run: delegation.allowedWorkers does not have its role "${agent.role}"`,
+    )
 }
 
 /** Returns the problems of the prices that models have themselves. */

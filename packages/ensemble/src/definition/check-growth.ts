@@ -38,8 +38,9 @@ function findListProblems({ name, forEach }: Task, tasks: readonly Task[]): read
   if (forEach === undefined || forEach.isInput) return []
   const { over, settings } = forEach
   const shape = tasks.find((task) => task.name === over)?.outputReader?.schema
-  const { maxItems = DEFAULT_MAX_ITEMS } = settings
+  const { maxItems = DEFAULT_MAX_ITEMS, until } = settings
   const least: unknown = shape === undefined ? 0 : Reflect.get(shape, 'minItems')
+  const most: unknown = shape === undefined ? undefined : Reflect.get(shape, 'maxItems')
   return [
     ...(mayBeList(shape)
       ? []
@@ -49,6 +50,11 @@ function findListProblems({ name, forEach }: Task, tasks: readonly Task[]): read
     ...(typeof least === 'number' && least > maxItems
       ? [
           `task "${name}": forEach.maxItems is ${maxItems}, but the output of "${over}" has at least ${least} items`,
+        ]
+      : []),
+    ...(typeof most === 'number' && until !== undefined && until.succeeded > most
+      ? [
+          `task "${name}": forEach.until.succeeded is ${until.succeeded}, but the output of "${over}" has at most ${most} items`,
         ]
       : []),
   ]

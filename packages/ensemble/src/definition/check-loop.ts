@@ -63,7 +63,12 @@ function findUntilProblems(until: unknown): readonly string[] {
 
 /** Returns the problems of a loop, with the paths of their options. */
 export function findLoopProblems(plan: LoopPlan): readonly Problem[] {
-  const { template, judge, settings } = plan
+  return [...findLoopSettingProblems(plan), ...findLoopTextProblems(plan)]
+}
+
+/** Returns the problems of a loop apart from the task that it repeats. */
+export function findLoopSettingProblems(plan: Omit<LoopPlan, 'template'>): readonly Problem[] {
+  const { judge, settings } = plan
   const { max, onMax, history, result } = settings
   return [
     ...(Number.isInteger(max) && max >= 1 && max <= MAX_ROUNDS
@@ -74,12 +79,19 @@ export function findLoopProblems(plan: LoopPlan): readonly Problem[] {
     ...findChoiceProblem('/result', result, ['last', 'all']),
     ...findHistoryProblems(history),
     ...findEndProblems(plan),
+    ...(judge === undefined ? [] : findVerdictProblems(judge)),
+  ]
+}
+
+/** Returns the problems of a loop that are in the texts of its tasks. */
+function findLoopTextProblems(plan: LoopPlan): readonly Problem[] {
+  const { template, judge } = plan
+  return [
     ...findUseProblems(plan),
     ...findFieldProblems(template, { path: '', variable: 'previous', of: template }),
     ...(judge === undefined
       ? []
       : [
-          ...findVerdictProblems(judge),
           ...(['previous', 'output'] as const).flatMap((variable) =>
             findFieldProblems(judge, { path: '/until/judge', variable, of: template }),
           ),
@@ -112,7 +124,11 @@ function findHistoryProblems(history: LoopSettings['history']): readonly Problem
 }
 
 /** Returns a problem if the loop can only fail. */
-function findEndProblems({ until, judge, settings }: LoopPlan): readonly Problem[] {
+function findEndProblems({
+  until,
+  judge,
+  settings,
+}: Omit<LoopPlan, 'template'>): readonly Problem[] {
   const { onMax, stopWhenUnchanged = false } = settings
   const canEnd = until !== undefined || judge !== undefined || stopWhenUnchanged
   if (canEnd || onMax !== 'fail') return []

@@ -131,10 +131,12 @@ export function findForEachOptionProblems(forEach: ForEach<never>): readonly str
 }
 
 function findCollectProblems(collect: ForEach<never>['collect']): readonly string[] {
-  if (collect === undefined || collect === 'list') return []
+  if (collect === undefined || collect === 'list' || collect === 'outputs') return []
   return typeof collect === 'object' && collect !== null
     ? findOptionProblems(collect, COLLECT_NAMES, 'forEach.collect')
-    : [`forEach.collect must be 'list' or { reduce: task, maxTokens }, got ${previewOf(collect)}`]
+    : [
+        `forEach.collect must be 'list', 'outputs' or { reduce: task, maxTokens }, got ${previewOf(collect)}`,
+      ]
 }
 
 /** Returns the problems of a task for each item of a list, with the paths of their options. */

@@ -4,20 +4,27 @@ import { errorMessage, type ToolSchema, type ValueOf } from '@tutti/core/interna
 
 import { compileOutputReader, type OutputReader } from '../output/structured-output.ts'
 import { synthesizeAgent, type Agent } from './agent.ts'
-import { findEnsembleTaskProblems } from './check-ensemble-task.ts'
-import { findLoopItemProblems, findLoopOptionProblems, findLoopProblems } from './check-loop.ts'
+import { findEnsembleTaskProblems, isResolved, pickHandlerOptions } from './check-ensemble-task.ts'
+import {
+  findLoopItemProblems,
+  findLoopOptionProblems,
+  findLoopProblems,
+  findLoopSettingProblems,
+} from './check-loop.ts'
 import { findForEachOptionProblems, findForEachProblems, findTaskProblems } from './check-task.ts'
 import {
   toHandlerDefinition,
   toMappedInputs,
   type AnyEnsembleTaskDefinition,
   type EnsembleTaskDefinition,
+  type NamedEnsembleTask,
 } from './ensemble-task.ts'
 import {
   createForEachHandler,
   createForEachReader,
   type ForEach,
   type ForEachOutcome,
+  type ItemOutcome,
   type ReduceOutputs,
 } from './for-each.ts'
 import { HANDLER_ROLE, type Handler } from './handler.ts'
@@ -43,9 +50,13 @@ type OutputOf<Schema> = Schema extends ToolSchema ? ValueOf<Schema> : string
 /** Type of the output of a task for each item of a list, by its `forEach`. */
 type EachOutput<Each, Output> = Each extends { readonly collect: ReduceOutputs<infer Reduced> }
   ? Reduced
-  : Each extends { readonly onError: 'collect' }
-    ? readonly ForEachOutcome<Output>[]
-    : readonly Output[]
+  : Each extends { readonly collect: 'outputs' }
+    ? Readonly<
+        Record<string, Each extends { readonly onError: 'collect' } ? ItemOutcome<Output> : Output>
+      >
+    : Each extends { readonly onError: 'collect' }
+      ? readonly ForEachOutcome<Output>[]
+      : readonly Output[]
 
 /** Type of the output of a task that is repeated, by its `result`. */
 type LoopOutput<Result, Output> = Result extends 'all' ? readonly Output[] : Output
@@ -58,13 +69,25 @@ interface Repeated<Output, Result> {
 /** Part of a copied task that determines the type of its output. */
 type TaskCopy<Output> = Pick<Task<Output>, 'outputReader'>
 
-// NOTE: TypeScript fixes the parameter types of `until` and `key` with the first overload that has all required fields, so the
-// overloads with more required fields come first.
+// NOTE: TypeScript fixes the types of functions with the first overload that can match. So the overloads with more required fields
+// come first, and those with all fields of an agent before those with fewer.
 /**
  * Makes a task. A task is also a definition: `task({ ...research, maxIterations: 5 })` is a changed copy.
  *
  * @throws {TuttiError} CONFIG_INVALID, naming every problem.
  */
+export function task<
+  const Schema extends ToolSchema | undefined = undefined,
+  Item = unknown,
+  const Each extends object = object,
+  Result extends 'last' | 'all' = 'last',
+>(
+  definition: TaskDefinition<Schema> &
+    Repeated<OutputOf<Schema>, Result> & {
+      readonly forEach: ForEach<Item> & Each
+      readonly ensemble?: never
+    },
+): Task<EachOutput<Each, LoopOutput<Result, OutputOf<Schema>>>>
 export function task<
   Output,
   const Sources,
@@ -77,22 +100,14 @@ export function task<
 ): Task<EachOutput<Each, LoopOutput<Result, Output>>>
 export function task<
   const Schema extends ToolSchema | undefined = undefined,
-  Item = unknown,
-  const Each extends object = object,
   Result extends 'last' | 'all' = 'last',
 >(
   definition: TaskDefinition<Schema> &
-    Repeated<OutputOf<Schema>, Result> & { readonly forEach: ForEach<Item> & Each },
-): Task<EachOutput<Each, LoopOutput<Result, OutputOf<Schema>>>>
+    Repeated<OutputOf<Schema>, Result> & { readonly ensemble?: never },
+): Task<LoopOutput<Result, OutputOf<Schema>>>
 export function task<Output, const Sources, Result extends 'last' | 'all' = 'last'>(
   definition: EnsembleTaskDefinition<Output, Sources> & Repeated<Output, Result>,
 ): Task<LoopOutput<Result, Output>>
-export function task<
-  const Schema extends ToolSchema | undefined = undefined,
-  Result extends 'last' | 'all' = 'last',
->(
-  definition: TaskDefinition<Schema> & Repeated<OutputOf<Schema>, Result>,
-): Task<LoopOutput<Result, OutputOf<Schema>>>
 export function task<
   const Schema extends ToolSchema | undefined = undefined,
   Item = unknown,
@@ -110,6 +125,19 @@ export function task<const Schema extends ToolSchema | undefined = undefined, It
     readonly forEach: ForEach<Item> & { readonly onError: 'collect'; readonly collect?: 'list' }
   },
 ): Task<readonly ForEachOutcome<OutputOf<Schema>>[]>
+export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & { readonly onError: 'collect'; readonly collect: 'outputs' }
+  },
+): Task<Readonly<Record<string, ItemOutcome<OutputOf<Schema>>>>>
+export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & {
+      readonly onError?: 'fail' | 'continue'
+      readonly collect: 'outputs'
+    }
+  },
+): Task<Readonly<Record<string, OutputOf<Schema>>>>
 export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
   definition: TaskDefinition<Schema> & {
     readonly forEach: ForEach<Item> & {
@@ -142,29 +170,49 @@ type AnyDefinition = (TaskDefinition | AnyEnsembleTaskDefinition) & {
   readonly loop?: object
 }
 
-/** Makes a task. One for each item of a list can be repeated for each of them. */
-function makeAnyTask(definition: AnyDefinition): Task {
+/**
+ * Makes a task. One for each item of a list can be repeated for each of them.
+ *
+ * @param more further problems of its definition.
+ */
+function makeAnyTask(definition: AnyDefinition, more: readonly string[] = []): Task {
   // NOTE: the overloads allow no other objects; a copy of such a task has the plan of the task.
   const forEach = definition.forEach as ForEach<never> | ForEachPlan | undefined
   const loop = definition.loop as Loop<never> | LoopPlan | undefined
   if (forEach !== undefined && !('template' in forEach)) return makeForEachTask(definition, forEach)
-  if (loop !== undefined && !('template' in loop)) return makeLoopTask(definition, loop)
-  return makeOneTask(definition)
+  if (loop !== undefined && !('template' in loop)) return makeLoopTask(definition, loop, more)
+  return makeOneTask(definition, more)
 }
 
 /** Makes a task that does not add others by a plan. */
-function makeOneTask(definition: TaskDefinition | AnyEnsembleTaskDefinition): Task {
-  if (!('ensemble' in definition)) return makeTask(definition)
-  const { ensemble, inputs = {}, name = ensemble.name } = definition
-  const problems = findEnsembleTaskProblems(definition)
-  if (problems.length > 0) {
-    throw new TuttiError('CONFIG_INVALID', `Cannot create task "${name}": ${problems.join('; ')}`, {
-      details: { problems },
-    })
+function makeOneTask(
+  definition: TaskDefinition | AnyEnsembleTaskDefinition,
+  more: readonly string[] = [],
+): Task {
+  if (!('ensemble' in definition)) return makeTask(definition, more)
+  const { inputs = {}, ...settings } = definition
+  const problems = [...findEnsembleTaskProblems(definition), ...more]
+  if (!isResolved(definition.ensemble)) {
+    // Its other options are checked with it.
+    return makeTask({ description: 'unknown', ...pickHandlerOptions(definition) }, problems)
   }
-  const made = makeTask(
-    toHandlerDefinition(definition, { definition: ensemble, inputs: toMappedInputs(inputs) }),
-  )
+  const known = problems.length === 0 ? toMappedInputs(inputs) : {}
+  return createEnsembleTask({ ...settings, inputs: known }, problems)
+}
+
+/**
+ * Makes a task that runs an ensemble, with sources of its inputs that name tasks.
+ *
+ * @param problems further problems of its definition.
+ * @throws {TuttiError} CONFIG_INVALID, naming every problem.
+ */
+export function createEnsembleTask(
+  { inputs, ...definition }: NamedEnsembleTask,
+  problems: readonly string[] = [],
+): Task {
+  const { ensemble } = definition
+  const handling = { ensemble, ...pickHandlerOptions(definition) }
+  const made = makeTask(toHandlerDefinition(handling, { definition: ensemble, inputs }), problems)
   const { outputReader: reader } = ensemble
   return reader === undefined ? made : { ...made, outputReader: reader }
 }
@@ -175,18 +223,18 @@ function makeOneTask(definition: TaskDefinition | AnyEnsembleTaskDefinition): Ta
  */
 function makeForEachTask(definition: AnyDefinition, forEach: ForEach<never>): Task {
   const { forEach: _, ...rest } = definition
-  const template = makeAnyTask(rest)
   const { over, collect = 'list', key, ...settings } = forEach
-  assertValid(template.name, findForEachOptionProblems(forEach))
-  const isInput = typeof over === 'string'
-  return createForEachTask({
-    over: isInput ? over : over.name,
-    isInput,
-    settings,
-    template,
+  const plan = {
+    settings: collect === 'outputs' ? { ...settings, collect } : settings,
     ...(key === undefined ? {} : { key }),
-    ...(collect === 'list' ? {} : { reduce: toReduceTask(collect) }),
-  })
+    ...(typeof collect === 'object' && collect !== null ? { reduce: toReduceTask(collect) } : {}),
+  }
+  const template = makeAnyTask(rest, [
+    ...findForEachOptionProblems(forEach),
+    ...toOptionTexts('forEach', findForEachProblems(plan)),
+  ])
+  const isInput = typeof over === 'string'
+  return createForEachTask({ ...plan, over: isInput ? over : over.name, isInput, template })
 }
 
 /**
@@ -195,15 +243,16 @@ function makeForEachTask(definition: AnyDefinition, forEach: ForEach<never>): Ta
  * @throws {TuttiError} CONFIG_INVALID, naming every problem.
  */
 export function createForEachTask(plan: ForEachPlan): Task {
-  const { over, isInput, settings, template } = plan
+  const { over, isInput, settings, template, reduce } = plan
   const problems = [...findForEachProblems(plan), ...findLoopItemProblems(plan)]
-  assertValid(template.name, toOptionTexts('forEach', problems))
+  assertDefinition(template.name, toOptionTexts('forEach', problems))
+  const context = [...template.context, ...(reduce?.task.context ?? [])]
   const reader = createForEachReader(template.outputReader, plan)
   const made = makeTask({
     name: template.name,
     description: escapeVariables(template.description, (name) => isItemVariable(name, settings.as)),
     expectedOutput: 'The outputs of all items.',
-    context: isInput ? template.context : [...template.context, over],
+    context: isInput ? context : [...context, over],
     handler: createForEachHandler(plan),
     ...(template.version === undefined ? {} : { version: template.version }),
   })
@@ -211,21 +260,22 @@ export function createForEachTask(plan: ForEachPlan): Task {
 }
 
 /** Makes a task that is repeated. Its definition is that of a round, except for its name and its context. */
-function makeLoopTask(definition: AnyDefinition, loop: Loop<never>): Task {
+function makeLoopTask(definition: AnyDefinition, loop: Loop<never>, more: readonly string[]): Task {
   const { loop: _, ...rest } = definition
-  const template = makeAnyTask(rest)
   const { until, ...settings } = loop
-  const optionProblems = findLoopOptionProblems(loop)
   // NOTE: ChildTask leaves out the fields of a task whose types depend on handlers; only task() makes one.
-  const judge = typeof until === 'object' ? (until.judge as Task) : undefined
+  const judge = typeof until === 'object' && until !== null ? (until.judge as Task) : undefined
   const plan = {
-    template,
     settings,
     ...(typeof until === 'function' ? { until } : {}),
-    ...(judge === undefined || !isTask(judge) ? {} : { judge }),
+    ...(isTask(judge) ? { judge } : {}),
   }
-  assertValid(template.name, [...optionProblems, ...toOptionTexts('loop', findLoopProblems(plan))])
-  return createLoopTask(plan)
+  const template = makeAnyTask(rest, [
+    ...more,
+    ...findLoopOptionProblems(loop),
+    ...toOptionTexts('loop', findLoopSettingProblems(plan)),
+  ])
+  return createLoopTask({ ...plan, template })
 }
 
 /**
@@ -235,7 +285,7 @@ function makeLoopTask(definition: AnyDefinition, loop: Loop<never>): Task {
  */
 export function createLoopTask(plan: LoopPlan): Task {
   const { template, settings, judge } = plan
-  assertValid(template.name, toOptionTexts('loop', findLoopProblems(plan)))
+  assertDefinition(template.name, toOptionTexts('loop', findLoopProblems(plan)))
   const reader = createLoopReader(template.outputReader, settings)
   const made = makeTask({
     name: template.name,
@@ -255,7 +305,7 @@ function toOptionTexts(option: string, problems: readonly Problem[]): readonly s
   )
 }
 
-function assertValid(name: string, problems: readonly string[]): void {
+function assertDefinition(name: string, problems: readonly string[]): void {
   if (problems.length === 0) return
   throw new TuttiError('CONFIG_INVALID', `Cannot create task "${name}": ${problems.join('; ')}`, {
     details: { problems },
@@ -270,15 +320,10 @@ function toReduceTask({
   return { ...limits, task: reduce as Task }
 }
 
-function makeTask(definition: TaskDefinition): Task {
+function makeTask(definition: TaskDefinition, more: readonly string[] = []): Task {
   const name = definition.name ?? deriveName(definition.description)
   const reader = compileReader(definition)
-  const problems = [...findTaskProblems(definition, name), ...reader.problems]
-  if (problems.length > 0) {
-    throw new TuttiError('CONFIG_INVALID', `Cannot create task "${name}": ${problems.join('; ')}`, {
-      details: { problems },
-    })
-  }
+  assertDefinition(name, [...more, ...findTaskProblems(definition, name), ...reader.problems])
   const agent = chooseAgent(definition)
   const { handler, ...rest } = definition
   return {

@@ -14,8 +14,10 @@ import { parseExactJson, TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
 
 import { mergeBudgets, type Budget } from '../usage/budget.ts'
 import { inputVariables } from './inputs.ts'
+import { listAllTasks } from './manager.ts'
 import { Schedule } from './schedule.ts'
 import {
+  findSubEnsemble,
   markSubEnsemble,
   type MappedInput,
   type OutputReference,
@@ -25,7 +27,7 @@ import { renderTemplate, type Inputs } from './template.ts'
 import { readPath, toValueInputs } from './value-inputs.ts'
 
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
-import type { HandlerContext } from './handler.ts'
+import type { Handler, HandlerContext } from './handler.ts'
 import type { ChildTask } from './operations.ts'
 import type { Task, TaskDefinition } from './task.ts'
 
@@ -50,7 +52,7 @@ export interface EnsembleTaskDefinition<Output, Sources> extends Pick<
   | 'timeoutMs'
   | 'retries'
 > {
-  /** Ensemble whose tasks it adds; a sequence or a graph, up to 5 deep. */
+  /** Ensemble whose tasks it adds, of any workflow, up to 5 deep. */
   readonly ensemble: ResolvedEnsemble<Output>
   /** @default the name of the ensemble */
   readonly name?: string
@@ -70,14 +72,16 @@ export type AnyEnsembleTaskDefinition = Omit<EnsembleTaskDefinition<unknown, unk
   readonly inputs?: object
 }
 
+/** A definition whose sources of inputs name tasks. */
+export type NamedEnsembleTask = Omit<AnyEnsembleTaskDefinition, 'inputs'> &
+  Pick<SubEnsemble, 'inputs'>
+
 /** Returns the definition of a task with a handler that runs the ensemble. */
 export function toHandlerDefinition(
   { ensemble, inputs: _, ...rest }: AnyEnsembleTaskDefinition,
   subEnsemble: SubEnsemble,
 ): TaskDefinition {
   const about = ensemble.description.trim()
-  const handler = createHandler(subEnsemble)
-  markSubEnsemble(handler, subEnsemble)
   const references = Object.values(subEnsemble.inputs).filter(
     (source) => typeof source === 'object',
   )
@@ -92,8 +96,17 @@ export function toHandlerDefinition(
     ...(rest.budget === undefined && ensemble.budget === undefined
       ? {}
       : { budget: mergeBudgets(rest.budget ?? {}, ensemble.budget ?? {}) }),
-    handler,
+    handler: createHandler(subEnsemble),
   }
+}
+
+/** Returns a copy of a task that runs an ensemble, with another version of that ensemble. */
+export function changeSubEnsemble(task: Task, definition: ResolvedEnsemble): Task {
+  const subEnsemble = findSubEnsemble(task)
+  if (subEnsemble === undefined) return task
+  // NOTE: the output is checked by its schema at run time.
+  const handler = createHandler({ ...subEnsemble, definition }) as Handler<never>
+  return { ...task, handler }
 }
 
 /** Returns the sources of inputs with references to tasks by name. */
@@ -127,7 +140,7 @@ function escapeVariables(text: string): string {
 /** Returns a handler that adds the tasks of the ensemble as they become ready. */
 function createHandler(subEnsemble: SubEnsemble): (context: HandlerContext) => Promise<unknown> {
   const { definition } = subEnsemble
-  return (context) => {
+  const handler = (context: HandlerContext): Promise<unknown> => {
     const inputs = readInputs(subEnsemble, context)
     return new Promise((resolve, reject) => {
       new PlanRun(definition, context.signal, {
@@ -137,6 +150,8 @@ function createHandler(subEnsemble: SubEnsemble): (context: HandlerContext) => P
       }).advance()
     })
   }
+  markSubEnsemble(handler, subEnsemble)
+  return handler
 }
 
 /** Functions that add the tasks of a plan and receive its end. */
@@ -163,7 +178,7 @@ class PlanRun {
 
   constructor(definition: ResolvedEnsemble, signal: AbortSignal, effects: PlanEffects) {
     this.#schedule = new Schedule(definition.plan, definition)
-    this.#tasks = new Map(definition.tasks.map((task) => [task.name, task]))
+    this.#tasks = new Map(listAllTasks(definition).map((task) => [task.name, task]))
     this.#outputTask = definition.plan.outputTask
     this.#signal = signal
     this.#effects = effects

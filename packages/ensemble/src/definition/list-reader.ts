@@ -1,28 +1,37 @@
-/** Outputs that are lists of other outputs. */
+/** Outputs that have other outputs, in a list or by key. */
 import { parseExactJson } from '@tutti/protocol/internal'
 
 import type { OutputReader } from '../output/structured-output.ts'
 
-/** Returns a reader of a list whose items were already read; `items` is their JSON Schema. */
-export function createListReader(items: object): OutputReader {
+/** Returns a reader of a list, or of an object, whose values were already read; `items` is their JSON Schema. */
+export function createFormReader(form: 'list' | 'outputs', items: object): OutputReader {
+  const isList = form === 'list'
+  const isForm = isList ? Array.isArray : isPlainObject
+  const problem = isList ? 'must be a list' : 'must be an object with the outputs by key'
   const readValue: OutputReader['readValue'] = (value) =>
-    Promise.resolve(
-      Array.isArray(value) ? { ok: true, value } : { ok: false, problem: 'must be a list' },
-    )
+    Promise.resolve(isForm(value) ? { ok: true, value } : { ok: false, problem })
   return {
-    schema: { type: 'array', items },
-    name: 'list',
-    read: (text) => readValue(parseJsonList(text)),
+    schema: isList ? { type: 'array', items } : { type: 'object', additionalProperties: items },
+    name: form,
+    read: (text) => readValue(parseJson(text)),
     readValue,
   }
 }
 
 /** Returns the list that a text has as JSON; undefined for another text. */
 export function parseJsonList(text: string | undefined): readonly unknown[] | undefined {
+  const value = parseJson(text)
+  return Array.isArray(value) ? value : undefined
+}
+
+function parseJson(text: string | undefined): unknown {
   try {
-    const value: unknown = parseExactJson(text ?? '')
-    return Array.isArray(value) ? value : undefined
+    return parseExactJson(text ?? '')
   } catch {
     return undefined
   }
+}
+
+function isPlainObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

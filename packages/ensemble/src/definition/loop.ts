@@ -17,7 +17,7 @@ import { TuttiError, Type } from '@tutti/core'
 import { formatCanonicalJson } from '@tutti/core/internal'
 
 import { CHARACTERS_PER_TOKEN } from '../usage/budget.ts'
-import { createListReader } from './list-reader.ts'
+import { createFormReader } from './list-reader.ts'
 import { taskVariables } from './inputs.ts'
 import { DEFAULT_HISTORY_TOKENS, reactionAtMax, type LoopPlan } from './loop-settings.ts'
 import { DEFAULT_MAX_REVISIONS, type ReviewSettings } from './review-settings.ts'
@@ -234,7 +234,7 @@ export function createLoopReader(
   body: OutputReader | undefined,
   { result }: Pick<LoopSettings, 'result'>,
 ): OutputReader | undefined {
-  if (result === 'all') return createListReader(body?.schema ?? { type: 'string' })
+  if (result === 'all') return createFormReader('list', body?.schema ?? { type: 'string' })
   if (body === undefined) return undefined
   return { ...body, readValue: (value) => Promise.resolve({ ok: true, value }) }
 }

@@ -184,7 +184,7 @@ export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFi
 }
 
 function describeForEach(
-  { over, isInput, key, settings, template, reduce }: ForEachPlan,
+  { over, isInput, key, settings, template, children, reduce }: ForEachPlan,
   ensemble: ResolvedEnsemble,
 ): ManifestFields {
   return toFields({
@@ -193,6 +193,9 @@ function describeForEach(
     key,
     settings,
     task: describeTask(template, ensemble),
+    ...(children === undefined
+      ? {}
+      : { children: [...children].map(([of, task]) => [of, describeTask(task, ensemble)]) }),
     ...(reduce === undefined
       ? {}
       : { reduce: { ...reduce, task: describeTask(reduce.task, ensemble) } }),

@@ -150,7 +150,9 @@ function createCycleProblem(cycle: readonly string[]): PlanProblem {
 /**
  * Returns the names along one cycle, first and last the same; undefined if there is no cycle.
  */
-export function findCycle(tasks: readonly Task[]): readonly string[] | undefined {
+export function findCycle(
+  tasks: readonly Pick<Task, 'name' | 'context'>[],
+): readonly string[] | undefined {
   const context = new Map(tasks.map((task) => [task.name, task.context]))
   const done = new Set<string>()
   for (const { name } of tasks) {

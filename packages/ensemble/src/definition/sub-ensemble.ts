@@ -1,5 +1,6 @@
 /** The ensembles that tasks run in their own run. */
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
+import { listAllTasks } from './manager.ts'
 import { listWorkingTasks, type Task } from './task.ts'
 
 /** Source of an input of a sub-ensemble: a text with template variables, or the output of an earlier task. */
@@ -53,6 +54,6 @@ export function listSubEnsembles(
 export function listRoles(tasks: readonly Task[]): readonly string[] {
   return [
     ...tasks.map(({ agent }) => agent.role),
-    ...listSubEnsembles(tasks).flatMap(({ definition }) => listRoles(definition.tasks)),
+    ...listSubEnsembles(tasks).flatMap(({ definition }) => listRoles(listAllTasks(definition))),
   ]
 }

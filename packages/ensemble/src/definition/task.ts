@@ -116,7 +116,9 @@ export interface ForEachPlan {
   readonly settings: MapSettings & { readonly as?: string }
   /** Task of one item. */
   readonly template: Task
-  /** Task that combines the outputs; absent if the output is their list. */
+  /** Tasks of single items, in place of the template, by the keys of their items. @default none */
+  readonly children?: ReadonlyMap<string, Task>
+  /** Task that combines the outputs; absent if the output has all of them. */
   readonly reduce?: { readonly task: Task; readonly maxTokens: number; readonly as?: string }
 }
 
@@ -164,12 +166,14 @@ export function listParts({
   loop,
 }: Pick<Task, 'forEach' | 'loop'>): readonly [] | readonly [TaskPart, ...TaskPart[]] {
   if (forEach !== undefined) {
-    const { template, reduce, settings } = forEach
+    const { template, children, reduce, settings } = forEach
     const { as = DEFAULT_ITEM_VARIABLE } = settings
-    const each = { task: template, fills: (name: string) => isItemVariable(name, as) }
-    if (reduce === undefined) return [each]
+    const fills = (name: string): boolean => isItemVariable(name, as)
+    const others = [...(children?.values() ?? [])].map((task) => ({ task, fills }))
+    if (reduce === undefined) return [{ task: template, fills }, ...others]
     const { as: texts = DEFAULT_TEXTS_VARIABLE } = reduce
-    return [each, { task: reduce.task, fills: (name) => name === texts }]
+    const last = { task: reduce.task, fills: (name: string) => name === texts }
+    return [{ task: template, fills }, ...others, last]
   }
   if (loop === undefined) return []
   const body = { task: loop.template, fills: isRoundVariable }

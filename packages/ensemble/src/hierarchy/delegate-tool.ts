@@ -3,8 +3,9 @@ import { defineTool, Type, type AgentTool } from '@tutti/core'
 
 import { DELEGATE_TOOL } from '../definition/delegation-limits.ts'
 
+import { isManagerScope, type Delegations } from './delegations.ts'
+
 import type { TaskScope } from '../scope/task-scope.ts'
-import type { Delegations } from './delegations.ts'
 
 const delegateTools = new WeakSet<AgentTool>()
 
@@ -15,9 +16,8 @@ export function isDelegateTool(tool: AgentTool | undefined): boolean {
 
 /** Returns the tools of a task, with the delegation tool if the task may delegate. */
 export function listTaskTools(scope: TaskScope, delegations: Delegations): readonly AgentTool[] {
-  const { task, run } = scope
-  const isManager = task === run.ensemble.manager && run.ensemble.plan.workflow === 'HIERARCHICAL'
-  if (!isManager && task.agent.allowDelegation !== true) return task.tools
+  const { task } = scope
+  if (!isManagerScope(scope) && task.agent.allowDelegation !== true) return task.tools
   const roles = delegations.rolesFor(scope)
   return roles.length === 0
     ? task.tools

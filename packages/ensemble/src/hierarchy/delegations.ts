@@ -12,11 +12,14 @@
  * ENS-H4 The delegating agent receives a worker's failure; a reviewer's early exit ends both.
  * ENS-H5 A manager that ends without the required delegations fails with CONSTRAINT_VIOLATION.
  * ENS-H6 An interrupted delegation continues as the same task.
+ * ENS-H7 The limits of delegation count for one run of their ensemble: each attempt at a task with an ensemble begins to count
+ *    from 0, also the depth.
  */
 import { ToolResult, TuttiError } from '@tutti/core'
 import { errorMessage, isoNow } from '@tutti/core/internal'
 
 import { renderTask } from '../definition/task-text.ts'
+import { toRunName } from '../scope/run-scope.ts'
 import { untilStopped } from '../work/until-stopped.ts'
 import {
   beginWorker,
@@ -39,8 +42,7 @@ import {
 } from '../definition/delegation-limits.ts'
 
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
-import type { Inputs } from '../definition/inputs.ts'
-import type { StepOf } from '../ports/run-step.ts'
+import type { RunScope, TaskAttempt } from '../scope/run-scope.ts'
 import type { StepLog } from '../scope/step-log.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 
@@ -54,35 +56,44 @@ export interface DelegationCall {
 }
 
 export interface DelegationsOptions {
-  readonly ensemble: ResolvedEnsemble
-  readonly inputs: Inputs
+  readonly run: Pick<RunScope, 'ensemble' | 'inputs'>
   readonly log: StepLog
   readonly host: WorkerHost
+}
+
+/** Delegations that began in one run of an ensemble. */
+interface Tally {
+  readonly begun: Pick<BegunWorker, 'workerRole' | 'workerTask'>[]
+  /** Roles with a completed delegation. */
+  readonly completed: Set<string>
+  /** Names of the tasks that the manager has delegated, by role. */
+  readonly byManager: Map<string, string[]>
 }
 
 /** The delegations of one run. */
 export class Delegations {
   readonly #options: DelegationsOptions
-  /** Number of delegations that began, by role. */
-  readonly #begun = new Map<string, number>()
-  /** Roles with a completed delegation. */
-  readonly #completed = new Set<string>()
+  /** Tallies by the attempt that runs the ensemble; that of the run itself has no key. */
+  readonly #tallies = new Map<string | undefined, Tally>()
 
   constructor(options: DelegationsOptions) {
     this.#options = options
     const { log } = options
-    for (const { workerRole, workerTask } of this.#listEarlierSteps()) {
-      this.#count(workerRole)
-      if (log.task(workerTask).of('task_completed').length > 0) this.#completed.add(workerRole)
+    for (const step of listBegunWorkers(log)) {
+      if (step.ordinal !== undefined) continue
+      const tally = this.#count(step, step.taskName)
+      const isCompleted = log.task(step.workerTask).of('task_completed').length > 0
+      if (isCompleted) tally.completed.add(step.workerRole)
     }
   }
 
   /** Returns the delegated tasks that an earlier process began. */
   listEarlier(): readonly Omit<WorkerTask, 'signal'>[] {
-    return listBegunWorkers(this.#options.log).flatMap((step) => {
+    const { log, run } = this.#options
+    return listBegunWorkers(log).flatMap((step) => {
       const made =
-        step.ordinal === undefined
-          ? this.#createWorkerTask(step.workerRole, step.taskDescription)
+        step.ordinal === undefined && step.parent === undefined
+          ? createWorkerTask(run, step.workerRole, step.taskDescription)
           : createRecordedTask(step)
       if (made === undefined) return []
       return { task: made, taskName: step.workerTask, taskIndex: step.workerTaskIndex }
@@ -90,14 +101,18 @@ export class Delegations {
   }
 
   /** Returns the roles to which the task of `scope` may delegate. */
-  rolesFor({ task: { agent } }: TaskScope): readonly string[] {
-    const { ensemble } = this.#options
+  rolesFor({ task: { agent }, run: { ensemble } }: TaskScope): readonly string[] {
     const allowed = ensemble.delegation?.allowedWorkers
     const roles = ensemble.tasks
       .filter(({ handler }) => handler === undefined)
       .map((known) => known.agent.role)
       .filter((role) => role !== agent.role && (allowed?.includes(role) ?? true))
     return [...new Set(roles)]
+  }
+
+  /** Returns the names of the tasks that the manager of an ensemble has delegated to a role. */
+  listManaged({ parent }: Pick<RunScope, 'parent'>, role: string): readonly string[] {
+    return this.#tallyOf(parent).byManager.get(role) ?? []
   }
 
   /** Delegates work to another agent. Returns its output, or a failure with the reason. */
@@ -109,10 +124,10 @@ export class Delegations {
       fromRole: scope.task.agent.role,
       toRole: call.agentRole,
       taskDescription: call.taskDescription,
-      depth: scope.depth + 1,
+      depth: scope.depth - (scope.run.parent?.depth ?? 0) + 1,
     }
     const { signal } = call
-    const asked = await untilStopped(this.#askPolicies(request), {
+    const asked = await untilStopped(askPolicies(scope.run.ensemble, request), {
       signal,
       clock: scope.run.clock,
       what: 'Delegation policy',
@@ -134,9 +149,10 @@ export class Delegations {
    * @throws {TuttiError} CONSTRAINT_VIOLATION naming every missing role.
    */
   assertComplete(scope: TaskScope): void {
-    const { delegation } = this.#options.ensemble
+    const { delegation } = scope.run.ensemble
     if (delegation === undefined || !isManagerScope(scope)) return
-    const missing = (delegation.requiredWorkers ?? []).filter((role) => !this.#completed.has(role))
+    const { completed } = this.#tallyOf(scope.run.parent)
+    const missing = (delegation.requiredWorkers ?? []).filter((role) => !completed.has(role))
     if (missing.length === 0) return
     throw new TuttiError(
       'CONSTRAINT_VIOLATION',
@@ -145,23 +161,13 @@ export class Delegations {
     )
   }
 
-  /** Returns the request after all policies, or the reason why one rejected it. */
-  async #askPolicies(request: DelegationRequest): Promise<DelegationRequest | string> {
-    let asked = request
-    for (const policy of this.#options.ensemble.delegation?.policies ?? []) {
-      const verdict = await askPolicy(policy, asked)
-      if (typeof verdict === 'string') return verdict
-      asked = verdict
-    }
-    return asked
-  }
-
   #findReachedLimit(
     scope: TaskScope,
     { toRole, taskDescription, depth }: DelegationRequest,
   ): string | undefined {
     if (taskDescription.trim() === '') return 'taskDescription must not be blank'
-    const { delegation = {}, tasks } = this.#options.ensemble
+    const { delegation = {}, tasks } = scope.run.ensemble
+    const { begun, completed } = this.#tallyOf(scope.run.parent)
     const { maxDepth = DEFAULT_MAX_DELEGATION_DEPTH, maxDelegations = Infinity } = delegation
     const { maxCallsPerWorker = Infinity, requiredStages = [] } = delegation
     const roles = this.rolesFor(scope)
@@ -173,20 +179,19 @@ export class Delegations {
         : `No agent has the role "${toRole}". Available: [${roles.join(', ')}]`
     }
     if (depth > maxDepth) return `Delegations may nest ${maxDepth} deep: do the work yourself`
-    const all = [...this.#begun.values()].reduce((sum, count) => sum + count, 0)
-    if (all >= maxDelegations) {
+    if (begun.length >= maxDelegations) {
       return `All ${maxDelegations} delegations of the run are used up: work with what you have`
     }
     const max =
       typeof maxCallsPerWorker === 'number' ? maxCallsPerWorker : maxCallsPerWorker[toRole]
-    if (max !== undefined && (this.#begun.get(toRole) ?? 0) >= max) {
+    if (max !== undefined && begun.filter((one) => one.workerRole === toRole).length >= max) {
       return `All ${max} delegations to "${toRole}" are used up: work with what you have`
     }
     const stage = requiredStages.findIndex((members) => members.includes(toRole))
     const waitsFor = requiredStages
       .slice(0, Math.max(0, stage))
       .flat()
-      .filter((role) => !this.#completed.has(role))
+      .filter((role) => !completed.has(role))
     if (waitsFor.length === 0) return undefined
     return `"${toRole}" belongs to a later stage: first delegate to ${waitsFor.join(', ')}`
   }
@@ -213,36 +218,49 @@ export class Delegations {
 
   #begin(scope: TaskScope, request: DelegationRequest, callKey: string): BegunWorker {
     const { toRole: workerRole, taskDescription } = request
-    this.#count(workerRole)
-    const named = this.#nameWorkerTask(scope, workerRole)
-    return beginWorker(scope, { callKey, workerRole, taskDescription, ...named })
+    const { host } = this.#options
+    const { parent } = scope.run
+    const workerTask = this.#nameWorkerTask(scope, workerRole)
+    const worker = {
+      callKey,
+      workerRole,
+      taskDescription,
+      workerTask,
+      workerTaskIndex: host.indexOf(workerTask),
+      ...(parent === undefined
+        ? {}
+        : { parent: { taskName: parent.taskName, attempt: parent.attempt } }),
+    }
+    this.#count(worker, scope.identity.taskName)
+    return beginWorker(scope, worker)
   }
 
   /**
-   * Returns the name and the index of a delegated task. A manager's first delegation to a worker is the
-   * declared task; every other delegation is a new task.
+   * Returns the name of a delegated task. A manager's first delegation to a worker is the declared task; every other delegation
+   * is a new task.
    */
-  #nameWorkerTask(
-    scope: TaskScope,
-    role: string,
-  ): Pick<StepOf<'delegation_begun'>, 'workerTask' | 'workerTaskIndex'> {
-    const { ensemble, host } = this.#options
-    const declared = ensemble.tasks.findIndex(({ agent }) => agent.role === role)
-    const declaredName = ensemble.tasks[declared]?.name ?? role
-    const base = isManagerScope(scope) ? declaredName : `${scope.identity.taskName}/${role}`
-    if (!host.isTaken(base)) {
-      const isPlanned = base === declaredName && isManagerScope(scope)
-      return { workerTask: base, workerTaskIndex: isPlanned ? declared + 1 : host.nextTaskIndex }
-    }
+  #nameWorkerTask(scope: TaskScope, role: string): string {
+    const { host } = this.#options
+    const { run, identity } = scope
+    const declared = run.ensemble.tasks.find(({ agent }) => agent.role === role)?.name ?? role
+    const isManager = isManagerScope(scope)
+    const base = isManager ? toRunName(run, declared) : `${identity.taskName}/${role}`
+    // The tasks of the plan of a run exist before the manager delegates them.
+    const isFree = isManager && run.parent === undefined ? !host.isTaken(base) : !host.hasTask(base)
+    if (isFree) return base
     let number = 2
-    while (host.isTaken(`${base}#${number}`)) number += 1
-    return { workerTask: `${base}#${number}`, workerTaskIndex: host.nextTaskIndex }
+    while (host.hasTask(`${base}#${number}`)) number += 1
+    return `${base}#${number}`
   }
 
   async #run(scope: TaskScope, begun: BegunWorker, signal: AbortSignal): Promise<ToolResult> {
-    const { workerRole, taskDescription, delegationId } = begun
-    const made = this.#createWorkerTask(workerRole, taskDescription)
-    if (made === undefined) throw new TuttiError('CONFIG_INVALID', `No agent "${workerRole}"`)
+    const { workerRole, workerTask, taskDescription, delegationId } = begun
+    const made = createWorkerTask(scope.run, workerRole, taskDescription)
+    if (made === undefined) {
+      const [recorded, asked] = ['its start', `no agent "${workerRole}"`]
+      const difference = { taskName: workerTask, step: 'task_begun', recorded, asked }
+      throw this.#options.host.stopMismatched(difference)
+    }
     const outcome = await runWorker(scope, this.#options.host, {
       task: made,
       signal,
@@ -250,7 +268,7 @@ export class Delegations {
       isEnded: isEndRecorded(scope, delegationId),
     })
     if (outcome.kind === 'completed') {
-      this.#completed.add(workerRole)
+      this.#tallyOf(scope.run.parent).completed.add(workerRole)
       if (outcome.exit !== undefined) throw outcome.exit
       return ToolResult.success(outcome.result.output)
     }
@@ -259,46 +277,73 @@ export class Delegations {
     return ToolResult.failure(`${workerRole} failed: ${describeFailure(outcome)}`)
   }
 
-  /** Returns the task of a worker, with the inputs of the run filled in. */
-  #createWorkerTask(role: string, description: string): Task | undefined {
-    const { ensemble, inputs } = this.#options
-    const made = createWorkerTask(ensemble, role, description)
-    if (made === undefined || ensemble.plan.workflow !== 'HIERARCHICAL') return made
-    const { expectedOutput } = renderTask({ ...made, description: '' }, inputs)
-    return { ...made, expectedOutput }
+  /** Counts a delegation by the task `by`, and returns the tally to which it belongs. */
+  #count(
+    { parent, workerRole, workerTask }: Pick<BegunWorker, 'parent' | 'workerRole' | 'workerTask'>,
+    by: string,
+  ): Tally {
+    const tally = this.#tallyOf(parent)
+    const { begun, byManager } = tally
+    begun.push({ workerRole, workerTask })
+    if (by === toManagerName(parent)) {
+      byManager.set(workerRole, [...(byManager.get(workerRole) ?? []), workerTask])
+    }
+    return tally
   }
 
-  #count(role: string): void {
-    this.#begun.set(role, (this.#begun.get(role) ?? 0) + 1)
-  }
-
-  /** Returns the delegations by agents. */
-  #listEarlierSteps(): readonly StepOf<'delegation_begun'>[] {
-    return listBegunWorkers(this.#options.log).filter(({ ordinal }) => ordinal === undefined)
+  #tallyOf(parent: TaskAttempt | undefined): Tally {
+    const key = parent === undefined ? undefined : `${parent.taskName}#${parent.attempt}`
+    const tally = this.#tallies.get(key) ?? {
+      begun: [],
+      completed: new Set(),
+      byManager: new Map(),
+    }
+    this.#tallies.set(key, tally)
+    return tally
   }
 }
 
-/** Whether the scope is that of the manager of its run. */
-function isManagerScope({ identity, depth, run }: TaskScope): boolean {
-  return (
-    depth === 0 && identity.taskName === MANAGER && run.ensemble.plan.workflow === 'HIERARCHICAL'
-  )
+function toManagerName(parent: TaskAttempt | undefined): string {
+  return toRunName(parent === undefined ? {} : { parent }, MANAGER)
+}
+
+/** Whether the scope is that of the manager of its ensemble. */
+export function isManagerScope({ identity, run }: TaskScope): boolean {
+  const isHierarchical = run.ensemble.plan.workflow === 'HIERARCHICAL'
+  return isHierarchical && identity.taskName === toManagerName(run.parent)
 }
 
 /**
- * Returns the task of a worker: for a manager, the declared task with another description; for a peer, a
- * plain task. Undefined if no agent has that role.
+ * Returns the task of a worker: for a manager, the declared task with another description and the inputs filled in; for a peer,
+ * a plain task. Undefined if no agent has that role.
  */
 export function createWorkerTask(
-  { tasks, plan }: ResolvedEnsemble,
+  { ensemble: { tasks, plan }, inputs }: Pick<RunScope, 'ensemble' | 'inputs'>,
   role: string,
   description: string,
 ): Task | undefined {
   const declared = tasks.find(({ agent }) => agent.role === role)
   if (declared === undefined) return undefined
-  if (plan.workflow === 'HIERARCHICAL') return { ...declared, description }
+  if (plan.workflow === 'HIERARCHICAL') {
+    const { expectedOutput } = renderTask({ ...declared, description: '' }, inputs)
+    return { ...declared, description, expectedOutput }
+  }
   const { agent, model } = declared
   return task({ name: role, description, agent, ...(model === undefined ? {} : { model }) })
+}
+
+/** Returns the request after all policies of an ensemble, or the reason why one rejected it. */
+async function askPolicies(
+  { delegation }: ResolvedEnsemble,
+  request: DelegationRequest,
+): Promise<DelegationRequest | string> {
+  let asked = request
+  for (const policy of delegation?.policies ?? []) {
+    const verdict = await askPolicy(policy, asked)
+    if (typeof verdict === 'string') return verdict
+    asked = verdict
+  }
+  return asked
 }
 
 /** Returns the request after a policy, or the reason why the policy rejected it; an error rejects it. */

@@ -226,6 +226,8 @@ export interface DelegationBegun extends TaskStepBase, OfOperation {
   /** Digest of the texts and the inputs of a task that a handler adds. */
   readonly inputDigest?: string
   readonly delegationId: string
+  /** Attempt whose sub-ensemble has the agent that delegates; absent for the ensemble of the run and for handlers. */
+  readonly parent?: { readonly taskName: string; readonly attempt: number }
   readonly workerRole: string
   readonly taskDescription: string
   /** Name of the delegated task, unique in the run. */

@@ -62,7 +62,7 @@ function findProblems(ensemble: ResolvedEnsemble, options: RunOptions): readonly
 }
 
 /** Returns the names of the tasks of an ensemble that need a review. */
-const listReviewedTasks = cachePerObject((ensemble: ResolvedEnsemble): readonly string[] => {
+export const listReviewedTasks = cachePerObject((ensemble: ResolvedEnsemble): readonly string[] => {
   const last = ensemble.plan.order.at(-1)
   const tasks = listAllTasks(ensemble)
   const own = tasks

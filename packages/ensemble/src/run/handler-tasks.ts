@@ -73,7 +73,7 @@ export class HandlerTasks {
     items: readonly Item[],
     template: MapTemplate<Item, Output>,
     options: MapOptions<Item> = {},
-  ): Promise<readonly Output[] | readonly MapOutcome<Output>[]> {
+  ): Promise<MapResult<Output> | MapResult<MapOutcome<Output>>> {
     const operation = this.#frame.take()
     const count = Array.isArray(items) ? items.length : undefined
     const problems = [
@@ -114,8 +114,9 @@ export class HandlerTasks {
     this.#frame.assertNotEnded()
     if (this.#frame.signal.aborted) throw stoppedError(this.#frame.signal, 'Map')
     expansion.assertSucceeded(first)
-    if (options.onError === 'collect') return results
-    return results.flatMap((result) => (result.ok ? [result.output] : []))
+    if (options.onError === 'collect') return toMapResult(results, (one) => one, options)
+    const succeeded = results.filter((one) => one.ok)
+    return toMapResult(succeeded, ({ output }) => output, options)
   }
 
   /**
@@ -136,10 +137,14 @@ export class HandlerTasks {
       isRecorded: (name) => recorded?.children.has(name) === true,
     })
     const digests = new Map(children.map(({ name, digest }) => [name, digest]))
+    // Other inputs and overrides of a fork do not change the tasks that began in its parent.
+    const isFork = this.#frame.scope.run.log.replay === undefined
     this.#frame.assertSame(operation, 'tasks', {
       asked: describeTasks([...digests.keys()]),
       isSame: ({ children: known }) =>
-        [...known].every(([name, { begun }]) => digests.get(name) === begun.inputDigest),
+        [...known].every(([name, { begun, isCopied }]) =>
+          isFork && isCopied ? digests.has(name) : digests.get(name) === begun.inputDigest,
+        ),
     })
     const endOf = (name: string): number | undefined => recorded?.children.get(name)?.endedAt
     const isEnded = ({ name }: PreparedChild): boolean => endOf(name) !== undefined
@@ -205,7 +210,7 @@ export class HandlerTasks {
             workerRole: task.agent.role,
             taskDescription: task.description,
             workerTask: name,
-            workerTaskIndex: host.nextTaskIndex,
+            workerTaskIndex: host.indexOf(name),
             ordinal,
             inputDigest: digest,
           })
@@ -247,6 +252,18 @@ export class HandlerTasks {
     const error = outcome?.kind === 'failed' ? outcome.error : outcome?.exit
     throw this.#frame.end(error ?? stoppedError(this.#frame.signal, 'Task'))
   }
+}
+
+/** A value for each item, as a list or by key. */
+type MapResult<Value> = readonly Value[] | Readonly<Record<string, Value>>
+
+function toMapResult<One extends { readonly key: string }, Value>(
+  results: readonly One[],
+  select: (one: One) => Value,
+  { collect }: Pick<MapOptions<never>, 'collect'>,
+): MapResult<Value> {
+  if (collect !== 'outputs') return results.map(select)
+  return Object.fromEntries(results.map((one) => [one.key, select(one)]))
 }
 
 function toProgress(known: RecordedChild | undefined): 'new' | 'begun' | 'ended' {

@@ -7,12 +7,14 @@ import { missingInputs } from '../definition/inputs.ts'
 import { reviewAtMax } from '../definition/loop-settings.ts'
 import { modelOfTask } from '../definition/model-of-task.ts'
 import { reviewAfter, reviewSettingsOf } from '../definition/review-settings.ts'
-import { findSubEnsemble } from '../definition/sub-ensemble.ts'
+import { findSubEnsemble, listSubEnsembles } from '../definition/sub-ensemble.ts'
 import { renderTask } from '../definition/task-text.ts'
 import { findLargeText, measureTaskTexts } from '../definition/text-limits.ts'
 import { digestOutput } from '../scope/replay.ts'
 import { toAddedName, toRunName } from '../scope/run-scope.ts'
 import { toAddedRun, type TaskScope } from '../scope/task-scope.ts'
+
+import { listReviewedTasks } from './check-options.ts'
 
 import type { Inputs } from '../definition/inputs.ts'
 import type { Task } from '../definition/task.ts'
@@ -155,7 +157,8 @@ function findProblems(
   const isReviewed =
     reviewAtMax(task) !== undefined ||
     reviewSettingsOf(task.beforeReview) !== undefined ||
-    reviewAfter(task, ensemble.reviewPolicy, lastTask) !== undefined
+    reviewAfter(task, ensemble.reviewPolicy, lastTask) !== undefined ||
+    listSubEnsembles([task]).some(({ definition }) => listReviewedTasks(definition).length > 0)
   if (isReviewed && !reviews.hasReviewer) {
     problems.push('needs a review, but the run has no reviewer: set the option reviewer')
   }

@@ -16,7 +16,7 @@
 import type { TuttiError } from '@tutti/core'
 import { isoNow } from '@tutti/core/internal'
 
-import { replayMismatchError } from '../scope/replay.ts'
+import { replayMismatchError, type ReplayDifference } from '../scope/replay.ts'
 import { fromStepError } from '../scope/step-log.ts'
 import { hasEndedRun } from '../reviews/review-end.ts'
 import { addUsage, toRunMetrics } from '../usage/usage.ts'
@@ -66,13 +66,11 @@ export class Run {
     this.#ensemble = ensemble
     this.#options = options
     this.#parts = createRunParts({ ensemble, inputs, options, host: this })
-    const isHierarchical = ensemble.plan.workflow === 'HIERARCHICAL'
     const recorded = readRecordedTasks(this.#parts.scope.log)
     this.#schedule = new Schedule(ensemble.plan, ensemble)
     this.#tasks = new TaskStates({
       tasks: this.#parts.tasks,
       inputs,
-      isHierarchical,
       recorded,
       onPhase: (taskName, phase) => {
         this.#schedule.set(taskName, phase)
@@ -103,9 +101,9 @@ export class Run {
     }
   }
 
-  /** Next index of tasks that are not in the plan. */
-  get nextTaskIndex(): number {
-    return this.#tasks.count + 1
+  /** Returns the index of a task; for a new name, that of the next task that is not in the plan. */
+  indexOf(taskName: string): number {
+    return this.#tasks.get(taskName)?.taskIndex ?? this.#tasks.count + 1
   }
 
   /** Whether a task with this name has begun. */
@@ -146,7 +144,7 @@ export class Run {
     const difference = isRecordedTask(task)
       ? undefined
       : findTaskDifference(taskName, { step, task })
-    if (step !== undefined && difference !== undefined) throw replayMismatchError(difference)
+    if (step !== undefined && difference !== undefined) throw this.stopMismatched(difference)
     const ended = this.#findOutcome(taskName)
     if (ended !== undefined) return ended
     const isPlanned = this.#isUntouched(state) && this.#tasks.isPlanned(state.task)
@@ -291,12 +289,18 @@ export class Run {
       // The handler that adds the task again shows its code.
       if (task !== undefined && isRecordedTask(task)) continue
       const difference = findTaskDifference(taskName, { step, task })
-      if (difference !== undefined) this.#stopMismatched(replayMismatchError(difference))
+      if (difference !== undefined) this.stopMismatched(difference)
     }
   }
 
-  /** Stops everything, because the code differs from the steps. */
-  #stopMismatched(error: TuttiError): void {
+  /** Stops the run, because its code differs from its steps. Returns the error. */
+  stopMismatched(difference: ReplayDifference): TuttiError {
+    const error = replayMismatchError(difference)
+    this.#abortMismatched(error)
+    return error
+  }
+
+  #abortMismatched(error: TuttiError): void {
     this.#verdict.fail(error, { isDelegated: false })
     this.#parts.steering.abort(error)
   }
@@ -375,7 +379,9 @@ export class Run {
       taskIndex,
       countTasks: () => this.#tasks.count,
       text: how.task === state.task ? state.text : how.task,
-      context: this.#tasks.contextOf(how.task, run),
+      context: this.#tasks.contextOf(how.task, run, (role) =>
+        this.#parts.services.delegations.listManaged(run, role),
+      ),
       onHold: (held) => {
         this.#onHold(held)
       },
@@ -420,7 +426,7 @@ export class Run {
         return
       case 'failed':
         this.#fail(state, outcome.error)
-        if (outcome.error.code === 'REPLAY_MISMATCH') this.#stopMismatched(outcome.error)
+        if (outcome.error.code === 'REPLAY_MISMATCH') this.#abortMismatched(outcome.error)
         if (outcome.error.code === 'EXIT_EARLY') this.endEarly(outcome.error)
         return
       case 'not_begun':

@@ -157,6 +157,11 @@ export class TaskLog {
     this.#steps.push(step)
   }
 
+  /** Steps that are copied from the parent of a fork. */
+  get copied(): readonly TaskStep[] {
+    return this.#copied === 0 ? NONE : this.#steps.slice(0, this.#copied)
+  }
+
   /** Adds a step that is copied from the parent of a fork, which has paid for it. */
   addCopied(step: TaskStep): void {
     this.#steps.push('used' in step ? { ...step, used: ZERO_USAGE } : step)

@@ -238,16 +238,25 @@ function findReviewedTask(
   if (planned !== undefined) return planned
   const begun = listBegunWorkers(log).find(({ workerTask }) => workerTask === taskName)
   if (begun === undefined) return undefined
-  if (begun.ordinal === undefined) {
-    return createWorkerTask(ensemble, begun.workerRole, begun.taskDescription)
+  const { ordinal, parent, workerRole, taskDescription } = begun
+  const findNested = (task: Task | undefined): ResolvedEnsemble | undefined =>
+    task === undefined ? undefined : findSubEnsemble(task)?.definition
+  if (ordinal === undefined) {
+    const own =
+      parent === undefined ? ensemble : findNested(findReviewedTask(ensemble, log, parent.taskName))
+    return own && createWorkerTask({ ensemble: own, inputs: {} }, workerRole, taskDescription)
   }
   const adding = findReviewedTask(ensemble, log, begun.taskName)
-  if (adding === undefined) return undefined
-  const nested = findSubEnsemble(adding)?.definition.tasks
-  if (nested !== undefined) return nested.find(({ name }) => toAddedName(begun, name) === taskName)
+  const nested = findNested(adding)
+  if (nested !== undefined) {
+    return listAllTasks(nested).find(({ name }) => toAddedName(begun, name) === taskName)
+  }
   // The handler maps the items first; its other operations are the levels of the reduction.
-  const { forEach: plan } = adding
-  return begun.ordinal === 0 ? plan?.template : plan?.reduce?.task
+  const plan = adding?.forEach
+  if (ordinal !== 0) return plan?.reduce?.task
+  const children = [...(plan?.children ?? [])]
+  const [, own] = children.find(([key]) => toAddedName(begun, key) === taskName) ?? []
+  return own ?? plan?.template
 }
 
 /** Whether the task under review began with an output schema. */

@@ -1,10 +1,11 @@
 /** Tests of `loop` in requests. */
 import { toolCatalog, defineTool, Type, type TuttiError } from '@tutti/core'
 import { ensemble, modelCatalog, task, type Ensemble, type Task } from '@tutti/ensemble'
+import { findSubEnsemble } from '@tutti/ensemble/internal'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { buildEnsemble } from './build-ensemble.ts'
+import { buildEnsemble, buildOriginalTasks } from './build-ensemble.ts'
 import { assertRequiredReviews } from './required-reviews.ts'
 
 import type { RequestedRun } from '../domain/run-record.ts'
@@ -17,7 +18,11 @@ const search = defineTool({
   input: Type.Object({}),
   execute: () => 'found',
 })
-const catalogs = { tools: toolCatalog([search]), models: modelCatalog({ opus }) }
+const catalogs = {
+  tools: toolCatalog([search]),
+  models: modelCatalog({ opus }),
+  ensembles: new Map<string, Ensemble>(),
+}
 
 const judge = task({ name: 'judge', description: 'Judge {output}', output: Type.Boolean() })
 const write = task({
@@ -33,7 +38,13 @@ const lines = task({
   loop: { max: 5, until: { judge } },
 })
 const plain = task({ name: 'plain', description: 'Do' })
-const team = ensemble({ name: 'team', tasks: [write, lines, plain], model: main })
+const page = ensemble({
+  name: 'page',
+  model: main,
+  tasks: [task({ name: 'draft', description: 'Draft {topic}, mind {feedback}' })],
+})
+const pages = task({ name: 'pages', ensemble: page, loop: { max: 2 }, inputs: { topic: 'tea' } })
+const team = ensemble({ name: 'team', tasks: [write, lines, plain, pages], model: main })
 
 function build(request: RequestedRun, template: Ensemble = team): Ensemble {
   return buildEnsemble(template, request, catalogs)
@@ -44,7 +55,9 @@ type Tasks = NonNullable<RequestedRun['tasks']>
 /** Returns the problems of a request as `path: message`. */
 function textsOf(request: RequestedRun, template: Ensemble = team): readonly string[] {
   try {
-    assertRequiredReviews(template, request, build(request, template))
+    const built = build(request, template)
+    const originals = buildOriginalTasks(template, request, catalogs)
+    assertRequiredReviews(template, request, { built, originals })
   } catch (error) {
     const problems: unknown = (error as TuttiError).details?.['problems']
     return Array.isArray(problems) ? problems.map(({ path, message }) => `${path}: ${message}`) : []
@@ -58,7 +71,7 @@ const VERDICT = {
   outputSchema: { type: 'boolean' },
 }
 
-function refine(loop: NonNullable<Tasks[number]['loop']>): Tasks[number] {
+function refine(loop: NonNullable<Tasks[number]['loop']>) {
   return { name: 'refine', description: 'Refine {previous}', loop }
 }
 
@@ -125,6 +138,14 @@ describe('a requested task with loop', () => {
     ])
   })
 
+  it('[RUNS-T30] A requested task with ensemble and loop repeats the tasks of the ensemble', () => {
+    const template = ensemble({ name: 'other', model: main, tasks: [plain] })
+    const ensembles = new Map<string, Ensemble>([['page', page]])
+    const tasks: Tasks = [{ name: 'all', ensemble: 'page', loop: { max: 2, onMax: 'accept' } }]
+    const built = buildEnsemble(template, { tasks }, { ...catalogs, ensembles })
+    expect(findSubEnsemble(built.tasks[0]?.loop?.template ?? plain)?.definition.name).toBe('page')
+  })
+
   it('loop is refused under a manager, with its path', () => {
     const tasks = [refine({ max: 2 }), { name: 'b', description: 'B' }]
     expect(textsOf({ tasks, options: { workflow: 'HIERARCHICAL' } })).toEqual([
@@ -181,6 +202,16 @@ describe('an override of a task with loop', () => {
         template: { loop: { settings: { max: 2 }, template: { maxIterations: 3 } } },
       },
     })
+  })
+
+  it('[RUNS-V7] An override below a loop over an ensemble changes a task of all rounds, and single rounds cannot be changed', () => {
+    const [, , , all] = changed({ 'pages/draft': { model: 'opus' } })
+    const nested = findSubEnsemble(all?.loop?.template ?? plain)?.definition
+    expect(nested?.tasks[0]).toMatchObject({ name: 'draft', model: opus })
+    expect(all?.loop?.settings).toEqual({ max: 2 })
+    expect(textsOf({ taskOverrides: { 'write/2': { model: 'opus' } } })).toEqual([
+      "/taskOverrides/write~12: The rounds of task 'write' cannot be changed one by one: '2'",
+    ])
   })
 
   it('[RUNS-V5] Limits of a loop have no effect on a task without one', () => {

@@ -1,13 +1,13 @@
 /** The ensembles that runs may name, and the ensemble that each run gets. */
 import { TuttiError } from '@tutti/core'
-import { ensemble as defineEnsemble, type Ensemble } from '@tutti/ensemble'
+import { ensemble as defineEnsemble, type Ensemble, type Task } from '@tutti/ensemble'
 import { describeCode, type EnsembleCode, type ReviewDefaults } from '@tutti/ensemble/internal'
 import { unknownName } from '@tutti/protocol/internal'
 
-import { buildEnsemble } from './build-ensemble.ts'
+import { buildEnsemble, buildOriginalTasks } from './build-ensemble.ts'
 
 import type { Catalogs } from './catalog-names.ts'
-import type { RunRecord } from '../domain/run-record.ts'
+import type { RequestedRun, RunRecord } from '../domain/run-record.ts'
 
 /** Defaults for the reviews of all ensembles. */
 export interface ReviewRules extends ReviewDefaults {
@@ -30,9 +30,12 @@ export class RunEnsembles {
   #built: readonly BuiltEnsemble[] | undefined
 
   /** @throws {TypeError} when there is no ensemble or two have the same name. */
-  constructor(ensembles: readonly Ensemble[], catalogs: Catalogs, reviews: ReviewRules = {}) {
-    const { tools, models } = catalogs
-    this.#catalogs = { tools, models }
+  constructor(
+    ensembles: readonly Ensemble[],
+    { tools, models }: Omit<Catalogs, 'ensembles'>,
+    reviews: ReviewRules = {},
+  ) {
+    this.#catalogs = { tools, models, ensembles: this.#byName }
     for (const ensemble of ensembles) {
       if (this.#byName.has(ensemble.name)) {
         throw new TypeError(`Cannot serve two ensembles named "${ensemble.name}"`)
@@ -88,6 +91,11 @@ export class RunEnsembles {
     const template = this.#byName.get(ensemble)
     if (template !== undefined) return buildEnsemble(template, request, this.#catalogs)
     throw new TuttiError('CONFIG_INVALID', `Ensemble "${ensemble}" is no longer registered`)
+  }
+
+  /** Returns the tasks of a valid request before its overrides. */
+  buildOriginals(template: Ensemble, request: RequestedRun): readonly Task[] {
+    return buildOriginalTasks(template, request, this.#catalogs)
   }
 }
 

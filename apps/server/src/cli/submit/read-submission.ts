@@ -1,5 +1,5 @@
 /** Builds the request body of `tutti run` from its arguments and options. */
-import { isJsonObject } from '@tutti/protocol/internal'
+import { changeAddedTasks, isJsonObject } from '@tutti/protocol/internal'
 
 import type { Capabilities, SubmitRunBody } from '@tutti/protocol'
 import type {
@@ -85,16 +85,9 @@ export function withModel(
 }
 
 function withModelOfTask(task: TaskDefinitionBody, model: string): TaskDefinitionBody {
-  const { forEach, loop } = task
-  const made = { model, ...task }
-  if (typeof forEach?.collect === 'object') {
-    const { collect } = forEach
-    made.forEach = { ...forEach, collect: { ...collect, reduce: { model, ...collect.reduce } } }
-  }
-  if (loop?.until !== undefined) {
-    made.loop = { ...loop, until: { judge: { model, ...loop.until.judge } } }
-  }
-  return made
+  // The tasks of an ensemble have its models.
+  const changed = task.ensemble === undefined ? { model, ...task } : task
+  return changeAddedTasks(changed, (added) => ({ model, ...added }))
 }
 
 /** Splits the arguments into the ensemble, which contains no `=`, and the inputs. */
