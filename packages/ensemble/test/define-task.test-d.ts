@@ -293,3 +293,50 @@ test('An unknown option of an agent or an ensemble is an error', () => {
   // @ts-expect-error -- "PARALEL" is not a workflow
   ensemble({ name: 'pay', tasks: [plain], workflow: 'PARALEL' })
 })
+
+test('[ENS-X1] A condition receives the outputs of the tasks that it reads, and undefined for those that did not complete', () => {
+  const kind = task({ description: 'Classify', output: Type.Enum(['bug', 'question']) })
+  const fix = task({
+    description: 'Fix',
+    output: Person,
+    when: {
+      on: kind,
+      is: (value, { inputs }) => {
+        expectTypeOf(value).toEqualTypeOf<'bug' | 'question' | undefined>()
+        expectTypeOf(inputs['x']).toEqualTypeOf<string | undefined>()
+        return value === 'bug'
+      },
+    },
+  })
+  expectTypeOf(fix).toEqualTypeOf<Task<{ name: string; age?: number }>>()
+  expectTypeOf(task({ ...fix, name: 'copy' })).toEqualTypeOf(fix)
+  task({
+    description: 'Both',
+    when: {
+      on: [typed, plain],
+      is: ([person, text]) => {
+        expectTypeOf(person).toEqualTypeOf<{ name: string; age?: number } | undefined>()
+        expectTypeOf(text).toEqualTypeOf<string | undefined>()
+        return person?.name === text
+      },
+    },
+  })
+  task({ description: 'Inputs', when: ({ inputs }) => inputs['x'] === '1' })
+  const each = task({
+    description: 'Each {item}',
+    forEach: { over: 'items' },
+    when: { on: kind, is: (value) => value === 'bug' },
+  })
+  expectTypeOf(each).toEqualTypeOf<Task<readonly string[]>>()
+  const sub = task({
+    ensemble: ensemble({ name: 'team', tasks: [typed] }),
+    when: { on: kind, is: (value) => value === 'bug' },
+  })
+  expectTypeOf(sub).toEqualTypeOf<typeof typed>()
+  // @ts-expect-error -- no such kind
+  task({ description: 'Fix', when: { on: kind, is: (value) => value === 'bgu' } })
+  // @ts-expect-error -- a condition is not a promise
+  task({ description: 'Fix', when: async () => true })
+  // @ts-expect-error -- the task may have been skipped
+  task({ description: 'Fix', when: { on: typed, is: (value) => value.name === 'Ada' } })
+})

@@ -300,12 +300,35 @@ describe('[ENS-P31] the condition of a loop', () => {
     expect((await run(refine)).outputOf(refine)).toEqual({ text: '2.', score: 3 })
   })
 
-  it('A condition that returns something else than a boolean fails its task', async () => {
+  it('A condition that throws, or returns something else than a boolean, fails its task', async () => {
     const { error } = await run(repeat('Do', { max: 2, until: (() => 'yes') as never }))
     expect(error).toMatchObject({
       code: 'CONSTRAINT_VIOLATION',
-      message: 'until of task "refine" must return a boolean, got string',
+      message: 'The condition of the loop of task "refine" must return true or false, got "yes"',
     })
+    const until = (): boolean => {
+      throw new Error('No scale')
+    }
+    expect((await run(repeat('Do', { max: 2, until }))).error).toMatchObject({
+      code: 'CONSTRAINT_VIOLATION',
+      message: 'The condition of the loop of task "refine" failed: No scale',
+    })
+  })
+
+  it('A task with loop and when is repeated if its condition is true, and skipped otherwise', async () => {
+    const first = task({ name: 'first', description: 'Go', handler: () => 'go' })
+    const refine = task({
+      name: 'refine',
+      description: '{round}',
+      when: { on: first, is: (output, { inputs }) => output === inputs['word'] },
+      loop: { max: 2 },
+      handler: (context) => context.description,
+    })
+    const team = ensemble({ name: 'team', tasks: [first, refine] })
+    expect((await team.run({ word: 'go' })).outputOf(refine)).toBe('2')
+    const skipped = await team.run({ word: 'stop' })
+    expect(skipped.status).toBe('COMPLETED')
+    expect(skipped.tasks.map(({ taskName }) => taskName)).toEqual(['first'])
   })
 
   it('A judge whose answer is no verdict fails its task', async () => {

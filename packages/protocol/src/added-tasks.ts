@@ -23,7 +23,7 @@ export function listAddedTasks({
     ...(typeof collect === 'object'
       ? [{ path: '/forEach/collect/reduce', task: collect.reduce }]
       : []),
-    ...(until === undefined ? [] : [{ path: '/loop/until/judge', task: until.judge }]),
+    ...(typeof until === 'object' ? [{ path: '/loop/until/judge', task: until.judge }] : []),
   ]
 }
 
@@ -40,6 +40,8 @@ export function changeAddedTasks<Body extends Pick<TaskDefinitionBody, 'forEach'
     ...(typeof collect === 'object'
       ? { forEach: { ...forEach, collect: { ...collect, reduce: change(collect.reduce) } } }
       : {}),
-    ...(until === undefined ? {} : { loop: { ...loop, until: { judge: change(until.judge) } } }),
+    ...(typeof until === 'object'
+      ? { loop: { ...loop, until: { judge: change(until.judge) } } }
+      : {}),
   }
 }

@@ -6,7 +6,6 @@ import {
   isFieldSource,
   type AnyEnsembleTaskDefinition,
   type AnyInputSource,
-  type EnsembleTaskDefinition,
 } from './ensemble-task.ts'
 import { findUnknownInputs, inputVariables } from './inputs.ts'
 import { toOptionText } from './map-settings.ts'
@@ -36,7 +35,9 @@ const ENSEMBLE_TASK_NAMES = {
   timeoutMs: true,
   budget: true,
   retries: true,
-} as const satisfies OptionNames<EnsembleTaskDefinition<unknown, unknown>>
+  when: true,
+  switch: true,
+} as const satisfies OptionNames<AnyEnsembleTaskDefinition>
 
 /** Names of its options apart from those that only a task with an ensemble has. */
 const HANDLER_TASK_NAMES: readonly string[] = Object.keys(ENSEMBLE_TASK_NAMES).filter(

@@ -11,6 +11,7 @@ import {
   findLoopProblems,
   findLoopSettingProblems,
 } from './check-loop.ts'
+import { toCondition, type Condition, type ConditionSource, type When } from './condition.ts'
 import { findForEachOptionProblems, findForEachProblems, findTaskProblems } from './check-task.ts'
 import {
   toHandlerDefinition,
@@ -29,7 +30,7 @@ import {
 } from './for-each.ts'
 import { HANDLER_ROLE, type Handler } from './handler.ts'
 import { createLoopHandler, createLoopReader } from './loop.ts'
-import { isRoundVariable, type Loop, type LoopPlan } from './loop-settings.ts'
+import { isRoundVariable, type Loop, type LoopCondition, type LoopPlan } from './loop-settings.ts'
 import { isItemVariable, toOptionText } from './map-settings.ts'
 import {
   DEFAULT_EXPECTED_OUTPUT,
@@ -39,6 +40,7 @@ import {
   type ForEachPlan,
   type Task,
   type TaskDefinition,
+  type TaskFields,
 } from './task.ts'
 import { escapeVariables } from './template.ts'
 
@@ -69,6 +71,12 @@ interface Repeated<Output, Result> {
 /** Part of a copied task that determines the type of its output. */
 type TaskCopy<Output> = Pick<Task<Output>, 'outputReader'>
 
+/** The condition of a task that reads the tasks `On`. */
+interface Conditional<On extends ConditionSource> {
+  /** Condition under which the task runs; otherwise it is skipped. @default it always runs */
+  readonly when?: When<On> | Condition
+}
+
 // NOTE: TypeScript fixes the types of functions with the first overload that can match. So the overloads with more required fields
 // come first, and those with all fields of an agent before those with fewer.
 /**
@@ -81,8 +89,10 @@ export function task<
   Item = unknown,
   const Each extends object = object,
   Result extends 'last' | 'all' = 'last',
+  const On extends ConditionSource = ConditionSource,
 >(
-  definition: TaskDefinition<Schema> &
+  definition: TaskFields<Schema> &
+    Conditional<On> &
     Repeated<OutputOf<Schema>, Result> & {
       readonly forEach: ForEach<Item> & Each
       readonly ensemble?: never
@@ -94,71 +104,113 @@ export function task<
   Item = unknown,
   const Each extends object = object,
   Result extends 'last' | 'all' = 'last',
+  const On extends ConditionSource = ConditionSource,
 >(
   definition: EnsembleTaskDefinition<Output, Sources> &
+    Conditional<On> &
     Repeated<Output, Result> & { readonly forEach: ForEach<Item> & Each },
 ): Task<EachOutput<Each, LoopOutput<Result, Output>>>
 export function task<
   const Schema extends ToolSchema | undefined = undefined,
   Result extends 'last' | 'all' = 'last',
+  const On extends ConditionSource = ConditionSource,
 >(
-  definition: TaskDefinition<Schema> &
+  definition: TaskFields<Schema> &
+    Conditional<On> &
     Repeated<OutputOf<Schema>, Result> & { readonly ensemble?: never },
 ): Task<LoopOutput<Result, OutputOf<Schema>>>
-export function task<Output, const Sources, Result extends 'last' | 'all' = 'last'>(
-  definition: EnsembleTaskDefinition<Output, Sources> & Repeated<Output, Result>,
+export function task<
+  Output,
+  const Sources,
+  Result extends 'last' | 'all' = 'last',
+  const On extends ConditionSource = ConditionSource,
+>(
+  definition: EnsembleTaskDefinition<Output, Sources> & Conditional<On> & Repeated<Output, Result>,
 ): Task<LoopOutput<Result, Output>>
 export function task<
   const Schema extends ToolSchema | undefined = undefined,
   Item = unknown,
   Reduced = unknown,
+  const On extends ConditionSource = ConditionSource,
 >(
-  definition: TaskDefinition<Schema> & {
-    readonly forEach: ForEach<Item> & {
-      readonly onError?: 'fail' | 'continue'
-      readonly collect: ReduceOutputs<Reduced>
-    }
-  },
+  definition: TaskFields<Schema> &
+    Conditional<On> & {
+      readonly forEach: ForEach<Item> & {
+        readonly onError?: 'fail' | 'continue'
+        readonly collect: ReduceOutputs<Reduced>
+      }
+    },
 ): Task<Reduced>
-export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
-  definition: TaskDefinition<Schema> & {
-    readonly forEach: ForEach<Item> & { readonly onError: 'collect'; readonly collect?: 'list' }
-  },
+export function task<
+  const Schema extends ToolSchema | undefined = undefined,
+  Item = unknown,
+  const On extends ConditionSource = ConditionSource,
+>(
+  definition: TaskFields<Schema> &
+    Conditional<On> & {
+      readonly forEach: ForEach<Item> & { readonly onError: 'collect'; readonly collect?: 'list' }
+    },
 ): Task<readonly ForEachOutcome<OutputOf<Schema>>[]>
-export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
-  definition: TaskDefinition<Schema> & {
-    readonly forEach: ForEach<Item> & { readonly onError: 'collect'; readonly collect: 'outputs' }
-  },
+export function task<
+  const Schema extends ToolSchema | undefined = undefined,
+  Item = unknown,
+  const On extends ConditionSource = ConditionSource,
+>(
+  definition: TaskFields<Schema> &
+    Conditional<On> & {
+      readonly forEach: ForEach<Item> & {
+        readonly onError: 'collect'
+        readonly collect: 'outputs'
+      }
+    },
 ): Task<Readonly<Record<string, ItemOutcome<OutputOf<Schema>>>>>
-export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
-  definition: TaskDefinition<Schema> & {
-    readonly forEach: ForEach<Item> & {
-      readonly onError?: 'fail' | 'continue'
-      readonly collect: 'outputs'
-    }
-  },
+export function task<
+  const Schema extends ToolSchema | undefined = undefined,
+  Item = unknown,
+  const On extends ConditionSource = ConditionSource,
+>(
+  definition: TaskFields<Schema> &
+    Conditional<On> & {
+      readonly forEach: ForEach<Item> & {
+        readonly onError?: 'fail' | 'continue'
+        readonly collect: 'outputs'
+      }
+    },
 ): Task<Readonly<Record<string, OutputOf<Schema>>>>
-export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
-  definition: TaskDefinition<Schema> & {
-    readonly forEach: ForEach<Item> & {
-      readonly onError?: 'fail' | 'continue'
-      readonly collect?: 'list'
-    }
-  },
+export function task<
+  const Schema extends ToolSchema | undefined = undefined,
+  Item = unknown,
+  const On extends ConditionSource = ConditionSource,
+>(
+  definition: TaskFields<Schema> &
+    Conditional<On> & {
+      readonly forEach: ForEach<Item> & {
+        readonly onError?: 'fail' | 'continue'
+        readonly collect?: 'list'
+      }
+    },
 ): Task<readonly OutputOf<Schema>[]>
-export function task<Output, const Sources, Item = unknown, const Each extends object = object>(
-  definition: EnsembleTaskDefinition<Output, Sources> & {
-    readonly forEach: ForEach<Item> & Each
-  },
+export function task<
+  Output,
+  const Sources,
+  Item = unknown,
+  const Each extends object = object,
+  const On extends ConditionSource = ConditionSource,
+>(
+  definition: EnsembleTaskDefinition<Output, Sources> &
+    Conditional<On> & {
+      readonly forEach: ForEach<Item> & Each
+    },
 ): Task<EachOutput<Each, Output>>
-export function task<Output, const Sources>(
-  definition: EnsembleTaskDefinition<Output, Sources>,
+export function task<Output, const Sources, const On extends ConditionSource = ConditionSource>(
+  definition: EnsembleTaskDefinition<Output, Sources> & Conditional<On>,
 ): Task<Output>
 export function task<
   const Schema extends ToolSchema | undefined = undefined,
   Output = OutputOf<Schema>,
+  const On extends ConditionSource = ConditionSource,
 >(
-  definition: TaskDefinition<Schema> & TaskCopy<Output>,
+  definition: TaskFields<Schema> & Conditional<On> & TaskCopy<Output>,
 ): Task<ToolSchema extends Schema ? Output : OutputOf<Schema>>
 export function task(definition: AnyDefinition): Task {
   return makeAnyTask(definition)
@@ -222,7 +274,7 @@ export function createEnsembleTask(
  * name and its context.
  */
 function makeForEachTask(definition: AnyDefinition, forEach: ForEach<never>): Task {
-  const { forEach: _, ...rest } = definition
+  const { forEach: _, when, switch: switchName, ...rest } = definition
   const { over, collect = 'list', key, ...settings } = forEach
   const plan = {
     settings: collect === 'outputs' ? { ...settings, collect } : settings,
@@ -234,15 +286,25 @@ function makeForEachTask(definition: AnyDefinition, forEach: ForEach<never>): Ta
     ...toOptionTexts('forEach', findForEachProblems(plan)),
   ])
   const isInput = typeof over === 'string'
-  return createForEachTask({ ...plan, over: isInput ? over : over.name, isInput, template })
+  return createForEachTask(
+    { ...plan, over: isInput ? over : over.name, isInput, template },
+    {
+      ...(when === undefined ? {} : { when }),
+      ...(switchName === undefined ? {} : { switch: switchName }),
+    },
+  )
 }
 
 /**
  * Makes the task of a plan, such as one of another task with other settings or with another task for the items.
  *
+ * @param conditional its condition and its switch, which the tasks of the items do not have. @default none
  * @throws {TuttiError} CONFIG_INVALID, naming every problem.
  */
-export function createForEachTask(plan: ForEachPlan): Task {
+export function createForEachTask(
+  plan: ForEachPlan,
+  conditional: Pick<TaskDefinition, 'when' | 'switch'> = {},
+): Task {
   const { over, isInput, settings, template, reduce } = plan
   const problems = [...findForEachProblems(plan), ...findLoopItemProblems(plan)]
   assertDefinition(template.name, toOptionTexts('forEach', problems))
@@ -254,6 +316,7 @@ export function createForEachTask(plan: ForEachPlan): Task {
     expectedOutput: 'The outputs of all items.',
     context: isInput ? context : [...context, over],
     handler: createForEachHandler(plan),
+    ...conditional,
     ...(template.version === undefined ? {} : { version: template.version }),
   })
   return { ...made, forEach: plan, ...(reader === undefined ? {} : { outputReader: reader }) }
@@ -261,13 +324,14 @@ export function createForEachTask(plan: ForEachPlan): Task {
 
 /** Makes a task that is repeated. Its definition is that of a round, except for its name and its context. */
 function makeLoopTask(definition: AnyDefinition, loop: Loop<never>, more: readonly string[]): Task {
-  const { loop: _, ...rest } = definition
+  const { loop: _, when, switch: switchName, ...rest } = definition
   const { until, ...settings } = loop
   // NOTE: ChildTask leaves out the fields of a task whose types depend on handlers; only task() makes one.
   const judge = typeof until === 'object' && until !== null ? (until.judge as Task) : undefined
   const plan = {
     settings,
-    ...(typeof until === 'function' ? { until } : {}),
+    // NOTE: the type of the condition follows from the body, which the overloads of task() check.
+    ...(typeof until === 'function' ? { until: { test: until as LoopCondition<unknown> } } : {}),
     ...(isTask(judge) ? { judge } : {}),
   }
   const template = makeAnyTask(rest, [
@@ -275,15 +339,25 @@ function makeLoopTask(definition: AnyDefinition, loop: Loop<never>, more: readon
     ...findLoopOptionProblems(loop),
     ...toOptionTexts('loop', findLoopSettingProblems(plan)),
   ])
-  return createLoopTask({ ...plan, template })
+  return createLoopTask(
+    { ...plan, template },
+    {
+      ...(when === undefined ? {} : { when }),
+      ...(switchName === undefined ? {} : { switch: switchName }),
+    },
+  )
 }
 
 /**
  * Makes the task of a plan, such as one of another task with other settings or with another body.
  *
+ * @param conditional its condition and its switch, which the rounds do not have. @default none
  * @throws {TuttiError} CONFIG_INVALID, naming every problem.
  */
-export function createLoopTask(plan: LoopPlan): Task {
+export function createLoopTask(
+  plan: LoopPlan,
+  conditional: Pick<TaskDefinition, 'when' | 'switch'> = {},
+): Task {
   const { template, settings, judge } = plan
   assertDefinition(template.name, toOptionTexts('loop', findLoopProblems(plan)))
   const reader = createLoopReader(template.outputReader, settings)
@@ -294,6 +368,7 @@ export function createLoopTask(plan: LoopPlan): Task {
       settings.result === 'all' ? 'The outputs of all rounds.' : 'The output of the last round.',
     context: [...template.context, ...(judge?.context ?? [])],
     handler: createLoopHandler(plan),
+    ...conditional,
     ...(template.version === undefined ? {} : { version: template.version }),
   })
   return { ...made, loop: plan, ...(reader === undefined ? {} : { outputReader: reader }) }
@@ -325,9 +400,10 @@ function makeTask(definition: TaskDefinition, more: readonly string[] = []): Tas
   const reader = compileReader(definition)
   assertDefinition(name, [...more, ...findTaskProblems(definition, name), ...reader.problems])
   const agent = chooseAgent(definition)
-  const { handler, ...rest } = definition
+  const { handler, when, ...rest } = definition
   return {
     ...rest,
+    ...(when === undefined ? {} : { when: toCondition(when) }),
     // NOTE: nothing relies on the handler's output type, because the schema checks the output at run time.
     ...(handler === undefined ? {} : { handler: handler as Handler<never> }),
     name,

@@ -4,8 +4,8 @@
  *   inputs, outputs ─▶ inputs of the sub-ensemble ─▶ Schedule.next ─▶ its tasks ─▶ … ─▶ output of the last one
  *
  * ENS-P14 A task with `ensemble` adds the tasks of that ensemble to its run, in the order of their plan and named below it. They
- *    get the settings of their ensemble and the outputs of its tasks only. Its output is that of the last one, and the first
- *    failure fails it.
+ *    get the settings of their ensemble and the outputs of its tasks only. Its output is that of the last one that completed, and
+ *    the first failure fails it.
  * ENS-P15 An input of a sub-ensemble is a text with variables, the output of an earlier task or a field of one; other variables
  *    are inputs of the run.
  */
@@ -13,6 +13,7 @@ import { TuttiError } from '@tutti/core'
 import { parseExactJson, TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
 
 import { mergeBudgets, type Budget } from '../usage/budget.ts'
+import { chooseTask, unmatchedError } from './condition.ts'
 import { inputVariables } from './inputs.ts'
 import { listAllTasks } from './manager.ts'
 import { Schedule } from './schedule.ts'
@@ -29,6 +30,7 @@ import { readPath, toValueInputs } from './value-inputs.ts'
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
 import type { Handler, HandlerContext } from './handler.ts'
 import type { ChildTask } from './operations.ts'
+import type { Choice } from './plan.ts'
 import type { Task, TaskDefinition } from './task.ts'
 
 /** Value of an input: a text with variables, the output of an earlier task, or a field of one. */
@@ -51,6 +53,7 @@ export interface EnsembleTaskDefinition<Output, Sources> extends Pick<
   | 'review'
   | 'timeoutMs'
   | 'retries'
+  | 'switch'
 > {
   /** Ensemble whose tasks it adds, of any workflow, up to 5 deep. */
   readonly ensemble: ResolvedEnsemble<Output>
@@ -67,10 +70,9 @@ export interface EnsembleTaskDefinition<Output, Sources> extends Pick<
   readonly inputs?: { readonly [Name in keyof Sources]: InputSource<Sources[Name]> }
 }
 
-/** A definition with any output and inputs. */
-export type AnyEnsembleTaskDefinition = Omit<EnsembleTaskDefinition<unknown, unknown>, 'inputs'> & {
-  readonly inputs?: object
-}
+/** A definition with any output, inputs and condition. */
+export type AnyEnsembleTaskDefinition = Omit<EnsembleTaskDefinition<unknown, unknown>, 'inputs'> &
+  Pick<TaskDefinition, 'when'> & { readonly inputs?: object }
 
 /** A definition whose sources of inputs name tasks. */
 export type NamedEnsembleTask = Omit<AnyEnsembleTaskDefinition, 'inputs'> &
@@ -144,7 +146,9 @@ function createHandler(subEnsemble: SubEnsemble): (context: HandlerContext) => P
     const inputs = readInputs(subEnsemble, context)
     return new Promise((resolve, reject) => {
       new PlanRun(definition, context.signal, {
+        inputs: { ...context.inputs, ...inputs },
         add: (task) => context.task(task, { inputs }),
+        choose: (name, choose) => context.step(name, choose),
         resolve,
         reject,
       }).advance()
@@ -154,9 +158,12 @@ function createHandler(subEnsemble: SubEnsemble): (context: HandlerContext) => P
   return handler
 }
 
-/** Functions that add the tasks of a plan and receive its end. */
+/** Functions that add the tasks of a plan and receive its end, and the inputs of its conditions. */
 interface PlanEffects {
+  readonly inputs: Inputs
   readonly add: (task: Task) => Promise<unknown>
+  /** Records the result of a choice. */
+  readonly choose: (name: string, choose: () => string | null) => Promise<string | null>
   readonly resolve: (output: unknown) => void
   readonly reject: (failure: unknown) => void
 }
@@ -164,36 +171,100 @@ interface PlanEffects {
 /** Errors that end the whole run. */
 const ENDS_RUN: ReadonlySet<string> = new Set(['EXIT_EARLY', 'REPLAY_MISMATCH'])
 
-/** Runs the tasks of a plan. Ends, with the output of the last task or the first failure, when all that began have ended. */
+/**
+ * Runs the tasks of a plan. Ends, with the output of the last one that completed or the first failure, when all that began have
+ * ended.
+ */
 class PlanRun {
+  readonly #definition: ResolvedEnsemble
   readonly #schedule: Schedule
   readonly #tasks: ReadonlyMap<string, Task>
-  readonly #outputTask: string
   readonly #signal: AbortSignal
   readonly #effects: PlanEffects
   readonly #failures: unknown[] = []
-  #output: unknown
+  /** Outputs of the completed tasks. */
+  readonly #outputs = new Map<string, unknown>()
   #running = 0
   #isStopped = false
 
   constructor(definition: ResolvedEnsemble, signal: AbortSignal, effects: PlanEffects) {
+    this.#definition = definition
     this.#schedule = new Schedule(definition.plan, definition)
     this.#tasks = new Map(listAllTasks(definition).map((task) => [task.name, task]))
-    this.#outputTask = definition.plan.outputTask
     this.#signal = signal
     this.#effects = effects
   }
 
   /** Adds the tasks that are ready. When the handler runs again, tasks end in the recorded order, and so are added in it. */
   advance(): void {
-    if (!this.#isStopped && !this.#signal.aborted) {
-      const { start, skip } = this.#schedule.next()
+    while (!this.#isStopped && !this.#signal.aborted) {
+      for (const choice of this.#schedule.takeChoices()) this.#choose(choice)
+      const { start, skip, exclude } = this.#schedule.next()
       for (const name of skip.keys()) this.#schedule.set(name, 'skipped')
+      for (const name of exclude.keys()) this.#exclude(name)
       for (const name of start) this.#begin(name)
+      if (!this.#schedule.hasChoices) break
     }
-    if (this.#running > 0) return
+    if (this.#running === 0) this.#end()
+  }
+
+  #end(): void {
+    const { plan, name } = this.#definition
+    const last = plan.order.findLast((taskName) => this.#outputs.has(taskName))
     if (this.#failures.length > 0) this.#effects.reject(this.#failures[0])
-    else this.#effects.resolve(this.#output)
+    else if (last !== undefined) this.#effects.resolve(this.#outputs.get(last))
+    else {
+      const message = `No task of ensemble "${name}" ran: their conditions skip all of them`
+      this.#effects.reject(new TuttiError('CONSTRAINT_VIOLATION', message))
+    }
+  }
+
+  /** Makes a choice and skips the tasks that it does not let run. */
+  #choose(choice: Choice): void {
+    const { names, switchName } = choice
+    const isOpen = names.some((name) => !this.#schedule.isExcluded(name))
+    if (!isOpen) return
+    this.#running += 1
+    const label = switchName === undefined ? `when ${names.join()}` : `switch ${switchName}`
+    this.#effects
+      .choose(label, () => this.#findChosen(choice))
+      .then(
+        (chosen) => {
+          this.#running -= 1
+          this.#settleChoice(choice, chosen)
+          this.advance()
+        },
+        (error: unknown) => {
+          this.#running -= 1
+          for (const name of names) if (!this.#schedule.isExcluded(name)) this.#fail(name, error)
+          this.advance()
+        },
+      )
+  }
+
+  #findChosen(choice: Choice): string | null {
+    const chosen = chooseTask(choice, (name) => this.#tasks.get(name), {
+      inputs: this.#effects.inputs,
+      outputOf: (name) => this.#outputs.get(name),
+    })
+    if (typeof chosen === 'object') throw chosen.error
+    return chosen ?? null
+  }
+
+  #settleChoice(choice: Choice, chosen: string | null): void {
+    const { names, switchName } = choice
+    if (chosen === null && switchName !== undefined) {
+      for (const name of this.#schedule.listDependents(names)) {
+        this.#fail(name, unmatchedError(name, choice))
+      }
+    }
+    if (chosen !== null) this.#schedule.choose(chosen)
+    for (const name of names) if (name !== chosen) this.#exclude(name)
+  }
+
+  #exclude(name: string): void {
+    this.#schedule.exclude(name)
+    this.#schedule.set(name, 'skipped')
   }
 
   #begin(name: string): void {
@@ -201,23 +272,26 @@ class PlanRun {
     if (task === undefined) return
     this.#running += 1
     this.#schedule.set(name, 'running')
-    this.#effects.add(task).then(
+    const context = task.context.filter((wanted) => this.#outputs.has(wanted))
+    this.#effects.add({ ...task, context }).then(
       (output) => {
-        if (name === this.#outputTask) this.#output = output
-        this.#end(name, 'completed')
+        this.#running -= 1
+        this.#outputs.set(name, output)
+        this.#schedule.set(name, 'completed')
+        this.advance()
       },
       (error: unknown) => {
-        this.#failures.push(error)
+        this.#running -= 1
         this.#isStopped ||= TuttiError.isInstance(error) && ENDS_RUN.has(error.code)
-        this.#end(name, 'failed')
+        this.#fail(name, error)
+        this.advance()
       },
     )
   }
 
-  #end(name: string, phase: 'completed' | 'failed'): void {
-    this.#running -= 1
-    this.#schedule.set(name, phase)
-    this.advance()
+  #fail(name: string, error: unknown): void {
+    this.#failures.push(error)
+    this.#schedule.set(name, 'failed')
   }
 }
 

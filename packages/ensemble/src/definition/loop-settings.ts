@@ -39,6 +39,15 @@ export interface LoopHistory {
   readonly maxTokens?: number
 }
 
+/** A condition of a loop that ends it when it returns true; other languages can return anything. */
+export interface LoopTest {
+  readonly test: (output: unknown, state: LoopState<unknown>) => unknown
+  /** Description for errors and manifests. */
+  readonly text?: string
+  /** Names of the inputs that it reads; absent if they are not known, as those of code. */
+  readonly inputs?: { readonly required: readonly string[]; readonly optional: readonly string[] }
+}
+
 /** Settings of a loop, apart from its condition. */
 export interface LoopSettings {
   /** Maximum number of rounds, from 1 to 1000. */
@@ -73,7 +82,7 @@ export interface LoopPlan {
   /** Task of one round. */
   readonly template: Task
   readonly settings: LoopSettings
-  readonly until?: LoopCondition<never>
+  readonly until?: LoopTest
   /** Task that judges the output of a round. */
   readonly judge?: Task
 }

@@ -14,7 +14,8 @@
  *    to `maxRevisions` more rounds. The person decides after each of these.
  */
 import { TuttiError, Type } from '@tutti/core'
-import { formatCanonicalJson } from '@tutti/core/internal'
+import { errorMessage, formatCanonicalJson } from '@tutti/core/internal'
+import { previewOf } from '@tutti/protocol/internal'
 
 import { CHARACTERS_PER_TOKEN } from '../usage/budget.ts'
 import { createFormReader } from './list-reader.ts'
@@ -24,7 +25,7 @@ import { DEFAULT_MAX_REVISIONS, type ReviewSettings } from './review-settings.ts
 import { readPath, toInputText, toValueInputs } from './value-inputs.ts'
 
 import type { HandlerContext } from './handler.ts'
-import type { LoopCondition, LoopHistory, LoopSettings } from './loop-settings.ts'
+import type { LoopHistory, LoopSettings, LoopState, LoopTest } from './loop-settings.ts'
 import type { OutputReader } from '../output/structured-output.ts'
 import type { Inputs } from './template.ts'
 
@@ -109,18 +110,11 @@ class LoopRun {
       return readVerdict(`${this.#context.taskName}/judge-${round}`, verdict)
     }
     if (until === undefined) return { done: false }
-    // NOTE: the outputs were read by the schema of the body, from which the condition has its type.
-    const isDone = until as LoopCondition<unknown>
     const outputs = this.#rounds.map((one) => one.output)
-    const { inputs: own } = this.#context
-    const done = await this.#context.step(`until-${round}`, () => {
-      const result: unknown = isDone(output, { round, outputs, inputs: own })
-      if (typeof result === 'boolean') return result
-      throw new TuttiError(
-        'CONSTRAINT_VIOLATION',
-        `until of task "${this.#context.taskName}" must return a boolean, got ${typeof result}`,
-      )
-    })
+    const { taskName, inputs: own, step } = this.#context
+    const done = await step(`until-${round}`, () =>
+      testCondition(taskName, until, { output, state: { round, outputs, inputs: own } }),
+    )
     return { done }
   }
 
@@ -174,6 +168,28 @@ class LoopRun {
 interface Verdict {
   readonly done: boolean
   readonly feedback?: string
+}
+
+/** Evaluates a condition. @throws {TuttiError} CONSTRAINT_VIOLATION if it throws, or returns anything but a boolean. */
+function testCondition(
+  taskName: string,
+  { test, text }: LoopTest,
+  { output, state }: { readonly output: unknown; readonly state: LoopState<unknown> },
+): boolean {
+  const what = `The condition of the loop of task "${taskName}"${text === undefined ? '' : ` (${text})`}`
+  let result: unknown
+  try {
+    result = test(output, state)
+  } catch (cause) {
+    throw new TuttiError('CONSTRAINT_VIOLATION', `${what} failed: ${errorMessage(cause)}`, {
+      cause,
+    })
+  }
+  if (typeof result === 'boolean') return result
+  throw new TuttiError(
+    'CONSTRAINT_VIOLATION',
+    `${what} must return true or false, got ${previewOf(result)}`,
+  )
 }
 
 /** Reads the answer of a judge. @throws {TuttiError} OUTPUT_INVALID */

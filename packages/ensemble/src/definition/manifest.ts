@@ -153,6 +153,8 @@ export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFi
     ...(forEach === undefined ? {} : { forEach: describeForEach(forEach, ensemble) }),
     ...(loop === undefined ? {} : { loop: describeLoop(loop, ensemble) }),
     ensemble: describeSubEnsemble(task),
+    when: task.when,
+    switch: task.switch,
     beforeReview: task.beforeReview,
     review: task.review,
     guardrails: task.guardrails,

@@ -23,6 +23,8 @@ function plan(waitsFor: Readonly<Record<string, readonly string[]>>): Plan {
     scheduled: order,
     waitsFor: new Map(Object.entries(waitsFor)),
     follows: new Map(),
+    choices: [],
+    needs: new Map(),
   }
 }
 

@@ -10,6 +10,7 @@ import type { MemoryScope } from '../memory/memory.ts'
 import type { OutputReader } from '../output/structured-output.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
 import type { Agent } from './agent.ts'
+import type { AnyWhen, Condition } from './condition.ts'
 import type { Guardrails } from './guardrail.ts'
 import type { Handler } from './handler.ts'
 import type { LoopPlan } from './loop-settings.ts'
@@ -74,6 +75,11 @@ interface TaskSettings {
   readonly budget?: Budget
   /** Whether one more model call after the task collects improvements for its next run. */
   readonly reflection?: boolean
+  /**
+   * Name of a switch. Of the tasks with the same name, its cases, only the first one whose `when` is true runs; a case
+   * without `when` is the last. @default none
+   */
+  readonly switch?: string
 }
 
 /** One piece of work for one agent. `Output` is the type of its structured output. */
@@ -104,6 +110,8 @@ export interface Task<Output = unknown> extends TaskSettings {
   readonly forEach?: ForEachPlan
   /** The task that its handler repeats; present only for a task that was made with `loop`. */
   readonly loop?: LoopPlan
+  /** Condition under which the task runs. Otherwise it is skipped. */
+  readonly when?: Condition
 }
 
 /** A list that a task maps, and the task of one item. */
@@ -124,6 +132,14 @@ export interface ForEachPlan {
 
 /** Definition of a task by its author. */
 export interface TaskDefinition<
+  Schema extends ToolSchema | undefined = ToolSchema,
+> extends TaskFields<Schema> {
+  /** Condition under which the task runs; otherwise it is skipped. @default it always runs */
+  readonly when?: AnyWhen | Condition
+}
+
+/** Definition of a task without its condition, whose type depends on the tasks that it reads. */
+export interface TaskFields<
   Schema extends ToolSchema | undefined = ToolSchema,
 > extends TaskSettings {
   /** Unique name. @default derived from the first words of the description */

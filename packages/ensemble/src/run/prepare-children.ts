@@ -93,6 +93,9 @@ export function prepareChildren(
     const large = findLargeText(child.task, inputs, scope.run.maxTextBytes)
     const found = [
       ...(isUsed ? [`its key "${shortText(child.key)}" is used twice: set another key`] : []),
+      ...(!isPlanned && hasCondition(child.task)
+        ? ['when and switch apply only to tasks of an ensemble: use if in the handler']
+        : []),
       ...(isOther ? [`another task of the run has its name "${shortText(name)}"`] : []),
       ...findProblems(run, { ...child, inputs }, { host, reviews }),
       ...(large === undefined
@@ -118,6 +121,10 @@ export function prepareChildren(
   throw new TuttiError('CONFIG_INVALID', `Cannot add tasks: ${shown.join('; ')}${rest}`, {
     details: { problems: shown },
   })
+}
+
+function hasCondition({ when, switch: switchName }: Task): boolean {
+  return when !== undefined || switchName !== undefined
 }
 
 /** Checks the size of all texts before any is rendered: a template can name one large input for each of many items. */

@@ -18,6 +18,7 @@ import { isTemplateName, shortText } from '@tutti/protocol/internal'
 import { field } from '../domain/field.ts'
 import { OUTPUTS_BY_KEY, TEXT_OUTPUT } from './output-schema.ts'
 
+import type { Conditional } from './conditions.ts'
 import type { Refusals } from './refusals.ts'
 import type { OutputLookup } from './ensemble-tasks.ts'
 import type { ForEachBody, ItemLimitsBody, ReduceTaskBody } from '@tutti/protocol/internal'
@@ -37,12 +38,12 @@ export interface ItemTaskParts {
 /** Returns the task for each item of a list, unless `template` is missing; problems are added to the refusals. */
 export function makeItemTask(
   template: Task | undefined,
-  body: ForEachBody,
+  { forEach, conditional }: { readonly forEach: ForEachBody; readonly conditional: Conditional },
   parts: ItemTaskParts,
 ): readonly Task[] {
   const { refusals, path } = parts
-  const { over: _, key, collect = 'list', ...settings } = body
-  const over = findList(body.over, parts)
+  const { over: _, key, collect = 'list', ...settings } = forEach
+  const over = findList(forEach.over, parts)
   const reducing = typeof collect === 'object' ? collect : undefined
   const [task] =
     reducing === undefined ? [] : parts.makeReduceTask(reducing.reduce, `${path}/collect/reduce`)
@@ -56,18 +57,20 @@ export function makeItemTask(
   const isRefused = refuseForEach(plan, { refusals, path })
   const isComplete = reducing === undefined || task !== undefined
   if (isRefused || !isComplete || over === undefined || template === undefined) return []
-  return [createForEachTask({ ...plan, ...over, template })]
+  return [createForEachTask({ ...plan, ...over, template }, conditional)]
 }
 
 /** Returns a task for each item with other limits and another task for the items. */
 export function changeItemTask(
-  plan: ForEachPlan,
+  { forEach: plan, when, switch: switchName }: Task & { readonly forEach: ForEachPlan },
   change: { readonly template: Task; readonly limits: ItemLimitsBody | undefined },
   { refusals, path }: { readonly refusals: Refusals; readonly path: string },
 ): readonly Task[] {
   const { template, limits } = change
   const changed = { ...plan, template, settings: { ...plan.settings, ...limits } }
-  return refuseForEach(changed, { refusals, path }) ? [] : [createForEachTask(changed)]
+  return refuseForEach(changed, { refusals, path })
+    ? []
+    : [createForEachTask(changed, { ...field('when', when), ...field('switch', switchName) })]
 }
 
 function refuseForEach(

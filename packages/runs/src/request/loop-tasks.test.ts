@@ -1,7 +1,7 @@
 /** Tests of `loop` in requests. */
 import { toolCatalog, defineTool, Type, type TuttiError } from '@tutti/core'
 import { ensemble, modelCatalog, task, type Ensemble, type Task } from '@tutti/ensemble'
-import { findSubEnsemble } from '@tutti/ensemble/internal'
+import { findSubEnsemble, taskVariables } from '@tutti/ensemble/internal'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -144,6 +144,49 @@ describe('a requested task with loop', () => {
     const tasks: Tasks = [{ name: 'all', ensemble: 'page', loop: { max: 2, onMax: 'accept' } }]
     const built = buildEnsemble(template, { tasks }, { ...catalogs, ensembles })
     expect(findSubEnsemble(built.tasks[0]?.loop?.template ?? plain)?.definition.name).toBe('page')
+  })
+
+  const Draft = { type: 'object', properties: { score: { type: 'number' } } }
+  const scored = { name: 'scored', description: 'Score it', outputSchema: Draft }
+  const state = (round: number, scores: readonly number[]) => ({
+    round,
+    outputs: scores.map((score) => ({ score })),
+    inputs: { goal: '7' },
+  })
+
+  it('[RUNS-CO5] until can be an expression over the output, the outputs, the round and the inputs', () => {
+    const until =
+      'output.score > double(inputs.goal) || outputs.exists(one, one.score < 0.0) || round == 4'
+    const [one] = build({ tasks: [{ ...scored, loop: { max: 9, until } }] }).tasks
+    const { test, text } = one?.loop?.until ?? {}
+    expect(text).toBe(until)
+    expect(test?.({ score: 8 }, state(1, [8]))).toBe(true)
+    expect(test?.({ score: 3 }, state(2, [5, 3]))).toBe(false)
+    expect(test?.({ score: 3 }, state(2, [-1, 3]))).toBe(true)
+    expect(test?.({ score: 3 }, state(4, [1, 1, 1, 3]))).toBe(true)
+    expect(taskVariables(one ?? plain)).toEqual(['goal'])
+    expect(() => test?.({}, state(1, []))).toThrow(TypeError)
+  })
+
+  it('[RUNS-CO5] until is refused with its path for unknown names, texts in place of numbers, and other results', () => {
+    const tasks = [
+      'outputs.scored == 1',
+      'output > 7',
+      'round',
+      'outputs.lines',
+      'previous == ""',
+      'output.matches("x")',
+    ].map((until, index) => ({ ...refine({ max: 2, until }), name: `t${index}` }))
+    const texts = textsOf({ tasks })
+    expect(texts.map((text) => text.split(':')[0])).toEqual(
+      tasks.map((_, index) => `/tasks/${index}/loop/until`),
+    )
+    expect(texts[4]).toBe(
+      '/tasks/4/loop/until: Invalid condition: it has an unknown name "previous": conditions read inputs.NAME and output, outputs, round',
+    )
+    expect(texts[2]).toBe(
+      '/tasks/2/loop/until: Invalid condition: it must be true or false, but it is of the type int',
+    )
   })
 
   it('loop is refused under a manager, with its path', () => {

@@ -15,6 +15,7 @@ import {
 import { field } from '../domain/field.ts'
 import { mergeReview } from './review-setting.ts'
 
+import type { Conditional } from './conditions.ts'
 import type { Refusals } from './refusals.ts'
 import type { JudgeTaskBody, LoopBody, LoopLimitsBody } from '@tutti/protocol/internal'
 
@@ -23,6 +24,8 @@ export interface LoopTaskParts {
   readonly refusals: Refusals
   /** JSON Pointer of `loop`. */
   readonly path: string
+  /** Returns the condition of an expression; adds its problems. */
+  readonly readCondition: (text: string, path: string) => LoopPlan['until']
   /** Makes the task that judges the output of a round; adds its problems. */
   readonly makeJudgeTask: (body: JudgeTaskBody, path: string) => readonly Task[]
 }
@@ -30,28 +33,34 @@ export interface LoopTaskParts {
 /** Returns the task that is repeated, unless `template` is missing; problems are added to the refusals. */
 export function makeLoopTask(
   template: Task | undefined,
-  { until, onMax, ...settings }: LoopBody,
-  { refusals, path, makeJudgeTask }: LoopTaskParts,
+  { loop, conditional }: { readonly loop: LoopBody; readonly conditional: Conditional },
+  { refusals, path, readCondition, makeJudgeTask }: LoopTaskParts,
 ): readonly Task[] {
-  const [judge] = until === undefined ? [] : makeJudgeTask(until.judge, `${path}/until/judge`)
-  if (template === undefined || (until !== undefined && judge === undefined)) return []
+  const { until, onMax, ...settings } = loop
+  const test = typeof until === 'string' ? readCondition(until, `${path}/until`) : undefined
+  const [judge] = typeof until === 'object' ? makeJudgeTask(until.judge, `${path}/until/judge`) : []
+  const isComplete = until === undefined || test !== undefined || judge !== undefined
+  if (template === undefined || !isComplete) return []
   const plan = {
     template,
     settings: { ...settings, ...field('onMax', toReaction(onMax)) },
+    ...field('until', test),
     ...field('judge', judge),
   }
-  return refuseLoop(plan, { refusals, path }) ? [] : [createLoopTask(plan)]
+  return refuseLoop(plan, { refusals, path }) ? [] : [createLoopTask(plan, conditional)]
 }
 
 /** Returns a repeated task with other limits and another body. */
 export function changeLoopTask(
-  plan: LoopPlan,
+  { loop: plan, when, switch: switchName }: Task & { readonly loop: LoopPlan },
   change: { readonly template: Task; readonly limits: LoopLimitsBody | undefined },
   { refusals, path }: { readonly refusals: Refusals; readonly path: string },
 ): readonly Task[] {
   const { template, limits } = change
   const changed = { ...plan, template, settings: { ...plan.settings, ...limits } }
-  return refuseLoop(changed, { refusals, path }) ? [] : [createLoopTask(changed)]
+  return refuseLoop(changed, { refusals, path })
+    ? []
+    : [createLoopTask(changed, { ...field('when', when), ...field('switch', switchName) })]
 }
 
 function toReaction(onMax: LoopBody['onMax']): LoopPlan['settings']['onMax'] {

@@ -136,7 +136,7 @@ function changeWithChildren(
     })
     const children = new Map([...(plan.children ?? []), ...changed])
     return changeItemTask(
-      { ...plan, ...(children.size === 0 ? {} : { children }) },
+      { ...task, forEach: { ...plan, ...(children.size === 0 ? {} : { children }) } },
       { template, limits: undefined },
       { refusals: parts.refusals, path: `/taskOverrides/${task.name}/forEach` },
     )
@@ -153,7 +153,7 @@ function changeNested(
   if (loop !== undefined) {
     return changeNested(loop.template, nodes, parts).flatMap((template) =>
       changeLoopTask(
-        loop,
+        { ...task, loop },
         { template, limits: undefined },
         { refusals: parts.refusals, path: `/taskOverrides/${task.name}/loop` },
       ),
@@ -223,12 +223,20 @@ function changeAnyTask(
   if (forEach !== undefined) {
     const limits = override.forEach
     return changeAnyTask(forEach.template, override, parts).flatMap((template) =>
-      changeItemTask(forEach, { template, limits }, { refusals, path: `${path}/forEach` }),
+      changeItemTask(
+        { ...original, forEach },
+        { template, limits },
+        { refusals, path: `${path}/forEach` },
+      ),
     )
   }
   if (loop === undefined) return changeTask(original, override, parts)
   return changeAnyTask(loop.template, override, parts).flatMap((template) =>
-    changeLoopTask(loop, { template, limits: override.loop }, { refusals, path: `${path}/loop` }),
+    changeLoopTask(
+      { ...original, loop },
+      { template, limits: override.loop },
+      { refusals, path: `${path}/loop` },
+    ),
   )
 }
 

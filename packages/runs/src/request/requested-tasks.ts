@@ -10,6 +10,7 @@ import { task, type Task } from '@tutti/ensemble'
 import { pointer, shortText, unknownName } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
+import { RequestedConditions } from './conditions.ts'
 import { boundedSchema, describeFault, newSchemaTime, type SchemaTime } from './bounded-schema.ts'
 import { findModel, findTools } from './catalog-names.ts'
 import { makeEnsembleTask, readInputSources, type OutputLookup } from './ensemble-tasks.ts'
@@ -67,7 +68,9 @@ export function buildRequestedTasks(
   }
   const references: TaskReference[] = []
   const making = { catalogs, refusals, time: newSchemaTime() }
-  refuseAddedTasks(bodies, { names, refusals, isLed: workflow === 'HIERARCHICAL' })
+  const isLed = workflow === 'HIERARCHICAL'
+  refuseAddedTasks(bodies, { names, refusals, isLed })
+  const conditions = new RequestedConditions({ bodies, names, refusals, isLed })
   const made = bodies.flatMap((body, index): readonly Task[] => {
     const path = `/tasks/${index}`
     const name = names[index] ?? ''
@@ -91,24 +94,32 @@ export function buildRequestedTasks(
       lookup,
       references,
     })
+    const conditional = conditions.read(body, path)
+    for (const to of conditional.when?.reads ?? []) {
+      references.push({ from: name, to, path: `${path}/when` })
+    }
     const makePart = (part: ReduceTaskBody, at: string): readonly Task[] =>
       makeTask(part, [], { ...making, path: at })
+    const ofRound = body.forEach === undefined ? conditional : {}
     const one =
       body.loop === undefined
-        ? round
-        : makeLoopTask(round[0], body.loop, {
-            refusals,
-            path: `${path}/loop`,
-            makeJudgeTask: makePart,
-          })
+        ? round.map((made) => ({ ...made, ...ofRound }))
+        : makeLoopTask(
+            round[0],
+            { loop: body.loop, conditional: ofRound },
+            {
+              refusals,
+              path: `${path}/loop`,
+              readCondition: (text, at) => conditions.readLoop(text, body, at),
+              makeJudgeTask: makePart,
+            },
+          )
     if (body.forEach === undefined) return one
-    return makeItemTask(one[0], body.forEach, {
-      lookup,
-      refusals,
-      path: `${path}/forEach`,
-      findTask,
-      makeReduceTask: makePart,
-    })
+    return makeItemTask(
+      one[0],
+      { forEach: body.forEach, conditional },
+      { lookup, refusals, path: `${path}/forEach`, findTask, makeReduceTask: makePart },
+    )
   })
   refuseUnreachable(names, references, { refusals, workflow })
   return { made, names }

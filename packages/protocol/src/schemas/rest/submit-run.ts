@@ -74,6 +74,9 @@ export type TaskReviewBody = Static<typeof TaskReviewBody>
 export const TaskReviewSetting = Type.Union([Type.Enum(['required', 'skip']), TaskReviewBody])
 export type TaskReviewSetting = Static<typeof TaskReviewSetting>
 
+/** Expression in CEL. */
+const ConditionText = Type.String({ minLength: 1, maxLength: 2_000 })
+
 /** Fields of every task that a request defines. */
 const requestedTaskFields = {
   /** Name of the task; other tasks refer to it as `$name`. */
@@ -229,8 +232,11 @@ export type LoopResult = Static<typeof LoopResult>
 export const LoopBody = Type.Object(
   {
     ...loopLimitFields,
-    /** Ends the loop after a round; all `max` rounds when absent. */
-    until: Type.Optional(LoopJudgeBody),
+    /**
+     * Ends the loop after a round: an expression in CEL over `output`, `outputs`, `round` and `inputs`, such as
+     * `output.score > 7 || round == 5`, or a judge. All `max` rounds when absent.
+     */
+    until: Type.Optional(Type.Union([ConditionText, LoopJudgeBody])),
     /**
      * After `max` rounds: `accept` takes the last output, `fail` fails the task, and `review` asks a person, who can order more
      * rounds. When absent: `fail`, or `accept` without `until` and `stopWhenUnchanged`.
@@ -269,6 +275,15 @@ export const TaskDefinitionBody = Type.Object(
      * begins with `$` begins with `$$`. The run has the other inputs.
      */
     inputs: Type.Optional(StringMap),
+    /**
+     * Condition in CEL, such as `outputs.classify.kind == 'bug'`, over `inputs` (texts) and `outputs` of other tasks. The task is
+     * skipped if it is false. The task always runs when absent.
+     */
+    when: Type.Optional(ConditionText),
+    /**
+     * Name of a switch. Of the tasks with this name only the first one whose `when` is true runs; one without `when` is the last.
+     */
+    switch: Type.Optional(NonBlank),
   },
   { ...CLOSED, if: { required: ['ensemble'] }, else: { required: ['description'] } },
 )
