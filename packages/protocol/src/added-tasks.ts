@@ -1,9 +1,5 @@
 /** Pure: the tasks within a requested task, from which it makes tasks that it adds. */
-import type {
-  JudgeTaskBody,
-  ReduceTaskBody,
-  TaskDefinitionBody,
-} from './schemas/rest/submit-run.ts'
+import type { ReduceTaskBody, TaskDefinitionBody } from './schemas/rest/submit-run.ts'
 
 /** A task within a requested task. */
 export interface AddedTaskBody {

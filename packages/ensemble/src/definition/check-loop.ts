@@ -91,11 +91,9 @@ function findLoopTextProblems(plan: LoopPlan): readonly Problem[] {
     ...findFieldProblems(template, { path: '', variable: 'previous', of: template }),
     ...(judge === undefined
       ? []
-      : [
-          ...(['previous', 'output'] as const).flatMap((variable) =>
-            findFieldProblems(judge, { path: '/until/judge', variable, of: template }),
-          ),
-        ]),
+      : (['previous', 'output'] as const).flatMap((variable) =>
+          findFieldProblems(judge, { path: '/until/judge', variable, of: template }),
+        )),
   ]
 }
 
