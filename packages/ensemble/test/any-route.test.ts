@@ -1,7 +1,7 @@
 /** Laws of every graph with conditions and switches, against an oracle that looks at all tasks at once. */
 import { expect, it } from 'vitest'
 
-import { ensemble, task, type Task } from '../src/index.ts'
+import { condition, ensemble, task, type Task } from '../src/index.ts'
 import { runInProcesses, type Process } from './interrupt-everywhere.ts'
 import { createRandom } from './task-graphs.ts'
 import { readPhasesAfter } from './task-phases.ts'
@@ -96,12 +96,12 @@ function toTask(process: Process, tasks: ReadonlyMap<string, Task>, one: RouteTa
           when:
             when.reads.length === 0
               ? () => when.isEven
-              : {
-                  on: when.reads.flatMap((read) => tasks.get(read) ?? []),
-                  is: (outputs: readonly unknown[]) =>
+              : condition(
+                  when.reads.flatMap((read) => tasks.get(read) ?? []),
+                  (outputs: readonly unknown[]) =>
                     (outputs.filter((output) => output !== undefined).length % 2 === 0) ===
                     when.isEven,
-                },
+                ),
         }),
   })
 }

@@ -2,7 +2,15 @@
 import { Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { ensemble, task, type EnsembleDefinition, type Inputs, type Task } from '../src/index.ts'
+import {
+  condition,
+  ensemble,
+  task,
+  type EnsembleDefinition,
+  type Inputs,
+  type Task,
+  type TaskDefinition,
+} from '../src/index.ts'
 import { describeCode } from '../src/internal.ts'
 import { forkEverywhere, interruptEverywhere, runInProcesses } from './interrupt-everywhere.ts'
 import { eventsOf, watchRun } from './watch-run.ts'
@@ -12,7 +20,7 @@ import type { RunEvent } from '@tutti/protocol'
 const Kind = Type.Enum(['bug', 'question', 'praise'])
 
 /** Returns a task that answers `name(outputs of its context)`. */
-function say(name: string, more: Partial<Parameters<typeof task>[0]> = {}): Task<string> {
+function say(name: string, more: Partial<TaskDefinition<undefined>> = {}): Task<string> {
   return task({
     name,
     description: `Do ${name}`,
@@ -27,7 +35,7 @@ function classify(kind: 'bug' | 'question' | 'praise') {
 
 async function runTasks(
   tasks: readonly Task[],
-  { inputs = {}, ...settings }: Partial<EnsembleDefinition> & { readonly inputs?: Inputs } = {},
+  { inputs = {}, ...settings }: Partial<Omit<EnsembleDefinition, 'inputs'>> & { readonly inputs?: Inputs } = {},
 ) {
   const team = ensemble({ name: 'team', workflow: 'PARALLEL', ...settings, tasks })
   const { events, ended } = watchRun(team, { inputs })
@@ -60,13 +68,13 @@ describe('a condition', () => {
     const seen: unknown[] = []
     const kind = classify('bug')
     const fix = say('fix', {
-      when: {
-        on: [kind, say('other')],
-        is: (outputs: readonly unknown[]) => seen.push(outputs) === 1,
-        text: 'it is a bug',
-      },
+      when: condition(
+        [kind, say('other')],
+        (outputs: readonly unknown[]) => seen.push(outputs) === 1,
+        'it is a bug',
+      ),
     })
-    const never = say('never', { when: { on: kind, is: () => false, text: 'never' } })
+    const never = say('never', { when: condition(kind, () => false, 'never') })
     const { result, skipped } = await runTasks([never, fix, kind, say('other')])
     expect(seen).toEqual([['bug', 'other()']])
     expect(result.tasks.map(({ output }) => output)).toEqual(['fix()', 'bug', 'other()'])
@@ -84,10 +92,10 @@ describe('a condition', () => {
     const skipped = say('skipped', { when: () => false })
     const seen: unknown[] = []
     const rescue = say('rescue', {
-      when: {
-        on: [broken, skipped],
-        is: (outputs: readonly unknown[]) => seen.push(...outputs) === 2,
-      },
+      when: condition(
+        [broken, skipped],
+        (outputs: readonly unknown[]) => seen.push(...outputs) === 2,
+      ),
     })
     const { result } = await runTasks([broken, skipped, rescue], {
       errorStrategy: 'CONTINUE_ON_ERROR',
@@ -193,10 +201,10 @@ describe('a switch', () => {
     const sorted = classify(kind)
     return [
       sorted,
-      say('fix', { switch: 'route', when: { on: sorted, is: (is) => is === 'bug' } }),
+      say('fix', { switch: 'route', when: condition(sorted, (is) => is === 'bug') }),
       say('answer', {
         switch: 'route',
-        when: { on: sorted, is: (is) => is !== 'praise', text: 'it is no praise' },
+        when: condition(sorted, (is) => is !== 'praise', 'it is no praise'),
       }),
       ...(hasElse ? [say('thank', { switch: 'route' })] : []),
       say('send', { context: ['fix', 'answer', ...(hasElse ? ['thank'] : [])] }),
@@ -260,8 +268,8 @@ describe('a sub-ensemble', () => {
       workflow: 'PARALLEL',
       tasks: [
         sorted,
-        say('fix', { switch: 's', when: { on: sorted, is: (is) => is === 'bug' } }),
-        say('no', { switch: 's', when: { on: sorted, is: (is) => is === 'question' } }),
+        say('fix', { switch: 's', when: condition(sorted, (is) => is === 'bug') }),
+        say('no', { switch: 's', when: condition(sorted, (is) => is === 'question') }),
         say('extra', { context: ['fix', 'classify'], when: ({ inputs }) => inputs['x'] === '1' }),
       ],
     })
@@ -307,14 +315,14 @@ describe('the record of a choice', () => {
       workflow: 'PARALLEL',
       tasks: [
         sorted,
-        say('yes', { when: { on: sorted, is: (is) => count('yes') && is === 'question' } }),
-        say('no', { when: { on: sorted, is: (is) => count('no') && is === 'bug' } }),
+        say('yes', { when: condition(sorted, (is) => count('yes') && is === 'question') }),
+        say('no', { when: condition(sorted, (is) => count('no') && is === 'bug') }),
       ],
     })
     const tasks = [
       sorted,
-      say('fix', { switch: 'route', when: { on: sorted, is: (is) => is === 'bug' } }),
-      say('answer', { switch: 'route', when: { on: sorted, is: (is) => is === 'question' } }),
+      say('fix', { switch: 'route', when: condition(sorted, (is) => is === 'bug') }),
+      say('answer', { switch: 'route', when: condition(sorted, (is) => is === 'question') }),
       say('thank', { switch: 'route' }),
       say('off', { when: () => count('off') && false }),
       say('after', { context: ['off'] }),
@@ -365,19 +373,19 @@ describe('[ENS-X8] the checks of conditions', () => {
   it.each<[string, readonly Task[], EnsembleDefinition['workflow'], readonly string[]]>([
     [
       'unknown tasks',
-      [say('b', { when: { on: a, is } })],
+      [say('b', { when: condition(a, is) })],
       'PARALLEL',
       ['task "b": when reads an unknown task "a". Available: [b]'],
     ],
     [
       'tasks declared later in SEQUENTIAL',
-      [say('b', { when: { on: a, is } }), a],
+      [say('b', { when: condition(a, is) }), a],
       'SEQUENTIAL',
       ['task "b": when reads "a", which must be declared before it in SEQUENTIAL'],
     ],
     [
       'tasks declared after the first case in SEQUENTIAL',
-      [say('b', { switch: 's', when: is }), a, say('c', { switch: 's', when: { on: a, is } })],
+      [say('b', { switch: 's', when: is }), a, say('c', { switch: 's', when: condition(a, is) })],
       'SEQUENTIAL',
       [
         'task "c": when reads "a", which must be declared before "b", the first case of its switch, in SEQUENTIAL',
@@ -385,7 +393,7 @@ describe('[ENS-X8] the checks of conditions', () => {
     ],
     [
       'cycles through conditions',
-      [say('a', { context: ['b'] }), say('b', { when: { on: a, is } })],
+      [say('a', { context: ['b'] }), say('b', { when: condition(a, is) })],
       'PARALLEL',
       ['Tasks form a cycle: a → b → a'],
     ],
@@ -394,14 +402,14 @@ describe('[ENS-X8] the checks of conditions', () => {
       [
         say('a', { context: ['b'] }),
         say('b', { switch: 's', when: is }),
-        say('c', { switch: 's', when: { on: a, is } }),
+        say('c', { switch: 's', when: condition(a, is) }),
       ],
       'PARALLEL',
       ['Tasks form a cycle: a → b → a'],
     ],
     [
       'a task that reads itself',
-      [say('a', { when: { on: a, is } })],
+      [say('a', { when: condition(a, is) })],
       'PARALLEL',
       ['task "a": when cannot read the task itself'],
     ],
@@ -409,7 +417,7 @@ describe('[ENS-X8] the checks of conditions', () => {
       'cases that need each other, and an else that is not last',
       [
         say('a', { switch: 's' }),
-        say('b', { switch: 's', when: { on: a, is } }),
+        say('b', { switch: 's', when: condition(a, is) }),
         say('c', { switch: 's', when: is, context: ['b'] }),
       ],
       'PARALLEL',
@@ -459,7 +467,7 @@ describe('[ENS-X8] the checks of conditions', () => {
   })
 
   it('[ENS-V2] A manifest has the switch, the tasks and the text of a condition', () => {
-    const b = say('b', { switch: 's', when: { on: a, is, text: 'always' } })
+    const b = say('b', { switch: 's', when: condition(a, is, 'always') })
     const { tasks } = describeCode(ensemble({ name: 'team', tasks: [a, b] })).manifest
     expect(tasks['b']).toMatchObject({
       switch: 's',

@@ -3,6 +3,7 @@ import { expectTypeOf, test } from 'vitest'
 
 import { agent } from '../src/definition/agent.ts'
 import { ensemble, type Ensemble } from '../src/ensemble.ts'
+import { condition } from '../src/definition/condition.ts'
 import { task } from '../src/definition/define-task.ts'
 import type { ForEachOutcome, ItemOutcome } from '../src/definition/for-each.ts'
 import type { Task } from '../src/definition/task.ts'
@@ -299,44 +300,38 @@ test('[ENS-X1] A condition receives the outputs of the tasks that it reads, and 
   const fix = task({
     description: 'Fix',
     output: Person,
-    when: {
-      on: kind,
-      is: (value, { inputs }) => {
-        expectTypeOf(value).toEqualTypeOf<'bug' | 'question' | undefined>()
-        expectTypeOf(inputs['x']).toEqualTypeOf<string | undefined>()
-        return value === 'bug'
-      },
-    },
+    when: condition(kind, (value, { inputs }) => {
+      expectTypeOf(value).toEqualTypeOf<'bug' | 'question' | undefined>()
+      expectTypeOf(inputs['x']).toEqualTypeOf<string | undefined>()
+      return value === 'bug'
+    }),
   })
   expectTypeOf(fix).toEqualTypeOf<Task<{ name: string; age?: number }>>()
   expectTypeOf(task({ ...fix, name: 'copy' })).toEqualTypeOf(fix)
   task({
     description: 'Both',
-    when: {
-      on: [typed, plain],
-      is: ([person, text]) => {
-        expectTypeOf(person).toEqualTypeOf<{ name: string; age?: number } | undefined>()
-        expectTypeOf(text).toEqualTypeOf<string | undefined>()
-        return person?.name === text
-      },
-    },
+    when: condition([typed, plain], ([person, text]) => {
+      expectTypeOf(person).toEqualTypeOf<{ name: string; age?: number } | undefined>()
+      expectTypeOf(text).toEqualTypeOf<string | undefined>()
+      return person?.name === text
+    }),
   })
   task({ description: 'Inputs', when: ({ inputs }) => inputs['x'] === '1' })
   const each = task({
     description: 'Each {item}',
     forEach: { over: 'items' },
-    when: { on: kind, is: (value) => value === 'bug' },
+    when: condition(kind, (value) => value === 'bug'),
   })
   expectTypeOf(each).toEqualTypeOf<Task<readonly string[]>>()
   const sub = task({
     ensemble: ensemble({ name: 'team', tasks: [typed] }),
-    when: { on: kind, is: (value) => value === 'bug' },
+    when: condition(kind, (value) => value === 'bug'),
   })
   expectTypeOf(sub).toEqualTypeOf<typeof typed>()
   // @ts-expect-error -- no such kind
-  task({ description: 'Fix', when: { on: kind, is: (value) => value === 'bgu' } })
+  task({ description: 'Fix', when: condition(kind, (value) => value === 'bgu') })
   // @ts-expect-error -- a condition is not a promise
   task({ description: 'Fix', when: async () => true })
   // @ts-expect-error -- the task may have been skipped
-  task({ description: 'Fix', when: { on: typed, is: (value) => value.name === 'Ada' } })
+  task({ description: 'Fix', when: condition(typed, (value) => value.name === 'Ada') })
 })

@@ -2,7 +2,7 @@
 import { Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { ensemble, task } from '../src/index.ts'
+import { condition, ensemble, task } from '../src/index.ts'
 import { describeCode } from '../src/internal.ts'
 import { runToEnd, startRecorded } from './recorded-run.ts'
 import { scriptedModel } from './testing.ts'
@@ -320,7 +320,7 @@ describe('[ENS-P31] the condition of a loop', () => {
     const refine = task({
       name: 'refine',
       description: '{round}',
-      when: { on: first, is: (output, { inputs }) => output === inputs['word'] },
+      when: condition(first, (output, { inputs }) => output === inputs['word']),
       loop: { max: 2 },
       handler: (context) => context.description,
     })

@@ -5,7 +5,7 @@ import { isTemplateName, previewOf, shortText, type Problem } from '@tutti/proto
 
 import { findOnUnfinishedProblems } from './on-unfinished.ts'
 import { findBudgetProblems } from '../usage/budget.ts'
-import { isCondition, type OutputCondition } from './condition.ts'
+import { isCondition } from './condition.ts'
 import { findGuardrailProblems } from './guardrail.ts'
 import { HANDLER_ROLE } from './handler.ts'
 import { DELEGATE_TOOL } from './delegation-limits.ts'
@@ -108,34 +108,14 @@ export function findTaskProblems(definition: TaskDefinition, name: string): read
   ]
 }
 
-const CONDITION_NAMES = {
-  on: true,
-  is: true,
-  text: true,
-} as const satisfies OptionNames<OutputCondition<never>>
-
 /** Returns the problems of a condition and of the name of a switch, which plain JavaScript can get wrong. */
 function findConditionProblems({ when, switch: switchName }: TaskDefinition): readonly string[] {
   const problems =
     switchName === undefined || (typeof switchName === 'string' && switchName.trim() !== '')
       ? []
       : [`switch must be a name, got ${previewOf(switchName)}`]
-  if (when === undefined || typeof when === 'function') return problems
-  const given: unknown = when
-  if (typeof given !== 'object' || given === null) {
-    return [...problems, `when must be a function or { on, is }, got ${previewOf(given)}`]
-  }
-  if (isCondition(when)) return problems
-  const { on, is } = when
-  const sources: readonly unknown[] = Array.isArray(on) ? on : [on]
-  return [
-    ...problems,
-    ...findOptionProblems(when, CONDITION_NAMES, 'when'),
-    ...(sources.length > 0 && sources.every(isTask)
-      ? []
-      : [`when.on must be a task of task(), or a list of at least one, got ${previewOf(on)}`]),
-    ...(typeof is === 'function' ? [] : [`when.is must be a function, got ${previewOf(is)}`]),
-  ]
+  if (when === undefined || typeof when === 'function' || isCondition(when)) return problems
+  return [...problems, `when must be a function or a condition(), got ${previewOf(when)}`]
 }
 
 const FOR_EACH_NAMES = {

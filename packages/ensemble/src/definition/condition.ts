@@ -17,7 +17,7 @@ import { previewOf } from '@tutti/protocol/internal'
 
 import type { ChildTask } from './operations.ts'
 import type { Choice } from './plan.ts'
-import type { Task } from './task.ts'
+import { isTask, type Task } from './task.ts'
 import type { Inputs } from './template.ts'
 
 /** Values that every condition can read. */
@@ -39,27 +39,8 @@ export type ConditionOutputs<On> =
           : never
       }
 
-/** A condition on the outputs of earlier tasks, for which the task therefore waits. */
-export interface OutputCondition<On extends ConditionSource> {
-  /** Tasks that it reads. They do not belong to the context of the task. */
-  readonly on: On
-  /** Returns whether the task runs. A list of tasks gives a list of outputs in the same order. */
-  readonly is: (outputs: ConditionOutputs<On>, scope: ConditionScope) => boolean
-  /** Description for reasons and manifests. @default none */
-  readonly text?: string
-}
-
-/** A condition by its author: a function of the inputs, or one of outputs. */
-export type When<On extends ConditionSource> =
-  | ((scope: ConditionScope) => boolean)
-  | OutputCondition<On>
-
-/** A condition by its author, on any outputs. */
-export type AnyWhen =
-  | ((scope: ConditionScope) => boolean)
-  | (Omit<OutputCondition<ConditionSource>, 'is'> & {
-      readonly is: (outputs: never, scope: ConditionScope) => boolean
-    })
+/** A condition by its author: a function of the inputs, or one on outputs, made by {@link condition}. */
+export type When = ((scope: ConditionScope) => boolean) | Condition
 
 /** The condition of a task. */
 export interface Condition {
@@ -73,24 +54,62 @@ export interface Condition {
   readonly inputs?: { readonly required: readonly string[]; readonly optional: readonly string[] }
 }
 
-/** Whether a value is the condition of a made task. */
-export function isCondition(when: AnyWhen | Condition): when is Condition {
-  return typeof when === 'object' && 'test' in when
-}
-
-/** Returns the condition that an author wrote. */
-export function toCondition(when: AnyWhen | Condition): Condition {
-  if (typeof when === 'function') return { reads: [], test: (_, scope) => when(scope) }
-  if (isCondition(when)) return when
-  const { on, is, text } = when
+/**
+ * Makes a condition on the outputs of earlier tasks. The task with the condition waits for them; they do not belong to its context.
+ *
+ * @param on the tasks that it reads; a list of tasks gives a list of outputs in the same order.
+ * @param is returns whether the task runs.
+ * @param text description for reasons and manifests. @default none
+ * @throws {TuttiError} CONFIG_INVALID, naming every problem.
+ */
+export function condition<const On extends ConditionSource>(
+  on: On,
+  is: (outputs: ConditionOutputs<On>, scope: ConditionScope) => boolean,
+  text?: string,
+): Condition {
+  assertCondition(on, is, text)
   const isList = isTaskList(on)
-  // NOTE: the type of the outputs follows from `on`, which the overloads of task() check.
+  // NOTE: the type of the outputs follows from `on`.
   const test = is as (outputs: unknown, scope: ConditionScope) => unknown
   return {
     reads: isList ? on.map(({ name }) => name) : [on.name],
     test: (outputs, scope) => test(isList ? outputs : outputs[0], scope),
     ...(text === undefined ? {} : { text }),
   }
+}
+
+/** Returns the condition that an author wrote. */
+export function toCondition(when: When): Condition {
+  return typeof when === 'function' ? { reads: [], test: (_, scope) => when(scope) } : when
+}
+
+/** Whether a value is a condition, in plain JavaScript too. */
+export function isCondition(value: unknown): value is Condition {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'reads' in value &&
+    Array.isArray(value.reads) &&
+    'test' in value &&
+    typeof value.test === 'function'
+  )
+}
+
+function assertCondition(on: unknown, is: unknown, text: unknown): void {
+  const sources: readonly unknown[] = Array.isArray(on) ? on : [on]
+  const problems = [
+    ...(sources.length > 0 && sources.every(isTask)
+      ? []
+      : [`on must be a task of task(), or a list of at least one, got ${previewOf(on)}`]),
+    ...(typeof is === 'function' ? [] : [`is must be a function, got ${previewOf(is)}`]),
+    ...(text === undefined || typeof text === 'string'
+      ? []
+      : [`text must be a text, got ${previewOf(text)}`]),
+  ]
+  if (problems.length === 0) return
+  throw new TuttiError('CONFIG_INVALID', `Cannot create a condition: ${problems.join('; ')}`, {
+    details: { problems },
+  })
 }
 
 function isTaskList(on: ConditionSource): on is readonly ChildTask<unknown>[] {

@@ -11,7 +11,7 @@ import {
   findLoopProblems,
   findLoopSettingProblems,
 } from './check-loop.ts'
-import { toCondition, type Condition, type ConditionSource, type When } from './condition.ts'
+import { toCondition } from './condition.ts'
 import { findForEachOptionProblems, findForEachProblems, findTaskProblems } from './check-task.ts'
 import {
   toHandlerDefinition,
@@ -40,7 +40,6 @@ import {
   type ForEachPlan,
   type Task,
   type TaskDefinition,
-  type TaskFields,
 } from './task.ts'
 import { escapeVariables } from './template.ts'
 
@@ -71,12 +70,6 @@ interface Repeated<Output, Result> {
 /** Part of a copied task that determines the type of its output. */
 type TaskCopy<Output> = Pick<Task<Output>, 'outputReader'>
 
-/** The condition of a task that reads the tasks `On`. */
-interface Conditional<On extends ConditionSource> {
-  /** Condition under which the task runs; otherwise it is skipped. @default it always runs */
-  readonly when?: When<On> | Condition
-}
-
 // NOTE: TypeScript fixes the types of functions with the first overload that can match. So the overloads with more required fields
 // come first, and those with all fields of an agent before those with fewer.
 /**
@@ -89,10 +82,8 @@ export function task<
   Item = unknown,
   const Each extends object = object,
   Result extends 'last' | 'all' = 'last',
-  const On extends ConditionSource = ConditionSource,
 >(
-  definition: TaskFields<Schema> &
-    Conditional<On> &
+  definition: TaskDefinition<Schema> &
     Repeated<OutputOf<Schema>, Result> & {
       readonly forEach: ForEach<Item> & Each
       readonly ensemble?: never
@@ -104,113 +95,74 @@ export function task<
   Item = unknown,
   const Each extends object = object,
   Result extends 'last' | 'all' = 'last',
-  const On extends ConditionSource = ConditionSource,
 >(
   definition: EnsembleTaskDefinition<Output, Sources> &
-    Conditional<On> &
     Repeated<Output, Result> & { readonly forEach: ForEach<Item> & Each },
 ): Task<EachOutput<Each, LoopOutput<Result, Output>>>
 export function task<
   const Schema extends ToolSchema | undefined = undefined,
   Result extends 'last' | 'all' = 'last',
-  const On extends ConditionSource = ConditionSource,
 >(
-  definition: TaskFields<Schema> &
-    Conditional<On> &
+  definition: TaskDefinition<Schema> &
     Repeated<OutputOf<Schema>, Result> & { readonly ensemble?: never },
 ): Task<LoopOutput<Result, OutputOf<Schema>>>
-export function task<
-  Output,
-  const Sources,
-  Result extends 'last' | 'all' = 'last',
-  const On extends ConditionSource = ConditionSource,
->(
-  definition: EnsembleTaskDefinition<Output, Sources> & Conditional<On> & Repeated<Output, Result>,
+export function task<Output, const Sources, Result extends 'last' | 'all' = 'last'>(
+  definition: EnsembleTaskDefinition<Output, Sources> & Repeated<Output, Result>,
 ): Task<LoopOutput<Result, Output>>
 export function task<
   const Schema extends ToolSchema | undefined = undefined,
   Item = unknown,
   Reduced = unknown,
-  const On extends ConditionSource = ConditionSource,
 >(
-  definition: TaskFields<Schema> &
-    Conditional<On> & {
-      readonly forEach: ForEach<Item> & {
-        readonly onError?: 'fail' | 'continue'
-        readonly collect: ReduceOutputs<Reduced>
-      }
-    },
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & {
+      readonly onError?: 'fail' | 'continue'
+      readonly collect: ReduceOutputs<Reduced>
+    }
+  },
 ): Task<Reduced>
-export function task<
-  const Schema extends ToolSchema | undefined = undefined,
-  Item = unknown,
-  const On extends ConditionSource = ConditionSource,
->(
-  definition: TaskFields<Schema> &
-    Conditional<On> & {
-      readonly forEach: ForEach<Item> & { readonly onError: 'collect'; readonly collect?: 'list' }
-    },
+export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & { readonly onError: 'collect'; readonly collect?: 'list' }
+  },
 ): Task<readonly ForEachOutcome<OutputOf<Schema>>[]>
-export function task<
-  const Schema extends ToolSchema | undefined = undefined,
-  Item = unknown,
-  const On extends ConditionSource = ConditionSource,
->(
-  definition: TaskFields<Schema> &
-    Conditional<On> & {
-      readonly forEach: ForEach<Item> & {
-        readonly onError: 'collect'
-        readonly collect: 'outputs'
-      }
-    },
+export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & {
+      readonly onError: 'collect'
+      readonly collect: 'outputs'
+    }
+  },
 ): Task<Readonly<Record<string, ItemOutcome<OutputOf<Schema>>>>>
-export function task<
-  const Schema extends ToolSchema | undefined = undefined,
-  Item = unknown,
-  const On extends ConditionSource = ConditionSource,
->(
-  definition: TaskFields<Schema> &
-    Conditional<On> & {
-      readonly forEach: ForEach<Item> & {
-        readonly onError?: 'fail' | 'continue'
-        readonly collect: 'outputs'
-      }
-    },
+export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & {
+      readonly onError?: 'fail' | 'continue'
+      readonly collect: 'outputs'
+    }
+  },
 ): Task<Readonly<Record<string, OutputOf<Schema>>>>
-export function task<
-  const Schema extends ToolSchema | undefined = undefined,
-  Item = unknown,
-  const On extends ConditionSource = ConditionSource,
->(
-  definition: TaskFields<Schema> &
-    Conditional<On> & {
-      readonly forEach: ForEach<Item> & {
-        readonly onError?: 'fail' | 'continue'
-        readonly collect?: 'list'
-      }
-    },
+export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & {
+      readonly onError?: 'fail' | 'continue'
+      readonly collect?: 'list'
+    }
+  },
 ): Task<readonly OutputOf<Schema>[]>
-export function task<
-  Output,
-  const Sources,
-  Item = unknown,
-  const Each extends object = object,
-  const On extends ConditionSource = ConditionSource,
->(
-  definition: EnsembleTaskDefinition<Output, Sources> &
-    Conditional<On> & {
-      readonly forEach: ForEach<Item> & Each
-    },
+export function task<Output, const Sources, Item = unknown, const Each extends object = object>(
+  definition: EnsembleTaskDefinition<Output, Sources> & {
+    readonly forEach: ForEach<Item> & Each
+  },
 ): Task<EachOutput<Each, Output>>
-export function task<Output, const Sources, const On extends ConditionSource = ConditionSource>(
-  definition: EnsembleTaskDefinition<Output, Sources> & Conditional<On>,
+export function task<Output, const Sources>(
+  definition: EnsembleTaskDefinition<Output, Sources>,
 ): Task<Output>
 export function task<
   const Schema extends ToolSchema | undefined = undefined,
   Output = OutputOf<Schema>,
-  const On extends ConditionSource = ConditionSource,
 >(
-  definition: TaskFields<Schema> & Conditional<On> & TaskCopy<Output>,
+  definition: TaskDefinition<Schema> & TaskCopy<Output>,
 ): Task<ToolSchema extends Schema ? Output : OutputOf<Schema>>
 export function task(definition: AnyDefinition): Task {
   return makeAnyTask(definition)

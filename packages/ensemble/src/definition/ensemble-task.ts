@@ -54,6 +54,7 @@ export interface EnsembleTaskDefinition<Output, Sources> extends Pick<
   | 'timeoutMs'
   | 'retries'
   | 'switch'
+  | 'when'
 > {
   /** Ensemble whose tasks it adds, of any workflow, up to 5 deep. */
   readonly ensemble: ResolvedEnsemble<Output>
@@ -70,9 +71,10 @@ export interface EnsembleTaskDefinition<Output, Sources> extends Pick<
   readonly inputs?: { readonly [Name in keyof Sources]: InputSource<Sources[Name]> }
 }
 
-/** A definition with any output, inputs and condition. */
-export type AnyEnsembleTaskDefinition = Omit<EnsembleTaskDefinition<unknown, unknown>, 'inputs'> &
-  Pick<TaskDefinition, 'when'> & { readonly inputs?: object }
+/** A definition with any output and inputs. */
+export type AnyEnsembleTaskDefinition = Omit<EnsembleTaskDefinition<unknown, unknown>, 'inputs'> & {
+  readonly inputs?: object
+}
 
 /** A definition whose sources of inputs name tasks. */
 export type NamedEnsembleTask = Omit<AnyEnsembleTaskDefinition, 'inputs'> &

@@ -10,7 +10,7 @@ import type { MemoryScope } from '../memory/memory.ts'
 import type { OutputReader } from '../output/structured-output.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
 import type { Agent } from './agent.ts'
-import type { AnyWhen, Condition } from './condition.ts'
+import type { Condition, When } from './condition.ts'
 import type { Guardrails } from './guardrail.ts'
 import type { Handler } from './handler.ts'
 import type { LoopPlan } from './loop-settings.ts'
@@ -133,15 +133,9 @@ export interface ForEachPlan {
 /** Definition of a task by its author. */
 export interface TaskDefinition<
   Schema extends ToolSchema | undefined = ToolSchema,
-> extends TaskFields<Schema> {
-  /** Condition under which the task runs; otherwise it is skipped. @default it always runs */
-  readonly when?: AnyWhen | Condition
-}
-
-/** Definition of a task without its condition, whose type depends on the tasks that it reads. */
-export interface TaskFields<
-  Schema extends ToolSchema | undefined = ToolSchema,
 > extends TaskSettings {
+  /** Condition under which the task runs; otherwise it is skipped. @default it always runs */
+  readonly when?: When
   /** Unique name. @default derived from the first words of the description */
   readonly name?: string
   /** @default {@link DEFAULT_EXPECTED_OUTPUT} */

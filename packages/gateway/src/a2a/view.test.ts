@@ -4,7 +4,7 @@ import { isSettled, isTerminal, TaskView, toTaskState } from './view.ts'
 import { toWireStatus, toWireTask } from './to-task.ts'
 
 import type { A2aTaskState } from './wire.ts'
-import type { RunEvent } from '@tutti/protocol'
+import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
 const at = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString()
 
@@ -77,7 +77,6 @@ const delegated = (taskName: string, workerTask: string, workerTaskIndex: number
   workerRole: 'r',
   taskDescription: '',
   taskName,
-  taskIndex: 1,
   attempt: 1,
   workerTask,
   workerTaskIndex,
@@ -92,11 +91,14 @@ const cancelling: RunEvent = {
   cause: 'SERVER',
 }
 
-const result = (status: 'COMPLETED' | 'FAILED' | 'CANCELLED'): RunEvent => ({
+const result = (
+  status: 'COMPLETED' | 'FAILED' | 'CANCELLED',
+  outputs: RunEventOf<'run_result'>['outputs'] = [],
+): RunEventOf<'run_result'> => ({
   type: 'run_result',
   runId: 'run-1',
   status,
-  outputs: [],
+  outputs,
   durationMs: 1,
   ...(status === 'FAILED' ? { error: 'out of voice' } : {}),
 })
@@ -181,8 +183,7 @@ describe('TaskView', () => {
       done(`first/${index}`, `out ${index}`),
     ])
     const end: RunEvent = {
-      ...result('COMPLETED'),
-      outputs: [{ taskName: 'first/29', output: 'out 29' }],
+      ...result('COMPLETED', [{ taskName: 'first/29', output: 'out 29' }]),
       outputTask: 'first/29',
     }
     const { artifacts } = toWireTask(IDENTITY, viewOf(started, ...added.flat(), end), SHOWN)

@@ -11,7 +11,7 @@ import type { RequestedRun } from '../domain/run-record.ts'
 
 type Tasks = NonNullable<RequestedRun['tasks']>
 
-const catalogs = { tools: toolCatalog([]), models: modelCatalog({}) }
+const catalogs = { tools: toolCatalog([]), models: modelCatalog({}), ensembles: new Map() }
 
 /** Answers with the JSON in the description. */
 const model = scriptedModel(

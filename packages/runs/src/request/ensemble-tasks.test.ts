@@ -121,6 +121,7 @@ describe('a requested task with an ensemble', () => {
             forEach: { over: 'list', collect: 'outputs' },
           },
           { name: 'e', ensemble: 'secret' },
+          // @ts-expect-error -- a task without an ensemble has no inputs
           { name: 'b/page', description: 'B', inputs: {} },
           // @ts-expect-error -- a task with an ensemble has no model
           { name: 'f', ensemble: 'trip', model: 'x' },
