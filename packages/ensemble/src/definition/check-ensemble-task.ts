@@ -44,7 +44,9 @@ const HANDLER_TASK_NAMES: readonly string[] = Object.keys(ENSEMBLE_TASK_NAMES).f
   (name) => name !== 'ensemble' && name !== 'inputs',
 )
 
-/** Source of an input of a sub-ensemble: a text with template variables, or an output with its schema, if that is known. */
+const TEXT_SCHEMA = { type: 'string' }
+
+/** Source of an input of a sub-ensemble: a text with template variables, or an output with its schema; undefined for any value. */
 export type CheckedInput = string | (OutputReference & { readonly schema: object | undefined })
 
 /** Returns the problems of a definition that only a task with an ensemble can have, one text each. */
@@ -124,7 +126,9 @@ function toCheckedInput(source: AnyInputSource): CheckedInput | undefined {
   const given: Partial<ChildTask<unknown>> | undefined = task
   if (given?.context === undefined) return undefined
   const { name, outputReader } = task
-  return { task: name, schema: outputReader?.schema, ...(field === undefined ? {} : { field }) }
+  if (field === undefined) return { task: name, schema: outputReader?.schema }
+  // An output without a schema is text.
+  return { task: name, field, schema: outputReader?.schema ?? TEXT_SCHEMA }
 }
 
 /** Returns the mapped inputs, without those whose fields are variables. */
@@ -160,9 +164,6 @@ function findSourceProblems(
 ): readonly string[] {
   if (typeof source === 'string') return []
   const { task, field, schema: whole } = source
-  if (whole === undefined && field !== undefined) {
-    return [`reads the field "${field}" of the output of task "${task}", which is text`]
-  }
   const shape = field === undefined ? whole : findField(whole, field)
   if (shape === 'none') return [describeMissing(task, field ?? '', whole)]
   return [

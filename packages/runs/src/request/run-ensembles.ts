@@ -4,6 +4,7 @@ import { ensemble as defineEnsemble, type Ensemble, type Task } from '@tutti/ens
 import { describeCode, type EnsembleCode, type ReviewDefaults } from '@tutti/ensemble/internal'
 import { unknownName } from '@tutti/protocol/internal'
 
+import { toWholeCode } from '../domain/claim-key.ts'
 import { buildEnsemble, buildOriginalTasks } from './build-ensemble.ts'
 
 import type { Catalogs } from './catalog-names.ts'
@@ -28,6 +29,7 @@ export class RunEnsembles {
   readonly #catalogs: Catalogs
   readonly #byName = new Map<string, Ensemble>()
   #built: readonly BuiltEnsemble[] | undefined
+  #builtWhole: readonly BuiltEnsemble[] | undefined
 
   /** @throws {TypeError} when there is no ensemble or two have the same name. */
   constructor(
@@ -54,14 +56,24 @@ export class RunEnsembles {
     return this.#built
   }
 
+  /** The whole codes of the registered ensembles, with the code of each ensemble; computed once. */
+  get builtWhole(): readonly BuiltEnsemble[] {
+    this.#builtWhole ??= this.built.map(({ name, manifest }) => ({
+      name,
+      digest: toWholeCode(name, this.codes),
+      manifest: { ...manifest, settings: { ...manifest.settings, ensembles: this.codes } },
+    }))
+    return this.#builtWhole
+  }
+
   /** The digest of the code of each registered ensemble. */
   get codes(): Readonly<Record<string, string>> {
     return Object.fromEntries(this.built.map(({ name, digest }) => [name, digest]))
   }
 
-  /** Returns the code of a registered ensemble; undefined for an unknown name. */
-  findBuilt(name: string): BuiltEnsemble | undefined {
-    return this.built.find((built) => built.name === name)
+  /** Returns the code of a registered ensemble, or its whole code; undefined for an unknown name. */
+  findBuilt(name: string, isWhole: boolean): BuiltEnsemble | undefined {
+    return (isWhole ? this.builtWhole : this.built).find((built) => built.name === name)
   }
 
   /** The registered ensembles; the first is the default. */
