@@ -13,6 +13,7 @@ import {
 } from '../src/index.ts'
 import { describeCode } from '../src/internal.ts'
 import { forkEverywhere, interruptEverywhere, runInProcesses } from './interrupt-everywhere.ts'
+import { runToEnd, startRecorded } from './recorded-run.ts'
 import { eventsOf, watchRun } from './watch-run.ts'
 
 import type { RunEvent } from '@tutti/protocol'
@@ -35,7 +36,10 @@ function classify(kind: 'bug' | 'question' | 'praise') {
 
 async function runTasks(
   tasks: readonly Task[],
-  { inputs = {}, ...settings }: Partial<Omit<EnsembleDefinition, 'inputs'>> & { readonly inputs?: Inputs } = {},
+  {
+    inputs = {},
+    ...settings
+  }: Partial<Omit<EnsembleDefinition, 'inputs'>> & { readonly inputs?: Inputs } = {},
 ) {
   const team = ensemble({ name: 'team', workflow: 'PARALLEL', ...settings, tasks })
   const { events, ended } = watchRun(team, { inputs })
@@ -115,7 +119,7 @@ describe('a condition', () => {
       'failed: No such field',
     ],
   ] as const)(
-    '[ENS-X4] A condition that is no boolean fails its task (%#)',
+    '[ENS-X4] A condition that does not return a boolean fails its task (%#)',
     async (when, expected) => {
       const odd = say('odd', { when: when as () => boolean })
       const { result, events } = await runTasks([odd, say('b', { context: ['odd'] })])
@@ -144,7 +148,7 @@ describe('a condition', () => {
     })
   })
 
-  it('[ENS-X5] A task that maps the output of a skipped task is skipped, whatever else it receives', async () => {
+  it('[ENS-X5] A task that maps the output of a skipped task is skipped, even if it receives others', async () => {
     const list = task({
       name: 'list',
       description: 'List',
@@ -358,6 +362,100 @@ describe('the record of a choice', () => {
   })
 })
 
+describe('a replay of a routed run', () => {
+  /** Creates a team whose conditions return this value. */
+  const createTeam = (isOn: boolean) => {
+    const calls: string[] = []
+    const when = () => {
+      calls.push('when')
+      return isOn
+    }
+    const inner = ensemble({ name: 'inner', tasks: [say('x', { when }), say('y')] })
+    const tasks = [
+      say('a', { switch: 's', when }),
+      say('b', { switch: 's' }),
+      say('c', { when }),
+      task({ name: 'sub', ensemble: inner }),
+    ]
+    return { team: ensemble({ name: 'team', workflow: 'SEQUENTIAL', tasks }), calls }
+  }
+
+  it.each([
+    ['frozen', true],
+    ['frozen', false],
+    ['models', true],
+    ['models', false],
+  ] as const)(
+    '[ENS-X7] A replay of a routed run makes no choice again (%s, %j)',
+    async (replay, isOn) => {
+      const recorded = startRecorded(createTeam(isOn).team)
+      const whole = await runToEnd(recorded)
+      const { team, calls } = createTeam(!isOn)
+      const forked = { kind: 'run_forked', runMs: 0, startedAt: 0 } as const
+      const again = startRecorded(team, { resume: { steps: [...recorded.steps, forked], replay } })
+      const result = await runToEnd(again)
+      expect(result.status).toBe('COMPLETED')
+      expect(calls).toEqual([])
+      const outputsOf = (tasks: typeof result.tasks) =>
+        tasks.map(({ taskName, output }) => `${taskName} ${output}`)
+      expect(outputsOf(result.tasks).toSorted()).toEqual(outputsOf(whole.tasks).toSorted())
+      expect(Object.keys(listSkips(again.events))).toEqual(Object.keys(listSkips(recorded.events)))
+    },
+  )
+})
+
+describe('the last tasks of a plan', () => {
+  const on = (name: string, more: Partial<Parameters<typeof task>[0]> = {}) => say(name, more)
+  const when = () => true
+  it.each<[string, readonly Task[], readonly string[]]>([
+    ['no conditions', [on('a'), on('b')], ['b']],
+    ['an earlier condition', [on('a', { when }), on('b')], ['b']],
+    ['a condition of the last task', [on('a'), on('b'), on('c', { when })], ['b', 'c']],
+    [
+      'a switch with else',
+      [on('a'), on('b', { switch: 's', when }), on('c', { switch: 's' })],
+      ['b', 'c'],
+    ],
+    [
+      'a switch without else',
+      [on('a'), on('b', { switch: 's', when }), on('c', { switch: 's', when })],
+      ['a', 'b', 'c'],
+    ],
+    [
+      'a task that needs a switch with else',
+      [on('b', { switch: 's', when }), on('c', { switch: 's' }), on('d', { context: ['b', 'c'] })],
+      ['d'],
+    ],
+    [
+      'a task whose whole context can be skipped',
+      [on('a'), on('b', { when }), on('c', { context: ['b'] })],
+      ['a', 'b', 'c'],
+    ],
+    ['only tasks with conditions', [on('a', { when }), on('b', { when })], ['a', 'b']],
+  ])('[ENS-G11] A plan knows which tasks can have the output of the run: %s', (_, tasks, last) => {
+    expect(ensemble({ name: 'team', tasks, workflow: 'PARALLEL' }).plan.lastTasks).toEqual(last)
+  })
+
+  it('[ENS-G11] AFTER_LAST_TASK reviews the output of the run, also when the last task is skipped', async () => {
+    const tasks = [say('a'), say('b', { when: () => false })]
+    const team = ensemble({ name: 'team', tasks, reviewPolicy: 'AFTER_LAST_TASK' })
+    const asked: string[] = []
+    const result = await team.run(
+      {},
+      {
+        reviewer: {
+          decide: ({ taskName }) => {
+            asked.push(taskName)
+            return Promise.resolve({ action: 'EDIT', text: 'edited' })
+          },
+        },
+      },
+    )
+    expect(asked).toEqual(['a'])
+    expect(result.output).toBe('edited')
+  })
+})
+
 describe('[ENS-X8] the checks of conditions', () => {
   const problemsOf = (tasks: readonly Task[], workflow: EnsembleDefinition['workflow']) => {
     try {
@@ -444,12 +542,19 @@ describe('[ENS-X8] the checks of conditions', () => {
     )
   })
 
-  it('task() reports every problem of a condition', () => {
-    const when = JSON.parse('{"on":[],"is":1,"txt":""}')
+  it('task() refuses a condition that is neither a function nor made by condition()', () => {
+    const when = JSON.parse('{"on":[],"is":1}')
     expect(() => say('a', { when, switch: ' ' })).toThrow(
-      'Cannot create task "a": switch must be a name, got " "; unknown option "txt" of when (did you mean "text"?); ' +
-        'when.on must be a task of task(), or a list of at least one, got []; ' +
-        'when.is must be a function, got 1',
+      'Cannot create task "a": switch must be a name, got " "; ' +
+        'when must be a function or a condition(), got {"on":[],"is":1}',
+    )
+  })
+
+  it('condition() reports every problem of a condition', () => {
+    const [on, other, text] = JSON.parse('[[],1,2]')
+    expect(() => condition(on, other, text)).toThrow(
+      'Cannot create a condition: on must be a task of task(), or a list of at least one, got []; ' +
+        'is must be a function, got 1; text must be a text, got 2',
     )
   })
 

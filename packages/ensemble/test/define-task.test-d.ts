@@ -3,7 +3,7 @@ import { expectTypeOf, test } from 'vitest'
 
 import { agent } from '../src/definition/agent.ts'
 import { ensemble, type Ensemble } from '../src/ensemble.ts'
-import { condition } from '../src/definition/condition.ts'
+import { condition } from '../src/definition/make-condition.ts'
 import { task } from '../src/definition/define-task.ts'
 import type { ForEachOutcome, ItemOutcome } from '../src/definition/for-each.ts'
 import type { Task } from '../src/definition/task.ts'

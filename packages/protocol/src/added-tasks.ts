@@ -5,7 +5,7 @@ import type { ReduceTaskBody, TaskDefinitionBody } from './schemas/rest/submit-r
 export interface AddedTaskBody {
   /** JSON Pointer within the requested task. */
   readonly path: string
-  readonly task: ReduceTaskBody | JudgeTaskBody
+  readonly task: ReduceTaskBody
 }
 
 /** Returns the tasks within a requested task: the one that combines outputs, and the judge of its rounds. */

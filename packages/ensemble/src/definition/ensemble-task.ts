@@ -13,7 +13,7 @@ import { TuttiError } from '@tutti/core'
 import { parseExactJson, TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
 
 import { mergeBudgets, type Budget } from '../usage/budget.ts'
-import { chooseTask, unmatchedError } from './condition.ts'
+import { chooseTask, unmatchedError } from './choose-task.ts'
 import { inputVariables } from './inputs.ts'
 import { listAllTasks } from './manager.ts'
 import { Schedule } from './schedule.ts'

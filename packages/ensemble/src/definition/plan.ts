@@ -6,8 +6,7 @@
  */
 import type { Workflow } from '@tutti/protocol/internal'
 
-import { findSubEnsemble } from './sub-ensemble.ts'
-import { listWorkingTasks, type Task } from './task.ts'
+import type { Task } from './task.ts'
 
 /** Tasks and their order. */
 export interface Plan {
@@ -16,6 +15,8 @@ export interface Plan {
   readonly order: readonly string[]
   /** Name of the task whose output is the run's output: the last one in `order`. */
   readonly outputTask: string
+  /** Tasks that can have the run's output: `outputTask`, and if conditions can skip it tasks before it. */
+  readonly lastTasks: readonly string[]
   /** Tasks that the engine starts; the others run only when the manager delegates them. */
   readonly scheduled: readonly string[]
   /** Names of the tasks that must be completed before each task starts. */
@@ -28,7 +29,10 @@ export interface Plan {
   readonly needs: ReadonlyMap<string, readonly string[]>
 }
 
-/** Tasks of which at most one runs: the cases of a switch, or one task with a condition. */
+/** A plan without the parts that follow from the contents of the tasks. */
+export type BarePlan = Omit<Plan, 'needs' | 'lastTasks'>
+
+/** A choice between tasks, at most one of them runs: the cases of a switch, or one task with a condition. */
 export interface Choice {
   /** Names of the tasks in the order of declaration. */
   readonly names: readonly string[]
@@ -53,7 +57,7 @@ export function inferWorkflow(tasks: readonly Task[]): Workflow {
 export const MANAGER = 'Manager'
 
 /** Plans tasks without problems; see {@link findPlanProblems}. */
-export function planTasks(tasks: readonly Task[], workflow: Workflow): Plan {
+export function planTasks(tasks: readonly Task[], workflow: Workflow): BarePlan {
   const names = tasks.map((task) => task.name)
   const context = new Map(tasks.map((task) => [task.name, [...new Set(task.context)]]))
   const order = workflow === 'HIERARCHICAL' ? [...names, MANAGER] : names
@@ -62,7 +66,6 @@ export function planTasks(tasks: readonly Task[], workflow: Workflow): Plan {
     order,
     outputTask: order.at(-1) ?? '',
     choices: workflow === 'HIERARCHICAL' ? [] : listChoices(tasks),
-    needs: new Map(tasks.map((task) => [task.name, listNeeds(task)])),
   }
   switch (workflow) {
     case 'SEQUENTIAL': {
@@ -98,18 +101,6 @@ function listChoices(tasks: readonly GraphTask[]): readonly Choice[] {
     reads: [...new Set(cases.flatMap(({ when }) => when?.reads ?? []))],
     ...(typeof key === 'string' ? { switchName: key } : {}),
   }))
-}
-
-/** Returns the names of the tasks without whose outputs a task cannot run. */
-function listNeeds(task: Task): readonly string[] {
-  const { forEach } = task
-  const inputs = listWorkingTasks(task).flatMap((working) =>
-    Object.values(findSubEnsemble(working)?.inputs ?? {}),
-  )
-  return [
-    ...(forEach === undefined || forEach.isInput ? [] : [forEach.over]),
-    ...inputs.flatMap((source) => (typeof source === 'string' ? [] : [source.task])),
-  ]
 }
 
 /** Finds all problems in the tasks of an ensemble. */

@@ -63,7 +63,7 @@ function findProblems(ensemble: ResolvedEnsemble, options: RunOptions): readonly
 
 /** Returns the names of the tasks of an ensemble that need a review. */
 export const listReviewedTasks = cachePerObject((ensemble: ResolvedEnsemble): readonly string[] => {
-  const last = ensemble.plan.order.at(-1)
+  const { lastTasks } = ensemble.plan
   const tasks = listAllTasks(ensemble)
   const own = tasks
     .flatMap(listTaskTree)
@@ -71,7 +71,7 @@ export const listReviewedTasks = cachePerObject((ensemble: ResolvedEnsemble): re
       (task) =>
         reviewAtMax(task) !== undefined ||
         reviewSettingsOf(task.beforeReview) !== undefined ||
-        reviewAfter(task, ensemble.reviewPolicy, last) !== undefined,
+        reviewAfter(task, ensemble.reviewPolicy, lastTasks) !== undefined,
     )
     .map(({ name }) => name)
   const nested = listSubEnsembles(tasks).flatMap(({ task, definition }) =>

@@ -160,11 +160,11 @@ function findProblems(
   }
   const open = task.context.filter((name) => !host.isCompleted(toRunName(run, name)))
   if (open.length > 0) problems.push(`its context is not completed: ${open.join(', ')}`)
-  const lastTask = parent === undefined ? undefined : ensemble.plan.outputTask
+  const lastTasks = parent === undefined ? [] : ensemble.plan.lastTasks
   const isReviewed =
     reviewAtMax(task) !== undefined ||
     reviewSettingsOf(task.beforeReview) !== undefined ||
-    reviewAfter(task, ensemble.reviewPolicy, lastTask) !== undefined ||
+    reviewAfter(task, ensemble.reviewPolicy, lastTasks) !== undefined ||
     listSubEnsembles([task]).some(({ definition }) => listReviewedTasks(definition).length > 0)
   if (isReviewed && !reviews.hasReviewer) {
     problems.push('needs a review, but the run has no reviewer: set the option reviewer')

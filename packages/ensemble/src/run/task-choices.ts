@@ -2,7 +2,7 @@
  * Applies the choices of a run: evaluates conditions, lets chosen tasks start and skips the others.
  *
  * ENS-X6 If no case of a switch matches, each task that has one of them in its context fails at once, before it waits for others.
- * ENS-X7 A choice is recorded with the start of the chosen task and the skips of the others. A resumed run, a replay, and a fork
+ * ENS-X7 A choice is recorded when the chosen task starts and when the others are skipped. A resumed run, a replay, and a fork
  *    behind it do not make it again.
  */
 import { isoNow } from '@tutti/core/internal'
@@ -12,7 +12,7 @@ import {
   explainUnchosen,
   unmatchedError,
   type FailedCondition,
-} from '../definition/condition.ts'
+} from '../definition/choose-task.ts'
 
 import type { Choice } from '../definition/plan.ts'
 import type { Schedule } from '../definition/schedule.ts'

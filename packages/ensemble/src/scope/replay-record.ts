@@ -142,7 +142,7 @@ export class ReplayRecord {
   /**
    * Returns the task that a choice let run; null if it skipped all of them, undefined if the record has no choice.
    *
-   * @param names names of the tasks of the choice.
+   * @param names names of its tasks.
    */
   findChosen(names: readonly string[]): string | null | undefined {
     return findChosen(this.#steps, names)

@@ -63,7 +63,7 @@ export class StepLog {
    * Returns the task that a choice let run; null if it skipped all of them, undefined if it must be made. A replay makes no
    * choice that is in its record.
    *
-   * @param names names of the tasks of the choice.
+   * @param names names of its tasks.
    */
   findChosen(names: readonly string[]): string | null | undefined {
     const begun = names.flatMap((name) => this.task(name).of('task_begun'))

@@ -383,6 +383,6 @@ function describe(error: unknown): string {
     Object(error)
   const hint =
     code === 'no_such_overload' ? '. Inputs and outputs without a schema are texts: use int()' : ''
-  const place = range === undefined ? '' : ` at character ${range.start + 1}`
-  return `${summary ?? errorMessage(error)}${place}${hint}`
+  const position = range === undefined ? '' : ` at character ${range.start + 1}`
+  return `${summary ?? errorMessage(error)}${position}${hint}`
 }

@@ -46,8 +46,8 @@ export function assertRequiredReviews(
     parts,
   )) {
     const { reviewPolicy, review: defaults = {} } = within ?? template
-    const last = (within ?? parts.built).plan.order.at(-1)
-    const after = reviewAfter(original, reviewPolicy, last)
+    const { lastTasks } = (within ?? parts.built).plan
+    const after = reviewAfter(original, reviewPolicy, lastTasks)
     const before = reviewSettingsOf(original.beforeReview)
     const check = { defaults, refusals }
     refuseChange(review, after, { ...check, path: `${path}/review`, name })
