@@ -177,6 +177,50 @@ describe('a condition of a request', () => {
     )
   })
 
+  it('[RUNS-CO3] The conditions of a request have one limit of length together', () => {
+    const when = `inputs.a == '${'b'.repeat(1_900)}'`
+    const tasks: Tasks = Array.from({ length: 53 }, (_, at) => ({
+      name: `t${at}`,
+      description: 'Do',
+      when,
+    }))
+    expect(problemsOf(tasks)).toEqual([
+      {
+        path: '/tasks/52/when',
+        message: 'All conditions together must have at most 100000 characters',
+      },
+    ])
+  })
+
+  it('[RUNS-CO3] The conditions of a request have one limit of time together', async () => {
+    const list = JSON.stringify({ list: Array.from({ length: 20_000 }, (_, at) => at) })
+    const when = 'outputs.long.list.all(a, outputs.long.list == outputs.long.list + [])'
+    const tolerant = ensemble({ ...team, errorStrategy: 'CONTINUE_ON_ERROR' })
+    const built = buildEnsemble(
+      tolerant,
+      {
+        options: { workflow: 'PARALLEL' },
+        tasks: [
+          { name: 'long', description: `Say ${list}`, outputSchema: { type: 'object' } },
+          ...Array.from({ length: 30 }, (_, at) => ({ name: `t${at}`, description: 'Do', when })),
+        ],
+      },
+      catalogs,
+    )
+    const reasons: string[] = []
+    await built.run(
+      {},
+      {
+        onEvent: (event) => {
+          if (event.type === 'task_failed') reasons.push(event.reason)
+        },
+      },
+    )
+    expect(reasons).toHaveLength(30)
+    expect(reasons[0]).toContain('it takes longer than 250 ms')
+    expect(reasons.at(-1)).toContain('the conditions of the run took longer than 1000 ms together')
+  })
+
   it('[RUNS-CO4] Inputs of conditions are inputs of the run, and required unless the condition may lack them', () => {
     const built = build([
       {

@@ -6,8 +6,9 @@
  *    else a text. An output or a field that does not exist is an error, except for `has()`.
  * RUNS-CO2 Syntax errors, unknown tasks, functions and names, types that do not fit and results that cannot be boolean are refused
  *    with the path of the condition.
- * RUNS-CO3 A condition has at most 2,000 characters, 300 nodes and a depth of 32. It has no regular expressions, makes no lists
- *    except by `filter`, does not nest iterations, and fails after 250 ms.
+ * RUNS-CO3 A condition has at most 2,000 characters, 300 nodes and a depth of 32, and those of a request have 100,000 characters
+ *    together. It has no regular expressions, makes no lists except by `filter`, does not nest iterations, and fails after 250 ms.
+ *    All conditions of a request have 1,000 ms of processor time in each process.
  * RUNS-CO5 The condition of a loop reads `output`, `outputs` (a list, the newest last), `round` (an integer from 1) and
  *    `inputs.NAME`, with the same rules.
  * RUNS-CO4 Inputs that a condition reads are inputs of the run: those outside of `has()` and `in` are required.
@@ -39,8 +40,17 @@ const LIMITS = {
   maxCallArguments: 8,
 }
 
+/**
+ * Maximum length of all conditions of one request, in characters: they are compiled in up to 300 ms. A limit on time would refuse
+ * in one process what another one has accepted.
+ */
+const MAX_TOTAL_LENGTH = 100_000
+
 /** Maximum time of one evaluation, in milliseconds: only hostile expressions over long lists need it. */
 const MAX_EVALUATION_MS = 250
+
+/** Maximum processor time of all evaluations of one request, in milliseconds: one takes a tenth of a millisecond. */
+const MAX_TOTAL_MS = 1_000
 
 /** Functions whose cost is linear in the size of their values. */
 const FUNCTIONS = ['has', 'size', 'int', 'double', 'string', 'bool']
@@ -70,10 +80,19 @@ export interface ConditionParts {
   readonly isLed: boolean
 }
 
+/** Remaining time for the evaluations of one request. */
+interface EvaluationTime {
+  /** Processor time in milliseconds. */
+  leftMs: number
+}
+
 /** Reads the conditions of one request. */
 export class RequestedConditions {
   readonly #parts: ConditionParts
+  readonly #time: EvaluationTime = { leftMs: MAX_TOTAL_MS }
   #environment: Environment | undefined
+  /** Length of the conditions so far. */
+  #length = 0
 
   constructor(parts: ConditionParts) {
     this.#parts = parts
@@ -93,21 +112,28 @@ export class RequestedConditions {
 
   /** Returns the condition of the loop of a task; undefined with a problem, which is added to the refusals. */
   readLoop(text: string, body: TaskDefinitionBody, path: string): LoopPlan['until'] {
-    return this.#try(path, () => compileLoopCondition(text, body))
+    return this.#compile(text, path, () => compileLoopCondition(text, body, this.#time))
   }
 
   #readCondition(text: string, path: string): Condition | undefined {
     this.#environment ??= createEnvironment(this.#parts)
     const environment = this.#environment
-    return this.#try(path, () => compileCondition(text, this.#parts.names, environment))
+    return this.#compile(text, path, () =>
+      compileCondition(text, this.#parts.names, { environment, time: this.#time }),
+    )
   }
 
-  #try<T>(path: string, compile: () => T): T | undefined {
+  #compile<T>(text: string, path: string, compile: () => T): T | undefined {
+    this.#length += text.length
+    if (this.#length > MAX_TOTAL_LENGTH) {
+      const message = `All conditions together must have at most ${MAX_TOTAL_LENGTH} characters`
+      this.#parts.refusals.add('BAD_REQUEST', path, () => message)
+      return undefined
+    }
     try {
       return compile()
     } catch (error) {
-      const message = `Invalid condition: ${describe(error)}`
-      this.#parts.refusals.add('BAD_REQUEST', path, () => message)
+      this.#parts.refusals.add('BAD_REQUEST', path, () => `Invalid condition: ${describe(error)}`)
       return undefined
     }
   }
@@ -146,7 +172,7 @@ function hasTextOutput(body: TaskDefinitionBody | undefined): boolean {
 function compileCondition(
   text: string,
   names: readonly string[],
-  environment: Environment,
+  { environment, time }: { readonly environment: Environment; readonly time: EvaluationTime },
 ): Condition {
   const reader = new Reader(names)
   const parsed = parseCondition(text, reader, environment)
@@ -156,7 +182,7 @@ function compileCondition(
     reads,
     inputs: reader.readInputs(),
     test: (outputs, { inputs }) =>
-      evaluate(parsed, {
+      evaluate(parsed, time, {
         inputs,
         outputs: Object.fromEntries(
           reads.flatMap((name, at) => (outputs[at] === undefined ? [] : [[name, outputs[at]]])),
@@ -173,6 +199,7 @@ function compileCondition(
 function compileLoopCondition(
   text: string,
   body: TaskDefinitionBody,
+  time: EvaluationTime,
 ): NonNullable<LoopPlan['until']> {
   const { Environment: Created } = loadCel()
   const output = hasTextOutput(body) ? 'string' : 'dyn'
@@ -187,7 +214,7 @@ function compileLoopCondition(
     text,
     inputs: reader.readInputs(),
     test: (value, { round, outputs, inputs }) =>
-      evaluate(parsed, { inputs, output: value, outputs, round: BigInt(round) }),
+      evaluate(parsed, time, { inputs, output: value, outputs, round: BigInt(round) }),
   }
 }
 
@@ -279,7 +306,7 @@ class Reader {
     }
     if (base.args === 'inputs') this.inputs.add(name)
     else if (this.#names.includes(name)) this.outputs.add(name)
-    else throw new TypeError(unknownName('task', name, this.#names))
+    else throw new UnknownTaskError(name, this.#names)
   }
 
   #readIndex(base: ASTNode, index: ASTNode): void {
@@ -339,6 +366,16 @@ class Reader {
   }
 }
 
+/** Describes an unknown task when it is reported, because that costs a search for similar names. */
+class UnknownTaskError extends TypeError {
+  readonly explain: () => string
+
+  constructor(name: string, names: readonly string[]) {
+    super('it reads an unknown task')
+    this.explain = () => unknownName('task', name, names)
+  }
+}
+
 function unknownFunction(name: string, known: readonly string[]): TypeError {
   return new TypeError(
     `it cannot use the function "${shortText(name)}". Available: [${known.join(', ')}]`,
@@ -350,12 +387,22 @@ const SCRIPT = new Script('run()')
 let context: Context | undefined
 
 /**
- * Evaluates an expression within the time limit.
+ * Evaluates an expression within its time limit and the remaining time.
  *
  * @throws {TypeError} with the problem.
  */
-function evaluate(parsed: ParseResult, values: Readonly<Record<string, unknown>>): unknown {
+function evaluate(
+  parsed: ParseResult,
+  time: EvaluationTime,
+  values: Readonly<Record<string, unknown>>,
+): unknown {
+  if (time.leftMs <= 0) {
+    throw new TypeError(`the conditions of the run took longer than ${MAX_TOTAL_MS} ms together`)
+  }
+  const before = process.cpuUsage()
   const result = tryEvaluate(parsed, values)
+  const { user, system } = process.cpuUsage(before)
+  time.leftMs -= (user + system) / 1_000
   // The error of the interpreter shows the expression, which the reason of a failure already does.
   if ('problem' in result) throw new TypeError(result.problem)
   return result.value
@@ -379,6 +426,7 @@ function tryEvaluate(
 
 /** Returns the problem of an expression, with its position. */
 function describe(error: unknown): string {
+  if (error instanceof UnknownTaskError) return error.explain()
   const { summary, range, code }: { summary?: string; range?: { start: number }; code?: string } =
     Object(error)
   const hint =
