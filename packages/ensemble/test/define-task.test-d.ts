@@ -214,7 +214,7 @@ test('[ENS-P30] A task with loop has the type of its body, or of the list of its
   >()
   // @ts-expect-error -- the output of a judge is a boolean or a verdict, not text
   task({ description: 'Write', loop: { max: 3, until: { judge: plain } } })
-  // @ts-expect-error -- a person is no verdict
+  // @ts-expect-error -- a person is not a verdict
   task({ description: 'Write', loop: { max: 3, until: { judge: typed } } })
   // @ts-expect-error -- `max` is missing
   task({ description: 'Write', loop: { until: { judge } } })

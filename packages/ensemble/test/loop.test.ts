@@ -331,7 +331,7 @@ describe('[ENS-P31] the condition of a loop', () => {
     expect(skipped.tasks.map(({ taskName }) => taskName)).toEqual(['first'])
   })
 
-  it('A judge whose answer is no verdict fails its task', async () => {
+  it('A judge whose answer is not a verdict fails its task', async () => {
     const judge = task({
       name: 'judge',
       description: 'Judge',
@@ -369,7 +369,7 @@ describe('[ENS-P32] the variables of a round', () => {
   const three = 'Round 3:\n\nv3\n\nFeedback: v3 is too short'
   const between = '\n\n---\n\n'
 
-  it('{history} has the last round, all rounds, or a window of them, and is empty in round 1', async () => {
+  it('The variable {history} has the last round, all rounds, or a window of them, and is empty in round 1', async () => {
     expect(await historyOf({})).toEqual(['', one, two, three])
     expect(await historyOf({ history: 'last' })).toEqual(['', one, two, three])
     const both = [two, three].join(between)
@@ -387,7 +387,7 @@ describe('[ENS-P32] the variables of a round', () => {
     ])
   })
 
-  it('{history} leaves out older rounds beyond its tokens, says which, and always has the newest one', async () => {
+  it('The variable {history} leaves out older rounds beyond its tokens, says which, and always has the newest one', async () => {
     // Two rounds and their separators are 98 characters.
     expect((await historyOf({ history: { maxTokens: 25 } }))[3]).toBe(
       ['(Rounds before 2 are left out.)', two, three].join(between),

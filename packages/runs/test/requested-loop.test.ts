@@ -1,4 +1,4 @@
-/** Runs whose request has a task that is repeated: to their end, as forks at a round, and as replays. */
+/** Runs with loops in their requests: to their end, as forks at a round, and as replays. */
 import { ensemble, task } from '@tutti/ensemble'
 import { createRunService, sqliteRunStorage } from '@tutti/runs'
 import type { RequestedRun } from '@tutti/runs/adapter'

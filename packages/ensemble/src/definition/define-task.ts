@@ -30,7 +30,7 @@ import {
 } from './for-each.ts'
 import { HANDLER_ROLE, type Handler } from './handler.ts'
 import { createLoopHandler, createLoopReader } from './loop.ts'
-import { isRoundVariable, type Loop, type LoopCondition, type LoopPlan } from './loop-settings.ts'
+import { isRoundVariable } from './loop-variables.ts'
 import { isItemVariable, toOptionText } from './map-settings.ts'
 import {
   DEFAULT_EXPECTED_OUTPUT,
@@ -44,6 +44,7 @@ import {
 import { escapeVariables } from './template.ts'
 
 import type { Problem } from '@tutti/protocol/internal'
+import type { Loop, LoopCondition, LoopPlan } from './loop-settings.ts'
 
 /** Type of a task's output: that of its schema, or text without one. */
 type OutputOf<Schema> = Schema extends ToolSchema ? ValueOf<Schema> : string

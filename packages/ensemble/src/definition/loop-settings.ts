@@ -1,4 +1,4 @@
-/** Types, limits and variables of loops. */
+/** Types and limits of loops. */
 import type { ChildTask } from './operations.ts'
 import type { ReviewSettings } from './review-settings.ts'
 import type { Task } from './task.ts'
@@ -85,19 +85,6 @@ export interface LoopPlan {
   readonly until?: LoopTest
   /** Task that judges the output of a round. */
   readonly judge?: Task
-}
-
-/** Variables that a loop fills in for each round. */
-const ROUND_VARIABLES: ReadonlySet<string> = new Set(['round', 'previous', 'feedback', 'history'])
-
-/** Whether a loop fills in the variable for the task of a round. */
-export function isRoundVariable(name: string): boolean {
-  return ROUND_VARIABLES.has(name) || name.startsWith('previous.')
-}
-
-/** Whether a loop fills in the variable for its judge. */
-export function isJudgeVariable(name: string): boolean {
-  return isRoundVariable(name) || name === 'output' || name.startsWith('output.')
 }
 
 /** Whether a loop ends only after all its rounds. */

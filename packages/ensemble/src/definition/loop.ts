@@ -35,7 +35,7 @@ const SEPARATOR = '\n\n---\n\n'
 /** A round that has ended. */
 interface Round {
   output: unknown
-  /** What the next round should change; empty if nothing was said. */
+  /** Changes that the next round should make; empty without feedback. */
   feedback: string
 }
 

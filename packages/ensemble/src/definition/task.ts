@@ -1,5 +1,5 @@
 /** A task: readonly data that is copied with changes and never mutated. */
-import { isJudgeVariable, isRoundVariable } from './loop-settings.ts'
+import { isJudgeVariable, isRoundVariable } from './loop-variables.ts'
 import { DEFAULT_ITEM_VARIABLE, DEFAULT_TEXTS_VARIABLE, isItemVariable } from './map-settings.ts'
 
 import type { AgentTool } from '@tutti/core'

@@ -154,7 +154,7 @@ describe('a requested task with loop', () => {
     inputs: { goal: '7' },
   })
 
-  it('[RUNS-CO5] until can be an expression over the output, the outputs, the round and the inputs', () => {
+  it('[RUNS-CO5] The condition of a loop can be an expression over the output, the outputs, the round and the inputs', () => {
     const until =
       'output.score > double(inputs.goal) || outputs.exists(one, one.score < 0.0) || round == 4'
     const [one] = build({ tasks: [{ ...scored, loop: { max: 9, until } }] }).tasks
@@ -168,7 +168,7 @@ describe('a requested task with loop', () => {
     expect(() => test?.({}, state(1, []))).toThrow(TypeError)
   })
 
-  it('[RUNS-CO5] until is refused with its path for unknown names, texts in place of numbers, and other results', () => {
+  it('[RUNS-CO5] An expression is refused with its path for unknown names, texts in place of numbers, and other results', () => {
     const tasks = [
       'outputs.scored == 1',
       'output > 7',
@@ -189,7 +189,7 @@ describe('a requested task with loop', () => {
     )
   })
 
-  it('loop is refused under a manager, with its path', () => {
+  it('A task with loop is refused under a manager, with its path', () => {
     const tasks = [refine({ max: 2 }), { name: 'b', description: 'B' }]
     expect(textsOf({ tasks, options: { workflow: 'HIERARCHICAL' } })).toEqual([
       '/tasks/0/loop: loop has no effect with workflow HIERARCHICAL: a manager delegates to agents only',

@@ -1,0 +1,14 @@
+/** Template variables that loops fill in. */
+
+/** Variables that a loop fills in for each round. */
+const ROUND_VARIABLES: ReadonlySet<string> = new Set(['round', 'previous', 'feedback', 'history'])
+
+/** Whether a loop fills in the variable for the task of a round. */
+export function isRoundVariable(name: string): boolean {
+  return ROUND_VARIABLES.has(name) || name.startsWith('previous.')
+}
+
+/** Whether a loop fills in the variable for its judge. */
+export function isJudgeVariable(name: string): boolean {
+  return isRoundVariable(name) || name === 'output' || name.startsWith('output.')
+}
