@@ -93,7 +93,7 @@ describe('[ENS-H1] a limit of delegation', () => {
       [delegate(['A', '1'], ['B', '2'], ['C', '3']), delegate(['A', '4']), 'Done'],
       { maxDelegations: 2 },
     )
-    const refused = 'Error: All 2 delegations of the run are used up: work with what you have'
+    const refused = 'Error: All 2 delegations are used up: work with what you have'
     expect(answers).toEqual(['I am A', 'I am B', refused, refused])
     expect(eventsOf(events, 'delegation_started')).toHaveLength(2)
     expect(eventsOf(events, 'delegation_failed')).toHaveLength(2)

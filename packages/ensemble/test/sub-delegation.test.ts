@@ -101,7 +101,7 @@ describe('a sub-ensemble with a manager', () => {
     const { result } = await runGuides(model, ['Rome', 'Brest', 'Oslo'], {
       delegation: { maxDelegations: 1, maxDepth: 1, requiredWorkers: ['Finder'] },
     })
-    const refused = 'Error: All 1 delegations of the run are used up: work with what you have'
+    const refused = 'Error: All 1 delegations are used up: work with what you have'
     const answers = model
       .requestsOf(MANAGER)
       .filter(({ messages }) => messages.at(-1)?.role === 'tool')

@@ -13,7 +13,7 @@ import { findPlanProblems } from './plan.ts'
 import { findEnsembleReviewProblems } from './review-settings.ts'
 import { findRuleProblems } from './model-rule.ts'
 
-import { isTask, listWorkingTasks } from './task.ts'
+import { isTask, listWorkingTasks, toWorkerRole } from './task.ts'
 import {
   ERROR_STRATEGIES,
   type EnsembleDefinition,
@@ -97,10 +97,7 @@ export function assertEnsemble(definition: EnsembleDefinition, workflow: Workflo
     ...findOnUnfinishedProblems(definition.onUnfinished),
     ...findEnsembleReviewProblems(definition.review),
     ...findRuleProblems(definition.modelRules),
-    ...findDelegationProblems(
-      definition.delegation,
-      definition.tasks.map(({ agent }) => agent.role),
-    ),
+    ...findDelegationProblems(definition.delegation, definition.tasks.map(toWorkerRole)),
     ...(workflow === 'HIERARCHICAL' ? findUndelegated(definition) : []),
   ]
   if (messages.length === 0) return
@@ -166,10 +163,10 @@ function findUndelegated({ tasks, delegation }: EnsembleDefinition): readonly st
   const allowed = delegation?.allowedWorkers
   if (allowed === undefined) return []
   return tasks
-    .filter(({ agent }) => !allowed.includes(agent.role))
+    .filter((task) => !allowed.includes(toWorkerRole(task)))
     .map(
-      ({ name, agent }) =>
-        `task "${name}" can never run: delegation.allowedWorkers does not have its role "${agent.role}"`,
+      (task) =>
+        `task "${task.name}" can never run: delegation.allowedWorkers does not have its role "${toWorkerRole(task)}"`,
     )
 }
 

@@ -10,7 +10,7 @@
  *    are inputs of the run.
  */
 import { TuttiError } from '@tutti/core'
-import { parseExactJson, TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
+import { TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
 
 import { mergeBudgets, type Budget } from '../usage/budget.ts'
 import { chooseTask, unmatchedError } from './choose-task.ts'
@@ -25,7 +25,7 @@ import {
   type SubEnsemble,
 } from './sub-ensemble.ts'
 import { renderTemplate, type Inputs } from './template.ts'
-import { readPath, toValueInputs } from './value-inputs.ts'
+import { parseJson, readPath, toValueInputs } from './value-inputs.ts'
 
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
 import type { Handler, HandlerContext } from './handler.ts'
@@ -309,7 +309,13 @@ function readInputs(
       values[name] = renderTemplate(source, inputs)
       continue
     }
-    const text = context.find(({ taskName }) => taskName === source.task)?.output ?? ''
+    const text = context.find(({ taskName }) => taskName === source.task)?.output
+    if (text === undefined) {
+      throw new TuttiError(
+        'CONSTRAINT_VIOLATION',
+        `Input "${name}" is the output of task "${source.task}", which is not completed`,
+      )
+    }
     if (source.field === undefined) {
       Object.assign(values, toValueInputs(name, parseJson(text), variables), { [name]: text })
     } else {
@@ -326,13 +332,4 @@ function readFieldOf(text: string, { task }: OutputReference, field: string): un
     'CONSTRAINT_VIOLATION',
     `The output of task "${task}" has no field "${field}", which an input of a sub-ensemble needs`,
   )
-}
-
-/** Returns the value of a JSON text; undefined for another text. */
-function parseJson(text: string): unknown {
-  try {
-    return parseExactJson(text)
-  } catch {
-    return undefined
-  }
 }

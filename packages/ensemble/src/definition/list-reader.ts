@@ -1,5 +1,5 @@
 /** Outputs that have other outputs, in a list or by key. */
-import { parseExactJson } from '@tutti/protocol/internal'
+import { parseJson } from './value-inputs.ts'
 
 import type { OutputReader } from '../output/structured-output.ts'
 
@@ -22,14 +22,6 @@ export function createFormReader(form: 'list' | 'outputs', items: object): Outpu
 export function parseJsonList(text: string | undefined): readonly unknown[] | undefined {
   const value = parseJson(text)
   return Array.isArray(value) ? value : undefined
-}
-
-function parseJson(text: string | undefined): unknown {
-  try {
-    return parseExactJson(text ?? '')
-  } catch {
-    return undefined
-  }
 }
 
 function isPlainObject(value: unknown): boolean {

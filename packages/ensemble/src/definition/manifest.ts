@@ -13,7 +13,7 @@ import { computeDigest, computeJsonDigest } from '@tutti/core/internal'
 
 import { modelOfTask } from './model-of-task.ts'
 import { listAllTasks } from './manager.ts'
-import { findSubEnsemble } from './sub-ensemble.ts'
+import { findEnsembleTool, findSubEnsemble } from './sub-ensemble.ts'
 
 import type { ChatModel } from '../model/chat-model.ts'
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
@@ -237,6 +237,7 @@ function describeHandler({ handler }: Task): unknown {
 
 function describeTool(tool: AgentTool): ManifestFields {
   const { description, inputSchema, outputSchema, idempotent, requireApproval, version } = tool
+  const added = findEnsembleTool(tool)?.task
   return toFields({
     description,
     inputSchema,
@@ -244,6 +245,7 @@ function describeTool(tool: AgentTool): ManifestFields {
     idempotent,
     requireApproval,
     version,
+    ensemble: added && describeSubEnsemble(added),
   })
 }
 

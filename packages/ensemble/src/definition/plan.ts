@@ -6,7 +6,7 @@
  */
 import type { Workflow } from '@tutti/protocol/internal'
 
-import type { Task } from './task.ts'
+import { toWorkerRole, type Task } from './task.ts'
 
 /** Tasks and their order. */
 export interface Plan {
@@ -197,29 +197,18 @@ function findCaseProblems(
  * are reserved.
  */
 function findHierarchyProblems(tasks: readonly Task[]): readonly PlanProblem[] {
-  const roles = tasks.map(({ agent }) => agent.role)
+  const roles = tasks.map(toWorkerRole)
   return [
     ...findDuplicates(roles).map((role) =>
-      createConfigProblem(
-        `two tasks have an agent with the role "${role}"; HIERARCHICAL needs unique roles`,
-      ),
+      createConfigProblem(`two tasks have the role "${role}"; HIERARCHICAL needs unique roles`),
     ),
-    ...tasks.flatMap(({ name, agent, handler }) => [
-      ...(name === MANAGER || agent.role === MANAGER
-        ? [
-            createConfigProblem(
-              `task "${name}": the name and the role "${MANAGER}" are reserved for the manager`,
-            ),
-          ]
-        : []),
-      ...(handler === undefined
-        ? []
-        : [
-            createConfigProblem(
-              `task "${name}" has a handler; a manager can delegate only to agents`,
-            ),
-          ]),
-    ]),
+    ...tasks
+      .filter(({ name, agent }) => name === MANAGER || agent.role === MANAGER)
+      .map(({ name }) =>
+        createConfigProblem(
+          `task "${name}": the name and the role "${MANAGER}" are reserved for the manager`,
+        ),
+      ),
   ]
 }
 

@@ -163,6 +163,11 @@ export function isTask(value: unknown): value is Task {
   return typeof value === 'object' && value !== null && 'agent' in value && 'context' in value
 }
 
+/** Returns the role by which agents delegate to a task: that of its agent; for a task without one, its name. */
+export function toWorkerRole({ name, agent, handler }: Task): string {
+  return handler === undefined ? agent.role : name
+}
+
 /** A task from which another one makes the tasks that it adds. */
 export interface TaskPart {
   readonly task: Task

@@ -8,7 +8,7 @@
  * ENS-H2 A delegation that begins emits one delegation_started, then the events of its task, then one of
  *    delegation_completed and delegation_failed.
  * ENS-H3 A manager delegates to the tasks of its ensemble, with their tools, context, reviews and guardrails;
- *    an agent to the other agents of its ensemble.
+ *    an agent to the other agents of its ensemble, and to tasks without an agent that `allowedWorkers` names.
  * ENS-H4 The delegating agent receives a worker's failure; a reviewer's early exit ends both.
  * ENS-H5 A manager that ends without the required delegations fails with CONSTRAINT_VIOLATION.
  * ENS-H6 An interrupted delegation continues as the same task.
@@ -26,6 +26,7 @@ import {
   createRecordedTask,
   describeFailure,
   endWorker,
+  findFailure,
   listBegunWorkers,
   runWorker,
   type BegunWorker,
@@ -34,7 +35,7 @@ import {
 } from './workers.ts'
 import { task } from '../definition/define-task.ts'
 import { MANAGER } from '../definition/plan.ts'
-import type { Task } from '../definition/task.ts'
+import { toWorkerRole, type Task } from '../definition/task.ts'
 import {
   DEFAULT_MAX_DELEGATION_DEPTH,
   type DelegationPolicy,
@@ -42,17 +43,28 @@ import {
 } from '../definition/delegation-limits.ts'
 
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
+import type { Inputs } from '../definition/inputs.ts'
+import type { StepOf } from '../ports/run-step.ts'
 import type { RunScope, TaskAttempt } from '../scope/run-scope.ts'
 import type { StepLog } from '../scope/step-log.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 
-/** A call of the delegation tool. */
-export interface DelegationCall {
-  readonly agentRole: string
-  readonly taskDescription: string
+/** A tool call that adds a task. */
+interface AddingCall {
   /** Key that is unique among the calls of the run and stays the same when the call is repeated. */
   readonly callKey: string
   readonly signal: AbortSignal
+}
+
+/** A call of the delegation tool. */
+export interface DelegationCall extends AddingCall {
+  readonly agentRole: string
+  readonly taskDescription: string
+}
+
+/** A call of the tool of an ensemble. */
+export interface EnsembleCall extends AddingCall {
+  readonly inputs: Inputs
 }
 
 export interface DelegationsOptions {
@@ -61,29 +73,19 @@ export interface DelegationsOptions {
   readonly host: WorkerHost
 }
 
-/** Delegations that began in one run of an ensemble. */
-interface Tally {
-  readonly begun: Pick<BegunWorker, 'workerRole' | 'workerTask'>[]
-  /** Roles with a completed delegation. */
-  readonly completed: Set<string>
-  /** Names of the tasks that the manager has delegated, by role. */
-  readonly byManager: Map<string, string[]>
-}
+/** A delegation that began; `taskName` is the task that delegates. */
+type BegunDelegation = Pick<StepOf<'delegation_begun'>, 'taskName' | 'workerRole' | 'workerTask'>
 
 /** The delegations of one run. */
 export class Delegations {
   readonly #options: DelegationsOptions
-  /** Tallies by the attempt that runs the ensemble; that of the run itself has no key. */
-  readonly #tallies = new Map<string | undefined, Tally>()
+  /** Delegations by the attempt that runs the ensemble; those in the ensemble of the run have no key. */
+  readonly #begun = new Map<string | undefined, BegunDelegation[]>()
 
   constructor(options: DelegationsOptions) {
     this.#options = options
-    const { log } = options
-    for (const step of listBegunWorkers(log)) {
-      if (step.ordinal !== undefined) continue
-      const tally = this.#count(step, step.taskName)
-      const isCompleted = log.task(step.workerTask).of('task_completed').length > 0
-      if (isCompleted) tally.completed.add(step.workerRole)
+    for (const step of listBegunWorkers(options.log)) {
+      if (isDelegation(step)) this.#listBegun(step.parent).push(step)
     }
   }
 
@@ -92,7 +94,7 @@ export class Delegations {
     const { log, run } = this.#options
     return listBegunWorkers(log).flatMap((step) => {
       const made =
-        step.ordinal === undefined && step.parent === undefined
+        isDelegation(step) && step.parent === undefined
           ? createWorkerTask(run, step.workerRole, step.taskDescription)
           : createRecordedTask(step)
       if (made === undefined) return []
@@ -103,23 +105,27 @@ export class Delegations {
   /** Returns the roles to which the task of `scope` may delegate. */
   rolesFor({ task: { agent }, run: { ensemble } }: TaskScope): readonly string[] {
     const allowed = ensemble.delegation?.allowedWorkers
+    const isManaged = ensemble.plan.workflow === 'HIERARCHICAL'
     const roles = ensemble.tasks
-      .filter(({ handler }) => handler === undefined)
-      .map((known) => known.agent.role)
+      .filter(({ handler }) => isManaged || allowed !== undefined || handler === undefined)
+      .map(toWorkerRole)
       .filter((role) => role !== agent.role && (allowed?.includes(role) ?? true))
     return [...new Set(roles)]
   }
 
   /** Returns the names of the tasks that the manager of an ensemble has delegated to a role. */
   listManaged({ parent }: Pick<RunScope, 'parent'>, role: string): readonly string[] {
-    return this.#tallyOf(parent).byManager.get(role) ?? []
+    return this.#listBegun(parent)
+      .filter(({ taskName, workerRole }) => {
+        return workerRole === role && taskName === toManagerName(parent)
+      })
+      .map(({ workerTask }) => workerTask)
   }
 
   /** Delegates work to another agent. Returns its output, or a failure with the reason. */
   async delegate(scope: TaskScope, call: DelegationCall): Promise<ToolResult> {
-    const wanted = withoutRun(call.callKey)
-    const begun = scope.replay('delegation_begun', ({ callKey }) => withoutRun(callKey) === wanted)
-    if (begun !== undefined) return this.#run(scope, begun, call.signal)
+    const begun = findBegun(scope, call)
+    if (begun !== undefined) return this.#continue(scope, begun, call.signal)
     const request: DelegationRequest = {
       fromRole: scope.task.agent.role,
       toRole: call.agentRole,
@@ -140,7 +146,25 @@ export class Delegations {
     // No await from here to the start, so that concurrent delegations of one turn share the limits.
     const refusal = this.#findReachedLimit(scope, asked)
     if (refusal !== undefined) return this.#reject(scope, asked, { reason: refusal, callKey })
-    return this.#run(scope, this.#begin(scope, asked, callKey), call.signal)
+    return this.#continue(scope, this.#begin(scope, asked, callKey), call.signal)
+  }
+
+  /** Runs the task of an ensemble for a call of its tool. Returns its output, or a failure with the reason. */
+  call(scope: TaskScope, added: Task, call: EnsembleCall): Promise<ToolResult> {
+    const { callKey, signal } = call
+    const inputs = { ...scope.run.inputs, ...call.inputs }
+    const made = { ...added, ...renderTask(added, inputs) }
+    const { name, description: taskDescription } = made
+    const begun =
+      findBegun(scope, call) ??
+      beginWorker(scope, this.#options.host, {
+        callKey,
+        toolName: name,
+        workerRole: name,
+        taskDescription,
+        workerTask: this.#findFreeName(`${scope.identity.taskName}/${name}`),
+      })
+    return this.#run(scope, begun, { task: made, inputs, signal })
   }
 
   /**
@@ -151,8 +175,8 @@ export class Delegations {
   assertComplete(scope: TaskScope): void {
     const { delegation } = scope.run.ensemble
     if (delegation === undefined || !isManagerScope(scope)) return
-    const { completed } = this.#tallyOf(scope.run.parent)
-    const missing = (delegation.requiredWorkers ?? []).filter((role) => !completed.has(role))
+    const completed = this.#listCompleted(scope)
+    const missing = (delegation.requiredWorkers ?? []).filter((role) => !completed.includes(role))
     if (missing.length === 0) return
     throw new TuttiError(
       'CONSTRAINT_VIOLATION',
@@ -167,12 +191,12 @@ export class Delegations {
   ): string | undefined {
     if (taskDescription.trim() === '') return 'taskDescription must not be blank'
     const { delegation = {}, tasks } = scope.run.ensemble
-    const { begun, completed } = this.#tallyOf(scope.run.parent)
+    const begun = this.#listBegun(scope.run.parent)
     const { maxDepth = DEFAULT_MAX_DELEGATION_DEPTH, maxDelegations = Infinity } = delegation
     const { maxCallsPerWorker = Infinity, requiredStages = [] } = delegation
     const roles = this.rolesFor(scope)
     if (!roles.includes(toRole)) {
-      const known = tasks.some(({ agent }) => agent.role === toRole)
+      const known = tasks.some((one) => toWorkerRole(one) === toRole)
       const why = toRole === scope.task.agent.role ? 'is yourself' : 'cannot be delegated to'
       return known
         ? `Agent "${toRole}" ${why}. Available: [${roles.join(', ')}]`
@@ -180,7 +204,7 @@ export class Delegations {
     }
     if (depth > maxDepth) return `Delegations may nest ${maxDepth} deep: do the work yourself`
     if (begun.length >= maxDelegations) {
-      return `All ${maxDelegations} delegations of the run are used up: work with what you have`
+      return `All ${maxDelegations} delegations are used up: work with what you have`
     }
     const max =
       typeof maxCallsPerWorker === 'number' ? maxCallsPerWorker : maxCallsPerWorker[toRole]
@@ -188,10 +212,11 @@ export class Delegations {
       return `All ${max} delegations to "${toRole}" are used up: work with what you have`
     }
     const stage = requiredStages.findIndex((members) => members.includes(toRole))
+    const completed = this.#listCompleted(scope)
     const waitsFor = requiredStages
       .slice(0, Math.max(0, stage))
       .flat()
-      .filter((role) => !completed.has(role))
+      .filter((role) => !completed.includes(role))
     if (waitsFor.length === 0) return undefined
     return `"${toRole}" belongs to a later stage: first delegate to ${waitsFor.join(', ')}`
   }
@@ -218,21 +243,19 @@ export class Delegations {
 
   #begin(scope: TaskScope, request: DelegationRequest, callKey: string): BegunWorker {
     const { toRole: workerRole, taskDescription } = request
-    const { host } = this.#options
     const { parent } = scope.run
+    const { taskName } = scope.identity
     const workerTask = this.#nameWorkerTask(scope, workerRole)
-    const worker = {
+    this.#listBegun(parent).push({ taskName, workerRole, workerTask })
+    return beginWorker(scope, this.#options.host, {
       callKey,
       workerRole,
       taskDescription,
       workerTask,
-      workerTaskIndex: host.indexOf(workerTask),
       ...(parent === undefined
         ? {}
         : { parent: { taskName: parent.taskName, attempt: parent.attempt } }),
-    }
-    this.#count(worker, scope.identity.taskName)
-    return beginWorker(scope, worker)
+    })
   }
 
   /**
@@ -242,64 +265,64 @@ export class Delegations {
   #nameWorkerTask(scope: TaskScope, role: string): string {
     const { host } = this.#options
     const { run, identity } = scope
-    const declared = run.ensemble.tasks.find(({ agent }) => agent.role === role)?.name ?? role
+    const declared = findWorker(run.ensemble, role)?.name ?? role
     const isManager = isManagerScope(scope)
     const base = isManager ? toRunName(run, declared) : `${identity.taskName}/${role}`
     // The tasks of the plan of a run exist before the manager delegates them.
     const isFree = isManager && run.parent === undefined ? !host.isTaken(base) : !host.hasTask(base)
-    if (isFree) return base
+    return isFree ? base : this.#findFreeName(base)
+  }
+
+  /** Returns the name, or the name with the first number that no task of the run has. */
+  #findFreeName(base: string): string {
+    const { host } = this.#options
+    if (!host.hasTask(base)) return base
     let number = 2
     while (host.hasTask(`${base}#${number}`)) number += 1
     return `${base}#${number}`
   }
 
-  async #run(scope: TaskScope, begun: BegunWorker, signal: AbortSignal): Promise<ToolResult> {
-    const { workerRole, workerTask, taskDescription, delegationId } = begun
+  /** Runs or continues a delegated task. */
+  #continue(scope: TaskScope, begun: BegunWorker, signal: AbortSignal): Promise<ToolResult> {
+    const { workerRole, workerTask, taskDescription } = begun
     const made = createWorkerTask(scope.run, workerRole, taskDescription)
     if (made === undefined) {
       const [recorded, asked] = ['its start', `no agent "${workerRole}"`]
       const difference = { taskName: workerTask, step: 'task_begun', recorded, asked }
       throw this.#options.host.stopMismatched(difference)
     }
-    const outcome = await runWorker(scope, this.#options.host, {
-      task: made,
-      signal,
-      begun,
-      isEnded: isEndRecorded(scope, delegationId),
-    })
-    if (outcome.kind === 'completed') {
-      this.#tallyOf(scope.run.parent).completed.add(workerRole)
-      if (outcome.exit !== undefined) throw outcome.exit
-      return ToolResult.success(outcome.result.output)
-    }
-    const error = outcome.kind === 'failed' ? outcome.error : outcome.exit
-    if (error?.code === 'EXIT_EARLY') throw error
-    return ToolResult.failure(`${workerRole} failed: ${describeFailure(outcome)}`)
+    return this.#run(scope, begun, { task: made, signal })
   }
 
-  /** Counts a delegation by the task `by`, and returns the tally to which it belongs. */
-  #count(
-    { parent, workerRole, workerTask }: Pick<BegunWorker, 'parent' | 'workerRole' | 'workerTask'>,
-    by: string,
-  ): Tally {
-    const tally = this.#tallyOf(parent)
-    const { begun, byManager } = tally
-    begun.push({ workerRole, workerTask })
-    if (by === toManagerName(parent)) {
-      byManager.set(workerRole, [...(byManager.get(workerRole) ?? []), workerTask])
-    }
-    return tally
+  async #run(
+    scope: TaskScope,
+    begun: BegunWorker,
+    worker: Pick<WorkerTask, 'task' | 'signal' | 'inputs'>,
+  ): Promise<ToolResult> {
+    const { workerRole, delegationId } = begun
+    const isEnded = isEndRecorded(scope, delegationId)
+    const outcome = await runWorker(scope, this.#options.host, { ...worker, begun, isEnded })
+    const failure = findFailure(outcome)
+    if (failure?.code === 'EXIT_EARLY') throw failure
+    return outcome.kind === 'completed'
+      ? ToolResult.success(outcome.result.output)
+      : ToolResult.failure(`${workerRole} failed: ${describeFailure(outcome)}`)
   }
 
-  #tallyOf(parent: TaskAttempt | undefined): Tally {
+  /** Returns the delegations in one run of an ensemble. */
+  #listBegun(parent: TaskAttempt | undefined): BegunDelegation[] {
     const key = parent === undefined ? undefined : `${parent.taskName}#${parent.attempt}`
-    const tally = this.#tallies.get(key) ?? {
-      begun: [],
-      completed: new Set(),
-      byManager: new Map(),
-    }
-    this.#tallies.set(key, tally)
-    return tally
+    const begun = this.#begun.get(key) ?? []
+    this.#begun.set(key, begun)
+    return begun
+  }
+
+  /** Returns the roles with a completed delegation. */
+  #listCompleted({ run }: TaskScope): readonly string[] {
+    const { host } = this.#options
+    return this.#listBegun(run.parent)
+      .filter(({ workerTask }) => host.isCompleted(workerTask))
+      .map(({ workerRole }) => workerRole)
   }
 }
 
@@ -313,18 +336,22 @@ export function isManagerScope({ identity, run }: TaskScope): boolean {
   return isHierarchical && identity.taskName === toManagerName(run.parent)
 }
 
+function findWorker({ tasks }: ResolvedEnsemble, role: string): Task | undefined {
+  return tasks.find((one) => toWorkerRole(one) === role)
+}
+
 /**
- * Returns the task of a worker: for a manager, the declared task with another description and the inputs filled in; for a peer,
- * a plain task. Undefined if no agent has that role.
+ * Returns the task of a worker: for a manager and for a task without an agent, the declared task with another description and
+ * the inputs filled in; for a peer, a plain task. Undefined if no task has that role.
  */
 export function createWorkerTask(
-  { ensemble: { tasks, plan }, inputs }: Pick<RunScope, 'ensemble' | 'inputs'>,
+  { ensemble, inputs }: Pick<RunScope, 'ensemble' | 'inputs'>,
   role: string,
   description: string,
 ): Task | undefined {
-  const declared = tasks.find(({ agent }) => agent.role === role)
+  const declared = findWorker(ensemble, role)
   if (declared === undefined) return undefined
-  if (plan.workflow === 'HIERARCHICAL') {
+  if (ensemble.plan.workflow === 'HIERARCHICAL' || declared.handler !== undefined) {
     const { expectedOutput } = renderTask({ ...declared, description: '' }, inputs)
     return { ...declared, description, expectedOutput }
   }
@@ -360,6 +387,17 @@ async function askPolicy(
   } catch (error) {
     return errorMessage(error)
   }
+}
+
+/** Whether the step is the start of a delegation to an agent, which its limits count. */
+function isDelegation({ ordinal, toolName }: StepOf<'delegation_begun'>): boolean {
+  return ordinal === undefined && toolName === undefined
+}
+
+/** Returns the task that an earlier process began for a call; undefined if there is none. */
+function findBegun(scope: TaskScope, call: AddingCall): BegunWorker | undefined {
+  const wanted = withoutRun(call.callKey)
+  return scope.replay('delegation_begun', ({ callKey }) => withoutRun(callKey) === wanted)
 }
 
 /** Whether an earlier process recorded the end of a delegation. */

@@ -81,10 +81,13 @@ function RECORDED(): never {
 /** Records the start of a worker. */
 export function beginWorker(
   scope: TaskScope,
-  worker: Omit<BegunWorker, 'delegationId'>,
+  host: WorkerHost,
+  worker: Omit<BegunWorker, 'delegationId' | 'workerTaskIndex'>,
 ): BegunWorker {
-  const begun = { ...worker, delegationId: crypto.randomUUID() }
-  const { delegationId, workerRole, taskDescription, workerTask, workerTaskIndex } = begun
+  const { workerRole, taskDescription, workerTask } = worker
+  const workerTaskIndex = host.indexOf(workerTask)
+  const delegationId = crypto.randomUUID()
+  const begun = { ...worker, workerTaskIndex, delegationId }
   const { taskName, attempt } = scope.identity
   scope.emit(
     {
@@ -179,7 +182,11 @@ export function endWorker(
 }
 
 /** Returns the reason why a worker is not completed. */
-export function describeFailure(outcome: Exclude<TaskOutcome, { kind: 'completed' }>): string {
-  const error = outcome.kind === 'failed' ? outcome.error : outcome.exit
-  return error?.message ?? 'The run was stopped'
+export function describeFailure(outcome: TaskOutcome): string {
+  return findFailure(outcome)?.message ?? 'The run was stopped'
+}
+
+/** Returns the error of a worker, or that with which a reviewer ended the run after it; undefined if there is none. */
+export function findFailure(outcome: TaskOutcome): TuttiError | undefined {
+  return outcome.kind === 'failed' ? outcome.error : outcome.exit
 }

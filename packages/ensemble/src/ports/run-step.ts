@@ -230,6 +230,8 @@ export interface DelegationBegun extends TaskStepBase, OfOperation {
   readonly delegationId: string
   /** Attempt whose sub-ensemble has the agent that delegates; absent for the ensemble of the run and for handlers. */
   readonly parent?: { readonly taskName: string; readonly attempt: number }
+  /** Tool of an ensemble whose call added the task; absent for a delegation to an agent and for handlers. */
+  readonly toolName?: string
   readonly workerRole: string
   readonly taskDescription: string
   /** Name of the delegated task, unique in the run. */

@@ -6,7 +6,7 @@ import type { Inputs } from '../definition/inputs.ts'
 import type { TaskPhase } from '../definition/schedule.ts'
 import type { RecordedTasks } from './task-list.ts'
 import type { StepOf } from '../ports/run-step.ts'
-import type { Task } from '../definition/task.ts'
+import { toWorkerRole, type Task } from '../definition/task.ts'
 import type { Usage } from '../usage/usage.ts'
 import type { TaskSnapshot } from './run-handle.ts'
 import { toRunName, type RunScope } from '../scope/run-scope.ts'
@@ -187,7 +187,7 @@ export class TaskStates {
       const runName =
         declared === undefined
           ? toRunName(run, taskName)
-          : this.#lastCompleted(listManaged(declared.agent.role))
+          : this.#lastCompleted(listManaged(toWorkerRole(declared)))
       const state = this.#states.get(runName ?? '')
       const done = this.#results.get(runName ?? '')
       if (state === undefined || done === undefined) continue

@@ -11,7 +11,7 @@ import { systemClock, type Clock, type TSchema } from '@tutti/core'
 import { foreignSchema, schemaReader } from '@tutti/core/internal'
 
 import { listAllTasks } from '../definition/manager.ts'
-import { findSubEnsemble, listRoles } from '../definition/sub-ensemble.ts'
+import { findEnsembleTool, findSubEnsemble, listRoles } from '../definition/sub-ensemble.ts'
 import { createWorkerTask } from '../hierarchy/delegations.ts'
 import { listBegunWorkers } from '../hierarchy/workers.ts'
 import { readDecision } from '../reviews/read-decision.ts'
@@ -238,9 +238,14 @@ function findReviewedTask(
   if (planned !== undefined) return planned
   const begun = listBegunWorkers(log).find(({ workerTask }) => workerTask === taskName)
   if (begun === undefined) return undefined
-  const { ordinal, parent, workerRole, taskDescription } = begun
+  const { ordinal, parent, toolName, workerRole, taskDescription } = begun
   const findNested = (task: Task | undefined): ResolvedEnsemble | undefined =>
     task === undefined ? undefined : findSubEnsemble(task)?.definition
+  if (toolName !== undefined) {
+    const calling = findReviewedTask(ensemble, log, begun.taskName)
+    const tool = calling?.tools.find(({ name }) => name === toolName)
+    return tool && findEnsembleTool(tool)?.task
+  }
   if (ordinal === undefined) {
     const own =
       parent === undefined ? ensemble : findNested(findReviewedTask(ensemble, log, parent.taskName))
