@@ -1,4 +1,4 @@
-/** Template variables that loops fill in. */
+/** Names that loops give: template variables, and keys of judges. */
 
 /** Variables that a loop fills in for each round. */
 const ROUND_VARIABLES: ReadonlySet<string> = new Set(['round', 'previous', 'feedback', 'history'])
@@ -12,3 +12,6 @@ export function isRoundVariable(name: string): boolean {
 export function isJudgeVariable(name: string): boolean {
   return isRoundVariable(name) || name === 'output' || name.startsWith('output.')
 }
+
+/** Start of the key of a judge; the number of its round follows. */
+export const JUDGE_KEY = 'judge-'

@@ -20,6 +20,7 @@ import { previewOf } from '@tutti/protocol/internal'
 import { CHARACTERS_PER_TOKEN } from '../usage/budget.ts'
 import { createFormReader } from './list-reader.ts'
 import { taskVariables } from './inputs.ts'
+import { JUDGE_KEY } from './loop-variables.ts'
 import { DEFAULT_HISTORY_TOKENS, reactionAtMax, type LoopPlan } from './loop-settings.ts'
 import { DEFAULT_MAX_REVISIONS, type ReviewSettings } from './review-settings.ts'
 import { readPath, toInputText, toValueInputs } from './value-inputs.ts'
@@ -104,10 +105,10 @@ class LoopRun {
     if (judge !== undefined) {
       const own = toValueInputs('output', output, this.#variables)
       const verdict = await this.#context.task<unknown>(judge, {
-        key: `judge-${round}`,
+        key: `${JUDGE_KEY}${round}`,
         inputs: { ...inputs, ...own },
       })
-      return readVerdict(`${this.#context.taskName}/judge-${round}`, verdict)
+      return readVerdict(`${this.#context.taskName}/${JUDGE_KEY}${round}`, verdict)
     }
     if (until === undefined) return { done: false }
     const outputs = this.#rounds.map((one) => one.output)
