@@ -34,6 +34,13 @@ export { task } from './definition/define-task.ts'
 export type { Task, TaskDefinition } from './definition/task.ts'
 export type { EnsembleTaskDefinition, InputSource } from './definition/ensemble-task.ts'
 export type { ForEach, ForEachOutcome, ReduceOutputs } from './definition/for-each.ts'
+export type {
+  Loop,
+  LoopCondition,
+  LoopHistory,
+  LoopState,
+  LoopVerdict,
+} from './definition/loop-settings.ts'
 export type { RunMetrics } from '@tutti/protocol'
 
 // Runs

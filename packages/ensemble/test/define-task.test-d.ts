@@ -167,6 +167,67 @@ test('[ENS-P12] A task with forEach has the type of its list, and its key that o
   task({ description: 'Write', forEach: { over: people, maxItem: 3 } })
 })
 
+test('[ENS-P30] A task with loop has the type of its body, or of the list of its outputs', () => {
+  const judge = task({ description: 'Judge {output}', output: Type.Boolean() })
+  const verdict = task({
+    description: 'Judge {output}',
+    output: Type.Object({ done: Type.Boolean(), feedback: Type.Optional(Type.String()) }),
+  })
+  const refined = task({
+    description: 'Find {feedback}',
+    output: Person,
+    loop: {
+      max: 3,
+      until(output, { round, outputs, inputs }) {
+        expectTypeOf(output).toEqualTypeOf<{ name: string; age?: number }>()
+        expectTypeOf(round).toEqualTypeOf<number>()
+        expectTypeOf(outputs).toEqualTypeOf<readonly { name: string; age?: number }[]>()
+        expectTypeOf(inputs).toEqualTypeOf<Readonly<Record<string, string>>>()
+        return output.name === 'Ada'
+      },
+    },
+  })
+  expectTypeOf(refined).toEqualTypeOf(typed)
+  expectTypeOf(task({ ...refined, name: 'other' })).toEqualTypeOf(typed)
+  const lines = task({
+    description: 'Write',
+    loop: { max: 3, until: (output, { round }) => output.length > round, result: 'all' },
+  })
+  expectTypeOf(lines).toEqualTypeOf<Task<readonly string[]>>()
+  const child = ensemble({ name: 'child', tasks: [parsed] })
+  const nested = task({ ensemble: child, loop: { max: 2, until: ({ length }) => length === 7 } })
+  expectTypeOf(nested).toEqualTypeOf(parsed)
+  const people = task({ description: 'List', output: Type.Array(Person) })
+  const each = task({
+    description: 'Write about {item.name}',
+    forEach: { over: people, key: ({ name }) => name },
+    loop: { max: 3, until: { judge: verdict }, onMax: 'review' },
+  })
+  expectTypeOf(each).toEqualTypeOf<Task<readonly string[]>>()
+  const eachChild = task({
+    ensemble: child,
+    forEach: { over: people, onError: 'collect' },
+    loop: { max: 3, until: { judge }, result: 'all' },
+  })
+  expectTypeOf(eachChild).toEqualTypeOf<
+    Task<readonly ForEachOutcome<readonly { day: string; length: number }[]>[]>
+  >()
+  // @ts-expect-error -- the output of a judge is a boolean or a verdict, not text
+  task({ description: 'Write', loop: { max: 3, until: { judge: plain } } })
+  // @ts-expect-error -- a person is not a verdict
+  task({ description: 'Write', loop: { max: 3, until: { judge: typed } } })
+  // @ts-expect-error -- `max` is missing
+  task({ description: 'Write', loop: { until: { judge } } })
+  // @ts-expect-error -- "onmax" is not an option
+  task({ description: 'Write', loop: { max: 3, onmax: 'fail' } })
+  // @ts-expect-error -- "stop" is not a reaction
+  task({ description: 'Write', loop: { max: 3, onMax: 'stop' } })
+  // @ts-expect-error -- a person has no such field
+  task({ description: 'Find', output: Person, loop: { max: 3, until: ({ nam }) => nam === '' } })
+  // @ts-expect-error -- a condition returns a boolean
+  task({ description: 'Write', loop: { max: 3, until: (output) => output } })
+})
+
 test('[ENS-P15] A task with an ensemble has the type of its last output, and its inputs those of earlier outputs', () => {
   const pick = task({ description: 'Pick', output: Person })
   const child = ensemble({ name: 'child', tasks: [plain, parsed] })

@@ -121,6 +121,7 @@ export type {
   WaitingReview,
 } from './projection/operations.ts'
 export { USAGE_EXTENSION } from './usage-extension.ts'
+export { type AddedTaskBody, changeAddedTasks, listAddedTasks } from './added-tasks.ts'
 export { addAmounts, MAX_AMOUNT, readCostUsd, readTokenCount } from './amounts.ts'
 export {
   addCosts,
@@ -149,6 +150,13 @@ export {
   ForEachBody,
   ItemErrorReaction,
   ItemLimitsBody,
+  JudgeTaskBody,
+  LoopBody,
+  LoopHistoryBody,
+  LoopJudgeBody,
+  LoopLimitsBody,
+  LoopResult,
+  LoopReviewBody,
   ReduceBody,
   ReduceTaskBody,
   RunBudgetBody,

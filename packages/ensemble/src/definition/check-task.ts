@@ -61,6 +61,7 @@ const TASK_NAMES = {
   memory: true,
   handler: true,
   forEach: true,
+  loop: true,
   when: true,
   switch: true,
 } as const satisfies OptionNames<Record<keyof TaskDefinition | keyof Task, unknown>>

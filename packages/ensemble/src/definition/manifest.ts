@@ -17,6 +17,7 @@ import { findEnsembleTool, findSubEnsemble } from './sub-ensemble.ts'
 
 import type { ChatModel } from '../model/chat-model.ts'
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
+import type { LoopPlan } from './loop-settings.ts'
 import type { ForEachPlan, Task } from './task.ts'
 
 /** Value of a field of a manifest: JSON. */
@@ -139,7 +140,7 @@ function describeSettings(ensemble: ResolvedEnsemble): ManifestFields {
 
 /** Describes the code of a task of an ensemble. */
 export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFields {
-  const { agent, handler, forEach } = task
+  const { agent, handler, forEach, loop } = task
   const { role, goal, background, responseFormat, allowDelegation } = agent
   const isAgent = handler === undefined
   return toFields({
@@ -150,6 +151,7 @@ export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFi
     output: task.outputReader?.schema,
     handler: describeHandler(task),
     ...(forEach === undefined ? {} : { forEach: describeForEach(forEach, ensemble) }),
+    ...(loop === undefined ? {} : { loop: describeLoop(loop, ensemble) }),
     ensemble: describeSubEnsemble(task),
     when: task.when,
     switch: task.switch,
@@ -199,6 +201,18 @@ function describeForEach(
     ...(reduce === undefined
       ? {}
       : { reduce: { ...reduce, task: describeTask(reduce.task, ensemble) } }),
+  })
+}
+
+function describeLoop(
+  { template, settings, until, judge }: LoopPlan,
+  ensemble: ResolvedEnsemble,
+): ManifestFields {
+  return toFields({
+    settings,
+    until,
+    task: describeTask(template, ensemble),
+    ...(judge === undefined ? {} : { judge: describeTask(judge, ensemble) }),
   })
 }
 

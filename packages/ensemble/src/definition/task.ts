@@ -1,4 +1,7 @@
 /** A task: readonly data that is copied with changes and never mutated. */
+import { isJudgeVariable, isRoundVariable } from './loop-variables.ts'
+import { DEFAULT_ITEM_VARIABLE, DEFAULT_TEXTS_VARIABLE, isItemVariable } from './map-settings.ts'
+
 import type { AgentTool } from '@tutti/core'
 import type { ToolSchema, ValueOf } from '@tutti/core/internal'
 import type { Budget } from '../usage/budget.ts'
@@ -10,6 +13,7 @@ import type { Agent } from './agent.ts'
 import type { Condition, When } from './condition.ts'
 import type { Guardrails } from './guardrail.ts'
 import type { Handler } from './handler.ts'
+import type { LoopPlan } from './loop-settings.ts'
 import type { MapSettings } from './operations.ts'
 import type { OnUnfinished } from './on-unfinished.ts'
 import type { ReviewSetting } from './review-settings.ts'
@@ -104,6 +108,8 @@ export interface Task<Output = unknown> extends TaskSettings {
   readonly handler?: Handler<never>
   /** The list that its handler maps; present only for a task that was made with `forEach`. */
   readonly forEach?: ForEachPlan
+  /** The task that its handler repeats; present only for a task that was made with `loop`. */
+  readonly loop?: LoopPlan
   /** Condition under which the task runs. Otherwise it is skipped. */
   readonly when?: Condition
 }
@@ -162,10 +168,39 @@ export function toWorkerRole({ name, agent, handler }: Task): string {
   return handler === undefined ? agent.role : name
 }
 
-/** Returns the tasks whose work a task does: those of its items and of their reduction, else itself. */
+/** A task from which another one makes the tasks that it adds. */
+export interface TaskPart {
+  readonly task: Task
+  /** Whether the other task fills in the variable. */
+  readonly fills: (variable: string) => boolean
+}
+
+/** Returns the tasks from which a task makes those that it adds, the main one first; empty if it does its work itself. */
+export function listParts({
+  forEach,
+  loop,
+}: Pick<Task, 'forEach' | 'loop'>): readonly [] | readonly [TaskPart, ...TaskPart[]] {
+  if (forEach !== undefined) {
+    const { template, children, reduce, settings } = forEach
+    const { as = DEFAULT_ITEM_VARIABLE } = settings
+    const fills = (name: string): boolean => isItemVariable(name, as)
+    const others = [...(children?.values() ?? [])].map((task) => ({ task, fills }))
+    if (reduce === undefined) return [{ task: template, fills }, ...others]
+    const { as: texts = DEFAULT_TEXTS_VARIABLE } = reduce
+    const last = { task: reduce.task, fills: (name: string) => name === texts }
+    return [{ task: template, fills }, ...others, last]
+  }
+  if (loop === undefined) return []
+  const body = { task: loop.template, fills: isRoundVariable }
+  return loop.judge === undefined ? [body] : [body, { task: loop.judge, fills: isJudgeVariable }]
+}
+
+/** Returns a task, and all tasks from which it makes those that it adds. */
+export function listTaskTree(task: Task): readonly Task[] {
+  return [task, ...listParts(task).flatMap((part) => listTaskTree(part.task))]
+}
+
+/** Returns the tasks whose work a task does: those from which it makes the tasks that it adds, else itself. */
 export function listWorkingTasks(task: Task): readonly Task[] {
-  const { forEach } = task
-  if (forEach === undefined) return [task]
-  const { template, children, reduce } = forEach
-  return [template, ...(children?.values() ?? []), ...(reduce === undefined ? [] : [reduce.task])]
+  return listTaskTree(task).filter((one) => listParts(one).length === 0)
 }

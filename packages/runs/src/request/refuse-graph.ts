@@ -95,12 +95,11 @@ export function refuseAddedTasks(
     const { name } = body
     const parent = parents.find((one) => name?.startsWith(`${one}/`) === true)
     if (name === undefined || parent === undefined) continue
-    const what = bodies[names.indexOf(parent)]?.forEach === undefined ? '' : ' for an item'
     refusals.add(
       'BAD_REQUEST',
       `/tasks/${index}/name`,
       () =>
-        `'${shortText(name)}' may be the name of a task that '${shortText(parent)}' adds${what}: use another name`,
+        `'${shortText(name)}' may be the name of a task that '${shortText(parent)}' adds: use another name`,
     )
   }
 }
@@ -109,6 +108,7 @@ export function refuseAddedTasks(
 function listAdding(body: TaskDefinitionBody | undefined): readonly string[] {
   return [
     ...(body?.forEach === undefined ? [] : ['forEach']),
+    ...(body?.loop === undefined ? [] : ['loop']),
     ...(body?.ensemble === undefined ? [] : ['ensemble']),
   ]
 }

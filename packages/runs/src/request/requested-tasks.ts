@@ -15,6 +15,7 @@ import { boundedSchema, describeFault, newSchemaTime, type SchemaTime } from './
 import { findModel, findTools } from './catalog-names.ts'
 import { makeEnsembleTask, readInputSources, type OutputLookup } from './ensemble-tasks.ts'
 import { makeItemTask } from './item-tasks.ts'
+import { makeLoopTask } from './loop-tasks.ts'
 import { findOutputSchema } from './output-schema.ts'
 import {
   listReadReferences,
@@ -93,7 +94,7 @@ export function buildRequestedTasks(
     const context = (body.context ?? []).flatMap((reference, position) =>
       findTask(reference, `${path}/context/${position}`),
     )
-    const one = makeOne({ ...body, name }, context, {
+    const round = makeOne({ ...body, name }, context, {
       ...making,
       path,
       captureMode,
@@ -102,17 +103,27 @@ export function buildRequestedTasks(
     })
     const conditional = conditions.read(body, path)
     choices.push({ name, ...conditional, path: `${path}/when` })
-    if (body.forEach === undefined) return one.map((made) => ({ ...made, ...conditional }))
+    const makePart = (part: ReduceTaskBody, at: string): readonly Task[] =>
+      makeTask(part, [], { ...making, path: at })
+    const ofRound = body.forEach === undefined ? conditional : {}
+    const one =
+      body.loop === undefined
+        ? round.map((made) => ({ ...made, ...ofRound }))
+        : makeLoopTask(
+            round[0],
+            { loop: body.loop, conditional: ofRound },
+            {
+              refusals,
+              path: `${path}/loop`,
+              readCondition: (text, at) => conditions.readLoop(text, body, at),
+              makeJudgeTask: makePart,
+            },
+          )
+    if (body.forEach === undefined) return one
     return makeItemTask(
       one[0],
       { forEach: body.forEach, conditional },
-      {
-        lookup,
-        refusals,
-        path: `${path}/forEach`,
-        findTask,
-        makeReduceTask: (reduce, at) => makeTask(reduce, [], { ...making, path: at }),
-      },
+      { lookup, refusals, path: `${path}/forEach`, findTask, makeReduceTask: makePart },
     )
   })
   const all = [...references, ...listReadReferences(choices)]
@@ -120,7 +131,7 @@ export function buildRequestedTasks(
   return { made, names }
 }
 
-/** Returns the task of a body, for one item if it has `forEach`; problems are added to the refusals. */
+/** Returns the task of a body, for one item or round if it has `forEach` or `loop`; problems are added to the refusals. */
 function makeOne(
   body: TaskDefinitionBody & { readonly name: string },
   context: readonly string[],
