@@ -167,7 +167,7 @@ test('[ENS-P12] A task with forEach has the type of its list, and its key that o
   task({ description: 'Write', forEach: { over: people, maxItem: 3 } })
 })
 
-test('[ENS-P30] A task with loop has the type of its body, or of the list of its outputs', () => {
+test('[ENS-P18] A task with loop has the type of its body, or of the list of its outputs', () => {
   const judge = task({ description: 'Judge {output}', output: Type.Boolean() })
   const verdict = task({
     description: 'Judge {output}',

@@ -97,14 +97,14 @@ describe('a run that grows', { timeout: 300_000 }, () => {
     expect(result.status).toBe('COMPLETED')
   })
 
-  it('[ENS-P30] [ENS-P33] [ENS-E16] [ENS-E17] A run with loops ends the same when it is interrupted or drained at any write', async () => {
+  it('[ENS-P18] [ENS-P21] [ENS-E16] [ENS-E17] A run with loops ends the same when it is interrupted or drained at any write', async () => {
     const { result, events } = await interruptEverywhere(toGrowingScenario(LOOPS))
     expect(result.status).toBe('COMPLETED')
     const added = eventsOf(events, 'delegation_started').map(({ workerTask }) => workerTask)
     expect(added).toEqual(expect.arrayContaining(['grow/loop-0/judge-2', 'grow/loop-1/2']))
   })
 
-  it('[ENS-P30] A fork after any event of a run with loops has the log of its parent', async () => {
+  it('[ENS-P18] A fork after any event of a run with loops has the log of its parent', async () => {
     const { result } = await forkEverywhere(toGrowingScenario(LOOPS))
     expect(result.status).toBe('COMPLETED')
   })

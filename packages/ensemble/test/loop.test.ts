@@ -49,7 +49,7 @@ function reviewWith(...answers: readonly ReviewAnswer[]) {
   return { reviewer, asked }
 }
 
-describe('[ENS-P30] a task with loop', () => {
+describe('[ENS-P18] a task with loop', () => {
   it('A loop adds its body for each round until its condition is true, and its output is the last one', async () => {
     const refine = repeat('Round {round} for {reader}', {
       max: 9,
@@ -236,7 +236,7 @@ describe('[ENS-P30] a task with loop', () => {
   })
 })
 
-describe('[ENS-P31] the condition of a loop', () => {
+describe('[ENS-P19] the condition of a loop', () => {
   it('A judge gets the output and the variables of its round, and its feedback is in the next one', async () => {
     const prompts: string[] = []
     const model = scriptedModel(({ messages }) => {
@@ -347,7 +347,7 @@ describe('[ENS-P31] the condition of a loop', () => {
   })
 })
 
-describe('[ENS-P32] the variables of a round', () => {
+describe('[ENS-P20] the variables of a round', () => {
   /** Returns what `{history}` is in each round. */
   async function historyOf(loop: Partial<Loop<string>>): Promise<readonly string[]> {
     const seen: string[] = []
@@ -398,7 +398,7 @@ describe('[ENS-P32] the variables of a round', () => {
   })
 })
 
-describe('[ENS-P33] the end of the last round', () => {
+describe('[ENS-P21] the end of the last round', () => {
   it('A loop fails after its last round with the feedback of its judge, unless it accepts the last output', async () => {
     const until = { judge: judgeUntil(9) }
     const failed = await run(repeat('Do {round}', { max: 2, until }))

@@ -497,7 +497,7 @@ describe('a decision for a task that another task added', () => {
     expect(await second.handle.result).toMatchObject({ output: '{"line":"y"}' })
   })
 
-  it('[ENS-P30] Edits of the outputs of a round and of its judge are checked without an owner, each with its own schema', async () => {
+  it('[ENS-P18] Edits of the outputs of a round and of its judge are checked without an owner, each with its own schema', async () => {
     const judge = task({
       name: 'judge',
       description: 'Judge {output}',

@@ -4,13 +4,13 @@
  *   round 1 ─▶ until? ─no─▶ round 2 ─▶ … ─▶ round max ─▶ until? ─no─▶ accept | fail | ask a person ─▶ another round
  *                └yes─▶ output                             └yes─▶ output
  *
- * ENS-P30 A task with `loop` adds its body again for each round, named by its number, until its condition is true, until a round
+ * ENS-P18 A task with `loop` adds its body again for each round, named by its number, until its condition is true, until a round
  *    has the output of the one before with `stopWhenUnchanged`, or up to `max` rounds. A failed round fails it.
- * ENS-P31 A condition is a function whose result is recorded, or a task: `judge-1` judges round 1. It gets the variables of its
+ * ENS-P19 A condition is a function whose result is recorded, or a task: `judge-1` judges round 1. It gets the variables of its
  *    round and `{output}`.
- * ENS-P32 A round has `{round}`, `{previous}`, `{feedback}` and `{history}`. The last three are empty in round 1. Values are never
+ * ENS-P20 A round has `{round}`, `{previous}`, `{feedback}` and `{history}`. The last three are empty in round 1. Values are never
  *    templates. `{history}` has the newest rounds that fit into its limits, and says which older ones it leaves out.
- * ENS-P33 After `max` rounds a loop accepts its last output, fails, or asks a person, who accepts it, replaces it, or orders up
+ * ENS-P21 After `max` rounds a loop accepts its last output, fails, or asks a person, who accepts it, replaces it, or orders up
  *    to `maxRevisions` more rounds. The person decides after each of these.
  */
 import { TuttiError, Type } from '@tutti/core'
@@ -219,7 +219,7 @@ function toPreviousInputs(previous: Round | undefined, variables: readonly strin
   return Object.fromEntries(['previous', ...fields].map((name) => [name, '']))
 }
 
-/** Returns the newest rounds that fit into the limits, in their order (ENS-P32). */
+/** Returns the newest rounds that fit into the limits, in their order (ENS-P20). */
 function formatHistory(
   rounds: readonly Round[],
   { history = 'last' }: Pick<LoopSettings, 'history'>,
