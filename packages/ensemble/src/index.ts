@@ -32,6 +32,8 @@ export { task } from './definition/define-task.ts'
 export type { Task, TaskDefinition } from './definition/task.ts'
 export type { EnsembleTaskDefinition, InputSource } from './definition/ensemble-task.ts'
 export type { ForEach, ForEachOutcome, ReduceOutputs } from './definition/for-each.ts'
+export type { WaitFor, WaitOptions, WaitOutcome } from './definition/wait.ts'
+export type { AllOutcome, TaskWait } from './definition/wait-task.ts'
 export type { RunMetrics } from '@tutti/protocol'
 
 // Runs
@@ -44,7 +46,7 @@ export type { TaskResult } from './scope/task-outcome.ts'
 export type { RunHandle } from './run/run-handle.ts'
 export type { ModelRule } from './definition/model-rule.ts'
 export type { RunProfiles } from './steering/profiles.ts'
-export type { ReviewAnswer, RunReviewer } from './ports/run-reviewer.ts'
+export type { DeliveredEvent, ReviewAnswer, RunReviewer } from './ports/run-reviewer.ts'
 
 // Versions of code
 

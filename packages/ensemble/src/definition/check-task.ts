@@ -60,6 +60,7 @@ const TASK_NAMES = {
   memory: true,
   handler: true,
   forEach: true,
+  waitFor: true,
 } as const satisfies OptionNames<Record<keyof TaskDefinition | keyof Task, unknown>>
 
 /** Returns the problems of a definition, one text each; empty if it is valid. */

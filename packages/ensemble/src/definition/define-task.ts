@@ -1,5 +1,5 @@
 /** Makes tasks: fills in the defaults, compiles the output schema, and reports every problem at once. */
-import { TuttiError } from '@tutti/core'
+import { TuttiError, type Type } from '@tutti/core'
 import { errorMessage, type ToolSchema, type ValueOf } from '@tutti/core/internal'
 
 import { compileOutputReader, type OutputReader } from '../output/structured-output.ts'
@@ -30,6 +30,16 @@ import {
   type Task,
   type TaskDefinition,
 } from './task.ts'
+import {
+  createWaitHandler,
+  createWaitReader,
+  findTaskWaitProblems,
+  isWaitHandler,
+  type AllOutcome,
+  type TaskWait,
+} from './wait-task.ts'
+
+import type { EventsToAwait, EventToAwait, WaitOutcome } from './wait.ts'
 
 /** Type of a task's output: that of its schema, or text without one. */
 type OutputOf<Schema> = Schema extends ToolSchema ? ValueOf<Schema> : string
@@ -40,6 +50,9 @@ type EachOutput<Each, Output> = Each extends { readonly collect: ReduceOutputs<i
   : Each extends { readonly onError: 'collect' }
     ? readonly ForEachOutcome<Output>[]
     : readonly Output[]
+
+/** Definition of a task that waits for events. */
+type WaitTaskDefinition = Omit<TaskDefinition<undefined>, 'handler' | 'output'>
 
 /** Part of a copied task that determines the type of its output. */
 type TaskCopy<Output> = Pick<Task<Output>, 'outputReader'>
@@ -74,6 +87,21 @@ export function task<const Schema extends ToolSchema | undefined = undefined, It
     }
   },
 ): Task<readonly OutputOf<Schema>[]>
+export function task<const Schema extends ToolSchema = Type.TUnknown>(
+  definition: WaitTaskDefinition & {
+    readonly waitFor: TaskWait<Schema> & { readonly event: EventsToAwait }
+  },
+): Task<WaitOutcome<ValueOf<Schema>>>
+export function task<const Schema extends ToolSchema = Type.TUnknown>(
+  definition: WaitTaskDefinition & {
+    readonly waitFor: TaskWait<Schema> & {
+      readonly event: { readonly all: readonly EventToAwait[] }
+    }
+  },
+): Task<AllOutcome<ValueOf<Schema>>>
+export function task<const Schema extends ToolSchema = Type.TUnknown>(
+  definition: WaitTaskDefinition & { readonly waitFor: TaskWait<Schema> },
+): Task<WaitOutcome<ValueOf<Schema>> | AllOutcome<ValueOf<Schema>>>
 export function task<Output, const Sources, Item = unknown, const Each extends object = object>(
   definition: EnsembleTaskDefinition<Output, Sources> & {
     readonly forEach: ForEach<Item> & Each
@@ -91,6 +119,7 @@ export function task<
 export function task(
   definition: (TaskDefinition | AnyEnsembleTaskDefinition) & {
     readonly forEach?: object
+    readonly waitFor?: TaskWait
   },
 ): Task {
   // NOTE: the overloads allow no other object; a copy of such a task has the plan of the task.
@@ -101,7 +130,10 @@ export function task(
 }
 
 /** Makes a task that is not one for each item of a list. */
-function makeOneTask(definition: TaskDefinition | AnyEnsembleTaskDefinition): Task {
+function makeOneTask(
+  definition: (TaskDefinition | AnyEnsembleTaskDefinition) & { readonly waitFor?: TaskWait },
+): Task {
+  if (definition.waitFor !== undefined) return makeWaitTask(definition, definition.waitFor)
   if (!('ensemble' in definition)) return makeTask(definition)
   const { ensemble, inputs = {}, name = ensemble.name } = definition
   const problems = findEnsembleTaskProblems(definition)
@@ -117,6 +149,34 @@ function makeOneTask(definition: TaskDefinition | AnyEnsembleTaskDefinition): Ta
   return reader === undefined ? made : { ...made, outputReader: reader }
 }
 
+/** Makes a task that waits for events. A copy of one has its handler, which is made again. */
+function makeWaitTask(
+  definition: TaskDefinition | AnyEnsembleTaskDefinition,
+  waitFor: TaskWait,
+): Task {
+  const { handler = undefined, output = undefined } = 'ensemble' in definition ? {} : definition
+  const name = definition.name ?? deriveName(definition.description ?? '')
+  assertValid(name, [
+    ...findTaskWaitProblems(waitFor),
+    ...(handler === undefined || isWaitHandler(handler)
+      ? []
+      : ['handler does not apply to a task with waitFor']),
+    ...(output === undefined
+      ? []
+      : ['output does not apply to a task with waitFor: use its schema']),
+    ...('ensemble' in definition ? ['ensemble does not apply to a task with waitFor'] : []),
+  ])
+  // NOTE: a task of an ensemble was refused above.
+  const own = definition as TaskDefinition
+  const made = makeTask({
+    ...own,
+    name,
+    expectedOutput: own.expectedOutput ?? 'The outcome of the wait.',
+    handler: createWaitHandler(waitFor),
+  })
+  return { ...made, waitFor, outputReader: createWaitReader(waitFor) }
+}
+
 /**
  * Makes a task that adds a task for each item of a list. Its definition is that of the tasks for the items, except for its
  * name and its context.
@@ -130,7 +190,7 @@ function makeForEachTask(
   const { forEach: _, ...rest } = definition
   const template = makeOneTask(rest)
   const { over, collect = 'list', key, ...settings } = forEach
-  assertForEach(template.name, findForEachOptionProblems(forEach))
+  assertValid(template.name, findForEachOptionProblems(forEach))
   const isInput = typeof over === 'string'
   return createForEachTask({
     over: isInput ? over : over.name,
@@ -150,7 +210,7 @@ function makeForEachTask(
 export function createForEachTask(plan: ForEachPlan): Task {
   const { over, isInput, settings, template } = plan
   const problems = findForEachProblems(plan)
-  assertForEach(
+  assertValid(
     template.name,
     problems.map((problem) => `forEach.${toOptionText(problem)}`),
   )
@@ -166,7 +226,7 @@ export function createForEachTask(plan: ForEachPlan): Task {
   return { ...made, forEach: plan, ...(reader === undefined ? {} : { outputReader: reader }) }
 }
 
-function assertForEach(name: string, problems: readonly string[]): void {
+function assertValid(name: string, problems: readonly string[]): void {
   if (problems.length === 0) return
   throw new TuttiError('CONFIG_INVALID', `Cannot create task "${name}": ${problems.join('; ')}`, {
     details: { problems },

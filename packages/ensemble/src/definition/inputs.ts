@@ -20,6 +20,7 @@ import {
 import { findSubEnsemble, isMapped } from './sub-ensemble.ts'
 import { listWorkingTasks, type Task } from './task.ts'
 import { findTemplateVariables } from './template.ts'
+import { listWaitVariables } from './wait-task.ts'
 
 import type { EnsembleDefinition } from './ensemble-definition.ts'
 import type { Inputs } from './template.ts'
@@ -32,12 +33,13 @@ export type { Inputs } from './template.ts'
  * reduction, without the variables that it fills in itself.
  */
 export function taskVariables(
-  task: Pick<Task, 'description' | 'expectedOutput' | 'handler' | 'forEach'>,
+  task: Pick<Task, 'description' | 'expectedOutput' | 'handler' | 'forEach' | 'waitFor'>,
 ): readonly string[] {
-  const { description, expectedOutput, forEach } = task
+  const { description, expectedOutput, forEach, waitFor } = task
   if (forEach === undefined) {
     const named = [description, expectedOutput].flatMap(findTemplateVariables)
-    return [...new Set([...named, ...listNestedVariables(task)])]
+    const ofWait = waitFor === undefined ? [] : listWaitVariables(waitFor)
+    return [...new Set([...named, ...ofWait, ...listNestedVariables(task)])]
   }
   const { over, isInput, settings, template, reduce } = forEach
   const { as: item = DEFAULT_ITEM_VARIABLE } = settings

@@ -139,7 +139,7 @@ function describeSettings(ensemble: ResolvedEnsemble): ManifestFields {
 
 /** Describes the code of a task of an ensemble. */
 export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFields {
-  const { agent, handler, forEach } = task
+  const { agent, handler, forEach, waitFor } = task
   const { role, goal, background, responseFormat, allowDelegation } = agent
   const isAgent = handler === undefined
   return toFields({
@@ -150,6 +150,9 @@ export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFi
     output: task.outputReader?.schema,
     handler: describeHandler(task),
     ...(forEach === undefined ? {} : { forEach: describeForEach(forEach, ensemble) }),
+    ...(waitFor === undefined
+      ? {}
+      : { waitFor: { ...waitFor, schema: task.outputReader?.schema } }),
     ensemble: describeSubEnsemble(task),
     beforeReview: task.beforeReview,
     review: task.review,

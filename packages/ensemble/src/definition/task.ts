@@ -12,6 +12,7 @@ import type { Handler } from './handler.ts'
 import type { MapSettings } from './operations.ts'
 import type { OnUnfinished } from './on-unfinished.ts'
 import type { ReviewSetting } from './review-settings.ts'
+import type { TaskWait } from './wait-task.ts'
 
 /** Default maximum number of model turns of a task, as on the wire. */
 export const DEFAULT_MAX_ITERATIONS = 25
@@ -98,6 +99,8 @@ export interface Task<Output = unknown> extends TaskSettings {
   readonly handler?: Handler<never>
   /** The list that its handler maps; present only for a task that was made with `forEach`. */
   readonly forEach?: ForEachPlan
+  /** The wait of its handler; present only for a task that was made with `waitFor`. */
+  readonly waitFor?: TaskWait
 }
 
 /** A list that a task maps, and the task of one item. */

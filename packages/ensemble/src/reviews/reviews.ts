@@ -46,7 +46,12 @@ import {
   type ReviewOutcome,
 } from './review-end.ts'
 
-import type { OpenReview, ReviewAnswer, RunReviewer } from '../ports/run-reviewer.ts'
+import type {
+  DeliveredEvent,
+  OpenReview,
+  ReviewAnswer,
+  RunReviewer,
+} from '../ports/run-reviewer.ts'
 import type { StepOf } from '../ports/run-step.ts'
 import type { RecordedReview } from '../scope/recorded-review.ts'
 import type { ReviewQuestion } from './review-question.ts'
@@ -144,6 +149,21 @@ export class Reviews {
     } finally {
       inFlight.endDecision()
     }
+  }
+
+  /** Delivers an external event; see `RunHandle.deliver`. */
+  async deliver({
+    name,
+    key,
+    data = null,
+    id = crypto.randomUUID(),
+  }: DeliveredEvent): Promise<boolean> {
+    const wait = this.open.find(({ waitsFor = [] }) =>
+      waitsFor.some((awaited) => awaited.name === name && awaited.key === key),
+    )
+    if (wait === undefined) return false
+    await this.decide(wait.reviewId, { action: 'EDIT', input: data, id, event: { id, name } })
+    return true
   }
 
   /** Rejects decisions for reviews that will not open again, because the run has ended. */
@@ -345,7 +365,8 @@ export class Reviews {
   #askReviewer(reviewId: string): void {
     const { reviewer } = this.#options
     const open = this.#open.get(reviewId)
-    if (reviewer === undefined || open === undefined) return
+    // No person and no code decides an EVENT.
+    if (reviewer === undefined || open === undefined || open.review.kind === 'EVENT') return
     const { review, signal } = open
     const answer = async (): Promise<void> => {
       await this.decide(reviewId, await reviewer.decide(review, signal))
@@ -420,12 +441,20 @@ function findRecorded(
 
 function createReview(
   { run, task, identity }: TaskScope,
-  { kind, timing, settings, taskDescription, taskOutput = '', approval }: ReviewQuestion,
+  question: ReviewQuestion,
   opened: StepOf<'gate_opened'> | undefined,
 ): OpenReview {
+  const { kind, timing, settings, taskDescription, taskOutput = '' } = question
+  const { approval, waitsFor, endsAt } = question
   const merged = { ...run.ensemble.review, ...settings }
   const { prompt, requiredRole, onTimeout = 'EXIT_EARLY' } = merged
   const { taskName, taskIndex, attempt } = identity
+  const openedAt = opened?.openedAt ?? run.clock.now()
+  // On the wire, a limit of 0 ms means none.
+  const limitMs =
+    endsAt === undefined
+      ? (merged.timeoutMs ?? DEFAULT_REVIEW_TIMEOUT_MS)
+      : Math.max(1, endsAt - openedAt)
   return {
     reviewId: opened?.reviewId ?? `review-${crypto.randomUUID()}`,
     runId: run.runId,
@@ -439,10 +468,11 @@ function createReview(
     taskOutput,
     ...(prompt === undefined ? {} : { prompt }),
     // Events and stores hold whole milliseconds.
-    timeoutMs: Math.ceil(merged.timeoutMs ?? DEFAULT_REVIEW_TIMEOUT_MS),
+    timeoutMs: Math.ceil(limitMs),
     onTimeout,
     ...(requiredRole === undefined ? {} : { requiredRole }),
-    openedAt: opened?.openedAt ?? run.clock.now(),
+    openedAt,
+    ...(waitsFor === undefined ? {} : { waitsFor }),
     ...(approval === undefined ? {} : { approval }),
   }
 }
@@ -475,10 +505,11 @@ function emitRequested(
         : {
             toolName: approval.toolName,
             toolCallId: approval.callId,
-            ...(kind === 'QUESTION'
+            ...(approval.asksForAnswer === true
               ? { answerSchema: approval.inputSchema }
               : { toolInput: approval.input }),
           }),
+      ...(review.waitsFor === undefined ? {} : { waitsFor: [...review.waitsFor] }),
     },
     {
       kind: 'gate_opened',

@@ -17,6 +17,7 @@ import { RunEnsembles } from '../request/run-ensembles.ts'
 import { reportExecuted } from '../settings/activity.ts'
 import { resolveRunServiceOptions, type RunServiceOptions } from '../settings/options.ts'
 import { RunThreads } from '../threads/run-threads.ts'
+import { RunExternalEvents } from './external-events.ts'
 import { RunAcceptor } from './run-acceptor.ts'
 import { RunCommands } from './run-commands.ts'
 import { RunRecords } from './run-records.ts'
@@ -61,6 +62,7 @@ export function createRunService(
     store: storage.runs,
     onWritten: (runId, events) => {
       reportExecuted(settings, runId, events)
+      externalEvents.onWritten(events)
       feed.offer(runId, events)
     },
     clock,
@@ -70,7 +72,17 @@ export function createRunService(
   const living = new LivingBuilds(storage, settings)
   const buildCheck = new BuildCheck({ ...common, living })
   const commands = new RunCommands({ ...common, executor, buildCheck, feed })
-  const loop = new ServiceLoop({ ...common, bus, feed, commits, executor, buildCheck, commands })
+  const externalEvents = new RunExternalEvents({ storage, settings, commands })
+  const loop = new ServiceLoop({
+    ...common,
+    bus,
+    feed,
+    commits,
+    executor,
+    buildCheck,
+    commands,
+    externalEvents,
+  })
   const status = new ServiceStatus({ storage, executor, loop, maxConcurrentRuns })
 
   const threads = new RunThreads(storage, settings)
@@ -98,6 +110,7 @@ export function createRunService(
     builds: new RunBuilds(build, storage, living),
     threads,
     reviews: new RunReviews(storage, unreadable),
+    externalEvents,
     listeners: {
       add: (listener) => events.listenToAll(listener),
       connect: () => events.connectListeners(),

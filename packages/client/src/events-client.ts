@@ -1,0 +1,31 @@
+/** External events for the runs of a server. */
+import { ROUTES, routePath } from '@tutti/protocol'
+import type { EventReceived, SendEventBody } from '@tutti/protocol/internal'
+
+import { callRoute } from './http/call-route.ts'
+
+import type { CallOptions } from './http/exchange.ts'
+import type { ResolvedClientOptions } from './options.ts'
+
+/** External events. Every method throws {@link TuttiClientError}. */
+export interface EventsClient {
+  /**
+   * Sends an event to the wait that opened first for its name and key, or stores it for one. Without an id it gets a random one,
+   * under which a repeated call counts once.
+   */
+  send(name: string, event?: SendEventBody, options?: CallOptions): Promise<EventReceived>
+}
+
+/** Creates the events part of a client. */
+export function createEventsClient(settings: ResolvedClientOptions): EventsClient {
+  return {
+    send: async (name, event = {}, options = {}) =>
+      callRoute(settings, ROUTES.sendEvent, {
+        ...options,
+        path: routePath('sendEvent', { name }),
+        body: { id: crypto.randomUUID(), ...event },
+        // The id makes it safe to repeat.
+        isSafe: true,
+      }),
+  }
+}

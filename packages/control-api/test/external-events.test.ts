@@ -1,0 +1,85 @@
+/** Tests of external events over REST. */
+import { ensemble, task } from '@tutti/ensemble'
+import { Type } from '@tutti/core'
+import { decode, ROUTES } from '@tutti/protocol'
+import { scriptedModel } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { openServer, type TestServer } from './open-server.ts'
+
+import type { ReviewList } from '@tutti/protocol/internal'
+
+const wait = task({
+  name: 'wait',
+  description: 'Wait for {order}',
+  waitFor: { event: 'paid', key: '{order}', schema: Type.Object({ amount: Type.Integer() }) },
+})
+
+const shop = ensemble({ name: 'shop', tasks: [wait], model: scriptedModel([]) })
+
+const send = (api: TestServer, body: object, path = '/api/events/paid') => api.post(path, body)
+
+async function waitingRun(api: TestServer): Promise<string> {
+  const { runId } = await (await api.post('/api/runs', { inputs: { order: 'o-1' } })).json()
+  await expect
+    .poll(async () => {
+      const list = await api.get(`/api/reviews?kind=EVENT&runId=${runId}`)
+      return ((await list.json()) as ReviewList).total
+    })
+    .toBe(1)
+  return runId
+}
+
+describe('external events over REST', () => {
+  it('An external event is answered with the run that waits for it, and an early one as stored', async () => {
+    await using api = await openServer({ ensembles: [shop] })
+    const early = await send(api, { key: 'other', id: 'e-0' })
+    expect([early.status, await early.json()]).toEqual([202, { id: 'e-0', status: 'STORED' }])
+    const runId = await waitingRun(api)
+    const inbox = (await (await api.get('/api/reviews')).json()) as ReviewList
+    expect(inbox).toEqual({ reviews: [], total: 0 })
+    const [review] = (await (await api.get('/api/reviews?kind=EVENT')).json()).reviews
+    expect(review).toMatchObject({ waitsFor: [{ name: 'paid', key: 'o-1' }], kind: 'EVENT' })
+    const event = { key: 'o-1', id: 'e-1', data: { amount: 3 } }
+    const received = await (await send(api, event)).json()
+    expect(received).toEqual({ id: 'e-1', status: 'DELIVERED', runId, reviewId: review.reviewId })
+    expect(decode(ROUTES.sendEvent.response, received)).toMatchObject({ ok: true })
+    expect(await (await send(api, event)).json()).toEqual(received)
+    await expect.poll(async () => (await api.detail(runId)).status).toBe('COMPLETED')
+  })
+
+  it('EVENT_REFUSED names the problems of the data, and the wait stays open', async () => {
+    await using api = await openServer({ ensembles: [shop] })
+    await waitingRun(api)
+    const refused = await send(api, { key: 'o-1', data: { amount: 'x' } })
+    expect(refused.status).toBe(422)
+    expect(await refused.json()).toMatchObject({
+      error: 'EVENT_REFUSED',
+      message: expect.stringContaining('data/amount'),
+    })
+    const received = await (await send(api, { key: 'o-1', data: { amount: 1 } })).json()
+    expect(received).toMatchObject({ status: 'DELIVERED' })
+  })
+
+  it.each([
+    ['/api/events/a%20b', {}, 400, '/name'],
+    ['/api/events/paid', { key: '' }, 400, '/key'],
+    ['/api/events/paid', { payload: 1 }, 400, '/payload'],
+    ['/api/events/paid', { runId: 'none' }, 404, 'none'],
+    ['/api/events/paid', { data: 'x'.repeat(262_144) }, 413, '262144 bytes'],
+  ])('refuses POST %s with %j', async (path, body, status, problem) => {
+    await using api = await openServer({ ensembles: [shop] })
+    const refused = await send(api, body, path)
+    expect(refused.status).toBe(status)
+    expect(JSON.stringify(await refused.json())).toContain(problem)
+  })
+
+  it('EVENTS_FULL is the answer when too many events wait for waits', async () => {
+    await using api = await openServer({ ensembles: [shop], limits: { maxStoredEvents: 1 } })
+    const answers = [await send(api, { key: 'a' }), await send(api, { key: 'b' })]
+    expect(answers.map(({ status }) => status)).toEqual([202, 429])
+    expect(await answers[1]?.json()).toMatchObject({ error: 'EVENTS_FULL' })
+    await waitingRun(api)
+    expect((await send(api, { key: 'o-1', data: { amount: 1 } })).status).toBe(202)
+  })
+})
