@@ -27,7 +27,7 @@ async function turns(): Promise<void> {
 }
 
 describe('a wait for an event', () => {
-  it('[ENS-P40] A handler that waits for an event gets its data, its name and its id', async () => {
+  it('[ENS-I1] A handler that waits for an event gets its data, its name and its id', async () => {
     const run = startRecorded(
       team(async ({ waitFor }) => waitFor('paid', { key: 'o-1', schema: Payment })),
     )
@@ -52,7 +52,7 @@ describe('a wait for an event', () => {
     ])
   })
 
-  it('[ENS-P42] Data that does not match the schema of a wait is refused, and the wait stays open', async () => {
+  it('[ENS-I3] Data that does not match the schema of a wait is refused, and the wait stays open', async () => {
     const run = startRecorded(team(async ({ waitFor }) => waitFor('paid', { schema: Payment })))
     await turns()
     await expect(run.handle.deliver({ name: 'paid', data: { amount: 'x' } })).rejects.toMatchObject(
@@ -65,15 +65,15 @@ describe('a wait for an event', () => {
     expect((await run.handle.result).output).toContain('"amount":2')
   })
 
-  it('[ENS-P40] A wait whose time passes has no event, and later events are not delivered to it', async () => {
+  it('[ENS-I1] A wait whose time passes has no event, and later events are not delivered to it', async () => {
     const run = startRecorded(team(({ waitFor }) => waitFor('paid', { timeoutMs: 60_000 })))
     await turns()
-    run.clock.advance(60_000)
+    await run.clock.advance(60_000)
     expect(JSON.parse((await run.handle.result).output)).toEqual({ arrived: false, timedOut: true })
     expect(await run.handle.deliver({ name: 'paid' })).toBe(false)
   })
 
-  it('[ENS-P40] A wait for any of several events ends with the first', async () => {
+  it('[ENS-I1] A wait for any of several events ends with the first', async () => {
     const run = startRecorded(
       team(({ waitFor }) => waitFor({ any: ['paid', { name: 'refused', key: 'k' }] })),
     )
@@ -86,7 +86,7 @@ describe('a wait for an event', () => {
     })
   })
 
-  it('[ENS-P41] A reviewer gets a wait only if people may answer it', async () => {
+  it('[ENS-I2] A reviewer gets a wait only if people may answer it', async () => {
     const kinds: string[] = []
     const run = startRecorded(
       team(async ({ waitFor }) => {
@@ -106,7 +106,7 @@ describe('a wait for an event', () => {
       },
     )
     await turns()
-    run.clock.advance(1_000)
+    await run.clock.advance(1_000)
     expect(JSON.parse((await run.handle.result).output)).toEqual([
       false,
       { arrived: true, data: { amount: 3 } },
@@ -141,7 +141,7 @@ describe('a wait for an event', () => {
 })
 
 describe('a sleep', () => {
-  it('[ENS-P43] A resumed sleep ends at the time at which it would have ended', async () => {
+  it('[ENS-I4] A resumed sleep ends at the time at which it would have ended', async () => {
     const sleeping = team(async ({ sleep }) => {
       await sleep({ until: new Date(Date.parse('2200-01-01T00:00:00Z')) })
       await sleep(3_000_000_000)
@@ -151,24 +151,24 @@ describe('a sleep', () => {
     await turns()
     const until = Date.parse('2200-01-01T00:00:00Z') - first.clock.now()
     expect(eventsOf(first.events, 'review_requested')[0]?.timeoutMs).toBe(until)
-    first.clock.advance(until - 1_000)
+    await first.clock.advance(until - 1_000)
     first.release()
     const second = startRecorded(sleeping, { from: first, clock: first.clock })
     await turns()
-    second.clock.advance(999)
+    await second.clock.advance(999)
     await turns()
     expect(eventsOf(second.events, 'review_timed_out')).toHaveLength(0)
-    second.clock.advance(1)
+    await second.clock.advance(1)
     await turns()
     expect(eventsOf(second.events, 'review_timed_out')).toHaveLength(1)
-    second.clock.advance(3_000_000_000)
+    await second.clock.advance(3_000_000_000)
     expect(await second.handle.result).toMatchObject({ status: 'COMPLETED', output: 'awake' })
     expect(eventsOf(joinRuns(first, second).events, 'review_requested')).toHaveLength(2)
   })
 })
 
 describe('a task that waits', () => {
-  it('[ENS-P44] A task with waitFor has the outcome of the wait as its output, and its key can have inputs', async () => {
+  it('[ENS-I5] A task with waitFor has the outcome of the wait as its output, and its key can have inputs', async () => {
     const waiting = waitingTeam({ event: 'paid', key: 'order-{order}', schema: Payment })
     expect(() => waiting.start({})).toThrow(/order/)
     const run = startRecorded(waiting, { inputs: { order: '7' } })
@@ -180,13 +180,13 @@ describe('a task that waits', () => {
     expect(tasks[0]?.structured).toMatchObject({ arrived: true, data: { amount: 7 } })
   })
 
-  it('[ENS-P44] A task that waits for all of several events has the outcome of each', async () => {
+  it('[ENS-I5] A task that waits for all of several events has the outcome of each', async () => {
     const run = startRecorded(waitingTeam({ event: { all: ['a', 'b'] }, timeoutMs: 1_000 }), {
       inputs: { order: '7' },
     })
     await turns()
     expect(await run.handle.deliver({ name: 'b', id: 'e' })).toBe(true)
-    run.clock.advance(1_000)
+    await run.clock.advance(1_000)
     expect(JSON.parse((await run.handle.result).output)).toEqual({
       arrived: false,
       events: [

@@ -154,7 +154,7 @@ function makeWaitTask(
   definition: TaskDefinition | AnyEnsembleTaskDefinition,
   waitFor: TaskWait,
 ): Task {
-  const { handler = undefined, output = undefined } = 'ensemble' in definition ? {} : definition
+  const { handler, output }: Partial<TaskDefinition> = 'ensemble' in definition ? {} : definition
   const name = definition.name ?? deriveName(definition.description ?? '')
   assertValid(name, [
     ...findTaskWaitProblems(waitFor),

@@ -1,7 +1,7 @@
 /**
  * Tasks that wait for external events: a handler made from a plan over the operation `waitFor`.
  *
- * ENS-P44 The output of a task with `waitFor` is the outcome of its wait. With `all`, it waits for every event at the same time,
+ * ENS-I5 The output of a task with `waitFor` is the outcome of its wait. With `all`, it waits for every event at the same time,
  *    and has the outcome of each.
  */
 import {

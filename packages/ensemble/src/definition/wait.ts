@@ -1,11 +1,11 @@
 /**
  * Waits for external events and times, as options of handlers and of tasks.
  *
- * ENS-P40 A wait is a review with the external events that decide it and a time limit. Its first end counts: one of its
+ * ENS-I1 A wait is a review with the external events that decide it and a time limit. Its first end counts: one of its
  *    events, a person if it has `review`, the time limit, or the end of its task.
- * ENS-P41 A wait without `review` has the kind EVENT, and no inbox and no reviewer gets it. With `review` it is a QUESTION.
- * ENS-P42 The data of an event matches the schema of the wait. Other data is refused, and the wait stays open.
- * ENS-P43 `until` is a time by the clock of the run; a resumed wait ends at the same time. Times have no maximum.
+ * ENS-I2 A wait without `review` has the kind EVENT, and no inbox and no reviewer gets it. With `review` it is a QUESTION.
+ * ENS-I3 The data of an event matches the schema of the wait. Other data is refused, and the wait stays open.
+ * ENS-I4 `until` is a time by the clock of the run; a resumed wait ends at the same time. Times have no maximum.
  */
 import { TuttiError, type Type } from '@tutti/core'
 import {

@@ -28,11 +28,11 @@
 import { TuttiError, type Clock } from '@tutti/core'
 import { errorMessage, isoNow } from '@tutti/core/internal'
 
-import { DEFAULT_REVIEW_TIMEOUT_MS } from '../definition/review-settings.ts'
 import { toStepError, type StepLog } from '../scope/step-log.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { computeBasis, isReusable } from './consent.ts'
 import { EarlyDecisions } from './early-decisions.ts'
+import { createReview, emitRequested } from './open-review.ts'
 import { readDecision } from './read-decision.ts'
 import {
   createDecidedEvent,
@@ -437,89 +437,6 @@ function findRecorded(
   const own = taskLog.findReview(slot, timing === 'BEFORE_EXECUTION' ? undefined : attempt)
   if (own !== undefined || log.replay !== 'models') return own
   return log.record.findReview({ taskName, attempt, slot })
-}
-
-function createReview(
-  { run, task, identity }: TaskScope,
-  question: ReviewQuestion,
-  opened: StepOf<'gate_opened'> | undefined,
-): OpenReview {
-  const { kind, timing, settings, taskDescription, taskOutput = '' } = question
-  const { approval, waitsFor, endsAt } = question
-  const merged = { ...run.ensemble.review, ...settings }
-  const { prompt, requiredRole, onTimeout = 'EXIT_EARLY' } = merged
-  const { taskName, taskIndex, attempt } = identity
-  const openedAt = opened?.openedAt ?? run.clock.now()
-  // On the wire, a limit of 0 ms means none.
-  const limitMs =
-    endsAt === undefined
-      ? (merged.timeoutMs ?? DEFAULT_REVIEW_TIMEOUT_MS)
-      : Math.max(1, endsAt - openedAt)
-  return {
-    reviewId: opened?.reviewId ?? `review-${crypto.randomUUID()}`,
-    runId: run.runId,
-    kind,
-    timing,
-    taskName,
-    taskIndex,
-    attempt,
-    agentRole: task.agent.role,
-    taskDescription,
-    taskOutput,
-    ...(prompt === undefined ? {} : { prompt }),
-    // Events and stores hold whole milliseconds.
-    timeoutMs: Math.ceil(limitMs),
-    onTimeout,
-    ...(requiredRole === undefined ? {} : { requiredRole }),
-    openedAt,
-    ...(waitsFor === undefined ? {} : { waitsFor }),
-    ...(approval === undefined ? {} : { approval }),
-  }
-}
-
-function emitRequested(
-  scope: TaskScope,
-  review: OpenReview,
-  recorded: Pick<StepOf<'gate_opened'>, 'slot' | 'basis'>,
-): void {
-  const { reviewId, kind, timing, taskName, taskIndex, attempt, agentRole, approval } = review
-  scope.emit(
-    {
-      type: 'review_requested',
-      reviewId,
-      kind,
-      taskDescription: review.taskDescription,
-      taskOutput: review.taskOutput,
-      timing,
-      prompt: review.prompt ?? null,
-      timeoutMs: review.timeoutMs === Infinity ? 0 : review.timeoutMs,
-      onTimeout: review.onTimeout,
-      ...(review.requiredRole === undefined ? {} : { requiredRole: review.requiredRole }),
-      taskName,
-      taskIndex,
-      attempt,
-      agentRole,
-      requestedAt: new Date(review.openedAt).toISOString(),
-      ...(approval === undefined
-        ? {}
-        : {
-            toolName: approval.toolName,
-            toolCallId: approval.callId,
-            ...(approval.asksForAnswer === true
-              ? { answerSchema: approval.inputSchema }
-              : { toolInput: approval.input }),
-          }),
-      ...(review.waitsFor === undefined ? {} : { waitsFor: [...review.waitsFor] }),
-    },
-    {
-      kind: 'gate_opened',
-      reviewId,
-      timing,
-      ...recorded,
-      openedAt: review.openedAt,
-      ...(approval?.asksForAnswer === true ? { answerSchema: approval.inputSchema } : {}),
-    },
-  )
 }
 
 function toClosedReview(end: ReviewEnd, recorded: Promise<void>): ClosedReview {

@@ -27,7 +27,7 @@ import {
 import { ProcessWaker } from './notifications/process-waker.ts'
 import { PostgresRunQueue } from './queue/run-queue.ts'
 import { PostgresCommandQueue } from './queue/command-queue.ts'
-import { externalEventStore } from '../shared/tables/external-events.ts'
+import { ExternalEventTable } from '../shared/tables/external-events.ts'
 import { auditLog } from '../shared/tables/audit-log.ts'
 import { runMemory } from '../shared/tables/run-memory.ts'
 import { secretStore } from '../shared/tables/secret-store.ts'
@@ -178,7 +178,7 @@ function createPorts(
     audit: auditLog(shared, postgresAuditInserter(requests)),
     builds: postgresBuildStore(parts),
     secrets: secretStore(shared),
-    externalEvents: externalEventStore(shared, postgresEventAssigner(requests)),
+    externalEvents: new ExternalEventTable(shared, postgresEventAssigner(requests)),
     ...runMemory(shared, postgresMemoryAppender(requests)),
   }
 }

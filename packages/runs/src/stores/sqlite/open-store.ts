@@ -12,7 +12,7 @@ import { SqliteRunQueue } from './queue/run-queue.ts'
 import { SqliteCommandQueue } from './queue/command-queue.ts'
 import { auditLog } from '../shared/tables/audit-log.ts'
 import { runMemory } from '../shared/tables/run-memory.ts'
-import { externalEventStore } from '../shared/tables/external-events.ts'
+import { ExternalEventTable } from '../shared/tables/external-events.ts'
 import { secretStore } from '../shared/tables/secret-store.ts'
 import { webhookOutbox } from '../shared/tables/webhook-outbox.ts'
 import { threadStore } from '../shared/runs/thread-store.ts'
@@ -152,7 +152,7 @@ export function openSqliteStore(
       audit: disk.guard(auditLog(shared, sqliteAuditInserter(parts))),
       builds: disk.guard(sqliteBuildStore(parts)),
       secrets: disk.guard(secretStore(shared)),
-      externalEvents: disk.guard(externalEventStore(shared, sqliteEventAssigner(parts))),
+      externalEvents: disk.guard(new ExternalEventTable(shared, sqliteEventAssigner(parts))),
       memories: disk.guard(memories),
       reflections: disk.guard(reflections),
     },

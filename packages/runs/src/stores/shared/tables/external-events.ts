@@ -8,13 +8,15 @@ import { clampCount, finiteOrNull } from '../query-numbers.ts'
 
 import type { AwaitedEvent } from '@tutti/protocol/internal'
 import type {
+  AddedEvent,
   AssignedEvent,
   ExternalEventState,
   ExternalEventStore,
+  NewExternalEvent,
 } from '../../../ports/external-events.ts'
 import type { StoredRow } from '../column-reader.ts'
 import type { StoredTexts } from '../schema/columns.ts'
-import type { StoreParts } from '../schema/dialect.ts'
+import type { StatementRunner, StoreDialect, StoreParts } from '../schema/dialect.ts'
 
 /** Pairs free events with free waits. @param addresses only these; all if it is null */
 export type AssignEvents = (now: number, addresses: readonly string[] | null) => Promise<void>
@@ -51,125 +53,155 @@ const COLUMNS = `external_events.event_id, external_events.name, external_events
 const WITH_RUN = `$schema.external_events
   LEFT JOIN $schema.runs AS assigned ON assigned.id = external_events.run`
 
-/** Returns the external events of a database. */
-export function externalEventStore(
-  { dialect, requests }: Pick<StoreParts, 'dialect' | 'requests'>,
-  assignEvents: AssignEvents,
-): ExternalEventStore {
-  const { texts, duration } = dialect
-  const { id: toId, text: toText } = texts.encode
-  const find = async (id: string): Promise<StoredRow | undefined> => {
-    const [row] = await requests.query(
+/** A free event is stored if a wait is open for it, or if there are fewer of them than the maximum. */
+const INSERT_EVENT = `
+  INSERT INTO $schema.external_events
+    (event_id, name, key, address, digest, wanted_run, sender, received_at, data)
+  SELECT $1::text, $2::text, $3::text, $4::text, $5::text, $6::int8, $7::text, $now, $8::text
+  WHERE EXISTS (SELECT 1 FROM $schema.waits WHERE address = $4)
+    OR $9::int4 > (SELECT count(*) FROM (
+      SELECT 1 FROM $schema.external_events WHERE outcome IS NULL AND run IS NULL LIMIT $9
+    ) AS free)
+  ON CONFLICT (event_id) DO NOTHING RETURNING n`
+
+/** The external events of a database. */
+export class ExternalEventTable implements ExternalEventStore {
+  readonly #dialect: StoreDialect
+  readonly #requests: StatementRunner
+  readonly #assignEvents: AssignEvents
+
+  constructor(
+    { dialect, requests }: Pick<StoreParts, 'dialect' | 'requests'>,
+    assignEvents: AssignEvents,
+  ) {
+    this.#dialect = dialect
+    this.#requests = requests
+    this.#assignEvents = assignEvents
+  }
+
+  async add(event: NewExternalEvent, maxFree: number): Promise<AddedEvent> {
+    const { id, name, key, runId, data, sender } = event
+    const { id: toId, text: toText } = this.#dialect.texts.encode
+    const digest = digestOf([name, key ?? null, runId ?? null, data])
+    const run = runId === undefined ? null : await this.#findRun(runId)
+    if (run === undefined) return (await this.#findKnown(id, digest)) ?? { kind: 'run_not_found' }
+    const added = await this.#requests.query(INSERT_EVENT, [
+      toId(id),
+      toText(name),
+      key === undefined ? null : toText(key),
+      toAddress(event),
+      digest,
+      run,
+      sender === undefined ? null : toText(sender),
+      toText(data),
+      clampCount(maxFree),
+    ])
+    if (added.length > 0) return { kind: 'added', state: { kind: 'free' } }
+    return (await this.#findKnown(id, digest)) ?? { kind: 'full' }
+  }
+
+  async state(id: string): Promise<ExternalEventState | undefined> {
+    const row = await this.#find(id)
+    return row === undefined ? undefined : readState(this.#dialect.texts, row)
+  }
+
+  async assign(now: number, events?: readonly AwaitedEvent[]): Promise<readonly AssignedEvent[]> {
+    const addresses = events === undefined ? null : [...new Set(events.map(toAddress))]
+    await this.#assignEvents(now, addresses)
+    const only = addresses === null ? 'true' : 'external_events.address = ANY($1::text[])'
+    const rows = await this.#requests.query(
+      `SELECT ${COLUMNS} FROM ${WITH_RUN}
+       WHERE outcome IS NULL AND external_events.run IS NOT NULL AND ${only}
+       ORDER BY external_events.n`,
+      addresses === null ? [] : [addresses],
+    )
+    return rows.map((row) => readAssigned(this.#dialect.texts, row))
+  }
+
+  async giveBack(id: string): Promise<void> {
+    await this.#requests.query(
+      `UPDATE $schema.external_events SET run = NULL, review_id = NULL
+       WHERE event_id = $1 AND outcome IS NULL`,
+      [this.#dialect.texts.encode.id(id)],
+    )
+  }
+
+  async refuse(id: string, reason: string): Promise<void> {
+    const { encode } = this.#dialect.texts
+    await this.#requests.query(
+      `UPDATE $schema.external_events SET outcome = 'refused', reason = $2
+       WHERE event_id = $1 AND outcome IS NULL`,
+      [encode.id(id), encode.text(reason)],
+    )
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#requests.query(
+      `DELETE FROM $schema.external_events
+       WHERE event_id = $1 AND (outcome IS NULL OR outcome <> 'delivered')`,
+      [this.#dialect.texts.encode.id(id)],
+    )
+  }
+
+  async trim(maxAgeMs: number, limit: number): Promise<number> {
+    const rows = await this.#requests.query(
+      `DELETE FROM $schema.external_events WHERE n IN (
+         SELECT n FROM $schema.external_events
+         WHERE received_at < $now - ${this.#dialect.duration('$1')}
+           AND (outcome IS NOT NULL OR run IS NULL)
+         ORDER BY received_at LIMIT $2) RETURNING n`,
+      [finiteOrNull(maxAgeMs), clampCount(limit)],
+    )
+    return rows.length
+  }
+
+  async #find(id: string): Promise<StoredRow | undefined> {
+    const [row] = await this.#requests.query(
       `SELECT ${COLUMNS}, digest FROM ${WITH_RUN} WHERE event_id = $1`,
-      [toId(id)],
+      [this.#dialect.texts.encode.id(id)],
     )
     return row
   }
-  return {
-    async add(event, maxFree) {
-      const { id, name, key, runId, data, sender } = event
-      const digest = digestOf([name, key ?? null, runId ?? null, data])
-      const known = async () => {
-        const row = await find(id)
-        if (row === undefined) return undefined
-        return row['digest'] === digest
-          ? ({ kind: 'known', state: readState(texts, row) } as const)
-          : ({ kind: 'conflict' } as const)
-      }
-      const run = runId === undefined ? null : await findRun(toId(runId))
-      if (run === undefined) return (await known()) ?? { kind: 'run_not_found' }
-      const added = await requests.query(
-        `INSERT INTO $schema.external_events
-           (event_id, name, key, address, digest, wanted_run, sender, received_at, data)
-         SELECT $1::text, $2::text, $3::text, $4::text, $5::text, $6::int8, $7::text, $now, $8::text
-         WHERE EXISTS (SELECT 1 FROM $schema.waits WHERE address = $4)
-           OR $9::int4 > (SELECT count(*) FROM (
-             SELECT 1 FROM $schema.external_events WHERE outcome IS NULL AND run IS NULL LIMIT $9
-           ) AS free)
-         ON CONFLICT (event_id) DO NOTHING RETURNING n`,
-        [
-          toId(id),
-          toText(name),
-          key === undefined ? null : toText(key),
-          toAddress(event),
-          digest,
-          run,
-          sender === undefined ? null : toText(sender),
-          toText(data),
-          clampCount(maxFree),
-        ],
-      )
-      if (added.length > 0) return { kind: 'added', state: { kind: 'free' } }
-      return (await known()) ?? { kind: 'full' }
-    },
-    async state(id) {
-      const row = await find(id)
-      return row === undefined ? undefined : readState(texts, row)
-    },
-    async assign(now, events) {
-      const addresses = events === undefined ? null : [...new Set(events.map(toAddress))]
-      await assignEvents(now, addresses)
-      const only = addresses === null ? 'true' : 'external_events.address = ANY($1::text[])'
-      const rows = await requests.query(
-        `SELECT ${COLUMNS} FROM ${WITH_RUN}
-         WHERE outcome IS NULL AND external_events.run IS NOT NULL AND ${only}
-         ORDER BY external_events.n`,
-        addresses === null ? [] : [addresses],
-      )
-      return rows.map((row) => readAssigned(texts, row))
-    },
-    async giveBack(id) {
-      await requests.query(
-        `UPDATE $schema.external_events SET run = NULL, review_id = NULL
-         WHERE event_id = $1 AND outcome IS NULL`,
-        [toId(id)],
-      )
-    },
-    async refuse(id, reason) {
-      await requests.query(
-        `UPDATE $schema.external_events SET outcome = 'refused', reason = $2
-         WHERE event_id = $1 AND outcome IS NULL`,
-        [toId(id), toText(reason)],
-      )
-    },
-    async remove(id) {
-      await requests.query(
-        `DELETE FROM $schema.external_events
-         WHERE event_id = $1 AND (outcome IS NULL OR outcome <> 'delivered')`,
-        [toId(id)],
-      )
-    },
-    async trim(maxAgeMs, limit) {
-      const rows = await requests.query(
-        `DELETE FROM $schema.external_events WHERE n IN (
-           SELECT n FROM $schema.external_events
-           WHERE received_at < $now - ${duration('$1')} AND (outcome IS NOT NULL OR run IS NULL)
-           ORDER BY received_at LIMIT $2) RETURNING n`,
-        [finiteOrNull(maxAgeMs), clampCount(limit)],
-      )
-      return rows.length
-    },
+
+  /** Returns the outcome of adding an event whose id is known; undefined for another id. */
+  async #findKnown(id: string, digest: string): Promise<AddedEvent | undefined> {
+    const row = await this.#find(id)
+    if (row === undefined) return undefined
+    return row['digest'] === digest
+      ? { kind: 'known', state: readState(this.#dialect.texts, row) }
+      : { kind: 'conflict' }
   }
 
-  async function findRun(runId: string): Promise<unknown> {
-    const [row] = await requests.query('SELECT id FROM $schema.runs WHERE run_id = $1', [runId])
+  /** Returns the row id of a run; undefined if it does not exist. */
+  async #findRun(runId: string): Promise<unknown> {
+    const [row] = await this.#requests.query('SELECT id FROM $schema.runs WHERE run_id = $1', [
+      this.#dialect.texts.encode.id(runId),
+    ])
     return row?.['id']
   }
 }
 
 function readState(texts: StoredTexts, row: StoredRow): ExternalEventState {
-  const where = {
-    ...(row['run_id'] === null ? {} : { runId: String(texts.id(String(row['run_id']))) }),
-    ...(row['review_id'] === null ? {} : { reviewId: String(texts.id(String(row['review_id']))) }),
+  const runId = readId(texts, row, 'run_id')
+  const reviewId = readId(texts, row, 'review_id')
+  if (row['outcome'] === 'delivered') {
+    return {
+      kind: 'delivered',
+      ...(runId === undefined ? {} : { runId }),
+      ...(reviewId === undefined ? {} : { reviewId }),
+    }
   }
-  if (row['outcome'] === 'delivered') return { kind: 'delivered', ...where }
   if (row['outcome'] === 'refused') {
     return { kind: 'refused', reason: String(texts.text(String(row['reason']))) }
   }
-  const { runId, reviewId } = where
   return runId === undefined || reviewId === undefined
     ? { kind: 'free' }
     : { kind: 'assigned', runId, reviewId }
+}
+
+function readId(texts: StoredTexts, row: StoredRow, column: string): string | undefined {
+  const stored = row[column]
+  return typeof stored === 'string' ? String(texts.id(stored)) : undefined
 }
 
 function readAssigned(texts: StoredTexts, row: StoredRow): AssignedEvent {
