@@ -115,7 +115,9 @@ describe('a wait for an event', () => {
   })
 
   it('A run that nothing can deliver to refuses a wait for an event, and sleeps', async () => {
-    const waiting = await team(({ waitFor }) => waitFor('paid')).run()
+    const reviewer = { decide: () => Promise.resolve({ action: 'CONTINUE' } as const) }
+    // A reviewer decides no event.
+    const waiting = await team(({ waitFor }) => waitFor('paid')).run({}, { reviewer })
     expect(waiting).toMatchObject({ status: 'FAILED', error: { code: 'CONFIG_INVALID' } })
     expect(await team(({ sleep }) => sleep(1).then(() => 'slept')).run()).toMatchObject({
       status: 'COMPLETED',
@@ -130,6 +132,7 @@ describe('a wait for an event', () => {
     ['paid', { timeoutMs: 0 }, 'timeoutMs must be > 0'],
     ['paid', { timeoutMs: 1, until: 5 }, 'exclude each other'],
     ['paid', { until: 'soon' }, 'until must be a date'],
+    ['paid', { until: '9000-01-01' }, 'at most 3153600000000 ms ahead'],
     ['paid', { timeout: 1 }, 'timeout'],
   ])('refuses the wait %j with %j', async (event, options, problem) => {
     const run = startRecorded(team(({ waitFor }) => waitFor(event, options as WaitOptions)))
@@ -143,13 +146,13 @@ describe('a wait for an event', () => {
 describe('a sleep', () => {
   it('[ENS-I4] A resumed sleep ends at the time at which it would have ended', async () => {
     const sleeping = team(async ({ sleep }) => {
-      await sleep({ until: new Date(Date.parse('2200-01-01T00:00:00Z')) })
+      await sleep({ until: new Date(Date.parse('2090-01-01T00:00:00Z')) })
       await sleep(3_000_000_000)
       return 'awake'
     })
     const first = startRecorded(sleeping)
     await turns()
-    const until = Date.parse('2200-01-01T00:00:00Z') - first.clock.now()
+    const until = Date.parse('2090-01-01T00:00:00Z') - first.clock.now()
     expect(eventsOf(first.events, 'review_requested')[0]?.timeoutMs).toBe(until)
     await first.clock.advance(until - 1_000)
     first.release()

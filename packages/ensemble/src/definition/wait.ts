@@ -5,7 +5,7 @@
  *    events, a person if it has `review`, the time limit, or the end of its task.
  * ENS-I2 A wait without `review` has the kind EVENT, and no inbox and no reviewer gets it. With `review` it is a QUESTION.
  * ENS-I3 The data of an event matches the schema of the wait. Other data is refused, and the wait stays open.
- * ENS-I4 `until` is a time by the clock of the run; a resumed wait ends at the same time. Times have no maximum.
+ * ENS-I4 `until` is a time by the clock of the run; a resumed wait ends at the same time. Times can be up to 100 years ahead.
  */
 import { TuttiError, type Type } from '@tutti/core'
 import {
@@ -18,6 +18,7 @@ import { decode } from '@tutti/protocol'
 import {
   ExternalEventKey,
   ExternalEventName,
+  MAX_DURATION_MS,
   previewOf,
   type AwaitedEvent,
 } from '@tutti/protocol/internal'
@@ -149,9 +150,9 @@ export function findSleepProblems(limit: WaitLimit): readonly string[] {
 
 function findLimitProblems({ timeoutMs, until }: WaitLimit): readonly string[] {
   return [
-    ...(timeoutMs === undefined || timeoutMs > 0
+    ...(timeoutMs === undefined || (timeoutMs > 0 && timeoutMs <= MAX_DURATION_MS)
       ? []
-      : [`timeoutMs must be > 0, got ${previewOf(timeoutMs)}`]),
+      : [`timeoutMs must be > 0 and <= ${MAX_DURATION_MS}, got ${previewOf(timeoutMs)}`]),
     ...(until === undefined || Number.isFinite(toTime(until))
       ? []
       : [

@@ -121,6 +121,11 @@ export class Reviews {
     return this.#options.reviewer !== undefined || this.#options.decidable
   }
 
+  /** Whether external events can reach the run. A reviewer decides no event. */
+  get canDeliver(): boolean {
+    return this.#options.decidable
+  }
+
   /** Open reviews, oldest first, with their remaining time. */
   get open(): readonly OpenReview[] {
     const now = this.#options.clock.now()

@@ -2,6 +2,8 @@
 import { TuttiError, Type } from '@tutti/core'
 import { limitText, schemaReader, type ToolSchema } from '@tutti/core/internal'
 
+import { MAX_DURATION_MS, type AwaitedEvent } from '@tutti/protocol/internal'
+
 import { exitEarlyError, rejectionError } from '../reviews/review-end.ts'
 import { createToolSlotPrefix } from '../reviews/review-slots.ts'
 import { toOperationId } from '../scope/recorded-operations.ts'
@@ -19,7 +21,6 @@ import {
   type WaitReview,
 } from '../definition/wait.ts'
 
-import type { AwaitedEvent } from '@tutti/protocol/internal'
 import type { ReviewOutcome } from '../reviews/review-end.ts'
 import type { OperationFrame } from './operation-frame.ts'
 
@@ -123,7 +124,9 @@ async function openWait(
   const { ordinal, recorded } = operation
   const what = describeWait(awaited)
   frame.assertSame(operation, 'wait', { asked: what, isSame: () => true })
-  if (!reviews.hasReviewer && (awaited.length > 0 || review !== undefined)) {
+  const canEnd =
+    review === undefined ? awaited.length === 0 || reviews.canDeliver : reviews.hasReviewer
+  if (!canEnd) {
     throw new TuttiError(
       'CONFIG_INVALID',
       `Task "${taskName}" has ${what}, but nothing can deliver to this run: use start() and the deliver() of its handle, or a server`,
@@ -132,6 +135,12 @@ async function openWait(
   await frame.turn(recorded)
   const callId = toOperationId('wait', ordinal)
   const { until, timeoutMs = Infinity } = limit
+  const endsAt = until === undefined ? undefined : toTime(until)
+  if (endsAt !== undefined && endsAt - run.clock.now() > MAX_DURATION_MS) {
+    throw invalidWait(`Task "${taskName}" cannot wait`, [
+      `until must be at most ${MAX_DURATION_MS} ms ahead, got ${new Date(endsAt).toISOString()}`,
+    ])
+  }
   const settings = { timeoutMs, onTimeout: 'CONTINUE' } as const
   const begun = recorded?.endedAt === undefined ? 'begun' : 'ended'
   const progress = recorded === undefined ? 'new' : begun
@@ -147,7 +156,7 @@ async function openWait(
         prompt: limitText(description, MAX_PROMPT_LENGTH),
         ...(review?.requiredRole === undefined ? {} : { requiredRole: review.requiredRole }),
       },
-      ...(until === undefined ? {} : { endsAt: toTime(until) }),
+      ...(endsAt === undefined ? {} : { endsAt }),
       waitsFor: awaited,
       signal: frame.signal,
       approval: {
