@@ -83,3 +83,64 @@ describe('external events over REST', () => {
     expect((await send(api, { key: 'o-1', data: { amount: 1 } })).status).toBe(202)
   })
 })
+
+describe('a task of a request that waits', () => {
+  it('[RUNS-T8] A task of a request waits for each item of a list, and later tasks get the outcomes', async () => {
+    const model = scriptedModel(({ messages }) => messages.at(-1)?.content ?? '')
+    const band = ensemble({ name: 'band', model, tasks: [task({ description: 'Own' })] })
+    await using api = await openServer({ ensembles: [band] })
+    const body = {
+      tasks: [
+        {
+          name: 'paid',
+          description: 'Wait for {order}',
+          forEach: { over: 'orders', as: 'order' },
+          waitFor: {
+            event: { any: ['paid', { name: 'refunded', key: 'r-{order}' }] },
+            key: '{order}',
+            schema: { type: 'object', properties: { amount: { type: 'integer' } } },
+            timeoutMs: 600_000,
+          },
+        },
+        { name: 'close', description: 'Close', context: ['$paid'] },
+      ],
+      inputs: { orders: '["a","b"]' },
+    }
+    const { runId } = await (await api.post('/api/runs', body)).json()
+    const events = [
+      { key: 'a', data: { amount: 1 }, id: 'e-1' },
+      { key: 'r-b', id: 'e-2', data: {} },
+    ]
+    await send(api, events[0] ?? {})
+    await send(api, events[1] ?? {}, '/api/events/refunded')
+    await expect.poll(async () => (await api.detail(runId)).status).toBe('COMPLETED')
+    const { tasks } = await api.detail(runId)
+    const outputOf = (name: string) => tasks.find((one) => one.name === name)?.output ?? ''
+    expect(JSON.parse(outputOf('paid'))).toEqual([
+      { arrived: true, data: { amount: 1 }, name: 'paid', eventId: 'e-1' },
+      { arrived: true, data: {}, name: 'refunded', eventId: 'e-2' },
+    ])
+    expect(outputOf('close')).toContain('"eventId":"e-2"')
+  })
+
+  it.each([
+    [{ event: 'a b' }, {}, '/tasks/0/waitFor/event'],
+    [{ event: { any: [] } }, {}, '/tasks/0/waitFor/event'],
+    [{ event: 'a', timeoutMs: 1, until: '2030-01-01T00:00:00Z' }, {}, 'exclude each other'],
+    [{ event: 'a', schema: { type: 'strin' } }, {}, 'Invalid schema of a wait'],
+    [{ event: 'a' }, { outputSchema: { type: 'object' } }, 'output does not apply'],
+    [{ event: 'a' }, { model: 'small' }, 'model does not apply'],
+    [{ event: 'a' }, { options: { workflow: 'HIERARCHICAL' } }, 'waitFor has no effect'],
+  ])(
+    '[RUNS-T8] refuses the wait %j with %j',
+    async (waitFor, { options, ...fields }: { options?: object }, problem) => {
+      await using api = await openServer({ ensembles: [shop] })
+      const refused = await api.post('/api/runs', {
+        tasks: [{ name: 'w', description: 'W', waitFor, ...fields }],
+        ...(options === undefined ? {} : { options }),
+      })
+      expect(refused.status).toBe(400)
+      expect(JSON.stringify(await refused.json())).toContain(problem)
+    },
+  )
+})
