@@ -165,6 +165,7 @@ export {
   RunReviewBody,
   SubmitRunQuery,
   EventToAwaitBody,
+  MAX_AWAITED_EVENTS,
   TaskDefinitionBody,
   WaitForBody,
   TaskOverrideBody,

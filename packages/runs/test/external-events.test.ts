@@ -6,10 +6,11 @@ import { fileURLToPath } from 'node:url'
 import { Type } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
 import { createRunService, sqliteRunStorage, type RunService } from '@tutti/runs'
-import { scriptedModel } from '@tutti/testing'
+import { fakeClock, scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { until } from '../../../tooling/test-kit/wait.ts'
+import { SWEEP_EVENTS_MS } from '../src/service/external-events.ts'
 import { decide } from './commands.ts'
 import { STORES, type TestStore } from './stores.ts'
 import { allEvents, temporaryDirectory } from './waiting-ensemble.ts'
@@ -157,6 +158,23 @@ function readWinner(end: LoggedRunEvent | undefined): string {
   if (end?.type !== 'review_decided') return 'timer'
   return end.event === undefined ? 'person' : 'event'
 }
+
+it('[RUNS-EV9] A sweep delivers an event that a process stored before it was killed', async () => {
+  using directory = temporaryDirectory()
+  const clock = fakeClock()
+  await using storage = await sqliteRunStorage(directory.path, { clock })
+  const service = createRunService(storage, [TEAM], { clock })
+  await service.start()
+  await service.submit({ runId: 'run-1', inputs: { order: 'o-1' } })
+  await until('the wait is open', async () => {
+    return (await service.reviews.open({ kinds: ['EVENT'] })).length > 0
+  })
+  const event = { id: 'e-1', name: 'paid', key: 'o-1', data: '{"amount":5}' }
+  await storage.externalEvents.add(event, 9)
+  await clock.advance(SWEEP_EVENTS_MS)
+  expect(await outcome(service)).toMatchObject({ arrived: true, eventId: 'e-1' })
+  await service.close(close)
+})
 
 describe('a process that is killed while it delivers', () => {
   const CHILD = fileURLToPath(new URL('fixtures/delivering-process.ts', import.meta.url))

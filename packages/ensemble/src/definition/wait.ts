@@ -18,6 +18,7 @@ import { decode } from '@tutti/protocol'
 import {
   ExternalEventKey,
   ExternalEventName,
+  MAX_AWAITED_EVENTS,
   MAX_DURATION_MS,
   previewOf,
   type AwaitedEvent,
@@ -73,9 +74,6 @@ export type WaitFor = <Schema extends ToolSchema = Type.TUnknown>(
   event: EventsToAwait,
   options?: WaitOptions<Schema>,
 ) => Promise<WaitOutcome<ValueOf<Schema>>>
-
-/** Maximum number of events of one wait. */
-export const MAX_AWAITED_EVENTS = 20
 
 const LIMIT_NAMES = { timeoutMs: true, until: true } as const satisfies OptionNames<WaitLimit>
 

@@ -176,8 +176,8 @@ export const EventToAwaitBody = Type.Union([
 ])
 export type EventToAwaitBody = Static<typeof EventToAwaitBody>
 
-/** Maximum number of external events that a task waits for. */
-const MAX_AWAITED_EVENTS = 20
+/** Maximum number of external events of one wait. */
+export const MAX_AWAITED_EVENTS = 20
 
 const awaitedList = Type.Array(EventToAwaitBody, { minItems: 1, maxItems: MAX_AWAITED_EVENTS })
 
