@@ -1,6 +1,11 @@
 /** External events for the runs of a server. */
 import { ROUTES, routePath } from '@tutti/protocol'
-import type { EventReceived, SendEventBody } from '@tutti/protocol/internal'
+import type {
+  EventLink,
+  EventLinkBody,
+  EventReceived,
+  SendEventBody,
+} from '@tutti/protocol/internal'
 
 import { callRoute } from './http/call-route.ts'
 
@@ -14,6 +19,8 @@ export interface EventsClient {
    * under which a repeated call counts once.
    */
   send(name: string, event?: SendEventBody, options?: CallOptions): Promise<EventReceived>
+  /** Creates a link with which a caller without a key sends one event: `POST` with the data as JSON. */
+  createLink(name: string, link?: EventLinkBody, options?: CallOptions): Promise<EventLink>
 }
 
 /** Creates the events part of a client. */
@@ -25,6 +32,14 @@ export function createEventsClient(settings: ResolvedClientOptions): EventsClien
         path: routePath('sendEvent', { name }),
         body: { id: crypto.randomUUID(), ...event },
         // The id makes it safe to repeat.
+        isSafe: true,
+      }),
+    createLink: async (name, link = {}, options = {}) =>
+      callRoute(settings, ROUTES.createEventLink, {
+        ...options,
+        path: routePath('createEventLink', { name }),
+        body: link,
+        // A link that nobody uses has no effect.
         isSafe: true,
       }),
   }

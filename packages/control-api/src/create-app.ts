@@ -147,7 +147,7 @@ function controlRoutes(
     ...runRoutes(options),
     ...threadRoutes(options),
     ...steeringRoutes(options),
-    ...externalEventRoutes(options),
+    ...externalEventRoutes(options, signer),
     runEventsRoute(options),
     ...buildRoutes(options),
     ...toolRoutes(options),

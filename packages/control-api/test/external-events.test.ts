@@ -2,11 +2,14 @@
 import { ensemble, task } from '@tutti/ensemble'
 import { Type } from '@tutti/core'
 import { decode, ROUTES } from '@tutti/protocol'
-import { scriptedModel } from '@tutti/testing'
+import { fakeClock, scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
+import { createEventToken, readEventToken } from '../src/auth/event-links.ts'
+import { apiKey } from '../src/auth/keys.ts'
 import { openServer, type TestServer } from './open-server.ts'
 
+import type { Scope } from '@tutti/protocol'
 import type { ReviewList } from '@tutti/protocol/internal'
 
 const wait = task({
@@ -81,6 +84,71 @@ describe('external events over REST', () => {
     expect(await answers[1]?.json()).toMatchObject({ error: 'EVENTS_FULL' })
     await waitingRun(api)
     expect((await send(api, { key: 'o-1', data: { amount: 1 } })).status).toBe(202)
+  })
+})
+
+describe('a link of an event', () => {
+  const keyed = (name: string, key: string, scopes: readonly Scope[]) =>
+    apiKey(key, { name, scopes })
+  const KEYS = [keyed('shop', 'shop-key', ['events:send']), keyed('all', 'all-key', ['admin'])]
+  const as = (key: string) => ({ authorization: `Bearer ${key}` })
+
+  async function createLink(api: TestServer, body: object = { key: 'o-1' }) {
+    return (await api.post('/api/events/paid/links', body, as('shop-key'))).json()
+  }
+
+  it('[API-L1] [API-L3] A caller without a key sends the event of a link once', async () => {
+    await using api = await openServer({ ensembles: [shop], apiKeys: KEYS })
+    const submitted = await api.post('/api/runs', { inputs: { order: 'o-1' } }, as('all-key'))
+    const { runId } = await submitted.json()
+    const { path, id } = await createLink(api)
+    const [sent, again, other] = [
+      await api.post(path, { amount: 4 }),
+      await api.post(path, { amount: 4 }),
+      await api.post(path, { amount: 5 }),
+    ]
+    expect([sent.status, again.status, other.status]).toEqual([202, 202, 409])
+    expect(await sent.json()).toEqual({ id, status: expect.any(String) })
+    await expect
+      .poll(async () => {
+        const detail = await api.get(`/api/runs/${runId}`, { headers: as('all-key') })
+        return (await detail.json()).tasks[0].output
+      })
+      .toContain('"amount":4')
+  })
+
+  it('[API-L2] A link that is forged, has expired or has another key is not found', async () => {
+    const clock = fakeClock(Date.now())
+    await using api = await openServer({ ensembles: [shop], apiKeys: KEYS, clock })
+    const { path } = await createLink(api, { key: 'o-1', expiresInMs: 60_000 })
+    const [payload = '', signature = ''] = path.split('/').at(-1).split('.')
+    const content = JSON.parse(Buffer.from(payload, 'base64url').toString())
+    const forged = Buffer.from(JSON.stringify({ ...content, key: 'o-2' })).toString('base64url')
+    const to = async (token: string) => (await api.post(`/api/event-links/${token}`, {})).status
+    expect(await to(`${forged}.${signature}`)).toBe(404)
+    expect(await to('x'.repeat(5_000))).toBe(404)
+    expect(await to(`${payload}.`)).toBe(404)
+    await clock.advance(60_000)
+    expect(await to(`${payload}.${signature}`)).toBe(404)
+    const tooLong = await api.post(
+      '/api/events/paid/links',
+      { expiresInMs: 604_800_001 },
+      as('shop-key'),
+    )
+    expect(tooLong.status).toBe(400)
+  })
+
+  it.each<readonly [string, readonly Scope[] | undefined]>([
+    ['was removed', undefined],
+    ['lost its scope', ['runs:read']],
+  ])('[API-L2] A link whose key %s is not found', async (_, scopes) => {
+    const signer = { signingKey: () => Buffer.from('secret') }
+    const [issuer] = KEYS
+    const content = { issuer: 'shop', id: 'link-1', name: 'paid', expiresAt: 10 }
+    const token = createEventToken(content, issuer, signer)
+    const keys = scopes === undefined ? KEYS.slice(1) : [keyed('shop', 'shop-key', scopes)]
+    expect(readEventToken(token, { keys: KEYS, now: 1 }, signer)).toEqual(content)
+    expect(() => readEventToken(token, { keys, now: 1 }, signer)).toThrow('was revoked')
   })
 })
 

@@ -107,6 +107,8 @@ const REST = {
     bodies: [() => ({ decision: 'EDIT', revisedOutput: 'x' })],
   },
   sendEvent: { own: [SEND], bodies: [() => ({ key: 'k' }), () => ({ runId: 'none' })] },
+  createEventLink: { own: [SEND], bodies: [() => ({ key: 'k' })] },
+  sendLinkedEvent: needs(),
   getCapabilities: needs(READ),
   invokeTool: { own: [INVOKE], bodies: [() => ({ input: {} })] },
   createTicket: needs(READ),

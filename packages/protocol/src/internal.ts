@@ -80,7 +80,15 @@ export {
   AgentToolTurn,
 } from './schemas/events/agent-tool-events.ts'
 export { RequestedToolCall } from './schemas/events/positions.ts'
-export { EventReceived, SendEventBody } from './schemas/rest/external-events.ts'
+export {
+  EventLink,
+  EventLinkBody,
+  EventLinkContent,
+  EventReceived,
+  LinkedEventData,
+  LinkedEventReceived,
+  SendEventBody,
+} from './schemas/rest/external-events.ts'
 export {
   AwaitedEvent,
   DecidingEvent,

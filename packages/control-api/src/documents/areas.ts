@@ -49,7 +49,7 @@ const AREAS: readonly Area[] = [
   {
     name: 'External events',
     description: 'Events of other systems, which decide the waits of runs.',
-    routes: ['sendEvent'],
+    routes: ['sendEvent', 'createEventLink', 'sendLinkedEvent'],
   },
   {
     name: 'Catalog',

@@ -130,6 +130,11 @@ export class RunExternalEvents {
     return { id, state: state ?? { kind: 'free' } }
   }
 
+  /** Time for which an id of an event is known, in milliseconds. */
+  get maxAgeMs(): number {
+    return this.#options.settings.maxStoredEventAgeMs
+  }
+
   /** Delivers stored events to the waits that open with these durable events. */
   onWritten(events: readonly LoggedRunEvent[]): void {
     const awaited = events.flatMap((event) =>

@@ -94,7 +94,7 @@ export interface RunService {
   /** Reviews of runs. */
   readonly reviews: RunReviews
   /** External events, which decide the waits of runs. */
-  readonly externalEvents: Pick<RunExternalEvents, 'receive'>
+  readonly externalEvents: Pick<RunExternalEvents, 'receive' | 'maxAgeMs'>
   /** Listeners of every run. */
   readonly listeners: ServiceListeners
   /** Other parts of the store. */

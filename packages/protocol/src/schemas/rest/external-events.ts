@@ -1,6 +1,14 @@
 /** External events over REST. */
 import Type from 'typebox'
-import { CLOSED, ExternalEventKey, RequestId, RunId } from '../scalars.ts'
+import {
+  CLOSED,
+  ExternalEventKey,
+  ExternalEventName,
+  Instant,
+  PositiveLimit,
+  RequestId,
+  RunId,
+} from '../scalars.ts'
 
 import type { Static } from '../../static.ts'
 
@@ -35,3 +43,48 @@ export const EventReceived = Type.Object({
   reviewId: Type.Optional(Type.String()),
 })
 export type EventReceived = Static<typeof EventReceived>
+
+/** Body of `POST /api/events/{name}/links`. */
+export const EventLinkBody = Type.Object(
+  {
+    /** Correlation key of the event. */
+    key: Type.Optional(ExternalEventKey),
+    /** The only run whose waits get the event; the waits of all runs when absent. */
+    runId: Type.Optional(RunId),
+    /** Time for which the link is valid, in milliseconds, at most that for which events are stored, which is the default. */
+    expiresInMs: Type.Optional(PositiveLimit),
+  },
+  CLOSED,
+)
+export type EventLinkBody = Static<typeof EventLinkBody>
+
+/** A link with which a caller without a key sends one event: `POST` with the data as JSON. */
+export const EventLink = Type.Object({
+  /** Path on this server. Who knows it can send the event. */
+  path: Type.String(),
+  /** Id of the event. */
+  id: Type.String(),
+  expiresAt: Instant,
+})
+export type EventLink = Static<typeof EventLink>
+
+/** Response to an event that was sent with a link; see `EventReceived`. */
+export const LinkedEventReceived = Type.Pick(EventReceived, ['id', 'status'])
+export type LinkedEventReceived = Static<typeof LinkedEventReceived>
+
+/** Signed content of a link. */
+export const EventLinkContent = Type.Object({
+  /** Name of the key that created the link; empty on a server without keys. */
+  issuer: Type.String(),
+  id: Type.String(),
+  name: ExternalEventName,
+  key: Type.Optional(ExternalEventKey),
+  runId: Type.Optional(RunId),
+  /** Time of expiry in milliseconds since 1970. */
+  expiresAt: Type.Number(),
+})
+export type EventLinkContent = Static<typeof EventLinkContent>
+
+/** Body of `POST /api/event-links/{token}`: the data of the event. */
+export const LinkedEventData = Type.Unknown()
+export type LinkedEventData = Static<typeof LinkedEventData>
