@@ -39,7 +39,7 @@ export function createEventsClient(settings: ResolvedClientOptions): EventsClien
         ...options,
         path: routePath('createEventLink', { name }),
         body: link,
-        // A link that nobody uses has no effect.
+        // A link has no effect until it is used.
         isSafe: true,
       }),
   }

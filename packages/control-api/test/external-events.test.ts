@@ -70,7 +70,7 @@ describe('external events over REST', () => {
     ['/api/events/paid', { payload: 1 }, 400, '/payload'],
     ['/api/events/paid', { runId: 'none' }, 404, 'none'],
     ['/api/events/paid', { data: 'x'.repeat(262_144) }, 413, '262144 bytes'],
-  ])('refuses POST %s with %j', async (path, body, status, problem) => {
+  ])('POST %s with %j is refused', async (path, body, status, problem) => {
     await using api = await openServer({ ensembles: [shop] })
     const refused = await send(api, body, path)
     expect(refused.status).toBe(status)
@@ -152,6 +152,13 @@ describe('a link of an event', () => {
   })
 })
 
+/** Fields of a request that a wait cannot have. */
+interface RefusedFields {
+  readonly options?: object
+  readonly outputSchema?: object
+  readonly model?: string
+}
+
 describe('a task of a request that waits', () => {
   it('[RUNS-T8] A task of a request waits for each item of a list, and later tasks get the outcomes', async () => {
     const model = scriptedModel(({ messages }) => messages.at(-1)?.content ?? '')
@@ -191,7 +198,7 @@ describe('a task of a request that waits', () => {
     expect(outputOf('close')).toContain('"eventId":"e-2"')
   })
 
-  it.each([
+  it.each<readonly [object, RefusedFields, string]>([
     [{ event: 'a b' }, {}, '/tasks/0/waitFor/event'],
     [{ event: { any: [] } }, {}, '/tasks/0/waitFor/event'],
     [{ event: 'a', timeoutMs: 1, until: '2030-01-01T00:00:00Z' }, {}, 'exclude each other'],
@@ -200,8 +207,8 @@ describe('a task of a request that waits', () => {
     [{ event: 'a' }, { model: 'small' }, 'model does not apply'],
     [{ event: 'a' }, { options: { workflow: 'HIERARCHICAL' } }, 'waitFor has no effect'],
   ])(
-    '[RUNS-T8] refuses the wait %j with %j',
-    async (waitFor, { options, ...fields }: { options?: object }, problem) => {
+    '[RUNS-T8] The wait %j with %j is refused',
+    async (waitFor, { options, ...fields }, problem) => {
       await using api = await openServer({ ensembles: [shop] })
       const refused = await api.post('/api/runs', {
         tasks: [{ name: 'w', description: 'W', waitFor, ...fields }],

@@ -32,7 +32,7 @@ export { task } from './definition/define-task.ts'
 export type { Task, TaskDefinition } from './definition/task.ts'
 export type { EnsembleTaskDefinition, InputSource } from './definition/ensemble-task.ts'
 export type { ForEach, ForEachOutcome, ReduceOutputs } from './definition/for-each.ts'
-export type { WaitFor, WaitOptions, WaitOutcome } from './definition/wait.ts'
+export type { WaitFor, WaitForOptions, WaitOutcome } from './definition/wait.ts'
 export type { AllOutcome, TaskWait } from './definition/wait-task.ts'
 export type { RunMetrics } from '@tutti/protocol'
 

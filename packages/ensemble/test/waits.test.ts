@@ -8,7 +8,7 @@ import { joinRuns, startRecorded } from './recorded-run.ts'
 import { scriptedModel } from './testing.ts'
 import { eventsOf, nextTurn } from './watch-run.ts'
 
-import type { HandlerContext, TaskWait, WaitOptions } from '../src/index.ts'
+import type { HandlerContext, TaskWait, WaitForOptions } from '../src/index.ts'
 
 const Payment = Type.Object({ amount: Type.Integer() })
 
@@ -134,8 +134,8 @@ describe('a wait for an event', () => {
     ['paid', { until: 'soon' }, 'until must be a date'],
     ['paid', { until: '9000-01-01' }, 'at most 3153600000000 ms ahead'],
     ['paid', { timeout: 1 }, 'timeout'],
-  ])('refuses the wait %j with %j', async (event, options, problem) => {
-    const run = startRecorded(team(({ waitFor }) => waitFor(event, options as WaitOptions)))
+  ])('The wait %j with %j is refused', async (event, options, problem) => {
+    const run = startRecorded(team(({ waitFor }) => waitFor(event, options as WaitForOptions)))
     expect(await run.handle.result).toMatchObject({
       status: 'FAILED',
       error: { code: 'CONFIG_INVALID', message: expect.stringContaining(problem) },
@@ -215,7 +215,7 @@ describe('a task that waits', () => {
     [{ waitFor: { event: 'a' }, handler: () => 'x' }, /handler does not apply/],
     [{ waitFor: { event: 'a' }, output: Payment }, /output does not apply/],
     [{ waitFor: { event: 'a' }, maxOutputTokens: 5 }, /maxOutputTokens does not apply/],
-  ])('refuses the task %j', (fields, problem) => {
+  ])('The task %j is refused', (fields, problem) => {
     expect(() => task({ name: 'w', description: 'W', ...fields } as never)).toThrow(problem)
   })
 })

@@ -161,7 +161,7 @@ export const ERROR_CODES = {
   EVENT_REFUSED: {
     status: 422,
     retryable: false,
-    meaning: 'The data of the event does not match the schema of the wait',
+    meaning: 'The event data does not match the schema of the wait',
   },
   EVENTS_FULL: {
     status: 429,

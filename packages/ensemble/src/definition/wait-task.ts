@@ -17,7 +17,7 @@ import {
   listAwaitedEvents,
   type EventsToAwait,
   type EventToAwait,
-  type WaitOptions,
+  type WaitForOptions,
   type WaitOutcome,
 } from './wait.ts'
 import { findTemplateVariables, renderTemplate } from './template.ts'
@@ -27,7 +27,7 @@ import type { Inputs } from './template.ts'
 import type { OutputReader } from '../output/structured-output.ts'
 
 /** Wait of a task. Texts of `key` and of the keys of events can contain template variables. */
-export interface TaskWait<Schema extends ToolSchema = ToolSchema> extends WaitOptions<Schema> {
+export interface TaskWait<Schema extends ToolSchema = ToolSchema> extends WaitForOptions<Schema> {
   /** One event, any of several, or all of several. */
   readonly event: EventsToAwait | { readonly all: readonly EventToAwait[] }
 }
@@ -53,7 +53,7 @@ const WAIT_NAMES = {
 
 const handlers = new WeakSet<object>()
 
-/** Whether a handler was made from a plan of a wait. */
+/** Whether a handler is the one of a task with `waitFor`. */
 export function isWaitHandler(handler: object): boolean {
   return handlers.has(handler)
 }

@@ -24,7 +24,7 @@ import {
   type AwaitedEvent,
 } from '@tutti/protocol/internal'
 
-/** An external event: its name, or its name with a correlation key of its own. */
+/** An external event: its name, or its name with a separate correlation key. */
 export type EventToAwait = string | { readonly name: string; readonly key?: string }
 
 /** External events of a wait: one, or any of several. */
@@ -46,11 +46,11 @@ export interface WaitReview {
   readonly requiredRole?: string
 }
 
-/** Options of a wait. */
-export interface WaitOptions<Schema extends ToolSchema = Type.TUnknown> extends WaitLimit {
+/** Events' key and data, time limit and reviewers of a wait. */
+export interface WaitForOptions<Schema extends ToolSchema = Type.TUnknown> extends WaitLimit {
   /** Correlation key of the events, such as the id of an order, 1 to 200 characters. @default events without a key */
   readonly key?: string
-  /** Schema of the data of the events. @default any JSON */
+  /** Schema of the event data. @default any JSON */
   readonly schema?: Schema
   /** Lets people answer too, with data that matches the schema. @default only events and the time limit */
   readonly review?: boolean | WaitReview
@@ -72,7 +72,7 @@ export type WaitOutcome<Data = unknown> =
 /** Waits for events; see {@link HandlerOperations.waitFor}. */
 export type WaitFor = <Schema extends ToolSchema = Type.TUnknown>(
   event: EventsToAwait,
-  options?: WaitOptions<Schema>,
+  options?: WaitForOptions<Schema>,
 ) => Promise<WaitOutcome<ValueOf<Schema>>>
 
 const LIMIT_NAMES = { timeoutMs: true, until: true } as const satisfies OptionNames<WaitLimit>
@@ -82,7 +82,7 @@ const WAIT_NAMES = {
   key: true,
   schema: true,
   review: true,
-} as const satisfies OptionNames<WaitOptions>
+} as const satisfies OptionNames<WaitForOptions>
 
 const REVIEW_NAMES = { prompt: true, requiredRole: true } as const satisfies OptionNames<WaitReview>
 
@@ -121,7 +121,7 @@ export function findAwaitedProblems(events: readonly AwaitedEvent[]): readonly s
 }
 
 /** Returns the problems of the options of a wait, one text each. */
-export function findWaitProblems(options: WaitOptions<ToolSchema>): readonly string[] {
+export function findWaitProblems(options: WaitForOptions<ToolSchema>): readonly string[] {
   const { review } = options
   return [
     ...findOptionProblems(options, WAIT_NAMES),
@@ -162,7 +162,7 @@ function findLimitProblems({ timeoutMs, until }: WaitLimit): readonly string[] {
   ]
 }
 
-/** Returns milliseconds since 1970; NaN if the value is no time. */
+/** Returns milliseconds since 1970; NaN for another value. */
 export function toTime(until: Date | string | number): number {
   return until instanceof Date
     ? until.getTime()

@@ -85,7 +85,7 @@ function isOfEndedCall(task: TaskLog, { attempt, slot }: StepOf<'gate_opened'>):
 /** Returns the digest of everything that a decision about the question covers. */
 export function computeBasis(scope: TaskScope, question: ReviewQuestion): string {
   const { timing, taskDescription, taskOutput, settings, approval } = question
-  // A wait is no consent: other code may receive the same event.
+  // An event is not a consent: other code may receive the same one.
   if (question.kind === 'EVENT') return computeJsonDigest([timing, approval?.input ?? null])
   const { prompt, requiredRole } = { ...scope.run.ensemble.review, ...settings }
   return computeJsonDigest([

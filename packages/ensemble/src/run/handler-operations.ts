@@ -15,7 +15,7 @@ import type {
   MapTemplate,
   QuestionOptions,
 } from '../definition/operations.ts'
-import type { EventsToAwait, WaitFor, WaitOptions, WaitOutcome } from '../definition/wait.ts'
+import type { EventsToAwait, WaitFor, WaitForOptions, WaitOutcome } from '../definition/wait.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 import type { AgentTool } from '@tutti/core'
 import type { Answer, ToolSchema } from '@tutti/core/internal'
@@ -60,7 +60,7 @@ export class Operations implements HandlerOperations {
 
   readonly waitFor: WaitFor = <Schema extends ToolSchema>(
     event: EventsToAwait,
-    options: WaitOptions<Schema> = {},
+    options: WaitForOptions<Schema> = {},
   ) =>
     // NOTE: the data is read by the schema, so it has its type.
     this.frame.track(() => waitForEvents(this.frame, event, options)) as Promise<WaitOutcome<never>>

@@ -16,7 +16,7 @@ import {
   toTime,
   type EventsToAwait,
   type WaitLimit,
-  type WaitOptions,
+  type WaitForOptions,
   type WaitOutcome,
   type WaitReview,
 } from '../definition/wait.ts'
@@ -31,7 +31,7 @@ const MAX_PROMPT_LENGTH = 8_000
 export async function waitForEvents(
   frame: OperationFrame,
   events: EventsToAwait,
-  { schema = Type.Unknown(), ...options }: WaitOptions<ToolSchema>,
+  { schema = Type.Unknown(), ...options }: WaitForOptions<ToolSchema>,
 ): Promise<WaitOutcome> {
   const awaited = listAwaitedEvents(events, options.key)
   const problems = [...findAwaitedProblems(awaited), ...findWaitProblems(options)]

@@ -78,7 +78,7 @@ export interface RunHandle {
   readonly decide: (reviewId: string, decision: ReviewAnswer) => Promise<void>
   /**
    * Delivers an external event to the wait that opened first; resolves when that is durable. Returns false if no open wait is
-   * for it: nothing is stored in process. An event that is delivered again under its id counts once.
+   * for it, because a run in process stores no events. An event that is delivered again under its id counts once.
    *
    * @throws {TuttiError} BAD_REQUEST if the data does not match the schema of the wait.
    */

@@ -14,7 +14,7 @@
  */
 import type { AwaitedEvent } from '@tutti/protocol/internal'
 
-/** An external event. */
+/** Something that another system reports, by name and key. */
 export interface NewExternalEvent extends Readonly<AwaitedEvent> {
   readonly id: string
   /** The only run whose waits it decides; waits of all runs when absent. */
@@ -52,7 +52,7 @@ export type AddedEvent =
   /** Too many free events are stored (RUNS-EV5). */
   | { readonly kind: 'full' }
 
-/** Stores external events. */
+/** Stores events until a wait has them, and pairs them with waits. */
 export interface ExternalEventStore {
   /** Stores an event under its id. @param maxFree maximum number of free events */
   add(event: NewExternalEvent, maxFree: number): Promise<AddedEvent>

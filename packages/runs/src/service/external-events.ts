@@ -211,7 +211,7 @@ export class RunExternalEvents {
           await store.giveBack(id)
           return 'freed'
         default:
-          // The decision is on its way, or the store cannot be reached: the sweep sends it again.
+          // The decision is pending, or the store cannot be reached: the sweep sends it again.
           settings.logger.warn('An event is not delivered yet', {
             event: id,
             name,

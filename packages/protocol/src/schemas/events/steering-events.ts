@@ -65,7 +65,7 @@ export const reviewedCall = {
   toolCallId: Type.Optional(Type.String()),
   /** With TOOL_CALL and CLIENT_TOOL: input that the tool would get. */
   toolInput: Type.Optional(Type.Unknown()),
-  /** With QUESTION: JSON Schema of the answer; `{ "type": "string" }` for any text. With EVENT: that of the data of the event. */
+  /** With QUESTION: JSON Schema of the answer; `{ "type": "string" }` for any text. With EVENT: that of the event data. */
   answerSchema: Type.Optional(Type.Unknown()),
   /** External events that decide the review, each alone. Absent for a review that no event decides. */
   waitsFor: Type.Optional(Type.Array(AwaitedEvent)),

@@ -169,7 +169,7 @@ export const ForEachBody = Type.Object(
 )
 export type ForEachBody = Static<typeof ForEachBody>
 
-/** External event that a task waits for: its name, or its name with a key of its own. */
+/** External event that a task waits for: its name, or its name with a separate key. */
 export const EventToAwaitBody = Type.Union([
   ExternalEventName,
   Type.Object({ name: ExternalEventName, key: Type.Optional(ExternalEventKey) }, CLOSED),
@@ -192,7 +192,7 @@ export const WaitForBody = Type.Object(
     ]),
     /** Correlation key of the events; `{name}` is replaced by the input of that name. Events without a key when absent. */
     key: Type.Optional(ExternalEventKey),
-    /** JSON Schema of the data of the events; any JSON when absent. */
+    /** JSON Schema of the event data; any JSON when absent. */
     schema: Type.Optional(JsonObject),
     /** Maximum time from the opening of the wait, in milliseconds; no limit when absent. */
     timeoutMs: Type.Optional(WorkingTimeMs),

@@ -2,7 +2,7 @@
 import { applyChange, listTaskIndexes, type Records } from '../../../log/apply-changes.ts'
 import { erasePrompts } from '../../../log/erase-prompts.ts'
 import { endsRun } from '../../../log/prepared-write.ts'
-import { toAddress } from '../tables/external-events.ts'
+import { toAddress } from '../schema/event-address.ts'
 
 import type { NewReview } from '../../../domain/change.ts'
 import type { RequestedRun } from '../../../domain/run-record.ts'

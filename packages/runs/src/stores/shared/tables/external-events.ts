@@ -2,9 +2,8 @@
  * External events. The triggers of `reviews` add and delete the rows of `waits`, and record the end of the events that waits
  * have. The clock of the store measures ages.
  */
-import { createHash } from 'node:crypto'
-
 import { clampCount, finiteOrNull } from '../query-numbers.ts'
+import { digestOf, toAddress } from '../schema/event-address.ts'
 
 import type { AwaitedEvent } from '@tutti/protocol/internal'
 import type {
@@ -20,15 +19,6 @@ import type { StatementRunner, StoreDialect, StoreParts } from '../schema/dialec
 
 /** Pairs free events with free waits. @param addresses only these; all if it is null */
 export type AssignEvents = (now: number, addresses: readonly string[] | null) => Promise<void>
-
-/** Returns the digest by which events and waits of one name and key find each other. */
-export function toAddress({ name, key }: AwaitedEvent): string {
-  return digestOf([name, key ?? null])
-}
-
-function digestOf(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('hex')
-}
 
 /**
  * Selects the next pair: `n` of the event, and `run` and `review_id` of the wait. `now` and `only` are SQL: the present, and a
