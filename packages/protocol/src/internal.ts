@@ -160,6 +160,7 @@ export {
 } from './run-usage.ts'
 export { isTemplateName, TEMPLATE_VARIABLE } from './template-variable.ts'
 export {
+  AGENT_TASK_FIELDS,
   ClientToolBody,
   ForEachBody,
   ItemErrorReaction,
@@ -218,6 +219,7 @@ export {
   ComparedTaskSide,
   ComparedText,
   CompareRunsQuery,
+  MAX_COMPARED_TASKS,
   RunDifference,
 } from './schemas/rest/compare-runs.ts'
 export {

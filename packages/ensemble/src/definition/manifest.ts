@@ -13,7 +13,7 @@ import { computeDigest, computeJsonDigest } from '@tutti/core/internal'
 
 import { modelOfTask } from './model-of-task.ts'
 import { listAllTasks } from './manager.ts'
-import { findSubEnsemble } from './sub-ensemble.ts'
+import { findEnsembleTool, findSubEnsemble } from './sub-ensemble.ts'
 
 import type { ChatModel } from '../model/chat-model.ts'
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
@@ -154,6 +154,8 @@ export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFi
       ? {}
       : { waitFor: { ...waitFor, schema: task.outputReader?.schema } }),
     ensemble: describeSubEnsemble(task),
+    when: task.when,
+    switch: task.switch,
     beforeReview: task.beforeReview,
     review: task.review,
     guardrails: task.guardrails,
@@ -185,7 +187,7 @@ export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFi
 }
 
 function describeForEach(
-  { over, isInput, key, settings, template, reduce }: ForEachPlan,
+  { over, isInput, key, settings, template, children, reduce }: ForEachPlan,
   ensemble: ResolvedEnsemble,
 ): ManifestFields {
   return toFields({
@@ -194,6 +196,9 @@ function describeForEach(
     key,
     settings,
     task: describeTask(template, ensemble),
+    ...(children === undefined
+      ? {}
+      : { children: [...children].map(([of, task]) => [of, describeTask(task, ensemble)]) }),
     ...(reduce === undefined
       ? {}
       : { reduce: { ...reduce, task: describeTask(reduce.task, ensemble) } }),
@@ -221,6 +226,7 @@ function describeHandler({ handler }: Task): unknown {
 
 function describeTool(tool: AgentTool): ManifestFields {
   const { description, inputSchema, outputSchema, idempotent, requireApproval, version } = tool
+  const added = findEnsembleTool(tool)?.task
   return toFields({
     description,
     inputSchema,
@@ -228,6 +234,7 @@ function describeTool(tool: AgentTool): ManifestFields {
     idempotent,
     requireApproval,
     version,
+    ensemble: added && describeSubEnsemble(added),
   })
 }
 
