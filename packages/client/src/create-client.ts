@@ -2,6 +2,7 @@
 import { resolveClientOptions, type ClientOptions } from './options.ts'
 import { commandSender, type CommandSender } from './commands.ts'
 import { createBuildsClient, type BuildsClient } from './builds-client.ts'
+import { createEventsClient, type EventsClient } from './events-client.ts'
 import { createReviewsClient, type ReviewsClient } from './reviews-client.ts'
 import { createRunsClient } from './runs/runs-client.ts'
 import { createServerClient, type ServerClient } from './server-client.ts'
@@ -19,6 +20,8 @@ export interface TuttiClient extends ServerClient, CommandSender {
   readonly builds: BuildsClient
   readonly threads: ThreadsClient
   readonly reviews: ReviewsClient
+  /** External events, which decide the waits of runs. */
+  readonly events: EventsClient
   readonly tools: ToolsClient
   readonly workspace: WorkspaceClient
   /**
@@ -43,6 +46,7 @@ export function createClient(options: ClientOptions): TuttiClient {
     builds: createBuildsClient(settings),
     threads: createThreadsClient(settings),
     reviews: createReviewsClient(settings),
+    events: createEventsClient(settings),
     tools: createToolsClient(settings),
     workspace: createWorkspaceClient(settings),
     send: commandSender(settings),

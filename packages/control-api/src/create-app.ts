@@ -45,6 +45,7 @@ import { lifecycleRoutes } from './routes/lifecycle.ts'
 import { runEventsRoute } from './routes/run-events.ts'
 import { runRoutes } from './routes/runs.ts'
 import { capabilitiesRoute, healthRoutes, type ServerInfo } from './routes/server.ts'
+import { externalEventRoutes } from './routes/external-events.ts'
 import { steeringRoutes } from './routes/steering.ts'
 import { threadRoutes } from './routes/threads.ts'
 import { toolRoutes } from './routes/tools.ts'
@@ -146,6 +147,7 @@ function controlRoutes(
     ...runRoutes(options),
     ...threadRoutes(options),
     ...steeringRoutes(options),
+    ...externalEventRoutes(options, signer),
     runEventsRoute(options),
     ...buildRoutes(options),
     ...toolRoutes(options),

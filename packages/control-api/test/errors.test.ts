@@ -146,6 +146,8 @@ const TABLE: Readonly<Record<ErrorCode, Answered | Elsewhere>> = {
   RUN_NOT_REPLAYABLE: { file: 'replays.test.ts' },
   STEPS_NOT_RETAINED: { file: 'forks.test.ts' },
   REVIEW_RESOLVED: { file: 'reviews.test.ts' },
+  EVENT_REFUSED: { file: 'external-events.test.ts' },
+  EVENTS_FULL: { file: 'external-events.test.ts' },
   IDEMPOTENCY_CONFLICT: {
     async request(api) {
       await api.post('/api/runs', GOOD, { 'idempotency-key': 'order-7' })

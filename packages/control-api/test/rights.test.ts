@@ -21,9 +21,10 @@ const SCOPES = [
   'runs:write',
   'runs:control',
   'reviews:decide',
+  'events:send',
   'tools:invoke',
 ] as const
-const [READ, WRITE, CONTROL, DECIDE, INVOKE] = SCOPES
+const [READ, WRITE, CONTROL, DECIDE, SEND, INVOKE] = SCOPES
 
 /** Scopes that a caller needs. */
 interface Row {
@@ -105,6 +106,9 @@ const REST = {
     orElse: CONTROL,
     bodies: [() => ({ decision: 'EDIT', revisedOutput: 'x' })],
   },
+  sendEvent: { own: [SEND], bodies: [() => ({ key: 'k' }), () => ({ runId: 'none' })] },
+  createEventLink: { own: [SEND], bodies: [() => ({ key: 'k' })] },
+  sendLinkedEvent: needs(),
   getCapabilities: needs(READ),
   invokeTool: { own: [INVOKE], bodies: [() => ({ input: {} })] },
   createTicket: needs(READ),

@@ -158,6 +158,16 @@ export const ERROR_CODES = {
     retryable: false,
     meaning: 'The body, message, file or trace exceeds its size limit',
   },
+  EVENT_REFUSED: {
+    status: 422,
+    retryable: false,
+    meaning: 'The event data does not match the schema of the wait',
+  },
+  EVENTS_FULL: {
+    status: 429,
+    retryable: true,
+    meaning: 'Nothing waits for the event, and too many such events are stored',
+  },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     retryable: false,

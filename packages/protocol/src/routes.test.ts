@@ -35,6 +35,9 @@ const TABLE = [
   'getRunDag: GET /api/runs/{runId}/dag 200',
   'streamRunEvents: GET /api/runs/{runId}/events 200',
   'listReviews: GET /api/reviews 200',
+  'sendEvent: POST /api/events/{name} 202',
+  'createEventLink: POST /api/events/{name}/links 201',
+  'sendLinkedEvent: POST /api/event-links/{token} 202',
   'getCapabilities: GET /api/capabilities 200',
   'invokeTool: POST /api/tools/{name}/invoke 200',
   'createTicket: POST /api/tickets 201',
@@ -52,7 +55,15 @@ const TABLE = [
 
 /** Routes by required scope; `null` for public routes. */
 const SCOPES = {
-  null: ['getLiveness', 'getReadiness', 'getOpenApi', 'getAsyncApi', 'getDocs', 'getDocsScript'],
+  null: [
+    'getLiveness',
+    'getReadiness',
+    'sendLinkedEvent',
+    'getOpenApi',
+    'getAsyncApi',
+    'getDocs',
+    'getDocsScript',
+  ],
   'runs:read': [
     'getStatus',
     'getMetrics',
@@ -88,6 +99,7 @@ const SCOPES = {
     'migrateRun',
   ],
   'reviews:decide': ['decideReview'],
+  'events:send': ['sendEvent', 'createEventLink'],
   'tools:invoke': ['invokeTool'],
   admin: ['drain', 'setBuildShare', 'listAudit'],
 }
@@ -133,7 +145,7 @@ describe('ROUTES', () => {
     expect(withBody.map(([, { method }]) => method)).toEqual(withBody.map(() => 'POST'))
   })
 
-  it('ROUTES requires the pinned scopes, and makes only routes without run data public', () => {
+  it('ROUTES requires the pinned scopes, and makes only routes without run data and the link of an event public', () => {
     const scopes = new Map<Scope | null, string[]>()
     for (const [name, { scope }] of routes) scopes.set(scope, [...(scopes.get(scope) ?? []), name])
     expect(Object.fromEntries(scopes)).toEqual(SCOPES)

@@ -9,6 +9,14 @@ import { COMMANDS, type RunCommandKind } from './commands.ts'
 import type { ErrorCode } from './error-codes.ts'
 import type { Scope } from './schemas/enums.ts'
 import { Capabilities } from './schemas/rest/capabilities.ts'
+import {
+  EventLink,
+  EventLinkBody,
+  EventReceived,
+  LinkedEventData,
+  LinkedEventReceived,
+  SendEventBody,
+} from './schemas/rest/external-events.ts'
 import { ListReviewsQuery, ReviewList } from './schemas/rest/reviews.ts'
 import { CompareRunsQuery, RunComparison } from './schemas/rest/compare-runs.ts'
 import { ForkPreview, ForkRunBody } from './schemas/rest/fork-run.ts'
@@ -464,6 +472,40 @@ export const ROUTES = {
     scope: 'runs:read',
     errors: ['RUN_NOT_FOUND'],
     summary: 'List the reviews that wait for a decision',
+  },
+  sendEvent: {
+    method: 'POST',
+    path: '/api/events/{name}',
+    body: SendEventBody,
+    bodyOptional: true,
+    response: EventReceived,
+    status: 202,
+    scope: 'events:send',
+    errors: ['RUN_NOT_FOUND', 'IDEMPOTENCY_CONFLICT', 'EVENT_REFUSED', 'EVENTS_FULL'],
+    summary:
+      'Send an external event to the wait that opened first for its name and key, or store it for one',
+  },
+  createEventLink: {
+    method: 'POST',
+    path: '/api/events/{name}/links',
+    body: EventLinkBody,
+    bodyOptional: true,
+    response: EventLink,
+    status: 201,
+    scope: 'events:send',
+    errors: [],
+    summary: 'Create a link with which a caller without a key sends one external event',
+  },
+  sendLinkedEvent: {
+    method: 'POST',
+    path: '/api/event-links/{token}',
+    body: LinkedEventData,
+    bodyOptional: true,
+    response: LinkedEventReceived,
+    status: 202,
+    scope: null,
+    errors: ['NOT_FOUND', 'RUN_NOT_FOUND', 'IDEMPOTENCY_CONFLICT', 'EVENT_REFUSED', 'EVENTS_FULL'],
+    summary: 'Send the external event of a link',
   },
   getCapabilities: {
     method: 'GET',

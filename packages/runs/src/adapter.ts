@@ -82,6 +82,13 @@ export type {
   DeletedThread,
 } from './ports/thread-store.ts'
 export type { NewThread, ThreadRecord } from './domain/thread-record.ts'
+export type {
+  AddedEvent,
+  AssignedEvent,
+  ExternalEventState,
+  ExternalEventStore,
+  NewExternalEvent,
+} from './ports/external-events.ts'
 export type { SecretStore } from './ports/secret-store.ts'
 export type {
   ClaimedDelivery,

@@ -32,6 +32,7 @@ export function storageOver(
     audit: storage.audit,
     builds: storage.builds,
     secrets: storage.secrets,
+    externalEvents: storage.externalEvents,
     memories: storage.memories,
     reflections: storage.reflections,
     processName: storage.processName,

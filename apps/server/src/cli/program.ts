@@ -10,6 +10,7 @@ import {
   addReplayCommand,
 } from './commands/act.ts'
 import { addBuildsCommand } from './commands/builds.ts'
+import { addDeliverCommand } from './commands/deliver.ts'
 import { addCompletionCommand } from './commands/completion.ts'
 import { addDevCommand, addDoctorCommand, addStartCommand } from './commands/serve.ts'
 import {
@@ -40,6 +41,7 @@ const COMMANDS = [
   addReplayCommand,
   addMigrateCommand,
   addBuildsCommand,
+  addDeliverCommand,
   addDeleteCommand,
   addToolsCommand,
   addDoctorCommand,

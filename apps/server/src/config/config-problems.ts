@@ -56,6 +56,8 @@ const LIMIT_NAMES = {
   maxRetainedRuns: true,
   maxRetainedAgeMs: true,
   maxRetainedStepsMs: true,
+  maxStoredEvents: true,
+  maxStoredEventAgeMs: true,
   maxHistoryRuns: true,
   maxHistoryBytes: true,
   leaseMs: true,

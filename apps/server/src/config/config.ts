@@ -110,6 +110,10 @@ export interface LimitsConfig {
    * forked or replayed. @default as long as the run
    */
   readonly maxRetainedStepsMs?: number
+  /** Maximum number of external events that nothing waits for; then new ones are rejected. @default 10000 */
+  readonly maxStoredEvents?: number
+  /** Time for which external events are stored, in milliseconds. @default 604800000, which is 7 days */
+  readonly maxStoredEventAgeMs?: number
   /** Maximum number of earlier runs of its thread whose messages a run gets. @default 100 */
   readonly maxHistoryRuns?: number
   /** Maximum size of those messages, in bytes of JSON. @default 200000 */
@@ -213,6 +217,7 @@ export type KeyScope =
   | 'runs:write'
   | 'runs:control'
   | 'reviews:decide'
+  | 'events:send'
   | 'tools:invoke'
   | 'admin'
 

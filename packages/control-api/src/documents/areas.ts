@@ -47,6 +47,11 @@ const AREAS: readonly Area[] = [
     routes: ['listReviews', ...commandRoutes('reviewId')],
   },
   {
+    name: 'External events',
+    description: 'Events of other systems, which decide the waits of runs.',
+    routes: ['sendEvent', 'createEventLink', 'sendLinkedEvent'],
+  },
+  {
     name: 'Catalog',
     description: 'Names that requests may use, and direct calls of tools.',
     routes: ['getCapabilities', 'invokeTool'],

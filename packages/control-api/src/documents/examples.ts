@@ -92,6 +92,18 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>
     preview: { summary: 'Show the differences', value: { to: '2026-11-23', preview: true } },
     move: { summary: 'Move the run', value: { to: '2026-11-23' } },
   },
+  EventLinkBody: {
+    payment: { summary: 'A link for the payment of this order', value: { key: 'order-17' } },
+  },
+  LinkedEventData: {
+    payment: { summary: 'A payment', value: { amount: 250 } },
+  },
+  SendEventBody: {
+    payment: {
+      summary: 'Deliver a payment to the run that waits for this order',
+      value: { key: 'order-17', data: { amount: 250 }, id: 'payment-4711' },
+    },
+  },
   SwitchModelBody: {
     run: { summary: 'The whole run', value: { model: 'haiku' } },
     task: { summary: 'One task', value: { model: 'haiku', taskName: 'writer' } },

@@ -155,6 +155,9 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'AuditQuery.limit':
     'Maximum number of entries; 100 when absent. A page ends earlier when it reaches 1 MB.',
   'AuditQuery.before': 'Only entries with a smaller `id`; pass the last one of the previous page.',
+  AwaitedEvent: 'An external event that a wait accepts.',
+  'AwaitedEvent.key':
+    'Correlation key; only events with the same key match. Absent: only events without a key match.',
   BuildInfo: 'Code of one ensemble in a build.',
   'BuildInfo.build':
     'Id of the build: `TUTTI_BUILD_ID`, else a digest of the code of its ensembles.',
@@ -319,6 +322,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'DagTask.dependsOn': 'Ids of the tasks that it waits for.',
   'DagTask.parallelGroup': 'Level in the graph; 0 for tasks that wait for no other.',
   'DagTask.onCriticalPath': 'Whether the task is on the longest path.',
+  DecidingEvent: 'The external event that decided a review.',
+  'DecidingEvent.id': 'Id of the event.',
   DelegationCompleted: 'A delegated task completed.',
   'DelegationCompleted.delegationId': 'Id of the delegation.',
   'DelegationCompleted.delegatingAgentRole': 'Role of the agent that delegates.',
@@ -431,10 +436,33 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Milliseconds to wait before a retry; absent when a retry does not help.',
   'ErrorMessage.requestId':
     "Id of the request, under which the server logs details. Over WebSocket, the client's own `requestId`.",
+  EventLink:
+    'A link with which a caller without a key sends one event: `POST` with the data as JSON.',
+  'EventLink.path': 'Path on this server. Who knows it can send the event.',
+  'EventLink.id': 'Id of the event.',
+  EventLinkBody: 'Body of `POST /api/events/{name}/links`.',
+  'EventLinkBody.key': 'Correlation key of the event.',
+  'EventLinkBody.runId':
+    'The only run whose waits get the event; the waits of all runs when absent.',
+  'EventLinkBody.expiresInMs':
+    'Time for which the link is valid, in milliseconds, at most that for which events are stored, which is the default.',
+  EventLinkContent: 'Signed content of a link.',
+  'EventLinkContent.issuer':
+    'Name of the key that created the link; empty on a server without keys.',
+  'EventLinkContent.expiresAt': 'Time of expiry in milliseconds since 1970.',
   EventPosition: 'Position of an event in the log of its run.',
   'EventPosition.runId': 'Id of the run.',
   'EventPosition.seq': 'Number of the event in its run, from 0, without gaps.',
   'EventPosition.id': 'Id of the event, for SSE and deduplication.',
+  EventReceived: 'Response to an external event.',
+  'EventReceived.id': 'Id of the event.',
+  'EventReceived.status':
+    'DELIVERED: a wait has it. DELIVERING: it decides a wait as soon as the run confirms it. STORED: nothing waits for it yet; it is stored for 7 days.',
+  'EventReceived.runId':
+    'With DELIVERED and DELIVERING: run of the wait. Absent if the run was deleted since.',
+  'EventReceived.reviewId': 'With DELIVERED and DELIVERING: id of the review that is the wait.',
+  EventToAwaitBody:
+    'External event that a task waits for: its name, or its name with a separate key.',
   EventUnreadable: 'Replaces a stored event that is damaged and cannot be read.',
   'EventUnreadable.eventType': 'Type of the stored event.',
   'EventUnreadable.reason': 'Reason why it cannot be read.',
@@ -446,6 +474,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ExecutionTrace.taskTraces': 'Traces of the tasks, in order.',
   'ExecutionTrace.totalCostEstimate': 'Estimated cost; null when prices are not known.',
   'ExecutionTrace.loopTraces': 'Absent before schema version 1.1, like the next two fields.',
+  ExternalEventKey: 'Correlation key of an external event, such as the id of an order.',
+  ExternalEventName: 'Name of an external event.',
   FileChanged: 'A tool changed a file of the workspace.',
   'FileChanged.agentRole': 'Role of the agent.',
   'FileChanged.filePath': "Path of the file, relative to the tool's directory.",
@@ -571,6 +601,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'IterationSnapshot.started': 'Start of the turn.',
   'IterationSnapshot.completed': 'End of the turn.',
   LifecycleState: 'Lifecycle state of the server.',
+  LinkedEventData: 'Body of `POST /api/event-links/{token}`: the data of the event.',
+  LinkedEventReceived: 'Response to an event that was sent with a link; see `EventReceived`.',
   ListReviewsQuery: 'Query of `GET /api/reviews`.',
   'ListReviewsQuery.runId': 'Only reviews of this run; all runs when absent.',
   'ListReviewsQuery.kind':
@@ -752,7 +784,9 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'PendingReview.toolCallId': 'With DURING_EXECUTION: id of the call.',
   'PendingReview.toolInput': 'With TOOL_CALL and CLIENT_TOOL: input that the tool would get.',
   'PendingReview.answerSchema':
-    'With QUESTION: JSON Schema of the answer; `{ "type": "string" }` for any text.',
+    'With QUESTION: JSON Schema of the answer; `{ "type": "string" }` for any text. With EVENT: that of the event data.',
+  'PendingReview.waitsFor':
+    'External events that decide the review, each alone. Absent for a review that no event decides.',
   Ping: 'Requests a `pong`.',
   PlannedTask: 'Task of the plan, as announced by `ensemble_started`.',
   'PlannedTask.description': 'Description of the task, with its inputs filled in.',
@@ -843,7 +877,9 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ReviewDecided.reviewId': 'Id of the review.',
   'ReviewDecided.decidedBy': 'Name of the key that decided.',
   'ReviewDecided.feedback': 'With REJECT: feedback for the agent.',
-  'ReviewDecided.revisedOutput': "With EDIT: output that replaces the task's.",
+  'ReviewDecided.revisedOutput':
+    "With EDIT: output that replaces the task's, the answer to a question, or the data of an event.",
+  'ReviewDecided.event': 'External event that decided it.',
   ReviewDecision: 'Decides a review, like `POST /api/reviews/{reviewId}`.',
   'ReviewDecision.requestId': 'Repeated in the reply.',
   'ReviewDecision.reviewId': 'Id of the review.',
@@ -865,7 +901,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   ReviewDecisionKind:
     "Decision of a reviewer. CONTINUE accepts, EDIT replaces the reviewed value, REJECT repeats the task with the reviewer's feedback, EXIT_EARLY ends the run and keeps its results.",
   ReviewKind:
-    'Kind of a review, by the request to its reviewer: - TASK_INPUT: whether a task may begin with its description; - TASK_OUTPUT: whether the output of a task is accepted; - TOOL_CALL: whether a tool may be called with its input; - QUESTION: an answer to the question of a tool, in `prompt`; - CLIENT_TOOL: the result of a tool that the client of the run executes. No person decides it.',
+    'Kind of a review, by the request to its reviewer: - TASK_INPUT: whether a task may begin with its description; - TASK_OUTPUT: whether the output of a task is accepted; - TOOL_CALL: whether a tool may be called with its input; - QUESTION: an answer to the question of a tool, in `prompt`; - CLIENT_TOOL: the result of a tool that the client of the run executes. No person decides it; - EVENT: an external event, or the end of a time. No person decides it. A wait that people may decide too is a QUESTION.',
   ReviewList: 'Response of `GET /api/reviews`.',
   'ReviewList.total': 'Number of reviews.',
   ReviewPolicy: 'Tasks that are reviewed when they have no review setting.',
@@ -887,7 +923,9 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ReviewRequested.toolCallId': 'With DURING_EXECUTION: id of the call.',
   'ReviewRequested.toolInput': 'With TOOL_CALL and CLIENT_TOOL: input that the tool would get.',
   'ReviewRequested.answerSchema':
-    'With QUESTION: JSON Schema of the answer; `{ "type": "string" }` for any text.',
+    'With QUESTION: JSON Schema of the answer; `{ "type": "string" }` for any text. With EVENT: that of the event data.',
+  'ReviewRequested.waitsFor':
+    'External events that decide the review, each alone. Absent for a review that no event decides.',
   ReviewTimedOut:
     'A review timed out. Also sent when a review was decided elsewhere, so that viewers close their panels.',
   'ReviewTimedOut.reviewId': 'Id of the review.',
@@ -1158,6 +1196,14 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunsCancelled.total': 'Number of runs.',
   Scope:
     'Permission of an API key. `admin` includes all others, and is required to drain the server and to read its audit log.',
+  SendEventBody: 'Body of `POST /api/events/{name}`.',
+  'SendEventBody.key':
+    'Correlation key; only waits with the same key get the event. Absent: only waits without a key.',
+  'SendEventBody.runId':
+    'The only run whose waits get the event; the waits of all runs when absent.',
+  'SendEventBody.data':
+    'Data, up to 262,144 bytes of JSON; null when absent. It must match the schema of the wait.',
+  'SendEventBody.id': 'Id of the event, under which it counts once for 7 days; random when absent.',
   ServerMessage:
     'Any message from server to client: replies, announcements, and every logged event. Narrows by `type`.',
   ServerStatus: 'Response of `GET /api/status`. Network pages read the last three fields.',
@@ -1313,6 +1359,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskDefinitionBody.context': 'Tasks whose output this task gets; it waits for them.',
   'TaskDefinitionBody.forEach':
     'Adds a task for each item of a list. The other fields define the task of one item; the output is the list of all outputs.',
+  'TaskDefinitionBody.waitFor':
+    'Waits for external events instead of calling a model. The output is `{ arrived, data, name, eventId }`, and with `all` `{ arrived, events }` with that of each event.',
   TaskFailed:
     'A task failed or was rejected by a reviewer (code REVIEW_REJECTED). Tokens, tool calls and cost are those of its last attempt.',
   'TaskFailed.taskIndex': 'Number of the task in its run, from 1.',
@@ -1519,6 +1567,16 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TraceTaskMetrics.llmLatency': 'Duration of all model calls.',
   'TraceTaskMetrics.toolExecutionTime': 'Duration of all tool calls.',
   'TraceTaskMetrics.costEstimate': 'Estimated cost; null when prices are not known.',
+  WaitForBody: 'Wait for external events, at most until a time.',
+  'WaitForBody.event': 'One event, any of several, or all of several.',
+  'WaitForBody.key':
+    'Correlation key of the events; `{name}` is replaced by the input of that name. Events without a key when absent.',
+  'WaitForBody.schema': 'JSON Schema of the event data; any JSON when absent.',
+  'WaitForBody.timeoutMs':
+    'Maximum time from the opening of the wait, in milliseconds; no limit when absent.',
+  'WaitForBody.until': 'Time at which the wait ends; no limit when absent.',
+  'WaitForBody.review':
+    'Whether people may answer too, with data that matches the schema; false when absent.',
   WebhookDelivery:
     'Body of a delivery. Its headers are `webhook-id`, `webhook-timestamp` and `webhook-signature`.',
   WebhookEventType: 'Event that a webhook can be notified about.',

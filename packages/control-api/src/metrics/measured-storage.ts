@@ -47,6 +47,7 @@ export function measureStorage(storage: RunStorage, options: MeasuringOptions): 
     audit: measured('audit', storage.audit),
     builds: measured('builds', storage.builds),
     secrets: measured('secrets', storage.secrets),
+    externalEvents: measured('externalEvents', storage.externalEvents),
     memories: measured('memories', storage.memories),
     reflections: measured('reflections', storage.reflections),
     processName: storage.processName,

@@ -178,7 +178,7 @@ export function toPendingReview(review: ReviewRecord): PendingReview {
   const { reviewId, runId, request, openedAt, expiresAt } = review
   const { taskDescription, taskOutput, timing, prompt, timeoutMs, onTimeout } = request
   const { requiredRole, taskName, agentRole, attempt, toolName, toolCallId, toolInput } = request
-  const { kind, answerSchema } = request
+  const { kind, answerSchema, waitsFor } = request
   return {
     reviewId,
     kind,
@@ -199,6 +199,7 @@ export function toPendingReview(review: ReviewRecord): PendingReview {
     ...(toolCallId === undefined ? {} : { toolCallId }),
     ...(toolInput === undefined ? {} : { toolInput }),
     ...(answerSchema === undefined ? {} : { answerSchema }),
+    ...(waitsFor === undefined ? {} : { waitsFor }),
     ...toUnreadable(review),
   }
 }

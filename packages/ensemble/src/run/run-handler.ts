@@ -290,6 +290,14 @@ class CallContext implements HandlerContext {
     return this.#use().ask
   }
 
+  get waitFor(): HandlerContext['waitFor'] {
+    return this.#use().waitFor
+  }
+
+  get sleep(): HandlerContext['sleep'] {
+    return this.#use().sleep
+  }
+
   #use(): Operations {
     if (this.#operations === undefined) {
       this.#operations = new Operations(this.#scope, this.#settings)

@@ -88,7 +88,7 @@ export class Run {
 
   /** Starts the run, and returns its handle. */
   start(): RunHandle {
-    const { steering, scope } = this.#parts
+    const { steering, scope, services } = this.#parts
     return {
       runId: scope.runId,
       result: this.execute(),
@@ -103,6 +103,7 @@ export class Run {
       },
       inject: (input) => steering.inject(typeof input === 'string' ? { content: input } : input),
       decide: (reviewId, decision) => steering.decide(reviewId, decision),
+      deliver: (event) => services.reviews.deliver(event),
       drain: () => scope.inFlight.drain(),
       snapshot: () => this.#snapshot(),
     }

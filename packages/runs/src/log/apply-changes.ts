@@ -19,6 +19,7 @@ export interface Records {
 export interface StoredReviewEnd {
   readonly status: Exclude<ReviewStatus, 'OPEN'>
   readonly decidedBy: string | undefined
+  readonly eventId: string | undefined
 }
 
 /** A review that opens with a write, and may end with the same. */
@@ -102,9 +103,9 @@ export function applyTaskChange(tasks: Map<number, StoredTask>, change: TaskChan
 
 function endReview(
   { newReviews, endedReviews }: Records,
-  { reviewId, status, decidedBy }: Extract<Change, { kind: 'review' }>,
+  { reviewId, status, decidedBy, eventId }: Extract<Change, { kind: 'review' }>,
 ): void {
-  const end: StoredReviewEnd = { status, decidedBy }
+  const end: StoredReviewEnd = { status, decidedBy, eventId }
   const row = newReviews.get(reviewId)
   if (row?.end === undefined && row !== undefined) newReviews.set(reviewId, { ...row, end })
   // A review of an earlier write may have the same id; then the new review is not stored.

@@ -1,6 +1,7 @@
 /** A storage: all of its ports, and its notifications. */
 import type { BuildStore } from './build-store.ts'
 import type { AuditLog } from './audit-log.ts'
+import type { ExternalEventStore } from './external-events.ts'
 import type { StoredEventLog } from './event-log.ts'
 import type { RunMemory } from './run-memory.ts'
 import type { RunQueue } from './run-queue.ts'
@@ -28,6 +29,7 @@ export interface RunStorage extends RunMemory, AsyncDisposable {
   readonly audit: AuditLog
   readonly builds: BuildStore
   readonly secrets: SecretStore
+  readonly externalEvents: ExternalEventStore
   /**
    * Name of this process, unique among those that share the storage. The names of its lease owners start with it, so that
    * commands for their runs are notified to this process only.

@@ -15,8 +15,13 @@ import { RunForks } from '../lineage/run-forks.ts'
 import { ByteBudget } from '../load/byte-budget.ts'
 import { RunEnsembles } from '../request/run-ensembles.ts'
 import { reportExecuted } from '../settings/activity.ts'
-import { resolveRunServiceOptions, type RunServiceOptions } from '../settings/options.ts'
+import {
+  resolveRunServiceOptions,
+  type ResolvedRunServiceOptions,
+  type RunServiceOptions,
+} from '../settings/options.ts'
 import { RunThreads } from '../threads/run-threads.ts'
+import { RunExternalEvents } from './external-events.ts'
 import { RunAcceptor } from './run-acceptor.ts'
 import { RunCommands } from './run-commands.ts'
 import { RunRecords } from './run-records.ts'
@@ -49,18 +54,12 @@ export function createRunService(
 
   const bus = new EventBus((error) => logger.error('A reader of run events threw', { error }))
   const pages = new PageCache(storage.events, clock)
-  const feed = new RunEventFeed({
-    events: storage.events,
-    bus,
-    pages,
-    isOwn: (runId) => executor.executes(runId),
-    clock,
-    onError: (error) => logger.warn('Failed to read events of other processes', { error }),
-  })
+  const feed = createFeed({ storage, bus, pages, settings }, (runId) => executor.executes(runId))
   const commits = new GroupCommit({
     store: storage.runs,
     onWritten: (runId, events) => {
       reportExecuted(settings, runId, events)
+      externalEvents.onWritten(events)
       feed.offer(runId, events)
     },
     clock,
@@ -70,7 +69,9 @@ export function createRunService(
   const living = new LivingBuilds(storage, settings)
   const buildCheck = new BuildCheck({ ...common, living })
   const commands = new RunCommands({ ...common, executor, buildCheck, feed })
-  const loop = new ServiceLoop({ ...common, bus, feed, commits, executor, buildCheck, commands })
+  const externalEvents = new RunExternalEvents({ storage, settings, commands })
+  const loopParts = { bus, feed, commits, executor, buildCheck, commands, externalEvents }
+  const loop = new ServiceLoop({ ...common, ...loopParts })
   const status = new ServiceStatus({ storage, executor, loop, maxConcurrentRuns })
 
   const threads = new RunThreads(storage, settings)
@@ -98,6 +99,7 @@ export function createRunService(
     builds: new RunBuilds(build, storage, living),
     threads,
     reviews: new RunReviews(storage, unreadable),
+    externalEvents,
     listeners: {
       add: (listener) => events.listenToAll(listener),
       connect: () => events.connectListeners(),
@@ -117,6 +119,30 @@ export function createRunService(
     follow: (query) => events.follow(query),
     readEvents: (query) => events.read(query),
   }
+}
+
+function createFeed(
+  {
+    storage,
+    bus,
+    pages,
+    settings: { clock, logger },
+  }: {
+    readonly storage: RunStorage
+    readonly bus: EventBus
+    readonly pages: PageCache
+    readonly settings: Pick<ResolvedRunServiceOptions, 'clock' | 'logger'>
+  },
+  isOwn: (runId: string) => boolean,
+): RunEventFeed {
+  return new RunEventFeed({
+    events: storage.events,
+    bus,
+    pages,
+    isOwn,
+    clock,
+    onError: (error) => logger.warn('Failed to read events of other processes', { error }),
+  })
 }
 
 function pickStores(storage: RunStorage): ServiceStores {

@@ -41,6 +41,7 @@ import type { SecretStore } from '../ports/secret-store.ts'
 import type { WebhookOutbox } from '../ports/webhook-outbox.ts'
 import type { RunSubmission } from '../request/new-run.ts'
 import type { RunThreads } from '../threads/run-threads.ts'
+import type { RunExternalEvents } from './external-events.ts'
 import type { RunProcesses } from './run-processes.ts'
 import type { RunReviews } from './run-reviews.ts'
 import type { ServiceStatus } from './service-status.ts'
@@ -92,6 +93,8 @@ export interface RunService {
   readonly threads: RunThreads
   /** Reviews of runs. */
   readonly reviews: RunReviews
+  /** External events, which decide the waits of runs. */
+  readonly externalEvents: Pick<RunExternalEvents, 'receive' | 'maxAgeMs'>
   /** Listeners of every run. */
   readonly listeners: ServiceListeners
   /** Other parts of the store. */

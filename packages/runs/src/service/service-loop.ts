@@ -3,6 +3,7 @@ import { readerPollMs, takesTurn } from '../domain/fleet-pace.ts'
 import { deleteOldRuns, HOUSEKEEPING_MS } from '../lifecycle/delete-old-runs.ts'
 import { every } from '../lifecycle/every.ts'
 import { reclaimRuns } from '../lifecycle/reclaim-runs.ts'
+import { SWEEP_EVENTS_MS } from './external-events.ts'
 
 import type { LifecycleState } from '@tutti/protocol/internal'
 import type { GroupCommit } from '../commit/group-commit.ts'
@@ -13,6 +14,7 @@ import type { BuildCheck } from '../lineage/build-check.ts'
 import type { StoreNotification } from '../ports/notifications.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { ResolvedRunServiceOptions } from '../settings/options.ts'
+import type { RunExternalEvents } from './external-events.ts'
 import type { RunCommands } from './run-commands.ts'
 
 /** Parts that a service starts, notifies and stops. */
@@ -25,6 +27,7 @@ export interface ServiceLoopOptions {
   readonly executor: RunExecutor
   readonly buildCheck: BuildCheck
   readonly commands: RunCommands
+  readonly externalEvents: Pick<RunExternalEvents, 'sweep' | 'trim'>
 }
 
 /** Runs a service from `start` to `close`. */
@@ -76,6 +79,16 @@ export class ServiceLoop {
         task: () => this.#keepHouse(),
         onError: (error) => {
           logger.warn('Failed to delete ended runs', { error })
+        },
+      }),
+    )
+    this.#stops.push(
+      every({
+        clock,
+        everyMs: SWEEP_EVENTS_MS,
+        task: () => this.#sweepEvents(),
+        onError: (error) => {
+          logger.warn('Failed to deliver external events', { error })
         },
       }),
     )
@@ -141,9 +154,17 @@ export class ServiceLoop {
     })
   }
 
+  async #sweepEvents(): Promise<void> {
+    const { storage, externalEvents } = this.#options
+    if (takesTurn(1, storage.queue.fleet.processes)) await externalEvents.sweep()
+  }
+
   async #keepHouse(): Promise<void> {
-    const { storage, settings, feed, executor } = this.#options
-    if (takesTurn(1, storage.queue.fleet.processes)) await deleteOldRuns(storage, settings)
+    const { storage, settings, feed, executor, externalEvents } = this.#options
+    if (takesTurn(1, storage.queue.fleet.processes)) {
+      await deleteOldRuns(storage, settings)
+      await externalEvents.trim()
+    }
     await feed.sweep()
     await executor.takeCommands()
   }

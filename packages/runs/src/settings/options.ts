@@ -66,6 +66,10 @@ export interface RunServiceOptions {
    * cannot be forked or replayed. @default as long as the run
    */
   readonly maxRetainedStepsMs?: number
+  /** Maximum number of external events that nothing waits for; then new ones are refused. @default 10000 */
+  readonly maxStoredEvents?: number
+  /** Time for which external events are stored, in milliseconds. @default 604800000, which is 7 days */
+  readonly maxStoredEventAgeMs?: number
   /** Maximum number of earlier runs of its thread whose messages a run gets. @default 100 */
   readonly maxHistoryRuns?: number
   /** Maximum size of those messages, in bytes of JSON. @default 200000 */
@@ -157,6 +161,10 @@ const DEFAULTS = {
   // History is deleted for its age only when the operator sets a limit.
   maxRetainedAgeMs: Infinity,
   maxRetainedStepsMs: Infinity,
+  // Senders that run ahead of the runs that they are for; at most 2.6 GB.
+  maxStoredEvents: 10_000,
+  // Longer than a sender repeats an event, and than a run usually takes to wait for it.
+  maxStoredEventAgeMs: 604_800_000,
   // About 50,000 tokens: a long conversation that leaves room for work in the context of any current model.
   maxHistoryRuns: 100,
   maxHistoryBytes: 200_000,
@@ -205,6 +213,8 @@ const LEAST: Readonly<Record<keyof Limits, Bound>> = {
   maxRetainedAgeMs: { least: 0, whole: false, mayBeInfinite: true },
   // A search for ended runs looks back for less time than this, and so misses none.
   maxRetainedStepsMs: { least: 60_000, whole: false, mayBeInfinite: true },
+  maxStoredEvents: { least: 0, whole: true },
+  maxStoredEventAgeMs: { least: 0, whole: false, mayBeInfinite: true },
   maxHistoryRuns: { least: 0, whole: true, most: MAX_HISTORY_MESSAGES / 2 },
   maxHistoryBytes: { least: 0, whole: true, most: MAX_HISTORY_BYTES },
   tickMs: { least: 0, whole: false },

@@ -13,6 +13,9 @@ import {
   CostLimit,
   Count,
   DurationMs,
+  ExternalEventKey,
+  ExternalEventName,
+  Instant,
   JsonObject,
   LengthLimit,
   Limit,
@@ -253,6 +256,55 @@ export const LoopBody = Type.Object(
 )
 export type LoopBody = Static<typeof LoopBody>
 
+/** External event that a task waits for: its name, or its name with a separate key. */
+export const EventToAwaitBody = Type.Union([
+  ExternalEventName,
+  Type.Object({ name: ExternalEventName, key: Type.Optional(ExternalEventKey) }, CLOSED),
+])
+export type EventToAwaitBody = Static<typeof EventToAwaitBody>
+
+/** Maximum number of external events of one wait. */
+export const MAX_AWAITED_EVENTS = 20
+
+const awaitedList = Type.Array(EventToAwaitBody, { minItems: 1, maxItems: MAX_AWAITED_EVENTS })
+
+/** Wait for external events, at most until a time. */
+export const WaitForBody = Type.Object(
+  {
+    /** One event, any of several, or all of several. */
+    event: Type.Union([
+      EventToAwaitBody,
+      Type.Object({ any: awaitedList }, CLOSED),
+      Type.Object({ all: awaitedList }, CLOSED),
+    ]),
+    /** Correlation key of the events; `{name}` is replaced by the input of that name. Events without a key when absent. */
+    key: Type.Optional(ExternalEventKey),
+    /** JSON Schema of the event data; any JSON when absent. */
+    schema: Type.Optional(JsonObject),
+    /** Maximum time from the opening of the wait, in milliseconds; no limit when absent. */
+    timeoutMs: Type.Optional(WorkingTimeMs),
+    /** Time at which the wait ends; no limit when absent. */
+    until: Type.Optional(Instant),
+    /** Whether people may answer too, with data that matches the schema; false when absent. */
+    review: Type.Optional(
+      Type.Union([
+        Type.Boolean(),
+        Type.Object(
+          {
+            /** Question to the reviewer. */
+            prompt: Type.Optional(NonBlank),
+            /** Role that the key of the reviewer must have. */
+            requiredRole: Type.Optional(NonBlank),
+          },
+          CLOSED,
+        ),
+      ]),
+    ),
+  },
+  CLOSED,
+)
+export type WaitForBody = Static<typeof WaitForBody>
+
 /** Task that a request defines. */
 export const TaskDefinitionBody = Type.Object(
   {
@@ -265,6 +317,11 @@ export const TaskDefinitionBody = Type.Object(
     forEach: Type.Optional(ForEachBody),
     /** Repeats the task in rounds. The other fields define a round. With `forEach`, the task of each item is repeated. */
     loop: Type.Optional(LoopBody),
+    /**
+     * Waits for external events instead of calling a model. The output is `{ arrived, data, name, eventId }`, and with `all`
+     * `{ arrived, events }` with that of each event.
+     */
+    waitFor: Type.Optional(WaitForBody),
     /**
      * Name of an ensemble of the server whose tasks the task adds to the run. Its output is that of their last one. It has no
      * agent, so it has no fields for one.

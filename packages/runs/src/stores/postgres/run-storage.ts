@@ -27,6 +27,7 @@ import {
 import { ProcessWaker } from './notifications/process-waker.ts'
 import { PostgresRunQueue } from './queue/run-queue.ts'
 import { PostgresCommandQueue } from './queue/command-queue.ts'
+import { ExternalEventTable } from '../shared/tables/external-events.ts'
 import { auditLog } from '../shared/tables/audit-log.ts'
 import { runMemory } from '../shared/tables/run-memory.ts'
 import { secretStore } from '../shared/tables/secret-store.ts'
@@ -36,6 +37,7 @@ import { postgresDialect } from './schema/dialect.ts'
 import {
   postgresAuditInserter,
   postgresDeliveryClaimer,
+  postgresEventAssigner,
   postgresMemoryAppender,
 } from './tables/table-writes.ts'
 import { PostgresRunStore } from './runs/run-store.ts'
@@ -176,6 +178,7 @@ function createPorts(
     audit: auditLog(shared, postgresAuditInserter(requests)),
     builds: postgresBuildStore(parts),
     secrets: secretStore(shared),
+    externalEvents: new ExternalEventTable(shared, postgresEventAssigner(requests)),
     ...runMemory(shared, postgresMemoryAppender(requests)),
   }
 }

@@ -86,6 +86,15 @@ const METHODS: { readonly [P in keyof SqlitePorts]: Readonly<Record<keyof Sqlite
       hold: true,
     },
     secrets: { get: true },
+    externalEvents: {
+      add: true,
+      state: true,
+      assign: true,
+      giveBack: true,
+      refuse: true,
+      remove: true,
+      trim: true,
+    },
     memories: { append: true, retrieve: true },
     reflections: { get: true, put: true },
   }
@@ -136,6 +145,7 @@ export function clientPorts(client: Pick<StoreClient, 'call'>): ClientPorts {
     },
     builds: callPort(client, 'builds'),
     secrets: callPort(client, 'secrets'),
+    externalEvents: callPort(client, 'externalEvents'),
     memories: callPort(client, 'memories'),
     reflections: callPort(client, 'reflections'),
   }

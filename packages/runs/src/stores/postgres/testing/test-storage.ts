@@ -71,6 +71,8 @@ const TABLES = [
   'build_shares',
   'manifests',
   'secrets',
+  'waits',
+  'external_events',
   'memories',
   'reflections',
 ]
@@ -94,6 +96,7 @@ function placeIn({ client, options }: StorageDatabase, schema: string): Place {
       client.query(TABLES.map((table) => `DELETE FROM ${quoteName(schema)}.${table}`).join('; ')),
     async passTime(ms) {
       await moveBack('runs', ['due_at', 'claimed_at', 'ended_at'], ms)
+      await moveBack('external_events', ['received_at'], ms)
       await moveBack('leases', ['expires_at'], ms)
       await moveBack('threads', ['changed_at'], ms)
       await moveBack('deliveries', ['due_at'], ms)

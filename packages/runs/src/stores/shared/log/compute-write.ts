@@ -2,7 +2,9 @@
 import { applyChange, listTaskIndexes, type Records } from '../../../log/apply-changes.ts'
 import { erasePrompts } from '../../../log/erase-prompts.ts'
 import { endsRun } from '../../../log/prepared-write.ts'
+import { toAddress } from '../schema/event-address.ts'
 
+import type { NewReview } from '../../../domain/change.ts'
 import type { RequestedRun } from '../../../domain/run-record.ts'
 import type { StoredTask } from '../../../log/stored-task.ts'
 import type { RowId, RunRow } from '../read-records.ts'
@@ -107,7 +109,13 @@ export function listOpened({ write, records, hasEnded }: ComputedWrite) {
     kind: review.request.kind,
     status: end?.status ?? (hasEnded ? 'WITHDRAWN' : 'OPEN'),
     decidedBy: end?.decidedBy,
+    waitsFor: listAddresses(review.request),
   }))
+}
+
+/** Returns the addresses of the events that a review waits for; undefined if there are none. */
+function listAddresses({ waitsFor = [] }: NewReview['request']): readonly string[] | undefined {
+  return waitsFor.length === 0 ? undefined : waitsFor.map(toAddress)
 }
 
 /** Returns the reviews that close. One that opens with the same write is in both lists. */

@@ -112,6 +112,7 @@ export const REVIEW_COLUMNS = {
   openedAt: 'time',
   expiresAt: 'time',
   decidedBy: 'text',
+  waitsFor: 'a list of texts',
 } as const satisfies Columns
 
 /** The end of a review. */
@@ -120,6 +121,7 @@ export const REVIEW_END_COLUMNS = {
   reviewId: REVIEW_COLUMNS.reviewId,
   status: REVIEW_COLUMNS.status,
   decidedBy: REVIEW_COLUMNS.decidedBy,
+  eventId: 'id',
 } as const satisfies Columns
 
 /** An event; the embedded store has one key for the run and the number. */
