@@ -5,6 +5,7 @@ import { NO_NOTES } from '../src/agent/notes.ts'
 import { ModelChain } from '../src/agent/model-chain.ts'
 import { createRunParts } from '../src/run/run-parts.ts'
 import { Stopwatch } from '../src/work/stopwatch.ts'
+import { TaskSlot } from '../src/work/task-slots.ts'
 import { TaskScope } from '../src/scope/task-scope.ts'
 
 import type { AgentLoopInput } from '../src/agent/loop.ts'
@@ -79,6 +80,12 @@ export function createTestScope({
     stopwatch: new Stopwatch(run.clock),
     meter: run.meter,
     depth: 0,
+    slot: new TaskSlot({
+      pools: [],
+      parent: undefined,
+      waiting: run.waitingTasks,
+      signal: run.signal,
+    }),
   })
   const prompt = {
     agent: work.agent,

@@ -26,7 +26,7 @@ import { readPath, toValueInputs } from './value-inputs.ts'
 
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
 import type { HandlerContext } from './handler.ts'
-import type { ChildTask } from './operations.ts'
+import type { ChildOptions, ChildTask } from './operations.ts'
 import type { Task, TaskDefinition } from './task.ts'
 
 /** Value of an input: a text with variables, the output of an earlier task, or a field of one. */
@@ -131,7 +131,10 @@ function createHandler(subEnsemble: SubEnsemble): (context: HandlerContext) => P
     const inputs = readInputs(subEnsemble, context)
     return new Promise((resolve, reject) => {
       new PlanRun(definition, context.signal, {
-        add: (task) => context.task(task, { inputs }),
+        add: (task, mayBegin) => {
+          const options: PlannedChildOptions = { inputs, mayBegin }
+          return context.task(task, options)
+        },
         resolve,
         reject,
       }).advance()
@@ -139,9 +142,15 @@ function createHandler(subEnsemble: SubEnsemble): (context: HandlerContext) => P
   }
 }
 
+/** Options of a task that a sub-ensemble adds. */
+export interface PlannedChildOptions extends ChildOptions {
+  /** Whether it may still begin when it has a slot. */
+  readonly mayBegin: () => boolean
+}
+
 /** Functions that add the tasks of a plan and receive its end. */
 interface PlanEffects {
-  readonly add: (task: Task) => Promise<unknown>
+  readonly add: (task: Task, mayBegin: () => boolean) => Promise<unknown>
   readonly resolve: (output: unknown) => void
   readonly reject: (failure: unknown) => void
 }
@@ -155,6 +164,7 @@ class PlanRun {
   readonly #tasks: ReadonlyMap<string, Task>
   readonly #outputTask: string
   readonly #signal: AbortSignal
+  readonly #failsFast: boolean
   readonly #effects: PlanEffects
   readonly #failures: unknown[] = []
   #output: unknown
@@ -162,7 +172,9 @@ class PlanRun {
   #isStopped = false
 
   constructor(definition: ResolvedEnsemble, signal: AbortSignal, effects: PlanEffects) {
-    this.#schedule = new Schedule(definition.plan, definition)
+    // Which tasks are added follows from the ends of others alone, also when some wait for people: slots limit their starts.
+    this.#schedule = new Schedule(definition.plan, { ...definition, maxConcurrentTasks: Infinity })
+    this.#failsFast = definition.errorStrategy === 'FAIL_FAST'
     this.#tasks = new Map(definition.tasks.map((task) => [task.name, task]))
     this.#outputTask = definition.plan.outputTask
     this.#signal = signal
@@ -181,12 +193,16 @@ class PlanRun {
     else this.#effects.resolve(this.#output)
   }
 
+  /** Whether a task that waits for a slot may begin. */
+  readonly #mayBegin = (): boolean =>
+    !this.#isStopped && !(this.#failsFast && this.#failures.length > 0)
+
   #begin(name: string): void {
     const task = this.#tasks.get(name)
     if (task === undefined) return
     this.#running += 1
     this.#schedule.set(name, 'running')
-    this.#effects.add(task).then(
+    this.#effects.add(task, this.#mayBegin).then(
       (output) => {
         if (name === this.#outputTask) this.#output = output
         this.#end(name, 'completed')

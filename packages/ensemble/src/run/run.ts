@@ -14,15 +14,15 @@
  * ENS-E15 After the budget of the run is used up, nothing starts; the run fails and names the limit.
  */
 import type { TuttiError } from '@tutti/core'
-import { isoNow } from '@tutti/core/internal'
 
 import { replayMismatchError } from '../scope/replay.ts'
 import { fromStepError } from '../scope/step-log.ts'
 import { hasEndedRun } from '../reviews/review-end.ts'
 import { addUsage, toRunMetrics } from '../usage/usage.ts'
-import { emitEnd, emitResumption, emitStart, toResult } from './run-events.ts'
+import { emitEnd, emitResumption, emitSkip, emitStart, toResult } from './run-events.ts'
 import { exitEarlyError } from '../reviews/review-end.ts'
 import { createRunParts, type RunParts } from './run-parts.ts'
+import { PlannedSlots } from './planned-slots.ts'
 import { runTask } from './run-task.ts'
 import { findTaskDifference } from './task-difference.ts'
 import { Schedule } from '../definition/schedule.ts'
@@ -40,6 +40,7 @@ import type { RunEnding, RunResult } from './run-result.ts'
 import type { RunOptions } from './run-options.ts'
 import { isRecordedTask, type WorkerTask } from '../hierarchy/workers.ts'
 import { toAddedRun, type TaskScope } from '../scope/task-scope.ts'
+import { TaskSlot } from '../work/task-slots.ts'
 
 /** A run in flight. */
 export class Run {
@@ -56,6 +57,7 @@ export class Run {
   /** Number of running tasks of both kinds that wait for people. */
   #held = 0
   #resumeTime: (() => void) | undefined
+  #stopWaitingForRoom: (() => void) | undefined
   #ended: RunEnding | undefined
   /** Names of the workers that this process has run or continued. */
   readonly #reached = new Set<string>()
@@ -137,7 +139,7 @@ export class Run {
   /** Runs a task that the task of `parent` adds. */
   async runWorker(
     parent: TaskScope,
-    { signal, inputs, ...worker }: WorkerTask,
+    { signal, inputs, slot, ...worker }: WorkerTask,
   ): Promise<TaskOutcome> {
     const { taskName, task } = worker
     this.#reached.add(taskName)
@@ -155,16 +157,30 @@ export class Run {
     if (isPlanned && this.#stopsStarting) {
       return { kind: 'not_begun', lost: [] }
     }
+    const { inFlight, waitingTasks: waiting } = this.#parts.scope
+    const taking = parent.slot.beginPart()
+    if (taking !== undefined) await inFlight.pauseUntil(taking)
+    const own = slot ?? new TaskSlot({ pools: [], parent: parent.slot, waiting, signal })
     this.#delegated += 1
     this.#updateTime()
     try {
-      const outcome = await this.#runTask(state, { task, parent, signal, inputs })
+      const outcome = await this.#runTask(state, { task, parent, signal, inputs, slot: own })
       this.#settle(state, outcome)
       return outcome
     } finally {
       this.#delegated -= 1
       this.#updateTime()
+      if (slot === undefined) own.end()
+      else own.stopWaiting()
+      await this.#endPart(parent)
     }
+  }
+
+  /** Counts the end of an added task. Its parent continues with a slot. */
+  async #endPart({ slot }: TaskScope): Promise<void> {
+    slot.endPart()
+    const taking = slot.take()
+    if (taking !== undefined) await this.#parts.scope.inFlight.pauseUntil(taking)
   }
 
   /** Prevents further tasks from starting, because a reviewer ended the run. */
@@ -223,13 +239,13 @@ export class Run {
     if (scope.log.hasBegun) {
       emitResumption(scope, {
         epoch: resume?.epoch ?? 1,
-        completedTasks: this.#tasks.completedNames,
+        completedTasks: this.#tasks.listCompleted(scope.log.replay === 'frozen'),
         added: this.#tasks.added,
         // The run fails if the code lacks a task that has begun.
         removed: this.#tasks.removed.filter(({ taskName }) => !scope.log.hasTask(taskName)),
       })
     } else {
-      emitStart(scope, this.#tasks.all)
+      emitStart(scope, this.#tasks.planned)
     }
     // A run that has not begun can have received commands.
     if (!scope.log.isEmpty) {
@@ -308,10 +324,15 @@ export class Run {
       const runOne = async (state: TrackedTask): Promise<void> => {
         this.#running += 1
         inFlight.beginTask()
+        this.#tasks.setPhase(state, 'running')
+        const slot = slots.create(this.#parts.scope)
         try {
-          const outcome = await this.#runTask(state, { task: state.task })
+          const taking = slot.take()
+          if (taking !== undefined) await inFlight.pauseUntil(taking)
+          const outcome = await this.#runTask(state, { task: state.task, slot })
           this.#settle(state, outcome)
           this.#running -= 1
+          slot.end()
           advance()
         } catch (error) {
           reject(error)
@@ -323,13 +344,28 @@ export class Run {
       const start = (states: readonly TrackedTask[]): void => {
         for (const state of states) void runOne(state)
       }
+      let isAdvancing = false
       const advance = (): void => {
-        start(this.#listStartable())
+        // A task can free its slot while it starts.
+        if (isAdvancing) return
+        isAdvancing = true
+        slots.serve()
+        for (;;) {
+          const next = this.#listStartable(advance)
+          if (next.length === 0) break
+          start(next)
+        }
+        isAdvancing = false
         this.#updateTime()
         if (this.#running === 0) resolve()
       }
+      const slots = new PlannedSlots(this.#schedule, advance)
       // Tasks that an earlier process began continue even if no other task may start.
-      if (!this.#parts.scope.log.isEmpty) start(this.#listResumed())
+      if (!this.#parts.scope.log.isEmpty) {
+        isAdvancing = true
+        start(this.#listResumed())
+        isAdvancing = false
+      }
       advance()
     })
   }
@@ -343,8 +379,15 @@ export class Run {
     return this.#parts.steering.stopsStarting || this.#verdict.isExited
   }
 
-  #listStartable(): readonly TrackedTask[] {
+  /** @param onRoom called when a task can start in the place of one that waits. */
+  #listStartable(onRoom: () => void): readonly TrackedTask[] {
     if (this.#stopsStarting) return []
+    const { waitingTasks } = this.#parts.scope
+    if (waitingTasks.isFull) {
+      this.#stopWaitingForRoom?.()
+      this.#stopWaitingForRoom = waitingTasks.whenRoom(onRoom)
+      return []
+    }
     const { start, skip } = this.#schedule.next()
     for (const [name, reason] of skip) this.#skipNamed(name, `Task "${reason}" did not complete`)
     return this.#verdict.isUsedUp ? [] : this.#tasks.named(start)
@@ -357,6 +400,7 @@ export class Run {
       readonly parent?: TaskScope
       readonly signal?: AbortSignal
       readonly inputs?: Inputs | undefined
+      readonly slot: TaskSlot
     },
   ): Promise<TaskOutcome> {
     const { taskName, taskIndex } = state
@@ -365,10 +409,12 @@ export class Run {
     const { inputs = scope.inputs } = how
     const run = inputs === scope.inputs ? scope : { ...scope, inputs }
     this.#tasks.setPhase(state, 'running')
+    state.slot = how.slot
     return runTask({
       task: how.task,
       parent,
       signal: how.signal,
+      slot: how.slot,
       run,
       services: this.#parts.services,
       taskName,
@@ -441,20 +487,8 @@ export class Run {
   }
 
   #skip(state: TrackedTask, reason: string): void {
-    const { clock, journal, stopwatch } = this.#parts.scope
-    const { taskName, taskIndex, text } = state
     this.#tasks.setPhase(state, 'skipped')
-    journal.emit(
-      {
-        type: 'task_skipped',
-        taskIndex,
-        taskName,
-        taskDescription: text.description,
-        skippedAt: isoNow(clock),
-        reason,
-      },
-      { kind: 'task_skipped', taskName, runMs: stopwatch.elapsed() },
-    )
+    emitSkip(this.#parts.scope, state, reason)
   }
 
   #finish(): RunResult {

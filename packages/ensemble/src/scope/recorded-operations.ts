@@ -45,13 +45,16 @@ export function toOperationId(kind: 'call' | 'question', ordinal: number): strin
 
 const OPERATION_SLOT = /^tool\/0\/(call|question)-(\d+)\//
 
+/** The steps of a task by attempt, and which of them were replayed. */
+type OperationLog = Pick<TaskLog, 'ofAttempt' | 'markReplayed'>
+
 /** Operations of one attempt, by number. */
 export class RecordedOperations {
-  readonly #log: TaskLog
+  readonly #log: OperationLog
   readonly #identity: Pick<TaskIdentity, 'taskName'>
   readonly #operations = new Map<number, RecordedOperation>()
 
-  constructor(log: TaskLog, identity: Pick<TaskIdentity, 'taskName' | 'attempt'>) {
+  constructor(log: OperationLog, identity: Pick<TaskIdentity, 'taskName' | 'attempt'>) {
     this.#log = log
     this.#identity = identity
     const ids: Ids = { children: new Map(), questions: new Map() }
@@ -61,6 +64,11 @@ export class RecordedOperations {
   /** Number of operations that have an end. */
   get endedCount(): number {
     return [...this.#operations.values()].filter(({ endedAt }) => endedAt !== undefined).length
+  }
+
+  /** Returns the operation with this number; undefined if it is not recorded. */
+  get(ordinal: number): RecordedOperation | undefined {
+    return this.#operations.get(ordinal)
   }
 
   /** Returns the operation with this number and marks it as replayed; undefined if it is not recorded. */
