@@ -59,14 +59,3 @@ export function useRowWindow(
   const end = Math.min(count, range.end)
   return { first: Math.min(range.first, Math.max(0, count - WHOLE)), end, locate, update }
 }
-
-/** Returns a stable function that calls the latest `call`. */
-export function useLatest<Args extends readonly unknown[], R>(
-  call: (...args: Args) => R,
-): (...args: Args) => R {
-  const latest = useRef(call)
-  useEffect(() => {
-    latest.current = call
-  })
-  return useCallback((...args: Args) => latest.current(...args), [])
-}
