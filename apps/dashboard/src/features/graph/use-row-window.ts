@@ -1,5 +1,5 @@
 /** Keeps only the rows in view and a few more in the page, in a list whose rows have the same height. */
-import { useCallback, useEffect, useLayoutEffect, useRef, useState, type RefObject } from 'react'
+import { useCallback, useEffect, useLayoutEffect, useState, type RefObject } from 'react'
 
 import { ROW } from './graph-lines.tsx'
 
