@@ -2,6 +2,7 @@
 import { applyChange, listTaskIndexes, type Records } from '../../../log/apply-changes.ts'
 import { erasePrompts } from '../../../log/erase-prompts.ts'
 import { endsRun } from '../../../log/prepared-write.ts'
+import { ChangedTasks } from './changed-tasks.ts'
 
 import type { RequestedRun } from '../../../domain/run-record.ts'
 import type { StoredTask } from '../../../log/stored-task.ts'
@@ -32,7 +33,7 @@ export function computeWrite({ known, write }: KnownWrite): ComputedWrite {
   const records: Records = {
     run: { ...row.run, status: write.status },
     setsStatus: false,
-    tasks: new Map(known.tasks),
+    tasks: ChangedTasks.from(known.tasks),
     newReviews: new Map(),
     endedReviews: new Map(),
   }
