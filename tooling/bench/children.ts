@@ -30,10 +30,10 @@ const TIMEOUT_MS = 300_000
 
 const program = fileURLToPath(new URL('./fixtures/many-children.ts', import.meta.url))
 
-function measure(place: string, count: number): ChildrenCost {
+function measure(runner: string, count: number): ChildrenCost {
   const { status, signal, stdout, stderr } = spawnSync(
     process.execPath,
-    ['--expose-gc', program, place, String(count), String(STEP)],
+    ['--expose-gc', program, runner, String(count), String(STEP)],
     { encoding: 'utf8', timeout: TIMEOUT_MS },
   )
   if (status !== 0) throw new Error(`The process ended with ${status ?? signal}: ${stderr}`)
@@ -43,12 +43,12 @@ function measure(place: string, count: number): ChildrenCost {
 
 const rows: string[][] = []
 const heaps: string[][] = []
-for (const [place, label] of [
+for (const [runner, label] of [
   ['process', 'in process'],
   ['server', 'over HTTP, embedded store'],
 ] as const) {
-  const few = measure(place, FEW)
-  const many = measure(place, MANY)
+  const few = measure(runner, FEW)
+  const many = measure(runner, MANY)
   const ratio = many.ownMs / few.ownMs / (MANY / FEW)
   const first = many.heapBytes[0] ?? Number.NaN
   const last = many.heapBytes.at(-1) ?? Number.NaN
@@ -96,4 +96,4 @@ printTable({
   columns: ['', ...(heaps[0] ?? []).slice(1).map((_, at) => formatNumber((at + 1) * STEP))],
   rows: heaps,
 })
-if (isShort() && rows.length !== 2) throw new Error('A place was not measured')
+if (isShort() && rows.length !== 2) throw new Error('Not all runs were measured')

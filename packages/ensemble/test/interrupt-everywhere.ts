@@ -389,7 +389,7 @@ export async function forkEverywhere(scenario: Scenario): Promise<ScenarioEnd> {
 /** Number of writes between two interruptions of a replay. */
 const REPLAY_STEP = Number(process.env['TUTTI_REPLAY_STEP'] ?? 13)
 
-/** What a replay does, and another one that has the same code with a change. */
+/** The scenario of a replay, and the same one with changed code. */
 export interface ReplayScenarios {
   readonly same: Scenario
   readonly changed: Scenario
@@ -397,7 +397,7 @@ export interface ReplayScenarios {
 
 /**
  * Replays the uninterrupted run in a mode, also interrupted and drained, and checks that the replay has the log of the run
- * as far as it executes it, calls no tool, handler or reviewer, and fails with changed code.
+ * without the work that it does not execute, calls no tool, handler or reviewer, and fails with changed code.
  */
 export async function replayEverywhere(
   { same, changed }: ReplayScenarios,

@@ -23,8 +23,8 @@ function createWork(clock: FakeClock, ms = 10) {
   return { seen, handler }
 }
 
-/** How tasks are reviewed: those of the plan, of a handler, and of a sub-ensemble. */
-const PLACES: readonly (readonly [string, (child: (name: string) => Task) => readonly Task[]])[] = [
+/** Teams whose tasks are in a plan, a map, a sub-ensemble, or below other tasks. */
+const TEAMS: readonly (readonly [string, (child: (name: string) => Task) => readonly Task[]])[] = [
   ['the tasks of a plan', (child) => ['a', 'b', 'c', 'd', 'e'].map(child)],
   [
     'the tasks of a map',
@@ -117,7 +117,7 @@ async function decideAll({ handle }: RunProcess): Promise<void> {
   )
 }
 
-describe.each(PLACES)('[ENS-P30] %s', (_, toTasks) => {
+describe.each(TEAMS)('[ENS-P30] %s', (_, toTasks) => {
   it('Tasks that wait for reviews before they begin leave their slots, and take one before they work', async () => {
     const clock = fakeClock()
     const { seen, handler } = createWork(clock)

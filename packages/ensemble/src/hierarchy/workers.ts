@@ -25,7 +25,7 @@ export interface WorkerTask {
   readonly signal: AbortSignal
   /** Inputs that its handler and its reviews see. @default those of its parent */
   readonly inputs?: Inputs
-  /** @default that of a task that needs no slot */
+  /** @default a slot without limit */
   readonly slot?: TaskSlot | undefined
 }
 

@@ -53,7 +53,7 @@ export interface AskedOperation {
 /** Progress of an operation in an earlier process. */
 type Progress = 'new' | 'begun' | 'ended'
 
-/** How an operation is performed. */
+/** Options of {@link OperationFrame.perform}. */
 interface PerformOptions {
   /** That of an earlier process; `ended` if it recorded the result. */
   readonly progress: Progress

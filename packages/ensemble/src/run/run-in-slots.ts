@@ -8,7 +8,7 @@ export interface SlottedWork<Item> {
   /** Each item needs a slot of all of them. */
   readonly pools: readonly Slots[]
   readonly waiting: WaitingTasks
-  /** When it aborts, items that have begun run without a slot, and no other item begins. */
+  /** Its abort lets items that have begun run without a slot, and prevents others from beginning. */
   readonly signal: AbortSignal
   /** Whether an earlier process began the item. */
   readonly isBegun: (item: Item) => boolean

@@ -379,7 +379,7 @@ export class Run {
     return this.#parts.steering.stopsStarting || this.#verdict.isExited
   }
 
-  /** @param onRoom called when a task can start in the place of one that waits. */
+  /** @param onRoom called when fewer tasks wait, so that another one can start. */
   #listStartable(onRoom: () => void): readonly TrackedTask[] {
     if (this.#stopsStarting) return []
     const { waitingTasks } = this.#parts.scope

@@ -7,8 +7,6 @@
 import { describeOrdinal, replayMismatchError } from './replay.ts'
 
 import type { StepOf, TaskStep } from '../ports/run-step.ts'
-import type { TaskLog } from './step-log.ts'
-import type { TaskIdentity } from './task-scope.ts'
 
 /** Work that a handler asks for. */
 export type OperationKind = 'tasks' | 'call' | 'step' | 'question'
@@ -45,16 +43,26 @@ export function toOperationId(kind: 'call' | 'question', ordinal: number): strin
 
 const OPERATION_SLOT = /^tool\/0\/(call|question)-(\d+)\//
 
-/** The steps of a task by attempt, and which of them were replayed. */
-type OperationLog = Pick<TaskLog, 'ofAttempt' | 'markReplayed'>
+/** The steps of a task. */
+interface OperationLog {
+  /** Returns the steps of an attempt, in order. */
+  ofAttempt(attempt: number): readonly TaskStep[]
+  markReplayed(step: TaskStep): void
+}
+
+/** An attempt at a task. */
+interface OperationAttempt {
+  readonly taskName: string
+  readonly attempt: number
+}
 
 /** Operations of one attempt, by number. */
 export class RecordedOperations {
   readonly #log: OperationLog
-  readonly #identity: Pick<TaskIdentity, 'taskName'>
+  readonly #identity: OperationAttempt
   readonly #operations = new Map<number, RecordedOperation>()
 
-  constructor(log: OperationLog, identity: Pick<TaskIdentity, 'taskName' | 'attempt'>) {
+  constructor(log: OperationLog, identity: OperationAttempt) {
     this.#log = log
     this.#identity = identity
     const ids: Ids = { children: new Map(), questions: new Map() }

@@ -12,7 +12,6 @@ import { toStepToolCall } from './replay.ts'
 import type { ToolCall } from '@tutti/core'
 import type { RunStep, StepOf, TaskStep } from '../ports/run-step.ts'
 import type { RecordedReview } from './recorded-review.ts'
-import type { TaskAttempt } from './run-scope.ts'
 
 /**
  * Returns the steps of a replayed run from which its tasks are executed again without a call. Failed attempts are not
@@ -45,14 +44,18 @@ export function selectFrozenSteps(steps: readonly RunStep[]): readonly RunStep[]
   })
 }
 
-function toAttemptKey({ taskName, attempt }: TaskAttempt): string {
+/** Identifies an attempt at a task of a run. */
+interface AttemptPosition {
+  readonly taskName: string
+  readonly attempt: number
+}
+
+function toAttemptKey({ taskName, attempt }: AttemptPosition): string {
   return JSON.stringify([taskName, attempt])
 }
 
 /** Identifies a review of a run. */
-export interface ReviewPosition {
-  readonly taskName: string
-  readonly attempt: number
+export interface ReviewPosition extends AttemptPosition {
   readonly slot: string
 }
 
@@ -89,7 +92,7 @@ export class ReplayRecord {
    * failure in the last one.
    */
   findHandler(
-    { taskName, attempt }: TaskAttempt,
+    { taskName, attempt }: AttemptPosition,
     inputDigest: string,
   ): StepOf<'handler_ended' | 'task_failed'> | undefined {
     const outputs = this.#of(taskName, 'handler_ended').filter(
@@ -113,7 +116,7 @@ export class ReplayRecord {
 
   /** Returns an operation of a handler; undefined if the attempt has none with this number. */
   findOperation(
-    { taskName, attempt }: TaskAttempt,
+    { taskName, attempt }: AttemptPosition,
     ordinal: number,
   ): RecordedOperation | undefined {
     const key = toAttemptKey({ taskName, attempt })

@@ -7,7 +7,7 @@
  * ENS-P30 A task that only waits for people does not count for `maxConcurrentTasks` and `maxParallel`, neither in a plan nor
  *    among the tasks that a handler adds. When it can continue, it waits for a slot like a task that begins. A task that adds
  *    tasks only waits when all of them do.
- * ENS-P31 While 1,000 tasks of a run wait for people without a slot, no task begins in their place.
+ * ENS-P31 While 1,000 tasks of a run wait for people without a slot, no other task begins.
  */
 
 import type { InFlight } from './in-flight.ts'
@@ -97,7 +97,7 @@ export class WaitingTasks {
     this.#inFlight = inFlight
   }
 
-  /** Whether no task may begin in the place of one that waits. */
+  /** Whether so many tasks wait that no other one may begin. */
   get isFull(): boolean {
     return this.#count >= MAX_WAITING_TASKS
   }
@@ -138,7 +138,7 @@ export interface TaskSlotOptions {
   readonly hasSlot?: boolean
 }
 
-/** The slots of one task. */
+/** Takes slots for one task, and frees them while it waits. */
 export class TaskSlot {
   readonly #options: TaskSlotOptions
   #hasSlot: boolean
@@ -245,7 +245,7 @@ export class TaskSlot {
     this.#hasSlot = false
     this.#isWaiting = true
     waiting.add()
-    // First the pools: a task that begins at once in this place belongs to the same parent.
+    // First the pools: a task that then begins at once belongs to the same parent.
     for (const pool of pools) pool.release()
     parent?.addWaitingPart()
   }
