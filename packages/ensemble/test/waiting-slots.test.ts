@@ -228,8 +228,13 @@ it('[ENS-P31] While 1,000 tasks wait for people, others begin only when one of t
     name: 'grow',
     description: 'Grow',
     handler: async ({ map }) =>
-      (await map(Array.from({ length: count }).keys().toArray(), child, { maxItems: count }))
-        .length,
+      (
+        await map(
+          Array.from({ length: count }, (_, at) => at),
+          child,
+          { maxItems: count },
+        )
+      ).length,
   })
   const run = startTeam([grow], { clock })
   await settle()
