@@ -13,11 +13,20 @@ export {
 export { isSameTier } from './model/model-catalog.ts'
 export { findHistoryProblems } from './definition/history.ts'
 export { listAllTasks } from './definition/manager.ts'
-export { createForEachTask } from './definition/define-task.ts'
+export { createEnsembleTask, createForEachTask } from './definition/define-task.ts'
+export {
+  findInputProblems,
+  findSubEnsembleProblems,
+  type CheckedInput,
+} from './definition/check-ensemble-task.ts'
+export { changeSubEnsemble } from './definition/ensemble-task.ts'
+export { parseJsonList, readItemKey } from './definition/for-each.ts'
+export { findSubEnsemble } from './definition/sub-ensemble.ts'
 export { findForEachProblems } from './definition/check-task.ts'
+export { DEFAULT_MAX_ITEMS } from './definition/map-settings.ts'
 export { mayBeList } from './definition/output-shape.ts'
 export { type ForEachPlan, listWorkingTasks } from './definition/task.ts'
-export { MANAGER } from './definition/plan.ts'
+export { findCycle, MANAGER } from './definition/plan.ts'
 export {
   DEFAULT_REVIEW_TIMEOUT_MS,
   findDefaultsProblems,

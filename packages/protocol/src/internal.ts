@@ -144,6 +144,7 @@ export {
 } from './run-usage.ts'
 export { isTemplateName, TEMPLATE_VARIABLE } from './template-variable.ts'
 export {
+  AGENT_TASK_FIELDS,
   ClientToolBody,
   ForEachBody,
   ItemErrorReaction,
@@ -199,6 +200,7 @@ export {
   ComparedTaskSide,
   ComparedText,
   CompareRunsQuery,
+  MAX_COMPARED_TASKS,
   RunDifference,
 } from './schemas/rest/compare-runs.ts'
 export {

@@ -929,12 +929,14 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunCancelling.actor':
     'Key name of the caller that requested the cancel, left, or set the deadline or limit.',
   RunComparison:
-    'Response of `GET /api/runs/compare`. Its size is limited: long texts have `cut`, and long runs `partial`.',
+    'Response of `GET /api/runs/compare`. Its size is limited: long texts have `cut`, long runs `partial`, and a comparison of many tasks `omitted`.',
   'RunComparison.relation':
     'Relation of the first run to the second: `PARENT` if the second was forked or replayed from it, `CHILD` for the reverse, `SIBLINGS` if both have the same parent, `SAME` for one run; absent when there is none.',
   'RunComparison.inputs': 'Inputs that differ, sorted by name; at most 100.',
   'RunComparison.tasks':
-    'Tasks in the order of the first run, then those that only the second has.',
+    'Tasks in the order of the first run, then those that only the second has; at most 2,000, first those that differ.',
+  'RunComparison.omitted':
+    'Number of tasks that are not listed, and of those of them that differ; absent when all are listed.',
   RunControl: 'Cancels a run or switches its model.',
   'RunControl.requestId': 'Repeated in the acknowledgement.',
   'RunControl.runId': 'Id of the run.',
@@ -1289,6 +1291,10 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskDefinitionBody.name': 'Name of the task; other tasks refer to it as `$name`.',
   'TaskDefinitionBody.description':
     'Instructions for the agent; `{name}` is replaced by the input of that name.',
+  'TaskDefinitionBody.when':
+    "Condition in CEL, such as `outputs.classify.kind == 'bug'`, over `inputs` (texts) and `outputs` of other tasks. The task is skipped if it is false. The task always runs when absent.",
+  'TaskDefinitionBody.switch':
+    'Name of a switch. Of the tasks with this name only the first one whose `when` is true runs; one without `when` is the last.',
   'TaskDefinitionBody.expectedOutput': 'Description of the expected output, for the agent.',
   'TaskDefinitionBody.tools': "Names of tools in the server's catalog.",
   'TaskDefinitionBody.model': "Alias of a model in the server's catalog.",
@@ -1379,11 +1385,14 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskReviewBody.maxRevisions':
     'Number of times that REJECT repeats the task before it fails; 5 when absent.',
   TaskReviewSetting: 'Whether and how a task is reviewed.',
-  TaskSkipped: 'A task will not run because a task that it needs failed, or because the run ends.',
+  TaskSkipped:
+    'A task will not run: by a condition, because a task that it needs failed, or because the run ends.',
   'TaskSkipped.taskIndex': 'Number of the task in its run, from 1.',
   'TaskSkipped.taskName': 'Name of the task; unique in its run.',
   'TaskSkipped.taskDescription': 'Description of the task, with its inputs filled in.',
   'TaskSkipped.reason': 'Reason why the task is skipped.',
+  'TaskSkipped.cause':
+    'CONDITION if a condition skips the task: its own, or those of all tasks that it needs. The run can still be completed. Absent otherwise.',
   TaskStarted: 'An attempt of a task begins.',
   'TaskStarted.taskIndex': 'Number of the task in its run, from 1.',
   'TaskStarted.totalTasks': 'Number of tasks of the run.',

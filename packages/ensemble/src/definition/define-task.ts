@@ -4,13 +4,15 @@ import { errorMessage, type ToolSchema, type ValueOf } from '@tutti/core/interna
 
 import { compileOutputReader, type OutputReader } from '../output/structured-output.ts'
 import { synthesizeAgent, type Agent } from './agent.ts'
-import { findEnsembleTaskProblems } from './check-ensemble-task.ts'
+import { findEnsembleTaskProblems, isResolved, pickHandlerOptions } from './check-ensemble-task.ts'
+import { toCondition } from './condition.ts'
 import { findForEachOptionProblems, findForEachProblems, findTaskProblems } from './check-task.ts'
 import {
   toHandlerDefinition,
   toMappedInputs,
   type AnyEnsembleTaskDefinition,
   type EnsembleTaskDefinition,
+  type NamedEnsembleTask,
 } from './ensemble-task.ts'
 import {
   createForEachHandler,
@@ -18,6 +20,7 @@ import {
   escapeItem,
   type ForEach,
   type ForEachOutcome,
+  type ItemOutcome,
   type ReduceOutputs,
 } from './for-each.ts'
 import { HANDLER_ROLE, type Handler } from './handler.ts'
@@ -37,9 +40,13 @@ type OutputOf<Schema> = Schema extends ToolSchema ? ValueOf<Schema> : string
 /** Type of the output of a task for each item of a list, by its `forEach`. */
 type EachOutput<Each, Output> = Each extends { readonly collect: ReduceOutputs<infer Reduced> }
   ? Reduced
-  : Each extends { readonly onError: 'collect' }
-    ? readonly ForEachOutcome<Output>[]
-    : readonly Output[]
+  : Each extends { readonly collect: 'outputs' }
+    ? Readonly<
+        Record<string, Each extends { readonly onError: 'collect' } ? ItemOutcome<Output> : Output>
+      >
+    : Each extends { readonly onError: 'collect' }
+      ? readonly ForEachOutcome<Output>[]
+      : readonly Output[]
 
 /** Part of a copied task that determines the type of its output. */
 type TaskCopy<Output> = Pick<Task<Output>, 'outputReader'>
@@ -66,6 +73,22 @@ export function task<const Schema extends ToolSchema | undefined = undefined, It
     readonly forEach: ForEach<Item> & { readonly onError: 'collect'; readonly collect?: 'list' }
   },
 ): Task<readonly ForEachOutcome<OutputOf<Schema>>[]>
+export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & {
+      readonly onError: 'collect'
+      readonly collect: 'outputs'
+    }
+  },
+): Task<Readonly<Record<string, ItemOutcome<OutputOf<Schema>>>>>
+export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & {
+      readonly onError?: 'fail' | 'continue'
+      readonly collect: 'outputs'
+    }
+  },
+): Task<Readonly<Record<string, OutputOf<Schema>>>>
 export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
   definition: TaskDefinition<Schema> & {
     readonly forEach: ForEach<Item> & {
@@ -101,18 +124,34 @@ export function task(
 }
 
 /** Makes a task that is not one for each item of a list. */
-function makeOneTask(definition: TaskDefinition | AnyEnsembleTaskDefinition): Task {
-  if (!('ensemble' in definition)) return makeTask(definition)
-  const { ensemble, inputs = {}, name = ensemble.name } = definition
-  const problems = findEnsembleTaskProblems(definition)
-  if (problems.length > 0) {
-    throw new TuttiError('CONFIG_INVALID', `Cannot create task "${name}": ${problems.join('; ')}`, {
-      details: { problems },
-    })
+function makeOneTask(
+  definition: TaskDefinition | AnyEnsembleTaskDefinition,
+  more: readonly string[] = [],
+): Task {
+  if (!('ensemble' in definition)) return makeTask(definition, more)
+  const { inputs = {}, ...settings } = definition
+  const problems = [...findEnsembleTaskProblems(definition), ...more]
+  if (!isResolved(definition.ensemble)) {
+    // Its other options are checked with it.
+    return makeTask({ description: 'unknown', ...pickHandlerOptions(definition) }, problems)
   }
-  const made = makeTask(
-    toHandlerDefinition(definition, { definition: ensemble, inputs: toMappedInputs(inputs) }),
-  )
+  const known = problems.length === 0 ? toMappedInputs(inputs) : {}
+  return createEnsembleTask({ ...settings, inputs: known }, problems)
+}
+
+/**
+ * Makes a task that runs an ensemble, with sources of its inputs that name tasks.
+ *
+ * @param problems further problems of its definition.
+ * @throws {TuttiError} CONFIG_INVALID, naming every problem.
+ */
+export function createEnsembleTask(
+  { inputs, ...definition }: NamedEnsembleTask,
+  problems: readonly string[] = [],
+): Task {
+  const { ensemble } = definition
+  const handling = { ensemble, ...pickHandlerOptions(definition) }
+  const made = makeTask(toHandlerDefinition(handling, { definition: ensemble, inputs }), problems)
   const { outputReader: reader } = ensemble
   return reader === undefined ? made : { ...made, outputReader: reader }
 }
@@ -127,46 +166,58 @@ function makeForEachTask(
   },
   forEach: ForEach<never>,
 ): Task {
-  const { forEach: _, ...rest } = definition
-  const template = makeOneTask(rest)
+  const { forEach: _, when, switch: switchName, ...rest } = definition
   const { over, collect = 'list', key, ...settings } = forEach
-  assertForEach(template.name, findForEachOptionProblems(forEach))
-  const isInput = typeof over === 'string'
-  return createForEachTask({
-    over: isInput ? over : over.name,
-    isInput,
-    settings,
-    template,
+  const plan = {
+    settings: collect === 'outputs' ? { ...settings, collect } : settings,
     ...(key === undefined ? {} : { key }),
-    ...(collect === 'list' ? {} : { reduce: toReduceTask(collect) }),
-  })
+    ...(typeof collect === 'object' && collect !== null ? { reduce: toReduceTask(collect) } : {}),
+  }
+  const template = makeOneTask(rest, [
+    ...findForEachOptionProblems(forEach),
+    ...findForEachProblems(plan).map((problem) => `forEach.${toOptionText(problem)}`),
+  ])
+  const isInput = typeof over === 'string'
+  return createForEachTask(
+    { ...plan, over: isInput ? over : over.name, isInput, template },
+    {
+      ...(when === undefined ? {} : { when }),
+      ...(switchName === undefined ? {} : { switch: switchName }),
+    },
+  )
 }
 
 /**
  * Makes the task of a plan, such as one of another task with other settings or with another task for the items.
  *
+ * @param conditional its condition and its switch, which the tasks of the items do not have. @default none
  * @throws {TuttiError} CONFIG_INVALID, naming every problem.
  */
-export function createForEachTask(plan: ForEachPlan): Task {
-  const { over, isInput, settings, template } = plan
+export function createForEachTask(
+  plan: ForEachPlan,
+  conditional: Pick<TaskDefinition, 'when' | 'switch'> = {},
+): Task {
+  const { over, isInput, settings, template, reduce } = plan
   const problems = findForEachProblems(plan)
-  assertForEach(
+  assertDefinition(
     template.name,
     problems.map((problem) => `forEach.${toOptionText(problem)}`),
   )
+  const context = [...template.context, ...(reduce?.task.context ?? [])]
   const reader = createForEachReader(template.outputReader, plan)
   const made = makeTask({
     name: template.name,
     description: escapeItem(template.description, settings.as),
     expectedOutput: 'The outputs of all items.',
-    context: isInput ? template.context : [...template.context, over],
+    context: isInput ? context : [...context, over],
     handler: createForEachHandler(plan),
+    ...conditional,
     ...(template.version === undefined ? {} : { version: template.version }),
   })
   return { ...made, forEach: plan, ...(reader === undefined ? {} : { outputReader: reader }) }
 }
 
-function assertForEach(name: string, problems: readonly string[]): void {
+function assertDefinition(name: string, problems: readonly string[]): void {
   if (problems.length === 0) return
   throw new TuttiError('CONFIG_INVALID', `Cannot create task "${name}": ${problems.join('; ')}`, {
     details: { problems },
@@ -181,19 +232,15 @@ function toReduceTask({
   return { ...limits, task: reduce as Task }
 }
 
-function makeTask(definition: TaskDefinition): Task {
+function makeTask(definition: TaskDefinition, more: readonly string[] = []): Task {
   const name = definition.name ?? deriveName(definition.description)
   const reader = compileReader(definition)
-  const problems = [...findTaskProblems(definition, name), ...reader.problems]
-  if (problems.length > 0) {
-    throw new TuttiError('CONFIG_INVALID', `Cannot create task "${name}": ${problems.join('; ')}`, {
-      details: { problems },
-    })
-  }
+  assertDefinition(name, [...more, ...findTaskProblems(definition, name), ...reader.problems])
   const agent = chooseAgent(definition)
-  const { handler, ...rest } = definition
+  const { handler, when, ...rest } = definition
   return {
     ...rest,
+    ...(when === undefined ? {} : { when: toCondition(when) }),
     // NOTE: nothing relies on the handler's output type, because the schema checks the output at run time.
     ...(handler === undefined ? {} : { handler: handler as Handler<never> }),
     name,

@@ -28,26 +28,30 @@ export type { Inputs } from './template.ts'
 
 /**
  * Returns the template variables of one task, each once, in order of appearance, with the inputs that its sub-ensemble gets
- * from the run. Those of a task for each item are those of its items' task, the input that it maps, and those of its
+ * from the run, and those that its condition needs. Those of a task for each item are those of its items' task, the input that it maps, and those of its
  * reduction, without the variables that it fills in itself.
  */
 export function taskVariables(
-  task: Pick<Task, 'description' | 'expectedOutput' | 'handler' | 'forEach'>,
+  task: Pick<Task, 'description' | 'expectedOutput' | 'handler' | 'forEach' | 'when'>,
 ): readonly string[] {
-  const { description, expectedOutput, forEach } = task
+  const { description, expectedOutput, forEach, when } = task
+  const ofCondition = when?.inputs?.required ?? []
   if (forEach === undefined) {
     const named = [description, expectedOutput].flatMap(findTemplateVariables)
-    return [...new Set([...named, ...listNestedVariables(task)])]
+    return [...new Set([...named, ...listNestedVariables(task), ...ofCondition])]
   }
-  const { over, isInput, settings, template, reduce } = forEach
+  const { over, isInput, settings, template, children, reduce } = forEach
   const { as: item = DEFAULT_ITEM_VARIABLE } = settings
   const texts = reduce?.as ?? DEFAULT_TEXTS_VARIABLE
   const ofItem = (name: string): boolean => name === item || name.startsWith(`${item}.`)
   return [
     ...new Set([
-      ...taskVariables(template).filter((name) => !ofItem(name)),
+      ...[template, ...(children?.values() ?? [])]
+        .flatMap(taskVariables)
+        .filter((name) => !ofItem(name)),
       ...(isInput ? [over] : []),
       ...(reduce === undefined ? [] : taskVariables(reduce.task).filter((name) => name !== texts)),
+      ...ofCondition,
     ]),
   ]
 }
@@ -80,12 +84,16 @@ export function missingInputs(
   return inputVariables(tasks).filter((name) => !Object.hasOwn(inputs, name))
 }
 
-/** Returns the inputs that an ensemble names: its template variables, then those in `inputs`, each once. */
+/**
+ * Returns the inputs that an ensemble names: its template variables, then those that its conditions may lack, and those in
+ * `inputs`, each once.
+ */
 export function namedInputs({
   tasks,
   inputs = [],
 }: Pick<EnsembleDefinition, 'tasks' | 'inputs'>): readonly string[] {
-  return [...new Set([...inputVariables(tasks), ...inputs])]
+  const optional = tasks.flatMap(({ when }) => when?.inputs?.optional ?? [])
+  return [...new Set([...inputVariables(tasks), ...optional, ...inputs])]
 }
 
 /**
@@ -152,8 +160,9 @@ function readsVariablesOnly(tasks: readonly Task[]): boolean {
   return inputVariables(tasks).length > 0 && !hasCode(tasks)
 }
 
-/** Whether the code of a handler can read inputs. */
+/** Whether the code of a handler or of a condition can read inputs. */
 function hasCode(tasks: readonly Task[]): boolean {
+  if (tasks.some(({ when }) => when !== undefined && when.inputs === undefined)) return true
   return tasks.flatMap(listWorkingTasks).some((task) => {
     const subEnsemble = findSubEnsemble(task)
     return subEnsemble === undefined

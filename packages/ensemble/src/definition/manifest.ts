@@ -13,7 +13,7 @@ import { computeDigest, computeJsonDigest } from '@tutti/core/internal'
 
 import { modelOfTask } from './model-of-task.ts'
 import { listAllTasks } from './manager.ts'
-import { findSubEnsemble } from './sub-ensemble.ts'
+import { findEnsembleTool, findSubEnsemble } from './sub-ensemble.ts'
 
 import type { ChatModel } from '../model/chat-model.ts'
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
@@ -151,6 +151,8 @@ export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFi
     handler: describeHandler(task),
     ...(forEach === undefined ? {} : { forEach: describeForEach(forEach, ensemble) }),
     ensemble: describeSubEnsemble(task),
+    when: task.when,
+    switch: task.switch,
     beforeReview: task.beforeReview,
     review: task.review,
     guardrails: task.guardrails,
@@ -182,7 +184,7 @@ export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFi
 }
 
 function describeForEach(
-  { over, isInput, key, settings, template, reduce }: ForEachPlan,
+  { over, isInput, key, settings, template, children, reduce }: ForEachPlan,
   ensemble: ResolvedEnsemble,
 ): ManifestFields {
   return toFields({
@@ -191,6 +193,9 @@ function describeForEach(
     key,
     settings,
     task: describeTask(template, ensemble),
+    ...(children === undefined
+      ? {}
+      : { children: [...children].map(([of, task]) => [of, describeTask(task, ensemble)]) }),
     ...(reduce === undefined
       ? {}
       : { reduce: { ...reduce, task: describeTask(reduce.task, ensemble) } }),
@@ -218,6 +223,7 @@ function describeHandler({ handler }: Task): unknown {
 
 function describeTool(tool: AgentTool): ManifestFields {
   const { description, inputSchema, outputSchema, idempotent, requireApproval, version } = tool
+  const added = findEnsembleTool(tool)?.task
   return toFields({
     description,
     inputSchema,
@@ -225,6 +231,7 @@ function describeTool(tool: AgentTool): ManifestFields {
     idempotent,
     requireApproval,
     version,
+    ensemble: added && describeSubEnsemble(added),
   })
 }
 

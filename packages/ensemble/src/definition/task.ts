@@ -7,6 +7,7 @@ import type { MemoryScope } from '../memory/memory.ts'
 import type { OutputReader } from '../output/structured-output.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
 import type { Agent } from './agent.ts'
+import type { Condition, When } from './condition.ts'
 import type { Guardrails } from './guardrail.ts'
 import type { Handler } from './handler.ts'
 import type { MapSettings } from './operations.ts'
@@ -70,6 +71,11 @@ interface TaskSettings {
   readonly budget?: Budget
   /** Whether one more model call after the task collects improvements for its next run. */
   readonly reflection?: boolean
+  /**
+   * Name of a switch. Of the tasks with the same name, its cases, only the first one whose `when` is true runs; a case
+   * without `when` is the last. @default none
+   */
+  readonly switch?: string
 }
 
 /** One piece of work for one agent. `Output` is the type of its structured output. */
@@ -98,6 +104,8 @@ export interface Task<Output = unknown> extends TaskSettings {
   readonly handler?: Handler<never>
   /** The list that its handler maps; present only for a task that was made with `forEach`. */
   readonly forEach?: ForEachPlan
+  /** Condition under which the task runs. Otherwise it is skipped. */
+  readonly when?: Condition
 }
 
 /** A list that a task maps, and the task of one item. */
@@ -110,7 +118,9 @@ export interface ForEachPlan {
   readonly settings: MapSettings & { readonly as?: string }
   /** Task of one item. */
   readonly template: Task
-  /** Task that combines the outputs; absent if the output is their list. */
+  /** Tasks of single items, in place of the template, by the keys of their items. @default none */
+  readonly children?: ReadonlyMap<string, Task>
+  /** Task that combines the outputs; absent if the output has all of them. */
   readonly reduce?: { readonly task: Task; readonly maxTokens: number; readonly as?: string }
 }
 
@@ -118,6 +128,8 @@ export interface ForEachPlan {
 export interface TaskDefinition<
   Schema extends ToolSchema | undefined = ToolSchema,
 > extends TaskSettings {
+  /** Condition under which the task runs; otherwise it is skipped. @default it always runs */
+  readonly when?: When
   /** Unique name. @default derived from the first words of the description */
   readonly name?: string
   /** @default {@link DEFAULT_EXPECTED_OUTPUT} */
@@ -145,9 +157,15 @@ export function isTask(value: unknown): value is Task {
   return typeof value === 'object' && value !== null && 'agent' in value && 'context' in value
 }
 
+/** Returns the role by which agents delegate to a task: that of its agent; for a task without one, its name. */
+export function toWorkerRole({ name, agent, handler }: Task): string {
+  return handler === undefined ? agent.role : name
+}
+
 /** Returns the tasks whose work a task does: those of its items and of their reduction, else itself. */
 export function listWorkingTasks(task: Task): readonly Task[] {
   const { forEach } = task
   if (forEach === undefined) return [task]
-  return forEach.reduce === undefined ? [forEach.template] : [forEach.template, forEach.reduce.task]
+  const { template, children, reduce } = forEach
+  return [template, ...(children?.values() ?? []), ...(reduce === undefined ? [] : [reduce.task])]
 }

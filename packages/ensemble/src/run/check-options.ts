@@ -61,15 +61,15 @@ function findProblems(ensemble: ResolvedEnsemble, options: RunOptions): readonly
 }
 
 /** Returns the names of the tasks of an ensemble that need a review. */
-const listReviewedTasks = cachePerObject((ensemble: ResolvedEnsemble): readonly string[] => {
-  const last = ensemble.plan.order.at(-1)
+export const listReviewedTasks = cachePerObject((ensemble: ResolvedEnsemble): readonly string[] => {
+  const { lastTasks } = ensemble.plan
   const tasks = listAllTasks(ensemble)
   const own = tasks
     .flatMap((task) => [...new Set([task, ...listWorkingTasks(task)])])
     .filter(
       (task) =>
         reviewSettingsOf(task.beforeReview) !== undefined ||
-        reviewAfter(task, ensemble.reviewPolicy, last) !== undefined,
+        reviewAfter(task, ensemble.reviewPolicy, lastTasks) !== undefined,
     )
     .map(({ name }) => name)
   const nested = listSubEnsembles(tasks).flatMap(({ task, definition }) =>

@@ -49,25 +49,6 @@ export function emitStart(
   )
 }
 
-/** Emits that a task will not run. */
-export function emitSkip(
-  { clock, journal, stopwatch }: RunScope,
-  { taskName, taskIndex, text }: TrackedTask,
-  reason: string,
-): void {
-  journal.emit(
-    {
-      type: 'task_skipped',
-      taskIndex,
-      taskName,
-      taskDescription: text.description,
-      skippedAt: isoNow(clock),
-      reason,
-    },
-    { kind: 'task_skipped', taskName, runMs: stopwatch.elapsed() },
-  )
-}
-
 /** A run that continues, and the difference of its tasks from those that earlier processes announced. */
 export interface RunResumption {
   readonly epoch: number

@@ -50,6 +50,20 @@ interface AttemptPosition {
   readonly attempt: number
 }
 
+/** Returns the task that a choice let run, by the steps of its tasks; see {@link ReplayRecord.findChosen}. */
+export function findChosen(
+  steps: readonly RunStep[],
+  names: readonly string[],
+): string | null | undefined {
+  for (const step of steps) {
+    if (!('taskName' in step) || step.taskName === undefined) continue
+    if (!names.includes(step.taskName)) continue
+    if (step.kind === 'task_begun' && step.refusal === undefined) return step.taskName
+    if (step.kind === 'task_skipped' && step.chosen !== undefined) return step.chosen
+  }
+  return undefined
+}
+
 function toAttemptKey({ taskName, attempt }: AttemptPosition): string {
   return JSON.stringify([taskName, attempt])
 }
@@ -61,6 +75,7 @@ export interface ReviewPosition extends AttemptPosition {
 
 /** The steps of a replayed run, by what they record. */
 export class ReplayRecord {
+  readonly #steps: readonly RunStep[]
   /** Steps by task, so that a lookup does not read those of all tasks. */
   readonly #tasks = new Map<string, TaskStep[]>()
   readonly #operations = new Map<string, RecordedOperations>()
@@ -68,6 +83,7 @@ export class ReplayRecord {
 
   /** @param own steps that the replay itself has recorded; their calls have taken their results. */
   constructor(steps: readonly RunStep[], own: readonly RunStep[]) {
+    this.#steps = steps
     for (const step of steps) {
       if (!('attempt' in step)) continue
       const known = this.#tasks.get(step.taskName)
@@ -123,7 +139,7 @@ export class ReplayRecord {
     let operations = this.#operations.get(key)
     if (operations === undefined) {
       const steps = this.#stepsOf(taskName).filter((step) => step.attempt === attempt)
-      const log = { ofAttempt: () => steps, markReplayed: () => undefined }
+      const log = { copied: NONE, ofAttempt: () => steps, markReplayed: () => undefined }
       operations = new RecordedOperations(log, { taskName, attempt })
       this.#operations.set(key, operations)
     }
@@ -161,6 +177,15 @@ export class ReplayRecord {
   /** Returns the notes of a task, those of its last attempt. */
   findNotes(taskName: string): StepOf<'notes_read'> | undefined {
     return this.#of(taskName, 'notes_read').at(-1)
+  }
+
+  /**
+   * Returns the task that a choice let run; null if it skipped all of them, undefined if the record has no choice.
+   *
+   * @param names names of its tasks.
+   */
+  findChosen(names: readonly string[]): string | null | undefined {
+    return findChosen(this.#steps, names)
   }
 
   /** Returns the output of a completed task. */

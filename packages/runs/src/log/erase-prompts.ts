@@ -6,6 +6,7 @@
  *    replayed.
  */
 import type { RequestedRun } from '../domain/run-record.ts'
+import type { ReduceTaskBody, TaskDefinitionBody } from '@tutti/protocol/internal'
 
 /** Returns the request without these texts; undefined when there is nothing to remove. */
 export function erasePrompts(request: RequestedRun | undefined): RequestedRun | undefined {
@@ -13,12 +14,12 @@ export function erasePrompts(request: RequestedRun | undefined): RequestedRun | 
   const { history, tasks, taskOverrides, ...rest } = request
   const isPrivate =
     history !== undefined ||
-    tasks?.some(hasPrompts) === true ||
+    tasks?.some((task) => hasPrompts(task) || hasPrompts(findReduceTask(task))) === true ||
     Object.values(taskOverrides ?? {}).some(hasPrompts)
   if (!isPrivate) return undefined
   return {
     ...rest,
-    ...(tasks === undefined ? {} : { tasks: tasks.map(withoutPrompts) }),
+    ...(tasks === undefined ? {} : { tasks: tasks.map(eraseTask) }),
     ...(taskOverrides === undefined
       ? {}
       : {
@@ -36,11 +37,26 @@ interface Prompts {
   readonly additionalContext?: unknown
 }
 
-function hasPrompts(task: Prompts): boolean {
-  return task.instructions !== undefined || task.additionalContext !== undefined
+/** Returns the task that combines outputs for a task of a request; undefined without one. */
+function findReduceTask({ forEach }: TaskDefinitionBody): ReduceTaskBody | undefined {
+  const { collect } = forEach ?? {}
+  return typeof collect === 'object' ? collect.reduce : undefined
 }
 
-function withoutPrompts<T extends Prompts>(task: T): Omit<T, keyof Prompts> {
+function eraseTask(task: TaskDefinitionBody): TaskDefinitionBody {
+  const erased = withoutPrompts(task)
+  const { forEach } = erased
+  if (typeof forEach?.collect !== 'object') return erased
+  const reduce = withoutPrompts(forEach.collect.reduce)
+  return { ...erased, forEach: { ...forEach, collect: { ...forEach.collect, reduce } } }
+}
+
+function hasPrompts(task: Prompts | undefined): boolean {
+  return task?.instructions !== undefined || task?.additionalContext !== undefined
+}
+
+function withoutPrompts<T extends Prompts>(task: T): T {
   const { instructions: _, additionalContext: __, ...rest } = task
-  return rest
+  // NOTE: both fields are optional.
+  return { ...rest } as T
 }

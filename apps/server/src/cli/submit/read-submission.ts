@@ -86,10 +86,12 @@ export function withModel(
 
 function withModelOfTask(task: TaskDefinitionBody, model: string): TaskDefinitionBody {
   const { forEach } = task
-  if (typeof forEach?.collect !== 'object') return { model, ...task }
+  // The tasks of an ensemble have its models.
+  const changed = task.ensemble === undefined ? { model, ...task } : task
+  if (typeof forEach?.collect !== 'object') return changed
   const { collect } = forEach
   const reduce = { model, ...collect.reduce }
-  return { model, ...task, forEach: { ...forEach, collect: { ...collect, reduce } } }
+  return { ...changed, forEach: { ...forEach, collect: { ...collect, reduce } } }
 }
 
 /** Splits the arguments into the ensemble, which contains no `=`, and the inputs. */

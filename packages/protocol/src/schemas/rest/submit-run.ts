@@ -159,8 +159,11 @@ export const ForEachBody = Type.Object(
      * `{ key, ok, error }` for each item. `fail` when absent.
      */
     onError: Type.Optional(ItemErrorReaction),
-    /** Output of the task: the list of all outputs, or their combination. `list` when absent. */
-    collect: Type.Optional(Type.Union([Type.Enum(['list']), ReduceBody])),
+    /**
+     * Output of the task: the `list` of all outputs, an object with the `outputs` by key, or their combination. With `onError`
+     * `collect`, an object has `{ ok, output }` or `{ ok, error }` for each key. `list` when absent.
+     */
+    collect: Type.Optional(Type.Union([Type.Enum(['list', 'outputs']), ReduceBody])),
   },
   CLOSED,
 )
@@ -170,14 +173,64 @@ export type ForEachBody = Static<typeof ForEachBody>
 export const TaskDefinitionBody = Type.Object(
   {
     ...requestedTaskFields,
+    /** Instructions for the agent; `{name}` is replaced by the input of that name. Required unless the task runs an ensemble. */
+    description: Type.Optional(NonBlank),
     /** Tasks whose output this task gets; it waits for them. */
     context: Type.Optional(Type.Array(TaskReference, { maxItems: MAX_REQUEST_TASKS })),
     /** Adds a task for each item of a list. The other fields define the task of one item; the output is the list of all outputs. */
     forEach: Type.Optional(ForEachBody),
+    /**
+     * Name of an ensemble of the server whose tasks the task adds to the run. Its output is that of their last one. It has no
+     * agent, so it has no fields for one.
+     */
+    ensemble: Type.Optional(NonBlank),
+    /**
+     * Inputs of its ensemble by name: a text such as `{city}`, an output as `$task`, or a field of one as `$task.field`. Text that
+     * begins with `$` begins with `$$`. The run has the other inputs.
+     */
+    inputs: Type.Optional(StringMap),
+    /**
+     * Condition in CEL, such as `outputs.classify.kind == 'bug'`, over `inputs` (texts) and `outputs` of other tasks. The task is
+     * skipped if it is false. The task always runs when absent.
+     */
+    when: Type.Optional(Type.String({ minLength: 1, maxLength: 2_000 })),
+    /**
+     * Name of a switch. Of the tasks with this name only the first one whose `when` is true runs; one without `when` is the last.
+     */
+    switch: Type.Optional(NonBlank),
   },
-  CLOSED,
+  { ...CLOSED, if: { required: ['ensemble'] }, else: { required: ['description'] } },
 )
-export type TaskDefinitionBody = Static<typeof TaskDefinitionBody>
+
+type TaskDefinitionFields = Static<typeof TaskDefinitionBody>
+
+/** Fields of a requested task that only its agent uses. */
+export const AGENT_TASK_FIELDS = [
+  'tools',
+  'model',
+  'maxIterations',
+  'outputSchema',
+  'additionalContext',
+  'instructions',
+  'maxOutputTokens',
+  'allowEmptyOutput',
+] as const satisfies readonly (keyof TaskDefinitionFields)[]
+
+type AgentTaskField = (typeof AGENT_TASK_FIELDS)[number]
+
+/** A requested task with an agent, or one that runs an ensemble. */
+export type TaskDefinitionBody =
+  | (Omit<TaskDefinitionFields, 'description' | 'ensemble' | 'inputs'> & {
+      description: string
+      ensemble?: never
+      inputs?: never
+    })
+  | (Omit<TaskDefinitionFields, AgentTaskField | 'ensemble'> & { ensemble: string } & {
+      [Field in AgentTaskField]?: never
+    })
+
+// NOTE: the schema has one list of fields for both kinds of tasks; the type says which of them each kind has.
+const RequestedTaskBody = TaskDefinitionBody as unknown as Type.TUnsafe<TaskDefinitionBody>
 
 /** Changes to one task of the ensemble, for this run. Those to a task for each item of a list apply to the task of each item. */
 export const TaskOverrideBody = Type.Object(
@@ -301,9 +354,7 @@ export const submitRunFields = {
   /** Values of the template variables. */
   inputs: Type.Optional(StringMap),
   /** Tasks to run instead of the ensemble's. */
-  tasks: Type.Optional(
-    Type.Array(TaskDefinitionBody, { minItems: 1, maxItems: MAX_REQUEST_TASKS }),
-  ),
+  tasks: Type.Optional(Type.Array(RequestedTaskBody, { minItems: 1, maxItems: MAX_REQUEST_TASKS })),
   /** Changes by task name, or by the start of a task description. */
   taskOverrides: Type.Optional(
     mapOf(TaskOverrideBody, { minProperties: 1, maxProperties: MAX_REQUEST_TASKS }),

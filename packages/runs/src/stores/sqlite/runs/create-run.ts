@@ -1,4 +1,5 @@
 /** Creates a run, once. */
+import { isWholeCode } from '../../../domain/claim-key.ts'
 import { assertRoom, assertWithinQuota, runExists } from '../../../domain/refusals.ts'
 import { isNext, NEWEST_OF_THREAD, toRepeatedRun } from '../../shared/runs/new-run.ts'
 import { listColumnNames } from '../../shared/schema/columns.ts'
@@ -88,7 +89,8 @@ function toQueueValues(
   now: number,
 ): readonly unknown[] {
   const build = owner?.code?.build ?? code?.build
-  const digest = owner?.code?.codes[ensemble] ?? code?.code
+  const own = owner?.code?.codes[ensemble]
+  const digest = code !== undefined && isWholeCode(code.code) ? code.code : (own ?? code?.code)
   if (owner === undefined) return ['ready', 0, null, now, null, build, digest]
   const until = owner.leaseMs === Infinity ? null : Math.ceil(now + owner.leaseMs)
   return ['owned', 1, owner.owner, until, now, build, digest]
