@@ -18,12 +18,12 @@ import type { TuttiError } from '@tutti/core'
 
 import { replayMismatchError, type ReplayDifference } from '../scope/replay.ts'
 import { fromStepError } from '../scope/step-log.ts'
-import { hasEndedRun } from '../reviews/review-end.ts'
 import { addUsage, toRunMetrics } from '../usage/usage.ts'
 import { emitEnd, emitResumption, emitStart, toResult } from './run-events.ts'
-import { exitEarlyError } from '../reviews/review-end.ts'
+import { exitEarlyError, hasEndedRun } from '../reviews/review-end.ts'
 import { createRunParts, type RunParts } from './run-parts.ts'
 import { PlannedSlots } from './planned-slots.ts'
+import { findOutcome } from './find-outcome.ts'
 import { runTask } from './run-task.ts'
 import { TaskChoices } from './task-choices.ts'
 import { findTaskDifference } from './task-difference.ts'
@@ -155,7 +155,7 @@ export class Run {
       ? undefined
       : findTaskDifference(taskName, { step, task })
     if (step !== undefined && difference !== undefined) throw this.stopMismatched(difference)
-    const ended = this.#findOutcome(taskName)
+    const ended = findOutcome(this.#parts.scope.log, this.#tasks, taskName)
     if (ended !== undefined) return ended
     const isPlanned = this.#isUntouched(state) && this.#tasks.isPlanned(state.task)
     // A manager delegates tasks of the plan, which may no longer start. Work that another agent delegates is
@@ -178,34 +178,14 @@ export class Run {
       this.#updateTime()
       if (slot === undefined) own.end()
       else own.stopWaiting()
-      await this.#endPart(parent)
+      await parent.slot.continueAfterPart(inFlight)
     }
-  }
-
-  /** Counts the end of an added task. Its parent continues with a slot. */
-  async #endPart({ slot }: TaskScope): Promise<void> {
-    slot.endPart()
-    const taking = slot.take()
-    if (taking !== undefined) await this.#parts.scope.inFlight.pauseUntil(taking)
   }
 
   /** Prevents further tasks from starting, because a reviewer ended the run. */
   endEarly(exit: TuttiError): void {
     this.#verdict.endEarly(exit)
     this.#parts.services.reviews.exitAll()
-  }
-
-  /** Returns the outcome of an ended task, also of one that ended in an earlier process. */
-  #findOutcome(taskName: string): TaskOutcome | undefined {
-    const result = this.#tasks.resultOf(taskName)
-    if (result !== undefined) {
-      const exit = this.#parts.scope.log.task(taskName).of('task_completed').at(-1)?.exit
-      const exited = exit === undefined ? {} : { exit: fromStepError(exit) }
-      return { kind: 'completed', result, lost: [], ...exited }
-    }
-    const failed = this.#parts.scope.log.task(taskName).of('task_failed').at(-1)
-    if (failed === undefined || failed.willRetry) return undefined
-    return { kind: 'failed', error: fromStepError(failed.error), lost: [] }
   }
 
   /** Whether the task has not begun, neither in this process nor in an earlier one. */
@@ -356,9 +336,6 @@ export class Run {
           inFlight.endTask()
         }
       }
-      const start = (states: readonly TrackedTask[]): void => {
-        for (const state of states) void runOne(state)
-      }
       let isAdvancing = false
       const advance = (): void => {
         // A task can free its slot while it starts.
@@ -371,9 +348,8 @@ export class Run {
           // Nothing else starts before their failures count.
           if (refused.length > 0) break
           const next = this.#listStartable(advance)
-          start(next)
-          const hasChoices = this.#schedule.hasChoices && !this.#stopsStarting
-          if (next.length === 0 && !hasChoices) break
+          for (const state of next) void runOne(state)
+          if (next.length === 0 && (this.#stopsStarting || !this.#schedule.hasChoices)) break
         }
         isAdvancing = false
         this.#updateTime()
@@ -383,7 +359,7 @@ export class Run {
       // Tasks that an earlier process began continue even if no other task may start.
       if (!this.#parts.scope.log.isEmpty) {
         isAdvancing = true
-        start(this.#listResumed())
+        for (const state of this.#listResumed()) void runOne(state)
         isAdvancing = false
       }
       advance()
@@ -399,13 +375,12 @@ export class Run {
     return this.#parts.steering.stopsStarting || this.#verdict.isExited
   }
 
-  /** @param onRoom called when fewer tasks wait, so that another one can start. */
-  #listStartable(onRoom: () => void): readonly TrackedTask[] {
+  #listStartable(onFewerWaiting: () => void): readonly TrackedTask[] {
     if (this.#stopsStarting) return []
     const { waitingTasks } = this.#parts.scope
     if (waitingTasks.isFull) {
       this.#stopWaitingForRoom?.()
-      this.#stopWaitingForRoom = waitingTasks.whenRoom(onRoom)
+      this.#stopWaitingForRoom = waitingTasks.whenRoom(onFewerWaiting)
       return []
     }
     const { start, skip, exclude } = this.#schedule.next()

@@ -170,6 +170,13 @@ export class TaskSlot {
     this.#releaseSoon()
   }
 
+  /** Counts the end of a task, after which this one continues with slots. */
+  async continueAfterPart(inFlight: Pick<InFlight, 'pauseUntil'>): Promise<void> {
+    this.endPart()
+    const taking = this.take()
+    if (taking !== undefined) await inFlight.pauseUntil(taking)
+  }
+
   /** Counts a review that has opened. */
   beginReview(): void {
     this.#reviews += 1
