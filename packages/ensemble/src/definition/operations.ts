@@ -29,7 +29,10 @@ export interface ChildOptions {
 export interface MapSettings {
   /** Maximum number of items, at least 1; more are refused before anything begins. @default 100 */
   readonly maxItems?: number
-  /** Maximum number of tasks at the same time, at least 1. @default `maxConcurrentTasks` of the ensemble */
+  /**
+   * Maximum number of tasks at the same time, at least 1. Tasks that only wait for people do not count.
+   * @default `maxConcurrentTasks` of the ensemble
+   */
   readonly maxParallel?: number
   /** Maximum number of failed tasks with `continue` and `collect`, at least 0. @default no limit */
   readonly maxFailures?: number

@@ -228,6 +228,8 @@ export class Reviews {
     }
     const review = createReview(scope, question, earlier?.opened)
     const resumeTime = scope.stopwatch.hold()
+    let hasSlot = true
+    let continues = false
     const recorded = Promise.withResolvers<void>()
     recorded.promise.catch(() => undefined)
     try {
@@ -235,13 +237,21 @@ export class Reviews {
       const end = this.#wait(scope, { review, question, recorded: recorded.promise })
       if (earlier === undefined) emitRequested(scope, review, { slot: question.slot, basis })
       this.#askReviewer(review.reviewId)
+      if (isReleasable(review) && this.#open.has(review.reviewId)) {
+        hasSlot = false
+        scope.slot.beginReview()
+      }
       const outcome = await this.#conclude(scope, review, await end)
       recorded.resolve()
+      continues = outcome.decision.action !== 'EXIT_EARLY'
       return timing === 'BEFORE_EXECUTION' ? this.#unlessStopped(scope, outcome) : outcome
     } catch (error) {
       recorded.reject(error)
       throw error
     } finally {
+      if (!hasSlot) scope.slot.endReview()
+      const taking = continues ? scope.slot.take() : undefined
+      if (taking !== undefined) await this.#options.inFlight.pauseUntil(taking)
       resumeTime()
     }
   }
@@ -346,18 +356,16 @@ export class Reviews {
   }
 
   /** Counts the review as waiting for a person; returns the function that ends this. */
-  #beginWaiting({ taskName, attempt, approval }: OpenReview): () => void {
+  #beginWaiting(review: OpenReview): () => void {
     const { inFlight } = this.#options
-    // While it waits, the body of a call that must not be repeated counts as working.
-    const isReleasable =
-      approval === undefined || approval.hasBegun === false || approval.isRepeatable === true
-    if (isReleasable) {
+    if (isReleasable(review)) {
       inFlight.toReview()
       return () => {
         inFlight.fromReview()
       }
     }
-    const call = `${taskName}/${attempt}/${approval.callId}`
+    const { taskName, attempt, approval } = review
+    const call = `${taskName}/${attempt}/${approval?.callId}`
     inFlight.beginAsking(call)
     return () => {
       inFlight.endAsking(call)
@@ -423,6 +431,11 @@ export class Reviews {
     }
     await recorded
   }
+}
+
+/** Whether the run can be released while it waits. The body of a call that must not be repeated counts as working. */
+function isReleasable({ approval }: OpenReview): boolean {
+  return approval === undefined || approval.hasBegun === false || approval.isRepeatable === true
 }
 
 const ENDED_EARLY = 'The run ended early'

@@ -7,8 +7,6 @@
 import { describeOrdinal, replayMismatchError } from './replay.ts'
 
 import type { StepOf, TaskStep } from '../ports/run-step.ts'
-import type { TaskLog } from './step-log.ts'
-import type { TaskIdentity } from './task-scope.ts'
 
 /** Work that a handler asks for. */
 export type OperationKind = 'tasks' | 'call' | 'step' | 'question' | 'wait'
@@ -47,14 +45,29 @@ export function toOperationId(kind: 'call' | 'question' | 'wait', ordinal: numbe
 
 const OPERATION_SLOT = /^tool\/0\/(call|question|wait)-(\d+)\//
 
+/** The steps of a task. */
+interface OperationLog {
+  /** Steps that are copied from the parent of a fork. */
+  readonly copied: readonly TaskStep[]
+  /** Returns the steps of an attempt, in order. */
+  ofAttempt(attempt: number): readonly TaskStep[]
+  markReplayed(step: TaskStep): void
+}
+
+/** An attempt at a task. */
+interface OperationAttempt {
+  readonly taskName: string
+  readonly attempt: number
+}
+
 /** Operations of one attempt, by number. */
 export class RecordedOperations {
-  readonly #log: TaskLog
-  readonly #identity: Pick<TaskIdentity, 'taskName'>
+  readonly #log: OperationLog
+  readonly #identity: OperationAttempt
   readonly #operations = new Map<number, RecordedOperation>()
   readonly #copied: ReadonlySet<TaskStep>
 
-  constructor(log: TaskLog, identity: Pick<TaskIdentity, 'taskName' | 'attempt'>) {
+  constructor(log: OperationLog, identity: OperationAttempt) {
     this.#log = log
     this.#identity = identity
     this.#copied = new Set(log.copied)
@@ -65,6 +78,11 @@ export class RecordedOperations {
   /** Number of operations that have an end. */
   get endedCount(): number {
     return [...this.#operations.values()].filter(({ endedAt }) => endedAt !== undefined).length
+  }
+
+  /** Returns the operation with this number; undefined if it is not recorded. */
+  get(ordinal: number): RecordedOperation | undefined {
+    return this.#operations.get(ordinal)
   }
 
   /** Returns the operation with this number and marks it as replayed; undefined if it is not recorded. */

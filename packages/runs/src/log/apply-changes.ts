@@ -4,13 +4,26 @@ import { sumTaskUsage, type StoredTask, type StoredUsage } from './stored-task.t
 import type { Change, NewReview } from '../domain/change.ts'
 import type { ReviewStatus, RunRecord } from '../domain/run-record.ts'
 
+/** The tasks of a run, by index, as a map has them. */
+export interface KnownTasks {
+  readonly size: number
+  get(index: number): StoredTask | undefined
+  has(index: number): boolean
+  values(): Iterable<StoredTask>
+}
+
+/** Tasks that can be changed. */
+export interface ChangeableTasks extends KnownTasks {
+  set(index: number, task: StoredTask): unknown
+}
+
 /** The records of a run that a write changes. */
 export interface Records {
   run: RunRecord
   /** Whether a change sets the status of the run. */
   setsStatus: boolean
   /** All tasks, by index. */
-  readonly tasks: Map<number, StoredTask>
+  readonly tasks: ChangeableTasks
   readonly newReviews: Map<string, StoredReview>
   /** Existing reviews that end. */
   readonly endedReviews: Map<string, StoredReviewEnd>
@@ -90,7 +103,10 @@ export function isTaskChange(change: Change): change is TaskChange {
 }
 
 /** Applies a change to the tasks of a run, which are stored by index. */
-export function applyTaskChange(tasks: Map<number, StoredTask>, change: TaskChange): void {
+export function applyTaskChange(
+  tasks: Pick<ChangeableTasks, 'get' | 'has' | 'set'>,
+  change: TaskChange,
+): void {
   if (change.kind === 'task') {
     const row = tasks.get(change.taskIndex)
     if (row !== undefined) tasks.set(change.taskIndex, changeTask(row, change))

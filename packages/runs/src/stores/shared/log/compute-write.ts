@@ -3,6 +3,7 @@ import { applyChange, listTaskIndexes, type Records } from '../../../log/apply-c
 import { erasePrompts } from '../../../log/erase-prompts.ts'
 import { endsRun } from '../../../log/prepared-write.ts'
 import { toAddress } from '../schema/event-address.ts'
+import { ChangedTasks } from './changed-tasks.ts'
 
 import type { NewReview } from '../../../domain/change.ts'
 import type { RequestedRun } from '../../../domain/run-record.ts'
@@ -34,7 +35,7 @@ export function computeWrite({ known, write }: KnownWrite): ComputedWrite {
   const records: Records = {
     run: { ...row.run, status: write.status },
     setsStatus: false,
-    tasks: new Map(known.tasks),
+    tasks: ChangedTasks.from(known.tasks),
     newReviews: new Map(),
     endedReviews: new Map(),
   }
