@@ -38,7 +38,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'packages/remote-tools/src/process':
     'log-debug.ts worker-options.ts options.ts read-answer.ts run-once.ts worker',
   'packages/runs/src':
-    'load domain log ports commit feed request settings threads lifecycle lineage service testing stores',
+    'load domain log ports commit feed request settings threads lifecycle lineage schedules service testing stores',
   'packages/runs/src/stores/postgres':
     'database schema notifications rows log queue runs tables run-storage.ts index.ts testing',
   'packages/runs/src/stores/shared':

@@ -46,6 +46,7 @@ import { runEventsRoute } from './routes/run-events.ts'
 import { runRoutes } from './routes/runs.ts'
 import { capabilitiesRoute, healthRoutes, type ServerInfo } from './routes/server.ts'
 import { steeringRoutes } from './routes/steering.ts'
+import { scheduleRoutes } from './routes/schedules.ts'
 import { threadRoutes } from './routes/threads.ts'
 import { toolRoutes } from './routes/tools.ts'
 import { buildRoutes } from './routes/builds.ts'
@@ -145,6 +146,7 @@ function controlRoutes(
     welcomeRoute(options),
     ...runRoutes(options),
     ...threadRoutes(options),
+    ...scheduleRoutes(options),
     ...steeringRoutes(options),
     runEventsRoute(options),
     ...buildRoutes(options),

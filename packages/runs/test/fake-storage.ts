@@ -14,6 +14,7 @@ import type {
   CommandQueue,
   RunStorage,
   RunStore,
+  ScheduleStore,
   SecretStore,
   ThreadStore,
   WebhookOutbox,
@@ -54,6 +55,9 @@ export function fakeStorage({
     audit: {} as AuditLog,
     builds: {} as BuildStore,
     secrets: {} as SecretStore,
+    schedules: {
+      findDue: () => Promise.resolve({ schedules: [], nextInMs: Infinity, now: 0 }),
+    } as Partial<ScheduleStore> as ScheduleStore,
     memories: {} as MemoryStore,
     reflections: {} as ReflectionStore,
     processName: 'fake',

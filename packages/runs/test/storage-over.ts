@@ -32,6 +32,7 @@ export function storageOver(
     audit: storage.audit,
     builds: storage.builds,
     secrets: storage.secrets,
+    schedules: storage.schedules,
     memories: storage.memories,
     reflections: storage.reflections,
     processName: storage.processName,

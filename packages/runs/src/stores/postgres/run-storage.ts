@@ -29,6 +29,7 @@ import { PostgresRunQueue } from './queue/run-queue.ts'
 import { PostgresCommandQueue } from './queue/command-queue.ts'
 import { auditLog } from '../shared/tables/audit-log.ts'
 import { runMemory } from '../shared/tables/run-memory.ts'
+import { scheduleStore } from '../shared/tables/schedule-store.ts'
 import { secretStore } from '../shared/tables/secret-store.ts'
 import { webhookOutbox } from '../shared/tables/webhook-outbox.ts'
 import { threadStore } from '../shared/runs/thread-store.ts'
@@ -176,6 +177,7 @@ function createPorts(
     audit: auditLog(shared, postgresAuditInserter(requests)),
     builds: postgresBuildStore(parts),
     secrets: secretStore(shared),
+    schedules: scheduleStore(shared),
     ...runMemory(shared, postgresMemoryAppender(requests)),
   }
 }

@@ -58,6 +58,7 @@ const METHODS: { readonly [P in keyof SqlitePorts]: Readonly<Record<keyof Sqlite
       excuse: true,
       hasLease: true,
       reclaimAll: true,
+      findExpired: true,
       load: true,
       metrics: true,
     },
@@ -86,6 +87,16 @@ const METHODS: { readonly [P in keyof SqlitePorts]: Readonly<Record<keyof Sqlite
       hold: true,
     },
     secrets: { get: true },
+    schedules: {
+      list: true,
+      get: true,
+      add: true,
+      replace: true,
+      delete: true,
+      findDue: true,
+      claim: true,
+      settle: true,
+    },
     memories: { append: true, retrieve: true },
     reflections: { get: true, put: true },
   }
@@ -136,6 +147,7 @@ export function clientPorts(client: Pick<StoreClient, 'call'>): ClientPorts {
     },
     builds: callPort(client, 'builds'),
     secrets: callPort(client, 'secrets'),
+    schedules: callPort(client, 'schedules'),
     memories: callPort(client, 'memories'),
     reflections: callPort(client, 'reflections'),
   }

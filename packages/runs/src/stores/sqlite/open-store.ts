@@ -12,6 +12,7 @@ import { SqliteRunQueue } from './queue/run-queue.ts'
 import { SqliteCommandQueue } from './queue/command-queue.ts'
 import { auditLog } from '../shared/tables/audit-log.ts'
 import { runMemory } from '../shared/tables/run-memory.ts'
+import { scheduleStore } from '../shared/tables/schedule-store.ts'
 import { secretStore } from '../shared/tables/secret-store.ts'
 import { webhookOutbox } from '../shared/tables/webhook-outbox.ts'
 import { threadStore } from '../shared/runs/thread-store.ts'
@@ -50,7 +51,14 @@ export interface SqliteStoreOptions {
 /** The ports of an open store. Some operations have other arguments and results than in `RunStorage`: text and numbers. */
 export interface SqlitePorts extends Pick<
   RunStorage,
-  'threads' | 'commands' | 'outbox' | 'builds' | 'secrets' | 'memories' | 'reflections'
+  | 'threads'
+  | 'commands'
+  | 'outbox'
+  | 'builds'
+  | 'secrets'
+  | 'schedules'
+  | 'memories'
+  | 'reflections'
 > {
   readonly runs: SqliteRunWrites & SqliteRunReads
   readonly queue: Omit<RunQueue, 'fleet' | 'hasStranded'> & {
@@ -143,6 +151,7 @@ export function openSqliteStore(
       audit: disk.guard(auditLog(shared, sqliteAuditInserter(parts))),
       builds: disk.guard(sqliteBuildStore(parts)),
       secrets: disk.guard(secretStore(shared)),
+      schedules: disk.guard(scheduleStore(shared)),
       memories: disk.guard(memories),
       reflections: disk.guard(reflections),
     },

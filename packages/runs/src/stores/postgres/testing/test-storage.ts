@@ -73,7 +73,14 @@ const TABLES = [
   'secrets',
   'memories',
   'reflections',
+  'schedules',
 ]
+
+/** Columns with milliseconds since 1970 that statements compare with the clock of the store. */
+const CLOCK_COLUMNS = [
+  ['runs', 'start_by'],
+  ['schedules', 'due_at'],
+] as const
 
 function placeIn({ client, options }: StorageDatabase, schema: string): Place {
   const opened: RunStorage[] = []
@@ -95,6 +102,12 @@ function placeIn({ client, options }: StorageDatabase, schema: string): Place {
     async passTime(ms) {
       await moveBack('runs', ['due_at', 'claimed_at', 'ended_at'], ms)
       await moveBack('leases', ['expires_at'], ms)
+      for (const [table, column] of CLOCK_COLUMNS) {
+        await client.query(
+          `UPDATE ${quoteName(schema)}.${table} SET ${column} = ${column} - $1::float8`,
+          [ms],
+        )
+      }
       await moveBack('threads', ['changed_at'], ms)
       await moveBack('deliveries', ['due_at'], ms)
     },
