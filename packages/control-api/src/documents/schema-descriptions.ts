@@ -303,6 +303,21 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   CostEstimate: 'Estimated cost in US dollars, by the prices that the server knows.',
   'CostEstimate.inputCost': 'Cost of the tokens read.',
   'CostEstimate.outputCost': 'Cost of the tokens written.',
+  CreateScheduleBody: 'Body of `POST /api/schedules`.',
+  'CreateScheduleBody.name': 'Name of the schedule: 1 to 100 letters, digits, `.`, `_` and `-`.',
+  'CreateScheduleBody.cron':
+    'Cron expression of five fields, or of six that begin with seconds, or `@daily` and the like.',
+  'CreateScheduleBody.timeZone': 'Time zone of the expression, by its IANA name; UTC when absent.',
+  'CreateScheduleBody.run':
+    'Submission of each tick. Its run has the tags `schedule` and `tick` in addition.',
+  'CreateScheduleBody.jitterMs':
+    'Maximum delay of a tick in milliseconds, up to a day, derived from its time and the name; 0 when absent.',
+  'CreateScheduleBody.catchUp':
+    'Ticks that no process could submit within a minute, and that are submitted later; `last` when absent.',
+  'CreateScheduleBody.overlap':
+    'Action while the run of the last tick has not ended; `allow` when absent.',
+  'CreateScheduleBody.paused':
+    'Whether the schedule has no ticks until it is resumed; false when absent.',
   CreateThreadBody:
     'Body of `POST /api/threads`. A repeated request with the same body returns the existing thread.',
   'CreateThreadBody.threadId': 'Id chosen by the client; the server generates one when absent.',
@@ -833,6 +848,20 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   RepeatedTexts: 'Field of an event in a stream with `repeats=omit`.',
   'RepeatedTexts.repeats':
     'Texts that the reader got in earlier events of this stream; absent when there are none.',
+  ReplaceScheduleBody: 'Body of `POST /api/schedules/{name}`: the complete definition.',
+  'ReplaceScheduleBody.cron':
+    'Cron expression of five fields, or of six that begin with seconds, or `@daily` and the like.',
+  'ReplaceScheduleBody.timeZone': 'Time zone of the expression, by its IANA name; UTC when absent.',
+  'ReplaceScheduleBody.run':
+    'Submission of each tick. Its run has the tags `schedule` and `tick` in addition.',
+  'ReplaceScheduleBody.jitterMs':
+    'Maximum delay of a tick in milliseconds, up to a day, derived from its time and the name; 0 when absent.',
+  'ReplaceScheduleBody.catchUp':
+    'Ticks that no process could submit within a minute, and that are submitted later; `last` when absent.',
+  'ReplaceScheduleBody.overlap':
+    'Action while the run of the last tick has not ended; `allow` when absent.',
+  'ReplaceScheduleBody.paused':
+    'Whether the schedule has no ticks until it is resumed; false when absent.',
   ReplayRunBody: 'Body of `POST /api/runs/{runId}/replay`.',
   'ReplayRunBody.mode':
     '`frozen` takes everything from the record; `models` calls models, and takes everything else from the record.',
@@ -901,6 +930,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   RunAccepted: 'Response 202 of `POST /api/runs`: the run is queued.',
   'RunAccepted.runId': 'Id of the run.',
   'RunAccepted.tasks': 'Number of tasks.',
+  'RunAccepted.startAt':
+    'Time before which the run does not start; absent for a run that may start at once.',
   RunAck: 'Reply to `run_request`, `run_fork` and `run_replay`.',
   'RunAck.requestId': "The request's id.",
   'RunAck.runId': 'Id of the run; absent when the request was rejected.',
@@ -955,6 +986,12 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunDetail.runId': 'Id of the run.',
   'RunDetail.startedAt':
     'Time at which work began; for a run that still waits, the time at which it was accepted.',
+  'RunDetail.startAt':
+    'Time before which the run does not start; absent for a run that could start at once.',
+  'RunDetail.startBy':
+    'Time by which its work must have begun, or it fails with QUEUE_TIMEOUT; absent without a limit.',
+  'RunDetail.queuedMs':
+    'Time from the submission, or from `startAt`, to the start of its work, in milliseconds; absent until then.',
   'RunDetail.completedAt': 'Time at which the run ended.',
   'RunDetail.durationMs': 'Duration in milliseconds; absent until the run has ended.',
   'RunDetail.inputs': 'Values of the template variables.',
@@ -1057,6 +1094,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunQueued.tags': 'Tags of the run.',
   'RunQueued.actor': 'Name of the key that submitted the run.',
   'RunQueued.threadId': 'Id of the thread that the run belongs to.',
+  'RunQueued.startAt': 'Time before which the run does not start.',
   RunReplay: 'Replays a run, like `POST /api/runs/{runId}/replay`.',
   'RunReplay.requestId': 'Repeated in the reply.',
   'RunReplay.parentRunId': 'Id of the run to replay; `runId` is that of the replay.',
@@ -1082,6 +1120,12 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunRequest.threadId':
     'Id of an existing thread: the run becomes its next one, and its agents get the messages of the earlier runs. Cannot be combined with `history`.',
   'RunRequest.webhooks': 'Names of registered webhooks that are notified of the run.',
+  'RunRequest.startAt':
+    'Time before which the run does not start, at most 366 days ahead. A time in the past starts it at once.',
+  'RunRequest.startAfterMs':
+    'The same as a delay in milliseconds, up to 366 days. Cannot be combined with `startAt`.',
+  'RunRequest.maxQueueMs':
+    'Maximum time from the time at which the run may start to the start of its work, in milliseconds, up to 366 days. A run that has not begun by then fails with QUEUE_TIMEOUT. No limit when absent.',
   'RunRequest.idempotencyKey':
     'Key that identifies the submission, like the header `Idempotency-Key` over REST.',
   'RunRequest.traceContext':
@@ -1116,6 +1160,12 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunSummary.runId': 'Id of the run.',
   'RunSummary.startedAt':
     'Time at which work began; for a run that still waits, the time at which it was accepted.',
+  'RunSummary.startAt':
+    'Time before which the run does not start; absent for a run that could start at once.',
+  'RunSummary.startBy':
+    'Time by which its work must have begun, or it fails with QUEUE_TIMEOUT; absent without a limit.',
+  'RunSummary.queuedMs':
+    'Time from the submission, or from `startAt`, to the start of its work, in milliseconds; absent until then.',
   'RunSummary.durationMs': 'Duration in milliseconds; null until the run has ended.',
   'RunSummary.taskCount': 'Number of tasks.',
   'RunSummary.completedTasks': 'Number of completed tasks.',
@@ -1154,6 +1204,23 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   RunsCancelled:
     'Response of `POST /api/runs/cancel`: the status of each run that had the tag and had not ended.',
   'RunsCancelled.total': 'Number of runs.',
+  Schedule: 'Schedule with the submission of its ticks.',
+  'Schedule.run': 'Submission of each tick.',
+  ScheduleList: 'Response of `GET /api/schedules`: all schedules, by name.',
+  ScheduleQuery: 'Query of `GET /api/schedules/{name}`.',
+  'ScheduleQuery.next': 'Maximum number of next ticks; 5 when absent.',
+  ScheduleSummary: 'Schedule, as listed.',
+  'ScheduleSummary.timeZone': 'Time zone of the expression.',
+  'ScheduleSummary.ensemble': 'Name of the ensemble; absent for the first one.',
+  'ScheduleSummary.jitterMs': 'Maximum delay of a tick in milliseconds.',
+  'ScheduleSummary.paused': 'Whether the schedule has no ticks until it is resumed.',
+  'ScheduleSummary.readOnly':
+    'Whether the configuration of the server defines it, so that it cannot be changed here.',
+  'ScheduleSummary.savedBy': 'Name of the key that saved it last, to which its runs belong.',
+  'ScheduleSummary.next': 'Times of the next ticks, without jitter; empty while it is paused.',
+  'ScheduleSummary.lastRun': 'The last tick that submitted a run.',
+  'ScheduleSummary.problem':
+    'The last tick without a run, if it is later than `lastRun`, and the reason.',
   Scope:
     'Permission of an API key. `admin` includes all others, and is required to drain the server and to read its audit log.',
   ServerMessage:
@@ -1201,6 +1268,12 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'SubmitRunBody.threadId':
     'Id of an existing thread: the run becomes its next one, and its agents get the messages of the earlier runs. Cannot be combined with `history`.',
   'SubmitRunBody.webhooks': 'Names of registered webhooks that are notified of the run.',
+  'SubmitRunBody.startAt':
+    'Time before which the run does not start, at most 366 days ahead. A time in the past starts it at once.',
+  'SubmitRunBody.startAfterMs':
+    'The same as a delay in milliseconds, up to 366 days. Cannot be combined with `startAt`.',
+  'SubmitRunBody.maxQueueMs':
+    'Maximum time from the time at which the run may start to the start of its work, in milliseconds, up to 366 days. A run that has not begun by then fails with QUEUE_TIMEOUT. No limit when absent.',
   SubmitRunQuery: 'Query of `POST /api/runs`.',
   'SubmitRunQuery.wait':
     'Seconds to wait for the end of the run. The response is 200 with the run if it ends in time, else 202. The run continues when the caller disconnects.',
