@@ -18,6 +18,7 @@ import {
   addExportCommand,
   addRunsCommand,
 } from './commands/show.ts'
+import { addSchedulesCommand } from './commands/schedules.ts'
 import { addRunCommand, addWatchCommand } from './commands/follow.ts'
 import { addToolsCommand } from './commands/tools.ts'
 import { EXIT_CODES } from './exit-codes.ts'
@@ -40,6 +41,7 @@ const COMMANDS = [
   addReplayCommand,
   addMigrateCommand,
   addBuildsCommand,
+  addSchedulesCommand,
   addDeleteCommand,
   addToolsCommand,
   addDoctorCommand,

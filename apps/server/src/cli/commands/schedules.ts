@@ -1,4 +1,5 @@
 /** `tutti schedules`: lists the schedules of a server, shows one, saves, pauses, resumes, runs and deletes them. */
+import { parseDuration } from '../option-values.ts'
 import { withTarget, type TargetOptions } from '../target.ts'
 
 import type { Command } from 'commander'
@@ -38,7 +39,7 @@ export function addSchedulesCommand(program: Command, context: CommandContext): 
     .argument('<cron>', 'cron expression, such as "0 9 * * MON-FRI"')
     .requiredOption('--request <json>', 'submission of each tick, as JSON; @file.json or -')
     .option('--time-zone <name>', 'IANA time zone of the expression (default: UTC)')
-    .option('--jitter <duration>', 'maximum delay of a tick: 90s, 30m or 12h')
+    .option('--jitter <duration>', 'maximum delay of a tick: 90s, 30m or 12h', parseDuration)
     .option('--catch-up <ticks>', 'ticks that are submitted after an outage: skip, last or all')
     .option('--overlap <action>', 'while the last run has not ended: allow, skip or cancel')
     .option('--paused', 'the schedule has no ticks until it is resumed')
