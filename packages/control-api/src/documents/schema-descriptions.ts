@@ -1205,7 +1205,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Response of `POST /api/runs/cancel`: the status of each run that had the tag and had not ended.',
   'RunsCancelled.total': 'Number of runs.',
   Schedule: 'Schedule with the submission of its ticks.',
-  'Schedule.run': 'Submission of each tick.',
+  'Schedule.run': 'Submission of each tick, as it was saved.',
   ScheduleList: 'Response of `GET /api/schedules`: all schedules, by name.',
   ScheduleQuery: 'Query of `GET /api/schedules/{name}`.',
   'ScheduleQuery.next': 'Maximum number of next ticks; 5 when absent.',

@@ -53,9 +53,7 @@ export function toScheduleSummary(
 
 /** Converts a schedule with its submission. */
 export function toSchedule(schedule: ScheduleRecord, next: readonly number[]): Schedule {
-  // NOTE: a cast at the boundary: the wire has mutable lists and objects.
-  const run = schedule.definition.run as Schedule['run']
-  return { ...toScheduleSummary(schedule, next), run }
+  return { ...toScheduleSummary(schedule, next), run: { ...schedule.definition.run } }
 }
 
 function formatInstant(instant: number): string {

@@ -50,14 +50,14 @@ describe('scheduleLines', () => {
   it('shows every next tick, and the problem in one line', () => {
     expect(toText(scheduleLines(SCHEDULE))).toEqual([
       'nightly',
-      '  cron      0 3 * * *  UTC',
+      '  cron      0 3 * * * UTC',
       '  ensemble  report',
       '  settings  overlap skip, catch-up last, jitter 0 ms',
       '  state     active, defined by the configuration',
       '  next      2027-01-03T03:00:00.000Z',
       '            2027-01-04T03:00:00.000Z',
-      '  last run  run-1  2027-01-01T03:00:00.000Z',
-      '  problem   2027-01-02T03:00:00.000Z  FORBIDDEN: Key "ci" has expired',
+      '  last run  run-1 2027-01-01T03:00:00.000Z',
+      '  problem   2027-01-02T03:00:00.000Z FORBIDDEN: Key "ci" has expired',
     ])
   })
 })

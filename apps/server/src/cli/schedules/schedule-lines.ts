@@ -39,16 +39,16 @@ export function scheduleLines(schedule: Schedule): readonly Line[] {
   const { name, cron, timeZone, paused, readOnly, next, lastRun, problem, savedBy } = schedule
   const { ensemble, overlap, catchUp, jitterMs } = schedule
   const rows: readonly (readonly [string, string])[] = [
-    ['cron', `${cron}  ${timeZone}`],
+    ['cron', `${cron} ${timeZone}`],
     ['ensemble', ensemble ?? 'the first one'],
     ['settings', `overlap ${overlap}, catch-up ${catchUp}, jitter ${jitterMs} ms`],
     ['state', `${paused ? 'paused' : 'active'}${readOnly ? ', defined by the configuration' : ''}`],
     ...(savedBy === undefined ? [] : [['saved by', savedBy] as const]),
     ...next.map((tick, index) => [index === 0 ? 'next' : '', tick] as const),
-    ...(lastRun === undefined ? [] : [['last run', `${lastRun.runId}  ${lastRun.tick}`] as const]),
+    ...(lastRun === undefined ? [] : [['last run', `${lastRun.runId} ${lastRun.tick}`] as const]),
     ...(problem === undefined
       ? []
-      : [['problem', `${problem.tick}  ${problem.code}: ${problem.message}`] as const]),
+      : [['problem', `${problem.tick} ${problem.code}: ${problem.message}`] as const]),
   ]
   const width = Math.max(...rows.map(([label]) => label.length))
   return [

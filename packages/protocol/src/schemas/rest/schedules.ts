@@ -1,6 +1,6 @@
 /** Schedules: submissions that are repeated at the ticks of a cron expression. */
 import Type from 'typebox'
-import { CLOSED, DurationMs, Instant, NonBlank } from '../scalars.ts'
+import { CLOSED, DurationMs, Instant, JsonObject, NonBlank } from '../scalars.ts'
 import { queueFields, submitRunFields } from './submit-run.ts'
 
 import type { Static } from '../../static.ts'
@@ -23,15 +23,13 @@ const {
 } = submitRunFields
 
 /** Ticks that are submitted after an outage: none, the last one, or every one of the last 100. */
-export const CatchUp = Type.Enum(['skip', 'last', 'all'])
-export type CatchUp = Static<typeof CatchUp>
+const CatchUp = Type.Enum(['skip', 'last', 'all'])
 
 /** Action of a tick while the run of the last one has not ended. */
-export const Overlap = Type.Enum(['allow', 'skip', 'cancel'])
-export type Overlap = Static<typeof Overlap>
+const Overlap = Type.Enum(['allow', 'skip', 'cancel'])
 
 /** Submission of each tick of a schedule. */
-export const ScheduledRunBody = Type.Object(
+const ScheduledRunBody = Type.Object(
   {
     ensemble,
     inputs,
@@ -48,7 +46,6 @@ export const ScheduledRunBody = Type.Object(
   },
   CLOSED,
 )
-export type ScheduledRunBody = Static<typeof ScheduledRunBody>
 
 const scheduleFields = {
   /** Cron expression of five fields, or of six that begin with seconds, or `@daily` and the like. */
@@ -133,8 +130,8 @@ export type ScheduleSummary = Static<typeof ScheduleSummary>
 /** Schedule with the submission of its ticks. */
 export const Schedule = Type.Object({
   ...ScheduleSummary.properties,
-  /** Submission of each tick. */
-  run: Type.Object(ScheduledRunBody.properties),
+  /** Submission of each tick, as it was saved. */
+  run: JsonObject,
 })
 export type Schedule = Static<typeof Schedule>
 
