@@ -15,12 +15,24 @@ it(
   '[RUNS-SC5] Each tick of three schedules has one run while two processes submit them and one is killed',
   { timeout: (STUCK_MINUTES + 1) * 60_000 },
   async () => {
-    const size = ['--schedules', '3', '--ticks', '6', '--workers', '2', '--kills', '1']
+    const size = [
+      '--schedules',
+      '3',
+      '--ticks',
+      '6',
+      '--workers',
+      '2',
+      '--kills',
+      '1',
+      '--seed',
+      '1',
+    ]
     const { stdout } = await run(process.execPath, [
       '--conditions=@tutti/source',
       PROGRAM,
       ...size,
-      ...['--seed', '1', '--minutes', String(STUCK_MINUTES)],
+      '--minutes',
+      String(STUCK_MINUTES),
     ])
     expect(stdout).toContain('No violations')
     expect(stdout).toMatch(/^processes killed +1$/m)

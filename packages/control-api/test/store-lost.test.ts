@@ -191,6 +191,7 @@ function createLosableStorage(inner: RunStorage) {
     audit: guarded(inner.audit),
     builds: guarded(inner.builds),
     secrets: guarded(inner.secrets),
+    schedules: guarded(inner.schedules),
     memories: guarded(inner.memories),
     reflections: guarded(inner.reflections),
     processName: inner.processName,

@@ -196,6 +196,23 @@ describe('a schedule', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
+  it('A schedule beyond the maximum number is refused with SCHEDULE_LIMIT', async () => {
+    using directory = temporaryDirectory()
+    const { service, storage } = await setUp(directory.path)
+    const { add } = storage.schedules
+    const limits: number[] = []
+    storage.schedules.add = (schedule, maxSchedules) => {
+      limits.push(maxSchedules)
+      return add(schedule, 1)
+    }
+    await service.schedules.add({ name: 'a', definition: HOURLY })
+    await expect(service.schedules.add({ name: 'b', definition: HOURLY })).rejects.toMatchObject({
+      code: 'SCHEDULE_LIMIT',
+    })
+    expect(limits).toEqual([1_000, 1_000])
+    await service.close({ drainTimeoutMs: 0 })
+  })
+
   it('[RUNS-SC9] Schedules of the configuration replace saved ones, and disappear with their entry', async () => {
     using directory = temporaryDirectory()
     const first = await setUp(directory.path)
