@@ -61,7 +61,7 @@ interface Asked {
 }
 
 /** The location of the store, and its servers. */
-interface Place extends AsyncDisposable {
+interface Target extends AsyncDisposable {
   readonly location: string
   readonly cluster?: FailoverCluster
 }
@@ -110,16 +110,16 @@ async function kill(child: ChildProcess): Promise<void> {
 process.exit(await runTestProgram({ usage: USAGE, readOptions, run }))
 
 async function run(asked: Asked): Promise<TestResult> {
-  await using place = await openPlace(asked)
-  const fleet = new Fleet(place.location)
+  await using target = await openTarget(asked)
+  const fleet = new Fleet(target.location)
   try {
-    return await runSchedules(asked, place, fleet)
+    return await runSchedules(asked, target, fleet)
   } finally {
     await fleet.stop()
   }
 }
 
-async function openPlace({ isEmbedded, failover }: Asked): Promise<Place> {
+async function openTarget({ isEmbedded, failover }: Asked): Promise<Target> {
   if (isEmbedded) {
     const location = mkdtempSync(join(tmpdir(), 'tutti-schedules-'))
     return {
@@ -142,17 +142,17 @@ async function openPlace({ isEmbedded, failover }: Asked): Promise<Place> {
   }
 }
 
-async function runSchedules(asked: Asked, place: Place, fleet: Fleet): Promise<TestResult> {
+async function runSchedules(asked: Asked, target: Target, fleet: Fleet): Promise<TestResult> {
   const { schedules, ticks, workers, kills, seed, isEmbedded, failover } = asked
   const startedAt = performance.now()
-  const firsts = await saveSchedules(place.location, schedules)
+  const firsts = await saveSchedules(target.location, schedules)
   await Promise.all(Array.from({ length: isEmbedded ? 1 : workers }, () => fleet.start()))
   const faults = Array.from({ length: kills }, (_, index) => ({
     at: ((index + 1) * ticks) / (kills + 1),
     act: () => fleet.replace(draw('kill', seed, index)),
   }))
-  if (place.cluster !== undefined) {
-    const { cluster } = place
+  if (target.cluster !== undefined) {
+    const { cluster } = target
     faults.push({ at: ticks / 2, act: () => cluster.failOver() })
   }
   for (const { at, act } of faults.toSorted((a, b) => a.at - b.at)) {
@@ -161,7 +161,7 @@ async function runSchedules(asked: Asked, place: Place, fleet: Fleet): Promise<T
     await act()
   }
   const until = performance.now() + asked.minutes * 60_000
-  const evidence = await collect(asked, { firsts, location: place.location, fleet, until })
+  const evidence = await collect(asked, { firsts, location: target.location, fleet, until })
   const violations = evidence.flatMap(judgeTicks)
   const metrics = {
     schedules,

@@ -47,7 +47,7 @@ export function judgeTicks({ name, first, last, runs }: TickEvidence): readonly 
   }
   for (const tick of counts.keys()) {
     if (tick % 1_000 === 0 && tick >= first) continue
-    violations.push(`${name} has a run at ${new Date(tick).toISOString()}, which is no tick`)
+    violations.push(`${name} has a run at ${new Date(tick).toISOString()}, which is not a tick`)
   }
   return violations
 }

@@ -10,18 +10,18 @@ const runs = () => {
 }
 
 describe('scheduleAuthorizer', () => {
-  it('allows every schedule where no keys are set', async () => {
+  it('scheduleAuthorizer allows every schedule where no keys are set', async () => {
     expect(await scheduleAuthorizer({ clock, runs })(undefined, {})).toBeUndefined()
   })
 
-  it('returns the quota of the key that saved the schedule', async () => {
+  it('scheduleAuthorizer returns the quota of the key that saved the schedule', async () => {
     const limits = { maxUnfinishedRuns: 2 }
     const apiKeys = [apiKey('a'.repeat(20), { name: 'ci', scopes: ['runs:write'], limits })]
     const authorize = scheduleAuthorizer({ apiKeys, clock, runs })
     expect(await authorize('ci', {})).toEqual({ actor: 'ci', maxUnfinishedRuns: 2 })
   })
 
-  it('refuses a key that was removed, has expired, or lost its scope, and a schedule without a key', async () => {
+  it('scheduleAuthorizer refuses a key that was removed, has expired, or lost its scope, and a schedule without a key', async () => {
     const apiKeys = [
       apiKey('a'.repeat(20), { name: 'old', expiresAt: clock.now() }),
       apiKey('b'.repeat(20), { name: 'reader', scopes: ['runs:read'] }),
@@ -41,7 +41,7 @@ describe('scheduleAuthorizer', () => {
     }
   })
 
-  it('refuses webhooks that the server does not have', async () => {
+  it('scheduleAuthorizer refuses webhooks that the server does not have', async () => {
     const authorize = scheduleAuthorizer({ webhooks: { ops: {} }, clock, runs })
     expect(await authorize(undefined, { webhooks: ['ops'] })).toBeUndefined()
     await expect(authorize(undefined, { webhooks: ['x'] })).rejects.toMatchObject({

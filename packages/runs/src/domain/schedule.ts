@@ -4,12 +4,12 @@ import type { TagMap } from '@tutti/protocol/internal'
 
 /** Ticks that are submitted after an outage: none, one run for the last tick, or every one of the last 100. */
 export const CATCH_UPS = ['skip', 'last', 'all'] as const
-/** What happens to ticks that no process could submit within a minute. */
+/** Treatment of ticks that no process could submit within a minute. */
 export type CatchUp = (typeof CATCH_UPS)[number]
 
 /** Action of a tick while the run of the last one has not ended. */
 export const OVERLAPS = ['allow', 'skip', 'cancel'] as const
-/** Whether a tick submits its run beside the last one, leaves it out, or cancels the last one first. */
+/** Whether a tick submits its run in addition to the last one, leaves it out, or cancels the last one first. */
 export type Overlap = (typeof OVERLAPS)[number]
 
 /** Submits a run at each tick. Plain data. */

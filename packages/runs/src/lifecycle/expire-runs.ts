@@ -11,7 +11,7 @@ const EXPIRED_TOGETHER = 20
 /** Interval at which a process looks for runs of processes that have died, in milliseconds. */
 const LOOK_EVERY_MS = 10_000
 
-/** Parts that end runs which did not begin in time. */
+/** Parts that end expired runs. */
 export interface ExpiryParts {
   readonly storage: Pick<RunStorage, 'queue'>
   readonly executor: Pick<RunExecutor, 'executeNow'>

@@ -40,7 +40,7 @@
  * RUNS-L17 The lease of an owner without runs is known too, also of one that executes none.
  * RUNS-L18 A run with a `startAt` is created as parked and is due from then on; until then, only {@link RunQueue.claim} takes
  *    it. A run with a `startBy` whose work has not begun by then is expired: `findExpired` returns it while it is unowned,
- *    and a claim after that time says so. A claim before that time does not, and its owner may begin.
+ *    and a claim after that time has `isExpired`. The owner of an earlier claim may begin.
  * RUNS-L15 A claim by an offer claims the offered run if it is due, is not a suspect, and was not claimed since the offer, if
  *    the caller knows its code, and if the limit and the wanted number allow it. Due runs of known code that were claimed
  *    before come first (RUNS-L4): they replace offered runs.

@@ -34,7 +34,7 @@ export interface ScheduleRecord {
   readonly problem?: TickProblem
 }
 
-/** The run of a tick. */
+/** A tick and the run that it submitted. */
 export interface TickRun {
   readonly tick: number
   readonly runId: string
@@ -57,7 +57,7 @@ export type NewSchedule = Pick<
   'name' | 'definition' | 'isConfigured' | 'isPaused' | 'actor' | 'nextTick' | 'dueAt'
 >
 
-/** Schedules that are due. */
+/** The result of a search for ticks to submit. */
 export interface DueSchedules {
   readonly schedules: readonly ScheduleRecord[]
   /** Time until the next schedule is due, in milliseconds; Infinity when none will be, 0 when more are due. */
@@ -66,13 +66,12 @@ export interface DueSchedules {
   readonly now: number
 }
 
-/** The end of a tick. */
+/** The outcome of a claimed tick, and the tick that follows. */
 export interface TickEnd extends Pick<ScheduleRecord, 'nextTick' | 'dueAt'> {
   readonly lastRun?: TickRun
   readonly problem?: TickProblem
 }
 
-/** Stores schedules. */
 export interface ScheduleStore {
   /** Returns all schedules, by name. */
   list(): Promise<readonly ScheduleRecord[]>

@@ -6,14 +6,14 @@ const NOW = Date.parse('2027-03-15T10:00:00Z')
 const YEAR_MS = 366 * 24 * 3_600_000
 
 describe('findStartProblems', () => {
-  it('accepts times up to 366 days ahead, and times in the past', () => {
+  it('findStartProblems accepts times up to 366 days ahead, and times in the past', () => {
     const startAt = new Date(NOW + YEAR_MS).toISOString()
     expect(findStartProblems({ startAt, maxQueueMs: YEAR_MS }, NOW)).toEqual([])
     expect(findStartProblems({ startAt: '1999-01-01T00:00:00Z' }, NOW)).toEqual([])
     expect(findStartProblems({ startAfterMs: 0 }, NOW)).toEqual([])
   })
 
-  it('reports every problem with its path', () => {
+  it('findStartProblems reports every problem with its path', () => {
     const startAt = new Date(NOW + YEAR_MS + 1).toISOString()
     const problems = findStartProblems({ startAt, startAfterMs: 1.5, maxQueueMs: 0 }, NOW)
     expect(problems.map(({ path }) => path)).toEqual([
@@ -32,7 +32,7 @@ describe('findStartProblems', () => {
 })
 
 describe('findStartTimes', () => {
-  it('counts the time in the queue from the time at which the run may start', () => {
+  it('findStartTimes counts the time in the queue from the time at which the run may start', () => {
     const startAt = new Date(NOW + 60_000).toISOString()
     expect(findStartTimes({ startAt, maxQueueMs: 5_000 }, NOW)).toEqual({
       startAt: NOW + 60_000,
@@ -41,7 +41,7 @@ describe('findStartTimes', () => {
     expect(findStartTimes({ startAfterMs: 1_000 }, NOW)).toEqual({ startAt: NOW + 1_000 })
   })
 
-  it('starts a run at once whose time has passed', () => {
+  it('findStartTimes starts a run at once whose time has passed', () => {
     const startAt = new Date(NOW - 60_000).toISOString()
     expect(findStartTimes({ startAt, maxQueueMs: 5_000 }, NOW)).toEqual({ startBy: NOW + 5_000 })
   })

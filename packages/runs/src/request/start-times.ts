@@ -4,9 +4,13 @@ import { MAX_START_DELAY_MS, type Problem } from '@tutti/protocol/internal'
 import { field } from '../domain/field.ts'
 
 import type { NewRun } from '../domain/run-record.ts'
-import type { RunSubmission } from './new-run.ts'
 
-type AskedStart = Pick<RunSubmission, 'startAt' | 'startAfterMs' | 'maxQueueMs'>
+/** Times that a submission requests; see `RunSubmission`. */
+interface AskedStart {
+  readonly startAt?: string
+  readonly startAfterMs?: number
+  readonly maxQueueMs?: number
+}
 
 /** Returns the problems of the start times of a submission at that time, in milliseconds since 1970. */
 export function findStartProblems(

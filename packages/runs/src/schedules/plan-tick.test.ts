@@ -14,7 +14,7 @@ function plan(changes: Partial<ScheduleDefinition>, tick: number, now: number) {
 }
 
 describe('planTicks', () => {
-  it('submits a tick that is on time, with every value of catchUp', () => {
+  it('planTicks submits a tick that is on time, with every value of catchUp', () => {
     for (const catchUp of ['skip', 'last', 'all'] as const) {
       expect(plan({ catchUp }, NOON, NOON + MINUTE)).toEqual({
         ticks: [NOON],
@@ -24,7 +24,7 @@ describe('planTicks', () => {
     }
   })
 
-  it('with skip leaves out ticks that are more than a minute late', () => {
+  it('planTicks leaves out ticks that are more than a minute late with skip', () => {
     expect(plan({ catchUp: 'skip' }, NOON, NOON + 10 * MINUTE)).toEqual({
       ticks: [],
       next: NOON + 9 * MINUTE,
@@ -32,7 +32,7 @@ describe('planTicks', () => {
     })
   })
 
-  it('with last submits only the last one', () => {
+  it('planTicks submits only the last tick with last', () => {
     expect(plan({}, NOON, NOON + 10 * MINUTE + 1)).toEqual({
       ticks: [NOON + 10 * MINUTE],
       next: NOON + 11 * MINUTE,
@@ -45,7 +45,7 @@ describe('planTicks', () => {
     })
   })
 
-  it('with all submits the last 100, in their order', () => {
+  it('planTicks submits the last 100 ticks in their order with all', () => {
     const few = plan({ catchUp: 'all' }, NOON, NOON + 2 * MINUTE)
     expect(few.ticks).toEqual([NOON, NOON + MINUTE, NOON + 2 * MINUTE])
     expect(few.hasSkipped).toBe(false)

@@ -4,9 +4,8 @@
  *   due ─▶ claim ─▶ plan ─┬─▶ submit under the key of the tick ─▶ settle: last run, next tick
  *                         └─▶ leave out ─▶ settle: reason, next tick
  *
- * RUNS-SC5 A tick has at most one run, however many processes try: its idempotency key is the name of the schedule and the
- *    time of the tick. A process that dies between the two writes leaves a tick that the next one submits again, which
- *    returns the same run.
+ * RUNS-SC5 A tick has at most one run, however many processes try: its idempotency key names the schedule and the tick. A
+ *    process that dies between the two writes leaves a tick that the next one submits again, which returns the same run.
  * RUNS-SC6 The right of a schedule's actor is checked at each tick, and so is its run. A tick that is refused is recorded with
  *    the reason; the next one is tried at its time. Other schedules are not affected.
  * RUNS-SC7 A refusal that may pass, such as a full queue, is tried again until the tick is late; then `catchUp` applies.
@@ -67,7 +66,7 @@ export interface RunSchedulesOptions {
   readonly cancel: (runId: string) => Promise<unknown>
 }
 
-/** A schedule to save. */
+/** The fields of a schedule that a caller chooses. */
 export interface SavedSchedule {
   readonly name: string
   readonly definition: ScheduleDefinition

@@ -33,21 +33,21 @@ function toText(lines: readonly Line[]): readonly string[] {
 }
 
 describe('scheduleTable', () => {
-  it('shows the next tick, the last run and the code of the problem', () => {
+  it('scheduleTable shows the next tick, the last run and the code of the problem', () => {
     expect(toText(scheduleTable([SCHEDULE]))).toEqual([
       'NAME     CRON       TIME ZONE  ENSEMBLE  NEXT                      LAST RUN  PROBLEM',
       'nightly  0 3 * * *  UTC        report    2027-01-03T03:00:00.000Z  run-1     FORBIDDEN',
     ])
   })
 
-  it('shows that a schedule is paused', () => {
+  it('scheduleTable shows that a schedule is paused', () => {
     const [, row] = toText(scheduleTable([{ ...SCHEDULE, paused: true, next: [] }]))
     expect(row).toContain('paused')
   })
 })
 
 describe('scheduleLines', () => {
-  it('shows every next tick, and the problem in one line', () => {
+  it('scheduleLines shows every next tick, and the problem in one line', () => {
     expect(toText(scheduleLines(SCHEDULE))).toEqual([
       'nightly',
       '  cron      0 3 * * * UTC',
