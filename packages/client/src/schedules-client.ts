@@ -1,5 +1,5 @@
 /** The schedules of a server. */
-import { ROUTES, routePath, type RunAccepted, type Schedule } from '@tutti/protocol'
+import { ROUTES, routePath, type RunAccepted, type ScheduleDetail } from '@tutti/protocol'
 import type {
   CreateScheduleBody,
   ReplaceScheduleBody,
@@ -18,17 +18,17 @@ import type { ResolvedClientOptions } from './options.ts'
  */
 export interface SchedulesClient {
   /** Creates a schedule, or fails with SCHEDULE_EXISTS. */
-  create(body: CreateScheduleBody, options?: CallOptions): Promise<Schedule>
+  create(body: CreateScheduleBody, options?: CallOptions): Promise<ScheduleDetail>
   /** Returns all schedules, by name. */
   list(options?: CallOptions): Promise<ScheduleList>
   /** Returns a schedule with its next ticks. */
-  get(name: string, query?: ScheduleQuery, options?: CallOptions): Promise<Schedule>
+  get(name: string, query?: ScheduleQuery, options?: CallOptions): Promise<ScheduleDetail>
   /** Replaces the definition of a schedule. */
-  replace(name: string, body: ReplaceScheduleBody, options?: CallOptions): Promise<Schedule>
+  replace(name: string, body: ReplaceScheduleBody, options?: CallOptions): Promise<ScheduleDetail>
   /** Pauses a schedule: it has no ticks until it is resumed. */
-  pause(name: string, options?: CallOptions): Promise<Schedule>
+  pause(name: string, options?: CallOptions): Promise<ScheduleDetail>
   /** Resumes a schedule at its next tick. */
-  resume(name: string, options?: CallOptions): Promise<Schedule>
+  resume(name: string, options?: CallOptions): Promise<ScheduleDetail>
   /** Submits a run of a schedule now. Its ticks are not affected. */
   run(name: string, options?: CallOptions): Promise<RunAccepted>
   /** Deletes a schedule. Its runs remain. */

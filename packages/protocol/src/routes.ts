@@ -35,7 +35,7 @@ import { AuditList, AuditQuery, Identity, SocketQuery, Ticket } from './schemas/
 import {
   CreateScheduleBody,
   ReplaceScheduleBody,
-  Schedule,
+  ScheduleDetail,
   ScheduleList,
   ScheduleQuery,
 } from './schemas/rest/schedules.ts'
@@ -336,7 +336,7 @@ export const ROUTES = {
     method: 'POST',
     path: '/api/schedules',
     body: CreateScheduleBody,
-    response: Schedule,
+    response: ScheduleDetail,
     status: 201,
     scope: 'runs:write',
     errors: ['INVALID_WEBHOOK', 'SCHEDULE_EXISTS', 'SCHEDULE_LIMIT'],
@@ -355,7 +355,7 @@ export const ROUTES = {
     method: 'GET',
     path: '/api/schedules/{name}',
     query: ScheduleQuery,
-    response: Schedule,
+    response: ScheduleDetail,
     status: 200,
     scope: 'runs:read',
     errors: ['SCHEDULE_NOT_FOUND'],
@@ -365,7 +365,7 @@ export const ROUTES = {
     method: 'POST',
     path: '/api/schedules/{name}',
     body: ReplaceScheduleBody,
-    response: Schedule,
+    response: ScheduleDetail,
     status: 200,
     scope: 'runs:control',
     errors: ['INVALID_WEBHOOK', 'SCHEDULE_NOT_FOUND', 'SCHEDULE_READ_ONLY'],
@@ -383,7 +383,7 @@ export const ROUTES = {
   pauseSchedule: {
     method: 'POST',
     path: '/api/schedules/{name}/pause',
-    response: Schedule,
+    response: ScheduleDetail,
     status: 200,
     scope: 'runs:control',
     errors: ['SCHEDULE_NOT_FOUND', 'SCHEDULE_READ_ONLY'],
@@ -392,7 +392,7 @@ export const ROUTES = {
   resumeSchedule: {
     method: 'POST',
     path: '/api/schedules/{name}/resume',
-    response: Schedule,
+    response: ScheduleDetail,
     status: 200,
     scope: 'runs:control',
     errors: ['SCHEDULE_NOT_FOUND', 'SCHEDULE_READ_ONLY'],

@@ -2,7 +2,7 @@
 export { defaultRetainedRuns, findRunLimitProblems, isRunLimit } from './settings/options.ts'
 export type { RunSchedules, SavedSchedule } from './schedules/run-schedules.ts'
 export { CATCH_UPS, OVERLAPS } from './domain/schedule.ts'
-export { findDefinitionProblems, findNameProblem } from './schedules/definition-problems.ts'
+export { findDefinitionProblems, findScheduleNameProblem } from './schedules/definition-problems.ts'
 export type { AuthorizeSchedule } from './settings/options.ts'
 export type { ReviewRules } from './request/run-ensembles.ts'
 export type { RunWithEvents } from './service/run-service.ts'

@@ -12,7 +12,7 @@ import {
 } from '@tutti/protocol/internal'
 import {
   findDefinitionProblems,
-  findNameProblem,
+  findScheduleNameProblem,
   findRunLimitProblems,
   isRunLimit,
 } from '@tutti/runs/internal'
@@ -453,7 +453,7 @@ function scheduleProblems(schedules: unknown): readonly string[] {
     // NOTE: a cast at the boundary: the texts have just been checked, and the function checks the other fields.
     const definition = schedule as unknown as ConfiguredSchedule
     const found = [
-      findNameProblem(definition.name) ?? [],
+      findScheduleNameProblem(definition.name) ?? [],
       findDefinitionProblems(definition),
     ].flat()
     return [...problems, ...found.map(({ path, message }) => `${where}${path}: ${message}`)]

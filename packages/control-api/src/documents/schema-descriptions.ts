@@ -1204,8 +1204,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   RunsCancelled:
     'Response of `POST /api/runs/cancel`: the status of each run that had the tag and had not ended.',
   'RunsCancelled.total': 'Number of runs.',
-  Schedule: 'Schedule with the submission of its ticks.',
-  'Schedule.run': 'Submission of each tick, as it was saved.',
+  ScheduleDetail: 'Schedule with the submission of its ticks.',
+  'ScheduleDetail.run': 'Submission of each tick, as it was saved.',
   ScheduleList: 'Response of `GET /api/schedules`: all schedules, by name.',
   ScheduleQuery: 'Query of `GET /api/schedules/{name}`.',
   'ScheduleQuery.next': 'Maximum number of next ticks; 5 when absent.',

@@ -1,5 +1,5 @@
 /** Creates, changes, lists and deletes schedules, and submits their runs. */
-import { ROUTES, type Schedule } from '@tutti/protocol'
+import { ROUTES, type ScheduleDetail } from '@tutti/protocol'
 import {
   CreateScheduleBody,
   ReplaceScheduleBody,
@@ -37,7 +37,7 @@ const DEFAULT_TICKS = 5
 export function scheduleRoutes(options: ResolvedControlApiOptions): readonly HttpRoute[] {
   const { runs, reads, maxBodyBytes, redactor } = options
   const { schedules } = runs
-  const describe = (schedule: ScheduleRecord, count = DEFAULT_TICKS): Schedule =>
+  const describe = (schedule: ScheduleRecord, count = DEFAULT_TICKS): ScheduleDetail =>
     redactor.value(toSchedule(schedule, schedules.nextTicks(schedule, count)))
   return [
     {

@@ -1,5 +1,5 @@
 /** Converts schedules between the store and the wire. Pure. */
-import type { Schedule } from '@tutti/protocol'
+import type { ScheduleDetail } from '@tutti/protocol'
 import type { ReplaceScheduleBody, ScheduleSummary } from '@tutti/protocol/internal'
 import type { ScheduleRecord } from '@tutti/runs/adapter'
 import type { SavedSchedule } from '@tutti/runs/internal'
@@ -52,7 +52,7 @@ export function toScheduleSummary(
 }
 
 /** Converts a schedule with its submission. */
-export function toSchedule(schedule: ScheduleRecord, next: readonly number[]): Schedule {
+export function toSchedule(schedule: ScheduleRecord, next: readonly number[]): ScheduleDetail {
   return { ...toScheduleSummary(schedule, next), run: { ...schedule.definition.run } }
 }
 

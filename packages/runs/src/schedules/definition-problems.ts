@@ -14,7 +14,7 @@ const MAX_RUN_BYTES = 64_000
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 
 /** Returns the problem of a name of a schedule. */
-export function findNameProblem(name: string): Problem | undefined {
+export function findScheduleNameProblem(name: string): Problem | undefined {
   if (NAME.test(name)) return undefined
   const message = `must be 1 to 100 letters, digits, ".", "_" and "-", and begin with a letter or digit, got ${JSON.stringify(name)}`
   return { path: '/name', message }

@@ -21,9 +21,9 @@ import type { Problem } from '@tutti/protocol/internal'
 import { field } from '../domain/field.ts'
 import { DueLoop } from '../lifecycle/due-loop.ts'
 import { assertNoProblems } from '../request/refusals.ts'
-import { findDefinitionProblems, findNameProblem } from './definition-problems.ts'
+import { findDefinitionProblems, findScheduleNameProblem } from './definition-problems.ts'
 import { planTicks } from './plan-tick.ts'
-import { findDueTime, findNextTick, listTicks, toTickKey } from './ticks.ts'
+import { findDueTime, findNextTick, listScheduleTicks, toTickKey } from './ticks.ts'
 
 import type { RunRecord } from '../domain/run-record.ts'
 import type {
@@ -116,7 +116,7 @@ export class RunSchedules {
 
   /** Returns the next ticks of a schedule without jitter, in milliseconds since 1970; none while it is paused. */
   nextTicks({ definition, nextTick }: ScheduleRecord, count: number): readonly number[] {
-    return nextTick === undefined ? [] : listTicks(definition, nextTick - 1, count)
+    return nextTick === undefined ? [] : listScheduleTicks(definition, nextTick - 1, count)
   }
 
   /**
@@ -266,7 +266,10 @@ export class RunSchedules {
   }
 
   #findProblems({ name, definition }: SavedSchedule): readonly Problem[] {
-    const problems = [findNameProblem(name) ?? [], findDefinitionProblems(definition)].flat()
+    const problems = [
+      findScheduleNameProblem(name) ?? [],
+      findDefinitionProblems(definition),
+    ].flat()
     // A run that is not an object is a problem already.
     if (problems.some(({ path }) => path === '/run')) return problems
     return [

@@ -6,34 +6,34 @@ import {
   findNextTick,
   isTimeZone,
   listEarlierTicks,
-  listTicks,
+  listScheduleTicks,
   toTickKey,
 } from './ticks.ts'
 
 const BERLIN = 'Europe/Berlin'
 
 function ticks(cron: string, after: string, count: number): readonly string[] {
-  return listTicks({ cron, timeZone: BERLIN }, Date.parse(after), count).map((tick) =>
+  return listScheduleTicks({ cron, timeZone: BERLIN }, Date.parse(after), count).map((tick) =>
     new Date(tick).toISOString(),
   )
 }
 
-describe('listTicks', () => {
-  it('listTicks has a fixed time that the clock skips in spring once, at the first time after the gap', () => {
+describe('listScheduleTicks', () => {
+  it('listScheduleTicks has a fixed time that the clock skips in spring once, at the first time after the gap', () => {
     expect(ticks('30 2 * * *', '2027-03-27T12:00:00Z', 2)).toEqual([
       '2027-03-28T01:00:00.000Z',
       '2027-03-29T00:30:00.000Z',
     ])
   })
 
-  it('listTicks has a fixed time that occurs twice in autumn once, at the first', () => {
+  it('listScheduleTicks has a fixed time that occurs twice in autumn once, at the first', () => {
     expect(ticks('30 2 * * *', '2027-10-30T12:00:00Z', 2)).toEqual([
       '2027-10-31T00:30:00.000Z',
       '2027-11-01T01:30:00.000Z',
     ])
   })
 
-  it('listTicks leaves out repeated times in the gap of spring, and has both of autumn', () => {
+  it('listScheduleTicks leaves out repeated times in the gap of spring, and has both of autumn', () => {
     expect(ticks('*/30 2 * * *', '2027-03-27T12:00:00Z', 1)).toEqual(['2027-03-29T00:00:00.000Z'])
     expect(ticks('*/30 2 * * *', '2027-10-30T12:00:00Z', 5)).toEqual([
       '2027-10-31T00:00:00.000Z',
@@ -44,7 +44,7 @@ describe('listTicks', () => {
     ])
   })
 
-  it('listTicks begins after the instant, also if that is a tick', () => {
+  it('listScheduleTicks begins after the instant, also if that is a tick', () => {
     const at = Date.parse('2027-01-01T12:00:00Z')
     expect(findNextTick({ cron: '* * * * *' }, at)).toBe(at + 60_000)
     expect(findNextTick({ cron: '* * * * *' }, at - 1)).toBe(at)

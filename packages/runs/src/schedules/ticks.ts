@@ -35,7 +35,11 @@ export function findCronProblem(cron: string, timeZone?: string): string | undef
 }
 
 /** Returns the first `count` ticks after an instant, in milliseconds since 1970. */
-export function listTicks(times: TickTimes, after: number, count: number): readonly number[] {
+export function listScheduleTicks(
+  times: TickTimes,
+  after: number,
+  count: number,
+): readonly number[] {
   return parse(times)
     .nextRuns(count, new Date(after))
     .map((date) => date.getTime())
@@ -43,7 +47,7 @@ export function listTicks(times: TickTimes, after: number, count: number): reado
 
 /** Returns the first tick after an instant; undefined when there is none. */
 export function findNextTick(times: TickTimes, after: number): number | undefined {
-  return listTicks(times, after, 1)[0]
+  return listScheduleTicks(times, after, 1)[0]
 }
 
 /** Returns the last `count` ticks before an instant, the earliest first. */

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 
 import { scheduleLines, scheduleTable } from './schedule-lines.ts'
 
-import type { Schedule } from '@tutti/protocol'
+import type { ScheduleDetail } from '@tutti/protocol'
 import type { Line } from '../../terminal/line.ts'
 
-const SCHEDULE: Schedule = {
+const SCHEDULE: ScheduleDetail = {
   name: 'nightly',
   cron: '0 3 * * *',
   timeZone: 'UTC',

@@ -2,7 +2,7 @@
 import { toSingleLine } from '../../terminal/text-width.ts'
 import { tableLines } from '../../terminal/table.ts'
 
-import type { Schedule } from '@tutti/protocol'
+import type { ScheduleDetail } from '@tutti/protocol'
 import type { ScheduleSummary } from '@tutti/protocol/internal'
 import type { Line, LineSpan } from '../../terminal/line.ts'
 
@@ -35,7 +35,7 @@ function toRow(schedule: ScheduleSummary): readonly LineSpan[] {
 }
 
 /** Returns the lines of one schedule. */
-export function scheduleLines(schedule: Schedule): readonly Line[] {
+export function scheduleLines(schedule: ScheduleDetail): readonly Line[] {
   const { name, cron, timeZone, paused, readOnly, next, lastRun, problem, savedBy } = schedule
   const { ensemble, overlap, catchUp, jitterMs } = schedule
   const rows: readonly (readonly [string, string])[] = [

@@ -128,12 +128,12 @@ export const ScheduleSummary = Type.Object({
 export type ScheduleSummary = Static<typeof ScheduleSummary>
 
 /** Schedule with the submission of its ticks. */
-export const Schedule = Type.Object({
+export const ScheduleDetail = Type.Object({
   ...ScheduleSummary.properties,
   /** Submission of each tick, as it was saved. */
   run: JsonObject,
 })
-export type Schedule = Static<typeof Schedule>
+export type ScheduleDetail = Static<typeof ScheduleDetail>
 
 /** Response of `GET /api/schedules`: all schedules, by name. */
 export const ScheduleList = Type.Object({ schedules: Type.Array(ScheduleSummary) })
