@@ -4,7 +4,7 @@ import { dashboardFiles } from '../../tooling/build/dashboard-files.ts'
 import { docsScript } from '../../tooling/build/docs-script.ts'
 
 /** Packages that are loaded only when they are used. */
-const LATE = [/^langchain/, /^@langchain\//, /^pg$/, /^@nats-io\//]
+const LATE = [/^langchain/, /^@langchain\//, /^pg$/, /^@nats-io\//, /^@marcbachmann\/cel-js$/]
 
 /** Packages that config files import, too: bundled into the program, they would be loaded twice. */
 const SHARED_WITH_CONFIGS = [/^@tutti\/(?:core|ensemble|protocol)(?:\/|$)/]

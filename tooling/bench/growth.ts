@@ -19,6 +19,9 @@ import { isShort, sized } from './lib/form.ts'
 import { formatNumber, printClaim, printTable } from './lib/report.ts'
 import { awaitEnd } from './lib/runs-services.ts'
 
+import { TaskView } from '../../packages/gateway/src/a2a/view.ts'
+import { AguiRun } from '../../packages/gateway/src/ag-ui/events.ts'
+
 import type { ChatModel } from '../../packages/ensemble/src/adapter.ts'
 import type { RunJournal, RunStep } from '../../packages/ensemble/src/internal.ts'
 import type { RunService, RunServiceOptions } from '../../packages/runs/src/index.ts'
@@ -133,12 +136,24 @@ async function foldAddedTasks(size: number): Promise<CountedWork> {
   return countWork(() => {
     const state = new RunStateFold()
     const projection = new RunProjection()
-    for (const event of events) {
+    const agui = new AguiRun({
+      ids: { threadId: 'thread', runId: 'run' },
+      run: { runId: 'run', ensemble: 'growth' },
+      state: undefined,
+      messages: [],
+      answered: new Set(),
+    })
+    const view = new TaskView({ createdAt: 0 })
+    agui.start()
+    for (const [seq, event] of events.entries()) {
+      const logged = { ...event, seq, runId: 'run', id: `run:${seq}` }
       state.take(event)
       projection.take(event)
+      agui.after([logged])
+      view.take(logged)
     }
     const { tasks } = state.state
-    return Promise.resolve([tasks, projection.isWaiting])
+    return Promise.resolve([tasks, projection.isWaiting, agui.isDone, view.outputs])
   })
 }
 

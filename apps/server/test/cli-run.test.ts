@@ -275,6 +275,33 @@ describe('the submitted request', () => {
     )
   })
 
+  it('The submitted request can have an ensemble as a task, from a graph file, and shows its tasks', async () => {
+    const tasks = [
+      {
+        name: 'solos',
+        ensemble: 'soloist',
+        inputs: { composer: '{item}' },
+        forEach: { over: 'what', maxParallel: 1, collect: 'outputs' },
+      },
+      { name: 'end', description: 'Tune {what}', context: ['$solos'] },
+    ]
+    writeFileSync(join(home.path, 'nested.json'), JSON.stringify(tasks))
+    const args = ['what=["Bach"]', '--tasks', '@nested.json', '--model', 'large']
+    const { code, stderr } = await tutti(['run', ...args, '-t', 'graph=nested'])
+    expect(code, stderr).toBe(0)
+    const lines = stderr.split('\n').map((line) => line.replace(/^\[[^\]]*\] /, ''))
+    expect(lines.filter((line) => /: (?:started|completed)/.test(line))).toEqual([
+      'solos: started',
+      expect.stringMatching(/^solos\/0\/tune: completed in /),
+      expect.stringMatching(/^solos\/0: completed in /),
+      expect.stringMatching(/^solos: completed in /),
+      'end: started',
+      expect.stringMatching(/^end: completed in /),
+    ])
+    const { tasks: ended } = await findByTag('graph:nested')
+    expect(ended.map(({ name }) => name)).toEqual(['solos', 'end', 'solos/0', 'solos/0/tune'])
+  })
+
   it('The submitted request is reported with every invalid field and with the missing inputs if it is not valid', async () => {
     const missing = await tutti(['run', 'band', '-t', 'team=a b'])
     expect([missing.code, missing.stdout]).toEqual([2, ''])

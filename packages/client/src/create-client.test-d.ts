@@ -119,10 +119,37 @@ it('`submit` accepts tasks for each item of a list', () => {
   const reduce = { description: 'Join {items}' }
   const collect = { reduce, maxTokens: 100 }
   void client.runs.submit({ tasks: [{ ...each, forEach: { over: '$topics', collect } }] })
+  const outputs = { over: '$topics', key: 'id', collect: 'outputs' } as const
+  void client.runs.submit({ tasks: [{ ...each, forEach: outputs }] })
   // @ts-expect-error the list is missing
   void client.runs.submit({ tasks: [{ ...each, forEach: { maxItems: 3 } }] })
   // @ts-expect-error not a reaction
   void client.runs.submit({ tasks: [{ ...each, forEach: { over: 'topics', onError: 'ignore' } }] })
+})
+
+it('`submit` accepts ensembles as tasks, without fields for an agent', () => {
+  const inputs = { city: '$pick.name', reader: '{age}' }
+  void client.runs.submit({ tasks: [{ ensemble: 'trip', inputs, context: ['$pick'] }] })
+  void client.runs.submit({ tasks: [{ ensemble: 'trip', forEach: { over: 'cities' } }] })
+  // @ts-expect-error a task needs a description or an ensemble
+  void client.runs.submit({ tasks: [{ name: 'plan' }] })
+  // @ts-expect-error an ensemble has its own models
+  void client.runs.submit({ tasks: [{ ensemble: 'trip', model: 'large' }] })
+  // @ts-expect-error only an ensemble has inputs
+  void client.runs.submit({ tasks: [{ description: 'Plan', inputs }] })
+  // @ts-expect-error inputs are texts
+  void client.runs.submit({ tasks: [{ ensemble: 'trip', inputs: { city: 5 } }] })
+})
+
+it('`submit` accepts tasks that are repeated', () => {
+  const lines = { description: 'Write, mind {feedback}' }
+  const judge = { description: 'Judge {output}', outputSchema: { type: 'boolean' } }
+  void client.runs.submit({ tasks: [{ ...lines, loop: { max: 3, until: { judge } } }] })
+  void client.runs.submit({ tasks: [{ ...lines, loop: { max: 3, until: 'round == 2' } }] })
+  // @ts-expect-error the maximum is missing
+  void client.runs.submit({ tasks: [{ ...lines, loop: { until: 'round == 2' } }] })
+  // @ts-expect-error not a reaction
+  void client.runs.submit({ tasks: [{ ...lines, loop: { max: 3, onMax: 'ignore' } }] })
 })
 
 it('`submit` returns the acceptance, or with wait the run that has ended', async () => {

@@ -177,6 +177,7 @@ const IN_TRACE: readonly string[] = [
   'ensemble_completed',
   // Fields of Tutti. The dashboard reads only the metrics, which AgentEnsemble never sends.
   'metrics_snapshot',
+  'task_attempt_failed',
   'task_skipped',
   'run_result',
 ]

@@ -244,6 +244,35 @@ describe('the trace of a run', () => {
     expect(trace).toMatchObject({ taskTraces: [], metadata: { status: 'COMPLETED' } })
   })
 
+  it('[AE-E2] [AE-E4] The trace of a run has the tasks that a handler, a list and a nested ensemble have added at top level', async () => {
+    const model = scriptedModel(() => 'Done')
+    const write = task({ name: 'write', description: 'Write about {item}' })
+    const nested = ensemble({
+      name: 'inner',
+      model,
+      tasks: [task({ name: 'end', description: 'End' })],
+    })
+    const tasks = [
+      task({ name: 'grow', description: 'Grow', handler: ({ map }) => map(['tide'], write) }),
+      task({
+        name: 'each',
+        description: 'Read {item}',
+        forEach: { over: 'items', maxItems: 5 },
+      }),
+      task({ name: 'sub', ensemble: nested }),
+    ]
+    await using api = await openServer({ ensembles: [ensemble({ name: 'team', model, tasks })] })
+    const inputs = { items: '["fog","sea"]' }
+    await api.post('/api/runs?wait=30', { runId: 'one', inputs })
+    const { taskTraces } = await readTrace(api, 'one')
+    expect(taskTraces.map(({ metadata }) => metadata['taskName'])).toEqual([
+      'grow/write-0',
+      'each/0',
+      'each/1',
+      'sub/end',
+    ])
+  })
+
   it('The trace of a run has nested spans that do not end before they start', async () => {
     await using api = await openRecordedServer()
     const trace = await readTrace(api, await runToEnd(api, { inputs: { topic: 'AI' } }))

@@ -82,6 +82,7 @@ describe('a client of AG-UI', () => {
           { name: 'prepare', agentRole: expect.any(String), status: 'COMPLETED', attempt: 1 },
           { name: 'play', agentRole: expect.any(String), status: 'COMPLETED', attempt: 1 },
         ],
+        groups: [],
         usage: { tokens: expect.any(Number), costUsd: 0 },
         reviews: [],
       },

@@ -360,6 +360,32 @@ const CASES: readonly Case[] = [
     },
   },
   {
+    rule: 'a task graph has an ensemble of the server as a task, for each item of a list',
+    body: {
+      inputs: { harbors: '["Emden"]' },
+      tasks: [
+        {
+          name: 'guides',
+          ensemble: 'studio',
+          inputs: { topic: '{harbor}' },
+          forEach: { over: 'harbors', as: 'harbor', collect: 'outputs' },
+        },
+        { name: 'page', description: 'Write a page', context: ['$guides'] },
+      ],
+      taskOverrides: { 'guides/0/writer': { model: 'opus' } },
+    },
+    story: {
+      ack: { status: 'ACCEPTED', tasks: 2, workflow: 'PARALLEL' },
+      status: 'COMPLETED',
+      outputs: {
+        guides: '{"0":"opus did Write it up"}',
+        'guides/0/researcher': 'main did Research Emden',
+        'guides/0/writer': 'opus did Write it up',
+        page: 'main did Write a page',
+      },
+    },
+  },
+  {
     rule: 'a task graph and overrides can be combined',
     body: {
       tasks: [{ name: 'a', description: 'A' }],
@@ -465,6 +491,30 @@ const REFUSED: readonly [body: object, refusal: object][] = [
         { path: '/tasks/2/forEach/over' },
       ],
     },
+  ],
+  [
+    {
+      tasks: [
+        { name: 'plan', ensemble: 'studios' },
+        { ensemble: 'studio', inputs: { topc: 'x', topic: '$plan.name' }, model: 'opus' },
+        { name: 'a', description: 'A', context: ['$a'] },
+      ],
+      taskOverrides: { 'plan/writer': {}, 'studio/wrter': {} },
+    },
+    {
+      error: 'INVALID_ENSEMBLE',
+      problems: [
+        { path: '/tasks/0/ensemble' },
+        { path: '/tasks/1/model' },
+        { path: '/tasks/1/inputs/topc' },
+        { path: '/tasks/2/context/0' },
+        { path: '/taskOverrides/studio~1wrter' },
+      ],
+    },
+  ],
+  [
+    { tasks: [{ name: 'plan', inputs: {} }] },
+    { error: 'BAD_REQUEST', problems: [{ path: '/tasks/0/description' }] },
   ],
   [
     task({ forEach: { over: 'list', maxItems: 10_001, maxItem: 3 } }),

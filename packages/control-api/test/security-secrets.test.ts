@@ -135,4 +135,35 @@ describe('secrets', () => {
     }
     expect(prompts[0]).toContain('sk-live')
   })
+
+  it('Secrets are in no shortened text, also if it would end within one', async () => {
+    const enter = task({ name: 'enter', description: 'Enter with {key}', review: true })
+    const fail = task({
+      name: 'fail',
+      description: 'Fail',
+      handler: () => {
+        throw new Error(`${'x'.repeat(290)}${SECRET}`)
+      },
+    })
+    const model = scriptedModel(['Entered'])
+    await using api = await openServer({
+      ensembles: [
+        ensemble({ name: 'door', tasks: [enter], model }),
+        ensemble({ name: 'wall', tasks: [fail], model }),
+      ],
+      redactor: secrets,
+    })
+    const inputs = { key: `${'x'.repeat(190)}${SECRET}` }
+    await api.post('/api/runs', { ensemble: 'door', inputs, tags: { by: SECRET } })
+    await api.post('/api/runs?wait=30', { ensemble: 'wall' })
+    const read = async (path: string) => (await api.get(path)).text()
+    await expect.poll(() => read('/api/reviews')).toContain('"enter"')
+    const [reviews, runs] = [await read('/api/reviews'), await read('/api/runs')]
+    for (const text of [reviews, runs]) {
+      expect(text).toContain('[redacted]')
+      expect(text).not.toContain('sk-live')
+    }
+    // 190 of the 200 characters of an input are x.
+    expect(reviews).toContain(`${'x'.repeat(190)}[redacted`)
+  })
 })

@@ -39,15 +39,16 @@ export interface Ensemble<Output = unknown> extends ResolvedEnsemble<Output> {
    */
   asAgent(options?: AgentRunOptions): LocalAgent
   /**
-   * Returns this ensemble as a tool, whose input is an object of the template variables. A call inherits the
-   * cancellation, the budget and the trace of its caller, and reports its events, usage and reviews to it.
+   * Returns this ensemble as a tool, whose input is an object of the template variables. A call by an agent or a handler of a
+   * run adds a task with this ensemble to that run, with one log, one budget and the same reviewers. Any other call is a run,
+   * which inherits the cancellation, the budget and the trace of its caller.
    *
-   * @throws {TypeError} naming every invalid setting.
+   * @throws {TypeError} naming every invalid setting; {TuttiError} CONFIG_INVALID if the ensemble cannot be a task.
    */
   asTool(settings?: EnsembleToolSettings): TypedTool<Inputs>
 }
 
-/** Type of the last task's output. */
+/** Type of the last task's output; that of a manager is text. */
 type LastOutput<Tasks extends readonly Task[]> = Tasks extends readonly [
   ...Task[],
   Task<infer Output>,
@@ -61,6 +62,12 @@ type LastOutput<Tasks extends readonly Task[]> = Tasks extends readonly [
  *
  * @throws {TuttiError} CONFIG_INVALID or CIRCULAR_DEPENDENCY, naming every problem.
  */
+export function ensemble(
+  definition: EnsembleDefinition & { readonly workflow: 'HIERARCHICAL' },
+): Ensemble<string>
+export function ensemble<const Tasks extends readonly Task[]>(
+  definition: EnsembleDefinition<Tasks>,
+): Ensemble<LastOutput<Tasks>>
 export function ensemble<const Tasks extends readonly Task[]>(
   definition: EnsembleDefinition<Tasks>,
 ): Ensemble<LastOutput<Tasks>> {

@@ -5,6 +5,8 @@ export { agent, type Agent, type AgentDefinition } from './definition/agent.ts'
 export type { Budget } from './usage/budget.ts'
 export type { EnsembleDefinition } from './definition/ensemble-definition.ts'
 export { ensemble, run, type Ensemble, type RunOnceOptions } from './ensemble.ts'
+export { condition } from './definition/make-condition.ts'
+export type { Condition, ConditionScope, When } from './definition/condition.ts'
 export type { GuardrailVerdict, InputGuardrail, OutputGuardrail } from './definition/guardrail.ts'
 export { handlerOutput, requestRejected } from './definition/handler-output.ts'
 export type { HandlerContext, TaskHandler } from './definition/handler.ts'
@@ -32,6 +34,13 @@ export { task } from './definition/define-task.ts'
 export type { Task, TaskDefinition } from './definition/task.ts'
 export type { EnsembleTaskDefinition, InputSource } from './definition/ensemble-task.ts'
 export type { ForEach, ForEachOutcome, ReduceOutputs } from './definition/for-each.ts'
+export type {
+  Loop,
+  LoopCondition,
+  LoopHistory,
+  LoopState,
+  LoopVerdict,
+} from './definition/loop-settings.ts'
 export type { RunMetrics } from '@tutti/protocol'
 
 // Runs

@@ -5,7 +5,6 @@ import { runStateAfter, type RunEvent, type RunEventOf } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
 import { ensemble, priceList, task, type Ensemble, type RunOptions } from '../src/index.ts'
-import type { EnsembleToolSettings } from '../src/internal.ts'
 import { scriptedModel, scriptedReviewer, type ScriptEntry } from './testing.ts'
 import { eventsOf, watchRun } from './watch-run.ts'
 
@@ -46,6 +45,24 @@ function above(
   more: Partial<Parameters<typeof task>[0]> = {},
 ): Ensemble {
   return solo(name, asking(tool.name), { tools: [tool], ...more })
+}
+
+type AgentRunOptions = NonNullable<Parameters<Ensemble['asAgent']>[0]>
+
+/** Returns a tool that calls an ensemble as an agent, each time in a separate run. */
+function toAgentTool(
+  inner: Ensemble,
+  { name, ...options }: { readonly name: string } & AgentRunOptions,
+): AgentTool {
+  return defineAgentTool({
+    name,
+    description: `Asks ${name}`,
+    mode: 'streaming',
+    timeoutMs: Infinity,
+    idleTimeoutMs: Infinity,
+    input: Type.Object({ what: Type.String() }),
+    connector: localConnector(inner.asAgent(options), `tutti://${inner.name}`),
+  })
 }
 
 /** Runs `team` to its end and returns its events. */
@@ -184,8 +201,8 @@ describe('[ENS-N1] the run of an agent', () => {
     const stops: string[] = []
     const begun = Promise.withResolvers<void>()
     const lowest = above('lowest', waiting(stops, begun.resolve))
-    const middle = above('middle', lowest.asTool({ name: 'lowest' }))
-    const highest = above('highest', middle.asTool({ name: 'middle' }))
+    const middle = above('middle', toAgentTool(lowest, { name: 'lowest' }))
+    const highest = above('highest', toAgentTool(middle, { name: 'middle' }))
     const run = watchRun(highest, { inputs: { what: 'all' } })
     await begun.promise
     run.handle.cancel()
@@ -206,9 +223,12 @@ describe('[ENS-N1] the run of an agent', () => {
         return 'seen'
       },
     })
-    const settings: EnsembleToolSettings = { prices }
-    const middle = above('middle', above('lowest', spy).asTool({ ...settings, name: 'lowest' }))
-    const highest = above('highest', middle.asTool({ ...settings, name: 'middle' }))
+    const settings: AgentRunOptions = { prices }
+    const middle = above(
+      'middle',
+      toAgentTool(above('lowest', spy), { ...settings, name: 'lowest' }),
+    )
+    const highest = above('highest', toAgentTool(middle, { ...settings, name: 'middle' }))
     await events(highest, { budget: { maxCostUsd: 10, maxTokens: 100 } })
     // Three models have used one input and one output token each. The tool itself has a limit of 30 s.
     expect(seen).toEqual([{ timeMs: 30_000, costUsd: 7, tokens: 94 }])
@@ -216,8 +236,8 @@ describe('[ENS-N1] the run of an agent', () => {
 
   it('The run of an agent is stopped by the budget on the lowest level, and every level reports it', async () => {
     const lowest = solo('lowest', asking('nothing').concat(answered, answered), {})
-    const middle = above('middle', lowest.asTool({ name: 'lowest', prices }))
-    const highest = above('highest', middle.asTool({ name: 'middle', prices }))
+    const middle = above('middle', toAgentTool(lowest, { name: 'lowest', prices }))
+    const highest = above('highest', toAgentTool(middle, { name: 'middle', prices }))
     const all = await events(highest, { budget: { maxCostUsd: 3 } })
     expect(all.at(-1)).toMatchObject({
       type: 'run_result',
@@ -241,7 +261,7 @@ describe('[ENS-N1] the run of an agent', () => {
       },
     })
     const trace = '0af7651916cd43dd8448eb211c80319c'
-    const highest = above('highest', above('lowest', spy).asTool({ name: 'lowest' }))
+    const highest = above('highest', toAgentTool(above('lowest', spy), { name: 'lowest' }))
     await events(highest, { traceparent: `00-${trace}-b7ad6b7169203331-01` })
     expect(seen[0]).toMatch(new RegExp(`^00-${trace}-[0-9a-f]{16}-01$`))
     expect(seen[0]).not.toContain('b7ad6b7169203331')
@@ -251,7 +271,7 @@ describe('[ENS-N1] the run of an agent', () => {
 describe('[ENS-N2] the run of an agent', () => {
   it('The run of an agent reports its events as chunks, and its end', async () => {
     const inner = solo('inner', [answered])
-    const all = await events(above('outer', inner.asTool({ name: 'inner' })))
+    const all = await events(above('outer', toAgentTool(inner, { name: 'inner' })))
     const types = all.flatMap((event): readonly string[] =>
       event.type.startsWith('agent_tool_')
         ? [event.type === 'agent_tool_progress' ? (event.chunk as RunEvent).type : event.type]
@@ -275,7 +295,7 @@ describe('[ENS-N2] the run of an agent', () => {
 
   it('[ENS-B6] The run of an agent reports its usage, which counts for the caller at once', async () => {
     const inner = solo('inner', [answered])
-    const all = await events(above('outer', inner.asTool({ name: 'inner', prices })))
+    const all = await events(above('outer', toAgentTool(inner, { name: 'inner', prices })))
     expect(runStateAfter(all).totals).toEqual({ totalTokens: 6, totalToolCalls: 1, costUsd: 3 })
     expect(eventsOf(all, 'task_completed')).toMatchObject([{ inputTokens: 3, costUsd: 3 }])
     expect(eventsOf(all, 'agent_tool_completed')).toMatchObject([{ total_cost: 1 }])
@@ -305,8 +325,8 @@ describe('[ENS-N3] a review in the run of an agent', () => {
   const reviewed = (): Ensemble => solo('inner', [answered], { review: true })
 
   it('A review in the run of an agent is a question to the reviewer of the caller, through two levels, whose decision counts', async () => {
-    const middle = above('middle', reviewed().asTool({ name: 'inner' }))
-    const highest = above('highest', middle.asTool({ name: 'middle' }))
+    const middle = above('middle', toAgentTool(reviewed(), { name: 'inner' }))
+    const highest = above('highest', toAgentTool(middle, { name: 'middle' }))
     const reviewer = scriptedReviewer([{ action: 'EDIT', input: 'Better' }])
     const all = await events(highest, { reviewer })
     const [asked] = eventsOf(all, 'review_requested')
@@ -317,7 +337,9 @@ describe('[ENS-N3] a review in the run of an agent', () => {
 
   it('A review in the run of an agent continues it when the reviewer accepts', async () => {
     const reviewer = scriptedReviewer([{ action: 'CONTINUE' }])
-    const all = await events(above('outer', reviewed().asTool({ name: 'inner' })), { reviewer })
+    const all = await events(above('outer', toAgentTool(reviewed(), { name: 'inner' })), {
+      reviewer,
+    })
     expect(eventsOf(all, 'agent_tool_completed')).toMatchObject([{ output: 'Well done' }])
   })
 
@@ -327,13 +349,13 @@ describe('[ENS-N3] a review in the run of an agent', () => {
       { action: 'REJECT', feedback: 'More' },
       { action: 'CONTINUE' },
     ])
-    const all = await events(above('outer', inner.asTool({ name: 'inner' })), { reviewer })
+    const all = await events(above('outer', toAgentTool(inner, { name: 'inner' })), { reviewer })
     expect(eventsOf(all, 'agent_tool_completed')).toMatchObject([{ output: 'Again' }])
   })
 
   it('A review in the run of an agent ends both runs early when the reviewer requests it', async () => {
     const reviewer = scriptedReviewer([{ action: 'EXIT_EARLY' }])
-    const run = watchRun(above('outer', reviewed().asTool({ name: 'inner' })), {
+    const run = watchRun(above('outer', toAgentTool(reviewed(), { name: 'inner' })), {
       inputs: { what: 'all' },
       reviewer,
     })
@@ -358,7 +380,7 @@ describe('[ENS-N3] a review in the run of an agent', () => {
     })
     const inner = above('inner', careful)
     const reviewer = scriptedReviewer([{ action: 'EDIT', input: { what: 'softly' } }])
-    await events(above('outer', inner.asTool({ name: 'inner' })), { reviewer })
+    await events(above('outer', toAgentTool(inner, { name: 'inner' })), { reviewer })
     expect(spoken).toEqual(['softly'])
   })
 })

@@ -3,8 +3,9 @@ import { expectTypeOf, test } from 'vitest'
 
 import { agent } from '../src/definition/agent.ts'
 import { ensemble, type Ensemble } from '../src/ensemble.ts'
+import { condition } from '../src/definition/make-condition.ts'
 import { task } from '../src/definition/define-task.ts'
-import type { ForEachOutcome } from '../src/definition/for-each.ts'
+import type { ForEachOutcome, ItemOutcome } from '../src/definition/for-each.ts'
 import type { Task } from '../src/definition/task.ts'
 
 import type { RunResult } from '../src/run/run-result.ts'
@@ -102,6 +103,8 @@ test('[ENS-P5] The operations of a handler have the types of their tasks, tools,
         expectTypeOf(item).toEqualTypeOf<string>()
         return plain
       })
+      const byKey = await map([1], parsed, { collect: 'outputs' })
+      expectTypeOf(byKey).toEqualTypeOf<Readonly<Record<string, { day: string; length: number }>>>()
       const [first] = await map([1], plain, { onError: 'collect', key: (item) => item.toFixed() })
       if (first?.ok === true) expectTypeOf(first.output).toEqualTypeOf<string>()
       expectTypeOf(await call(find, { id: 7 })).toEqualTypeOf<{ name: string; age?: number }>()
@@ -140,6 +143,19 @@ test('[ENS-P12] A task with forEach has the type of its list, and its key that o
   expectTypeOf(found).toEqualTypeOf<
     Task<readonly ForEachOutcome<{ name: string; age?: number }>[]>
   >()
+  const keyed = task({
+    description: 'Find {item.name}',
+    output: Person,
+    forEach: { over: people, key: (item) => item.name, collect: 'outputs' },
+  })
+  expectTypeOf(keyed).toEqualTypeOf<
+    Task<Readonly<Record<string, { name: string; age?: number }>>>
+  >()
+  const outcomesByKey = task({
+    description: 'Find {item.name}',
+    forEach: { over: people, collect: 'outputs', onError: 'collect' },
+  })
+  expectTypeOf(outcomesByKey).toEqualTypeOf<Task<Readonly<Record<string, ItemOutcome<string>>>>>()
   const reduced = task({
     description: 'Write {item}',
     forEach: { over: people, collect: { reduce: parsed, maxTokens: 100 } },
@@ -151,6 +167,67 @@ test('[ENS-P12] A task with forEach has the type of its list, and its key that o
   task({ description: 'Write', forEach: { over: people, maxItem: 3 } })
 })
 
+test('[ENS-P18] A task with loop has the type of its body, or of the list of its outputs', () => {
+  const judge = task({ description: 'Judge {output}', output: Type.Boolean() })
+  const verdict = task({
+    description: 'Judge {output}',
+    output: Type.Object({ done: Type.Boolean(), feedback: Type.Optional(Type.String()) }),
+  })
+  const refined = task({
+    description: 'Find {feedback}',
+    output: Person,
+    loop: {
+      max: 3,
+      until(output, { round, outputs, inputs }) {
+        expectTypeOf(output).toEqualTypeOf<{ name: string; age?: number }>()
+        expectTypeOf(round).toEqualTypeOf<number>()
+        expectTypeOf(outputs).toEqualTypeOf<readonly { name: string; age?: number }[]>()
+        expectTypeOf(inputs).toEqualTypeOf<Readonly<Record<string, string>>>()
+        return output.name === 'Ada'
+      },
+    },
+  })
+  expectTypeOf(refined).toEqualTypeOf(typed)
+  expectTypeOf(task({ ...refined, name: 'other' })).toEqualTypeOf(typed)
+  const lines = task({
+    description: 'Write',
+    loop: { max: 3, until: (output, { round }) => output.length > round, result: 'all' },
+  })
+  expectTypeOf(lines).toEqualTypeOf<Task<readonly string[]>>()
+  const child = ensemble({ name: 'child', tasks: [parsed] })
+  const nested = task({ ensemble: child, loop: { max: 2, until: ({ length }) => length === 7 } })
+  expectTypeOf(nested).toEqualTypeOf(parsed)
+  const people = task({ description: 'List', output: Type.Array(Person) })
+  const each = task({
+    description: 'Write about {item.name}',
+    forEach: { over: people, key: ({ name }) => name },
+    loop: { max: 3, until: { judge: verdict }, onMax: 'review' },
+  })
+  expectTypeOf(each).toEqualTypeOf<Task<readonly string[]>>()
+  const eachChild = task({
+    ensemble: child,
+    forEach: { over: people, onError: 'collect' },
+    loop: { max: 3, until: { judge }, result: 'all' },
+  })
+  expectTypeOf(eachChild).toEqualTypeOf<
+    Task<readonly ForEachOutcome<readonly { day: string; length: number }[]>[]>
+  >()
+  // @ts-expect-error -- the output of a judge is a boolean or a verdict, not text
+  task({ description: 'Write', loop: { max: 3, until: { judge: plain } } })
+  // @ts-expect-error -- a person is not a verdict
+  task({ description: 'Write', loop: { max: 3, until: { judge: typed } } })
+  // @ts-expect-error -- `max` is missing
+  task({ description: 'Write', loop: { until: { judge } } })
+  // @ts-expect-error -- "onmax" is not an option
+  task({ description: 'Write', loop: { max: 3, onmax: 'fail' } })
+  // @ts-expect-error -- "stop" is not a reaction
+  task({ description: 'Write', loop: { max: 3, onMax: 'stop' } })
+  // @ts-expect-error -- a person has no such field
+  task({ description: 'Find', output: Person, loop: { max: 3, until: ({ nam }) => nam === '' } })
+  // @ts-expect-error -- a condition returns a boolean
+  task({ description: 'Write', loop: { max: 3, until: (output) => output } })
+})
+
 test('[ENS-P15] A task with an ensemble has the type of its last output, and its inputs those of earlier outputs', () => {
   const pick = task({ description: 'Pick', output: Person })
   const child = ensemble({ name: 'child', tasks: [plain, parsed] })
@@ -159,6 +236,8 @@ test('[ENS-P15] A task with an ensemble has the type of its last output, and its
   expectTypeOf(sub).toEqualTypeOf<Task<{ day: string; length: number }>>()
   expectTypeOf(task({ ...sub, retries: 1 })).toEqualTypeOf(sub)
   expectTypeOf(task({ ensemble: ensemble({ name: 'x', tasks: [plain] }) })).toEqualTypeOf(plain)
+  const managed = ensemble({ name: 'x', workflow: 'HIERARCHICAL', tasks: [parsed] })
+  expectTypeOf(task({ ensemble: managed })).toEqualTypeOf<Task<string>>()
   const people = task({ description: 'List', output: Type.Array(Person) })
   const each = task({
     ensemble: child,
@@ -176,6 +255,9 @@ test('[ENS-P15] A task with an ensemble has the type of its last output, and its
   expectTypeOf(outcomes).toEqualTypeOf<
     Task<readonly ForEachOutcome<{ day: string; length: number }>[]>
   >()
+  expectTypeOf(
+    task({ ensemble: child, forEach: { over: people, collect: 'outputs' } }),
+  ).toEqualTypeOf<Task<Readonly<Record<string, { day: string; length: number }>>>>()
   const reduced = task({
     ensemble: child,
     forEach: { over: people, collect: { reduce: typed, maxTokens: 9 } },
@@ -211,4 +293,45 @@ test('An unknown option of an agent or an ensemble is an error', () => {
   ensemble({ name: 'pay', tasks: [plain], reviewPolice: 'AFTER_EVERY_TASK' })
   // @ts-expect-error -- "PARALEL" is not a workflow
   ensemble({ name: 'pay', tasks: [plain], workflow: 'PARALEL' })
+})
+
+test('[ENS-X1] A condition receives the outputs of the tasks that it reads, and undefined for those that did not complete', () => {
+  const kind = task({ description: 'Classify', output: Type.Enum(['bug', 'question']) })
+  const fix = task({
+    description: 'Fix',
+    output: Person,
+    when: condition(kind, (value, { inputs }) => {
+      expectTypeOf(value).toEqualTypeOf<'bug' | 'question' | undefined>()
+      expectTypeOf(inputs['x']).toEqualTypeOf<string | undefined>()
+      return value === 'bug'
+    }),
+  })
+  expectTypeOf(fix).toEqualTypeOf<Task<{ name: string; age?: number }>>()
+  expectTypeOf(task({ ...fix, name: 'copy' })).toEqualTypeOf(fix)
+  task({
+    description: 'Both',
+    when: condition([typed, plain], ([person, text]) => {
+      expectTypeOf(person).toEqualTypeOf<{ name: string; age?: number } | undefined>()
+      expectTypeOf(text).toEqualTypeOf<string | undefined>()
+      return person?.name === text
+    }),
+  })
+  task({ description: 'Inputs', when: ({ inputs }) => inputs['x'] === '1' })
+  const each = task({
+    description: 'Each {item}',
+    forEach: { over: 'items' },
+    when: condition(kind, (value) => value === 'bug'),
+  })
+  expectTypeOf(each).toEqualTypeOf<Task<readonly string[]>>()
+  const sub = task({
+    ensemble: ensemble({ name: 'team', tasks: [typed] }),
+    when: condition(kind, (value) => value === 'bug'),
+  })
+  expectTypeOf(sub).toEqualTypeOf<typeof typed>()
+  // @ts-expect-error -- no such kind
+  task({ description: 'Fix', when: condition(kind, (value) => value === 'bgu') })
+  // @ts-expect-error -- a condition is not a promise
+  task({ description: 'Fix', when: async () => true })
+  // @ts-expect-error -- the task may have been skipped
+  task({ description: 'Fix', when: condition(typed, (value) => value.name === 'Ada') })
 })

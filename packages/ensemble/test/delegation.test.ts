@@ -59,13 +59,27 @@ describe('[ENS-H1] a limit of delegation', () => {
   })
 
   it('A limit of delegation rejects a worker that is not allowed', async () => {
-    const { answers } = await manage([delegate(['C', 'Work'], ['B', 'Work']), 'Done'], {
-      allowedWorkers: ['A', 'B'],
-    })
-    expect(answers).toEqual([
-      'Error: Agent "C" cannot be delegated to. Available: [A, B]',
+    const say = (role: string) => () => `I am ${role}`
+    const lead = [delegate(['C', 'Work'], ['B', 'Work']), 'Done']
+    const model = teamModel({ A: lead, B: say('B'), C: say('C') })
+    const boss = agent({ role: 'A', goal: 'Lead', allowDelegation: true })
+    await ensemble({
+      name: 'team',
+      model,
+      workflow: 'SEQUENTIAL',
+      tasks: [task({ ...worker('A'), agent: boss }), task(worker('B')), task(worker('C'))],
+      delegation: { allowedWorkers: ['B'] },
+    }).run()
+    expect(model.requestsOf('A').slice(1).flatMap(readToolResults)).toEqual([
+      'Error: Agent "C" cannot be delegated to. Available: [B]',
       'I am B',
     ])
+  })
+
+  it('[ENS-W8] A task to whose role the manager may not delegate is refused, because it would never run', async () => {
+    await expect(manage(['Done'], { allowedWorkers: ['A', 'B'] })).rejects.toThrow(
+      'Cannot create ensemble "team": task "c" can never run: delegation.allowedWorkers does not have its role "C"',
+    )
   })
 
   it('A limit of delegation rejects a blank task', async () => {
@@ -79,7 +93,7 @@ describe('[ENS-H1] a limit of delegation', () => {
       [delegate(['A', '1'], ['B', '2'], ['C', '3']), delegate(['A', '4']), 'Done'],
       { maxDelegations: 2 },
     )
-    const refused = 'Error: All 2 delegations of the run are used up: work with what you have'
+    const refused = 'Error: All 2 delegations are used up: work with what you have'
     expect(answers).toEqual(['I am A', 'I am B', refused, refused])
     expect(eventsOf(events, 'delegation_started')).toHaveLength(2)
     expect(eventsOf(events, 'delegation_failed')).toHaveLength(2)

@@ -168,6 +168,84 @@ describe('[ENS-P12] a task with forEach', () => {
     ])
   })
 
+  it('A task with forEach and outputs has each output under its key, without those that failed', async () => {
+    const halveBy = (onError: 'fail' | 'continue') =>
+      task({
+        name: 'half',
+        description: 'Halve {item.n}',
+        output: Type.Number(),
+        forEach: { over: 'numbers', key: 'id', collect: 'outputs', onError },
+        handler({ inputs }) {
+          if (inputs['item.n'] === '0') throw new Error('Zero')
+          return Number(inputs['item.n']) / 2
+        },
+      })
+    const numbers = '[{"id":"b","n":4},{"id":"__proto__","n":2},{"id":"a","n":0}]'
+    const [strict, lax] = [halveBy('fail'), halveBy('continue')]
+    const failed = await ensemble({ name: 'team', tasks: [strict] }).run({ numbers })
+    expect(failed.error?.message).toBe('Zero')
+    const last = task({
+      name: 'last',
+      description: 'End',
+      context: [lax],
+      handler: ({ context }) => context[0]?.output ?? '',
+    })
+    const result = await ensemble({ name: 'team', tasks: [lax, last] }).run({ numbers })
+    expect(result.output).toBe('{"b":2,"__proto__":1}')
+    expect(Object.entries(result.outputOf(lax) ?? {})).toEqual([
+      ['b', 2],
+      ['__proto__', 1],
+    ])
+    expect(lax.outputReader?.schema).toMatchObject({
+      type: 'object',
+      additionalProperties: { type: 'number' },
+    })
+    expect(await lax.outputReader?.read('[1]')).toMatchObject({ ok: false })
+    const none = await ensemble({ name: 'team', tasks: [lax] }).run({ numbers: '[]' })
+    expect(none.outputOf(lax)).toEqual({})
+  })
+
+  it('A task with forEach and outputs has each failure under its key with onError collect', async () => {
+    const half = task({
+      name: 'half',
+      description: 'Halve {item}',
+      forEach: { over: 'numbers', collect: 'outputs', onError: 'collect' },
+      handler({ inputs }) {
+        if (inputs['item'] === '0') throw new Error('Zero')
+        return 'half'
+      },
+    })
+    const result = await ensemble({ name: 'team', tasks: [half] }).run({ numbers: '[4,0]' })
+    expect(result.outputOf(half)).toEqual({
+      0: { ok: true, output: 'half' },
+      1: { ok: false, error: { code: 'TASK_FAILED', message: 'Zero' } },
+    })
+    expect(() =>
+      task({
+        name: 'half',
+        description: 'Halve {item}',
+        forEach: { over: 'numbers', collect: 'output' as 'outputs' },
+      }),
+    ).toThrow("forEach.collect must be 'list', 'outputs' or { reduce: task, maxTokens }")
+  })
+
+  it('[ENS-P11] A map by key leaves out the tasks that it has cancelled', async () => {
+    const item = task({ name: 'item', description: 'Do {item}', handler: ({ inputs }) => inputs })
+    const grow = task({
+      name: 'grow',
+      description: 'Grow',
+      handler: ({ map }) =>
+        map(['a', 'b', 'c'], item, {
+          key: (name) => name,
+          maxParallel: 1,
+          until: { succeeded: 2 },
+          collect: 'outputs',
+        }),
+    })
+    const { output } = await ensemble({ name: 'team', tasks: [grow] }).run()
+    expect(Object.keys(JSON.parse(output))).toEqual(['a', 'b'])
+  })
+
   it('A task with forEach continues after an interruption without repeating its completed tasks', async () => {
     const model = echo()
     const team = ensemble({ name: 'team', model, maxConcurrentTasks: 1, tasks: [topics, write] })
@@ -248,13 +326,12 @@ describe('[ENS-P13] a reduce', () => {
     const result = await ended
     // Two texts of 12 characters and their separator are 31 of 32 characters; their join has 25.
     expect(result.error?.message).toBe(
-      'Cannot reduce: 2 texts are left after 10 levels with maxTokens 8',
+      'Cannot reduce: level 2 got 2 texts of 13 tokens and returned 2 of 13, neither fewer texts nor fewer tokens; ' +
+        'more than maxTokens 8 cannot be combined',
     )
-    expect(
-      eventsOf(events, 'delegation_started')
-        .slice(4, 7)
-        .map(({ workerTask }) => workerTask),
-    ).toEqual(['letters/reduce-join-1-0', 'letters/reduce-join-1-1', 'letters/reduce-join-2-0'])
+    const joined = eventsOf(events, 'delegation_started').map(({ workerTask }) => workerTask)
+    const joins = ['1-0', '1-1', '2-0', '2-1'].map((at) => `letters/reduce-join-${at}`)
+    expect(joined.slice(4)).toEqual(joins)
     const wide = task({
       name: 'letters',
       description: 'Write {item}',
@@ -264,6 +341,35 @@ describe('[ENS-P13] a reduce', () => {
     const done = await ensemble({ name: 'team', tasks: [wide] }).run({ list: '["a","b","c","d"]' })
     expect(done.output).toBe('a+b+c+d')
     expect(done.outputOf(wide)).toBe('a+b+c+d')
+  })
+
+  it('A reduce continues while its outputs get fewer or shorter, for up to ten levels', async () => {
+    const run = async (shorten: (text: string) => string) => {
+      const cut = task({
+        name: 'cut',
+        description: 'Cut {items}',
+        handler: ({ inputs }) => shorten(inputs['items'] ?? ''),
+      })
+      const grow = task({
+        name: 'grow',
+        description: 'Grow',
+        handler: ({ reduce }) => reduce(['a'.repeat(40), 'b'.repeat(40)], cut, { maxTokens: 5 }),
+      })
+      const { events, ended } = watchRun(ensemble({ name: 'team', tasks: [grow] }))
+      const { output, error } = await ended
+      return { output, error: error?.message, cuts: eventsOf(events, 'delegation_started').length }
+    }
+    const half = await run((text) => text.slice(0, text.length / 2))
+    expect(half).toEqual({ output: 'aaaaa\n\n-', error: undefined, cuts: 2 * 3 + 1 })
+    const slow = await run((text) => text.slice(2))
+    expect(slow).toEqual({
+      output: '',
+      error: 'Cannot reduce: 2 texts are left after 10 levels with maxTokens 5',
+      cuts: 20,
+    })
+    const longer = await run((text) => `${text}!`)
+    expect(longer.error).toContain('level 1 got 2 texts of 20 tokens and returned 2 of 21')
+    expect(longer.cuts).toBe(2)
   })
 
   it('packTexts fills groups by size, keeps the order, and leaves longer texts alone', () => {

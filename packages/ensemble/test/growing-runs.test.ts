@@ -7,7 +7,7 @@ import { eventsOf } from './watch-run.ts'
 
 /** Seeds of the generated runs; two small ones by default. */
 const COUNT = Number(process.env['TUTTI_GROWING_RUNS'] ?? 0)
-const SEEDS = COUNT === 0 ? [4, 38] : Array.from({ length: COUNT }, (_, index) => index + 1)
+const SEEDS = COUNT === 0 ? [4, 353] : Array.from({ length: COUNT }, (_, index) => index + 1)
 
 /** A run with every kind of operation, at the same time and nested. */
 const EVERY_OPERATION: Growth = {
@@ -55,6 +55,15 @@ const ENSEMBLES: Growth = {
   ],
 }
 
+/** A loop over an ensemble with a judge, and a loop that a person ends. */
+const LOOPS: Growth = {
+  isConcurrent: false,
+  operations: [
+    { kind: 'loop', end: 'judge', growth: { isConcurrent: false, operations: [] } },
+    { kind: 'loop', end: 'review', growth: { isConcurrent: false, operations: [] } },
+  ],
+}
+
 beforeEach(() => {
   // The wait before a retry is the same in the run and in its forks.
   vi.spyOn(Math, 'random').mockReturnValue(0.5)
@@ -85,6 +94,18 @@ describe('a run that grows', { timeout: 300_000 }, () => {
 
   it('[ENS-P14] A fork after any event of a run with sub-ensembles has the log of its parent', async () => {
     const { result } = await forkEverywhere(toGrowingScenario(ENSEMBLES))
+    expect(result.status).toBe('COMPLETED')
+  })
+
+  it('[ENS-P18] [ENS-P21] [ENS-E16] [ENS-E17] A run with loops ends the same when it is interrupted or drained at any write', async () => {
+    const { result, events } = await interruptEverywhere(toGrowingScenario(LOOPS))
+    expect(result.status).toBe('COMPLETED')
+    const added = eventsOf(events, 'delegation_started').map(({ workerTask }) => workerTask)
+    expect(added).toEqual(expect.arrayContaining(['grow/loop-0/judge-2', 'grow/loop-1/2']))
+  })
+
+  it('[ENS-P18] A fork after any event of a run with loops has the log of its parent', async () => {
+    const { result } = await forkEverywhere(toGrowingScenario(LOOPS))
     expect(result.status).toBe('COMPLETED')
   })
 

@@ -111,6 +111,70 @@ describe('[ENS-W9] a manager', () => {
     ])
   })
 
+  it('[ENS-H3] A manager delegates by their names to tasks that are handlers, ensembles, or one task for each item', async () => {
+    const model = teamModel({
+      [MANAGER]: [
+        delegate(['each', 'Too early'], ['trip', 'Too early']),
+        delegate(['list', 'List towns']),
+        delegate(['each', 'Write of each'], ['trip', 'Plan']),
+        delegate(['trip', 'Plan again']),
+        'Done',
+      ],
+      Guide: ['One', 'Two', 'Plan 1', 'Plan 2'],
+    })
+    const guide = agent({ role: 'Guide', goal: 'Guide' })
+    const list = task({
+      name: 'list',
+      description: 'List',
+      output: Type.Array(Type.String()),
+      handler: ({ description }) => [description, 'Rome'],
+    })
+    const each = task({
+      name: 'each',
+      description: 'Write of {item}',
+      agent: guide,
+      forEach: { over: list, collect: 'outputs' },
+    })
+    const inner = ensemble({
+      name: 'trip',
+      model,
+      tasks: [task({ name: 'plan', description: 'Plan {towns}', agent: guide })],
+    })
+    const trip = task({ ensemble: inner, inputs: { towns: list } })
+    const leader = ensemble({
+      name: 'team',
+      model,
+      workflow: 'HIERARCHICAL',
+      tasks: [list, each, trip],
+      delegation: { maxCallsPerWorker: { trip: 3 } },
+    })
+    const { ended } = watchRun(leader)
+    const result = await ended
+    expect(result).toMatchObject({ status: 'COMPLETED', output: 'Done' })
+    const prompt = JSON.stringify(model.requestsOf(MANAGER)[0]?.messages)
+    expect(prompt).toContain('2. Write of {item}\\n   Worker: each')
+    expect(model.requestsOf(MANAGER).slice(1).map(readToolResults)).toEqual([
+      [
+        'Error: each failed: The output of task "list" must be a JSON list',
+        'Error: trip failed: Input "towns" is the output of task "list", which is not completed',
+      ],
+      ['["List towns","Rome"]'],
+      ['{"0":"One","1":"Two"}', 'Plan 1'],
+      ['Plan 2'],
+    ])
+    expect(result.tasks.map(({ taskName }) => taskName)).toEqual([
+      'list',
+      MANAGER,
+      'each#2',
+      'trip#2',
+      'each#2/0',
+      'each#2/1',
+      'trip#2/plan',
+      'trip#3',
+      'trip#3/plan',
+    ])
+  })
+
   it('A manager names only the own goal of a worker in its system message', async () => {
     const model = teamModel({
       [MANAGER]: [delegate(['Writer', 'Be brief'], ['Researcher', 'Look']), 'Done'],

@@ -175,6 +175,7 @@ describe('options of operations', () => {
     [{ as: 'not a name' }, 'as must be the name of a template variable, got "not a name"'],
     [{ key: 7 }, 'key must be a function or the path of a field, got 7'],
     [{ onError: 'ignore' }, 'onError must be one of fail, continue, collect, got ignore'],
+    [{ collect: 'sets' }, 'collect must be one of list, outputs, got sets'],
   ])('[ENS-P10] A map with the options %j is refused', async (options, problem) => {
     const { result } = await run(({ map }) => map(['a'], child, options as never))
     expect(result.error).toMatchObject({
@@ -197,11 +198,11 @@ describe('options of operations', () => {
     ],
     [
       { over: 'list', collect: 'lists' },
-      `forEach.collect must be 'list' or { reduce: task, maxTokens }, got "lists"`,
+      `forEach.collect must be 'list', 'outputs' or { reduce: task, maxTokens }, got "lists"`,
     ],
     [
       { over: 'list', collect: null },
-      "forEach.collect must be 'list' or { reduce: task, maxTokens }, got null",
+      "forEach.collect must be 'list', 'outputs' or { reduce: task, maxTokens }, got null",
     ],
     [
       { over: 'list', collect: { reduce: 'child', maxTokens: 9 } },

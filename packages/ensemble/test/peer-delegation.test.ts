@@ -35,6 +35,23 @@ async function work(
 const free = { allowDelegation: true }
 
 describe('[ENS-H3] an agent that may delegate', () => {
+  it('An agent that may delegate delegates to a task without an agent only if allowedWorkers names it', async () => {
+    const model = teamModel({ Lead: () => delegate(['count', 'Count 3']) })
+    const run = async (delegation: DelegationLimits) => {
+      const lead = worker('Lead', { ...free, maxIterations: 1 })
+      const count: TaskDefinition = {
+        name: 'count',
+        description: 'Count',
+        handler: ({ description }) => description.toUpperCase(),
+      }
+      const { events } = await work(model, [lead, count, worker('Scout')], delegation)
+      return eventsOf(events, 'delegation_started').map(({ workerTask }) => workerTask)
+    }
+    expect(await run({})).toEqual([])
+    expect(await run({ allowedWorkers: ['Scout'] })).toEqual([])
+    expect(await run({ allowedWorkers: ['Scout', 'count'] })).toEqual(['lead/count'])
+  })
+
   it('An agent that may delegate delegates to the other agents of its ensemble, with their own tools', async () => {
     const look = defineTextTool({ name: 'look', description: 'Looks', execute: () => 'seen' })
     const model = teamModel({

@@ -441,8 +441,8 @@ describe('[ENS-P16] the checks of tasks that add tasks', () => {
       }),
     ).toThrow(
       'Cannot create task "sub": inputs.tine is not a known input (known: list, city.name, city.zip, tone). ' +
-        'Did you mean "tone"?; inputs.city: the output of task "pick" has no field "zip", which the ensemble needs as ' +
-        '{city.zip}; inputs.list: the output of task "pick" has no field "nam". Did you mean "name"?',
+        'Did you mean "tone"?; inputs.city reads the output of task "pick", which has no field "zip", but the ensemble needs ' +
+        '{city.zip}; inputs.list reads the output of task "pick", which has no field "nam". Did you mean "name"?',
     )
     expect(() => task({ name: 'sub', ensemble: lines, inputs: { list: pick } })).toThrow(
       'inputs.list must be a list, because a task of the ensemble has a task for each of its items',
@@ -453,6 +453,33 @@ describe('[ENS-P16] the checks of tasks that add tasks', () => {
     ).toThrow('Cannot create task "sub": ensemble must be created with ensemble()')
   })
 
+  it('The problems of a sub-ensemble, of its task and of forEach are reported together', () => {
+    expect(() =>
+      task({
+        name: 'sub',
+        ensemble: lines,
+        inputs: { tine: 'x' },
+        retries: -1,
+        timeoutMs: 0,
+        forEach: { over: 'list', maxItems: 0 },
+      }),
+    ).toThrow(
+      'Cannot create task "sub": inputs.tine is not a known input (known: list, city.name, city.zip, tone). ' +
+        'Did you mean "tone"?; forEach.maxItems must be an integer >= 1, got 0; ' +
+        'retries must be an integer >= 0, got -1; timeoutMs must be > 0, got 0',
+    )
+    expect(() =>
+      task({
+        name: 'sub',
+        // @ts-expect-error -- an ensemble has a plan
+        ensemble: { name: 'x', tasks: [] },
+        retries: -1,
+      }),
+    ).toThrow(
+      'Cannot create task "sub": ensemble must be created with ensemble(); retries must be an integer >= 0, got -1',
+    )
+  })
+
   it('Ensembles nest 5 deep, and the error names the path of a deeper one', () => {
     let nested = task({ name: 'a', description: 'x', handler: () => 'end' })
     for (const name of ['b', 'c', 'd', 'e', 'f']) {
@@ -460,17 +487,6 @@ describe('[ENS-P16] the checks of tasks that add tasks', () => {
     }
     expect(() => task({ name: 'g', ensemble: ensemble({ name: 'one', tasks: [nested] }) })).toThrow(
       'Cannot create task "g": ensembles may nest 5 deep, but g/f/e/d/c/b has 6 levels',
-    )
-  })
-
-  it('A sub-ensemble has no agents that delegate', () => {
-    const model = echo()
-    const writer = agent({ role: 'Writer', goal: 'Write', allowDelegation: true })
-    const one = task({ name: 'one', description: 'One', agent: writer })
-    const managed = ensemble({ name: 'x', model, workflow: 'HIERARCHICAL', tasks: [one] })
-    expect(() => task({ ensemble: managed })).toThrow(
-      'ensemble "x" is HIERARCHICAL: its manager can delegate only in a separate run; ' +
-        'ensemble: the agent of task "one" may delegate, which it can only in a separate run',
     )
   })
 

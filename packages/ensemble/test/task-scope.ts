@@ -4,6 +4,7 @@ import type { RunStep } from '../src/internal.ts'
 import { NO_NOTES } from '../src/agent/notes.ts'
 import { ModelChain } from '../src/agent/model-chain.ts'
 import { createRunParts } from '../src/run/run-parts.ts'
+import { replayMismatchError } from '../src/scope/replay.ts'
 import { Stopwatch } from '../src/work/stopwatch.ts'
 import { TaskScope } from '../src/scope/task-scope.ts'
 
@@ -55,7 +56,8 @@ export function createTestScope({
       ...options.run,
     },
     host: {
-      nextTaskIndex: 2,
+      indexOf: () => 2,
+      stopMismatched: (difference) => replayMismatchError(difference),
       isTaken: () => false,
       taskNames: [],
       hasTask: () => false,

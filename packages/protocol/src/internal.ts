@@ -121,6 +121,7 @@ export type {
   WaitingReview,
 } from './projection/operations.ts'
 export { USAGE_EXTENSION } from './usage-extension.ts'
+export { type AddedTaskBody, changeAddedTasks, listAddedTasks } from './added-tasks.ts'
 export { addAmounts, MAX_AMOUNT, readCostUsd, readTokenCount } from './amounts.ts'
 export {
   addCosts,
@@ -144,10 +145,18 @@ export {
 } from './run-usage.ts'
 export { isTemplateName, TEMPLATE_VARIABLE } from './template-variable.ts'
 export {
+  AGENT_TASK_FIELDS,
   ClientToolBody,
   ForEachBody,
   ItemErrorReaction,
   ItemLimitsBody,
+  JudgeTaskBody,
+  LoopBody,
+  LoopHistoryBody,
+  LoopJudgeBody,
+  LoopLimitsBody,
+  LoopResult,
+  LoopReviewBody,
   ReduceBody,
   ReduceTaskBody,
   RunBudgetBody,
@@ -207,6 +216,7 @@ export {
   ComparedTaskSide,
   ComparedText,
   CompareRunsQuery,
+  MAX_COMPARED_TASKS,
   RunDifference,
 } from './schemas/rest/compare-runs.ts'
 export {

@@ -154,6 +154,14 @@ describe('a run whose request has forEach', () => {
       'Close the book',
     ])
     asked.length = 0
+    const other = await service.forks.create(RUN_ID, {
+      at: { task: 'write/sand' },
+      inputs: { tone: 'rhyme' },
+      taskOverrides: { 'write/sand': { description: 'Sing about {topic.title} in {tone}' } },
+    })
+    expect(resultOf(await allEvents(service, other.runId))).toMatchObject({ status: 'COMPLETED' })
+    expect(asked[0]).toBe('Sing about Sand in rhyme')
+    asked.length = 0
     const replay = await service.forks.replay(RUN_ID, { mode: 'frozen' })
     expect(resultOf(await allEvents(service, replay.runId))).toEqual(RESULT)
     expect(asked).toEqual([])

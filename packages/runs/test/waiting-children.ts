@@ -4,7 +4,7 @@
  */
 import { Type } from '@tutti/core'
 import { ensemble, task, type Ensemble } from '@tutti/ensemble'
-import { applyRunEvent, runStateAfter, type LoggedRunEvent } from '@tutti/protocol'
+import { runStateAfter, type LoggedRunEvent } from '@tutti/protocol'
 import { createRunService, type RunService, type RunServiceOptions } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { expect } from 'vitest'
@@ -236,7 +236,7 @@ export const waitingChildrenCases: readonly WaitingChildrenCase[] = [
       const worker = await startProcess(place, makeWriters(calls))
       const events = await readLog(worker)
       expect(events.at(-1)).toMatchObject({ type: 'run_result', status: 'CANCELLED' })
-      const { tasks, reviews } = events.reduce(applyRunEvent, runStateAfter([]))
+      const { tasks, reviews } = runStateAfter(events)
       expect(status).toBe('CANCELLED')
       const phases = tasks.map((one) => `${one.name} ${one.status}`)
       expect(phases).toEqual([

@@ -75,6 +75,15 @@ export const TUTTI = {
   agentTry: 'tutti.agent.try',
   delegationId: 'tutti.delegation.id',
   delegationDepth: 'tutti.delegation.depth',
+  /** Tasks that the attempt has added, and how they ended. */
+  addedCount: 'tutti.added_tasks.count',
+  addedCompleted: 'tutti.added_tasks.completed',
+  addedFailed: 'tutti.added_tasks.failed',
+  /** Tasks below the span that have no spans, and the usage of their attempts without a span. */
+  untracedCount: 'tutti.untraced_tasks.count',
+  untracedInputTokens: 'tutti.untraced_tasks.input_tokens',
+  untracedOutputTokens: 'tutti.untraced_tasks.output_tokens',
+  untracedCostUsd: 'tutti.untraced_tasks.cost_usd',
   reviewId: 'tutti.review.id',
   reviewTiming: 'tutti.review.timing',
   reviewDecision: 'tutti.review.decision',

@@ -23,6 +23,13 @@ export interface TraceRunsOptions {
   /** Whether spans contain what models, tools and people say, which may be private. @default false */
   readonly captureContent?: boolean
   /**
+   * Maximum number of tasks with spans that one task adds, such as by `forEach`; in a run, ten times as many. Others are
+   * counted on the span of the task that added them, with their usage. As many failed attempts of them have a span.
+   *
+   * @default 100
+   */
+  readonly maxAddedTasks?: number
+  /**
    * Resolves the name of a model in events: an alias of a catalog, or `provider:name`, such as
    * `anthropic:claude-haiku-4-5`. If it returns undefined, provider and model are read from the name.
    */
@@ -41,11 +48,23 @@ export type ResolvedTraceRunsOptions = Required<Omit<TraceRunsOptions, 'sampler'
 /** Applies defaults. */
 export function resolveTraceRunsOptions(options: TraceRunsOptions): ResolvedTraceRunsOptions {
   const { processor, sampler, resource = ownResource(), captureContent = false } = options
-  const { redact = (text) => text } = options
+  const { redact = (text) => text, maxAddedTasks = MAX_ADDED_TASKS } = options
   const modelNames: ModelNames = (label) => options.modelNames?.(label) ?? namesInLabel(label)
   const { onError = () => undefined } = options
-  return { processor, sampler, resource, captureContent, modelNames, redact, onError }
+  return {
+    processor,
+    sampler,
+    resource,
+    captureContent,
+    maxAddedTasks,
+    modelNames,
+    redact,
+    onError,
+  }
 }
+
+/** Default of `maxAddedTasks`. */
+const MAX_ADDED_TASKS = 100
 
 /** LangChain's name of a provider → that of the GenAI conventions, where they differ. */
 const PROVIDERS: Readonly<Record<string, string>> = {

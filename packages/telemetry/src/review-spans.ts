@@ -81,14 +81,12 @@ function findSwitchedSpan(
   { taskName }: RunEventOf<'model_switched'>,
 ): OpenSpan | undefined {
   if (taskName === undefined) return table.root
-  const attempts = [...table.tasks.values()].filter(
-    ({ span }) => span.attributes[TUTTI.taskName] === taskName,
-  )
-  return attempts.at(-1)?.span ?? table.root
+  return table.attempts.get(taskName)?.span ?? table.root
 }
 
 function begin(table: SpanTable, event: RunEventOf<'review_requested'>): void {
-  const { reviewId, timing, timeoutMs } = event
+  const { reviewId, timing, timeoutMs, taskName } = event
+  if (table.added.findHost(taskName) !== undefined) return
   const key = reviewKey(table.runId, reviewId)
   if (table.find(key) !== undefined) return
   const attempt = timing === 'BEFORE_EXECUTION' ? undefined : findAttemptByName(table, event)

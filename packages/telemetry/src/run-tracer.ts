@@ -29,7 +29,7 @@ export class RunTracer {
   #isBroken = false
 
   constructor(run: RunTracerRun, options: ResolvedTraceRunsOptions) {
-    const { redact, captureContent, modelNames } = options
+    const { redact, captureContent, maxAddedTasks, modelNames } = options
     this.#options = options
     this.#traceId = traceIdOf(run.traceparent)
     this.#caller = callerContext(run.runId, run)
@@ -37,7 +37,8 @@ export class RunTracer {
     const onEnd = (ended: EndedSpan): void => {
       if (!this.isMuted) this.#send(ended)
     }
-    this.#spans = new RunSpans({ runId: run.runId, redact, captureContent, modelNames, onEnd })
+    const { runId } = run
+    this.#spans = new RunSpans({ runId, redact, captureContent, maxAddedTasks, modelNames, onEnd })
   }
 
   /** Whether no further spans are made: the run has ended, or an event failed. */

@@ -1,4 +1,5 @@
 /** Open spans of one run, and the state that all kinds of spans share. */
+import { AddedTasks } from './added-tasks.ts'
 import { GEN_AI, TUTTI } from './attributes.ts'
 import { OpenSpan, type EndedSpan, type SpanEnd, type SpanStart } from './open-span.ts'
 
@@ -12,6 +13,8 @@ export type TracedEvent = RunEvent & { readonly seq?: number }
 export interface RunSpansOptions {
   readonly runId: string
   readonly captureContent: boolean
+  /** Maximum number of tasks with spans that one attempt adds. */
+  readonly maxAddedTasks: number
   readonly modelNames: ModelNames
   /** Removes secrets from a text. */
   readonly redact: (text: string) => string
@@ -44,6 +47,9 @@ export class SpanTable {
   readonly redact: (text: string) => string
   readonly onEnd: (ended: EndedSpan) => void
   readonly tasks = new Map<string, OpenAttempt>()
+  /** Attempts in progress, by the name of their task. */
+  readonly attempts = new Map<string, OpenAttempt>()
+  readonly added: AddedTasks
   /** Open delegations, by the name of their task. */
   readonly delegations = new Map<string, OpenSpan>()
   /** Time of the current event, or of the previous one if it has no time; in milliseconds since 1970. */
@@ -58,7 +64,9 @@ export class SpanTable {
   /** Open spans by owner, in order: a run may have thousands of others. */
   readonly #owned = new Map<string | undefined, Set<OpenSpan>>()
 
-  constructor({ runId, captureContent, modelNames, redact, onEnd }: RunSpansOptions) {
+  constructor(options: RunSpansOptions) {
+    const { runId, captureContent, modelNames, redact, onEnd } = options
+    this.added = new AddedTasks(options.maxAddedTasks)
     this.runId = runId
     this.captureContent = captureContent
     this.modelNames = modelNames
@@ -96,7 +104,13 @@ export class SpanTable {
     if (!this.#open.delete(span.key)) return
     this.#forget(span)
     span.addSeq(this.seq)
+    span.set(this.added.takeAttributes(span))
     this.onEnd(span.end(end))
+  }
+
+  /** Whether a span has not ended. */
+  isOpen(span: OpenSpan): boolean {
+    return this.#open.get(span.key) === span
   }
 
   #forget(span: OpenSpan | undefined): void {

@@ -6,7 +6,7 @@ import { textMessage } from './content.ts'
 import { toFailedEnd } from './span-end.ts'
 import { delegationKey, taskKey } from './span-keys.ts'
 
-import type { SpanEnd } from './open-span.ts'
+import type { OpenSpan, SpanEnd } from './open-span.ts'
 import type { SpanTable, OpenAttempt, TracedEvent } from './span-table.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
@@ -69,16 +69,18 @@ export function findAttemptByName(
   table: SpanTable,
   { taskName, attempt }: { readonly taskName: string; readonly attempt: number },
 ): OpenAttempt | undefined {
-  return [...table.tasks.values()].find(
-    ({ span }) =>
-      span.attributes[TUTTI.taskName] === taskName && span.attributes[TUTTI.attempt] === attempt,
-  )
+  const known = table.attempts.get(taskName)
+  return known?.span.attributes[TUTTI.attempt] === attempt ? known : undefined
 }
 
 function beginTask(table: SpanTable, event: RunEventOf<'task_started'>): void {
   const { taskName, taskDescription, agentRole } = event
   const key = taskKey(table.runId, event)
   if (table.tasks.has(key)) return
+  if (table.added.findHost(taskName) !== undefined) {
+    table.added.beginAttempt(key, table.nowMs)
+    return
+  }
   const span = table.open({
     key,
     name: `${OPERATION.invokeAgent} ${agentRole}`,
@@ -91,7 +93,7 @@ function beginTask(table: SpanTable, event: RunEventOf<'task_started'>): void {
     const text = table.redact(taskDescription)
     span.set({ [GEN_AI.inputMessages]: textMessage('user', text) })
   }
-  table.tasks.set(key, {
+  const attempt: OpenAttempt = {
     key,
     span,
     chats: new Map(),
@@ -100,24 +102,22 @@ function beginTask(table: SpanTable, event: RunEventOf<'task_started'>): void {
     endedCalls: new Map(),
     chat: undefined,
     iterationIndex: 0,
-  })
+  }
+  table.tasks.set(key, attempt)
+  table.attempts.set(taskName, attempt)
 }
 
-function endTask(
-  table: SpanTable,
-  event: RunEventOf<'task_completed' | 'task_attempt_failed' | 'task_failed'>,
-  end: SpanEnd,
-): void {
+type TaskEnd = RunEventOf<'task_completed' | 'task_attempt_failed' | 'task_failed'>
+
+function endTask(table: SpanTable, event: TaskEnd, end: SpanEnd): void {
   const attempt = findAttempt(table, event)
-  if (attempt === undefined) return
+  if (attempt === undefined) {
+    endUntraced(table, event, end)
+    return
+  }
   const { key, span } = attempt
-  const { inputTokens, outputTokens, toolCallCount, costUsd } = event
   table.endAll(event.type === 'task_completed' ? { endMs: end.endMs } : end, key)
-  span.set({
-    ...toUsageAttributes(inputTokens, outputTokens),
-    [TUTTI.toolCalls]: toolCallCount,
-    [TUTTI.costUsd]: costUsd,
-  })
+  setUsage(span, event)
   if (event.type !== 'task_completed') span.set({ [TUTTI.willRetry]: event.willRetry })
   else {
     span.set({ [TUTTI.iterationLimitReached]: event.iterationLimitReached })
@@ -127,6 +127,47 @@ function endTask(
   }
   table.end(span, end)
   table.tasks.delete(key)
+  if (table.attempts.get(event.taskName) === attempt) table.attempts.delete(event.taskName)
+}
+
+/** Ends an attempt of a task without spans: with a span if it failed, else with a count of its usage. */
+function endUntraced(table: SpanTable, event: TaskEnd, end: SpanEnd): void {
+  const { taskName, agentRole } = event
+  const host = table.added.findHost(taskName)
+  const key = taskKey(table.runId, event)
+  const startMs = table.added.takeStart(key)
+  if (host === undefined || !table.isOpen(host)) return
+  if (
+    event.type === 'task_completed' ||
+    end.error === undefined ||
+    !table.added.takeFailure(host)
+  ) {
+    table.added.addUsage(host, event)
+    return
+  }
+  const span = table.open({
+    key,
+    name: `${OPERATION.invokeAgent} ${agentRole}`,
+    kind: SpanKind.INTERNAL,
+    startMs: startMs ?? table.nowMs,
+    parent: host,
+    attributes: {
+      ...toTaskAttributes(event),
+      [GEN_AI.operationName]: OPERATION.invokeAgent,
+      [TUTTI.willRetry]: event.willRetry,
+    },
+  })
+  setUsage(span, event)
+  table.end(span, end)
+}
+
+function setUsage(span: OpenSpan, event: TaskEnd): void {
+  const { inputTokens, outputTokens, toolCallCount, costUsd } = event
+  span.set({
+    ...toUsageAttributes(inputTokens, outputTokens),
+    [TUTTI.toolCalls]: toolCallCount,
+    [TUTTI.costUsd]: costUsd,
+  })
 }
 
 /** Returns the token attributes; 0 and less mean that the provider does not report them. */
@@ -139,8 +180,9 @@ export function toUsageAttributes(inputTokens = 0, outputTokens = 0): Attributes
 
 /** Opens the span of a delegation; the attempts of its task are its children. */
 function beginDelegation(table: SpanTable, event: RunEventOf<'delegation_started'>): void {
-  const { delegationId, workerRole, workerTask, depth } = event
+  const { delegationId, workerRole, workerTask, depth, taskName } = event
   const by = findAttemptByName(table, event)
+  if (!table.added.add(workerTask, taskName, by?.span ?? table.root)) return
   const span = table.open({
     key: delegationKey(table.runId, delegationId),
     name: `delegate ${workerRole}`,
@@ -163,7 +205,16 @@ function endDelegation(
   event: RunEventOf<'delegation_completed' | 'delegation_failed'>,
   end: SpanEnd,
 ): void {
-  const { delegationId, workerRole, workerTask } = event
+  const { delegationId, workerRole, workerTask, taskName } = event
+  const { added } = table
+  const isUntraced = added.findHost(workerTask ?? taskName) !== undefined
+  const by = findAttemptByName(table, event)?.span ?? table.root
+  if (workerTask !== undefined) {
+    const outcome = event.type === 'delegation_completed' ? 'completed' : 'failed'
+    if (added.findHost(taskName) === undefined) added.end(by, outcome)
+    added.forget(workerTask)
+  }
+  if (isUntraced) return
   const span = table.find(delegationKey(table.runId, delegationId))
   if (span !== undefined) {
     table.end(span, end)
@@ -171,6 +222,5 @@ function endDelegation(
     return
   }
   // A limit or a policy rejected the delegation before it began.
-  const by = findAttemptByName(table, event)?.span ?? table.root
   by?.addEvent('tutti.delegation.refused', table.nowMs, { [GEN_AI.agentName]: workerRole })
 }

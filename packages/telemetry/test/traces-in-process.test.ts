@@ -376,7 +376,8 @@ describe('parts of a tool call', () => {
       tasks: [task({ description: 'Answer {input}' })],
       model: scriptedModel(['42']),
     })
-    const ask = inner.asTool({ name: 'ask' })
+    // A call of a copy is a separate run, like a call of another agent.
+    const ask = { ...inner.asTool({ name: 'ask' }) }
     const model = scriptedModel([
       { toolCalls: [{ name: 'ask', arguments: { input: 'x' } }] },
       'Done',

@@ -91,7 +91,8 @@ function team() {
         name: 'lead',
         description: 'Lead',
         agent: lead,
-        tools: [whole, inner.asTool({ name: 'ask' })],
+        // A call of a copy is a separate run, like a call of another agent.
+        tools: [whole, { ...inner.asTool({ name: 'ask' }) }],
         review: true,
       }),
       task({

@@ -5,7 +5,7 @@ import { toTaskEnd } from '../../../packages/compat-agentensemble/src/peer/event
 import { taskLines } from '../../../packages/compat-jamjet/src/server/events.ts'
 import { TaskUpdates } from '../../../packages/gateway/src/a2a/events.ts'
 import { toWireTask } from '../../../packages/gateway/src/a2a/to-task.ts'
-import { advanceView, firstView } from '../../../packages/gateway/src/a2a/view.ts'
+import { TaskView } from '../../../packages/gateway/src/a2a/view.ts'
 import { AguiRun } from '../../../packages/gateway/src/ag-ui/events.ts'
 import { ChatChunks } from '../../../packages/gateway/src/ai-sdk/chunks.ts'
 import { runAnswer } from '../../../packages/gateway/src/mcp/answer.ts'
@@ -192,7 +192,8 @@ function toIdentity({ runId: id }: RunLog) {
 }
 
 function readA2aTask(log: RunLog): Found {
-  const view = log.events.reduce(advanceView, firstView({ createdAt: 0 }))
+  const view = new TaskView({ createdAt: 0 })
+  for (const event of log.events) view.take(event)
   const { artifacts = [], status, metadata } = toWireTask(toIdentity(log), view, SHOWING)
   return {
     status: A2A_STATUSES[status.state] ?? expect.fail(status.state),
@@ -202,7 +203,7 @@ function readA2aTask(log: RunLog): Found {
 }
 
 function readA2aStream(log: RunLog): Found {
-  const updates = new TaskUpdates(toIdentity(log), firstView({ createdAt: 0 }), SHOWING)
+  const updates = new TaskUpdates(toIdentity(log), new TaskView({ createdAt: 0 }), SHOWING)
   let output = ''
   let state: A2aTaskState = 'TASK_STATE_SUBMITTED'
   let metadata: Readonly<Record<string, unknown>> | undefined

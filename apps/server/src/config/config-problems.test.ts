@@ -149,9 +149,11 @@ describe('toEpochMs', () => {
   it('findConfigProblems names the problems of telemetry, without the headers', () => {
     const problems = (telemetry: unknown) => findConfigProblems({ ensembles: [band], telemetry })
     expect(problems(true)).toEqual(['"telemetry" must be an object'])
-    expect(problems({ traces: 'yes', captureContent: 1, logs: true })).toEqual([
-      '"logs" is not a known setting of "telemetry". Known: traces, captureContent',
+    const wrong = { traces: 'yes', captureContent: 1, maxAddedTasks: 0.5, logs: true }
+    expect(problems(wrong)).toEqual([
+      '"logs" is not a known setting of "telemetry". Known: traces, captureContent, maxAddedTasks',
       '"telemetry.captureContent" must be true or false',
+      '"telemetry.maxAddedTasks" must be a whole number >= 0, got 0.5',
       '"telemetry.traces" must be true, false or an object',
     ])
     const traces = {

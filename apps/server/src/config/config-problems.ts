@@ -144,6 +144,7 @@ const SCHEDULE_NAMES = {
 const TELEMETRY_NAMES = {
   traces: true,
   captureContent: true,
+  maxAddedTasks: true,
 } as const satisfies OptionNames<TelemetryConfig>
 
 const TRACES_NAMES = {
@@ -393,12 +394,17 @@ function webhookProblems(webhooks: unknown): readonly string[] {
 function telemetryProblems(telemetry: unknown): readonly string[] {
   if (telemetry === undefined) return []
   if (!isJsonObject(telemetry)) return ['"telemetry" must be an object']
-  const { traces = false, captureContent = false } = telemetry
+  const { traces = false, captureContent = false, maxAddedTasks = 0 } = telemetry
   return [
     ...findUnknownFields('setting of "telemetry"', telemetry, TELEMETRY_NAMES),
     ...(typeof captureContent === 'boolean'
       ? []
       : ['"telemetry.captureContent" must be true or false']),
+    ...(Number.isSafeInteger(maxAddedTasks) && Number(maxAddedTasks) >= 0
+      ? []
+      : [
+          `"telemetry.maxAddedTasks" must be a whole number >= 0, got ${JSON.stringify(maxAddedTasks)}`,
+        ]),
     ...(typeof traces === 'boolean' ? [] : tracesProblems(traces)),
   ]
 }

@@ -77,6 +77,11 @@ export interface TelemetryConfig {
   readonly traces?: boolean | TracesConfig
   /** Whether traces contain prompts, answers and tool output, which may be private. @default false */
   readonly captureContent?: boolean
+  /**
+   * Maximum number of tasks with spans that one task adds; in a run, ten times as many. Others are counted on the span of
+   * the task that added them. @default 100
+   */
+  readonly maxAddedTasks?: number
 }
 
 /** Collector of traces. Missing fields are taken from the environment. */

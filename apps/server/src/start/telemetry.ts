@@ -55,6 +55,7 @@ export async function createTracing(
     ),
     sampler: createSampler(target.sampler, sdk),
     captureContent: telemetry.captureContent === true,
+    ...(telemetry.maxAddedTasks === undefined ? {} : { maxAddedTasks: telemetry.maxAddedTasks }),
     modelNames: (label) => {
       const model = models.find(label)
       if (model === undefined) return undefined

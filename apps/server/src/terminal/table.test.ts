@@ -60,6 +60,9 @@ it('The table shows the current task, open reviews, or the error of a run', () =
   expect(shown({ openReviews: 1 }).at(-1)).toBe('1 open review')
   expect(shown({ openReviews: 2 }).at(-1)).toBe('2 open reviews')
   expect(shown({ status: 'ACCEPTED' })[4]).toBe('-')
+  const { currentTask: __task, ...ended } = run
+  const done = { ...ended, status: 'COMPLETED', completedTasks: 2 } as const
+  expect(lineText(runTable([done], now)[1] ?? [])).toMatch(/2\/3 +1 skipped$/)
   expect(shown({ totalTokens: -1 })[5]).toBe('-')
   const { currentTask: _, costUsd: __, ...failed } = run
   const [, line = []] = runTable(

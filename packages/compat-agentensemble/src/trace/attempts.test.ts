@@ -145,3 +145,32 @@ describe('[AE-E6] the usage of a running attempt', () => {
     expect(sumOnly(...copied, ...turn(1, 1))).toMatchObject({ inputTokens: 2, outputTokens: 1 })
   })
 })
+
+describe('the delegations of an attempt', () => {
+  it('The delegations of an attempt are read a number of times that grows with their number only', () => {
+    let reads = 0
+    const delegation = (type: string, id: number) => ({
+      type,
+      ...where,
+      get delegationId() {
+        reads += 1
+        return `d-${id}`
+      },
+      startedAt: iso(20),
+      completedAt: iso(30),
+    })
+    const countReads = (count: number): number => {
+      const types = ['delegation_started', 'delegation_completed']
+      const events = types.flatMap((type) =>
+        Array.from({ length: count }, (_, id) => delegation(type, id)),
+      )
+      // NOTE: each event has only the fields that are read.
+      const logged = [...begun, ...events] as unknown as readonly LoggedRunEvent[]
+      reads = 0
+      const delegations = collectAttempts(logged)[0]?.delegations ?? []
+      expect(delegations.map(({ endedAt }) => endedAt)).toEqual(Array(count).fill(START + 30))
+      return reads
+    }
+    expect(countReads(400)).toBe(2 * countReads(200))
+  })
+})

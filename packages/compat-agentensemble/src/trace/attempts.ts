@@ -61,13 +61,14 @@ interface Open extends TracedAttempt {
 /** Returns the attempts of a run in the order in which they started. */
 export function collectAttempts(events: readonly LoggedRunEvent[]): readonly TracedAttempt[] {
   const all = new Map<string, Open>()
+  const delegations = new Map<string, TracedDelegation>()
   for (const event of events) {
     if (event.type === 'task_started') {
       all.set(keyOf(event), { started: event, turns: [], delegations: [], used: NOT_USED })
     }
     if (event.type === 'run_forked') for (const attempt of all.values()) attempt.used = NOT_USED
     const attempt = 'attempt' in event ? all.get(keyOf(event)) : undefined
-    if (attempt !== undefined) take(attempt, event)
+    if (attempt !== undefined) take(attempt, event, delegations)
   }
   return [...all.values()]
 }
@@ -76,7 +77,12 @@ function keyOf({ taskName, attempt }: Pick<RunEventOf<'task_started'>, 'taskName
   return JSON.stringify([taskName, attempt])
 }
 
-function take(attempt: Open, event: LoggedRunEvent): void {
+/** Adds an event to its attempt; `delegations` are all of the run by their id. */
+function take(
+  attempt: Open,
+  event: LoggedRunEvent,
+  delegations: Map<string, TracedDelegation>,
+): void {
   attempt.used = addUsage(attempt.used, event)
   switch (event.type) {
     case 'task_input':
@@ -91,13 +97,15 @@ function take(attempt: Open, event: LoggedRunEvent): void {
     case 'tool_called':
       endCall(attempt, event)
       break
-    case 'delegation_started':
-      attempt.delegations.push({ started: event, startedAt: Date.parse(event.startedAt) })
+    case 'delegation_started': {
+      const begun = { started: event, startedAt: Date.parse(event.startedAt) }
+      attempt.delegations.push(begun)
+      delegations.set(event.delegationId, begun)
       break
+    }
     case 'delegation_completed':
     case 'delegation_failed': {
-      const { delegationId } = event
-      const begun = attempt.delegations.find(({ started }) => started.delegationId === delegationId)
+      const begun = delegations.get(event.delegationId)
       if (begun === undefined) break
       begun.end = event
       begun.endedAt = Date.parse('completedAt' in event ? event.completedAt : event.failedAt)

@@ -5,9 +5,9 @@
  *    them, DETAILED and FULL also have the inputs of tools as values. The default is STANDARD.
  * AE-E2 Every attempt at a task is one task trace. A delegated task is inside its delegation. The tasks that the
  *    manager of a HIERARCHICAL run delegates are also at top level, before the manager, because AgentEnsemble's viewer
- *    shows only top-level tasks.
+ *    shows only top-level tasks. Tasks that a task without a trace has added are at top level.
  * AE-E3 The trace of a running run ends at `now`.
- * AE-E4 Tasks with a handler have no trace, as in AgentEnsemble.
+ * AE-E4 Tasks with a handler have no trace, as in AgentEnsemble, nor do those with `forEach` or an ensemble.
  * AE-E5 Lists are never null, and missing outputs are null, never absent. AgentEnsemble's viewer relies on both.
  */
 import { collectAttempts, type TracedAttempt } from './attempts.ts'
@@ -94,14 +94,20 @@ function selectTopAttempts(
   workflow: Workflow,
 ): readonly TracedAttempt[] {
   const delegations = events.filter((event) => event.type === 'delegation_started')
-  const delegated = new Set(delegations.map(({ workerTask }) => workerTask))
-  const byManager = new Set(
-    delegations.filter(({ depth }) => depth === 1).map(({ workerTask }) => workerTask),
-  )
   const traced = attempts.filter(({ input }) => input !== undefined)
-  const own = traced.filter(({ started }) => !delegated.has(started.taskName))
+  const tracedNames = new Set(traced.map(({ started }) => started.taskName))
+  const inside = new Set(
+    delegations.flatMap(({ taskName, workerTask }) =>
+      tracedNames.has(taskName) ? workerTask : [],
+    ),
+  )
+  const own = traced.filter(({ started }) => !inside.has(started.taskName))
   if (workflow !== 'HIERARCHICAL') return own
-  return [...traced.filter(({ started }) => byManager.has(started.taskName)), ...own]
+  const byManager = new Set(
+    delegations.flatMap(({ depth, workerTask }) => (depth === 1 ? workerTask : [])),
+  )
+  const isByManager = ({ started }: TracedAttempt): boolean => byManager.has(started.taskName)
+  return [...traced.filter(isByManager), ...own.filter((attempt) => !isByManager(attempt))]
 }
 
 /** Returns the agents of all attempts, each once, with the tools of all their tasks. */

@@ -485,7 +485,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ForEachBody.onError':
     '`fail` ends the task with the first failure, `continue` leaves failures out, and `collect` has `{ key, ok, output }` or `{ key, ok, error }` for each item. `fail` when absent.',
   'ForEachBody.collect':
-    'Output of the task: the list of all outputs, or their combination. `list` when absent.',
+    'Output of the task: the `list` of all outputs, an object with the `outputs` by key, or their combination. With `onError` `collect`, an object has `{ ok, output }` or `{ ok, error }` for each key. `list` when absent.',
   ForkAction:
     'Part of a fork in a task: REUSED when the task completed in the copied part; ENDED when it failed or was skipped there; CONTINUED when it began there; EXECUTED when it begins in the fork; GIVEN when the request has its output.',
   ForkCallPreview: 'Call of a tool that is not idempotent, which a fork might repeat.',
@@ -585,6 +585,25 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Model turn, for clients that connect during a run; without `completed` while it is in progress.',
   'IterationSnapshot.started': 'Start of the turn.',
   'IterationSnapshot.completed': 'End of the turn.',
+  JudgeTaskBody: 'Task of a request that judges the output of a round. It has no context.',
+  'JudgeTaskBody.name': 'Name of the task; other tasks refer to it as `$name`.',
+  'JudgeTaskBody.description':
+    'Instructions for the agent; `{name}` is replaced by the input of that name.',
+  'JudgeTaskBody.expectedOutput': 'Description of the expected output, for the agent.',
+  'JudgeTaskBody.tools': "Names of tools in the server's catalog.",
+  'JudgeTaskBody.model': "Alias of a model in the server's catalog.",
+  'JudgeTaskBody.maxIterations': 'Maximum number of model turns; 25 when absent.',
+  'JudgeTaskBody.outputSchema':
+    'JSON Schema that the output must match; the server also validates the schema itself.',
+  'JudgeTaskBody.review': 'Review of the output.',
+  'JudgeTaskBody.beforeReview': 'Review before the task begins.',
+  'JudgeTaskBody.additionalContext': 'Additional text for the agent.',
+  'JudgeTaskBody.instructions':
+    'System message of the agent. With it, the model gets the description as it is, without headings: plain chat. An empty text sends no system message.',
+  'JudgeTaskBody.maxOutputTokens':
+    'Maximum number of output tokens of each model call. A longer answer is cut, and fails the task.',
+  'JudgeTaskBody.allowEmptyOutput':
+    'Whether an empty last answer of the agent is a valid output. False when absent: the task then fails with OUTPUT_EMPTY.',
   LifecycleState: 'Lifecycle state of the server.',
   ListReviewsQuery: 'Query of `GET /api/reviews`.',
   'ListReviewsQuery.runId': 'Only reviews of this run; all runs when absent.',
@@ -694,6 +713,31 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'LlmMessage.toolName': 'Tool whose result this is; null for other messages.',
   LoggedRunEvent:
     'Event of a run with its position in the log: the form in which events are stored and sent.',
+  LoopBody:
+    'Repeats the task in rounds. A round has the variables `{round}`, `{previous}`, `{feedback}` and `{history}`.',
+  'LoopBody.max': 'Maximum number of rounds, up to 1,000.',
+  'LoopBody.until':
+    'Ends the loop after a round: an expression in CEL over `output`, `outputs`, `round` and `inputs`, such as `output.score > 7 || round == 5`, or a judge. All `max` rounds when absent.',
+  'LoopBody.onMax':
+    'After `max` rounds: `accept` takes the last output, `fail` fails the task, and `review` asks a person, who can order more rounds. When absent: `fail`, or `accept` without `until` and `stopWhenUnchanged`.',
+  'LoopBody.stopWhenUnchanged':
+    'Whether the loop ends when a round has the same output as the one before. False when absent.',
+  'LoopBody.history': 'Rounds in the variable `{history}` of the next round. `last` when absent.',
+  'LoopBody.result':
+    'Output of the task: that of the last round, or the list of all. `last` when absent.',
+  LoopHistoryBody: 'Limits of the rounds in the variable `{history}`.',
+  'LoopHistoryBody.window': 'Maximum number of rounds; no limit when absent.',
+  'LoopHistoryBody.maxTokens':
+    'Maximum size in tokens of 4 characters; older rounds are left out, and the text says which. 32,000 when absent.',
+  LoopJudgeBody: 'Ends a loop by the answer of a task.',
+  'LoopJudgeBody.judge':
+    'Task that gets `{output}` and the variables of the round. Its `outputSchema` is a boolean, or an object with the boolean `done` and the text `feedback`, which is `{feedback}` in the next round.',
+  LoopLimitsBody: 'Changes to the limits of a task that is repeated.',
+  'LoopLimitsBody.max': 'Maximum number of rounds, up to 1,000.',
+  LoopResult: 'Output of a task that is repeated.',
+  LoopReviewBody: 'Asks a person after the last round.',
+  'LoopReviewBody.review':
+    'CONTINUE accepts the output, EDIT replaces it, and REJECT with feedback orders another round, up to `maxRevisions` times.',
   MessagePart:
     'Part of a message or of an output, as in A2A 1.0. Exactly one of `text`, `raw`, `url` and `data` is present.',
   'MessagePart.raw': 'Content of a file, as base64.',
@@ -960,12 +1004,14 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunCancelling.actor':
     'Key name of the caller that requested the cancel, left, or set the deadline or limit.',
   RunComparison:
-    'Response of `GET /api/runs/compare`. Its size is limited: long texts have `cut`, and long runs `partial`.',
+    'Response of `GET /api/runs/compare`. Its size is limited: long texts have `cut`, long runs `partial`, and a comparison of many tasks `omitted`.',
   'RunComparison.relation':
     'Relation of the first run to the second: `PARENT` if the second was forked or replayed from it, `CHILD` for the reverse, `SIBLINGS` if both have the same parent, `SAME` for one run; absent when there is none.',
   'RunComparison.inputs': 'Inputs that differ, sorted by name; at most 100.',
   'RunComparison.tasks':
-    'Tasks in the order of the first run, then those that only the second has.',
+    'Tasks in the order of the first run, then those that only the second has; at most 2,000, first those that differ.',
+  'RunComparison.omitted':
+    'Number of tasks that are not listed, and of those of them that differ; absent when all are listed.',
   RunControl: 'Cancels a run or switches its model.',
   'RunControl.requestId': 'Repeated in the acknowledgement.',
   'RunControl.runId': 'Id of the run.',
@@ -1361,7 +1407,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   TaskDefinitionBody: 'Task that a request defines.',
   'TaskDefinitionBody.name': 'Name of the task; other tasks refer to it as `$name`.',
   'TaskDefinitionBody.description':
-    'Instructions for the agent; `{name}` is replaced by the input of that name.',
+    'Instructions for the agent; `{name}` is replaced by the input of that name. Required unless the task runs an ensemble.',
   'TaskDefinitionBody.expectedOutput': 'Description of the expected output, for the agent.',
   'TaskDefinitionBody.tools': "Names of tools in the server's catalog.",
   'TaskDefinitionBody.model': "Alias of a model in the server's catalog.",
@@ -1380,6 +1426,16 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskDefinitionBody.context': 'Tasks whose output this task gets; it waits for them.',
   'TaskDefinitionBody.forEach':
     'Adds a task for each item of a list. The other fields define the task of one item; the output is the list of all outputs.',
+  'TaskDefinitionBody.loop':
+    'Repeats the task in rounds. The other fields define a round. With `forEach`, the task of each item is repeated.',
+  'TaskDefinitionBody.ensemble':
+    'Name of an ensemble of the server whose tasks the task adds to the run. Its output is that of their last one. It has no agent, so it has no fields for one.',
+  'TaskDefinitionBody.inputs':
+    'Inputs of its ensemble by name: a text such as `{city}`, an output as `$task`, or a field of one as `$task.field`. Text that begins with `$` begins with `$$`. The run has the other inputs.',
+  'TaskDefinitionBody.when':
+    "Condition in CEL, such as `outputs.classify.kind == 'bug'`, over `inputs` (texts) and `outputs` of other tasks. The task is skipped if it is false. The task always runs when absent.",
+  'TaskDefinitionBody.switch':
+    'Name of a switch. Of the tasks with this name only the first one whose `when` is true runs; one without `when` is the last.',
   TaskFailed:
     'A task failed or was rejected by a reviewer (code REVIEW_REJECTED). Tokens, tool calls and cost are those of its last attempt.',
   'TaskFailed.taskIndex': 'Number of the task in its run, from 1.',
@@ -1417,7 +1473,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskInput.taskName': 'Name of the task; unique in its run.',
   'TaskInput.attempt': 'Attempt of the task, from 1.',
   TaskOverrideBody:
-    'Changes to one task of the ensemble, for this run. Those to a task for each item of a list apply to the task of each item.',
+    'Changes to one task of the ensemble, for this run. Those to a task that adds tasks apply to the task of each item or round.',
   'TaskOverrideBody.description':
     'Instructions for the agent; `{name}` is replaced by the input of that name.',
   'TaskOverrideBody.expectedOutput': 'Description of the expected output, for the agent.',
@@ -1428,6 +1484,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskOverrideBody.review': 'Review of the output.',
   'TaskOverrideBody.beforeReview': 'Review before the task begins.',
   'TaskOverrideBody.forEach': 'Limits of a task for each item of a list.',
+  'TaskOverrideBody.loop': 'Limits of a task that is repeated.',
   TaskProgress: 'Progress of a requested task.',
   'TaskProgress.requestId': "The request's id.",
   'TaskProgress.percentComplete': 'Completed part in percent.',
@@ -1452,11 +1509,14 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskReviewBody.maxRevisions':
     'Number of times that REJECT repeats the task before it fails; 5 when absent.',
   TaskReviewSetting: 'Whether and how a task is reviewed.',
-  TaskSkipped: 'A task will not run because a task that it needs failed, or because the run ends.',
+  TaskSkipped:
+    'A task will not run: by a condition, because a task that it needs failed, or because the run ends.',
   'TaskSkipped.taskIndex': 'Number of the task in its run, from 1.',
   'TaskSkipped.taskName': 'Name of the task; unique in its run.',
   'TaskSkipped.taskDescription': 'Description of the task, with its inputs filled in.',
   'TaskSkipped.reason': 'Reason why the task is skipped.',
+  'TaskSkipped.cause':
+    'CONDITION if a condition skips the task: its own, or those of all tasks that it needs. The run can still be completed. Absent otherwise.',
   TaskStarted: 'An attempt of a task begins.',
   'TaskStarted.taskIndex': 'Number of the task in its run, from 1.',
   'TaskStarted.totalTasks': 'Number of tasks of the run.',

@@ -12,14 +12,14 @@ import type { ResolvedControlApiOptions } from '../options.ts'
 
 /** Returns a route for each command, and the list of reviews. */
 export function steeringRoutes(options: ResolvedControlApiOptions): readonly HttpRoute[] {
-  const { runs, reads } = options
+  const { reads } = options
   return [
     ...RUN_COMMAND_KINDS.map((kind) => commandRoute(kind, options)),
     {
       ...ROUTES.listReviews,
       async handle({ request, caller }) {
         const query = { ...readQuery(request.url, ListReviewsQuery), caller }
-        return Response.json(await reads.run(() => listReviews(runs, query)))
+        return Response.json(await reads.run(() => listReviews(options, query)))
       },
     },
   ]

@@ -42,7 +42,7 @@ export function threadRoutes(options: ResolvedControlApiOptions): readonly HttpR
         if (body.threadId !== undefined) addSubject({ target: body.threadId })
         const { isNew, thread } = await createThreadAs(runs, { ...body, tags }, caller)
         addSubject({ target: thread.threadId })
-        return Response.json(redactor.value(toThread(thread)), {
+        return Response.json(toThread(redactor.value(thread)), {
           status: isNew ? 201 : 200,
           headers: { location: `/api/threads/${encodeURIComponent(thread.threadId)}` },
         })
@@ -89,7 +89,7 @@ async function listThreads(
     ...(tag === undefined ? {} : { tag: parseTag(tag) }),
     ...(cursor === undefined ? {} : { before: Number(cursor) }),
   })
-  const page = takeFitting(found.slice(0, limit).map((thread) => redactor.value(toThread(thread))))
+  const page = takeFitting(found.slice(0, limit).map((thread) => toThread(redactor.value(thread))))
   const last = found[page.length - 1]
   return {
     threads: page,
@@ -105,7 +105,7 @@ async function readThread(
 ): Promise<Thread> {
   const thread = await runs.threads.get(threadId)
   if (thread === undefined) throw threadNotFound(threadId)
-  return redactor.value(toThread(thread))
+  return toThread(redactor.value(thread))
 }
 
 async function listThreadRuns(
@@ -124,7 +124,7 @@ async function listThreadRuns(
     throw threadNotFound(threadId)
   }
   return {
-    runs: page.map((run) => redactor.value(toThreadRun(run))),
+    runs: page.map((run) => toThreadRun(redactor.value(run))),
     ...(last === undefined || !hasMore ? {} : { nextCursor: String(last.number) }),
   }
 }

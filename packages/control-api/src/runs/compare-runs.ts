@@ -1,5 +1,5 @@
 /** Compares two runs. */
-import { addTokens, totalTokens } from '@tutti/protocol/internal'
+import { addTokens, MAX_COMPARED_TASKS, totalTokens } from '@tutti/protocol/internal'
 
 import { alignCalls, type AlignedCalls } from './align-calls.ts'
 import { TextBudget } from './cut-text.ts'
@@ -44,16 +44,42 @@ function buildComparison(one: ReadRun, other: ReadRun): RunComparison {
   const [a, b] = [toComparedRun(one), toComparedRun(other)]
   const relation = findRelation(one.run, other.run)
   const names = new Set([...one.tasks.keys(), ...other.tasks.keys()])
+  const tasks = [...names].map((name) =>
+    toComparedTask(name, one.tasks.get(name), other.tasks.get(name)),
+  )
   return {
     a,
     b,
     ...(relation === undefined ? {} : { relation }),
     difference: subtract(a, b),
     inputs: listDifferentInputs(one.run.inputs, other.run.inputs),
-    tasks: [...names].map((name) =>
-      toComparedTask(name, one.tasks.get(name), other.tasks.get(name)),
-    ),
+    ...selectTasks(tasks),
   }
+}
+
+/** Selects the tasks that are listed, in order: those that differ before the others. */
+function selectTasks(all: readonly ComparedTask[]): Pick<RunComparison, 'tasks' | 'omitted'> {
+  if (all.length <= MAX_COMPARED_TASKS) return { tasks: [...all] }
+  const different = all.filter(isDifferent)
+  const equal = all.filter((task) => !isDifferent(task))
+  const listed = new Set([...different, ...equal].slice(0, MAX_COMPARED_TASKS))
+  return {
+    tasks: all.filter((task) => listed.has(task)),
+    omitted: {
+      tasks: all.length - listed.size,
+      different: Math.max(0, different.length - listed.size),
+    },
+  }
+}
+
+/** Whether the work of a task differs: its texts, its status or its calls, or only one run has it. */
+function isDifferent({ a, b, sameOutput, sameDescription, calls }: ComparedTask): boolean {
+  return (
+    a?.status !== b?.status ||
+    sameOutput === false ||
+    sameDescription === false ||
+    calls.some(({ sameInput }) => sameInput !== true)
+  )
 }
 
 function toComparedRun({ run, tasks, isPartial }: ReadRun): ComparedRun {

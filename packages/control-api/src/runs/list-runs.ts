@@ -26,7 +26,8 @@ export async function listRuns(
     ...(threadId === undefined ? {} : { threadId }),
     ...(q === undefined ? {} : { text: q }),
   })
-  const summaries = found.runs.slice(0, limit).map((run) => redactor.value(toRunSummary(run)))
+  // Secrets are removed before texts are cut, because a part of a secret would not be recognized.
+  const summaries = found.runs.slice(0, limit).map((run) => toRunSummary(redactor.value(run)))
   const page = takeFitting(summaries)
   const last = found.runs[page.length - 1]
   return {

@@ -25,8 +25,8 @@ const CALL_TEXTS = { maxBytes: 256_000, maxTextBytes: 2_048 }
 /** Maximum number of listed tool calls of a run. Aligning them takes up to the square of it, as steps. */
 const MAX_LISTED_CALLS = 1_000
 
-/** Maximum number of events that are read of a run. */
-const MAX_EVENTS = 20_000
+/** Maximum number of model calls and tool calls that are read of a run. */
+const MAX_CALLS = 20_000
 
 const TYPES = [
   'llm_iteration_completed',
@@ -36,6 +36,13 @@ const TYPES = [
   'task_completed',
   'task_failed',
 ] as const satisfies readonly RunEvent['type'][]
+
+/** Types that are not those of calls: a run has few of them for each task. */
+const TASK_EVENTS: ReadonlySet<RunEvent['type']> = new Set([
+  'delegation_started',
+  'task_completed',
+  'task_failed',
+])
 
 type ReadEvent = Extract<LoggedRunEvent, { type: (typeof TYPES)[number] }>
 
@@ -102,7 +109,7 @@ class RunReading {
   readonly #tasks: ReadonlyMap<string, MutableTask>
   readonly #taskTexts = new TextBudget(TASK_TEXTS)
   readonly #callTexts = new TextBudget(CALL_TEXTS)
-  #events = 0
+  #calls = 0
   #listedCalls = 0
 
   constructor(run: RunRecord, tasks: readonly TaskRecord[]) {
@@ -122,13 +129,13 @@ class RunReading {
     }
   }
 
-  /** Whether no further event is read. */
+  /** Whether the run has more calls than are read. */
   get isFull(): boolean {
-    return this.#events > MAX_EVENTS
+    return this.#calls > MAX_CALLS
   }
 
   add(event: ReadEvent & { readonly seq: number }): void {
-    this.#events += 1
+    if (!TASK_EVENTS.has(event.type)) this.#calls += 1
     if (this.isFull) return
     const { parent } = this.#run
     const isCopied = parent !== undefined && event.seq <= parent.at

@@ -13,19 +13,19 @@ import { toPendingReview } from '../runs/to-wire.ts'
 
 import type { ReviewDecisionBody } from '@tutti/protocol'
 import type { ListReviewsQuery, ReviewList } from '@tutti/protocol/internal'
-import type { RunService } from '@tutti/runs'
+import type { ResolvedControlApiOptions } from '../options.ts'
 
 /** Maximum length of an input value in the list, in characters. */
 const MAX_INPUT_LENGTH = 200
 
 /**
  * Returns the open reviews of one run or of all, in the order in which they opened, with ensemble, inputs and tags of
- * their runs: those of a kind, or those that people decide.
+ * their runs: those of a kind, or those that people decide. Without secrets.
  *
  * @throws {TuttiError} RUN_NOT_FOUND for an unknown run; FORBIDDEN for one that the caller may not read.
  */
 export async function listReviews(
-  runs: RunService,
+  { runs, redactor }: Pick<ResolvedControlApiOptions, 'runs' | 'redactor'>,
   { runId, kind, caller }: ListReviewsQuery & { readonly caller: Caller },
 ): Promise<ReviewList> {
   if (runId !== undefined) await findRecord(runs, runId, caller)
@@ -33,7 +33,8 @@ export async function listReviews(
     ...(runId === undefined ? {} : { runId }),
     kinds: kind === undefined ? PERSON_REVIEW_KINDS : [kind],
   }
-  const open = await runs.reviews.open(which)
+  // Secrets are removed before inputs are shortened, because a part of a secret would not be recognized.
+  const open = redactor.value(await runs.reviews.open(which))
   const total = await runs.reviews.countOpen(which)
   const reviews = open.map((review) => ({
     ...toPendingReview(review),

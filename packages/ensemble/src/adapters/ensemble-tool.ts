@@ -1,13 +1,26 @@
-/** An ensemble as a tool: the template variables are the input, and each call is a run. */
-import { Type, type TypedTool } from '@tutti/core'
+/**
+ * An ensemble as a tool, whose input are the template variables.
+ *
+ *   call by an agent or a handler ─▶ task with the ensemble, in the run of the caller
+ *   any other call                ─▶ separate run
+ *
+ * ENS-P17 A call of the tool of an ensemble by an agent or a handler adds a task with that ensemble to the run, named below the
+ *    caller. It has the inputs of the run and of the call, and the limits of the tool.
+ */
+import { defineTool, Type, type TypedTool } from '@tutti/core'
+import { pickOptions, TOOL_SETTING_NAMES } from '@tutti/core/internal'
 import { defineAgentTool, localConnector, type AgentToolSettings } from '@tutti/agent-call/internal'
 
+import { task } from '../definition/define-task.ts'
 import { inputVariables, namedInputs } from '../definition/inputs.ts'
+import { markEnsembleTool } from '../definition/sub-ensemble.ts'
 import { createEnsembleAgent, type AgentRunOptions } from './ensemble-agent.ts'
 
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
+import type { Task } from '../definition/task.ts'
 import type { Inputs } from '../definition/template.ts'
 
+/** Settings of the tool of an ensemble. Those of a run apply only to separate runs. */
 export interface EnsembleToolSettings
   extends Partial<Omit<AgentToolSettings<Inputs>, 'maxTurns' | 'reply'>>, AgentRunOptions {
   /**
@@ -37,7 +50,7 @@ export function createEnsembleTool(
     ...(reflections === undefined ? {} : { reflections }),
     ...(toolMetrics === undefined ? {} : { toolMetrics }),
   }
-  const tool = defineAgentTool({
+  const definition = {
     name: toToolName(ensemble.name),
     description:
       ensemble.description.trim() === '' ? describeEnsemble(ensemble) : ensemble.description,
@@ -46,13 +59,53 @@ export function createEnsembleTool(
     idleTimeoutMs: Infinity,
     ...settings,
     input: createInputSchema(ensemble),
+  } as const
+  const tool = defineAgentTool({
+    ...definition,
     connector: localConnector(
       createEnsembleAgent(ensemble, options),
       `tutti://${encodeURIComponent(ensemble.name)}`,
     ),
   })
+  markEnsembleTool(tool, {
+    task: createToolTask(ensemble, definition),
+    withBody: (body) =>
+      defineTool({
+        ...pickOptions(definition, TOOL_SETTING_NAMES),
+        input: definition.input,
+        timeoutMs: Infinity,
+        // The task continues after an interruption.
+        idempotent: true,
+        // NOTE: the schema has a string for each variable.
+        execute: (inputs, context) => body(inputs as Inputs, context),
+      }),
+  })
   // NOTE: the schema has a string for each variable, but the compiler does not know their names.
   return tool as unknown as TypedTool<Inputs>
+}
+
+type ToolLimits = Pick<EnsembleToolSettings, 'retries' | 'maxCostUsd' | 'maxTokens'> & {
+  readonly name: string
+  readonly timeoutMs: number
+}
+
+/** Returns the task that a call in a run adds, with the limits of the tool. Its output is text, like that of the tool. */
+function createToolTask(
+  ensemble: ResolvedEnsemble,
+  { name, retries, timeoutMs, maxCostUsd, maxTokens }: ToolLimits,
+): Task {
+  const budget = {
+    ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+  }
+  const { outputReader: _, ...made } = task({
+    name,
+    ensemble,
+    ...(retries === undefined ? {} : { retries }),
+    ...(timeoutMs === Infinity ? {} : { timeoutMs }),
+    ...(Object.keys(budget).length === 0 ? {} : { budget }),
+  })
+  return made
 }
 
 /** Returns a schema with every input that the ensemble names; template variables are required. */

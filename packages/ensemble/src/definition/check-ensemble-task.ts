@@ -1,17 +1,16 @@
 /** Finds all problems in the definition of a task that runs an ensemble. No I/O. */
 import { findOptionProblems, type OptionNames } from '@tutti/core/internal'
-import { suggest } from '@tutti/protocol/internal'
+import { pointer, suggest, type Problem } from '@tutti/protocol/internal'
 
 import {
   isFieldSource,
   type AnyEnsembleTaskDefinition,
   type AnyInputSource,
-  type EnsembleTaskDefinition,
 } from './ensemble-task.ts'
 import { findUnknownInputs, inputVariables } from './inputs.ts'
+import { toOptionText } from './map-settings.ts'
 import { findField, mayBeList } from './output-shape.ts'
-import { listSubEnsembles } from './sub-ensemble.ts'
-import { listWorkingTasks } from './task.ts'
+import { listSubEnsembles, type OutputReference } from './sub-ensemble.ts'
 
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
 import type { ChildTask } from './operations.ts'
@@ -36,30 +35,100 @@ const ENSEMBLE_TASK_NAMES = {
   timeoutMs: true,
   budget: true,
   retries: true,
-} as const satisfies OptionNames<EnsembleTaskDefinition<unknown, unknown>>
+  when: true,
+  switch: true,
+} as const satisfies OptionNames<AnyEnsembleTaskDefinition>
 
-/** Returns the problems of a definition, one text each; empty if it is valid. */
+/** Names of its options apart from those that only a task with an ensemble has. */
+const HANDLER_TASK_NAMES: readonly string[] = Object.keys(ENSEMBLE_TASK_NAMES).filter(
+  (name) => name !== 'ensemble' && name !== 'inputs',
+)
+
+const TEXT_SCHEMA = { type: 'string' }
+
+/** Source of an input of a sub-ensemble: a text with template variables, or an output with its schema; undefined for any value. */
+export type CheckedInput = string | (OutputReference & { readonly schema: object | undefined })
+
+/** Returns the problems of a definition that only a task with an ensemble can have, one text each. */
 export function findEnsembleTaskProblems(definition: AnyEnsembleTaskDefinition): readonly string[] {
   const { ensemble, inputs = {} } = definition
-  // Plain JavaScript can contain anything.
-  const given: Partial<ResolvedEnsemble> | undefined = ensemble
-  if (given?.plan === undefined) return ['ensemble must be created with ensemble()']
+  if (!isResolved(ensemble)) return ['ensemble must be created with ensemble()']
+  const sources = Object.entries<AnyInputSource>({ ...inputs })
+  const known = sources.flatMap(([name, source]) => {
+    const checked = toCheckedInput(source)
+    return checked === undefined ? [] : [[name, checked] as const]
+  })
   return [
     ...findOptionProblems(definition, ENSEMBLE_TASK_NAMES),
-    ...findDepthProblems(ensemble, definition.name ?? ensemble.name),
-    ...findDelegationProblems(ensemble),
-    ...ensemble.tasks
-      .filter(({ name }) => name.length > MAX_NAME_LENGTH)
+    ...findSubEnsembleProblems(ensemble, definition.name ?? ensemble.name),
+    ...sources
+      .filter(([, source]) => toCheckedInput(source) === undefined)
       .map(
-        ({ name }) => `ensemble: the name of a task has ${name.length} characters, at most 200 fit`,
+        ([name]) =>
+          `inputs.${name} must be a text, a task of task(), or a task and the name of a field`,
       ),
-    ...findUnknownInputs(ensemble, toNames(ensemble, inputs)).map(
-      ({ path, message }) => `${path.slice(1).replaceAll('/', '.')} ${message}`,
-    ),
-    ...Object.entries<AnyInputSource>({ ...inputs }).flatMap(([name, source]) =>
-      findSourceProblems(ensemble, name, source),
+    ...findMappedInputProblems(ensemble, Object.fromEntries(known)).map(toOptionText),
+  ]
+}
+
+/** Returns the options that a task with an ensemble shares with a task with a handler. */
+export function pickHandlerOptions(
+  definition: Omit<AnyEnsembleTaskDefinition, 'inputs'>,
+): Omit<AnyEnsembleTaskDefinition, 'ensemble' | 'inputs'> {
+  const options = Object.entries(definition)
+  return Object.fromEntries(options.filter(([name]) => HANDLER_TASK_NAMES.includes(name)))
+}
+
+/** Whether a value was created with `ensemble()`; plain JavaScript can contain anything. */
+export function isResolved(ensemble: Partial<ResolvedEnsemble> | undefined): boolean {
+  return ensemble?.plan !== undefined && ensemble.tasks !== undefined
+}
+
+/** Returns the problems of an ensemble as a task with a name, one text each. */
+export function findSubEnsembleProblems(
+  ensemble: ResolvedEnsemble,
+  name: string,
+): readonly string[] {
+  return [
+    ...findDepthProblems(ensemble, name),
+    ...ensemble.tasks
+      .filter((task) => task.name.length > MAX_NAME_LENGTH)
+      .map(
+        (task) =>
+          `ensemble: the name of a task has ${task.name.length} characters, at most 200 fit`,
+      ),
+  ]
+}
+
+/** Returns the problems of the inputs of a sub-ensemble, with paths such as `/inputs/city`. */
+export function findMappedInputProblems(
+  ensemble: ResolvedEnsemble,
+  inputs: Readonly<Record<string, CheckedInput>>,
+): readonly Problem[] {
+  return [
+    ...findUnknownInputs(ensemble, toNames(ensemble, inputs)),
+    ...Object.entries(inputs).flatMap(([name, source]) =>
+      findSourceProblems(ensemble, name, source).map((message) => ({
+        path: pointer('/inputs', name),
+        message,
+      })),
     ),
   ]
+}
+
+/** Returns the source of an input for its check; undefined if it is not one. */
+function toCheckedInput(source: AnyInputSource): CheckedInput | undefined {
+  if (typeof source === 'string') return source
+  const [task, field]: readonly [ChildTask<unknown>, string?] = isFieldSource(source)
+    ? source
+    : [source]
+  // Plain JavaScript can contain anything.
+  const given: Partial<ChildTask<unknown>> | undefined = task
+  if (given?.context === undefined) return undefined
+  const { name, outputReader } = task
+  if (field === undefined) return { task: name, schema: outputReader?.schema }
+  // An output without a schema is text.
+  return { task: name, field, schema: outputReader?.schema ?? TEXT_SCHEMA }
 }
 
 /** Returns the mapped inputs, without those whose fields are variables. */
@@ -87,55 +156,26 @@ function findDeepest({ tasks }: ResolvedEnsemble): readonly string[] {
     .reduce((a, b) => (b.length > a.length ? b : a), [])
 }
 
-function findDelegationProblems({ name, plan, tasks }: ResolvedEnsemble): readonly string[] {
-  const delegating = tasks
-    .flatMap(listWorkingTasks)
-    .filter(({ agent }) => agent.allowDelegation === true)
-  return [
-    ...(plan.workflow === 'HIERARCHICAL'
-      ? [`ensemble "${name}" is HIERARCHICAL: its manager can delegate only in a separate run`]
-      : []),
-    ...delegating.map(
-      (task) =>
-        `ensemble: the agent of task "${task.name}" may delegate, which it can only in a separate run`,
-    ),
-  ]
-}
-
-/** Returns the problems of one source of an input. */
+/** Returns the problems of one source of an input, as predicates of its name. */
 function findSourceProblems(
   ensemble: ResolvedEnsemble,
   name: string,
-  source: AnyInputSource,
+  source: CheckedInput,
 ): readonly string[] {
   if (typeof source === 'string') return []
-  const [task, field]: readonly [ChildTask<unknown>, string?] = isFieldSource(source)
-    ? source
-    : [source]
-  const at = `inputs.${name}`
-  // Plain JavaScript can contain anything.
-  const given: Partial<ChildTask<unknown>> | undefined = task
-  if (given?.context === undefined) {
-    return [`${at} must be a text, a task of task(), or a task and the name of a field`]
-  }
-  const whole = task.outputReader?.schema
-  if (whole === undefined && field !== undefined) {
-    return [`${at}: the output of task "${task.name}" is text, and has no field "${field}"`]
-  }
+  const { task, field, schema: whole } = source
   const shape = field === undefined ? whole : findField(whole, field)
-  if (shape === 'none') return [`${at}: ${describeMissing(task.name, field ?? '', whole)}`]
+  if (shape === 'none') return [describeMissing(task, field ?? '', whole)]
   return [
     ...inputVariables(ensemble.tasks).flatMap((variable) => {
       if (!variable.startsWith(`${name}.`)) return []
       const path = variable.slice(name.length + 1)
       return path.split('.').reduce(findField, shape) === 'none'
-        ? [
-            `${at}: ${describeMissing(task.name, path, shape)}, which the ensemble needs as {${variable}}`,
-          ]
+        ? [`${describeMissing(task, path, shape)}, but the ensemble needs {${variable}}`]
         : []
     }),
     ...(needsList(ensemble, name) && !mayBeList(shape)
-      ? [`${at} must be a list, because a task of the ensemble has a task for each of its items`]
+      ? ['must be a list, because a task of the ensemble has a task for each of its items']
       : []),
   ]
 }
@@ -144,7 +184,7 @@ function describeMissing(task: string, field: string, shape: unknown): string {
   const known = Object.keys(Reflect.get(Object(shape), 'properties') ?? {})
   const meant = suggest(field, known)
   const hint = meant === undefined ? '' : `. Did you mean "${meant}"?`
-  return `the output of task "${task}" has no field "${field}"${hint}`
+  return `reads the output of task "${task}", which has no field "${field}"${hint}`
 }
 
 /** Whether a task of the ensemble maps the input. */

@@ -13,7 +13,7 @@ import { findPlanProblems } from './plan.ts'
 import { findEnsembleReviewProblems } from './review-settings.ts'
 import { findRuleProblems } from './model-rule.ts'
 
-import { isTask, listWorkingTasks } from './task.ts'
+import { isTask, listWorkingTasks, toWorkerRole } from './task.ts'
 import {
   ERROR_STRATEGIES,
   type EnsembleDefinition,
@@ -97,10 +97,8 @@ export function assertEnsemble(definition: EnsembleDefinition, workflow: Workflo
     ...findOnUnfinishedProblems(definition.onUnfinished),
     ...findEnsembleReviewProblems(definition.review),
     ...findRuleProblems(definition.modelRules),
-    ...findDelegationProblems(
-      definition.delegation,
-      definition.tasks.map(({ agent }) => agent.role),
-    ),
+    ...findDelegationProblems(definition.delegation, definition.tasks.map(toWorkerRole)),
+    ...(workflow === 'HIERARCHICAL' ? findUndelegated(definition) : []),
   ]
   if (messages.length === 0) return
   const [first] = planProblems
@@ -158,6 +156,18 @@ function findModelProblems(definition: EnsembleDefinition, workflow: Workflow): 
     problems.push('the manager has no model: set model or managerModel of the ensemble')
   }
   return problems
+}
+
+/** Returns a problem for each task that the manager may not delegate: it would never run. */
+function findUndelegated({ tasks, delegation }: EnsembleDefinition): readonly string[] {
+  const allowed = delegation?.allowedWorkers
+  if (allowed === undefined) return []
+  return tasks
+    .filter((task) => !allowed.includes(toWorkerRole(task)))
+    .map(
+      (task) =>
+        `task "${task.name}" can never run: delegation.allowedWorkers does not have its role "${toWorkerRole(task)}"`,
+    )
 }
 
 /** Returns the problems of the prices that models have themselves. */

@@ -2,14 +2,15 @@
  * Finds the problems of tasks that add tasks before anything runs. No I/O.
  *
  * ENS-P16 Before anything runs, tasks that add tasks are checked: the names and the types of their lists and inputs, clashing
- *    names, at most 5 ensembles in each other, and settings that a sub-ensemble cannot have.
+ *    names, at most 5 ensembles in each other, and settings that a sub-ensemble cannot have. All problems of a task are reported
+ *    together.
  */
 import { mayBeList } from './output-shape.ts'
 import { DEFAULT_MAX_ITEMS } from './map-settings.ts'
 import { findSubEnsemble, listSubEnsembles } from './sub-ensemble.ts'
+import { listParts, type Task } from './task.ts'
 
 import type { EnsembleDefinition } from './ensemble-definition.ts'
-import type { Task } from './task.ts'
 
 /** Returns the problems, one text each. */
 export function findGrowthProblems(definition: EnsembleDefinition): readonly string[] {
@@ -24,7 +25,7 @@ export function findGrowthProblems(definition: EnsembleDefinition): readonly str
 /** Returns a problem for each task with a name that a task added by another one can have. */
 function findNameProblems(tasks: readonly Task[]): readonly string[] {
   const adding = tasks.filter(
-    (task) => task.forEach !== undefined || findSubEnsemble(task) !== undefined,
+    (task) => listParts(task).length > 0 || findSubEnsemble(task) !== undefined,
   )
   return tasks.flatMap(({ name }) =>
     adding
@@ -38,8 +39,9 @@ function findListProblems({ name, forEach }: Task, tasks: readonly Task[]): read
   if (forEach === undefined || forEach.isInput) return []
   const { over, settings } = forEach
   const shape = tasks.find((task) => task.name === over)?.outputReader?.schema
-  const { maxItems = DEFAULT_MAX_ITEMS } = settings
+  const { maxItems = DEFAULT_MAX_ITEMS, until } = settings
   const least: unknown = shape === undefined ? 0 : Reflect.get(shape, 'minItems')
+  const most: unknown = shape === undefined ? undefined : Reflect.get(shape, 'maxItems')
   return [
     ...(mayBeList(shape)
       ? []
@@ -49,6 +51,11 @@ function findListProblems({ name, forEach }: Task, tasks: readonly Task[]): read
     ...(typeof least === 'number' && least > maxItems
       ? [
           `task "${name}": forEach.maxItems is ${maxItems}, but the output of "${over}" has at least ${least} items`,
+        ]
+      : []),
+    ...(typeof most === 'number' && until !== undefined && until.succeeded > most
+      ? [
+          `task "${name}": forEach.until.succeeded is ${until.succeeded}, but the output of "${over}" has at most ${most} items`,
         ]
       : []),
   ]

@@ -5,6 +5,7 @@ import { isTemplateName, previewOf, shortText, type Problem } from '@tutti/proto
 
 import { findOnUnfinishedProblems } from './on-unfinished.ts'
 import { findBudgetProblems } from '../usage/budget.ts'
+import { isCondition } from './condition.ts'
 import { findGuardrailProblems } from './guardrail.ts'
 import { HANDLER_ROLE } from './handler.ts'
 import { DELEGATE_TOOL } from './delegation-limits.ts'
@@ -60,6 +61,9 @@ const TASK_NAMES = {
   memory: true,
   handler: true,
   forEach: true,
+  loop: true,
+  when: true,
+  switch: true,
 } as const satisfies OptionNames<Record<keyof TaskDefinition | keyof Task, unknown>>
 
 /** Returns the problems of a definition, one text each; empty if it is valid. */
@@ -100,7 +104,18 @@ export function findTaskProblems(definition: TaskDefinition, name: string): read
     ...findReviewProblems('review', definition.review),
     ...findReviewProblems('beforeReview', definition.beforeReview),
     ...findHandlerProblems(definition),
+    ...findConditionProblems(definition),
   ]
+}
+
+/** Returns the problems of a condition and of the name of a switch, which plain JavaScript can get wrong. */
+function findConditionProblems({ when, switch: switchName }: TaskDefinition): readonly string[] {
+  const problems =
+    switchName === undefined || (typeof switchName === 'string' && switchName.trim() !== '')
+      ? []
+      : [`switch must be a name, got ${previewOf(switchName)}`]
+  if (when === undefined || typeof when === 'function' || isCondition(when)) return problems
+  return [...problems, `when must be a function or a condition(), got ${previewOf(when)}`]
 }
 
 const FOR_EACH_NAMES = {
@@ -130,10 +145,12 @@ export function findForEachOptionProblems(forEach: ForEach<never>): readonly str
 }
 
 function findCollectProblems(collect: ForEach<never>['collect']): readonly string[] {
-  if (collect === undefined || collect === 'list') return []
+  if (collect === undefined || collect === 'list' || collect === 'outputs') return []
   return typeof collect === 'object' && collect !== null
     ? findOptionProblems(collect, COLLECT_NAMES, 'forEach.collect')
-    : [`forEach.collect must be 'list' or { reduce: task, maxTokens }, got ${previewOf(collect)}`]
+    : [
+        `forEach.collect must be 'list', 'outputs' or { reduce: task, maxTokens }, got ${previewOf(collect)}`,
+      ]
 }
 
 /** Returns the problems of a task for each item of a list, with the paths of their options. */

@@ -4,32 +4,47 @@ import { errorMessage, type ToolSchema, type ValueOf } from '@tutti/core/interna
 
 import { compileOutputReader, type OutputReader } from '../output/structured-output.ts'
 import { synthesizeAgent, type Agent } from './agent.ts'
-import { findEnsembleTaskProblems } from './check-ensemble-task.ts'
+import { findEnsembleTaskProblems, isResolved, pickHandlerOptions } from './check-ensemble-task.ts'
+import {
+  findLoopItemProblems,
+  findLoopOptionProblems,
+  findLoopProblems,
+  findLoopSettingProblems,
+} from './check-loop.ts'
+import { toCondition } from './condition.ts'
 import { findForEachOptionProblems, findForEachProblems, findTaskProblems } from './check-task.ts'
 import {
   toHandlerDefinition,
   toMappedInputs,
   type AnyEnsembleTaskDefinition,
   type EnsembleTaskDefinition,
+  type NamedEnsembleTask,
 } from './ensemble-task.ts'
 import {
   createForEachHandler,
   createForEachReader,
-  escapeItem,
   type ForEach,
   type ForEachOutcome,
+  type ItemOutcome,
   type ReduceOutputs,
 } from './for-each.ts'
 import { HANDLER_ROLE, type Handler } from './handler.ts'
-import { toOptionText } from './map-settings.ts'
+import { createLoopHandler, createLoopReader } from './loop.ts'
+import { isRoundVariable } from './loop-variables.ts'
+import { isItemVariable, toOptionText } from './map-settings.ts'
 import {
   DEFAULT_EXPECTED_OUTPUT,
   DEFAULT_MAX_ITERATIONS,
   DEFAULT_OUTPUT_RETRIES,
+  isTask,
   type ForEachPlan,
   type Task,
   type TaskDefinition,
 } from './task.ts'
+import { escapeVariables } from './template.ts'
+
+import type { Problem } from '@tutti/protocol/internal'
+import type { Loop, LoopCondition, LoopPlan } from './loop-settings.ts'
 
 /** Type of a task's output: that of its schema, or text without one. */
 type OutputOf<Schema> = Schema extends ToolSchema ? ValueOf<Schema> : string
@@ -37,18 +52,64 @@ type OutputOf<Schema> = Schema extends ToolSchema ? ValueOf<Schema> : string
 /** Type of the output of a task for each item of a list, by its `forEach`. */
 type EachOutput<Each, Output> = Each extends { readonly collect: ReduceOutputs<infer Reduced> }
   ? Reduced
-  : Each extends { readonly onError: 'collect' }
-    ? readonly ForEachOutcome<Output>[]
-    : readonly Output[]
+  : Each extends { readonly collect: 'outputs' }
+    ? Readonly<
+        Record<string, Each extends { readonly onError: 'collect' } ? ItemOutcome<Output> : Output>
+      >
+    : Each extends { readonly onError: 'collect' }
+      ? readonly ForEachOutcome<Output>[]
+      : readonly Output[]
+
+/** Type of the output of a task that is repeated, by its `result`. */
+type LoopOutput<Result, Output> = Result extends 'all' ? readonly Output[] : Output
+
+/** Settings of the repetition of a task with this output. */
+interface Repeated<Output, Result> {
+  readonly loop: Loop<Output> & { readonly result?: Result }
+}
 
 /** Part of a copied task that determines the type of its output. */
 type TaskCopy<Output> = Pick<Task<Output>, 'outputReader'>
 
+// NOTE: TypeScript fixes the types of functions with the first overload that can match. So the overloads with more required fields
+// come first, and those with all fields of an agent before those with fewer.
 /**
  * Makes a task. A task is also a definition: `task({ ...research, maxIterations: 5 })` is a changed copy.
  *
  * @throws {TuttiError} CONFIG_INVALID, naming every problem.
  */
+export function task<
+  const Schema extends ToolSchema | undefined = undefined,
+  Item = unknown,
+  const Each extends object = object,
+  Result extends 'last' | 'all' = 'last',
+>(
+  definition: TaskDefinition<Schema> &
+    Repeated<OutputOf<Schema>, Result> & {
+      readonly forEach: ForEach<Item> & Each
+      readonly ensemble?: never
+    },
+): Task<EachOutput<Each, LoopOutput<Result, OutputOf<Schema>>>>
+export function task<
+  Output,
+  const Sources,
+  Item = unknown,
+  const Each extends object = object,
+  Result extends 'last' | 'all' = 'last',
+>(
+  definition: EnsembleTaskDefinition<Output, Sources> &
+    Repeated<Output, Result> & { readonly forEach: ForEach<Item> & Each },
+): Task<EachOutput<Each, LoopOutput<Result, Output>>>
+export function task<
+  const Schema extends ToolSchema | undefined = undefined,
+  Result extends 'last' | 'all' = 'last',
+>(
+  definition: TaskDefinition<Schema> &
+    Repeated<OutputOf<Schema>, Result> & { readonly ensemble?: never },
+): Task<LoopOutput<Result, OutputOf<Schema>>>
+export function task<Output, const Sources, Result extends 'last' | 'all' = 'last'>(
+  definition: EnsembleTaskDefinition<Output, Sources> & Repeated<Output, Result>,
+): Task<LoopOutput<Result, Output>>
 export function task<
   const Schema extends ToolSchema | undefined = undefined,
   Item = unknown,
@@ -66,6 +127,22 @@ export function task<const Schema extends ToolSchema | undefined = undefined, It
     readonly forEach: ForEach<Item> & { readonly onError: 'collect'; readonly collect?: 'list' }
   },
 ): Task<readonly ForEachOutcome<OutputOf<Schema>>[]>
+export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & {
+      readonly onError: 'collect'
+      readonly collect: 'outputs'
+    }
+  },
+): Task<Readonly<Record<string, ItemOutcome<OutputOf<Schema>>>>>
+export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
+  definition: TaskDefinition<Schema> & {
+    readonly forEach: ForEach<Item> & {
+      readonly onError?: 'fail' | 'continue'
+      readonly collect: 'outputs'
+    }
+  },
+): Task<Readonly<Record<string, OutputOf<Schema>>>>
 export function task<const Schema extends ToolSchema | undefined = undefined, Item = unknown>(
   definition: TaskDefinition<Schema> & {
     readonly forEach: ForEach<Item> & {
@@ -88,31 +165,59 @@ export function task<
 >(
   definition: TaskDefinition<Schema> & TaskCopy<Output>,
 ): Task<ToolSchema extends Schema ? Output : OutputOf<Schema>>
-export function task(
-  definition: (TaskDefinition | AnyEnsembleTaskDefinition) & {
-    readonly forEach?: object
-  },
-): Task {
-  // NOTE: the overloads allow no other object; a copy of such a task has the plan of the task.
-  const forEach = definition.forEach as ForEach<never> | ForEachPlan | undefined
-  return forEach === undefined || 'template' in forEach
-    ? makeOneTask(definition)
-    : makeForEachTask(definition, forEach)
+export function task(definition: AnyDefinition): Task {
+  return makeAnyTask(definition)
 }
 
-/** Makes a task that is not one for each item of a list. */
-function makeOneTask(definition: TaskDefinition | AnyEnsembleTaskDefinition): Task {
-  if (!('ensemble' in definition)) return makeTask(definition)
-  const { ensemble, inputs = {}, name = ensemble.name } = definition
-  const problems = findEnsembleTaskProblems(definition)
-  if (problems.length > 0) {
-    throw new TuttiError('CONFIG_INVALID', `Cannot create task "${name}": ${problems.join('; ')}`, {
-      details: { problems },
-    })
+/** Definition of a task with any schema, ensemble, list and repetition. */
+type AnyDefinition = (TaskDefinition | AnyEnsembleTaskDefinition) & {
+  readonly forEach?: object
+  readonly loop?: object
+}
+
+/**
+ * Makes a task. One for each item of a list can be repeated for each of them.
+ *
+ * @param more further problems of its definition.
+ */
+function makeAnyTask(definition: AnyDefinition, more: readonly string[] = []): Task {
+  // NOTE: the overloads allow no other objects; a copy of such a task has the plan of the task.
+  const forEach = definition.forEach as ForEach<never> | ForEachPlan | undefined
+  const loop = definition.loop as Loop<never> | LoopPlan | undefined
+  if (forEach !== undefined && !('template' in forEach)) return makeForEachTask(definition, forEach)
+  if (loop !== undefined && !('template' in loop)) return makeLoopTask(definition, loop, more)
+  return makeOneTask(definition, more)
+}
+
+/** Makes a task that does not add others by a plan. */
+function makeOneTask(
+  definition: TaskDefinition | AnyEnsembleTaskDefinition,
+  more: readonly string[] = [],
+): Task {
+  if (!('ensemble' in definition)) return makeTask(definition, more)
+  const { inputs = {}, ...settings } = definition
+  const problems = [...findEnsembleTaskProblems(definition), ...more]
+  if (!isResolved(definition.ensemble)) {
+    // Its other options are checked with it.
+    return makeTask({ description: 'unknown', ...pickHandlerOptions(definition) }, problems)
   }
-  const made = makeTask(
-    toHandlerDefinition(definition, { definition: ensemble, inputs: toMappedInputs(inputs) }),
-  )
+  const known = problems.length === 0 ? toMappedInputs(inputs) : {}
+  return createEnsembleTask({ ...settings, inputs: known }, problems)
+}
+
+/**
+ * Makes a task that runs an ensemble, with sources of its inputs that name tasks.
+ *
+ * @param problems further problems of its definition.
+ * @throws {TuttiError} CONFIG_INVALID, naming every problem.
+ */
+export function createEnsembleTask(
+  { inputs, ...definition }: NamedEnsembleTask,
+  problems: readonly string[] = [],
+): Task {
+  const { ensemble } = definition
+  const handling = { ensemble, ...pickHandlerOptions(definition) }
+  const made = makeTask(toHandlerDefinition(handling, { definition: ensemble, inputs }), problems)
   const { outputReader: reader } = ensemble
   return reader === undefined ? made : { ...made, outputReader: reader }
 }
@@ -121,52 +226,114 @@ function makeOneTask(definition: TaskDefinition | AnyEnsembleTaskDefinition): Ta
  * Makes a task that adds a task for each item of a list. Its definition is that of the tasks for the items, except for its
  * name and its context.
  */
-function makeForEachTask(
-  definition: (TaskDefinition | AnyEnsembleTaskDefinition) & {
-    readonly forEach?: unknown
-  },
-  forEach: ForEach<never>,
-): Task {
-  const { forEach: _, ...rest } = definition
-  const template = makeOneTask(rest)
+function makeForEachTask(definition: AnyDefinition, forEach: ForEach<never>): Task {
+  const { forEach: _, when, switch: switchName, ...rest } = definition
   const { over, collect = 'list', key, ...settings } = forEach
-  assertForEach(template.name, findForEachOptionProblems(forEach))
-  const isInput = typeof over === 'string'
-  return createForEachTask({
-    over: isInput ? over : over.name,
-    isInput,
-    settings,
-    template,
+  const plan = {
+    settings: collect === 'outputs' ? { ...settings, collect } : settings,
     ...(key === undefined ? {} : { key }),
-    ...(collect === 'list' ? {} : { reduce: toReduceTask(collect) }),
-  })
+    ...(typeof collect === 'object' && collect !== null ? { reduce: toReduceTask(collect) } : {}),
+  }
+  const template = makeAnyTask(rest, [
+    ...findForEachOptionProblems(forEach),
+    ...toOptionTexts('forEach', findForEachProblems(plan)),
+  ])
+  const isInput = typeof over === 'string'
+  return createForEachTask(
+    { ...plan, over: isInput ? over : over.name, isInput, template },
+    {
+      ...(when === undefined ? {} : { when }),
+      ...(switchName === undefined ? {} : { switch: switchName }),
+    },
+  )
 }
 
 /**
  * Makes the task of a plan, such as one of another task with other settings or with another task for the items.
  *
+ * @param conditional its condition and its switch, which the tasks of the items do not have. @default none
  * @throws {TuttiError} CONFIG_INVALID, naming every problem.
  */
-export function createForEachTask(plan: ForEachPlan): Task {
-  const { over, isInput, settings, template } = plan
-  const problems = findForEachProblems(plan)
-  assertForEach(
-    template.name,
-    problems.map((problem) => `forEach.${toOptionText(problem)}`),
-  )
+export function createForEachTask(
+  plan: ForEachPlan,
+  conditional: Pick<TaskDefinition, 'when' | 'switch'> = {},
+): Task {
+  const { over, isInput, settings, template, reduce } = plan
+  const problems = [...findForEachProblems(plan), ...findLoopItemProblems(plan)]
+  assertDefinition(template.name, toOptionTexts('forEach', problems))
+  const context = [...template.context, ...(reduce?.task.context ?? [])]
   const reader = createForEachReader(template.outputReader, plan)
   const made = makeTask({
     name: template.name,
-    description: escapeItem(template.description, settings.as),
+    description: escapeVariables(template.description, (name) => isItemVariable(name, settings.as)),
     expectedOutput: 'The outputs of all items.',
-    context: isInput ? template.context : [...template.context, over],
+    context: isInput ? context : [...context, over],
     handler: createForEachHandler(plan),
+    ...conditional,
     ...(template.version === undefined ? {} : { version: template.version }),
   })
   return { ...made, forEach: plan, ...(reader === undefined ? {} : { outputReader: reader }) }
 }
 
-function assertForEach(name: string, problems: readonly string[]): void {
+/** Makes a task that is repeated. Its definition is that of a round, except for its name and its context. */
+function makeLoopTask(definition: AnyDefinition, loop: Loop<never>, more: readonly string[]): Task {
+  const { loop: _, when, switch: switchName, ...rest } = definition
+  const { until, ...settings } = loop
+  // NOTE: ChildTask leaves out the fields of a task whose types depend on handlers; only task() makes one.
+  const judge = typeof until === 'object' && until !== null ? (until.judge as Task) : undefined
+  const plan = {
+    settings,
+    // NOTE: the type of the condition follows from the body, which the overloads of task() check.
+    ...(typeof until === 'function' ? { until: { test: until as LoopCondition<unknown> } } : {}),
+    ...(isTask(judge) ? { judge } : {}),
+  }
+  const template = makeAnyTask(rest, [
+    ...more,
+    ...findLoopOptionProblems(loop),
+    ...toOptionTexts('loop', findLoopSettingProblems(plan)),
+  ])
+  return createLoopTask(
+    { ...plan, template },
+    {
+      ...(when === undefined ? {} : { when }),
+      ...(switchName === undefined ? {} : { switch: switchName }),
+    },
+  )
+}
+
+/**
+ * Makes the task of a plan, such as one of another task with other settings or with another body.
+ *
+ * @param conditional its condition and its switch, which the rounds do not have. @default none
+ * @throws {TuttiError} CONFIG_INVALID, naming every problem.
+ */
+export function createLoopTask(
+  plan: LoopPlan,
+  conditional: Pick<TaskDefinition, 'when' | 'switch'> = {},
+): Task {
+  const { template, settings, judge } = plan
+  assertDefinition(template.name, toOptionTexts('loop', findLoopProblems(plan)))
+  const reader = createLoopReader(template.outputReader, settings)
+  const made = makeTask({
+    name: template.name,
+    description: escapeVariables(template.description, isRoundVariable),
+    expectedOutput:
+      settings.result === 'all' ? 'The outputs of all rounds.' : 'The output of the last round.',
+    context: [...template.context, ...(judge?.context ?? [])],
+    handler: createLoopHandler(plan),
+    ...conditional,
+    ...(template.version === undefined ? {} : { version: template.version }),
+  })
+  return { ...made, loop: plan, ...(reader === undefined ? {} : { outputReader: reader }) }
+}
+
+function toOptionTexts(option: string, problems: readonly Problem[]): readonly string[] {
+  return problems.map((problem) =>
+    problem.path === '' ? `${option}: ${problem.message}` : `${option}.${toOptionText(problem)}`,
+  )
+}
+
+function assertDefinition(name: string, problems: readonly string[]): void {
   if (problems.length === 0) return
   throw new TuttiError('CONFIG_INVALID', `Cannot create task "${name}": ${problems.join('; ')}`, {
     details: { problems },
@@ -181,19 +348,15 @@ function toReduceTask({
   return { ...limits, task: reduce as Task }
 }
 
-function makeTask(definition: TaskDefinition): Task {
+function makeTask(definition: TaskDefinition, more: readonly string[] = []): Task {
   const name = definition.name ?? deriveName(definition.description)
   const reader = compileReader(definition)
-  const problems = [...findTaskProblems(definition, name), ...reader.problems]
-  if (problems.length > 0) {
-    throw new TuttiError('CONFIG_INVALID', `Cannot create task "${name}": ${problems.join('; ')}`, {
-      details: { problems },
-    })
-  }
+  assertDefinition(name, [...more, ...findTaskProblems(definition, name), ...reader.problems])
   const agent = chooseAgent(definition)
-  const { handler, ...rest } = definition
+  const { handler, when, ...rest } = definition
   return {
     ...rest,
+    ...(when === undefined ? {} : { when: toCondition(when) }),
     // NOTE: nothing relies on the handler's output type, because the schema checks the output at run time.
     ...(handler === undefined ? {} : { handler: handler as Handler<never> }),
     name,

@@ -28,15 +28,18 @@ export type DelegationPolicy = (
   request: DelegationRequest,
 ) => DelegationVerdict | Promise<DelegationVerdict>
 
-/** Limits of the delegations of a run. */
+/** Limits of the delegations in one run of an ensemble. */
 export interface DelegationLimits {
   /** Maximum depth of nested delegations. @default 3 */
   readonly maxDepth?: number
-  /** Maximum number of delegations of the whole run. @default no limit */
+  /** Maximum number of delegations. @default no limit */
   readonly maxDelegations?: number
   /** Maximum number of delegations to one worker: one number for all, or one per role. @default no limit */
   readonly maxCallsPerWorker?: number | Readonly<Record<string, number>>
-  /** Roles that agents may delegate to. @default all */
+  /**
+   * Roles that agents may delegate to; the role of a task without an agent is its name. @default all, except that only a
+   * manager may delegate to tasks without an agent
+   */
   readonly allowedWorkers?: readonly string[]
   /** Roles to which the manager must have completed a delegation before it ends. */
   readonly requiredWorkers?: readonly string[]

@@ -4,29 +4,33 @@
  *   inputs, outputs ─▶ inputs of the sub-ensemble ─▶ Schedule.next ─▶ its tasks ─▶ … ─▶ output of the last one
  *
  * ENS-P14 A task with `ensemble` adds the tasks of that ensemble to its run, in the order of their plan and named below it. They
- *    get the settings of their ensemble and the outputs of its tasks only. Its output is that of the last one, and the first
- *    failure fails it.
+ *    get the settings of their ensemble and the outputs of its tasks only. Its output is that of the last one that completed, and
+ *    the first failure fails it.
  * ENS-P15 An input of a sub-ensemble is a text with variables, the output of an earlier task or a field of one; other variables
  *    are inputs of the run.
  */
 import { TuttiError } from '@tutti/core'
-import { parseExactJson, TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
+import { TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
 
 import { mergeBudgets, type Budget } from '../usage/budget.ts'
+import { chooseTask, unmatchedError } from './choose-task.ts'
 import { inputVariables } from './inputs.ts'
+import { listAllTasks } from './manager.ts'
 import { Schedule } from './schedule.ts'
 import {
+  findSubEnsemble,
   markSubEnsemble,
   type MappedInput,
   type OutputReference,
   type SubEnsemble,
 } from './sub-ensemble.ts'
 import { renderTemplate, type Inputs } from './template.ts'
-import { readPath, toValueInputs } from './value-inputs.ts'
+import { readJsonText, readPath, toValueInputs } from './value-inputs.ts'
 
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
-import type { HandlerContext } from './handler.ts'
+import type { Handler, HandlerContext } from './handler.ts'
 import type { ChildTask } from './operations.ts'
+import type { Choice } from './plan.ts'
 import type { Task, TaskDefinition } from './task.ts'
 
 /** Value of an input: a text with variables, the output of an earlier task, or a field of one. */
@@ -49,8 +53,10 @@ export interface EnsembleTaskDefinition<Output, Sources> extends Pick<
   | 'review'
   | 'timeoutMs'
   | 'retries'
+  | 'switch'
+  | 'when'
 > {
-  /** Ensemble whose tasks it adds; a sequence or a graph, up to 5 deep. */
+  /** Ensemble whose tasks it adds, of any workflow, up to 5 deep. */
   readonly ensemble: ResolvedEnsemble<Output>
   /** @default the name of the ensemble */
   readonly name?: string
@@ -70,14 +76,16 @@ export type AnyEnsembleTaskDefinition = Omit<EnsembleTaskDefinition<unknown, unk
   readonly inputs?: object
 }
 
+/** A definition whose sources of inputs name tasks. */
+export type NamedEnsembleTask = Omit<AnyEnsembleTaskDefinition, 'inputs'> &
+  Pick<SubEnsemble, 'inputs'>
+
 /** Returns the definition of a task with a handler that runs the ensemble. */
 export function toHandlerDefinition(
   { ensemble, inputs: _, ...rest }: AnyEnsembleTaskDefinition,
   subEnsemble: SubEnsemble,
 ): TaskDefinition {
   const about = ensemble.description.trim()
-  const handler = createHandler(subEnsemble)
-  markSubEnsemble(handler, subEnsemble)
   const references = Object.values(subEnsemble.inputs).filter(
     (source) => typeof source === 'object',
   )
@@ -92,8 +100,17 @@ export function toHandlerDefinition(
     ...(rest.budget === undefined && ensemble.budget === undefined
       ? {}
       : { budget: mergeBudgets(rest.budget ?? {}, ensemble.budget ?? {}) }),
-    handler,
+    handler: createHandler(subEnsemble),
   }
+}
+
+/** Returns a copy of a task that runs an ensemble, with another version of that ensemble. */
+export function changeSubEnsemble(task: Task, definition: ResolvedEnsemble): Task {
+  const subEnsemble = findSubEnsemble(task)
+  if (subEnsemble === undefined) return task
+  // NOTE: the output is checked by its schema at run time.
+  const handler = createHandler({ ...subEnsemble, definition }) as Handler<never>
+  return { ...task, handler }
 }
 
 /** Returns the sources of inputs with references to tasks by name. */
@@ -127,21 +144,28 @@ function escapeVariables(text: string): string {
 /** Returns a handler that adds the tasks of the ensemble as they become ready. */
 function createHandler(subEnsemble: SubEnsemble): (context: HandlerContext) => Promise<unknown> {
   const { definition } = subEnsemble
-  return (context) => {
+  const handler = (context: HandlerContext): Promise<unknown> => {
     const inputs = readInputs(subEnsemble, context)
     return new Promise((resolve, reject) => {
       new PlanRun(definition, context.signal, {
+        inputs: { ...context.inputs, ...inputs },
         add: (task) => context.task(task, { inputs }),
+        choose: (name, choose) => context.step(name, choose),
         resolve,
         reject,
       }).advance()
     })
   }
+  markSubEnsemble(handler, subEnsemble)
+  return handler
 }
 
-/** Functions that add the tasks of a plan and receive its end. */
+/** Functions that add the tasks of a plan and receive its end, and the inputs of its conditions. */
 interface PlanEffects {
+  readonly inputs: Inputs
   readonly add: (task: Task) => Promise<unknown>
+  /** Records the result of a choice. */
+  readonly choose: (name: string, choose: () => string | null) => Promise<string | null>
   readonly resolve: (output: unknown) => void
   readonly reject: (failure: unknown) => void
 }
@@ -149,36 +173,100 @@ interface PlanEffects {
 /** Errors that end the whole run. */
 const ENDS_RUN: ReadonlySet<string> = new Set(['EXIT_EARLY', 'REPLAY_MISMATCH'])
 
-/** Runs the tasks of a plan. Ends, with the output of the last task or the first failure, when all that began have ended. */
+/**
+ * Runs the tasks of a plan. Ends, with the output of the last one that completed or the first failure, when all that began have
+ * ended.
+ */
 class PlanRun {
+  readonly #definition: ResolvedEnsemble
   readonly #schedule: Schedule
   readonly #tasks: ReadonlyMap<string, Task>
-  readonly #outputTask: string
   readonly #signal: AbortSignal
   readonly #effects: PlanEffects
   readonly #failures: unknown[] = []
-  #output: unknown
+  /** Outputs of the completed tasks. */
+  readonly #outputs = new Map<string, unknown>()
   #running = 0
   #isStopped = false
 
   constructor(definition: ResolvedEnsemble, signal: AbortSignal, effects: PlanEffects) {
+    this.#definition = definition
     this.#schedule = new Schedule(definition.plan, definition)
-    this.#tasks = new Map(definition.tasks.map((task) => [task.name, task]))
-    this.#outputTask = definition.plan.outputTask
+    this.#tasks = new Map(listAllTasks(definition).map((task) => [task.name, task]))
     this.#signal = signal
     this.#effects = effects
   }
 
   /** Adds the tasks that are ready. When the handler runs again, tasks end in the recorded order, and so are added in it. */
   advance(): void {
-    if (!this.#isStopped && !this.#signal.aborted) {
-      const { start, skip } = this.#schedule.next()
+    while (!this.#isStopped && !this.#signal.aborted) {
+      for (const choice of this.#schedule.takeChoices()) this.#choose(choice)
+      const { start, skip, exclude } = this.#schedule.next()
       for (const name of skip.keys()) this.#schedule.set(name, 'skipped')
+      for (const name of exclude.keys()) this.#exclude(name)
       for (const name of start) this.#begin(name)
+      if (!this.#schedule.hasChoices) break
     }
-    if (this.#running > 0) return
+    if (this.#running === 0) this.#end()
+  }
+
+  #end(): void {
+    const { plan, name } = this.#definition
+    const last = plan.order.findLast((taskName) => this.#outputs.has(taskName))
     if (this.#failures.length > 0) this.#effects.reject(this.#failures[0])
-    else this.#effects.resolve(this.#output)
+    else if (last !== undefined) this.#effects.resolve(this.#outputs.get(last))
+    else {
+      const message = `No task of ensemble "${name}" ran: their conditions skip all of them`
+      this.#effects.reject(new TuttiError('CONSTRAINT_VIOLATION', message))
+    }
+  }
+
+  /** Makes a choice and skips the tasks that it does not let run. */
+  #choose(choice: Choice): void {
+    const { names, switchName } = choice
+    const isOpen = names.some((name) => !this.#schedule.isExcluded(name))
+    if (!isOpen) return
+    this.#running += 1
+    const label = switchName === undefined ? `when ${names.join()}` : `switch ${switchName}`
+    this.#effects
+      .choose(label, () => this.#findChosen(choice))
+      .then(
+        (chosen) => {
+          this.#running -= 1
+          this.#settleChoice(choice, chosen)
+          this.advance()
+        },
+        (error: unknown) => {
+          this.#running -= 1
+          for (const name of names) if (!this.#schedule.isExcluded(name)) this.#fail(name, error)
+          this.advance()
+        },
+      )
+  }
+
+  #findChosen(choice: Choice): string | null {
+    const chosen = chooseTask(choice, (name) => this.#tasks.get(name), {
+      inputs: this.#effects.inputs,
+      outputOf: (name) => this.#outputs.get(name),
+    })
+    if (typeof chosen === 'object') throw chosen.error
+    return chosen ?? null
+  }
+
+  #settleChoice(choice: Choice, chosen: string | null): void {
+    const { names, switchName } = choice
+    if (chosen === null && switchName !== undefined) {
+      for (const name of this.#schedule.listDependents(names)) {
+        this.#fail(name, unmatchedError(name, choice))
+      }
+    }
+    if (chosen !== null) this.#schedule.choose(chosen)
+    for (const name of names) if (name !== chosen) this.#exclude(name)
+  }
+
+  #exclude(name: string): void {
+    this.#schedule.exclude(name)
+    this.#schedule.set(name, 'skipped')
   }
 
   #begin(name: string): void {
@@ -186,23 +274,26 @@ class PlanRun {
     if (task === undefined) return
     this.#running += 1
     this.#schedule.set(name, 'running')
-    this.#effects.add(task).then(
+    const context = task.context.filter((wanted) => this.#outputs.has(wanted))
+    this.#effects.add({ ...task, context }).then(
       (output) => {
-        if (name === this.#outputTask) this.#output = output
-        this.#end(name, 'completed')
+        this.#running -= 1
+        this.#outputs.set(name, output)
+        this.#schedule.set(name, 'completed')
+        this.advance()
       },
       (error: unknown) => {
-        this.#failures.push(error)
+        this.#running -= 1
         this.#isStopped ||= TuttiError.isInstance(error) && ENDS_RUN.has(error.code)
-        this.#end(name, 'failed')
+        this.#fail(name, error)
+        this.advance()
       },
     )
   }
 
-  #end(name: string, phase: 'completed' | 'failed'): void {
-    this.#running -= 1
-    this.#schedule.set(name, phase)
-    this.advance()
+  #fail(name: string, error: unknown): void {
+    this.#failures.push(error)
+    this.#schedule.set(name, 'failed')
   }
 }
 
@@ -218,9 +309,15 @@ function readInputs(
       values[name] = renderTemplate(source, inputs)
       continue
     }
-    const text = context.find(({ taskName }) => taskName === source.task)?.output ?? ''
+    const text = context.find(({ taskName }) => taskName === source.task)?.output
+    if (text === undefined) {
+      throw new TuttiError(
+        'CONSTRAINT_VIOLATION',
+        `Input "${name}" is the output of task "${source.task}", which is not completed`,
+      )
+    }
     if (source.field === undefined) {
-      Object.assign(values, toValueInputs(name, parseJson(text), variables), { [name]: text })
+      Object.assign(values, toValueInputs(name, readJsonText(text), variables), { [name]: text })
     } else {
       Object.assign(values, toValueInputs(name, readFieldOf(text, source, source.field), variables))
     }
@@ -229,19 +326,10 @@ function readInputs(
 }
 
 function readFieldOf(text: string, { task }: OutputReference, field: string): unknown {
-  const found = readPath(parseJson(text), [field])
+  const found = readPath(readJsonText(text), [field])
   if (found !== undefined) return found
   throw new TuttiError(
     'CONSTRAINT_VIOLATION',
     `The output of task "${task}" has no field "${field}", which an input of a sub-ensemble needs`,
   )
-}
-
-/** Returns the value of a JSON text; undefined for another text. */
-function parseJson(text: string): unknown {
-  try {
-    return parseExactJson(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,6 +1,6 @@
 /** The manager of a HIERARCHICAL ensemble: an agent that delegates the tasks. */
 import { DELEGATE_TOOL } from './delegation-limits.ts'
-import { DEFAULT_OUTPUT_RETRIES, type Task } from './task.ts'
+import { DEFAULT_OUTPUT_RETRIES, toWorkerRole, type Task } from './task.ts'
 import { MANAGER, type Plan } from './plan.ts'
 
 import type { ChatModel } from '../model/chat-model.ts'
@@ -20,8 +20,8 @@ export function createManagerTask(
 ): Task<string> {
   const workers = tasks.map(describeWorker)
   const work = tasks.map(
-    ({ description, expectedOutput, agent }, index) =>
-      `${index + 1}. ${description}\n   Worker: ${agent.role}\n   Expected output: ${expectedOutput}`,
+    (task, index) =>
+      `${index + 1}. ${task.description}\n   Worker: ${toWorkerRole(task)}\n   Expected output: ${task.expectedOutput}`,
   )
   return {
     name: MANAGER,
@@ -44,7 +44,9 @@ export function createManagerTask(
 }
 
 /** Describes a worker to its manager. */
-function describeWorker({ agent: { role, goal, background } }: Task): string {
+function describeWorker(task: Task): string {
+  const { goal, background } = task.agent
+  const role = toWorkerRole(task)
   const text = [goal, background].filter((part) => part !== undefined).join(' ')
   return text === '' ? `- ${role}` : `- ${role}: ${text}`
 }

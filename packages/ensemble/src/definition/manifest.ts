@@ -13,10 +13,11 @@ import { computeDigest, computeJsonDigest } from '@tutti/core/internal'
 
 import { modelOfTask } from './model-of-task.ts'
 import { listAllTasks } from './manager.ts'
-import { findSubEnsemble } from './sub-ensemble.ts'
+import { findEnsembleTool, findSubEnsemble } from './sub-ensemble.ts'
 
 import type { ChatModel } from '../model/chat-model.ts'
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
+import type { LoopPlan } from './loop-settings.ts'
 import type { ForEachPlan, Task } from './task.ts'
 
 /** Value of a field of a manifest: JSON. */
@@ -139,7 +140,7 @@ function describeSettings(ensemble: ResolvedEnsemble): ManifestFields {
 
 /** Describes the code of a task of an ensemble. */
 export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFields {
-  const { agent, handler, forEach } = task
+  const { agent, handler, forEach, loop } = task
   const { role, goal, background, responseFormat, allowDelegation } = agent
   const isAgent = handler === undefined
   return toFields({
@@ -150,7 +151,10 @@ export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFi
     output: task.outputReader?.schema,
     handler: describeHandler(task),
     ...(forEach === undefined ? {} : { forEach: describeForEach(forEach, ensemble) }),
+    ...(loop === undefined ? {} : { loop: describeLoop(loop, ensemble) }),
     ensemble: describeSubEnsemble(task),
+    when: task.when,
+    switch: task.switch,
     beforeReview: task.beforeReview,
     review: task.review,
     guardrails: task.guardrails,
@@ -182,7 +186,7 @@ export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFi
 }
 
 function describeForEach(
-  { over, isInput, key, settings, template, reduce }: ForEachPlan,
+  { over, isInput, key, settings, template, children, reduce }: ForEachPlan,
   ensemble: ResolvedEnsemble,
 ): ManifestFields {
   return toFields({
@@ -191,9 +195,24 @@ function describeForEach(
     key,
     settings,
     task: describeTask(template, ensemble),
+    ...(children === undefined
+      ? {}
+      : { children: [...children].map(([of, task]) => [of, describeTask(task, ensemble)]) }),
     ...(reduce === undefined
       ? {}
       : { reduce: { ...reduce, task: describeTask(reduce.task, ensemble) } }),
+  })
+}
+
+function describeLoop(
+  { template, settings, until, judge }: LoopPlan,
+  ensemble: ResolvedEnsemble,
+): ManifestFields {
+  return toFields({
+    settings,
+    until,
+    task: describeTask(template, ensemble),
+    ...(judge === undefined ? {} : { judge: describeTask(judge, ensemble) }),
   })
 }
 
@@ -218,6 +237,7 @@ function describeHandler({ handler }: Task): unknown {
 
 function describeTool(tool: AgentTool): ManifestFields {
   const { description, inputSchema, outputSchema, idempotent, requireApproval, version } = tool
+  const added = findEnsembleTool(tool)?.task
   return toFields({
     description,
     inputSchema,
@@ -225,6 +245,7 @@ function describeTool(tool: AgentTool): ManifestFields {
     idempotent,
     requireApproval,
     version,
+    ensemble: added && describeSubEnsemble(added),
   })
 }
 

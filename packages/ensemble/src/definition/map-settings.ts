@@ -7,14 +7,22 @@ import type { MapOptions, MapSettings } from './operations.ts'
 /** Default name of the template variable for an item. */
 export const DEFAULT_ITEM_VARIABLE = 'item'
 
+/** Whether a variable is the item with the name `as`, or a field of it. */
+export function isItemVariable(variable: string, as = DEFAULT_ITEM_VARIABLE): boolean {
+  return variable === as || variable.startsWith(`${as}.`)
+}
+
 /** Default name of the template variable for the texts of a reduction. */
 export const DEFAULT_TEXTS_VARIABLE = 'items'
 
 /** Default maximum number of items. */
 export const DEFAULT_MAX_ITEMS = 100
 
-/** Reactions of a map to a failed task. */
-const ERROR_REACTIONS = ['fail', 'continue', 'collect'] as const
+/** Values of the settings that name one of several behaviors. */
+const CHOICES: readonly (readonly [keyof MapSettings, readonly string[]])[] = [
+  ['onError', ['fail', 'continue', 'collect']],
+  ['collect', ['list', 'outputs']],
+]
 
 /** Formats a problem with the name of its option, such as `until.succeeded must be …`. */
 export function toOptionText({ path, message }: Problem): string {
@@ -30,6 +38,7 @@ export const MAP_NAMES = {
   maxFailures: true,
   until: true,
   onError: true,
+  collect: true,
 } as const satisfies OptionNames<MapOptions<never>>
 
 /** Returns the problems of the arguments of a call of `map`, which plain JavaScript can contain, one text each. */
@@ -54,15 +63,15 @@ export function findKeyProblems(key: unknown): readonly string[] {
  *
  * @param count number of its items, once it is known.
  */
-export function findMapProblems(
-  { maxItems = DEFAULT_MAX_ITEMS, onError = 'fail', ...settings }: MapSettings,
-  count?: number,
-): readonly Problem[] {
+export function findMapProblems(settings: MapSettings, count?: number): readonly Problem[] {
+  const { maxItems = DEFAULT_MAX_ITEMS, onError = 'fail' } = settings
   const { maxParallel = 1, maxFailures, until } = settings
   const problems: Problem[] = []
-  if (!ERROR_REACTIONS.includes(onError)) {
-    const message = `must be one of ${ERROR_REACTIONS.join(', ')}, got ${onError}`
-    problems.push({ path: '/onError', message })
+  for (const [name, known] of CHOICES) {
+    const value = settings[name]
+    if (value === undefined || known.includes(String(value))) continue
+    const message = `must be one of ${known.join(', ')}, got ${String(value)}`
+    problems.push({ path: `/${name}`, message })
   }
   for (const [path, value, min] of [
     ['/maxItems', maxItems, 1],

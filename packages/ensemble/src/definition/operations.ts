@@ -39,6 +39,8 @@ export interface MapSettings {
    * error instead of an output. @default fail
    */
   readonly onError?: 'fail' | 'continue' | 'collect'
+  /** Form of the result: `outputs` is an object with what `list` has, by key, in which integer keys come first. @default list */
+  readonly collect?: 'list' | 'outputs'
 }
 
 /** Options of a map over items. */
@@ -68,12 +70,28 @@ export interface MapItems {
   <Item, Output>(
     items: readonly Item[],
     template: MapTemplate<Item, Output>,
-    options: MapOptions<Item> & { readonly onError: 'collect' },
+    options: MapOptions<Item> & { readonly onError: 'collect'; readonly collect?: 'list' },
   ): Promise<readonly MapOutcome<Output>[]>
   <Item, Output>(
     items: readonly Item[],
     template: MapTemplate<Item, Output>,
-    options?: MapOptions<Item> & { readonly onError?: 'fail' | 'continue' },
+    options: MapOptions<Item> & { readonly onError: 'collect'; readonly collect: 'outputs' },
+  ): Promise<Readonly<Record<string, MapOutcome<Output>>>>
+  <Item, Output>(
+    items: readonly Item[],
+    template: MapTemplate<Item, Output>,
+    options: MapOptions<Item> & {
+      readonly onError?: 'fail' | 'continue'
+      readonly collect: 'outputs'
+    },
+  ): Promise<Readonly<Record<string, Output>>>
+  <Item, Output>(
+    items: readonly Item[],
+    template: MapTemplate<Item, Output>,
+    options?: MapOptions<Item> & {
+      readonly onError?: 'fail' | 'continue'
+      readonly collect?: 'list'
+    },
   ): Promise<readonly Output[]>
 }
 
@@ -121,7 +139,7 @@ export interface HandlerOperations {
    */
   readonly task: <Output>(task: ChildTask<Output>, options?: ChildOptions) => Promise<Output>
   /**
-   * Adds a task for each item, and returns their outputs in the order of the items. The tasks are one operation: nothing begins
+   * Adds a task for each item, and returns their outputs in the order of the items, or by key. The tasks are one operation: nothing begins
    * before all of them are valid and the budgets have room for one call of each.
    *
    * @throws {TuttiError} CONSTRAINT_VIOLATION for more than `maxItems` items, an item without a key or invalid options; CONFIG_INVALID; BUDGET_EXCEEDED;
@@ -132,7 +150,8 @@ export interface HandlerOperations {
    * Reduces outputs to one in levels of tasks. A task gets as many outputs as fit into `maxTokens`. Values that are not texts are
    * JSON for the tasks.
    *
-   * @throws {TuttiError} the errors of {@link map}; CONSTRAINT_VIOLATION without items, or after ten levels.
+   * @throws {TuttiError} the errors of {@link map}; CONSTRAINT_VIOLATION without items, after a level whose outputs are neither fewer nor
+   * shorter, or after ten levels.
    */
   readonly reduce: <Output>(
     items: readonly unknown[],

@@ -1,6 +1,12 @@
-/** Pure: plans when each task can run, or finds every reason why the tasks cannot run. */
+/**
+ * Pure: plans when each task can run, or finds every reason why the tasks cannot run.
+ *
+ * ENS-X8 Conditions and switches are checked before anything runs: unknown tasks, cycles, the order of cases, and HIERARCHICAL,
+ *    where the manager chooses the tasks.
+ */
 import type { Workflow } from '@tutti/protocol/internal'
-import type { Task } from './task.ts'
+
+import { toWorkerRole, type Task } from './task.ts'
 
 /** Tasks and their order. */
 export interface Plan {
@@ -9,12 +15,31 @@ export interface Plan {
   readonly order: readonly string[]
   /** Name of the task whose output is the run's output: the last one in `order`. */
   readonly outputTask: string
+  /** Tasks that can have the run's output: `outputTask`, and if conditions can skip it tasks before it. */
+  readonly lastTasks: readonly string[]
   /** Tasks that the engine starts; the others run only when the manager delegates them. */
   readonly scheduled: readonly string[]
   /** Names of the tasks that must be completed before each task starts. */
   readonly waitsFor: ReadonlyMap<string, readonly string[]>
   /** Names of the tasks that must have ended, with any outcome, before each task starts. */
   readonly follows: ReadonlyMap<string, readonly string[]>
+  /** Choices between tasks, in the order of their first task. */
+  readonly choices: readonly Choice[]
+  /** Names of the tasks of its context without which a task cannot run: they have its list, or inputs of its ensemble. */
+  readonly needs: ReadonlyMap<string, readonly string[]>
+}
+
+/** A plan without the parts that follow from the contents of the tasks. */
+export type BarePlan = Omit<Plan, 'needs' | 'lastTasks'>
+
+/** A choice between tasks, at most one of them runs: the cases of a switch, or one task with a condition. */
+export interface Choice {
+  /** Names of the tasks in the order of declaration. */
+  readonly names: readonly string[]
+  /** Names of the tasks that their conditions read. */
+  readonly reads: readonly string[]
+  /** Name of the switch; absent for a task that belongs to none. */
+  readonly switchName?: string
 }
 
 /** Reason why tasks cannot be planned. */
@@ -32,11 +57,16 @@ export function inferWorkflow(tasks: readonly Task[]): Workflow {
 export const MANAGER = 'Manager'
 
 /** Plans tasks without problems; see {@link findPlanProblems}. */
-export function planTasks(tasks: readonly Task[], workflow: Workflow): Plan {
+export function planTasks(tasks: readonly Task[], workflow: Workflow): BarePlan {
   const names = tasks.map((task) => task.name)
   const context = new Map(tasks.map((task) => [task.name, [...new Set(task.context)]]))
   const order = workflow === 'HIERARCHICAL' ? [...names, MANAGER] : names
-  const shared = { workflow, order, outputTask: order.at(-1) ?? '' }
+  const shared = {
+    workflow,
+    order,
+    outputTask: order.at(-1) ?? '',
+    choices: workflow === 'HIERARCHICAL' ? [] : listChoices(tasks),
+  }
   switch (workflow) {
     case 'SEQUENTIAL': {
       const follows = new Map(
@@ -56,6 +86,23 @@ export function planTasks(tasks: readonly Task[], workflow: Workflow): Plan {
   }
 }
 
+/** Returns the choices between tasks. */
+function listChoices(tasks: readonly GraphTask[]): readonly Choice[] {
+  const choices = new Map<string | GraphTask, GraphTask[]>()
+  for (const task of tasks) {
+    if (task.when === undefined && task.switch === undefined) continue
+    const key = task.switch ?? task
+    const cases = choices.get(key) ?? []
+    choices.set(key, cases)
+    cases.push(task)
+  }
+  return [...choices].map(([key, cases]) => ({
+    names: cases.map(({ name }) => name),
+    reads: [...new Set(cases.flatMap(({ when }) => when?.reads ?? []))],
+    ...(typeof key === 'string' ? { switchName: key } : {}),
+  }))
+}
+
 /** Finds all problems in the tasks of an ensemble. */
 export function findPlanProblems(
   tasks: readonly Task[],
@@ -73,10 +120,76 @@ export function findPlanProblems(
         problems.push(createConfigProblem(`task "${task.name}": ${message}`))
     }
   }
+  problems.push(...findChoiceProblems(tasks, workflow))
   if (workflow === 'HIERARCHICAL') problems.push(...findHierarchyProblems(tasks))
   // In SEQUENTIAL, every edge of a cycle that points forward is already reported.
   const cycle = workflow === 'SEQUENTIAL' ? undefined : findCycle(tasks)
   return cycle === undefined ? problems : [...problems, createCycleProblem(cycle)]
+}
+
+/** Finds the problems of conditions and switches. */
+function findChoiceProblems(tasks: readonly Task[], workflow: Workflow): readonly PlanProblem[] {
+  const names = tasks.map(({ name }) => name)
+  const byName = new Map(tasks.map((task) => [task.name, task]))
+  return listChoices(tasks).flatMap((choice) => {
+    const cases = choice.names.flatMap((name) => byName.get(name) ?? [])
+    const problems = cases.flatMap((task) =>
+      [
+        ...findReadProblems(task, choice, { names, workflow }),
+        ...findCaseProblems(task, choice),
+      ].map((message) => `task "${task.name}": ${message}`),
+    )
+    const hasCondition = cases.some(({ when }) => when !== undefined)
+    const { switchName } = choice
+    if (switchName !== undefined && !hasCondition)
+      problems.push(`switch "${switchName}" needs a case with a condition (when)`)
+    return problems.map(createConfigProblem)
+  })
+}
+
+/** Returns the problems of the tasks that a condition reads. */
+function findReadProblems(
+  { when }: Task,
+  { names: cases, switchName }: Choice,
+  { names, workflow }: { readonly names: readonly string[]; readonly workflow: Workflow },
+): readonly string[] {
+  if (workflow === 'HIERARCHICAL') {
+    return ['when and switch have no effect in HIERARCHICAL: the manager chooses the tasks']
+  }
+  const [first = ''] = cases
+  return (when?.reads ?? []).flatMap((wanted) => {
+    const at = names.indexOf(wanted)
+    if (at === -1)
+      return [`when reads an unknown task "${wanted}". Available: [${names.join(', ')}]`]
+    if (cases.includes(wanted)) {
+      return switchName === undefined
+        ? ['when cannot read the task itself']
+        : [`when reads "${wanted}", which is a case of the same switch`]
+    }
+    if (workflow !== 'SEQUENTIAL' || at < names.indexOf(first)) return []
+    return [
+      switchName === undefined
+        ? `when reads "${wanted}", which must be declared before it in SEQUENTIAL`
+        : `when reads "${wanted}", which must be declared before "${first}", the first case of its switch, in SEQUENTIAL`,
+    ]
+  })
+}
+
+/** Returns the problems of a case of a switch. */
+function findCaseProblems(
+  { name, when, context }: Task,
+  { names: cases, switchName }: Choice,
+): readonly string[] {
+  if (switchName === undefined) return []
+  const others = context.filter((wanted) => wanted !== name && cases.includes(wanted))
+  return [
+    ...(when === undefined && cases.at(-1) !== name
+      ? [`it has no condition (when), so it must be the last case of switch "${switchName}"`]
+      : []),
+    ...others.map(
+      (wanted) => `context "${wanted}" is another case of its switch, so only one of them can run`,
+    ),
+  ]
 }
 
 /**
@@ -84,29 +197,18 @@ export function findPlanProblems(
  * are reserved.
  */
 function findHierarchyProblems(tasks: readonly Task[]): readonly PlanProblem[] {
-  const roles = tasks.map(({ agent }) => agent.role)
+  const roles = tasks.map(toWorkerRole)
   return [
     ...findDuplicates(roles).map((role) =>
-      createConfigProblem(
-        `two tasks have an agent with the role "${role}"; HIERARCHICAL needs unique roles`,
-      ),
+      createConfigProblem(`two tasks have the role "${role}"; HIERARCHICAL needs unique roles`),
     ),
-    ...tasks.flatMap(({ name, agent, handler }) => [
-      ...(name === MANAGER || agent.role === MANAGER
-        ? [
-            createConfigProblem(
-              `task "${name}": the name and the role "${MANAGER}" are reserved for the manager`,
-            ),
-          ]
-        : []),
-      ...(handler === undefined
-        ? []
-        : [
-            createConfigProblem(
-              `task "${name}" has a handler; a manager can delegate only to agents`,
-            ),
-          ]),
-    ]),
+    ...tasks
+      .filter(({ name, agent }) => name === MANAGER || agent.role === MANAGER)
+      .map(({ name }) =>
+        createConfigProblem(
+          `task "${name}": the name and the role "${MANAGER}" are reserved for the manager`,
+        ),
+      ),
   ]
 }
 
@@ -147,14 +249,21 @@ function createCycleProblem(cycle: readonly string[]): PlanProblem {
   return { code: 'CIRCULAR_DEPENDENCY', message: `Tasks form a cycle: ${cycle.join(' → ')}` }
 }
 
+/** Fields that say for what a task waits. */
+type GraphTask = Pick<Task, 'name' | 'context' | 'when' | 'switch'>
+
 /**
  * Returns the names along one cycle, first and last the same; undefined if there is no cycle.
  */
-export function findCycle(tasks: readonly Task[]): readonly string[] | undefined {
-  const context = new Map(tasks.map((task) => [task.name, task.context]))
+export function findCycle(tasks: readonly GraphTask[]): readonly string[] | undefined {
+  const before = new Map(tasks.map((task) => [task.name, task.context]))
+  for (const { names, reads } of listChoices(tasks)) {
+    const others = reads.filter((name) => !names.includes(name))
+    for (const name of names) before.set(name, [...(before.get(name) ?? []), ...others])
+  }
   const done = new Set<string>()
   for (const { name } of tasks) {
-    const cycle = findCycleFrom(name, context, done)
+    const cycle = findCycleFrom(name, before, done)
     if (cycle !== undefined) return cycle
   }
   return undefined
@@ -165,7 +274,7 @@ export function findCycle(tasks: readonly Task[]): readonly string[] | undefined
  */
 function findCycleFrom(
   start: string,
-  context: ReadonlyMap<string, readonly string[]>,
+  before: ReadonlyMap<string, readonly string[]>,
   done: Set<string>,
 ): readonly string[] | undefined {
   const path = new Set<string>()
@@ -181,7 +290,7 @@ function findCycleFrom(
       return [...names.slice(names.indexOf(name)), name]
     } else if (!done.has(name)) {
       path.add(name)
-      levels.push({ name, before: (context.get(name) ?? []).values() })
+      levels.push({ name, before: (before.get(name) ?? []).values() })
     }
   }
   return undefined

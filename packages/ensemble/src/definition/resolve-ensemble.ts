@@ -2,6 +2,8 @@
 import { DEFAULT_MAX_RETRY_AFTER_MS, DEFAULT_MODEL_RETRIES } from '../model/retry-delay.ts'
 import { assertEnsemble, assertTasks } from './check-ensemble.ts'
 import { DEFAULT_MANAGER_MAX_ITERATIONS, createManagerTask } from './manager.ts'
+import { listLastTasks } from './last-tasks.ts'
+import { mapNeeds } from './needed-tasks.ts'
 import { inferWorkflow, planTasks } from './plan.ts'
 
 import type { EnsembleDefinition, ResolvedEnsemble } from './ensemble-definition.ts'
@@ -35,12 +37,14 @@ export function resolveEnsemble(definition: EnsembleDefinition): ResolvedEnsembl
   const managerModel = definition.managerModel ?? definition.model
   const { outputReader: _, ...settings } = { outputReader: undefined, ...definition }
   const outputReader = workflow === 'HIERARCHICAL' ? undefined : tasks.at(-1)?.outputReader
+  const bare = { ...planTasks(tasks, workflow), needs: mapNeeds(tasks) }
+  const plan = { ...bare, lastTasks: listLastTasks(tasks, bare) }
   return {
     ...settings,
     ...(outputReader === undefined ? {} : { outputReader }),
     description: definition.description ?? '',
     tasks,
-    plan: planTasks(tasks, workflow),
+    plan,
     managerMaxIterations,
     errorStrategy: definition.errorStrategy ?? 'FAIL_FAST',
     maxConcurrentTasks: definition.maxConcurrentTasks ?? DEFAULT_MAX_CONCURRENT_TASKS,

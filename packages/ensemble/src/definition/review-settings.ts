@@ -46,15 +46,19 @@ export type ReviewDefaults = Pick<ReviewSettings, 'timeoutMs' | 'onTimeout' | 'r
  */
 export type ReviewSetting = boolean | ReviewSettings
 
-/** Returns the review after a task, by its own setting, else by the policy; undefined if there is none. */
+/**
+ * Returns the review after a task, by its own setting, else by the policy; undefined if there is none.
+ *
+ * @param lastTasks names of the tasks that can have the output of the run.
+ */
 export function reviewAfter(
   task: { readonly name: string; readonly review?: ReviewSetting },
   policy: ReviewPolicy,
-  lastTask: string | undefined,
+  lastTasks: readonly string[],
 ): ReviewSettings | undefined {
   if (task.review !== undefined) return reviewSettingsOf(task.review)
   if (policy === 'AFTER_EVERY_TASK') return {}
-  return policy === 'AFTER_LAST_TASK' && task.name === lastTask ? {} : undefined
+  return policy === 'AFTER_LAST_TASK' && lastTasks.includes(task.name) ? {} : undefined
 }
 
 /** Returns the settings of a review; undefined if there is none. */

@@ -23,6 +23,9 @@ function plan(waitsFor: Readonly<Record<string, readonly string[]>>): Plan {
     scheduled: order,
     waitsFor: new Map(Object.entries(waitsFor)),
     follows: new Map(),
+    lastTasks: order.slice(-1),
+    choices: [],
+    needs: new Map(),
   }
 }
 

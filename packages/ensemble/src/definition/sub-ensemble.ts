@@ -1,6 +1,10 @@
 /** The ensembles that tasks run in their own run. */
-import type { ResolvedEnsemble } from './ensemble-definition.ts'
+import { listAllTasks } from './manager.ts'
 import { listWorkingTasks, type Task } from './task.ts'
+
+import type { ResolvedEnsemble } from './ensemble-definition.ts'
+import type { Inputs } from './template.ts'
+import type { AgentTool, ToolContext, ToolResult } from '@tutti/core'
 
 /** Source of an input of a sub-ensemble: a text with template variables, or the output of an earlier task. */
 export type MappedInput = string | OutputReference
@@ -31,6 +35,32 @@ export function findSubEnsemble({ handler }: Pick<Task, 'handler'>): SubEnsemble
   return handler === undefined ? undefined : subEnsembles.get(handler)
 }
 
+/** The tool of an ensemble, as a run calls it. */
+export interface EnsembleTool {
+  /** Task that a call adds to the run. */
+  readonly task: Task
+  /** Returns the tool with another body, whose limits are those of the task. */
+  withBody(
+    body: (
+      inputs: Inputs,
+      context: Pick<ToolContext, 'idempotencyKey' | 'signal'>,
+    ) => Promise<ToolResult>,
+  ): AgentTool
+}
+
+/** Tools of ensembles. A copy of a tool is another tool. */
+const ensembleTools = new WeakMap<AgentTool, EnsembleTool>()
+
+/** Registers a tool as that of an ensemble, so that a run recognizes it. */
+export function markEnsembleTool(tool: AgentTool, ensembleTool: EnsembleTool): void {
+  ensembleTools.set(tool, ensembleTool)
+}
+
+/** Returns how a run calls the tool of an ensemble; undefined for any other tool. */
+export function findEnsembleTool(tool: AgentTool): EnsembleTool | undefined {
+  return ensembleTools.get(tool)
+}
+
 /** Whether the output of an earlier task has the value of a variable: the input of that name, or a field of it. */
 export function isMapped({ inputs }: SubEnsemble, variable: string): boolean {
   if (Object.hasOwn(inputs, variable)) return true
@@ -39,13 +69,20 @@ export function isMapped({ inputs }: SubEnsemble, variable: string): boolean {
   )
 }
 
-/** Returns the sub-ensembles of tasks, those of their items included, without those of other sub-ensembles. */
+/**
+ * Returns the sub-ensembles of tasks, those of their items and tools included, without those of other sub-ensembles. The task of
+ * a tool is named below the calling task.
+ */
 export function listSubEnsembles(
   tasks: readonly Task[],
 ): readonly (SubEnsemble & { readonly task: Task })[] {
   return tasks.flatMap(listWorkingTasks).flatMap((task) => {
-    const subEnsemble = findSubEnsemble(task)
-    return subEnsemble === undefined ? [] : [{ ...subEnsemble, task }]
+    const called = task.tools.flatMap((tool) => findEnsembleTool(tool)?.task ?? [])
+    const named = called.map((one) => ({ ...one, name: `${task.name}/${one.name}` }))
+    return [task, ...named].flatMap((one) => {
+      const subEnsemble = findSubEnsemble(one)
+      return subEnsemble === undefined ? [] : [{ ...subEnsemble, task: one }]
+    })
   })
 }
 
@@ -53,6 +90,6 @@ export function listSubEnsembles(
 export function listRoles(tasks: readonly Task[]): readonly string[] {
   return [
     ...tasks.map(({ agent }) => agent.role),
-    ...listSubEnsembles(tasks).flatMap(({ definition }) => listRoles(definition.tasks)),
+    ...listSubEnsembles(tasks).flatMap(({ definition }) => listRoles(listAllTasks(definition))),
   ]
 }

@@ -1,4 +1,7 @@
 /** A task: readonly data that is copied with changes and never mutated. */
+import { isJudgeVariable, isRoundVariable } from './loop-variables.ts'
+import { DEFAULT_ITEM_VARIABLE, DEFAULT_TEXTS_VARIABLE, isItemVariable } from './map-settings.ts'
+
 import type { AgentTool } from '@tutti/core'
 import type { ToolSchema, ValueOf } from '@tutti/core/internal'
 import type { Budget } from '../usage/budget.ts'
@@ -7,8 +10,10 @@ import type { MemoryScope } from '../memory/memory.ts'
 import type { OutputReader } from '../output/structured-output.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
 import type { Agent } from './agent.ts'
+import type { Condition, When } from './condition.ts'
 import type { Guardrails } from './guardrail.ts'
 import type { Handler } from './handler.ts'
+import type { LoopPlan } from './loop-settings.ts'
 import type { MapSettings } from './operations.ts'
 import type { OnUnfinished } from './on-unfinished.ts'
 import type { ReviewSetting } from './review-settings.ts'
@@ -70,6 +75,11 @@ interface TaskSettings {
   readonly budget?: Budget
   /** Whether one more model call after the task collects improvements for its next run. */
   readonly reflection?: boolean
+  /**
+   * Name of a switch. Of the tasks with the same name, its cases, only the first one whose `when` is true runs; a case
+   * without `when` is the last. @default none
+   */
+  readonly switch?: string
 }
 
 /** One piece of work for one agent. `Output` is the type of its structured output. */
@@ -98,6 +108,10 @@ export interface Task<Output = unknown> extends TaskSettings {
   readonly handler?: Handler<never>
   /** The list that its handler maps; present only for a task that was made with `forEach`. */
   readonly forEach?: ForEachPlan
+  /** The task that its handler repeats; present only for a task that was made with `loop`. */
+  readonly loop?: LoopPlan
+  /** Condition under which the task runs. Otherwise it is skipped. */
+  readonly when?: Condition
 }
 
 /** A list that a task maps, and the task of one item. */
@@ -110,7 +124,9 @@ export interface ForEachPlan {
   readonly settings: MapSettings & { readonly as?: string }
   /** Task of one item. */
   readonly template: Task
-  /** Task that combines the outputs; absent if the output is their list. */
+  /** Tasks of single items, in place of the template, by the keys of their items. @default none */
+  readonly children?: ReadonlyMap<string, Task>
+  /** Task that combines the outputs; absent if the output has all of them. */
   readonly reduce?: { readonly task: Task; readonly maxTokens: number; readonly as?: string }
 }
 
@@ -118,6 +134,8 @@ export interface ForEachPlan {
 export interface TaskDefinition<
   Schema extends ToolSchema | undefined = ToolSchema,
 > extends TaskSettings {
+  /** Condition under which the task runs; otherwise it is skipped. @default it always runs */
+  readonly when?: When
   /** Unique name. @default derived from the first words of the description */
   readonly name?: string
   /** @default {@link DEFAULT_EXPECTED_OUTPUT} */
@@ -145,9 +163,44 @@ export function isTask(value: unknown): value is Task {
   return typeof value === 'object' && value !== null && 'agent' in value && 'context' in value
 }
 
-/** Returns the tasks whose work a task does: those of its items and of their reduction, else itself. */
+/** Returns the role by which agents delegate to a task: that of its agent; for a task without one, its name. */
+export function toWorkerRole({ name, agent, handler }: Task): string {
+  return handler === undefined ? agent.role : name
+}
+
+/** A task from which another one makes the tasks that it adds. */
+export interface TaskPart {
+  readonly task: Task
+  /** Whether the other task fills in the variable. */
+  readonly fills: (variable: string) => boolean
+}
+
+/** Returns the tasks from which a task makes those that it adds, the main one first; empty if it does its work itself. */
+export function listParts({
+  forEach,
+  loop,
+}: Pick<Task, 'forEach' | 'loop'>): readonly [] | readonly [TaskPart, ...TaskPart[]] {
+  if (forEach !== undefined) {
+    const { template, children, reduce, settings } = forEach
+    const { as = DEFAULT_ITEM_VARIABLE } = settings
+    const fills = (name: string): boolean => isItemVariable(name, as)
+    const others = [...(children?.values() ?? [])].map((task) => ({ task, fills }))
+    if (reduce === undefined) return [{ task: template, fills }, ...others]
+    const { as: texts = DEFAULT_TEXTS_VARIABLE } = reduce
+    const last = { task: reduce.task, fills: (name: string) => name === texts }
+    return [{ task: template, fills }, ...others, last]
+  }
+  if (loop === undefined) return []
+  const body = { task: loop.template, fills: isRoundVariable }
+  return loop.judge === undefined ? [body] : [body, { task: loop.judge, fills: isJudgeVariable }]
+}
+
+/** Returns a task, and all tasks from which it makes those that it adds. */
+export function listTaskTree(task: Task): readonly Task[] {
+  return [task, ...listParts(task).flatMap((part) => listTaskTree(part.task))]
+}
+
+/** Returns the tasks whose work a task does: those from which it makes the tasks that it adds, else itself. */
 export function listWorkingTasks(task: Task): readonly Task[] {
-  const { forEach } = task
-  if (forEach === undefined) return [task]
-  return forEach.reduce === undefined ? [forEach.template] : [forEach.template, forEach.reduce.task]
+  return listTaskTree(task).filter((one) => listParts(one).length === 0)
 }

@@ -1,5 +1,6 @@
 /** Values as inputs of tasks: a text as it is, another value as JSON, and the fields that texts name. */
 import { formatExactJson } from '@tutti/core/internal'
+import { parseExactJson } from '@tutti/protocol/internal'
 
 import type { Inputs } from './template.ts'
 
@@ -14,6 +15,15 @@ export function toValueInputs(name: string, value: unknown, variables: readonly 
   return inputs
 }
 
+/** Returns the value of a JSON text; undefined for another text. */
+export function readJsonText(text: string | undefined): unknown {
+  try {
+    return parseExactJson(text ?? '')
+  } catch {
+    return undefined
+  }
+}
+
 /** Returns the value at a path of fields; undefined if there is none. */
 export function readPath(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>(
@@ -25,6 +35,7 @@ export function readPath(value: unknown, path: readonly string[]): unknown {
   )
 }
 
-function toInputText(value: unknown): string {
+/** Returns a text as it is, and another value as JSON. */
+export function toInputText(value: unknown): string {
   return typeof value === 'string' ? value : (formatExactJson(value) ?? '')
 }

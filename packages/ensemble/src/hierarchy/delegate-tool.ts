@@ -1,27 +1,41 @@
-/** The tool with which an agent delegates work to another agent. */
+/** Tools whose calls add tasks to the run: the one with which an agent delegates, and those of ensembles. */
 import { defineTool, Type, type AgentTool } from '@tutti/core'
 
 import { DELEGATE_TOOL } from '../definition/delegation-limits.ts'
+import { findEnsembleTool } from '../definition/sub-ensemble.ts'
+
+import { isManagerScope, type Delegations } from './delegations.ts'
 
 import type { TaskScope } from '../scope/task-scope.ts'
-import type { Delegations } from './delegations.ts'
 
 const delegateTools = new WeakSet<AgentTool>()
 
-/** Whether `tool` is the delegation tool of the engine. */
+/** Whether calls of the tool add tasks to the run. */
 export function isDelegateTool(tool: AgentTool | undefined): boolean {
   return tool !== undefined && delegateTools.has(tool)
 }
 
 /** Returns the tools of a task, with the delegation tool if the task may delegate. */
 export function listTaskTools(scope: TaskScope, delegations: Delegations): readonly AgentTool[] {
-  const { task, run } = scope
-  const isManager = task === run.ensemble.manager && run.ensemble.plan.workflow === 'HIERARCHICAL'
-  if (!isManager && task.agent.allowDelegation !== true) return task.tools
+  const { task } = scope
+  const hasEnsembles = task.tools.some((tool) => findEnsembleTool(tool) !== undefined)
+  const tools = hasEnsembles
+    ? task.tools.map((tool) => toRunTool(scope, delegations, tool))
+    : task.tools
+  if (!isManagerScope(scope) && task.agent.allowDelegation !== true) return tools
   const roles = delegations.rolesFor(scope)
-  return roles.length === 0
-    ? task.tools
-    : [...task.tools, createDelegateTool(scope, delegations, roles)]
+  return roles.length === 0 ? tools : [...tools, createDelegateTool(scope, delegations, roles)]
+}
+
+/** Returns a tool whose calls add the task of an ensemble to the run; any other tool as it is. */
+function toRunTool(scope: TaskScope, delegations: Delegations, tool: AgentTool): AgentTool {
+  const known = findEnsembleTool(tool)
+  if (known === undefined) return tool
+  const inRun = known.withBody((inputs, { idempotencyKey, signal }) =>
+    delegations.call(scope, known.task, { inputs, callKey: idempotencyKey, signal }),
+  )
+  delegateTools.add(inRun)
+  return inRun
 }
 
 function createDelegateTool(

@@ -8,21 +8,25 @@
  * ENS-H2 A delegation that begins emits one delegation_started, then the events of its task, then one of
  *    delegation_completed and delegation_failed.
  * ENS-H3 A manager delegates to the tasks of its ensemble, with their tools, context, reviews and guardrails;
- *    an agent to the other agents of its ensemble.
+ *    an agent to the other agents of its ensemble, and to tasks without an agent that `allowedWorkers` names.
  * ENS-H4 The delegating agent receives a worker's failure; a reviewer's early exit ends both.
  * ENS-H5 A manager that ends without the required delegations fails with CONSTRAINT_VIOLATION.
  * ENS-H6 An interrupted delegation continues as the same task.
+ * ENS-H7 The limits of delegation count for one run of their ensemble: each attempt at a task with an ensemble begins to count
+ *    from 0, also the depth.
  */
 import { ToolResult, TuttiError } from '@tutti/core'
 import { errorMessage, isoNow } from '@tutti/core/internal'
 
 import { renderTask } from '../definition/task-text.ts'
+import { toRunName } from '../scope/run-scope.ts'
 import { untilStopped } from '../work/until-stopped.ts'
 import {
   beginWorker,
   createRecordedTask,
   describeFailure,
   endWorker,
+  findFailure,
   listBegunWorkers,
   runWorker,
   type BegunWorker,
@@ -31,7 +35,7 @@ import {
 } from './workers.ts'
 import { task } from '../definition/define-task.ts'
 import { MANAGER } from '../definition/plan.ts'
-import type { Task } from '../definition/task.ts'
+import { toWorkerRole, type Task } from '../definition/task.ts'
 import {
   DEFAULT_MAX_DELEGATION_DEPTH,
   type DelegationPolicy,
@@ -41,48 +45,56 @@ import {
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { Inputs } from '../definition/inputs.ts'
 import type { StepOf } from '../ports/run-step.ts'
+import type { RunScope, TaskAttempt } from '../scope/run-scope.ts'
 import type { StepLog } from '../scope/step-log.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 
-/** A call of the delegation tool. */
-export interface DelegationCall {
-  readonly agentRole: string
-  readonly taskDescription: string
+/** A tool call that adds a task. */
+interface AddingCall {
   /** Key that is unique among the calls of the run and stays the same when the call is repeated. */
   readonly callKey: string
   readonly signal: AbortSignal
 }
 
-export interface DelegationsOptions {
-  readonly ensemble: ResolvedEnsemble
+/** A call of the delegation tool. */
+export interface DelegationCall extends AddingCall {
+  readonly agentRole: string
+  readonly taskDescription: string
+}
+
+export interface EnsembleToolCall extends AddingCall {
   readonly inputs: Inputs
+}
+
+export interface DelegationsOptions {
+  readonly run: Pick<RunScope, 'ensemble' | 'inputs'>
   readonly log: StepLog
   readonly host: WorkerHost
 }
 
+/** A delegation that began; `taskName` is the task that delegates. */
+type BegunDelegation = Pick<StepOf<'delegation_begun'>, 'taskName' | 'workerRole' | 'workerTask'>
+
 /** The delegations of one run. */
 export class Delegations {
   readonly #options: DelegationsOptions
-  /** Number of delegations that began, by role. */
-  readonly #begun = new Map<string, number>()
-  /** Roles with a completed delegation. */
-  readonly #completed = new Set<string>()
+  /** Delegations by the attempt that runs the ensemble; those in the ensemble of the run have no key. */
+  readonly #begun = new Map<string | undefined, BegunDelegation[]>()
 
   constructor(options: DelegationsOptions) {
     this.#options = options
-    const { log } = options
-    for (const { workerRole, workerTask } of this.#listEarlierSteps()) {
-      this.#count(workerRole)
-      if (log.task(workerTask).of('task_completed').length > 0) this.#completed.add(workerRole)
+    for (const step of listBegunWorkers(options.log)) {
+      if (isDelegation(step)) this.#listBegun(step.parent).push(step)
     }
   }
 
   /** Returns the delegated tasks that an earlier process began. */
   listEarlier(): readonly Omit<WorkerTask, 'signal'>[] {
-    return listBegunWorkers(this.#options.log).flatMap((step) => {
+    const { log, run } = this.#options
+    return listBegunWorkers(log).flatMap((step) => {
       const made =
-        step.ordinal === undefined
-          ? this.#createWorkerTask(step.workerRole, step.taskDescription)
+        isDelegation(step) && step.parent === undefined
+          ? createWorkerTask(run, step.workerRole, step.taskDescription)
           : createRecordedTask(step)
       if (made === undefined) return []
       return { task: made, taskName: step.workerTask, taskIndex: step.workerTaskIndex }
@@ -90,29 +102,37 @@ export class Delegations {
   }
 
   /** Returns the roles to which the task of `scope` may delegate. */
-  rolesFor({ task: { agent } }: TaskScope): readonly string[] {
-    const { ensemble } = this.#options
+  rolesFor({ task: { agent }, run: { ensemble } }: TaskScope): readonly string[] {
     const allowed = ensemble.delegation?.allowedWorkers
+    const isManaged = ensemble.plan.workflow === 'HIERARCHICAL'
     const roles = ensemble.tasks
-      .filter(({ handler }) => handler === undefined)
-      .map((known) => known.agent.role)
+      .filter(({ handler }) => isManaged || allowed !== undefined || handler === undefined)
+      .map(toWorkerRole)
       .filter((role) => role !== agent.role && (allowed?.includes(role) ?? true))
     return [...new Set(roles)]
   }
 
+  /** Returns the names of the tasks that the manager of an ensemble has delegated to a role. */
+  listManaged({ parent }: Pick<RunScope, 'parent'>, role: string): readonly string[] {
+    return this.#listBegun(parent)
+      .filter(({ taskName, workerRole }) => {
+        return workerRole === role && taskName === toManagerName(parent)
+      })
+      .map(({ workerTask }) => workerTask)
+  }
+
   /** Delegates work to another agent. Returns its output, or a failure with the reason. */
   async delegate(scope: TaskScope, call: DelegationCall): Promise<ToolResult> {
-    const wanted = withoutRun(call.callKey)
-    const begun = scope.replay('delegation_begun', ({ callKey }) => withoutRun(callKey) === wanted)
-    if (begun !== undefined) return this.#run(scope, begun, call.signal)
+    const begun = findBegun(scope, call)
+    if (begun !== undefined) return this.#continue(scope, begun, call.signal)
     const request: DelegationRequest = {
       fromRole: scope.task.agent.role,
       toRole: call.agentRole,
       taskDescription: call.taskDescription,
-      depth: scope.depth + 1,
+      depth: scope.depth - (scope.run.parent?.depth ?? 0) + 1,
     }
     const { signal } = call
-    const asked = await untilStopped(this.#askPolicies(request), {
+    const asked = await untilStopped(askPolicies(scope.run.ensemble, request), {
       signal,
       clock: scope.run.clock,
       what: 'Delegation policy',
@@ -125,7 +145,25 @@ export class Delegations {
     // No await from here to the start, so that concurrent delegations of one turn share the limits.
     const refusal = this.#findReachedLimit(scope, asked)
     if (refusal !== undefined) return this.#reject(scope, asked, { reason: refusal, callKey })
-    return this.#run(scope, this.#begin(scope, asked, callKey), call.signal)
+    return this.#continue(scope, this.#begin(scope, asked, callKey), call.signal)
+  }
+
+  /** Runs the task of an ensemble for a call of its tool. Returns its output, or a failure with the reason. */
+  call(scope: TaskScope, added: Task, call: EnsembleToolCall): Promise<ToolResult> {
+    const { callKey, signal } = call
+    const inputs = { ...scope.run.inputs, ...call.inputs }
+    const made = { ...added, ...renderTask(added, inputs) }
+    const { name, description: taskDescription } = made
+    const begun =
+      findBegun(scope, call) ??
+      beginWorker(scope, this.#options.host, {
+        callKey,
+        toolName: name,
+        workerRole: name,
+        taskDescription,
+        workerTask: this.#findFreeName(`${scope.identity.taskName}/${name}`),
+      })
+    return this.#run(scope, begun, { task: made, inputs, signal })
   }
 
   /**
@@ -134,9 +172,10 @@ export class Delegations {
    * @throws {TuttiError} CONSTRAINT_VIOLATION naming every missing role.
    */
   assertComplete(scope: TaskScope): void {
-    const { delegation } = this.#options.ensemble
+    const { delegation } = scope.run.ensemble
     if (delegation === undefined || !isManagerScope(scope)) return
-    const missing = (delegation.requiredWorkers ?? []).filter((role) => !this.#completed.has(role))
+    const completed = this.#listCompleted(scope)
+    const missing = (delegation.requiredWorkers ?? []).filter((role) => !completed.includes(role))
     if (missing.length === 0) return
     throw new TuttiError(
       'CONSTRAINT_VIOLATION',
@@ -145,48 +184,38 @@ export class Delegations {
     )
   }
 
-  /** Returns the request after all policies, or the reason why one rejected it. */
-  async #askPolicies(request: DelegationRequest): Promise<DelegationRequest | string> {
-    let asked = request
-    for (const policy of this.#options.ensemble.delegation?.policies ?? []) {
-      const verdict = await askPolicy(policy, asked)
-      if (typeof verdict === 'string') return verdict
-      asked = verdict
-    }
-    return asked
-  }
-
   #findReachedLimit(
     scope: TaskScope,
     { toRole, taskDescription, depth }: DelegationRequest,
   ): string | undefined {
     if (taskDescription.trim() === '') return 'taskDescription must not be blank'
-    const { delegation = {}, tasks } = this.#options.ensemble
+    const { delegation = {}, tasks } = scope.run.ensemble
+    const begun = this.#listBegun(scope.run.parent)
     const { maxDepth = DEFAULT_MAX_DELEGATION_DEPTH, maxDelegations = Infinity } = delegation
     const { maxCallsPerWorker = Infinity, requiredStages = [] } = delegation
     const roles = this.rolesFor(scope)
     if (!roles.includes(toRole)) {
-      const known = tasks.some(({ agent }) => agent.role === toRole)
+      const known = tasks.some((one) => toWorkerRole(one) === toRole)
       const why = toRole === scope.task.agent.role ? 'is yourself' : 'cannot be delegated to'
       return known
         ? `Agent "${toRole}" ${why}. Available: [${roles.join(', ')}]`
         : `No agent has the role "${toRole}". Available: [${roles.join(', ')}]`
     }
     if (depth > maxDepth) return `Delegations may nest ${maxDepth} deep: do the work yourself`
-    const all = [...this.#begun.values()].reduce((sum, count) => sum + count, 0)
-    if (all >= maxDelegations) {
-      return `All ${maxDelegations} delegations of the run are used up: work with what you have`
+    if (begun.length >= maxDelegations) {
+      return `All ${maxDelegations} delegations are used up: work with what you have`
     }
     const max =
       typeof maxCallsPerWorker === 'number' ? maxCallsPerWorker : maxCallsPerWorker[toRole]
-    if (max !== undefined && (this.#begun.get(toRole) ?? 0) >= max) {
+    if (max !== undefined && begun.filter((one) => one.workerRole === toRole).length >= max) {
       return `All ${max} delegations to "${toRole}" are used up: work with what you have`
     }
     const stage = requiredStages.findIndex((members) => members.includes(toRole))
+    const completed = this.#listCompleted(scope)
     const waitsFor = requiredStages
       .slice(0, Math.max(0, stage))
       .flat()
-      .filter((role) => !this.#completed.has(role))
+      .filter((role) => !completed.includes(role))
     if (waitsFor.length === 0) return undefined
     return `"${toRole}" belongs to a later stage: first delegate to ${waitsFor.join(', ')}`
   }
@@ -213,92 +242,134 @@ export class Delegations {
 
   #begin(scope: TaskScope, request: DelegationRequest, callKey: string): BegunWorker {
     const { toRole: workerRole, taskDescription } = request
-    this.#count(workerRole)
-    const named = this.#nameWorkerTask(scope, workerRole)
-    return beginWorker(scope, { callKey, workerRole, taskDescription, ...named })
+    const { parent } = scope.run
+    const { taskName } = scope.identity
+    const workerTask = this.#nameWorkerTask(scope, workerRole)
+    this.#listBegun(parent).push({ taskName, workerRole, workerTask })
+    return beginWorker(scope, this.#options.host, {
+      callKey,
+      workerRole,
+      taskDescription,
+      workerTask,
+      ...(parent === undefined
+        ? {}
+        : { parent: { taskName: parent.taskName, attempt: parent.attempt } }),
+    })
   }
 
   /**
-   * Returns the name and the index of a delegated task. A manager's first delegation to a worker is the
-   * declared task; every other delegation is a new task.
+   * Returns the name of a delegated task. A manager's first delegation to a worker is the declared task; every other delegation
+   * is a new task.
    */
-  #nameWorkerTask(
-    scope: TaskScope,
-    role: string,
-  ): Pick<StepOf<'delegation_begun'>, 'workerTask' | 'workerTaskIndex'> {
-    const { ensemble, host } = this.#options
-    const declared = ensemble.tasks.findIndex(({ agent }) => agent.role === role)
-    const declaredName = ensemble.tasks[declared]?.name ?? role
-    const base = isManagerScope(scope) ? declaredName : `${scope.identity.taskName}/${role}`
-    if (!host.isTaken(base)) {
-      const isPlanned = base === declaredName && isManagerScope(scope)
-      return { workerTask: base, workerTaskIndex: isPlanned ? declared + 1 : host.nextTaskIndex }
-    }
+  #nameWorkerTask(scope: TaskScope, role: string): string {
+    const { host } = this.#options
+    const { run, identity } = scope
+    const declared = findWorker(run.ensemble, role)?.name ?? role
+    const isManager = isManagerScope(scope)
+    const base = isManager ? toRunName(run, declared) : `${identity.taskName}/${role}`
+    // The tasks of the plan of a run exist before the manager delegates them.
+    const isFree = isManager && run.parent === undefined ? !host.isTaken(base) : !host.hasTask(base)
+    return isFree ? base : this.#findFreeName(base)
+  }
+
+  /** Returns the name, or the name with the first number that no task of the run has. */
+  #findFreeName(base: string): string {
+    const { host } = this.#options
+    if (!host.hasTask(base)) return base
     let number = 2
-    while (host.isTaken(`${base}#${number}`)) number += 1
-    return { workerTask: `${base}#${number}`, workerTaskIndex: host.nextTaskIndex }
+    while (host.hasTask(`${base}#${number}`)) number += 1
+    return `${base}#${number}`
   }
 
-  async #run(scope: TaskScope, begun: BegunWorker, signal: AbortSignal): Promise<ToolResult> {
-    const { workerRole, taskDescription, delegationId } = begun
-    const made = this.#createWorkerTask(workerRole, taskDescription)
-    if (made === undefined) throw new TuttiError('CONFIG_INVALID', `No agent "${workerRole}"`)
-    const outcome = await runWorker(scope, this.#options.host, {
-      task: made,
-      signal,
-      begun,
-      isEnded: isEndRecorded(scope, delegationId),
-    })
-    if (outcome.kind === 'completed') {
-      this.#completed.add(workerRole)
-      if (outcome.exit !== undefined) throw outcome.exit
-      return ToolResult.success(outcome.result.output)
+  /** Runs or continues a delegated task. */
+  #continue(scope: TaskScope, begun: BegunWorker, signal: AbortSignal): Promise<ToolResult> {
+    const { workerRole, workerTask, taskDescription } = begun
+    const made = createWorkerTask(scope.run, workerRole, taskDescription)
+    if (made === undefined) {
+      const [recorded, asked] = ['its start', `no agent "${workerRole}"`]
+      const difference = { taskName: workerTask, step: 'task_begun', recorded, asked }
+      throw this.#options.host.stopMismatched(difference)
     }
-    const error = outcome.kind === 'failed' ? outcome.error : outcome.exit
-    if (error?.code === 'EXIT_EARLY') throw error
-    return ToolResult.failure(`${workerRole} failed: ${describeFailure(outcome)}`)
+    return this.#run(scope, begun, { task: made, signal })
   }
 
-  /** Returns the task of a worker, with the inputs of the run filled in. */
-  #createWorkerTask(role: string, description: string): Task | undefined {
-    const { ensemble, inputs } = this.#options
-    const made = createWorkerTask(ensemble, role, description)
-    if (made === undefined || ensemble.plan.workflow !== 'HIERARCHICAL') return made
-    const { expectedOutput } = renderTask({ ...made, description: '' }, inputs)
-    return { ...made, expectedOutput }
+  async #run(
+    scope: TaskScope,
+    begun: BegunWorker,
+    worker: Pick<WorkerTask, 'task' | 'signal' | 'inputs'>,
+  ): Promise<ToolResult> {
+    const { workerRole, delegationId } = begun
+    const isEnded = isEndRecorded(scope, delegationId)
+    const outcome = await runWorker(scope, this.#options.host, { ...worker, begun, isEnded })
+    const failure = findFailure(outcome)
+    if (failure?.code === 'EXIT_EARLY') throw failure
+    return outcome.kind === 'completed'
+      ? ToolResult.success(outcome.result.output)
+      : ToolResult.failure(`${workerRole} failed: ${describeFailure(outcome)}`)
   }
 
-  #count(role: string): void {
-    this.#begun.set(role, (this.#begun.get(role) ?? 0) + 1)
+  /** Returns the delegations in one run of an ensemble. */
+  #listBegun(parent: TaskAttempt | undefined): BegunDelegation[] {
+    const key = parent === undefined ? undefined : `${parent.taskName}#${parent.attempt}`
+    const begun = this.#begun.get(key) ?? []
+    this.#begun.set(key, begun)
+    return begun
   }
 
-  /** Returns the delegations by agents. */
-  #listEarlierSteps(): readonly StepOf<'delegation_begun'>[] {
-    return listBegunWorkers(this.#options.log).filter(({ ordinal }) => ordinal === undefined)
+  /** Returns the roles with a completed delegation. */
+  #listCompleted({ run }: TaskScope): readonly string[] {
+    const { host } = this.#options
+    return this.#listBegun(run.parent)
+      .filter(({ workerTask }) => host.isCompleted(workerTask))
+      .map(({ workerRole }) => workerRole)
   }
 }
 
-/** Whether the scope is that of the manager of its run. */
-function isManagerScope({ identity, depth, run }: TaskScope): boolean {
-  return (
-    depth === 0 && identity.taskName === MANAGER && run.ensemble.plan.workflow === 'HIERARCHICAL'
-  )
+function toManagerName(parent: TaskAttempt | undefined): string {
+  return toRunName(parent === undefined ? {} : { parent }, MANAGER)
+}
+
+/** Whether the scope is that of the manager of its ensemble. */
+export function isManagerScope({ identity, run }: TaskScope): boolean {
+  const isHierarchical = run.ensemble.plan.workflow === 'HIERARCHICAL'
+  return isHierarchical && identity.taskName === toManagerName(run.parent)
+}
+
+function findWorker({ tasks }: ResolvedEnsemble, role: string): Task | undefined {
+  return tasks.find((one) => toWorkerRole(one) === role)
 }
 
 /**
- * Returns the task of a worker: for a manager, the declared task with another description; for a peer, a
- * plain task. Undefined if no agent has that role.
+ * Returns the task of a worker: for a manager and for a task without an agent, the declared task with another description and
+ * the inputs filled in; for a peer, a plain task. Undefined if no task has that role.
  */
 export function createWorkerTask(
-  { tasks, plan }: ResolvedEnsemble,
+  { ensemble, inputs }: Pick<RunScope, 'ensemble' | 'inputs'>,
   role: string,
   description: string,
 ): Task | undefined {
-  const declared = tasks.find(({ agent }) => agent.role === role)
+  const declared = findWorker(ensemble, role)
   if (declared === undefined) return undefined
-  if (plan.workflow === 'HIERARCHICAL') return { ...declared, description }
+  if (ensemble.plan.workflow === 'HIERARCHICAL' || declared.handler !== undefined) {
+    const { expectedOutput } = renderTask({ ...declared, description: '' }, inputs)
+    return { ...declared, description, expectedOutput }
+  }
   const { agent, model } = declared
   return task({ name: role, description, agent, ...(model === undefined ? {} : { model }) })
+}
+
+/** Returns the request after all policies of an ensemble, or the reason why one rejected it. */
+async function askPolicies(
+  { delegation }: ResolvedEnsemble,
+  request: DelegationRequest,
+): Promise<DelegationRequest | string> {
+  let asked = request
+  for (const policy of delegation?.policies ?? []) {
+    const verdict = await askPolicy(policy, asked)
+    if (typeof verdict === 'string') return verdict
+    asked = verdict
+  }
+  return asked
 }
 
 /** Returns the request after a policy, or the reason why the policy rejected it; an error rejects it. */
@@ -315,6 +386,17 @@ async function askPolicy(
   } catch (error) {
     return errorMessage(error)
   }
+}
+
+/** Whether the step is the start of a delegation to an agent, which its limits count. */
+function isDelegation({ ordinal, toolName }: StepOf<'delegation_begun'>): boolean {
+  return ordinal === undefined && toolName === undefined
+}
+
+/** Returns the task that an earlier process began for a call; undefined if there is none. */
+function findBegun(scope: TaskScope, call: AddingCall): BegunWorker | undefined {
+  const wanted = withoutRun(call.callKey)
+  return scope.replay('delegation_begun', ({ callKey }) => withoutRun(callKey) === wanted)
 }
 
 /** Whether an earlier process recorded the end of a delegation. */

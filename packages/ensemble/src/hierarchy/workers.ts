@@ -10,6 +10,7 @@ import { task } from '../definition/define-task.ts'
 import type { Inputs } from '../definition/inputs.ts'
 import type { Task } from '../definition/task.ts'
 import type { StepOf } from '../ports/run-step.ts'
+import type { ReplayDifference } from '../scope/replay.ts'
 import type { StepLog } from '../scope/step-log.ts'
 import type { TaskOutcome } from '../scope/task-outcome.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
@@ -28,10 +29,10 @@ export interface WorkerTask {
 
 /** Runs workers. */
 export interface WorkerHost {
-  /** Next index of tasks that are not in the plan. */
-  readonly nextTaskIndex: number
   /** Names of all tasks of the run. */
   readonly taskNames: readonly string[]
+  /** Returns the index of a task; for a new name, the index of the next added task. */
+  indexOf(taskName: string): number
   /** Whether a task with this name has begun. */
   isTaken(taskName: string): boolean
   /** Whether the run has a task with this name. */
@@ -41,6 +42,8 @@ export interface WorkerHost {
   /** Whether this process has run, or continued, a worker with this name. */
   hasReached(taskName: string): boolean
   runWorker(parent: TaskScope, worker: WorkerTask): Promise<TaskOutcome>
+  /** Stops the run, because its code differs from its steps. Returns the error. */
+  stopMismatched(difference: ReplayDifference): TuttiError
 }
 
 /** The start of a worker, as it is recorded. */
@@ -78,10 +81,13 @@ function RECORDED(): never {
 /** Records the start of a worker. */
 export function beginWorker(
   scope: TaskScope,
-  worker: Omit<BegunWorker, 'delegationId'>,
+  host: WorkerHost,
+  worker: Omit<BegunWorker, 'delegationId' | 'workerTaskIndex'>,
 ): BegunWorker {
-  const begun = { ...worker, delegationId: crypto.randomUUID() }
-  const { delegationId, workerRole, taskDescription, workerTask, workerTaskIndex } = begun
+  const { workerRole, taskDescription, workerTask } = worker
+  const workerTaskIndex = host.indexOf(workerTask)
+  const delegationId = crypto.randomUUID()
+  const begun = { ...worker, workerTaskIndex, delegationId }
   const { taskName, attempt } = scope.identity
   scope.emit(
     {
@@ -176,7 +182,11 @@ export function endWorker(
 }
 
 /** Returns the reason why a worker is not completed. */
-export function describeFailure(outcome: Exclude<TaskOutcome, { kind: 'completed' }>): string {
-  const error = outcome.kind === 'failed' ? outcome.error : outcome.exit
-  return error?.message ?? 'The run was stopped'
+export function describeFailure(outcome: TaskOutcome): string {
+  return findFailure(outcome)?.message ?? 'The run was stopped'
+}
+
+/** Returns the error of a worker, or that with which a reviewer ended the run after it; undefined if there is none. */
+export function findFailure(outcome: TaskOutcome): TuttiError | undefined {
+  return outcome.kind === 'failed' ? outcome.error : outcome.exit
 }

@@ -126,6 +126,8 @@ export interface TaskBegun extends TaskStepBase {
   readonly outputDigest: string | null
   /** Description, possibly edited by a reviewer before the task began. */
   readonly description?: string
+  /** Error with which a task begins that only fails; absent for a task that does its work. */
+  readonly refusal?: StepError
 }
 
 /** Records inputs of the agent that can change between processes: memories, and notes of earlier runs. */
@@ -226,6 +228,10 @@ export interface DelegationBegun extends TaskStepBase, OfOperation {
   /** Digest of the texts and the inputs of a task that a handler adds. */
   readonly inputDigest?: string
   readonly delegationId: string
+  /** Attempt that runs the ensemble of the delegating agent; absent for the ensemble of the run and for handlers. */
+  readonly parent?: { readonly taskName: string; readonly attempt: number }
+  /** Tool of an ensemble whose call added the task; absent for a delegation to an agent and for handlers. */
+  readonly toolName?: string
   readonly workerRole: string
   readonly taskDescription: string
   /** Name of the delegated task, unique in the run. */
@@ -315,6 +321,10 @@ export interface TaskCompletedStep extends TaskStepBase {
 export interface TaskSkippedStep extends StepBase {
   readonly kind: 'task_skipped'
   readonly taskName: string
+  /** Whether a condition is the reason: its own, or those of its context. */
+  readonly excluded?: true
+  /** Task that its choice let run, null for none; absent if other tasks are the reason. */
+  readonly chosen?: string | null
 }
 
 /** A checkpoint of a run. */

@@ -42,7 +42,7 @@ import type { ContextOutput } from '../definition/handler.ts'
 import type { Task } from '../definition/task.ts'
 import type { Delegations } from '../hierarchy/delegations.ts'
 import { endUnreached, type WorkerHost } from '../hierarchy/workers.ts'
-import type { ResultGiven, TaskNotes } from '../ports/run-step.ts'
+import type { ResultGiven, StepError, TaskNotes } from '../ports/run-step.ts'
 import type { Reviews } from '../reviews/reviews.ts'
 import type { TaskResult } from '../scope/task-outcome.ts'
 import type { NewTaskStep, TaskScope } from '../scope/task-scope.ts'
@@ -122,16 +122,20 @@ export async function runAttempt(input: AttemptInput): Promise<AttemptEnd> {
 }
 
 /**
- * Fails an attempt that a reviewer rejected before it began, with a start event so that readers see the
- * reason.
+ * Fails an attempt before its work, with a start event so that readers see the reason: a reviewer rejected it, or its start is
+ * refused.
  */
-export function failBeforeStart(input: AttemptInput, error: TuttiError): AttemptEnd {
-  start(input)
+export function failBeforeStart(
+  input: AttemptInput,
+  error: TuttiError,
+  { isRefused = false }: { readonly isRefused?: boolean } = {},
+): AttemptFailure {
+  start(input, isRefused ? toStepError(error) : undefined)
   const final = new RejectedAnswer(error, { settings: {}, revision: undefined })
   return failAttempt(input, final, input.scope.run.clock.elapsed())
 }
 
-function start({ scope, countTasks, text, progress }: AttemptInput): void {
+function start({ scope, countTasks, text, progress }: AttemptInput, refusal?: StepError): void {
   if (progress.begun) return
   const { taskIndex, taskName, taskDescription, agentRole, attempt } = scope.identity
   scope.emit(
@@ -149,6 +153,7 @@ function start({ scope, countTasks, text, progress }: AttemptInput): void {
       kind: 'task_begun',
       description: text.description,
       outputDigest: digestOutput(scope.task.outputReader),
+      ...(refusal === undefined ? {} : { refusal }),
     },
   )
 }

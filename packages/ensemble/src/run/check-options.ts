@@ -8,7 +8,8 @@ import { listAllTasks } from '../definition/manager.ts'
 import { createFallbackModelLookup, modelOfTask } from '../definition/model-of-task.ts'
 import { reviewAfter, reviewSettingsOf } from '../definition/review-settings.ts'
 import { listSubEnsembles } from '../definition/sub-ensemble.ts'
-import { listWorkingTasks, type Task } from '../definition/task.ts'
+import { reviewAtMax } from '../definition/loop-settings.ts'
+import { listTaskTree, listWorkingTasks, type Task } from '../definition/task.ts'
 import { findPrice } from '../model/prices.ts'
 import { toModelLabel } from '../steering/models.ts'
 import { resolveTier } from '../steering/tiers.ts'
@@ -61,21 +62,22 @@ function findProblems(ensemble: ResolvedEnsemble, options: RunOptions): readonly
 }
 
 /** Returns the names of the tasks of an ensemble that need a review. */
-const listReviewedTasks = cachePerObject((ensemble: ResolvedEnsemble): readonly string[] => {
-  const last = ensemble.plan.order.at(-1)
+export const listReviewedTasks = cachePerObject((ensemble: ResolvedEnsemble): readonly string[] => {
+  const { lastTasks } = ensemble.plan
   const tasks = listAllTasks(ensemble)
   const own = tasks
-    .flatMap((task) => [...new Set([task, ...listWorkingTasks(task)])])
+    .flatMap(listTaskTree)
     .filter(
       (task) =>
+        reviewAtMax(task) !== undefined ||
         reviewSettingsOf(task.beforeReview) !== undefined ||
-        reviewAfter(task, ensemble.reviewPolicy, last) !== undefined,
+        reviewAfter(task, ensemble.reviewPolicy, lastTasks) !== undefined,
     )
     .map(({ name }) => name)
   const nested = listSubEnsembles(tasks).flatMap(({ task, definition }) =>
     listReviewedTasks(definition).map((name) => `${task.name}/${name}`),
   )
-  return [...own, ...nested]
+  return [...new Set([...own, ...nested])]
 })
 
 /**

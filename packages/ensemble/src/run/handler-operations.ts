@@ -3,6 +3,7 @@ import { askQuestion } from './handler-question.ts'
 import { performStep } from './handler-step.ts'
 import { HandlerTasks } from './handler-tasks.ts'
 import { callToolOperation } from './handler-tool.ts'
+import { findEnsembleTool } from '../definition/sub-ensemble.ts'
 import { reduceItems } from './reduce-items.ts'
 import { OperationFrame, type OperationSettings } from './operation-frame.ts'
 
@@ -44,7 +45,12 @@ export class Operations implements HandlerOperations {
 
   readonly call: CallTool = (tool: AgentTool, input: unknown) =>
     // NOTE: the overloads of CallTool give a tool's result the type that its author declared.
-    this.frame.track(() => callToolOperation(this.frame, tool, input)) as Promise<never>
+    this.frame.track(() => {
+      const added = findEnsembleTool(tool)?.task
+      return added === undefined
+        ? callToolOperation(this.frame, tool, input)
+        : this.#tasks.call(tool, added, input)
+    }) as Promise<never>
 
   readonly step: HandlerOperations['step'] = (name, work) =>
     this.frame.track(() => performStep(this.frame, name, work))

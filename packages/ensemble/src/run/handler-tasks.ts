@@ -1,5 +1,5 @@
 /** Tasks that a handler adds to its run: one, or one for each item of a list. */
-import { createLimiter, TuttiError, type Limiter } from '@tutti/core'
+import { createLimiter, TuttiError, type AgentTool, type Limiter } from '@tutti/core'
 import { toJsonForm } from '@tutti/core/internal'
 import { previewOf } from '@tutti/protocol/internal'
 
@@ -12,7 +12,7 @@ import {
   toOptionText,
 } from '../definition/map-settings.ts'
 import { isTask, type Task } from '../definition/task.ts'
-import { beginWorker, runWorker } from '../hierarchy/workers.ts'
+import { beginWorker, findFailure, runWorker } from '../hierarchy/workers.ts'
 import { describeTasks, type RecordedChild } from '../scope/recorded-operations.ts'
 import { toAddedRun } from '../scope/task-scope.ts'
 import { stoppedError } from '../work/stopped-error.ts'
@@ -63,8 +63,32 @@ export class HandlerTasks {
     child: ChildTask<Output>,
     { key = child.name, inputs = {} }: ChildOptions = {},
   ): Promise<Output> {
-    const asked = [{ task: toTask(child), key, inputs }]
-    const { outcomes } = await this.#runTasks(this.#frame.take(), asked)
+    return this.#runOne(this.#frame.take(), { task: toTask(child), key, inputs }, child)
+  }
+
+  /** Runs the task of an ensemble for a call of its tool; see `HandlerOperations.call`. */
+  async call(tool: AgentTool, added: Task, input: unknown): Promise<unknown> {
+    const operation = this.#frame.take()
+    const reading = await tool.readInput(input)
+    if (!reading.ok) {
+      const problems = reading.problems.map(({ path, message }) => `${path} ${message}`.trim())
+      throw new TuttiError(
+        'TOOL_FAILED',
+        `Tool "${tool.name}" failed: invalid input: ${problems.join('; ')}`,
+      )
+    }
+    // NOTE: the schema of the tool has a string for each variable.
+    const inputs = reading.value as Inputs
+    const key = `${added.name}-${operation.ordinal}`
+    return this.#runOne(operation, { task: added, key, inputs }, added)
+  }
+
+  async #runOne<Output>(
+    operation: AskedOperation,
+    asked: AskedChild,
+    child: ChildTask<Output>,
+  ): Promise<Output> {
+    const { outcomes } = await this.#runTasks(operation, [asked])
     return this.#toOutput(child, outcomes[0])
   }
 
@@ -73,7 +97,7 @@ export class HandlerTasks {
     items: readonly Item[],
     template: MapTemplate<Item, Output>,
     options: MapOptions<Item> = {},
-  ): Promise<readonly Output[] | readonly MapOutcome<Output>[]> {
+  ): Promise<MapResult<Output> | MapResult<MapOutcome<Output>>> {
     const operation = this.#frame.take()
     const count = Array.isArray(items) ? items.length : undefined
     const problems = [
@@ -114,8 +138,9 @@ export class HandlerTasks {
     this.#frame.assertNotEnded()
     if (this.#frame.signal.aborted) throw stoppedError(this.#frame.signal, 'Map')
     expansion.assertSucceeded(first)
-    if (options.onError === 'collect') return results
-    return results.flatMap((result) => (result.ok ? [result.output] : []))
+    if (options.onError === 'collect') return toMapResult(results, (one) => one, options)
+    const succeeded = results.filter((one) => one.ok)
+    return toMapResult(succeeded, ({ output }) => output, options)
   }
 
   /**
@@ -136,10 +161,14 @@ export class HandlerTasks {
       isRecorded: (name) => recorded?.children.has(name) === true,
     })
     const digests = new Map(children.map(({ name, digest }) => [name, digest]))
+    // Other inputs and overrides of a fork do not change the tasks that began in its parent.
+    const isFork = this.#frame.scope.run.log.replay === undefined
     this.#frame.assertSame(operation, 'tasks', {
       asked: describeTasks([...digests.keys()]),
       isSame: ({ children: known }) =>
-        [...known].every(([name, { begun }]) => digests.get(name) === begun.inputDigest),
+        [...known].every(([name, { begun, isCopied }]) =>
+          isFork && isCopied ? digests.has(name) : digests.get(name) === begun.inputDigest,
+        ),
     })
     const endOf = (name: string): number | undefined => recorded?.children.get(name)?.endedAt
     const isEnded = ({ name }: PreparedChild): boolean => endOf(name) !== undefined
@@ -200,12 +229,11 @@ export class HandlerTasks {
         if (holding !== undefined) await holding
         const begun =
           known?.begun ??
-          beginWorker(this.#frame.scope, {
+          beginWorker(this.#frame.scope, host, {
             callKey: this.#frame.toKey(ordinal),
             workerRole: task.agent.role,
             taskDescription: task.description,
             workerTask: name,
-            workerTaskIndex: host.nextTaskIndex,
             ordinal,
             inputDigest: digest,
           })
@@ -238,15 +266,26 @@ export class HandlerTasks {
 
   /** Returns the output of a completed task. */
   #toOutput<Output>({ outputReader }: ChildTask<Output>, outcome: TaskOutcome | undefined): Output {
-    if (outcome?.kind === 'completed') {
-      if (outcome.exit !== undefined) throw this.#frame.end(outcome.exit)
-      const { output, structured } = outcome.result
-      // NOTE: the output was read by the schema of the task, so it has its type; without one it is text.
-      return (outputReader === undefined ? output : structured) as Output
+    const failure = outcome && findFailure(outcome)
+    if (outcome?.kind !== 'completed' || failure !== undefined) {
+      throw this.#frame.end(failure ?? stoppedError(this.#frame.signal, 'Task'))
     }
-    const error = outcome?.kind === 'failed' ? outcome.error : outcome?.exit
-    throw this.#frame.end(error ?? stoppedError(this.#frame.signal, 'Task'))
+    const { output, structured } = outcome.result
+    // NOTE: the output was read by the schema of the task, so it has its type; without one it is text.
+    return (outputReader === undefined ? output : structured) as Output
   }
+}
+
+/** A value for each item, as a list or by key. */
+type MapResult<Value> = readonly Value[] | Readonly<Record<string, Value>>
+
+function toMapResult<One extends { readonly key: string }, Value>(
+  results: readonly One[],
+  select: (one: One) => Value,
+  { collect }: Pick<MapOptions<never>, 'collect'>,
+): MapResult<Value> {
+  if (collect !== 'outputs') return results.map(select)
+  return Object.fromEntries(results.map((one) => [one.key, select(one)]))
 }
 
 function toProgress(known: RecordedChild | undefined): 'new' | 'begun' | 'ended' {

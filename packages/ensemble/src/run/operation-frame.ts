@@ -8,6 +8,7 @@
  *    not performed again. Only a retry of the task performs the operations again.
  * ENS-P2 Operations are compared in the order in which the handler asks for them. If the handler asks for another operation
  *    than the recorded one, or does not ask for it, the run fails with REPLAY_MISMATCH, also if the handler catches the error.
+ *    In a fork, tasks that began in the parent keep their texts and inputs.
  * ENS-P3 Recorded results arrive in the order in which they were recorded, so that concurrent code asks for the same
  *    operations again.
  * ENS-P4 A failure is recorded like a result. An interrupted step is repeated with the same idempotency key.

@@ -4,14 +4,17 @@ import { computeJsonDigest } from '@tutti/core/internal'
 import { previewOf, shortText } from '@tutti/protocol/internal'
 
 import { missingInputs } from '../definition/inputs.ts'
+import { reviewAtMax } from '../definition/loop-settings.ts'
 import { modelOfTask } from '../definition/model-of-task.ts'
 import { reviewAfter, reviewSettingsOf } from '../definition/review-settings.ts'
-import { findSubEnsemble } from '../definition/sub-ensemble.ts'
+import { findSubEnsemble, listSubEnsembles } from '../definition/sub-ensemble.ts'
 import { renderTask } from '../definition/task-text.ts'
 import { findLargeText, measureTaskTexts } from '../definition/text-limits.ts'
 import { digestOutput } from '../scope/replay.ts'
 import { toAddedName, toRunName } from '../scope/run-scope.ts'
 import { toAddedRun, type TaskScope } from '../scope/task-scope.ts'
+
+import { listReviewedTasks } from './check-options.ts'
 
 import type { Inputs } from '../definition/inputs.ts'
 import type { Task } from '../definition/task.ts'
@@ -90,6 +93,9 @@ export function prepareChildren(
     const large = findLargeText(child.task, inputs, scope.run.maxTextBytes)
     const found = [
       ...(isUsed ? [`its key "${shortText(child.key)}" is used twice: set another key`] : []),
+      ...(!isPlanned && hasCondition(child.task)
+        ? ['when and switch apply only to tasks of an ensemble: use if in the handler']
+        : []),
       ...(isOther ? [`another task of the run has its name "${shortText(name)}"`] : []),
       ...findProblems(run, { ...child, inputs }, { host, reviews }),
       ...(large === undefined
@@ -115,6 +121,10 @@ export function prepareChildren(
   throw new TuttiError('CONFIG_INVALID', `Cannot add tasks: ${shown.join('; ')}${rest}`, {
     details: { problems: shown },
   })
+}
+
+function hasCondition({ when, switch: switchName }: Task): boolean {
+  return when !== undefined || switchName !== undefined
 }
 
 /** Checks the size of all texts before any is rendered: a template can name one large input for each of many items. */
@@ -150,10 +160,12 @@ function findProblems(
   }
   const open = task.context.filter((name) => !host.isCompleted(toRunName(run, name)))
   if (open.length > 0) problems.push(`its context is not completed: ${open.join(', ')}`)
-  const lastTask = parent === undefined ? undefined : ensemble.plan.outputTask
+  const lastTasks = parent === undefined ? [] : ensemble.plan.lastTasks
   const isReviewed =
+    reviewAtMax(task) !== undefined ||
     reviewSettingsOf(task.beforeReview) !== undefined ||
-    reviewAfter(task, ensemble.reviewPolicy, lastTask) !== undefined
+    reviewAfter(task, ensemble.reviewPolicy, lastTasks) !== undefined ||
+    listSubEnsembles([task]).some(({ definition }) => listReviewedTasks(definition).length > 0)
   if (isReviewed && !reviews.hasReviewer) {
     problems.push('needs a review, but the run has no reviewer: set the option reviewer')
   }

@@ -4,7 +4,8 @@
  *   texts ─pack─▶ groups ─a task for each─▶ texts ─pack─▶ … ─▶ one group ─▶ the result
  *
  * ENS-P13 A reduce works in levels. Each of its tasks gets as many texts as fit into `maxTokens`, estimated with 4 characters
- *    per token, or a longer text alone. The last level has one task, whose output is the result.
+ *    per token, or a longer text alone. The last level has one task, whose output is the result. A level whose outputs are
+ *    neither fewer nor shorter ends it with an error.
  */
 import { TuttiError } from '@tutti/core'
 import { formatExactJson } from '@tutti/core/internal'
@@ -15,7 +16,7 @@ import { CHARACTERS_PER_TOKEN } from '../usage/budget.ts'
 
 import type { ChildTask, MapItems, ReduceOptions } from '../definition/operations.ts'
 
-/** Maximum number of levels: bounds reductions whose outputs do not get shorter. */
+/** Maximum number of levels: bounds reductions whose outputs get only a little shorter. */
 const MAX_LEVELS = 10
 
 /** Text between two texts of a group. */
@@ -48,12 +49,27 @@ export async function reduceItems<Output>(
     })
     const [first] = outputs
     if (outputs.length === 1 && first !== undefined) return first
-    texts = outputs.map(toText)
+    const next = outputs.map(toText)
+    const [before, after] = [countTokens(texts), countTokens(next)]
+    if (next.length >= texts.length && after >= before) {
+      throw new TuttiError(
+        'CONSTRAINT_VIOLATION',
+        `Cannot reduce: level ${level} got ${texts.length} texts of ${before} tokens and returned ${next.length} of ${after}, ` +
+          `neither fewer texts nor fewer tokens; more than maxTokens ${maxTokens} cannot be combined`,
+      )
+    }
+    texts = next
   }
   throw new TuttiError(
     'CONSTRAINT_VIOLATION',
     `Cannot reduce: ${texts.length} texts are left after ${MAX_LEVELS} levels with maxTokens ${maxTokens}`,
   )
+}
+
+/** Returns the estimated number of tokens of texts together. */
+function countTokens(texts: readonly string[]): number {
+  const characters = texts.reduce((sum, text) => sum + text.length, 0)
+  return Math.ceil(characters / CHARACTERS_PER_TOKEN)
 }
 
 function toText(value: unknown): string {

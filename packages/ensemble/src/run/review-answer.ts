@@ -28,7 +28,11 @@ interface ReviewedAnswer {
 /** Returns the review after the task; undefined if there is none. */
 export function findReviewAfter({ task, run }: TaskScope): ReviewSettings | undefined {
   const { reviewPolicy, plan } = run.ensemble
-  return reviewAfter(task, reviewPolicy, toRunName(run, plan.outputTask))
+  return reviewAfter(
+    task,
+    reviewPolicy,
+    plan.lastTasks.map((name) => toRunName(run, name)),
+  )
 }
 
 /**

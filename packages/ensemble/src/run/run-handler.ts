@@ -23,6 +23,7 @@ import type { Inputs } from '../definition/inputs.ts'
 import type { TaskText } from '../definition/task-text.ts'
 import type { ContextOutput, Handler, HandlerContext, TaskHandler } from '../definition/handler.ts'
 import type { Task } from '../definition/task.ts'
+import type { OutputReader } from '../output/structured-output.ts'
 import type { StepOf } from '../ports/run-step.ts'
 import type { CallerRequest, MessagePart } from '@tutti/core/internal'
 
@@ -109,12 +110,14 @@ function readAnswer(
   input: HandlerInput,
   given: unknown,
 ): TaskAnswer | Promise<TaskAnswer> {
-  const value = toHandlerValue(given, scope.task)
-  if (scope.task.outputReader === undefined) {
-    return recordAnswer(scope, input, { text: value.text, ...toPartsField(value) })
+  const answer = toHandlerAnswer(given, scope.task)
+  const { outputReader: reader } = scope.task
+  if (reader === undefined) {
+    const { value: _, ...text } = answer
+    return recordAnswer(scope, input, text)
   }
-  return parseBySchema(scope.task, value).then((parsed) =>
-    recordAnswer(scope, input, { ...parsed, ...toPartsField(value) }),
+  return parseBySchema(scope.task, reader, answer).then((parsed) =>
+    recordAnswer(scope, input, parsed),
   )
 }
 
@@ -131,14 +134,11 @@ function recordAnswer(
   return recorded === undefined ? answer : recorded.then(() => answer)
 }
 
+/** Output of a handler. */
 interface HandlerAnswer {
   readonly text: string
   readonly value?: unknown
   readonly parts?: readonly MessagePart[]
-}
-
-function toPartsField({ parts }: HandlerValue): Pick<HandlerAnswer, 'parts'> {
-  return parts === undefined ? {} : { parts }
 }
 
 function toAnswer({ text, value, parts }: HandlerAnswer): TaskAnswer {
@@ -351,15 +351,8 @@ async function callHandlerTool(
   })
 }
 
-/** Output of a handler. */
-interface HandlerValue {
-  readonly text: string
-  readonly value: unknown
-  readonly parts?: readonly MessagePart[]
-}
-
 /** Converts the return value of a handler to text and value. */
-function toHandlerValue(given: unknown, task: Task): HandlerValue {
+function toHandlerAnswer(given: unknown, task: Task): HandlerAnswer {
   if (given instanceof HandlerOutput) {
     const { text, value = text, parts } = given
     return { text, value, parts }
@@ -382,15 +375,14 @@ function toHandlerValue(given: unknown, task: Task): HandlerValue {
 
 /** Parses the output of a handler by the schema of its task. */
 async function parseBySchema(
-  { name, outputReader }: Task,
-  { text, value }: HandlerValue,
+  { name }: Task,
+  reader: OutputReader,
+  answer: HandlerAnswer,
 ): Promise<HandlerAnswer> {
+  const { text, value } = answer
   const reading =
-    typeof value === 'string'
-      ? await outputReader?.read(text)
-      : await outputReader?.readValue(value)
-  if (reading === undefined) return { text }
-  if (reading.ok) return { text: renderOutput(reading.value), value: reading.value }
+    typeof value === 'string' ? await reader.read(text) : await reader.readValue(value)
+  if (reading.ok) return { ...answer, text: renderOutput(reading.value), value: reading.value }
   throw new TuttiError(
     'OUTPUT_INVALID',
     `The output of the handler of task "${name}" does not match its schema: ${reading.problem}`,

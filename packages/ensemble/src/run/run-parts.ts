@@ -183,7 +183,7 @@ function createServices(
     models: { switches, prices: options.prices, onRateLimitWait: options.onRateLimitWait },
     tooling: createTooling(ensemble, options, steered.reviews),
     stores: new RunStores(options, clock),
-    delegations: new Delegations({ ensemble, inputs, log, host }),
+    delegations: new Delegations({ run: { ensemble, inputs }, log, host }),
     host,
   }
 }

@@ -52,6 +52,8 @@ export interface RunTaskInput {
   /** Its texts with the inputs of the run filled in. */
   readonly text: TaskText
   readonly context: readonly ContextOutput[]
+  /** Error with which the task begins and fails, without a review or any work. */
+  readonly refusal: TuttiError | undefined
   /** Task that delegated this one. */
   readonly parent: TaskScope | undefined
   /** @default the signal of the run */
@@ -112,8 +114,12 @@ class TaskRun {
     const { run, taskName } = this.#input
     const log = run.log.task(taskName)
     let progress = this.#endReplaced(log.progress())
-    const begun = log.find('task_begun', 1)?.description
-    if (begun !== undefined) this.#text = { ...this.#text, description: begun }
+    const begun = log.find('task_begun', 1)
+    const description = begun?.description
+    if (description !== undefined) this.#text = { ...this.#text, description }
+    const refusal =
+      begun?.refusal === undefined ? this.#input.refusal : fromStepError(begun.refusal)
+    if (refusal !== undefined) return this.#refuse(progress, refusal)
     const settings = reviewSettingsOf(this.#input.task.beforeReview)
     const before =
       settings === undefined
@@ -136,6 +142,14 @@ class TaskRun {
       progress = advanceHistory(progress, end)
       if (end.revision === undefined) await this.#waitToRetry(progress.failures)
     }
+  }
+
+  /** Begins the task and fails it. */
+  async #refuse(progress: AttemptHistory, refusal: TuttiError): Promise<TaskOutcome> {
+    const { attempt, close } = this.#prepare(progress)
+    const { error, used } = failBeforeStart(attempt, refusal, { isRefused: true })
+    close()
+    return { kind: 'failed', error, lost: [...this.#lost, used] }
   }
 
   /** Ends the attempt that a forked run had begun, if the fork request provides the output of the task. */

@@ -6,7 +6,8 @@
  * `schedule.ts` decides the order, `run-task.ts` runs one task, `steering.ts` applies commands, and the journal
  * makes events and steps durable. Readers see a run only through its events, in one order.
  *
- * ENS-E2 A task starts as soon as every task that it waits for is completed, and at most once per attempt.
+ * ENS-E2 A task starts as soon as every task that it waits for is completed, or skipped by a condition, and at most once per
+ *    attempt.
  * ENS-E3 With FAIL_FAST nothing starts after a failure; running tasks finish.
  * ENS-E4 After the signal aborts, nothing starts; the run is CANCELLED when everything in flight has stopped.
  * ENS-E6 A resumed run never repeats ended tasks, answered model calls or ended tool calls.
@@ -14,9 +15,8 @@
  * ENS-E15 After the budget of the run is used up, nothing starts; the run fails and names the limit.
  */
 import type { TuttiError } from '@tutti/core'
-import { isoNow } from '@tutti/core/internal'
 
-import { replayMismatchError } from '../scope/replay.ts'
+import { replayMismatchError, type ReplayDifference } from '../scope/replay.ts'
 import { fromStepError } from '../scope/step-log.ts'
 import { hasEndedRun } from '../reviews/review-end.ts'
 import { addUsage, toRunMetrics } from '../usage/usage.ts'
@@ -24,6 +24,7 @@ import { emitEnd, emitResumption, emitStart, toResult } from './run-events.ts'
 import { exitEarlyError } from '../reviews/review-end.ts'
 import { createRunParts, type RunParts } from './run-parts.ts'
 import { runTask } from './run-task.ts'
+import { TaskChoices } from './task-choices.ts'
 import { findTaskDifference } from './task-difference.ts'
 import { Schedule } from '../definition/schedule.ts'
 import type { TaskOutcome } from '../scope/task-outcome.ts'
@@ -48,6 +49,7 @@ export class Run {
   readonly #parts: RunParts
   readonly #tasks: TaskStates
   readonly #schedule: Schedule
+  readonly #choices: TaskChoices
   readonly #verdict = new Verdict()
   /** Number of running tasks that the engine started. */
   #running = 0
@@ -66,17 +68,20 @@ export class Run {
     this.#ensemble = ensemble
     this.#options = options
     this.#parts = createRunParts({ ensemble, inputs, options, host: this })
-    const isHierarchical = ensemble.plan.workflow === 'HIERARCHICAL'
     const recorded = readRecordedTasks(this.#parts.scope.log)
     this.#schedule = new Schedule(ensemble.plan, ensemble)
     this.#tasks = new TaskStates({
       tasks: this.#parts.tasks,
       inputs,
-      isHierarchical,
       recorded,
       onPhase: (taskName, phase) => {
         this.#schedule.set(taskName, phase)
       },
+    })
+    this.#choices = new TaskChoices({
+      scope: this.#parts.scope,
+      tasks: this.#tasks,
+      schedule: this.#schedule,
     })
     if (!this.#parts.scope.log.isEmpty) this.#restore()
   }
@@ -103,9 +108,9 @@ export class Run {
     }
   }
 
-  /** Next index of tasks that are not in the plan. */
-  get nextTaskIndex(): number {
-    return this.#tasks.count + 1
+  /** Returns the index of a task; for a new name, the index of the next added task. */
+  indexOf(taskName: string): number {
+    return this.#tasks.get(taskName)?.taskIndex ?? this.#tasks.count + 1
   }
 
   /** Whether a task with this name has begun. */
@@ -146,7 +151,7 @@ export class Run {
     const difference = isRecordedTask(task)
       ? undefined
       : findTaskDifference(taskName, { step, task })
-    if (step !== undefined && difference !== undefined) throw replayMismatchError(difference)
+    if (step !== undefined && difference !== undefined) throw this.stopMismatched(difference)
     const ended = this.#findOutcome(taskName)
     if (ended !== undefined) return ended
     const isPlanned = this.#isUntouched(state) && this.#tasks.isPlanned(state.task)
@@ -249,8 +254,11 @@ export class Run {
     const { scope, services } = this.#parts
     const { log } = scope
     for (const step of log.runSteps) {
-      const state = step.kind === 'task_skipped' ? this.#tasks.get(step.taskName) : undefined
-      if (state !== undefined) this.#tasks.setPhase(state, 'skipped')
+      if (step.kind !== 'task_skipped') continue
+      const state = this.#tasks.get(step.taskName)
+      if (state === undefined) continue
+      if (step.excluded === true) this.#schedule.exclude(step.taskName)
+      this.#tasks.setPhase(state, 'skipped')
     }
     for (const worker of services.delegations.listEarlier()) {
       if (this.#tasks.get(worker.taskName) === undefined) this.#tasks.add(worker)
@@ -291,12 +299,18 @@ export class Run {
       // The handler that adds the task again shows its code.
       if (task !== undefined && isRecordedTask(task)) continue
       const difference = findTaskDifference(taskName, { step, task })
-      if (difference !== undefined) this.#stopMismatched(replayMismatchError(difference))
+      if (difference !== undefined) this.stopMismatched(difference)
     }
   }
 
-  /** Stops everything, because the code differs from the steps. */
-  #stopMismatched(error: TuttiError): void {
+  /** Stops the run, because its code differs from its steps. Returns the error. */
+  stopMismatched(difference: ReplayDifference): TuttiError {
+    const error = replayMismatchError(difference)
+    this.#abortMismatched(error)
+    return error
+  }
+
+  #abortMismatched(error: TuttiError): void {
     this.#verdict.fail(error, { isDelegated: false })
     this.#parts.steering.abort(error)
   }
@@ -305,11 +319,11 @@ export class Run {
   #runTasks(): Promise<void> {
     return new Promise((resolve, reject) => {
       const { inFlight } = this.#parts.scope
-      const runOne = async (state: TrackedTask): Promise<void> => {
+      const runOne = async (state: TrackedTask, refusal?: TuttiError): Promise<void> => {
         this.#running += 1
         inFlight.beginTask()
         try {
-          const outcome = await this.#runTask(state, { task: state.task })
+          const outcome = await this.#runTask(state, { task: state.task, refusal })
           this.#settle(state, outcome)
           this.#running -= 1
           advance()
@@ -324,7 +338,13 @@ export class Run {
         for (const state of states) void runOne(state)
       }
       const advance = (): void => {
-        start(this.#listStartable())
+        do {
+          const refused = this.#stopsStarting ? [] : this.#choices.make()
+          for (const { state, error } of refused) void runOne(state, error)
+          // Nothing else starts before their failures count.
+          if (refused.length > 0) break
+          start(this.#listStartable())
+        } while (this.#schedule.hasChoices && !this.#stopsStarting)
         this.#updateTime()
         if (this.#running === 0) resolve()
       }
@@ -345,8 +365,13 @@ export class Run {
 
   #listStartable(): readonly TrackedTask[] {
     if (this.#stopsStarting) return []
-    const { start, skip } = this.#schedule.next()
-    for (const [name, reason] of skip) this.#skipNamed(name, `Task "${reason}" did not complete`)
+    const { start, skip, exclude } = this.#schedule.next()
+    for (const [name, reason] of skip) {
+      this.#choices.skip(name, `Task "${reason}" did not complete`)
+    }
+    for (const [name, reason] of exclude) {
+      this.#choices.exclude(name, `Task "${reason}" was skipped`)
+    }
     return this.#verdict.isUsedUp ? [] : this.#tasks.named(start)
   }
 
@@ -357,6 +382,7 @@ export class Run {
       readonly parent?: TaskScope
       readonly signal?: AbortSignal
       readonly inputs?: Inputs | undefined
+      readonly refusal?: TuttiError | undefined
     },
   ): Promise<TaskOutcome> {
     const { taskName, taskIndex } = state
@@ -375,7 +401,10 @@ export class Run {
       taskIndex,
       countTasks: () => this.#tasks.count,
       text: how.task === state.task ? state.text : how.task,
-      context: this.#tasks.contextOf(how.task, run),
+      context: this.#tasks.contextOf(how.task, run, (role) =>
+        this.#parts.services.delegations.listManaged(run, role),
+      ),
+      refusal: how.refusal,
       onHold: (held) => {
         this.#onHold(held)
       },
@@ -420,7 +449,7 @@ export class Run {
         return
       case 'failed':
         this.#fail(state, outcome.error)
-        if (outcome.error.code === 'REPLAY_MISMATCH') this.#stopMismatched(outcome.error)
+        if (outcome.error.code === 'REPLAY_MISMATCH') this.#abortMismatched(outcome.error)
         if (outcome.error.code === 'EXIT_EARLY') this.endEarly(outcome.error)
         return
       case 'not_begun':
@@ -435,36 +464,18 @@ export class Run {
     this.#verdict.fail(error, { isDelegated })
   }
 
-  #skipNamed(taskName: string, reason: string): void {
-    const state = this.#tasks.get(taskName)
-    if (state !== undefined) this.#skip(state, reason)
-  }
-
-  #skip(state: TrackedTask, reason: string): void {
-    const { clock, journal, stopwatch } = this.#parts.scope
-    const { taskName, taskIndex, text } = state
-    this.#tasks.setPhase(state, 'skipped')
-    journal.emit(
-      {
-        type: 'task_skipped',
-        taskIndex,
-        taskName,
-        taskDescription: text.description,
-        skippedAt: isoNow(clock),
-        reason,
-      },
-      { kind: 'task_skipped', taskName, runMs: stopwatch.elapsed() },
-    )
-  }
-
   #finish(): RunResult {
     const { scope, steering } = this.#parts
     const { order, scheduled } = this.#ensemble.plan
     const { signal } = scope
-    const isDone = scheduled.every((name) => this.#tasks.get(name)?.phase === 'completed')
+    const isDone = scheduled.every(
+      (name) =>
+        this.#tasks.get(name)?.phase === 'completed' ||
+        (this.#tasks.get(name)?.phase === 'skipped' && this.#schedule.isExcluded(name)),
+    )
     const status = this.#verdict.ending({ isDone, cancelMode: steering.cancelled?.mode, signal })
     for (const state of this.#tasks.pending) {
-      this.#skip(state, this.#verdict.explainSkip(status, signal))
+      this.#choices.skip(state.taskName, this.#verdict.explainSkip(status, signal))
     }
     steering.close()
     const last = order.findLast((name) => this.#tasks.resultOf(name) !== undefined)

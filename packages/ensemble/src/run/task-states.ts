@@ -6,7 +6,7 @@ import type { Inputs } from '../definition/inputs.ts'
 import type { TaskPhase } from '../definition/schedule.ts'
 import type { RecordedTasks } from './task-list.ts'
 import type { StepOf } from '../ports/run-step.ts'
-import type { Task } from '../definition/task.ts'
+import { toWorkerRole, type Task } from '../definition/task.ts'
 import type { Usage } from '../usage/usage.ts'
 import type { TaskSnapshot } from './run-handle.ts'
 import { toRunName, type RunScope } from '../scope/run-scope.ts'
@@ -27,8 +27,6 @@ export interface TaskStatesOptions {
   /** Tasks of the plan. */
   readonly tasks: readonly Task[]
   readonly inputs: Inputs
-  /** Whether a manager can delegate the same task more than once. */
-  readonly isHierarchical: boolean
   /** The tasks that earlier processes announced. @default none */
   readonly recorded?: RecordedTasks | undefined
   /** Called when the phase of a task changes. */
@@ -172,34 +170,45 @@ export class TaskStates {
   /**
    * Returns the outputs of the completed tasks in the context of `task`, in the order of declaration and with the names that
    * they have in its ensemble.
+   *
+   * @param listManaged returns the names of all tasks delegated to a role by the manager.
    */
-  contextOf(task: Task, run: Pick<RunScope, 'ensemble' | 'parent'>): readonly ContextOutput[] {
+  contextOf(
+    task: Task,
+    run: Pick<RunScope, 'ensemble' | 'parent' | 'inputs'>,
+    listManaged: (role: string) => readonly string[],
+  ): readonly ContextOutput[] {
     if (task.context.length === 0) return NO_CONTEXT
+    const { ensemble, inputs } = run
+    const isManaged = ensemble.plan.workflow === 'HIERARCHICAL'
     const outputs: ContextOutput[] = []
-    for (const [taskName, state] of this.#listContext(task.context, run)) {
-      const done = this.#lastResult(state.taskName)
-      if (done === undefined) continue
-      const { description } = state.text
+    for (const taskName of this.#orderContext(task.context, run)) {
+      const declared = isManaged ? ensemble.tasks.find(({ name }) => name === taskName) : undefined
+      const runName =
+        declared === undefined
+          ? toRunName(run, taskName)
+          : this.#lastCompleted(listManaged(toWorkerRole(declared)))
+      const state = this.#states.get(runName ?? '')
+      const done = this.#results.get(runName ?? '')
+      if (state === undefined || done === undefined) continue
+      const { description } = declared === undefined ? state.text : renderTask(declared, inputs)
       const agentRole = state.task.agent.role
       outputs.push({ taskName, agentRole, description, output: done.output })
     }
     return outputs
   }
 
-  /** Returns the tasks of a context, by their names in the ensemble. */
-  #listContext(
+  #orderContext(
     context: readonly string[],
-    run: Pick<RunScope, 'ensemble' | 'parent'>,
-  ): readonly (readonly [string, TrackedTask])[] {
-    if (run.parent === undefined) {
-      return this.#inOrder(context).map((state) => [state.taskName, state])
-    }
+    { parent, ensemble }: Pick<RunScope, 'ensemble' | 'parent'>,
+  ): readonly string[] {
+    if (parent === undefined) return this.#inOrder(context).map(({ taskName }) => taskName)
     // The tasks of a sub-ensemble have their indexes in the order in which they began.
-    const { order } = run.ensemble.plan
+    const { order } = ensemble.plan
     return [
       ...order.filter((name) => context.includes(name)),
       ...context.filter((name) => !order.includes(name)),
-    ].flatMap((name) => this.named([toRunName(run, name)]).map((state) => [name, state] as const))
+    ]
   }
 
   /** All tasks: those of the plan, then delegated ones. */
@@ -219,18 +228,9 @@ export class TaskStates {
     return states.length < 2 ? states : states.toSorted(compareIndexes)
   }
 
-  /**
-   * Returns the last result of a task. A manager may have delegated it again, under its name with a number.
-   */
-  #lastResult(name: string): TaskResult | undefined {
-    const { isHierarchical, tasks } = this.#options
-    if (!isHierarchical) return this.#results.get(name)
-    const again = `${name}#`
-    return [...this.#results.values()].findLast(
-      ({ taskName }) =>
-        taskName === name ||
-        (taskName.startsWith(again) && !tasks.some((known) => known.name === taskName)),
-    )
+  /** Returns the name of the task that was completed last. */
+  #lastCompleted(names: readonly string[]): string | undefined {
+    return [...this.#results.keys()].findLast((name) => names.includes(name))
   }
 }
 

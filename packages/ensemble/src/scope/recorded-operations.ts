@@ -16,6 +16,8 @@ export type OperationKind = 'tasks' | 'call' | 'step' | 'question'
 /** A task that an operation added. */
 export interface RecordedChild {
   readonly begun: StepOf<'delegation_begun'>
+  /** Whether its start is copied from the parent of a fork. */
+  readonly isCopied: boolean
   /** Position of its end among the steps of the attempt; absent if no end is recorded. */
   endedAt?: number
 }
@@ -50,10 +52,12 @@ export class RecordedOperations {
   readonly #log: TaskLog
   readonly #identity: Pick<TaskIdentity, 'taskName'>
   readonly #operations = new Map<number, RecordedOperation>()
+  readonly #copied: ReadonlySet<TaskStep>
 
   constructor(log: TaskLog, identity: Pick<TaskIdentity, 'taskName' | 'attempt'>) {
     this.#log = log
     this.#identity = identity
+    this.#copied = new Set(log.copied)
     const ids: Ids = { children: new Map(), questions: new Map() }
     for (const [at, step] of log.ofAttempt(identity.attempt).entries()) this.#read(step, at, ids)
   }
@@ -105,7 +109,7 @@ export class RecordedOperations {
       case 'delegation_begun': {
         if (step.ordinal === undefined) return
         const operation = this.#get(step.ordinal, 'tasks')
-        const child: RecordedChild = { begun: step }
+        const child: RecordedChild = { begun: step, isCopied: this.#copied.has(step) }
         operation.children.set(step.workerTask, child)
         children.set(step.delegationId, child)
         return

@@ -43,6 +43,20 @@ export function selectFrozenSteps(steps: readonly RunStep[]): readonly RunStep[]
   })
 }
 
+/** Returns the task that a choice let run, by the steps of its tasks; see {@link ReplayRecord.findChosen}. */
+export function findChosen(
+  steps: readonly RunStep[],
+  names: readonly string[],
+): string | null | undefined {
+  for (const step of steps) {
+    if (!('taskName' in step) || step.taskName === undefined) continue
+    if (!names.includes(step.taskName)) continue
+    if (step.kind === 'task_begun' && step.refusal === undefined) return step.taskName
+    if (step.kind === 'task_skipped' && step.chosen !== undefined) return step.chosen
+  }
+  return undefined
+}
+
 function toAttemptKey({
   taskName,
   attempt,
@@ -123,6 +137,15 @@ export class ReplayRecord {
   /** Returns the notes of a task, those of its last attempt. */
   findNotes(taskName: string): StepOf<'notes_read'> | undefined {
     return this.#of('notes_read').findLast((step) => step.taskName === taskName)
+  }
+
+  /**
+   * Returns the task that a choice let run; null if it skipped all of them, undefined if the record has no choice.
+   *
+   * @param names names of its tasks.
+   */
+  findChosen(names: readonly string[]): string | null | undefined {
+    return findChosen(this.#steps, names)
   }
 
   /** Returns the output of a completed task. */

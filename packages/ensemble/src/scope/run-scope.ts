@@ -20,8 +20,8 @@ export interface RunScope {
   readonly runId: string
   /** Ensemble of the tasks that have this scope. */
   readonly ensemble: ResolvedEnsemble
-  /** Attempt of the task that runs the ensemble; absent for that of the run itself. */
-  readonly parent?: TaskAttempt
+  /** Attempt of the task that runs the ensemble, and the depth of its tasks; absent for that of the run itself. */
+  readonly parent?: TaskAttempt & { readonly depth: number }
   readonly inputs: Inputs
   /** Messages of the conversation before the run, for its agents. */
   readonly history: readonly Message[]
@@ -47,6 +47,6 @@ export function toAddedName({ taskName, attempt }: TaskAttempt, key: string): st
 }
 
 /** Returns the name that a task of the ensemble has in the run. */
-export function toRunName({ parent }: Pick<RunScope, 'parent'>, name: string): string {
+export function toRunName({ parent }: { readonly parent?: TaskAttempt }, name: string): string {
   return parent === undefined ? name : toAddedName(parent, name)
 }

@@ -2,7 +2,7 @@
 import { TuttiError } from '@tutti/core'
 import { toJsonForm, toPlainJson } from '@tutti/core/internal'
 
-import { ReplayRecord, selectFrozenSteps } from './replay-record.ts'
+import { findChosen, ReplayRecord, selectFrozenSteps } from './replay-record.ts'
 import { ZERO_USAGE } from '../usage/usage.ts'
 
 import type {
@@ -57,6 +57,18 @@ export class StepLog {
   findGiven(taskName: string, attempt: number): ResultGiven | undefined {
     const given = this.#given.get(taskName)
     return given?.attempt === attempt ? given.step : undefined
+  }
+
+  /**
+   * Returns the task that a choice let run; null if it skipped all of them, undefined if it must be made. A replay makes no
+   * choice that is in its record.
+   *
+   * @param names names of its tasks.
+   */
+  findChosen(names: readonly string[]): string | null | undefined {
+    const begun = names.flatMap((name) => this.task(name).of('task_begun'))
+    const chosen = findChosen([...this.#runSteps, ...begun], names)
+    return chosen === undefined ? this.record.findChosen(names) : chosen
   }
 
   /** Whether there are no steps. */
@@ -155,6 +167,11 @@ export class TaskLog {
   /** Adds a step. */
   add(step: TaskStep): void {
     this.#steps.push(step)
+  }
+
+  /** Steps that are copied from the parent of a fork. */
+  get copied(): readonly TaskStep[] {
+    return this.#copied === 0 ? NONE : this.#steps.slice(0, this.#copied)
   }
 
   /** Adds a step that is copied from the parent of a fork, which has paid for it. */

@@ -55,11 +55,12 @@ export interface TaskScopeOptions {
 }
 
 /** Returns the run as the tasks see it that a task adds: those of its sub-ensemble belong to that ensemble. */
-export function toAddedRun({ run, task, identity }: TaskScope): RunScope {
+export function toAddedRun({ run, task, identity, depth }: TaskScope): RunScope {
   const subEnsemble = findSubEnsemble(task)
   if (subEnsemble === undefined) return run
   const { taskName, attempt } = identity
-  return { ...run, ensemble: subEnsemble.definition, parent: { taskName, attempt } }
+  const parent = { taskName, attempt, depth: depth + 1 }
+  return { ...run, ensemble: subEnsemble.definition, parent }
 }
 
 /** Context of one attempt at a task. */

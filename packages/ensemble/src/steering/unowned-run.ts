@@ -10,8 +10,9 @@
 import { systemClock, type Clock, type TSchema } from '@tutti/core'
 import { foreignSchema, schemaReader } from '@tutti/core/internal'
 
+import { JUDGE_KEY } from '../definition/loop-variables.ts'
 import { listAllTasks } from '../definition/manager.ts'
-import { findSubEnsemble, listRoles } from '../definition/sub-ensemble.ts'
+import { findEnsembleTool, findSubEnsemble, listRoles } from '../definition/sub-ensemble.ts'
 import { createWorkerTask } from '../hierarchy/delegations.ts'
 import { listBegunWorkers } from '../hierarchy/workers.ts'
 import { readDecision } from '../reviews/read-decision.ts'
@@ -227,7 +228,7 @@ function listOpenReviews(steps: readonly RunStep[]): readonly string[] {
   )
 }
 
-/** Returns the task under review: one of a plan, of an item of one, or a delegated one; undefined if code added it. */
+/** Returns the task under review: one of a plan, of an item or round of one, or a delegated one; undefined if code added it. */
 function findReviewedTask(
   ensemble: ResolvedEnsemble,
   log: StepLog,
@@ -238,16 +239,34 @@ function findReviewedTask(
   if (planned !== undefined) return planned
   const begun = listBegunWorkers(log).find(({ workerTask }) => workerTask === taskName)
   if (begun === undefined) return undefined
-  if (begun.ordinal === undefined) {
-    return createWorkerTask(ensemble, begun.workerRole, begun.taskDescription)
+  const { ordinal, parent, toolName, workerRole, taskDescription } = begun
+  const findNested = (task: Task | undefined): ResolvedEnsemble | undefined =>
+    task === undefined ? undefined : findSubEnsemble(task)?.definition
+  if (toolName !== undefined) {
+    const calling = findReviewedTask(ensemble, log, begun.taskName)
+    const tool = calling?.tools.find(({ name }) => name === toolName)
+    return tool && findEnsembleTool(tool)?.task
+  }
+  if (ordinal === undefined) {
+    const own =
+      parent === undefined ? ensemble : findNested(findReviewedTask(ensemble, log, parent.taskName))
+    return own && createWorkerTask({ ensemble: own, inputs: {} }, workerRole, taskDescription)
   }
   const adding = findReviewedTask(ensemble, log, begun.taskName)
-  if (adding === undefined) return undefined
-  const nested = findSubEnsemble(adding)?.definition.tasks
-  if (nested !== undefined) return nested.find(({ name }) => toAddedName(begun, name) === taskName)
+  const nested = findNested(adding)
+  if (nested !== undefined) {
+    return listAllTasks(nested).find(({ name }) => toAddedName(begun, name) === taskName)
+  }
+  if (adding?.loop !== undefined) {
+    const { judge, template } = adding.loop
+    return taskName.startsWith(toAddedName(begun, JUDGE_KEY)) ? judge : template
+  }
   // The handler maps the items first; its other operations are the levels of the reduction.
-  const { forEach: plan } = adding
-  return begun.ordinal === 0 ? plan?.template : plan?.reduce?.task
+  const plan = adding?.forEach
+  if (ordinal !== 0) return plan?.reduce?.task
+  const children = [...(plan?.children ?? [])]
+  const [, own] = children.find(([key]) => toAddedName(begun, key) === taskName) ?? []
+  return own ?? plan?.template
 }
 
 /** Whether the task under review began with an output schema. */

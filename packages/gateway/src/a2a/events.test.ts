@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { TaskUpdates } from './events.ts'
-import { firstView } from './view.ts'
+import { TaskView } from './view.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
 
@@ -26,10 +26,8 @@ const done = (output: string, fields: object = {}) => event('task_completed', { 
 
 /** Returns the updates that a reader receives: an artifact as its text and how to apply it, a status as its state. */
 function updatesOf(...events: readonly LoggedRunEvent[]) {
-  const updates = new TaskUpdates(IDENTITY, firstView({ createdAt: 0 }), {
-    modes: [],
-    usage: false,
-  })
+  const showing = { modes: [], usage: false }
+  const updates = new TaskUpdates(IDENTITY, new TaskView({ createdAt: 0 }), showing)
   return [started, ...events]
     .flatMap((one) => [...updates.after(one)])
     .slice(1)
@@ -105,6 +103,27 @@ describe('TaskUpdates', () => {
     expect(updates.length).toBeLessThan(80)
     expect(updates.slice(0, 20)).toEqual(Array(20).fill('TASK_STATE_WORKING: Mm'))
     expect(updates[20]).toBe('TASK_STATE_WORKING: "first": 22 of 22 tasks completed')
+  })
+
+  it('[GW-U4] [GW-GP1] TaskUpdates reports the usage of counted tasks with their counts', () => {
+    const updates = new TaskUpdates(IDENTITY, new TaskView({ createdAt: 0 }), {
+      modes: [],
+      usage: true,
+    })
+    const added = Array.from({ length: 1_000 }, (_, at) => {
+      const [workerTask, delegationId] = [`first/${at}`, `d-${at}`]
+      const worker = { taskName: 'first', workerTask, delegationId, workerTaskIndex: at + 3 }
+      const call = { taskName: workerTask, model: 'm', inputTokens: 2, outputTokens: 1 }
+      return [
+        event('delegation_started', worker),
+        event('llm_iteration_completed', call),
+        done('Mm', { taskName: workerTask }),
+      ]
+    })
+    const end = event('run_result', { status: 'FAILED', outputs: [] })
+    const items = [started, ...added.flat(), end].flatMap((one) => [...updates.after(one)])
+    expect(items.length).toBeLessThan(130)
+    expect(JSON.stringify(items.at(-1))).toContain('"total_tokens":3000')
   })
 
   it('[GW-U1] TaskUpdates reports a requested cancel while the task still works', () => {

@@ -6,13 +6,13 @@
  *    again (in another model turn, attempt or process), it replaces the earlier text.
  * GW-U3 If the text of the last task has been sent, the output only closes it; otherwise the whole output is sent.
  * GW-U4 Outputs of the other tasks are status updates while the task works, and artifacts when it ends without the last
- *    one. Of many tasks that one task has added, updates have counts instead (GW-GP1).
+ *    one. Of many tasks that one task has added, updates have counts instead, and their usage (GW-GP1).
  * GW-U5 A stream begins with the task and has every later change in order, each once. A subscription ends when the task
  *    ends, the stream of a message also at a question.
  */
 import { RunProjection } from '@tutti/protocol'
 
-import { formatCounts, GroupProgress, type GroupNote } from '../runs/group-progress.ts'
+import { formatCounts, type GroupNote } from '../runs/group-progress.ts'
 import { toUsageMetadata } from '../service/usage-metadata.ts'
 import {
   listOutputs,
@@ -23,14 +23,7 @@ import {
   toWireTask,
   type Showing,
 } from './to-task.ts'
-import {
-  isSettled,
-  isTerminal,
-  openReviews,
-  toTaskState,
-  advanceView,
-  type TaskView,
-} from './view.ts'
+import { isSettled, isTerminal, toTaskState, type TaskView } from './view.ts'
 
 import type { A2aTaskState, A2aTaskStatus, ArtifactUpdate, StreamItem } from './wire.ts'
 import type { LoadedTask } from './load-task.ts'
@@ -39,13 +32,19 @@ import type { RunUsage, TaskOperation, TaskOutput } from '@tutti/protocol/intern
 
 type Update = Omit<ArtifactUpdate, 'taskId' | 'contextId' | 'metadata'>
 
+/** State and question of a task. */
+interface TaskStatus {
+  readonly state: A2aTaskState
+  /** Id of the review that is the question. */
+  readonly question: string | undefined
+}
+
 /** Makes the updates of one stream from the events of the run, in order. */
 export class TaskUpdates {
   readonly #identity: LoadedTask['identity']
   readonly #showing: Showing
   readonly #run: RunProjection
-  readonly #groups: GroupProgress
-  #view: TaskView
+  readonly #view: TaskView
   /** Usage in the previous update. */
   #reportedUsage: RunUsage
   /** Text of the current artifact that the caller has received. */
@@ -54,14 +53,14 @@ export class TaskUpdates {
   /** Name of the task whose output has been sent as the artifact. */
   #sentOutput: string | undefined
 
-  constructor(identity: LoadedTask['identity'], first: TaskView, showing: Showing) {
+  /** The view takes the events of this stream. */
+  constructor(identity: LoadedTask['identity'], view: TaskView, showing: Showing) {
     this.#identity = identity
     this.#showing = showing
-    this.#run = new RunProjection({ outputTask: first.run.outputTask })
-    this.#groups = new GroupProgress(first.run)
-    this.#view = first
-    this.#reportedUsage = first.usage
-    this.#sentOutput = listOutputs(first)[0]?.taskName
+    this.#run = new RunProjection({ outputTask: view.facts.outputTask })
+    this.#view = view
+    this.#reportedUsage = view.usage
+    this.#sentOutput = view.output?.taskName
   }
 
   get view(): TaskView {
@@ -70,27 +69,35 @@ export class TaskUpdates {
 
   /** Yields the updates of the next event. */
   *after(event: LoggedRunEvent): Generator<StreamItem> {
-    const before = this.#view
-    this.#view = advanceView(before, event)
-    const group = this.#groups.take(event)
+    const before = this.#readStatus()
+    const group = this.#view.take(event)
     const items = this.#run
       .take(event)
       .flatMap((operation) => this.#translate(operation, group) ?? [])
     if (items.length > 0) yield* items
-    else yield* this.#changeAfter(event, before)
+    else yield* this.#changeAfter(event, before, group !== undefined)
+  }
+
+  #readStatus(): TaskStatus {
+    return { state: toTaskState(this.#view), question: this.#view.question?.reviewId }
   }
 
   /** Yields the update of an event that changes the state or the question. */
-  *#changeAfter(event: LoggedRunEvent, before: TaskView): Generator<StreamItem> {
-    const view = this.#view
-    const [state, stateBefore] = [toTaskState(view), toTaskState(before)]
-    if (isTerminal(state) && !isTerminal(stateBefore)) yield* this.#leftOver()
+  *#changeAfter(
+    event: LoggedRunEvent,
+    before: TaskStatus,
+    isCounted: boolean,
+  ): Generator<StreamItem> {
+    const { state, question } = this.#readStatus()
+    if (isTerminal(state) && !isTerminal(before.state)) yield* this.#leftOver()
+    const isUsed =
+      this.#showing.usage && !isCounted && this.#view.usage.tokens !== this.#reportedUsage.tokens
     const isUpdate =
-      state !== stateBefore ||
-      openReviews(view)[0]?.reviewId !== openReviews(before)[0]?.reviewId ||
+      state !== before.state ||
+      question !== before.question ||
       event.type === 'run_cancelling' ||
-      (this.#showing.usage && view.usage.tokens !== before.usage.tokens)
-    if (isUpdate) yield this.#toStatusUpdate(toWireStatus(this.#identity, view))
+      isUsed
+    if (isUpdate) yield this.#toStatusUpdate(toWireStatus(this.#identity, this.#view))
   }
 
   /** Yields the other outputs of a task that ended without its own. */

@@ -4,12 +4,12 @@ import { eventPages } from '@tutti/runs/internal'
 
 import { A2aError } from './errors.ts'
 import { toTaskIdentity, type WireTaskIdentity } from './to-task.ts'
-import { firstView, VIEW_EVENTS, advanceView, type TaskView } from './view.ts'
+import { TaskView, VIEW_EVENTS } from './view.ts'
 
 import type { A2aCall } from './agent.ts'
 import type { RunRecord } from '@tutti/runs/adapter'
 
-/** A task as of the newest event read. */
+/** A task as of the newest event read. Its view takes the next ones. */
 export interface LoadedTask {
   readonly run: RunRecord
   readonly identity: WireTaskIdentity
@@ -51,13 +51,13 @@ export async function readTask(
 ): Promise<LoadedTask> {
   const { runId } = run
   const types = [...VIEW_EVENTS, ...(usage ? USAGE_EVENTS : [])]
-  let view = firstView(run)
+  const view = new TaskView(run)
   for await (const events of eventPages(service.options.runs, {
     runId,
     from: view.nextSeq,
     types,
   })) {
-    for (const event of events) view = advanceView(view, event)
+    for (const event of events) view.take(event)
   }
-  return { run, identity: toTaskIdentity(run), view }
+  return { run, identity: toTaskIdentity(run, service.options.redactor), view }
 }

@@ -12,15 +12,7 @@ import { MESSAGE_MEDIA_TYPES, mergeObjects, readContent } from './message.ts'
 import { toModernParams, type Params } from './params.ts'
 import { readBegin, readReply, readSendLimits } from './request.ts'
 import { toTaskIdentity, acceptsMediaType, toWireTask, type Showing } from './to-task.ts'
-import {
-  firstView,
-  isSettled,
-  isTerminal,
-  openReviews,
-  toTaskState,
-  advanceView,
-  withoutReview,
-} from './view.ts'
+import { isSettled, isTerminal, TaskView, toTaskState } from './view.ts'
 import {
   GetTaskParams,
   ListTasksParams,
@@ -31,7 +23,6 @@ import {
 } from './wire.ts'
 
 import type { Static, TSchema } from '@tutti/core'
-import type { TaskView } from './view.ts'
 
 /** Maximum time that a cancel waits for the work of a task to stop, in milliseconds. */
 const CANCEL_WAIT_MS = 10_000
@@ -170,7 +161,7 @@ async function beginTask(params: SendParams, a2aCall: A2aCall): Promise<LoadedTa
   const sender = { agent, headers, name: call.caller.name }
   const run = await service.begin(call, () => readBegin(params, sender))
   if (run.lastSeq > 0) return readTask(a2aCall, run)
-  return { run, identity: toTaskIdentity(run), view: firstView(run) }
+  return { run, identity: toTaskIdentity(run, service.options.redactor), view: new TaskView(run) }
 }
 
 /**
@@ -210,12 +201,13 @@ async function continueTask(
   }
   await service.continue(call, run, readReply(content, reviewId))
   if (deadlineMs !== undefined) service.enforceDeadline(run, deadlineMs, call.caller)
-  return reviewId === undefined ? loaded : { ...loaded, view: withoutReview(view, reviewId) }
+  if (reviewId !== undefined) view.decide(reviewId)
+  return loaded
 }
 
 /** Returns the id of the open review that a message names, or else of the oldest one. */
 function findNamedReview(view: TaskView, named: unknown): string | undefined {
-  const reviews = openReviews(view)
+  const reviews = view.openReviews
   if (named === undefined) return reviews[0]?.reviewId
   const found = reviews.find(({ reviewId }) => reviewId === named)
   if (found !== undefined) return found.reviewId
@@ -249,15 +241,15 @@ async function waitUntilSettled(
   { service, gone: signal }: A2aCall,
 ): Promise<LoadedTask> {
   const { runId } = task.run
-  let { view } = task
+  const { view } = task
   if (isSettled(toTaskState(view))) return task
   for await (const events of service.options.runs.follow({ runId, from: view.nextSeq, signal })) {
     for (const event of events) {
-      view = advanceView(view, event)
-      if (isSettled(toTaskState(view))) return { ...task, view }
+      view.take(event)
+      if (isSettled(toTaskState(view))) return task
     }
   }
-  return { ...task, view }
+  return task
 }
 
 function toStreamOutcome(task: LoadedTask, following: Following): OperationOutcome {

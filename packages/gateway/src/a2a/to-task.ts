@@ -1,11 +1,12 @@
 /** Pure: converts the view of a task to the objects of A2A 1.0. */
 import { toUsageMetadata } from '../service/usage-metadata.ts'
-import { doneTasks, isTerminal, openReviews, toTaskState, type TaskView } from './view.ts'
+import { isTerminal, toTaskState, type TaskView } from './view.ts'
 
 import { describeCancel } from '../service/describe-cancel.ts'
 
 import type { WireTask, A2aTaskStatus, Artifact, WireMessage, WirePart } from './wire.ts'
 import type { ReviewState, TaskOutput } from '@tutti/protocol/internal'
+import type { Redactor } from '../http/on-error.ts'
 import type { RunRecord } from '@tutti/runs/adapter'
 
 /** Tag of runs with their context. */
@@ -31,15 +32,21 @@ export interface Showing {
   readonly usage: boolean
 }
 
-/** Returns the identity of the task of a run; a run that was submitted over another wire gets a message. */
-export function toTaskIdentity({ runId, tags, inputs, request }: RunRecord): WireTaskIdentity {
+/**
+ * Returns the identity of the task of a run, with its message without secrets. A run that was submitted over another wire
+ * gets a message with its inputs.
+ */
+export function toTaskIdentity(
+  { runId, tags, inputs, request }: RunRecord,
+  redactor: Redactor,
+): WireTaskIdentity {
   const contextId = String(tags[CONTEXT_TAG] ?? runId)
   const asked = readOriginMessage(request) ?? {
     messageId: `${runId}-input`,
     role: 'ROLE_USER',
     parts: [{ data: { ...inputs } }],
   }
-  return { id: runId, contextId, asked: { ...asked, contextId, taskId: runId } }
+  return { id: runId, contextId, asked: { ...redactor.value(asked), contextId, taskId: runId } }
 }
 
 function readOriginMessage(request: RunRecord['request']): WireMessage | undefined {
@@ -66,34 +73,33 @@ export function toWireTask(identity: WireTaskIdentity, view: TaskView, showing: 
 
 /** Returns the status of a task, with its question or its error. */
 export function toWireStatus(identity: WireTaskIdentity, view: TaskView): A2aTaskStatus {
-  const { changedAt: timestamp, run } = view
+  const { changedAt: timestamp, question: review } = view
   const state = toTaskState(view)
-  const [review] = openReviews(view)
   if (review !== undefined && state === 'TASK_STATE_INPUT_REQUIRED') {
     return { state, message: toQuestion(identity, review), timestamp }
   }
-  const problem = run.error?.message ?? describeEnd(run)
+  const problem = view.facts.error?.message ?? describeEnd(view)
   if (problem === undefined) return { state, timestamp }
   const message = agentMessage(identity, `${identity.id}-error`, [{ text: problem }])
   return { state, message, timestamp }
 }
 
 /** Returns why a run was cancelled without a request to cancel it; undefined for other runs. */
-function describeEnd({ status, cancel }: TaskView['run']): string | undefined {
+function describeEnd({ end, facts: { cancel } }: TaskView): string | undefined {
   const isRequested = cancel?.cause === 'CALLER' || cancel?.cause === 'SERVER'
-  return status !== 'CANCELLED' || isRequested ? undefined : describeCancel(cancel)
+  return end !== 'CANCELLED' || isRequested ? undefined : describeCancel(cancel)
 }
 
 /** Returns the message that began the task, then questions, answers and guidance by time. */
-function toHistory(identity: WireTaskIdentity, { run }: TaskView): readonly WireMessage[] {
-  const reviews = run.reviews.flatMap((review) => {
+function toHistory(identity: WireTaskIdentity, { history }: TaskView): readonly WireMessage[] {
+  const reviews = history.reviews.flatMap((review) => {
     const { reviewId, requestedAt, decidedAt } = review
     const question = { at: requestedAt, message: toQuestion(identity, review) }
     if (decidedAt === undefined) return [question]
     const answer = userMessage(identity, `${reviewId}-answer`, formatDecision(review))
     return [question, { at: decidedAt, message: answer }]
   })
-  const guidance = run.directives.map(({ directiveId, content = '', activeAt }) => ({
+  const guidance = history.directives.map(({ directiveId, content = '', activeAt }) => ({
     at: activeAt,
     message: userMessage(identity, directiveId, content),
   }))
@@ -158,9 +164,8 @@ function formatQuestion({ timing, taskName, taskDescription }: ReviewState): str
 
 /** Returns the output of the run; if it ended without one, the outputs of its tasks. */
 export function listOutputs(view: TaskView): readonly TaskOutput[] {
-  const outputs = doneTasks(view).map(({ name: taskName, ...task }) => ({ taskName, ...task }))
-  const final = outputs.filter(({ taskName }) => taskName === view.run.outputTask)
-  return final.length > 0 || !isTerminal(toTaskState(view)) ? final : outputs
+  if (view.output !== undefined) return [view.output]
+  return isTerminal(toTaskState(view)) ? view.outputs : []
 }
 
 /** Returns the status of a working task, with the output of one task of its run. */

@@ -1,19 +1,11 @@
-import { describe, expect, it } from 'vitest'
+import { RunStateFold } from '@tutti/protocol'
+import { describe, expect, it, vi } from 'vitest'
 
-import {
-  firstView,
-  isSettled,
-  isTerminal,
-  openReviews,
-  toTaskState,
-  advanceView,
-  withoutReview,
-  type TaskView,
-} from './view.ts'
+import { isSettled, isTerminal, TaskView, toTaskState } from './view.ts'
 import { toWireStatus, toWireTask } from './to-task.ts'
 
 import type { A2aTaskState } from './wire.ts'
-import type { RunEvent } from '@tutti/protocol'
+import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
 const at = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString()
 
@@ -36,7 +28,7 @@ const started: RunEvent = {
   outputTask: 'last',
 }
 
-const review = (reviewId: string, second: number): RunEvent => ({
+const review = (reviewId: string, second: number): RunEventOf<'review_requested'> => ({
   type: 'review_requested',
   reviewId,
   taskDescription: 'Sing',
@@ -79,6 +71,20 @@ const done = (taskName: string, output: string): RunEvent => ({
   iterationLimitReached: false,
 })
 
+const delegated = (taskName: string, workerTask: string, workerTaskIndex: number): RunEvent => ({
+  type: 'delegation_started',
+  delegationId: `d-${workerTaskIndex}`,
+  delegatingAgentRole: 'r',
+  workerRole: 'r',
+  taskDescription: '',
+  taskName,
+  attempt: 1,
+  workerTask,
+  workerTaskIndex,
+  depth: 1,
+  startedAt: at(5),
+})
+
 const cancelling: RunEvent = {
   type: 'run_cancelling',
   requestedAt: at(6),
@@ -86,7 +92,7 @@ const cancelling: RunEvent = {
   cause: 'SERVER',
 }
 
-const result = (status: 'COMPLETED' | 'FAILED' | 'CANCELLED'): RunEvent => ({
+const result = (status: 'COMPLETED' | 'FAILED' | 'CANCELLED'): RunEventOf<'run_result'> => ({
   type: 'run_result',
   runId: 'run-1',
   status,
@@ -96,11 +102,11 @@ const result = (status: 'COMPLETED' | 'FAILED' | 'CANCELLED'): RunEvent => ({
 })
 
 function viewOf(...events: readonly RunEvent[]): TaskView {
-  const first = firstView({ createdAt: Date.UTC(2026, 0, 1) })
-  return events.reduce<TaskView>(
-    (view, event, seq) => advanceView(view, { ...event, runId: 'run-1', seq, id: `run-1:${seq}` }),
-    first,
-  )
+  const view = new TaskView({ createdAt: Date.UTC(2026, 0, 1) })
+  for (const [seq, event] of events.entries()) {
+    view.take({ ...event, runId: 'run-1', seq, id: `run-1:${seq}` })
+  }
+  return view
 }
 
 describe('TaskView', () => {
@@ -132,7 +138,7 @@ describe('TaskView', () => {
 
   it('[GW-V1] TaskView contains a question only once if it is asked again after a crash', () => {
     const view = viewOf(review('a', 2), review('a', 4))
-    expect(openReviews(view)).toMatchObject([{ reviewId: 'a', requestedAt: at(4) }])
+    expect(view.openReviews).toMatchObject([{ reviewId: 'a', requestedAt: at(4) }])
     expect(toWireTask(IDENTITY, view, SHOWN).history).toHaveLength(2)
   })
 
@@ -159,11 +165,58 @@ describe('TaskView', () => {
     expect(artifacts).toMatchObject([{ artifactId: 'first', parts: [{ text: 'a' }] }])
   })
 
+  it('[GW-V2] [GW-GP1] TaskView has the outputs of twenty added tasks if the last task has none', () => {
+    const added = Array.from({ length: 1_000 }, (_, index): RunEvent[] => [
+      delegated('first', `first/${index}`, index + 3),
+      done(`first/${index}`, `out ${index}`),
+    ])
+    const view = viewOf(started, ...added.flat(), result('FAILED'))
+    const ids = toWireTask(IDENTITY, view, SHOWN).artifacts?.map(({ artifactId }) => artifactId)
+    expect(ids).toEqual(Array.from({ length: 20 }, (_, index) => `first/${index}`))
+  })
+
+  it('[GW-V2] TaskView has the output of a counted task with which a reviewer ended the run', () => {
+    const added = Array.from({ length: 30 }, (_, index): RunEvent[] => [
+      delegated('first', `first/${index}`, index + 3),
+      done(`first/${index}`, `out ${index}`),
+    ])
+    const end: RunEvent = {
+      ...result('COMPLETED'),
+      outputs: [{ taskName: 'first/29', output: 'out 29' }],
+      outputTask: 'first/29',
+    }
+    const { artifacts } = toWireTask(IDENTITY, viewOf(started, ...added.flat(), end), SHOWN)
+    expect(artifacts).toMatchObject([{ artifactId: 'first/29', parts: [{ text: 'out 29' }] }])
+  })
+
+  it('[GW-V4] TaskView reads no list of all tasks and reviews while it takes events', () => {
+    const states = vi.spyOn(RunStateFold.prototype, 'state', 'get')
+    const added = Array.from({ length: 500 }, (_, index): RunEvent[] => [
+      delegated('first', `first/${index}`, index + 3),
+      { ...review(`r-${index}`, index), taskName: `first/${index}` },
+      decided(`r-${index}`, index),
+      done(`first/${index}`, 'out'),
+    ])
+    const view = viewOf(started, ...added.flat())
+    expect(states).not.toHaveBeenCalled()
+    expect(view.history.reviews).toHaveLength(500)
+    expect(states).toHaveBeenCalledOnce()
+    states.mockRestore()
+  })
+
+  it('[GW-V2] TaskView retains the newest outputs, up to four million characters in addition to the last', () => {
+    const names = ['a', 'b', 'c', 'd']
+    const outputs = names.map((name) => done(name, name.repeat(1_500_000)))
+    const view = viewOf(started, ...outputs, result('FAILED'))
+    expect(view.outputs.map(({ taskName }) => taskName)).toEqual(['b', 'c', 'd'])
+  })
+
   it('[GW-V3] TaskView does not ask an answered question again', () => {
-    const answered = withoutReview(viewOf(started, review('a', 2)), 'a')
-    expect(toTaskState(answered)).toBe('TASK_STATE_WORKING')
-    const event = { ...review('a', 3), runId: 'run-1', seq: 2, id: 'x' }
-    expect(toTaskState(advanceView(answered, event))).toBe('TASK_STATE_WORKING')
+    const view = viewOf(started, review('a', 2))
+    view.decide('a')
+    expect(toTaskState(view)).toBe('TASK_STATE_WORKING')
+    view.take({ ...review('a', 3), runId: 'run-1', seq: 2, id: 'x' })
+    expect(toTaskState(view)).toBe('TASK_STATE_WORKING')
   })
 
   it('TaskView has a history of the request, the questions and the answers in order', () => {

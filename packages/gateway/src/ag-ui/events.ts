@@ -9,20 +9,26 @@
  *    and none is lost. It is found by the reviews that its request answers, in any process and at any time.
  * GW-Y20 Calls of client tools end a segment with `success` and their ids. The client executes them and sends their
  *    results as messages of the next request. The next segment does not repeat these results.
- * GW-Y9 A step is an attempt of a task. Steps that are open at an interrupt are closed, and the next segment opens them
- *    again.
+ * GW-Y9 A step is an attempt of a task that is not only counted (GW-GP1). Steps that are open at an interrupt are closed,
+ *    and the next segment opens them again.
  * GW-Y10 A completed run ends with `success`, a cancelled one with `cancelled`, and a failed one with RUN_ERROR and its
  *    failure code. The usage is that of the segment, per model.
  * GW-Y11 A stream that joins a run late first removes the messages of this segment from the conversation, so that no
  *    text appears twice.
  */
-import { emptyRunState, RunProjection, type LoggedRunEvent, type RunState } from '@tutti/protocol'
-import type { WaitingReview, RunEnded, TaskOperation } from '@tutti/protocol/internal'
+import { RunProjection, type LoggedRunEvent, type RunOperation } from '@tutti/protocol'
+import type {
+  CallRequested,
+  WaitingReview,
+  RunEnded,
+  TaskOperation,
+} from '@tutti/protocol/internal'
 
+import { GroupProgress } from '../runs/group-progress.ts'
 import { toInterrupt } from './interrupt.ts'
 import { AguiMessages } from './messages.ts'
 import { SegmentUsage } from './segment-usage.ts'
-import { diffStates, foldState, toAguiState, toSnapshot, type AguiRunIdentity } from './state.ts'
+import { AguiStateFold, type AguiRunIdentity } from './state.ts'
 import {
   AGUI_VERSION,
   type AguiEvent,
@@ -52,15 +58,17 @@ export class AguiRun {
   readonly #steps = new Set<string>()
   /** Id of a call of a client tool → its review. */
   readonly #clientCalls = new Map<string, string>()
-  #run: RunState = emptyRunState()
-  #state: ReturnType<typeof toAguiState>
+  readonly #groups = new GroupProgress()
+  readonly #state: AguiStateFold
+  /** Open calls of counted tasks, which have no messages before a review. */
+  readonly #held = new Map<string, CallRequested>()
   #hasBegun = false
   #isDone = false
 
   constructor(segment: AguiSegment) {
     this.#segment = segment
     this.#messages = new AguiMessages(segment.run.runId, segment.messages)
-    this.#state = toAguiState(segment.run, this.#run, this.#projection.usage)
+    this.#state = new AguiStateFold(segment.run, this.#groups)
   }
 
   /** Whether the segment has ended. */
@@ -91,7 +99,7 @@ export class AguiRun {
       if (this.#hasBegun) {
         for (const one of made) this.#messages.add(one)
         sent.push(...made)
-      } else if (this.#reachesBegin()) {
+      } else if (this.#reachesBegin(event)) {
         sent.push(...this.#begin())
       }
       if (!this.#hasBegun) continue
@@ -107,23 +115,21 @@ export class AguiRun {
     for (const event of events) this.#advance(event)
   }
 
-  /** Whether the event that was applied last is the last one before this segment. */
-  #reachesBegin(): boolean {
-    const answered = this.#run.reviews.filter(({ reviewId }) =>
-      this.#segment.answered.has(reviewId),
-    )
-    if (answered.length < this.#segment.answered.size) return this.#run.outputs !== undefined
-    return this.#projection.isWaiting || answered.some(({ status }) => status !== 'OPEN')
+  /** Whether an event, which was applied, is the last one before this segment. */
+  #reachesBegin({ type }: LoggedRunEvent): boolean {
+    const { isWaiting } = this.#projection
+    if (!isWaiting && !type.startsWith('review_') && type !== 'run_result') return false
+    const answered = [...this.#segment.answered].map((id) => this.#state.run.findReview(id))
+    if (answered.includes(undefined)) return type === 'run_result'
+    return isWaiting || answered.some((review) => review?.status !== 'OPEN')
   }
 
   *#begin(): Generator<AguiEvent> {
     this.#hasBegun = true
     this.#usage.clear()
     yield* this.#messages.begin()
-    yield { type: 'STATE_SNAPSHOT', snapshot: toSnapshot(this.#segment.state, this.#state) }
-    for (const { name, status } of this.#run.tasks) {
-      if (status === 'RUNNING') yield* this.#startStep(name)
-    }
+    yield { type: 'STATE_SNAPSHOT', snapshot: this.#state.toSnapshot(this.#segment.state) }
+    for (const name of this.#state.running) yield* this.#startStep(name)
   }
 
   /** Whether the run waits only for reviews that this request has not answered. */
@@ -134,24 +140,45 @@ export class AguiRun {
 
   /** Applies an event. Returns its events, and the end of the run. */
   #advance(event: LoggedRunEvent): { readonly made: AguiEvent[]; readonly ended?: RunEnded } {
-    const [before, totals] = [this.#run, this.#projection.usage]
+    const group = this.#groups.take(event)
     const operations = this.#projection.take(event)
+    const { usage, isWaiting } = this.#projection
     this.#usage.add(event)
-    this.#run = foldState(before, event)
-    const made: AguiEvent[] = []
-    for (const operation of operations) {
-      made.push(...this.#messages.after(operation))
-      if (operation.type === 'task') made.push(...this.#changeStep(operation))
-      if (operation.type === 'review_opened') this.#askClient(operation.review)
-    }
+    const isCounted = group !== undefined
+    const made = operations.flatMap((operation) => [...this.#show(operation, isCounted)])
+    const delta = this.#state.take(event, { usage, isWaiting, group })
+    if (delta.length > 0) made.push({ type: 'STATE_DELTA', delta })
     const ended = operations.find((operation) => operation.type === 'ended')
-    if (this.#run !== before || this.#projection.usage !== totals) {
-      const state = toAguiState(this.#segment.run, this.#run, this.#projection.usage)
-      const delta = diffStates(this.#state, state)
-      this.#state = state
-      if (delta.length > 0) made.push({ type: 'STATE_DELTA', delta })
-    }
     return { made, ...(ended === undefined ? {} : { ended }) }
+  }
+
+  /** Yields the events of an operation, except those of its state. */
+  *#show(operation: RunOperation, isCounted: boolean): Generator<AguiEvent> {
+    switch (operation.type) {
+      case 'task':
+        if (!isCounted) yield* this.#changeStep(operation)
+        return
+      case 'call_requested':
+        if (isCounted) this.#held.set(operation.callId, operation)
+        else yield* this.#messages.after(operation)
+        return
+      case 'call_ended':
+        if (!this.#held.delete(operation.callId)) yield* this.#messages.after(operation)
+        return
+      case 'review_opened':
+        yield* this.#showHeld(operation.review.callId)
+        this.#askClient(operation.review)
+        return
+      default:
+        yield* this.#messages.after(operation)
+    }
+  }
+
+  *#showHeld(callId: string | undefined): Generator<AguiEvent> {
+    const held = callId === undefined ? undefined : this.#held.get(callId)
+    if (held === undefined) return
+    this.#held.delete(held.callId)
+    yield* this.#messages.after(held)
   }
 
   #askClient(review: WaitingReview): void {
@@ -212,8 +239,8 @@ export class AguiRun {
     if (status === 'FAILED') return { type: 'RUN_ERROR', message, code, usage }
     const finished = { type: 'RUN_FINISHED', ...this.#segment.ids, usage } as const
     if (status === 'CANCELLED') return { ...finished, outcome: { type: 'cancelled' } }
-    const { outputTask } = this.#run
-    const finishReason = this.#run.tasks.find(({ name }) => name === outputTask)?.finishReason
+    const { outputTask = '' } = this.#state.run.facts
+    const finishReason = this.#state.run.findTask(outputTask)?.finishReason
     return {
       ...finished,
       outcome: { type: 'success' },

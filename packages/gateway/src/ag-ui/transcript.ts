@@ -9,12 +9,19 @@ import type { AguiEvent, AguiMessage } from './wire.ts'
 /** Maximum size of the remembered messages, in characters. */
 const MAX_CHARACTERS = 4_000_000
 
+/** A tool call of a message. */
+interface WrittenCall {
+  readonly id: string
+  readonly type: 'function'
+  readonly function: { readonly name: string; arguments: string }
+}
+
 /** A message that is being written. */
 interface WrittenMessage {
   readonly id: string
   readonly role: 'assistant' | 'reasoning' | 'tool'
   content: string
-  toolCalls?: { id: string; type: 'function'; function: { name: string; arguments: string } }[]
+  toolCalls?: WrittenCall[]
   toolCallId?: string
 }
 
@@ -22,6 +29,8 @@ interface WrittenMessage {
 export class Transcript {
   #given: readonly AguiMessage[]
   readonly #sent = new Map<string, WrittenMessage>()
+  /** Tool calls of those messages, by their id. */
+  readonly #calls = new Map<string, WrittenCall>()
   #room = MAX_CHARACTERS
 
   constructor(given: readonly AguiMessage[]) {
@@ -54,10 +63,10 @@ export class Transcript {
       case 'TOOL_CALL_START': {
         const { toolCallId: id, toolCallName: name, parentMessageId } = event
         const message = this.#message(parentMessageId)
-        message.toolCalls = [
-          ...(message.toolCalls ?? []),
-          { id, type: 'function', function: { name, arguments: '' } },
-        ]
+        const call: WrittenCall = { id, type: 'function', function: { name, arguments: '' } }
+        message.toolCalls ??= []
+        message.toolCalls.push(call)
+        this.#calls.set(id, call)
         break
       }
       case 'TOOL_CALL_ARGS':
@@ -106,8 +115,7 @@ export class Transcript {
   }
 
   #addArguments(toolCallId: string, delta: string): void {
-    const calls = [...this.#sent.values()].flatMap(({ toolCalls = [] }) => toolCalls)
-    const call = calls.findLast(({ id }) => id === toolCallId)
+    const call = this.#calls.get(toolCallId)
     if (call !== undefined) call.function.arguments += delta
   }
 

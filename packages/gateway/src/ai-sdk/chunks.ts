@@ -8,8 +8,8 @@
  *    earlier turns and attempts remains; the answer is the last text.
  * GW-C14 The readable reasoning of the output task is a reasoning part before the text of its turn, streamed in the same
  *    way. Reasoning after the beginning of a text is another part, which does not end the text.
- * GW-C3 Tool calls of every task are tool parts with ids that are unique in the run. Calls of the server are
- *    `providerExecuted`; calls that wait for an answer of the client are not.
+ * GW-C3 Tool calls of every task, except counted ones (GW-GP4), are tool parts with ids that are unique in the run. Calls
+ *    of the server are `providerExecuted`; calls that wait for an answer of the client are not.
  * GW-C4 Tasks, delegations and the progress of tools are `data-` parts, which later ones with the same id replace. Of many
  *    tasks that one task has added, one part has the counts (GW-GP1).
  * GW-C5 A review is an approval of its tool call, or of a call of the tool `review` with the reviewed text. A question
@@ -50,6 +50,14 @@ import type {
  */
 const MAX_STEP_SIZE = 1_000_000
 
+/** A tool call that has not ended. */
+interface OpenCall {
+  readonly toolName: string
+  readonly input: unknown
+  /** Whether the client does not have it, because its task is only counted. */
+  isHeld: boolean
+}
+
 /** Makes the chunks of a message from the events of its run, in order. */
 export class ChatChunks {
   readonly #runId: string
@@ -65,9 +73,9 @@ export class ChatChunks {
   /** Chunks of other tasks in the open step. */
   #others: ChatChunk[] = []
   #othersSize = 0
-  /** Name and arguments of each call that has not ended, by its id. */
   readonly #groups = new GroupProgress()
-  readonly #calls = new Map<string, { readonly toolName: string; readonly input: unknown }>()
+  /** Calls that have not ended, by their id. */
+  readonly #calls = new Map<string, OpenCall>()
   /** Ids of calls whose reviews were rejected. */
   readonly #denied = new Set<string>()
   /** Ids of reviews that the client has. */
@@ -101,10 +109,10 @@ export class ChatChunks {
   /** Returns the chunks of the next event. */
   after(event: LoggedRunEvent): readonly ChatChunk[] {
     const group = this.#groups.take(event)
-    const operations = this.#run.take(event)
-    const chunks = operations.flatMap((operation) =>
-      operation.type === 'task' && group !== undefined ? [] : [...this.#translate(operation)],
-    )
+    const isCounted = group !== undefined
+    const chunks = this.#run
+      .take(event)
+      .flatMap((operation) => [...this.#translate(operation, isCounted)])
     const other =
       group === undefined ? this.#toOther(event) : group.counts && toGroupPart(group.counts)
     return other === undefined ? chunks : [...chunks, this.#add(other)]
@@ -121,10 +129,10 @@ export class ChatChunks {
     return reviews.flatMap((review) => [...this.#request(review)])
   }
 
-  *#translate(operation: RunOperation): Generator<ChatChunk> {
+  *#translate(operation: RunOperation, isCounted: boolean): Generator<ChatChunk> {
     switch (operation.type) {
       case 'task':
-        yield this.#add(toTaskPart(operation))
+        if (!isCounted) yield this.#add(toTaskPart(operation))
         return
       case 'turn_started':
         yield* this.#beginTurn(operation)
@@ -139,7 +147,7 @@ export class ChatChunks {
         yield* operation.block.kind === 'reasoning' ? this.#close('reasoning') : this.#closeParts()
         return
       case 'call_requested':
-        yield this.#requestCall(operation)
+        yield* this.#requestCall(operation, isCounted)
         return
       case 'call_ended':
         yield* this.#endCall(operation)
@@ -228,15 +236,20 @@ export class ChatChunks {
     yield* this.#close('text')
   }
 
-  #requestCall({ callId: toolCallId, toolName, arguments: text }: CallRequested): ChatChunk {
+  *#requestCall(
+    { callId: toolCallId, toolName, arguments: text }: CallRequested,
+    isHeld: boolean,
+  ): Generator<ChatChunk> {
     const input = parseJson(text)
-    this.#calls.set(toolCallId, { toolName, input })
+    this.#calls.set(toolCallId, { toolName, input, isHeld })
     const head = { type: 'tool-input-available', toolCallId, toolName } as const
-    return this.#add({ ...head, input, providerExecuted: true })
+    if (!isHeld) yield this.#add({ ...head, input, providerExecuted: true })
   }
 
   *#endCall({ callId: toolCallId, event }: CallEnded): Generator<ChatChunk> {
+    const isHeld = this.#calls.get(toolCallId)?.isHeld === true
     this.#calls.delete(toolCallId)
+    if (isHeld) return
     if (this.#denied.delete(toolCallId)) {
       yield this.#add({ type: 'tool-output-denied', toolCallId })
       return
@@ -257,8 +270,9 @@ export class ChatChunks {
     const isQuestion = isForClient(review)
     const toolName = call?.toolName ?? review.toolName ?? REVIEW_TOOL
     const input = call?.input ?? toReviewInput(review)
-    if (call === undefined || isQuestion || this.#shown.has(reviewId)) {
+    if (call?.isHeld !== false || isQuestion || this.#shown.has(reviewId)) {
       const head = { type: 'tool-input-available', toolCallId, toolName } as const
+      if (call !== undefined) call.isHeld = false
       yield this.#add({ ...head, input, providerExecuted: !isQuestion })
     }
     this.#shown.add(reviewId)

@@ -63,6 +63,23 @@ describe('runAnswer', () => {
     })
   })
 
+  it('[GW-GP1] runAnswer leaves out the outputs of counted tasks before a failure', () => {
+    const names = Array.from({ length: 100 }, (_, at) => `a/${at}`)
+    const added = names.map((workerTask) => ({
+      type: 'delegation_started',
+      taskName: 'a',
+      workerTask,
+      delegationId: workerTask,
+    }))
+    const outputs = [...OUTPUTS, ...names.map((taskName) => ({ taskName, output: 'C' }))]
+    const content = read([...added, end('FAILED', { outputs, error: 'No' })])?.content ?? []
+    expect(content).toHaveLength(1 + OUTPUTS.length + 20 + 1)
+    expect(content.at(-1)).toEqual({
+      type: 'text',
+      text: 'Left out: outputs of 80 more added tasks. Read them with GET /api/runs/run-1',
+    })
+  })
+
   it('runAnswer reports the reason of a failure, and the outputs before it', () => {
     const result = read([end('FAILED', { error: 'No strings' })])
     expect(result).toMatchObject({

@@ -3,6 +3,7 @@ import { RunProjection } from '@tutti/protocol'
 import { NO_RUN_USAGE } from '@tutti/protocol/internal'
 
 import { reportError, type ErrorReporting } from '../http/on-error.ts'
+import { GroupProgress } from '../runs/group-progress.ts'
 import { toUsageMetadata } from '../service/usage-metadata.ts'
 
 import type { CallToolResult } from '@modelcontextprotocol/server'
@@ -19,10 +20,12 @@ export interface RunAnswer {
 /** Creates the fold of one run; `valueTask` is the task whose structured output is that of the run. */
 export function runAnswer(runId: string, valueTask: string | undefined): RunAnswer {
   const run = new RunProjection()
+  const groups = new GroupProgress()
   let value: { readonly structured: unknown } | undefined
   let result: CallToolResult | undefined
   return {
     add(event) {
+      groups.take(event)
       for (const operation of run.take(event)) {
         if (operation.type === 'task' && operation.name === valueTask) {
           const structured = operation.result?.structuredOutput
@@ -50,11 +53,18 @@ export function runAnswer(runId: string, valueTask: string | undefined): RunAnsw
   }
 
   function broken({ status, outputs, error = `The run was ${status}` }: End): CallToolResult {
-    const done = outputs.map(({ taskName, output }) => ({ taskName, output }))
+    const listed = outputs.filter(({ taskName }) => !groups.isCounted(taskName))
+    const done = listed.map(({ taskName, output }) => ({ taskName, output }))
+    const omitted = outputs.length - listed.length
     const failed = status === 'FAILED' ? 'The run failed' : 'The run was cancelled'
     const texts = [
       `${failed} (${runId})${status === 'FAILED' ? `: ${error}` : ''}`,
       ...done.map(({ taskName, output }) => `Output of completed task "${taskName}":\n${output}`),
+      ...(omitted === 0
+        ? []
+        : [
+            `Left out: outputs of ${omitted} more added tasks. Read them with GET /api/runs/${runId}`,
+          ]),
     ]
     return {
       isError: true,

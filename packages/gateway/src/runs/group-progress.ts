@@ -1,14 +1,20 @@
 /**
- * No I/O: bounds the progress messages about tasks that a task has added.
+ * No I/O: bounds the messages about tasks that a task has added.
  *
- * GW-GP1 Of the tasks that one task has added, the first `MAX_PLAIN` have separate messages. The others are counted: a
- *    message follows when the number of ended tasks has grown by `GROWTH`, so that there are few however many tasks there are.
+ * GW-GP1 The first `MAX_PLAIN` tasks that one task has added have separate messages, and the first `MAX_PLAIN_IN_RUN` added
+ *    tasks of a run. The others are counted: a message follows when the number of ended tasks has grown by `GROWTH`. So
+ *    `n` tasks of one parent have the messages of 20 tasks, and at most `log(n / 20) / log(1.1)` counts: 66 for 10,000.
  * GW-GP2 Reviews are not progress: each has its own message.
+ * GW-GP3 A task that a counted task adds is not reported at all: its parent is the task that is counted.
+ * GW-GP4 Of the tool calls of counted tasks, only those under review have messages, which begin with the review.
  */
-import { emptyRunState, type RunEvent, type RunState } from '@tutti/protocol'
+import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
 /** Maximum number of tasks of one parent that have separate messages. */
 const MAX_PLAIN = 20
+
+/** Maximum number of added tasks of a run that have separate messages: ensembles nest, so parents are many. */
+const MAX_PLAIN_IN_RUN = 200
 
 /** Factor by which the number of ended tasks grows between two messages. */
 const GROWTH = 1.1
@@ -35,82 +41,95 @@ interface Group {
   failed: number
   /** Number of ended tasks in the last message. */
   reported: number
+  /** Whether one of its tasks has no separate messages. */
+  hasCounted: boolean
+}
+
+/** State of an added task. */
+interface AddedTask {
+  /** Group that counts it; undefined for a task that a counted task has added. */
+  readonly group: Group | undefined
+  /** Whether it has no separate messages. */
+  readonly isCounted: boolean
 }
 
 /** Counts the added tasks of one run, from its events in order. */
 export class GroupProgress {
   readonly #groups = new Map<string, Group>()
-  /** Name of an added task → its group, and whether it is only counted. */
-  readonly #tasks = new Map<string, { readonly group: Group; readonly isCounted: boolean }>()
-  /** Id of a delegation → the task that it added. */
-  readonly #delegations = new Map<string, string>()
-
-  /** Begins after the events of a state. */
-  constructor({ delegations, tasks }: Pick<RunState, 'delegations' | 'tasks'> = emptyRunState()) {
-    for (const { delegationId, taskName, workerTask, status } of delegations) {
-      if (workerTask === undefined) continue
-      this.#add(taskName, workerTask)
-      if (status === 'RUNNING') this.#delegations.set(delegationId, workerTask)
-    }
-    for (const { name, status } of tasks) {
-      const group = this.#tasks.get(name)?.group
-      if (group === undefined) continue
-      if (status === 'COMPLETED') group.completed += 1
-      if (status === 'FAILED') group.failed += 1
-      group.reported = Math.max(MAX_PLAIN, group.completed + group.failed)
-    }
-  }
+  /** Added tasks by name. */
+  readonly #tasks = new Map<string, AddedTask>()
+  /** Groups with counted tasks that have changed since `takeChanged`. */
+  readonly #changed = new Set<Group>()
+  /** Number of added tasks with separate messages. */
+  #plain = 0
 
   /** Takes the next event. Returns undefined if it has separate messages. */
   take(event: RunEvent): GroupNote | undefined {
     if (event.type.startsWith('review_')) return undefined
-    const name = this.#findTask(event)
-    const task = name === undefined ? undefined : this.#tasks.get(name)
+    if (event.type === 'delegation_started') this.#add(event)
+    const task = this.#tasks.get(readTaskName(event))
     if (task === undefined) return undefined
     const { group, isCounted } = task
     const isEnd = event.type === 'task_completed' || event.type === 'task_failed'
-    if (event.type === 'task_completed') group.completed += 1
-    if (event.type === 'task_failed') group.failed += 1
+    if (group !== undefined && event.type === 'task_completed') group.completed += 1
+    if (group !== undefined && event.type === 'task_failed') group.failed += 1
+    if (isEnd && group?.hasCounted === true) this.#changed.add(group)
     if (!isCounted) return undefined
+    if (group === undefined || !isEnd) return { counts: undefined }
     const ended = group.completed + group.failed
-    if (!isEnd || ended < group.reported * GROWTH) return { counts: undefined }
+    if (ended < group.reported * GROWTH) return { counts: undefined }
     group.reported = ended
-    const { parent, added, completed, failed } = group
-    return { counts: { parent, added, completed, failed } }
+    return { counts: toCounts(group) }
   }
 
-  /** Returns the name of the added task that an event is about. */
-  #findTask(event: RunEvent): string | undefined {
-    switch (event.type) {
-      case 'delegation_started': {
-        const { taskName: parent, workerTask, delegationId } = event
-        this.#delegations.set(delegationId, workerTask)
-        if (!this.#tasks.has(workerTask)) this.#add(parent, workerTask)
-        return workerTask
-      }
-      case 'delegation_completed':
-      case 'delegation_failed': {
-        const workerTask = this.#delegations.get(event.delegationId)
-        this.#delegations.delete(event.delegationId)
-        return workerTask
-      }
-      default:
-        return 'taskName' in event ? event.taskName : undefined
+  /** Whether an added task has no separate messages. */
+  isCounted(taskName: string): boolean {
+    return this.#tasks.get(taskName)?.isCounted === true
+  }
+
+  /** Returns the counts of the groups with counted tasks that have changed since the previous call. */
+  takeChanged(): readonly GroupCounts[] {
+    const changed = [...this.#changed].map(toCounts)
+    this.#changed.clear()
+    return changed
+  }
+
+  #add({ taskName: parent, workerTask }: RunEventOf<'delegation_started'>): void {
+    // A delegation that a process begins again after a crash.
+    if (this.#tasks.has(workerTask)) return
+    if (this.isCounted(parent)) {
+      this.#tasks.set(workerTask, { group: undefined, isCounted: true })
+      return
     }
-  }
-
-  #add(parent: string, workerTask: string): void {
     const group = this.#groups.get(parent) ?? {
       parent,
       added: 0,
       completed: 0,
       failed: 0,
       reported: MAX_PLAIN,
+      hasCounted: false,
     }
     group.added += 1
     this.#groups.set(parent, group)
-    this.#tasks.set(workerTask, { group, isCounted: group.added > MAX_PLAIN })
+    const isCounted = group.added > MAX_PLAIN || this.#plain >= MAX_PLAIN_IN_RUN
+    this.#tasks.set(workerTask, { group, isCounted })
+    if (!isCounted) {
+      this.#plain += 1
+      return
+    }
+    group.hasCounted = true
+    this.#changed.add(group)
   }
+}
+
+function toCounts({ parent, added, completed, failed }: Group): GroupCounts {
+  return { parent, added, completed, failed }
+}
+
+/** Returns the name of the task that an event is about; empty for other events. */
+function readTaskName(event: RunEvent): string {
+  if ('workerTask' in event && event.workerTask !== undefined) return event.workerTask
+  return 'taskName' in event ? (event.taskName ?? '') : ''
 }
 
 /** Formats counts: `"write": 512 of 600 tasks completed, 2 failed`. */

@@ -31,10 +31,13 @@ export class RequestedCalls {
   /** Ids without their turn → ids, in order. */
   readonly #calls = new Map<string, readonly string[]>()
   readonly #reviews = new Map<string, WaitingReview>()
+  /** The reviews as a list; undefined after a change. */
+  #listed: readonly WaitingReview[] | undefined
 
-  /** Reviews that wait, oldest first. */
+  /** Reviews that wait, oldest first; the same list until one opens or closes. */
   get reviews(): readonly WaitingReview[] {
-    return [...this.#reviews.values()]
+    this.#listed ??= [...this.#reviews.values()]
+    return this.#listed
   }
 
   /** Adds a requested call. */
@@ -63,6 +66,7 @@ export class RequestedCalls {
     const callId = ids?.at(-1)
     const review = { ...event, ...(callId === undefined ? {} : { callId }) }
     this.#reviews.set(event.reviewId, review)
+    this.#listed = undefined
     return review
   }
 
@@ -70,6 +74,7 @@ export class RequestedCalls {
   close(reviewId: string): WaitingReview | undefined {
     const review = this.#reviews.get(reviewId)
     this.#reviews.delete(reviewId)
+    this.#listed = undefined
     return review
   }
 

@@ -237,6 +237,32 @@ describe('the calls and reviews of a projection', () => {
     expect(run.isWaiting).toBe(true)
   })
 
+  it('[PROTO-W1] The calls and reviews of a projection wait when each task that a handler has added waits', () => {
+    const run = new RunProjection()
+    const isWaitingAfter = (one: RunEvent): boolean => {
+      run.take(one)
+      return run.isWaiting
+    }
+    const worker = (at: number) => ({ workerTask: `answer/${at}`, delegationId: `d-${at}` })
+    const askedBy = (at: number) =>
+      event('review_requested', { taskName: `answer/${at}`, reviewId: `r-${at}` })
+    const log = [
+      started,
+      event('task_started'),
+      event('delegation_started', worker(0)),
+      event('delegation_started', worker(1)),
+      event('task_started', { taskName: 'answer/0' }),
+      askedBy(0),
+      event('task_started', { taskName: 'answer/1' }),
+      askedBy(1),
+      event('review_decided', { reviewId: 'r-0', decision: 'CONTINUE' }),
+      event('task_completed', { taskName: 'answer/0' }),
+      event('delegation_completed', worker(0)),
+    ]
+    const waits = [...Array(7).fill(false), true, false, true, true]
+    expect(log.map(isWaitingAfter)).toEqual(waits)
+  })
+
   it('[PROTO-W2] The calls and reviews of a projection wait at the same events for a reader that joins late', () => {
     const log = [started, turn(), answered('', calls('a')), asked, decided]
     const waits = log.map((_, index) => {

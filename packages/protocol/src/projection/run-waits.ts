@@ -1,8 +1,9 @@
 /**
  * No I/O: folds the events of a run into whether it waits only for decisions.
  *
- * PROTO-W1 A run waits when a review is open and each of its running tasks only waits: the reviews and delegations of the
- *    task account for every call of its newest turn that has not ended.
+ * PROTO-W1 A run waits when a review is open and each of its running tasks only waits: it has open reviews or delegations,
+ *    which account for every call of its newest turn that has not ended. A delegated task runs from its delegation on. So a
+ *    handler waits while the tasks that it added do, because the log does not show what else it does.
  * PROTO-W2 The points at which a run waits follow from its log alone. Every reader finds the same ones, live or later.
  *
  * The cost of an event does not depend on the number of tasks, reviews and delegations.
@@ -12,8 +13,6 @@ import type { RunEvent, RunEventOf } from '../schemas/run-event.ts'
 /** Work of a task, whether it runs or not. */
 interface TaskWork {
   isRunning: boolean
-  /** Whether the task waits for a model, or is about to. */
-  isThinking: boolean
   /** Ids of the newest turn's calls that have not ended. */
   calls: Set<string>
   /** Numbers of its open reviews and delegations. */
@@ -42,15 +41,11 @@ export class RunWaits {
       case 'task_started':
       case 'task_attempt_failed':
       case 'llm_iteration_started':
-        this.#work(event.taskName, { isRunning: true, isThinking: true, calls: new Set() })
+        this.#work(event.taskName, { isRunning: true, calls: new Set() })
         return
       case 'llm_iteration_completed': {
         const calls = (event.toolRequests ?? []).map(({ id }, index) => id ?? String(index))
-        this.#work(event.taskName, {
-          isRunning: true,
-          isThinking: calls.length === 0,
-          calls: new Set(calls),
-        })
+        this.#work(event.taskName, { isRunning: true, calls: new Set(calls) })
         return
       }
       case 'tool_called':
@@ -62,10 +57,12 @@ export class RunWaits {
         return
       case 'delegation_started':
         this.#open('delegations', this.#delegations, [event.delegationId, event.taskName])
+        this.#work(event.workerTask, { isRunning: true })
         return
       case 'delegation_completed':
       case 'delegation_failed':
         this.#close('delegations', this.#delegations, event.delegationId)
+        if (event.workerTask !== undefined) this.#work(event.workerTask, { isRunning: false })
         return
       case 'review_requested':
         this.#open('reviews', this.#reviews, [event.reviewId, event.taskName])
@@ -87,9 +84,8 @@ export class RunWaits {
 
   #endCall({ taskName, toolCallId, parentToolCallId }: RunEventOf<'tool_called'>): void {
     const work = this.#tasks.get(taskName)
-    if (work === undefined || parentToolCallId !== undefined || !work.calls.delete(toolCallId))
-      return
-    this.#work(taskName, { isThinking: work.calls.size === 0 })
+    if (work === undefined || parentToolCallId !== undefined) return
+    if (work.calls.delete(toolCallId)) this.#work(taskName, {})
   }
 
   #open(
@@ -110,18 +106,18 @@ export class RunWaits {
   }
 
   #get(taskName: string): TaskWork {
-    const idle = { isRunning: false, isThinking: true, calls: new Set<string>() }
+    const idle = { isRunning: false, calls: new Set<string>() }
     return this.#tasks.get(taskName) ?? { ...idle, reviews: 0, delegations: 0 }
   }
 
   #work(taskName: string, change: Partial<TaskWork>): void {
     const work = { ...this.#get(taskName), ...change }
-    const { isRunning, isThinking, calls, reviews, delegations } = work
+    const { isRunning, calls, reviews, delegations } = work
     const isDone = !isRunning && reviews + delegations === 0
     if (isDone) this.#tasks.delete(taskName)
     else this.#tasks.set(taskName, work)
     const waits = reviews + delegations
-    const onlyWaits = waits > 0 && !(isThinking && reviews === 0) && calls.size <= waits
+    const onlyWaits = waits > 0 && calls.size <= waits
     if (isRunning && !onlyWaits) this.#busy.add(taskName)
     else this.#busy.delete(taskName)
   }

@@ -9,8 +9,9 @@
  *    that no token, tool call or cost counts twice.
  * PROTO-S5 The cost of a token does not depend on the length of the text.
  * PROTO-S6 An event of the last turn of an attempt, as nearly all are, does not read earlier turns.
- * PROTO-S7 In a {@link RunStateFold}, the cost of an event does not depend on the number of tasks. A state that is read
- *    copies the lists that have changed, and sums up the tasks.
+ * PROTO-S7 In a {@link RunStateFold}, the cost of an event does not depend on the number of tasks, except for events that
+ *    concern all of them: the plan, a resume, a fork, and a switch of the model. A state that is read copies the lists that
+ *    have changed, and sums up the tasks.
  */
 import type { RunEvent } from '../schemas/run-event.ts'
 import { applyToDelegations } from './delegations.ts'

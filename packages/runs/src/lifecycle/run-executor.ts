@@ -28,7 +28,7 @@ import { setImmediate } from 'node:timers/promises'
 import { TuttiError, type Logger } from '@tutti/core'
 import { sleep } from '@tutti/core/internal'
 
-import { listClaimKeys } from '../domain/claim-key.ts'
+import { listClaimKeys, toWholeCode } from '../domain/claim-key.ts'
 import { reportActivity, type ExecutionEnd } from '../settings/activity.ts'
 import { every } from './every.ts'
 import { idleLeaseMs, nextPollMs } from '../domain/fleet-pace.ts'
@@ -49,6 +49,7 @@ import type {
 import type { Claimant } from '../ports/run-store.ts'
 import type { CommandAnswer, PendingCommand } from '../ports/command-queue.ts'
 import type { ByteBudget } from '../load/byte-budget.ts'
+import type { ChosenCode } from '../domain/run-code.ts'
 
 /** The parts of a run service that an executor uses. */
 export interface RunExecutorOptions extends ExecutionParts {
@@ -132,6 +133,12 @@ export class RunExecutor {
       code: this.#code,
       othersAfterMs: storage.isShared ? OTHERS_AFTER_MS : 0,
     }
+  }
+
+  /** Returns the whole code (RUNS-Z20) of an ensemble of this process. */
+  wholeCodeOf(ensemble: string): ChosenCode {
+    const { build, codes } = this.#code
+    return { build, code: toWholeCode(ensemble, codes), isFixed: false }
   }
 
   /** Number of runs that execute here. */

@@ -3,6 +3,7 @@ import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { fakeStorage, FakeQueue } from '../../test/fake-storage.ts'
+import { toWholeCode } from '../domain/claim-key.ts'
 import { resolveRunServiceOptions } from '../settings/options.ts'
 import { BUILD_CHECK_MS, BuildCheck } from './build-check.ts'
 import { LivingBuilds } from './living-builds.ts'
@@ -66,7 +67,8 @@ describe('BuildCheck', () => {
     })
     await clock.advance(BUILD_CHECK_MS)
     await clock.advance(BUILD_CHECK_MS)
-    const own = ['v1', 25, [OWN.code]]
+    const whole = toWholeCode(OWN.ensemble, { [OWN.ensemble]: OWN.code })
+    const own = ['v1', 25, [OWN.code, whole]]
     expect(registered).toEqual([own, own])
     expect(warned).toEqual(['Failed to check runs of other builds'])
     stop()

@@ -9,17 +9,24 @@
  * RUNS-Z15 A due run that no process has taken, and whose chosen build does not live, gets another build that lives, unless
  *    its submission names the build.
  * RUNS-Z18 After its first check, a process reads the store only when its last poll of due runs has found runs to check.
+ * RUNS-Z21 A run with a whole code (RUNS-Z20) is compared by its ensemble and those of its tasks, and is held by a process
+ *    that lacks one of them. Other ensembles of the build may differ.
  * RUNS-Z19 The reply to a decision names the build that the run waits for, if no living process has its code and none may
  *    continue it with other code. The run is held before the reply.
  */
 import { diffManifests, type ManifestDifference } from '@tutti/ensemble/internal'
 
+import { isWholeCode, toWholeCode } from '../domain/claim-key.ts'
+import { field } from '../domain/field.ts'
+import { listNestedEnsembles } from '../domain/nested-ensembles.ts'
 import { every } from '../lifecycle/every.ts'
+import { selectDifferences } from './nested-differences.ts'
 import { takesTurn } from '../domain/fleet-pace.ts'
 import { mayResume } from './resume-policy.ts'
 
 import type { ResolvedRunServiceOptions } from '../settings/options.ts'
 import type { RunCode } from '../domain/run-code.ts'
+import type { RequestedRun } from '../domain/run-record.ts'
 import type { StrandedRun } from '../ports/build-store.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { LivingBuilds } from './living-builds.ts'
@@ -88,7 +95,7 @@ export class BuildCheck {
   async checkDue(runId: string): Promise<string | undefined> {
     const { living, storage } = this.#options
     const run = await storage.builds.findUnowned(runId)
-    if (run === undefined || run.code === this.#codes[run.ensemble]) return undefined
+    if (run === undefined || run.code === this.#ownCode(run).code) return undefined
     if (await living.has(run)) return undefined
     await this.#checkRun(run)
     const record = await storage.runs.get(runId)
@@ -100,9 +107,9 @@ export class BuildCheck {
     await storage.builds.register({
       build,
       share: settings.buildShare,
-      ensembles: ensembles.built.map(({ name, digest, manifest }) => {
-        return { ensemble: name, code: digest, manifest }
-      }),
+      ensembles: [...ensembles.built, ...ensembles.builtWhole].map(
+        ({ name, digest, manifest }) => ({ ensemble: name, code: digest, manifest }),
+      ),
     })
     await this.#check(true)
     this.#isRegistered = true
@@ -113,34 +120,58 @@ export class BuildCheck {
     const query = { codes: this.#codes, limit: CHECKED_RUNS, includesHeld }
     for (let reads = 0; reads < MAX_READS; reads += 1) {
       const runs = await this.#options.storage.builds.findStranded(query)
-      let changed = await this.#moveUnbegun(runs.filter(isFree))
-      for (const run of runs) if (!isFree(run) && (await this.#checkRun(run))) changed += 1
+      const moved = await this.#moveUnbegun(runs.filter(isFree))
+      let changed = moved.size
+      for (const run of runs) {
+        if (!moved.has(run.runId) && (await this.#checkRun(run))) changed += 1
+      }
       if (changed < CHECKED_RUNS) return
     }
   }
 
-  /** Gives runs that have not begun to builds that live. Returns their number. */
-  async #moveUnbegun(runs: readonly StrandedRun[]): Promise<number> {
-    if (runs.length === 0) return 0
+  /** Gives runs that have not begun to builds that live. Returns the ids of those that need no further check. */
+  async #moveUnbegun(runs: readonly StrandedRun[]): Promise<ReadonlySet<string>> {
+    if (runs.length === 0) return new Set()
     const { storage, living, settings } = this.#options
     await living.refresh()
-    const moves = await Promise.all(
-      runs.map(async ({ runId, token, ensemble }) => {
-        const to = (await living.choose({ runId, ensemble })) ?? this.#ownCode(ensemble)
-        return { runId, token, to }
+    const found = await Promise.all(
+      runs.map(async (run) => {
+        const { runId, token, ensemble } = run
+        const request = await this.#findRequest(run)
+        const own = this.#lacks(request).length > 0 ? undefined : this.#ownCode(run)
+        const to = (await living.choose({ runId, ensemble, ...field('request', request) })) ?? own
+        return to === undefined ? [] : [{ runId, token, to }]
       }),
     )
+    const moves = found.flat()
     const moved = await storage.builds.move(moves)
     settings.logger.info('Gave runs that had not begun to builds that live', {
       runs: moved.length,
       from: [...new Set(runs.map(({ build }) => build))],
       to: [...new Set(moves.map(({ to }) => to.build))],
     })
-    return moved.length
+    return new Set(moves.map(({ runId }) => runId))
   }
 
-  #ownCode(ensemble: string): RunCode {
-    return { build: this.#options.build, code: this.#codes[ensemble] ?? '' }
+  /** Returns the code of this process for a run. */
+  #ownCode({ ensemble, code }: Pick<StrandedRun, 'ensemble' | 'code'>): RunCode {
+    const { build } = this.#options
+    const own = isWholeCode(code) ? toWholeCode(ensemble, this.#codes) : this.#codes[ensemble]
+    return { build, code: own ?? '' }
+  }
+
+  /** Returns the request of a run with ensembles as tasks; undefined for others. */
+  async #findRequest({
+    runId,
+    code,
+  }: Pick<StrandedRun, 'runId' | 'code'>): Promise<RequestedRun | undefined> {
+    if (!isWholeCode(code)) return undefined
+    return (await this.#options.storage.runs.get(runId))?.request
+  }
+
+  /** Returns the names of the ensembles that a request has as tasks and this process lacks. */
+  #lacks(request: RequestedRun | undefined): readonly string[] {
+    return listNestedEnsembles(request).filter((name) => this.#codes[name] === undefined)
   }
 
   /** Takes or holds a run. Returns whether it changed. */
@@ -148,10 +179,14 @@ export class BuildCheck {
     const { ensembles, build, settings, storage } = this.#options
     const { builds } = storage
     const { logger, resumePolicy: policy, compatibleBuilds } = settings
-    const built = ensembles.findBuilt(run.ensemble)
+    const built = ensembles.findBuilt(run.ensemble, isWholeCode(run.code))
     if (built === undefined) return false
-    const own = this.#ownCode(run.ensemble)
-    const differences = await this.#compare(run, built)
+    const own = this.#ownCode(run)
+    const request = await this.#findRequest(run)
+    const differences = selectDifferences(
+      await this.#compare(run, built),
+      listNestedEnsembles(request),
+    )
     const begunTasks = await this.#findBegunTasks(run, built)
     const isAborted = await this.#isAborted(run)
     const { runId, ensemble } = run
@@ -164,7 +199,10 @@ export class BuildCheck {
     }
     const { workflow } = built.manifest.settings
     const question = { run, own, differences, isAborted, begunTasks, workflow }
-    if (mayResume(question, { policy, compatibleBuilds })) {
+    const isComplete = isAborted || this.#lacks(request).length === 0
+    const isUntouched = request !== undefined && !run.hasBegun && !run.isFixed
+    const mayTake = isUntouched || mayResume(question, { policy, compatibleBuilds })
+    if (isComplete && mayTake) {
       const { token } = run
       const isMoved = (await builds.move([{ runId, token, to: own }])).length > 0
       if (isMoved && run.code !== own.code)

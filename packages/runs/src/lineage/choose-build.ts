@@ -11,6 +11,9 @@
  */
 import { computeDigest } from '@tutti/core/internal'
 
+import { isWholeCode } from '../domain/claim-key.ts'
+
+import type { BuildCode } from '../domain/run-code.ts'
 import type { LivingBuild } from '../ports/build-store.ts'
 
 /** Resolution of a share: the number of values of 32 digest bits. */
@@ -31,4 +34,24 @@ function gets({ build, share }: LivingBuild, runId: string): boolean {
   if (share >= 100) return true
   const digest = computeDigest(JSON.stringify([build, runId]))
   return Number.parseInt(digest.slice(0, DIGEST_DIGITS), 16) * 100 < share * DIGEST_RANGE
+}
+
+/**
+ * Returns the codes of the builds that have an ensemble for a run with `nested` ensembles as tasks: the codes of the ensemble
+ * alone if there are none, else the whole codes of the builds that have all of them (RUNS-Z20).
+ */
+export function selectBuilds<Build extends BuildCode>(
+  builds: readonly Build[],
+  ensemble: string,
+  nested: readonly string[],
+): readonly Build[] {
+  const isWhole = nested.length > 0
+  const candidates = builds.filter(
+    (one) => one.ensemble === ensemble && isWholeCode(one.code) === isWhole,
+  )
+  if (!isWhole) return candidates
+  const known = new Set(builds.map((one) => JSON.stringify([one.build, one.ensemble])))
+  return candidates.filter(({ build }) =>
+    nested.every((name) => known.has(JSON.stringify([build, name]))),
+  )
 }

@@ -113,8 +113,10 @@ async function findStart(
   const begun = new Set<string>()
   for await (const event of readUpTo(events, runId, lastSeq)) {
     if (!('taskName' in event) || typeof event.taskName !== 'string') continue
-    if (event.taskName === at.task) return event.seq - 1
-    begun.add(event.taskName)
+    // A task that another one adds begins with its delegation, which has its text.
+    const names = 'workerTask' in event ? [event.taskName, event.workerTask] : [event.taskName]
+    if (names.includes(at.task)) return event.seq - 1
+    for (const name of names) begun.add(name)
   }
   const meant = suggest(at.task, begun)
   const hint = meant === undefined ? '' : `. Did you mean "${meant}"?`

@@ -95,6 +95,7 @@ export function toForkSubmission(
       parentRunId,
       at,
       ...field('inputs', asked.inputs),
+      ...field('taskOverrides', asked.taskOverrides),
       ...field('results', results),
       ...field('directives', directives),
     },

@@ -7,7 +7,8 @@
 import { TuttiError } from '@tutti/core'
 import { shortList, shortText } from '@tutti/protocol/internal'
 
-import { chooseBuild } from './choose-build.ts'
+import { listNestedEnsembles } from '../domain/nested-ensembles.ts'
+import { chooseBuild, selectBuilds } from './choose-build.ts'
 
 import type { ResolvedRunServiceOptions } from '../settings/options.ts'
 import type { BuildCode, ChosenCode } from '../domain/run-code.ts'
@@ -57,24 +58,38 @@ export class LivingBuilds {
     return this.#living.some((living) => living.ensemble === ensemble && living.code === code)
   }
 
-  /** Chooses the build of a run; undefined if no build is known to live. */
-  async choose(run: Pick<NewRun, 'runId' | 'ensemble'>): Promise<ChosenCode | undefined> {
+  /** Chooses the build of a run; undefined if no build is known to live that has its ensembles. */
+  async choose(
+    run: Pick<NewRun, 'runId' | 'ensemble' | 'request'>,
+  ): Promise<ChosenCode | undefined> {
     if (!this.#isRead(MAX_AGE_MS)) await this.refresh(MAX_AGE_MS)
-    const chosen = chooseBuild(this.#living, run)
+    const chosen = chooseBuild(this.#listFor(run), run)
     return chosen && { build: chosen.build, code: chosen.code, isFixed: false }
   }
 
-  /** Returns the code of a build that the submission names; a BAD_REQUEST if it does not live or lacks the ensemble. */
-  async find(ensemble: string, build: string): Promise<ChosenCode | TuttiError> {
+  /** Returns the codes of the builds that have the ensemble of a run and those of its tasks. */
+  #listFor({ ensemble, request }: Pick<NewRun, 'ensemble' | 'request'>): readonly LivingBuild[] {
+    return selectBuilds(this.#living, ensemble, listNestedEnsembles(request))
+  }
+
+  /** Returns the code of a build that the submission names; a BAD_REQUEST if it does not live or lacks an ensemble. */
+  async find(
+    run: Pick<NewRun, 'ensemble' | 'request'>,
+    build: string,
+  ): Promise<ChosenCode | TuttiError> {
+    const { ensemble } = run
     const find = (): LivingBuild | undefined =>
-      this.#living.find((living) => living.ensemble === ensemble && living.build === build)
+      this.#listFor(run).find((living) => living.build === build)
     if (find() === undefined) await this.refresh()
     const found = find()
     if (found !== undefined) return { build, code: found.code, isFixed: true }
-    const names = this.#living
-      .filter((living) => living.ensemble === ensemble)
-      .map((living) => living.build)
-    const message = `no living build "${shortText(build)}" has ensemble "${shortText(ensemble)}". Living builds: [${shortList([...new Set(names)])}]`
+    const names = this.#listFor(run).map((living) => living.build)
+    const nested = listNestedEnsembles(run.request).filter((name) => name !== ensemble)
+    const wanted =
+      nested.length === 0
+        ? `ensemble "${shortText(ensemble)}"`
+        : `the ensembles ${shortList([ensemble, ...nested])}`
+    const message = `no living build "${shortText(build)}" has ${wanted}. Living builds: [${shortList([...new Set(names)])}]`
     return new TuttiError('BAD_REQUEST', `Cannot submit the run: ${message}`, {
       details: { problems: [{ path: '/build', message }] },
     })

@@ -8,6 +8,11 @@ import {
 import { isTerminalRunStatus } from '@tutti/protocol'
 import { shortList, shortText } from '@tutti/protocol/internal'
 
+import { isWholeCode } from '../domain/claim-key.ts'
+import { listNestedEnsembles } from '../domain/nested-ensembles.ts'
+import { selectBuilds } from './choose-build.ts'
+import { selectDifferences } from './nested-differences.ts'
+
 import type { BuildStore, KnownBuild, StrandedRun } from '../ports/build-store.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { CodeDifference, RunMigrated } from '@tutti/protocol/internal'
@@ -45,8 +50,9 @@ export async function migrateRun(
   }
   const run = await builds.findUnowned(runId)
   if (run === undefined) throw refuse(`run ${runId} has no build yet, or a process executes it`)
-  const target = await findTarget(builds, run, to)
-  const differences = await compare(builds, run, target)
+  const nested = isWholeCode(run.code) ? listNestedEnsembles(record.request) : []
+  const target = await findTarget(builds, { run, nested }, to)
+  const differences = await compare(builds, { run, nested }, target)
   const { token } = run
   const moved = preview ? [] : await builds.move([{ runId, token, to: target }])
   if (!preview && moved.length === 0)
@@ -54,27 +60,39 @@ export async function migrateRun(
   return { runId, from: run.build, to, differences, moved: moved.length > 0 }
 }
 
+/** A run, and the ensembles that it has as tasks. */
+interface MovedRun {
+  readonly run: StrandedRun
+  readonly nested: readonly string[]
+}
+
 /** Returns the code of the run's ensemble in a build. */
-async function findTarget(builds: BuildStore, run: StrandedRun, to: string): Promise<KnownBuild> {
-  const known = (await builds.list()).filter(({ ensemble }) => ensemble === run.ensemble)
+async function findTarget(
+  builds: BuildStore,
+  { run, nested }: MovedRun,
+  to: string,
+): Promise<KnownBuild> {
+  const known = selectBuilds(await builds.list(), run.ensemble, nested)
   const target = known.find(({ build }) => build === to)
   if (target !== undefined) return target
   const names = shortList([...new Set(known.map(({ build }) => build))])
+  const others = nested.length === 0 ? '' : ` and those of its tasks, ${shortList(nested)}`
   throw refuse(
-    `no build "${shortText(to)}" has ensemble "${run.ensemble}". Known builds: [${names}]`,
+    `no build "${shortText(to)}" has ensemble "${run.ensemble}"${others}. Known builds: [${names}]`,
   )
 }
 
 async function compare(
   builds: BuildStore,
-  run: StrandedRun,
+  { run, nested }: MovedRun,
   target: KnownBuild,
 ): Promise<CodeDifference[]> {
   const [from, to] = await Promise.all([builds.manifest(run.code), builds.manifest(target.code)])
   if (from === undefined || to === undefined) {
     return [{ field: 'code', from: run.code, to: target.code }]
   }
-  return diffManifests(from, to).slice(0, MAX_DIFFERENCES).map(toWireDifference)
+  const differences = selectDifferences(diffManifests(from, to), nested) ?? []
+  return differences.slice(0, MAX_DIFFERENCES).map(toWireDifference)
 }
 
 function toWireDifference({ from, to, ...location }: ManifestDifference): CodeDifference {

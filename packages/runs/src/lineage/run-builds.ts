@@ -1,4 +1,7 @@
 /** The builds on a store, and the runs that move between them. */
+import { RunStatus } from '@tutti/protocol'
+
+import { isWholeCode, WHOLE_SEPARATOR } from '../domain/claim-key.ts'
 import { buildNotFound } from '../domain/refusals.ts'
 import { migrateRun, type RunMigration } from './migrate-run.ts'
 
@@ -21,8 +24,8 @@ export class RunBuilds {
   }
 
   /** Returns the codes of all builds that have started. Those that first started last come first. */
-  list(): Promise<readonly KnownBuild[]> {
-    return this.#storage.builds.list()
+  async list(): Promise<readonly KnownBuild[]> {
+    return foldWholeCodes(await this.#storage.builds.list())
   }
 
   /**
@@ -39,4 +42,25 @@ export class RunBuilds {
   migrate(runId: string, request: RunMigration): Promise<RunMigrated> {
     return migrateRun(this.#storage, runId, request)
   }
+}
+
+/** Returns the codes of single ensembles, with the runs of whole codes (RUNS-Z20) counted to that of their ensemble. */
+function foldWholeCodes(builds: readonly KnownBuild[]): readonly KnownBuild[] {
+  const whole = builds.filter(({ code }) => isWholeCode(code))
+  return builds
+    .filter(({ code }) => !isWholeCode(code))
+    .map((one) => {
+      const unfinished: Partial<Record<RunStatus, number>> = { ...one.unfinished }
+      for (const other of whole) {
+        const [code] = other.code.split(WHOLE_SEPARATOR)
+        if (other.build !== one.build || other.ensemble !== one.ensemble || code !== one.code) {
+          continue
+        }
+        for (const status of RunStatus.enum) {
+          const runs = (unfinished[status] ?? 0) + (other.unfinished[status] ?? 0)
+          if (runs > 0) unfinished[status] = runs
+        }
+      }
+      return { ...one, unfinished }
+    })
 }

@@ -5,6 +5,8 @@
  *    contexts of its tasks and overrides. Until then every owner needs them. A run that has lost texts cannot be forked or
  *    replayed.
  */
+import { changeAddedTasks, listAddedTasks, type TaskDefinitionBody } from '@tutti/protocol/internal'
+
 import type { RequestedRun } from '../domain/run-record.ts'
 
 /** Returns the request without these texts; undefined when there is nothing to remove. */
@@ -13,12 +15,14 @@ export function erasePrompts(request: RequestedRun | undefined): RequestedRun | 
   const { history, tasks, taskOverrides, ...rest } = request
   const isPrivate =
     history !== undefined ||
-    tasks?.some(hasPrompts) === true ||
+    tasks?.some((task) =>
+      [task, ...listAddedTasks(task).map((added) => added.task)].some(hasPrompts),
+    ) === true ||
     Object.values(taskOverrides ?? {}).some(hasPrompts)
   if (!isPrivate) return undefined
   return {
     ...rest,
-    ...(tasks === undefined ? {} : { tasks: tasks.map(withoutPrompts) }),
+    ...(tasks === undefined ? {} : { tasks: tasks.map(eraseTask) }),
     ...(taskOverrides === undefined
       ? {}
       : {
@@ -36,11 +40,16 @@ interface Prompts {
   readonly additionalContext?: unknown
 }
 
-function hasPrompts(task: Prompts): boolean {
-  return task.instructions !== undefined || task.additionalContext !== undefined
+function eraseTask(task: TaskDefinitionBody): TaskDefinitionBody {
+  return changeAddedTasks(withoutPrompts(task), withoutPrompts)
 }
 
-function withoutPrompts<T extends Prompts>(task: T): Omit<T, keyof Prompts> {
+function hasPrompts(task: Prompts | undefined): boolean {
+  return task?.instructions !== undefined || task?.additionalContext !== undefined
+}
+
+function withoutPrompts<T extends Prompts>(task: T): T {
   const { instructions: _, additionalContext: __, ...rest } = task
-  return rest
+  // NOTE: both fields are optional.
+  return { ...rest } as T
 }

@@ -21,8 +21,8 @@ import type { EnsembleManifest } from '@tutti/ensemble/internal'
 import type { RunStatus } from '@tutti/protocol'
 import type { BuildCode, RunCode } from '../domain/run-code.ts'
 
-/** Maximum number of codes of builds that a store retains. */
-export const MAX_BUILDS = 1_000
+/** Maximum number of codes of builds that a store retains: two for each ensemble of a build. */
+export const MAX_BUILDS = 2_000
 
 /** Code of one ensemble in a build. Instants are milliseconds since 1970. */
 export interface LivingBuild extends BuildCode {

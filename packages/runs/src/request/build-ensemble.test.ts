@@ -23,6 +23,7 @@ if (!main || !opus || !haiku || !search || !calculator || !mail) throw new Error
 const catalogs = {
   tools: toolCatalog([search, calculator]),
   models: modelCatalog({ opus, haiku }),
+  ensembles: new Map(),
 }
 
 const research = task({
@@ -150,7 +151,7 @@ describe('the ensemble of a request', () => {
   })
 
   it('[RUNS-R1] The ensemble of a request is refused without catalogs when the request names a tool or a model', () => {
-    const without = { tools: undefined, models: undefined }
+    const without = { tools: undefined, models: undefined, ensembles: new Map() }
     const request = { tasks: [{ description: 'A', tools: ['search'], model: 'opus' }] }
     expect(() => buildEnsemble(team, request, without)).toThrow(
       expect.objectContaining({
@@ -193,14 +194,31 @@ describe('the ensemble of a request', () => {
     })
   })
 
+  it('[RUNS-R6] A requested task that the manager may not delegate is refused with its path', () => {
+    const limited = ensemble({ ...team, delegation: { allowedWorkers: ['Researcher'] } })
+    const tasks = ['Research a', 'Write b'].map((description) => ({ description }))
+    expect(findProblem({ tasks, options: { workflow: 'HIERARCHICAL' } }, limited)).toMatchObject({
+      code: 'BAD_REQUEST',
+      problems: [
+        {
+          path: '/tasks/1',
+          message:
+            "Task 'write-b' can never run: the manager may not delegate to its role 'Writer'. Allowed: [Researcher]",
+        },
+      ],
+    })
+  })
+
   it('The ensemble of a request is refused with the cycle when tasks wait for each other', () => {
     const tasks = [
       { name: 'researcher', description: 'A', context: ['$writer'] },
       { name: 'writer', description: 'B', context: ['$researcher'] },
     ]
+    const message = 'Tasks form a cycle: researcher → writer → researcher'
     expect(findProblem({ tasks })).toEqual({
       code: 'CIRCULAR_DEPENDENCY',
-      message: 'Tasks form a cycle: researcher → writer → researcher',
+      message,
+      problems: [{ path: '/tasks/0/context/0', message }],
     })
     expect(
       findProblem({ tasks: [{ name: 'a', description: 'A', context: ['$a'] }] }),
@@ -225,7 +243,7 @@ describe('the ensemble of a request', () => {
         ],
         options: { workflow: 'SEQUENTIAL' },
       }),
-    ).toMatchObject({ message: expect.stringContaining('must be declared before it') })
+    ).toMatchObject({ message: expect.stringContaining("'b' must be before it") })
   })
 })
 

@@ -4,15 +4,18 @@
  *
  *   template ─▶ tasks of the request, or its own ─▶ overrides ─▶ options ─▶ ensemble()
  *
- * RUNS-R1 A request can only name tools and models of the catalogs. All unknown names are reported at once, with the
+ * RUNS-R1 A request can only name tools, models and ensembles of the catalogs. All unknown names are reported at once, with the
  *    available ones.
  * RUNS-R2 The same request gives the same ensemble in every process.
  * RUNS-R3 The operator's limits (model, budget, rate limits, delegation) also apply to tasks of a request.
+ * RUNS-R6 A task that can never run is refused with its path: one that waits for itself or for a later task, and one that a manager
+ *    may not delegate.
  * RUNS-R4 No part of a request is ignored: settings that have no effect on a task are refused.
  */
 import { TuttiError } from '@tutti/core'
 import { ensemble, type Ensemble, type Task } from '@tutti/ensemble'
 import type { DelegationLimits } from '@tutti/ensemble/internal'
+import { shortList, shortText } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
 import { applyOverrides } from './overridden-tasks.ts'
@@ -22,12 +25,12 @@ import { toReviewDefaults } from './review-setting.ts'
 
 import type { RequestedRun } from '../domain/run-record.ts'
 import type { Catalogs } from './catalog-names.ts'
-import type { RunOptionsBody } from '@tutti/protocol/internal'
+import type { RunOptionsBody, TaskDefinitionBody } from '@tutti/protocol/internal'
 
 /**
  * Returns the ensemble that a run with this request executes.
  *
- * @throws {TuttiError} INVALID_TOOL, INVALID_MODEL, INVALID_TASK_OVERRIDE, NOT_CONFIGURED or BAD_REQUEST with
+ * @throws {TuttiError} INVALID_TOOL, INVALID_MODEL, INVALID_ENSEMBLE, INVALID_TASK_OVERRIDE, NOT_CONFIGURED or BAD_REQUEST with
  * every problem and its path in `details.problems`; CIRCULAR_DEPENDENCY naming the cycle; BAD_REQUEST when
  * the tasks do not form a valid ensemble.
  */
@@ -43,16 +46,77 @@ export function buildEnsemble(
   const refusals = new Refusals()
   assertCount('/tasks', tasks?.length ?? 0)
   assertCount('/taskOverrides', Object.keys(taskOverrides ?? {}).length)
+  const { own, isRefused } = buildTasks(template, { tasks, options }, { catalogs, refusals })
+  const changed = applyOverrides(own, taskOverrides ?? {}, { catalogs, refusals, isRefused })
+  if (tasks === undefined) {
+    refusals.throwIfAny()
+    return defineRequested(template, { ...settings, tasks: changed })
+  }
   const isLed = options.workflow === 'HIERARCHICAL'
-  const own =
-    tasks === undefined ? template.tasks : buildRequestedTasks(tasks, { catalogs, refusals, isLed })
-  refusals.throwIfAny()
-  const changed =
-    taskOverrides === undefined ? own : applyOverrides(own, taskOverrides, { catalogs, refusals })
-  refusals.throwIfAny()
-  if (tasks === undefined) return defineRequested(template, { ...settings, tasks: changed })
   const requested = isLed ? assignOwnRoles(changed) : changed
-  return defineRequested(settingsForOthers(template, requested), { ...settings, tasks: requested })
+  if (isLed) refuseUndelegated(tasks, requested, { template, refusals })
+  refusals.throwIfAny()
+  return defineRequested(settingsForOthers(template, requested), {
+    ...settings,
+    tasks: requested,
+    ...field('captureMode', options.captureMode),
+  })
+}
+
+/**
+ * Returns the tasks of a request before its overrides.
+ *
+ * @throws {TuttiError} as `buildEnsemble` for the tasks.
+ */
+export function buildOriginalTasks(
+  template: Ensemble,
+  { tasks, options = {} }: RequestedRun,
+  catalogs: Catalogs,
+): readonly Task[] {
+  const refusals = new Refusals()
+  const { own } = buildTasks(template, { tasks, options }, { catalogs, refusals })
+  refusals.throwIfAny()
+  return own
+}
+
+/** Returns the tasks of a request, or those of the template, and whether a key means a task that has problems. */
+function buildTasks(
+  template: Ensemble,
+  { tasks, options }: { readonly tasks: RequestedRun['tasks']; readonly options: RunOptionsBody },
+  parts: { readonly catalogs: Catalogs; readonly refusals: Refusals },
+): { readonly own: readonly Task[]; readonly isRefused: (key: string) => boolean } {
+  if (tasks === undefined) return { own: template.tasks, isRefused: () => false }
+  const { workflow, captureMode = template.captureMode } = options
+  const { made, names } = buildRequestedTasks(tasks, { ...parts, workflow, captureMode })
+  const missing = tasks.flatMap(({ description = '' }, index) => {
+    const name = names[index] ?? ''
+    return made.some((task) => task.name === name) ? [] : [{ name, description }]
+  })
+  const isRefused = (key: string): boolean => {
+    const wanted = key.toLowerCase()
+    return missing.some(
+      ({ name, description }) =>
+        `${wanted}/`.startsWith(`${name.toLowerCase()}/`) ||
+        description.toLowerCase().startsWith(wanted),
+    )
+  }
+  return { own: made, isRefused }
+}
+
+/** Refuses requested tasks that no agent may delegate, because the limits of the operator do not allow their roles. */
+function refuseUndelegated(
+  bodies: readonly TaskDefinitionBody[],
+  tasks: readonly Task[],
+  { template, refusals }: { readonly template: Ensemble; readonly refusals: Refusals },
+): void {
+  const allowed = template.delegation?.allowedWorkers
+  if (allowed === undefined || tasks.length < bodies.length) return
+  for (const [index, { name, agent }] of tasks.entries()) {
+    if (allowed.includes(agent.role)) continue
+    const message = (): string =>
+      `Task '${shortText(name)}' can never run: the manager may not delegate to its role '${agent.role}'. Allowed: [${shortList(allowed)}]`
+    refusals.add('BAD_REQUEST', `/tasks/${index}`, message)
+  }
 }
 
 /** Maximum number of tasks, and of overrides, of one request: it takes milliseconds to check and plan as many. */

@@ -1,13 +1,14 @@
-/** Finds the tools and models that a request names. */
+/** Finds the tools, models and ensembles that a request names. */
 import { shortText, unknownName } from '@tutti/protocol/internal'
 
 import type { Refusals } from './refusals.ts'
 import type { AgentTool, ToolCatalog } from '@tutti/core'
-import type { ModelCatalog } from '@tutti/ensemble'
+import type { Ensemble, ModelCatalog } from '@tutti/ensemble'
 import type { ChatModel } from '@tutti/ensemble/adapter'
 
-/** The tools and models that requests may name. */
+/** The tools, models and ensembles that requests may name. */
 export interface Catalogs {
+  readonly ensembles: ReadonlyMap<string, Ensemble>
   readonly tools: ToolCatalog | undefined
   readonly models: ModelCatalog | undefined
 }
@@ -49,6 +50,18 @@ export function findModel(
       () => `This server offers no models, got '${shortText(alias)}'`,
     )
   } else refusals.add('INVALID_MODEL', path, () => unknownName('model', alias, known))
+  return undefined
+}
+
+/** Finds an ensemble by name; an unknown name is added to the refusals. */
+export function findEnsemble(
+  name: string,
+  { catalogs, refusals, path }: NameLookup,
+): Ensemble | undefined {
+  const ensemble = catalogs.ensembles.get(name)
+  if (ensemble !== undefined) return ensemble
+  const known = [...catalogs.ensembles.keys()]
+  refusals.add('INVALID_ENSEMBLE', path, () => unknownName('ensemble', name, known))
   return undefined
 }
 

@@ -4,7 +4,7 @@ import { ensemble, modelCatalog, task, type Ensemble, type Task } from '@tutti/e
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { buildEnsemble } from './build-ensemble.ts'
+import { buildEnsemble, buildOriginalTasks } from './build-ensemble.ts'
 import { assertRequiredReviews } from './required-reviews.ts'
 
 import type { RequestedRun } from '../domain/run-record.ts'
@@ -17,7 +17,11 @@ const search = defineTool({
   input: Type.Object({}),
   execute: () => 'found',
 })
-const catalogs = { tools: toolCatalog([search]), models: modelCatalog({ opus }) }
+const catalogs = {
+  tools: toolCatalog([search]),
+  models: modelCatalog({ opus }),
+  ensembles: new Map<string, Ensemble>(),
+}
 
 const topics = task({
   name: 'topics',
@@ -36,12 +40,17 @@ function build(request: RequestedRun, template: Ensemble = team): Ensemble {
   return buildEnsemble(template, request, catalogs)
 }
 
+function check(request: RequestedRun, template: Ensemble): void {
+  const built = build(request, template)
+  const originals = buildOriginalTasks(template, request, catalogs)
+  assertRequiredReviews(template, request, { built, originals })
+}
+
 type Tasks = NonNullable<RequestedRun['tasks']>
 
 function problemsOf(request: RequestedRun): object {
   try {
-    const built = build(request)
-    assertRequiredReviews(team, request, built)
+    check(request, team)
   } catch (error) {
     const { code, message, details } = error as TuttiError
     return { code, message, ...details }
@@ -110,6 +119,12 @@ describe('a requested task with forEach', () => {
         reduce: { task: { name: 'join', description: 'Join {parts}' }, maxTokens: 50, as: 'parts' },
       },
     })
+  })
+
+  it('[RUNS-T5] A requested task with forEach collects the outputs by key', () => {
+    const [built] = build({ tasks: [each({ over: 'list', key: 'id', collect: 'outputs' })] }).tasks
+    expect(built?.forEach?.settings).toEqual({ collect: 'outputs' })
+    expect(built?.outputReader?.schema).toMatchObject({ type: 'object' })
   })
 
   it('[RUNS-T5] All problems of forEach are reported at once with their paths', () => {
@@ -199,7 +214,7 @@ describe('a requested task with forEach', () => {
   it('[RUNS-T7] A task is refused when its name may be that of a task for an item', () => {
     const tasks = [each({ over: 'list' }), { name: 'each/0', description: 'A' }]
     expect(textsOf({ tasks })).toEqual([
-      "/tasks/1/name: 'each/0' may be the name of a task that 'each' adds for an item: use another name",
+      "/tasks/1/name: 'each/0' may be the name of a task that 'each' adds: use another name",
     ])
     expect(
       textsOf({
@@ -235,7 +250,7 @@ describe('a requested task with forEach', () => {
     } as const
     const request = { tasks: [each({ over: 'list', collect })] }
     expect(() => {
-      assertRequiredReviews(strict, request, build(request, strict))
+      check(request, strict)
     }).toThrow(
       '/tasks/0/forEach/collect/reduce/review must not be "skip": the operator requires a review of task "join"',
     )

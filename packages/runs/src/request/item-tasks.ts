@@ -5,8 +5,6 @@
  *    tasks.
  * RUNS-T6 A task whose output `forEach` maps must have a list as output: it has `forEach` itself, or an output schema that does
  *    not exclude a list.
- * RUNS-T7 The name of another task of the request cannot begin with the name of a task with `forEach` and `/`, because the tasks
- *    of items have such names.
  */
 import type { Task } from '@tutti/ensemble'
 import {
@@ -18,20 +16,16 @@ import {
 import { isTemplateName, shortText } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
+import { OUTPUTS_BY_KEY, TEXT_OUTPUT } from './output-schema.ts'
 
+import type { Conditional } from './conditions.ts'
 import type { Refusals } from './refusals.ts'
-import type {
-  ForEachBody,
-  ItemLimitsBody,
-  ReduceTaskBody,
-  TaskDefinitionBody,
-} from '@tutti/protocol/internal'
+import type { OutputLookup } from './ensemble-tasks.ts'
+import type { ForEachBody, ItemLimitsBody, ReduceTaskBody } from '@tutti/protocol/internal'
 
 /** Parts of a request that tasks with `forEach` need. */
 export interface ItemTaskParts {
-  readonly bodies: readonly TaskDefinitionBody[]
-  /** Name of each task. */
-  readonly names: readonly string[]
+  readonly lookup: Pick<OutputLookup, 'schemaOf'>
   readonly refusals: Refusals
   /** JSON Pointer of `forEach`. */
   readonly path: string
@@ -44,17 +38,17 @@ export interface ItemTaskParts {
 /** Returns the task for each item of a list, unless `template` is missing; problems are added to the refusals. */
 export function makeItemTask(
   template: Task | undefined,
-  body: ForEachBody,
+  { forEach, conditional }: { readonly forEach: ForEachBody; readonly conditional: Conditional },
   parts: ItemTaskParts,
 ): readonly Task[] {
   const { refusals, path } = parts
-  const { over: _, key, collect = 'list', ...settings } = body
-  const over = findList(body.over, parts)
-  const reducing = collect === 'list' ? undefined : collect
+  const { over: _, key, collect = 'list', ...settings } = forEach
+  const over = findList(forEach.over, parts)
+  const reducing = typeof collect === 'object' ? collect : undefined
   const [task] =
     reducing === undefined ? [] : parts.makeReduceTask(reducing.reduce, `${path}/collect/reduce`)
   const plan = {
-    settings,
+    settings: collect === 'outputs' ? { ...settings, collect } : settings,
     ...field('key', key),
     ...(reducing === undefined || task === undefined
       ? {}
@@ -63,18 +57,20 @@ export function makeItemTask(
   const isRefused = refuseForEach(plan, { refusals, path })
   const isComplete = reducing === undefined || task !== undefined
   if (isRefused || !isComplete || over === undefined || template === undefined) return []
-  return [createForEachTask({ ...plan, ...over, template })]
+  return [createForEachTask({ ...plan, ...over, template }, conditional)]
 }
 
 /** Returns a task for each item with other limits and another task for the items. */
 export function changeItemTask(
-  plan: ForEachPlan,
+  { forEach: plan, when, switch: switchName }: Task & { readonly forEach: ForEachPlan },
   change: { readonly template: Task; readonly limits: ItemLimitsBody | undefined },
   { refusals, path }: { readonly refusals: Refusals; readonly path: string },
 ): readonly Task[] {
   const { template, limits } = change
   const changed = { ...plan, template, settings: { ...plan.settings, ...limits } }
-  return refuseForEach(changed, { refusals, path }) ? [] : [createForEachTask(changed)]
+  return refuseForEach(changed, { refusals, path })
+    ? []
+    : [createForEachTask(changed, { ...field('when', when), ...field('switch', switchName) })]
 }
 
 function refuseForEach(
@@ -92,7 +88,7 @@ function refuseForEach(
 /** Returns the list that a reference names: the output of a task, or an input. */
 function findList(
   over: string,
-  { bodies, names, refusals, path, findTask }: ItemTaskParts,
+  { lookup, refusals, path, findTask }: ItemTaskParts,
 ): Pick<ForEachPlan, 'over' | 'isInput'> | undefined {
   const at = `${path}/over`
   const refuse = (message: string): undefined => {
@@ -106,55 +102,17 @@ function findList(
   }
   const [name] = findTask(over, at)
   if (name === undefined) return undefined
-  const problem = findOutputProblem(bodies[names.indexOf(name)])
+  const problem = findOutputProblem(lookup.schemaOf(name))
   return problem === undefined
     ? { over: name, isInput: false }
     : refuse(`The output of task '${shortText(name)}' must be a list: ${problem}`)
 }
 
 /** Returns why the output of a task is not a list; undefined if it is one or may be one (RUNS-T6). */
-function findOutputProblem(body: TaskDefinitionBody | undefined): string | undefined {
-  const hint = 'set outputSchema to one of the type "array"'
-  if (body?.forEach !== undefined) {
-    const { collect = 'list' } = body.forEach
-    return collect === 'list' ? undefined : findSchemaProblem(collect.reduce.outputSchema, hint)
-  }
-  return findSchemaProblem(body?.outputSchema, hint)
-}
-
-function findSchemaProblem(
-  schema: TaskDefinitionBody['outputSchema'],
-  hint: string,
-): string | undefined {
-  if (schema === undefined) return `it is text; ${hint}`
+function findOutputProblem(schema: object | undefined): string | undefined {
+  if (schema === TEXT_OUTPUT) return 'it is text; set outputSchema to one of the type "array"'
+  if (schema === OUTPUTS_BY_KEY) return 'it is an object with the outputs of its items by key'
   if (mayBeList(schema)) return undefined
-  return `its outputSchema has the type ${shortText(JSON.stringify(schema['type']))}`
-}
-
-/** Refuses names that tasks of items may have (RUNS-T7), and a manager over tasks for items. */
-export function refuseItemTasks(
-  bodies: readonly TaskDefinitionBody[],
-  {
-    names,
-    refusals,
-    isLed,
-  }: Pick<ItemTaskParts, 'names' | 'refusals'> & { readonly isLed: boolean },
-): void {
-  const parents = names.filter((_, index) => bodies[index]?.forEach !== undefined)
-  if (parents.length === 0) return
-  for (const [index, { name, forEach }] of bodies.entries()) {
-    if (isLed && forEach !== undefined) {
-      const message =
-        'forEach has no effect with workflow HIERARCHICAL: a manager delegates to agents only'
-      refusals.add('BAD_REQUEST', `/tasks/${index}/forEach`, () => message)
-    }
-    const parent = parents.find((one) => name?.startsWith(`${one}/`) === true)
-    if (name === undefined || parent === undefined) continue
-    refusals.add(
-      'BAD_REQUEST',
-      `/tasks/${index}/name`,
-      () =>
-        `'${shortText(name)}' may be the name of a task that '${shortText(parent)}' adds for an item: use another name`,
-    )
-  }
+  const type: unknown = Reflect.get(schema ?? {}, 'type')
+  return `its outputSchema has the type ${shortText(JSON.stringify(type))}`
 }

@@ -16,6 +16,7 @@ import {
 import { field } from '../domain/field.ts'
 import { toActorKey } from '../domain/refusals.ts'
 import { assertClientTools } from './client-tools.ts'
+import { findUnknownItems } from './override-items.ts'
 import { assertNoProblems } from './refusals.ts'
 import { findStartProblems, findStartTimes } from './start-times.ts'
 import { assertTagSize } from './tag-size.ts'
@@ -72,6 +73,8 @@ export interface RunSubmission extends RequestedRun {
     readonly at: ForkPlace
     /** Its own inputs, without those of its parent. */
     readonly inputs?: Readonly<Record<string, string>>
+    /** Its own overrides, without those of its parent. */
+    readonly taskOverrides?: RequestedRun['taskOverrides']
     readonly replay?: ReplayMode
     readonly results?: GivenResults
     readonly directives?: readonly DirectiveInput[]
@@ -135,14 +138,20 @@ export function buildNewRun(submitted: RunSubmission, options: NewRunOptions): N
   ])
   const ensemble = ensembles.build({ ensemble: template.name, ...field('request', request) })
   assertClientTools(ensemble, submitted.clientTools)
-  if (reviews?.allowOverride !== true) assertRequiredReviews(template, request ?? {}, ensemble)
+  if (reviews?.allowOverride !== true) {
+    const originals = ensembles.buildOriginals(template, request ?? {})
+    assertRequiredReviews(template, request ?? {}, { built: ensemble, originals })
+  }
   if (submitted.isAllowance !== true) assertPriced(ensemble, submitted.budget, prices)
   const isOther = submitted.tasks !== undefined || submitted.taskOverrides === undefined
   // An override can remove the variable of an input.
   const tasks = isOther ? ensemble.tasks : [...template.tasks, ...ensemble.tasks]
-  // Inputs of a fork are those of its parent too, which other code may have accepted.
-  const given = submitted.fork === undefined ? inputs : (submitted.fork.inputs ?? {})
-  assertInputs(ensemble, inputs, findUnknownInputs({ ...ensemble, tasks }, given))
+  // Inputs and overrides of a fork are those of its parent too, which other code or another list may have accepted.
+  const { inputs: given = {}, taskOverrides = {} } = submitted.fork ?? submitted
+  assertInputs(ensemble, inputs, [
+    ...findUnknownInputs({ ...ensemble, tasks }, given),
+    ...findUnknownItems(ensemble.tasks, taskOverrides, inputs),
+  ])
   assertTextSizes(ensemble, inputs, limits)
   const asked = pickRequest({ ...untraced, memo: undefined, origin: undefined })
   const { fork, build, startAt, startAfterMs, maxQueueMs } = submitted

@@ -1,20 +1,29 @@
 /**
  * Pure: applies the overrides of a request to tasks.
  *
- * RUNS-V1 A key is the name of a task, exact or in any case; otherwise the start of one description, in any case.
  * RUNS-V2 A key that matches no task, or several, is refused with the available names. So are two keys that match the
- *    same task.
+ *    same task, and the key of an item that no item can have.
  * RUNS-V3 Overrides that a task with a handler cannot use (model, tools, turns, context) are refused.
  * RUNS-V4 Tools are first removed, then added. An added tool does not replace one of the same name.
- * RUNS-V5 Overrides of a task with `forEach` apply to the task of each item, and those of `forEach` to its own limits.
+ * RUNS-V5 Overrides of a task with `forEach` or `loop` apply to the task of each item or round, and those of `forEach` and `loop`
+ *    to its own limits. Those of one item are applied after them.
  */
-import { task, type Agent, type Task } from '@tutti/ensemble'
-import { shortList, shortText, suggest } from '@tutti/protocol/internal'
+import { ensemble, task, type Agent, type Task } from '@tutti/ensemble'
+import {
+  changeSubEnsemble,
+  DEFAULT_MAX_ITEMS,
+  findSubEnsemble,
+  listTaskTree,
+  type ForEachPlan,
+} from '@tutti/ensemble/internal'
+import { shortList, shortText } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
 import { findModel, findTools } from './catalog-names.ts'
 import { changeItemTask } from './item-tasks.ts'
-import { tryTask } from './requested-tasks.ts'
+import { changeLoopTask } from './loop-tasks.ts'
+import { locateOverride, overridePath } from './override-targets.ts'
+import { tryTask } from './try-task.ts'
 import { mergeReview } from './review-setting.ts'
 
 import type { Catalogs } from './catalog-names.ts'
@@ -26,6 +35,8 @@ import type { TaskOverrideBody } from '@tutti/protocol/internal'
 export interface OverrideParts {
   readonly catalogs: Catalogs
   readonly refusals: Refusals
+  /** Whether a key means a task that could not be made. Its problems are reported. */
+  readonly isRefused?: (key: string) => boolean
 }
 
 /** Returns the tasks, in their order, with the changes; problems are added to the refusals. */
@@ -34,13 +45,156 @@ export function applyOverrides(
   overrides: Readonly<Record<string, TaskOverrideBody>>,
   parts: OverrideParts,
 ): readonly Task[] {
-  const keys = matchKeys(tasks.map(toNamedTask), Object.keys(overrides), parts.refusals)
-  return tasks.flatMap((original) => {
-    const key = keys.get(original.name)
-    const override = key === undefined ? undefined : overrides[key]
-    if (key === undefined || override === undefined) return [original]
-    return applyOverride(original, override, { ...parts, path: overridePath(key) })
+  return changeTasks(tasks, groupOverrides(tasks, overrides, parts).below, parts)
+}
+
+/** Overrides of one task, and of those that it adds. */
+interface OverrideNode {
+  override?: { readonly key: string; readonly body: TaskOverrideBody }
+  /** Those of the tasks of its sub-ensemble, or of the plan, by name. */
+  readonly below: Map<string, OverrideNode>
+  /** Those of single items by key. */
+  readonly items: Map<string, OverrideNode>
+}
+
+/** Returns the overrides as a tree along the steps to their tasks. */
+function groupOverrides(
+  tasks: readonly Task[],
+  overrides: Readonly<Record<string, TaskOverrideBody>>,
+  { refusals, isRefused }: OverrideParts,
+): OverrideNode {
+  const root = createNode()
+  for (const [key, body] of Object.entries(overrides)) {
+    const found = locateOverride(tasks, key)
+    if (typeof found === 'string') {
+      if (isRefused?.(key) !== true) {
+        refusals.add('INVALID_TASK_OVERRIDE', overridePath(key), () => found)
+      }
+      continue
+    }
+    const node = found.steps.reduce((parent, { kind, name }) => {
+      const nodes = kind === 'task' ? parent.below : parent.items
+      const next = nodes.get(name) ?? createNode()
+      nodes.set(name, next)
+      return next
+    }, root)
+    if (node.override === undefined) node.override = { key, body }
+    else {
+      const other = node.override.key
+      const name = found.steps.map((step) => step.name).join('/')
+      refusals.add(
+        'INVALID_TASK_OVERRIDE',
+        overridePath(key),
+        () =>
+          `'${shortText(key)}' and '${shortText(other)}' match the same task '${shortText(name)}'`,
+      )
+    }
+  }
+  return root
+}
+
+function createNode(): OverrideNode {
+  return { below: new Map(), items: new Map() }
+}
+
+function changeTasks(
+  tasks: readonly Task[],
+  nodes: ReadonlyMap<string, OverrideNode>,
+  parts: OverrideParts,
+): readonly Task[] {
+  return tasks.flatMap((task) => {
+    const node = nodes.get(task.name)
+    return node === undefined ? [task] : changeWithChildren(task, node, parts)
   })
+}
+
+/** Returns the task with its override and those of the tasks that it adds. */
+function changeWithChildren(
+  original: Task,
+  { override, below, items }: OverrideNode,
+  parts: OverrideParts,
+): readonly Task[] {
+  const own =
+    override === undefined
+      ? [original]
+      : applyOverride(original, override.body, { ...parts, path: overridePath(override.key) })
+  return own.flatMap((task) => {
+    const { forEach: plan } = task
+    if (plan === undefined) return changeNested(task, below, parts)
+    const [template] = changeNested(plan.template, below, parts)
+    if (template === undefined) return []
+    if (below.size === 0 && items.size === 0) return [task]
+    const changed = [...items].flatMap(([key, node]) => {
+      const problem = findItemProblem(plan, key)
+      if (problem === undefined) {
+        return changeWithChildren(template, node, parts).map((child) => [key, child] as const)
+      }
+      for (const path of listPaths(node)) {
+        parts.refusals.add('INVALID_TASK_OVERRIDE', path, () => problem)
+      }
+      return []
+    })
+    const children = new Map([...(plan.children ?? []), ...changed])
+    return changeItemTask(
+      { ...task, forEach: { ...plan, ...(children.size === 0 ? {} : { children }) } },
+      { template, limits: undefined },
+      { refusals: parts.refusals, path: `/taskOverrides/${task.name}/forEach` },
+    )
+  })
+}
+
+/** Returns a task that runs an ensemble, with changed tasks of that ensemble. */
+function changeNested(
+  task: Task,
+  nodes: ReadonlyMap<string, OverrideNode>,
+  parts: OverrideParts,
+): readonly Task[] {
+  const { loop } = task
+  if (loop !== undefined) {
+    return changeNested(loop.template, nodes, parts).flatMap((template) =>
+      changeLoopTask(
+        { ...task, loop },
+        { template, limits: undefined },
+        { refusals: parts.refusals, path: `/taskOverrides/${task.name}/loop` },
+      ),
+    )
+  }
+  const nested = findSubEnsemble(task)?.definition
+  if (nested === undefined || nodes.size === 0) return [task]
+  const tasks = changeTasks(nested.tasks, nodes, parts)
+  if (tasks.length < nested.tasks.length) return []
+  const [path = ''] = [...nodes.values()].flatMap(listPaths)
+  return tryTask(path, parts.refusals, () =>
+    changeSubEnsemble(task, ensemble({ ...nested, tasks })),
+  )
+}
+
+/** Returns the paths of all overrides below a node. */
+function listPaths({ override, below, items }: OverrideNode): readonly string[] {
+  return [
+    ...(override === undefined ? [] : [overridePath(override.key)]),
+    ...[...below.values(), ...items.values()].flatMap(listPaths),
+  ]
+}
+
+/** Maximum length of the key of an item, as the engine has it. */
+const MAX_KEY_LENGTH = 200
+
+/** Returns the reason why no item can have the key. */
+function findItemProblem(
+  { template: { name }, key, settings, reduce }: ForEachPlan,
+  wanted: string,
+): string | undefined {
+  const shown = `'${shortText(wanted)}'`
+  const { maxItems = DEFAULT_MAX_ITEMS } = settings
+  if (key === undefined && !(/^(?:0|[1-9]\d*)$/.test(wanted) && Number(wanted) < maxItems)) {
+    return `No item of task '${name}' can have the key ${shown}: its keys are indexes from 0 to ${maxItems - 1}`
+  }
+  if (reduce !== undefined && wanted.startsWith(`reduce-${reduce.task.name}-`)) {
+    return `${shown} is a task that combines outputs of '${name}': only tasks of items can be changed one by one`
+  }
+  if (wanted.trim() !== '' && wanted.length <= MAX_KEY_LENGTH) return undefined
+  return `No item of task '${name}' can have the key ${shown}: keys have 1 to ${MAX_KEY_LENGTH} characters that are not all blank`
 }
 
 function applyOverride(
@@ -48,21 +202,42 @@ function applyOverride(
   override: TaskOverrideBody,
   parts: OverrideParts & { readonly path: string },
 ): readonly Task[] {
-  const { forEach: plan } = original
-  const { forEach: limits } = override
-  const { refusals } = parts
-  const path = `${parts.path}/forEach`
-  if (plan !== undefined) {
-    return changeTask(plan.template, override, parts).flatMap((template) =>
-      changeItemTask(plan, { template, limits }, { refusals, path }),
+  const tree = listTaskTree(original)
+  for (const option of ['forEach', 'loop'] as const) {
+    if (override[option] === undefined || tree.some((one) => one[option] !== undefined)) continue
+    const message = (): string =>
+      `Task '${original.name}' has no ${option}, so its limits have no effect`
+    parts.refusals.add('INVALID_TASK_OVERRIDE', `${parts.path}/${option}`, message)
+  }
+  return changeAnyTask(original, override, parts)
+}
+
+/** Returns the task with a changed task of each item or round, and with changed limits. */
+function changeAnyTask(
+  original: Task,
+  override: TaskOverrideBody,
+  parts: OverrideParts & { readonly path: string },
+): readonly Task[] {
+  const { forEach, loop } = original
+  const { refusals, path } = parts
+  if (forEach !== undefined) {
+    const limits = override.forEach
+    return changeAnyTask(forEach.template, override, parts).flatMap((template) =>
+      changeItemTask(
+        { ...original, forEach },
+        { template, limits },
+        { refusals, path: `${path}/forEach` },
+      ),
     )
   }
-  if (limits !== undefined) {
-    const message = (): string =>
-      `Task '${original.name}' has no forEach, so its limits have no effect`
-    refusals.add('INVALID_TASK_OVERRIDE', path, message)
-  }
-  return changeTask(original, override, parts)
+  if (loop === undefined) return changeTask(original, override, parts)
+  return changeAnyTask(loop.template, override, parts).flatMap((template) =>
+    changeLoopTask(
+      { ...original, loop },
+      { template, limits: override.loop },
+      { refusals, path: `${path}/loop` },
+    ),
+  )
 }
 
 function changeTask(
@@ -137,58 +312,4 @@ function findRemovedTools(
     refusals.add('INVALID_TOOL', `${path}/tools/remove/${index}`, message)
   }
   return new Set(wanted)
-}
-
-/** A task that keys can match. */
-export type NamedTask = Pick<Task, 'name' | 'description'>
-
-/** Returns the name of a task and the description by its author, which a task with `forEach` has for its items. */
-export function toNamedTask({ name, description, forEach }: Task): NamedTask {
-  return { name, description: forEach?.template.description ?? description }
-}
-
-/** Returns a map of task name → the key that matches it (RUNS-V1, RUNS-V2). */
-export function matchKeys(
-  tasks: readonly NamedTask[],
-  keys: readonly string[],
-  refusals: Refusals,
-): ReadonlyMap<string, string> {
-  const byTask = new Map<string, string>()
-  for (const key of keys) {
-    const [match, ...others] = findMatchingTasks(tasks, key)
-    const shown = shortText(key)
-    const refuse = (message: () => string): void => {
-      refusals.add('INVALID_TASK_OVERRIDE', overridePath(key), message)
-    }
-    if (match === undefined) refuse(() => describeUnmatched(key, tasks))
-    else if (others.length > 0) {
-      const found = [match, ...others].map(({ name }) => name)
-      refuse(() => `'${shown}' matches several tasks: [${shortList(found)}]. Use an exact name`)
-    } else if (byTask.has(match.name)) {
-      const other = shortText(byTask.get(match.name) ?? '')
-      refuse(() => `'${shown}' and '${other}' match the same task '${match.name}'`)
-    } else byTask.set(match.name, key)
-  }
-  return byTask
-}
-
-function describeUnmatched(key: string, tasks: readonly Pick<Task, 'name'>[]): string {
-  const names = tasks.map(({ name }) => name)
-  const near = suggest(key, names)
-  const hint = near === undefined ? '' : `. Did you mean '${near}'?`
-  return `No task matching '${shortText(key)}'. Available: [${shortList(names)}]${hint}`
-}
-
-function findMatchingTasks<T extends NamedTask>(tasks: readonly T[], key: string): readonly T[] {
-  const exact = tasks.filter(({ name }) => name === key)
-  if (exact.length > 0) return exact
-  const wanted = key.toLowerCase()
-  const named = tasks.filter(({ name }) => name.toLowerCase() === wanted)
-  if (named.length > 0 || wanted.trim() === '') return named
-  return tasks.filter(({ description }) => description.toLowerCase().startsWith(wanted))
-}
-
-/** Returns the JSON Pointer of an override. */
-export function overridePath(key: string): string {
-  return `/taskOverrides/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }

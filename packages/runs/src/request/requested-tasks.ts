@@ -1,61 +1,167 @@
 /**
  * Pure: builds tasks of the engine from the tasks of a request.
  *
- * RUNS-T1 A task without a name gets a unique one from its description.
+ * RUNS-T1 A task without a name gets a unique one from its ensemble or its description.
  * RUNS-T2 `$name` is the task of that name. Otherwise `$0`, `$1`, … is the task at that index.
  * RUNS-T3 An output schema is a JSON Schema that is validated here and enforced by the engine.
  * RUNS-T4 Where a role identifies a task, as in HIERARCHICAL, each task gets a unique role.
  */
-import { TuttiError } from '@tutti/core'
-import { errorMessage } from '@tutti/core/internal'
 import { task, type Task } from '@tutti/ensemble'
-import { shortText, unknownName } from '@tutti/protocol/internal'
+import { pointer, shortText, unknownName } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
+import { RequestedConditions } from './conditions.ts'
 import { boundedSchema, describeFault, newSchemaTime, type SchemaTime } from './bounded-schema.ts'
 import { findModel, findTools } from './catalog-names.ts'
-import { makeItemTask, refuseItemTasks } from './item-tasks.ts'
+import { makeEnsembleTask, readInputSources, type OutputLookup } from './ensemble-tasks.ts'
+import { makeItemTask } from './item-tasks.ts'
+import { makeLoopTask } from './loop-tasks.ts'
+import { findOutputSchema } from './output-schema.ts'
+import {
+  listReadReferences,
+  refuseAddedTasks,
+  refuseUnreachable,
+  type ConditionalTask,
+  type GraphReference,
+} from './refuse-graph.ts'
 import { mergeReview } from './review-setting.ts'
+import { tryTask } from './try-task.ts'
 
 import type { Catalogs } from './catalog-names.ts'
 import type { Refusals } from './refusals.ts'
 import type { StandardToolSchema } from '@tutti/core/internal'
-import type { ReduceTaskBody, TaskDefinitionBody } from '@tutti/protocol/internal'
+import type {
+  CaptureMode,
+  ReduceTaskBody,
+  TaskDefinitionBody,
+  Workflow,
+} from '@tutti/protocol/internal'
 
 /** Catalogs and settings of a request that its tasks need, and the list for their problems. */
 export interface RequestedTaskParts {
   readonly catalogs: Catalogs
   readonly refusals: Refusals
-  /** Whether a manager delegates the tasks. */
-  readonly isLed: boolean
+  /** @default by the tasks */
+  readonly workflow: Workflow | undefined
+  /** Capture mode of the run. */
+  readonly captureMode: CaptureMode | undefined
+}
+
+/** Tasks made from a request, and the names of all of them. */
+export interface RequestedTasks {
+  /** Those without problems. */
+  readonly made: readonly Task[]
+  /** Name of each requested task. */
+  readonly names: readonly string[]
 }
 
 /** Builds the tasks of a request. Problems are added to the refusals, and their tasks are left out. */
 export function buildRequestedTasks(
   bodies: readonly TaskDefinitionBody[],
-  { catalogs, refusals, isLed }: RequestedTaskParts,
-): readonly Task[] {
+  { catalogs, refusals, workflow, captureMode }: RequestedTaskParts,
+): RequestedTasks {
   const names = chooseNames(bodies, refusals)
-  const lookup = { names, known: new Set(names) }
+  const known = new Set(names)
+  const find = (wanted: string): string | undefined => {
+    if (known.has(wanted)) return wanted
+    return /^\d{1,6}$/.test(wanted) ? names[Number(wanted)] : undefined
+  }
+  const lookup = {
+    names,
+    find,
+    schemaOf: (name: string) => findOutputSchema(bodies[names.indexOf(name)], catalogs),
+    refusals,
+  }
+  const references: GraphReference[] = []
+  const choices: ConditionalTask[] = []
   const making = { catalogs, refusals, time: newSchemaTime() }
-  refuseItemTasks(bodies, { names, refusals, isLed })
-  return bodies.flatMap((body, index) => {
+  const isLed = workflow === 'HIERARCHICAL'
+  refuseAddedTasks(bodies, { names, refusals, isLed })
+  const conditions = new RequestedConditions({ bodies, names, refusals, isLed })
+  const made = bodies.flatMap((body, index): readonly Task[] => {
     const path = `/tasks/${index}`
-    const context = (body.context ?? []).flatMap((reference, position) =>
-      findContextTask(reference, lookup, { refusals, path: `${path}/context/${position}` }),
-    )
     const name = names[index] ?? ''
-    const made = makeTask({ ...body, name }, context, { ...making, path })
-    if (body.forEach === undefined) return made
-    return makeItemTask(made[0], body.forEach, {
-      bodies,
-      names,
-      refusals,
-      path: `${path}/forEach`,
-      findTask: (reference, at) => findContextTask(reference, lookup, { refusals, path: at }),
-      makeReduceTask: (reduce, at) => makeTask(reduce, [], { ...making, path: at }),
+    const findTask = (reference: string, at: string): readonly string[] => {
+      const found = find(reference.slice(1))
+      if (found !== undefined) {
+        references.push({ from: name, to: found, path: at })
+        return [found]
+      }
+      const choice = (): readonly string[] => names.map((one) => `$${one}`)
+      refusals.add('BAD_REQUEST', at, () => unknownName('task', reference, choice()))
+      return []
+    }
+    const context = (body.context ?? []).flatMap((reference, position) =>
+      findTask(reference, `${path}/context/${position}`),
+    )
+    const round = makeOne({ ...body, name }, context, {
+      ...making,
+      path,
+      captureMode,
+      lookup,
+      references,
     })
+    const conditional = conditions.read(body, path)
+    choices.push({ name, ...conditional, path: `${path}/when` })
+    const makePart = (part: ReduceTaskBody, at: string): readonly Task[] =>
+      makeTask(part, [], { ...making, path: at })
+    const ofRound = body.forEach === undefined ? conditional : {}
+    const one =
+      body.loop === undefined
+        ? round.map((made) => ({ ...made, ...ofRound }))
+        : makeLoopTask(
+            round[0],
+            { loop: body.loop, conditional: ofRound },
+            {
+              refusals,
+              path: `${path}/loop`,
+              readCondition: (text, at) => conditions.readLoop(text, body, at),
+              makeJudgeTask: makePart,
+            },
+          )
+    if (body.forEach === undefined) return one
+    return makeItemTask(
+      one[0],
+      { forEach: body.forEach, conditional },
+      { lookup, refusals, path: `${path}/forEach`, findTask, makeReduceTask: makePart },
+    )
   })
+  const all = [...references, ...listReadReferences(choices)]
+  refuseUnreachable(names, all, { refusals, workflow })
+  return { made, names }
+}
+
+/** Returns the task of a body, for one item or round if it has `forEach` or `loop`; problems are added to the refusals. */
+function makeOne(
+  body: TaskDefinitionBody & { readonly name: string },
+  context: readonly string[],
+  {
+    captureMode,
+    lookup,
+    references,
+    ...making
+  }: MakingParts &
+    Pick<RequestedTaskParts, 'captureMode'> & {
+      readonly lookup: OutputLookup
+      readonly references: GraphReference[]
+    },
+): readonly Task[] {
+  const { catalogs, refusals, path } = making
+  const { inputs = {}, name } = body
+  if (body.ensemble === undefined) {
+    if (body.inputs !== undefined) {
+      const message = (): string =>
+        `Task '${shortText(name)}' runs no ensemble, so inputs has no effect on it`
+      refusals.add('BAD_REQUEST', `${path}/inputs`, message)
+    }
+    return makeTask(body, context, making)
+  }
+  const sources = readInputSources(inputs, `${path}/inputs`, lookup)
+  for (const [input, source] of sources) {
+    if (typeof source !== 'object') continue
+    references.push({ from: name, to: source.task, path: pointer(`${path}/inputs`, input) })
+  }
+  return makeEnsembleTask(body, { catalogs, refusals, path, context, captureMode, sources })
 }
 
 /** Parts of a request for one of its tasks. */
@@ -102,8 +208,8 @@ function chooseNames(bodies: readonly TaskDefinitionBody[], refusals: Refusals):
   const names: string[] = []
   const taken = new Set(bodies.flatMap(({ name }) => name ?? []))
   const seen = new Set<string>()
-  for (const [index, { name: given, description }] of bodies.entries()) {
-    const name = given ?? chooseFreeName(task({ description }).name, taken)
+  for (const [index, { name: given, ensemble, description = '' }] of bodies.entries()) {
+    const name = given ?? chooseFreeName(ensemble ?? task({ description }).name, taken)
     if (given !== undefined && seen.has(name)) {
       const text = (): string => `Two tasks are named '${shortText(name)}'`
       refusals.add('BAD_REQUEST', `/tasks/${index}/name`, text)
@@ -119,21 +225,6 @@ function chooseFreeName(name: string, taken: ReadonlySet<string>): string {
   let free = name
   for (let number = 2; taken.has(free); number += 1) free = `${name}-${number}`
   return free
-}
-
-/** Returns the name of the task that a context reference means (RUNS-T2). */
-function findContextTask(
-  reference: string,
-  { names, known }: { readonly names: readonly string[]; readonly known: ReadonlySet<string> },
-  { refusals, path }: { readonly refusals: Refusals; readonly path: string },
-): readonly string[] {
-  const wanted = reference.slice(1)
-  if (known.has(wanted)) return [wanted]
-  const byIndex = /^\d{1,6}$/.test(wanted) ? names[Number(wanted)] : undefined
-  if (byIndex !== undefined) return [byIndex]
-  const choice = (): readonly string[] => names.map((name) => `$${name}`)
-  refusals.add('BAD_REQUEST', path, () => unknownName('task', reference, choice()))
-  return []
 }
 
 /** Compiles the output schema of a task (RUNS-T3). */
@@ -164,15 +255,4 @@ export function assignOwnRoles(tasks: readonly Task[]): readonly Task[] {
     if (roles.indexOf(role) === roles.lastIndexOf(role)) return one
     return task({ ...one, agent: { ...one.agent, role: `${role} (${one.name})` } })
   })
-}
-
-/** Returns the task that `make` creates, or adds its problem at `path`. */
-export function tryTask(path: string, refusals: Refusals, make: () => Task): readonly Task[] {
-  try {
-    return [make()]
-  } catch (error) {
-    if (!TuttiError.isInstance(error) && !(error instanceof TypeError)) throw error
-    refusals.add('BAD_REQUEST', path, () => errorMessage(error))
-    return []
-  }
 }

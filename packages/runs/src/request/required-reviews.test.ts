@@ -2,7 +2,7 @@ import { ensemble, task, type Ensemble, type EnsembleDefinition } from '@tutti/e
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { buildEnsemble } from './build-ensemble.ts'
+import { buildEnsemble, buildOriginalTasks } from './build-ensemble.ts'
 import { assertRequiredReviews } from './required-reviews.ts'
 
 import type { TuttiError } from '@tutti/core'
@@ -24,9 +24,11 @@ function team(settings: Partial<EnsembleDefinition> = {}): Ensemble {
 
 /** Returns the refused paths of a request; empty when it is accepted. */
 function refused(request: RequestedRun, template: Ensemble = team()): readonly string[] {
-  const built = buildEnsemble(template, request, { tools: undefined, models: undefined })
+  const catalogs = { tools: undefined, models: undefined, ensembles: new Map() }
+  const built = buildEnsemble(template, request, catalogs)
+  const originals = buildOriginalTasks(template, request, catalogs)
   try {
-    assertRequiredReviews(template, request, built)
+    assertRequiredReviews(template, request, { built, originals })
     return []
   } catch (error) {
     const { code, details = {} } = error as TuttiError
@@ -92,9 +94,10 @@ describe('[RUNS-R5] a request cannot relax the reviews of its operator', () => {
     const built = buildEnsemble(
       template,
       { taskOverrides },
-      { tools: undefined, models: undefined },
+      { tools: undefined, models: undefined, ensembles: new Map() },
     )
-    expect(() => assertRequiredReviews(template, { taskOverrides }, built)).toThrow(
+    const originals = template.tasks
+    expect(() => assertRequiredReviews(template, { taskOverrides }, { built, originals })).toThrow(
       '/taskOverrides/pay/review/onTimeout must not be CONTINUE: the operator has set FAIL; ' +
         '/taskOverrides/pay/review/requiredRole must be "cfo", which the operator has set; ' +
         "/taskOverrides/pay/review/prompt must not replace the operator's prompt; " +
@@ -145,7 +148,7 @@ describe('[RUNS-R5] a request cannot relax the reviews of its operator', () => {
 
 describe('the reviews of a request', () => {
   const built = (request: RequestedRun, template: Ensemble = team()): Ensemble =>
-    buildEnsemble(template, request, { tools: undefined, models: undefined })
+    buildEnsemble(template, request, { tools: undefined, models: undefined, ensembles: new Map() })
 
   it('The reviews of a request take missing settings from the task, then the request, then the ensemble', () => {
     const template = team({ review: { timeoutMs: 1, onTimeout: 'FAIL', requiredRole: 'lead' } })

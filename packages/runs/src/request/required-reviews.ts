@@ -7,40 +7,49 @@
 import type { Ensemble, ReviewSettings, Task } from '@tutti/ensemble'
 import {
   DEFAULT_REVIEW_TIMEOUT_MS,
+  listTaskTree,
   listWorkingTasks,
   reviewAfter,
+  reviewAtMax,
   reviewSettingsOf,
   type ReviewDefaults,
 } from '@tutti/ensemble/internal'
+import { listAddedTasks } from '@tutti/protocol/internal'
 
-import { matchKeys, overridePath, toNamedTask } from './overridden-tasks.ts'
+import { locateOverride, overridePath, type NestedEnsemble } from './override-targets.ts'
 import { Refusals } from './refusals.ts'
 import { toReviewDefaults } from './review-setting.ts'
 
 import type { RequestedRun } from '../domain/run-record.ts'
 import type { ReviewPolicy, TaskReviewSetting } from '@tutti/protocol/internal'
 
+/** The ensemble of a request, and its tasks before the overrides. */
+export interface BuiltRequest {
+  readonly built: Pick<Ensemble, 'tasks' | 'plan'>
+  readonly originals: readonly Task[]
+}
+
 /**
- * Checks that a request respects the reviews of the operator; `built` is the ensemble with the request applied.
+ * Checks that a request respects the reviews of the operator.
  *
  * @throws {TuttiError} BAD_REQUEST with every problem and its path.
  */
 export function assertRequiredReviews(
   template: Ensemble,
   request: RequestedRun,
-  built: Pick<Ensemble, 'tasks' | 'plan'>,
+  parts: BuiltRequest,
 ): void {
   const refusals = new Refusals()
   refuseOptions(template, request, refusals)
-  const last = built.plan.order.at(-1)
-  for (const { path, name, original = { name }, review, beforeReview } of listChanges(
-    template,
+  for (const { path, name, original = { name }, within, review, beforeReview } of listChanges(
     request,
-    built,
+    parts,
   )) {
-    const after = reviewAfter(original, template.reviewPolicy, last)
+    const { reviewPolicy, review: defaults = {} } = within ?? template
+    const { lastTasks } = (within ?? parts.built).plan
+    const after = reviewAfter(original, reviewPolicy, lastTasks)
     const before = reviewSettingsOf(original.beforeReview)
-    const check = { defaults: template.review ?? {}, refusals }
+    const check = { defaults, refusals }
     refuseChange(review, after, { ...check, path: `${path}/review`, name })
     refuseChange(beforeReview, before, { ...check, path: `${path}/beforeReview`, name })
   }
@@ -74,7 +83,7 @@ function refuseOptions(
   if (onTimeout === 'CONTINUE' && action !== 'CONTINUE') {
     refuse('review/onTimeout', `must not be CONTINUE: the operator has set ${action}`)
   }
-  const actions = [action, ...tasks.flatMap(listWorkingTasks).flatMap(listTimeoutActions)]
+  const actions = [action, ...tasks.flatMap(listTaskTree).flatMap(listTimeoutActions)]
   const leastMs = review.timeoutMs ?? DEFAULT_REVIEW_TIMEOUT_MS
   if (timeoutMs !== undefined && timeoutMs < leastMs && actions.includes('CONTINUE')) {
     refuse(
@@ -87,8 +96,10 @@ function refuseOptions(
   }
 }
 
-function listTimeoutActions({ review, beforeReview }: Task): readonly (string | undefined)[] {
-  return [reviewSettingsOf(review)?.onTimeout, reviewSettingsOf(beforeReview)?.onTimeout]
+function listTimeoutActions(task: Task): readonly (string | undefined)[] {
+  const { review, beforeReview } = task
+  const reviews = [reviewSettingsOf(review), reviewSettingsOf(beforeReview), reviewAtMax(task)]
+  return reviews.map((one) => one?.onTimeout)
 }
 
 /** The reviews of one task that a request sets. */
@@ -97,44 +108,39 @@ interface ReviewChange {
   readonly name: string
   /** The task of the operator's ensemble; absent for a task of the request. */
   readonly original?: Pick<Task, 'name' | 'review' | 'beforeReview'> | undefined
+  /** The sub-ensemble of the task; absent for a task of the plan. */
+  readonly within?: NestedEnsemble | undefined
   readonly review: TaskReviewSetting | undefined
   readonly beforeReview: TaskReviewSetting | undefined
 }
 
 function listChanges(
-  template: Ensemble,
   { tasks, taskOverrides = {} }: RequestedRun,
-  built: Pick<Ensemble, 'tasks'>,
+  { built, originals }: BuiltRequest,
 ): readonly ReviewChange[] {
   const names = built.tasks.map(({ name }) => name)
-  const defined = (tasks ?? []).flatMap(({ review, beforeReview, forEach }, index) => {
+  const defined = (tasks ?? []).flatMap((body, index) => {
     const path = `/tasks/${index}`
     const name = names[index] ?? ''
-    const own = { path, name, review, beforeReview }
-    const { collect = 'list' } = forEach ?? {}
-    if (collect === 'list') return [own]
-    const { reduce } = collect
     return [
-      own,
-      {
-        path: `${path}/forEach/collect/reduce`,
-        name: reduce.name ?? name,
-        review: reduce.review,
-        beforeReview: reduce.beforeReview,
-      },
+      { path, name, review: body.review, beforeReview: body.beforeReview },
+      ...listAddedTasks(body).map(({ path: at, task }) => ({
+        path: `${path}${at}`,
+        name: task.name ?? name,
+        review: task.review,
+        beforeReview: task.beforeReview,
+      })),
     ]
   })
-  const targets =
-    tasks?.map(({ description }, index) => ({ name: names[index] ?? '', description })) ??
-    template.tasks.map(toNamedTask)
-  const keys = matchKeys(targets, Object.keys(taskOverrides), new Refusals())
-  const overridden = [...keys].map(([name, key]) => {
-    const { review, beforeReview } = taskOverrides[key] ?? {}
-    const [original] =
-      tasks === undefined
-        ? template.tasks.filter((task) => task.name === name).flatMap(listWorkingTasks)
-        : []
-    return { path: overridePath(key), name, original, review, beforeReview }
+  const overridden = Object.entries(taskOverrides).flatMap(([key, { review, beforeReview }]) => {
+    const target = locateOverride(originals, key)
+    if (typeof target === 'string') return []
+    const { task, within } = target
+    // A task of the request has the reviews of its caller, but its sub-ensemble those of the operator.
+    const isOwn = tasks !== undefined && within === undefined
+    const [working = task] = listWorkingTasks(task)
+    const original = isOwn ? undefined : working
+    return { path: overridePath(key), name: task.name, original, within, review, beforeReview }
   })
   return [...defined, ...overridden]
 }

@@ -1,13 +1,14 @@
 /** The ensembles that runs may name, and the ensemble that each run gets. */
 import { TuttiError } from '@tutti/core'
-import { ensemble as defineEnsemble, type Ensemble } from '@tutti/ensemble'
+import { ensemble as defineEnsemble, type Ensemble, type Task } from '@tutti/ensemble'
 import { describeCode, type EnsembleCode, type ReviewDefaults } from '@tutti/ensemble/internal'
 import { unknownName } from '@tutti/protocol/internal'
 
-import { buildEnsemble } from './build-ensemble.ts'
+import { toWholeCode } from '../domain/claim-key.ts'
+import { buildEnsemble, buildOriginalTasks } from './build-ensemble.ts'
 
 import type { Catalogs } from './catalog-names.ts'
-import type { RunRecord } from '../domain/run-record.ts'
+import type { RequestedRun, RunRecord } from '../domain/run-record.ts'
 
 /** Defaults for the reviews of all ensembles. */
 export interface ReviewRules extends ReviewDefaults {
@@ -28,11 +29,15 @@ export class RunEnsembles {
   readonly #catalogs: Catalogs
   readonly #byName = new Map<string, Ensemble>()
   #built: readonly BuiltEnsemble[] | undefined
+  #builtWhole: readonly BuiltEnsemble[] | undefined
 
   /** @throws {TypeError} when there is no ensemble or two have the same name. */
-  constructor(ensembles: readonly Ensemble[], catalogs: Catalogs, reviews: ReviewRules = {}) {
-    const { tools, models } = catalogs
-    this.#catalogs = { tools, models }
+  constructor(
+    ensembles: readonly Ensemble[],
+    { tools, models }: Omit<Catalogs, 'ensembles'>,
+    reviews: ReviewRules = {},
+  ) {
+    this.#catalogs = { tools, models, ensembles: this.#byName }
     for (const ensemble of ensembles) {
       if (this.#byName.has(ensemble.name)) {
         throw new TypeError(`Cannot serve two ensembles named "${ensemble.name}"`)
@@ -51,14 +56,24 @@ export class RunEnsembles {
     return this.#built
   }
 
+  /** The whole codes of the registered ensembles, with the code of each ensemble; computed once. */
+  get builtWhole(): readonly BuiltEnsemble[] {
+    this.#builtWhole ??= this.built.map(({ name, manifest }) => ({
+      name,
+      digest: toWholeCode(name, this.codes),
+      manifest: { ...manifest, settings: { ...manifest.settings, ensembles: this.codes } },
+    }))
+    return this.#builtWhole
+  }
+
   /** The digest of the code of each registered ensemble. */
   get codes(): Readonly<Record<string, string>> {
     return Object.fromEntries(this.built.map(({ name, digest }) => [name, digest]))
   }
 
-  /** Returns the code of a registered ensemble; undefined for an unknown name. */
-  findBuilt(name: string): BuiltEnsemble | undefined {
-    return this.built.find((built) => built.name === name)
+  /** Returns the code of a registered ensemble, or its whole code; undefined for an unknown name. */
+  findBuilt(name: string, isWhole: boolean): BuiltEnsemble | undefined {
+    return (isWhole ? this.builtWhole : this.built).find((built) => built.name === name)
   }
 
   /** The registered ensembles; the first is the default. */
@@ -88,6 +103,11 @@ export class RunEnsembles {
     const template = this.#byName.get(ensemble)
     if (template !== undefined) return buildEnsemble(template, request, this.#catalogs)
     throw new TuttiError('CONFIG_INVALID', `Ensemble "${ensemble}" is no longer registered`)
+  }
+
+  /** Returns the tasks of a valid request before its overrides. */
+  buildOriginals(template: Ensemble, request: RequestedRun): readonly Task[] {
+    return buildOriginalTasks(template, request, this.#catalogs)
   }
 }
 

@@ -3,6 +3,7 @@ import { TuttiError } from '@tutti/core'
 
 import { toClaimKey } from '../domain/claim-key.ts'
 import { field } from '../domain/field.ts'
+import { listNestedEnsembles } from '../domain/nested-ensembles.ts'
 import { reportActivity } from '../settings/activity.ts'
 import { createInThread } from '../threads/create-in-thread.ts'
 
@@ -51,8 +52,11 @@ export async function acceptRun(
   { storage, threads, living, executor, expiry, feed, settings }: AcceptingParts,
   { run, request: { quota, build }, fork }: AcceptedRequest,
 ): Promise<AcceptedRun> {
-  const found = await (build === undefined ? living.choose(run) : living.find(run.ensemble, build))
-  const [code, refusal] = found instanceof TuttiError ? [undefined, found] : [found]
+  const found = await (build === undefined ? living.choose(run) : living.find(run, build))
+  const isNested = listNestedEnsembles(run.request).length > 0
+  // Without living builds, the first process that takes the run decides, which may lack the ensembles of its tasks.
+  const own = isNested ? executor.wholeCodeOf(run.ensemble) : undefined
+  const [code, refusal] = found instanceof TuttiError ? [undefined, found] : [found ?? own]
   const slot = executor.reserveSlot()
   try {
     const { stored, created } = await createInThread(

@@ -100,6 +100,12 @@ function Comparison({ a, b }: { readonly a: string; readonly b: string }) {
           {data.tasks.map((task) => (
             <ComparedTaskView key={task.name} task={task} a={a} b={b} />
           ))}
+          {data.omitted !== undefined && (
+            <p className={styles['soft']}>
+              {data.omitted.tasks.toLocaleString('en-US')} more tasks are not listed;{' '}
+              {data.omitted.different.toLocaleString('en-US')} of them differ.
+            </p>
+          )}
         </section>
       </div>
     </FoldMemory>

@@ -100,11 +100,15 @@ const MAX_MARKS = 8
 
 /** The progress of a run, and its error if it failed. */
 function RunProgress({ run }: { readonly run: RunSummary }) {
-  const { taskCount, completedTasks, currentTask, error } = run
+  const { status, taskCount, completedTasks, currentTask, error } = run
+  const skipped = status === 'COMPLETED' ? taskCount - completedTasks : 0
   return (
     <span className={styles['runProgressProgress']}>
       <Marks run={run} />
-      <span className={styles['count']}>{`${completedTasks} of ${taskCount}`}</span>
+      <span className={styles['count']}>
+        {`${completedTasks} of ${taskCount}`}
+        {skipped > 0 && `, ${skipped} skipped`}
+      </span>
       {error !== undefined && (
         <span className={styles['error']} title={error}>
           {error}

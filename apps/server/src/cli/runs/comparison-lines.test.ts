@@ -95,6 +95,14 @@ it('The comparison shows descriptions, outputs and tool calls that differ, with 
   `)
 })
 
+it('The comparison says how many tasks are not listed, and whether they differ', () => {
+  expect(show({ omitted: { tasks: 8_000, different: 0 } })).toContain(
+    '8,000 more tasks are not listed: equal',
+  )
+  expect(show({ omitted: { tasks: 8_000, different: 3 } })).toContain('3 of them differ')
+  expect(show()).not.toContain('not listed')
+})
+
 it('The comparison says when only a part is compared, and when texts differ after the part', () => {
   const [task] = readFixture().tasks
   if (task === undefined) throw new Error('The fixture has no task')

@@ -43,6 +43,7 @@ export function comparisonLines(comparison: RunComparison): readonly Line[] {
     ...inputs.flatMap(({ name, ...sides }) => textLines(`Input ${name}`, sides)),
     EMPTY,
     ...tableLines(TASK_COLUMNS, tasks.map(taskRow)),
+    ...omittedLines(comparison),
     ...tasks.flatMap(taskLines),
   ]
 }
@@ -135,6 +136,16 @@ function partialLines({ a, b }: RunComparison): readonly Line[] {
   if (letters.length === 0) return []
   const text = `Only the first calls of ${letters.join(' and ')} are compared, because there are too many`
   return [[{ text, style: 'yellow' }]]
+}
+
+function omittedLines({ omitted }: RunComparison): readonly Line[] {
+  if (omitted === undefined) return []
+  const count = omitted.tasks.toLocaleString('en-US')
+  const different =
+    omitted.different === 0
+      ? 'equal'
+      : `${omitted.different.toLocaleString('en-US')} of them differ`
+  return [[{ text: `${count} more tasks are not listed: ${different}`, style: 'yellow' }]]
 }
 
 const TASK_COLUMNS: readonly Column[] = [

@@ -56,8 +56,10 @@ export function formatTokens(count: number | undefined): string {
   return count === undefined || count < 0 ? NONE : count.toLocaleString('en-US')
 }
 
-/** Returns the current state of a run: its open reviews, its current task, or its error. */
-function describeProgress({ currentTask, openReviews, error }: RunSummary): string {
+/** Returns the current state of a run: its open reviews, its current task, its error, or its skipped tasks. */
+function describeProgress(run: RunSummary): string {
+  const { status, currentTask, openReviews, error, completedTasks, taskCount } = run
   if (openReviews > 0) return formatTerminalCount(openReviews, 'open review')
-  return currentTask?.name ?? error ?? NONE
+  const skipped = status === 'COMPLETED' ? taskCount - completedTasks : 0
+  return currentTask?.name ?? error ?? (skipped > 0 ? `${skipped} skipped` : NONE)
 }

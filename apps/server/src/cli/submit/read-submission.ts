@@ -1,5 +1,5 @@
 /** Builds the request body of `tutti run` from its arguments and options. */
-import { isJsonObject } from '@tutti/protocol/internal'
+import { changeAddedTasks, isJsonObject } from '@tutti/protocol/internal'
 
 import type { Capabilities, SubmitRunBody } from '@tutti/protocol'
 import type {
@@ -88,11 +88,9 @@ export function withModel(
 }
 
 function withModelOfTask(task: TaskDefinitionBody, model: string): TaskDefinitionBody {
-  const { forEach } = task
-  if (typeof forEach?.collect !== 'object') return { model, ...task }
-  const { collect } = forEach
-  const reduce = { model, ...collect.reduce }
-  return { model, ...task, forEach: { ...forEach, collect: { ...collect, reduce } } }
+  // The tasks of an ensemble have its models.
+  const changed = task.ensemble === undefined ? { model, ...task } : task
+  return changeAddedTasks(changed, (added) => ({ model, ...added }))
 }
 
 /** Splits the arguments into the ensemble, which contains no `=`, and the inputs. */

@@ -120,9 +120,10 @@ export class Completion {
 
   /** Ends the completion where the run waits for tools of the client. */
   #pause(): void {
-    const calls = this.#run.reviews.filter(({ kind }) => kind === 'CLIENT_TOOL')
+    const open = this.#run.isWaiting ? this.#run.reviews : []
+    const calls = open.filter(({ kind }) => kind === 'CLIENT_TOOL')
     const isLeft = calls.some(({ reviewId }) => this.#answered.has(reviewId))
-    const isWaiting = this.#run.isWaiting && calls.length > 0
+    const isWaiting = calls.length > 0
     if (isWaiting && this.#hasBegun && !isLeft) {
       const finish = 'tool_calls'
       this.#end = { kind: 'message', finish, content: this.#text.written, calls: calls.map(toCall) }

@@ -145,7 +145,7 @@ export const TaskFailed = Type.Object({
 })
 export type TaskFailed = Static<typeof TaskFailed>
 
-/** A task will not run because a task that it needs failed, or because the run ends. */
+/** A task will not run: by a condition, because a task that it needs failed, or because the run ends. */
 export const TaskSkipped = Type.Object({
   type: Type.Literal('task_skipped'),
   /** Number of the task in its run, from 1. */
@@ -157,6 +157,11 @@ export const TaskSkipped = Type.Object({
   skippedAt: Instant,
   /** Reason why the task is skipped. */
   reason: Type.String(),
+  /**
+   * CONDITION if a condition skips the task: its own, or those of all tasks that it needs. The run can still be completed.
+   * Absent otherwise.
+   */
+  cause: Type.Optional(Type.Enum(['CONDITION'])),
 })
 export type TaskSkipped = Static<typeof TaskSkipped>
 

@@ -172,7 +172,13 @@ export const RunDifference = Type.Object({
 })
 export type RunDifference = Static<typeof RunDifference>
 
-/** Response of `GET /api/runs/compare`. Its size is limited: long texts have `cut`, and long runs `partial`. */
+/** Maximum number of tasks that a comparison lists. */
+export const MAX_COMPARED_TASKS = 2_000
+
+/**
+ * Response of `GET /api/runs/compare`. Its size is limited: long texts have `cut`, long runs `partial`, and a comparison of
+ * many tasks `omitted`.
+ */
 export const RunComparison = Type.Object({
   a: ComparedRun,
   b: ComparedRun,
@@ -184,7 +190,9 @@ export const RunComparison = Type.Object({
   difference: RunDifference,
   /** Inputs that differ, sorted by name; at most 100. */
   inputs: Type.Array(ComparedInput, { maxItems: 100 }),
-  /** Tasks in the order of the first run, then those that only the second has. */
-  tasks: Type.Array(ComparedTask),
+  /** Tasks in the order of the first run, then those that only the second has; at most 2,000, first those that differ. */
+  tasks: Type.Array(ComparedTask, { maxItems: MAX_COMPARED_TASKS }),
+  /** Number of tasks that are not listed, and of those of them that differ; absent when all are listed. */
+  omitted: Type.Optional(Type.Object({ tasks: Count, different: Count })),
 })
 export type RunComparison = Static<typeof RunComparison>

@@ -35,6 +35,9 @@ export const MAX_REQUEST_TASKS = 1_000
 /** Maximum number of items of a list that a request maps. */
 const MAX_REQUEST_ITEMS = 10_000
 
+/** Maximum number of rounds of a task that a request repeats. */
+const MAX_REQUEST_ROUNDS = 1_000
+
 /** Maximum number of tools that a request names for one task. */
 const MAX_TASK_TOOLS = 256
 
@@ -83,6 +86,9 @@ export type TaskReviewBody = Static<typeof TaskReviewBody>
 /** Whether and how a task is reviewed. */
 export const TaskReviewSetting = Type.Union([Type.Enum(['required', 'skip']), TaskReviewBody])
 export type TaskReviewSetting = Static<typeof TaskReviewSetting>
+
+/** Expression in CEL. */
+const ConditionText = Type.String({ minLength: 1, maxLength: 2_000 })
 
 /** Fields of every task that a request defines. */
 const requestedTaskFields = {
@@ -172,27 +178,160 @@ export const ForEachBody = Type.Object(
      * `{ key, ok, error }` for each item. `fail` when absent.
      */
     onError: Type.Optional(ItemErrorReaction),
-    /** Output of the task: the list of all outputs, or their combination. `list` when absent. */
-    collect: Type.Optional(Type.Union([Type.Enum(['list']), ReduceBody])),
+    /**
+     * Output of the task: the `list` of all outputs, an object with the `outputs` by key, or their combination. With `onError`
+     * `collect`, an object has `{ ok, output }` or `{ ok, error }` for each key. `list` when absent.
+     */
+    collect: Type.Optional(Type.Union([Type.Enum(['list', 'outputs']), ReduceBody])),
   },
   CLOSED,
 )
 export type ForEachBody = Static<typeof ForEachBody>
 
+/** Task of a request that judges the output of a round. It has no context. */
+export const JudgeTaskBody = Type.Object(requestedTaskFields, CLOSED)
+export type JudgeTaskBody = Static<typeof JudgeTaskBody>
+
+/** Ends a loop by the answer of a task. */
+export const LoopJudgeBody = Type.Object(
+  {
+    /**
+     * Task that gets `{output}` and the variables of the round. Its `outputSchema` is a boolean, or an object with the boolean
+     * `done` and the text `feedback`, which is `{feedback}` in the next round.
+     */
+    judge: JudgeTaskBody,
+  },
+  CLOSED,
+)
+export type LoopJudgeBody = Static<typeof LoopJudgeBody>
+
+/** Asks a person after the last round. */
+export const LoopReviewBody = Type.Object(
+  {
+    /** CONTINUE accepts the output, EDIT replaces it, and REJECT with feedback orders another round, up to `maxRevisions` times. */
+    review: TaskReviewBody,
+  },
+  CLOSED,
+)
+export type LoopReviewBody = Static<typeof LoopReviewBody>
+
+/** Limits of the rounds in the variable `{history}`. */
+export const LoopHistoryBody = Type.Object(
+  {
+    /** Maximum number of rounds; no limit when absent. */
+    window: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_REQUEST_ROUNDS })),
+    /** Maximum size in tokens of 4 characters; older rounds are left out, and the text says which. 32,000 when absent. */
+    maxTokens: Type.Optional(PositiveLimit),
+  },
+  { ...CLOSED, minProperties: 1 },
+)
+export type LoopHistoryBody = Static<typeof LoopHistoryBody>
+
+/** Limits of a task that is repeated. */
+const loopLimitFields = {
+  /** Maximum number of rounds, up to 1,000. */
+  max: Type.Integer({ minimum: 1, maximum: MAX_REQUEST_ROUNDS }),
+}
+
+/** Changes to the limits of a task that is repeated. */
+export const LoopLimitsBody = Type.Object(loopLimitFields, CLOSED)
+export type LoopLimitsBody = Static<typeof LoopLimitsBody>
+
+/** Output of a task that is repeated. */
+export const LoopResult = Type.Enum(['last', 'all'])
+export type LoopResult = Static<typeof LoopResult>
+
+/** Repeats the task in rounds. A round has the variables `{round}`, `{previous}`, `{feedback}` and `{history}`. */
+export const LoopBody = Type.Object(
+  {
+    ...loopLimitFields,
+    /**
+     * Ends the loop after a round: an expression in CEL over `output`, `outputs`, `round` and `inputs`, such as
+     * `output.score > 7 || round == 5`, or a judge. All `max` rounds when absent.
+     */
+    until: Type.Optional(Type.Union([ConditionText, LoopJudgeBody])),
+    /**
+     * After `max` rounds: `accept` takes the last output, `fail` fails the task, and `review` asks a person, who can order more
+     * rounds. When absent: `fail`, or `accept` without `until` and `stopWhenUnchanged`.
+     */
+    onMax: Type.Optional(Type.Union([Type.Enum(['accept', 'fail', 'review']), LoopReviewBody])),
+    /** Whether the loop ends when a round has the same output as the one before. False when absent. */
+    stopWhenUnchanged: Type.Optional(Type.Boolean()),
+    /** Rounds in the variable `{history}` of the next round. `last` when absent. */
+    history: Type.Optional(Type.Union([Type.Enum(['last', 'all']), LoopHistoryBody])),
+    /** Output of the task: that of the last round, or the list of all. `last` when absent. */
+    result: Type.Optional(LoopResult),
+  },
+  CLOSED,
+)
+export type LoopBody = Static<typeof LoopBody>
+
 /** Task that a request defines. */
 export const TaskDefinitionBody = Type.Object(
   {
     ...requestedTaskFields,
+    /** Instructions for the agent; `{name}` is replaced by the input of that name. Required unless the task runs an ensemble. */
+    description: Type.Optional(NonBlank),
     /** Tasks whose output this task gets; it waits for them. */
     context: Type.Optional(Type.Array(TaskReference, { maxItems: MAX_REQUEST_TASKS })),
     /** Adds a task for each item of a list. The other fields define the task of one item; the output is the list of all outputs. */
     forEach: Type.Optional(ForEachBody),
+    /** Repeats the task in rounds. The other fields define a round. With `forEach`, the task of each item is repeated. */
+    loop: Type.Optional(LoopBody),
+    /**
+     * Name of an ensemble of the server whose tasks the task adds to the run. Its output is that of their last one. It has no
+     * agent, so it has no fields for one.
+     */
+    ensemble: Type.Optional(NonBlank),
+    /**
+     * Inputs of its ensemble by name: a text such as `{city}`, an output as `$task`, or a field of one as `$task.field`. Text that
+     * begins with `$` begins with `$$`. The run has the other inputs.
+     */
+    inputs: Type.Optional(StringMap),
+    /**
+     * Condition in CEL, such as `outputs.classify.kind == 'bug'`, over `inputs` (texts) and `outputs` of other tasks. The task is
+     * skipped if it is false. The task always runs when absent.
+     */
+    when: Type.Optional(ConditionText),
+    /**
+     * Name of a switch. Of the tasks with this name only the first one whose `when` is true runs; one without `when` is the last.
+     */
+    switch: Type.Optional(NonBlank),
   },
-  CLOSED,
+  { ...CLOSED, if: { required: ['ensemble'] }, else: { required: ['description'] } },
 )
-export type TaskDefinitionBody = Static<typeof TaskDefinitionBody>
 
-/** Changes to one task of the ensemble, for this run. Those to a task for each item of a list apply to the task of each item. */
+type TaskDefinitionFields = Static<typeof TaskDefinitionBody>
+
+/** Fields of a requested task that only its agent uses. */
+export const AGENT_TASK_FIELDS = [
+  'tools',
+  'model',
+  'maxIterations',
+  'outputSchema',
+  'additionalContext',
+  'instructions',
+  'maxOutputTokens',
+  'allowEmptyOutput',
+] as const satisfies readonly (keyof TaskDefinitionFields)[]
+
+type AgentTaskField = (typeof AGENT_TASK_FIELDS)[number]
+
+/** A requested task with an agent, or one that runs an ensemble. */
+export type TaskDefinitionBody =
+  | (Omit<TaskDefinitionFields, 'description' | 'ensemble' | 'inputs'> & {
+      description: string
+      ensemble?: never
+      inputs?: never
+    })
+  | (Omit<TaskDefinitionFields, AgentTaskField | 'ensemble'> & { ensemble: string } & {
+      [Field in AgentTaskField]?: never
+    })
+
+// NOTE: the schema has one list of fields for both kinds of tasks; the type says which of them each kind has.
+const RequestedTaskBody = TaskDefinitionBody as unknown as Type.TUnsafe<TaskDefinitionBody>
+
+/** Changes to one task of the ensemble, for this run. Those to a task that adds tasks apply to the task of each item or round. */
 export const TaskOverrideBody = Type.Object(
   {
     /** Instructions for the agent; `{name}` is replaced by the input of that name. */
@@ -221,6 +360,8 @@ export const TaskOverrideBody = Type.Object(
     beforeReview: Type.Optional(TaskReviewSetting),
     /** Limits of a task for each item of a list. */
     forEach: Type.Optional(ItemLimitsBody),
+    /** Limits of a task that is repeated. */
+    loop: Type.Optional(LoopLimitsBody),
   },
   CLOSED,
 )
@@ -314,9 +455,7 @@ export const submitRunFields = {
   /** Values of the template variables. */
   inputs: Type.Optional(StringMap),
   /** Tasks to run instead of the ensemble's. */
-  tasks: Type.Optional(
-    Type.Array(TaskDefinitionBody, { minItems: 1, maxItems: MAX_REQUEST_TASKS }),
-  ),
+  tasks: Type.Optional(Type.Array(RequestedTaskBody, { minItems: 1, maxItems: MAX_REQUEST_TASKS })),
   /** Changes by task name, or by the start of a task description. */
   taskOverrides: Type.Optional(
     mapOf(TaskOverrideBody, { minProperties: 1, maxProperties: MAX_REQUEST_TASKS }),

@@ -1,7 +1,7 @@
 /** Cases of RUNS-Z1 to RUNS-Z6, RUNS-Z11, RUNS-Z12 and RUNS-Z18: codes of ensembles, and runs that wait for one. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
-import { listClaimKeys } from '../../domain/claim-key.ts'
+import { listClaimKeys, toWholeCode } from '../../domain/claim-key.ts'
 import { result, started } from '../support/event-fixtures.ts'
 import {
   assertClaimed,
@@ -107,6 +107,23 @@ export const buildCases: readonly StorageCase[] = [
     async run({ storage }) {
       await createRun(storage, 'run-a')
       assertClaimed(await claimWith(storage, NEW), ['run-a'])
+    },
+  },
+  {
+    name: '[RUNS-Z20] A run with the whole code of a build is claimed by processes with the same ensembles only, and keeps its code',
+    async run({ storage }) {
+      const codes = { band: 'aaaa', choir: 'cccc' }
+      const whole = toWholeCode('band', codes)
+      const toKnown = (known: Readonly<Record<string, string>>): KnownEnsembles => ({
+        ensembles: listClaimKeys(known),
+        code: { build: 'v2', codes: known },
+        othersAfterMs: 60_000,
+      })
+      await createRun(storage, 'run-a', { code: { build: 'v1', code: whole, isFixed: false } })
+      deepStrictEqual(await claimWith(storage, toKnown({ band: 'aaaa' })), [])
+      deepStrictEqual(await claimWith(storage, toKnown({ ...codes, choir: 'dddd' })), [])
+      const [claimed] = await claimWith(storage, toKnown(codes))
+      deepStrictEqual([claimed?.run.build, claimed?.run.code], ['v2', whole])
     },
   },
   {

@@ -14,6 +14,7 @@
  * and when a lease can have expired, it starts at the first run and reads all leases.
  */
 import { SUSPECT_LOSSES } from '../../../domain/suspects.ts'
+import { claimedCodeSql } from '../../shared/tables/build-store.ts'
 import {
   CLAIM_CLASS,
   CLAIM_KEY,
@@ -209,7 +210,7 @@ function takeDueSql(schema: string): string {
       WHERE slots.n = pairs.n AND slots.n = ANY(ARRAY(SELECT n FROM pairs))
     ), claimed AS (
       UPDATE ${schema}.runs SET ${TAKE}, slot = pairs.n,
-        code = coalesce($13::jsonb ->> ensemble, code), build = coalesce($14, build)
+        code = ${claimedCodeSql('$13::jsonb ->> ensemble')}, build = coalesce($14, build)
       FROM pairs
       WHERE runs.id = pairs.id AND runs.id = ANY(ARRAY(SELECT id FROM pairs))
       RETURNING runs.*, pairs.place, pairs.class, pairs.due_at::text AS was_due, ${commandsSql(schema)} AS pending_commands

@@ -7,6 +7,7 @@ import { listClaimKeys } from '../../../domain/claim-key.ts'
 import { finiteOrNull } from '../../shared/query-numbers.ts'
 import { toColumn } from '../database/text.ts'
 import { lockSlotsSql } from './claim-sql.ts'
+import { claimedCodeSql } from '../../shared/tables/build-store.ts'
 import { claimLeaseSql } from './leases.ts'
 
 import type { Claimant } from '../../../ports/run-store.ts'
@@ -86,7 +87,7 @@ export function creationClaimSql(
     owned: `CASE WHEN is_claimed THEN 'owned' ELSE ${CREATED_STATE} END, is_claimed::int4,
       CASE WHEN is_claimed THEN ${owner} END, CASE WHEN NOT is_claimed THEN ${CREATED_DUE} END,
       CASE WHEN is_claimed THEN clock_timestamp() END, CASE WHEN is_claimed THEN slot END`,
-    code: `CASE WHEN is_claimed THEN coalesce(${add(JSON.stringify(code?.codes ?? {}))}::jsonb ->> ensemble, code) ELSE code END`,
+    code: `CASE WHEN is_claimed THEN ${claimedCodeSql(`${add(JSON.stringify(code?.codes ?? {}))}::jsonb ->> ensemble`)} ELSE code END`,
     build: `CASE WHEN is_claimed THEN coalesce(${build}, build) ELSE build END`,
     after: `, taken AS (
       UPDATE $schema.slots SET run = new_run.id FROM new_run

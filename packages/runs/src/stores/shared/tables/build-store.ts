@@ -1,4 +1,6 @@
 /** The codes of ensembles. A store adds what depends on its leases, its claims and its locks. */
+import { WHOLE_SEPARATOR } from '../../../domain/claim-key.ts'
+
 import type { StoredRow } from '../column-reader.ts'
 import type { StoredTexts } from '../schema/columns.ts'
 import type { StoreParts } from '../schema/dialect.ts'
@@ -21,6 +23,11 @@ export function moveSql(build: string, code: string): string {
     due_at = CASE status WHEN 'WAITING_FOR_BUILD' THEN $now ELSE due_at END,
     status = CASE WHEN status <> 'WAITING_FOR_BUILD' THEN status
       WHEN started_at IS NULL THEN 'ACCEPTED' ELSE 'RUNNING' END`
+}
+
+/** The code of a run after a claim, given the expression of its owner's code: a whole code (RUNS-Z20) stays as it is. */
+export function claimedCodeSql(own: string): string {
+  return `CASE WHEN code LIKE '%${WHOLE_SEPARATOR}%' THEN code ELSE coalesce(${own}, code) END`
 }
 
 /** Builds the query of `known` builds with the numbers of their runs as the object `unfinished` of `toObject`. */

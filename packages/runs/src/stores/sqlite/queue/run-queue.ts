@@ -9,6 +9,7 @@ import { isExpired } from '../../../domain/start-times.ts'
 import { sqliteDialect } from '../schema/dialect.ts'
 import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../../../domain/suspects.ts'
 import { toClaimKey } from '../../../domain/claim-key.ts'
+import { claimedCodeSql } from '../../shared/tables/build-store.ts'
 import { findBegunRuns, findDueRuns, findRoom, isAnyDue } from './due-runs.ts'
 import { NEW_TOKEN } from '../rows/run-rows.ts'
 
@@ -227,7 +228,7 @@ export class SqliteRunQueue implements RunQueue {
     statements.run(
       `UPDATE runs SET state = 'owned', epoch = epoch + 1, token = ${NEW_TOKEN}, write_no = 0, owner = $1,
          due_at = $2, claimed_at = $now, waiting = 0,
-         code = coalesce(json_extract($3, '$.' || json_quote(ensemble)), code),
+         code = ${claimedCodeSql("json_extract($3, '$.' || json_quote(ensemble))")},
          build = coalesce($4, build),
          status = CASE WHEN status IN ('WAITING_REVIEW', 'WAITING_FOR_BUILD') THEN 'RUNNING' ELSE status END
        WHERE id = $5`,

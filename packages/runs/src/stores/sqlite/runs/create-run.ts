@@ -1,4 +1,5 @@
 /** Creates a run, once. */
+import { isWholeCode } from '../../../domain/claim-key.ts'
 import { assertRoom, assertWithinQuota, runExists } from '../../../domain/refusals.ts'
 import { isNext, NEWEST_OF_THREAD, toRepeatedRun } from '../../shared/runs/new-run.ts'
 import { listColumnNames } from '../../shared/schema/columns.ts'
@@ -89,7 +90,8 @@ function toQueueValues(
   now: number,
 ): readonly unknown[] {
   const build = owner?.code?.build ?? code?.build
-  const digest = owner?.code?.codes[ensemble] ?? code?.code
+  const own = owner?.code?.codes[ensemble]
+  const digest = code !== undefined && isWholeCode(code.code) ? code.code : (own ?? code?.code)
   if (owner === undefined) {
     const dueAt = Math.max(now, startAt ?? now)
     return [dueAt > now ? 'parked' : 'ready', 0, null, dueAt, null, build, digest]

@@ -1,0 +1,436 @@
+/**
+ * Conditions of requests: expressions in CEL, the Common Expression Language, over the inputs of the run and the outputs of its
+ * tasks. Checked before anything runs, and bounded, because the same thread serves all other requests.
+ *
+ * RUNS-CO1 A condition of a request reads `inputs.NAME`, a text, and `outputs.TASK`: a JSON value for a task with a schema or a list,
+ *    else a text. An output or a field that does not exist is an error, except for `has()`.
+ * RUNS-CO2 Syntax errors, unknown tasks, functions and names, types that do not fit and results that cannot be boolean are refused
+ *    with the path of the condition.
+ * RUNS-CO3 A condition has at most 2,000 characters, 300 nodes and a depth of 32, and those of a request have 100,000 characters
+ *    together. It has no regular expressions, makes no lists except by `filter`, does not nest iterations, and fails after 250 ms.
+ *    All conditions of a request have 1,000 ms of processor time in each process.
+ * RUNS-CO5 The condition of a loop reads `output`, `outputs` (a list, the newest last), `round` (an integer from 1) and
+ *    `inputs.NAME`, with the same rules.
+ * RUNS-CO4 Inputs that a condition reads are inputs of the run: those outside of `has()` and `in` are required.
+ *
+ * @see https://github.com/google/cel-spec
+ */
+import { createRequire } from 'node:module'
+import { createContext, Script, type Context } from 'node:vm'
+
+import { errorMessage } from '@tutti/core/internal'
+import { shortText, unknownName } from '@tutti/protocol/internal'
+
+import { field } from '../domain/field.ts'
+
+import type { Refusals } from './refusals.ts'
+import type { Condition } from '@tutti/ensemble'
+import type { LoopPlan } from '@tutti/ensemble/internal'
+import type { TaskDefinitionBody } from '@tutti/protocol/internal'
+import type { ASTNode, Environment, ParseResult } from '@marcbachmann/cel-js'
+
+type Cel = typeof import('@marcbachmann/cel-js')
+
+/** Limits of one expression. */
+const LIMITS = {
+  maxAstNodes: 300,
+  maxDepth: 32,
+  maxListElements: 100,
+  maxMapEntries: 20,
+  maxCallArguments: 8,
+}
+
+/**
+ * Maximum length of all conditions of one request, in characters: they are compiled in up to 300 ms. A limit on time would refuse
+ * in one process what another one has accepted.
+ */
+const MAX_TOTAL_LENGTH = 100_000
+
+/** Maximum time of one evaluation, in milliseconds: only hostile expressions over long lists need it. */
+const MAX_EVALUATION_MS = 250
+
+/** Maximum processor time of all evaluations of one request, in milliseconds: one takes a tenth of a millisecond. */
+const MAX_TOTAL_MS = 1_000
+
+/** Functions whose cost is linear in the size of their values. */
+const FUNCTIONS = ['has', 'size', 'int', 'double', 'string', 'bool']
+
+/** Methods whose cost is linear in the size of their values. */
+const METHODS = ['size', 'startsWith', 'endsWith', 'contains', 'lowerAscii', 'upperAscii', 'trim']
+
+/** Methods that evaluate an expression for each item of a list. */
+const ITERATIONS = ['exists', 'all', 'exists_one', 'filter']
+
+/** Names of the variables whose fields are checked. */
+const VARIABLES = ['inputs', 'outputs']
+
+/** Names of the variables of a loop. */
+const LOOP_VARIABLES = ['output', 'outputs', 'round']
+
+/** Condition and switch of a task. */
+export type Conditional = { readonly when?: Condition; readonly switch?: string }
+
+/** Parts of a request that its conditions need. */
+export interface ConditionParts {
+  readonly bodies: readonly TaskDefinitionBody[]
+  /** Name of each task. */
+  readonly names: readonly string[]
+  readonly refusals: Refusals
+  /** Whether a manager delegates the tasks. */
+  readonly isLed: boolean
+}
+
+/** Remaining time for the evaluations of one request. */
+interface EvaluationTime {
+  /** Processor time in milliseconds. */
+  leftMs: number
+}
+
+/** Reads the conditions of one request. */
+export class RequestedConditions {
+  readonly #parts: ConditionParts
+  readonly #time: EvaluationTime = { leftMs: MAX_TOTAL_MS }
+  #environment: Environment | undefined
+  /** Length of the conditions so far. */
+  #length = 0
+
+  constructor(parts: ConditionParts) {
+    this.#parts = parts
+  }
+
+  /** Returns the condition and the switch of a task; problems are added to the refusals. */
+  read({ when, switch: switchName }: TaskDefinitionBody, path: string): Conditional {
+    const { refusals, isLed } = this.#parts
+    for (const [name, value] of Object.entries({ when, switch: switchName })) {
+      if (!isLed || value === undefined) continue
+      const message = `${name} has no effect with workflow HIERARCHICAL: the manager chooses the tasks`
+      refusals.add('BAD_REQUEST', `${path}/${name}`, () => message)
+    }
+    const condition = when === undefined ? undefined : this.#readCondition(when, `${path}/when`)
+    return { ...field('when', condition), ...field('switch', switchName) }
+  }
+
+  /** Returns the condition of the loop of a task; undefined with a problem, which is added to the refusals. */
+  readLoop(text: string, body: TaskDefinitionBody, path: string): LoopPlan['until'] {
+    return this.#compile(text, path, () => compileLoopCondition(text, body, this.#time))
+  }
+
+  #readCondition(text: string, path: string): Condition | undefined {
+    this.#environment ??= createEnvironment(this.#parts)
+    const environment = this.#environment
+    return this.#compile(text, path, () =>
+      compileCondition(text, this.#parts.names, { environment, time: this.#time }),
+    )
+  }
+
+  #compile<T>(text: string, path: string, compile: () => T): T | undefined {
+    this.#length += text.length
+    if (this.#length > MAX_TOTAL_LENGTH) {
+      const message = `All conditions together must have at most ${MAX_TOTAL_LENGTH} characters`
+      this.#parts.refusals.add('BAD_REQUEST', path, () => message)
+      return undefined
+    }
+    try {
+      return compile()
+    } catch (error) {
+      this.#parts.refusals.add('BAD_REQUEST', path, () => `Invalid condition: ${describe(error)}`)
+      return undefined
+    }
+  }
+}
+
+/** Loads the interpreter when the first condition needs it. */
+function loadCel(): Cel {
+  return createRequire(import.meta.url)('@marcbachmann/cel-js')
+}
+
+function createEnvironment({ bodies, names }: ConditionParts): Environment {
+  const { Environment: Created } = loadCel()
+  const schema = Object.fromEntries(
+    names.map((name, index) => [name, isText(bodies[index]) ? 'string' : 'dyn']),
+  )
+  return new Created({ limits: LIMITS, homogeneousAggregateLiterals: false })
+    .registerVariable('inputs', 'map<string, string>')
+    .registerVariable('outputs', { schema })
+}
+
+/** Whether the output of a task is certainly a text. */
+function isText(body: TaskDefinitionBody | undefined): boolean {
+  return hasTextOutput(body) && body?.forEach === undefined && body?.loop?.result !== 'all'
+}
+
+/** Whether the output of one item and of one round is certainly a text. */
+function hasTextOutput(body: TaskDefinitionBody | undefined): boolean {
+  return body?.outputSchema === undefined && body?.ensemble === undefined
+}
+
+/**
+ * Compiles an expression.
+ *
+ * @throws {Error} with its first problem.
+ */
+function compileCondition(
+  text: string,
+  names: readonly string[],
+  { environment, time }: { readonly environment: Environment; readonly time: EvaluationTime },
+): Condition {
+  const reader = new Reader(names)
+  const parsed = parseCondition(text, reader, environment)
+  const reads = [...reader.outputs]
+  return {
+    text,
+    reads,
+    inputs: reader.readInputs(),
+    test: (outputs, { inputs }) =>
+      evaluate(parsed, time, {
+        inputs,
+        outputs: Object.fromEntries(
+          reads.flatMap((name, at) => (outputs[at] === undefined ? [] : [[name, outputs[at]]])),
+        ),
+      }),
+  }
+}
+
+/**
+ * Compiles the condition of a loop.
+ *
+ * @throws {Error} with its first problem.
+ */
+function compileLoopCondition(
+  text: string,
+  body: TaskDefinitionBody,
+  time: EvaluationTime,
+): NonNullable<LoopPlan['until']> {
+  const { Environment: Created } = loadCel()
+  const output = hasTextOutput(body) ? 'string' : 'dyn'
+  const environment = new Created({ limits: LIMITS, homogeneousAggregateLiterals: false })
+    .registerVariable('inputs', 'map<string, string>')
+    .registerVariable('output', output)
+    .registerVariable('outputs', `list<${output}>`)
+    .registerVariable('round', 'int')
+  const reader = new Reader([], LOOP_VARIABLES)
+  const parsed = parseCondition(text, reader, environment)
+  return {
+    text,
+    inputs: reader.readInputs(),
+    test: (value, { round, outputs, inputs }) =>
+      evaluate(parsed, time, { inputs, output: value, outputs, round: BigInt(round) }),
+  }
+}
+
+/** Parses an expression and reads what it needs. @throws {Error} with its first problem. */
+function parseCondition(text: string, reader: Reader, environment: Environment): ParseResult {
+  const parsed = environment.parse(text)
+  reader.read(parsed.ast)
+  const { valid, type, error } = parsed.check()
+  if (!valid) throw error ?? new TypeError('it is not valid')
+  if (type === 'bool' || type === 'dyn') return parsed
+  throw new TypeError(`it must be true or false, but it is of the type ${type}`)
+}
+
+/** Finds what an expression reads, and refuses what it may not contain. */
+class Reader {
+  readonly outputs = new Set<string>()
+  readonly inputs = new Set<string>()
+  /** Inputs that the expression may lack. */
+  readonly optional = new Set<string>()
+  readonly #names: readonly string[]
+  /** Variables that can have any value. */
+  readonly #values: readonly string[]
+  /** Name of the item in the current iteration. */
+  #item: string | undefined
+
+  constructor(names: readonly string[], values: readonly string[] = []) {
+    this.#names = names
+    this.#values = values
+  }
+
+  /** Returns the names of the inputs that the expression reads. */
+  readInputs(): NonNullable<Condition['inputs']> {
+    const required = [...this.inputs].filter((name) => !this.optional.has(name))
+    return { required, optional: [...this.optional] }
+  }
+
+  /** @throws {TypeError} for a name, a function or an iteration that a condition cannot have. */
+  read(node: ASTNode): void {
+    switch (node.op) {
+      case 'value':
+        return
+      case 'id':
+        this.#readName(node.args)
+        return
+      case '.':
+      case '.?':
+        this.#readAccess(node.args[0], node.args[1])
+        return
+      case '[]':
+      case '[?]':
+        this.#readIndex(...node.args)
+        return
+      case 'call':
+        this.#readCall(...node.args)
+        return
+      case 'rcall':
+        this.#readMethod(...node.args)
+        return
+      case 'in':
+        this.#readIn(...node.args)
+        return
+      case '!_':
+      case '-_':
+        this.read(node.args)
+        return
+      case 'map':
+        for (const part of node.args.flat()) this.read(part)
+        return
+      default:
+        for (const part of node.args) this.read(part)
+    }
+  }
+
+  #readName(name: string): void {
+    if (name === this.#item || this.#values.includes(name)) return
+    if (VARIABLES.includes(name)) {
+      throw new TypeError(`${name} must be followed by a name, such as ${name}.name`)
+    }
+    const known = this.#values.length === 0 ? 'outputs.TASK' : this.#values.join(', ')
+    throw new TypeError(
+      `it has an unknown name "${shortText(name)}": conditions read inputs.NAME and ${known}`,
+    )
+  }
+
+  #readAccess(base: ASTNode, name: string): void {
+    if (!this.#isNamed(base)) {
+      this.read(base)
+      return
+    }
+    if (base.args === 'inputs') this.inputs.add(name)
+    else if (this.#names.includes(name)) this.outputs.add(name)
+    else throw new UnknownTaskError(name, this.#names)
+  }
+
+  #readIndex(base: ASTNode, index: ASTNode): void {
+    if (this.#isNamed(base)) {
+      if (index.op === 'value' && typeof index.args === 'string') {
+        this.#readAccess(base, index.args)
+        return
+      }
+      throw new TypeError(`the name in ${base.args}[…] must be a text in quotes`)
+    }
+    this.read(base)
+    this.read(index)
+  }
+
+  /** Whether the fields of a value are inputs or tasks. */
+  #isNamed(base: ASTNode): base is ASTNode & { readonly op: 'id'; readonly args: string } {
+    if (base.op !== 'id' || this.#values.includes(base.args)) return false
+    return VARIABLES.includes(base.args)
+  }
+
+  #readCall(name: string, parts: readonly ASTNode[]): void {
+    if (!FUNCTIONS.includes(name)) throw unknownFunction(name, FUNCTIONS)
+    for (const part of parts) {
+      const isInput = part.op === '.' && part.args[0].op === 'id' && part.args[0].args === 'inputs'
+      if (name === 'has' && isInput) this.optional.add(part.args[1])
+      this.read(part)
+    }
+  }
+
+  #readMethod(name: string, receiver: ASTNode, parts: readonly ASTNode[]): void {
+    this.read(receiver)
+    const isIteration = ITERATIONS.includes(name)
+    if (!isIteration && !METHODS.includes(name)) {
+      throw unknownFunction(name, [...METHODS, ...ITERATIONS])
+    }
+    const [item, ...rest] = parts
+    if (!isIteration || item?.op !== 'id') {
+      for (const part of parts) this.read(part)
+      return
+    }
+    if (this.#item !== undefined) throw new TypeError(`${name} cannot be inside another iteration`)
+    if ([...VARIABLES, ...this.#values].includes(item.args))
+      throw new TypeError(`an item cannot have the name ${item.args}`)
+    this.#item = item.args
+    for (const part of rest) this.read(part)
+    this.#item = undefined
+  }
+
+  #readIn(left: ASTNode, right: ASTNode): void {
+    if (right.op !== 'id' || right.args !== 'inputs') {
+      this.read(left)
+      this.read(right)
+    } else if (left.op === 'value' && typeof left.args === 'string') {
+      this.inputs.add(left.args)
+      this.optional.add(left.args)
+    } else throw new TypeError('the name in … in inputs must be a text in quotes')
+  }
+}
+
+/** Describes an unknown task when it is reported, because that costs a search for similar names. */
+class UnknownTaskError extends TypeError {
+  readonly explain: () => string
+
+  constructor(name: string, names: readonly string[]) {
+    super('it reads an unknown task')
+    this.explain = () => unknownName('task', name, names)
+  }
+}
+
+function unknownFunction(name: string, known: readonly string[]): TypeError {
+  return new TypeError(
+    `it cannot use the function "${shortText(name)}". Available: [${known.join(', ')}]`,
+  )
+}
+
+const SCRIPT = new Script('run()')
+
+let context: Context | undefined
+
+/**
+ * Evaluates an expression within its time limit and the remaining time.
+ *
+ * @throws {TypeError} with the problem.
+ */
+function evaluate(
+  parsed: ParseResult,
+  time: EvaluationTime,
+  values: Readonly<Record<string, unknown>>,
+): unknown {
+  if (time.leftMs <= 0) {
+    throw new TypeError(`the conditions of the run took longer than ${MAX_TOTAL_MS} ms together`)
+  }
+  const before = process.cpuUsage()
+  const result = tryEvaluate(parsed, values)
+  const { user, system } = process.cpuUsage(before)
+  time.leftMs -= (user + system) / 1_000
+  // The error of the interpreter shows the expression, which the reason of a failure already does.
+  if ('problem' in result) throw new TypeError(result.problem)
+  return result.value
+}
+
+function tryEvaluate(
+  parsed: ParseResult,
+  values: Readonly<Record<string, unknown>>,
+): { readonly value: unknown } | { readonly problem: string } {
+  context ??= createContext({})
+  context['run'] = () => parsed(values)
+  try {
+    return { value: SCRIPT.runInContext(context, { timeout: MAX_EVALUATION_MS }) }
+  } catch (error) {
+    const isLate = Reflect.get(Object(error), 'code') === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
+    return { problem: isLate ? `it takes longer than ${MAX_EVALUATION_MS} ms` : describe(error) }
+  } finally {
+    context['run'] = undefined
+  }
+}
+
+/** Returns the problem of an expression, with its position. */
+function describe(error: unknown): string {
+  if (error instanceof UnknownTaskError) return error.explain()
+  const { summary, range, code }: { summary?: string; range?: { start: number }; code?: string } =
+    Object(error)
+  const hint =
+    code === 'no_such_overload' ? '. Inputs and outputs without a schema are texts: use int()' : ''
+  const position = range === undefined ? '' : ` at character ${range.start + 1}`
+  return `${summary ?? errorMessage(error)}${position}${hint}`
+}
