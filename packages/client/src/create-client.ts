@@ -7,6 +7,7 @@ import { createReviewsClient, type ReviewsClient } from './reviews-client.ts'
 import { createRunsClient } from './runs/runs-client.ts'
 import { createServerClient, type ServerClient } from './server-client.ts'
 import { connect } from './socket/connect.ts'
+import { createSchedulesClient, type SchedulesClient } from './schedules-client.ts'
 import { createThreadsClient, type ThreadsClient } from './threads-client.ts'
 import { createToolsClient, type ToolsClient } from './tools-client.ts'
 import { createWorkspaceClient, type WorkspaceClient } from './workspace-client.ts'
@@ -19,6 +20,7 @@ export interface TuttiClient extends ServerClient, CommandSender {
   readonly runs: RunsClient
   readonly builds: BuildsClient
   readonly threads: ThreadsClient
+  readonly schedules: SchedulesClient
   readonly reviews: ReviewsClient
   /** External events, which decide the waits of runs. */
   readonly events: EventsClient
@@ -45,6 +47,7 @@ export function createClient(options: ClientOptions): TuttiClient {
     runs: createRunsClient(settings),
     builds: createBuildsClient(settings),
     threads: createThreadsClient(settings),
+    schedules: createSchedulesClient(settings),
     reviews: createReviewsClient(settings),
     events: createEventsClient(settings),
     tools: createToolsClient(settings),

@@ -86,6 +86,26 @@ const REST = {
   getThread: needs(READ),
   deleteThread: needs(CONTROL),
   listThreadRuns: needs(READ),
+  createSchedule: {
+    ...DERIVED,
+    bodies: [
+      ({ threadId }) => ({
+        name: 'a',
+        cron: '@yearly',
+        run: { ensemble: 'echo', inputs: { what: 'x' }, threadId },
+      }),
+    ],
+  },
+  listSchedules: needs(READ),
+  getSchedule: needs(READ),
+  replaceSchedule: {
+    own: [WRITE, CONTROL],
+    bodies: [() => ({ cron: '@yearly', run: { ensemble: 'echo', inputs: { what: 'x' } } })],
+  },
+  deleteSchedule: needs(CONTROL),
+  pauseSchedule: needs(CONTROL),
+  resumeSchedule: needs(CONTROL),
+  runSchedule: needs(WRITE),
   cancelRun: needs(CONTROL),
   cancelRuns: { own: [CONTROL], bodies: [() => ({ tag: 'none' })] },
   forkRun: { ...DERIVED, bodies: [() => ({ at: 1 }), () => ({ at: 1, preview: true })] },

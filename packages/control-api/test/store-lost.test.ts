@@ -192,6 +192,7 @@ function createLosableStorage(inner: RunStorage) {
     builds: guarded(inner.builds),
     secrets: guarded(inner.secrets),
     externalEvents: guarded(inner.externalEvents),
+    schedules: guarded(inner.schedules),
     memories: guarded(inner.memories),
     reflections: guarded(inner.reflections),
     processName: inner.processName,

@@ -180,6 +180,7 @@ export {
   RunOptionsBody,
   RunOptionsGiven,
   RunReviewBody,
+  MAX_START_DELAY_MS,
   SubmitRunQuery,
   EventToAwaitBody,
   MAX_AWAITED_EVENTS,
@@ -189,6 +190,13 @@ export {
   TaskReviewBody,
   TaskReviewSetting,
 } from './schemas/rest/submit-run.ts'
+export {
+  CreateScheduleBody,
+  ReplaceScheduleBody,
+  ScheduleList,
+  ScheduleQuery,
+  ScheduleSummary,
+} from './schemas/rest/schedules.ts'
 export { RunEventsQuery, RunTaskDetail } from './schemas/rest/runs.ts'
 export { mapTexts, type RepeatableText } from './repeats/map-texts.ts'
 export { TextRestorer } from './repeats/restore-texts.ts'

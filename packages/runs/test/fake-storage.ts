@@ -15,6 +15,7 @@ import type {
   RunStorage,
   RunStore,
   ExternalEventStore,
+  ScheduleStore,
   SecretStore,
   ThreadStore,
   WebhookOutbox,
@@ -56,6 +57,9 @@ export function fakeStorage({
     builds: {} as BuildStore,
     secrets: {} as SecretStore,
     externalEvents: {} as ExternalEventStore,
+    schedules: {
+      findDue: () => Promise.resolve({ schedules: [], nextInMs: Infinity, now: 0 }),
+    } as Partial<ScheduleStore> as ScheduleStore,
     memories: {} as MemoryStore,
     reflections: {} as ReflectionStore,
     processName: 'fake',

@@ -33,6 +33,7 @@ export function storageOver(
     builds: storage.builds,
     secrets: storage.secrets,
     externalEvents: storage.externalEvents,
+    schedules: storage.schedules,
     memories: storage.memories,
     reflections: storage.reflections,
     processName: storage.processName,

@@ -19,6 +19,7 @@ import {
   addExportCommand,
   addRunsCommand,
 } from './commands/show.ts'
+import { addSchedulesCommand } from './commands/schedules.ts'
 import { addRunCommand, addWatchCommand } from './commands/follow.ts'
 import { addToolsCommand } from './commands/tools.ts'
 import { EXIT_CODES } from './exit-codes.ts'
@@ -42,6 +43,7 @@ const COMMANDS = [
   addMigrateCommand,
   addBuildsCommand,
   addDeliverCommand,
+  addSchedulesCommand,
   addDeleteCommand,
   addToolsCommand,
   addDoctorCommand,

@@ -47,6 +47,27 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>
       value: { title: 'Refund of order 4711', tags: { customer: 'ann' } },
     },
   },
+  CreateScheduleBody: {
+    morning: {
+      summary: 'A run at nine on working days',
+      value: {
+        name: 'morning-brief',
+        cron: '0 9 * * MON-FRI',
+        timeZone: 'Europe/Berlin',
+        run: { ensemble: 'research-brief', inputs: { topic: 'AI safety' } },
+      },
+    },
+  },
+  ReplaceScheduleBody: {
+    hourly: {
+      summary: 'A run every hour, unless the last one has not ended',
+      value: {
+        cron: '@hourly',
+        overlap: 'skip',
+        run: { ensemble: 'research-brief', inputs: { topic: 'AI safety' } },
+      },
+    },
+  },
   CancelBody: {
     boundary: { summary: 'Let running tasks finish', value: { mode: 'boundary' } },
   },

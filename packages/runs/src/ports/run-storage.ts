@@ -9,6 +9,7 @@ import type { CommandQueue } from './command-queue.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import type { StoreNotification } from './notifications.ts'
 import type { RunStore } from './run-store.ts'
+import type { ScheduleStore } from './schedule-store.ts'
 import type { SecretStore } from './secret-store.ts'
 import type { ThreadStore } from './thread-store.ts'
 import type { WebhookOutbox } from './webhook-outbox.ts'
@@ -30,6 +31,7 @@ export interface RunStorage extends RunMemory, AsyncDisposable {
   readonly builds: BuildStore
   readonly secrets: SecretStore
   readonly externalEvents: ExternalEventStore
+  readonly schedules: ScheduleStore
   /**
    * Name of this process, unique among those that share the storage. The names of its lease owners start with it, so that
    * commands for their runs are notified to this process only.

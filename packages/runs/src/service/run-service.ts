@@ -40,6 +40,7 @@ import type {
 import type { SecretStore } from '../ports/secret-store.ts'
 import type { WebhookOutbox } from '../ports/webhook-outbox.ts'
 import type { RunSubmission } from '../request/new-run.ts'
+import type { RunSchedules } from '../schedules/run-schedules.ts'
 import type { RunThreads } from '../threads/run-threads.ts'
 import type { RunExternalEvents } from './external-events.ts'
 import type { RunProcesses } from './run-processes.ts'
@@ -91,6 +92,8 @@ export interface RunService {
   readonly builds: RunBuilds
   /** Conversations that consist of runs. */
   readonly threads: RunThreads
+  /** Schedules, which submit runs at their ticks. */
+  readonly schedules: RunSchedules
   /** Reviews of runs. */
   readonly reviews: RunReviews
   /** External events, which decide the waits of runs. */

@@ -9,6 +9,7 @@ import type { LifecycleState } from '@tutti/protocol/internal'
 import type { GroupCommit } from '../commit/group-commit.ts'
 import type { EventBus } from '../feed/event-bus.ts'
 import type { RunEventFeed } from '../feed/event-feed.ts'
+import type { DueLoop } from '../lifecycle/due-loop.ts'
 import type { RunExecutor } from '../lifecycle/run-executor.ts'
 import type { BuildCheck } from '../lineage/build-check.ts'
 import type { StoreNotification } from '../ports/notifications.ts'
@@ -28,6 +29,8 @@ export interface ServiceLoopOptions {
   readonly buildCheck: BuildCheck
   readonly commands: RunCommands
   readonly externalEvents: Pick<RunExternalEvents, 'sweep' | 'trim'>
+  /** Loops that start and stop with the service. */
+  readonly timers: readonly Pick<DueLoop, 'start'>[]
 }
 
 /** Runs a service from `start` to `close`. */
@@ -56,7 +59,7 @@ export class ServiceLoop {
 
   /** Starts to execute runs; see `RunService.start`. */
   async start(): Promise<readonly string[]> {
-    const { storage, settings, bus, feed, executor, buildCheck } = this.#options
+    const { storage, settings, bus, feed, executor, buildCheck, timers } = this.#options
     const { logger, clock } = settings
     const unfinished = storage.isShared ? [] : await reclaimRuns(storage)
     if (storage.isShared) {
@@ -93,6 +96,7 @@ export class ServiceLoop {
       }),
     )
     executor.start()
+    this.#stops.push(...timers.map((timer) => timer.start()))
     if (settings.executes) this.#stops.push(buildCheck.start())
     this.#hasStarted = true
     return unfinished

@@ -19,6 +19,8 @@ import { DEFAULT_TEXT_LIMITS, findDefaultsProblems } from '@tutti/ensemble/inter
 
 import { DEFAULT_TICK_MS } from '../commit/group-commit.ts'
 
+import type { Quota } from '../domain/quota.ts'
+import type { ConfiguredSchedule, ScheduledSubmission } from '../domain/schedule.ts'
 import type { ActivityListener, ExecutedListener } from './activity.ts'
 import type { TraceNewRun } from '../request/new-run.ts'
 import type { RedactEvent } from '../commit/redacted-journal.ts'
@@ -123,6 +125,10 @@ export interface RunServiceOptions {
   readonly redact?: RedactEvent
   /** Counts the tool calls of runs. @default they are not counted */
   readonly toolMetrics?: ToolMetrics
+  /** Schedules that this process stores when it starts; stored ones that it stored before and lacks are deleted. @default stored ones stay */
+  readonly schedules?: readonly ConfiguredSchedule[]
+  /** Decides whether an actor may submit the runs of schedules; called at each tick. @default every actor may */
+  readonly authorizeSchedule?: AuthorizeSchedule
   /** Called with the events of the runs that this process executes. Errors are logged. @default [] */
   readonly onExecuted?: readonly ExecutedListener[]
   /** Called with activity of runs in this process that is not an event. Errors are logged. @default [] */
@@ -133,10 +139,33 @@ export interface RunServiceOptions {
   readonly logger?: Logger
 }
 
+/**
+ * Returns the quota of an actor whose schedule is saved or has a tick; undefined for no limit. The actor is undefined for a
+ * schedule that was saved without a key.
+ *
+ * @throws {TuttiError} FORBIDDEN when it may not submit that run.
+ */
+export type AuthorizeSchedule = (
+  actor: string | undefined,
+  run: ScheduledSubmission,
+) => Promise<Quota | undefined>
+
 /** {@link RunServiceOptions} with every value present. */
 export type ResolvedRunServiceOptions = Required<
-  Omit<RunServiceOptions, 'buildId' | 'tools' | 'models' | 'prices' | 'toolMetrics' | 'traceNewRun'>
+  Omit<
+    RunServiceOptions,
+    | 'buildId'
+    | 'tools'
+    | 'models'
+    | 'prices'
+    | 'toolMetrics'
+    | 'traceNewRun'
+    | 'schedules'
+    | 'authorizeSchedule'
+  >
 > & {
+  readonly schedules: readonly ConfiguredSchedule[] | undefined
+  readonly authorizeSchedule: AuthorizeSchedule | undefined
   readonly buildId: string | undefined
   readonly tools: ToolCatalog | undefined
   readonly models: ModelCatalog | undefined
@@ -286,6 +315,8 @@ export function resolveRunServiceOptions(
     redact: unchanged,
     toolMetrics: undefined,
     traceNewRun: undefined,
+    schedules: undefined,
+    authorizeSchedule: undefined,
     reviews: {},
     onExecuted: [],
     onActivity: [],

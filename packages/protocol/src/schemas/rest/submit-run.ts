@@ -46,6 +46,18 @@ const MAX_TASK_TOOLS = 256
 /** Maximum number of webhooks that a request names. */
 const MAX_WEBHOOKS = 100
 
+/** Maximum delay of the start of a run, and maximum time in the queue, in milliseconds: 366 days. */
+export const MAX_START_DELAY_MS = 366 * 24 * 3_600_000
+
+/** Start of a run, shared by submissions and schedules. */
+export const queueFields = {
+  /**
+   * Maximum time from the time at which the run may start to the start of its work, in milliseconds, up to 366 days. A run
+   * that has not begun by then fails with QUEUE_TIMEOUT. No limit when absent.
+   */
+  maxQueueMs: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_START_DELAY_MS })),
+}
+
 /** Review settings, shared by requests and responses. */
 const reviewSettingFields = {
   /** Time limit for the reviewer in milliseconds, up to 100 years; 0 means no limit. */
@@ -527,6 +539,11 @@ export const submitRunFields = {
   threadId: Type.Optional(RunId),
   /** Names of registered webhooks that are notified of the run. */
   webhooks: Type.Optional(Type.Array(NonBlank, { uniqueItems: true, maxItems: MAX_WEBHOOKS })),
+  /** Time before which the run does not start, at most 366 days ahead. A time in the past starts it at once. */
+  startAt: Type.Optional(Instant),
+  /** The same as a delay in milliseconds, up to 366 days. Cannot be combined with `startAt`. */
+  startAfterMs: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_START_DELAY_MS })),
+  ...queueFields,
 }
 
 /** Body of `POST /api/runs`. */
@@ -561,5 +578,7 @@ export const RunAccepted = Type.Object({
   /** Number of tasks. */
   tasks: Count,
   workflow: Workflow,
+  /** Time before which the run does not start; absent for a run that may start at once. */
+  startAt: Type.Optional(Instant),
 })
 export type RunAccepted = Static<typeof RunAccepted>

@@ -30,6 +30,7 @@ import { PostgresCommandQueue } from './queue/command-queue.ts'
 import { ExternalEventTable } from '../shared/tables/external-events.ts'
 import { auditLog } from '../shared/tables/audit-log.ts'
 import { runMemory } from '../shared/tables/run-memory.ts'
+import { scheduleStore } from '../shared/tables/schedule-store.ts'
 import { secretStore } from '../shared/tables/secret-store.ts'
 import { webhookOutbox } from '../shared/tables/webhook-outbox.ts'
 import { threadStore } from '../shared/runs/thread-store.ts'
@@ -179,6 +180,7 @@ function createPorts(
     builds: postgresBuildStore(parts),
     secrets: secretStore(shared),
     externalEvents: new ExternalEventTable(shared, postgresEventAssigner(requests)),
+    schedules: scheduleStore(shared),
     ...runMemory(shared, postgresMemoryAppender(requests)),
   }
 }

@@ -13,6 +13,7 @@ import { SqliteCommandQueue } from './queue/command-queue.ts'
 import { auditLog } from '../shared/tables/audit-log.ts'
 import { runMemory } from '../shared/tables/run-memory.ts'
 import { ExternalEventTable } from '../shared/tables/external-events.ts'
+import { scheduleStore } from '../shared/tables/schedule-store.ts'
 import { secretStore } from '../shared/tables/secret-store.ts'
 import { webhookOutbox } from '../shared/tables/webhook-outbox.ts'
 import { threadStore } from '../shared/runs/thread-store.ts'
@@ -58,6 +59,7 @@ export interface SqlitePorts extends Pick<
   | 'builds'
   | 'secrets'
   | 'externalEvents'
+  | 'schedules'
   | 'memories'
   | 'reflections'
 > {
@@ -153,6 +155,7 @@ export function openSqliteStore(
       builds: disk.guard(sqliteBuildStore(parts)),
       secrets: disk.guard(secretStore(shared)),
       externalEvents: disk.guard(new ExternalEventTable(shared, sqliteEventAssigner(parts))),
+      schedules: disk.guard(scheduleStore(shared)),
       memories: disk.guard(memories),
       reflections: disk.guard(reflections),
     },

@@ -23,6 +23,9 @@ export const INITIAL_SCHEMA = `
     task_count integer NOT NULL,
     completed_tasks integer NOT NULL DEFAULT 0,
     created_at double precision NOT NULL,
+    -- The time before which the run does not start, and by which it must have begun.
+    start_at double precision,
+    start_by double precision,
     started_at double precision,
     completed_at double precision,
     duration_ms double precision,
@@ -85,6 +88,8 @@ export const INITIAL_SCHEMA = `
   CREATE INDEX runs_by_owner ON $schema.runs (owner) WHERE owner IS NOT NULL;
   -- Runs that were claimed before come before those that were not.
   CREATE INDEX runs_by_turn ON $schema.runs (${CLAIM_KEY}, ${CLAIM_CLASS}, due_at, id) WHERE ${UNOWNED};
+  CREATE INDEX runs_to_expire ON $schema.runs (start_by)
+    WHERE start_by IS NOT NULL AND started_at IS NULL AND state IN ('ready', 'parked');
   CREATE INDEX runs_waiting_for_build ON $schema.runs (${CLAIM_KEY}) WHERE ${HELD};
 
   -- The text in which runs are searched, and its grams, NULL for a text that is too long; see \`grams.ts\`.
@@ -403,4 +408,20 @@ export const INITIAL_SCHEMA = `
       UPDATE $schema.external_events SET run = pair.run, review_id = pair.review_id WHERE n = pair.n;
     END LOOP;
   END $$;
-  ${TOTALS_SCHEMA}`
+  ${TOTALS_SCHEMA}
+  -- Schedules; see \`schedule-store.ts\`. \`due_at\` is the time of the next tick with jitter, or the end of its claim.
+  CREATE TABLE $schema.schedules (
+    name text COLLATE "C" PRIMARY KEY,
+    revision integer NOT NULL DEFAULT 1,
+    source text NOT NULL,
+    state text NOT NULL,
+    actor text,
+    created_at double precision NOT NULL,
+    changed_at double precision NOT NULL,
+    next_tick double precision,
+    due_at double precision,
+    last_run text,
+    problem text,
+    data text NOT NULL
+  );
+  CREATE INDEX schedules_due ON $schema.schedules (due_at, name) WHERE due_at IS NOT NULL;`

@@ -75,7 +75,14 @@ const TABLES = [
   'external_events',
   'memories',
   'reflections',
+  'schedules',
 ]
+
+/** Columns with milliseconds since 1970 that statements compare with the clock of the store. */
+const CLOCK_COLUMNS = [
+  ['runs', 'start_by'],
+  ['schedules', 'due_at'],
+] as const
 
 function placeIn({ client, options }: StorageDatabase, schema: string): Place {
   const opened: RunStorage[] = []
@@ -98,6 +105,12 @@ function placeIn({ client, options }: StorageDatabase, schema: string): Place {
       await moveBack('runs', ['due_at', 'claimed_at', 'ended_at'], ms)
       await moveBack('external_events', ['received_at'], ms)
       await moveBack('leases', ['expires_at'], ms)
+      for (const [table, column] of CLOCK_COLUMNS) {
+        await client.query(
+          `UPDATE ${quoteName(schema)}.${table} SET ${column} = ${column} - $1::float8`,
+          [ms],
+        )
+      }
       await moveBack('threads', ['changed_at'], ms)
       await moveBack('deliveries', ['due_at'], ms)
     },

@@ -39,6 +39,9 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     task_count INTEGER NOT NULL,
     completed_tasks INTEGER NOT NULL DEFAULT 0,
     created_at INTEGER NOT NULL,
+    -- The time before which the run does not start, and by which it must have begun.
+    start_at INTEGER,
+    start_by INTEGER,
     started_at INTEGER,
     completed_at INTEGER,
     duration_ms INTEGER,
@@ -87,6 +90,8 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   CREATE INDEX runs_cached ON runs (cache_key, id) WHERE cache_key IS NOT NULL;
   CREATE INDEX runs_suspected ON runs (due_at) WHERE lost_owners > 0 AND state <> 'ended';
   CREATE INDEX runs_released ON runs (due_at) WHERE state = 'ready' AND epoch > 0 AND lost_owners = 0;
+  CREATE INDEX runs_to_expire ON runs (start_by)
+    WHERE start_by IS NOT NULL AND started_at IS NULL AND state IN ('ready', 'parked');
   CREATE INDEX runs_waiting_for_build ON runs (id) WHERE status = 'WAITING_FOR_BUILD';
   CREATE INDEX runs_of_actor ON runs (actor, created_at)
     WHERE actor IS NOT NULL AND state <> 'ended';
@@ -364,6 +369,22 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     UPDATE external_events SET run = NULL, review_id = NULL
       WHERE run = NEW.run AND review_id = NEW.review_id AND outcome IS NULL;
   END;
+  -- Schedules; see \`schedule-store.ts\`. \`due_at\` is the time of the next tick with jitter, or the end of its claim.
+  CREATE TABLE schedules (
+    name TEXT PRIMARY KEY,
+    revision INTEGER NOT NULL DEFAULT 1,
+    source TEXT NOT NULL,
+    state TEXT NOT NULL,
+    actor TEXT,
+    created_at INTEGER NOT NULL,
+    changed_at INTEGER NOT NULL,
+    next_tick INTEGER,
+    due_at INTEGER,
+    last_run TEXT,
+    problem TEXT,
+    data TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX schedules_due ON schedules (due_at, name) WHERE due_at IS NOT NULL;
   `,
 ]
 
