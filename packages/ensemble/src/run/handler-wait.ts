@@ -145,7 +145,7 @@ async function openWait(
   const begun = recorded?.endedAt === undefined ? 'begun' : 'ended'
   const progress = recorded === undefined ? 'new' : begun
   const description = review?.prompt ?? what
-  return frame.perform('Wait', progress, () =>
+  return frame.perform('Wait', { progress }, () =>
     reviews.ask(frame.scope, {
       kind: review === undefined ? 'EVENT' : 'QUESTION',
       timing: 'DURING_EXECUTION',

@@ -75,7 +75,16 @@ export function createRunService(
   const commands = new RunCommands({ ...common, executor, buildCheck, feed })
   const externalEvents = new RunExternalEvents({ storage, settings, commands })
   const timers = [expiry, { start: () => schedules.loop.start() }]
-  const running = { ...common, ...reading, commits, executor, buildCheck, commands, externalEvents, timers }
+  const running = {
+    ...common,
+    ...reading,
+    commits,
+    executor,
+    buildCheck,
+    commands,
+    externalEvents,
+    timers,
+  }
   const loop = new ServiceLoop(running)
   const status = new ServiceStatus({ storage, executor, loop, maxConcurrentRuns })
 
