@@ -137,7 +137,6 @@ export type {
   WaitingReview,
 } from './projection/operations.ts'
 export { USAGE_EXTENSION } from './usage-extension.ts'
-export { type AddedTaskBody, changeAddedTasks, listAddedTasks } from './added-tasks.ts'
 export { addAmounts, MAX_AMOUNT, readCostUsd, readTokenCount } from './amounts.ts'
 export {
   addCosts,

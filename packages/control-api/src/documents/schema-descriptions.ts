@@ -1472,10 +1472,10 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskDefinitionBody.context': 'Tasks whose output this task gets; it waits for them.',
   'TaskDefinitionBody.forEach':
     'Adds a task for each item of a list. The other fields define the task of one item; the output is the list of all outputs.',
-  'TaskDefinitionBody.waitFor':
-    'Waits for external events instead of calling a model. The output is `{ arrived, data, name, eventId }`, and with `all` `{ arrived, events }` with that of each event.',
   'TaskDefinitionBody.loop':
     'Repeats the task in rounds. The other fields define a round. With `forEach`, the task of each item is repeated.',
+  'TaskDefinitionBody.waitFor':
+    'Waits for external events instead of calling a model. The output is `{ arrived, data, name, eventId }`, and with `all` `{ arrived, events }` with that of each event.',
   'TaskDefinitionBody.ensemble':
     'Name of an ensemble of the server whose tasks the task adds to the run. Its output is that of their last one. It has no agent, so it has no fields for one.',
   'TaskDefinitionBody.inputs':

@@ -74,7 +74,7 @@ export function emitRequested(
         : {
             toolName: approval.toolName,
             toolCallId: approval.callId,
-            ...(approval.asksForAnswer === true
+            ...(approval.asksForAnswer === true && approval.clientTool !== true
               ? { answerSchema: approval.inputSchema }
               : { toolInput: approval.input }),
           }),

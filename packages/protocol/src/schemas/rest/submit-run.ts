@@ -354,7 +354,11 @@ export const TaskDefinitionBody = Type.Object(
      */
     switch: Type.Optional(NonBlank),
   },
-  { ...CLOSED, if: { required: ['ensemble'] }, else: { required: ['description'] } },
+  {
+    ...CLOSED,
+    if: { required: ['ensemble'] },
+    else: { required: ['description'], properties: { description: NonBlank } },
+  },
 )
 
 type TaskDefinitionFields = Static<typeof TaskDefinitionBody>
