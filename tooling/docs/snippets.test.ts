@@ -79,7 +79,7 @@ it('The page has tests that pass', async () => {
 interface Program {
   readonly page: string
   readonly file: string
-  /** Path of the file in the folder of the snippets. */
+  /** Path below the snippet folder. */
   readonly path: string
   /** Whether it runs in its own process. */
   readonly isAlone: boolean
