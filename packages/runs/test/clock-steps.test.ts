@@ -96,11 +96,16 @@ describe('a step of the system clock', () => {
         measured = await measure(lengthMs, stepMs)
       }
       expect(measured.map(({ name }) => name).toSorted()).toEqual([
+        'age of an external event',
         'lease',
         'maxDurationMs of a run',
+        'maxQueueMs',
         'rate limit',
         'review',
         'review of a parked run',
+        'sleep of a parked run',
+        'startAfterMs',
+        'tick of a schedule',
         'timeoutMs of a task',
         'webhook retry',
       ])
