@@ -2,6 +2,8 @@
  * Replaces the system clock of a process, so that it can be set: `node --import <this file>`. Affects `Date`, in worker
  * threads as well; `performance.now`, timers and the clock of SQLite's own functions continue as they are.
  */
+import { BroadcastChannel } from 'node:worker_threads'
+
 const SystemDate = Date
 const channel = new BroadcastChannel('tutti-step-clock')
 let stepMs = 0
