@@ -1,5 +1,6 @@
 /** Builds the request body of `tutti run` from its arguments and options. */
-import { changeAddedTasks, isJsonObject } from '@tutti/protocol/internal'
+import { changeAddedTasks } from '@tutti/protocol/basics'
+import { isJsonObject } from '@tutti/protocol/internal'
 
 import type { Capabilities, SubmitRunBody } from '@tutti/protocol'
 import type {
