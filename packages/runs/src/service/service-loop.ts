@@ -42,7 +42,7 @@ export class ServiceLoop {
   #closing: Promise<void> | undefined
   #hasStarted = false
   #hasStopped = false
-  /** Sum of the steps of the system clock that were logged. */
+  /** Sum of all logged steps of the system clock, in milliseconds. */
   #loggedStepsMs: number
 
   constructor(options: ServiceLoopOptions) {
