@@ -40,7 +40,7 @@ import type { RunHandle, RunSnapshot } from './run-handle.ts'
 import type { RunEnding, RunResult } from './run-result.ts'
 import type { RunOptions } from './run-options.ts'
 import { isRecordedTask, type WorkerTask } from '../hierarchy/workers.ts'
-import { toAddedRun, type TaskScope } from '../scope/task-scope.ts'
+import { toAddedRun, type ReceivedConversation, type TaskScope } from '../scope/task-scope.ts'
 
 /** A run in flight. */
 export class Run {
@@ -142,7 +142,7 @@ export class Run {
   /** Runs a task that the task of `parent` adds. */
   async runWorker(
     parent: TaskScope,
-    { signal, inputs, ...worker }: WorkerTask,
+    { signal, inputs, received, ...worker }: WorkerTask,
   ): Promise<TaskOutcome> {
     const { taskName, task } = worker
     this.#reached.add(taskName)
@@ -163,7 +163,7 @@ export class Run {
     this.#delegated += 1
     this.#updateTime()
     try {
-      const outcome = await this.#runTask(state, { task, parent, signal, inputs })
+      const outcome = await this.#runTask(state, { task, parent, signal, inputs, received })
       this.#settle(state, outcome)
       return outcome
     } finally {
@@ -382,6 +382,7 @@ export class Run {
       readonly parent?: TaskScope
       readonly signal?: AbortSignal
       readonly inputs?: Inputs | undefined
+      readonly received?: ReceivedConversation | undefined
       readonly refusal?: TuttiError | undefined
     },
   ): Promise<TaskOutcome> {
@@ -394,6 +395,7 @@ export class Run {
     return runTask({
       task: how.task,
       parent,
+      received: how.received,
       signal: how.signal,
       run,
       services: this.#parts.services,
