@@ -1,10 +1,10 @@
 /** Tests of handoffs: an agent passes its conversation to another agent. */
-import { defineTextTool, Type } from '@tutti/core'
+import { defineTextTool, defineTool, Type } from '@tutti/core'
 import { runStateAfter } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
 import { agent, ensemble, handoff, modelCatalog, task } from '../src/index.ts'
-import { describeCode } from '../src/internal.ts'
+import { applyToUnowned, describeCode } from '../src/internal.ts'
 import { forkEverywhere, interruptEverywhere, type Scenario } from './interrupt-everywhere.ts'
 import {
   createTaskFailure,
@@ -12,8 +12,9 @@ import {
   createWorldTool,
   requestCalls,
 } from './scenario-parts.ts'
+import { startRecorded } from './recorded-run.ts'
 import { teamModel, type TeamModel } from './team-model.ts'
-import { eventsOf, watchRun } from './watch-run.ts'
+import { eventsOf, nextTurn, watchRun } from './watch-run.ts'
 
 import type { Agent, AgentDefinition, TaskDefinition } from '../src/index.ts'
 
@@ -386,7 +387,56 @@ describe('a handoff', () => {
   })
 })
 
-/** A task that two handoffs move between three agents, one of them back, with tools and a second task. */
+describe('a review of a tool call after handoffs', () => {
+  it('[ENS-H14] [ENS-S4] It is decided without an owner, and the run continues with the edited input', async () => {
+    const pay = defineTool({
+      name: 'pay',
+      description: 'Pays',
+      input: Type.Object({ sum: Type.Number() }),
+      requireApproval: true,
+      execute: ({ sum }) => `paid ${sum}`,
+    })
+    const refunds = named('Refunds', { tools: [pay] })
+    const first = named('Triage', {
+      handoffs: [named('Billing', { handoffs: ['Refunds'] }), refunds],
+    })
+    const answers = {
+      Triage: [call('transfer_to_Billing')],
+      Billing: [call('transfer_to_Refunds')],
+      Refunds: [requestCalls(['p', 'pay', { sum: 1 }]), 'Done'],
+    }
+    const model = teamModel(answers)
+    const support = task({ name: 'support', description: 'Help', agent: first })
+    const team = ensemble({ name: 'team', model, tasks: [support] })
+    const before = startRecorded(team, { decidable: true })
+    for (let turn = 0; turn < 5; turn += 1) await nextTurn()
+    expect(before.waits.count).toBe(1)
+    before.release()
+    const [request] = eventsOf(before.events, 'review_requested')
+    if (request === undefined) throw new Error('No review is open')
+    expect(request.taskName).toBe('support/Refunds')
+    const run = { runId: 'run-1', steps: before.steps, clock: before.clock }
+    const decide = (input: object) =>
+      applyToUnowned(
+        team,
+        { ...run, findRequest: async () => request },
+        {
+          kind: 'decide',
+          reviewId: request.reviewId,
+          decision: { action: 'EDIT', input },
+        },
+      )
+    await expect(decide({ sum: 'much' })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+    const { steps } = await decide({ sum: 5 })
+    const from = { events: [], steps: [...before.steps, ...steps] }
+    const after = startRecorded(team, { from, decidable: true })
+    expect(await after.handle.result).toMatchObject({ status: 'COMPLETED', output: 'Done' })
+    expect(model.requestsOf('Refunds')[1]?.messages.at(-1)?.content).toContain('paid 5')
+    expect(model.requestsOf('Billing')).toHaveLength(1)
+  })
+})
+
+/** A task that two handoffs move between three agents, one of them back, with tools and a filter. */
 const HANDED_OFF: Scenario = {
   open(process) {
     const model = createThinker(process, ({ last, messages }) => {
@@ -410,8 +460,7 @@ const HANDED_OFF: Scenario = {
       description: 'Help',
       agent: agent({ role: 'Triage', tools: [look], handoffs: [billing] }),
     })
-    const after = task({ name: 'after', description: 'After', context: [support] })
-    return { team: ensemble({ name: 'team', model, tasks: [support, after] }) }
+    return { team: ensemble({ name: 'team', model, tasks: [support] }) }
   },
 }
 
