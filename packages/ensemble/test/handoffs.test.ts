@@ -375,6 +375,53 @@ describe('a handoff', () => {
     )
   })
 
+  it('[ENS-H15] [ENS-P6] Handoffs of a task that a handler adds are checked before it begins', async () => {
+    const model = teamModel({ Triage: ['Done'] })
+    const child = task({
+      name: 'child',
+      description: 'Help',
+      agent: named('Triage', { handoffs: ['X'] }),
+    })
+    const grow = task({ name: 'grow', description: 'Grow', handler: ({ task: add }) => add(child) })
+    const { error } = await ensemble({ name: 'team', model, tasks: [grow] }).run()
+    expect(error).toMatchObject({ code: 'CONFIG_INVALID' })
+    expect(error?.message).toContain('agent "Triage" hands off to an unknown agent "X"')
+    expect(model.requestsOf('Triage')).toEqual([])
+  })
+
+  it('[ENS-H8] The task of an item and the task of a sub-ensemble hand off in the same run', async () => {
+    const model = teamModel({
+      Triage: (request) =>
+        request.messages.at(-1)?.role === 'tool' ? 'Back' : call('transfer_to_Billing'),
+      Billing: ({ messages }) => `Paid ${messages[1]?.content.match(/ticket (\w+)/)?.[1]}`,
+    })
+    const billing = named('Billing')
+    const help = task({
+      name: 'help',
+      description: 'Help with ticket {ticket}',
+      agent: named('Triage', { handoffs: ['Billing'] }),
+    })
+    const clerk = task({ name: 'clerk', description: 'Say of ticket {ticket}', agent: billing })
+    const desk = ensemble({ name: 'desk', model, tasks: [clerk, help] })
+    const tickets = task({
+      name: 'tickets',
+      description: 'Help with ticket {item}',
+      agent: named('Triage', { handoffs: [billing] }),
+      forEach: { over: 'list', maxParallel: 1 },
+    })
+    const one = task({ name: 'one', ensemble: desk, inputs: { ticket: 'c' } })
+    const team = ensemble({ name: 'team', model, tasks: [tickets, one] })
+    const result = await team.run({ list: '["a","b"]' })
+    expect(result.outputOf(tickets)).toEqual(['Paid a', 'Paid b'])
+    expect(result.outputOf(one)).toBe('Paid c')
+    const names = result.tasks.map(({ taskName }) => taskName)
+    expect(names.filter((name) => name.endsWith('/Billing'))).toEqual([
+      'tickets/0/Billing',
+      'tickets/1/Billing',
+      'one/help/Billing',
+    ])
+  })
+
   it('[ENS-V2] The manifest has the handoffs and the agents of a task', () => {
     const digestOf = (goal: string, filter: 'all' | 'withoutTools' = 'all') => {
       const next = handoff(named('Billing', { goal }), { filter })

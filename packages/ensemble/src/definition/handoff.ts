@@ -212,17 +212,18 @@ export function findHandoffProblems(ensemble: {
 }): readonly string[] {
   return ensemble.tasks
     .flatMap(listItemTasks)
-    .filter(({ agent, handler }) => handler === undefined && agent.handoffs !== undefined)
     .flatMap((root) =>
       findTaskHandoffProblems(root, ensemble).map((problem) => `task "${root.name}": ${problem}`),
     )
 }
 
-function findTaskHandoffProblems(
+/** Returns the problems of the handoffs of a task, one text each. */
+export function findTaskHandoffProblems(
   root: Task,
   ensemble: { readonly tasks: readonly Task[]; readonly model?: ChatModel },
 ): readonly string[] {
   const { tasks } = ensemble
+  if (root.handler !== undefined || root.agent.handoffs === undefined) return []
   const agents = [root.agent]
   const problems: string[] = []
   // The list grows while it is read.

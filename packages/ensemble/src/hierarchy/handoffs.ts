@@ -11,7 +11,8 @@
  * ENS-H11 Only the first handoff call of a turn takes place; the others fail and give the reason.
  * ENS-H12 After `maxHandoffs` handoffs of a task, a further call fails, and the agent must answer itself.
  * ENS-H13 A handoff emits the events of a delegation, marked as a handoff. Handoffs do not count for the limits of delegation.
- * ENS-H14 An interrupted handoff continues as the same task, with the conversation from the recorded turns.
+ * ENS-H14 An interrupted handoff continues as the same task, with the conversation from the recorded turns. A replay hands off
+ *    again, so that a frozen one checks the requests of every agent.
  * ENS-H15 Before anything runs, handoffs are checked: unknown agents, the agent itself, clashing names, schemas, filters and
  *    models. All problems are reported together.
  * ENS-H16 The failure of the next agent is the failure of the attempt that handed off.
@@ -39,6 +40,7 @@ import {
   findBegun,
   findFailure,
   findFreeName,
+  findOwnBegun,
   isEndRecorded,
   runWorker,
   type WorkerHost,
@@ -139,14 +141,17 @@ export class Handoffs {
     const task = createHandoffTask(this.#root.task, agent)
     const { run, signal } = scope
     const { parent } = run
+    const known = findBegun(scope, callKey)
+    // A replay hands off again, to the task of the recorded name.
+    const own = run.log.replay === undefined ? known : findOwnBegun(scope, callKey)
     const begun =
-      findBegun(scope, callKey) ??
+      own ??
       beginWorker(scope, host, {
         callKey,
         handoff: true,
         workerRole: agent.role,
         taskDescription: task.description,
-        workerTask: findFreeName(host, `${this.#root.taskName}/${agent.role}`),
+        workerTask: known?.workerTask ?? findFreeName(host, `${this.#root.taskName}/${agent.role}`),
         ...(parent === undefined
           ? {}
           : { parent: { taskName: parent.taskName, attempt: parent.attempt } }),

@@ -190,6 +190,11 @@ export function findBegun(scope: TaskScope, callKey: string): BegunWorker | unde
   return scope.replay('delegation_begun', (step) => withoutRun(step.callKey) === wanted)
 }
 
+/** Returns the task that an earlier process of this run began for a call, without those of the run that it replays. */
+export function findOwnBegun({ log }: TaskScope, callKey: string): BegunWorker | undefined {
+  return log.own('delegation_begun').find((step) => step.callKey === callKey)
+}
+
 /** Returns an idempotency key without the id of its run, which differs in a fork. */
 function withoutRun(key: string): string {
   return key.slice(key.indexOf('/'))
