@@ -141,6 +141,17 @@ it('`submit` accepts ensembles as tasks, without fields for an agent', () => {
   void client.runs.submit({ tasks: [{ ensemble: 'trip', inputs: { city: 5 } }] })
 })
 
+it('`submit` accepts tasks that are repeated', () => {
+  const lines = { description: 'Write, mind {feedback}' }
+  const judge = { description: 'Judge {output}', outputSchema: { type: 'boolean' } }
+  void client.runs.submit({ tasks: [{ ...lines, loop: { max: 3, until: { judge } } }] })
+  void client.runs.submit({ tasks: [{ ...lines, loop: { max: 3, until: 'round == 2' } }] })
+  // @ts-expect-error the maximum is missing
+  void client.runs.submit({ tasks: [{ ...lines, loop: { until: 'round == 2' } }] })
+  // @ts-expect-error not a reaction
+  void client.runs.submit({ tasks: [{ ...lines, loop: { max: 3, onMax: 'ignore' } }] })
+})
+
 it('`submit` returns the acceptance, or with wait the run that has ended', async () => {
   expectTypeOf(await client.runs.submit({})).toEqualTypeOf<RunAccepted>()
   expectTypeOf(await client.runs.submit({}, { idempotencyKey: 'a' })).toEqualTypeOf<RunAccepted>()

@@ -35,6 +35,15 @@ export { task } from './definition/define-task.ts'
 export type { Task, TaskDefinition } from './definition/task.ts'
 export type { EnsembleTaskDefinition, InputSource } from './definition/ensemble-task.ts'
 export type { ForEach, ForEachOutcome, ReduceOutputs } from './definition/for-each.ts'
+export type {
+  Loop,
+  LoopCondition,
+  LoopHistory,
+  LoopState,
+  LoopVerdict,
+} from './definition/loop-settings.ts'
+export type { WaitFor, WaitForOptions, WaitOutcome } from './definition/wait.ts'
+export type { AllOutcome, TaskWait } from './definition/wait-task.ts'
 export type { RunMetrics } from '@tutti/protocol'
 
 // Runs
@@ -47,7 +56,7 @@ export type { TaskResult } from './scope/task-outcome.ts'
 export type { RunHandle } from './run/run-handle.ts'
 export type { ModelRule } from './definition/model-rule.ts'
 export type { RunProfiles } from './steering/profiles.ts'
-export type { ReviewAnswer, RunReviewer } from './ports/run-reviewer.ts'
+export type { DeliveredEvent, ReviewAnswer, RunReviewer } from './ports/run-reviewer.ts'
 
 // Versions of code
 

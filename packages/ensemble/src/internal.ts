@@ -13,19 +13,22 @@ export {
 export { isSameTier } from './model/model-catalog.ts'
 export { findHistoryProblems } from './definition/history.ts'
 export { listAllTasks } from './definition/manager.ts'
-export { createEnsembleTask, createForEachTask } from './definition/define-task.ts'
+export { createEnsembleTask, createForEachTask, createLoopTask } from './definition/define-task.ts'
+export { findLoopProblems } from './definition/check-loop.ts'
+export { type LoopPlan, reviewAtMax } from './definition/loop-settings.ts'
 export {
-  findInputProblems,
+  findMappedInputProblems,
   findSubEnsembleProblems,
   type CheckedInput,
 } from './definition/check-ensemble-task.ts'
 export { changeSubEnsemble } from './definition/ensemble-task.ts'
-export { parseJsonList, readItemKey } from './definition/for-each.ts'
+export { readItemKey } from './definition/for-each.ts'
+export { parseJsonList } from './definition/list-reader.ts'
 export { findSubEnsemble } from './definition/sub-ensemble.ts'
 export { findForEachProblems } from './definition/check-task.ts'
 export { DEFAULT_MAX_ITEMS } from './definition/map-settings.ts'
 export { mayBeList } from './definition/output-shape.ts'
-export { type ForEachPlan, listWorkingTasks } from './definition/task.ts'
+export { type ForEachPlan, listTaskTree, listWorkingTasks } from './definition/task.ts'
 export { findCycle, MANAGER } from './definition/plan.ts'
 export {
   DEFAULT_REVIEW_TIMEOUT_MS,

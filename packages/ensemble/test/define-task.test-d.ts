@@ -7,6 +7,8 @@ import { condition } from '../src/definition/make-condition.ts'
 import { task } from '../src/definition/define-task.ts'
 import type { ForEachOutcome, ItemOutcome } from '../src/definition/for-each.ts'
 import type { Task } from '../src/definition/task.ts'
+import type { WaitOutcome } from '../src/definition/wait.ts'
+import type { AllOutcome } from '../src/definition/wait-task.ts'
 
 import type { RunResult } from '../src/run/run-result.ts'
 import type { ContextOutput } from '../src/definition/handler.ts'
@@ -167,6 +169,67 @@ test('[ENS-P12] A task with forEach has the type of its list, and its key that o
   task({ description: 'Write', forEach: { over: people, maxItem: 3 } })
 })
 
+test('[ENS-P18] A task with loop has the type of its body, or of the list of its outputs', () => {
+  const judge = task({ description: 'Judge {output}', output: Type.Boolean() })
+  const verdict = task({
+    description: 'Judge {output}',
+    output: Type.Object({ done: Type.Boolean(), feedback: Type.Optional(Type.String()) }),
+  })
+  const refined = task({
+    description: 'Find {feedback}',
+    output: Person,
+    loop: {
+      max: 3,
+      until(output, { round, outputs, inputs }) {
+        expectTypeOf(output).toEqualTypeOf<{ name: string; age?: number }>()
+        expectTypeOf(round).toEqualTypeOf<number>()
+        expectTypeOf(outputs).toEqualTypeOf<readonly { name: string; age?: number }[]>()
+        expectTypeOf(inputs).toEqualTypeOf<Readonly<Record<string, string>>>()
+        return output.name === 'Ada'
+      },
+    },
+  })
+  expectTypeOf(refined).toEqualTypeOf(typed)
+  expectTypeOf(task({ ...refined, name: 'other' })).toEqualTypeOf(typed)
+  const lines = task({
+    description: 'Write',
+    loop: { max: 3, until: (output, { round }) => output.length > round, result: 'all' },
+  })
+  expectTypeOf(lines).toEqualTypeOf<Task<readonly string[]>>()
+  const child = ensemble({ name: 'child', tasks: [parsed] })
+  const nested = task({ ensemble: child, loop: { max: 2, until: ({ length }) => length === 7 } })
+  expectTypeOf(nested).toEqualTypeOf(parsed)
+  const people = task({ description: 'List', output: Type.Array(Person) })
+  const each = task({
+    description: 'Write about {item.name}',
+    forEach: { over: people, key: ({ name }) => name },
+    loop: { max: 3, until: { judge: verdict }, onMax: 'review' },
+  })
+  expectTypeOf(each).toEqualTypeOf<Task<readonly string[]>>()
+  const eachChild = task({
+    ensemble: child,
+    forEach: { over: people, onError: 'collect' },
+    loop: { max: 3, until: { judge }, result: 'all' },
+  })
+  expectTypeOf(eachChild).toEqualTypeOf<
+    Task<readonly ForEachOutcome<readonly { day: string; length: number }[]>[]>
+  >()
+  // @ts-expect-error -- the output of a judge is a boolean or a verdict, not text
+  task({ description: 'Write', loop: { max: 3, until: { judge: plain } } })
+  // @ts-expect-error -- a person is not a verdict
+  task({ description: 'Write', loop: { max: 3, until: { judge: typed } } })
+  // @ts-expect-error -- `max` is missing
+  task({ description: 'Write', loop: { until: { judge } } })
+  // @ts-expect-error -- "onmax" is not an option
+  task({ description: 'Write', loop: { max: 3, onmax: 'fail' } })
+  // @ts-expect-error -- "stop" is not a reaction
+  task({ description: 'Write', loop: { max: 3, onMax: 'stop' } })
+  // @ts-expect-error -- a person has no such field
+  task({ description: 'Find', output: Person, loop: { max: 3, until: ({ nam }) => nam === '' } })
+  // @ts-expect-error -- a condition returns a boolean
+  task({ description: 'Write', loop: { max: 3, until: (output) => output } })
+})
+
 test('[ENS-P15] A task with an ensemble has the type of its last output, and its inputs those of earlier outputs', () => {
   const pick = task({ description: 'Pick', output: Person })
   const child = ensemble({ name: 'child', tasks: [plain, parsed] })
@@ -208,6 +271,23 @@ test('[ENS-P15] A task with an ensemble has the type of its last output, and its
   task({ ensemble: child, inputs: { who: 7 } })
   // @ts-expect-error -- a model belongs to the ensemble
   task({ ensemble: child, maxIterations: 7 })
+})
+
+test('[ENS-I5] The output of a task that waits has the type of its events', () => {
+  const one = task({ description: 'Wait', waitFor: { event: 'paid', schema: Person } })
+  const all = task({ description: 'Wait', waitFor: { event: { all: ['a', 'b'] } } })
+  expectTypeOf(one).toEqualTypeOf<Task<WaitOutcome<{ name: string; age?: number }>>>()
+  expectTypeOf(all).toEqualTypeOf<Task<AllOutcome>>()
+  task({
+    description: 'Wait',
+    async handler({ waitFor }) {
+      const outcome = await waitFor({ any: ['a', 'b'] }, { schema: Person })
+      expectTypeOf(outcome).toEqualTypeOf<WaitOutcome<{ name: string; age?: number }>>()
+      return outcome.arrived ? outcome.data.name : ''
+    },
+  })
+  // @ts-expect-error -- "timeout" is not an option of a wait
+  task({ description: 'Wait', waitFor: { event: 'paid', timeout: 1 } })
 })
 
 test('An unknown option of a task is an error, with and without a schema', () => {

@@ -11,7 +11,7 @@ import {
 } from './scenario-parts.ts'
 import { createRandom } from './task-graphs.ts'
 
-import type { HandlerContext, Task } from '../src/index.ts'
+import type { HandlerContext, ReviewAnswer, Task } from '../src/index.ts'
 import type { Process, Scenario } from './interrupt-everywhere.ts'
 
 /** A generated handler: operations one after another, or at the same time. */
@@ -31,11 +31,16 @@ type Operation =
       readonly workflow: 'SEQUENTIAL' | 'PARALLEL'
     }
   | { readonly kind: 'map'; readonly items: readonly number[]; readonly reaction: Reaction }
+  | { readonly kind: 'loop'; readonly growth: Growth; readonly end: LoopEnd }
 
 type Reaction = 'fail' | 'continue' | 'collect' | 'until'
 
-const KINDS = ['step', 'step', 'ask', 'agent', 'call', 'task', 'map', 'ensemble'] as const
+/** End of a loop of two rounds. */
+type LoopEnd = 'until' | 'judge' | 'unchanged' | 'review'
+
+const KINDS = ['step', 'step', 'ask', 'agent', 'call', 'task', 'map', 'ensemble', 'loop'] as const
 const REACTIONS = ['fail', 'continue', 'collect', 'until'] as const
+const LOOP_ENDS = ['until', 'judge', 'unchanged', 'review'] as const
 
 /** Returns a random growth, with tasks up to `depth` deep. */
 export function createGrowth(random: () => number, depth: number): Growth {
@@ -66,13 +71,27 @@ function createOperation(random: () => number, depth: number): Operation {
       const items = Array.from({ length: Math.floor(random() * 4) }, () => Math.floor(random() * 9))
       return { kind, items, reaction: REACTIONS[Math.floor(random() * 4)] ?? 'fail' }
     }
+    case 'loop':
+      if (depth === 0) return { kind: 'step', ms: 3 }
+      return {
+        kind,
+        growth: createGrowth(random, depth - 1),
+        end: LOOP_ENDS[Math.floor(random() * 4)] ?? 'until',
+      }
     default:
       return { kind, ms: 1 + Math.floor(random() * 20) }
   }
 }
 
-/** Returns the scenario of one growing task, between two others. */
-export function toGrowingScenario(growth: Growth): Scenario {
+/** Orders another round. */
+const AGAIN: ReviewAnswer = { action: 'REJECT', feedback: 'again' }
+
+/**
+ * Returns the scenario of one growing task, between two others.
+ *
+ * @param isChanged whether the growing task has another description and begins with another operation.
+ */
+export function toGrowingScenario(growth: Growth, { isChanged = false } = {}): Scenario {
   return {
     anyOrder: true,
     mayEnd: ['COMPLETED', 'FAILED'],
@@ -85,7 +104,9 @@ export function toGrowingScenario(growth: Growth): Scenario {
         model: createModel(process),
         tasks: [
           task({ name: 'first', description: 'Begin', handler: () => 'begun' }),
-          toTask(process, 'grow', growth, 0),
+          isChanged
+            ? changeTask(toTask(process, 'grow', growth, 0))
+            : toTask(process, 'grow', growth, 0),
           task({
             name: 'last',
             description: 'End',
@@ -95,7 +116,10 @@ export function toGrowingScenario(growth: Growth): Scenario {
         ],
       }),
       options: {
-        reviewer: createWorldReviewer(process, () => ({ action: 'EDIT', input: { n: 7 } })),
+        reviewer: createWorldReviewer(process, ({ prompt }) => {
+          if (prompt?.startsWith('Enough?') !== true) return { action: 'EDIT', input: { n: 7 } }
+          return prompt.includes('Grow again') ? { action: 'CONTINUE' } : AGAIN
+        }),
       },
     }),
   }
@@ -163,7 +187,20 @@ function toTask(process: Process, name: string, growth: Growth, retries: number)
         for (const [index, operation] of growth.operations.entries())
           await perform(operation, index)
       if (context.attempt <= retries) throw new Error(`${name} broke`)
-      return outputs
+      return [context.description, ...outputs]
+    },
+  })
+}
+
+/** Returns the task with one more step at the start of its handler. */
+function changeTask(from: Task): Task {
+  const { handler, name, description } = from
+  return task({
+    name,
+    description: `${description} again`,
+    async handler(context) {
+      await context.step('new', () => 1)
+      return typeof handler === 'function' ? handler(context) : ''
     },
   })
 }
@@ -224,9 +261,66 @@ async function performOperation(
       return add(toTask(process, `sub-${index}`, operation.growth, operation.retries))
     case 'ensemble':
       return add(toEnsembleTask(process, `nested-${index}`, operation))
+    case 'loop':
+      return add(toLoopTask(process, `loop-${index}`, operation))
     case 'map':
       return mapItems(process, map, { operation, index })
   }
+}
+
+/** Returns a loop over a task that grows, or over an ensemble with one. */
+function toLoopTask(
+  process: Process,
+  name: string,
+  { growth, end }: Operation & { readonly kind: 'loop' },
+): Task {
+  const body = toTask(process, name, growth, 0)
+  switch (end) {
+    case 'judge':
+      return task({
+        ensemble: ensemble({
+          name,
+          modelRetries: 0,
+          model: createModel(process),
+          tasks: [
+            body,
+            task({
+              name: 'end',
+              description: 'End round {round} after {previous} with {feedback}: {history}',
+              handler: ({ description }) => description,
+            }),
+          ],
+        }),
+        loop: { max: 9, until: { judge: createJudge(process) }, history: 'all' },
+      })
+    case 'until':
+      return task({
+        ...body,
+        loop: { max: 2, until: (_, state) => state.round === 2, result: 'all' },
+      })
+    case 'unchanged':
+      return task({ ...body, loop: { max: 2, stopWhenUnchanged: true, onMax: 'accept' } })
+    case 'review':
+      return task({
+        ...body,
+        description: 'Grow {feedback}',
+        loop: { max: 1, onMax: { review: { prompt: 'Enough?' } } },
+      })
+  }
+}
+
+function createJudge(process: Process) {
+  return task({
+    name: 'judge',
+    description: 'Judge {output} of {round}',
+    output: Type.Object({ done: Type.Boolean(), feedback: Type.String() }),
+    async handler({ inputs, idempotencyKey, signal }) {
+      process.call('judge', idempotencyKey)
+      await sleep(process.clock, 3, signal)
+      signal.throwIfAborted()
+      return { done: inputs['round'] === '2', feedback: `not ${inputs['round']}` }
+    },
+  })
 }
 
 function mapItems(

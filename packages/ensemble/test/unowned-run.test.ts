@@ -497,6 +497,45 @@ describe('a decision for a task that another task added', () => {
     expect(await second.handle.result).toMatchObject({ output: '{"line":"y"}' })
   })
 
+  it('[ENS-P18] Edits of the outputs of a round and of its judge are checked without an owner, each with its own schema', async () => {
+    const judge = task({
+      name: 'judge',
+      description: 'Judge {output}',
+      output: Type.Boolean(),
+      handler: () => false,
+      review: true,
+    })
+    const write = task({
+      ...reviewed,
+      description: 'Write {round}',
+      name: 'write',
+      loop: { max: 2, until: { judge } },
+    })
+    const team = ensemble({ name: 'team', model: line, tasks: [write] })
+    let steps: readonly RunStep[] = []
+    for (const [taskName, text, wrong] of [
+      ['write/1', '{"line":"y"}', 'true'],
+      ['write/judge-1', 'true', '{"line":"y"}'],
+    ] as const) {
+      const from = { events: [], steps: [...steps] }
+      const held = startRecorded(team, steps.length === 0 ? {} : { from })
+      await nextTurn()
+      await nextTurn()
+      await nextTurn()
+      held.release()
+      const [request] = eventsOf(held.events, 'review_requested')
+      if (request === undefined) throw new Error('No review is open')
+      expect(request.taskName).toBe(taskName)
+      steps = [...steps, ...held.steps]
+      const { decide } = commandsFor(team, steps)
+      await expect(decide(request, edit(wrong))).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+      const decided = await decide(request, edit(text))
+      steps = [...steps, ...decided.steps]
+    }
+    const last = startRecorded(team, { from: { events: [], steps: [...steps] } })
+    expect(await last.handle.result).toMatchObject({ output: '{"line":"y"}' })
+  })
+
   it('An edit of the output of a task that code added is refused without an owner, because its schema is not known', async () => {
     const grow = task({
       name: 'grow',

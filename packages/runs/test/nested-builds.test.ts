@@ -10,7 +10,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { temporaryDirectory } from './waiting-ensemble.ts'
 
 interface Code {
-  /** Description of the task of the nested ensemble; undefined for a build without it. */
+  /** Description of the nested task; undefined for a build without its ensemble. */
   readonly trip?: string | undefined
   /** Maximum number of turns of its tasks. */
   readonly turns?: number

@@ -67,7 +67,7 @@ export function findEnsembleTaskProblems(definition: AnyEnsembleTaskDefinition):
         ([name]) =>
           `inputs.${name} must be a text, a task of task(), or a task and the name of a field`,
       ),
-    ...findInputProblems(ensemble, Object.fromEntries(known)).map(toOptionText),
+    ...findMappedInputProblems(ensemble, Object.fromEntries(known)).map(toOptionText),
   ]
 }
 
@@ -101,7 +101,7 @@ export function findSubEnsembleProblems(
 }
 
 /** Returns the problems of the inputs of a sub-ensemble, with paths such as `/inputs/city`. */
-export function findInputProblems(
+export function findMappedInputProblems(
   ensemble: ResolvedEnsemble,
   inputs: Readonly<Record<string, CheckedInput>>,
 ): readonly Problem[] {

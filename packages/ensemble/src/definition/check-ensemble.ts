@@ -14,7 +14,7 @@ import { findPlanProblems } from './plan.ts'
 import { findEnsembleReviewProblems } from './review-settings.ts'
 import { findRuleProblems } from './model-rule.ts'
 
-import { isTask, listItemTasks, listWorkingTasks, toWorkerRole } from './task.ts'
+import { isTask, listLeafTasks, listWorkingTasks, toWorkerRole } from './task.ts'
 import {
   ERROR_STRATEGIES,
   type EnsembleDefinition,
@@ -149,7 +149,7 @@ function findSettingProblems(definition: EnsembleDefinition): readonly string[] 
 function findModelProblems(definition: EnsembleDefinition, workflow: Workflow): readonly string[] {
   const { tasks, model, managerModel } = definition
   const problems = tasks
-    .flatMap(listItemTasks)
+    .flatMap(listLeafTasks)
     .filter((task) => task.handler === undefined && modelOfTask(task, definition) === undefined)
     .map(
       ({ name }) => `task "${name}" has no model: set one for the task, its agent or the ensemble`,
@@ -160,7 +160,7 @@ function findModelProblems(definition: EnsembleDefinition, workflow: Workflow): 
   return problems
 }
 
-/** Returns a problem for each task to whose role the manager may not delegate: it would never run. */
+/** Returns a problem for each task that the manager may not delegate: it would never run. */
 function findUndelegated({ tasks, delegation }: EnsembleDefinition): readonly string[] {
   const allowed = delegation?.allowedWorkers
   if (allowed === undefined) return []

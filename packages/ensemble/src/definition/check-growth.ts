@@ -8,9 +8,9 @@
 import { mayBeList } from './output-shape.ts'
 import { DEFAULT_MAX_ITEMS } from './map-settings.ts'
 import { findSubEnsemble, listSubEnsembles } from './sub-ensemble.ts'
+import { listParts, type Task } from './task.ts'
 
 import type { EnsembleDefinition } from './ensemble-definition.ts'
-import type { Task } from './task.ts'
 
 /** Returns the problems, one text each. */
 export function findGrowthProblems(definition: EnsembleDefinition): readonly string[] {
@@ -25,7 +25,7 @@ export function findGrowthProblems(definition: EnsembleDefinition): readonly str
 /** Returns a problem for each task with a name that a task added by another one can have. */
 function findNameProblems(tasks: readonly Task[]): readonly string[] {
   const adding = tasks.filter(
-    (task) => task.forEach !== undefined || findSubEnsemble(task) !== undefined,
+    (task) => listParts(task).length > 0 || findSubEnsemble(task) !== undefined,
   )
   return tasks.flatMap(({ name }) =>
     adding

@@ -64,6 +64,8 @@ const TASK_NAMES = {
   memory: true,
   handler: true,
   forEach: true,
+  loop: true,
+  waitFor: true,
   when: true,
   switch: true,
 } as const satisfies OptionNames<Record<keyof TaskDefinition | keyof Task, unknown>>

@@ -1,10 +1,16 @@
 /** Makes tasks: fills in the defaults, compiles the output schema, and reports every problem at once. */
-import { TuttiError } from '@tutti/core'
+import { TuttiError, type Type } from '@tutti/core'
 import { errorMessage, type ToolSchema, type ValueOf } from '@tutti/core/internal'
 
 import { compileOutputReader, type OutputReader } from '../output/structured-output.ts'
 import { synthesizeAgent, type Agent } from './agent.ts'
 import { findEnsembleTaskProblems, isResolved, pickHandlerOptions } from './check-ensemble-task.ts'
+import {
+  findLoopItemProblems,
+  findLoopOptionProblems,
+  findLoopProblems,
+  findLoopSettingProblems,
+} from './check-loop.ts'
 import { toCondition } from './condition.ts'
 import { findForEachOptionProblems, findForEachProblems, findTaskProblems } from './check-task.ts'
 import {
@@ -17,22 +23,37 @@ import {
 import {
   createForEachHandler,
   createForEachReader,
-  escapeItem,
   type ForEach,
   type ForEachOutcome,
   type ItemOutcome,
   type ReduceOutputs,
 } from './for-each.ts'
 import { HANDLER_ROLE, type Handler } from './handler.ts'
-import { toOptionText } from './map-settings.ts'
+import { createLoopHandler, createLoopReader } from './loop.ts'
+import { isRoundVariable } from './loop-variables.ts'
+import { isItemVariable, toOptionText } from './map-settings.ts'
 import {
   DEFAULT_EXPECTED_OUTPUT,
   DEFAULT_MAX_ITERATIONS,
   DEFAULT_OUTPUT_RETRIES,
+  isTask,
   type ForEachPlan,
   type Task,
   type TaskDefinition,
 } from './task.ts'
+import { escapeVariables } from './template.ts'
+import {
+  createWaitHandler,
+  createWaitReader,
+  findTaskWaitProblems,
+  isWaitHandler,
+  type AllOutcome,
+  type TaskWait,
+} from './wait-task.ts'
+
+import type { EventsToAwait, EventToAwait, WaitOutcome } from './wait.ts'
+import type { Problem } from '@tutti/protocol/internal'
+import type { Loop, LoopCondition, LoopPlan } from './loop-settings.ts'
 
 /** Type of a task's output: that of its schema, or text without one. */
 type OutputOf<Schema> = Schema extends ToolSchema ? ValueOf<Schema> : string
@@ -48,14 +69,59 @@ type EachOutput<Each, Output> = Each extends { readonly collect: ReduceOutputs<i
       ? readonly ForEachOutcome<Output>[]
       : readonly Output[]
 
+/** Type of the output of a task that is repeated, by its `result`. */
+type LoopOutput<Result, Output> = Result extends 'all' ? readonly Output[] : Output
+
+/** Settings of the repetition of a task with this output. */
+interface Repeated<Output, Result> {
+  readonly loop: Loop<Output> & { readonly result?: Result }
+}
+
+/** Definition of a task that waits for events. */
+type WaitTaskDefinition = Omit<TaskDefinition<undefined>, 'handler' | 'output'>
+
 /** Part of a copied task that determines the type of its output. */
 type TaskCopy<Output> = Pick<Task<Output>, 'outputReader'>
 
+// NOTE: TypeScript fixes the types of functions with the first overload that can match. So the overloads with more required fields
+// come first, and those with all fields of an agent before those with fewer.
 /**
  * Makes a task. A task is also a definition: `task({ ...research, maxIterations: 5 })` is a changed copy.
  *
  * @throws {TuttiError} CONFIG_INVALID, naming every problem.
  */
+export function task<
+  const Schema extends ToolSchema | undefined = undefined,
+  Item = unknown,
+  const Each extends object = object,
+  Result extends 'last' | 'all' = 'last',
+>(
+  definition: TaskDefinition<Schema> &
+    Repeated<OutputOf<Schema>, Result> & {
+      readonly forEach: ForEach<Item> & Each
+      readonly ensemble?: never
+    },
+): Task<EachOutput<Each, LoopOutput<Result, OutputOf<Schema>>>>
+export function task<
+  Output,
+  const Sources,
+  Item = unknown,
+  const Each extends object = object,
+  Result extends 'last' | 'all' = 'last',
+>(
+  definition: EnsembleTaskDefinition<Output, Sources> &
+    Repeated<Output, Result> & { readonly forEach: ForEach<Item> & Each },
+): Task<EachOutput<Each, LoopOutput<Result, Output>>>
+export function task<
+  const Schema extends ToolSchema | undefined = undefined,
+  Result extends 'last' | 'all' = 'last',
+>(
+  definition: TaskDefinition<Schema> &
+    Repeated<OutputOf<Schema>, Result> & { readonly ensemble?: never },
+): Task<LoopOutput<Result, OutputOf<Schema>>>
+export function task<Output, const Sources, Result extends 'last' | 'all' = 'last'>(
+  definition: EnsembleTaskDefinition<Output, Sources> & Repeated<Output, Result>,
+): Task<LoopOutput<Result, Output>>
 export function task<
   const Schema extends ToolSchema | undefined = undefined,
   Item = unknown,
@@ -97,6 +163,21 @@ export function task<const Schema extends ToolSchema | undefined = undefined, It
     }
   },
 ): Task<readonly OutputOf<Schema>[]>
+export function task<const Schema extends ToolSchema = Type.TUnknown>(
+  definition: WaitTaskDefinition & {
+    readonly waitFor: TaskWait<Schema> & { readonly event: EventsToAwait }
+  },
+): Task<WaitOutcome<ValueOf<Schema>>>
+export function task<const Schema extends ToolSchema = Type.TUnknown>(
+  definition: WaitTaskDefinition & {
+    readonly waitFor: TaskWait<Schema> & {
+      readonly event: { readonly all: readonly EventToAwait[] }
+    }
+  },
+): Task<AllOutcome<ValueOf<Schema>>>
+export function task<const Schema extends ToolSchema = Type.TUnknown>(
+  definition: WaitTaskDefinition & { readonly waitFor: TaskWait<Schema> },
+): Task<WaitOutcome<ValueOf<Schema>> | AllOutcome<ValueOf<Schema>>>
 export function task<Output, const Sources, Item = unknown, const Each extends object = object>(
   definition: EnsembleTaskDefinition<Output, Sources> & {
     readonly forEach: ForEach<Item> & Each
@@ -111,23 +192,34 @@ export function task<
 >(
   definition: TaskDefinition<Schema> & TaskCopy<Output>,
 ): Task<ToolSchema extends Schema ? Output : OutputOf<Schema>>
-export function task(
-  definition: (TaskDefinition | AnyEnsembleTaskDefinition) & {
-    readonly forEach?: object
-  },
-): Task {
-  // NOTE: the overloads allow no other object; a copy of such a task has the plan of the task.
-  const forEach = definition.forEach as ForEach<never> | ForEachPlan | undefined
-  return forEach === undefined || 'template' in forEach
-    ? makeOneTask(definition)
-    : makeForEachTask(definition, forEach)
+export function task(definition: AnyDefinition): Task {
+  return makeAnyTask(definition)
 }
 
-/** Makes a task that is not one for each item of a list. */
-function makeOneTask(
-  definition: TaskDefinition | AnyEnsembleTaskDefinition,
-  more: readonly string[] = [],
-): Task {
+/** Definition of a task with any schema, ensemble, list and repetition. */
+type AnyDefinition = (TaskDefinition | AnyEnsembleTaskDefinition) & {
+  readonly forEach?: object
+  readonly loop?: object
+  readonly waitFor?: TaskWait
+}
+
+/**
+ * Makes a task. One for each item of a list can be repeated for each of them.
+ *
+ * @param more further problems of its definition.
+ */
+function makeAnyTask(definition: AnyDefinition, more: readonly string[] = []): Task {
+  // NOTE: the overloads allow no other objects; a copy of such a task has the plan of the task.
+  const forEach = definition.forEach as ForEach<never> | ForEachPlan | undefined
+  const loop = definition.loop as Loop<never> | LoopPlan | undefined
+  if (forEach !== undefined && !('template' in forEach)) return makeForEachTask(definition, forEach)
+  if (loop !== undefined && !('template' in loop)) return makeLoopTask(definition, loop, more)
+  return makeOneTask(definition, more)
+}
+
+/** Makes a task that does not add others by a plan. */
+function makeOneTask(definition: AnyDefinition, more: readonly string[] = []): Task {
+  if (definition.waitFor !== undefined) return makeWaitTask(definition, definition.waitFor, more)
   if (!('ensemble' in definition)) return makeTask(definition, more)
   const { inputs = {}, ...settings } = definition
   const problems = [...findEnsembleTaskProblems(definition), ...more]
@@ -156,16 +248,41 @@ export function createEnsembleTask(
   return reader === undefined ? made : { ...made, outputReader: reader }
 }
 
+/** Makes a task that waits for events. A copy of one has its handler, which is made again. */
+function makeWaitTask(
+  definition: TaskDefinition | AnyEnsembleTaskDefinition,
+  waitFor: TaskWait,
+  more: readonly string[] = [],
+): Task {
+  const { handler, output }: Partial<TaskDefinition> = 'ensemble' in definition ? {} : definition
+  const name = definition.name ?? deriveName(definition.description ?? '')
+  assertDefinition(name, [
+    ...more,
+    ...findTaskWaitProblems(waitFor),
+    ...(handler === undefined || isWaitHandler(handler)
+      ? []
+      : ['handler does not apply to a task with waitFor']),
+    ...(output === undefined
+      ? []
+      : ['output does not apply to a task with waitFor: use its schema']),
+    ...('ensemble' in definition ? ['ensemble does not apply to a task with waitFor'] : []),
+  ])
+  // NOTE: a task of an ensemble was refused above.
+  const own = definition as TaskDefinition
+  const made = makeTask({
+    ...own,
+    name,
+    expectedOutput: own.expectedOutput ?? 'The outcome of the wait.',
+    handler: createWaitHandler(waitFor),
+  })
+  return { ...made, waitFor, outputReader: createWaitReader(waitFor) }
+}
+
 /**
  * Makes a task that adds a task for each item of a list. Its definition is that of the tasks for the items, except for its
  * name and its context.
  */
-function makeForEachTask(
-  definition: (TaskDefinition | AnyEnsembleTaskDefinition) & {
-    readonly forEach?: unknown
-  },
-  forEach: ForEach<never>,
-): Task {
+function makeForEachTask(definition: AnyDefinition, forEach: ForEach<never>): Task {
   const { forEach: _, when, switch: switchName, ...rest } = definition
   const { over, collect = 'list', key, ...settings } = forEach
   const plan = {
@@ -173,9 +290,9 @@ function makeForEachTask(
     ...(key === undefined ? {} : { key }),
     ...(typeof collect === 'object' && collect !== null ? { reduce: toReduceTask(collect) } : {}),
   }
-  const template = makeOneTask(rest, [
+  const template = makeAnyTask(rest, [
     ...findForEachOptionProblems(forEach),
-    ...findForEachProblems(plan).map((problem) => `forEach.${toOptionText(problem)}`),
+    ...toOptionTexts('forEach', findForEachProblems(plan)),
   ])
   const isInput = typeof over === 'string'
   return createForEachTask(
@@ -198,16 +315,13 @@ export function createForEachTask(
   conditional: Pick<TaskDefinition, 'when' | 'switch'> = {},
 ): Task {
   const { over, isInput, settings, template, reduce } = plan
-  const problems = findForEachProblems(plan)
-  assertDefinition(
-    template.name,
-    problems.map((problem) => `forEach.${toOptionText(problem)}`),
-  )
+  const problems = [...findForEachProblems(plan), ...findLoopItemProblems(plan)]
+  assertDefinition(template.name, toOptionTexts('forEach', problems))
   const context = [...template.context, ...(reduce?.task.context ?? [])]
   const reader = createForEachReader(template.outputReader, plan)
   const made = makeTask({
     name: template.name,
-    description: escapeItem(template.description, settings.as),
+    description: escapeVariables(template.description, (name) => isItemVariable(name, settings.as)),
     expectedOutput: 'The outputs of all items.',
     context: isInput ? context : [...context, over],
     handler: createForEachHandler(plan),
@@ -215,6 +329,64 @@ export function createForEachTask(
     ...(template.version === undefined ? {} : { version: template.version }),
   })
   return { ...made, forEach: plan, ...(reader === undefined ? {} : { outputReader: reader }) }
+}
+
+/** Makes a task that is repeated. Its definition is that of a round, except for its name and its context. */
+function makeLoopTask(definition: AnyDefinition, loop: Loop<never>, more: readonly string[]): Task {
+  const { loop: _, when, switch: switchName, ...rest } = definition
+  const { until, ...settings } = loop
+  // NOTE: ChildTask leaves out the fields of a task whose types depend on handlers; only task() makes one.
+  const judge = typeof until === 'object' && until !== null ? (until.judge as Task) : undefined
+  const plan = {
+    settings,
+    // NOTE: the type of the condition follows from the body, which the overloads of task() check.
+    ...(typeof until === 'function' ? { until: { test: until as LoopCondition<unknown> } } : {}),
+    ...(isTask(judge) ? { judge } : {}),
+  }
+  const template = makeAnyTask(rest, [
+    ...more,
+    ...findLoopOptionProblems(loop),
+    ...toOptionTexts('loop', findLoopSettingProblems(plan)),
+  ])
+  return createLoopTask(
+    { ...plan, template },
+    {
+      ...(when === undefined ? {} : { when }),
+      ...(switchName === undefined ? {} : { switch: switchName }),
+    },
+  )
+}
+
+/**
+ * Makes the task of a plan, such as one of another task with other settings or with another body.
+ *
+ * @param conditional its condition and its switch, which the rounds do not have. @default none
+ * @throws {TuttiError} CONFIG_INVALID, naming every problem.
+ */
+export function createLoopTask(
+  plan: LoopPlan,
+  conditional: Pick<TaskDefinition, 'when' | 'switch'> = {},
+): Task {
+  const { template, settings, judge } = plan
+  assertDefinition(template.name, toOptionTexts('loop', findLoopProblems(plan)))
+  const reader = createLoopReader(template.outputReader, settings)
+  const made = makeTask({
+    name: template.name,
+    description: escapeVariables(template.description, isRoundVariable),
+    expectedOutput:
+      settings.result === 'all' ? 'The outputs of all rounds.' : 'The output of the last round.',
+    context: [...template.context, ...(judge?.context ?? [])],
+    handler: createLoopHandler(plan),
+    ...conditional,
+    ...(template.version === undefined ? {} : { version: template.version }),
+  })
+  return { ...made, loop: plan, ...(reader === undefined ? {} : { outputReader: reader }) }
+}
+
+function toOptionTexts(option: string, problems: readonly Problem[]): readonly string[] {
+  return problems.map((problem) =>
+    problem.path === '' ? `${option}: ${problem.message}` : `${option}.${toOptionText(problem)}`,
+  )
 }
 
 function assertDefinition(name: string, problems: readonly string[]): void {

@@ -6,10 +6,9 @@
  *    index. Its output is the list of their outputs, or an object with each output under its key.
  */
 import { TuttiError } from '@tutti/core'
-import { TEMPLATE_VARIABLE } from '@tutti/protocol/internal'
 
-import { DEFAULT_ITEM_VARIABLE } from './map-settings.ts'
-import { readJsonText, readPath } from './value-inputs.ts'
+import { createFormReader, parseJsonList } from './list-reader.ts'
+import { readPath } from './value-inputs.ts'
 
 import type { ContextOutput, HandlerContext } from './handler.ts'
 import type { ChildTask, MapOptions, MapOutcome, ReduceOptions } from './operations.ts'
@@ -104,19 +103,6 @@ function readItems(
   throw new TuttiError('CONSTRAINT_VIOLATION', `${what} must be a JSON list`)
 }
 
-/** Returns the list that a text has as JSON; undefined for another text. */
-export function parseJsonList(text: string | undefined): readonly unknown[] | undefined {
-  const value = readJsonText(text)
-  return Array.isArray(value) ? value : undefined
-}
-
-/** Returns a text in which the variables of the item are literals, because only the tasks of the items have values for them. */
-export function escapeItem(text: string, as = DEFAULT_ITEM_VARIABLE): string {
-  return text.replaceAll(TEMPLATE_VARIABLE, (whole: string, _: string | undefined, name?: string) =>
-    name === as || name?.startsWith(`${as}.`) === true ? `{${whole}}` : whole,
-  )
-}
-
 /** Returns a reader of the output, whose parts the tasks of the items have already read; undefined for text. */
 export function createForEachReader(
   item: OutputReader | undefined,
@@ -132,23 +118,10 @@ export function createForEachReader(
     error: ERROR_SCHEMA,
   }
   const items = onError === 'collect' ? { type: 'object', properties: outcome } : output
-  const isForm = isList ? Array.isArray : isPlainObject
-  const problem = isList ? 'must be a list' : 'must be an object with the outputs by key'
-  const readValue: OutputReader['readValue'] = (value) =>
-    Promise.resolve(isForm(value) ? { ok: true, value } : { ok: false, problem })
-  return {
-    schema: isList ? { type: 'array', items } : { type: 'object', additionalProperties: items },
-    name: collect,
-    read: (text) => readValue(readJsonText(text)),
-    readValue,
-  }
+  return createFormReader(collect, items)
 }
 
 const ERROR_SCHEMA = {
   type: 'object',
   properties: { code: { type: 'string' }, message: { type: 'string' } },
-}
-
-function isPlainObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

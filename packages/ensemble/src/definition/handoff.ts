@@ -13,7 +13,7 @@ import { findDuplicates } from './plan.ts'
 import {
   createHandoffTask,
   listHandoffTasks,
-  listItemTasks,
+  listLeafTasks,
   listWorkingTasks,
   type Task,
 } from './task.ts'
@@ -211,7 +211,7 @@ export function findHandoffProblems(ensemble: {
   readonly model?: ChatModel
 }): readonly string[] {
   return ensemble.tasks
-    .flatMap(listItemTasks)
+    .flatMap(listLeafTasks)
     .flatMap((root) =>
       findTaskHandoffProblems(root, ensemble).map((problem) => `task "${root.name}": ${problem}`),
     )

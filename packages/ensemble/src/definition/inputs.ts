@@ -10,16 +10,12 @@ import {
   type Problem,
 } from '@tutti/protocol/internal'
 
-import { parseJsonList } from './for-each.ts'
-import {
-  DEFAULT_ITEM_VARIABLE,
-  DEFAULT_TEXTS_VARIABLE,
-  findMapProblems,
-  toOptionText,
-} from './map-settings.ts'
+import { parseJsonList } from './list-reader.ts'
+import { findMapProblems, toOptionText } from './map-settings.ts'
 import { findSubEnsemble, isMapped } from './sub-ensemble.ts'
-import { listWorkingTasks, type Task } from './task.ts'
+import { listParts, listTaskTree, listWorkingTasks, type Task } from './task.ts'
 import { findTemplateVariables } from './template.ts'
+import { listWaitVariables } from './wait-task.ts'
 
 import type { EnsembleDefinition } from './ensemble-definition.ts'
 import type { Inputs } from './template.ts'
@@ -28,32 +24,28 @@ export type { Inputs } from './template.ts'
 
 /**
  * Returns the template variables of one task, each once, in order of appearance, with the inputs that its sub-ensemble gets
- * from the run, and those that its condition needs. Those of a task for each item are those of its items' task, the input that it maps, and those of its
- * reduction, without the variables that it fills in itself.
+ * from the run, and those that its condition needs. Those of a task that adds tasks are those of its parts without the variables
+ * that it fills in itself, and the input that it maps.
  */
 export function taskVariables(
-  task: Pick<Task, 'description' | 'expectedOutput' | 'handler' | 'forEach' | 'when'>,
+  task: Pick<
+    Task,
+    'description' | 'expectedOutput' | 'handler' | 'forEach' | 'loop' | 'waitFor' | 'when'
+  >,
 ): readonly string[] {
-  const { description, expectedOutput, forEach, when } = task
-  const ofCondition = when?.inputs?.required ?? []
-  if (forEach === undefined) {
+  const { description, expectedOutput, forEach, loop, waitFor, when } = task
+  const ofCondition = [...(when?.inputs?.required ?? []), ...(loop?.until?.inputs?.required ?? [])]
+  const parts = listParts(task)
+  if (parts.length === 0) {
     const named = [description, expectedOutput].flatMap(findTemplateVariables)
-    return [...new Set([...named, ...listNestedVariables(task), ...ofCondition])]
+    const ofWait = waitFor === undefined ? [] : listWaitVariables(waitFor)
+    return [...new Set([...named, ...ofWait, ...listNestedVariables(task), ...ofCondition])]
   }
-  const { over, isInput, settings, template, children, reduce } = forEach
-  const { as: item = DEFAULT_ITEM_VARIABLE } = settings
-  const texts = reduce?.as ?? DEFAULT_TEXTS_VARIABLE
-  const ofItem = (name: string): boolean => name === item || name.startsWith(`${item}.`)
-  return [
-    ...new Set([
-      ...[template, ...(children?.values() ?? [])]
-        .flatMap(taskVariables)
-        .filter((name) => !ofItem(name)),
-      ...(isInput ? [over] : []),
-      ...(reduce === undefined ? [] : taskVariables(reduce.task).filter((name) => name !== texts)),
-      ...ofCondition,
-    ]),
-  ]
+  const [own = [], ...others] = parts.map((part) =>
+    taskVariables(part.task).filter((name) => !part.fills(name)),
+  )
+  const list = forEach?.isInput === true ? [forEach.over] : []
+  return [...new Set([...own, ...list, ...others.flat(), ...ofCondition])]
 }
 
 /** Returns the inputs of the run that the sub-ensemble of a task reads. */
@@ -161,8 +153,9 @@ function readsVariablesOnly(tasks: readonly Task[]): boolean {
 }
 
 /** Whether the code of a handler or of a condition can read inputs. */
-function hasCode(tasks: readonly Task[]): boolean {
-  if (tasks.some(({ when }) => when !== undefined && when.inputs === undefined)) return true
+export function hasCode(tasks: readonly Task[]): boolean {
+  const conditions = tasks.flatMap(listTaskTree).flatMap(({ when, loop }) => [when, loop?.until])
+  if (conditions.some((one) => one !== undefined && one.inputs === undefined)) return true
   return tasks.flatMap(listWorkingTasks).some((task) => {
     const subEnsemble = findSubEnsemble(task)
     return subEnsemble === undefined

@@ -24,6 +24,7 @@ import { findEnsembleTool, findSubEnsemble } from './sub-ensemble.ts'
 
 import type { ChatModel } from '../model/chat-model.ts'
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
+import type { LoopPlan } from './loop-settings.ts'
 import { listHandoffTasks, type ForEachPlan, type Task } from './task.ts'
 
 /** Value of a field of a manifest: JSON. */
@@ -146,7 +147,7 @@ function describeSettings(ensemble: ResolvedEnsemble): ManifestFields {
 
 /** Describes the code of a task of an ensemble. */
 export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFields {
-  const { handler, forEach } = task
+  const { handler, forEach, loop, waitFor } = task
   return toFields({
     description: task.description,
     expectedOutput: digestText(task.expectedOutput),
@@ -155,6 +156,10 @@ export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFi
     output: task.outputReader?.schema,
     handler: describeHandler(task),
     ...(forEach === undefined ? {} : { forEach: describeForEach(forEach, ensemble) }),
+    ...(loop === undefined ? {} : { loop: describeLoop(loop, ensemble) }),
+    ...(waitFor === undefined
+      ? {}
+      : { waitFor: { ...waitFor, schema: task.outputReader?.schema } }),
     ensemble: describeSubEnsemble(task),
     when: task.when,
     switch: task.switch,
@@ -174,7 +179,8 @@ export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFi
           allowEmptyOutput: task.allowEmptyOutput,
           memory: task.memory.map(({ name, limit }) => ({ name, limit })),
           reflection: task.reflection,
-          ...describeOtherAgents(task, ensemble),
+          maxHandoffs: task.maxHandoffs,
+          agents: describeOtherAgents(task, ensemble),
         }
       : {}),
   })
@@ -212,16 +218,12 @@ function describeHandoff(target: Handoff): ManifestFields {
 }
 
 /** Describes the agents to which a task can be handed off. Agents that are named by their roles belong to other tasks. */
-function describeOtherAgents(task: Task, ensemble: ResolvedEnsemble): ManifestFields {
+function describeOtherAgents(task: Task, ensemble: ResolvedEnsemble): ManifestFields | undefined {
   const others = listHandoffTasks(task).slice(1)
-  if (others.length === 0) return {}
-  const { maxHandoffs } = task
-  return toFields({
-    maxHandoffs,
-    agents: Object.fromEntries(
-      others.map((other) => [other.agent.role, describeAgent(other, ensemble)]),
-    ),
-  })
+  if (others.length === 0) return undefined
+  return Object.fromEntries(
+    others.map((other) => [other.agent.role, describeAgent(other, ensemble)]),
+  )
 }
 
 function describeForEach(
@@ -240,6 +242,18 @@ function describeForEach(
     ...(reduce === undefined
       ? {}
       : { reduce: { ...reduce, task: describeTask(reduce.task, ensemble) } }),
+  })
+}
+
+function describeLoop(
+  { template, settings, until, judge }: LoopPlan,
+  ensemble: ResolvedEnsemble,
+): ManifestFields {
+  return toFields({
+    settings,
+    until,
+    task: describeTask(template, ensemble),
+    ...(judge === undefined ? {} : { judge: describeTask(judge, ensemble) }),
   })
 }
 

@@ -7,6 +7,11 @@ import type { MapOptions, MapSettings } from './operations.ts'
 /** Default name of the template variable for an item. */
 export const DEFAULT_ITEM_VARIABLE = 'item'
 
+/** Whether a variable is the item with the name `as`, or a field of it. */
+export function isItemVariable(variable: string, as = DEFAULT_ITEM_VARIABLE): boolean {
+  return variable === as || variable.startsWith(`${as}.`)
+}
+
 /** Default name of the template variable for the texts of a reduction. */
 export const DEFAULT_TEXTS_VARIABLE = 'items'
 

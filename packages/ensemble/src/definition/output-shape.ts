@@ -20,10 +20,15 @@ export function findField(shape: Shape, field: string): Shape {
 
 /** Whether a value can be a list. */
 export function mayBeList(shape: Shape): boolean {
+  return mayBe('array', shape)
+}
+
+/** Whether a value can have a type of JSON Schema. */
+export function mayBe(kind: 'array' | 'boolean' | 'object', shape: Shape): boolean {
   if (shape === 'none') return false
   if (shape === undefined || isComposed(shape)) return true
   const { type } = readKeywords(shape)
-  return Array.isArray(type) ? type.includes('array') : type === undefined || type === 'array'
+  return Array.isArray(type) ? type.includes(kind) : type === undefined || type === kind
 }
 
 interface Keywords {

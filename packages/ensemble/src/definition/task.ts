@@ -1,4 +1,7 @@
 /** A task: readonly data that is copied with changes and never mutated. */
+import { isJudgeVariable, isRoundVariable } from './loop-variables.ts'
+import { DEFAULT_ITEM_VARIABLE, DEFAULT_TEXTS_VARIABLE, isItemVariable } from './map-settings.ts'
+
 import type { AgentTool } from '@tutti/core'
 import type { ToolSchema, ValueOf } from '@tutti/core/internal'
 import type { Budget } from '../usage/budget.ts'
@@ -10,9 +13,11 @@ import type { Agent } from './agent.ts'
 import type { Condition, When } from './condition.ts'
 import type { Guardrails } from './guardrail.ts'
 import type { Handler } from './handler.ts'
+import type { LoopPlan } from './loop-settings.ts'
 import type { MapSettings } from './operations.ts'
 import type { OnUnfinished } from './on-unfinished.ts'
 import type { ReviewSetting } from './review-settings.ts'
+import type { TaskWait } from './wait-task.ts'
 
 /** Default maximum number of model turns of a task, as on the wire. */
 export const DEFAULT_MAX_ITERATIONS = 25
@@ -106,6 +111,10 @@ export interface Task<Output = unknown> extends TaskSettings {
   readonly handler?: Handler<never>
   /** The list that its handler maps; present only for a task that was made with `forEach`. */
   readonly forEach?: ForEachPlan
+  /** The task that its handler repeats; present only for a task that was made with `loop`. */
+  readonly loop?: LoopPlan
+  /** The wait of its handler; present only for a task that was made with `waitFor`. */
+  readonly waitFor?: TaskWait
   /** Condition under which the task runs. Otherwise it is skipped. */
   readonly when?: Condition
 }
@@ -162,6 +171,43 @@ export function isTask(value: unknown): value is Task {
 /** Returns the role by which agents delegate to a task: that of its agent; for a task without one, its name. */
 export function toWorkerRole({ name, agent, handler }: Task): string {
   return handler === undefined ? agent.role : name
+}
+
+/** A task from which another one makes the tasks that it adds. */
+export interface TaskPart {
+  readonly task: Task
+  /** Whether the other task fills in the variable. */
+  readonly fills: (variable: string) => boolean
+}
+
+/** Returns the tasks from which a task makes those that it adds, the main one first; empty if it does its work itself. */
+export function listParts({
+  forEach,
+  loop,
+}: Pick<Task, 'forEach' | 'loop'>): readonly [] | readonly [TaskPart, ...TaskPart[]] {
+  if (forEach !== undefined) {
+    const { template, children, reduce, settings } = forEach
+    const { as = DEFAULT_ITEM_VARIABLE } = settings
+    const fills = (name: string): boolean => isItemVariable(name, as)
+    const others = [...(children?.values() ?? [])].map((task) => ({ task, fills }))
+    if (reduce === undefined) return [{ task: template, fills }, ...others]
+    const { as: texts = DEFAULT_TEXTS_VARIABLE } = reduce
+    const last = { task: reduce.task, fills: (name: string) => name === texts }
+    return [{ task: template, fills }, ...others, last]
+  }
+  if (loop === undefined) return []
+  const body = { task: loop.template, fills: isRoundVariable }
+  return loop.judge === undefined ? [body] : [body, { task: loop.judge, fills: isJudgeVariable }]
+}
+
+/** Returns a task, and all tasks from which it makes those that it adds. */
+export function listTaskTree(task: Task): readonly Task[] {
+  return [task, ...listParts(task).flatMap((part) => listTaskTree(part.task))]
+}
+
+/** Returns the tasks from which a task makes those that it adds, without those that add tasks themselves; else itself. */
+export function listLeafTasks(task: Task): readonly Task[] {
+  return listTaskTree(task).filter((one) => listParts(one).length === 0)
 }
 
 /**
@@ -222,17 +268,9 @@ export function listHandoffTasks(root: Task): readonly Task[] {
 }
 
 /**
- * Returns the tasks whose work a task does: those of its items and of their reduction, else itself; each with the tasks of the
- * agents that can take it over.
+ * Returns the tasks whose work a task does: those from which it makes the tasks that it adds, else itself; each with the tasks of
+ * the agents that can take it over.
  */
 export function listWorkingTasks(task: Task): readonly Task[] {
-  return listItemTasks(task).flatMap(listHandoffTasks)
-}
-
-/** Returns the tasks of the items of a task and of their reduction, else the task itself. */
-export function listItemTasks(task: Task): readonly Task[] {
-  const { forEach } = task
-  if (forEach === undefined) return [task]
-  const { template, children, reduce } = forEach
-  return [template, ...(children?.values() ?? []), ...(reduce === undefined ? [] : [reduce.task])]
+  return listLeafTasks(task).flatMap(listHandoffTasks)
 }

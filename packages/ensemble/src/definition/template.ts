@@ -28,6 +28,13 @@ export function renderTemplate(text: string, inputs: Inputs): string {
   })
 }
 
+/** Returns `text` in which the variables that `isFilledLater` names are literals, so that rendering leaves them unchanged. */
+export function escapeVariables(text: string, isFilledLater: (name: string) => boolean): string {
+  return text.replaceAll(TEMPLATE_VARIABLE, (whole: string, _: string | undefined, name?: string) =>
+    name !== undefined && isFilledLater(name) ? `{${whole}}` : whole,
+  )
+}
+
 /** Size of a template without its inputs, and the number of uses of each input. */
 export interface TemplateSize {
   /** Number of bytes in UTF-8 that do not depend on inputs. */

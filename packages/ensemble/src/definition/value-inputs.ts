@@ -35,6 +35,7 @@ export function readPath(value: unknown, path: readonly string[]): unknown {
   )
 }
 
-function toInputText(value: unknown): string {
+/** Returns a text as it is, and another value as JSON. */
+export function toInputText(value: unknown): string {
   return typeof value === 'string' ? value : (formatExactJson(value) ?? '')
 }

@@ -14,6 +14,7 @@ import type { ReplayDifference } from '../scope/replay.ts'
 import type { StepLog } from '../scope/step-log.ts'
 import type { TaskOutcome } from '../scope/task-outcome.ts'
 import type { ReceivedConversation, TaskScope } from '../scope/task-scope.ts'
+import type { TaskSlot } from '../work/task-slots.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
 /** A task that is not part of the plan. */
@@ -27,6 +28,8 @@ export interface WorkerTask {
   readonly inputs?: Inputs
   /** Conversation that it continues. @default it begins its own */
   readonly received?: ReceivedConversation
+  /** @default a slot without limit */
+  readonly slot?: TaskSlot | undefined
 }
 
 /** Runs workers. */
@@ -112,7 +115,10 @@ export function beginWorker(
 }
 
 /** A worker that has begun. */
-export interface WorkerRun extends Pick<WorkerTask, 'task' | 'signal' | 'inputs' | 'received'> {
+export interface WorkerRun extends Pick<
+  WorkerTask,
+  'task' | 'signal' | 'inputs' | 'received' | 'slot'
+> {
   readonly begun: BegunWorker
   /** Whether an earlier process recorded its end. */
   readonly isEnded: boolean

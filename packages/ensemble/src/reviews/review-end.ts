@@ -84,6 +84,9 @@ export function createDecidedEvent(
     ...(action === 'REJECT' && decision.feedback !== undefined
       ? { feedback: decision.feedback }
       : {}),
+    ...(action === 'EDIT' && 'input' in decision && decision.event !== undefined
+      ? { event: decision.event }
+      : {}),
     ...(action === 'EDIT' ? { revisedOutput: renderRevisedText(decision) } : {}),
   }
 }
@@ -129,8 +132,11 @@ export function rejectionError(
       `Task "${taskName}": ${feedback ?? 'no decision in time'}`,
     )
   }
-  const why = feedback === undefined || feedback.trim() === '' ? '' : `: ${feedback}`
-  return new TuttiError('REVIEW_REJECTED', `The reviewer rejected task "${taskName}"${why}`)
+  const message = `The reviewer rejected task "${taskName}"`
+  if (feedback === undefined || feedback.trim() === '') {
+    return new TuttiError('REVIEW_REJECTED', message)
+  }
+  return new TuttiError('REVIEW_REJECTED', `${message}: ${feedback}`, { details: { feedback } })
 }
 
 /** Returns the error of a run that a review ended early. */

@@ -8,7 +8,8 @@ import { listAllTasks } from '../definition/manager.ts'
 import { createFallbackModelLookup, modelOfTask } from '../definition/model-of-task.ts'
 import { reviewAfter, reviewSettingsOf } from '../definition/review-settings.ts'
 import { listSubEnsembles } from '../definition/sub-ensemble.ts'
-import { listWorkingTasks, type Task } from '../definition/task.ts'
+import { reviewAtMax } from '../definition/loop-settings.ts'
+import { listTaskTree, listWorkingTasks, type Task } from '../definition/task.ts'
 import { findPrice } from '../model/prices.ts'
 import { toModelLabel } from '../steering/models.ts'
 import { resolveTier } from '../steering/tiers.ts'
@@ -65,9 +66,10 @@ export const listReviewedTasks = cachePerObject((ensemble: ResolvedEnsemble): re
   const { lastTasks } = ensemble.plan
   const tasks = listAllTasks(ensemble)
   const own = tasks
-    .flatMap((task) => [...new Set([task, ...listWorkingTasks(task)])])
+    .flatMap(listTaskTree)
     .filter(
       (task) =>
+        reviewAtMax(task) !== undefined ||
         reviewSettingsOf(task.beforeReview) !== undefined ||
         reviewAfter(task, ensemble.reviewPolicy, lastTasks) !== undefined,
     )
@@ -75,7 +77,7 @@ export const listReviewedTasks = cachePerObject((ensemble: ResolvedEnsemble): re
   const nested = listSubEnsembles(tasks).flatMap(({ task, definition }) =>
     listReviewedTasks(definition).map((name) => `${task.name}/${name}`),
   )
-  return [...own, ...nested]
+  return [...new Set([...own, ...nested])]
 })
 
 /**

@@ -5,6 +5,7 @@ import { previewOf, shortText } from '@tutti/protocol/internal'
 
 import { findTaskHandoffProblems } from '../definition/handoff.ts'
 import { missingInputs } from '../definition/inputs.ts'
+import { reviewAtMax } from '../definition/loop-settings.ts'
 import { modelOfTask } from '../definition/model-of-task.ts'
 import { reviewAfter, reviewSettingsOf } from '../definition/review-settings.ts'
 import { findSubEnsemble, listSubEnsembles } from '../definition/sub-ensemble.ts'
@@ -163,6 +164,7 @@ function findProblems(
   if (open.length > 0) problems.push(`its context is not completed: ${open.join(', ')}`)
   const lastTasks = parent === undefined ? [] : ensemble.plan.lastTasks
   const isReviewed =
+    reviewAtMax(task) !== undefined ||
     reviewSettingsOf(task.beforeReview) !== undefined ||
     reviewAfter(task, ensemble.reviewPolicy, lastTasks) !== undefined ||
     listSubEnsembles([task]).some(({ definition }) => listReviewedTasks(definition).length > 0)

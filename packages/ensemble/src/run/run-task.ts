@@ -33,6 +33,7 @@ import { exitEarlyError, rejectionError } from '../reviews/review-end.ts'
 import { onAbort, StopController } from '../work/on-abort.ts'
 import { Stopwatch } from '../work/stopwatch.ts'
 import { TaskScope, type ReceivedConversation } from '../scope/task-scope.ts'
+import type { TaskSlot } from '../work/task-slots.ts'
 
 import type { TaskLog, AttemptHistory } from '../scope/step-log.ts'
 import type { Task } from '../definition/task.ts'
@@ -60,6 +61,7 @@ export interface RunTaskInput {
   readonly received: ReceivedConversation | undefined
   /** @default the signal of the run */
   readonly signal: AbortSignal | undefined
+  readonly slot: TaskSlot
   /** Called when the task begins to wait for people, and when it continues. */
   readonly onHold: (held: boolean) => void
   /** Called with the number of each attempt that begins. */
@@ -133,6 +135,9 @@ class TaskRun {
     }
     const rejection = before.kind === 'rejected' ? before.error : undefined
     for (;;) {
+      // The review of the attempt before can have ended without a decision.
+      const taking = this.#input.slot.take()
+      if (taking !== undefined) await run.inFlight.pauseUntil(taking)
       const end = await this.#attempt(progress, rejection)
       if (end.kind === 'completed') {
         const { result, exit } = end
@@ -246,7 +251,7 @@ class TaskRun {
 
   /** Creates the scope of an attempt, and the function that releases it. */
   #open(progress: AttemptHistory): { readonly scope: TaskScope; readonly close: () => void } {
-    const { run, task, taskName, taskIndex, parent, received, onHold } = this.#input
+    const { run, task, taskName, taskIndex, parent, received, slot, onHold } = this.#input
     const { attempt } = progress
     if (attempt !== this.#openAttempt) this.#earlierMs = this.#workedMs()
     this.#openAttempt = attempt
@@ -268,7 +273,7 @@ class TaskRun {
     const isDelegated = parent !== undefined && received === undefined
     const depth = (parent?.depth ?? 0) + (isDelegated ? 1 : 0)
     const meter = this.#meter
-    const parts = { run, task, identity, signal, stopwatch, meter, depth, received }
+    const parts = { run, task, identity, signal, stopwatch, meter, depth, received, slot }
     return { scope: new TaskScope(parts), close }
   }
 

@@ -14,6 +14,7 @@ import type { Message } from '../model/chat-model.ts'
 import type { RunStep, StepOf, TaskStep } from '../ports/run-step.ts'
 import type { Meter } from '../usage/budget.ts'
 import type { Stopwatch } from '../work/stopwatch.ts'
+import type { TaskSlot } from '../work/task-slots.ts'
 import type { RunScope } from './run-scope.ts'
 import { isOperation, type TaskLog } from './step-log.ts'
 import type { RunEvent } from '@tutti/protocol'
@@ -65,6 +66,7 @@ export interface TaskScopeOptions {
   readonly depth: number
   /** Conversation that the task continues; undefined if it begins its own. */
   readonly received?: ReceivedConversation | undefined
+  readonly slot: TaskSlot
 }
 
 /** Returns the run as the tasks see it that a task adds: those of its sub-ensemble belong to that ensemble. */
@@ -86,6 +88,7 @@ export class TaskScope implements TaskScopeOptions {
   readonly meter: Meter
   readonly depth: number
   readonly received: ReceivedConversation | undefined
+  readonly slot: TaskSlot
   /** Steps that an earlier process recorded for the task. */
   readonly log: TaskLog
   readonly totals = new Totals()
@@ -104,6 +107,7 @@ export class TaskScope implements TaskScopeOptions {
     this.meter = options.meter
     this.depth = options.depth
     this.received = options.received
+    this.slot = options.slot
     this.log = options.run.log.task(options.identity.taskName)
     countEarlierAttempt(this.totals, this.log, options.identity.attempt)
   }

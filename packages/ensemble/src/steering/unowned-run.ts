@@ -11,6 +11,7 @@ import { systemClock, type Clock, type TSchema } from '@tutti/core'
 import { foreignSchema, schemaReader } from '@tutti/core/internal'
 
 import { findHandoffAgent } from '../definition/handoff.ts'
+import { JUDGE_KEY } from '../definition/loop-variables.ts'
 import { listAllTasks } from '../definition/manager.ts'
 import { findEnsembleTool, findSubEnsemble, listRoles } from '../definition/sub-ensemble.ts'
 import { createWorkerTask } from '../hierarchy/delegations.ts'
@@ -228,7 +229,7 @@ function listOpenReviews(steps: readonly RunStep[]): readonly string[] {
   )
 }
 
-/** Returns the task under review: one of a plan, of an item of one, or a delegated one; undefined if code added it. */
+/** Returns the task under review: one of a plan, of an item or round of one, or a delegated one; undefined if code added it. */
 function findReviewedTask(
   ensemble: ResolvedEnsemble,
   log: StepLog,
@@ -257,6 +258,10 @@ function findReviewedTask(
   const nested = findNested(adding)
   if (nested !== undefined) {
     return listAllTasks(nested).find(({ name }) => toAddedName(begun, name) === taskName)
+  }
+  if (adding?.loop !== undefined) {
+    const { judge, template } = adding.loop
+    return taskName.startsWith(toAddedName(begun, JUDGE_KEY)) ? judge : template
   }
   // The handler maps the items first; its other operations are the levels of the reduction.
   const plan = adding?.forEach

@@ -5,8 +5,11 @@
  *    contexts of its tasks and overrides. Until then every owner needs them. A run that has lost texts cannot be forked or
  *    replayed.
  */
+import { changeAddedTasks, listAddedTasks } from '@tutti/protocol/basics'
+
+import type { TaskDefinitionBody } from '@tutti/protocol/internal'
+
 import type { RequestedRun } from '../domain/run-record.ts'
-import type { ReduceTaskBody, TaskDefinitionBody } from '@tutti/protocol/internal'
 
 /** Returns the request without these texts; undefined when there is nothing to remove. */
 export function erasePrompts(request: RequestedRun | undefined): RequestedRun | undefined {
@@ -14,7 +17,9 @@ export function erasePrompts(request: RequestedRun | undefined): RequestedRun | 
   const { history, tasks, taskOverrides, ...rest } = request
   const isPrivate =
     history !== undefined ||
-    tasks?.some((task) => hasPrompts(task) || hasPrompts(findReduceTask(task))) === true ||
+    tasks?.some((task) =>
+      [task, ...listAddedTasks(task).map((added) => added.task)].some(hasPrompts),
+    ) === true ||
     Object.values(taskOverrides ?? {}).some(hasPrompts)
   if (!isPrivate) return undefined
   return {
@@ -37,18 +42,8 @@ interface Prompts {
   readonly additionalContext?: unknown
 }
 
-/** Returns the task that combines outputs for a task of a request; undefined without one. */
-function findReduceTask({ forEach }: TaskDefinitionBody): ReduceTaskBody | undefined {
-  const { collect } = forEach ?? {}
-  return typeof collect === 'object' ? collect.reduce : undefined
-}
-
 function eraseTask(task: TaskDefinitionBody): TaskDefinitionBody {
-  const erased = withoutPrompts(task)
-  const { forEach } = erased
-  if (typeof forEach?.collect !== 'object') return erased
-  const reduce = withoutPrompts(forEach.collect.reduce)
-  return { ...erased, forEach: { ...forEach, collect: { ...forEach.collect, reduce } } }
+  return changeAddedTasks(withoutPrompts(task), withoutPrompts)
 }
 
 function hasPrompts(task: Prompts | undefined): boolean {

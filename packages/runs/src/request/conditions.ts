@@ -9,6 +9,8 @@
  * RUNS-CO3 A condition has at most 2,000 characters, 300 nodes and a depth of 32, and those of a request have 100,000 characters
  *    together. It has no regular expressions, makes no lists except by `filter`, does not nest iterations, and fails after 250 ms.
  *    All conditions of a request have 1,000 ms of processor time in each process.
+ * RUNS-CO5 The condition of a loop reads `output`, `outputs` (a list, the newest last), `round` (an integer from 1) and
+ *    `inputs.NAME`, with the same rules.
  * RUNS-CO4 Inputs that a condition reads are inputs of the run: those outside of `has()` and `in` are required.
  *
  * @see https://github.com/google/cel-spec
@@ -23,6 +25,7 @@ import { field } from '../domain/field.ts'
 
 import type { Refusals } from './refusals.ts'
 import type { Condition } from '@tutti/ensemble'
+import type { LoopPlan } from '@tutti/ensemble/internal'
 import type { TaskDefinitionBody } from '@tutti/protocol/internal'
 import type { ASTNode, Environment, ParseResult } from '@marcbachmann/cel-js'
 
@@ -58,8 +61,11 @@ const METHODS = ['size', 'startsWith', 'endsWith', 'contains', 'lowerAscii', 'up
 /** Methods that evaluate an expression for each item of a list. */
 const ITERATIONS = ['exists', 'all', 'exists_one', 'filter']
 
-/** Names of the variables. */
+/** Names of the variables whose fields are checked. */
 const VARIABLES = ['inputs', 'outputs']
+
+/** Names of the variables of a loop. */
+const LOOP_VARIABLES = ['output', 'outputs', 'round']
 
 /** Condition and switch of a task. */
 export type Conditional = { readonly when?: Condition; readonly switch?: string }
@@ -104,19 +110,28 @@ export class RequestedConditions {
     return { ...field('when', condition), ...field('switch', switchName) }
   }
 
+  /** Returns the condition of the loop of a task; undefined with a problem, which is added to the refusals. */
+  readLoop(text: string, body: TaskDefinitionBody, path: string): LoopPlan['until'] {
+    return this.#compile(text, path, () => compileLoopCondition(text, body, this.#time))
+  }
+
   #readCondition(text: string, path: string): Condition | undefined {
+    this.#environment ??= createEnvironment(this.#parts)
+    const environment = this.#environment
+    return this.#compile(text, path, () =>
+      compileCondition(text, this.#parts.names, { environment, time: this.#time }),
+    )
+  }
+
+  #compile<T>(text: string, path: string, compile: () => T): T | undefined {
     this.#length += text.length
     if (this.#length > MAX_TOTAL_LENGTH) {
       const message = `All conditions together must have at most ${MAX_TOTAL_LENGTH} characters`
       this.#parts.refusals.add('BAD_REQUEST', path, () => message)
       return undefined
     }
-    this.#environment ??= createEnvironment(this.#parts)
     try {
-      return compileCondition(text, this.#parts.names, {
-        environment: this.#environment,
-        time: this.#time,
-      })
+      return compile()
     } catch (error) {
       this.#parts.refusals.add('BAD_REQUEST', path, () => `Invalid condition: ${describe(error)}`)
       return undefined
@@ -141,7 +156,12 @@ function createEnvironment({ bodies, names }: ConditionParts): Environment {
 
 /** Whether the output of a task is certainly a text. */
 function isText(body: TaskDefinitionBody | undefined): boolean {
-  return [body?.outputSchema, body?.forEach, body?.ensemble].every((one) => one === undefined)
+  return hasTextOutput(body) && body?.forEach === undefined && body?.loop?.result !== 'all'
+}
+
+/** Whether the output of one item and of one round is certainly a text. */
+function hasTextOutput(body: TaskDefinitionBody | undefined): boolean {
+  return body?.outputSchema === undefined && body?.ensemble === undefined
 }
 
 /**
@@ -154,23 +174,13 @@ function compileCondition(
   names: readonly string[],
   { environment, time }: { readonly environment: Environment; readonly time: EvaluationTime },
 ): Condition {
-  const parsed = environment.parse(text)
   const reader = new Reader(names)
-  reader.read(parsed.ast)
-  const { valid, type, error } = parsed.check()
-  if (!valid) throw error ?? new TypeError('it is not valid')
-  if (type !== 'bool' && type !== 'dyn') {
-    throw new TypeError(`it must be true or false, but it is of the type ${type}`)
-  }
+  const parsed = parseCondition(text, reader, environment)
   const reads = [...reader.outputs]
-  const optional = [...reader.optional]
   return {
     text,
     reads,
-    inputs: {
-      required: [...reader.inputs].filter((name) => !reader.optional.has(name)),
-      optional,
-    },
+    inputs: reader.readInputs(),
     test: (outputs, { inputs }) =>
       evaluate(parsed, time, {
         inputs,
@@ -181,6 +191,43 @@ function compileCondition(
   }
 }
 
+/**
+ * Compiles the condition of a loop.
+ *
+ * @throws {Error} with its first problem.
+ */
+function compileLoopCondition(
+  text: string,
+  body: TaskDefinitionBody,
+  time: EvaluationTime,
+): NonNullable<LoopPlan['until']> {
+  const { Environment: Created } = loadCel()
+  const output = hasTextOutput(body) ? 'string' : 'dyn'
+  const environment = new Created({ limits: LIMITS, homogeneousAggregateLiterals: false })
+    .registerVariable('inputs', 'map<string, string>')
+    .registerVariable('output', output)
+    .registerVariable('outputs', `list<${output}>`)
+    .registerVariable('round', 'int')
+  const reader = new Reader([], LOOP_VARIABLES)
+  const parsed = parseCondition(text, reader, environment)
+  return {
+    text,
+    inputs: reader.readInputs(),
+    test: (value, { round, outputs, inputs }) =>
+      evaluate(parsed, time, { inputs, output: value, outputs, round: BigInt(round) }),
+  }
+}
+
+/** Parses an expression and reads what it needs. @throws {Error} with its first problem. */
+function parseCondition(text: string, reader: Reader, environment: Environment): ParseResult {
+  const parsed = environment.parse(text)
+  reader.read(parsed.ast)
+  const { valid, type, error } = parsed.check()
+  if (!valid) throw error ?? new TypeError('it is not valid')
+  if (type === 'bool' || type === 'dyn') return parsed
+  throw new TypeError(`it must be true or false, but it is of the type ${type}`)
+}
+
 /** Finds what an expression reads, and refuses what it may not contain. */
 class Reader {
   readonly outputs = new Set<string>()
@@ -188,11 +235,20 @@ class Reader {
   /** Inputs that the expression may lack. */
   readonly optional = new Set<string>()
   readonly #names: readonly string[]
+  /** Variables that can have any value. */
+  readonly #values: readonly string[]
   /** Name of the item in the current iteration. */
   #item: string | undefined
 
-  constructor(names: readonly string[]) {
+  constructor(names: readonly string[], values: readonly string[] = []) {
     this.#names = names
+    this.#values = values
+  }
+
+  /** Returns the names of the inputs that the expression reads. */
+  readInputs(): NonNullable<Condition['inputs']> {
+    const required = [...this.inputs].filter((name) => !this.optional.has(name))
+    return { required, optional: [...this.optional] }
   }
 
   /** @throws {TypeError} for a name, a function or an iteration that a condition cannot have. */
@@ -233,17 +289,18 @@ class Reader {
   }
 
   #readName(name: string): void {
-    if (name === this.#item) return
+    if (name === this.#item || this.#values.includes(name)) return
     if (VARIABLES.includes(name)) {
       throw new TypeError(`${name} must be followed by a name, such as ${name}.name`)
     }
+    const known = this.#values.length === 0 ? 'outputs.TASK' : this.#values.join(', ')
     throw new TypeError(
-      `it has an unknown name "${shortText(name)}": conditions read inputs.NAME and outputs.TASK`,
+      `it has an unknown name "${shortText(name)}": conditions read inputs.NAME and ${known}`,
     )
   }
 
   #readAccess(base: ASTNode, name: string): void {
-    if (base.op !== 'id' || !VARIABLES.includes(base.args)) {
+    if (!this.#isNamed(base)) {
       this.read(base)
       return
     }
@@ -253,7 +310,7 @@ class Reader {
   }
 
   #readIndex(base: ASTNode, index: ASTNode): void {
-    if (base.op === 'id' && VARIABLES.includes(base.args)) {
+    if (this.#isNamed(base)) {
       if (index.op === 'value' && typeof index.args === 'string') {
         this.#readAccess(base, index.args)
         return
@@ -262,6 +319,12 @@ class Reader {
     }
     this.read(base)
     this.read(index)
+  }
+
+  /** Whether the fields of a value are inputs or tasks. */
+  #isNamed(base: ASTNode): base is ASTNode & { readonly op: 'id'; readonly args: string } {
+    if (base.op !== 'id' || this.#values.includes(base.args)) return false
+    return VARIABLES.includes(base.args)
   }
 
   #readCall(name: string, parts: readonly ASTNode[]): void {
@@ -285,7 +348,7 @@ class Reader {
       return
     }
     if (this.#item !== undefined) throw new TypeError(`${name} cannot be inside another iteration`)
-    if (VARIABLES.includes(item.args))
+    if ([...VARIABLES, ...this.#values].includes(item.args))
       throw new TypeError(`an item cannot have the name ${item.args}`)
     this.#item = item.args
     for (const part of rest) this.read(part)

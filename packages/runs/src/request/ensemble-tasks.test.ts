@@ -190,6 +190,16 @@ describe('a requested task with an ensemble', () => {
       "/tasks/3/inputs/reader: Task 'd' can never run: with workflow SEQUENTIAL, 'd' must be before it",
     ])
     expect(
+      problemsOf({
+        tasks: [
+          { name: 'a', description: 'A' },
+          { name: 'b', description: 'B', switch: 'way', when: "outputs.d == 'x'" },
+          { name: 'c', description: 'C', switch: 'way', context: ['$a'] },
+          { name: 'd', description: 'D', context: ['$c'] },
+        ],
+      }),
+    ).toEqual(['CIRCULAR_DEPENDENCY', '/tasks/3/context/0: Tasks form a cycle: d → c → d'])
+    expect(
       problemsOf({ tasks: [{ ensemble: 'trip' }], options: { workflow: 'HIERARCHICAL' } }),
     ).toEqual([
       'BAD_REQUEST',

@@ -10,7 +10,7 @@
 import type { Ensemble, Task } from '@tutti/ensemble'
 import {
   createEnsembleTask,
-  findInputProblems,
+  findMappedInputProblems,
   findSubEnsembleProblems,
   type CheckedInput,
 } from '@tutti/ensemble/internal'
@@ -56,7 +56,7 @@ export function makeEnsembleTask(
   const inputs = Object.fromEntries(
     [...sources].flatMap(([input, source]) => (source === undefined ? [] : [[input, source]])),
   )
-  for (const problem of findInputProblems(ensemble, inputs)) {
+  for (const problem of findMappedInputProblems(ensemble, inputs)) {
     const at = `${path}${problem.path}`
     refusals.add('BAD_REQUEST', at, () => `${at} ${problem.message}`)
   }

@@ -214,7 +214,7 @@ describe('a requested task with forEach', () => {
   it('[RUNS-T7] A task is refused when its name may be that of a task for an item', () => {
     const tasks = [each({ over: 'list' }), { name: 'each/0', description: 'A' }]
     expect(textsOf({ tasks })).toEqual([
-      "/tasks/1/name: 'each/0' may be the name of a task that 'each' adds for an item: use another name",
+      "/tasks/1/name: 'each/0' may be the name of a task that 'each' adds: use another name",
     ])
     expect(
       textsOf({

@@ -17,8 +17,9 @@ export function findOutputSchema(
   { ensembles }: Pick<Catalogs, 'ensembles'>,
 ): object | undefined {
   if (body === undefined) return undefined
-  const { forEach, ensemble, outputSchema } = body
+  const { forEach, loop, ensemble, outputSchema } = body
   if (forEach === undefined) {
+    if (loop?.result === 'all') return { type: 'array' }
     return ensemble === undefined
       ? (outputSchema ?? TEXT_OUTPUT)
       : findEnsembleOutput(ensembles.get(ensemble))

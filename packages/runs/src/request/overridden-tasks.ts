@@ -5,14 +5,15 @@
  *    same task, and the key of an item that no item can have.
  * RUNS-V3 Overrides that a task with a handler cannot use (model, tools, turns, context) are refused.
  * RUNS-V4 Tools are first removed, then added. An added tool does not replace one of the same name.
- * RUNS-V5 Overrides of a task with `forEach` apply to the task of each item, and those of `forEach` to its own limits. Those of
- *    one item are applied after them.
+ * RUNS-V5 Overrides of a task with `forEach` or `loop` apply to the task of each item or round, and those of `forEach` and `loop`
+ *    to its own limits. Those of one item are applied after them.
  */
 import { ensemble, task, type Agent, type Task } from '@tutti/ensemble'
 import {
   changeSubEnsemble,
   DEFAULT_MAX_ITEMS,
   findSubEnsemble,
+  listTaskTree,
   type ForEachPlan,
 } from '@tutti/ensemble/internal'
 import { shortList, shortText } from '@tutti/protocol/internal'
@@ -20,6 +21,7 @@ import { shortList, shortText } from '@tutti/protocol/internal'
 import { field } from '../domain/field.ts'
 import { findModel, findTools } from './catalog-names.ts'
 import { changeItemTask } from './item-tasks.ts'
+import { changeLoopTask } from './loop-tasks.ts'
 import { locateOverride, overridePath } from './override-targets.ts'
 import { tryTask } from './try-task.ts'
 import { mergeReview } from './review-setting.ts'
@@ -33,7 +35,7 @@ import type { TaskOverrideBody } from '@tutti/protocol/internal'
 export interface OverrideParts {
   readonly catalogs: Catalogs
   readonly refusals: Refusals
-  /** Whether a key means a task that is missing because of its own problems, which are reported. */
+  /** Whether a key means a task that could not be made. Its problems are reported. */
   readonly isRefused?: (key: string) => boolean
 }
 
@@ -147,6 +149,16 @@ function changeNested(
   nodes: ReadonlyMap<string, OverrideNode>,
   parts: OverrideParts,
 ): readonly Task[] {
+  const { loop } = task
+  if (loop !== undefined) {
+    return changeNested(loop.template, nodes, parts).flatMap((template) =>
+      changeLoopTask(
+        { ...task, loop },
+        { template, limits: undefined },
+        { refusals: parts.refusals, path: `/taskOverrides/${task.name}/loop` },
+      ),
+    )
+  }
   const nested = findSubEnsemble(task)?.definition
   if (nested === undefined || nodes.size === 0) return [task]
   const tasks = changeTasks(nested.tasks, nodes, parts)
@@ -157,7 +169,7 @@ function changeNested(
   )
 }
 
-/** Returns the paths of the overrides in a part of the tree. */
+/** Returns the paths of all overrides below a node. */
 function listPaths({ override, below, items }: OverrideNode): readonly string[] {
   return [
     ...(override === undefined ? [] : [overridePath(override.key)]),
@@ -190,21 +202,42 @@ function applyOverride(
   override: TaskOverrideBody,
   parts: OverrideParts & { readonly path: string },
 ): readonly Task[] {
-  const { forEach: plan } = original
-  const { forEach: limits } = override
-  const { refusals } = parts
-  const path = `${parts.path}/forEach`
-  if (plan !== undefined) {
-    return changeTask(plan.template, override, parts).flatMap((template) =>
-      changeItemTask({ ...original, forEach: plan }, { template, limits }, { refusals, path }),
+  const tree = listTaskTree(original)
+  for (const option of ['forEach', 'loop'] as const) {
+    if (override[option] === undefined || tree.some((one) => one[option] !== undefined)) continue
+    const message = (): string =>
+      `Task '${original.name}' has no ${option}, so its limits have no effect`
+    parts.refusals.add('INVALID_TASK_OVERRIDE', `${parts.path}/${option}`, message)
+  }
+  return changeAnyTask(original, override, parts)
+}
+
+/** Returns the task with a changed task of each item or round, and with changed limits. */
+function changeAnyTask(
+  original: Task,
+  override: TaskOverrideBody,
+  parts: OverrideParts & { readonly path: string },
+): readonly Task[] {
+  const { forEach, loop } = original
+  const { refusals, path } = parts
+  if (forEach !== undefined) {
+    const limits = override.forEach
+    return changeAnyTask(forEach.template, override, parts).flatMap((template) =>
+      changeItemTask(
+        { ...original, forEach },
+        { template, limits },
+        { refusals, path: `${path}/forEach` },
+      ),
     )
   }
-  if (limits !== undefined) {
-    const message = (): string =>
-      `Task '${original.name}' has no forEach, so its limits have no effect`
-    refusals.add('INVALID_TASK_OVERRIDE', path, message)
-  }
-  return changeTask(original, override, parts)
+  if (loop === undefined) return changeTask(original, override, parts)
+  return changeAnyTask(loop.template, override, parts).flatMap((template) =>
+    changeLoopTask(
+      { ...original, loop },
+      { template, limits: override.loop },
+      { refusals, path: `${path}/loop` },
+    ),
+  )
 }
 
 function changeTask(

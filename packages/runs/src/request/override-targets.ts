@@ -5,11 +5,11 @@
  *    after its name and `/`; otherwise the start of one description, in any case.
  * RUNS-V6 Below a task with `forEach`, the name of a task of its sub-ensemble means that task for all items. Any other text is the
  *    key of an item, which the name of a task of the sub-ensemble can follow.
- * RUNS-V7 Below any other task that runs an ensemble, a name is that of a task of the ensemble. Tasks that code adds, or that
+ * RUNS-V7 Below any other task that runs an ensemble, a name is that of a task of the ensemble, in all rounds of a task with `loop`. Tasks that code adds, or that
  *    agents delegate, are not known before the run, so no key matches them.
  */
 import type { Task } from '@tutti/ensemble'
-import { findSubEnsemble } from '@tutti/ensemble/internal'
+import { findSubEnsemble, listWorkingTasks } from '@tutti/ensemble/internal'
 import { shortList, shortText, suggest } from '@tutti/protocol/internal'
 
 /** A step from the plan to a task: the name of a task, or the key of an item. */
@@ -46,9 +46,15 @@ export function locateOverride(tasks: readonly Task[], key: string): OverrideTar
   return described.length === 0 ? describeUnmatched(tasks, key) : chooseOne(described, key, {})
 }
 
-/** Returns the description by the author of a task, which a task with `forEach` has for its items. */
-export function toAuthoredText({ description, forEach }: Task): string {
-  return forEach?.template.description ?? description
+/** Returns the description by the author of a task, which a task with `forEach` or `loop` has for its items or rounds. */
+export function toAuthoredText(task: Task): string {
+  return findWorkingTask(task).description
+}
+
+/** Returns the task of all items and rounds of a task, or the task itself. */
+function findWorkingTask(task: Task): Task {
+  const [working = task] = listWorkingTasks(task)
+  return working
 }
 
 function locateByName(
@@ -91,8 +97,11 @@ function locateBelow(
   parts: Pick<OverrideTarget, 'within'>,
 ): OverrideTarget | string {
   const { forEach } = task
-  const nested = findSubEnsemble(forEach?.template ?? task)?.definition
+  const nested = findSubEnsemble(findWorkingTask(task))?.definition
   if (forEach === undefined) {
+    if (nested === undefined && task.loop !== undefined) {
+      return `The rounds of task '${shortText(task.name)}' cannot be changed one by one: '${shortText(rest)}'`
+    }
     if (nested === undefined) {
       return `The code of task '${shortText(task.name)}' adds its tasks, which an override cannot change: '${shortText(rest)}'`
     }

@@ -7,15 +7,35 @@
 import { findCycle } from '@tutti/ensemble/internal'
 import { shortText } from '@tutti/protocol/internal'
 
+import type { Conditional } from './conditions.ts'
 import type { Refusals } from './refusals.ts'
 import type { TaskDefinitionBody, Workflow } from '@tutti/protocol/internal'
 
 /** A task that waits for another one. */
-export interface TaskReference {
+export interface GraphReference {
   readonly from: string
   readonly to: string
   /** JSON Pointer of the reference. */
   readonly path: string
+}
+
+/** A task with its condition, if it has one. */
+export interface ConditionalTask extends Conditional {
+  readonly name: string
+  /** JSON Pointer of the condition. */
+  readonly path: string
+}
+
+/** Returns the references of conditions. All cases of a switch wait for what any of them reads. */
+export function listReadReferences(tasks: readonly ConditionalTask[]): readonly GraphReference[] {
+  return tasks.flatMap((task) => {
+    const cases =
+      task.switch === undefined ? [task] : tasks.filter((one) => one.switch === task.switch)
+    const reads = (task.when?.reads ?? []).filter(
+      (read) => read === task.name || !cases.some(({ name }) => name === read),
+    )
+    return reads.flatMap((to) => cases.map(({ name }) => ({ from: name, to, path: task.path })))
+  })
 }
 
 /** Maximum number of cycles that are reported. */
@@ -24,13 +44,13 @@ const MAX_CYCLES = 20
 /** Refuses tasks that wait for themselves, directly or through others, or for a later task in SEQUENTIAL. */
 export function refuseUnreachable(
   names: readonly string[],
-  references: readonly TaskReference[],
+  references: readonly GraphReference[],
   { refusals, workflow }: { readonly refusals: Refusals; readonly workflow: Workflow | undefined },
 ): void {
   if (workflow === 'SEQUENTIAL') {
-    const places = new Map(names.map((name, index) => [name, index]))
+    const positions = new Map(names.map((name, index) => [name, index]))
     for (const { from, to, path } of references) {
-      if ((places.get(to) ?? 0) < (places.get(from) ?? 0)) continue
+      if ((positions.get(to) ?? 0) < (positions.get(from) ?? 0)) continue
       const message = (): string =>
         `Task '${shortText(from)}' can never run: with workflow SEQUENTIAL, '${shortText(to)}' must be before it`
       refusals.add('BAD_REQUEST', path, message)
@@ -75,20 +95,20 @@ export function refuseAddedTasks(
     const { name } = body
     const parent = parents.find((one) => name?.startsWith(`${one}/`) === true)
     if (name === undefined || parent === undefined) continue
-    const what = bodies[names.indexOf(parent)]?.forEach === undefined ? '' : ' for an item'
     refusals.add(
       'BAD_REQUEST',
       `/tasks/${index}/name`,
       () =>
-        `'${shortText(name)}' may be the name of a task that '${shortText(parent)}' adds${what}: use another name`,
+        `'${shortText(name)}' may be the name of a task that '${shortText(parent)}' adds: use another name`,
     )
   }
 }
 
-/** Returns the fields because of which a task adds tasks. */
+/** Returns the fields that make a task add tasks. */
 function listAdding(body: TaskDefinitionBody | undefined): readonly string[] {
   return [
     ...(body?.forEach === undefined ? [] : ['forEach']),
+    ...(body?.loop === undefined ? [] : ['loop']),
     ...(body?.ensemble === undefined ? [] : ['ensemble']),
   ]
 }

@@ -4,9 +4,10 @@
  * RUNS-T1 A task without a name gets a unique one from its ensemble or its description.
  * RUNS-T2 `$name` is the task of that name. Otherwise `$0`, `$1`, … is the task at that index.
  * RUNS-T3 An output schema is a JSON Schema that is validated here and enforced by the engine.
+ * RUNS-T8 A task with `waitFor` has no model and no tools. Its wait is that of the engine, with the same checks.
  * RUNS-T4 Where a role identifies a task, as in HIERARCHICAL, each task gets a unique role.
  */
-import { task, type Task } from '@tutti/ensemble'
+import { task, type Task, type TaskWait } from '@tutti/ensemble'
 import { pointer, shortText, unknownName } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
@@ -15,8 +16,15 @@ import { boundedSchema, describeFault, newSchemaTime, type SchemaTime } from './
 import { findModel, findTools } from './catalog-names.ts'
 import { makeEnsembleTask, readInputSources, type OutputLookup } from './ensemble-tasks.ts'
 import { makeItemTask } from './item-tasks.ts'
+import { makeLoopTask } from './loop-tasks.ts'
 import { findOutputSchema } from './output-schema.ts'
-import { refuseAddedTasks, refuseUnreachable, type TaskReference } from './refuse-graph.ts'
+import {
+  listReadReferences,
+  refuseAddedTasks,
+  refuseUnreachable,
+  type ConditionalTask,
+  type GraphReference,
+} from './refuse-graph.ts'
 import { mergeReview } from './review-setting.ts'
 import { tryTask } from './try-task.ts'
 
@@ -27,6 +35,7 @@ import type {
   CaptureMode,
   ReduceTaskBody,
   TaskDefinitionBody,
+  WaitForBody,
   Workflow,
 } from '@tutti/protocol/internal'
 
@@ -40,7 +49,7 @@ export interface RequestedTaskParts {
   readonly captureMode: CaptureMode | undefined
 }
 
-/** The tasks of a request. */
+/** Tasks made from a request, and the names of all of them. */
 export interface RequestedTasks {
   /** Those without problems. */
   readonly made: readonly Task[]
@@ -65,10 +74,12 @@ export function buildRequestedTasks(
     schemaOf: (name: string) => findOutputSchema(bodies[names.indexOf(name)], catalogs),
     refusals,
   }
-  const references: TaskReference[] = []
+  const references: GraphReference[] = []
+  const choices: ConditionalTask[] = []
   const making = { catalogs, refusals, time: newSchemaTime() }
   const isLed = workflow === 'HIERARCHICAL'
   refuseAddedTasks(bodies, { names, refusals, isLed })
+  if (isLed) refuseWaits(bodies, refusals)
   const conditions = new RequestedConditions({ bodies, names, refusals, isLed })
   const made = bodies.flatMap((body, index): readonly Task[] => {
     const path = `/tasks/${index}`
@@ -86,7 +97,7 @@ export function buildRequestedTasks(
     const context = (body.context ?? []).flatMap((reference, position) =>
       findTask(reference, `${path}/context/${position}`),
     )
-    const one = makeOne({ ...body, name }, context, {
+    const round = makeOne({ ...body, name }, context, {
       ...making,
       path,
       captureMode,
@@ -94,27 +105,36 @@ export function buildRequestedTasks(
       references,
     })
     const conditional = conditions.read(body, path)
-    for (const to of conditional.when?.reads ?? []) {
-      references.push({ from: name, to, path: `${path}/when` })
-    }
-    if (body.forEach === undefined) return one.map((made) => ({ ...made, ...conditional }))
+    choices.push({ name, ...conditional, path: `${path}/when` })
+    const makePart = (part: ReduceTaskBody, at: string): readonly Task[] =>
+      makeTask(part, [], { ...making, path: at })
+    const ofRound = body.forEach === undefined ? conditional : {}
+    const one =
+      body.loop === undefined
+        ? round.map((made) => ({ ...made, ...ofRound }))
+        : makeLoopTask(
+            round[0],
+            { loop: body.loop, conditional: ofRound },
+            {
+              refusals,
+              path: `${path}/loop`,
+              readCondition: (text, at) => conditions.readLoop(text, body, at),
+              makeJudgeTask: makePart,
+            },
+          )
+    if (body.forEach === undefined) return one
     return makeItemTask(
       one[0],
       { forEach: body.forEach, conditional },
-      {
-        lookup,
-        refusals,
-        path: `${path}/forEach`,
-        findTask,
-        makeReduceTask: (reduce, at) => makeTask(reduce, [], { ...making, path: at }),
-      },
+      { lookup, refusals, path: `${path}/forEach`, findTask, makeReduceTask: makePart },
     )
   })
-  refuseUnreachable(names, references, { refusals, workflow })
+  const all = [...references, ...listReadReferences(choices)]
+  refuseUnreachable(names, all, { refusals, workflow })
   return { made, names }
 }
 
-/** Returns the task of a body, for one item if it has `forEach`; problems are added to the refusals. */
+/** Returns the task of a body, for one item or round if it has `forEach` or `loop`; problems are added to the refusals. */
 function makeOne(
   body: TaskDefinitionBody & { readonly name: string },
   context: readonly string[],
@@ -126,7 +146,7 @@ function makeOne(
   }: MakingParts &
     Pick<RequestedTaskParts, 'captureMode'> & {
       readonly lookup: OutputLookup
-      readonly references: TaskReference[]
+      readonly references: GraphReference[]
     },
 ): readonly Task[] {
   const { catalogs, refusals, path } = making
@@ -157,17 +177,22 @@ interface MakingParts {
 
 /** Returns the task of a body; problems are added to the refusals. */
 function makeTask(
-  body: ReduceTaskBody,
+  body: ReduceTaskBody & Pick<TaskDefinitionBody, 'waitFor'>,
   context: readonly string[],
   { catalogs, refusals, time, path }: MakingParts,
 ): readonly Task[] {
   const tools = findTools(body.tools ?? [], { catalogs, refusals, path: `${path}/tools` })
   const model = findModel(body.model, { catalogs, refusals, path: `${path}/model` })
-  const output = readOutputSchema(body, time, { refusals, path })
+  const output = compileSchema(body.outputSchema, time, {
+    refusals,
+    path: `${path}/outputSchema`,
+    what: 'output schema',
+  })
+  const waitFor = readWait(body.waitFor, time, { refusals, path })
   const { name, description, expectedOutput, maxIterations, additionalContext } = body
   const { instructions, maxOutputTokens, allowEmptyOutput } = body
-  return tryTask(path, refusals, () =>
-    task({
+  return tryTask(path, refusals, () => {
+    const definition = {
       description,
       tools,
       context,
@@ -182,8 +207,38 @@ function makeTask(
       ...field('output', output),
       ...field('review', mergeReview(body.review)),
       ...field('beforeReview', mergeReview(body.beforeReview)),
-    }),
-  )
+    }
+    if (waitFor === undefined) return task(definition)
+    return task({ ...definition, waitFor })
+  })
+}
+
+/** Refuses waits under a manager. */
+function refuseWaits(bodies: readonly TaskDefinitionBody[], refusals: Refusals): void {
+  for (const [index, { waitFor }] of bodies.entries()) {
+    if (waitFor === undefined) continue
+    refusals.add(
+      'BAD_REQUEST',
+      `/tasks/${index}/waitFor`,
+      () => 'waitFor has no effect with workflow HIERARCHICAL: a manager delegates to agents only',
+    )
+  }
+}
+
+/** Compiles the schema of a wait. */
+function readWait(
+  waitFor: WaitForBody | undefined,
+  time: SchemaTime,
+  { refusals, path }: { readonly refusals: Refusals; readonly path: string },
+): TaskWait | undefined {
+  if (waitFor === undefined) return undefined
+  const { schema: _, ...wait } = waitFor
+  const schema = compileSchema(waitFor.schema, time, {
+    refusals,
+    path: `${path}/waitFor/schema`,
+    what: 'schema of a wait',
+  })
+  return { ...wait, ...field('schema', schema) }
 }
 
 /** Returns the names of the tasks (RUNS-T1). */
@@ -210,22 +265,22 @@ function chooseFreeName(name: string, taken: ReadonlySet<string>): string {
   return free
 }
 
-/** Compiles the output schema of a task (RUNS-T3). */
-function readOutputSchema(
-  { outputSchema }: Pick<TaskDefinitionBody, 'outputSchema'>,
+/** Compiles a schema of a task (RUNS-T3). */
+function compileSchema(
+  schema: TaskDefinitionBody['outputSchema'],
   time: SchemaTime,
-  { refusals, path }: { readonly refusals: Refusals; readonly path: string },
+  {
+    refusals,
+    path,
+    what,
+  }: { readonly refusals: Refusals; readonly path: string; readonly what: string },
 ): StandardToolSchema | undefined {
-  if (outputSchema === undefined) return undefined
+  if (schema === undefined) return undefined
   try {
-    return boundedSchema(outputSchema, time)
+    return boundedSchema(schema, time)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    refusals.add(
-      'BAD_REQUEST',
-      `${path}/outputSchema`,
-      () => `Invalid output schema: ${describeFault(error)}`,
-    )
+    refusals.add('BAD_REQUEST', path, () => `Invalid ${what}: ${describeFault(error)}`)
     return undefined
   }
 }

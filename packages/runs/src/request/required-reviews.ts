@@ -7,11 +7,14 @@
 import type { Ensemble, ReviewSettings, Task } from '@tutti/ensemble'
 import {
   DEFAULT_REVIEW_TIMEOUT_MS,
+  listTaskTree,
   listWorkingTasks,
   reviewAfter,
+  reviewAtMax,
   reviewSettingsOf,
   type ReviewDefaults,
 } from '@tutti/ensemble/internal'
+import { listAddedTasks } from '@tutti/protocol/basics'
 
 import { locateOverride, overridePath, type NestedEnsemble } from './override-targets.ts'
 import { Refusals } from './refusals.ts'
@@ -80,7 +83,7 @@ function refuseOptions(
   if (onTimeout === 'CONTINUE' && action !== 'CONTINUE') {
     refuse('review/onTimeout', `must not be CONTINUE: the operator has set ${action}`)
   }
-  const actions = [action, ...tasks.flatMap(listWorkingTasks).flatMap(listTimeoutActions)]
+  const actions = [action, ...tasks.flatMap(listTaskTree).flatMap(listTimeoutActions)]
   const leastMs = review.timeoutMs ?? DEFAULT_REVIEW_TIMEOUT_MS
   if (timeoutMs !== undefined && timeoutMs < leastMs && actions.includes('CONTINUE')) {
     refuse(
@@ -93,8 +96,10 @@ function refuseOptions(
   }
 }
 
-function listTimeoutActions({ review, beforeReview }: Task): readonly (string | undefined)[] {
-  return [reviewSettingsOf(review)?.onTimeout, reviewSettingsOf(beforeReview)?.onTimeout]
+function listTimeoutActions(task: Task): readonly (string | undefined)[] {
+  const { review, beforeReview } = task
+  const reviews = [reviewSettingsOf(review), reviewSettingsOf(beforeReview), reviewAtMax(task)]
+  return reviews.map((one) => one?.onTimeout)
 }
 
 /** The reviews of one task that a request sets. */
@@ -114,21 +119,17 @@ function listChanges(
   { built, originals }: BuiltRequest,
 ): readonly ReviewChange[] {
   const names = built.tasks.map(({ name }) => name)
-  const defined = (tasks ?? []).flatMap(({ review, beforeReview, forEach }, index) => {
+  const defined = (tasks ?? []).flatMap((body, index) => {
     const path = `/tasks/${index}`
     const name = names[index] ?? ''
-    const own = { path, name, review, beforeReview }
-    const { collect } = forEach ?? {}
-    if (typeof collect !== 'object') return [own]
-    const { reduce } = collect
     return [
-      own,
-      {
-        path: `${path}/forEach/collect/reduce`,
-        name: reduce.name ?? name,
-        review: reduce.review,
-        beforeReview: reduce.beforeReview,
-      },
+      { path, name, review: body.review, beforeReview: body.beforeReview },
+      ...listAddedTasks(body).map(({ path: at, task }) => ({
+        path: `${path}${at}`,
+        name: task.name ?? name,
+        review: task.review,
+        beforeReview: task.beforeReview,
+      })),
     ]
   })
   const overridden = Object.entries(taskOverrides).flatMap(([key, { review, beforeReview }]) => {

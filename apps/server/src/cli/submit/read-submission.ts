@@ -1,4 +1,5 @@
 /** Builds the request body of `tutti run` from its arguments and options. */
+import { changeAddedTasks } from '@tutti/protocol/basics'
 import { isJsonObject } from '@tutti/protocol/internal'
 
 import type { Capabilities, SubmitRunBody } from '@tutti/protocol'
@@ -58,6 +59,9 @@ export async function readSubmission(
     ...(options.runId === undefined ? {} : { runId: options.runId }),
     ...(options.build === undefined ? {} : { build: options.build }),
     ...(options.webhook === undefined ? {} : { webhooks: [...options.webhook] }),
+    ...(options.startAt === undefined ? {} : { startAt: options.startAt }),
+    ...(options.startAfter === undefined ? {} : { startAfterMs: options.startAfter }),
+    ...((options.maxQueue ?? 0) === 0 ? {} : { maxQueueMs: options.maxQueue }),
   }
   // NOTE: files may contain anything; the server validates the body and names each invalid field.
   return body as SubmitRunBody
@@ -85,13 +89,9 @@ export function withModel(
 }
 
 function withModelOfTask(task: TaskDefinitionBody, model: string): TaskDefinitionBody {
-  const { forEach } = task
   // The tasks of an ensemble have its models.
   const changed = task.ensemble === undefined ? { model, ...task } : task
-  if (typeof forEach?.collect !== 'object') return changed
-  const { collect } = forEach
-  const reduce = { model, ...collect.reduce }
-  return { ...changed, forEach: { ...forEach, collect: { ...collect, reduce } } }
+  return changeAddedTasks(changed, (added) => ({ model, ...added }))
 }
 
 /** Splits the arguments into the ensemble, which contains no `=`, and the inputs. */

@@ -13,6 +13,9 @@ import {
   CostLimit,
   Count,
   DurationMs,
+  ExternalEventKey,
+  ExternalEventName,
+  Instant,
   JsonObject,
   LengthLimit,
   Limit,
@@ -34,11 +37,26 @@ export const MAX_REQUEST_TASKS = 1_000
 /** Maximum number of items of a list that a request maps. */
 const MAX_REQUEST_ITEMS = 10_000
 
+/** Maximum number of rounds of a task that a request repeats. */
+const MAX_REQUEST_ROUNDS = 1_000
+
 /** Maximum number of tools that a request names for one task. */
 const MAX_TASK_TOOLS = 256
 
 /** Maximum number of webhooks that a request names. */
 const MAX_WEBHOOKS = 100
+
+/** Maximum delay of the start of a run, and maximum time in the queue, in milliseconds: 366 days. */
+export const MAX_START_DELAY_MS = 366 * 24 * 3_600_000
+
+/** Start of a run, shared by submissions and schedules. */
+export const queueFields = {
+  /**
+   * Maximum time from the time at which the run may start to the start of its work, in milliseconds, up to 366 days. A run
+   * that has not begun by then fails with QUEUE_TIMEOUT. No limit when absent.
+   */
+  maxQueueMs: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_START_DELAY_MS })),
+}
 
 /** Review settings, shared by requests and responses. */
 const reviewSettingFields = {
@@ -70,6 +88,9 @@ export type TaskReviewBody = Static<typeof TaskReviewBody>
 /** Whether and how a task is reviewed. */
 export const TaskReviewSetting = Type.Union([Type.Enum(['required', 'skip']), TaskReviewBody])
 export type TaskReviewSetting = Static<typeof TaskReviewSetting>
+
+/** Expression in CEL. */
+const ConditionText = Type.String({ minLength: 1, maxLength: 2_000 })
 
 /** Fields of every task that a request defines. */
 const requestedTaskFields = {
@@ -169,6 +190,133 @@ export const ForEachBody = Type.Object(
 )
 export type ForEachBody = Static<typeof ForEachBody>
 
+/** Task of a request that judges the output of a round. It has no context. */
+export const JudgeTaskBody = Type.Object(requestedTaskFields, CLOSED)
+export type JudgeTaskBody = Static<typeof JudgeTaskBody>
+
+/** Ends a loop by the answer of a task. */
+export const LoopJudgeBody = Type.Object(
+  {
+    /**
+     * Task that gets `{output}` and the variables of the round. Its `outputSchema` is a boolean, or an object with the boolean
+     * `done` and the text `feedback`, which is `{feedback}` in the next round.
+     */
+    judge: JudgeTaskBody,
+  },
+  CLOSED,
+)
+export type LoopJudgeBody = Static<typeof LoopJudgeBody>
+
+/** Asks a person after the last round. */
+export const LoopReviewBody = Type.Object(
+  {
+    /** CONTINUE accepts the output, EDIT replaces it, and REJECT with feedback orders another round, up to `maxRevisions` times. */
+    review: TaskReviewBody,
+  },
+  CLOSED,
+)
+export type LoopReviewBody = Static<typeof LoopReviewBody>
+
+/** Limits of the rounds in the variable `{history}`. */
+export const LoopHistoryBody = Type.Object(
+  {
+    /** Maximum number of rounds; no limit when absent. */
+    window: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_REQUEST_ROUNDS })),
+    /** Maximum size in tokens of 4 characters; older rounds are left out, and the text says which. 32,000 when absent. */
+    maxTokens: Type.Optional(PositiveLimit),
+  },
+  { ...CLOSED, minProperties: 1 },
+)
+export type LoopHistoryBody = Static<typeof LoopHistoryBody>
+
+/** Limits of a task that is repeated. */
+const loopLimitFields = {
+  /** Maximum number of rounds, up to 1,000. */
+  max: Type.Integer({ minimum: 1, maximum: MAX_REQUEST_ROUNDS }),
+}
+
+/** Changes to the limits of a task that is repeated. */
+export const LoopLimitsBody = Type.Object(loopLimitFields, CLOSED)
+export type LoopLimitsBody = Static<typeof LoopLimitsBody>
+
+/** Output of a task that is repeated. */
+export const LoopResult = Type.Enum(['last', 'all'])
+export type LoopResult = Static<typeof LoopResult>
+
+/** Repeats the task in rounds. A round has the variables `{round}`, `{previous}`, `{feedback}` and `{history}`. */
+export const LoopBody = Type.Object(
+  {
+    ...loopLimitFields,
+    /**
+     * Ends the loop after a round: an expression in CEL over `output`, `outputs`, `round` and `inputs`, such as
+     * `output.score > 7 || round == 5`, or a judge. All `max` rounds when absent.
+     */
+    until: Type.Optional(Type.Union([ConditionText, LoopJudgeBody])),
+    /**
+     * After `max` rounds: `accept` takes the last output, `fail` fails the task, and `review` asks a person, who can order more
+     * rounds. When absent: `fail`, or `accept` without `until` and `stopWhenUnchanged`.
+     */
+    onMax: Type.Optional(Type.Union([Type.Enum(['accept', 'fail', 'review']), LoopReviewBody])),
+    /** Whether the loop ends when a round has the same output as the one before. False when absent. */
+    stopWhenUnchanged: Type.Optional(Type.Boolean()),
+    /** Rounds in the variable `{history}` of the next round. `last` when absent. */
+    history: Type.Optional(Type.Union([Type.Enum(['last', 'all']), LoopHistoryBody])),
+    /** Output of the task: that of the last round, or the list of all. `last` when absent. */
+    result: Type.Optional(LoopResult),
+  },
+  CLOSED,
+)
+export type LoopBody = Static<typeof LoopBody>
+
+/** External event that a task waits for: its name, or its name with a separate key. */
+export const EventToAwaitBody = Type.Union([
+  ExternalEventName,
+  Type.Object({ name: ExternalEventName, key: Type.Optional(ExternalEventKey) }, CLOSED),
+])
+export type EventToAwaitBody = Static<typeof EventToAwaitBody>
+
+/** Maximum number of external events of one wait. */
+export const MAX_AWAITED_EVENTS = 20
+
+const awaitedList = Type.Array(EventToAwaitBody, { minItems: 1, maxItems: MAX_AWAITED_EVENTS })
+
+/** Wait for external events, at most until a time. */
+export const WaitForBody = Type.Object(
+  {
+    /** One event, any of several, or all of several. */
+    event: Type.Union([
+      EventToAwaitBody,
+      Type.Object({ any: awaitedList }, CLOSED),
+      Type.Object({ all: awaitedList }, CLOSED),
+    ]),
+    /** Correlation key of the events; `{name}` is replaced by the input of that name. Events without a key when absent. */
+    key: Type.Optional(ExternalEventKey),
+    /** JSON Schema of the event data; any JSON when absent. */
+    schema: Type.Optional(JsonObject),
+    /** Maximum time from the opening of the wait, in milliseconds; no limit when absent. */
+    timeoutMs: Type.Optional(WorkingTimeMs),
+    /** Time at which the wait ends; no limit when absent. */
+    until: Type.Optional(Instant),
+    /** Whether people may answer too, with data that matches the schema; false when absent. */
+    review: Type.Optional(
+      Type.Union([
+        Type.Boolean(),
+        Type.Object(
+          {
+            /** Question to the reviewer. */
+            prompt: Type.Optional(NonBlank),
+            /** Role that the key of the reviewer must have. */
+            requiredRole: Type.Optional(NonBlank),
+          },
+          CLOSED,
+        ),
+      ]),
+    ),
+  },
+  CLOSED,
+)
+export type WaitForBody = Static<typeof WaitForBody>
+
 /** Task that a request defines. */
 export const TaskDefinitionBody = Type.Object(
   {
@@ -179,6 +327,13 @@ export const TaskDefinitionBody = Type.Object(
     context: Type.Optional(Type.Array(TaskReference, { maxItems: MAX_REQUEST_TASKS })),
     /** Adds a task for each item of a list. The other fields define the task of one item; the output is the list of all outputs. */
     forEach: Type.Optional(ForEachBody),
+    /** Repeats the task in rounds. The other fields define a round. With `forEach`, the task of each item is repeated. */
+    loop: Type.Optional(LoopBody),
+    /**
+     * Waits for external events instead of calling a model. The output is `{ arrived, data, name, eventId }`, and with `all`
+     * `{ arrived, events }` with that of each event.
+     */
+    waitFor: Type.Optional(WaitForBody),
     /**
      * Name of an ensemble of the server whose tasks the task adds to the run. Its output is that of their last one. It has no
      * agent, so it has no fields for one.
@@ -193,13 +348,17 @@ export const TaskDefinitionBody = Type.Object(
      * Condition in CEL, such as `outputs.classify.kind == 'bug'`, over `inputs` (texts) and `outputs` of other tasks. The task is
      * skipped if it is false. The task always runs when absent.
      */
-    when: Type.Optional(Type.String({ minLength: 1, maxLength: 2_000 })),
+    when: Type.Optional(ConditionText),
     /**
      * Name of a switch. Of the tasks with this name only the first one whose `when` is true runs; one without `when` is the last.
      */
     switch: Type.Optional(NonBlank),
   },
-  { ...CLOSED, if: { required: ['ensemble'] }, else: { required: ['description'] } },
+  {
+    ...CLOSED,
+    if: { required: ['ensemble'] },
+    else: { required: ['description'], properties: { description: NonBlank } },
+  },
 )
 
 type TaskDefinitionFields = Static<typeof TaskDefinitionBody>
@@ -232,7 +391,7 @@ export type TaskDefinitionBody =
 // NOTE: the schema has one list of fields for both kinds of tasks; the type says which of them each kind has.
 const RequestedTaskBody = TaskDefinitionBody as unknown as Type.TUnsafe<TaskDefinitionBody>
 
-/** Changes to one task of the ensemble, for this run. Those to a task for each item of a list apply to the task of each item. */
+/** Changes to one task of the ensemble, for this run. Those to a task that adds tasks apply to the task of each item or round. */
 export const TaskOverrideBody = Type.Object(
   {
     /** Instructions for the agent; `{name}` is replaced by the input of that name. */
@@ -261,6 +420,8 @@ export const TaskOverrideBody = Type.Object(
     beforeReview: Type.Optional(TaskReviewSetting),
     /** Limits of a task for each item of a list. */
     forEach: Type.Optional(ItemLimitsBody),
+    /** Limits of a task that is repeated. */
+    loop: Type.Optional(LoopLimitsBody),
   },
   CLOSED,
 )
@@ -382,6 +543,11 @@ export const submitRunFields = {
   threadId: Type.Optional(RunId),
   /** Names of registered webhooks that are notified of the run. */
   webhooks: Type.Optional(Type.Array(NonBlank, { uniqueItems: true, maxItems: MAX_WEBHOOKS })),
+  /** Time before which the run does not start, at most 366 days ahead. A time in the past starts it at once. */
+  startAt: Type.Optional(Instant),
+  /** The same as a delay in milliseconds, up to 366 days. Cannot be combined with `startAt`. */
+  startAfterMs: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_START_DELAY_MS })),
+  ...queueFields,
 }
 
 /** Body of `POST /api/runs`. */
@@ -416,5 +582,7 @@ export const RunAccepted = Type.Object({
   /** Number of tasks. */
   tasks: Count,
   workflow: Workflow,
+  /** Time before which the run does not start; absent for a run that may start at once. */
+  startAt: Type.Optional(Instant),
 })
 export type RunAccepted = Static<typeof RunAccepted>
