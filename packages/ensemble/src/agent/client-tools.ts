@@ -12,6 +12,7 @@ import { defineTool, Type, type AgentTool } from '@tutti/core'
 import { errorMessage, type ToolSchema } from '@tutti/core/internal'
 
 import { DELEGATE_TOOL } from '../definition/delegation-limits.ts'
+import { listHandoffTools } from '../definition/handoff.ts'
 import { listAllTasks } from '../definition/manager.ts'
 import { listWorkingTasks } from '../definition/task.ts'
 
@@ -85,8 +86,10 @@ export function findClientToolProblems(
     return [{ path: '', message: `cannot be called: "${ensemble.name}" has no task with an agent` }]
   }
   const users = new Map<string, string[]>()
-  for (const { name, tools: own } of agentTasks) {
-    for (const tool of own) users.set(tool.name, [...(users.get(tool.name) ?? []), name])
+  for (const { name, tools: own, agent } of agentTasks) {
+    for (const used of [...own.map((tool) => tool.name), ...listHandoffTools(agent)]) {
+      users.set(used, [...(users.get(used) ?? []), name])
+    }
   }
   return tools.flatMap((tool, index) => {
     const { name } = tool

@@ -2,6 +2,7 @@
 import { TuttiError } from '@tutti/core'
 import { findOptionProblems, type OptionNames } from '@tutti/core/internal'
 
+import { findOwnHandoffProblems, type Handoff } from './handoff.ts'
 import { findOnUnfinishedProblems, type OnUnfinished } from './on-unfinished.ts'
 
 import type { ChatModel } from '../model/chat-model.ts'
@@ -17,6 +18,11 @@ export interface Agent {
    * get the rank of the system. @default none: the task itself is the goal
    */
   readonly goal?: string
+  /**
+   * System message, unchanged, instead of its role, goal and background. Its tasks then get their description as it is, without
+   * headings. Those of a task take precedence. @default the role, the goal and the background
+   */
+  readonly instructions?: string
   /** Background of the agent, as context for its work. */
   readonly background?: string
   readonly tools: readonly AgentTool[]
@@ -32,6 +38,11 @@ export interface Agent {
   readonly onUnfinished?: OnUnfinished
   /** Whether it may delegate work to the other agents of its ensemble. @default false */
   readonly allowDelegation?: boolean
+  /**
+   * Agents to which it may hand off the conversation of a task: agents, their roles, or handoffs with settings. The agent that has
+   * the conversation last gives the answer. @default none
+   */
+  readonly handoffs?: readonly (Agent | Handoff | string)[]
 }
 
 /** Definition of an agent by its author. */
@@ -42,6 +53,7 @@ export type AgentDefinition = Omit<Agent, 'tools'> & {
 const AGENT_NAMES = {
   role: true,
   goal: true,
+  instructions: true,
   background: true,
   tools: true,
   model: true,
@@ -50,6 +62,7 @@ const AGENT_NAMES = {
   rateLimit: true,
   onUnfinished: true,
   allowDelegation: true,
+  handoffs: true,
 } as const satisfies OptionNames<AgentDefinition>
 
 /**
@@ -61,6 +74,7 @@ export function agent(definition: AgentDefinition): Agent {
   const problems = [
     ...findOptionProblems(definition, AGENT_NAMES),
     ...findOnUnfinishedProblems(definition.onUnfinished),
+    ...findOwnHandoffProblems(definition),
   ]
   if (problems.length > 0) {
     throw new TuttiError(

@@ -3,6 +3,7 @@ import { TuttiError } from '@tutti/core'
 import { computeJsonDigest } from '@tutti/core/internal'
 import { previewOf, shortText } from '@tutti/protocol/internal'
 
+import { findTaskHandoffProblems } from '../definition/handoff.ts'
 import { missingInputs } from '../definition/inputs.ts'
 import { reviewAtMax } from '../definition/loop-settings.ts'
 import { modelOfTask } from '../definition/model-of-task.ts'
@@ -175,6 +176,7 @@ function findProblems(
   if (task.handler === undefined && modelOfTask(task, ensemble) === undefined) {
     problems.push('has no model: set one for the task, its agent or the ensemble')
   }
+  problems.push(...findTaskHandoffProblems(task, ensemble))
   const open = task.context.filter((name) => !host.isCompleted(toRunName(run, name)))
   if (open.length > 0) {
     problems.push(

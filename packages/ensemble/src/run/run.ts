@@ -41,7 +41,7 @@ import type { RunHandle, RunSnapshot } from './run-handle.ts'
 import type { RunEnding, RunResult } from './run-result.ts'
 import type { RunOptions } from './run-options.ts'
 import { isRecordedTask, type WorkerTask } from '../hierarchy/workers.ts'
-import { toAddedRun, type TaskScope } from '../scope/task-scope.ts'
+import { toAddedRun, type ReceivedConversation, type TaskScope } from '../scope/task-scope.ts'
 import { TaskSlot } from '../work/task-slots.ts'
 
 /** A run in flight. */
@@ -146,7 +146,7 @@ export class Run {
   /** Runs a task that the task of `parent` adds. */
   async runWorker(
     parent: TaskScope,
-    { signal, inputs, slot, ...worker }: WorkerTask,
+    { signal, inputs, received, slot, ...worker }: WorkerTask,
   ): Promise<TaskOutcome> {
     const { taskName, task } = worker
     this.#reached.add(taskName)
@@ -171,7 +171,8 @@ export class Run {
     this.#delegated += 1
     this.#updateTime()
     try {
-      const outcome = await this.#runTask(state, { task, parent, signal, inputs, slot: own })
+      const how = { task, parent, signal, inputs, received, slot: own }
+      const outcome = await this.#runTask(state, how)
       this.#settle(state, outcome)
       return outcome
     } finally {
@@ -401,6 +402,7 @@ export class Run {
       readonly parent?: TaskScope
       readonly signal?: AbortSignal
       readonly inputs?: Inputs | undefined
+      readonly received?: ReceivedConversation | undefined
       readonly slot: TaskSlot
       readonly refusal?: TuttiError | undefined
     },
@@ -415,6 +417,7 @@ export class Run {
     return runTask({
       task: how.task,
       parent,
+      received: how.received,
       signal: how.signal,
       slot: how.slot,
       run,
