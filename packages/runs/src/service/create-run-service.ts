@@ -36,6 +36,7 @@ import { UnreadableReport } from './unreadable-report.ts'
 
 import type { Ensemble } from '@tutti/ensemble'
 import type { RunStorage } from '../ports/run-storage.ts'
+import type { RunProcesses } from './run-processes.ts'
 import type { RunService, ServiceStores } from './run-service.ts'
 
 /**
@@ -105,11 +106,7 @@ export function createRunService(
     ensembles: runEnsembles.all,
     profiles,
     clock,
-    processes: {
-      own: executor.owner,
-      hasLease: (id) => storage.queue.hasLease(id),
-      takesTurn: (enough) => takesTurn(enough, storage.queue.fleet.processes),
-    },
+    processes: createProcesses(storage, executor.owner),
     budget,
     status,
     forks,
@@ -208,6 +205,14 @@ function ignoreEnd(error: unknown): void {
 }
 
 const ENDED: readonly string[] = ['RUN_COMPLETED', 'RUN_NOT_FOUND']
+
+function createProcesses({ queue }: RunStorage, own: string): RunProcesses {
+  return {
+    own,
+    hasLease: (id) => queue.hasLease(id),
+    takesTurn: (enough) => takesTurn(enough, queue.fleet.processes),
+  }
+}
 
 function pickStores(storage: RunStorage): ServiceStores {
   const { audit, secrets, outbox } = storage
