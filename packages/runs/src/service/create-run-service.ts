@@ -76,17 +76,8 @@ export function createRunService(
   const commands = new RunCommands({ ...common, executor, buildCheck, feed })
   const externalEvents = new RunExternalEvents({ storage, settings, commands })
   const timers = [expiry, { start: () => schedules.loop.start() }]
-  const running = {
-    ...common,
-    ...reading,
-    commits,
-    executor,
-    buildCheck,
-    commands,
-    externalEvents,
-    timers,
-  }
-  const loop = new ServiceLoop(running)
+  const working = { commits, executor, buildCheck, commands, externalEvents, timers }
+  const loop = new ServiceLoop({ ...common, ...reading, ...working })
   const status = new ServiceStatus({ storage, executor, loop, maxConcurrentRuns })
 
   const threads = new RunThreads(storage, settings)
