@@ -19,8 +19,8 @@ globalThis.Date = new Proxy(SystemDate, {
 })
 
 channel.unref()
-channel.addEventListener('message', ({ data }) => {
-  stepMs += Number(data)
+channel.addEventListener('message', (event) => {
+  if (event instanceof MessageEvent) stepMs += Number(event.data)
 })
 
 /** Sets the clock of this process by a number of milliseconds, in this thread at once. */
