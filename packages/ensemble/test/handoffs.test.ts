@@ -282,7 +282,7 @@ describe('a handoff', () => {
     expect(model.requestsOf('Billing')[1]?.messages.at(-1)?.content).toBe('Seen')
   })
 
-  it('[ENS-H16] A failure of the next agent fails the attempt, and a retry begins a conversation of its own', async () => {
+  it('[ENS-H16] A failure of the next agent fails the attempt, and a retry begins a new conversation', async () => {
     const model = teamModel({
       Triage: [call('transfer_to_Billing'), call('transfer_to_Billing')],
       Billing: [createTaskFailure('Down'), 'Paid'],
