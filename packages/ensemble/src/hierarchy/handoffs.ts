@@ -15,7 +15,7 @@
  *    again, so that a frozen one checks the requests of every agent.
  * ENS-H15 Before anything runs, handoffs are checked: unknown agents, the agent itself, clashing names, schemas, filters and
  *    models. All problems are reported together.
- * ENS-H16 The failure of the next agent is the failure of the attempt that handed off.
+ * ENS-H16 If the next agent fails, the attempt that handed off fails with the same error.
  * ENS-H17 Directives and model switches for a task reach the agent that has its conversation.
  */
 import { TuttiError, type AgentTool, type ToolCall } from '@tutti/core'

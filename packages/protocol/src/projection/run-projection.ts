@@ -8,7 +8,7 @@
  *
  * PROTO-T5 Operations follow from the events alone, so every reader gets the same ones, live or later.
  * PROTO-T6 A run has one end, with one reason, from its `run_result`.
- * PROTO-T7 After a handoff of the output task, the text of the next agent is text of the output task.
+ * PROTO-T7 After a handoff, the next agent writes the text of the output task.
  */
 import { readRunOutput } from '../run-state/run-messages.ts'
 import { addEventUsage, NO_RUN_USAGE, type RunUsage } from '../run-usage.ts'
