@@ -70,6 +70,7 @@ export function prepareChildren(
   asked: readonly AskedChild[],
   { host, reviews, keys, isRecorded }: ChildSettings,
 ): readonly PreparedChild[] {
+  assertTextInputs(asked)
   assertTextSize(asked, scope.run.inputs)
   const problems: string[] = []
   if (scope.depth >= MAX_TASK_DEPTH) problems.push(`tasks may nest ${MAX_TASK_DEPTH} deep`)
@@ -112,16 +113,32 @@ export function prepareChildren(
     const digest = scope.run.recordsSteps ? digestChild(task, child.inputs) : ''
     return { ...child, task, name, inputs, digest }
   })
-  if (problems.length === 0) {
-    for (const { key } of prepared) keys.add(key)
-    return prepared
-  }
+  if (problems.length > 0) throw problemsError(problems)
+  for (const { key } of prepared) keys.add(key)
+  return prepared
+}
+
+function problemsError(problems: readonly string[]): TuttiError {
   const shown = problems.slice(0, MAX_PROBLEMS)
   const more = problems.length - shown.length
   const rest = more > 0 ? `; and ${more} other problems` : ''
-  throw new TuttiError('CONFIG_INVALID', `Cannot add tasks: ${shown.join('; ')}${rest}`, {
+  return new TuttiError('CONFIG_INVALID', `Cannot add tasks: ${shown.join('; ')}${rest}`, {
     details: { problems: shown },
   })
+}
+
+/** Checks that all inputs are texts: plain JavaScript, and values of the type `any`, can be anything. */
+function assertTextInputs(asked: readonly AskedChild[]): void {
+  const problems = asked.flatMap(({ task, inputs }) => {
+    const entries: readonly (readonly [string, unknown])[] = Object.entries(inputs)
+    return entries
+      .filter(([, value]) => typeof value !== 'string')
+      .map(
+        ([name, value]) =>
+          `task "${shortText(task.name)}": its input "${shortText(name)}" must be text, got ${previewOf(value)}`,
+      )
+  })
+  if (problems.length > 0) throw problemsError(problems)
 }
 
 function hasCondition({ when, switch: switchName }: Task): boolean {
@@ -161,7 +178,11 @@ function findProblems(
   }
   problems.push(...findTaskHandoffProblems(task, ensemble))
   const open = task.context.filter((name) => !host.isCompleted(toRunName(run, name)))
-  if (open.length > 0) problems.push(`its context is not completed: ${open.join(', ')}`)
+  if (open.length > 0) {
+    problems.push(
+      `its context must be completed tasks of the ensemble, and these are not: ${open.join(', ')}. Pass outputs of added tasks as inputs`,
+    )
+  }
   const lastTasks = parent === undefined ? [] : ensemble.plan.lastTasks
   const isReviewed =
     reviewAtMax(task) !== undefined ||

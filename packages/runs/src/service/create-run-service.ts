@@ -104,6 +104,7 @@ export function createRunService(
   return {
     ensembles: runEnsembles.all,
     profiles,
+    clock,
     processes: {
       own: executor.owner,
       hasLease: (id) => storage.queue.hasLease(id),
