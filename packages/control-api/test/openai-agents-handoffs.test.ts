@@ -33,11 +33,11 @@ interface Answer {
 interface Example {
   readonly question: string
   readonly answers: readonly Answer[]
-  /** What the math tutor receives. @default all messages */
+  /** Messages that the math tutor receives. @default all */
   readonly filter?: 'withoutTools' | 'last'
 }
 
-/** What a model was sent: its system message, and the conversation. */
+/** Request to a model: its system message, and the conversation. */
 interface Sent {
   readonly system: string | undefined
   readonly items: readonly object[]

@@ -282,7 +282,7 @@ describe('a handoff', () => {
     expect(model.requestsOf('Billing')[1]?.messages.at(-1)?.content).toBe('Seen')
   })
 
-  it('[ENS-H16] A failure of the next agent fails the attempt, and a retry begins a conversation of its own', async () => {
+  it('[ENS-H16] A failure of the next agent fails the attempt, and a retry begins a new conversation', async () => {
     const model = teamModel({
       Triage: [call('transfer_to_Billing'), call('transfer_to_Billing')],
       Billing: [createTaskFailure('Down'), 'Paid'],
@@ -340,6 +340,39 @@ describe('a handoff', () => {
     expect((await handle.result).output).toBe('By the other')
     const last = other.requestsOf('Billing')[0]?.messages.at(-1)?.content
     expect(last).toMatch(/^## Active Directives\n.* Be brief$/)
+  })
+
+  it('[ENS-H16] [ENS-E4] A cancel while the next agent works ends its task and the task that handed off', async () => {
+    const steer = { now: (): void => undefined }
+    const wait = defineTextTool({
+      name: 'wait',
+      description: 'W',
+      execute: () => {
+        steer.now()
+        return 'ok'
+      },
+    })
+    const model = teamModel({
+      Triage: [call('transfer_to_Billing')],
+      Billing: [requestCalls(['w', 'wait', 'x']), 'Too late'],
+    })
+    const billing = named('Billing', { tools: [wait] })
+    const support = task({
+      name: 'support',
+      description: 'Help',
+      agent: named('Triage', { handoffs: [billing] }),
+      retries: 1,
+    })
+    const { handle, events, ended } = watchRun(ensemble({ name: 'team', model, tasks: [support] }))
+    steer.now = () => handle.cancel({ mode: 'abort' })
+    expect((await ended).status).toBe('CANCELLED')
+    expect(model.requestsOf('Billing')).toHaveLength(1)
+    const { tasks, delegations } = runStateAfter(events)
+    expect(tasks.map(({ name, error }) => [name, error?.code])).toEqual([
+      ['support', 'CANCELLED'],
+      ['support/Billing', 'CANCELLED'],
+    ])
+    expect(delegations).toMatchObject([{ status: 'FAILED', handoff: true }])
   })
 
   it('[ENS-H15] All problems of handoffs are reported before anything runs', () => {

@@ -94,7 +94,7 @@ export const DELEGATION_STATUS: Readonly<Record<DelegationState['status'], Shown
   FAILED: { mark: 'failed', word: 'Failed' },
 }
 
-/** Returns the role of the agent of a task, and that of the agent that has its conversation after handoffs. */
+/** Returns the role of a task's agent, and after a handoff also that of the active agent. */
 export function formatAgents({
   agentRole,
   activeAgent = agentRole,

@@ -112,7 +112,8 @@ export async function runAgentLoop(input: AgentLoopInput): Promise<TaskAnswer> {
       const taken = handoffs?.find(results)
       if (handoffs === undefined || taken === undefined) continue
       const answer = await handoffs.perform(taken, conversation.messages)
-      return { ...answer, turns: iterationIndex + 1 }
+      // This agent handed off within its limit; the task of the next agent has its own.
+      return { ...answer, iterationLimitReached: false, turns: iterationIndex + 1 }
     }
     const text =
       step.kind === 'answer'

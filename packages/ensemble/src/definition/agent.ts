@@ -2,48 +2,13 @@
 import { TuttiError } from '@tutti/core'
 import { findOptionProblems, type OptionNames } from '@tutti/core/internal'
 
-import { findOwnHandoffProblems, type Handoff } from './handoff.ts'
-import { findOnUnfinishedProblems, type OnUnfinished } from './on-unfinished.ts'
+import { findOwnHandoffProblems } from './handoff.ts'
+import { findOnUnfinishedProblems } from './on-unfinished.ts'
 
-import type { ChatModel } from '../model/chat-model.ts'
-import type { RateLimit } from '../model/rate-limit.ts'
+import type { Agent } from './agent-shape.ts'
 import type { AgentTool } from '@tutti/core'
 
-/** An agent: a role, a goal and tools. */
-export interface Agent {
-  /** Role, such as `Regulatory Researcher`. */
-  readonly role: string
-  /**
-   * Goal, as part of the system message. It is not a template: inputs of a run, which can come from strangers, never
-   * get the rank of the system. @default none: the task itself is the goal
-   */
-  readonly goal?: string
-  /**
-   * System message, unchanged, instead of its role, goal and background. Its tasks then get their description as it is, without
-   * headings. Those of a task take precedence. @default the role, the goal and the background
-   */
-  readonly instructions?: string
-  /** Background of the agent, as context for its work. */
-  readonly background?: string
-  readonly tools: readonly AgentTool[]
-  /** Model of this agent. The task's own model takes precedence; the ensemble's model is the default. */
-  readonly model?: ChatModel
-  /** Maximum number of model turns of a task that sets no limit itself. */
-  readonly maxIterations?: number
-  /** Form of its answers, such as `Markdown with a heading`. */
-  readonly responseFormat?: string
-  /** Rate limit that all its tasks share for their model calls. */
-  readonly rateLimit?: RateLimit
-  /** Reaction to an answer that the model ended early. @default the ensemble's */
-  readonly onUnfinished?: OnUnfinished
-  /** Whether it may delegate work to the other agents of its ensemble. @default false */
-  readonly allowDelegation?: boolean
-  /**
-   * Agents to which it may hand off the conversation of a task: agents, their roles, or handoffs with settings. The agent that has
-   * the conversation last gives the answer. @default none
-   */
-  readonly handoffs?: readonly (Agent | Handoff | string)[]
-}
+export type { Agent } from './agent-shape.ts'
 
 /** Definition of an agent by its author. */
 export type AgentDefinition = Omit<Agent, 'tools'> & {

@@ -5,7 +5,7 @@ import { ReviewPolicy, Workflow } from '@tutti/protocol/internal'
 
 import { findOnUnfinishedProblems } from './on-unfinished.ts'
 import { findGrowthProblems } from './check-growth.ts'
-import { findHandoffProblems } from './handoff.ts'
+import { findHandoffProblems } from './check-handoffs.ts'
 import { findModelPriceProblems } from '../model/prices.ts'
 import { findBudgetProblems } from '../usage/budget.ts'
 import { findDelegationProblems } from './delegation-limits.ts'

@@ -11,7 +11,7 @@ import { findHandoffNameProblems } from './handoff.ts'
 import { HANDLER_ROLE } from './handler.ts'
 import { DELEGATE_TOOL } from './delegation-limits.ts'
 import { findKeyProblems, findMapProblems, MAP_NAMES } from './map-settings.ts'
-import { findDuplicates } from './plan.ts'
+import { findDuplicates } from './find-duplicates.ts'
 import { findReviewProblems } from './review-settings.ts'
 
 import type { ForEach, ReduceOutputs } from './for-each.ts'

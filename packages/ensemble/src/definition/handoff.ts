@@ -1,58 +1,16 @@
-/** Handoffs: an agent passes its conversation to another agent, which answers in its place. */
+/** Handoffs: an agent passes its conversation to another agent, which answers instead. */
 import { defineTool, ToolResult, Type, type AgentTool } from '@tutti/core'
-import {
-  errorMessage,
-  findOptionProblems,
-  type OptionNames,
-  type ToolSchema,
-} from '@tutti/core/internal'
+import { errorMessage, findOptionProblems, type OptionNames } from '@tutti/core/internal'
 
 import { DELEGATE_TOOL } from './delegation-limits.ts'
-import { modelOfTask } from './model-of-task.ts'
-import { findDuplicates } from './plan.ts'
-import {
-  createHandoffTask,
-  listHandoffTasks,
-  listLeafTasks,
-  listWorkingTasks,
-  type Task,
-} from './task.ts'
+import { findDuplicates } from './find-duplicates.ts'
 
-import type { ChatModel, Message } from '../model/chat-model.ts'
-import type { Agent } from './agent.ts'
+import type { Agent, Handoff, HandoffOptions } from './agent-shape.ts'
+
+export type { Handoff } from './agent-shape.ts'
 
 /** Default maximum number of handoffs of a task. */
 export const DEFAULT_MAX_HANDOFFS = 10
-
-/**
- * Selects what the next agent receives: `all` messages, only the texts of agents and users (`withoutTools`), or the messages that
- * a function returns. The function gets the conversation without its system message; the last message is the result of the handoff
- * call. It is called again when a run continues, so it must return the same messages for the same conversation.
- */
-export type HandoffFilter =
-  | 'all'
-  | 'withoutTools'
-  | ((messages: readonly Message[]) => readonly Message[])
-
-interface HandoffOptions {
-  /**
-   * Name of its tool: 1 to 64 letters, digits, `_` and `-`.
-   * @default `transfer_to_` and the role, with `_` in place of all other characters than letters and digits
-   */
-  readonly name?: string
-  /** Description of its tool, for the model. @default the role and the goal of the next agent */
-  readonly description?: string
-  /** Schema of the arguments of the call, an object. The next agent reads them in the conversation. @default no arguments */
-  readonly input?: ToolSchema
-  /** Selects what the next agent receives. @default `all` */
-  readonly filter?: HandoffFilter
-}
-
-/** An agent to which another agent may hand off its conversation, with settings. */
-export interface Handoff extends HandoffOptions {
-  /** The next agent, or its role. */
-  readonly agent: Agent | string
-}
 
 const HANDOFF_NAMES = {
   agent: true,
@@ -183,76 +141,4 @@ function findTargetProblems(role: string, target: Handoff, path: string): readon
     problems.push(`${path}: ${errorMessage(error)}`)
   }
   return problems
-}
-
-/** Returns the next agent; undefined if none has its role. */
-export function resolveHandoff(
-  { agent }: Handoff,
-  root: Task,
-  tasks: readonly Task[],
-): Agent | undefined {
-  return typeof agent === 'object' ? agent : findHandoffAgent(agent, root, tasks)
-}
-
-/** Returns the agent with a role: one that works on the task or can take it over, else one of the other tasks. */
-export function findHandoffAgent(
-  role: string,
-  root: Task,
-  tasks: readonly Task[],
-): Agent | undefined {
-  return [...listHandoffTasks(root), ...tasks.flatMap(listWorkingTasks)].find(
-    ({ agent, handler }) => handler === undefined && agent.role === role,
-  )?.agent
-}
-
-/** Returns the problems of the handoffs of all tasks, one text each. */
-export function findHandoffProblems(ensemble: {
-  readonly tasks: readonly Task[]
-  readonly model?: ChatModel
-}): readonly string[] {
-  return ensemble.tasks
-    .flatMap(listLeafTasks)
-    .flatMap((root) =>
-      findTaskHandoffProblems(root, ensemble).map((problem) => `task "${root.name}": ${problem}`),
-    )
-}
-
-/** Returns the problems of the handoffs of a task, one text each. */
-export function findTaskHandoffProblems(
-  root: Task,
-  ensemble: { readonly tasks: readonly Task[]; readonly model?: ChatModel },
-): readonly string[] {
-  const { tasks } = ensemble
-  if (root.handler !== undefined || root.agent.handoffs === undefined) return []
-  const agents = [root.agent]
-  const problems: string[] = []
-  // The list grows while it is read.
-  for (const { role: from, handoffs = [] } of agents) {
-    for (const target of handoffs.map(toHandoff)) {
-      const next = resolveHandoff(target, root, tasks)
-      if (next === undefined) problems.push(describeUnknown(from, target, tasks))
-      else if (!agents.includes(next)) agents.push(next)
-    }
-  }
-  const others = agents.slice(1)
-  return [
-    ...problems,
-    ...others
-      .filter((agent) => modelOfTask(createHandoffTask(root, agent), ensemble) === undefined)
-      .map(
-        ({ role }) =>
-          `agent "${role}" has no model: set one for the agent, the task or the ensemble`,
-      ),
-    ...findDuplicates(agents.map(({ role }) => role)).map(
-      (role) => `two agents that can work on it have the role "${role}"`,
-    ),
-  ]
-}
-
-function describeUnknown(from: string, target: Handoff, tasks: readonly Task[]): string {
-  const known = tasks
-    .flatMap(listWorkingTasks)
-    .flatMap(({ agent, handler }) => (handler === undefined ? [agent.role] : []))
-  const available = [...new Set(known)].join(', ')
-  return `agent "${from}" hands off to an unknown agent "${toHandoffRole(target)}". Available: [${available}]`
 }

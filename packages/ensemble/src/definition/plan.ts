@@ -6,6 +6,7 @@
  */
 import type { Workflow } from '@tutti/protocol/internal'
 
+import { findDuplicates } from './find-duplicates.ts'
 import { toWorkerRole, type Task } from './task.ts'
 
 /** Tasks and their order. */
@@ -210,13 +211,6 @@ function findHierarchyProblems(tasks: readonly Task[]): readonly PlanProblem[] {
         ),
       ),
   ]
-}
-
-/** Returns the names that occur more than once, each once. */
-export function findDuplicates(names: readonly string[]): readonly string[] {
-  const seen = new Set<string>()
-  const again = names.filter((name) => seen.size === seen.add(name).size)
-  return [...new Set(again)]
 }
 
 interface ContextReference {

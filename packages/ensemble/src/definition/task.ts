@@ -249,7 +249,7 @@ function defined<Fields extends object>(
   return Object.fromEntries(known) as { [Name in keyof Fields]?: NonNullable<Fields[Name]> }
 }
 
-/** Returns a task with those of all agents that can take over its conversation, as far as agents refer to each other. */
+/** Returns a task with those of all agents that can take it over. Agents that are only named by role are not included. */
 export function listHandoffTasks(root: Task): readonly Task[] {
   const { agent, handler, budget } = root
   if (handler !== undefined || agent.handoffs === undefined) return [root]

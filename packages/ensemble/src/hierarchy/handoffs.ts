@@ -1,12 +1,12 @@
 /**
- * Handoffs: an agent passes its conversation to another agent, which runs as a separate task and answers in its place.
+ * Handoffs: an agent passes its conversation to another agent, which runs as a separate task and answers instead.
  *
  *   turn with a handoff call ─▶ its other calls ─▶ delegation_started ─▶ filter ─▶ task of the next agent … ─▶ its answer
  *
  * ENS-H8 An agent hands off with a call of the tool of a handoff. All calls of the turn end first; then the next agent has the
  *    conversation, and the loop of the agent has ended.
  * ENS-H9 The next agent receives the conversation after the filter of the handoff, with its own system message, tools and model.
- * ENS-H10 The answer of the last agent is the answer of the task. It is read by the schema of the task; guardrails, review,
+ * ENS-H10 The last agent gives the answer of the task. It is read by the schema of the task; guardrails, review,
  *    reflection and memory of the task apply to it once.
  * ENS-H11 Only the first handoff call of a turn takes place; the others fail and give the reason.
  * ENS-H12 After `maxHandoffs` handoffs of a task, a further call fails, and the agent must answer itself.
@@ -15,17 +15,17 @@
  *    again, so that a frozen one checks the requests of every agent.
  * ENS-H15 Before anything runs, handoffs are checked: unknown agents, the agent itself, clashing names, schemas, filters and
  *    models. All problems are reported together.
- * ENS-H16 The failure of the next agent is the failure of the attempt that handed off.
+ * ENS-H16 If the next agent fails, the attempt that handed off fails with the same error.
  * ENS-H17 Directives and model switches for a task reach the agent that has its conversation.
  */
 import { TuttiError, type AgentTool, type ToolCall } from '@tutti/core'
 import { errorMessage } from '@tutti/core/internal'
 
+import { resolveHandoff } from '../definition/check-handoffs.ts'
 import { findConversationProblems } from '../definition/history.ts'
 import {
   createHandoffTool,
   DEFAULT_MAX_HANDOFFS,
-  resolveHandoff,
   toHandoff,
   toHandoffRole,
   toHandoffToolName,
@@ -46,10 +46,10 @@ import {
   type WorkerHost,
 } from './workers.ts'
 
-import type { TaskAnswer } from '../agent/loop.ts'
 import type { Agent } from '../definition/agent.ts'
 import type { TaskText } from '../definition/task-text.ts'
 import type { Message } from '../model/chat-model.ts'
+import type { TaskResult } from '../scope/task-outcome.ts'
 import type { ReceivedConversation, TaskScope } from '../scope/task-scope.ts'
 
 interface HandoffsOptions {
@@ -129,7 +129,7 @@ export class Handoffs {
   async perform(
     { target, callKey }: HandoffCall,
     messages: readonly Message[],
-  ): Promise<Omit<TaskAnswer, 'turns'>> {
+  ): Promise<Pick<TaskResult, 'output' | 'structured' | 'finishReason'>> {
     const scope = this.#scope
     const { host } = this.#options
     const agent = this.#findAgent(target)
@@ -167,8 +167,6 @@ export class Handoffs {
       output,
       ...(structured === undefined ? {} : { structured }),
       ...(finishReason === undefined ? {} : { finishReason }),
-      // This agent handed off within its limit; the task of the next agent has its own.
-      iterationLimitReached: false,
     }
   }
 

@@ -3,7 +3,7 @@ import { TuttiError } from '@tutti/core'
 import { computeJsonDigest } from '@tutti/core/internal'
 import { previewOf, shortText } from '@tutti/protocol/internal'
 
-import { findTaskHandoffProblems } from '../definition/handoff.ts'
+import { findTaskHandoffProblems } from '../definition/check-handoffs.ts'
 import { missingInputs } from '../definition/inputs.ts'
 import { reviewAtMax } from '../definition/loop-settings.ts'
 import { modelOfTask } from '../definition/model-of-task.ts'

@@ -54,13 +54,13 @@ export interface RunTaskInput {
   readonly text: TaskText
   readonly context: readonly ContextOutput[]
   /** Error with which the task begins and fails, without a review or any work. */
-  readonly refusal: TuttiError | undefined
+  readonly refusal?: TuttiError | undefined
   /** Task that delegated this one. */
-  readonly parent: TaskScope | undefined
+  readonly parent?: TaskScope | undefined
   /** Conversation that the task continues. */
-  readonly received: ReceivedConversation | undefined
+  readonly received?: ReceivedConversation | undefined
   /** @default the signal of the run */
-  readonly signal: AbortSignal | undefined
+  readonly signal?: AbortSignal | undefined
   readonly slot: TaskSlot
   /** Called when the task begins to wait for people, and when it continues. */
   readonly onHold: (held: boolean) => void

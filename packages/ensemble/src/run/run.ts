@@ -415,11 +415,7 @@ export class Run {
     this.#tasks.setPhase(state, 'running')
     state.slot = how.slot
     return runTask({
-      task: how.task,
-      parent,
-      received: how.received,
-      signal: how.signal,
-      slot: how.slot,
+      ...how,
       run,
       services: this.#parts.services,
       taskName,
@@ -429,7 +425,6 @@ export class Run {
       context: this.#tasks.contextOf(how.task, run, (role) =>
         this.#parts.services.delegations.listManaged(run, role),
       ),
-      refusal: how.refusal,
       onHold: (held) => {
         this.#onHold(held)
       },

@@ -10,7 +10,7 @@
 import { systemClock, type Clock, type TSchema } from '@tutti/core'
 import { foreignSchema, schemaReader } from '@tutti/core/internal'
 
-import { findHandoffAgent } from '../definition/handoff.ts'
+import { findHandoffAgent } from '../definition/check-handoffs.ts'
 import { JUDGE_KEY } from '../definition/loop-variables.ts'
 import { listAllTasks } from '../definition/manager.ts'
 import { findEnsembleTool, findSubEnsemble, listRoles } from '../definition/sub-ensemble.ts'

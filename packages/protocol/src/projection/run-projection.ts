@@ -8,7 +8,7 @@
  *
  * PROTO-T5 Operations follow from the events alone, so every reader gets the same ones, live or later.
  * PROTO-T6 A run has one end, with one reason, from its `run_result`.
- * PROTO-T7 The text of an agent that received the conversation of the output task by handoffs is text of the output task.
+ * PROTO-T7 After a handoff, the next agent writes the text of the output task.
  */
 import { readRunOutput } from '../run-state/run-messages.ts'
 import { addEventUsage, NO_RUN_USAGE, type RunUsage } from '../run-usage.ts'
@@ -34,7 +34,7 @@ export class RunProjection {
   readonly #waits = new RunWaits()
   #usage = NO_RUN_USAGE
   #outputTask: string | undefined
-  /** Names of the tasks that have received the conversation of the output task. */
+  /** Names of the tasks to which the output task was handed off. */
   readonly #receivers = new Set<string>()
   /** Whether the output task accepted an answer that was cut. */
   #isCut = false
@@ -155,7 +155,7 @@ export class RunProjection {
     return taskName === this.#outputTask
   }
 
-  /** Whether the task writes the output: the output task, or a task that has received its conversation. */
+  /** Whether the task writes the output: the output task, or one to which it was handed off. */
   #writesOutput({ taskName }: { readonly taskName: string }): boolean {
     return taskName === this.#outputTask || this.#receivers.has(taskName)
   }
