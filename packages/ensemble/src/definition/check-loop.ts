@@ -7,9 +7,9 @@ import { MAX_ROUNDS } from './loop-settings.ts'
 import { isRoundVariable } from './loop-variables.ts'
 import { findField, mayBe, type Shape } from './output-shape.ts'
 import { findReviewProblems } from './review-settings.ts'
-import { isTask, type ForEachPlan, type Task } from './task.ts'
+import { isTask, type ForEachPlan, type LoopPlan, type Task } from './task.ts'
 
-import type { Loop, LoopHistory, LoopPlan, LoopSettings } from './loop-settings.ts'
+import type { Loop, LoopHistory, LoopSettings } from './loop-settings.ts'
 
 const LOOP_NAMES = {
   until: true,

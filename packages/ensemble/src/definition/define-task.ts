@@ -38,13 +38,14 @@ import {
   DEFAULT_OUTPUT_RETRIES,
   isTask,
   type ForEachPlan,
+  type LoopPlan,
   type Task,
   type TaskDefinition,
 } from './task.ts'
 import { escapeVariables } from './template.ts'
 
 import type { Problem } from '@tutti/protocol/internal'
-import type { Loop, LoopCondition, LoopPlan } from './loop-settings.ts'
+import type { Loop, LoopCondition } from './loop-settings.ts'
 
 /** Type of a task's output: that of its schema, or text without one. */
 type OutputOf<Schema> = Schema extends ToolSchema ? ValueOf<Schema> : string

@@ -17,8 +17,7 @@ import { findEnsembleTool, findSubEnsemble } from './sub-ensemble.ts'
 
 import type { ChatModel } from '../model/chat-model.ts'
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
-import type { LoopPlan } from './loop-settings.ts'
-import type { ForEachPlan, Task } from './task.ts'
+import type { ForEachPlan, LoopPlan, Task } from './task.ts'
 
 /** Value of a field of a manifest: JSON. */
 export type ManifestValue =

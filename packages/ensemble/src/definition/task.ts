@@ -13,7 +13,7 @@ import type { Agent } from './agent.ts'
 import type { Condition, When } from './condition.ts'
 import type { Guardrails } from './guardrail.ts'
 import type { Handler } from './handler.ts'
-import type { LoopPlan } from './loop-settings.ts'
+import type { LoopSettings, LoopTest } from './loop-settings.ts'
 import type { MapSettings } from './operations.ts'
 import type { OnUnfinished } from './on-unfinished.ts'
 import type { ReviewSetting } from './review-settings.ts'
@@ -128,6 +128,16 @@ export interface ForEachPlan {
   readonly children?: ReadonlyMap<string, Task>
   /** Task that combines the outputs; absent if the output has all of them. */
   readonly reduce?: { readonly task: Task; readonly maxTokens: number; readonly as?: string }
+}
+
+/** A task that is repeated, and the end of its repetition. */
+export interface LoopPlan {
+  /** Task of one round. */
+  readonly template: Task
+  readonly settings: LoopSettings
+  readonly until?: LoopTest
+  /** Task that judges the output of a round. */
+  readonly judge?: Task
 }
 
 /** Definition of a task by its author. */

@@ -4,7 +4,7 @@ import { computeJsonDigest } from '@tutti/core/internal'
 import { previewOf, shortText } from '@tutti/protocol/internal'
 
 import { missingInputs } from '../definition/inputs.ts'
-import { reviewAtMax } from '../definition/loop-settings.ts'
+import { reviewAtMax } from '../definition/loop-end.ts'
 import { modelOfTask } from '../definition/model-of-task.ts'
 import { reviewAfter, reviewSettingsOf } from '../definition/review-settings.ts'
 import { findSubEnsemble, listSubEnsembles } from '../definition/sub-ensemble.ts'
