@@ -189,13 +189,6 @@ describe('a requested task with loop', () => {
     )
   })
 
-  it('A task with loop is refused under a manager, with its path', () => {
-    const tasks = [refine({ max: 2 }), { name: 'b', description: 'B' }]
-    expect(textsOf({ tasks, options: { workflow: 'HIERARCHICAL' } })).toEqual([
-      '/tasks/0/loop: loop has no effect with workflow HIERARCHICAL: a manager delegates to agents only',
-    ])
-  })
-
   it('[RUNS-T6] A list cannot be the output of a loop that is a text', () => {
     const next = { name: 'next', description: 'Do {item}', forEach: { over: '$refine' } }
     expect(textsOf({ tasks: [refine({ max: 2 }), next] })[0]).toMatch(

@@ -4,9 +4,10 @@
  * RUNS-T1 A task without a name gets a unique one from its ensemble or its description.
  * RUNS-T2 `$name` is the task of that name. Otherwise `$0`, `$1`, … is the task at that index.
  * RUNS-T3 An output schema is a JSON Schema that is validated here and enforced by the engine.
- * RUNS-T4 Where a role identifies a task, as in HIERARCHICAL, each task gets a unique role.
+ * RUNS-T4 Where a role identifies a task, as in HIERARCHICAL, each task gets a unique role. Tasks that add tasks have their names.
  */
 import { task, type Task } from '@tutti/ensemble'
+import { toWorkerRole } from '@tutti/ensemble/internal'
 import { pointer, shortText, unknownName } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
@@ -20,6 +21,7 @@ import { findOutputSchema } from './output-schema.ts'
 import {
   listReadReferences,
   refuseAddedTasks,
+  refuseSwitches,
   refuseUnreachable,
   type ConditionalTask,
   type GraphReference,
@@ -76,7 +78,7 @@ export function buildRequestedTasks(
   const choices: ConditionalTask[] = []
   const making = { catalogs, refusals, time: newSchemaTime() }
   const isLed = workflow === 'HIERARCHICAL'
-  refuseAddedTasks(bodies, { names, refusals, isLed })
+  refuseAddedTasks(bodies, { names, refusals })
   const conditions = new RequestedConditions({ bodies, names, refusals, isLed })
   const made = bodies.flatMap((body, index): readonly Task[] => {
     const path = `/tasks/${index}`
@@ -102,7 +104,8 @@ export function buildRequestedTasks(
       references,
     })
     const conditional = conditions.read(body, path)
-    choices.push({ name, ...conditional, path: `${path}/when` })
+    const isUnread = body.when !== undefined && conditional.when === undefined
+    choices.push({ name, ...conditional, path, isUnread })
     const makePart = (part: ReduceTaskBody, at: string): readonly Task[] =>
       makeTask(part, [], { ...making, path: at })
     const ofRound = body.forEach === undefined ? conditional : {}
@@ -126,6 +129,7 @@ export function buildRequestedTasks(
       { lookup, refusals, path: `${path}/forEach`, findTask, makeReduceTask: makePart },
     )
   })
+  if (!isLed) refuseSwitches(choices, references, refusals)
   const all = [...references, ...listReadReferences(choices)]
   refuseUnreachable(names, all, { refusals, workflow })
   return { made, names }
@@ -249,10 +253,11 @@ function readOutputSchema(
 
 /** Makes the roles of tasks unique by appending the task name (RUNS-T4). */
 export function assignOwnRoles(tasks: readonly Task[]): readonly Task[] {
-  const roles = tasks.map(({ agent }) => agent.role)
+  const roles = tasks.map(toWorkerRole)
   return tasks.map((one) => {
     const { role } = one.agent
-    if (roles.indexOf(role) === roles.lastIndexOf(role)) return one
+    const isUnique = roles.indexOf(role) === roles.lastIndexOf(role)
+    if (isUnique || one.handler !== undefined) return one
     return task({ ...one, agent: { ...one.agent, role: `${role} (${one.name})` } })
   })
 }
