@@ -7,7 +7,13 @@ import { MAX_ROUNDS } from './loop-settings.ts'
 import { isRoundVariable } from './loop-variables.ts'
 import { findField, mayBe, type Shape } from './output-shape.ts'
 import { findReviewProblems } from './review-settings.ts'
-import { isTask, type ForEachPlan, type LoopPlan, type Task } from './task.ts'
+import {
+  findConditionalProblem,
+  isTask,
+  type ForEachPlan,
+  type LoopPlan,
+  type Task,
+} from './task.ts'
 
 import type { Loop, LoopHistory, LoopSettings } from './loop-settings.ts'
 
@@ -167,6 +173,8 @@ function findVerdictProblems(judge: Task): readonly Problem[] {
   const shape = judge.outputReader?.schema
   const expected = 'a boolean, or an object with "done" and "feedback"'
   const path = '/until/judge'
+  const conditional = findConditionalProblem(judge)
+  if (conditional !== undefined) return [{ path, message: conditional }]
   if (shape === undefined) return [{ path, message: `must have an output schema: ${expected}` }]
   const done = findField(shape, 'done')
   const isVerdict = mayBe('boolean', shape) || (mayBe('object', shape) && mayBe('boolean', done))

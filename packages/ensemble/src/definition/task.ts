@@ -178,6 +178,17 @@ export function toWorkerRole({ name, agent, handler }: Task): string {
   return handler === undefined ? agent.role : name
 }
 
+/**
+ * Returns the problem of a task that another one adds for itself, such as a judge, and that has a condition; undefined if it
+ * has none.
+ */
+export function findConditionalProblem(task: Partial<Task> | undefined): string | undefined {
+  const isConditional = task?.when !== undefined || task?.switch !== undefined
+  return isConditional
+    ? 'must not have when or switch, which apply only to tasks of an ensemble'
+    : undefined
+}
+
 /** A task from which another one makes the tasks that it adds. */
 export interface TaskPart {
   readonly task: Task

@@ -96,7 +96,7 @@ export function prepareChildren(
       ...(!isPlanned && hasCondition(child.task)
         ? ['when and switch apply only to tasks of an ensemble: use if in the handler']
         : []),
-      ...(isOther ? [`another task of the run has its name "${shortText(name)}"`] : []),
+      ...(isOther ? [describeTakenName(name)] : []),
       ...findProblems(run, { ...child, inputs }, { host, reviews }),
       ...(large === undefined
         ? []
@@ -123,6 +123,11 @@ export function prepareChildren(
   })
 }
 
+/** Returns the problem of a task whose name another task of the run has. */
+export function describeTakenName(name: string): string {
+  return `another task of the run has its name "${shortText(name)}"`
+}
+
 function hasCondition({ when, switch: switchName }: Task): boolean {
   return when !== undefined || switchName !== undefined
 }
@@ -131,7 +136,7 @@ function hasCondition({ when, switch: switchName }: Task): boolean {
 function assertTextSize(asked: readonly AskedChild[], inputs: Inputs): void {
   let size = 0
   for (const { task, inputs: own } of asked) {
-    size += measureTaskTexts(task, (name) => own[name] ?? inputs[name] ?? '')
+    size += measureTaskTexts(task, (name) => readInput(own, name) ?? readInput(inputs, name) ?? '')
   }
   if (size <= MAX_ADDED_TEXT) return
   throw new TuttiError(
@@ -139,6 +144,10 @@ function assertTextSize(asked: readonly AskedChild[], inputs: Inputs): void {
     `Cannot add tasks: the texts of ${asked.length} tasks would have ${size} bytes, at most ${MAX_ADDED_TEXT} are allowed`,
     { details: { bytes: size, maxBytes: MAX_ADDED_TEXT } },
   )
+}
+
+function readInput(inputs: Inputs, name: string): string | undefined {
+  return Object.hasOwn(inputs, name) ? inputs[name] : undefined
 }
 
 function findProblems(

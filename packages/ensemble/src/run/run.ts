@@ -344,7 +344,7 @@ export class Run {
           // Nothing else starts before their failures count.
           if (refused.length > 0) break
           start(this.#listStartable())
-        } while (this.#schedule.hasChoices && !this.#stopsStarting)
+        } while (this.#schedule.hasMore && !this.#stopsStarting)
         this.#updateTime()
         if (this.#running === 0) resolve()
       }

@@ -496,7 +496,7 @@ describe('tasks of a request', () => {
   it('[RUNS-T4] A manager delegates tasks of a request that add tasks by their names', async () => {
     const workers = ['lines', 'refine', 'brief', 'Writer']
     const model = scriptedModel(
-      ({ messages, tools = [] }) => {
+      ({ messages, tools }) => {
         const calls = messages.filter(({ role }) => role === 'tool').length
         if (!tools.some(({ name }) => name === 'delegate_task')) return 'done'
         const agentRole = workers[calls]
