@@ -15,8 +15,6 @@ import { TuttiError } from '@tutti/core'
 import { errorMessage } from '@tutti/core/internal'
 import { previewOf } from '@tutti/protocol/internal'
 
-import { copyValue } from './value-inputs.ts'
-
 import type { Condition, ConditionScope } from './condition.ts'
 import type { Choice } from './plan.ts'
 
@@ -41,15 +39,10 @@ export function chooseTask(
   find: (taskName: string) => { readonly when?: Condition } | undefined,
   values: ConditionValues,
 ): string | undefined | FailedCondition {
-  const outputs = new Map<string, unknown>()
-  const outputOf = (name: string): unknown => {
-    if (!outputs.has(name)) outputs.set(name, copyValue(values.outputOf(name)))
-    return outputs.get(name)
-  }
   for (const taskName of names) {
     const when = find(taskName)?.when
     if (when === undefined) return taskName
-    const result = evaluate(taskName, when, { ...values, outputOf })
+    const result = evaluate(taskName, when, values)
     if (result instanceof TuttiError) return { taskName, error: result }
     if (result) return taskName
   }

@@ -24,7 +24,7 @@ import { JUDGE_KEY } from './loop-variables.ts'
 import { reactionAtMax } from './loop-end.ts'
 import { DEFAULT_HISTORY_TOKENS } from './loop-settings.ts'
 import { DEFAULT_MAX_REVISIONS, type ReviewSettings } from './review-settings.ts'
-import { copyValue, readPath, toInputText, toValueInputs } from './value-inputs.ts'
+import { readPath, toInputText, toValueInputs } from './value-inputs.ts'
 
 import type { HandlerContext } from './handler.ts'
 import type { LoopHistory, LoopSettings, LoopState, LoopTest } from './loop-settings.ts'
@@ -115,9 +115,9 @@ class LoopRun {
     if (until === undefined) return { done: false }
     const { taskName, inputs: own, step } = this.#context
     const done = await step(`until-${round}`, () => {
-      const outputs = this.#rounds.map((one) => copyValue(one.output))
+      const outputs = this.#rounds.map((one) => one.output)
       const state = { round, outputs, inputs: own }
-      return testCondition(taskName, until, { output: outputs.at(-1), state })
+      return testCondition(taskName, until, { output, state })
     })
     return { done }
   }

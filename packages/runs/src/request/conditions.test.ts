@@ -112,6 +112,39 @@ describe('a condition of a request', () => {
     },
   )
 
+  it.each([
+    ["outputs.value.constructor == 'Ferrari' && outputs.value.n == 1", true],
+    ['has(outputs.value.constructor) && !has(outputs.value.toString)', true],
+    ["outputs.value.races.exists(race, race.constructor == 'Lotus')", true],
+    ["outputs.constructor == 'said' && outputs.value.n == 1", true],
+    ["outputs.value.n == 1 && inputs.constructor == 'given'", true],
+  ] as const)(
+    '[RUNS-CO1] A condition of a request reads names of members of objects: %s',
+    async (when, expected) => {
+      const json = '{"constructor":"Ferrari","n":1,"races":[{"constructor":"Lotus"}]}'
+      const built = build([
+        { name: 'value', description: `Say ${json}`, outputSchema: { type: 'object' } },
+        { name: 'constructor', description: 'Say said' },
+        { name: 'last', description: 'Say {constructor}', when },
+      ])
+      const result = await built.run({ constructor: 'given' })
+      expect(result.error).toBeUndefined()
+      expect(result.tasks.some(({ taskName }) => taskName === 'last')).toBe(expected)
+    },
+  )
+
+  it('[RUNS-CO5] The condition of a loop reads a field with the name of a member of objects', async () => {
+    const built = build([
+      {
+        name: 'value',
+        description: 'Say {"constructor":"{round}"}',
+        outputSchema: { type: 'object' },
+        loop: { max: 4, until: "output.constructor == '2' && outputs[0].constructor == '1'" },
+      },
+    ])
+    expect((await built.run()).output).toBe('{"constructor":"2"}')
+  })
+
   it('[RUNS-CO1] The output of a skipped task does not exist', async () => {
     const built = build([
       ...SOURCES,

@@ -183,9 +183,11 @@ function compileCondition(
     inputs: reader.readInputs(),
     test: (outputs, { inputs }) =>
       evaluate(parsed, time, {
-        inputs,
-        outputs: Object.fromEntries(
-          reads.flatMap((name, at) => (outputs[at] === undefined ? [] : [[name, outputs[at]]])),
+        inputs: toReadableFields(Object.entries(inputs)),
+        outputs: toReadableFields(
+          reads.flatMap((name, at) =>
+            outputs[at] === undefined ? [] : [[name, toReadable(outputs[at])]],
+          ),
         ),
       }),
   }
@@ -214,7 +216,12 @@ function compileLoopCondition(
     text,
     inputs: reader.readInputs(),
     test: (value, { round, outputs, inputs }) =>
-      evaluate(parsed, time, { inputs, output: value, outputs, round: BigInt(round) }),
+      evaluate(parsed, time, {
+        inputs: toReadableFields(Object.entries(inputs)),
+        output: toReadable(value),
+        outputs: outputs.map(toReadable),
+        round: BigInt(round),
+      }),
   }
 }
 
@@ -430,6 +437,35 @@ function tryEvaluate(parsed: ParseResult, values: Readonly<Record<string, unknow
   } finally {
     context['run'] = undefined
   }
+}
+
+/** Values that were converted, because many conditions can read the same one. */
+const converted = new WeakMap<object, unknown>()
+
+/**
+ * Returns a value with maps in place of the objects that have a field `constructor`, which the interpreter takes for their types.
+ */
+function toReadable(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (!converted.has(value)) converted.set(value, convert(value))
+  return converted.get(value)
+}
+
+function convert(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map(convert)
+    return items.every((item, at) => item === value[at]) ? value : items
+  }
+  if (typeof value !== 'object' || value === null) return value
+  const before: readonly (readonly [string, unknown])[] = Object.entries(value)
+  const fields = before.map(([name, one]) => [name, convert(one)] as const)
+  const isSame = fields.every(([, one], at) => one === before[at]?.[1])
+  return isSame && !Object.hasOwn(value, 'constructor') ? value : toReadableFields(fields)
+}
+
+function toReadableFields(fields: readonly (readonly [string, unknown])[]): unknown {
+  const hasConstructor = fields.some(([name]) => name === 'constructor')
+  return hasConstructor ? new Map(fields) : Object.fromEntries(fields)
 }
 
 /** Wall time of the first attempt, in milliseconds: on an idle machine it is enough to use the processor time. */

@@ -1,7 +1,7 @@
 /** Tests of `loop` in requests. */
 import { toolCatalog, defineTool, Type, type TuttiError } from '@tutti/core'
 import { ensemble, modelCatalog, task, type Ensemble, type Task } from '@tutti/ensemble'
-import { findSubEnsemble, taskVariables } from '@tutti/ensemble/internal'
+import { findSubEnsemble, namedInputs, taskVariables } from '@tutti/ensemble/internal'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -187,6 +187,15 @@ describe('a requested task with loop', () => {
     expect(texts[2]).toBe(
       '/tasks/2/loop/until: Invalid condition: it must be true or false, but it is of the type int',
     )
+  })
+
+  it('[RUNS-CO4] [RUNS-CO5] Inputs that the condition of a loop may lack are inputs of the run, but not those of an item', () => {
+    const loop = { max: 2, until: 'has(inputs.stop) && has(inputs.item) && inputs.kind == output' }
+    const { tasks } = build({ tasks: [{ ...refine(loop), forEach: { over: 'items' } }] })
+    const named = namedInputs({ tasks })
+    expect(named).toContain('kind')
+    expect(named).toContain('stop')
+    expect(named).not.toContain('item')
   })
 
   it('[RUNS-T6] A list cannot be the output of a loop that is a text', () => {
