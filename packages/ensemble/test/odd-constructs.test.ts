@@ -3,6 +3,8 @@ import { Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import { condition, ensemble, task, type Task, type TaskDefinition } from '../src/index.ts'
+import { MANAGER } from '../src/internal.ts'
+import { delegate, readToolResults, teamModel } from './team-model.ts'
 import { eventsOf, watchRun } from './watch-run.ts'
 
 function say(name: string, more: Partial<TaskDefinition> = {}): Task {
@@ -121,6 +123,44 @@ describe('names of added tasks', () => {
     expect(lacking.error?.message).toBe(
       'Cannot add tasks: task "adding/show": missing inputs: __proto__, constructor',
     )
+  })
+})
+
+describe('lists of tasks', () => {
+  it('[ENS-P12] A task whose list is not completed says so, as under a manager that delegates it too early', async () => {
+    const list = task({
+      name: 'list',
+      description: 'List',
+      output: Type.Array(Type.String()),
+      handler: () => ['a'],
+    })
+    const each = task({
+      name: 'each',
+      description: 'Do {item}',
+      handler: () => 'x',
+      forEach: { over: list },
+    })
+    const model = teamModel({ [MANAGER]: [delegate(['each', 'Do']), 'done'] })
+    const team = ensemble({ name: 'team', model, workflow: 'HIERARCHICAL', tasks: [list, each] })
+    await team.run()
+    expect(readToolResults(model.requestsOf(MANAGER).at(-1))).toEqual([
+      'Error: each failed: The output of task "list" is needed, but the task is not completed',
+    ])
+  })
+
+  it('[ENS-P16] An item cannot have the name of the variable with the output for a judge', () => {
+    const judge = task({
+      name: 'judge',
+      description: 'Judge',
+      output: Type.Boolean(),
+      handler: yes,
+    })
+    const each = { name: 'each', description: 'Do {output}', handler: () => 'x' }
+    const forEach = { over: 'items', as: 'output' }
+    expect(() => task({ ...each, forEach, loop: { max: 2, until: { judge } } })).toThrow(
+      'forEach.as must not be "output", which the loop of the task fills in',
+    )
+    expect(task({ ...each, forEach, loop: { max: 2 } }).name).toBe('each')
   })
 })
 

@@ -4,7 +4,7 @@ import { previewOf, type Problem } from '@tutti/protocol/internal'
 
 import { hasCode, taskVariables } from './inputs.ts'
 import { MAX_ROUNDS } from './loop-settings.ts'
-import { isRoundVariable } from './loop-variables.ts'
+import { isJudgeVariable, isRoundVariable } from './loop-variables.ts'
 import { findField, mayBe, type Shape } from './output-shape.ts'
 import { findReviewProblems } from './review-settings.ts'
 import {
@@ -186,6 +186,8 @@ export function findLoopItemProblems({
   template,
   settings: { as },
 }: Pick<ForEachPlan, 'template' | 'settings'>): readonly Problem[] {
-  if (template.loop === undefined || as === undefined || !isRoundVariable(as)) return []
+  if (template.loop === undefined || as === undefined) return []
+  const isFilled = template.loop.judge === undefined ? isRoundVariable : isJudgeVariable
+  if (!isFilled(as)) return []
   return [{ path: '/as', message: `must not be "${as}", which the loop of the task fills in` }]
 }

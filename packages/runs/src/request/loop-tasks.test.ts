@@ -198,6 +198,20 @@ describe('a requested task with loop', () => {
     expect(named).not.toContain('item')
   })
 
+  it('[RUNS-V5] A problem of a loop that an override of its body causes has the path of the override', () => {
+    const reader = ensemble({
+      name: 'reader',
+      model: main,
+      tasks: [task({ name: 'draft', description: 'Draft {history}' })],
+    })
+    const text = task({ name: 'a/b', ensemble: reader, loop: { max: 2, history: 'all' } })
+    const template = ensemble({ name: 'team', tasks: [text], model: main })
+    const taskOverrides = { 'a/b/draft': { description: 'Draft' } }
+    expect(textsOf({ taskOverrides }, template)).toEqual([
+      expect.stringMatching(/^\/taskOverrides\/a~1b~1draft\/history: /),
+    ])
+  })
+
   it('[RUNS-T6] A list cannot be the output of a loop that is a text', () => {
     const next = { name: 'next', description: 'Do {item}', forEach: { over: '$refine' } }
     expect(textsOf({ tasks: [refine({ max: 2 }), next] })[0]).toMatch(
