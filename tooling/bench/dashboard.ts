@@ -1,7 +1,8 @@
 /**
  * Measures the smoothness of the dashboard in a real browser on its built page: a run of 10 000 events, read
- * when it has ended and watched live, and a list of 1 000 runs. The page itself counts frames; a long task
- * blocks the page for more than 50 ms. Memory is the script heap after a garbage collection.
+ * when it has ended and watched live, a list of 1 000 runs, and a run with 10 000 added tasks. The page itself counts
+ * frames and commits of React; a long task blocks the page for more than 50 ms. Memory is the script heap after a garbage
+ * collection.
  */
 import {
   openDashboard,
@@ -9,7 +10,13 @@ import {
   type ServedDashboard,
 } from '../../apps/dashboard/test/open-dashboard.ts'
 import { launchBrowser } from '../browser/launch-browser.ts'
-import { bigEnsembles, startBigRun, submitMany } from '../../apps/dashboard/test/big-runs.ts'
+import {
+  bigEnsembles,
+  growingTeam,
+  startBigRun,
+  submitMany,
+} from '../../apps/dashboard/test/big-runs.ts'
+import { COUNT_COMMITS } from '../../apps/dashboard/test/count-commits.ts'
 import { sized } from './lib/form.ts'
 import { median } from './lib/measure.ts'
 import { formatNumber, printClaim, printTable } from './lib/report.ts'
@@ -26,11 +33,26 @@ const TURNS = sized(2_000, 20)
 const WHEEL_TURNS = sized(60, 2)
 const VIEWPORT = { width: 1440, height: 900 }
 
+/** Number of times that a group is folded or opened. */
+const FOLDS = sized(10, 2)
+
 /** Number of times that the long run is opened, each in a new page. */
 const OPENINGS = sized(5, 1, 3)
 
 /** Maximum time until the ended run is displayed, in milliseconds. */
 const MAX_OPEN_MS = 500
+
+/** Tasks that the growing run has added when its page is opened. */
+const ADDED = sized(10_000, 200)
+
+/** Tasks that it adds while the page follows it. */
+const ADDED_LATER = sized(200, 10)
+
+/** Maximum time until the growing run is displayed, in milliseconds. */
+const MAX_OPEN_GROWN_MS = 2_000
+
+/** Maximum duration of a task of the page that blocks it while it follows the growing run, in milliseconds. */
+const MAX_BLOCKED_MS = 100
 
 const rows: string[][] = []
 
@@ -43,8 +65,9 @@ try {
   const openMs = await readBigRun(browser, stage, runId)
   await submitMany(stage.client, RUNS)
   await scrollList(browser, stage)
+  await useGrowingRun(browser)
   printTable({
-    title: `The dashboard on a run of ${formatNumber(lastSeq + 1)} events and a list of ${formatNumber(RUNS)} runs`,
+    title: `The dashboard on a run of ${formatNumber(lastSeq + 1)} events, a list of ${formatNumber(RUNS)} runs, and a run with ${formatNumber(ADDED)} added tasks`,
     columns: [
       'action',
       'ms',
@@ -66,6 +89,66 @@ try {
 } finally {
   await browser.close()
   await stage[Symbol.asyncDispose]()
+}
+
+/** Opens a run with many added tasks, scrolls and folds their group, and follows the run while it adds more. */
+async function useGrowingRun(browser: Browser): Promise<void> {
+  const team = growingTeam(ADDED, ADDED_LATER)
+  await using stage = await openDashboard(team)
+  const { runId } = await stage.client.runs.submit({ ensemble: 'growth' })
+  await team.hasGrown
+  await visit(browser, 'about:blank', {
+    viewport: VIEWPORT,
+    async use({ page }) {
+      await page.addInitScript(COUNT_COMMITS)
+      await page.goto(stage.url)
+      await page.getByRole('heading', { name: 'Runs' }).waitFor()
+      const list = page.getByRole('list', { name: 'Tasks in order' })
+      const heading = (count: number) =>
+        list.getByRole('button', { name: new RegExp(`^${count.toLocaleString('en-US')} tasks`) })
+      const count = heading(ADDED).or(list.getByRole('button', { name: `${ADDED} tasks` }))
+      const opened = await smoothness(page, async () => {
+        await page.goto(`${stage.url}/#/runs/${runId}`)
+        await count.first().waitFor({ timeout: 120_000 })
+      })
+      report('growing run opened', opened, await heapMiB(page))
+      report('group opened', await smoothness(page, () => count.first().click()))
+      report('group scrolled', await smoothness(page, () => wheel(page, /^Tasks in order$/)))
+      const folded = await smoothness(page, async () => {
+        for (let time = 0; time < FOLDS; time += 1) {
+          await page.mouse.move(0, 0)
+          await count.first().click()
+          await page.evaluate('new Promise(requestAnimationFrame)')
+        }
+      })
+      report(`group folded and opened, ${FOLDS} times`, folded)
+      const before = await page.evaluate<number>('commits')
+      const followed = await smoothness(page, async () => {
+        team.grow()
+        await page.getByText('Completed', { exact: true }).first().waitFor({ timeout: 120_000 })
+      })
+      const commits = (await page.evaluate<number>('commits')) - before
+      report(`${ADDED_LATER} more tasks followed`, followed, await heapMiB(page))
+      printClaim({
+        text: `a run with ${formatNumber(ADDED)} added tasks opens in at most ${MAX_OPEN_GROWN_MS} ms`,
+        atMost: MAX_OPEN_GROWN_MS,
+        measured: opened.ms,
+        unit: ' ms',
+      })
+      printClaim({
+        text: `the page of a run with ${formatNumber(ADDED)} added tasks is never blocked for more than ${MAX_BLOCKED_MS} ms while it follows others`,
+        atMost: MAX_BLOCKED_MS,
+        measured: followed.longTasks.maxMs,
+        unit: ' ms',
+      })
+      printClaim({
+        text: 'the page makes at most one commit for each task that a run adds while it follows it',
+        atMost: ADDED_LATER,
+        measured: commits,
+        unit: ' commits',
+      })
+    },
+  })
 }
 
 /** Opens the page at the first event of a run that runs at full speed. */

@@ -36,6 +36,7 @@ import { resolveNatsEngineOptions } from '../../packages/nats/src/options.ts'
 import { assertToolsOptions } from '../../packages/remote-tools/src/mcp/options.ts'
 import { httpTool, openApiTools, processTool } from '../../packages/remote-tools/src/index.ts'
 import { resolvePostgresRunStorageOptions } from '../../packages/runs/src/stores/postgres/database/options.ts'
+import { findDefinitionProblems } from '../../packages/runs/src/schedules/definition-problems.ts'
 import { resolveRunServiceOptions } from '../../packages/runs/src/settings/options.ts'
 import { mapEach, parallel } from '../../packages/pipeline/src/index.ts'
 import { maximumOf } from '../../packages/protocol/src/internal.ts'
@@ -130,6 +131,12 @@ const TAKERS: Readonly<Record<string, (given: Numbers) => unknown>> = {
   ReviewsConfig: (reviews) => resolveRunServiceOptions({ reviews }),
   RunEventsOptions: (given) => clientOf({}).runs.events('run-a', given),
   RunServiceOptions: resolveRunServiceOptions,
+  ScheduleDefinition: (given) =>
+    throwProblems(
+      findDefinitionProblems({ cron: '@daily', run: {}, ...given }).map(
+        ({ path, message }) => `${path} ${message}`,
+      ),
+    ),
   SearchServiceOptions: (given) =>
     searchService({ name: 'a', baseUrl: URL_OF_AGENT }, { apiKey: 'a', ...given }),
   SubscribeOptions: (given) => {

@@ -86,7 +86,7 @@ describe('a recipe', () => {
     expect(recipes).toHaveLength(12)
   })
 
-  it.each(['judge.ts', 'check.ts', 'visits.ts', 'evaluation.ts'])(
+  it.each(['judge.ts', 'check.ts', 'visits.ts', 'evaluation.ts', 'batch.ts'])(
     'The recipe %s prints its output',
     async (file) => {
       await expectOutput(file)
@@ -277,10 +277,12 @@ interface Recipe {
 
 /** Returns the recipe of a page; the index has none. */
 function findRecipe({ blocks }: Page): readonly Recipe[] {
-  const at = blocks.findIndex(({ language, meta }) => language === 'ts' && meta === 'recipe')
-  const [, file] = /^\/\/ (\S+)\n/.exec(blocks[at]?.code ?? '') ?? []
-  const printed = blocks.slice(at).find(({ language }) => language === 'text')?.code
-  return file === undefined || printed === undefined ? [] : [{ file, printed }]
+  return blocks.flatMap(({ language, meta, code }, at): readonly Recipe[] => {
+    if (language !== 'ts' || meta !== 'recipe') return []
+    const [, file] = /^\/\/ (\S+)\n/.exec(code) ?? []
+    const printed = blocks.slice(at).find((block) => block.language === 'text')?.code
+    return file === undefined || printed === undefined ? [] : [{ file, printed }]
+  })
 }
 
 function withFreePorts(text: string): string {

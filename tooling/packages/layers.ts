@@ -38,7 +38,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'packages/remote-tools/src/process':
     'log-debug.ts worker-options.ts options.ts read-answer.ts run-once.ts worker',
   'packages/runs/src':
-    'load domain log ports commit feed request settings threads lifecycle lineage service testing stores',
+    'load domain log ports commit feed request settings threads lifecycle lineage schedules service testing stores',
   'packages/runs/src/stores/postgres':
     'database schema notifications rows log queue runs tables run-storage.ts index.ts testing',
   'packages/runs/src/stores/shared':
@@ -51,7 +51,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'apps/server/src':
     'program-version.ts prices.ts environment terminal log config sample checks start cli',
   'apps/server/src/cli':
-    'exit-codes.ts option-values.ts command-context.ts command-error.ts server-options.ts target.ts submit live builds completion dev doctor review runs tools commands',
+    'exit-codes.ts option-values.ts command-context.ts command-error.ts server-options.ts target.ts submit live builds deliver schedules completion dev doctor review runs tools commands',
   tooling:
     'browser test-kit net packages postgres nats bench chaos reference test docs site release tasks checks scale fuzz hostile mutants last-release build container',
   'tooling/fuzz': 'lib targets',

@@ -20,6 +20,7 @@ const HEADINGS: Readonly<Record<string, string>> = {
   disk: 'Disk space',
   growth: 'Growth',
   memory: 'Memory in process',
+  children: 'Runs with many tasks',
   dashboard: 'Dashboard',
   types: 'Type checking',
   'import-cost': 'Imports',

@@ -90,6 +90,10 @@ const TASKS = {
     install()
     return run(NODE, ['--conditions=@tutti/source', 'tooling/chaos/children.ts', ...words], ENV)
   },
+  'chaos:schedules'(words) {
+    install()
+    return run(NODE, ['--conditions=@tutti/source', 'tooling/chaos/schedules.ts', ...words], ENV)
+  },
   scale(words) {
     install()
     build()

@@ -1,4 +1,6 @@
 /** Runs that measure the dashboard: a long one, and many short ones. */
+import { setTimeout as sleep } from 'node:timers/promises'
+
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
@@ -34,6 +36,53 @@ export function bigEnsembles(turns: number): { readonly ensembles: readonly Ense
       ensemble({ name: 'reader', tasks: [read], model: reader }),
       ensemble({ name: 'note', tasks: [short], model: reader }),
     ],
+  }
+}
+
+/** An ensemble whose run adds tasks, then waits, and then adds more. */
+export interface GrowingTeam {
+  readonly ensembles: readonly Ensemble[]
+  /** Resolves when the run waits. */
+  readonly hasGrown: Promise<void>
+  /** Lets the run add the other tasks, one after another. */
+  readonly grow: () => void
+}
+
+/** Returns the ensemble `growth`, whose run adds `count` tasks, and `later` more when it may. */
+export function growingTeam(count: number, later: number): GrowingTeam {
+  const grown = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<void>()
+  const child = task({
+    name: 'child',
+    description: 'Work on {item}',
+    handler: ({ inputs }) => `Done with ${inputs['item']}`,
+  })
+  const paced = task({
+    name: 'later',
+    description: 'Work on {item}',
+    async handler({ inputs, signal }) {
+      await sleep(10, undefined, { signal })
+      return `Done with ${inputs['item']}`
+    },
+  })
+  const list = (length: number): readonly number[] => Array.from({ length }, (_, at) => at)
+  const grow = task({
+    name: 'grow',
+    description: 'Grow',
+    async handler({ map }) {
+      await map(list(count), child, { maxItems: count })
+      grown.resolve()
+      await gate.promise
+      await map(list(later), paced, { maxItems: later, maxParallel: 1 })
+      return `${count + later} done`
+    },
+  })
+  return {
+    ensembles: [ensemble({ name: 'growth', tasks: [grow] })],
+    hasGrown: grown.promise,
+    grow: () => {
+      gate.resolve()
+    },
   }
 }
 

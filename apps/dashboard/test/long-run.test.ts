@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { bigEnsembles, startBigRun } from './big-runs.ts'
+import { COUNT_COMMITS } from './count-commits.ts'
 import { launchBrowser, openDashboard, visit } from './open-dashboard.ts'
 
 import type { Browser, Page } from 'playwright-core'
@@ -19,16 +20,6 @@ const TURNS = 2_000
 
 /** Maximum number of commits, one for 100 events. A quiet machine makes 21; a busy one divides them into up to 50. */
 const MAX_COMMITS = TURNS / 20
-
-/** Counts the commits of React, which reports them to its developer tools. */
-const COUNT_COMMITS = `
-  globalThis.commits = 0
-  globalThis.__REACT_DEVTOOLS_GLOBAL_HOOK__ = {
-    supportsFiber: true,
-    inject: () => 1,
-    onCommitFiberRoot: () => { commits += 1 },
-    onCommitFiberUnmount: () => undefined,
-  }`
 
 /** Waits until the page shows the last event, the last turn and the timeline of a completed run. */
 async function complete(page: Page, events: number): Promise<void> {

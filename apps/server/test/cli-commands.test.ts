@@ -188,6 +188,24 @@ describe('tutti cancel', () => {
   })
 })
 
+describe('tutti deliver', () => {
+  it('`tutti deliver` sends an event, says where it went, and refuses data that is not JSON', async () => {
+    const sent = ['deliver', 'paid', '--key', 'o-1', '--id', 'e-1', '--data', '{"amount":1}']
+    expect(await tutti(sent)).toMatchObject({ code: 0, stdout: 'STORED  event e-1\n' })
+    const [again, other, wrong, unknown] = await Promise.all([
+      tutti([...sent, '--json']),
+      tutti(['deliver', 'paid', '--id', 'e-1']),
+      tutti(['deliver', 'paid', '--data', '{amount']),
+      tutti(['deliver', 'paid', '--run', 'none']),
+    ])
+    expect(JSON.parse(again.stdout)).toEqual({ id: 'e-1', status: 'STORED' })
+    expect(other.stderr).toContain('Another event has the id "e-1"')
+    expect(wrong.stderr).toContain('--data must be JSON, got {amount')
+    expect(unknown.stderr).toContain('none')
+    expect([other, wrong, unknown].map(({ code }) => code === 0)).toEqual([false, false, false])
+  })
+})
+
 describe('tutti tools', () => {
   it('`tutti tools` lists the tools, and calls one with values of the types in its schema', async () => {
     writeFileSync(join(home.path, 'input.json'), '{"n":3}')

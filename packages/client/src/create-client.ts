@@ -2,10 +2,12 @@
 import { resolveClientOptions, type ClientOptions } from './options.ts'
 import { commandSender, type CommandSender } from './commands.ts'
 import { createBuildsClient, type BuildsClient } from './builds-client.ts'
+import { createEventsClient, type EventsClient } from './events-client.ts'
 import { createReviewsClient, type ReviewsClient } from './reviews-client.ts'
 import { createRunsClient } from './runs/runs-client.ts'
 import { createServerClient, type ServerClient } from './server-client.ts'
 import { connect } from './socket/connect.ts'
+import { createSchedulesClient, type SchedulesClient } from './schedules-client.ts'
 import { createThreadsClient, type ThreadsClient } from './threads-client.ts'
 import { createToolsClient, type ToolsClient } from './tools-client.ts'
 import { createWorkspaceClient, type WorkspaceClient } from './workspace-client.ts'
@@ -18,7 +20,10 @@ export interface TuttiClient extends ServerClient, CommandSender {
   readonly runs: RunsClient
   readonly builds: BuildsClient
   readonly threads: ThreadsClient
+  readonly schedules: SchedulesClient
   readonly reviews: ReviewsClient
+  /** External events, which decide the waits of runs. */
+  readonly events: EventsClient
   readonly tools: ToolsClient
   readonly workspace: WorkspaceClient
   /**
@@ -42,7 +47,9 @@ export function createClient(options: ClientOptions): TuttiClient {
     runs: createRunsClient(settings),
     builds: createBuildsClient(settings),
     threads: createThreadsClient(settings),
+    schedules: createSchedulesClient(settings),
     reviews: createReviewsClient(settings),
+    events: createEventsClient(settings),
     tools: createToolsClient(settings),
     workspace: createWorkspaceClient(settings),
     send: commandSender(settings),

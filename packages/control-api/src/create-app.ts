@@ -45,7 +45,9 @@ import { lifecycleRoutes } from './routes/lifecycle.ts'
 import { runEventsRoute } from './routes/run-events.ts'
 import { runRoutes } from './routes/runs.ts'
 import { capabilitiesRoute, healthRoutes, type ServerInfo } from './routes/server.ts'
+import { externalEventRoutes } from './routes/external-events.ts'
 import { steeringRoutes } from './routes/steering.ts'
+import { scheduleRoutes } from './routes/schedules.ts'
 import { threadRoutes } from './routes/threads.ts'
 import { toolRoutes } from './routes/tools.ts'
 import { buildRoutes } from './routes/builds.ts'
@@ -145,7 +147,9 @@ function controlRoutes(
     welcomeRoute(options),
     ...runRoutes(options),
     ...threadRoutes(options),
+    ...scheduleRoutes(options),
     ...steeringRoutes(options),
+    ...externalEventRoutes(options, signer),
     runEventsRoute(options),
     ...buildRoutes(options),
     ...toolRoutes(options),

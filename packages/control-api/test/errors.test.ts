@@ -13,6 +13,8 @@ import { openRecordedServer } from './recorded-server.ts'
 
 const GOOD = { inputs: { topic: 'AI' } }
 
+const DAILY = { name: 'mine', cron: '@daily', run: GOOD }
+
 /** A request that returns an error code. */
 interface Answered {
   readonly with?: TestServerOptions
@@ -111,6 +113,23 @@ const TABLE: Readonly<Record<ErrorCode, Answered | Elsewhere>> = {
     message: 'Thread mine already exists with another title or other tags',
   },
   THREAD_BUSY: { file: 'threads.test.ts' },
+  SCHEDULE_NOT_FOUND: {
+    request: get('/api/schedules/none'),
+    message: 'No schedule named "none"',
+  },
+  SCHEDULE_EXISTS: {
+    async request(api) {
+      await api.post('/api/schedules', DAILY)
+      return api.post('/api/schedules', DAILY)
+    },
+    message: 'A schedule named "mine" already exists',
+  },
+  SCHEDULE_READ_ONLY: {
+    with: { limits: { schedules: [DAILY] } },
+    request: post({ cron: '@hourly', run: GOOD }, {}, '/api/schedules/mine'),
+    message: 'Schedule "mine" is defined by the configuration of the server: change it there',
+  },
+  SCHEDULE_LIMIT: { file: '../../runs/test/schedules.test.ts' },
   BUILD_NOT_FOUND: {
     request: post({ share: 5 }, {}, '/api/builds/v9/share'),
     message: 'No build with ID v9',
@@ -146,6 +165,8 @@ const TABLE: Readonly<Record<ErrorCode, Answered | Elsewhere>> = {
   RUN_NOT_REPLAYABLE: { file: 'replays.test.ts' },
   STEPS_NOT_RETAINED: { file: 'forks.test.ts' },
   REVIEW_RESOLVED: { file: 'reviews.test.ts' },
+  EVENT_REFUSED: { file: 'external-events.test.ts' },
+  EVENTS_FULL: { file: 'external-events.test.ts' },
   IDEMPOTENCY_CONFLICT: {
     async request(api) {
       await api.post('/api/runs', GOOD, { 'idempotency-key': 'order-7' })

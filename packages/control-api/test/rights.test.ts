@@ -21,9 +21,10 @@ const SCOPES = [
   'runs:write',
   'runs:control',
   'reviews:decide',
+  'events:send',
   'tools:invoke',
 ] as const
-const [READ, WRITE, CONTROL, DECIDE, INVOKE] = SCOPES
+const [READ, WRITE, CONTROL, DECIDE, SEND, INVOKE] = SCOPES
 
 /** Scopes that a caller needs. */
 interface Row {
@@ -85,6 +86,26 @@ const REST = {
   getThread: needs(READ),
   deleteThread: needs(CONTROL),
   listThreadRuns: needs(READ),
+  createSchedule: {
+    ...DERIVED,
+    bodies: [
+      ({ threadId }) => ({
+        name: 'a',
+        cron: '@yearly',
+        run: { ensemble: 'echo', inputs: { what: 'x' }, threadId },
+      }),
+    ],
+  },
+  listSchedules: needs(READ),
+  getSchedule: needs(READ),
+  replaceSchedule: {
+    own: [WRITE, CONTROL],
+    bodies: [() => ({ cron: '@yearly', run: { ensemble: 'echo', inputs: { what: 'x' } } })],
+  },
+  deleteSchedule: needs(CONTROL),
+  pauseSchedule: needs(CONTROL),
+  resumeSchedule: needs(CONTROL),
+  runSchedule: needs(WRITE),
   cancelRun: needs(CONTROL),
   cancelRuns: { own: [CONTROL], bodies: [() => ({ tag: 'none' })] },
   forkRun: { ...DERIVED, bodies: [() => ({ at: 1 }), () => ({ at: 1, preview: true })] },
@@ -105,6 +126,9 @@ const REST = {
     orElse: CONTROL,
     bodies: [() => ({ decision: 'EDIT', revisedOutput: 'x' })],
   },
+  sendEvent: { own: [SEND], bodies: [() => ({ key: 'k' }), () => ({ runId: 'none' })] },
+  createEventLink: { own: [SEND], bodies: [() => ({ key: 'k' })] },
+  sendLinkedEvent: needs(),
   getCapabilities: needs(READ),
   invokeTool: { own: [INVOKE], bodies: [() => ({ input: {} })] },
   createTicket: needs(READ),

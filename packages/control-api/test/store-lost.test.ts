@@ -191,6 +191,8 @@ function createLosableStorage(inner: RunStorage) {
     audit: guarded(inner.audit),
     builds: guarded(inner.builds),
     secrets: guarded(inner.secrets),
+    externalEvents: guarded(inner.externalEvents),
+    schedules: guarded(inner.schedules),
     memories: guarded(inner.memories),
     reflections: guarded(inner.reflections),
     processName: inner.processName,

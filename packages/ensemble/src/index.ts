@@ -41,6 +41,8 @@ export type {
   LoopState,
   LoopVerdict,
 } from './definition/loop-settings.ts'
+export type { WaitFor, WaitForOptions, WaitOutcome } from './definition/wait.ts'
+export type { AllOutcome, TaskWait } from './definition/wait-task.ts'
 export type { RunMetrics } from '@tutti/protocol'
 
 // Runs
@@ -53,7 +55,7 @@ export type { TaskResult } from './scope/task-outcome.ts'
 export type { RunHandle } from './run/run-handle.ts'
 export type { ModelRule } from './definition/model-rule.ts'
 export type { RunProfiles } from './steering/profiles.ts'
-export type { ReviewAnswer, RunReviewer } from './ports/run-reviewer.ts'
+export type { DeliveredEvent, ReviewAnswer, RunReviewer } from './ports/run-reviewer.ts'
 
 // Versions of code
 

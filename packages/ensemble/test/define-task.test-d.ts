@@ -7,6 +7,8 @@ import { condition } from '../src/definition/make-condition.ts'
 import { task } from '../src/definition/define-task.ts'
 import type { ForEachOutcome, ItemOutcome } from '../src/definition/for-each.ts'
 import type { Task } from '../src/definition/task.ts'
+import type { WaitOutcome } from '../src/definition/wait.ts'
+import type { AllOutcome } from '../src/definition/wait-task.ts'
 
 import type { RunResult } from '../src/run/run-result.ts'
 import type { ContextOutput } from '../src/definition/handler.ts'
@@ -269,6 +271,23 @@ test('[ENS-P15] A task with an ensemble has the type of its last output, and its
   task({ ensemble: child, inputs: { who: 7 } })
   // @ts-expect-error -- a model belongs to the ensemble
   task({ ensemble: child, maxIterations: 7 })
+})
+
+test('[ENS-I5] The output of a task that waits has the type of its events', () => {
+  const one = task({ description: 'Wait', waitFor: { event: 'paid', schema: Person } })
+  const all = task({ description: 'Wait', waitFor: { event: { all: ['a', 'b'] } } })
+  expectTypeOf(one).toEqualTypeOf<Task<WaitOutcome<{ name: string; age?: number }>>>()
+  expectTypeOf(all).toEqualTypeOf<Task<AllOutcome>>()
+  task({
+    description: 'Wait',
+    async handler({ waitFor }) {
+      const outcome = await waitFor({ any: ['a', 'b'] }, { schema: Person })
+      expectTypeOf(outcome).toEqualTypeOf<WaitOutcome<{ name: string; age?: number }>>()
+      return outcome.arrived ? outcome.data.name : ''
+    },
+  })
+  // @ts-expect-error -- "timeout" is not an option of a wait
+  task({ description: 'Wait', waitFor: { event: 'paid', timeout: 1 } })
 })
 
 test('An unknown option of a task is an error, with and without a schema', () => {

@@ -2,7 +2,15 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { growthOf, toGrowingScenario, type Growth } from './growing-runs.ts'
-import { forkEverywhere, interruptEverywhere } from './interrupt-everywhere.ts'
+import {
+  forkEverywhere,
+  interruptEverywhere,
+  replayEverywhere,
+  runInProcesses,
+  type ReplayScenarios,
+} from './interrupt-everywhere.ts'
+import { runToEnd, startRecorded } from './recorded-run.ts'
+import { fakeClock } from './testing.ts'
 import { eventsOf } from './watch-run.ts'
 
 /** Seeds of the generated runs; two small ones by default. */
@@ -64,6 +72,14 @@ const LOOPS: Growth = {
   ],
 }
 
+/** Returns the scenario of a growth, and that of the same code with a change. */
+function toReplays(growth: Growth): ReplayScenarios {
+  return {
+    same: toGrowingScenario(growth),
+    changed: toGrowingScenario(growth, { isChanged: true }),
+  }
+}
+
 beforeEach(() => {
   // The wait before a retry is the same in the run and in its forks.
   vi.spyOn(Math, 'random').mockReturnValue(0.5)
@@ -108,6 +124,45 @@ describe('a run that grows', { timeout: 300_000 }, () => {
     const { result } = await forkEverywhere(toGrowingScenario(LOOPS))
     expect(result.status).toBe('COMPLETED')
   })
+
+  const REPLAYED = [
+    ['with every operation', EVERY_OPERATION],
+    ['with sub-ensembles', ENSEMBLES],
+    ...SEEDS.map((seed) => [`of seed ${seed}`, growthOf(seed)] as const),
+  ] as const
+
+  it.each(REPLAYED)(
+    '[ENS-E25] A frozen replay of a run that grows (%s) has its log, also when it is interrupted, and fails with other code',
+    (_, growth) => replayEverywhere(toReplays(growth), 'frozen'),
+  )
+
+  it.each(REPLAYED)(
+    '[ENS-P9] [ENS-E26] A replay with live models of a run that grows (%s) has its log, also when it is interrupted, and fails with other code',
+    (_, growth) => replayEverywhere(toReplays(growth), 'models'),
+  )
+
+  it.each(REPLAYED)(
+    '[ENS-P2] A run that grows (%s) fails with REPLAY_MISMATCH when changed code resumes it before its handler has ended',
+    async (_, growth) => {
+      const { same, changed } = toReplays(growth)
+      const { steps } = await runInProcesses(same, [])
+      const end = steps.findIndex(
+        (step) => step.kind === 'handler_ended' && step.taskName === 'grow',
+      )
+      const clock = fakeClock()
+      const calls: string[] = []
+      const { team, options } = changed.open({
+        clock,
+        number: 2,
+        world: { calls: [], asked: [], stored: new Map() },
+        call: (name) => void calls.push(name),
+      })
+      const from = { events: [], steps: steps.slice(0, end) }
+      const result = await runToEnd(startRecorded(team, { ...options, clock, from }))
+      expect(result.error).toMatchObject({ code: 'REPLAY_MISMATCH', details: { taskName: 'grow' } })
+      expect(calls).toEqual([])
+    },
+  )
 
   it.each(SEEDS)(
     '[ENS-P1] [ENS-E16] The generated growing run %i ends the same when it is interrupted, drained or forked anywhere',

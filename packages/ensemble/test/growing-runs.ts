@@ -86,8 +86,12 @@ function createOperation(random: () => number, depth: number): Operation {
 /** Orders another round. */
 const AGAIN: ReviewAnswer = { action: 'REJECT', feedback: 'again' }
 
-/** Returns the scenario of one growing task, between two others. */
-export function toGrowingScenario(growth: Growth): Scenario {
+/**
+ * Returns the scenario of one growing task, between two others.
+ *
+ * @param isChanged whether the growing task has another description and begins with another operation.
+ */
+export function toGrowingScenario(growth: Growth, { isChanged = false } = {}): Scenario {
   return {
     anyOrder: true,
     mayEnd: ['COMPLETED', 'FAILED'],
@@ -100,7 +104,9 @@ export function toGrowingScenario(growth: Growth): Scenario {
         model: createModel(process),
         tasks: [
           task({ name: 'first', description: 'Begin', handler: () => 'begun' }),
-          toTask(process, 'grow', growth, 0),
+          isChanged
+            ? changeTask(toTask(process, 'grow', growth, 0))
+            : toTask(process, 'grow', growth, 0),
           task({
             name: 'last',
             description: 'End',
@@ -182,6 +188,19 @@ function toTask(process: Process, name: string, growth: Growth, retries: number)
           await perform(operation, index)
       if (context.attempt <= retries) throw new Error(`${name} broke`)
       return [context.description, ...outputs]
+    },
+  })
+}
+
+/** Returns the task with one more step at the start of its handler. */
+function changeTask(from: Task): Task {
+  const { handler, name, description } = from
+  return task({
+    name,
+    description: `${description} again`,
+    async handler(context) {
+      await context.step('new', () => 1)
+      return typeof handler === 'function' ? handler(context) : ''
     },
   })
 }

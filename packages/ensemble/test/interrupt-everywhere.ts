@@ -20,6 +20,7 @@ import { eventsOf, expectWireEvents, nextTurn } from './watch-run.ts'
 
 import type { Ensemble, RunHandle, RunOptions, RunResult } from '../src/index.ts'
 import type { RunJournal, RunStep, StepOf } from '../src/internal.ts'
+import type { ReplayMode } from '@tutti/protocol/internal'
 
 /** External state of one run, which all its processes share. */
 export interface World {
@@ -63,6 +64,8 @@ export interface Scenario {
   readonly commands?: readonly ScenarioCommand[]
   /** Log of the run before its first process, as in a fork. @default empty */
   readonly earlier?: { readonly events: readonly RunEvent[]; readonly steps: readonly RunStep[] }
+  /** Mode in which the run replays the steps in `earlier`. @default none */
+  readonly replay?: ReplayMode
   /** Names of tools that are not idempotent; an interrupted call of one changes what the model receives. */
   readonly once?: readonly string[]
   /**
@@ -210,24 +213,34 @@ export async function runInProcesses(
     const earlier: Durable = JSON.parse(JSON.stringify(durable))
     // A resumed run has the tasks and the questions of a handler when the handler has asked for them again.
     const isRestoring = scenario.anyOrder === true && number > 1
-    const comparesState = !isFork && !isRestoring
+    // The log of a replay does not contain the tasks that it takes from its record.
+    const comparesState = !isFork && !isRestoring && scenario.replay === undefined
     const done = await runProcess(scenario, { process, durable, size, comparesState })
     // An interrupted process can still make calls: it notices at its next write.
     const calls = world.calls.slice(callCount).filter((call) => call.process === number)
-    if (number > 1) expectNothingRepeated(earlier, durable, calls)
+    if (number > 1) {
+      const forkedAt = scenario.replay === undefined ? 0 : findFork(earlier.steps)
+      const own = { ...earlier, steps: earlier.steps.slice(forkedAt) }
+      expectNothingRepeated(own, durable, calls)
+    }
     inDoubt ||= done === undefined && isInDoubt(durable.steps)
     if (done === undefined) continue
     const { events, steps, writes } = durable
     const end = { events, steps, writes, result: done, world, inDoubt }
     expectWireEvents(events)
     readPhasesAfter(events)
-    // The totals of a fork do not include what its parent has paid for.
-    if (!events.some(({ type }) => type === 'run_forked')) expectSameEnd(events, done)
+    // The totals of a fork and of a replay do not include what their parent has paid for.
+    const isPaid = scenario.replay !== undefined || events.some(({ type }) => type === 'run_forked')
+    if (!isPaid) expectSameEnd(events, done)
     scenario.check?.(end)
     return end
   }
   const last = durable.events.slice(-25).map((event) => JSON.stringify(event).slice(0, 240))
   throw new Error(`The last process did not end the run; its last events:\n${last.join('\n')}`)
+}
+
+function findFork(steps: readonly RunStep[]): number {
+  return steps.findIndex(({ kind }) => kind === 'run_forked')
 }
 
 /** Adds the event and the step with which a fork begins. */
@@ -315,7 +328,11 @@ async function runProcess(
       clock,
       journal,
       runId: 'run-1',
-      resume: { steps, epoch: number },
+      resume: {
+        steps,
+        epoch: number,
+        ...(scenario.replay === undefined ? {} : { replay: scenario.replay }),
+      },
       signal: controller.signal,
     },
   )
@@ -355,7 +372,7 @@ export async function forkEverywhere(scenario: Scenario): Promise<ScenarioEnd> {
       const fork = await runInProcesses(scenario, [writes], { isFork: true })
       expectSameHistory(whole, fork, scenario, { isFork: true })
       // The log does not show that a handler has ended, and does not ask its questions again.
-      const forkedAt = fork.steps.findIndex(({ kind }) => kind === 'run_forked')
+      const forkedAt = findFork(fork.steps)
       const isHandled = fork.steps[forkedAt - 1]?.kind === 'handler_ended'
       if (!fork.inDoubt && !isHandled) expect(toComparableLog(fork.events, scenario)).toEqual(log)
     } catch (error) {
@@ -367,6 +384,80 @@ export async function forkEverywhere(scenario: Scenario): Promise<ScenarioEnd> {
   const cuts = Array.from({ length: count }, (_, index) => (index + 1) * FORK_STEP)
   await Promise.all(cuts.map(forkAfter))
   return whole
+}
+
+/** Number of writes between two interruptions of a replay. */
+const REPLAY_STEP = Number(process.env['TUTTI_REPLAY_STEP'] ?? 13)
+
+/** The scenario of a replay, and the same one with changed code. */
+export interface ReplayScenarios {
+  readonly same: Scenario
+  readonly changed: Scenario
+}
+
+/**
+ * Replays the uninterrupted run in a mode, also interrupted and drained, and checks that the replay has the log of the run
+ * without the work that it does not execute, calls no tool, handler or reviewer, and fails with changed code.
+ */
+export async function replayEverywhere(
+  { same, changed }: ReplayScenarios,
+  mode: ReplayMode,
+): Promise<void> {
+  const whole = await runInProcesses(same, [])
+  if (whole.result.status !== 'COMPLETED') return
+  const forked: RunStep = { kind: 'run_forked', runMs: 0, startedAt: 0 }
+  const replaying = { replay: mode, earlier: { events: [], steps: [...whole.steps, forked] } }
+  const replay = await runInProcesses({ ...same, ...replaying }, [])
+  expect([replay.world.calls, replay.world.asked]).toEqual([[], []])
+  const logOf = (events: readonly RunEvent[]): unknown =>
+    toComparableLog(selectReplayed(events, mode).map(withoutOrder), same)
+  expect(logOf(replay.events)).toEqual(logOf(whole.events))
+  const history = readHistory(replay, { isFork: true, anyOrder: same.anyOrder === true })
+  for (let at = 0; at < replay.writes; at += REPLAY_STEP) {
+    for (const size of [at, { drainAfter: at }]) {
+      try {
+        const end = await runInProcesses({ ...same, ...replaying }, [size])
+        expect(readHistory(end, { isFork: true, anyOrder: same.anyOrder === true })).toEqual(
+          history,
+        )
+        expect([end.world.calls, end.world.asked]).toEqual([[], []])
+      } catch (error) {
+        const where = `Replay (${mode}) cut at ${JSON.stringify(size)}`
+        throw new Error(`${where}: ${String(error)}`, { cause: error })
+      }
+    }
+  }
+  const { result, world } = await runInProcesses({ ...changed, ...replaying }, [])
+  expect(result.error).toMatchObject({ code: 'REPLAY_MISMATCH', details: { taskName: 'grow' } })
+  expect([world.calls, world.asked]).toEqual([[], []])
+}
+
+/** Tasks that a replay adds at the same time have their indexes in another order, and their delegations, too. */
+function withoutOrder(event: RunEvent): RunEvent {
+  return {
+    ...event,
+    ...('taskIndex' in event ? { taskIndex: 0 } : {}),
+    ...('workerTaskIndex' in event ? { workerTaskIndex: 0 } : {}),
+    ...('workerTask' in event ? { workerRole: `${event.workerRole} of ${event.workerTask}` } : {}),
+    ...(event.type === 'run_result'
+      ? {
+          outputs: event.outputs.toSorted((a, b) => a.taskName.localeCompare(b.taskName)),
+        }
+      : {}),
+  }
+}
+
+/** Returns the events of a run that its replay has, too: those of work that it executes. */
+function selectReplayed(events: readonly RunEvent[], mode: ReplayMode): readonly RunEvent[] {
+  if (mode === 'models') {
+    return events.filter(({ type }) => !/^(?:review_|tool_|agent_tool_)/.test(type))
+  }
+  const added = new Set(eventsOf(events, 'delegation_started').map(({ workerTask }) => workerTask))
+  return events.filter(
+    (event) =>
+      /^(?:ensemble_|run_|task_(?:started|completed))/.test(event.type) &&
+      !('taskName' in event && added.has(event.taskName ?? '')),
+  )
 }
 
 /** Checks that no recorded turn, call or review is repeated. */

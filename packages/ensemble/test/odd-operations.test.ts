@@ -700,7 +700,7 @@ describe('a cancel', () => {
       const count = (type: 'review_requested' | 'review_decided' | 'review_withdrawn'): number =>
         eventsOf(events, type).length
       expect(count('review_withdrawn')).toBe(count('review_requested') - count('review_decided'))
-      expect(eventsOf(events, 'delegation_started')).toHaveLength(2)
+      expect(eventsOf(events, 'delegation_started')).toHaveLength(3)
     },
   )
 
@@ -726,8 +726,8 @@ describe('a cancel', () => {
     expect((await ended).status).toBe('CANCELLED')
     expect(eventsOf(events, 'delegation_started').map(({ workerTask }) => workerTask)).toEqual([
       'grow/nested-0',
-      'grow/nested-1',
       'grow/nested-0/slow-0',
+      'grow/nested-1',
       'grow/nested-1/slow-0',
     ])
   })

@@ -478,7 +478,7 @@ describe('a question of a handler', () => {
     })
   })
 
-  it('[ENS-P8] A run only waits while all tasks of a map wait for reviews, also with tasks that have no slot yet', async () => {
+  it('[ENS-P8] [ENS-P22] A run only waits when all tasks of a map wait for reviews, also more than maxConcurrentTasks and after a resumption', async () => {
     const child = task({
       name: 'child',
       description: 'Do {item}',
@@ -489,10 +489,13 @@ describe('a question of a handler', () => {
     const first = startRecorded(team(mapped, { with: { maxConcurrentTasks: 2 } }))
     await nextTurn()
     await nextTurn()
-    expect([first.waits.count, first.handle.snapshot().reviews.length]).toEqual([1, 2])
+    expect([first.waits.count, first.handle.snapshot().reviews.length]).toEqual([1, 3])
     expect(first.handle.snapshot().status).toBe('WAITING_REVIEW')
     first.release()
     const second = startRecorded(team(mapped, { with: { maxConcurrentTasks: 2 } }), { from: first })
+    await nextTurn()
+    await nextTurn()
+    expect([second.waits.count, second.handle.snapshot().reviews.length]).toEqual([1, 3])
     for (let count = 0; count < 3; count += 1) {
       await nextTurn()
       await nextTurn()

@@ -6,6 +6,7 @@ import { ModelChain } from '../src/agent/model-chain.ts'
 import { createRunParts } from '../src/run/run-parts.ts'
 import { replayMismatchError } from '../src/scope/replay.ts'
 import { Stopwatch } from '../src/work/stopwatch.ts'
+import { TaskSlot } from '../src/work/task-slots.ts'
 import { TaskScope } from '../src/scope/task-scope.ts'
 
 import type { AgentLoopInput } from '../src/agent/loop.ts'
@@ -81,6 +82,12 @@ export function createTestScope({
     stopwatch: new Stopwatch(run.clock),
     meter: run.meter,
     depth: 0,
+    slot: new TaskSlot({
+      pools: [],
+      parent: undefined,
+      waiting: run.waitingTasks,
+      signal: run.signal,
+    }),
   })
   const prompt = {
     agent: work.agent,

@@ -55,6 +55,7 @@ export { deleteRun } from './runs/delete-run.ts'
 export { createThreadAs } from './runs/create-thread.ts'
 export { deleteThread } from './runs/delete-thread.ts'
 export { decideReview } from './runs/decide-review.ts'
+export { assertMayReadThread } from './runs/run-rights.ts'
 export { cancelScope, decisionScope, findDecisionScope, isOwn } from './runs/run-rights.ts'
 export {
   findPlace,
@@ -73,6 +74,7 @@ export {
   type SubmissionOptions,
   submitAndFollowAs,
   submitRunAs,
+  assertWebhooks,
 } from './runs/submit-run.ts'
 export { waitForEnd, type WaitOptions } from './runs/wait-for-end.ts'
 export { findTool, invokeCatalogTool } from './tools/invoke-tool.ts'

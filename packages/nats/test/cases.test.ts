@@ -43,7 +43,8 @@ describe.skipIf(!hasNatsServer())('a Postgres store with NATS', () => {
     const passTime = async (ms: number): Promise<void> => {
       const past = `- ${ms} * interval '1 millisecond'`
       await database.client.query(
-        `UPDATE ${schema}.runs SET due_at = due_at ${past}, claimed_at = claimed_at ${past};
+        `UPDATE ${schema}.runs SET due_at = due_at ${past}, claimed_at = claimed_at ${past},
+           start_by = start_by - ${ms};
          UPDATE ${schema}.leases SET expires_at = expires_at ${past};
          UPDATE ${schema}.deliveries SET due_at = due_at ${past}`,
       )

@@ -1,4 +1,5 @@
 /** For the other packages of Tutti only: what code without schemas needs, such as a thread that must start quickly. */
+export { type AddedTaskBody, changeAddedTasks, listAddedTasks } from './added-tasks.ts'
 export { BoundedMap } from './bounded-map.ts'
 export { type Clock, MAX_TIMER_MS, startTimer, systemClock } from './clock.ts'
 export { formatExactJson } from './exact-json.ts'

@@ -76,6 +76,22 @@ export const ERROR_CODES = {
     retryable: false,
     meaning: 'No process of a build with this id has started',
   },
+  SCHEDULE_NOT_FOUND: { status: 404, retryable: false, meaning: 'No schedule has this name' },
+  SCHEDULE_EXISTS: {
+    status: 409,
+    retryable: false,
+    meaning: 'A schedule of this name exists already',
+  },
+  SCHEDULE_READ_ONLY: {
+    status: 409,
+    retryable: false,
+    meaning: 'The configuration of the server defines the schedule',
+  },
+  SCHEDULE_LIMIT: {
+    status: 409,
+    retryable: false,
+    meaning: 'The store has the maximum number of schedules',
+  },
   REVIEW_NOT_FOUND: { status: 404, retryable: false, meaning: 'No review has this id' },
   THREAD_NOT_FOUND: {
     status: 404,
@@ -157,6 +173,16 @@ export const ERROR_CODES = {
     status: 413,
     retryable: false,
     meaning: 'The body, message, file or trace exceeds its size limit',
+  },
+  EVENT_REFUSED: {
+    status: 422,
+    retryable: false,
+    meaning: 'The event data does not match the schema of the wait',
+  },
+  EVENTS_FULL: {
+    status: 429,
+    retryable: true,
+    meaning: 'Nothing waits for the event, and too many such events are stored',
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
@@ -297,6 +323,11 @@ export const FAILURE_CODES = {
   PROCESS_LOST: {
     retryable: false,
     meaning: 'The process that owned the run crashed or lost it several times in a row',
+  },
+  QUEUE_TIMEOUT: {
+    retryable: true,
+    meaning:
+      'The run had not begun within the maximum time that its submission allows in the queue',
   },
   REPLAY_MISMATCH: {
     retryable: false,

@@ -54,6 +54,7 @@ export type { RunOperation } from './projection/operations.ts'
 // To submit, read and steer runs over REST
 export { RunAccepted, SubmitRunBody } from './schemas/rest/submit-run.ts'
 export { ListRunsQuery, RunDetail, RunList, RunSummary } from './schemas/rest/runs.ts'
+export { ScheduleDetail } from './schemas/rest/schedules.ts'
 export { Thread } from './schemas/rest/threads.ts'
 export { RunMetrics } from './schemas/run-metrics.ts'
 export { RunComparison } from './schemas/rest/compare-runs.ts'

@@ -3,7 +3,12 @@ export type { Decoded, DecodeOptions } from './decode.ts'
 export type { Static } from './static.ts'
 export { describeProblems, MAX_DEPTH, MAX_PROBLEMS } from './problems/describe-problems.ts'
 export { shortList, shortText } from './problems/short-text.ts'
-export type { TagMap, TagValue } from './schemas/scalars.ts'
+export {
+  ExternalEventKey,
+  ExternalEventName,
+  type TagMap,
+  type TagValue,
+} from './schemas/scalars.ts'
 export { suggest, unknownName } from './problems/suggest.ts'
 export { Problem } from './schemas/problem.ts'
 export { isFailureCode } from './error-codes.ts'
@@ -76,6 +81,17 @@ export {
 } from './schemas/events/agent-tool-events.ts'
 export { RequestedToolCall } from './schemas/events/positions.ts'
 export {
+  EventLink,
+  EventLinkBody,
+  EventLinkContent,
+  EventReceived,
+  LinkedEventData,
+  LinkedEventReceived,
+  SendEventBody,
+} from './schemas/rest/external-events.ts'
+export {
+  AwaitedEvent,
+  DecidingEvent,
   DirectiveActive,
   DirectiveDelivered,
   ModelSwitchedEvent,
@@ -121,7 +137,6 @@ export type {
   WaitingReview,
 } from './projection/operations.ts'
 export { USAGE_EXTENSION } from './usage-extension.ts'
-export { type AddedTaskBody, changeAddedTasks, listAddedTasks } from './added-tasks.ts'
 export { addAmounts, MAX_AMOUNT, readCostUsd, readTokenCount } from './amounts.ts'
 export {
   addCosts,
@@ -164,12 +179,23 @@ export {
   RunOptionsBody,
   RunOptionsGiven,
   RunReviewBody,
+  MAX_START_DELAY_MS,
   SubmitRunQuery,
+  EventToAwaitBody,
+  MAX_AWAITED_EVENTS,
   TaskDefinitionBody,
+  WaitForBody,
   TaskOverrideBody,
   TaskReviewBody,
   TaskReviewSetting,
 } from './schemas/rest/submit-run.ts'
+export {
+  CreateScheduleBody,
+  ReplaceScheduleBody,
+  ScheduleList,
+  ScheduleQuery,
+  ScheduleSummary,
+} from './schemas/rest/schedules.ts'
 export { RunEventsQuery, RunTaskDetail } from './schemas/rest/runs.ts'
 export { mapTexts, type RepeatableText } from './repeats/map-texts.ts'
 export { TextRestorer } from './repeats/restore-texts.ts'

@@ -21,6 +21,14 @@ const TABLE = [
   'getThread: GET /api/threads/{threadId} 200',
   'deleteThread: DELETE /api/threads/{threadId} 204',
   'listThreadRuns: GET /api/threads/{threadId}/runs 200',
+  'createSchedule: POST /api/schedules 201',
+  'listSchedules: GET /api/schedules 200',
+  'getSchedule: GET /api/schedules/{name} 200',
+  'replaceSchedule: POST /api/schedules/{name} 200',
+  'deleteSchedule: DELETE /api/schedules/{name} 204',
+  'pauseSchedule: POST /api/schedules/{name}/pause 200',
+  'resumeSchedule: POST /api/schedules/{name}/resume 200',
+  'runSchedule: POST /api/schedules/{name}/run 202',
   'injectDirective: POST /api/runs/{runId}/inject 200',
   'switchModel: POST /api/runs/{runId}/model 200',
   'cancelRun: POST /api/runs/{runId}/cancel 200',
@@ -35,6 +43,9 @@ const TABLE = [
   'getRunDag: GET /api/runs/{runId}/dag 200',
   'streamRunEvents: GET /api/runs/{runId}/events 200',
   'listReviews: GET /api/reviews 200',
+  'sendEvent: POST /api/events/{name} 202',
+  'createEventLink: POST /api/events/{name}/links 201',
+  'sendLinkedEvent: POST /api/event-links/{token} 202',
   'getCapabilities: GET /api/capabilities 200',
   'invokeTool: POST /api/tools/{name}/invoke 200',
   'createTicket: POST /api/tickets 201',
@@ -52,7 +63,15 @@ const TABLE = [
 
 /** Routes by required scope; `null` for public routes. */
 const SCOPES = {
-  null: ['getLiveness', 'getReadiness', 'getOpenApi', 'getAsyncApi', 'getDocs', 'getDocsScript'],
+  null: [
+    'getLiveness',
+    'getReadiness',
+    'sendLinkedEvent',
+    'getOpenApi',
+    'getAsyncApi',
+    'getDocs',
+    'getDocsScript',
+  ],
   'runs:read': [
     'getStatus',
     'getMetrics',
@@ -64,6 +83,8 @@ const SCOPES = {
     'listThreads',
     'getThread',
     'listThreadRuns',
+    'listSchedules',
+    'getSchedule',
     'listBuilds',
     'getRunTrace',
     'getRunDag',
@@ -77,10 +98,21 @@ const SCOPES = {
     'listRunWorkspaceFiles',
     'readRunWorkspaceFile',
   ],
-  'runs:write': ['submitRun', 'createThread', 'forkRun', 'replayRun'],
+  'runs:write': [
+    'submitRun',
+    'createThread',
+    'createSchedule',
+    'runSchedule',
+    'forkRun',
+    'replayRun',
+  ],
   'runs:control': [
     'deleteRun',
     'deleteThread',
+    'replaceSchedule',
+    'deleteSchedule',
+    'pauseSchedule',
+    'resumeSchedule',
     'injectDirective',
     'switchModel',
     'cancelRun',
@@ -88,6 +120,7 @@ const SCOPES = {
     'migrateRun',
   ],
   'reviews:decide': ['decideReview'],
+  'events:send': ['sendEvent', 'createEventLink'],
   'tools:invoke': ['invokeTool'],
   admin: ['drain', 'setBuildShare', 'listAudit'],
 }
@@ -133,7 +166,7 @@ describe('ROUTES', () => {
     expect(withBody.map(([, { method }]) => method)).toEqual(withBody.map(() => 'POST'))
   })
 
-  it('ROUTES requires the pinned scopes, and makes only routes without run data public', () => {
+  it('ROUTES requires the pinned scopes, and makes only routes without run data and the link of an event public', () => {
     const scopes = new Map<Scope | null, string[]>()
     for (const [name, { scope }] of routes) scopes.set(scope, [...(scopes.get(scope) ?? []), name])
     expect(Object.fromEntries(scopes)).toEqual(SCOPES)

@@ -9,6 +9,14 @@ import { COMMANDS, type RunCommandKind } from './commands.ts'
 import type { ErrorCode } from './error-codes.ts'
 import type { Scope } from './schemas/enums.ts'
 import { Capabilities } from './schemas/rest/capabilities.ts'
+import {
+  EventLink,
+  EventLinkBody,
+  EventReceived,
+  LinkedEventData,
+  LinkedEventReceived,
+  SendEventBody,
+} from './schemas/rest/external-events.ts'
 import { ListReviewsQuery, ReviewList } from './schemas/rest/reviews.ts'
 import { CompareRunsQuery, RunComparison } from './schemas/rest/compare-runs.ts'
 import { ForkPreview, ForkRunBody } from './schemas/rest/fork-run.ts'
@@ -32,6 +40,13 @@ import {
   WorkspaceFilesQuery,
 } from './schemas/rest/server.ts'
 import { AuditList, AuditQuery, Identity, SocketQuery, Ticket } from './schemas/rest/security.ts'
+import {
+  CreateScheduleBody,
+  ReplaceScheduleBody,
+  ScheduleDetail,
+  ScheduleList,
+  ScheduleQuery,
+} from './schemas/rest/schedules.ts'
 import { RunAccepted, SubmitRunBody, SubmitRunQuery } from './schemas/rest/submit-run.ts'
 import {
   CreateThreadBody,
@@ -325,6 +340,88 @@ export const ROUTES = {
     errors: ['THREAD_NOT_FOUND'],
     summary: 'List the runs of a thread as messages, newest first',
   },
+  createSchedule: {
+    method: 'POST',
+    path: '/api/schedules',
+    body: CreateScheduleBody,
+    response: ScheduleDetail,
+    status: 201,
+    scope: 'runs:write',
+    errors: ['INVALID_WEBHOOK', 'SCHEDULE_EXISTS', 'SCHEDULE_LIMIT'],
+    summary: 'Create a schedule, which submits a run at each tick',
+  },
+  listSchedules: {
+    method: 'GET',
+    path: '/api/schedules',
+    response: ScheduleList,
+    status: 200,
+    scope: 'runs:read',
+    errors: [],
+    summary: 'List all schedules, by name',
+  },
+  getSchedule: {
+    method: 'GET',
+    path: '/api/schedules/{name}',
+    query: ScheduleQuery,
+    response: ScheduleDetail,
+    status: 200,
+    scope: 'runs:read',
+    errors: ['SCHEDULE_NOT_FOUND'],
+    summary: 'Get a schedule with its next ticks',
+  },
+  replaceSchedule: {
+    method: 'POST',
+    path: '/api/schedules/{name}',
+    body: ReplaceScheduleBody,
+    response: ScheduleDetail,
+    status: 200,
+    scope: 'runs:control',
+    errors: ['INVALID_WEBHOOK', 'SCHEDULE_NOT_FOUND', 'SCHEDULE_READ_ONLY'],
+    summary: 'Replace the definition of a schedule; its runs then belong to the caller',
+  },
+  deleteSchedule: {
+    method: 'DELETE',
+    path: '/api/schedules/{name}',
+    response: null,
+    status: 204,
+    scope: 'runs:control',
+    errors: ['SCHEDULE_NOT_FOUND', 'SCHEDULE_READ_ONLY'],
+    summary: 'Delete a schedule; its runs remain',
+  },
+  pauseSchedule: {
+    method: 'POST',
+    path: '/api/schedules/{name}/pause',
+    response: ScheduleDetail,
+    status: 200,
+    scope: 'runs:control',
+    errors: ['SCHEDULE_NOT_FOUND', 'SCHEDULE_READ_ONLY'],
+    summary: 'Pause a schedule: it has no ticks until it is resumed',
+  },
+  resumeSchedule: {
+    method: 'POST',
+    path: '/api/schedules/{name}/resume',
+    response: ScheduleDetail,
+    status: 200,
+    scope: 'runs:control',
+    errors: ['SCHEDULE_NOT_FOUND', 'SCHEDULE_READ_ONLY'],
+    summary: 'Resume a schedule at its next tick',
+  },
+  runSchedule: {
+    method: 'POST',
+    path: '/api/schedules/{name}/run',
+    response: RunAccepted,
+    status: 202,
+    scope: 'runs:write',
+    errors: [
+      'SCHEDULE_NOT_FOUND',
+      'INVALID_ENSEMBLE',
+      'IDEMPOTENCY_CONFLICT',
+      'CONCURRENCY_LIMIT',
+      'SPEND_LIMIT',
+      'DRAINING',
+    ],
+    summary: 'Submit a run of a schedule now; its ticks are not affected',
+  },
   ...COMMAND_ROUTES,
   cancelRuns: {
     method: 'POST',
@@ -464,6 +561,40 @@ export const ROUTES = {
     scope: 'runs:read',
     errors: ['RUN_NOT_FOUND'],
     summary: 'List the reviews that wait for a decision',
+  },
+  sendEvent: {
+    method: 'POST',
+    path: '/api/events/{name}',
+    body: SendEventBody,
+    bodyOptional: true,
+    response: EventReceived,
+    status: 202,
+    scope: 'events:send',
+    errors: ['RUN_NOT_FOUND', 'IDEMPOTENCY_CONFLICT', 'EVENT_REFUSED', 'EVENTS_FULL'],
+    summary:
+      'Send an external event to the wait that opened first for its name and key, or store it for one',
+  },
+  createEventLink: {
+    method: 'POST',
+    path: '/api/events/{name}/links',
+    body: EventLinkBody,
+    bodyOptional: true,
+    response: EventLink,
+    status: 201,
+    scope: 'events:send',
+    errors: [],
+    summary: 'Create a link with which a caller without a key sends one external event',
+  },
+  sendLinkedEvent: {
+    method: 'POST',
+    path: '/api/event-links/{token}',
+    body: LinkedEventData,
+    bodyOptional: true,
+    response: LinkedEventReceived,
+    status: 202,
+    scope: null,
+    errors: ['NOT_FOUND', 'RUN_NOT_FOUND', 'IDEMPOTENCY_CONFLICT', 'EVENT_REFUSED', 'EVENTS_FULL'],
+    summary: 'Send the external event of a link',
   },
   getCapabilities: {
     method: 'GET',

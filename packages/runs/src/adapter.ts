@@ -3,6 +3,7 @@ export type { EventQuery, RunHead, StoredEventLog } from './ports/event-log.ts'
 export type {
   ClaimedRun,
   ClaimRequest,
+  ExpiredRuns,
   Fleet,
   HeldRun,
   LeaseOwner,
@@ -82,6 +83,23 @@ export type {
   DeletedThread,
 } from './ports/thread-store.ts'
 export type { NewThread, ThreadRecord } from './domain/thread-record.ts'
+export type {
+  AddedEvent,
+  AssignedEvent,
+  ExternalEventState,
+  ExternalEventStore,
+  NewExternalEvent,
+} from './ports/external-events.ts'
+export type {
+  ClaimedTick,
+  DueSchedules,
+  NewSchedule,
+  ScheduleRecord,
+  ScheduleStore,
+  TickEnd,
+  TickProblem,
+  TickRun,
+} from './ports/schedule-store.ts'
 export type { SecretStore } from './ports/secret-store.ts'
 export type {
   ClaimedDelivery,

@@ -5,6 +5,13 @@
 
 // To run
 export type { ResumePolicy, RunServiceOptions } from './settings/options.ts'
+export type {
+  CatchUp,
+  ConfiguredSchedule,
+  Overlap,
+  ScheduleDefinition,
+  ScheduledSubmission,
+} from './domain/schedule.ts'
 export type { RunSubmission } from './request/new-run.ts'
 export type { ForkRequest } from './lineage/fork-request.ts'
 export type { ReplayRequest } from './lineage/replay-request.ts'

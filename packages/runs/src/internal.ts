@@ -1,6 +1,11 @@
 /** For the other packages of Tutti only: its names may change in every version. */
 export { defaultRetainedRuns, findRunLimitProblems, isRunLimit } from './settings/options.ts'
+export type { RunSchedules, SavedSchedule } from './schedules/run-schedules.ts'
+export { CATCH_UPS, OVERLAPS } from './domain/schedule.ts'
+export { findDefinitionProblems, findScheduleNameProblem } from './schedules/definition-problems.ts'
+export type { AuthorizeSchedule } from './settings/options.ts'
 export type { ReviewRules } from './request/run-ensembles.ts'
+export type { ReceivedState } from './service/external-events.ts'
 export type { RunWithEvents } from './service/run-service.ts'
 export type { ThreadRunMessages } from './threads/run-threads.ts'
 export { threadNotFound } from './domain/refusals.ts'

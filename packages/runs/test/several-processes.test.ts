@@ -62,6 +62,7 @@ async function mutedProcess(url: string, { ensemble }: WaitingEnsemble) {
     excuse: (lost) => storage.queue.excuse(lost),
     hasLease: (owner) => storage.queue.hasLease(owner),
     reclaimAll: () => storage.queue.reclaimAll(),
+    findExpired: (limit) => storage.queue.findExpired(limit),
     load: () => storage.queue.load(),
     metrics: () => storage.queue.metrics(),
     get fleet() {

@@ -32,6 +32,8 @@ export function storageOver(
     audit: storage.audit,
     builds: storage.builds,
     secrets: storage.secrets,
+    externalEvents: storage.externalEvents,
+    schedules: storage.schedules,
     memories: storage.memories,
     reflections: storage.reflections,
     processName: storage.processName,

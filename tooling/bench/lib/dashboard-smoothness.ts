@@ -16,20 +16,25 @@ export interface Smoothness {
 }
 
 /** Observes frames and long tasks of the page until `stopWatching`. */
-const WATCH = `
-  globalThis.watched = { frames: [], tasks: [], isOver: false }
-  new PerformanceObserver((list) => {
+const WATCH = `{
+  const watched = { frames: [], tasks: [], isOver: false }
+  globalThis.watched = watched
+  watched.observer = new PerformanceObserver((list) => {
     for (const { duration } of list.getEntries()) watched.tasks.push(duration)
-  }).observe({ type: 'longtask' })
+  })
+  watched.observer.observe({ type: 'longtask' })
   let last = performance.now()
   const frame = (now) => {
     watched.frames.push(now - last)
     last = now
     if (!watched.isOver) requestAnimationFrame(frame)
   }
-  requestAnimationFrame(frame)`
+  requestAnimationFrame(frame)
+}`
 
-const STOP = `watched.isOver = true; ({ frames: watched.frames, tasks: watched.tasks })`
+const STOP = `watched.isOver = true
+watched.observer.disconnect();
+({ frames: watched.frames, tasks: watched.tasks })`
 
 /** Result of the script above. */
 interface Watched {

@@ -40,6 +40,10 @@ export function linkToThreads(threadId?: string): string {
   return formatHash(threadId === undefined ? ['threads'] : ['threads', threadId])
 }
 
+export function linkToSchedules(): string {
+  return formatHash(['schedules'])
+}
+
 /** Returns the link to the trace viewer. */
 export function linkToTraces(): string {
   return formatHash(['traces'])

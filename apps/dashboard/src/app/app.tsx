@@ -65,6 +65,11 @@ const ToolsPage = lazy(() =>
 const ThreadsPage = lazy(() =>
   import('../features/threads/threads-page.tsx').then((page) => ({ default: page.ThreadsPage })),
 )
+const SchedulesPage = lazy(() =>
+  import('../features/schedules/schedules-page.tsx').then((page) => ({
+    default: page.SchedulesPage,
+  })),
+)
 const ComparePage = lazy(() =>
   import('../features/compare/compare-page.tsx').then((page) => ({ default: page.ComparePage })),
 )
@@ -96,6 +101,8 @@ function renderPage({ path: [first = 'runs', second], query }: PageRoute): React
       return <ToolsPage name={second} />
     case 'threads':
       return <ThreadsPage threadId={second} />
+    case 'schedules':
+      return <SchedulesPage />
     case 'traces':
       return <TracePage />
     default:

@@ -1,5 +1,6 @@
 /** The frame of every page: navigation, connection state and preferences. */
 import {
+  CalendarClock,
   ListMusic,
   MessageSquareWarning,
   MessagesSquare,
@@ -19,6 +20,7 @@ import { createPortal } from 'react-dom'
 import {
   linkToReviews,
   linkToRuns,
+  linkToSchedules,
   linkToSubmit,
   linkToThreads,
   linkToTools,
@@ -46,6 +48,12 @@ const PAGES = [
   { name: 'runs', label: 'Runs', href: linkToRuns(), icon: <ListMusic /> },
   { name: 'threads', label: 'Threads', href: linkToThreads(), icon: <MessagesSquare /> },
   { name: 'reviews', label: 'Reviews', href: linkToReviews(), icon: <MessageSquareWarning /> },
+  {
+    name: 'schedules',
+    label: 'Schedules',
+    href: linkToSchedules(),
+    icon: <CalendarClock />,
+  },
   { name: 'new', label: 'New run', href: linkToSubmit(), icon: <Plus /> },
   { name: 'tools', label: 'Tools', href: linkToTools(), icon: <Wrench /> },
   { name: 'traces', label: 'Traces', href: linkToTraces(), icon: <FileClock /> },

@@ -110,6 +110,7 @@ export const REVIEW_TITLES: Readonly<Record<ReviewKind, string>> = {
   TOOL_CALL: 'Review of a tool call',
   QUESTION: 'Question',
   CLIENT_TOOL: 'Call of a client tool',
+  EVENT: 'Wait',
 }
 
 /** Labels of review decisions. */

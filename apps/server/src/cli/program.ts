@@ -10,6 +10,7 @@ import {
   addReplayCommand,
 } from './commands/act.ts'
 import { addBuildsCommand } from './commands/builds.ts'
+import { addDeliverCommand } from './commands/deliver.ts'
 import { addCompletionCommand } from './commands/completion.ts'
 import { addDevCommand, addDoctorCommand, addStartCommand } from './commands/serve.ts'
 import {
@@ -18,6 +19,7 @@ import {
   addExportCommand,
   addRunsCommand,
 } from './commands/show.ts'
+import { addSchedulesCommand } from './commands/schedules.ts'
 import { addRunCommand, addWatchCommand } from './commands/follow.ts'
 import { addToolsCommand } from './commands/tools.ts'
 import { EXIT_CODES } from './exit-codes.ts'
@@ -40,6 +42,8 @@ const COMMANDS = [
   addReplayCommand,
   addMigrateCommand,
   addBuildsCommand,
+  addDeliverCommand,
+  addSchedulesCommand,
   addDeleteCommand,
   addToolsCommand,
   addDoctorCommand,

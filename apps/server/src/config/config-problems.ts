@@ -10,11 +10,17 @@ import {
   suggest,
   WebhookEventType,
 } from '@tutti/protocol/internal'
-import { findRunLimitProblems, isRunLimit } from '@tutti/runs/internal'
+import {
+  findDefinitionProblems,
+  findScheduleNameProblem,
+  findRunLimitProblems,
+  isRunLimit,
+} from '@tutti/runs/internal'
 
 import { MIN_KEY_LENGTH } from '../environment/api-keys.ts'
 
 import type { OptionNames } from '@tutti/core/internal'
+import type { ConfiguredSchedule } from '@tutti/runs'
 import type {
   AuthConfig,
   KeyConfig,
@@ -45,6 +51,7 @@ const SETTING_NAMES = {
   shared: true,
   reviews: true,
   webhooks: true,
+  schedules: true,
   secrets: true,
   telemetry: true,
 } as const satisfies OptionNames<TuttiConfig>
@@ -56,6 +63,8 @@ const LIMIT_NAMES = {
   maxRetainedRuns: true,
   maxRetainedAgeMs: true,
   maxRetainedStepsMs: true,
+  maxStoredEvents: true,
+  maxStoredEventAgeMs: true,
   maxHistoryRuns: true,
   maxHistoryBytes: true,
   leaseMs: true,
@@ -122,6 +131,18 @@ const WEBHOOK_NAMES = {
   events: true,
 } as const satisfies OptionNames<WebhookConfig>
 
+const SCHEDULE_NAMES = {
+  name: true,
+  cron: true,
+  timeZone: true,
+  run: true,
+  jitterMs: true,
+  catchUp: true,
+  overlap: true,
+  paused: true,
+  actor: true,
+} as const satisfies OptionNames<ConfiguredSchedule>
+
 const TELEMETRY_NAMES = {
   traces: true,
   captureContent: true,
@@ -156,6 +177,7 @@ export function findConfigProblems(config: unknown): readonly string[] {
     ...sharedProblems(config['shared']),
     ...reviewProblems(config['reviews']),
     ...webhookProblems(config['webhooks']),
+    ...scheduleProblems(config['schedules']),
     ...telemetryProblems(config['telemetry']),
   ]
 }
@@ -406,4 +428,42 @@ function tracesProblems(traces: unknown): readonly string[] {
       : [`serviceName of ${what} must be a string`]),
     ...(isRatio ? [] : [`sampleRatio of ${what} must be a number from 0 to 1`]),
   ]
+}
+
+/** Finds the problems of schedules, apart from those of their submissions, which the run service finds at its start. */
+function scheduleProblems(schedules: unknown): readonly string[] {
+  if (schedules === undefined) return []
+  if (!Array.isArray(schedules)) return ['"schedules" must be a list of schedules']
+  const names = new Set<unknown>()
+  return schedules.flatMap((schedule: unknown, index) => {
+    const where = `"schedules[${index}]"`
+    if (!isJsonObject(schedule)) return [`${where} must be an object`]
+    const { name, cron, timeZone, actor, paused } = schedule
+    const texts = {
+      name,
+      cron,
+      ...(timeZone === undefined ? {} : { timeZone }),
+      ...(actor === undefined ? {} : { actor }),
+    }
+    const wrong = Object.entries(texts).filter(([, value]) => typeof value !== 'string')
+    const problems = [
+      ...findUnknownFields(`field of ${where}`, schedule, SCHEDULE_NAMES),
+      ...wrong.map(([field]) => `${where}: "${field}" must be a text`),
+      ...(paused === undefined || typeof paused === 'boolean'
+        ? []
+        : [`${where}: "paused" must be true or false`]),
+      ...(names.has(name)
+        ? [`${where}: the name ${JSON.stringify(name)} is taken by an earlier one`]
+        : []),
+    ]
+    names.add(name)
+    if (wrong.length > 0) return problems
+    // NOTE: a cast at the boundary: the texts have just been checked, and the function checks the other fields.
+    const definition = schedule as unknown as ConfiguredSchedule
+    const found = [
+      findScheduleNameProblem(definition.name) ?? [],
+      findDefinitionProblems(definition),
+    ].flat()
+    return [...problems, ...found.map(({ path, message }) => `${where}${path}: ${message}`)]
+  })
 }

@@ -2,6 +2,7 @@
 import type { AgentTool } from '@tutti/core'
 import type { Ensemble } from '@tutti/ensemble'
 import type { ChatModel } from '@tutti/ensemble/adapter'
+import type { ConfiguredSchedule } from '@tutti/runs'
 
 /** The configuration of a server. */
 export interface TuttiConfig {
@@ -50,6 +51,11 @@ export interface TuttiConfig {
   readonly reviews?: ReviewsConfig
   /** Webhooks by the names that requests use in `webhooks`. @default none */
   readonly webhooks?: Readonly<Record<string, WebhookConfig>>
+  /**
+   * Schedules, each of which submits a run at its ticks. They replace saved schedules of the same name, and can only be
+   * changed here. Schedules that this list no longer has are deleted at the next start; saved ones stay. @default none
+   */
+  readonly schedules?: readonly ConfiguredSchedule[]
   /** Additional values to redact from logs, errors and events, each of at least 8 characters. @default none */
   readonly secrets?: readonly string[]
   /** Traces of runs for an OpenTelemetry collector. @default as set by the `OTEL_…` variables; without them no traces */
@@ -110,6 +116,10 @@ export interface LimitsConfig {
    * forked or replayed. @default as long as the run
    */
   readonly maxRetainedStepsMs?: number
+  /** Maximum number of external events that nothing waits for; then new ones are rejected. @default 10000 */
+  readonly maxStoredEvents?: number
+  /** Time for which external events are stored, in milliseconds. @default 604800000, which is 7 days */
+  readonly maxStoredEventAgeMs?: number
   /** Maximum number of earlier runs of its thread whose messages a run gets. @default 100 */
   readonly maxHistoryRuns?: number
   /** Maximum size of those messages, in bytes of JSON. @default 200000 */
@@ -213,6 +223,7 @@ export type KeyScope =
   | 'runs:write'
   | 'runs:control'
   | 'reviews:decide'
+  | 'events:send'
   | 'tools:invoke'
   | 'admin'
 

@@ -11,13 +11,18 @@ import {
   type ControlApiOptions,
   type ControlApiServer,
 } from '@tutti/control-api'
-import { cancelOrphans, OrphanWatch, redactor } from '@tutti/control-api/internal'
+import {
+  cancelOrphans,
+  OrphanWatch,
+  redactor,
+  scheduleAuthorizer,
+} from '@tutti/control-api/internal'
 import { modelCatalog, type ModelCatalog } from '@tutti/ensemble'
 import type { ChatModel } from '@tutti/ensemble/adapter'
 import { findUnknownTiers, isSameTier } from '@tutti/ensemble/internal'
 import { langchainModel } from '@tutti/langchain'
 import { suggest } from '@tutti/protocol/internal'
-import { createRunService, type RunService } from '@tutti/runs'
+import { createRunService, type RunService, type RunServiceOptions } from '@tutti/runs'
 
 import { accessOptions, assertSafeAddress } from './access.ts'
 import { findDashboard } from './find-dashboard.ts'
@@ -83,7 +88,7 @@ export async function startServer(
     runs.readEvents(query),
   )
   const storage = metrics.measured(await openStorage(environment, logger))
-  const runs = await createOrClose(storage, () =>
+  const runs: RunService = await createOrClose(storage, () =>
     createRunService(storage, ensembles, {
       ...selectRunLimits(config.limits),
       ...(config.reviews === undefined ? {} : { reviews: config.reviews }),
@@ -92,6 +97,7 @@ export async function startServer(
       compatibleBuilds: environment.compatibleBuilds,
       buildShare: environment.buildShare,
       ...(environment.buildId === undefined ? {} : { buildId: environment.buildId }),
+      ...scheduleOptions(config, environment, () => runs),
       tools,
       models,
       profiles: config.profiles ?? {},
@@ -137,6 +143,24 @@ export async function startServer(
   } catch (error) {
     await stop()
     throw error
+  }
+}
+
+/** Returns the options of a run service that define schedules, and check the rights of their keys. */
+function scheduleOptions(
+  config: TuttiConfig,
+  environment: Environment,
+  findRuns: () => RunService,
+): Pick<RunServiceOptions, 'schedules' | 'authorizeSchedule'> {
+  const { apiKeys, webhooks } = accessOptions(config, environment)
+  return {
+    ...(config.schedules === undefined ? {} : { schedules: config.schedules }),
+    authorizeSchedule: scheduleAuthorizer({
+      ...(apiKeys === undefined ? {} : { apiKeys }),
+      ...(webhooks === undefined ? {} : { webhooks }),
+      clock: systemClock,
+      runs: findRuns,
+    }),
   }
 }
 

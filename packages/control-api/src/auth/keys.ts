@@ -40,6 +40,7 @@ export const DEFAULT_SCOPES: readonly Scope[] = [
   'runs:write',
   'runs:control',
   'reviews:decide',
+  'events:send',
   'tools:invoke',
 ]
 

@@ -4,9 +4,11 @@
  *
  *   base64url({"name","expiresAt","nonce"}) . base64url(HMAC-SHA256)
  */
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 
 import { TuttiError } from '@tutti/core'
+
+import { decodePayload, encodePayload, isSameSignature, signPayload } from './signatures.ts'
 
 import type { ApiKey } from './keys.ts'
 import type { Signer } from '@tutti/gateway/internal'
@@ -50,8 +52,7 @@ export interface TicketCheck {
 export function makeTicket({ key, expiresAt }: TicketParts, signer: Signer): string {
   const nonce = randomBytes(NONCE_BYTES).toString('base64url')
   const name = key?.name ?? 'anonymous'
-  const content = Buffer.from(JSON.stringify({ name, expiresAt, nonce }))
-  const payload = content.toString('base64url')
+  const payload = encodePayload({ name, expiresAt, nonce })
   return `${payload}.${signPayload(payload, signer.signingKey(PURPOSE, key)).toString('base64url')}`
 }
 
@@ -72,7 +73,7 @@ export function verifyTicket(
   const found = keys.find(
     (key) =>
       key.name === content?.name &&
-      isSame(given, signPayload(payload, signer.signingKey(PURPOSE, key))),
+      isSameSignature(given, signPayload(payload, signer.signingKey(PURPOSE, key))),
   )
   // No process issues a ticket that expires later.
   const latest = now + ticketTtlMs + CLOCK_SKEW_MS
@@ -88,24 +89,12 @@ export function verifyTicket(
   return found
 }
 
-function signPayload(payload: string, signingKey: Buffer): Buffer {
-  return createHmac('sha256', signingKey).update(payload).digest()
-}
-
-function isSame(a: Buffer, b: Buffer): boolean {
-  return a.length === b.length && timingSafeEqual(a, b)
-}
-
 /** Returns the content of a payload, or undefined when it is malformed. */
 function readContent(payload: string): TicketContent | undefined {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString())
-    if (typeof value !== 'object' || value === null) return undefined
-    if (!('name' in value) || !('expiresAt' in value)) return undefined
-    const { name, expiresAt } = value
-    if (typeof name !== 'string' || typeof expiresAt !== 'number') return undefined
-    return { name, expiresAt }
-  } catch {
-    return undefined
-  }
+  const value = decodePayload(payload)
+  if (typeof value !== 'object' || value === null) return undefined
+  if (!('name' in value) || !('expiresAt' in value)) return undefined
+  const { name, expiresAt } = value
+  if (typeof name !== 'string' || typeof expiresAt !== 'number') return undefined
+  return { name, expiresAt }
 }

@@ -25,6 +25,20 @@ const AREAS: readonly Area[] = [
     routes: ['createThread', 'listThreads', 'getThread', 'listThreadRuns', 'deleteThread'],
   },
   {
+    name: 'Schedules',
+    description: 'Submissions that are repeated at the ticks of a cron expression.',
+    routes: [
+      'createSchedule',
+      'listSchedules',
+      'getSchedule',
+      'replaceSchedule',
+      'pauseSchedule',
+      'resumeSchedule',
+      'runSchedule',
+      'deleteSchedule',
+    ],
+  },
+  {
     name: 'Events',
     description:
       'Follow runs live. The events of a run are numbered without gaps, so a reader can resume after any of them.',
@@ -45,6 +59,11 @@ const AREAS: readonly Area[] = [
     name: 'Reviews',
     description: 'Points at which a run waits for the decision of a person.',
     routes: ['listReviews', ...commandRoutes('reviewId')],
+  },
+  {
+    name: 'External events',
+    description: 'Events of other systems, which decide the waits of runs.',
+    routes: ['sendEvent', 'createEventLink', 'sendLinkedEvent'],
   },
   {
     name: 'Catalog',

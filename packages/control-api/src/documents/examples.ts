@@ -47,6 +47,27 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>
       value: { title: 'Refund of order 4711', tags: { customer: 'ann' } },
     },
   },
+  CreateScheduleBody: {
+    morning: {
+      summary: 'A run at nine on working days',
+      value: {
+        name: 'morning-brief',
+        cron: '0 9 * * MON-FRI',
+        timeZone: 'Europe/Berlin',
+        run: { ensemble: 'research-brief', inputs: { topic: 'AI safety' } },
+      },
+    },
+  },
+  ReplaceScheduleBody: {
+    hourly: {
+      summary: 'A run every hour, unless the last one has not ended',
+      value: {
+        cron: '@hourly',
+        overlap: 'skip',
+        run: { ensemble: 'research-brief', inputs: { topic: 'AI safety' } },
+      },
+    },
+  },
   CancelBody: {
     boundary: { summary: 'Let running tasks finish', value: { mode: 'boundary' } },
   },
@@ -91,6 +112,18 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>
   MigrateRunBody: {
     preview: { summary: 'Show the differences', value: { to: '2026-11-23', preview: true } },
     move: { summary: 'Move the run', value: { to: '2026-11-23' } },
+  },
+  EventLinkBody: {
+    payment: { summary: 'A link for the payment of this order', value: { key: 'order-17' } },
+  },
+  LinkedEventData: {
+    payment: { summary: 'A payment', value: { amount: 250 } },
+  },
+  SendEventBody: {
+    payment: {
+      summary: 'Deliver a payment to the run that waits for this order',
+      value: { key: 'order-17', data: { amount: 250 }, id: 'payment-4711' },
+    },
   },
   SwitchModelBody: {
     run: { summary: 'The whole run', value: { model: 'haiku' } },

@@ -43,6 +43,8 @@ const LOCATION: Header = {
 
 const THREAD_LOCATION: Header = { ...LOCATION, description: 'Path of the thread' }
 
+const SCHEDULE_LOCATION: Header = { ...LOCATION, description: 'Path of the schedule' }
+
 const RUN_ID: Header = {
   description: 'Id of the run',
   required: true,
@@ -59,6 +61,7 @@ const REQUEST_HEADERS: Readonly<Partial<Record<RouteName, readonly Parameter[]>>
   submitRun: [IDEMPOTENCY_KEY, LAST_EVENT_ID_OF_REPEAT],
   forkRun: [IDEMPOTENCY_KEY],
   replayRun: [IDEMPOTENCY_KEY],
+  runSchedule: [IDEMPOTENCY_KEY],
   streamRunEvents: [LAST_EVENT_ID],
   getOpenApi: [IF_NONE_MATCH],
   getAsyncApi: [IF_NONE_MATCH],
@@ -68,6 +71,8 @@ const REQUEST_HEADERS: Readonly<Partial<Record<RouteName, readonly Parameter[]>>
 
 const RESPONSE_HEADERS: Readonly<Partial<Record<RouteName, Readonly<Record<string, Header>>>>> = {
   createThread: { Location: THREAD_LOCATION },
+  createSchedule: { Location: SCHEDULE_LOCATION },
+  runSchedule: { Location: LOCATION },
   submitRun: { Location: LOCATION, 'Tutti-Run-Id': RUN_ID },
   forkRun: { Location: LOCATION, 'Tutti-Run-Id': RUN_ID },
   replayRun: { Location: LOCATION, 'Tutti-Run-Id': RUN_ID },
@@ -90,6 +95,9 @@ const NOTES: Readonly<Partial<Record<RouteName, string>>> = {
     'The response is one page, and `nextCursor` continues it; `total` counts matching runs up to 10,000. `status` is a comma-separated list. `q` matches the start of the run id and any part of a tag or input value, ignoring case.',
   createThread:
     'Submit runs to a thread with its `threadId`. A thread has at most one unended run: a submission meanwhile is refused with THREAD_BUSY.',
+  createSchedule:
+    'Each tick submits at most one run, over all processes. The run belongs to the key that saved the schedule, whose rights and limits are checked at each tick. A fixed time that the clock skips in spring has its tick at the first time after the gap; one that occurs twice in autumn has one tick, at the first. Other expressions skip the gap and count both.',
+  runSchedule: 'The run belongs to the caller, and has the tag `schedule`.',
   listThreadRuns:
     'A run is a message of the user, which is its only input, else all inputs as JSON, and a message of the assistant: the output of its output task. A run that failed or was cancelled before has the text so far.',
   streamRunEvents:

@@ -155,6 +155,9 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'AuditQuery.limit':
     'Maximum number of entries; 100 when absent. A page ends earlier when it reaches 1 MB.',
   'AuditQuery.before': 'Only entries with a smaller `id`; pass the last one of the previous page.',
+  AwaitedEvent: 'An external event that a wait accepts.',
+  'AwaitedEvent.key':
+    'Correlation key; only events with the same key match. Absent: only events without a key match.',
   BuildInfo: 'Code of one ensemble in a build.',
   'BuildInfo.build':
     'Id of the build: `TUTTI_BUILD_ID`, else a digest of the code of its ensembles.',
@@ -303,6 +306,21 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   CostEstimate: 'Estimated cost in US dollars, by the prices that the server knows.',
   'CostEstimate.inputCost': 'Cost of the tokens read.',
   'CostEstimate.outputCost': 'Cost of the tokens written.',
+  CreateScheduleBody: 'Body of `POST /api/schedules`.',
+  'CreateScheduleBody.name': 'Name of the schedule: 1 to 100 letters, digits, `.`, `_` and `-`.',
+  'CreateScheduleBody.cron':
+    'Cron expression of five fields, or of six that begin with seconds, or `@daily` and the like.',
+  'CreateScheduleBody.timeZone': 'Time zone of the expression, by its IANA name; UTC when absent.',
+  'CreateScheduleBody.run':
+    'Submission of each tick. Its run has the tags `schedule` and `tick` in addition.',
+  'CreateScheduleBody.jitterMs':
+    'Maximum delay of a tick in milliseconds, up to a day, derived from its time and the name; 0 when absent.',
+  'CreateScheduleBody.catchUp':
+    'Ticks that no process could submit within a minute, and that are submitted later; `last` when absent.',
+  'CreateScheduleBody.overlap':
+    'Action while the run of the last tick has not ended; `allow` when absent.',
+  'CreateScheduleBody.paused':
+    'Whether the schedule has no ticks until it is resumed; false when absent.',
   CreateThreadBody:
     'Body of `POST /api/threads`. A repeated request with the same body returns the existing thread.',
   'CreateThreadBody.threadId': 'Id chosen by the client; the server generates one when absent.',
@@ -319,6 +337,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'DagTask.dependsOn': 'Ids of the tasks that it waits for.',
   'DagTask.parallelGroup': 'Level in the graph; 0 for tasks that wait for no other.',
   'DagTask.onCriticalPath': 'Whether the task is on the longest path.',
+  DecidingEvent: 'The external event that decided a review.',
+  'DecidingEvent.id': 'Id of the event.',
   DelegationCompleted: 'A delegated task completed.',
   'DelegationCompleted.delegationId': 'Id of the delegation.',
   'DelegationCompleted.delegatingAgentRole': 'Role of the agent that delegates.',
@@ -431,10 +451,33 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Milliseconds to wait before a retry; absent when a retry does not help.',
   'ErrorMessage.requestId':
     "Id of the request, under which the server logs details. Over WebSocket, the client's own `requestId`.",
+  EventLink:
+    'A link with which a caller without a key sends one event: `POST` with the data as JSON.',
+  'EventLink.path': 'Path on this server. Who knows it can send the event.',
+  'EventLink.id': 'Id of the event.',
+  EventLinkBody: 'Body of `POST /api/events/{name}/links`.',
+  'EventLinkBody.key': 'Correlation key of the event.',
+  'EventLinkBody.runId':
+    'The only run whose waits get the event; the waits of all runs when absent.',
+  'EventLinkBody.expiresInMs':
+    'Time for which the link is valid, in milliseconds, at most that for which events are stored, which is the default.',
+  EventLinkContent: 'Signed content of a link.',
+  'EventLinkContent.issuer':
+    'Name of the key that created the link; empty on a server without keys.',
+  'EventLinkContent.expiresAt': 'Time of expiry in milliseconds since 1970.',
   EventPosition: 'Position of an event in the log of its run.',
   'EventPosition.runId': 'Id of the run.',
   'EventPosition.seq': 'Number of the event in its run, from 0, without gaps.',
   'EventPosition.id': 'Id of the event, for SSE and deduplication.',
+  EventReceived: 'Response to an external event.',
+  'EventReceived.id': 'Id of the event.',
+  'EventReceived.status':
+    'DELIVERED: a wait has it. DELIVERING: it decides a wait as soon as the run confirms it. STORED: nothing waits for it yet; it is stored for 7 days.',
+  'EventReceived.runId':
+    'With DELIVERED and DELIVERING: run of the wait. Absent if the run was deleted since.',
+  'EventReceived.reviewId': 'With DELIVERED and DELIVERING: id of the review that is the wait.',
+  EventToAwaitBody:
+    'External event that a task waits for: its name, or its name with a separate key.',
   EventUnreadable: 'Replaces a stored event that is damaged and cannot be read.',
   'EventUnreadable.eventType': 'Type of the stored event.',
   'EventUnreadable.reason': 'Reason why it cannot be read.',
@@ -446,6 +489,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ExecutionTrace.taskTraces': 'Traces of the tasks, in order.',
   'ExecutionTrace.totalCostEstimate': 'Estimated cost; null when prices are not known.',
   'ExecutionTrace.loopTraces': 'Absent before schema version 1.1, like the next two fields.',
+  ExternalEventKey: 'Correlation key of an external event, such as the id of an order.',
+  ExternalEventName: 'Name of an external event.',
   FileChanged: 'A tool changed a file of the workspace.',
   'FileChanged.agentRole': 'Role of the agent.',
   'FileChanged.filePath': "Path of the file, relative to the tool's directory.",
@@ -470,7 +515,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ForEachBody.onError':
     '`fail` ends the task with the first failure, `continue` leaves failures out, and `collect` has `{ key, ok, output }` or `{ key, ok, error }` for each item. `fail` when absent.',
   'ForEachBody.collect':
-    'Output of the task: the list of all outputs, or their combination. `list` when absent.',
+    'Output of the task: the `list` of all outputs, an object with the `outputs` by key, or their combination. With `onError` `collect`, an object has `{ ok, output }` or `{ ok, error }` for each key. `list` when absent.',
   ForkAction:
     'Part of a fork in a task: REUSED when the task completed in the copied part; ENDED when it failed or was skipped there; CONTINUED when it began there; EXECUTED when it begins in the fork; GIVEN when the request has its output.',
   ForkCallPreview: 'Call of a tool that is not idempotent, which a fork might repeat.',
@@ -570,7 +615,28 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Model turn, for clients that connect during a run; without `completed` while it is in progress.',
   'IterationSnapshot.started': 'Start of the turn.',
   'IterationSnapshot.completed': 'End of the turn.',
+  JudgeTaskBody: 'Task of a request that judges the output of a round. It has no context.',
+  'JudgeTaskBody.name': 'Name of the task; other tasks refer to it as `$name`.',
+  'JudgeTaskBody.description':
+    'Instructions for the agent; `{name}` is replaced by the input of that name.',
+  'JudgeTaskBody.expectedOutput': 'Description of the expected output, for the agent.',
+  'JudgeTaskBody.tools': "Names of tools in the server's catalog.",
+  'JudgeTaskBody.model': "Alias of a model in the server's catalog.",
+  'JudgeTaskBody.maxIterations': 'Maximum number of model turns; 25 when absent.',
+  'JudgeTaskBody.outputSchema':
+    'JSON Schema that the output must match; the server also validates the schema itself.',
+  'JudgeTaskBody.review': 'Review of the output.',
+  'JudgeTaskBody.beforeReview': 'Review before the task begins.',
+  'JudgeTaskBody.additionalContext': 'Additional text for the agent.',
+  'JudgeTaskBody.instructions':
+    'System message of the agent. With it, the model gets the description as it is, without headings: plain chat. An empty text sends no system message.',
+  'JudgeTaskBody.maxOutputTokens':
+    'Maximum number of output tokens of each model call. A longer answer is cut, and fails the task.',
+  'JudgeTaskBody.allowEmptyOutput':
+    'Whether an empty last answer of the agent is a valid output. False when absent: the task then fails with OUTPUT_EMPTY.',
   LifecycleState: 'Lifecycle state of the server.',
+  LinkedEventData: 'Body of `POST /api/event-links/{token}`: the data of the event.',
+  LinkedEventReceived: 'Response to an event that was sent with a link; see `EventReceived`.',
   ListReviewsQuery: 'Query of `GET /api/reviews`.',
   'ListReviewsQuery.runId': 'Only reviews of this run; all runs when absent.',
   'ListReviewsQuery.kind':
@@ -679,6 +745,31 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'LlmMessage.toolName': 'Tool whose result this is; null for other messages.',
   LoggedRunEvent:
     'Event of a run with its position in the log: the form in which events are stored and sent.',
+  LoopBody:
+    'Repeats the task in rounds. A round has the variables `{round}`, `{previous}`, `{feedback}` and `{history}`.',
+  'LoopBody.max': 'Maximum number of rounds, up to 1,000.',
+  'LoopBody.until':
+    'Ends the loop after a round: an expression in CEL over `output`, `outputs`, `round` and `inputs`, such as `output.score > 7 || round == 5`, or a judge. All `max` rounds when absent.',
+  'LoopBody.onMax':
+    'After `max` rounds: `accept` takes the last output, `fail` fails the task, and `review` asks a person, who can order more rounds. When absent: `fail`, or `accept` without `until` and `stopWhenUnchanged`.',
+  'LoopBody.stopWhenUnchanged':
+    'Whether the loop ends when a round has the same output as the one before. False when absent.',
+  'LoopBody.history': 'Rounds in the variable `{history}` of the next round. `last` when absent.',
+  'LoopBody.result':
+    'Output of the task: that of the last round, or the list of all. `last` when absent.',
+  LoopHistoryBody: 'Limits of the rounds in the variable `{history}`.',
+  'LoopHistoryBody.window': 'Maximum number of rounds; no limit when absent.',
+  'LoopHistoryBody.maxTokens':
+    'Maximum size in tokens of 4 characters; older rounds are left out, and the text says which. 32,000 when absent.',
+  LoopJudgeBody: 'Ends a loop by the answer of a task.',
+  'LoopJudgeBody.judge':
+    'Task that gets `{output}` and the variables of the round. Its `outputSchema` is a boolean, or an object with the boolean `done` and the text `feedback`, which is `{feedback}` in the next round.',
+  LoopLimitsBody: 'Changes to the limits of a task that is repeated.',
+  'LoopLimitsBody.max': 'Maximum number of rounds, up to 1,000.',
+  LoopResult: 'Output of a task that is repeated.',
+  LoopReviewBody: 'Asks a person after the last round.',
+  'LoopReviewBody.review':
+    'CONTINUE accepts the output, EDIT replaces it, and REJECT with feedback orders another round, up to `maxRevisions` times.',
   MessagePart:
     'Part of a message or of an output, as in A2A 1.0. Exactly one of `text`, `raw`, `url` and `data` is present.',
   'MessagePart.raw': 'Content of a file, as base64.',
@@ -752,7 +843,9 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'PendingReview.toolCallId': 'With DURING_EXECUTION: id of the call.',
   'PendingReview.toolInput': 'With TOOL_CALL and CLIENT_TOOL: input that the tool would get.',
   'PendingReview.answerSchema':
-    'With QUESTION: JSON Schema of the answer; `{ "type": "string" }` for any text.',
+    'With QUESTION: JSON Schema of the answer; `{ "type": "string" }` for any text. With EVENT: that of the event data.',
+  'PendingReview.waitsFor':
+    'External events that decide the review, each alone. Absent for a review that no event decides.',
   Ping: 'Requests a `pong`.',
   PlannedTask: 'Task of the plan, as announced by `ensemble_started`.',
   'PlannedTask.description': 'Description of the task, with its inputs filled in.',
@@ -833,6 +926,20 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   RepeatedTexts: 'Field of an event in a stream with `repeats=omit`.',
   'RepeatedTexts.repeats':
     'Texts that the reader got in earlier events of this stream; absent when there are none.',
+  ReplaceScheduleBody: 'Body of `POST /api/schedules/{name}`: the complete definition.',
+  'ReplaceScheduleBody.cron':
+    'Cron expression of five fields, or of six that begin with seconds, or `@daily` and the like.',
+  'ReplaceScheduleBody.timeZone': 'Time zone of the expression, by its IANA name; UTC when absent.',
+  'ReplaceScheduleBody.run':
+    'Submission of each tick. Its run has the tags `schedule` and `tick` in addition.',
+  'ReplaceScheduleBody.jitterMs':
+    'Maximum delay of a tick in milliseconds, up to a day, derived from its time and the name; 0 when absent.',
+  'ReplaceScheduleBody.catchUp':
+    'Ticks that no process could submit within a minute, and that are submitted later; `last` when absent.',
+  'ReplaceScheduleBody.overlap':
+    'Action while the run of the last tick has not ended; `allow` when absent.',
+  'ReplaceScheduleBody.paused':
+    'Whether the schedule has no ticks until it is resumed; false when absent.',
   ReplayRunBody: 'Body of `POST /api/runs/{runId}/replay`.',
   'ReplayRunBody.mode':
     '`frozen` takes everything from the record; `models` calls models, and takes everything else from the record.',
@@ -843,7 +950,9 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ReviewDecided.reviewId': 'Id of the review.',
   'ReviewDecided.decidedBy': 'Name of the key that decided.',
   'ReviewDecided.feedback': 'With REJECT: feedback for the agent.',
-  'ReviewDecided.revisedOutput': "With EDIT: output that replaces the task's.",
+  'ReviewDecided.revisedOutput':
+    "With EDIT: output that replaces the task's, the answer to a question, or the data of an event.",
+  'ReviewDecided.event': 'External event that decided it.',
   ReviewDecision: 'Decides a review, like `POST /api/reviews/{reviewId}`.',
   'ReviewDecision.requestId': 'Repeated in the reply.',
   'ReviewDecision.reviewId': 'Id of the review.',
@@ -865,7 +974,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   ReviewDecisionKind:
     "Decision of a reviewer. CONTINUE accepts, EDIT replaces the reviewed value, REJECT repeats the task with the reviewer's feedback, EXIT_EARLY ends the run and keeps its results.",
   ReviewKind:
-    'Kind of a review, by the request to its reviewer: - TASK_INPUT: whether a task may begin with its description; - TASK_OUTPUT: whether the output of a task is accepted; - TOOL_CALL: whether a tool may be called with its input; - QUESTION: an answer to the question of a tool, in `prompt`; - CLIENT_TOOL: the result of a tool that the client of the run executes. No person decides it.',
+    'Kind of a review, by the request to its reviewer: - TASK_INPUT: whether a task may begin with its description; - TASK_OUTPUT: whether the output of a task is accepted; - TOOL_CALL: whether a tool may be called with its input; - QUESTION: an answer to the question of a tool, in `prompt`; - CLIENT_TOOL: the result of a tool that the client of the run executes. No person decides it; - EVENT: an external event, or the end of a time. No person decides it. A wait that people may decide too is a QUESTION.',
   ReviewList: 'Response of `GET /api/reviews`.',
   'ReviewList.total': 'Number of reviews.',
   ReviewPolicy: 'Tasks that are reviewed when they have no review setting.',
@@ -887,7 +996,9 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ReviewRequested.toolCallId': 'With DURING_EXECUTION: id of the call.',
   'ReviewRequested.toolInput': 'With TOOL_CALL and CLIENT_TOOL: input that the tool would get.',
   'ReviewRequested.answerSchema':
-    'With QUESTION: JSON Schema of the answer; `{ "type": "string" }` for any text.',
+    'With QUESTION: JSON Schema of the answer; `{ "type": "string" }` for any text. With EVENT: that of the event data.',
+  'ReviewRequested.waitsFor':
+    'External events that decide the review, each alone. Absent for a review that no event decides.',
   ReviewTimedOut:
     'A review timed out. Also sent when a review was decided elsewhere, so that viewers close their panels.',
   'ReviewTimedOut.reviewId': 'Id of the review.',
@@ -901,6 +1012,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   RunAccepted: 'Response 202 of `POST /api/runs`: the run is queued.',
   'RunAccepted.runId': 'Id of the run.',
   'RunAccepted.tasks': 'Number of tasks.',
+  'RunAccepted.startAt':
+    'Time before which the run does not start; absent for a run that may start at once.',
   RunAck: 'Reply to `run_request`, `run_fork` and `run_replay`.',
   'RunAck.requestId': "The request's id.",
   'RunAck.runId': 'Id of the run; absent when the request was rejected.',
@@ -957,6 +1070,12 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunDetail.runId': 'Id of the run.',
   'RunDetail.startedAt':
     'Time at which work began; for a run that still waits, the time at which it was accepted.',
+  'RunDetail.startAt':
+    'Time before which the run does not start; absent for a run that could start at once.',
+  'RunDetail.startBy':
+    'Time by which its work must have begun, or it fails with QUEUE_TIMEOUT; absent without a limit.',
+  'RunDetail.queuedMs':
+    'Time from the submission, or from `startAt`, to the start of its work, in milliseconds; absent until then.',
   'RunDetail.completedAt': 'Time at which the run ended.',
   'RunDetail.durationMs': 'Duration in milliseconds; absent until the run has ended.',
   'RunDetail.inputs': 'Values of the template variables.',
@@ -1059,6 +1178,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunQueued.tags': 'Tags of the run.',
   'RunQueued.actor': 'Name of the key that submitted the run.',
   'RunQueued.threadId': 'Id of the thread that the run belongs to.',
+  'RunQueued.startAt': 'Time before which the run does not start.',
   RunReplay: 'Replays a run, like `POST /api/runs/{runId}/replay`.',
   'RunReplay.requestId': 'Repeated in the reply.',
   'RunReplay.parentRunId': 'Id of the run to replay; `runId` is that of the replay.',
@@ -1084,6 +1204,12 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunRequest.threadId':
     'Id of an existing thread: the run becomes its next one, and its agents get the messages of the earlier runs. Cannot be combined with `history`.',
   'RunRequest.webhooks': 'Names of registered webhooks that are notified of the run.',
+  'RunRequest.startAt':
+    'Time before which the run does not start, at most 366 days ahead. A time in the past starts it at once.',
+  'RunRequest.startAfterMs':
+    'The same as a delay in milliseconds, up to 366 days. Cannot be combined with `startAt`.',
+  'RunRequest.maxQueueMs':
+    'Maximum time from the time at which the run may start to the start of its work, in milliseconds, up to 366 days. A run that has not begun by then fails with QUEUE_TIMEOUT. No limit when absent.',
   'RunRequest.idempotencyKey':
     'Key that identifies the submission, like the header `Idempotency-Key` over REST.',
   'RunRequest.traceContext':
@@ -1118,6 +1244,12 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunSummary.runId': 'Id of the run.',
   'RunSummary.startedAt':
     'Time at which work began; for a run that still waits, the time at which it was accepted.',
+  'RunSummary.startAt':
+    'Time before which the run does not start; absent for a run that could start at once.',
+  'RunSummary.startBy':
+    'Time by which its work must have begun, or it fails with QUEUE_TIMEOUT; absent without a limit.',
+  'RunSummary.queuedMs':
+    'Time from the submission, or from `startAt`, to the start of its work, in milliseconds; absent until then.',
   'RunSummary.durationMs': 'Duration in milliseconds; null until the run has ended.',
   'RunSummary.taskCount': 'Number of tasks.',
   'RunSummary.completedTasks': 'Number of completed tasks.',
@@ -1156,8 +1288,33 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   RunsCancelled:
     'Response of `POST /api/runs/cancel`: the status of each run that had the tag and had not ended.',
   'RunsCancelled.total': 'Number of runs.',
+  ScheduleDetail: 'Schedule with the submission of its ticks.',
+  'ScheduleDetail.run': 'Submission of each tick, as it was saved.',
+  ScheduleList: 'Response of `GET /api/schedules`: all schedules, by name.',
+  ScheduleQuery: 'Query of `GET /api/schedules/{name}`.',
+  'ScheduleQuery.next': 'Maximum number of next ticks; 5 when absent.',
+  ScheduleSummary: 'Schedule, as listed.',
+  'ScheduleSummary.timeZone': 'Time zone of the expression.',
+  'ScheduleSummary.ensemble': 'Name of the ensemble; absent for the first one.',
+  'ScheduleSummary.jitterMs': 'Maximum delay of a tick in milliseconds.',
+  'ScheduleSummary.paused': 'Whether the schedule has no ticks until it is resumed.',
+  'ScheduleSummary.readOnly':
+    'Whether the configuration of the server defines it, so that it cannot be changed here.',
+  'ScheduleSummary.savedBy': 'Name of the key that saved it last, to which its runs belong.',
+  'ScheduleSummary.next': 'Times of the next ticks, without jitter; empty while it is paused.',
+  'ScheduleSummary.lastRun': 'The last tick that submitted a run.',
+  'ScheduleSummary.problem':
+    'The last tick without a run, if it is later than `lastRun`, and the reason.',
   Scope:
     'Permission of an API key. `admin` includes all others, and is required to drain the server and to read its audit log.',
+  SendEventBody: 'Body of `POST /api/events/{name}`.',
+  'SendEventBody.key':
+    'Correlation key; only waits with the same key get the event. Absent: only waits without a key.',
+  'SendEventBody.runId':
+    'The only run whose waits get the event; the waits of all runs when absent.',
+  'SendEventBody.data':
+    'Data, up to 262,144 bytes of JSON; null when absent. It must match the schema of the wait.',
+  'SendEventBody.id': 'Id of the event, under which it counts once for 7 days; random when absent.',
   ServerMessage:
     'Any message from server to client: replies, announcements, and every logged event. Narrows by `type`.',
   ServerStatus: 'Response of `GET /api/status`. Network pages read the last three fields.',
@@ -1203,6 +1360,12 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'SubmitRunBody.threadId':
     'Id of an existing thread: the run becomes its next one, and its agents get the messages of the earlier runs. Cannot be combined with `history`.',
   'SubmitRunBody.webhooks': 'Names of registered webhooks that are notified of the run.',
+  'SubmitRunBody.startAt':
+    'Time before which the run does not start, at most 366 days ahead. A time in the past starts it at once.',
+  'SubmitRunBody.startAfterMs':
+    'The same as a delay in milliseconds, up to 366 days. Cannot be combined with `startAt`.',
+  'SubmitRunBody.maxQueueMs':
+    'Maximum time from the time at which the run may start to the start of its work, in milliseconds, up to 366 days. A run that has not begun by then fails with QUEUE_TIMEOUT. No limit when absent.',
   SubmitRunQuery: 'Query of `POST /api/runs`.',
   'SubmitRunQuery.wait':
     'Seconds to wait for the end of the run. The response is 200 with the run if it ends in time, else 202. The run continues when the caller disconnects.',
@@ -1290,11 +1453,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   TaskDefinitionBody: 'Task that a request defines.',
   'TaskDefinitionBody.name': 'Name of the task; other tasks refer to it as `$name`.',
   'TaskDefinitionBody.description':
-    'Instructions for the agent; `{name}` is replaced by the input of that name.',
-  'TaskDefinitionBody.when':
-    "Condition in CEL, such as `outputs.classify.kind == 'bug'`, over `inputs` (texts) and `outputs` of other tasks. The task is skipped if it is false. The task always runs when absent.",
-  'TaskDefinitionBody.switch':
-    'Name of a switch. Of the tasks with this name only the first one whose `when` is true runs; one without `when` is the last.',
+    'Instructions for the agent; `{name}` is replaced by the input of that name. Required unless the task runs an ensemble.',
   'TaskDefinitionBody.expectedOutput': 'Description of the expected output, for the agent.',
   'TaskDefinitionBody.tools': "Names of tools in the server's catalog.",
   'TaskDefinitionBody.model': "Alias of a model in the server's catalog.",
@@ -1313,6 +1472,18 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskDefinitionBody.context': 'Tasks whose output this task gets; it waits for them.',
   'TaskDefinitionBody.forEach':
     'Adds a task for each item of a list. The other fields define the task of one item; the output is the list of all outputs.',
+  'TaskDefinitionBody.loop':
+    'Repeats the task in rounds. The other fields define a round. With `forEach`, the task of each item is repeated.',
+  'TaskDefinitionBody.waitFor':
+    'Waits for external events instead of calling a model. The output is `{ arrived, data, name, eventId }`, and with `all` `{ arrived, events }` with that of each event.',
+  'TaskDefinitionBody.ensemble':
+    'Name of an ensemble of the server whose tasks the task adds to the run. Its output is that of their last one. It has no agent, so it has no fields for one.',
+  'TaskDefinitionBody.inputs':
+    'Inputs of its ensemble by name: a text such as `{city}`, an output as `$task`, or a field of one as `$task.field`. Text that begins with `$` begins with `$$`. The run has the other inputs.',
+  'TaskDefinitionBody.when':
+    "Condition in CEL, such as `outputs.classify.kind == 'bug'`, over `inputs` (texts) and `outputs` of other tasks. The task is skipped if it is false. The task always runs when absent.",
+  'TaskDefinitionBody.switch':
+    'Name of a switch. Of the tasks with this name only the first one whose `when` is true runs; one without `when` is the last.',
   TaskFailed:
     'A task failed or was rejected by a reviewer (code REVIEW_REJECTED). Tokens, tool calls and cost are those of its last attempt.',
   'TaskFailed.taskIndex': 'Number of the task in its run, from 1.',
@@ -1350,7 +1521,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskInput.taskName': 'Name of the task; unique in its run.',
   'TaskInput.attempt': 'Attempt of the task, from 1.',
   TaskOverrideBody:
-    'Changes to one task of the ensemble, for this run. Those to a task for each item of a list apply to the task of each item.',
+    'Changes to one task of the ensemble, for this run. Those to a task that adds tasks apply to the task of each item or round.',
   'TaskOverrideBody.description':
     'Instructions for the agent; `{name}` is replaced by the input of that name.',
   'TaskOverrideBody.expectedOutput': 'Description of the expected output, for the agent.',
@@ -1361,6 +1532,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskOverrideBody.review': 'Review of the output.',
   'TaskOverrideBody.beforeReview': 'Review before the task begins.',
   'TaskOverrideBody.forEach': 'Limits of a task for each item of a list.',
+  'TaskOverrideBody.loop': 'Limits of a task that is repeated.',
   TaskProgress: 'Progress of a requested task.',
   'TaskProgress.requestId': "The request's id.",
   'TaskProgress.percentComplete': 'Completed part in percent.',
@@ -1519,6 +1691,16 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TraceTaskMetrics.llmLatency': 'Duration of all model calls.',
   'TraceTaskMetrics.toolExecutionTime': 'Duration of all tool calls.',
   'TraceTaskMetrics.costEstimate': 'Estimated cost; null when prices are not known.',
+  WaitForBody: 'Wait for external events, at most until a time.',
+  'WaitForBody.event': 'One event, any of several, or all of several.',
+  'WaitForBody.key':
+    'Correlation key of the events; `{name}` is replaced by the input of that name. Events without a key when absent.',
+  'WaitForBody.schema': 'JSON Schema of the event data; any JSON when absent.',
+  'WaitForBody.timeoutMs':
+    'Maximum time from the opening of the wait, in milliseconds; no limit when absent.',
+  'WaitForBody.until': 'Time at which the wait ends; no limit when absent.',
+  'WaitForBody.review':
+    'Whether people may answer too, with data that matches the schema; false when absent.',
   WebhookDelivery:
     'Body of a delivery. Its headers are `webhook-id`, `webhook-timestamp` and `webhook-signature`.',
   WebhookEventType: 'Event that a webhook can be notified about.',

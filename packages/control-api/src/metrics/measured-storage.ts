@@ -47,6 +47,8 @@ export function measureStorage(storage: RunStorage, options: MeasuringOptions): 
     audit: measured('audit', storage.audit),
     builds: measured('builds', storage.builds),
     secrets: measured('secrets', storage.secrets),
+    externalEvents: measured('externalEvents', storage.externalEvents),
+    schedules: measured('schedules', storage.schedules),
     memories: measured('memories', storage.memories),
     reflections: measured('reflections', storage.reflections),
     processName: storage.processName,

@@ -44,7 +44,8 @@ interface OpenCall {
 /** A run that this process executes. */
 interface Progress {
   readonly ensemble: string
-  readonly createdAt: number
+  /** Time from which it could start. */
+  readonly dueAt: number
   /** Model calls by task index; a task has one at a time. */
   readonly calls: Map<number, OpenCall>
   /** Number of calls that have not streamed a token. */
@@ -125,12 +126,12 @@ class RunCounter {
   }
 
   #claim({ run, lostOwners }: Extract<RunActivity, { kind: 'claimed' }>): void {
-    const { runId, ensemble, createdAt, epoch } = run
+    const { runId, ensemble, createdAt, startAt: dueAt = createdAt, epoch } = run
     const again = lostOwners > 0 ? 'taken_over' : 'resumed'
     this.#instruments.runClaims.add({ kind: epoch === 1 ? 'first' : again })
     this.#runs.set(runId, {
       ensemble,
-      createdAt,
+      dueAt,
       calls: new Map(),
       awaiting: 0,
       reviews: new Map(),
@@ -156,7 +157,7 @@ class RunCounter {
     const { runWait, runsEnded, runDuration } = this.#instruments
     switch (event.type) {
       case 'ensemble_started': {
-        const waitedMs = Date.parse(event.startedAt) - run.createdAt
+        const waitedMs = Date.parse(event.startedAt) - run.dueAt
         runWait.observe({ ensemble }, Math.max(0, waitedMs) / 1_000)
         return
       }

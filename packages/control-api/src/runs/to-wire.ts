@@ -32,8 +32,23 @@ import type {
 import type { ThreadRunMessages } from '@tutti/runs/internal'
 
 /** Returns the response to an accepted submission. */
-export function toRunAccepted({ runId, taskCount, workflow }: RunRecord): RunAccepted {
-  return { runId, status: 'ACCEPTED', tasks: taskCount, workflow }
+export function toRunAccepted({ runId, taskCount, workflow, startAt }: RunRecord): RunAccepted {
+  const delay = startAt === undefined ? {} : { startAt: formatInstant(startAt) }
+  return { runId, status: 'ACCEPTED', tasks: taskCount, workflow, ...delay }
+}
+
+/** Returns the times of a run's start. */
+function toStartTimes(run: Pick<RunRecord, 'createdAt' | 'startAt' | 'startBy' | 'startedAt'>) {
+  const { createdAt, startAt, startBy, startedAt } = run
+  return {
+    startedAt: formatInstant(startedAt ?? createdAt),
+    ...(startAt === undefined ? {} : { startAt: formatInstant(startAt) }),
+    ...(startBy === undefined ? {} : { startBy: formatInstant(startBy) }),
+    // The clocks of two processes may differ.
+    ...(startedAt === undefined
+      ? {}
+      : { queuedMs: Math.max(0, Math.round(startedAt - (startAt ?? createdAt))) }),
+  }
 }
 
 /** Converts a run to an entry of the list. */
@@ -42,7 +57,7 @@ export function toRunSummary(run: ListedRun): RunSummary {
   return {
     runId: run.runId,
     status: run.status,
-    startedAt: formatInstant(run.startedAt ?? run.createdAt),
+    ...toStartTimes(run),
     durationMs: run.durationMs ?? null,
     taskCount: run.taskCount,
     completedTasks: run.completedTasks,
@@ -123,7 +138,7 @@ export function toRunDetail(
   return {
     runId: run.runId,
     status: run.status,
-    startedAt: formatInstant(run.startedAt ?? run.createdAt),
+    ...toStartTimes(run),
     ...(run.completedAt === undefined ? {} : { completedAt: formatInstant(run.completedAt) }),
     ...(run.durationMs === undefined ? {} : { durationMs: run.durationMs }),
     workflow: run.workflow,
@@ -178,7 +193,7 @@ export function toPendingReview(review: ReviewRecord): PendingReview {
   const { reviewId, runId, request, openedAt, expiresAt } = review
   const { taskDescription, taskOutput, timing, prompt, timeoutMs, onTimeout } = request
   const { requiredRole, taskName, agentRole, attempt, toolName, toolCallId, toolInput } = request
-  const { kind, answerSchema } = request
+  const { kind, answerSchema, waitsFor } = request
   return {
     reviewId,
     kind,
@@ -199,6 +214,7 @@ export function toPendingReview(review: ReviewRecord): PendingReview {
     ...(toolCallId === undefined ? {} : { toolCallId }),
     ...(toolInput === undefined ? {} : { toolInput }),
     ...(answerSchema === undefined ? {} : { answerSchema }),
+    ...(waitsFor === undefined ? {} : { waitsFor }),
     ...toUnreadable(review),
   }
 }

@@ -68,6 +68,7 @@ const TASK_NAMES = {
   handler: true,
   forEach: true,
   loop: true,
+  waitFor: true,
   when: true,
   switch: true,
 } as const satisfies OptionNames<Record<keyof TaskDefinition | keyof Task, unknown>>

@@ -1,5 +1,5 @@
 /** Makes tasks: fills in the defaults, compiles the output schema, and reports every problem at once. */
-import { TuttiError } from '@tutti/core'
+import { TuttiError, type Type } from '@tutti/core'
 import { errorMessage, type ToolSchema, type ValueOf } from '@tutti/core/internal'
 
 import { compileOutputReader, type OutputReader } from '../output/structured-output.ts'
@@ -44,7 +44,16 @@ import {
 } from './task.ts'
 import { escapeVariables } from './template.ts'
 import { copyValue } from './value-inputs.ts'
+import {
+  createWaitHandler,
+  createWaitReader,
+  findTaskWaitProblems,
+  isWaitHandler,
+  type AllOutcome,
+  type TaskWait,
+} from './wait-task.ts'
 
+import type { EventsToAwait, EventToAwait, WaitOutcome } from './wait.ts'
 import type { Problem } from '@tutti/protocol/internal'
 import type { Loop, LoopCondition, LoopTest } from './loop-settings.ts'
 
@@ -69,6 +78,9 @@ type LoopOutput<Result, Output> = Result extends 'all' ? readonly Output[] : Out
 interface Repeated<Output, Result> {
   readonly loop: Loop<Output> & { readonly result?: Result }
 }
+
+/** Definition of a task that waits for events. */
+type WaitTaskDefinition = Omit<TaskDefinition<undefined>, 'handler' | 'output'>
 
 /** Part of a copied task that determines the type of its output. */
 type TaskCopy<Output> = Pick<Task<Output>, 'outputReader'>
@@ -153,6 +165,21 @@ export function task<const Schema extends ToolSchema | undefined = undefined, It
     }
   },
 ): Task<readonly OutputOf<Schema>[]>
+export function task<const Schema extends ToolSchema = Type.TUnknown>(
+  definition: WaitTaskDefinition & {
+    readonly waitFor: TaskWait<Schema> & { readonly event: EventsToAwait }
+  },
+): Task<WaitOutcome<ValueOf<Schema>>>
+export function task<const Schema extends ToolSchema = Type.TUnknown>(
+  definition: WaitTaskDefinition & {
+    readonly waitFor: TaskWait<Schema> & {
+      readonly event: { readonly all: readonly EventToAwait[] }
+    }
+  },
+): Task<AllOutcome<ValueOf<Schema>>>
+export function task<const Schema extends ToolSchema = Type.TUnknown>(
+  definition: WaitTaskDefinition & { readonly waitFor: TaskWait<Schema> },
+): Task<WaitOutcome<ValueOf<Schema>> | AllOutcome<ValueOf<Schema>>>
 export function task<Output, const Sources, Item = unknown, const Each extends object = object>(
   definition: EnsembleTaskDefinition<Output, Sources> & {
     readonly forEach: ForEach<Item> & Each
@@ -175,6 +202,7 @@ export function task(definition: AnyDefinition): Task {
 type AnyDefinition = (TaskDefinition | AnyEnsembleTaskDefinition) & {
   readonly forEach?: object
   readonly loop?: object
+  readonly waitFor?: TaskWait
 }
 
 /**
@@ -192,10 +220,8 @@ function makeAnyTask(definition: AnyDefinition, more: readonly string[] = []): T
 }
 
 /** Makes a task that does not add others by a plan. */
-function makeOneTask(
-  definition: TaskDefinition | AnyEnsembleTaskDefinition,
-  more: readonly string[] = [],
-): Task {
+function makeOneTask(definition: AnyDefinition, more: readonly string[] = []): Task {
+  if (definition.waitFor !== undefined) return makeWaitTask(definition, definition.waitFor, more)
   if (!('ensemble' in definition)) return makeTask(definition, more)
   const { inputs = {}, ...settings } = definition
   const problems = [...findEnsembleTaskProblems(definition), ...more]
@@ -222,6 +248,36 @@ export function createEnsembleTask(
   const made = makeTask(toHandlerDefinition(handling, { definition: ensemble, inputs }), problems)
   const { outputReader: reader } = ensemble
   return reader === undefined ? made : { ...made, outputReader: reader }
+}
+
+/** Makes a task that waits for events. A copy of one has its handler, which is made again. */
+function makeWaitTask(
+  definition: TaskDefinition | AnyEnsembleTaskDefinition,
+  waitFor: TaskWait,
+  more: readonly string[] = [],
+): Task {
+  const { handler, output }: Partial<TaskDefinition> = 'ensemble' in definition ? {} : definition
+  const name = definition.name ?? deriveName(definition.description ?? '')
+  assertDefinition(name, [
+    ...more,
+    ...findTaskWaitProblems(waitFor),
+    ...(handler === undefined || isWaitHandler(handler)
+      ? []
+      : ['handler does not apply to a task with waitFor']),
+    ...(output === undefined
+      ? []
+      : ['output does not apply to a task with waitFor: use its schema']),
+    ...('ensemble' in definition ? ['ensemble does not apply to a task with waitFor'] : []),
+  ])
+  // NOTE: a task of an ensemble was refused above.
+  const own = definition as TaskDefinition
+  const made = makeTask({
+    ...own,
+    name,
+    expectedOutput: own.expectedOutput ?? 'The outcome of the wait.',
+    handler: createWaitHandler(waitFor),
+  })
+  return { ...made, waitFor, outputReader: createWaitReader(waitFor) }
 }
 
 /**

@@ -61,7 +61,10 @@ export interface EnsembleDefinition<
   readonly tasks: Tasks
   /** Reaction to the failure of a task. @default FAIL_FAST */
   readonly errorStrategy?: ErrorStrategy
-  /** Maximum number of tasks that run at the same time in PARALLEL, at least 1. @default 16 */
+  /**
+   * Maximum number of tasks that run at the same time in PARALLEL, at least 1. Tasks that only wait for people do not count.
+   * @default 16
+   */
   readonly maxConcurrentTasks?: number
   /** Maximum number of tool calls of a run at the same time, over all its tasks, at least 1. @default 16 */
   readonly maxConcurrentToolCalls?: number

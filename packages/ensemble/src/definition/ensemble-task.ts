@@ -29,7 +29,7 @@ import { readJsonText, readPath, toValueInputs } from './value-inputs.ts'
 
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
 import type { Handler, HandlerContext } from './handler.ts'
-import type { ChildTask } from './operations.ts'
+import type { ChildOptions, ChildTask } from './operations.ts'
 import type { Choice } from './plan.ts'
 import type { Task, TaskDefinition } from './task.ts'
 
@@ -149,7 +149,10 @@ function createHandler(subEnsemble: SubEnsemble): (context: HandlerContext) => P
     return new Promise((resolve, reject) => {
       new PlanRun(definition, context.signal, {
         inputs: { ...context.inputs, ...inputs },
-        add: (task) => context.task(task, { inputs }),
+        add: (task, mayBegin) => {
+          const options: PlannedChildOptions = { inputs, mayBegin }
+          return context.task(task, options)
+        },
         choose: (name, choose) => context.step(name, choose),
         resolve,
         reject,
@@ -160,10 +163,16 @@ function createHandler(subEnsemble: SubEnsemble): (context: HandlerContext) => P
   return handler
 }
 
+/** Options of a task that a sub-ensemble adds. */
+export interface PlannedChildOptions extends ChildOptions {
+  /** Whether it may still begin when it has a slot. */
+  readonly mayBegin: () => boolean
+}
+
 /** Functions that add the tasks of a plan and receive its end, and the inputs of its conditions. */
 interface PlanEffects {
   readonly inputs: Inputs
-  readonly add: (task: Task) => Promise<unknown>
+  readonly add: (task: Task, mayBegin: () => boolean) => Promise<unknown>
   /** Records the result of a choice. */
   readonly choose: (name: string, choose: () => string | null) => Promise<string | null>
   readonly resolve: (output: unknown) => void
@@ -182,6 +191,7 @@ class PlanRun {
   readonly #schedule: Schedule
   readonly #tasks: ReadonlyMap<string, Task>
   readonly #signal: AbortSignal
+  readonly #failsFast: boolean
   readonly #effects: PlanEffects
   readonly #failures: unknown[] = []
   /** Outputs of the completed tasks. */
@@ -191,7 +201,9 @@ class PlanRun {
 
   constructor(definition: ResolvedEnsemble, signal: AbortSignal, effects: PlanEffects) {
     this.#definition = definition
-    this.#schedule = new Schedule(definition.plan, definition)
+    // Which tasks are added follows from the ends of others alone, also when some wait for people: slots limit their starts.
+    this.#schedule = new Schedule(definition.plan, { ...definition, maxConcurrentTasks: Infinity })
+    this.#failsFast = definition.errorStrategy === 'FAIL_FAST'
     this.#tasks = new Map(listAllTasks(definition).map((task) => [task.name, task]))
     this.#signal = signal
     this.#effects = effects
@@ -269,13 +281,17 @@ class PlanRun {
     this.#schedule.set(name, 'skipped')
   }
 
+  /** Whether a task that waits for a slot may begin. */
+  readonly #mayBegin = (): boolean =>
+    !this.#isStopped && !(this.#failsFast && this.#failures.length > 0)
+
   #begin(name: string): void {
     const task = this.#tasks.get(name)
     if (task === undefined) return
     this.#running += 1
     this.#schedule.set(name, 'running')
     const context = task.context.filter((wanted) => this.#outputs.has(wanted))
-    this.#effects.add({ ...task, context }).then(
+    this.#effects.add({ ...task, context }, this.#mayBegin).then(
       (output) => {
         this.#running -= 1
         this.#outputs.set(name, output)

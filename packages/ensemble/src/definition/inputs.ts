@@ -15,6 +15,7 @@ import { findMapProblems, toOptionText } from './map-settings.ts'
 import { findSubEnsemble, isMapped } from './sub-ensemble.ts'
 import { listParts, listTaskTree, listWorkingTasks, type Task } from './task.ts'
 import { findTemplateVariables } from './template.ts'
+import { listWaitVariables } from './wait-task.ts'
 
 import type { EnsembleDefinition } from './ensemble-definition.ts'
 import type { Inputs } from './template.ts'
@@ -27,14 +28,18 @@ export type { Inputs } from './template.ts'
  * that it fills in itself, and the input that it maps.
  */
 export function taskVariables(
-  task: Pick<Task, 'description' | 'expectedOutput' | 'handler' | 'forEach' | 'loop' | 'when'>,
+  task: Pick<
+    Task,
+    'description' | 'expectedOutput' | 'handler' | 'forEach' | 'loop' | 'waitFor' | 'when'
+  >,
 ): readonly string[] {
-  const { description, expectedOutput, forEach, loop, when } = task
+  const { description, expectedOutput, forEach, loop, waitFor, when } = task
   const ofCondition = [...(when?.inputs?.required ?? []), ...(loop?.until?.inputs?.required ?? [])]
   const parts = listParts(task)
   if (parts.length === 0) {
     const named = [description, expectedOutput].flatMap(findTemplateVariables)
-    return [...new Set([...named, ...listNestedVariables(task), ...ofCondition])]
+    const ofWait = waitFor === undefined ? [] : listWaitVariables(waitFor)
+    return [...new Set([...named, ...ofWait, ...listNestedVariables(task), ...ofCondition])]
   }
   const [own = [], ...others] = parts.map((part) =>
     taskVariables(part.task).filter((name) => !part.fills(name)),

@@ -139,7 +139,7 @@ function describeSettings(ensemble: ResolvedEnsemble): ManifestFields {
 
 /** Describes the code of a task of an ensemble. */
 export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFields {
-  const { agent, handler, forEach, loop } = task
+  const { agent, handler, forEach, loop, waitFor } = task
   const { role, goal, background, responseFormat, allowDelegation } = agent
   const isAgent = handler === undefined
   return toFields({
@@ -151,6 +151,9 @@ export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFi
     handler: describeHandler(task),
     ...(forEach === undefined ? {} : { forEach: describeForEach(forEach, ensemble) }),
     ...(loop === undefined ? {} : { loop: describeLoop(loop, ensemble) }),
+    ...(waitFor === undefined
+      ? {}
+      : { waitFor: { ...waitFor, schema: task.outputReader?.schema } }),
     ensemble: describeSubEnsemble(task),
     when: task.when,
     switch: task.switch,

@@ -3,6 +3,7 @@
  * gets them back.
  */
 import type { Inputs } from './template.ts'
+import type { WaitFor } from './wait.ts'
 import type { OutputReader } from '../output/structured-output.ts'
 import type { AgentTool, TuttiError, Type, TypedTool } from '@tutti/core'
 import type { Answer, AnswerOptions, ToolSchema, ValueOf } from '@tutti/core/internal'
@@ -28,7 +29,10 @@ export interface ChildOptions {
 export interface MapSettings {
   /** Maximum number of items, at least 1; more are refused before anything begins. @default 100 */
   readonly maxItems?: number
-  /** Maximum number of tasks at the same time, at least 1. @default `maxConcurrentTasks` of the ensemble */
+  /**
+   * Maximum number of tasks at the same time, at least 1. Tasks that only wait for people do not count.
+   * @default `maxConcurrentTasks` of the ensemble
+   */
   readonly maxParallel?: number
   /** Maximum number of failed tasks with `continue` and `collect`, at least 0. @default no limit */
   readonly maxFailures?: number
@@ -186,4 +190,19 @@ export interface HandlerOperations {
     question: string,
     options?: QuestionOptions<Schema>,
   ) => Promise<Answer<ValueOf<Schema>>>
+  /**
+   * Waits for an external event, by its name and key, for at most the time limit; a run that only waits occupies no worker.
+   * With `{ any: [...] }`, the first of several events counts. An event is delivered to one wait, also one that came before it.
+   *
+   * @throws {TuttiError} CONFIG_INVALID, naming every problem, or if nothing can deliver events to the run; REVIEW_REJECTED or
+   * EXIT_EARLY by a person, if `review` lets people answer.
+   */
+  readonly waitFor: WaitFor
+  /**
+   * Waits for a duration in milliseconds, or until a time. A run that only sleeps occupies no worker, and a resumed one
+   * sleeps for the time that is left.
+   *
+   * @throws {TuttiError} CONFIG_INVALID for an invalid time.
+   */
+  readonly sleep: (duration: number | { readonly until: Date | string | number }) => Promise<void>
 }

@@ -90,6 +90,8 @@ export class Schedule {
   #choices: OpenChoice[] = []
   readonly #needs: Plan['needs']
   #running = 0
+  /** Number of running tasks that wait for people without a slot. */
+  #waiting = 0
   #pending: number
   #failed: Node | undefined
 
@@ -223,6 +225,16 @@ export class Schedule {
       .map(({ name }) => name)
   }
 
+  /** Number of slots for other tasks; negative when more tasks run, because they continue those of an earlier process. */
+  get free(): number {
+    return this.#limits.maxConcurrentTasks - this.#running + this.#waiting
+  }
+
+  /** Counts running tasks that begin to wait for people, or, below 0, that continue or have ended. */
+  countWaiting(change: number): void {
+    this.#waiting += change
+  }
+
   /** Returns the tasks that can start now and those that never will, each once. */
   next(): NextTasks {
     this.#hasExcluded = false
@@ -230,8 +242,7 @@ export class Schedule {
       return { start: [], skip: this.#skipAll(this.#failed), exclude: NO_SKIP }
     }
     const start: string[] = []
-    const free = this.#limits.maxConcurrentTasks - this.#running
-    while (start.length < free) {
+    while (start.length < this.free) {
       const node = this.#ready.pop()
       if (node === undefined) break
       if (isReady(node)) start.push(node.name)

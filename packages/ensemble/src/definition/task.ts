@@ -17,6 +17,7 @@ import type { LoopSettings, LoopTest } from './loop-settings.ts'
 import type { MapSettings } from './operations.ts'
 import type { OnUnfinished } from './on-unfinished.ts'
 import type { ReviewSetting } from './review-settings.ts'
+import type { TaskWait } from './wait-task.ts'
 
 /** Default maximum number of model turns of a task, as on the wire. */
 export const DEFAULT_MAX_ITERATIONS = 25
@@ -110,6 +111,8 @@ export interface Task<Output = unknown> extends TaskSettings {
   readonly forEach?: ForEachPlan
   /** The task that its handler repeats; present only for a task that was made with `loop`. */
   readonly loop?: LoopPlan
+  /** The wait of its handler; present only for a task that was made with `waitFor`. */
+  readonly waitFor?: TaskWait
   /** Condition under which the task runs. Otherwise it is skipped. */
   readonly when?: Condition
 }

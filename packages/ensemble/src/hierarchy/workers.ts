@@ -14,6 +14,7 @@ import type { ReplayDifference } from '../scope/replay.ts'
 import type { StepLog } from '../scope/step-log.ts'
 import type { TaskOutcome } from '../scope/task-outcome.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
+import type { TaskSlot } from '../work/task-slots.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
 /** A task that is not part of the plan. */
@@ -25,6 +26,8 @@ export interface WorkerTask {
   readonly signal: AbortSignal
   /** Inputs that its handler and its reviews see. @default those of its parent */
   readonly inputs?: Inputs
+  /** @default a slot without limit */
+  readonly slot?: TaskSlot | undefined
 }
 
 /** Runs workers. */
@@ -109,7 +112,7 @@ export function beginWorker(
 }
 
 /** A worker that has begun. */
-export interface WorkerRun extends Pick<WorkerTask, 'task' | 'signal' | 'inputs'> {
+export interface WorkerRun extends Pick<WorkerTask, 'task' | 'signal' | 'inputs' | 'slot'> {
   readonly begun: BegunWorker
   /** Whether an earlier process recorded its end. */
   readonly isEnded: boolean

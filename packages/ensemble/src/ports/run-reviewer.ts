@@ -1,6 +1,12 @@
 /** The port to the reviewers of a run: open reviews and their decisions. */
 import type { ApprovalRequest } from '@tutti/core'
-import type { ReviewKind, ReviewTimeoutAction, ReviewTiming } from '@tutti/protocol/internal'
+import type {
+  AwaitedEvent,
+  DecidingEvent,
+  ReviewKind,
+  ReviewTimeoutAction,
+  ReviewTiming,
+} from '@tutti/protocol/internal'
 
 interface ReviewedTask {
   readonly taskName: string
@@ -28,6 +34,8 @@ export interface OpenReview extends ReviewedTask {
   readonly requiredRole?: string
   /** Time at which it opened, in milliseconds since 1970. */
   readonly openedAt: number
+  /** External events that decide the review; empty for a sleep. Absent for a review that no event decides. */
+  readonly waitsFor?: readonly AwaitedEvent[]
   /** Tool call that waits; present only with DURING_EXECUTION. */
   readonly approval?: ApprovalRequest
 }
@@ -37,8 +45,8 @@ export type ReviewAnswer = (
   | { readonly action: 'CONTINUE' }
   /** Changes the description before a task, and the output after it. */
   | { readonly action: 'EDIT'; readonly text: string }
-  /** Changes the input of the tool call under review. */
-  | { readonly action: 'EDIT'; readonly input: unknown }
+  /** Changes the input of the tool call under review, answers a question, or delivers the data of an event. */
+  | { readonly action: 'EDIT'; readonly input: unknown; readonly event?: DecidingEvent }
   /** Before a task, fails it. After a task, repeats it with the feedback. */
   | { readonly action: 'REJECT'; readonly feedback?: string }
   /** Ends the whole run; its completed tasks stay completed. */
@@ -48,6 +56,17 @@ export type ReviewAnswer = (
   readonly id?: string
   /** Name of the reviewer, for the record. */
   readonly decidedBy?: string
+}
+
+/** An external event for a run. */
+export interface DeliveredEvent {
+  readonly name: string
+  /** Correlation key; absent for a wait without a key. */
+  readonly key?: string
+  /** JSON that the schema of the wait accepts. */
+  readonly data?: unknown
+  /** Id of the event. @default a random one */
+  readonly id?: string
 }
 
 /** Decides the reviews of a run. */

@@ -288,6 +288,8 @@ export interface TaskFailedStep extends TaskStepBase {
   readonly used: Usage
   /** Whether another attempt follows. */
   readonly willRetry: boolean
+  /** Input digest of the handler; absent for a task of an agent. */
+  readonly inputDigest?: string
   /** Revision for the next attempt. */
   readonly revision?: Revision
 }

@@ -85,6 +85,8 @@ function isOfEndedCall(task: TaskLog, { attempt, slot }: StepOf<'gate_opened'>):
 /** Returns the digest of everything that a decision about the question covers. */
 export function computeBasis(scope: TaskScope, question: ReviewQuestion): string {
   const { timing, taskDescription, taskOutput, settings, approval } = question
+  // An event is not a consent: other code may receive the same one.
+  if (question.kind === 'EVENT') return computeJsonDigest([timing, approval?.input ?? null])
   const { prompt, requiredRole } = { ...scope.run.ensemble.review, ...settings }
   return computeJsonDigest([
     digestInputs(scope.run.inputs),

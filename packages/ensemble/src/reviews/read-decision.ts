@@ -3,7 +3,7 @@ import { TuttiError, type ApprovalRequest, type TSchema } from '@tutti/core'
 import { parseExactJson, toPlainJson } from '@tutti/core/internal'
 
 import type { OpenReview, ReviewAnswer } from '../ports/run-reviewer.ts'
-import type { ReviewVerdict } from '@tutti/protocol/internal'
+import type { ReviewKind, ReviewVerdict } from '@tutti/protocol/internal'
 
 /** Parts of a review against which its decisions are checked. */
 export interface DecidableReview extends Pick<OpenReview, 'kind' | 'timing' | 'reviewId'> {
@@ -45,13 +45,14 @@ async function toAnswer(
     case 'TOOL_CALL':
       return { ...edit, input: parseToolInput(revisedOutput) }
     case 'QUESTION':
+    case 'EVENT':
       return { ...edit, input: await parseAnswer(revisedOutput, approval) }
     case 'CLIENT_TOOL':
       return { ...edit, input: revisedOutput }
   }
 }
 
-/** Returns the answer to a question that a text stands for (ENS-G18). */
+/** Returns the answer to a question, or the data of an event, that a text stands for (ENS-G18). */
 async function parseAnswer(text: string, approval: DecidableReview['approval']): Promise<unknown> {
   if (approval === undefined || isTextSchema(approval.inputSchema)) return text
   const parsed = tryParseJson(text)
@@ -114,7 +115,7 @@ async function findDecisionProblem(
     case 'EDIT': {
       if (timing === 'DURING_EXECUTION') {
         if (!('input' in decision)) return 'an EDIT of a tool call needs the field "input"'
-        const field = kind === 'QUESTION' ? 'answer' : 'input'
+        const field = EDITED_FIELDS[kind]
         const problems = (await approval?.checkEdit(decision.input)) ?? []
         return problems.length === 0
           ? undefined
@@ -130,6 +131,16 @@ async function findDecisionProblem(
   }
 }
 
+/** Name of the edited value in problems, by the kind of the review. */
+const EDITED_FIELDS: Readonly<Record<ReviewKind, string>> = {
+  TASK_INPUT: 'text',
+  TASK_OUTPUT: 'text',
+  TOOL_CALL: 'input',
+  CLIENT_TOOL: 'input',
+  QUESTION: 'answer',
+  EVENT: 'data',
+}
+
 function describeAction(decision: unknown): string {
   const action: unknown =
     typeof decision === 'object' && decision !== null && 'action' in decision
@@ -142,6 +153,9 @@ const ACTIONS = ['CONTINUE', 'EDIT', 'REJECT', 'EXIT_EARLY'] as const
 
 /** Fields that every decision can have. */
 const COMMON_FIELDS: readonly string[] = ['action', 'id', 'decidedBy']
+
+/** Field of a decision by an external event, which is not a person's to use. */
+const EVENT_FIELD = 'event'
 
 /**
  * Returns the problem of a field that the decision does not use; undefined if there is none. A reviewer who adds a text to
@@ -156,7 +170,11 @@ function findUnusedField(timing: DecidableReview['timing'], decision: unknown): 
   const own = { CONTINUE: [], EDIT: [edited], REJECT: ['feedback'], EXIT_EARLY: [] }[action]
   // An EDIT without its own field has a clearer problem.
   if (action === 'EDIT' && !fields.has(edited)) return undefined
-  const allowed: readonly string[] = [...COMMON_FIELDS, ...own]
+  const allowed: readonly string[] = [
+    ...COMMON_FIELDS,
+    ...own,
+    ...(action === 'EDIT' && edited === 'input' ? [EVENT_FIELD] : []),
+  ]
   const unused = [...fields].find(([name, value]) => value !== undefined && !allowed.includes(name))
   if (unused === undefined) return undefined
   const uses = own.length === 0 ? 'no field' : `only the field "${own.join('", "')}"`

@@ -84,6 +84,9 @@ export function createDecidedEvent(
     ...(action === 'REJECT' && decision.feedback !== undefined
       ? { feedback: decision.feedback }
       : {}),
+    ...(action === 'EDIT' && 'input' in decision && decision.event !== undefined
+      ? { event: decision.event }
+      : {}),
     ...(action === 'EDIT' ? { revisedOutput: renderRevisedText(decision) } : {}),
   }
 }

@@ -1,6 +1,6 @@
 import type { ReviewSettings } from '../definition/review-settings.ts'
 import type { ApprovalRequest } from '@tutti/core'
-import type { ReviewKind, ReviewTiming } from '@tutti/protocol/internal'
+import type { AwaitedEvent, ReviewKind, ReviewTiming } from '@tutti/protocol/internal'
 
 /** A request for a review. */
 export interface ReviewQuestion {
@@ -12,6 +12,10 @@ export interface ReviewQuestion {
   readonly taskOutput?: string
   readonly settings: ReviewSettings
   readonly approval?: ApprovalRequest
+  /** Time at which the review ends, in milliseconds since 1970, instead of the time limit of its settings. */
+  readonly endsAt?: number
+  /** External events that decide the review. */
+  readonly waitsFor?: readonly AwaitedEvent[]
   /** Aborts when the decision is no longer needed. @default the signal of the task */
   readonly signal?: AbortSignal
   /** Returns the problem of an edited output; undefined if it is valid. */

@@ -28,11 +28,11 @@
 import { TuttiError, type Clock } from '@tutti/core'
 import { errorMessage, isoNow } from '@tutti/core/internal'
 
-import { DEFAULT_REVIEW_TIMEOUT_MS } from '../definition/review-settings.ts'
 import { toStepError, type StepLog } from '../scope/step-log.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { computeBasis, isReusable } from './consent.ts'
 import { EarlyDecisions } from './early-decisions.ts'
+import { createReview, emitRequested } from './open-review.ts'
 import { readDecision } from './read-decision.ts'
 import {
   createDecidedEvent,
@@ -46,7 +46,12 @@ import {
   type ReviewOutcome,
 } from './review-end.ts'
 
-import type { OpenReview, ReviewAnswer, RunReviewer } from '../ports/run-reviewer.ts'
+import type {
+  DeliveredEvent,
+  OpenReview,
+  ReviewAnswer,
+  RunReviewer,
+} from '../ports/run-reviewer.ts'
 import type { StepOf } from '../ports/run-step.ts'
 import type { RecordedReview } from '../scope/recorded-review.ts'
 import type { ReviewQuestion } from './review-question.ts'
@@ -116,6 +121,11 @@ export class Reviews {
     return this.#options.reviewer !== undefined || this.#options.decidable
   }
 
+  /** Whether external events can reach the run. A reviewer decides no event. */
+  get canDeliver(): boolean {
+    return this.#options.decidable
+  }
+
   /** Open reviews, oldest first, with their remaining time. */
   get open(): readonly OpenReview[] {
     const now = this.#options.clock.now()
@@ -144,6 +154,21 @@ export class Reviews {
     } finally {
       inFlight.endDecision()
     }
+  }
+
+  /** Delivers an external event; see `RunHandle.deliver`. */
+  async deliver({
+    name,
+    key,
+    data = null,
+    id = crypto.randomUUID(),
+  }: DeliveredEvent): Promise<boolean> {
+    const wait = this.open.find(({ waitsFor = [] }) =>
+      waitsFor.some((awaited) => awaited.name === name && awaited.key === key),
+    )
+    if (wait === undefined) return false
+    await this.decide(wait.reviewId, { action: 'EDIT', input: data, id, event: { id, name } })
+    return true
   }
 
   /** Rejects decisions for reviews that will not open again, because the run has ended. */
@@ -203,6 +228,8 @@ export class Reviews {
     }
     const review = createReview(scope, question, earlier?.opened)
     const resumeTime = scope.stopwatch.hold()
+    let hasSlot = true
+    let continues = false
     const recorded = Promise.withResolvers<void>()
     recorded.promise.catch(() => undefined)
     try {
@@ -210,13 +237,21 @@ export class Reviews {
       const end = this.#wait(scope, { review, question, recorded: recorded.promise })
       if (earlier === undefined) emitRequested(scope, review, { slot: question.slot, basis })
       this.#askReviewer(review.reviewId)
+      if (isReleasable(review) && this.#open.has(review.reviewId)) {
+        hasSlot = false
+        scope.slot.beginReview()
+      }
       const outcome = await this.#conclude(scope, review, await end)
       recorded.resolve()
+      continues = outcome.decision.action !== 'EXIT_EARLY'
       return timing === 'BEFORE_EXECUTION' ? this.#unlessStopped(scope, outcome) : outcome
     } catch (error) {
       recorded.reject(error)
       throw error
     } finally {
+      if (!hasSlot) scope.slot.endReview()
+      const taking = continues ? scope.slot.take() : undefined
+      if (taking !== undefined) await this.#options.inFlight.pauseUntil(taking)
       resumeTime()
     }
   }
@@ -321,18 +356,16 @@ export class Reviews {
   }
 
   /** Counts the review as waiting for a person; returns the function that ends this. */
-  #beginWaiting({ taskName, attempt, approval }: OpenReview): () => void {
+  #beginWaiting(review: OpenReview): () => void {
     const { inFlight } = this.#options
-    // While it waits, the body of a call that must not be repeated counts as working.
-    const isReleasable =
-      approval === undefined || approval.hasBegun === false || approval.isRepeatable === true
-    if (isReleasable) {
+    if (isReleasable(review)) {
       inFlight.toReview()
       return () => {
         inFlight.fromReview()
       }
     }
-    const call = `${taskName}/${attempt}/${approval.callId}`
+    const { taskName, attempt, approval } = review
+    const call = `${taskName}/${attempt}/${approval?.callId}`
     inFlight.beginAsking(call)
     return () => {
       inFlight.endAsking(call)
@@ -345,7 +378,8 @@ export class Reviews {
   #askReviewer(reviewId: string): void {
     const { reviewer } = this.#options
     const open = this.#open.get(reviewId)
-    if (reviewer === undefined || open === undefined) return
+    // No person and no code decides an EVENT.
+    if (reviewer === undefined || open === undefined || open.review.kind === 'EVENT') return
     const { review, signal } = open
     const answer = async (): Promise<void> => {
       await this.decide(reviewId, await reviewer.decide(review, signal))
@@ -399,6 +433,11 @@ export class Reviews {
   }
 }
 
+/** Whether the run can be released while it waits. The body of a call that must not be repeated counts as working. */
+function isReleasable({ approval }: OpenReview): boolean {
+  return approval === undefined || approval.hasBegun === false || approval.isRepeatable === true
+}
+
 const ENDED_EARLY = 'The run ended early'
 
 const BASIS_CHANGED = 'The inputs, the code, the overrides or the question changed'
@@ -416,79 +455,6 @@ function findRecorded(
   const own = taskLog.findReview(slot, timing === 'BEFORE_EXECUTION' ? undefined : attempt)
   if (own !== undefined || log.replay !== 'models') return own
   return log.record.findReview({ taskName, attempt, slot })
-}
-
-function createReview(
-  { run, task, identity }: TaskScope,
-  { kind, timing, settings, taskDescription, taskOutput = '', approval }: ReviewQuestion,
-  opened: StepOf<'gate_opened'> | undefined,
-): OpenReview {
-  const merged = { ...run.ensemble.review, ...settings }
-  const { prompt, requiredRole, onTimeout = 'EXIT_EARLY' } = merged
-  const { taskName, taskIndex, attempt } = identity
-  return {
-    reviewId: opened?.reviewId ?? `review-${crypto.randomUUID()}`,
-    runId: run.runId,
-    kind,
-    timing,
-    taskName,
-    taskIndex,
-    attempt,
-    agentRole: task.agent.role,
-    taskDescription,
-    taskOutput,
-    ...(prompt === undefined ? {} : { prompt }),
-    // Events and stores hold whole milliseconds.
-    timeoutMs: Math.ceil(merged.timeoutMs ?? DEFAULT_REVIEW_TIMEOUT_MS),
-    onTimeout,
-    ...(requiredRole === undefined ? {} : { requiredRole }),
-    openedAt: opened?.openedAt ?? run.clock.now(),
-    ...(approval === undefined ? {} : { approval }),
-  }
-}
-
-function emitRequested(
-  scope: TaskScope,
-  review: OpenReview,
-  recorded: Pick<StepOf<'gate_opened'>, 'slot' | 'basis'>,
-): void {
-  const { reviewId, kind, timing, taskName, taskIndex, attempt, agentRole, approval } = review
-  scope.emit(
-    {
-      type: 'review_requested',
-      reviewId,
-      kind,
-      taskDescription: review.taskDescription,
-      taskOutput: review.taskOutput,
-      timing,
-      prompt: review.prompt ?? null,
-      timeoutMs: review.timeoutMs === Infinity ? 0 : review.timeoutMs,
-      onTimeout: review.onTimeout,
-      ...(review.requiredRole === undefined ? {} : { requiredRole: review.requiredRole }),
-      taskName,
-      taskIndex,
-      attempt,
-      agentRole,
-      requestedAt: new Date(review.openedAt).toISOString(),
-      ...(approval === undefined
-        ? {}
-        : {
-            toolName: approval.toolName,
-            toolCallId: approval.callId,
-            ...(kind === 'QUESTION'
-              ? { answerSchema: approval.inputSchema }
-              : { toolInput: approval.input }),
-          }),
-    },
-    {
-      kind: 'gate_opened',
-      reviewId,
-      timing,
-      ...recorded,
-      openedAt: review.openedAt,
-      ...(approval?.asksForAnswer === true ? { answerSchema: approval.inputSchema } : {}),
-    },
-  )
 }
 
 function toClosedReview(end: ReviewEnd, recorded: Promise<void>): ClosedReview {

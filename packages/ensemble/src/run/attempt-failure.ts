@@ -5,8 +5,11 @@ import { isoNow } from '@tutti/core/internal'
 import { DEFAULT_MAX_REVISIONS } from '../definition/review-settings.ts'
 import { toStepError, type AttemptHistory } from '../scope/step-log.ts'
 import { toUsageFields, type Usage } from '../usage/usage.ts'
+import { digestHandlerInput } from './handler-input.ts'
 import { RejectedAnswer } from './review-answer.ts'
 
+import type { ContextOutput } from '../definition/handler.ts'
+import type { TaskText } from '../definition/task-text.ts'
 import type { Revision } from '../ports/run-step.ts'
 import type { Reviews } from '../reviews/reviews.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
@@ -19,6 +22,8 @@ export interface FailingAttempt {
   /** Progress of the task before the attempt. */
   readonly progress: AttemptHistory
   readonly signal: AbortSignal
+  readonly text: TaskText
+  readonly context: readonly ContextOutput[]
 }
 
 /** A failed attempt. */
@@ -70,11 +75,12 @@ interface Failure extends Pick<AttemptFailure, 'error' | 'willRetry' | 'revision
 }
 
 function recordFailure(
-  { scope }: FailingAttempt,
+  { scope, text, context }: FailingAttempt,
   { error, willRetry, revision, startedAt }: Failure,
 ): AttemptFailure {
-  const { identity, run, totals } = scope
+  const { identity, run, totals, task } = scope
   const used = totals.usage()
+  const isHandled = task.handler !== undefined && run.recordsSteps
   scope.emit(
     {
       ...(willRetry
@@ -93,6 +99,7 @@ function recordFailure(
       error: toStepError(error),
       used,
       willRetry,
+      ...(isHandled ? { inputDigest: digestHandlerInput({ text, context }) } : {}),
       ...(revision === undefined ? {} : { revision }),
     },
   )

@@ -3,6 +3,7 @@ import { askQuestion } from './handler-question.ts'
 import { performStep } from './handler-step.ts'
 import { HandlerTasks } from './handler-tasks.ts'
 import { callToolOperation } from './handler-tool.ts'
+import { sleepUntil, waitForEvents } from './handler-wait.ts'
 import { findEnsembleTool } from '../definition/sub-ensemble.ts'
 import { reduceItems } from './reduce-items.ts'
 import { OperationFrame, type OperationSettings } from './operation-frame.ts'
@@ -15,6 +16,7 @@ import type {
   MapTemplate,
   QuestionOptions,
 } from '../definition/operations.ts'
+import type { EventsToAwait, WaitFor, WaitForOptions, WaitOutcome } from '../definition/wait.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 import type { AgentTool } from '@tutti/core'
 import type { Answer, ToolSchema } from '@tutti/core/internal'
@@ -61,4 +63,14 @@ export class Operations implements HandlerOperations {
   ) =>
     // NOTE: the answer is read by the schema, so it has its type.
     this.frame.track(() => askQuestion(this.frame, question, options)) as Promise<Answer<never>>
+
+  readonly waitFor: WaitFor = <Schema extends ToolSchema>(
+    event: EventsToAwait,
+    options: WaitForOptions<Schema> = {},
+  ) =>
+    // NOTE: the data is read by the schema, so it has its type.
+    this.frame.track(() => waitForEvents(this.frame, event, options)) as Promise<WaitOutcome<never>>
+
+  readonly sleep: HandlerOperations['sleep'] = (duration) =>
+    this.frame.track(() => sleepUntil(this.frame, duration))
 }

@@ -46,7 +46,7 @@ export async function askQuestion(
       `Task "${taskName}" asks a question, but the run has no reviewer: set the option reviewer`,
     )
   }
-  await frame.turn(recorded)
+  await frame.turnOfResult('Question', operation)
   const callId = toOperationId('question', ordinal)
   const {
     timeoutMs = DEFAULT_REVIEW_TIMEOUT_MS,
@@ -63,7 +63,7 @@ export async function askQuestion(
   }
   const begun = recorded?.endedAt === undefined ? 'begun' : 'ended'
   const progress = recorded === undefined ? 'new' : begun
-  const { decision, timedOut } = await frame.perform('Question', progress, () =>
+  const { decision, timedOut } = await frame.perform('Question', { progress }, () =>
     reviews.ask(frame.scope, {
       kind: 'QUESTION',
       timing: 'DURING_EXECUTION',

@@ -18,23 +18,26 @@ export async function performStep<Value>(
   const scope = frame.scope
   const { run, identity } = scope
   const operation = frame.take()
-  const { ordinal, recorded } = operation
+  const { ordinal, recorded, replayed } = operation
+  const what = `Step "${name}"`
   frame.assertSame(operation, 'step', {
     asked: `step "${name}"`,
     isSame: ({ step }) => step?.name === name,
   })
-  await frame.turn(recorded)
-  const known = recorded?.step ?? run.log.record.findStep(identity.taskName, { ordinal, name })
+  await frame.turnOfResult(what, operation)
+  const known =
+    recorded?.step ??
+    (replayed?.step?.name === name ? replayed.step : undefined) ??
+    run.log.record.findStep(identity.taskName, { ordinal, name })
   if (known !== undefined) {
     if (known.error !== undefined) throw fromStepError(known.error)
     // NOTE: the code that gives the step its type is the code that recorded its result.
     return known.result as Value
   }
   scope.assertLive(`step "${name}"`)
-  const what = `Step "${name}"`
   const signal = frame.signal
   const idempotencyKey = frame.toKey(ordinal)
-  return frame.perform(what, 'new', async () => {
+  return frame.perform(what, { progress: 'new' }, async () => {
     const holding = run.inFlight.waitIfDraining(signal, what)
     if (holding !== undefined) await holding
     try {

@@ -1,5 +1,5 @@
 /** Tasks that a handler adds to its run: one, or one for each item of a list. */
-import { createLimiter, TuttiError, type AgentTool, type Limiter } from '@tutti/core'
+import { TuttiError, type AgentTool } from '@tutti/core'
 import { toJsonForm } from '@tutti/core/internal'
 import { previewOf, shortText } from '@tutti/protocol/internal'
 
@@ -12,11 +12,14 @@ import {
   toOptionText,
 } from '../definition/map-settings.ts'
 import { isTask, type Task } from '../definition/task.ts'
+import type { PlannedChildOptions } from '../definition/ensemble-task.ts'
 import { beginWorker, findFailure, runWorker } from '../hierarchy/workers.ts'
 import { describeTasks, type RecordedChild } from '../scope/recorded-operations.ts'
 import { toAddedRun } from '../scope/task-scope.ts'
 import { stoppedError } from '../work/stopped-error.ts'
+import { Slots, TaskSlot } from '../work/task-slots.ts'
 import { Expansion } from './expansion.ts'
+import { runInSlots } from './run-in-slots.ts'
 import {
   describeTakenName,
   prepareChildren,
@@ -40,6 +43,8 @@ interface TaskLimits {
   readonly maxParallel?: number | undefined
   /** Counts an outcome; returns whether the other tasks must stop. */
   readonly mustStop?: (outcome: TaskOutcome) => boolean
+  /** Whether a task that waits for a slot may still begin. @default it may */
+  readonly mayBegin?: (() => boolean) | undefined
 }
 
 /** The tasks of one operation with their outcomes. */
@@ -54,21 +59,25 @@ const STOPPED = new TuttiError('CANCELLED', 'The map has ended')
 /** Runs the tasks that one handler adds. */
 export class HandlerTasks {
   readonly #frame: OperationFrame
-  readonly #slots: Limiter
+  readonly #slots: Slots
   readonly #keys = new Set<string>()
 
   constructor(frame: OperationFrame) {
     this.#frame = frame
     const { maxConcurrentTasks } = toAddedRun(frame.scope).ensemble
-    this.#slots = createLimiter({ maxConcurrent: maxConcurrentTasks })
+    this.#slots = new Slots(maxConcurrentTasks)
   }
 
   /** Runs one task; see `HandlerOperations.task`. */
   async run<Output>(
     child: ChildTask<Output>,
-    { key = child.name, inputs = {} }: ChildOptions = {},
+    { key = child.name, inputs = {}, mayBegin }: ChildOptions & Partial<PlannedChildOptions> = {},
   ): Promise<Output> {
-    return this.#runOne(this.#frame.take(), { task: toTask(child), key, inputs }, child)
+    return this.#runOne(
+      this.#frame.take(),
+      { task: toTask(child), key, inputs },
+      { child, mayBegin },
+    )
   }
 
   /** Runs the task of an ensemble for a call of its tool; see `HandlerOperations.call`. */
@@ -85,15 +94,15 @@ export class HandlerTasks {
     // NOTE: the schema of the tool has a string for each variable.
     const inputs = reading.value as Inputs
     const key = `${added.name}-${operation.ordinal}`
-    return this.#runOne(operation, { task: added, key, inputs }, added)
+    return this.#runOne(operation, { task: added, key, inputs }, { child: added })
   }
 
   async #runOne<Output>(
     operation: AskedOperation,
     asked: AskedChild,
-    child: ChildTask<Output>,
+    { child, mayBegin }: { readonly child: ChildTask<Output> } & Pick<TaskLimits, 'mayBegin'>,
   ): Promise<Output> {
-    const { outcomes } = await this.#runTasks(operation, [asked])
+    const { outcomes } = await this.#runTasks(operation, [asked], { mayBegin })
     return this.#toOutput(child, outcomes[0])
   }
 
@@ -155,7 +164,7 @@ export class HandlerTasks {
   async #runTasks(
     operation: AskedOperation,
     asked: readonly AskedChild[],
-    { maxParallel = Infinity, mustStop }: TaskLimits = {},
+    { maxParallel = Infinity, mustStop, mayBegin }: TaskLimits = {},
   ): Promise<RunTasks> {
     const { host, tooling } = this.#frame.settings
     const { recorded } = operation
@@ -185,70 +194,79 @@ export class HandlerTasks {
         ? this.#frame.signal
         : AbortSignal.any([this.#frame.signal, stop.signal])
     const outcomes: (TaskOutcome | undefined)[] = children.map(() => undefined)
+    const run = async (index: number, child: PreparedChild, slot: TaskSlot): Promise<void> => {
+      const outcome = await this.#runChild(operation, child, { signal, slot })
+      outcomes[index] = outcome
+      if (mustStop?.(outcome) === true) stop.abort(STOPPED)
+    }
+    const { waitingTasks: waiting } = this.#frame.scope.run
+    const parent = this.#frame.scope.slot
+    const toSlot = (pools: readonly Slots[]): TaskSlot =>
+      new TaskSlot({ pools, parent, waiting, signal })
     // Recorded ends come first, in their order, because they can stop the others.
     const entries = [...children.entries()]
-    const waiting = [
-      ...entries
-        .filter(([, child]) => isEnded(child))
-        .toSorted(([, one], [, other]) => (endOf(one.name) ?? 0) - (endOf(other.name) ?? 0)),
-      ...entries.filter(([, child]) => !isEnded(child)),
-    ].values()
-    const runNext = async (): Promise<void> => {
-      for (const [index, child] of waiting) {
-        const outcome = await this.#runChild(operation, child, signal)
-        outcomes[index] = outcome
-        if (outcome !== undefined && mustStop?.(outcome) === true) stop.abort(STOPPED)
-      }
-    }
-    const count = Math.min(maxParallel, this.#slots.maxConcurrent, children.length)
-    const ends = await Promise.allSettled(Array.from({ length: count }, runNext))
-    for (const end of ends) if (end.status === 'rejected') throw end.reason
+    const ended = entries
+      .filter(([, child]) => isEnded(child))
+      .toSorted(([, one], [, other]) => (endOf(one.name) ?? 0) - (endOf(other.name) ?? 0))
+    for (const [index, child] of ended) await run(index, child, toSlot([]))
+    // Tasks that have begun come next: a decision can wait for one of them.
+    const isBegun = ({ name }: PreparedChild): boolean => recorded?.children.has(name) === true
+    const open = entries.filter(([, child]) => !isEnded(child))
+    await runInSlots({
+      items: [
+        ...open.filter(([, child]) => isBegun(child)),
+        ...open.filter(([, child]) => !isBegun(child)),
+      ],
+      pools: maxParallel === Infinity ? [this.#slots] : [new Slots(maxParallel), this.#slots],
+      waiting,
+      signal,
+      isBegun: ([, child]) => isBegun(child),
+      mayBegin,
+      async run([index, child], pools) {
+        const slot = toSlot(pools)
+        try {
+          await run(index, child, slot)
+        } finally {
+          slot.end()
+        }
+      },
+    })
     const isOld = children.every((child, index) => isEnded(child) || outcomes[index] === undefined)
-    if (isOld) await this.#frame.turn(recorded)
+    if (isOld && operation.replayed === undefined) await this.#frame.turn(recorded)
     return { children, outcomes }
   }
 
-  /** Runs a task, or continues it; returns undefined if it has not begun and must not. */
-  async #runChild(
-    { ordinal, recorded }: AskedOperation,
+  /** Runs a task, or continues it. */
+  #runChild(
+    { ordinal, recorded, replayed }: AskedOperation,
     { task, name, inputs, digest }: PreparedChild,
-    signal: AbortSignal,
-  ): Promise<TaskOutcome | undefined> {
+    { signal, slot }: { readonly signal: AbortSignal; readonly slot: TaskSlot },
+  ): Promise<TaskOutcome> {
     const { host } = this.#frame.settings
     const known = recorded?.children.get(name)
-    // A task that has begun must end, and one whose end is recorded needs no slot.
     const isEnded = known?.endedAt !== undefined
-    const needsSlot = !isEnded && !signal.aborted
-    const hasSlot = needsSlot && (await this.#takeSlot(signal))
-    const mayBegin = hasSlot && !signal.aborted
-    if (!mayBegin && known === undefined) {
-      if (hasSlot) this.#slots.release()
-      return undefined
-    }
-    try {
-      return await this.#frame.perform(`Task "${name}"`, toProgress(known), async () => {
-        const holding =
-          known === undefined
-            ? this.#frame.scope.run.inFlight.waitIfDraining(signal, `Task "${name}"`)
-            : undefined
-        if (holding !== undefined) await holding
-        // Another task, such as one below the task of another item, can have taken it meanwhile.
-        if (known === undefined && host.hasTask(name)) throw nameTakenError(name)
-        const begun =
-          known?.begun ??
-          beginWorker(this.#frame.scope, host, {
-            callKey: this.#frame.toKey(ordinal),
-            workerRole: task.agent.role,
-            taskDescription: task.description,
-            workerTask: name,
-            ordinal,
-            inputDigest: digest,
-          })
-        return runWorker(this.#frame.scope, host, { begun, isEnded, task, signal, inputs })
-      })
-    } finally {
-      if (hasSlot) this.#slots.release()
-    }
+    const replayedAt = replayed?.children.get(name)?.endedAt
+    const how = { progress: toProgress(known), replayedAt, isTask: true }
+    return this.#frame.perform(`Task "${name}"`, how, async () => {
+      const holding =
+        known === undefined
+          ? this.#frame.scope.run.inFlight.waitIfDraining(signal, `Task "${name}"`)
+          : undefined
+      if (holding !== undefined) await holding
+      // Another task, such as one below the task of another item, can have taken it meanwhile.
+      if (known === undefined && host.hasTask(name)) throw nameTakenError(name)
+      const begun =
+        known?.begun ??
+        beginWorker(this.#frame.scope, host, {
+          callKey: this.#frame.toKey(ordinal),
+          workerRole: task.agent.role,
+          taskDescription: task.description,
+          workerTask: name,
+          ordinal,
+          inputDigest: digest,
+        })
+      return runWorker(this.#frame.scope, host, { begun, isEnded, task, signal, inputs, slot })
+    })
   }
 
   /** Checks that the budgets have room for one call of each task. @throws {TuttiError} BUDGET_EXCEEDED */
@@ -258,17 +276,6 @@ export class HandlerTasks {
     const tools = children.filter(({ task }) => typeof task.handler === 'object').length
     if (agents > 0) meter.assertRoom('model', agents)
     if (tools > 0) meter.assertRoom('tool', tools)
-  }
-
-  /** Waits for a slot; returns false if the signal aborts first. */
-  async #takeSlot(signal: AbortSignal): Promise<boolean> {
-    if (this.#slots.tryAcquire()) return true
-    try {
-      await this.#slots.acquire(signal)
-      return true
-    } catch {
-      return false
-    }
   }
 
   /** Returns the output of a completed task. */

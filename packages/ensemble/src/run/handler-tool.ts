@@ -90,7 +90,7 @@ export async function callToolOperation(
   const { scope, settings, signal } = frame
   const { run, identity } = scope
   const operation = frame.take()
-  const { ordinal, recorded } = operation
+  const { ordinal, recorded, replayed } = operation
   const id = toOperationId('call', ordinal)
   const call = { id, name: tool.name, arguments: toArguments(tool, input) }
   const digest = computeInputDigest(call.arguments)
@@ -100,10 +100,11 @@ export async function callToolOperation(
       callEnded === undefined ||
       (callEnded.toolName === tool.name && callEnded.inputDigest === digest),
   })
-  await frame.turn(recorded)
+  const what = `Tool "${tool.name}"`
+  await frame.turnOfResult(what, operation)
   const begun = recorded?.callEnded === undefined ? 'begun' : 'ended'
   const progress = recorded === undefined ? 'new' : begun
-  const result = await frame.perform(`Tool "${tool.name}"`, progress, () =>
+  const result = await frame.perform(what, { progress }, () =>
     callFromHandler(scope, {
       tool,
       call,
@@ -113,7 +114,10 @@ export async function callToolOperation(
       idempotencyKey: frame.toKey(ordinal),
       signal,
       begun: recorded?.callBegun,
-      ended: recorded?.callEnded ?? run.log.record.findCall(identity.taskName, ordinal),
+      ended:
+        recorded?.callEnded ??
+        replayed?.callEnded ??
+        run.log.record.findCall(identity.taskName, ordinal),
     }),
   )
   return readResult(tool, result)

@@ -18,7 +18,7 @@
  * ENS-P7 The end of a handler cancels its operations in flight and waits for them. Later ones are refused.
  * ENS-P8 A run whose handlers only wait for answers, and for tasks that only wait, is a run that only waits.
  * ENS-P9 In a replay with live models, a handler that added tasks runs again: its tasks call their models, and the results
- *    of its steps, calls and questions come from the record.
+ *    of its steps, calls and questions come from the record, in the recorded order.
  */
 import { TuttiError } from '@tutti/core'
 
@@ -47,10 +47,22 @@ export interface OperationSettings {
 export interface AskedOperation {
   readonly ordinal: number
   readonly recorded: RecordedOperation | undefined
+  /** The same operation of the run that this one replays with live models. */
+  readonly replayed: RecordedOperation | undefined
 }
 
 /** Progress of an operation in an earlier process. */
 type Progress = 'new' | 'begun' | 'ended'
+
+/** Options of {@link OperationFrame.perform}. */
+interface PerformOptions {
+  /** That of an earlier process; `ended` if it recorded the result. */
+  readonly progress: Progress
+  /** Position of its end in the run that this one replays with live models. */
+  readonly replayedAt?: number | undefined
+  /** Whether it is a task. @default false */
+  readonly isTask?: boolean
+}
 
 /** The operations of one attempt at a task with a handler. */
 export class OperationFrame {
@@ -76,7 +88,10 @@ export class OperationFrame {
     this.settings = settings
     const { log, identity, run } = scope
     this.#recorded = log.isKnown ? new RecordedOperations(log, identity) : undefined
-    this.#order = new RecordedOrder(this.#recorded?.endedCount ?? 0)
+    // The order of a replay with live models is that of the replayed run.
+    this.#order = new RecordedOrder(
+      run.log.replay === 'models' ? 0 : (this.#recorded?.endedCount ?? 0),
+    )
     this.#threads = new HandlerThreads(run.inFlight)
     this.signal = AbortSignal.any([scope.signal, this.#controller.signal])
   }
@@ -134,7 +149,13 @@ export class OperationFrame {
     }
     const ordinal = this.#count
     this.#count += 1
-    return { ordinal, recorded: this.#recorded?.take(ordinal) }
+    const { run, identity } = this.scope
+    const { replay, record } = run.log
+    return {
+      ordinal,
+      recorded: this.#recorded?.take(ordinal),
+      replayed: replay === 'models' ? record.findOperation(identity, ordinal) : undefined,
+    }
   }
 
   /** Checks that the code asks for the recorded operation. @throws {TuttiError} REPLAY_MISMATCH */
@@ -157,26 +178,47 @@ export class OperationFrame {
     )
   }
 
-  /** Waits until it is the turn of a recorded result. */
+  /** Waits until it is the turn of a recorded result of this run. */
   turn(recorded: RecordedOperation | undefined): Promise<void> | undefined {
     return recorded?.endedAt === undefined ? undefined : this.#order.turn(recorded.endedAt)
   }
 
   /**
-   * Performs an operation as a thread of the run.
+   * Waits until it is the turn of a result that must come from a record. An operation that has no result in the record of a
+   * replay was in flight when its handler ended, so it waits for that.
    *
-   * @param progress that of an earlier process; `ended` if it recorded the result.
+   * @throws {TuttiError} the reason why the handler has stopped.
    */
-  async perform<T>(what: string, progress: Progress, work: () => Promise<T>): Promise<T> {
+  async turnOfResult(what: string, { recorded, replayed }: AskedOperation): Promise<void> {
+    if (this.scope.run.log.replay !== 'models') return this.turn(recorded)
+    if (replayed?.endedAt !== undefined) return this.#order.turn(replayed.endedAt)
+    await this.#order.turnAfterAll()
+    if (this.signal.aborted) throw stoppedError(this.signal, what)
+  }
+
+  /**
+   * Performs an operation as a thread of the run.
+   */
+  async perform<T>(
+    what: string,
+    { progress, replayedAt, isTask = false }: PerformOptions,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    if (replayedAt !== undefined) this.#order.repeat(replayedAt)
     const turn = progress === 'ended' ? undefined : this.#order.turnOfNew()
     if (turn !== undefined) await turn
     if (progress === 'new' && this.signal.aborted) throw stoppedError(this.signal, what)
     this.#threads.begin()
+    // The run counts tasks.
+    const taking = isTask ? undefined : this.scope.slot.beginPart()
     try {
+      if (taking !== undefined) await this.scope.run.inFlight.pauseUntil(taking)
       return await work()
     } catch (error) {
       throw TuttiError.isInstance(error) ? this.end(error) : error
     } finally {
+      if (!isTask) this.scope.slot.endPart()
+      if (replayedAt !== undefined) await this.#order.turn(replayedAt)
       this.#threads.end()
     }
   }

@@ -8,7 +8,7 @@ import type {
 } from '@tutti/protocol/internal'
 import type { Directive } from '../ports/run-step.ts'
 import type { Task } from '../definition/task.ts'
-import type { OpenReview, ReviewAnswer } from '../ports/run-reviewer.ts'
+import type { DeliveredEvent, OpenReview, ReviewAnswer } from '../ports/run-reviewer.ts'
 import type { ModelChoice, ModelSwitch } from '../steering/model-steering.ts'
 import type { CancelRunOptions } from '../steering/steering.ts'
 import type { TaskPhase } from '../definition/schedule.ts'
@@ -76,6 +76,13 @@ export interface RunHandle {
    * @throws {TuttiError} REVIEW_NOT_FOUND, REVIEW_RESOLVED, or BAD_REQUEST if the decision is invalid.
    */
   readonly decide: (reviewId: string, decision: ReviewAnswer) => Promise<void>
+  /**
+   * Delivers an external event to the wait that opened first; resolves when that is durable. Returns false if no open wait is
+   * for it, because a run in process stores no events. An event that is delivered again under its id counts once.
+   *
+   * @throws {TuttiError} BAD_REQUEST if the data does not match the schema of the wait.
+   */
+  readonly deliver: (event: DeliveredEvent) => Promise<boolean>
   /**
    * Stops starting model calls, tools, handlers, guardrails, memory accesses and reflections. Resolves when
    * none of them is in flight and the journal has received their results; at once if the run has ended.

@@ -1,20 +1,16 @@
 /** Tasks that code performs: a function, or one tool call. */
 import { toModelText, TuttiError, type AgentTool, type Logger, type ToolResult } from '@tutti/core'
-import {
-  computeJsonDigest,
-  formatExactJson,
-  isToolResult,
-  toJsonForm,
-  toPlainJson,
-} from '@tutti/core/internal'
+import { formatExactJson, isToolResult, toJsonForm, toPlainJson } from '@tutti/core/internal'
 
 import { renderOutput, type TaskAnswer } from '../agent/loop.ts'
 import { HandlerOutput } from '../definition/handler-output.ts'
 import { RecordedOperations } from '../scope/recorded-operations.ts'
 import { describeStep, replayMismatchError } from '../scope/replay.ts'
+import { fromStepError } from '../scope/step-log.ts'
 import { HANDLER_CALL, type TaskScope } from '../scope/task-scope.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { untilStopped } from '../work/until-stopped.ts'
+import { digestHandlerInput } from './handler-input.ts'
 import { Operations } from './handler-operations.ts'
 import { callFromHandler } from './handler-tool.ts'
 
@@ -51,6 +47,7 @@ export function runHandler(
     return toAnswer(recorded)
   }
   const known = findInRecord(scope, input)
+  if (known?.kind === 'task_failed') throw fromStepError(known.error)
   if (known !== undefined) {
     const { text, value, parts } = known
     return recordAnswer(scope, input, {
@@ -70,21 +67,13 @@ export function runHandler(
     : readAnswer(scope, input, work)
 }
 
-/** Returns the output of the handler in the record of a replay with live models. */
+/** Returns the end of the handler in the record of a replay with live models. */
 function findInRecord(
   { run: { log }, identity }: TaskScope,
   input: HandlerInput,
-): StepOf<'handler_ended'> | undefined {
+): StepOf<'handler_ended' | 'task_failed'> | undefined {
   if (log.replay !== 'models' || log.record.hasChildren(identity.taskName)) return undefined
-  return log.record.findHandler(identity.taskName, digestHandlerInput(input))
-}
-
-/** Returns the digest of what a handler receives from its task and from earlier ones. */
-function digestHandlerInput({ text, context }: HandlerInput): string {
-  return computeJsonDigest([
-    text.description,
-    context.map(({ taskName, output }) => [taskName, output]),
-  ])
+  return log.record.findHandler(identity, digestHandlerInput(input))
 }
 
 /**
@@ -288,6 +277,14 @@ class CallContext implements HandlerContext {
 
   get ask(): HandlerContext['ask'] {
     return this.#use().ask
+  }
+
+  get waitFor(): HandlerContext['waitFor'] {
+    return this.#use().waitFor
+  }
+
+  get sleep(): HandlerContext['sleep'] {
+    return this.#use().sleep
   }
 
   #use(): Operations {

@@ -23,6 +23,7 @@ import { InFlight } from '../work/in-flight.ts'
 import { createLoggingJournal } from './logging-journal.ts'
 import { createRulesJournal } from './rules-journal.ts'
 import { Steering } from '../steering/steering.ts'
+import { WaitingTasks } from '../work/task-slots.ts'
 import { Stopwatch } from '../work/stopwatch.ts'
 
 import type { MemoryStores } from '../agent/notes.ts'
@@ -123,6 +124,7 @@ export function createRunParts(definition: RunDefinition): RunParts {
     stopwatch,
     meter,
     inFlight,
+    waitingTasks: new WaitingTasks(inFlight),
     maxTextBytes: options.textLimits?.maxTextBytes ?? DEFAULT_TEXT_LIMITS.maxTextBytes,
     recordsSteps: options.journal !== undefined,
     signal: steering.signal,

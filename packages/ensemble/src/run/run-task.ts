@@ -33,6 +33,7 @@ import { exitEarlyError, rejectionError } from '../reviews/review-end.ts'
 import { onAbort, StopController } from '../work/on-abort.ts'
 import { Stopwatch } from '../work/stopwatch.ts'
 import { TaskScope } from '../scope/task-scope.ts'
+import type { TaskSlot } from '../work/task-slots.ts'
 
 import type { TaskLog, AttemptHistory } from '../scope/step-log.ts'
 import type { Task } from '../definition/task.ts'
@@ -58,6 +59,7 @@ export interface RunTaskInput {
   readonly parent: TaskScope | undefined
   /** @default the signal of the run */
   readonly signal: AbortSignal | undefined
+  readonly slot: TaskSlot
   /** Called when the task begins to wait for people, and when it continues. */
   readonly onHold: (held: boolean) => void
   /** Called with the number of each attempt that begins. */
@@ -131,6 +133,9 @@ class TaskRun {
     }
     const rejection = before.kind === 'rejected' ? before.error : undefined
     for (;;) {
+      // The review of the attempt before can have ended without a decision.
+      const taking = this.#input.slot.take()
+      if (taking !== undefined) await run.inFlight.pauseUntil(taking)
       const end = await this.#attempt(progress, rejection)
       if (end.kind === 'completed') {
         const { result, exit } = end
@@ -244,7 +249,7 @@ class TaskRun {
 
   /** Creates the scope of an attempt, and the function that releases it. */
   #open(progress: AttemptHistory): { readonly scope: TaskScope; readonly close: () => void } {
-    const { run, task, taskName, taskIndex, parent, onHold } = this.#input
+    const { run, task, taskName, taskIndex, parent, slot, onHold } = this.#input
     const { attempt } = progress
     if (attempt !== this.#openAttempt) this.#earlierMs = this.#workedMs()
     this.#openAttempt = attempt
@@ -265,7 +270,8 @@ class TaskRun {
     }
     const depth = parent === undefined ? 0 : parent.depth + 1
     const meter = this.#meter
-    return { scope: new TaskScope({ run, task, identity, signal, stopwatch, meter, depth }), close }
+    const scope = new TaskScope({ run, task, identity, signal, stopwatch, meter, depth, slot })
+    return { scope, close }
   }
 
   /** Returns a signal that also aborts at the time limit of the attempt or of the task's budget. */

@@ -18,11 +18,12 @@ import type { TuttiError } from '@tutti/core'
 
 import { replayMismatchError, type ReplayDifference } from '../scope/replay.ts'
 import { fromStepError } from '../scope/step-log.ts'
-import { hasEndedRun } from '../reviews/review-end.ts'
 import { addUsage, toRunMetrics } from '../usage/usage.ts'
 import { emitEnd, emitResumption, emitStart, toResult } from './run-events.ts'
-import { exitEarlyError } from '../reviews/review-end.ts'
+import { exitEarlyError, hasEndedRun } from '../reviews/review-end.ts'
 import { createRunParts, type RunParts } from './run-parts.ts'
+import { PlannedSlots } from './planned-slots.ts'
+import { findOutcome } from './find-outcome.ts'
 import { runTask } from './run-task.ts'
 import { TaskChoices } from './task-choices.ts'
 import { findTaskDifference } from './task-difference.ts'
@@ -41,6 +42,7 @@ import type { RunEnding, RunResult } from './run-result.ts'
 import type { RunOptions } from './run-options.ts'
 import { isRecordedTask, type WorkerTask } from '../hierarchy/workers.ts'
 import { toAddedRun, type TaskScope } from '../scope/task-scope.ts'
+import { TaskSlot } from '../work/task-slots.ts'
 
 /** A run in flight. */
 export class Run {
@@ -58,6 +60,7 @@ export class Run {
   /** Number of running tasks of both kinds that wait for people. */
   #held = 0
   #resumeTime: (() => void) | undefined
+  #stopWaitingForRoom: (() => void) | undefined
   #ended: RunEnding | undefined
   /** Names of the workers that this process has run or continued. */
   readonly #reached = new Set<string>()
@@ -88,7 +91,7 @@ export class Run {
 
   /** Starts the run, and returns its handle. */
   start(): RunHandle {
-    const { steering, scope } = this.#parts
+    const { steering, scope, services } = this.#parts
     return {
       runId: scope.runId,
       result: this.execute(),
@@ -103,6 +106,7 @@ export class Run {
       },
       inject: (input) => steering.inject(typeof input === 'string' ? { content: input } : input),
       decide: (reviewId, decision) => steering.decide(reviewId, decision),
+      deliver: (event) => services.reviews.deliver(event),
       drain: () => scope.inFlight.drain(),
       snapshot: () => this.#snapshot(),
     }
@@ -142,7 +146,7 @@ export class Run {
   /** Runs a task that the task of `parent` adds. */
   async runWorker(
     parent: TaskScope,
-    { signal, inputs, ...worker }: WorkerTask,
+    { signal, inputs, slot, ...worker }: WorkerTask,
   ): Promise<TaskOutcome> {
     const { taskName, task } = worker
     this.#reached.add(taskName)
@@ -152,7 +156,7 @@ export class Run {
       ? undefined
       : findTaskDifference(taskName, { step, task })
     if (step !== undefined && difference !== undefined) throw this.stopMismatched(difference)
-    const ended = this.#findOutcome(taskName)
+    const ended = findOutcome(this.#parts.scope.log, this.#tasks, taskName)
     if (ended !== undefined) return ended
     const isPlanned = this.#isUntouched(state) && this.#tasks.isPlanned(state.task)
     // A manager delegates tasks of the plan, which may no longer start. Work that another agent delegates is
@@ -160,15 +164,22 @@ export class Run {
     if (isPlanned && this.#stopsStarting) {
       return { kind: 'not_begun', lost: [] }
     }
+    const { inFlight, waitingTasks: waiting } = this.#parts.scope
+    const taking = parent.slot.beginPart()
+    if (taking !== undefined) await inFlight.pauseUntil(taking)
+    const own = slot ?? new TaskSlot({ pools: [], parent: parent.slot, waiting, signal })
     this.#delegated += 1
     this.#updateTime()
     try {
-      const outcome = await this.#runTask(state, { task, parent, signal, inputs })
+      const outcome = await this.#runTask(state, { task, parent, signal, inputs, slot: own })
       this.#settle(state, outcome)
       return outcome
     } finally {
       this.#delegated -= 1
       this.#updateTime()
+      if (slot === undefined) own.end()
+      else own.stopWaiting()
+      await parent.slot.continueAfterPart(inFlight)
     }
   }
 
@@ -176,19 +187,6 @@ export class Run {
   endEarly(exit: TuttiError): void {
     this.#verdict.endEarly(exit)
     this.#parts.services.reviews.exitAll()
-  }
-
-  /** Returns the outcome of an ended task, also of one that ended in an earlier process. */
-  #findOutcome(taskName: string): TaskOutcome | undefined {
-    const result = this.#tasks.resultOf(taskName)
-    if (result !== undefined) {
-      const exit = this.#parts.scope.log.task(taskName).of('task_completed').at(-1)?.exit
-      const exited = exit === undefined ? {} : { exit: fromStepError(exit) }
-      return { kind: 'completed', result, lost: [], ...exited }
-    }
-    const failed = this.#parts.scope.log.task(taskName).of('task_failed').at(-1)
-    if (failed === undefined || failed.willRetry) return undefined
-    return { kind: 'failed', error: fromStepError(failed.error), lost: [] }
   }
 
   /** Whether the task has not begun, neither in this process nor in an earlier one. */
@@ -228,13 +226,13 @@ export class Run {
     if (scope.log.hasBegun) {
       emitResumption(scope, {
         epoch: resume?.epoch ?? 1,
-        completedTasks: this.#tasks.completedNames,
+        completedTasks: this.#tasks.listCompleted(scope.log.replay === 'frozen'),
         added: this.#tasks.added,
         // The run fails if the code lacks a task that has begun.
         removed: this.#tasks.removed.filter(({ taskName }) => !scope.log.hasTask(taskName)),
       })
     } else {
-      emitStart(scope, this.#tasks.all)
+      emitStart(scope, this.#tasks.planned)
     }
     // A run that has not begun can have received commands.
     if (!scope.log.isEmpty) {
@@ -322,10 +320,15 @@ export class Run {
       const runOne = async (state: TrackedTask, refusal?: TuttiError): Promise<void> => {
         this.#running += 1
         inFlight.beginTask()
+        this.#tasks.setPhase(state, 'running')
+        const slot = slots.create(this.#parts.scope)
         try {
-          const outcome = await this.#runTask(state, { task: state.task, refusal })
+          const taking = slot.take()
+          if (taking !== undefined) await inFlight.pauseUntil(taking)
+          const outcome = await this.#runTask(state, { task: state.task, slot, refusal })
           this.#settle(state, outcome)
           this.#running -= 1
+          slot.end()
           advance()
         } catch (error) {
           reject(error)
@@ -334,22 +337,32 @@ export class Run {
           inFlight.endTask()
         }
       }
-      const start = (states: readonly TrackedTask[]): void => {
-        for (const state of states) void runOne(state)
-      }
+      let isAdvancing = false
       const advance = (): void => {
-        do {
+        // A task can free its slot while it starts.
+        if (isAdvancing) return
+        isAdvancing = true
+        slots.serve()
+        for (;;) {
           const refused = this.#stopsStarting ? [] : this.#choices.make()
           for (const { state, error } of refused) void runOne(state, error)
           // Nothing else starts before their failures count.
           if (refused.length > 0) break
-          start(this.#listStartable())
-        } while (this.#schedule.hasMore && !this.#stopsStarting)
+          const next = this.#listStartable(advance)
+          for (const state of next) void runOne(state)
+          if (next.length === 0 && (this.#stopsStarting || !this.#schedule.hasMore)) break
+        }
+        isAdvancing = false
         this.#updateTime()
         if (this.#running === 0) resolve()
       }
+      const slots = new PlannedSlots(this.#schedule, advance)
       // Tasks that an earlier process began continue even if no other task may start.
-      if (!this.#parts.scope.log.isEmpty) start(this.#listResumed())
+      if (!this.#parts.scope.log.isEmpty) {
+        isAdvancing = true
+        for (const state of this.#listResumed()) void runOne(state)
+        isAdvancing = false
+      }
       advance()
     })
   }
@@ -363,8 +376,14 @@ export class Run {
     return this.#parts.steering.stopsStarting || this.#verdict.isExited
   }
 
-  #listStartable(): readonly TrackedTask[] {
+  #listStartable(onFewerWaiting: () => void): readonly TrackedTask[] {
     if (this.#stopsStarting) return []
+    const { waitingTasks } = this.#parts.scope
+    if (waitingTasks.isFull) {
+      this.#stopWaitingForRoom?.()
+      this.#stopWaitingForRoom = waitingTasks.whenRoom(onFewerWaiting)
+      return []
+    }
     const { start, skip, exclude } = this.#schedule.next()
     for (const [name, reason] of skip) {
       this.#choices.skip(name, `Task "${reason}" did not complete`)
@@ -382,6 +401,7 @@ export class Run {
       readonly parent?: TaskScope
       readonly signal?: AbortSignal
       readonly inputs?: Inputs | undefined
+      readonly slot: TaskSlot
       readonly refusal?: TuttiError | undefined
     },
   ): Promise<TaskOutcome> {
@@ -391,10 +411,12 @@ export class Run {
     const { inputs = scope.inputs } = how
     const run = inputs === scope.inputs ? scope : { ...scope, inputs }
     this.#tasks.setPhase(state, 'running')
+    state.slot = how.slot
     return runTask({
       task: how.task,
       parent,
       signal: how.signal,
+      slot: how.slot,
       run,
       services: this.#parts.services,
       taskName,

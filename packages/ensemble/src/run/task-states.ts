@@ -9,6 +9,7 @@ import type { StepOf } from '../ports/run-step.ts'
 import { toWorkerRole, type Task } from '../definition/task.ts'
 import type { Usage } from '../usage/usage.ts'
 import type { TaskSnapshot } from './run-handle.ts'
+import type { TaskSlot } from '../work/task-slots.ts'
 import { toRunName, type RunScope } from '../scope/run-scope.ts'
 import type { TaskResult } from '../scope/task-outcome.ts'
 
@@ -21,6 +22,8 @@ export interface TrackedTask {
   readonly text: TaskText
   phase: TaskPhase
   attempt: number
+  /** Slot of the task, when it has one. */
+  slot?: Pick<TaskSlot, 'isTaking'>
 }
 
 export interface TaskStatesOptions {
@@ -90,9 +93,14 @@ export class TaskStates {
     return [...this.#states.values()].filter(({ phase }) => phase === 'pending')
   }
 
-  /** Names of the completed tasks. */
-  get completedNames(): readonly string[] {
-    return [...this.#results.keys()]
+  /**
+   * Returns the names of the completed tasks.
+   *
+   * @param isFrozen whether the run is a frozen replay, whose log has no added tasks.
+   */
+  listCompleted(isFrozen: boolean): readonly string[] {
+    const planned = new Set(isFrozen ? this.planned.map(({ taskName }) => taskName) : [])
+    return [...this.#results.keys()].filter((name) => !isFrozen || planned.has(name))
   }
 
   /** Whether `task` itself is part of the plan, so that its texts are templates. */
@@ -211,6 +219,11 @@ export class TaskStates {
     ]
   }
 
+  /** Tasks of the plan. A frozen replay also has delegated ones, from its record. */
+  get planned(): readonly TrackedTask[] {
+    return [...this.#states.values()].filter(({ task }) => this.isPlanned(task))
+  }
+
   /** All tasks: those of the plan, then delegated ones. */
   get all(): Iterable<TrackedTask> {
     return this.#states.values()
@@ -218,8 +231,10 @@ export class TaskStates {
 
   /** Returns the state of each task. */
   snapshots(): readonly TaskSnapshot[] {
-    return [...this.#states.values()].map(({ taskName, taskIndex, phase, attempt }) => {
-      return { taskName, taskIndex, phase, attempt }
+    return [...this.#states.values()].map(({ taskName, taskIndex, phase, attempt, slot }) => {
+      // A task that was approved before it began can wait for a slot.
+      const hasBegun = attempt > 0 || slot?.isTaking !== true
+      return { taskName, taskIndex, phase: hasBegun ? phase : 'pending', attempt }
     })
   }
 

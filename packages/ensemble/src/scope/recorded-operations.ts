@@ -7,11 +7,9 @@
 import { describeOrdinal, replayMismatchError } from './replay.ts'
 
 import type { StepOf, TaskStep } from '../ports/run-step.ts'
-import type { TaskLog } from './step-log.ts'
-import type { TaskIdentity } from './task-scope.ts'
 
 /** Work that a handler asks for. */
-export type OperationKind = 'tasks' | 'call' | 'step' | 'question'
+export type OperationKind = 'tasks' | 'call' | 'step' | 'question' | 'wait'
 
 /** A task that an operation added. */
 export interface RecordedChild {
@@ -34,37 +32,57 @@ export interface RecordedOperation {
   endedAt?: number
 }
 
-/** Tasks and questions by the ids in later steps. */
+/** Tasks, questions and waits by the ids in later steps. */
 interface Ids {
   readonly children: Map<string, RecordedChild>
-  readonly questions: Map<string, RecordedOperation>
+  readonly reviews: Map<string, RecordedOperation>
 }
 
-/** Id of a question or a call of a handler, unique in its attempt. */
-export function toOperationId(kind: 'call' | 'question', ordinal: number): string {
+/** Id of a question, a wait or a call of a handler, unique in its attempt. */
+export function toOperationId(kind: 'call' | 'question' | 'wait', ordinal: number): string {
   return `${kind}-${ordinal}`
 }
 
-const OPERATION_SLOT = /^tool\/0\/(call|question)-(\d+)\//
+const OPERATION_SLOT = /^tool\/0\/(call|question|wait)-(\d+)\//
+
+/** The steps of a task. */
+interface OperationLog {
+  /** Steps that are copied from the parent of a fork. */
+  readonly copied: readonly TaskStep[]
+  /** Returns the steps of an attempt, in order. */
+  ofAttempt(attempt: number): readonly TaskStep[]
+  markReplayed(step: TaskStep): void
+}
+
+/** An attempt at a task. */
+interface OperationAttempt {
+  readonly taskName: string
+  readonly attempt: number
+}
 
 /** Operations of one attempt, by number. */
 export class RecordedOperations {
-  readonly #log: TaskLog
-  readonly #identity: Pick<TaskIdentity, 'taskName'>
+  readonly #log: OperationLog
+  readonly #identity: OperationAttempt
   readonly #operations = new Map<number, RecordedOperation>()
   readonly #copied: ReadonlySet<TaskStep>
 
-  constructor(log: TaskLog, identity: Pick<TaskIdentity, 'taskName' | 'attempt'>) {
+  constructor(log: OperationLog, identity: OperationAttempt) {
     this.#log = log
     this.#identity = identity
     this.#copied = new Set(log.copied)
-    const ids: Ids = { children: new Map(), questions: new Map() }
+    const ids: Ids = { children: new Map(), reviews: new Map() }
     for (const [at, step] of log.ofAttempt(identity.attempt).entries()) this.#read(step, at, ids)
   }
 
   /** Number of operations that have an end. */
   get endedCount(): number {
     return [...this.#operations.values()].filter(({ endedAt }) => endedAt !== undefined).length
+  }
+
+  /** Returns the operation with this number; undefined if it is not recorded. */
+  get(ordinal: number): RecordedOperation | undefined {
+    return this.#operations.get(ordinal)
   }
 
   /** Returns the operation with this number and marks it as replayed; undefined if it is not recorded. */
@@ -94,7 +112,7 @@ export class RecordedOperations {
     })
   }
 
-  #read(step: TaskStep, at: number, { children, questions }: Ids): void {
+  #read(step: TaskStep, at: number, { children, reviews }: Ids): void {
     switch (step.kind) {
       case 'handler_step':
         Object.assign(this.#get(step.ordinal, 'step'), { step, endedAt: at })
@@ -123,13 +141,13 @@ export class RecordedOperations {
       }
       case 'gate_opened': {
         const [, kind, ordinal] = OPERATION_SLOT.exec(step.slot) ?? []
-        if (kind !== 'call' && kind !== 'question') return
+        if (kind !== 'call' && kind !== 'question' && kind !== 'wait') return
         const operation = this.#get(Number(ordinal), kind)
-        if (kind === 'question') questions.set(step.reviewId, operation)
+        if (kind !== 'call') reviews.set(step.reviewId, operation)
         return
       }
       case 'gate_closed': {
-        const operation = questions.get(step.reviewId)
+        const operation = reviews.get(step.reviewId)
         if (operation !== undefined) operation.endedAt = at
         return
       }
@@ -159,6 +177,8 @@ export function describeRecordedOperation(operation: RecordedOperation | undefin
       return describeTasks([...operation.children.keys()])
     case 'question':
       return 'a question'
+    case 'wait':
+      return 'a wait'
     default:
       return 'nothing'
   }

@@ -6,10 +6,11 @@
  * ENS-E26 A replay with live models makes no other call: results of tools and handlers and decisions of reviewers come
  *    from the record, and one that is not in the record fails with REPLAY_MISMATCH.
  */
+import { RecordedOperations, type RecordedOperation } from './recorded-operations.ts'
 import { toStepToolCall } from './replay.ts'
 
 import type { ToolCall } from '@tutti/core'
-import type { RunStep, StepOf } from '../ports/run-step.ts'
+import type { RunStep, StepOf, TaskStep } from '../ports/run-step.ts'
 import type { RecordedReview } from './recorded-review.ts'
 
 /**
@@ -43,6 +44,12 @@ export function selectFrozenSteps(steps: readonly RunStep[]): readonly RunStep[]
   })
 }
 
+/** Identifies an attempt at a task of a run. */
+interface AttemptPosition {
+  readonly taskName: string
+  readonly attempt: number
+}
+
 /** Returns the task that a choice let run, by the steps of its tasks; see {@link ReplayRecord.findChosen}. */
 export function findChosen(
   steps: readonly RunStep[],
@@ -57,28 +64,32 @@ export function findChosen(
   return undefined
 }
 
-function toAttemptKey({
-  taskName,
-  attempt,
-}: Pick<StepOf<'task_begun'>, 'taskName' | 'attempt'>): string {
+function toAttemptKey({ taskName, attempt }: AttemptPosition): string {
   return JSON.stringify([taskName, attempt])
 }
 
 /** Identifies a review of a run. */
-export interface ReviewPosition {
-  readonly taskName: string
-  readonly attempt: number
+export interface ReviewPosition extends AttemptPosition {
   readonly slot: string
 }
 
 /** The steps of a replayed run, by what they record. */
 export class ReplayRecord {
   readonly #steps: readonly RunStep[]
+  /** Steps by task, so that a lookup does not read those of all tasks. */
+  readonly #tasks = new Map<string, TaskStep[]>()
+  readonly #operations = new Map<string, RecordedOperations>()
   readonly #taken = new Set<RunStep>()
 
   /** @param own steps that the replay itself has recorded; their calls have taken their results. */
   constructor(steps: readonly RunStep[], own: readonly RunStep[]) {
     this.#steps = steps
+    for (const step of steps) {
+      if (!('attempt' in step)) continue
+      const known = this.#tasks.get(step.taskName)
+      if (known === undefined) this.#tasks.set(step.taskName, [step])
+      else known.push(step)
+    }
     for (const step of steps.length === 0 ? [] : own) {
       if (step.kind === 'tool_ended') this.#takeEnd(step)
     }
@@ -92,18 +103,47 @@ export class ReplayRecord {
     return this.#takeEnd({ taskName, ...toStepToolCall(call) })
   }
 
-  /** Returns the output of the handler of a task for an input. */
-  findHandler(taskName: string, inputDigest: string): StepOf<'handler_ended'> | undefined {
-    return this.#of('handler_ended').find(
-      (step) => step.taskName === taskName && step.inputDigest === inputDigest,
+  /**
+   * Returns the end of the handler of a task for an input: of the same attempt, else its output in another attempt, else its
+   * failure in the last one.
+   */
+  findHandler(
+    { taskName, attempt }: AttemptPosition,
+    inputDigest: string,
+  ): StepOf<'handler_ended' | 'task_failed'> | undefined {
+    const outputs = this.#of(taskName, 'handler_ended').filter(
+      (step) => step.inputDigest === inputDigest,
+    )
+    const failures = this.#of(taskName, 'task_failed').filter(
+      (step) => step.inputDigest === inputDigest,
+    )
+    return (
+      outputs.find((step) => step.attempt === attempt) ??
+      failures.find((step) => step.attempt === attempt) ??
+      outputs.at(-1) ??
+      failures.at(-1)
     )
   }
 
   /** Whether the handler of a task added tasks. */
   hasChildren(taskName: string): boolean {
-    return this.#of('delegation_begun').some(
-      (step) => step.taskName === taskName && step.ordinal !== undefined,
-    )
+    return this.#of(taskName, 'delegation_begun').some(({ ordinal }) => ordinal !== undefined)
+  }
+
+  /** Returns an operation of a handler; undefined if the attempt has none with this number. */
+  findOperation(
+    { taskName, attempt }: AttemptPosition,
+    ordinal: number,
+  ): RecordedOperation | undefined {
+    const key = toAttemptKey({ taskName, attempt })
+    let operations = this.#operations.get(key)
+    if (operations === undefined) {
+      const steps = this.#stepsOf(taskName).filter((step) => step.attempt === attempt)
+      const log = { copied: NONE, ofAttempt: () => steps, markReplayed: () => undefined }
+      operations = new RecordedOperations(log, { taskName, attempt })
+      this.#operations.set(key, operations)
+    }
+    return operations.get(ordinal)
   }
 
   /** Returns the end of a step of a handler, in the last attempt that has it. */
@@ -111,24 +151,24 @@ export class ReplayRecord {
     taskName: string,
     { ordinal, name }: Pick<StepOf<'handler_step'>, 'ordinal' | 'name'>,
   ): StepOf<'handler_step'> | undefined {
-    return this.#of('handler_step').findLast(
-      (step) => step.taskName === taskName && step.ordinal === ordinal && step.name === name,
+    return this.#of(taskName, 'handler_step').findLast(
+      (step) => step.ordinal === ordinal && step.name === name,
     )
   }
 
   /** Returns the end of a call by a handler, in the last attempt that has it. */
   findCall(taskName: string, ordinal: number): StepOf<'tool_ended'> | undefined {
-    return this.#of('tool_ended').findLast(
-      (step) => step.taskName === taskName && step.ordinal === ordinal,
-    )
+    return this.#of(taskName, 'tool_ended').findLast((step) => step.ordinal === ordinal)
   }
 
   /** Returns a review that ended. */
   findReview({ taskName, attempt, slot }: ReviewPosition): RecordedReview | undefined {
-    const opened = this.#of('gate_opened').findLast(
-      (step) => step.taskName === taskName && step.attempt === attempt && step.slot === slot,
+    const opened = this.#of(taskName, 'gate_opened').findLast(
+      (step) => step.attempt === attempt && step.slot === slot,
     )
-    const closed = this.#of('gate_closed').find(({ reviewId }) => reviewId === opened?.reviewId)
+    const closed = this.#of(taskName, 'gate_closed').find(
+      ({ reviewId }) => reviewId === opened?.reviewId,
+    )
     return opened === undefined || closed === undefined
       ? undefined
       : { opened, closed, isCopied: true }
@@ -136,7 +176,7 @@ export class ReplayRecord {
 
   /** Returns the notes of a task, those of its last attempt. */
   findNotes(taskName: string): StepOf<'notes_read'> | undefined {
-    return this.#of('notes_read').findLast((step) => step.taskName === taskName)
+    return this.#of(taskName, 'notes_read').at(-1)
   }
 
   /**
@@ -150,7 +190,7 @@ export class ReplayRecord {
 
   /** Returns the output of a completed task. */
   findOutput(taskName: string): string | undefined {
-    return this.#of('task_completed').findLast((step) => step.taskName === taskName)?.output
+    return this.#of(taskName, 'task_completed').at(-1)?.output
   }
 
   #takeEnd({
@@ -160,18 +200,23 @@ export class ReplayRecord {
   }: Pick<StepOf<'tool_ended'>, 'taskName' | 'toolName' | 'inputDigest'>):
     | StepOf<'tool_ended'>
     | undefined {
-    const equal = this.#of('tool_ended').filter(
-      (step) =>
-        step.taskName === taskName &&
-        step.toolName === toolName &&
-        step.inputDigest === inputDigest,
+    const equal = this.#of(taskName, 'tool_ended').filter(
+      (step) => step.toolName === toolName && step.inputDigest === inputDigest,
     )
     const next = equal.find((step) => !this.#taken.has(step)) ?? equal.at(-1)
     if (next !== undefined) this.#taken.add(next)
     return next
   }
 
-  #of<K extends RunStep['kind']>(kind: K): readonly StepOf<K>[] {
-    return this.#steps.filter((step): step is StepOf<K> => step.kind === kind)
+  #stepsOf(taskName: string): readonly TaskStep[] {
+    return this.#tasks.get(taskName) ?? NONE
+  }
+
+  #of<K extends TaskStep['kind']>(taskName: string, kind: K): readonly StepOf<K>[] {
+    return this.#stepsOf(taskName).filter(
+      (step): step is StepOf<K> & TaskStep => step.kind === kind,
+    )
   }
 }
+
+const NONE: readonly never[] = []

@@ -5,6 +5,7 @@ import type { RunJournal } from '../ports/run-journal.ts'
 import type { Message } from '../model/chat-model.ts'
 import type { Meter } from '../usage/budget.ts'
 import type { InFlight } from '../work/in-flight.ts'
+import type { WaitingTasks } from '../work/task-slots.ts'
 import type { Stopwatch } from '../work/stopwatch.ts'
 import type { StepLog } from './step-log.ts'
 import type { Clock, Logger } from '@tutti/core'
@@ -39,6 +40,7 @@ export interface RunScope {
   readonly stopwatch: Stopwatch
   readonly meter: Meter
   readonly inFlight: InFlight
+  readonly waitingTasks: WaitingTasks
 }
 
 /** Returns the name of a task that a task adds, in the run. */

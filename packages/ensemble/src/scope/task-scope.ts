@@ -13,6 +13,7 @@ import type { Task } from '../definition/task.ts'
 import type { RunStep, StepOf, TaskStep } from '../ports/run-step.ts'
 import type { Meter } from '../usage/budget.ts'
 import type { Stopwatch } from '../work/stopwatch.ts'
+import type { TaskSlot } from '../work/task-slots.ts'
 import type { RunScope } from './run-scope.ts'
 import { isOperation, type TaskLog } from './step-log.ts'
 import type { RunEvent } from '@tutti/protocol'
@@ -52,6 +53,7 @@ export interface TaskScopeOptions {
   readonly meter: Meter
   /** Number of delegations between this task and a task of the plan. */
   readonly depth: number
+  readonly slot: TaskSlot
 }
 
 /** Returns the run as the tasks see it that a task adds: those of its sub-ensemble belong to that ensemble. */
@@ -72,6 +74,7 @@ export class TaskScope implements TaskScopeOptions {
   readonly stopwatch: Stopwatch
   readonly meter: Meter
   readonly depth: number
+  readonly slot: TaskSlot
   /** Steps that an earlier process recorded for the task. */
   readonly log: TaskLog
   readonly totals = new Totals()
@@ -89,6 +92,7 @@ export class TaskScope implements TaskScopeOptions {
     this.stopwatch = options.stopwatch
     this.meter = options.meter
     this.depth = options.depth
+    this.slot = options.slot
     this.log = options.run.log.task(options.identity.taskName)
     countEarlierAttempt(this.totals, this.log, options.identity.attempt)
   }

@@ -101,6 +101,13 @@ export class InFlight {
     this.#working += 1
   }
 
+  /** Counts a thread that waits for something other than a reviewer, until the promise resolves. */
+  async pauseUntil(end: Promise<void>): Promise<void> {
+    this.pause()
+    await end
+    this.resume()
+  }
+
   /** Counts a thread that begins to wait for a reviewer. */
   toReview(): void {
     this.#inReview += 1

@@ -8,7 +8,7 @@
  * GW-A6 A caller may cancel the runs that it submitted when its connection is lost or it asks for another answer. All
  *    others require `runs:control`.
  * GW-A7 Results of client tools come from the caller that submitted the run, with `runs:write`, or from one with
- *    `runs:control`. All other reviews require `reviews:decide`.
+ *    `runs:control`. A wait for an event requires `runs:control`. All other reviews require `reviews:decide`.
  * GW-A8 A refusal for a run of another caller is FORBIDDEN and names the scope. An unknown id is not found.
  */
 import { assertScope, hasScope, type Caller } from '../caller.ts'
@@ -86,6 +86,8 @@ export function decisionScope(
   caller: Pick<Caller, 'name' | 'scopes'>,
   { actor, request: { kind } }: Owned & { readonly request: DecisionRequest },
 ): Scope {
+  // Events decide an EVENT. Another decision is a change of the run.
+  if (kind === 'EVENT') return 'runs:control'
   if (kind !== 'CLIENT_TOOL') return 'reviews:decide'
   return isOwn(caller, { actor }) && !hasScope(caller, 'runs:control')
     ? 'runs:write'

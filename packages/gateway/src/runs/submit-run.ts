@@ -135,7 +135,8 @@ function buildSubmission<B extends Pick<RunSubmission, 'webhooks'>, M extends ob
   }
 }
 
-function assertWebhooks(names: readonly string[], known: readonly string[]): void {
+/** Refuses webhooks that the server does not have. @throws {TuttiError} INVALID_WEBHOOK naming each. */
+export function assertWebhooks(names: readonly string[], known: readonly string[]): void {
   const unknown = names.filter((name) => !known.includes(name))
   const [first, ...others] = unknown
   if (first === undefined) return

@@ -125,6 +125,8 @@ export class RunProjection {
         this.#task(event, 'SKIPPED')
         return
       case 'review_requested':
+        // The callers of a protocol decide no EVENT.
+        if (event.kind === 'EVENT') return
         this.#operations.push({ type: 'review_opened', review: this.#calls.open(event) })
         return
       case 'review_decided':

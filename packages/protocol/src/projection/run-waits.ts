@@ -3,7 +3,8 @@
  *
  * PROTO-W1 A run waits when a review is open and each of its running tasks only waits: it has open reviews or delegations,
  *    which account for every call of its newest turn that has not ended. A delegated task runs from its delegation on. So a
- *    handler waits while the tasks that it added do, because the log does not show what else it does.
+ *    handler waits while the tasks that it added do, because the log does not show what else it does. At least one of
+ *    the reviews is not an EVENT.
  * PROTO-W2 The points at which a run waits follow from its log alone. Every reader finds the same ones, live or later.
  *
  * The cost of an event does not depend on the number of tasks, reviews and delegations.
@@ -28,11 +29,13 @@ export class RunWaits {
   /** Id of an open review, or of a delegation → its task. */
   readonly #reviews = new Map<string, string>()
   readonly #delegations = new Map<string, string>()
+  /** Ids of the open reviews that a caller can decide. Events decide the others. */
+  readonly #decidable = new Set<string>()
   #isEnding = false
 
   /** Whether the run waits only for decisions. */
   get isWaiting(): boolean {
-    return !this.#isEnding && this.#reviews.size > 0 && this.#busy.size === 0
+    return !this.#isEnding && this.#decidable.size > 0 && this.#busy.size === 0
   }
 
   /** Takes the next event. */
@@ -65,11 +68,13 @@ export class RunWaits {
         if (event.workerTask !== undefined) this.#work(event.workerTask, { isRunning: false })
         return
       case 'review_requested':
+        if (event.kind !== 'EVENT') this.#decidable.add(event.reviewId)
         this.#open('reviews', this.#reviews, [event.reviewId, event.taskName])
         return
       case 'review_decided':
       case 'review_timed_out':
       case 'review_withdrawn':
+        this.#decidable.delete(event.reviewId)
         this.#close('reviews', this.#reviews, event.reviewId)
         return
       case 'run_cancelling':

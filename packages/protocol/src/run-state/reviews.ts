@@ -84,7 +84,7 @@ function closeReview(
 function applyDecision(review: ReviewState, event: RunEventOf<'review_decided'>): ReviewState {
   if (review.status !== 'OPEN' && review.status !== 'TIMED_OUT') return review
   const { action: _, ...undecided } = review
-  const { decision, decidedAt, decidedBy, feedback, revisedOutput } = event
+  const { decision, decidedAt, decidedBy, feedback, revisedOutput, event: decidingEvent } = event
   return {
     ...undecided,
     status: 'DECIDED',
@@ -93,11 +93,12 @@ function applyDecision(review: ReviewState, event: RunEventOf<'review_decided'>)
     ...(decidedBy === undefined ? {} : { decidedBy }),
     ...(feedback === undefined ? {} : { feedback }),
     ...(revisedOutput === undefined ? {} : { revisedOutput }),
+    ...(decidingEvent === undefined ? {} : { event: decidingEvent }),
   }
 }
 
 function openReview(event: RunEventOf<'review_requested'>): ReviewState {
-  const { prompt, requiredRole, toolName, toolCallId, toolInput, answerSchema } = event
+  const { prompt, requiredRole, toolName, toolCallId, toolInput, answerSchema, waitsFor } = event
   return {
     reviewId: event.reviewId,
     kind: event.kind,
@@ -118,5 +119,6 @@ function openReview(event: RunEventOf<'review_requested'>): ReviewState {
     ...(toolCallId === undefined ? {} : { toolCallId }),
     ...(toolInput === undefined ? {} : { toolInput }),
     ...(answerSchema === undefined ? {} : { answerSchema }),
+    ...(waitsFor === undefined ? {} : { waitsFor }),
   }
 }

@@ -35,6 +35,7 @@ describe('the enumerations of the wire', () => {
       'runs:write',
       'runs:control',
       'reviews:decide',
+      'events:send',
       'tools:invoke',
       'admin',
     ])

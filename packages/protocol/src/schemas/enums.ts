@@ -93,7 +93,8 @@ export type ReviewTiming = Static<typeof ReviewTiming>
  * - TASK_OUTPUT: whether the output of a task is accepted;
  * - TOOL_CALL: whether a tool may be called with its input;
  * - QUESTION: an answer to the question of a tool, in `prompt`;
- * - CLIENT_TOOL: the result of a tool that the client of the run executes. No person decides it.
+ * - CLIENT_TOOL: the result of a tool that the client of the run executes. No person decides it;
+ * - EVENT: an external event, or the end of a time. No person decides it. A wait that people may decide too is a QUESTION.
  */
 export const ReviewKind = Type.Enum([
   'TASK_INPUT',
@@ -101,12 +102,16 @@ export const ReviewKind = Type.Enum([
   'TOOL_CALL',
   'QUESTION',
   'CLIENT_TOOL',
+  'EVENT',
 ])
 export type ReviewKind = Static<typeof ReviewKind>
 
-/** Kinds of the reviews that people decide. Calls of client tools are answered by the client of their run. */
+/**
+ * Kinds of the reviews that people decide. Calls of client tools are answered by the client of their run, and waits by events
+ * and timers.
+ */
 export const PERSON_REVIEW_KINDS: readonly ReviewKind[] = ReviewKind.enum.filter(
-  (kind) => kind !== 'CLIENT_TOOL',
+  (kind) => kind !== 'CLIENT_TOOL' && kind !== 'EVENT',
 )
 
 /** Action taken when a review times out. */
@@ -149,6 +154,7 @@ export const Scope = Type.Enum([
   'runs:write',
   'runs:control',
   'reviews:decide',
+  'events:send',
   'tools:invoke',
   'admin',
 ])

@@ -1,6 +1,7 @@
 /** Commands for a run as they are stored and interpreted; `../commands.ts` lists them. */
 import Type from 'typebox'
 import { MAX_DURATION_MS } from '../limits.ts'
+import { DecidingEvent } from './events/steering-events.ts'
 import { CancelCause, CancelMode, Priority } from './enums.ts'
 
 import type { Static } from '../static.ts'
@@ -49,8 +50,13 @@ export const ReviewVerdict = Type.Union([
   Type.Object({ action: Type.Literal('REJECT'), feedback: optionalText, ...verdictFields }),
   /** New description before a task, new output after it. */
   Type.Object({ action: edit, text: Type.String(), ...verdictFields }),
-  /** New input of the tool call under review. */
-  Type.Object({ action: edit, input: Type.Unknown(), ...verdictFields }),
+  /** New input of the tool call under review, the answer to a question, or the data of an external event. */
+  Type.Object({
+    action: edit,
+    input: Type.Unknown(),
+    event: Type.Optional(DecidingEvent),
+    ...verdictFields,
+  }),
   /** Either of them as a reviewer typed it; the owner of the run knows which, and parses an input as JSON. */
   Type.Object({ action: edit, revisedOutput: Type.String(), ...verdictFields }),
 ])

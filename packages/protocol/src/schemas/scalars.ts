@@ -58,6 +58,8 @@ const NON_BLANK = '\\S'
 // `compare` is a segment of the path `/api/runs/compare`.
 const RUN_ID = '^(?!compare$)[A-Za-z0-9][A-Za-z0-9_-]{0,127}$'
 const IDEMPOTENCY_KEY = '^[!-~]{1,255}$'
+const EXTERNAL_EVENT_NAME = '^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$'
+const EXTERNAL_EVENT_KEY = '^[^\\p{Cc}\\p{Cs}]{1,200}$'
 const LIST_CURSOR = '^[1-9][0-9]{0,14}$'
 const TASK_REFERENCE = '^\\$.'
 const ISO_DURATION =
@@ -71,6 +73,11 @@ export const PATTERN_MEANINGS: ReadonlyMap<string, string> = new Map([
     'an id of 1 to 128 letters, digits, "_" or "-" that starts with a letter or digit and is not "compare"',
   ],
   [IDEMPOTENCY_KEY, '1 to 255 visible ASCII characters'],
+  [
+    EXTERNAL_EVENT_NAME,
+    'a name of 1 to 100 letters, digits, "_", ".", ":" or "-" that starts with a letter or digit',
+  ],
+  [EXTERNAL_EVENT_KEY, '1 to 200 characters without control characters'],
   [TASK_REFERENCE, 'a task reference such as "$researcher" or "$0"'],
   [ISO_DURATION, 'an ISO-8601 duration such as "PT30S"'],
   [
@@ -98,6 +105,12 @@ export const ListCursor = Type.String({ pattern: LIST_CURSOR })
 
 /** Key that identifies a submission: visible ASCII, so that it fits into a header unchanged. */
 export const IdempotencyKey = Type.String({ pattern: IDEMPOTENCY_KEY })
+
+/** Name of an external event. */
+export const ExternalEventName = Type.String({ pattern: EXTERNAL_EVENT_NAME })
+
+/** Correlation key of an external event, such as the id of an order. */
+export const ExternalEventKey = Type.String({ pattern: EXTERNAL_EVENT_KEY })
 
 /** Reference to another task: `$name`, or `$0` for its position in the list. */
 export const TaskReference = Type.String({ pattern: TASK_REFERENCE })

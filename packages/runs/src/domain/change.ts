@@ -26,6 +26,8 @@ export type Change =
       readonly reviewId: string
       readonly status: Exclude<ReviewStatus, 'OPEN'>
       readonly decidedBy?: string
+      /** Id of the external event that decided it. */
+      readonly eventId?: string
     }
 
 /** A review that opens. */

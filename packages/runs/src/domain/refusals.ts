@@ -14,6 +14,19 @@ export function runExists(runId: string): TuttiError {
   return new TuttiError('RUN_EXISTS', `A run with ID ${runId} already exists`)
 }
 
+/** Error of a run that did not begin in time. */
+export function queueTimeout({
+  runId,
+  createdAt,
+  startAt = createdAt,
+  startBy = createdAt,
+}: Pick<RunRecord, 'runId' | 'createdAt' | 'startAt' | 'startBy'>): TuttiError {
+  return new TuttiError(
+    'QUEUE_TIMEOUT',
+    `Run ${runId} did not begin within its maxQueueMs of ${startBy - startAt} ms`,
+  )
+}
+
 /** Error for a reader with events that are no longer in the log. */
 export function logIsShorter(runId: string, lastSeq: number): TuttiError {
   return new TuttiError(

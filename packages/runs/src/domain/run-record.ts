@@ -28,6 +28,10 @@ export interface RunRecord {
   readonly taskCount: number
   readonly completedTasks: number
   readonly createdAt: number
+  /** Time before which it does not start; absent for a run that could start at once. */
+  readonly startAt?: number
+  /** Time by which its work must have begun (RUNS-L18); absent without a limit. */
+  readonly startBy?: number
   readonly startedAt?: number
   readonly completedAt?: number
   readonly durationMs?: number
@@ -169,6 +173,8 @@ export interface NewRun extends Pick<
   | 'tags'
   | 'taskCount'
   | 'createdAt'
+  | 'startAt'
+  | 'startBy'
   | 'request'
   | 'actor'
   | 'webhooks'

@@ -11,6 +11,8 @@
  * RUNS-X2 A run whose ensemble is no longer registered, or no longer fits, ends FAILED with the reason instead of
  *    staying stuck. So does a run whose steps cannot be read or are incomplete (RUNS-E8), and, before its steps are read, a run that repeatedly
  *    lost its owner without progress.
+ * RUNS-X12 A run that had expired when it was claimed (RUNS-L18) begins nothing and ends FAILED with QUEUE_TIMEOUT, or
+ *    CANCELLED if it was being cancelled.
  * RUNS-X3 An owner that lost its claim stops its work and writes nothing more.
  * RUNS-X4 A cancelled run that cannot continue ends CANCELLED; completed tasks are retained.
  * RUNS-X5 A run that has only waited for a person for a while is parked: no process owns it, and the store enforces its
@@ -37,7 +39,7 @@ import { assertStepsComplete } from './check-steps.ts'
 import { endRun } from './end-run.ts'
 import { field } from '../domain/field.ts'
 import { buildClientTools } from '../request/client-tools.ts'
-import { runUnreadable } from '../domain/refusals.ts'
+import { queueTimeout, runUnreadable } from '../domain/refusals.ts'
 import { SUSPECT_LOSSES } from '../domain/suspects.ts'
 
 import type { ExecutionEnd } from '../settings/activity.ts'
@@ -259,7 +261,8 @@ export class Execution {
   /** Reads the steps, unless the run has cost too many processes already, and starts the engine. */
   async #begin(): Promise<RunHandle> {
     const { maxLostOwners, steps } = this.#options
-    const { run, lostOwners } = this.#claim
+    const { run, lostOwners, isExpired = false } = this.#claim
+    if (isExpired) throw queueTimeout(run)
     if (run.unreadable !== undefined) throw runUnreadable(this.runId, 'columns', run.unreadable)
     if (lostOwners > maxLostOwners) {
       throw new TuttiError(

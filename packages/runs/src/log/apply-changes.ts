@@ -4,13 +4,26 @@ import { sumTaskUsage, type StoredTask, type StoredUsage } from './stored-task.t
 import type { Change, NewReview } from '../domain/change.ts'
 import type { ReviewStatus, RunRecord } from '../domain/run-record.ts'
 
+/** The tasks of a run, by index, as a map has them. */
+export interface KnownTasks {
+  readonly size: number
+  get(index: number): StoredTask | undefined
+  has(index: number): boolean
+  values(): Iterable<StoredTask>
+}
+
+/** Tasks that can be changed. */
+export interface ChangeableTasks extends KnownTasks {
+  set(index: number, task: StoredTask): unknown
+}
+
 /** The records of a run that a write changes. */
 export interface Records {
   run: RunRecord
   /** Whether a change sets the status of the run. */
   setsStatus: boolean
   /** All tasks, by index. */
-  readonly tasks: Map<number, StoredTask>
+  readonly tasks: ChangeableTasks
   readonly newReviews: Map<string, StoredReview>
   /** Existing reviews that end. */
   readonly endedReviews: Map<string, StoredReviewEnd>
@@ -19,6 +32,7 @@ export interface Records {
 export interface StoredReviewEnd {
   readonly status: Exclude<ReviewStatus, 'OPEN'>
   readonly decidedBy: string | undefined
+  readonly eventId: string | undefined
 }
 
 /** A review that opens with a write, and may end with the same. */
@@ -89,7 +103,10 @@ export function isTaskChange(change: Change): change is TaskChange {
 }
 
 /** Applies a change to the tasks of a run, which are stored by index. */
-export function applyTaskChange(tasks: Map<number, StoredTask>, change: TaskChange): void {
+export function applyTaskChange(
+  tasks: Pick<ChangeableTasks, 'get' | 'has' | 'set'>,
+  change: TaskChange,
+): void {
   if (change.kind === 'task') {
     const row = tasks.get(change.taskIndex)
     if (row !== undefined) tasks.set(change.taskIndex, changeTask(row, change))
@@ -102,9 +119,9 @@ export function applyTaskChange(tasks: Map<number, StoredTask>, change: TaskChan
 
 function endReview(
   { newReviews, endedReviews }: Records,
-  { reviewId, status, decidedBy }: Extract<Change, { kind: 'review' }>,
+  { reviewId, status, decidedBy, eventId }: Extract<Change, { kind: 'review' }>,
 ): void {
-  const end: StoredReviewEnd = { status, decidedBy }
+  const end: StoredReviewEnd = { status, decidedBy, eventId }
   const row = newReviews.get(reviewId)
   if (row?.end === undefined && row !== undefined) newReviews.set(reviewId, { ...row, end })
   // A review of an earlier write may have the same id; then the new review is not stored.

@@ -57,7 +57,9 @@ function computeChanges(event: RunEvent): readonly Change[] {
     case 'review_requested':
       return [{ kind: 'new_review', review: toNewReview(event) }]
     case 'review_decided':
-      return [toReviewEnd(event, 'DECIDED', event.decidedBy)]
+      return [
+        toReviewEnd(event, 'DECIDED', { decidedBy: event.decidedBy, eventId: event.event?.id }),
+      ]
     case 'review_timed_out':
       return [toReviewEnd(event, 'TIMED_OUT')]
     case 'review_withdrawn':
@@ -98,13 +100,15 @@ function toNewReview(request: RunEventOf<'review_requested'>): NewReview {
 function toReviewEnd(
   { reviewId }: { readonly reviewId: string },
   status: Exclude<ReviewStatus, 'OPEN'>,
-  decidedBy?: string,
+  by: { readonly decidedBy?: string | undefined; readonly eventId?: string | undefined } = {},
 ): Change {
+  const { decidedBy, eventId } = by
   return {
     kind: 'review',
     reviewId,
     status,
     ...(decidedBy === undefined ? {} : { decidedBy }),
+    ...(eventId === undefined ? {} : { eventId }),
   }
 }
 

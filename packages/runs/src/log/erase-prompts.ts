@@ -5,7 +5,9 @@
  *    contexts of its tasks and overrides. Until then every owner needs them. A run that has lost texts cannot be forked or
  *    replayed.
  */
-import { changeAddedTasks, listAddedTasks, type TaskDefinitionBody } from '@tutti/protocol/internal'
+import { changeAddedTasks, listAddedTasks } from '@tutti/protocol/basics'
+
+import type { TaskDefinitionBody } from '@tutti/protocol/internal'
 
 import type { RequestedRun } from '../domain/run-record.ts'
 

@@ -38,6 +38,9 @@
  * RUNS-L16 A process that lived but could not reach the store until its lease ended excuses the losses of its runs when it
  *    reaches the store again: they are not counted, because the runs did not cause them.
  * RUNS-L17 The lease of an owner without runs is known too, also of one that executes none.
+ * RUNS-L18 A run with a `startAt` is created as parked and is due from then on; until then, only {@link RunQueue.claim} takes
+ *    it. A run with a `startBy` whose work has not begun by then is expired: `findExpired` returns it while it is unowned,
+ *    and a claim after that time has `isExpired`. The owner of an earlier claim may begin.
  * RUNS-L15 A claim by an offer claims the offered run if it is due, is not a suspect, and was not claimed since the offer, if
  *    the caller knows its code, and if the limit and the wanted number allow it. Due runs of known code that were claimed
  *    before come first (RUNS-L4): they replace offered runs.
@@ -76,6 +79,8 @@ export interface RunQueue {
   hasLease(owner: string): Promise<boolean>
   /** Makes all owned runs ready and returns their ids. Used at the start of a process that does not share its store. */
   reclaimAll(): Promise<readonly string[]>
+  /** Finds unowned runs that have expired, the longest first (RUNS-L18). */
+  findExpired(limit: number): Promise<ExpiredRuns>
   /** Counts the runs of each state. */
   load(): Promise<QueueLoad>
   /** Counts everything that waits in the store, over all processes. Does not read ended runs. */
@@ -87,6 +92,13 @@ export interface RunQueue {
    * has (RUNS-Z3, RUNS-Z4). Always true in a store whose claims do not look for them.
    */
   readonly hasStranded: boolean
+}
+
+/** Runs that did not begin in time. */
+export interface ExpiredRuns {
+  readonly runIds: readonly string[]
+  /** Time until the next unowned run expires, in milliseconds; Infinity when none will, 0 when more have expired. */
+  readonly nextInMs: number
 }
 
 /** A run whose lease has ended. */
@@ -183,6 +195,8 @@ export interface ClaimedRun {
   readonly commands: readonly PendingCommand[]
   /** Number of owners in a row that lost the run without progress. */
   readonly lostOwners: number
+  /** Whether the run had not begun by its `startBy` when it was claimed (RUNS-L18). @default false */
+  readonly isExpired?: boolean
 }
 
 /** Parties for which an owned run waits: only for people, for agents of other processes as well, or for nothing. */

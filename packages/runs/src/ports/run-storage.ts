@@ -1,6 +1,7 @@
 /** A storage: all of its ports, and its notifications. */
 import type { BuildStore } from './build-store.ts'
 import type { AuditLog } from './audit-log.ts'
+import type { ExternalEventStore } from './external-events.ts'
 import type { StoredEventLog } from './event-log.ts'
 import type { RunMemory } from './run-memory.ts'
 import type { RunQueue } from './run-queue.ts'
@@ -8,6 +9,7 @@ import type { CommandQueue } from './command-queue.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import type { StoreNotification } from './notifications.ts'
 import type { RunStore } from './run-store.ts'
+import type { ScheduleStore } from './schedule-store.ts'
 import type { SecretStore } from './secret-store.ts'
 import type { ThreadStore } from './thread-store.ts'
 import type { WebhookOutbox } from './webhook-outbox.ts'
@@ -28,6 +30,8 @@ export interface RunStorage extends RunMemory, AsyncDisposable {
   readonly audit: AuditLog
   readonly builds: BuildStore
   readonly secrets: SecretStore
+  readonly externalEvents: ExternalEventStore
+  readonly schedules: ScheduleStore
   /**
    * Name of this process, unique among those that share the storage. The names of its lease owners start with it, so that
    * commands for their runs are notified to this process only.

@@ -18,6 +18,7 @@ import { toActorKey } from '../domain/refusals.ts'
 import { assertClientTools } from './client-tools.ts'
 import { findUnknownItems } from './override-items.ts'
 import { assertNoProblems } from './refusals.ts'
+import { findStartProblems, findStartTimes } from './start-times.ts'
 import { assertTagSize } from './tag-size.ts'
 import { assertRequiredReviews } from './required-reviews.ts'
 import { hashSubmission } from './submission.ts'
@@ -54,6 +55,18 @@ export interface RunSubmission extends RequestedRun {
   readonly cacheKey?: string
   /** Names of its webhooks. */
   readonly webhooks?: readonly string[]
+  /**
+   * Time before which it does not start, as RFC 3339, at most 366 days ahead; a time in the past starts it at once.
+   * @default at once
+   */
+  readonly startAt?: string
+  /** The same as a delay from its submission in milliseconds, instead of `startAt`. */
+  readonly startAfterMs?: number
+  /**
+   * Maximum time from the time at which it may start to the start of its work, in milliseconds; then it fails with
+   * QUEUE_TIMEOUT. @default no limit
+   */
+  readonly maxQueueMs?: number
   /** The fork that it requests; distinguishes it from other submissions. */
   readonly fork?: {
     readonly parentRunId: string
@@ -116,6 +129,8 @@ export function buildNewRun(submitted: RunSubmission, options: NewRunOptions): N
     ...traced,
     ...field('options', addCaptureMode(submitted, template)),
   })
+  const createdAt = clock.now()
+  assertNoProblems('', findStartProblems(submitted, createdAt))
   assertTagSize(tags)
   assertNoProblems('/history', [
     ...findThreadProblems(submitted),
@@ -139,8 +154,9 @@ export function buildNewRun(submitted: RunSubmission, options: NewRunOptions): N
   ])
   assertTextSizes(ensemble, inputs, limits)
   const asked = pickRequest({ ...untraced, memo: undefined, origin: undefined })
-  const { fork, build } = submitted
-  const more = { request: asked, webhooks, actor, threadId, fork, build }
+  const { fork, build, startAt, startAfterMs, maxQueueMs } = submitted
+  const start = { startAt, startAfterMs, maxQueueMs }
+  const more = { request: asked, webhooks, actor, threadId, fork, build, ...start }
   const content = { ensemble: ensemble.name, inputs, tags, runId: submitted.runId, ...more }
   return {
     runId,
@@ -149,7 +165,8 @@ export function buildNewRun(submitted: RunSubmission, options: NewRunOptions): N
     inputs,
     tags,
     taskCount: ensemble.tasks.length,
-    createdAt: clock.now(),
+    createdAt,
+    ...findStartTimes(submitted, createdAt),
     ...field('request', request),
     ...field('actor', actor),
     ...field('cacheKey', submitted.cacheKey),
@@ -204,6 +221,7 @@ export function createQueuedEvent(run: NewRun, clock: Clock): RunEventOf<'run_qu
     tags: { ...tags },
     ...field('actor', actor),
     ...field('threadId', run.thread?.threadId),
+    ...(run.startAt === undefined ? {} : { startAt: new Date(run.startAt).toISOString() }),
   }
 }
 

@@ -4,9 +4,10 @@
  * RUNS-T1 A task without a name gets a unique one from its ensemble or its description.
  * RUNS-T2 `$name` is the task of that name. Otherwise `$0`, `$1`, … is the task at that index.
  * RUNS-T3 An output schema is a JSON Schema that is validated here and enforced by the engine.
+ * RUNS-T8 A task with `waitFor` has no model and no tools. Its wait is that of the engine, with the same checks.
  * RUNS-T4 Where a role identifies a task, as in HIERARCHICAL, each task gets a unique role. Tasks that add tasks have their names.
  */
-import { task, type Task } from '@tutti/ensemble'
+import { task, type Task, type TaskWait } from '@tutti/ensemble'
 import { toWorkerRole } from '@tutti/ensemble/internal'
 import { pointer, shortText, unknownName } from '@tutti/protocol/internal'
 
@@ -36,6 +37,7 @@ import type {
   CaptureMode,
   ReduceTaskBody,
   TaskDefinitionBody,
+  WaitForBody,
   Workflow,
 } from '@tutti/protocol/internal'
 
@@ -79,6 +81,7 @@ export function buildRequestedTasks(
   const making = { catalogs, refusals, time: newSchemaTime() }
   const isLed = workflow === 'HIERARCHICAL'
   refuseAddedTasks(bodies, { names, refusals })
+  if (isLed) refuseWaits(bodies, refusals)
   const conditions = new RequestedConditions({ bodies, names, refusals, isLed })
   const made = bodies.flatMap((body, index): readonly Task[] => {
     const path = `/tasks/${index}`
@@ -178,17 +181,22 @@ interface MakingParts {
 
 /** Returns the task of a body; problems are added to the refusals. */
 function makeTask(
-  body: ReduceTaskBody,
+  body: ReduceTaskBody & Pick<TaskDefinitionBody, 'waitFor'>,
   context: readonly string[],
   { catalogs, refusals, time, path }: MakingParts,
 ): readonly Task[] {
   const tools = findTools(body.tools ?? [], { catalogs, refusals, path: `${path}/tools` })
   const model = findModel(body.model, { catalogs, refusals, path: `${path}/model` })
-  const output = readOutputSchema(body, time, { refusals, path })
+  const output = compileSchema(body.outputSchema, time, {
+    refusals,
+    path: `${path}/outputSchema`,
+    what: 'output schema',
+  })
+  const waitFor = readWait(body.waitFor, time, { refusals, path })
   const { name, description, expectedOutput, maxIterations, additionalContext } = body
   const { instructions, maxOutputTokens, allowEmptyOutput } = body
-  return tryTask(path, refusals, () =>
-    task({
+  return tryTask(path, refusals, () => {
+    const definition = {
       description,
       tools,
       context,
@@ -203,8 +211,38 @@ function makeTask(
       ...field('output', output),
       ...field('review', mergeReview(body.review)),
       ...field('beforeReview', mergeReview(body.beforeReview)),
-    }),
-  )
+    }
+    if (waitFor === undefined) return task(definition)
+    return task({ ...definition, waitFor })
+  })
+}
+
+/** Refuses waits under a manager. */
+function refuseWaits(bodies: readonly TaskDefinitionBody[], refusals: Refusals): void {
+  for (const [index, { waitFor }] of bodies.entries()) {
+    if (waitFor === undefined) continue
+    refusals.add(
+      'BAD_REQUEST',
+      `/tasks/${index}/waitFor`,
+      () => 'waitFor has no effect with workflow HIERARCHICAL: a manager delegates to agents only',
+    )
+  }
+}
+
+/** Compiles the schema of a wait. */
+function readWait(
+  waitFor: WaitForBody | undefined,
+  time: SchemaTime,
+  { refusals, path }: { readonly refusals: Refusals; readonly path: string },
+): TaskWait | undefined {
+  if (waitFor === undefined) return undefined
+  const { schema: _, ...wait } = waitFor
+  const schema = compileSchema(waitFor.schema, time, {
+    refusals,
+    path: `${path}/waitFor/schema`,
+    what: 'schema of a wait',
+  })
+  return { ...wait, ...field('schema', schema) }
 }
 
 /** Returns the names of the tasks (RUNS-T1). */
@@ -231,22 +269,22 @@ function chooseFreeName(name: string, taken: ReadonlySet<string>): string {
   return free
 }
 
-/** Compiles the output schema of a task (RUNS-T3). */
-function readOutputSchema(
-  { outputSchema }: Pick<TaskDefinitionBody, 'outputSchema'>,
+/** Compiles a schema of a task (RUNS-T3). */
+function compileSchema(
+  schema: TaskDefinitionBody['outputSchema'],
   time: SchemaTime,
-  { refusals, path }: { readonly refusals: Refusals; readonly path: string },
+  {
+    refusals,
+    path,
+    what,
+  }: { readonly refusals: Refusals; readonly path: string; readonly what: string },
 ): StandardToolSchema | undefined {
-  if (outputSchema === undefined) return undefined
+  if (schema === undefined) return undefined
   try {
-    return boundedSchema(outputSchema, time)
+    return boundedSchema(schema, time)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    refusals.add(
-      'BAD_REQUEST',
-      `${path}/outputSchema`,
-      () => `Invalid output schema: ${describeFault(error)}`,
-    )
+    refusals.add('BAD_REQUEST', path, () => `Invalid ${what}: ${describeFault(error)}`)
     return undefined
   }
 }

@@ -14,7 +14,7 @@ import {
   reviewSettingsOf,
   type ReviewDefaults,
 } from '@tutti/ensemble/internal'
-import { listAddedTasks } from '@tutti/protocol/internal'
+import { listAddedTasks } from '@tutti/protocol/basics'
 
 import { locateOverride, overridePath, type NestedEnsemble } from './override-targets.ts'
 import { Refusals } from './refusals.ts'

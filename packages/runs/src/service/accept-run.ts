@@ -1,11 +1,13 @@
 /** Chooses the code of a new run, stores the run, and starts to execute it. */
 import { TuttiError } from '@tutti/core'
 
+import { toClaimKey } from '../domain/claim-key.ts'
 import { field } from '../domain/field.ts'
 import { listNestedEnsembles } from '../domain/nested-ensembles.ts'
 import { reportActivity } from '../settings/activity.ts'
 import { createInThread } from '../threads/create-in-thread.ts'
 
+import type { DueLoop } from '../lifecycle/due-loop.ts'
 import type { RunEventFeed } from '../feed/event-feed.ts'
 import type { ResolvedRunServiceOptions } from '../settings/options.ts'
 import type { CreateRunOptions } from '../ports/run-store.ts'
@@ -22,6 +24,8 @@ export interface AcceptingParts {
   readonly threads: RunThreads
   readonly living: LivingBuilds
   readonly executor: RunExecutor
+  /** Ends runs that do not begin in time. */
+  readonly expiry: Pick<DueLoop, 'wakeIn'>
   readonly feed: RunEventFeed
   readonly settings: ResolvedRunServiceOptions
 }
@@ -45,7 +49,7 @@ export interface AcceptedRun {
  * @throws {TuttiError} as `RunStore.create`; BAD_REQUEST if the named build does not live or lacks the ensemble.
  */
 export async function acceptRun(
-  { storage, threads, living, executor, feed, settings }: AcceptingParts,
+  { storage, threads, living, executor, expiry, feed, settings }: AcceptingParts,
   { run, request: { quota, build }, fork }: AcceptedRequest,
 ): Promise<AcceptedRun> {
   const found = await (build === undefined ? living.choose(run) : living.find(run, build))
@@ -70,6 +74,12 @@ export async function acceptRun(
     const accepted = { ...rest, ...field('threadId', thread?.threadId) }
     reportActivity(settings, { kind: 'accepted', run: accepted })
     feed.offer(run.runId, [created.event])
+    const { startAt, startBy, createdAt, ensemble } = accepted
+    if (startBy !== undefined) expiry.wakeIn(startBy - createdAt)
+    if (startAt !== undefined) {
+      const claimKey = toClaimKey({ ensemble, ...field('code', chosen?.code) })
+      storage.dispatcher.wakeAt({ runId: run.runId, epoch: 0, claimKey }, startAt - createdAt)
+    }
     if (created.claim === undefined) executor.wake()
     else slot?.execute(created.claim)
     return {

@@ -40,7 +40,9 @@ import type {
 import type { SecretStore } from '../ports/secret-store.ts'
 import type { WebhookOutbox } from '../ports/webhook-outbox.ts'
 import type { RunSubmission } from '../request/new-run.ts'
+import type { RunSchedules } from '../schedules/run-schedules.ts'
 import type { RunThreads } from '../threads/run-threads.ts'
+import type { RunExternalEvents } from './external-events.ts'
 import type { RunProcesses } from './run-processes.ts'
 import type { RunReviews } from './run-reviews.ts'
 import type { ServiceStatus } from './service-status.ts'
@@ -90,8 +92,12 @@ export interface RunService {
   readonly builds: RunBuilds
   /** Conversations that consist of runs. */
   readonly threads: RunThreads
+  /** Schedules, which submit runs at their ticks. */
+  readonly schedules: RunSchedules
   /** Reviews of runs. */
   readonly reviews: RunReviews
+  /** External events, which decide the waits of runs. */
+  readonly externalEvents: Pick<RunExternalEvents, 'receive' | 'maxAgeMs'>
   /** Listeners of every run. */
   readonly listeners: ServiceListeners
   /** Other parts of the store. */

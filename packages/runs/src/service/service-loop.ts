@@ -3,16 +3,19 @@ import { readerPollMs, takesTurn } from '../domain/fleet-pace.ts'
 import { deleteOldRuns, HOUSEKEEPING_MS } from '../lifecycle/delete-old-runs.ts'
 import { every } from '../lifecycle/every.ts'
 import { reclaimRuns } from '../lifecycle/reclaim-runs.ts'
+import { SWEEP_EVENTS_MS } from './external-events.ts'
 
 import type { LifecycleState } from '@tutti/protocol/internal'
 import type { GroupCommit } from '../commit/group-commit.ts'
 import type { EventBus } from '../feed/event-bus.ts'
 import type { RunEventFeed } from '../feed/event-feed.ts'
+import type { DueLoop } from '../lifecycle/due-loop.ts'
 import type { RunExecutor } from '../lifecycle/run-executor.ts'
 import type { BuildCheck } from '../lineage/build-check.ts'
 import type { StoreNotification } from '../ports/notifications.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { ResolvedRunServiceOptions } from '../settings/options.ts'
+import type { RunExternalEvents } from './external-events.ts'
 import type { RunCommands } from './run-commands.ts'
 
 /** Parts that a service starts, notifies and stops. */
@@ -25,6 +28,9 @@ export interface ServiceLoopOptions {
   readonly executor: RunExecutor
   readonly buildCheck: BuildCheck
   readonly commands: RunCommands
+  readonly externalEvents: Pick<RunExternalEvents, 'sweep' | 'trim'>
+  /** Loops that start and stop with the service. */
+  readonly timers: readonly Pick<DueLoop, 'start'>[]
 }
 
 /** Runs a service from `start` to `close`. */
@@ -53,7 +59,7 @@ export class ServiceLoop {
 
   /** Starts to execute runs; see `RunService.start`. */
   async start(): Promise<readonly string[]> {
-    const { storage, settings, bus, feed, executor, buildCheck } = this.#options
+    const { storage, settings, bus, feed, executor, buildCheck, timers } = this.#options
     const { logger, clock } = settings
     const unfinished = storage.isShared ? [] : await reclaimRuns(storage)
     if (storage.isShared) {
@@ -79,7 +85,18 @@ export class ServiceLoop {
         },
       }),
     )
+    this.#stops.push(
+      every({
+        clock,
+        everyMs: SWEEP_EVENTS_MS,
+        task: () => this.#sweepEvents(),
+        onError: (error) => {
+          logger.warn('Failed to deliver external events', { error })
+        },
+      }),
+    )
     executor.start()
+    this.#stops.push(...timers.map((timer) => timer.start()))
     if (settings.executes) this.#stops.push(buildCheck.start())
     this.#hasStarted = true
     return unfinished
@@ -141,9 +158,17 @@ export class ServiceLoop {
     })
   }
 
+  async #sweepEvents(): Promise<void> {
+    const { storage, externalEvents } = this.#options
+    if (takesTurn(1, storage.queue.fleet.processes)) await externalEvents.sweep()
+  }
+
   async #keepHouse(): Promise<void> {
-    const { storage, settings, feed, executor } = this.#options
-    if (takesTurn(1, storage.queue.fleet.processes)) await deleteOldRuns(storage, settings)
+    const { storage, settings, feed, executor, externalEvents } = this.#options
+    if (takesTurn(1, storage.queue.fleet.processes)) {
+      await deleteOldRuns(storage, settings)
+      await externalEvents.trim()
+    }
     await feed.sweep()
     await executor.takeCommands()
   }

@@ -19,6 +19,8 @@ import { DEFAULT_TEXT_LIMITS, findDefaultsProblems } from '@tutti/ensemble/inter
 
 import { DEFAULT_TICK_MS } from '../commit/group-commit.ts'
 
+import type { Quota } from '../domain/quota.ts'
+import type { ConfiguredSchedule, ScheduledSubmission } from '../domain/schedule.ts'
 import type { ActivityListener, ExecutedListener } from './activity.ts'
 import type { TraceNewRun } from '../request/new-run.ts'
 import type { RedactEvent } from '../commit/redacted-journal.ts'
@@ -66,6 +68,10 @@ export interface RunServiceOptions {
    * cannot be forked or replayed. @default as long as the run
    */
   readonly maxRetainedStepsMs?: number
+  /** Maximum number of external events that nothing waits for; then new ones are refused. @default 10000 */
+  readonly maxStoredEvents?: number
+  /** Time for which external events are stored, in milliseconds. @default 604800000, which is 7 days */
+  readonly maxStoredEventAgeMs?: number
   /** Maximum number of earlier runs of its thread whose messages a run gets. @default 100 */
   readonly maxHistoryRuns?: number
   /** Maximum size of those messages, in bytes of JSON. @default 200000 */
@@ -119,6 +125,10 @@ export interface RunServiceOptions {
   readonly redact?: RedactEvent
   /** Counts the tool calls of runs. @default they are not counted */
   readonly toolMetrics?: ToolMetrics
+  /** Schedules that this process stores when it starts; stored ones that it stored before and lacks are deleted. @default stored ones stay */
+  readonly schedules?: readonly ConfiguredSchedule[]
+  /** Decides whether an actor may submit the runs of schedules; called at each tick. @default every actor may */
+  readonly authorizeSchedule?: AuthorizeSchedule
   /** Called with the events of the runs that this process executes. Errors are logged. @default [] */
   readonly onExecuted?: readonly ExecutedListener[]
   /** Called with activity of runs in this process that is not an event. Errors are logged. @default [] */
@@ -129,10 +139,33 @@ export interface RunServiceOptions {
   readonly logger?: Logger
 }
 
+/**
+ * Returns the quota of an actor whose schedule is saved or has a tick; undefined for no limit. The actor is undefined for a
+ * schedule that was saved without a key.
+ *
+ * @throws {TuttiError} FORBIDDEN when it may not submit that run.
+ */
+export type AuthorizeSchedule = (
+  actor: string | undefined,
+  run: ScheduledSubmission,
+) => Promise<Quota | undefined>
+
 /** {@link RunServiceOptions} with every value present. */
 export type ResolvedRunServiceOptions = Required<
-  Omit<RunServiceOptions, 'buildId' | 'tools' | 'models' | 'prices' | 'toolMetrics' | 'traceNewRun'>
+  Omit<
+    RunServiceOptions,
+    | 'buildId'
+    | 'tools'
+    | 'models'
+    | 'prices'
+    | 'toolMetrics'
+    | 'traceNewRun'
+    | 'schedules'
+    | 'authorizeSchedule'
+  >
 > & {
+  readonly schedules: readonly ConfiguredSchedule[] | undefined
+  readonly authorizeSchedule: AuthorizeSchedule | undefined
   readonly buildId: string | undefined
   readonly tools: ToolCatalog | undefined
   readonly models: ModelCatalog | undefined
@@ -157,6 +190,10 @@ const DEFAULTS = {
   // History is deleted for its age only when the operator sets a limit.
   maxRetainedAgeMs: Infinity,
   maxRetainedStepsMs: Infinity,
+  // Senders that run ahead of the runs that they are for; at most 2.6 GB.
+  maxStoredEvents: 10_000,
+  // Longer than a sender repeats an event, and than a run usually takes to wait for it.
+  maxStoredEventAgeMs: 604_800_000,
   // About 50,000 tokens: a long conversation that leaves room for work in the context of any current model.
   maxHistoryRuns: 100,
   maxHistoryBytes: 200_000,
@@ -205,6 +242,8 @@ const LEAST: Readonly<Record<keyof Limits, Bound>> = {
   maxRetainedAgeMs: { least: 0, whole: false, mayBeInfinite: true },
   // A search for ended runs looks back for less time than this, and so misses none.
   maxRetainedStepsMs: { least: 60_000, whole: false, mayBeInfinite: true },
+  maxStoredEvents: { least: 0, whole: true },
+  maxStoredEventAgeMs: { least: 0, whole: false, mayBeInfinite: true },
   maxHistoryRuns: { least: 0, whole: true, most: MAX_HISTORY_MESSAGES / 2 },
   maxHistoryBytes: { least: 0, whole: true, most: MAX_HISTORY_BYTES },
   tickMs: { least: 0, whole: false },
@@ -276,6 +315,8 @@ export function resolveRunServiceOptions(
     redact: unchanged,
     toolMetrics: undefined,
     traceNewRun: undefined,
+    schedules: undefined,
+    authorizeSchedule: undefined,
     reviews: {},
     onExecuted: [],
     onActivity: [],

@@ -19,6 +19,7 @@ import {
 } from './support/run-fixtures.ts'
 import { sharedMemoryCases } from './tables/memory-cases.ts'
 import { sharedThreadCases } from './runs/thread-cases.ts'
+import { sharedExternalEventCases } from './tables/external-event-cases.ts'
 import { sharedSecretCases } from './tables/secret-cases.ts'
 import { sharedActorCases } from './shared/shared-actor-cases.ts'
 import { sharedNotificationCases } from './shared/shared-notification-cases.ts'
@@ -34,6 +35,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
   ...sharedNotificationCases,
   ...sharedActorCases,
   ...sharedSecretCases,
+  ...sharedExternalEventCases,
   ...sharedThreadCases,
   ...sharedMemoryCases,
   {

@@ -15,6 +15,7 @@ import {
 
 import { countStates, isWithinGroup, readTaskKey } from '../../api/task-groups.ts'
 import { isTextEntry } from '../../lib/is-text-entry.ts'
+import { useLatest } from '../../lib/use-latest.ts'
 import { labelTask } from '../../ui/labels.ts'
 import { Empty } from '../../ui/feedback/notice.tsx'
 import { findItemAfterKey, listGraphItems, readGroupGraph, type GraphItem } from './graph-items.ts'
@@ -30,7 +31,7 @@ import { GroupHeading, GroupSearch } from './group-row.tsx'
 import { layOutTasks, type GraphLayout, type GraphTask } from './layout.ts'
 import { findHeldTasks } from './task-numbers.ts'
 import { GraphTaskRow } from './task-row.tsx'
-import { useLatest, useRowWindow, type RowWindow } from './use-row-window.ts'
+import { useRowWindow, type RowWindow } from './use-row-window.ts'
 import styles from './task-graph.module.css'
 
 import type { RunState } from '@tutti/protocol'

@@ -1,5 +1,5 @@
 /** Keeps only the rows in view and a few more in the page, in a list whose rows have the same height. */
-import { useCallback, useEffect, useLayoutEffect, useRef, useState, type RefObject } from 'react'
+import { useCallback, useEffect, useLayoutEffect, useState, type RefObject } from 'react'
 
 import { ROW } from './graph-lines.tsx'
 
@@ -58,15 +58,4 @@ export function useRowWindow(
   // The list may have become shorter since the last scroll event.
   const end = Math.min(count, range.end)
   return { first: Math.min(range.first, Math.max(0, count - WHOLE)), end, locate, update }
-}
-
-/** Returns a stable function that calls the latest `call`. */
-export function useLatest<Args extends readonly unknown[], R>(
-  call: (...args: Args) => R,
-): (...args: Args) => R {
-  const latest = useRef(call)
-  useEffect(() => {
-    latest.current = call
-  })
-  return useCallback((...args: Args) => latest.current(...args), [])
 }

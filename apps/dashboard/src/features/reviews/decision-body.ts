@@ -14,6 +14,7 @@ export function findOriginalText(review: ReviewLike): string {
       return formatEditedJson(review.detail?.tool?.input)
     case 'QUESTION':
     case 'CLIENT_TOOL':
+    case 'EVENT':
       return ''
   }
 }

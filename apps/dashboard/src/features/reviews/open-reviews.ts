@@ -4,9 +4,11 @@
  * DASH-O1 Reviews are sorted by deadline; those without a deadline come last, oldest first.
  * DASH-O2 A closed review stays with its outcome until it is dismissed. The first outcome counts, except
  *    that a decision replaces any other.
- * DASH-O4 Calls of client tools are not in the list, because no person decides them.
+ * DASH-O4 Calls of client tools and waits for events are not in the list, because no person decides them.
  * DASH-O3 Duplicate events and events of unknown reviews change nothing.
  */
+import { PERSON_REVIEW_KINDS } from '@tutti/protocol/internal'
+
 import { toDecidedEnd, fromReviewEvent, fromPendingReview } from './review-like.ts'
 
 import type { NotedEvent } from '@tutti/react/internal'
@@ -57,8 +59,7 @@ export function dropClosed(state: OpenReviews, reviewIds: readonly string[]): Op
 function applyListEvent(state: OpenReviews, event: NotedEvent): OpenReviews {
   switch (event.type) {
     case 'review_requested': {
-      // The client of the run decides it.
-      if (event.kind === 'CLIENT_TOOL') return state
+      if (!PERSON_REVIEW_KINDS.includes(event.kind)) return state
       const review = fromReviewEvent(event)
       const { reviewId } = review
       const others = state.open.filter((other) => other.reviewId !== reviewId)

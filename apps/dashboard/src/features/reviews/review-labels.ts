@@ -11,6 +11,7 @@ const MOMENTS: Readonly<Record<ReviewKind, string>> = {
   TOOL_CALL: 'before a tool call',
   QUESTION: 'waits for an answer',
   CLIENT_TOOL: 'waits for the client',
+  EVENT: 'waits for an event',
 }
 
 /** Returns the label of the subject. */
@@ -33,6 +34,7 @@ export function formatReviewLabel({ detail, kind }: ReviewLike): string {
     return detail === undefined ? KIND_LABELS[kind] : `Question of ${detail.taskName}`
   }
   if (detail === undefined) return `Review ${MOMENTS[kind]}`
+  if (kind === 'EVENT') return `Wait of ${detail.taskName}`
   if (kind === 'CLIENT_TOOL') return `${detail.taskName} calls a tool of the client`
   return `Review of ${detail.taskName}`
 }
@@ -62,6 +64,7 @@ export const KIND_LABELS: Readonly<Record<ReviewKind, string>> = {
   TOOL_CALL: 'Tool call',
   QUESTION: 'Agent question',
   CLIENT_TOOL: 'Client tool',
+  EVENT: 'Wait',
 }
 
 /** Maximum length of a preview, in characters. */
@@ -77,6 +80,7 @@ export function formatReviewPreview(review: ReviewLike): string {
     TOOL_CALL: JSON.stringify(detail?.tool?.input) ?? '',
     QUESTION: '',
     CLIENT_TOOL: JSON.stringify(detail?.tool?.input) ?? '',
+    EVENT: prompt ?? '',
   }
   const text = texts[review.kind].replaceAll(/\s+/g, ' ').trim()
   return text.length > PREVIEW_LENGTH ? `${text.slice(0, PREVIEW_LENGTH)}…` : text
@@ -99,11 +103,13 @@ const FAILURES: Readonly<Record<ReviewKind, string>> = {
   TOOL_CALL: 'the tool is not called and the agent is informed',
   QUESTION: 'the tool call fails and the agent is informed',
   CLIENT_TOOL: 'the tool call fails and the agent is informed',
+  EVENT: 'the wait fails',
 }
 
 /** Returns a clause about the effect of an approval. */
 export function describeApproval(review: ReviewLike): string {
   if (isQuestion(review)) return 'the agent continues without an answer'
+  if (review.kind === 'EVENT') return 'the task continues without an event'
   if (review.kind === 'TASK_INPUT') return 'the task starts unchanged'
   return review.kind === 'TASK_OUTPUT'
     ? 'the output is accepted as it is'
@@ -116,6 +122,7 @@ export const REJECT_EFFECT: Readonly<Record<ReviewKind, string>> = {
   TOOL_CALL: 'The tool is not called. The agent gets your feedback and continues.',
   QUESTION: 'The tool call that asks fails. The agent gets your feedback and continues.',
   CLIENT_TOOL: 'The call fails. The agent gets your feedback and continues.',
+  EVENT: 'The wait fails with your feedback as the reason.',
 }
 
 /** Effects of ending the run. */
@@ -128,6 +135,8 @@ export const EXIT_EFFECT: Readonly<Record<ReviewKind, string>> = {
     'The question stays unanswered and this task ends. No further task starts; running tasks may finish, and keep their outputs.',
   CLIENT_TOOL:
     'The call stays unanswered and this task ends. No further task starts; running tasks may finish, and keep their outputs.',
+  EVENT:
+    'The wait ends without an event, and so does this task. No further task starts; running tasks may finish, and keep their outputs.',
   TASK_OUTPUT:
     'This output is accepted as it is and no further task starts. Running tasks may finish, and keep their outputs.',
 }

@@ -133,12 +133,7 @@ export function buildTimeline(
   ].toSorted(compareStart)
   const instants = [
     ...[state.startedAt ?? state.queuedAt, state.completedAt].map(parseInstantMs),
-    ...rows.flatMap(({ attempts, reviews, lanes }) =>
-      [...attempts, ...reviews, ...lanes.flatMap((lane) => lane.slice(-1))].flatMap((entry) => [
-        entry.startMs,
-        entry.endMs,
-      ]),
-    ),
+    ...rows.flatMap(readInstants),
     ...marks.map(({ startMs }) => startMs),
   ].filter((ms): ms is number => ms !== undefined)
   return {
@@ -149,6 +144,23 @@ export function buildTimeline(
     lastMs: instants.reduce((one, ms) => Math.max(one, ms), Number.NEGATIVE_INFINITY),
     isOver: isTerminalRunStatus(state.status),
   }
+}
+
+/** Instants of rows, so that those of unchanged rows are read once: an open group has thousands. */
+const INSTANTS = new WeakMap<TimelineRow, readonly number[]>()
+
+/** Returns the first and the last known instant of a row; none if it has no entries. */
+function readInstants(row: TimelineRow): readonly number[] {
+  const known = INSTANTS.get(row)
+  if (known !== undefined) return known
+  const { attempts, reviews, lanes } = row
+  const all = [...attempts, ...reviews, ...lanes.flatMap((lane) => lane.slice(-1))]
+    .flatMap((entry) => [entry.startMs, entry.endMs])
+    .filter((ms) => ms !== undefined)
+    .toSorted((a, b) => a - b)
+  const instants = [all.slice(0, 1), all.slice(-1)].flat()
+  INSTANTS.set(row, instants)
+  return instants
 }
 
 function isSameList<T>(one: readonly T[], other: readonly T[]): boolean {

@@ -160,6 +160,10 @@ const FIRST_CHOICES: Readonly<Record<ReviewKind, readonly ListedChoice[]>> = {
     { value: 'EDIT', label: 'Answer in your editor…' },
     { value: 'CONTINUE', label: 'Continue without an answer' },
   ],
+  EVENT: [
+    { value: 'EDIT', label: 'Enter the data…', hint: 'opens your editor' },
+    { value: 'CONTINUE', label: 'Continue without an event' },
+  ],
   CLIENT_TOOL: [{ value: 'EDIT', label: 'Enter the result…', hint: 'opens your editor' }],
 }
 

@@ -29,6 +29,7 @@ export const REJECT_EFFECTS: Readonly<Record<ReviewKind, string>> = {
   TOOL_CALL: 'the tool is not called; the agent reads your feedback and continues',
   QUESTION: 'the tool call that asks fails; the agent reads your feedback and continues',
   CLIENT_TOOL: 'the call fails; the agent reads your feedback and continues',
+  EVENT: 'the wait fails with your feedback',
 }
 
 /** Maximum number of lines shown; the editor shows all. */
@@ -54,6 +55,8 @@ export function formatReviewHeading({ taskName, toolName = 'a tool', kind }: Ask
       return `Output of ${task}`
     case 'QUESTION':
       return `Question of ${task}`
+    case 'EVENT':
+      return `Wait of ${task}`
     case 'TOOL_CALL':
     case 'CLIENT_TOOL':
       return `${task} wants to call ${toSingleLine(toolName)}`
@@ -73,6 +76,7 @@ export function reviewedText({
     case 'TASK_OUTPUT':
       return taskOutput
     case 'QUESTION':
+    case 'EVENT':
       return ''
     case 'TOOL_CALL':
     case 'CLIENT_TOOL':
@@ -87,7 +91,8 @@ function formatSubject(review: AskedReview): string {
     case 'TASK_INPUT':
     case 'TASK_OUTPUT':
       return reviewedText(review)
-    case 'QUESTION': {
+    case 'QUESTION':
+    case 'EVENT': {
       const expected = isTextSchema(answerSchema)
         ? []
         : ['', `JSON Schema of the answer: ${JSON.stringify(answerSchema)}`]

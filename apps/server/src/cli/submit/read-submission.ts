@@ -1,5 +1,6 @@
 /** Builds the request body of `tutti run` from its arguments and options. */
-import { changeAddedTasks, isJsonObject } from '@tutti/protocol/internal'
+import { changeAddedTasks } from '@tutti/protocol/basics'
+import { isJsonObject } from '@tutti/protocol/internal'
 
 import type { Capabilities, SubmitRunBody } from '@tutti/protocol'
 import type {
@@ -58,6 +59,9 @@ export async function readSubmission(
     ...(options.runId === undefined ? {} : { runId: options.runId }),
     ...(options.build === undefined ? {} : { build: options.build }),
     ...(options.webhook === undefined ? {} : { webhooks: [...options.webhook] }),
+    ...(options.startAt === undefined ? {} : { startAt: options.startAt }),
+    ...(options.startAfter === undefined ? {} : { startAfterMs: options.startAfter }),
+    ...((options.maxQueue ?? 0) === 0 ? {} : { maxQueueMs: options.maxQueue }),
   }
   // NOTE: files may contain anything; the server validates the body and names each invalid field.
   return body as SubmitRunBody

@@ -39,11 +39,14 @@ export interface SubmitCommandOptions {
   readonly build?: string
   readonly idempotencyKey?: string
   readonly webhook?: readonly string[]
+  readonly startAt?: string
+  readonly startAfter?: number
+  readonly maxQueue?: number
 }
 
 /** Adds the options to a command. */
 export function withSubmitOptions(command: Command): Command {
-  return command
+  return withStartOptions(command)
     .optionsGroup('Request:')
     .option(
       '-i, --input <key=value>',
@@ -121,6 +124,22 @@ export function withSubmitOptions(command: Command): Command {
     .option('--idempotency-key <key>', 'repeating a request with the same key returns the same run')
     .option('--webhook <name>', 'a configured webhook to notify about the run', gather)
     .optionsGroup('Options:')
+}
+
+/** Adds the options that say when the run starts. */
+function withStartOptions(command: Command): Command {
+  return command
+    .optionsGroup('Start:')
+    .option(
+      '--start-at <time>',
+      'time before which the run does not start, such as 2027-03-15T10:30:00Z',
+    )
+    .option('--start-after <duration>', 'delay of the start: 90s, 30m, 12h or 3d', parseDuration)
+    .option(
+      '--max-queue <duration>',
+      'maximum time in the queue, after which the run fails: 90s, 30m, 12h or 3d',
+      parseDuration,
+    )
 }
 
 /** Creates an option for the values of a wire enum, in upper or lower case. The help lists the values. */

@@ -23,6 +23,8 @@ export const RunQueued = Type.Object({
   actor: Type.Optional(Type.String()),
   /** Id of the thread that the run belongs to. */
   threadId: Type.Optional(Type.String()),
+  /** Time before which the run does not start. */
+  startAt: Type.Optional(Instant),
 })
 export type RunQueued = Static<typeof RunQueued>
 

@@ -7,7 +7,14 @@ import {
   ReviewTimeoutAction,
   ReviewTiming,
 } from '../enums.ts'
-import { Count, DurationMs, Instant, NullableText } from '../scalars.ts'
+import {
+  Count,
+  DurationMs,
+  ExternalEventKey,
+  ExternalEventName,
+  Instant,
+  NullableText,
+} from '../scalars.ts'
 import { taskPosition } from './positions.ts'
 
 import type { Static } from '../../static.ts'
@@ -34,6 +41,22 @@ export const reviewFields = {
   requiredRole: Type.Optional(Type.String()),
 }
 
+/** An external event that a wait accepts. */
+export const AwaitedEvent = Type.Object({
+  name: ExternalEventName,
+  /** Correlation key; only events with the same key match. Absent: only events without a key match. */
+  key: Type.Optional(ExternalEventKey),
+})
+export type AwaitedEvent = Static<typeof AwaitedEvent>
+
+/** The external event that decided a review. */
+export const DecidingEvent = Type.Object({
+  /** Id of the event. */
+  id: Type.String(),
+  name: Type.String(),
+})
+export type DecidingEvent = Static<typeof DecidingEvent>
+
 /** Tool call under review, or the call that asks a question, with DURING_EXECUTION. */
 export const reviewedCall = {
   /** With DURING_EXECUTION: name of the tool. */
@@ -42,8 +65,10 @@ export const reviewedCall = {
   toolCallId: Type.Optional(Type.String()),
   /** With TOOL_CALL and CLIENT_TOOL: input that the tool would get. */
   toolInput: Type.Optional(Type.Unknown()),
-  /** With QUESTION: JSON Schema of the answer; `{ "type": "string" }` for any text. */
+  /** With QUESTION: JSON Schema of the answer; `{ "type": "string" }` for any text. With EVENT: that of the event data. */
   answerSchema: Type.Optional(Type.Unknown()),
+  /** External events that decide the review, each alone. Absent for a review that no event decides. */
+  waitsFor: Type.Optional(Type.Array(AwaitedEvent)),
 }
 
 /**
@@ -82,8 +107,10 @@ export const ReviewDecided = Type.Object({
   decidedAt: Instant,
   /** With REJECT: feedback for the agent. */
   feedback: Type.Optional(Type.String()),
-  /** With EDIT: output that replaces the task's. */
+  /** With EDIT: output that replaces the task's, the answer to a question, or the data of an event. */
   revisedOutput: Type.Optional(Type.String()),
+  /** External event that decided it. */
+  event: Type.Optional(DecidingEvent),
 })
 export type ReviewDecided = Static<typeof ReviewDecided>
 

@@ -84,6 +84,12 @@ const runHead = {
   status: RunStatus,
   /** Time at which work began; for a run that still waits, the time at which it was accepted. */
   startedAt: Instant,
+  /** Time before which the run does not start; absent for a run that could start at once. */
+  startAt: Type.Optional(Instant),
+  /** Time by which its work must have begun, or it fails with QUEUE_TIMEOUT; absent without a limit. */
+  startBy: Type.Optional(Instant),
+  /** Time from the submission, or from `startAt`, to the start of its work, in milliseconds; absent until then. */
+  queuedMs: Type.Optional(DurationMs),
 }
 
 /** Run as listed. */

@@ -13,6 +13,9 @@ import {
   CostLimit,
   Count,
   DurationMs,
+  ExternalEventKey,
+  ExternalEventName,
+  Instant,
   JsonObject,
   LengthLimit,
   Limit,
@@ -42,6 +45,18 @@ const MAX_TASK_TOOLS = 256
 
 /** Maximum number of webhooks that a request names. */
 const MAX_WEBHOOKS = 100
+
+/** Maximum delay of the start of a run, and maximum time in the queue, in milliseconds: 366 days. */
+export const MAX_START_DELAY_MS = 366 * 24 * 3_600_000
+
+/** Start of a run, shared by submissions and schedules. */
+export const queueFields = {
+  /**
+   * Maximum time from the time at which the run may start to the start of its work, in milliseconds, up to 366 days. A run
+   * that has not begun by then fails with QUEUE_TIMEOUT. No limit when absent.
+   */
+  maxQueueMs: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_START_DELAY_MS })),
+}
 
 /** Review settings, shared by requests and responses. */
 const reviewSettingFields = {
@@ -253,6 +268,55 @@ export const LoopBody = Type.Object(
 )
 export type LoopBody = Static<typeof LoopBody>
 
+/** External event that a task waits for: its name, or its name with a separate key. */
+export const EventToAwaitBody = Type.Union([
+  ExternalEventName,
+  Type.Object({ name: ExternalEventName, key: Type.Optional(ExternalEventKey) }, CLOSED),
+])
+export type EventToAwaitBody = Static<typeof EventToAwaitBody>
+
+/** Maximum number of external events of one wait. */
+export const MAX_AWAITED_EVENTS = 20
+
+const awaitedList = Type.Array(EventToAwaitBody, { minItems: 1, maxItems: MAX_AWAITED_EVENTS })
+
+/** Wait for external events, at most until a time. */
+export const WaitForBody = Type.Object(
+  {
+    /** One event, any of several, or all of several. */
+    event: Type.Union([
+      EventToAwaitBody,
+      Type.Object({ any: awaitedList }, CLOSED),
+      Type.Object({ all: awaitedList }, CLOSED),
+    ]),
+    /** Correlation key of the events; `{name}` is replaced by the input of that name. Events without a key when absent. */
+    key: Type.Optional(ExternalEventKey),
+    /** JSON Schema of the event data; any JSON when absent. */
+    schema: Type.Optional(JsonObject),
+    /** Maximum time from the opening of the wait, in milliseconds; no limit when absent. */
+    timeoutMs: Type.Optional(WorkingTimeMs),
+    /** Time at which the wait ends; no limit when absent. */
+    until: Type.Optional(Instant),
+    /** Whether people may answer too, with data that matches the schema; false when absent. */
+    review: Type.Optional(
+      Type.Union([
+        Type.Boolean(),
+        Type.Object(
+          {
+            /** Question to the reviewer. */
+            prompt: Type.Optional(NonBlank),
+            /** Role that the key of the reviewer must have. */
+            requiredRole: Type.Optional(NonBlank),
+          },
+          CLOSED,
+        ),
+      ]),
+    ),
+  },
+  CLOSED,
+)
+export type WaitForBody = Static<typeof WaitForBody>
+
 /** Task that a request defines. */
 export const TaskDefinitionBody = Type.Object(
   {
@@ -265,6 +329,11 @@ export const TaskDefinitionBody = Type.Object(
     forEach: Type.Optional(ForEachBody),
     /** Repeats the task in rounds. The other fields define a round. With `forEach`, the task of each item is repeated. */
     loop: Type.Optional(LoopBody),
+    /**
+     * Waits for external events instead of calling a model. The output is `{ arrived, data, name, eventId }`, and with `all`
+     * `{ arrived, events }` with that of each event.
+     */
+    waitFor: Type.Optional(WaitForBody),
     /**
      * Name of an ensemble of the server whose tasks the task adds to the run. Its output is that of their last one. It has no
      * agent, so it has no fields for one.
@@ -285,7 +354,11 @@ export const TaskDefinitionBody = Type.Object(
      */
     switch: Type.Optional(NonBlank),
   },
-  { ...CLOSED, if: { required: ['ensemble'] }, else: { required: ['description'] } },
+  {
+    ...CLOSED,
+    if: { required: ['ensemble'] },
+    else: { required: ['description'], properties: { description: NonBlank } },
+  },
 )
 
 type TaskDefinitionFields = Static<typeof TaskDefinitionBody>
@@ -470,6 +543,11 @@ export const submitRunFields = {
   threadId: Type.Optional(RunId),
   /** Names of registered webhooks that are notified of the run. */
   webhooks: Type.Optional(Type.Array(NonBlank, { uniqueItems: true, maxItems: MAX_WEBHOOKS })),
+  /** Time before which the run does not start, at most 366 days ahead. A time in the past starts it at once. */
+  startAt: Type.Optional(Instant),
+  /** The same as a delay in milliseconds, up to 366 days. Cannot be combined with `startAt`. */
+  startAfterMs: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_START_DELAY_MS })),
+  ...queueFields,
 }
 
 /** Body of `POST /api/runs`. */
@@ -504,5 +582,7 @@ export const RunAccepted = Type.Object({
   /** Number of tasks. */
   tasks: Count,
   workflow: Workflow,
+  /** Time before which the run does not start; absent for a run that may start at once. */
+  startAt: Type.Optional(Instant),
 })
 export type RunAccepted = Static<typeof RunAccepted>

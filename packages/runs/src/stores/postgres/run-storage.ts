@@ -27,8 +27,10 @@ import {
 import { ProcessWaker } from './notifications/process-waker.ts'
 import { PostgresRunQueue } from './queue/run-queue.ts'
 import { PostgresCommandQueue } from './queue/command-queue.ts'
+import { ExternalEventTable } from '../shared/tables/external-events.ts'
 import { auditLog } from '../shared/tables/audit-log.ts'
 import { runMemory } from '../shared/tables/run-memory.ts'
+import { scheduleStore } from '../shared/tables/schedule-store.ts'
 import { secretStore } from '../shared/tables/secret-store.ts'
 import { webhookOutbox } from '../shared/tables/webhook-outbox.ts'
 import { threadStore } from '../shared/runs/thread-store.ts'
@@ -36,6 +38,7 @@ import { postgresDialect } from './schema/dialect.ts'
 import {
   postgresAuditInserter,
   postgresDeliveryClaimer,
+  postgresEventAssigner,
   postgresMemoryAppender,
 } from './tables/table-writes.ts'
 import { PostgresRunStore } from './runs/run-store.ts'
@@ -176,6 +179,8 @@ function createPorts(
     audit: auditLog(shared, postgresAuditInserter(requests)),
     builds: postgresBuildStore(parts),
     secrets: secretStore(shared),
+    externalEvents: new ExternalEventTable(shared, postgresEventAssigner(requests)),
+    schedules: scheduleStore(shared),
     ...runMemory(shared, postgresMemoryAppender(requests)),
   }
 }

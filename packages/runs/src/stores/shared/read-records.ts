@@ -103,7 +103,12 @@ const OF_RUN = {
   actor: RUN_COLUMNS.actor,
 }
 
-const { run: _run, kind: _kind, ...READ_REVIEW_COLUMNS } = { ...REVIEW_COLUMNS, ...OF_RUN }
+const {
+  run: _run,
+  kind: _kind,
+  waitsFor: _waitsFor,
+  ...READ_REVIEW_COLUMNS
+} = { ...REVIEW_COLUMNS, ...OF_RUN }
 
 /** Converts the rows of one store. */
 export class RecordReader {

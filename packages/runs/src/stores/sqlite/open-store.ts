@@ -12,6 +12,8 @@ import { SqliteRunQueue } from './queue/run-queue.ts'
 import { SqliteCommandQueue } from './queue/command-queue.ts'
 import { auditLog } from '../shared/tables/audit-log.ts'
 import { runMemory } from '../shared/tables/run-memory.ts'
+import { ExternalEventTable } from '../shared/tables/external-events.ts'
+import { scheduleStore } from '../shared/tables/schedule-store.ts'
 import { secretStore } from '../shared/tables/secret-store.ts'
 import { webhookOutbox } from '../shared/tables/webhook-outbox.ts'
 import { threadStore } from '../shared/runs/thread-store.ts'
@@ -20,6 +22,7 @@ import { SqliteStatements } from './database/statements.ts'
 import {
   sqliteAuditInserter,
   sqliteDeliveryClaimer,
+  sqliteEventAssigner,
   sqliteMemoryAppender,
 } from './tables/table-writes.ts'
 import { SqliteRunStore, type SqliteRunReads, type SqliteRunWrites } from './runs/run-store.ts'
@@ -50,7 +53,15 @@ export interface SqliteStoreOptions {
 /** The ports of an open store. Some operations have other arguments and results than in `RunStorage`: text and numbers. */
 export interface SqlitePorts extends Pick<
   RunStorage,
-  'threads' | 'commands' | 'outbox' | 'builds' | 'secrets' | 'memories' | 'reflections'
+  | 'threads'
+  | 'commands'
+  | 'outbox'
+  | 'builds'
+  | 'secrets'
+  | 'externalEvents'
+  | 'schedules'
+  | 'memories'
+  | 'reflections'
 > {
   readonly runs: SqliteRunWrites & SqliteRunReads
   readonly queue: Omit<RunQueue, 'fleet' | 'hasStranded'> & {
@@ -143,6 +154,8 @@ export function openSqliteStore(
       audit: disk.guard(auditLog(shared, sqliteAuditInserter(parts))),
       builds: disk.guard(sqliteBuildStore(parts)),
       secrets: disk.guard(secretStore(shared)),
+      externalEvents: disk.guard(new ExternalEventTable(shared, sqliteEventAssigner(parts))),
+      schedules: disk.guard(scheduleStore(shared)),
       memories: disk.guard(memories),
       reflections: disk.guard(reflections),
     },

@@ -44,6 +44,7 @@ export const LOCKS = {
   actor: 0x7475_0004,
   audit: 0x7475_0005,
   retention: 0x7475_0006,
+  externalEvents: 0x7475_0007,
 } as const
 
 export interface TransactionOptions {

@@ -209,11 +209,12 @@ function closeReviewsSql(
   hasEnded: boolean,
 ): string {
   const withdrawn = `
-    UNION ALL SELECT reviews.run, review_id, 'WITHDRAWN', NULL
+    UNION ALL SELECT reviews.run, review_id, 'WITHDRAWN', NULL, NULL
     FROM ${schema}.reviews JOIN ${given('ended')} USING (run)
     WHERE (reviews.run, review_id) NOT IN (SELECT run, review_id FROM ${given('closed')})`
   return `
-    UPDATE ${schema}.reviews SET status = closing.status, decided_by = closing.decided_by
+    UPDATE ${schema}.reviews SET status = closing.status, decided_by = closing.decided_by,
+      event_id = closing.event_id
     FROM (SELECT * FROM ${given('closed')} ${hasEnded ? withdrawn : ''}) AS closing
     WHERE reviews.run = closing.run AND reviews.review_id = closing.review_id
       AND reviews.status = 'OPEN' AND closing.run IN (SELECT id FROM fit)`

@@ -10,6 +10,7 @@ import { claimOfferedSql, claimSql, offersSql } from './claim-sql.ts'
 import { expireLeases, toFleet } from './leases.ts'
 import { clampCount, finiteOrNull } from '../../shared/query-numbers.ts'
 import { postgresRecords } from '../rows/rows.ts'
+import { isExpired } from '../../../domain/start-times.ts'
 import { growSlots } from './slots.ts'
 import { fromColumn, toColumn } from '../database/text.ts'
 
@@ -253,7 +254,7 @@ export class PostgresClaims {
     const claimed = postgresRecords.runRow(row)
     this.#parts.owned.rememberClaimed(claimed)
     const { run, token, lostOwners } = claimed
-    // NOTE: a cast at the boundary: `commandsSql` builds these rows.
+    // NOTE: casts at the boundary: `commandsSql` builds these rows, and a claim sets `claimed_at`.
     const commands = (row['pending_commands'] ?? []) as readonly StoredRow[]
     return {
       run,
@@ -262,6 +263,9 @@ export class PostgresClaims {
         commands.map((command) => ({ ...command, run_id: row['run_id'] })),
       ),
       lostOwners,
+      ...(isExpired(run, new Date(row['claimed_at'] as Date | string).getTime())
+        ? { isExpired: true }
+        : {}),
     }
   }
 }

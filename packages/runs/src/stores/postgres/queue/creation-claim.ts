@@ -13,6 +13,13 @@ import { claimLeaseSql } from './leases.ts'
 import type { Claimant } from '../../../ports/run-store.ts'
 import type { AddValue } from '../../shared/schema/dialect.ts'
 
+/** The columns of a new run that waits for an owner, for {@link CREATED_STATE} and {@link CREATED_DUE}. */
+export const CREATED_WAITING = ['state', 'due_at'] as const
+
+/** The state of a new run without an owner, and the time from which it is due (RUNS-L18). */
+export const CREATED_STATE = `CASE WHEN start_at > extract(epoch FROM clock_timestamp()) * 1000 THEN 'parked' ELSE 'ready' END`
+export const CREATED_DUE = 'greatest(clock_timestamp(), to_timestamp(start_at / 1000))'
+
 /** The columns of a new run that a claim sets. */
 export const CREATED_OWNED = ['state', 'epoch', 'owner', 'due_at', 'claimed_at', 'slot'] as const
 
@@ -77,8 +84,8 @@ export function creationClaimSql(
         ELSE least(waiting.runs, (SELECT count(*) FROM free) - (SELECT runs FROM beyond)) END AS is_claimed
       FROM waiting CROSS JOIN given LEFT JOIN free USING (place)
     )`,
-    owned: `CASE WHEN is_claimed THEN 'owned' ELSE 'ready' END, is_claimed::int4,
-      CASE WHEN is_claimed THEN ${owner} END, CASE WHEN NOT is_claimed THEN clock_timestamp() END,
+    owned: `CASE WHEN is_claimed THEN 'owned' ELSE ${CREATED_STATE} END, is_claimed::int4,
+      CASE WHEN is_claimed THEN ${owner} END, CASE WHEN NOT is_claimed THEN ${CREATED_DUE} END,
       CASE WHEN is_claimed THEN clock_timestamp() END, CASE WHEN is_claimed THEN slot END`,
     code: `CASE WHEN is_claimed THEN ${claimedCodeSql(`${add(JSON.stringify(code?.codes ?? {}))}::jsonb ->> ensemble`)} ELSE code END`,
     build: `CASE WHEN is_claimed THEN coalesce(${build}, build) ELSE build END`,

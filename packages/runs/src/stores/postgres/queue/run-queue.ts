@@ -8,13 +8,15 @@ import { SUSPECT_LOSSES } from '../../../domain/suspects.ts'
 import { CLAIM_KEY, STATE_OF_FOUND } from '../schema/claim-key-sql.ts'
 import { commandsSql, TAKE } from './claim-sql.ts'
 import { loseSql, renewLease, startLease } from './leases.ts'
-import { finiteOrNull } from '../../shared/query-numbers.ts'
+import { clampCount, finiteOrNull } from '../../shared/query-numbers.ts'
+import { toExpiredRuns } from '../../shared/expired-runs.ts'
 import { takeSlot } from './slots.ts'
 import { fromColumn, toColumn } from '../database/text.ts'
 
 import type {
   ClaimedRun,
   ClaimRequest,
+  ExpiredRuns,
   Fleet,
   HeldRun,
   LostRun,
@@ -159,6 +161,18 @@ export class PostgresRunQueue implements RunQueue {
     return rows
       .toSorted((a, b) => Number(a['id']) - Number(b['id']))
       .map((row) => fromColumn(String(row['run_id'])))
+  }
+
+  async findExpired(limit: number): Promise<ExpiredRuns> {
+    const { database } = this.#parts
+    const rows = await database.query(
+      `SELECT run_id, start_by - extract(epoch FROM statement_timestamp()) * 1000 AS in_ms
+       FROM ${database.schema}.runs
+       WHERE start_by IS NOT NULL AND started_at IS NULL AND state IN ('ready', 'parked')
+       ORDER BY start_by LIMIT $1`,
+      [clampCount(limit) + 1],
+    )
+    return toExpiredRuns(rows, limit, fromColumn)
   }
 
   async load(): Promise<QueueLoad> {

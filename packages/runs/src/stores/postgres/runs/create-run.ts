@@ -30,7 +30,14 @@ import { copyLog } from '../log/copy-log.ts'
 import { ALL_RUNS } from '../log/event-log.ts'
 import { toTagIndexes } from '../../shared/schema/tag-index.ts'
 import { toGrams } from './grams.ts'
-import { CREATED_OWNED, creationClaimSql, type CreationClaim } from '../queue/creation-claim.ts'
+import {
+  CREATED_DUE,
+  CREATED_OWNED,
+  CREATED_STATE,
+  CREATED_WAITING,
+  creationClaimSql,
+  type CreationClaim,
+} from '../queue/creation-claim.ts'
 import { postgresRecords } from '../rows/rows.ts'
 import { toArrayText, toColumn, toIndex } from '../database/text.ts'
 import {
@@ -285,6 +292,7 @@ async function planClaim(
   const first = creations.findIndex(
     ({ run, how }) =>
       how.fork !== undefined ||
+      run.startAt !== undefined ||
       how.claimant?.owner !== claimant.owner ||
       !keys.has(claimKeyOf(run)),
   )
@@ -353,12 +361,13 @@ function insertStatement(
   const newThread = creations[0]?.run.thread
   const thread = newThread === undefined ? NO_THREAD : threadSql(newThread, add)
   const claiming = claim === undefined ? undefined : creationClaimSql(claim, add)
-  const columns = [...runNames, ...(claiming === undefined ? [] : CREATED_OWNED)].join(', ')
+  const queueNames = claiming === undefined ? CREATED_WAITING : CREATED_OWNED
+  const columns = [...runNames, ...queueNames].join(', ')
   const selected = [
     ...runNames.map((name) =>
       name === 'code' || name === 'build' ? (claiming?.[name] ?? name) : name,
     ),
-    ...(claiming === undefined ? [] : [claiming.owned]),
+    claiming?.owned ?? `${CREATED_STATE}, ${CREATED_DUE}`,
   ].join(', ')
   const sql = `
     WITH given AS MATERIALIZED (

@@ -1,5 +1,6 @@
 /** The tables of the Postgres store as the first migration step creates them; `$schema` is the quoted name of the schema. */
 import { SUSPECT_LOSSES } from '../../../domain/suspects.ts'
+import { nextPairSql } from '../../shared/tables/external-events.ts'
 import { CLAIM_CLASS, CLAIM_KEY, HELD, UNOWNED } from './claim-key-sql.ts'
 import { TOTALS_SCHEMA } from './totals-schema.ts'
 
@@ -22,6 +23,9 @@ export const INITIAL_SCHEMA = `
     task_count integer NOT NULL,
     completed_tasks integer NOT NULL DEFAULT 0,
     created_at double precision NOT NULL,
+    -- The time before which the run does not start, and by which it must have begun.
+    start_at double precision,
+    start_by double precision,
     started_at double precision,
     completed_at double precision,
     duration_ms double precision,
@@ -84,6 +88,8 @@ export const INITIAL_SCHEMA = `
   CREATE INDEX runs_by_owner ON $schema.runs (owner) WHERE owner IS NOT NULL;
   -- Runs that were claimed before come before those that were not.
   CREATE INDEX runs_by_turn ON $schema.runs (${CLAIM_KEY}, ${CLAIM_CLASS}, due_at, id) WHERE ${UNOWNED};
+  CREATE INDEX runs_to_expire ON $schema.runs (start_by)
+    WHERE start_by IS NOT NULL AND started_at IS NULL AND state IN ('ready', 'parked');
   CREATE INDEX runs_waiting_for_build ON $schema.runs (${CLAIM_KEY}) WHERE ${HELD};
 
   -- The text in which runs are searched, and its grams, NULL for a text that is too long; see \`grams.ts\`.
@@ -178,6 +184,10 @@ export const INITIAL_SCHEMA = `
     opened_at double precision NOT NULL,
     expires_at double precision,
     decided_by text,
+    -- The external event that decided it.
+    event_id text,
+    -- The addresses of the external events that decide it, as JSON.
+    waits_for text,
     request text NOT NULL,
     UNIQUE (run, review_id)
   );
@@ -326,4 +336,92 @@ export const INITIAL_SCHEMA = `
     share integer NOT NULL,
     given integer NOT NULL
   );
-  ${TOTALS_SCHEMA}`
+
+  -- External events that a review waits for, while it is open. The triggers of reviews write them; see \`external-events.ts\`.
+  CREATE TABLE $schema.waits (
+    n bigint GENERATED ALWAYS AS IDENTITY,
+    run bigint NOT NULL,
+    review_id text NOT NULL,
+    address text NOT NULL,
+    expires_at double precision,
+    PRIMARY KEY (run, review_id, address),
+    FOREIGN KEY (run, review_id) REFERENCES $schema.reviews (run, review_id) ON DELETE CASCADE
+  );
+  CREATE INDEX waits_by_address ON $schema.waits (address, n);
+  -- An event without an outcome is free, or assigned to the review that has its \`run\` and \`review_id\`.
+  CREATE TABLE $schema.external_events (
+    n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    event_id text NOT NULL UNIQUE,
+    address text NOT NULL,
+    digest text NOT NULL,
+    -- The only run that it is for.
+    wanted_run bigint REFERENCES $schema.runs (id) ON DELETE CASCADE,
+    run bigint REFERENCES $schema.runs (id) ON DELETE SET NULL,
+    review_id text,
+    outcome text CHECK (outcome IN ('delivered', 'refused')),
+    received_at timestamptz NOT NULL,
+    name text NOT NULL,
+    key text,
+    sender text,
+    reason text,
+    data text NOT NULL
+  );
+  CREATE INDEX external_events_free ON $schema.external_events (address, n)
+    WHERE outcome IS NULL AND run IS NULL;
+  CREATE UNIQUE INDEX external_events_assigned ON $schema.external_events (run, review_id)
+    WHERE outcome IS NULL AND run IS NOT NULL;
+  CREATE INDEX external_events_by_run ON $schema.external_events (run) WHERE run IS NOT NULL;
+  CREATE INDEX external_events_wanted ON $schema.external_events (wanted_run) WHERE wanted_run IS NOT NULL;
+  CREATE INDEX external_events_by_age ON $schema.external_events (received_at);
+  CREATE FUNCTION $schema.open_waits() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    INSERT INTO $schema.waits (run, review_id, address, expires_at)
+    SELECT DISTINCT NEW.run, NEW.review_id, address, NEW.expires_at
+    FROM json_array_elements_text(NEW.waits_for::json) AS address;
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER reviews_open_waits AFTER INSERT ON $schema.reviews FOR EACH ROW
+    WHEN (NEW.waits_for IS NOT NULL AND NEW.status = 'OPEN') EXECUTE FUNCTION $schema.open_waits();
+  CREATE FUNCTION $schema.close_waits() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    DELETE FROM $schema.waits WHERE run = NEW.run AND review_id = NEW.review_id;
+    UPDATE $schema.external_events SET outcome = 'delivered'
+    WHERE run = NEW.run AND review_id = NEW.review_id AND outcome IS NULL AND event_id = NEW.event_id;
+    UPDATE $schema.external_events SET run = NULL, review_id = NULL
+    WHERE run = NEW.run AND review_id = NEW.review_id AND outcome IS NULL;
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER reviews_close_waits AFTER UPDATE OF status ON $schema.reviews FOR EACH ROW
+    WHEN (OLD.status <> NEW.status AND NEW.waits_for IS NOT NULL)
+    EXECUTE FUNCTION $schema.close_waits();
+  -- Pairs events and waits one by one, alone, so that each has at most one of the other.
+  CREATE FUNCTION $schema.assign_external_events(
+    wanted text[], present double precision, lock_class integer, lock_key integer
+  ) RETURNS void LANGUAGE plpgsql AS $$
+  DECLARE
+    pair record;
+  BEGIN
+    PERFORM pg_advisory_xact_lock(lock_class, lock_key);
+    LOOP
+      ${nextPairSql('present', '(wanted IS NULL OR external_events.address = ANY (wanted))').replace(' FROM ', ' INTO pair FROM ')};
+      EXIT WHEN NOT FOUND;
+      UPDATE $schema.external_events SET run = pair.run, review_id = pair.review_id WHERE n = pair.n;
+    END LOOP;
+  END $$;
+  ${TOTALS_SCHEMA}
+  -- Schedules; see \`schedule-store.ts\`. \`due_at\` is the time of the next tick with jitter, or the end of its claim.
+  CREATE TABLE $schema.schedules (
+    name text COLLATE "C" PRIMARY KEY,
+    revision integer NOT NULL DEFAULT 1,
+    source text NOT NULL,
+    state text NOT NULL,
+    actor text,
+    created_at double precision NOT NULL,
+    changed_at double precision NOT NULL,
+    next_tick double precision,
+    due_at double precision,
+    last_run text,
+    problem text,
+    data text NOT NULL
+  );
+  CREATE INDEX schedules_due ON $schema.schedules (due_at, name) WHERE due_at IS NOT NULL;`

@@ -1,6 +1,7 @@
 /** The writes of small tables for which other processes must be locked out. */
 import { LOCKS, type Database } from '../database/database.ts'
 
+import type { AssignEvents } from '../../shared/tables/external-events.ts'
 import type { InsertAudit } from '../../shared/tables/audit-log.ts'
 import type { AppendMemory } from '../../shared/tables/run-memory.ts'
 import type { ClaimDue } from '../../shared/tables/webhook-outbox.ts'
@@ -52,4 +53,16 @@ export function postgresDeliveryClaimer(database: Database): ClaimDue {
        ORDER BY was_due, claimed.id`,
       [limit, claimMs],
     )
+}
+
+/** Pairs events with waits, one process at a time. */
+export function postgresEventAssigner(database: Database): AssignEvents {
+  return async (now, addresses) => {
+    await database.query('SELECT $schema.assign_external_events($1, $2, $3, $4)', [
+      addresses,
+      now,
+      LOCKS.externalEvents,
+      database.lockKey,
+    ])
+  }
 }

@@ -71,9 +71,18 @@ const TABLES = [
   'build_shares',
   'manifests',
   'secrets',
+  'waits',
+  'external_events',
   'memories',
   'reflections',
+  'schedules',
 ]
+
+/** Columns with milliseconds since 1970 that statements compare with the clock of the store. */
+const CLOCK_COLUMNS = [
+  ['runs', 'start_by'],
+  ['schedules', 'due_at'],
+] as const
 
 function placeIn({ client, options }: StorageDatabase, schema: string): Place {
   const opened: RunStorage[] = []
@@ -94,7 +103,14 @@ function placeIn({ client, options }: StorageDatabase, schema: string): Place {
       client.query(TABLES.map((table) => `DELETE FROM ${quoteName(schema)}.${table}`).join('; ')),
     async passTime(ms) {
       await moveBack('runs', ['due_at', 'claimed_at', 'ended_at'], ms)
+      await moveBack('external_events', ['received_at'], ms)
       await moveBack('leases', ['expires_at'], ms)
+      for (const [table, column] of CLOCK_COLUMNS) {
+        await client.query(
+          `UPDATE ${quoteName(schema)}.${table} SET ${column} = ${column} - $1::float8`,
+          [ms],
+        )
+      }
       await moveBack('threads', ['changed_at'], ms)
       await moveBack('deliveries', ['due_at'], ms)
     },

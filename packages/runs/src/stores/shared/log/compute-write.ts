@@ -2,7 +2,10 @@
 import { applyChange, listTaskIndexes, type Records } from '../../../log/apply-changes.ts'
 import { erasePrompts } from '../../../log/erase-prompts.ts'
 import { endsRun } from '../../../log/prepared-write.ts'
+import { toAddress } from '../schema/event-address.ts'
+import { ChangedTasks } from './changed-tasks.ts'
 
+import type { NewReview } from '../../../domain/change.ts'
 import type { RequestedRun } from '../../../domain/run-record.ts'
 import type { StoredTask } from '../../../log/stored-task.ts'
 import type { RowId, RunRow } from '../read-records.ts'
@@ -32,7 +35,7 @@ export function computeWrite({ known, write }: KnownWrite): ComputedWrite {
   const records: Records = {
     run: { ...row.run, status: write.status },
     setsStatus: false,
-    tasks: new Map(known.tasks),
+    tasks: ChangedTasks.from(known.tasks),
     newReviews: new Map(),
     endedReviews: new Map(),
   }
@@ -107,7 +110,13 @@ export function listOpened({ write, records, hasEnded }: ComputedWrite) {
     kind: review.request.kind,
     status: end?.status ?? (hasEnded ? 'WITHDRAWN' : 'OPEN'),
     decidedBy: end?.decidedBy,
+    waitsFor: listAddresses(review.request),
   }))
+}
+
+/** Returns the addresses of the events that a review waits for; undefined if there are none. */
+function listAddresses({ waitsFor = [] }: NewReview['request']): readonly string[] | undefined {
+  return waitsFor.length === 0 ? undefined : waitsFor.map(toAddress)
 }
 
 /** Returns the reviews that close. One that opens with the same write is in both lists. */

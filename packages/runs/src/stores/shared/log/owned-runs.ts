@@ -5,13 +5,13 @@
  */
 import { BoundedMap } from '@tutti/protocol/basics'
 
-import type { StoredTask } from '../../../log/stored-task.ts'
+import type { KnownTasks } from '../../../log/apply-changes.ts'
 import type { RunRow } from '../read-records.ts'
 
 /** The row and all tasks of a run. */
 export interface KnownRun {
   readonly row: RunRow
-  readonly tasks: ReadonlyMap<number, StoredTask>
+  readonly tasks: KnownTasks
 }
 
 /** Maximum number of runs. One that is forgotten is read again. */

@@ -17,6 +17,8 @@ export const LISTED_RUN_COLUMNS = {
   taskCount: 'integer',
   completedTasks: 'integer',
   createdAt: 'time',
+  startAt: 'time',
+  startBy: 'time',
   startedAt: 'time',
   completedAt: 'time',
   durationMs: 'count',
@@ -40,6 +42,8 @@ export const NEW_RUN_COLUMNS = {
   workflow: RUN_COLUMNS.workflow,
   taskCount: RUN_COLUMNS.taskCount,
   createdAt: RUN_COLUMNS.createdAt,
+  startAt: RUN_COLUMNS.startAt,
+  startBy: RUN_COLUMNS.startBy,
   idempotencyKey: 'key',
   fingerprint: 'text',
   cacheKey: 'key',
@@ -112,6 +116,7 @@ export const REVIEW_COLUMNS = {
   openedAt: 'time',
   expiresAt: 'time',
   decidedBy: 'text',
+  waitsFor: 'a list of texts',
 } as const satisfies Columns
 
 /** The end of a review. */
@@ -120,6 +125,7 @@ export const REVIEW_END_COLUMNS = {
   reviewId: REVIEW_COLUMNS.reviewId,
   status: REVIEW_COLUMNS.status,
   decidedBy: REVIEW_COLUMNS.decidedBy,
+  eventId: 'id',
 } as const satisfies Columns
 
 /** An event; the embedded store has one key for the run and the number. */

@@ -113,13 +113,14 @@ function storeReviews(statements: SqliteStatements, computed: ComputedWrite): vo
   for (const review of listOpened(computed)) {
     statements.run(INSERT_REVIEW, encodeRow(sqliteDialect.texts, REVIEW_COLUMNS, review))
   }
-  for (const { run, reviewId, status, decidedBy } of listClosed(computed)) {
+  for (const { run, reviewId, status, decidedBy, eventId } of listClosed(computed)) {
     statements.run(
-      `UPDATE reviews SET status = $1, decided_by = $2
-       WHERE run = $3 AND review_id = $4 AND status = 'OPEN'`,
+      `UPDATE reviews SET status = $1, decided_by = $2, event_id = $3
+       WHERE run = $4 AND review_id = $5 AND status = 'OPEN'`,
       [
         status,
         encodeField(sqliteDialect.texts, REVIEW_COLUMNS.decidedBy, decidedBy),
+        encodeField(sqliteDialect.texts, 'id', eventId),
         run,
         reviewId,
       ],

@@ -31,7 +31,7 @@ export function findRoom(
 }
 
 /**
- * Returns the rows of claimable runs (RUNS-L3, RUNS-L4, RUNS-L9, RUNS-L12). Uses five statements, each limited to the free
+ * Returns the rows of claimable runs (RUNS-L3, RUNS-L4, RUNS-L9, RUNS-L12). Uses six statements, each limited to the free
  * slots, with a filter only if necessary. A single statement took ten times as long when no run was due.
  */
 export function findDueRuns(
@@ -53,7 +53,7 @@ export function findDueRuns(
   const others =
     first.length >= room
       ? []
-      : readDue(statements, known, { room, condition: `state = 'ready' AND epoch = 0` })
+      : NEW.flatMap((condition) => readDue(statements, known, { room, condition })).toSorted(byDue)
   return [...first, ...others].slice(0, room).map(idOf)
 }
 
@@ -70,8 +70,11 @@ export function findBegunRuns(
 const BEGUN = [
   `lost_owners > 0 AND state <> 'ended' AND state = 'ready' AND lost_owners < ${SUSPECT_LOSSES}`,
   `state = 'ready' AND epoch > 0 AND lost_owners = 0`,
-  `state = 'parked' AND due_at <= $now AND lost_owners < ${SUSPECT_LOSSES}`,
+  `state = 'parked' AND due_at <= $now AND lost_owners < ${SUSPECT_LOSSES} AND epoch > 0`,
 ]
+
+/** The conditions of due runs that were never claimed. */
+const NEW = [`state = 'ready' AND epoch = 0`, `state = 'parked' AND due_at <= $now AND epoch = 0`]
 
 function readBegun(
   statements: SqliteStatements,

@@ -3,6 +3,10 @@
  * duration is that of the claim.
  */
 import { toStoreMetrics } from '../../shared/store-metrics.ts'
+import { clampCount } from '../../shared/query-numbers.ts'
+import { toExpiredRuns } from '../../shared/expired-runs.ts'
+import { isExpired } from '../../../domain/start-times.ts'
+import { sqliteDialect } from '../schema/dialect.ts'
 import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../../../domain/suspects.ts'
 import { toClaimKey } from '../../../domain/claim-key.ts'
 import { claimedCodeSql } from '../../shared/tables/build-store.ts'
@@ -12,6 +16,7 @@ import { NEW_TOKEN } from '../rows/run-rows.ts'
 import type {
   ClaimedRun,
   ClaimRequest,
+  ExpiredRuns,
   HeldRun,
   LostRun,
   LeaseOwner,
@@ -159,6 +164,16 @@ export class SqliteRunQueue implements RunQueue {
     return rows.map((row) => String(row['run_id']))
   }
 
+  async findExpired(limit: number): Promise<ExpiredRuns> {
+    const rows = this.#parts.statements.run(
+      `SELECT run_id, start_by - $now AS in_ms FROM runs
+       WHERE start_by IS NOT NULL AND started_at IS NULL AND state IN ('ready', 'parked')
+       ORDER BY start_by LIMIT $1`,
+      [clampCount(limit) + 1],
+    )
+    return toExpiredRuns(rows, limit, sqliteDialect.texts.id)
+  }
+
   async load(): Promise<QueueLoad> {
     const rows = this.#parts.statements.run(
       `SELECT ${KIND} AS kind, count(*) AS count FROM runs
@@ -222,7 +237,13 @@ export class SqliteRunQueue implements RunQueue {
     const row = rows.get(id)
     owned.rememberClaimed(row)
     const { run, token, lostOwners } = row
-    return { run, token, commands: rows.commands(id), lostOwners }
+    return {
+      run,
+      token,
+      commands: rows.commands(id),
+      lostOwners,
+      ...(isExpired(run, this.#parts.clock.now()) ? { isExpired: true } : {}),
+    }
   }
 
   /** Returns the instant `ms` from now, in whole milliseconds; null for Infinity. */

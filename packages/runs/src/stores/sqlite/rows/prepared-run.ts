@@ -17,6 +17,7 @@ export interface DecidingFields extends Pick<NewRun, 'runId' | 'ensemble'> {
   readonly submission: NewRun['submission'] | undefined
   readonly thread: NewRun['thread'] | undefined
   readonly code: NewRun['code'] | undefined
+  readonly startAt: NewRun['startAt'] | undefined
 }
 
 /** A run to create. */

@@ -61,6 +61,7 @@ export function prepareRunCreator(
       const isFree =
         claimant !== undefined &&
         fork === undefined &&
+        run.startAt === undefined &&
         Number(active) < claimant.maxConcurrentRuns &&
         !isAnyDue(statements)
       const owner = isFree ? claimant : undefined
@@ -84,14 +85,17 @@ const QUEUE_COLUMNS = ['state', 'epoch', 'owner', 'due_at', 'claimed_at', 'build
 
 /** Returns the values of {@link QUEUE_COLUMNS}. */
 function toQueueValues(
-  { ensemble, code }: Pick<DecidingFields, 'ensemble' | 'code'>,
+  { ensemble, code, startAt }: Pick<DecidingFields, 'ensemble' | 'code' | 'startAt'>,
   owner: Claimant | undefined,
   now: number,
 ): readonly unknown[] {
   const build = owner?.code?.build ?? code?.build
   const own = owner?.code?.codes[ensemble]
   const digest = code !== undefined && isWholeCode(code.code) ? code.code : (own ?? code?.code)
-  if (owner === undefined) return ['ready', 0, null, now, null, build, digest]
+  if (owner === undefined) {
+    const dueAt = Math.max(now, startAt ?? now)
+    return [dueAt > now ? 'parked' : 'ready', 0, null, dueAt, null, build, digest]
+  }
   const until = owner.leaseMs === Infinity ? null : Math.ceil(now + owner.leaseMs)
   return ['owned', 1, owner.owner, until, now, build, digest]
 }

@@ -39,6 +39,9 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     task_count INTEGER NOT NULL,
     completed_tasks INTEGER NOT NULL DEFAULT 0,
     created_at INTEGER NOT NULL,
+    -- The time before which the run does not start, and by which it must have begun.
+    start_at INTEGER,
+    start_by INTEGER,
     started_at INTEGER,
     completed_at INTEGER,
     duration_ms INTEGER,
@@ -87,6 +90,8 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   CREATE INDEX runs_cached ON runs (cache_key, id) WHERE cache_key IS NOT NULL;
   CREATE INDEX runs_suspected ON runs (due_at) WHERE lost_owners > 0 AND state <> 'ended';
   CREATE INDEX runs_released ON runs (due_at) WHERE state = 'ready' AND epoch > 0 AND lost_owners = 0;
+  CREATE INDEX runs_to_expire ON runs (start_by)
+    WHERE start_by IS NOT NULL AND started_at IS NULL AND state IN ('ready', 'parked');
   CREATE INDEX runs_waiting_for_build ON runs (id) WHERE status = 'WAITING_FOR_BUILD';
   CREATE INDEX runs_of_actor ON runs (actor, created_at)
     WHERE actor IS NOT NULL AND state <> 'ended';
@@ -204,6 +209,10 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     opened_at INTEGER NOT NULL,
     expires_at INTEGER,
     decided_by TEXT,
+    -- The external event that decided it.
+    event_id TEXT,
+    -- The addresses of the external events that decide it, as JSON.
+    waits_for TEXT,
     request TEXT NOT NULL,
     UNIQUE (run, review_id)
   ) STRICT;
@@ -310,6 +319,72 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     share INTEGER NOT NULL,
     given INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
+
+  -- External events that a review waits for, while it is open. The triggers of reviews write them; see \`external-events.ts\`.
+  CREATE TABLE waits (
+    n INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL,
+    review_id TEXT NOT NULL,
+    address TEXT NOT NULL,
+    expires_at INTEGER,
+    UNIQUE (run, review_id, address),
+    FOREIGN KEY (run, review_id) REFERENCES reviews (run, review_id) ON DELETE CASCADE
+  ) STRICT;
+  CREATE INDEX waits_by_address ON waits (address, n);
+  -- An event without an outcome is free, or assigned to the review that has its \`run\` and \`review_id\`.
+  CREATE TABLE external_events (
+    n INTEGER PRIMARY KEY AUTOINCREMENT,
+    event_id TEXT NOT NULL UNIQUE,
+    address TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    -- The only run that it is for.
+    wanted_run INTEGER REFERENCES runs (id) ON DELETE CASCADE,
+    run INTEGER REFERENCES runs (id) ON DELETE SET NULL,
+    review_id TEXT,
+    outcome TEXT,
+    received_at INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    key TEXT,
+    sender TEXT,
+    reason TEXT,
+    data TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX external_events_free ON external_events (address, n)
+    WHERE outcome IS NULL AND run IS NULL;
+  CREATE UNIQUE INDEX external_events_assigned ON external_events (run, review_id)
+    WHERE outcome IS NULL AND run IS NOT NULL;
+  CREATE INDEX external_events_by_run ON external_events (run) WHERE run IS NOT NULL;
+  CREATE INDEX external_events_wanted ON external_events (wanted_run) WHERE wanted_run IS NOT NULL;
+  CREATE INDEX external_events_by_age ON external_events (received_at);
+  CREATE TRIGGER open_waits AFTER INSERT ON reviews
+  WHEN NEW.waits_for IS NOT NULL AND NEW.status = 'OPEN' BEGIN
+    INSERT INTO waits (run, review_id, address, expires_at)
+      SELECT DISTINCT NEW.run, NEW.review_id, value, NEW.expires_at FROM json_each(NEW.waits_for);
+  END;
+  CREATE TRIGGER close_waits AFTER UPDATE OF status ON reviews
+  WHEN OLD.status <> NEW.status AND NEW.waits_for IS NOT NULL BEGIN
+    DELETE FROM waits WHERE run = NEW.run AND review_id = NEW.review_id;
+    UPDATE external_events SET outcome = 'delivered'
+      WHERE run = NEW.run AND review_id = NEW.review_id AND outcome IS NULL AND event_id = NEW.event_id;
+    UPDATE external_events SET run = NULL, review_id = NULL
+      WHERE run = NEW.run AND review_id = NEW.review_id AND outcome IS NULL;
+  END;
+  -- Schedules; see \`schedule-store.ts\`. \`due_at\` is the time of the next tick with jitter, or the end of its claim.
+  CREATE TABLE schedules (
+    name TEXT PRIMARY KEY,
+    revision INTEGER NOT NULL DEFAULT 1,
+    source TEXT NOT NULL,
+    state TEXT NOT NULL,
+    actor TEXT,
+    created_at INTEGER NOT NULL,
+    changed_at INTEGER NOT NULL,
+    next_tick INTEGER,
+    due_at INTEGER,
+    last_run TEXT,
+    problem TEXT,
+    data TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX schedules_due ON schedules (due_at, name) WHERE due_at IS NOT NULL;
   `,
 ]
 

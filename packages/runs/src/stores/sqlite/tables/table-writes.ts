@@ -1,10 +1,13 @@
 /** The writes of small tables that are several statements in the embedded store. */
 import { AUDIT_COLUMNS } from '../../shared/schema/table-columns.ts'
 import { listColumnNames } from '../../shared/schema/columns.ts'
+import { nextPairSql } from '../../shared/tables/external-events.ts'
 
+import type { AssignEvents } from '../../shared/tables/external-events.ts'
 import type { InsertAudit } from '../../shared/tables/audit-log.ts'
 import type { AppendMemory } from '../../shared/tables/run-memory.ts'
 import type { ClaimDue } from '../../shared/tables/webhook-outbox.ts'
+import type { StoredRow } from '../../shared/column-reader.ts'
 import type { SqliteParts } from '../rows/parts.ts'
 
 const INSERT_AUDIT = `
@@ -47,4 +50,26 @@ export function sqliteDeliveryClaimer({ statements, transaction }: SqliteParts):
       }
       return due
     })
+}
+
+const NEXT_PAIR = nextPairSql('$1', 'true')
+
+const NEXT_PAIR_OF = nextPairSql('$1', 'external_events.address = ANY($2::text[])')
+
+export function sqliteEventAssigner({ statements, transaction }: SqliteParts): AssignEvents {
+  return async (now, addresses) => {
+    const find = (): StoredRow | undefined =>
+      addresses === null
+        ? statements.run(NEXT_PAIR, [now])[0]
+        : statements.run(NEXT_PAIR_OF, [now, addresses])[0]
+    transaction(() => {
+      for (let pair = find(); pair !== undefined; pair = find()) {
+        statements.run('UPDATE external_events SET run = $1, review_id = $2 WHERE n = $3', [
+          pair['run'],
+          pair['review_id'],
+          pair['n'],
+        ])
+      }
+    })
+  }
 }

@@ -1,0 +1,65 @@
+/**
+ * Links with which callers without a key send one external event. They are not stored. Each is signed for the key that created
+ * it, with a secret that the processes of a server share.
+ *
+ *   base64url({"issuer","id","name","key","runId","expiresAt"}) . base64url(HMAC-SHA256)
+ *
+ * API-L1 A link sends one event: its name, key, run and id are signed, and an event counts once under its id.
+ * API-L2 A link is valid until it expires, and while its key exists, is unchanged, has not expired and has `events:send`.
+ * API-L3 A link reveals nothing: its answer has no id of a run, and an invalid one is not found.
+ */
+import { TuttiError } from '@tutti/core'
+import { decode } from '@tutti/protocol'
+import { EventLinkContent } from '@tutti/protocol/internal'
+
+import { DEFAULT_SCOPES, type ApiKey } from './keys.ts'
+import { decodePayload, encodePayload, isSameSignature, signPayload } from './signatures.ts'
+
+import type { Signer } from '@tutti/gateway/internal'
+
+/** Maximum length of a token; longer than any that this server issues. */
+const MAX_LENGTH = 4_096
+
+/** Separates the signatures of links from other signatures with the same secret. */
+const PURPOSE = 'tutti event link v1'
+
+/** Returns the token of a link. @param key key of the caller; undefined on a server without keys */
+export function createEventToken(
+  content: EventLinkContent,
+  key: ApiKey | undefined,
+  signer: Signer,
+): string {
+  const payload = encodePayload(content)
+  return `${payload}.${signPayload(payload, signer.signingKey(PURPOSE, key)).toString('base64url')}`
+}
+
+/**
+ * Verifies the token of a link and returns its event.
+ *
+ * @throws {TuttiError} NOT_FOUND for a token that is forged or has expired, or whose key can no longer send events.
+ */
+export function readEventToken(
+  token: string,
+  { keys, now }: { readonly keys: readonly ApiKey[]; readonly now: number },
+  signer: Signer,
+): EventLinkContent {
+  const [payload = '', signature = ''] = token.length > MAX_LENGTH ? [] : token.split('.')
+  const decoded = decode(EventLinkContent, decodePayload(payload))
+  const given = Buffer.from(signature, 'base64url')
+  const issuer = decoded.ok ? decoded.value.issuer : undefined
+  const candidates = keys.length === 0 ? [undefined] : keys.filter(({ name }) => name === issuer)
+  const isSigned = candidates.some(
+    (key) =>
+      isSameSignature(given, signPayload(payload, signer.signingKey(PURPOSE, key))) &&
+      (key === undefined || canSend(key, now)),
+  )
+  if (!decoded.ok || !isSigned) {
+    throw new TuttiError('NOT_FOUND', 'This link was not created by this server, or was revoked')
+  }
+  if (now >= decoded.value.expiresAt) throw new TuttiError('NOT_FOUND', 'This link has expired')
+  return decoded.value
+}
+
+function canSend({ scopes = DEFAULT_SCOPES, expiresAt = Infinity }: ApiKey, now: number): boolean {
+  return now < expiresAt && (scopes.includes('events:send') || scopes.includes('admin'))
+}

@@ -1,0 +1,123 @@
+/** Receives external events, and creates links with which callers without a key send them. */
+import { decode, ROUTES } from '@tutti/protocol'
+import {
+  EventLinkBody,
+  ExternalEventName,
+  LinkedEventData,
+  SendEventBody,
+  type EventLink,
+  type EventReceived,
+  type LinkedEventReceived,
+} from '@tutti/protocol/internal'
+import { badRequest, readJsonBody, type HttpRoute, type Signer } from '@tutti/gateway/internal'
+
+import { createEventToken, readEventToken } from '../auth/event-links.ts'
+
+import type { ReceivedState } from '@tutti/runs/internal'
+import type { ResolvedControlApiOptions } from '../options.ts'
+
+/** Returns the routes of external events. */
+export function externalEventRoutes(
+  {
+    runs,
+    maxBodyBytes,
+    apiKeys,
+    clock,
+  }: Pick<ResolvedControlApiOptions, 'runs' | 'maxBodyBytes' | 'apiKeys' | 'clock'>,
+  signer: Signer,
+): readonly HttpRoute[] {
+  return [
+    {
+      ...ROUTES.sendEvent,
+      async handle({ request, caller, addSubject, parameters: { name = '' } }) {
+        const body = await readJsonBody(request, SendEventBody, maxBodyBytes)
+        assertName(name)
+        addSubject({ target: name })
+        const { id, state } = await runs.externalEvents.receive({
+          name,
+          ...body,
+          ...(caller.name === undefined ? {} : { sender: caller.name }),
+        })
+        const received = toEventReceived(id, state)
+        if (received.runId !== undefined) addSubject({ runId: received.runId })
+        return Response.json(received, { status: 202 })
+      },
+    },
+    {
+      ...ROUTES.createEventLink,
+      async handle({ request, caller, addSubject, parameters: { name = '' } }) {
+        const { expiresInMs, ...event } = await readJsonBody(request, EventLinkBody, maxBodyBytes)
+        assertName(name)
+        addSubject({ target: name })
+        const expiresAt = Math.min(
+          clock.now() + chooseLifetime(expiresInMs, runs.externalEvents.maxAgeMs),
+          caller.expiresAt,
+        )
+        const id = `link-${crypto.randomUUID()}`
+        const key = apiKeys.find((known) => known.name === caller.name)
+        const content = { issuer: key?.name ?? '', id, name, ...event, expiresAt }
+        const link: EventLink = {
+          path: `/api/event-links/${createEventToken(content, key, signer)}`,
+          id,
+          expiresAt: new Date(expiresAt).toISOString(),
+        }
+        return Response.json(link, { status: 201 })
+      },
+    },
+    {
+      ...ROUTES.sendLinkedEvent,
+      async handle({ request, parameters: { token = '' } }) {
+        // Verified first, so that only a valid link costs the time to read a body.
+        const now = clock.now()
+        const {
+          issuer,
+          expiresAt: _,
+          ...event
+        } = readEventToken(token, { keys: apiKeys, now }, signer)
+        const data = await readJsonBody(request, LinkedEventData, maxBodyBytes)
+        const { id, state } = await runs.externalEvents.receive({
+          ...event,
+          data,
+          ...(issuer === '' ? {} : { sender: issuer }),
+        })
+        const { status } = toEventReceived(id, state)
+        return Response.json({ id, status } satisfies LinkedEventReceived, { status: 202 })
+      },
+    },
+  ]
+}
+
+/** @throws {TuttiError} BAD_REQUEST for a name that no event can have. */
+function assertName(name: string): void {
+  if (decode(ExternalEventName, name).ok) return
+  const message =
+    'must be 1 to 100 letters, digits, "_", ".", ":" or "-" and start with a letter or digit'
+  throw badRequest('event', [{ path: '/name', message }])
+}
+
+/** Longest validity of a link when events are stored for ever, in milliseconds: 1 year. */
+const MAX_LINK_MS = 31_536_000_000
+
+/**
+ * Returns the time for which a link is valid. Its event must be known until then, so that it counts once.
+ *
+ * @throws {TuttiError} BAD_REQUEST.
+ */
+function chooseLifetime(wantedMs: number | undefined, maxAgeMs: number): number {
+  const maxMs = Math.min(maxAgeMs, MAX_LINK_MS)
+  const ms = wantedMs ?? maxMs
+  if (ms <= maxMs) return ms
+  const message = `must be at most ${maxMs}, the time for which events are stored, got ${ms}`
+  throw badRequest('request body', [{ path: '/expiresInMs', message }])
+}
+
+function toEventReceived(id: string, state: ReceivedState): EventReceived {
+  if (state.kind === 'free') return { id, status: 'STORED' }
+  const { kind, runId, reviewId } = state
+  return {
+    id,
+    status: kind === 'delivered' ? 'DELIVERED' : 'DELIVERING',
+    ...(runId === undefined ? {} : { runId }),
+    ...(reviewId === undefined ? {} : { reviewId }),
+  }
+}

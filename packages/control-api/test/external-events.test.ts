@@ -1,0 +1,221 @@
+/** Tests of external events over REST. */
+import { ensemble, task } from '@tutti/ensemble'
+import { Type } from '@tutti/core'
+import { decode, ROUTES } from '@tutti/protocol'
+import { fakeClock, scriptedModel } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { createEventToken, readEventToken } from '../src/auth/event-links.ts'
+import { apiKey } from '../src/auth/keys.ts'
+import { openServer, type TestServer } from './open-server.ts'
+
+import type { Scope } from '@tutti/protocol'
+import type { ReviewList } from '@tutti/protocol/internal'
+
+const wait = task({
+  name: 'wait',
+  description: 'Wait for {order}',
+  waitFor: { event: 'paid', key: '{order}', schema: Type.Object({ amount: Type.Integer() }) },
+})
+
+const shop = ensemble({ name: 'shop', tasks: [wait], model: scriptedModel([]) })
+
+const send = (api: TestServer, body: object, path = '/api/events/paid') => api.post(path, body)
+
+async function waitingRun(api: TestServer): Promise<string> {
+  const { runId } = await (await api.post('/api/runs', { inputs: { order: 'o-1' } })).json()
+  await expect
+    .poll(async () => {
+      const list = await api.get(`/api/reviews?kind=EVENT&runId=${runId}`)
+      return ((await list.json()) as ReviewList).total
+    })
+    .toBe(1)
+  return runId
+}
+
+describe('external events over REST', () => {
+  it('An external event is answered with the run that waits for it, and an early one as stored', async () => {
+    await using api = await openServer({ ensembles: [shop] })
+    const early = await send(api, { key: 'other', id: 'e-0' })
+    expect([early.status, await early.json()]).toEqual([202, { id: 'e-0', status: 'STORED' }])
+    const runId = await waitingRun(api)
+    const inbox = (await (await api.get('/api/reviews')).json()) as ReviewList
+    expect(inbox).toEqual({ reviews: [], total: 0 })
+    const [review] = (await (await api.get('/api/reviews?kind=EVENT')).json()).reviews
+    expect(review).toMatchObject({ waitsFor: [{ name: 'paid', key: 'o-1' }], kind: 'EVENT' })
+    const event = { key: 'o-1', id: 'e-1', data: { amount: 3 } }
+    const received = await (await send(api, event)).json()
+    expect(received).toEqual({ id: 'e-1', status: 'DELIVERED', runId, reviewId: review.reviewId })
+    expect(decode(ROUTES.sendEvent.response, received)).toMatchObject({ ok: true })
+    expect(await (await send(api, event)).json()).toEqual(received)
+    await expect.poll(async () => (await api.detail(runId)).status).toBe('COMPLETED')
+  })
+
+  it('EVENT_REFUSED names the problems of the data, and the wait stays open', async () => {
+    await using api = await openServer({ ensembles: [shop] })
+    await waitingRun(api)
+    const refused = await send(api, { key: 'o-1', data: { amount: 'x' } })
+    expect(refused.status).toBe(422)
+    expect(await refused.json()).toMatchObject({
+      error: 'EVENT_REFUSED',
+      message: expect.stringContaining('data/amount'),
+    })
+    const received = await (await send(api, { key: 'o-1', data: { amount: 1 } })).json()
+    expect(received).toMatchObject({ status: 'DELIVERED' })
+  })
+
+  it.each([
+    ['/api/events/a%20b', {}, 400, '/name'],
+    ['/api/events/paid', { key: '' }, 400, '/key'],
+    ['/api/events/paid', { payload: 1 }, 400, '/payload'],
+    ['/api/events/paid', { runId: 'none' }, 404, 'none'],
+    ['/api/events/paid', { data: 'x'.repeat(262_144) }, 413, '262144 bytes'],
+  ])('POST %s with %j is refused', async (path, body, status, problem) => {
+    await using api = await openServer({ ensembles: [shop] })
+    const refused = await send(api, body, path)
+    expect(refused.status).toBe(status)
+    expect(JSON.stringify(await refused.json())).toContain(problem)
+  })
+
+  it('EVENTS_FULL is the answer when too many events wait for waits', async () => {
+    await using api = await openServer({ ensembles: [shop], limits: { maxStoredEvents: 1 } })
+    const answers = [await send(api, { key: 'a' }), await send(api, { key: 'b' })]
+    expect(answers.map(({ status }) => status)).toEqual([202, 429])
+    expect(await answers[1]?.json()).toMatchObject({ error: 'EVENTS_FULL' })
+    await waitingRun(api)
+    expect((await send(api, { key: 'o-1', data: { amount: 1 } })).status).toBe(202)
+  })
+})
+
+describe('a link of an event', () => {
+  const keyed = (name: string, key: string, scopes: readonly Scope[]) =>
+    apiKey(key, { name, scopes })
+  const KEYS = [keyed('shop', 'shop-key', ['events:send']), keyed('all', 'all-key', ['admin'])]
+  const as = (key: string) => ({ authorization: `Bearer ${key}` })
+
+  async function createLink(api: TestServer, body: object = { key: 'o-1' }) {
+    return (await api.post('/api/events/paid/links', body, as('shop-key'))).json()
+  }
+
+  it('[API-L1] [API-L3] A caller without a key sends the event of a link once', async () => {
+    await using api = await openServer({ ensembles: [shop], apiKeys: KEYS })
+    const submitted = await api.post('/api/runs', { inputs: { order: 'o-1' } }, as('all-key'))
+    const { runId } = await submitted.json()
+    const { path, id } = await createLink(api)
+    const [sent, again, other] = [
+      await api.post(path, { amount: 4 }),
+      await api.post(path, { amount: 4 }),
+      await api.post(path, { amount: 5 }),
+    ]
+    expect([sent.status, again.status, other.status]).toEqual([202, 202, 409])
+    expect(await sent.json()).toEqual({ id, status: expect.any(String) })
+    await expect
+      .poll(async () => {
+        const detail = await api.get(`/api/runs/${runId}`, { headers: as('all-key') })
+        return (await detail.json()).tasks[0].output
+      })
+      .toContain('"amount":4')
+  })
+
+  it('[API-L2] A link that is forged, has expired or has another key is not found', async () => {
+    const clock = fakeClock(Date.now())
+    await using api = await openServer({ ensembles: [shop], apiKeys: KEYS, clock })
+    const { path } = await createLink(api, { key: 'o-1', expiresInMs: 60_000 })
+    const [payload = '', signature = ''] = path.split('/').at(-1).split('.')
+    const content = JSON.parse(Buffer.from(payload, 'base64url').toString())
+    const forged = Buffer.from(JSON.stringify({ ...content, key: 'o-2' })).toString('base64url')
+    const to = async (token: string) => (await api.post(`/api/event-links/${token}`, {})).status
+    expect(await to(`${forged}.${signature}`)).toBe(404)
+    expect(await to('x'.repeat(5_000))).toBe(404)
+    expect(await to(`${payload}.`)).toBe(404)
+    await clock.advance(60_000)
+    expect(await to(`${payload}.${signature}`)).toBe(404)
+    const tooLong = await api.post(
+      '/api/events/paid/links',
+      { expiresInMs: 604_800_001 },
+      as('shop-key'),
+    )
+    expect(tooLong.status).toBe(400)
+  })
+
+  it.each<readonly [string, readonly Scope[] | undefined]>([
+    ['was removed', undefined],
+    ['lost its scope', ['runs:read']],
+  ])('[API-L2] A link whose key %s is not found', async (_, scopes) => {
+    const signer = { signingKey: () => Buffer.from('secret') }
+    const [issuer] = KEYS
+    const content = { issuer: 'shop', id: 'link-1', name: 'paid', expiresAt: 10 }
+    const token = createEventToken(content, issuer, signer)
+    const keys = scopes === undefined ? KEYS.slice(1) : [keyed('shop', 'shop-key', scopes)]
+    expect(readEventToken(token, { keys: KEYS, now: 1 }, signer)).toEqual(content)
+    expect(() => readEventToken(token, { keys, now: 1 }, signer)).toThrow('was revoked')
+  })
+})
+
+/** Fields of a request that a wait cannot have. */
+interface RefusedFields {
+  readonly options?: object
+  readonly outputSchema?: object
+  readonly model?: string
+}
+
+describe('a task of a request that waits', () => {
+  it('[RUNS-T8] A task of a request waits for each item of a list, and later tasks get the outcomes', async () => {
+    const model = scriptedModel(({ messages }) => messages.at(-1)?.content ?? '')
+    const band = ensemble({ name: 'band', model, tasks: [task({ description: 'Own' })] })
+    await using api = await openServer({ ensembles: [band] })
+    const body = {
+      tasks: [
+        {
+          name: 'paid',
+          description: 'Wait for {order}',
+          forEach: { over: 'orders', as: 'order' },
+          waitFor: {
+            event: { any: ['paid', { name: 'refunded', key: 'r-{order}' }] },
+            key: '{order}',
+            schema: { type: 'object', properties: { amount: { type: 'integer' } } },
+            timeoutMs: 600_000,
+          },
+        },
+        { name: 'close', description: 'Close', context: ['$paid'] },
+      ],
+      inputs: { orders: '["a","b"]' },
+    }
+    const { runId } = await (await api.post('/api/runs', body)).json()
+    const events = [
+      { key: 'a', data: { amount: 1 }, id: 'e-1' },
+      { key: 'r-b', id: 'e-2', data: {} },
+    ]
+    await send(api, events[0] ?? {})
+    await send(api, events[1] ?? {}, '/api/events/refunded')
+    await expect.poll(async () => (await api.detail(runId)).status).toBe('COMPLETED')
+    const { tasks } = await api.detail(runId)
+    const outputOf = (name: string) => tasks.find((one) => one.name === name)?.output ?? ''
+    expect(JSON.parse(outputOf('paid'))).toEqual([
+      { arrived: true, data: { amount: 1 }, name: 'paid', eventId: 'e-1' },
+      { arrived: true, data: {}, name: 'refunded', eventId: 'e-2' },
+    ])
+    expect(outputOf('close')).toContain('"eventId":"e-2"')
+  })
+
+  it.each<readonly [object, RefusedFields, string]>([
+    [{ event: 'a b' }, {}, '/tasks/0/waitFor/event'],
+    [{ event: { any: [] } }, {}, '/tasks/0/waitFor/event'],
+    [{ event: 'a', timeoutMs: 1, until: '2030-01-01T00:00:00Z' }, {}, 'exclude each other'],
+    [{ event: 'a', schema: { type: 'strin' } }, {}, 'Invalid schema of a wait'],
+    [{ event: 'a' }, { outputSchema: { type: 'object' } }, 'output does not apply'],
+    [{ event: 'a' }, { model: 'small' }, 'model does not apply'],
+    [{ event: 'a' }, { options: { workflow: 'HIERARCHICAL' } }, 'waitFor has no effect'],
+  ])(
+    '[RUNS-T8] The wait %j with %j is refused',
+    async (waitFor, { options, ...fields }, problem) => {
+      await using api = await openServer({ ensembles: [shop] })
+      const refused = await api.post('/api/runs', {
+        tasks: [{ name: 'w', description: 'W', waitFor, ...fields }],
+        ...(options === undefined ? {} : { options }),
+      })
+      expect(refused.status).toBe(400)
+      expect(JSON.stringify(await refused.json())).toContain(problem)
+    },
+  )
+})

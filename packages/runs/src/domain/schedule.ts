@@ -1,0 +1,63 @@
+/** The definition of a schedule. Plain data. */
+import type { RequestedRun } from './run-record.ts'
+import type { TagMap } from '@tutti/protocol/internal'
+
+/** Ticks that are submitted after an outage: none, one run for the last tick, or every one of the last 100. */
+export const CATCH_UPS = ['skip', 'last', 'all'] as const
+/** Treatment of ticks that no process could submit within a minute. */
+export type CatchUp = (typeof CATCH_UPS)[number]
+
+/** Action of a tick while the run of the last one has not ended. */
+export const OVERLAPS = ['allow', 'skip', 'cancel'] as const
+/** Whether a tick submits its run in addition to the last one, leaves it out, or cancels the last one first. */
+export type Overlap = (typeof OVERLAPS)[number]
+
+/** Submits a run at each tick. Plain data. */
+export interface ScheduleDefinition {
+  /**
+   * Cron expression of five fields, or of six that begin with seconds, or `@daily` and the like. A fixed time that the
+   * clock skips in spring has its tick at the first time after the gap; one that occurs twice in autumn has one tick, at
+   * the first. Other expressions skip the gap and count both.
+   */
+  readonly cron: string
+  /** Time zone of the expression, by its IANA name. @default 'UTC' */
+  readonly timeZone?: string
+  /** Submission of each tick. It gets the tags `schedule` and `tick`. */
+  readonly run: ScheduledSubmission
+  /**
+   * Maximum delay of a tick, in milliseconds, up to a day. The delay of a tick is derived from its time and the name, so
+   * that it is the same in every process. @default 0
+   */
+  readonly jitterMs?: number
+  /** Ticks that are submitted after an outage. @default 'last' */
+  readonly catchUp?: CatchUp
+  /** Action while the run of the last tick has not ended. @default 'allow' */
+  readonly overlap?: Overlap
+}
+
+/** The submission of each tick. */
+export interface ScheduledSubmission extends Pick<
+  RequestedRun,
+  'tasks' | 'taskOverrides' | 'options' | 'budget' | 'history' | 'clientTools'
+> {
+  /** Name of the ensemble. @default the first one */
+  readonly ensemble?: string
+  readonly inputs?: Readonly<Record<string, string>>
+  readonly tags?: Readonly<TagMap>
+  /** Thread that the runs continue. */
+  readonly threadId?: string
+  /** Names of its webhooks. */
+  readonly webhooks?: readonly string[]
+  /** Maximum time from the tick to the start of its work, in milliseconds. @default no limit */
+  readonly maxQueueMs?: number
+}
+
+/** A schedule of the configuration. It replaces a saved one of the same name, and can only be changed there. */
+export interface ConfiguredSchedule extends ScheduleDefinition {
+  /** 1 to 100 letters, digits, `.`, `_` and `-`. */
+  readonly name: string
+  /** Whether it has no ticks. @default false */
+  readonly paused?: boolean
+  /** Name of the key to which its runs belong, with its limits. @default none: the operator */
+  readonly actor?: string
+}
