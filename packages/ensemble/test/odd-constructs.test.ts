@@ -14,7 +14,7 @@ function say(name: string, more: Partial<TaskDefinition> = {}): Task {
 const no = () => false
 const yes = () => true
 
-/** Returns the tasks of a route whose last task needs one that is skipped only after `good` has ended. */
+/** Returns tasks. The last one needs a task that is skipped only after `good` has ended. */
 function createLateRoute(): readonly Task[] {
   const good = say('good')
   return [
@@ -127,7 +127,7 @@ describe('names of added tasks', () => {
 })
 
 describe('lists of tasks', () => {
-  it('[ENS-P12] A task whose list is not completed says so, as under a manager that delegates it too early', async () => {
+  it('[ENS-P12] A task that a manager delegates before the task of its list fails with the name of that task', async () => {
     const list = task({
       name: 'list',
       description: 'List',

@@ -144,7 +144,7 @@ function findChoiceProblems(tasks: readonly Task[], workflow: Workflow): readonl
   })
 }
 
-/** A problem of a switch that its cases have whatever the workflow is. */
+/** A problem of a switch, in one of its cases. */
 export interface SwitchProblem {
   /** Name of the case. */
   readonly taskName: string
