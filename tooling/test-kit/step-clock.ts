@@ -20,7 +20,7 @@ globalThis.Date = new Proxy(SystemDate, {
 
 channel.unref()
 channel.addEventListener('message', (event) => {
-  if (event instanceof MessageEvent) stepMs += Number(event.data)
+  if ('data' in event) stepMs += Number(event.data)
 })
 
 /** Sets the clock of this process by a number of milliseconds, in this thread at once. */

@@ -174,8 +174,8 @@ describe('options of operations', () => {
     [{ maxParalel: 2 }, 'unknown option "maxParalel" (did you mean "maxParallel"?)'],
     [{ as: 'not a name' }, 'as must be the name of a template variable, got "not a name"'],
     [{ key: 7 }, 'key must be a function or the path of a field, got 7'],
-    [{ onError: 'ignore' }, 'onError must be one of fail, continue, collect, got ignore'],
-    [{ collect: 'sets' }, 'collect must be one of list, outputs, got sets'],
+    [{ onError: 'ignore' }, 'onError must be one of fail, continue, collect, got "ignore"'],
+    [{ collect: 'sets' }, 'collect must be one of list, outputs, got "sets"'],
   ])('[ENS-P10] A map with the options %j is refused', async (options, problem) => {
     const { result } = await run(({ map }) => map(['a'], child, options as never))
     expect(result.error).toMatchObject({

@@ -14,7 +14,8 @@ import { errorMessage, type ToolSchema } from '@tutti/core/internal'
 import { DELEGATE_TOOL } from '../definition/delegation-limits.ts'
 import { listHandoffTools } from '../definition/handoff.ts'
 import { listAllTasks } from '../definition/manager.ts'
-import { listWorkingTasks } from '../definition/task.ts'
+import { listSubEnsembles } from '../definition/sub-ensemble.ts'
+import { listWorkingTasks, type Task } from '../definition/task.ts'
 
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { Problem } from '@tutti/protocol/internal'
@@ -79,9 +80,7 @@ export function findClientToolProblems(
   tools: readonly ClientTool[] = [],
 ): readonly Problem[] {
   if (tools.length === 0) return []
-  const agentTasks = listAllTasks(ensemble)
-    .flatMap(listWorkingTasks)
-    .filter(({ handler }) => handler === undefined)
+  const agentTasks = listAgentTasks(ensemble)
   if (agentTasks.length === 0) {
     return [{ path: '', message: `cannot be called: "${ensemble.name}" has no task with an agent` }]
   }
@@ -101,6 +100,20 @@ export function findClientToolProblems(
       ? problems
       : [...problems, { path: `/${index}`, message: `is invalid: ${invalid}` }]
   })
+}
+
+/** Returns the tasks with agents, those of sub-ensembles included, which are named below their tasks. */
+function listAgentTasks(ensemble: ResolvedEnsemble): readonly Pick<Task, 'name' | 'tools'>[] {
+  const tasks = listAllTasks(ensemble)
+  return [
+    ...tasks.flatMap(listWorkingTasks).filter(({ handler }) => handler === undefined),
+    ...listSubEnsembles(tasks).flatMap(({ task, definition }) =>
+      listAgentTasks(definition).map(({ name, tools }) => ({
+        name: `${task.name}/${name}`,
+        tools,
+      })),
+    ),
+  ]
 }
 
 /** Maximum number of tasks that an error names. */

@@ -15,7 +15,13 @@ import { findDuplicates } from './find-duplicates.ts'
 import { findReviewProblems } from './review-settings.ts'
 
 import type { ForEach, ReduceOutputs } from './for-each.ts'
-import { isTask, type ForEachPlan, type Task, type TaskDefinition } from './task.ts'
+import {
+  findConditionalProblem,
+  isTask,
+  type ForEachPlan,
+  type Task,
+  type TaskDefinition,
+} from './task.ts'
 
 /** Fields that a task with a handler cannot have, because it does not call a model. */
 const FOR_AGENTS = [
@@ -190,10 +196,12 @@ function findReduceProblems(
   const { maxTokens } = reduce
   // Plain JavaScript can contain anything.
   const task: Partial<Task> | undefined = reduce.task
+  const conditional = findConditionalProblem(task)
   return [
     ...(task?.context === undefined
       ? [{ path: '/collect/reduce', message: 'must be created with task()' }]
       : []),
+    ...(conditional === undefined ? [] : [{ path: '/collect/reduce', message: conditional }]),
     ...(maxTokens >= 1
       ? []
       : [{ path: '/collect/maxTokens', message: `must be a number >= 1, got ${maxTokens}` }]),

@@ -24,8 +24,7 @@ import { findEnsembleTool, findSubEnsemble } from './sub-ensemble.ts'
 
 import type { ChatModel } from '../model/chat-model.ts'
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
-import type { LoopPlan } from './loop-settings.ts'
-import { listHandoffTasks, type ForEachPlan, type Task } from './task.ts'
+import { listHandoffTasks, type ForEachPlan, type LoopPlan, type Task } from './task.ts'
 
 /** Value of a field of a manifest: JSON. */
 export type ManifestValue =

@@ -13,7 +13,7 @@ import type { Agent } from './agent.ts'
 import type { Condition, When } from './condition.ts'
 import type { Guardrails } from './guardrail.ts'
 import type { Handler } from './handler.ts'
-import type { LoopPlan } from './loop-settings.ts'
+import type { LoopSettings, LoopTest } from './loop-settings.ts'
 import type { MapSettings } from './operations.ts'
 import type { OnUnfinished } from './on-unfinished.ts'
 import type { ReviewSetting } from './review-settings.ts'
@@ -135,6 +135,16 @@ export interface ForEachPlan {
   readonly reduce?: { readonly task: Task; readonly maxTokens: number; readonly as?: string }
 }
 
+/** A task that is repeated, and the end of its repetition. */
+export interface LoopPlan {
+  /** Task of one round. */
+  readonly template: Task
+  readonly settings: LoopSettings
+  readonly until?: LoopTest
+  /** Task that judges the output of a round. */
+  readonly judge?: Task
+}
+
 /** Definition of a task by its author. */
 export interface TaskDefinition<
   Schema extends ToolSchema | undefined = ToolSchema,
@@ -171,6 +181,17 @@ export function isTask(value: unknown): value is Task {
 /** Returns the role by which agents delegate to a task: that of its agent; for a task without one, its name. */
 export function toWorkerRole({ name, agent, handler }: Task): string {
   return handler === undefined ? agent.role : name
+}
+
+/**
+ * Returns the problem of a task that another one adds for itself, such as a judge, and that has a condition; undefined if it
+ * has none.
+ */
+export function findConditionalProblem(task: Partial<Task> | undefined): string | undefined {
+  const isConditional = task?.when !== undefined || task?.switch !== undefined
+  return isConditional
+    ? 'must not have when or switch, which apply only to tasks of an ensemble'
+    : undefined
 }
 
 /** A task from which another one makes the tasks that it adds. */

@@ -5,7 +5,7 @@ import { previewOf, shortText } from '@tutti/protocol/internal'
 
 import { findTaskHandoffProblems } from '../definition/check-handoffs.ts'
 import { missingInputs } from '../definition/inputs.ts'
-import { reviewAtMax } from '../definition/loop-settings.ts'
+import { reviewAtMax } from '../definition/loop-end.ts'
 import { modelOfTask } from '../definition/model-of-task.ts'
 import { reviewAfter, reviewSettingsOf } from '../definition/review-settings.ts'
 import { findSubEnsemble, listSubEnsembles } from '../definition/sub-ensemble.ts'
@@ -98,7 +98,7 @@ export function prepareChildren(
       ...(!isPlanned && hasCondition(child.task)
         ? ['when and switch apply only to tasks of an ensemble: use if in the handler']
         : []),
-      ...(isOther ? [`another task of the run has its name "${shortText(name)}"`] : []),
+      ...(isOther ? [describeTakenName(name)] : []),
       ...findProblems(run, { ...child, inputs }, { host, reviews }),
       ...(large === undefined
         ? []
@@ -141,6 +141,11 @@ function assertTextInputs(asked: readonly AskedChild[]): void {
   if (problems.length > 0) throw problemsError(problems)
 }
 
+/** Returns the problem of a task whose name another task of the run has. */
+export function describeTakenName(name: string): string {
+  return `another task of the run has its name "${shortText(name)}"`
+}
+
 function hasCondition({ when, switch: switchName }: Task): boolean {
   return when !== undefined || switchName !== undefined
 }
@@ -149,7 +154,7 @@ function hasCondition({ when, switch: switchName }: Task): boolean {
 function assertTextSize(asked: readonly AskedChild[], inputs: Inputs): void {
   let size = 0
   for (const { task, inputs: own } of asked) {
-    size += measureTaskTexts(task, (name) => own[name] ?? inputs[name] ?? '')
+    size += measureTaskTexts(task, (name) => readInput(own, name) ?? readInput(inputs, name) ?? '')
   }
   if (size <= MAX_ADDED_TEXT) return
   throw new TuttiError(
@@ -157,6 +162,10 @@ function assertTextSize(asked: readonly AskedChild[], inputs: Inputs): void {
     `Cannot add tasks: the texts of ${asked.length} tasks would have ${size} bytes, at most ${MAX_ADDED_TEXT} are allowed`,
     { details: { bytes: size, maxBytes: MAX_ADDED_TEXT } },
   )
+}
+
+function readInput(inputs: Inputs, name: string): string | undefined {
+  return Object.hasOwn(inputs, name) ? inputs[name] : undefined
 }
 
 function findProblems(
