@@ -103,14 +103,15 @@ export function findClientToolProblems(
 }
 
 /** Returns the tasks with agents, those of sub-ensembles included, which are named below their tasks. */
-function listAgentTasks(ensemble: ResolvedEnsemble): readonly Pick<Task, 'name' | 'tools'>[] {
+function listAgentTasks(ensemble: ResolvedEnsemble): readonly Pick<Task, 'name' | 'tools' | 'agent'>[] {
   const tasks = listAllTasks(ensemble)
   return [
     ...tasks.flatMap(listWorkingTasks).filter(({ handler }) => handler === undefined),
     ...listSubEnsembles(tasks).flatMap(({ task, definition }) =>
-      listAgentTasks(definition).map(({ name, tools }) => ({
+      listAgentTasks(definition).map(({ name, tools, agent }) => ({
         name: `${task.name}/${name}`,
         tools,
+        agent,
       })),
     ),
   ]
