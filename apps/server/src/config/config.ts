@@ -52,7 +52,7 @@ export interface TuttiConfig {
   /** Webhooks by the names that requests use in `webhooks`. @default none */
   readonly webhooks?: Readonly<Record<string, WebhookConfig>>
   /**
-   * Schedules, each of which submits a run at its ticks. They replace saved schedules of the same name, and can only be
+   * Schedules: each submits a run at its ticks. They replace saved schedules of the same name, and can only be
    * changed here. Schedules that this list no longer has are deleted at the next start; saved ones stay. @default none
    */
   readonly schedules?: readonly ConfiguredSchedule[]

@@ -103,7 +103,9 @@ export function findClientToolProblems(
 }
 
 /** Returns the tasks with agents, those of sub-ensembles included, which are named below their tasks. */
-function listAgentTasks(ensemble: ResolvedEnsemble): readonly Pick<Task, 'name' | 'tools' | 'agent'>[] {
+function listAgentTasks(
+  ensemble: ResolvedEnsemble,
+): readonly Pick<Task, 'name' | 'tools' | 'agent'>[] {
   const tasks = listAllTasks(ensemble)
   return [
     ...tasks.flatMap(listWorkingTasks).filter(({ handler }) => handler === undefined),

@@ -72,6 +72,7 @@ export interface TickEnd extends Pick<ScheduleRecord, 'nextTick' | 'dueAt'> {
   readonly problem?: TickProblem
 }
 
+/** Stores schedules and who may submit their next ticks. */
 export interface ScheduleStore {
   /** Returns all schedules, by name. */
   list(): Promise<readonly ScheduleRecord[]>

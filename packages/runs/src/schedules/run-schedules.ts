@@ -10,7 +10,7 @@
  *    the reason; the next one is tried at its time. Other schedules are not affected.
  * RUNS-SC7 A refusal that may pass, such as a full queue, is tried again until the tick is late; then `catchUp` applies.
  * RUNS-SC8 Ticks of one schedule are submitted in their order. Those during a pause are left out.
- * RUNS-SC9 Schedules of the configuration replace those of the same name, and are changed there only. Those that the
+ * RUNS-SC9 Configured schedules replace saved ones of the same name, and are changed in the configuration only. Those that the
  *    configuration no longer has are deleted when a process starts.
  */
 import { computeJsonDigest } from '@tutti/core/internal'

@@ -6,7 +6,6 @@ import { scheduleLines } from './schedule-lines.ts'
 
 import type { CommandContext } from '../command-context.ts'
 
-/** An action on one schedule. */
 export type ScheduleAction = 'show' | 'pause' | 'resume' | 'run' | 'delete'
 
 /** An action, and the name of its schedule. */
