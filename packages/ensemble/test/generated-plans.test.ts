@@ -5,18 +5,18 @@ import { CONSTRUCTS, listKinds, planOf, toPlanScenario } from './generated-plans
 import { forkEverywhere, interruptEverywhere, replayEverywhere } from './interrupt-everywhere.ts'
 import { eventsOf } from './watch-run.ts'
 
-/** Seeds from 1, or the seeds from `FROM:TO`; two small ones by default. */
+/** Seeds from 1, or the seeds from `FROM:TO`; by default two with every construct. */
 const [LAST, FIRST = 1] = (process.env['TUTTI_GENERATED_PLANS'] ?? '0')
   .split(':')
   .map(Number)
   .toReversed()
 const SEEDS =
   LAST === 0 || LAST === undefined
-    ? [1, 2]
+    ? [6, 22]
     : Array.from({ length: LAST - FIRST + 1 }, (_, index) => FIRST + index)
 
 /** Number of writes between two cuts; 1 takes the longest. */
-const STEP = Number(process.env['TUTTI_PLAN_STEP'] ?? 7)
+const STEP = Number(process.env['TUTTI_PLAN_STEP'] ?? 9)
 
 beforeEach(() => {
   // The wait before a retry is the same in the run and in its forks.
