@@ -18,6 +18,7 @@ import { freePort } from '../postgres/free-port.ts'
 import { readPages, type Page } from './pages.ts'
 import { startSampleServer, type SampleServer } from './sample-server.ts'
 import { snippetFiles } from './snippets.ts'
+import { startBookings } from './stand-ins/bookings.ts'
 import { startOauth2Proxy } from './stand-ins/oauth2-proxy.ts'
 import { startOpenAi } from './stand-ins/openai.ts'
 import { startPostmark } from './stand-ins/postmark.ts'
@@ -83,7 +84,7 @@ describe('a recipe', () => {
     const recipes = pages.filter(({ path }) => !path.endsWith('README.md'))
     const long = recipes.filter((page) => countLines(page) > MAX_LINES)
     expect(long.map(({ path }) => path)).toEqual([])
-    expect(recipes).toHaveLength(12)
+    expect(recipes).toHaveLength(13)
   })
 
   it.each(['judge.ts', 'check.ts', 'visits.ts', 'evaluation.ts', 'batch.ts'])(
@@ -148,6 +149,25 @@ describe('a recipe', () => {
     const { output } = await start('images.ts', variables).ended
     expect(output).toContain('400 Unsupported image')
   })
+})
+
+it('The recipe saga.ts undoes its bookings in reverse and once, although its process is killed in the middle', async () => {
+  const bookings = await startBookings('/cancel/hotel-2')
+  const variables = { BOOKINGS: bookings.url, LOG_LEVEL: 'error' }
+  const program = start('saga.ts', variables)
+  await bookings.held
+  await program.stop('SIGKILL')
+  await expectOutput('saga.ts', variables)
+  const cancelled = ['cancel hotel-2', 'cancel flight-1']
+  expect(bookings.effects).toEqual(['book flight-1', 'book hotel-2', ...cancelled])
+  expect(bookings.requests).toEqual([
+    '/book/flight',
+    '/book/hotel',
+    '/book/car',
+    '/cancel/hotel-2',
+    '/cancel/hotel-2',
+    '/cancel/flight-1',
+  ])
 })
 
 describe('the recipe slack.ts', () => {
@@ -303,8 +323,8 @@ interface Program {
   /** Output so far. */
   output(): string
   readonly ended: Promise<{ code: number | null; output: string; errors: string }>
-  /** Stops the program and returns its output. */
-  stop(): Promise<string>
+  /** Stops the program, by default with SIGTERM, and returns its output. */
+  stop(signal?: NodeJS.Signals): Promise<string>
 }
 
 function environment(): NodeJS.ProcessEnv {
@@ -334,8 +354,8 @@ function start(name: string, variables: NodeJS.ProcessEnv = {}): Program {
   return {
     output: () => output,
     ended,
-    async stop() {
-      child.kill()
+    async stop(signal = 'SIGTERM') {
+      child.kill(signal)
       return (await ended).output
     },
   }

@@ -1,11 +1,5 @@
-/** Other products have the results that `docs/coming-from.md` shows for the same job in Tutti. */
-import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+/** AgentEnsemble, which is not a package for Node, has the results that `docs/coming-from.md` shows for the same job in Tutti. */
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 
 import { expect, it } from 'vitest'
 
@@ -21,30 +15,6 @@ function readExample(file: string): { readonly code: string; readonly printed: s
   const printed = blocks.slice(at).find(({ language }) => language === 'text')?.code ?? ''
   return { code: blocks[at]?.code ?? '', printed }
 }
-
-it('LangGraph prints the result of the example with Send that Tutti prints', async () => {
-  const foreign = blocks.find(({ code }) => code.includes("new Send('joke'"))?.code ?? ''
-  const { code, printed } = readExample('jokes.ts')
-  // Both programs have the same functions.
-  const functions = [...code.matchAll(/^function [\s\S]+?^\}$/gm)].map(([text]) => text)
-  expect(functions).toHaveLength(2)
-  // LangGraph is a dependency of langchain.
-  const langchain = createRequire(join(ROOT, 'packages/langchain/package.json')).resolve(
-    'langchain',
-  )
-  const graph = createRequire(langchain).resolve('@langchain/langgraph')
-  const folder = mkdtempSync(join(tmpdir(), 'tutti-same-results-'))
-  try {
-    const program = join(folder, 'send.mts')
-    const imported = `import langgraph from ${JSON.stringify(graph)}`
-    const names = 'const { Annotation, Send, START, StateGraph } = langgraph'
-    writeFileSync(program, [imported, names, ...functions, foreign].join('\n'))
-    const { stdout } = await promisify(execFile)(process.execPath, [program])
-    expect(stdout.trim()).toBe(printed.trim())
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-})
 
 it('The map-reduce example has as many tasks in each level as the rule of AgentEnsemble gives', () => {
   const { code, printed } = readExample('kitchen.ts')

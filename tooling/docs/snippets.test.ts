@@ -1,6 +1,7 @@
 /**
- * Runs the marked code of the pages: ```ts run must print the following ```text, ```ts run=server runs against
- * the sample server, as ```python run=server does where python3 is installed, and files named `.test.ts` must pass.
+ * Runs the marked code of the pages: ```ts run must print the following ```text, ```ts run=same, the program of another
+ * product, the next ```text of its page. ```ts run=server runs against the sample server, as ```python run=server does where
+ * python3 is installed, and files named `.test.ts` must pass.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { readPages, type Page } from './pages.ts'
+import { readPages, type CodeBlock, type Page } from './pages.ts'
 import { SHOWN, startSampleServer, type SampleServer } from './sample-server.ts'
 import { snippetFiles } from './snippets.ts'
 
@@ -24,12 +25,18 @@ const folder = mkdtempSync(join(ROOT, 'docs', '.snippets-'))
 
 let server: SampleServer
 
+const programs = findPrograms(pages)
+
+/** Ends of the programs that need no server, by path. */
+let ends: ReadonlyMap<string, Ended>
+
 beforeAll(async () => {
   server = await startSampleServer(folder)
   for (const { path, text } of files) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), text.replaceAll(SHOWN, server.url))
   }
+  ends = await runTogether(programs.filter(({ isAlone }) => !isAlone).map(({ path }) => path))
 })
 
 afterAll(async () => {
@@ -37,12 +44,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-describe.each(runs(pages))('$page', ({ page, file, printed }) => {
+describe.each(programs)('$page', ({ file, path, isAlone, printed }) => {
   it(`The page runs ${file}`, async () => {
-    const path = files.findLast(
-      (each) => each.page === page && each.path.endsWith(`/${file}`),
-    )?.path
-    const { code, output, errors } = await run(['--conditions=@tutti/source', path ?? file])
+    const { code, output, errors } = isAlone
+      ? await run(['--conditions=@tutti/source', path])
+      : (ends.get(path) ?? { code: undefined, output: '', errors: 'The program did not end' })
     expect({ code, errors: errors.replaceAll(/^(?:open|closed)\n/gm, '') }).toEqual({
       code: 0,
       errors: '',
@@ -70,22 +76,33 @@ it('The page has tests that pass', async () => {
   expect(code, output).toBe(0)
 })
 
-interface Run {
+interface Program {
   readonly page: string
   readonly file: string
+  /** Path below the snippet folder. */
+  readonly path: string
+  /** Whether it runs in its own process. */
+  readonly isAlone: boolean
   readonly printed: string | undefined
 }
 
-function runs(all: readonly Page[]): readonly Run[] {
-  return all.flatMap(({ path, blocks }) =>
+function findPrograms(all: readonly Page[]): readonly Program[] {
+  return all.flatMap(({ path: page, blocks }) =>
     blocks.flatMap(({ language, meta, code }, at) => {
       // The tutorial has its own test, which executes it in order.
-      if (language !== 'ts' || !/^run\b/.test(meta) || path === 'docs/tutorial.md') return []
+      if (language !== 'ts' || !/^run\b/.test(meta) || page === 'docs/tutorial.md') return []
       const file = /^\/\/ (\S+)\n/.exec(code)?.[1] ?? ''
-      const next = blocks[at + 1]
-      return [{ page: path, file, printed: next?.language === 'text' ? next.code : undefined }]
+      const known = files.findLast((each) => each.page === page && each.path.endsWith(`/${file}`))
+      const next = meta === 'run=same' ? blocks.slice(at).find(isText) : blocks[at + 1]
+      const printed = next !== undefined && isText(next) ? next.code : undefined
+      const isAlone = meta === 'run=server'
+      return [{ page, file, path: known?.path ?? file, isAlone, printed }]
     }),
   )
+}
+
+function isText({ language }: CodeBlock): boolean {
+  return language === 'text'
 }
 
 /** Returns the Python that runs against the sample server, and what it must print. */
@@ -103,6 +120,31 @@ interface Ended {
   readonly code: number | null
   readonly output: string
   readonly errors: string
+}
+
+/** Separates the outputs of programs in one process. */
+const SEPARATOR = '\0'
+
+/** Runs the program of each argument, one after another. */
+const RUN_ALL = `
+for (const path of process.argv.slice(2)) {
+  await import(path).catch((error) => console.error(error))
+  for (const stream of [process.stdout, process.stderr]) stream.write(${JSON.stringify(SEPARATOR)})
+}
+`
+
+/** Runs programs in one process, which loads the packages once. */
+async function runTogether(paths: readonly string[]): Promise<ReadonlyMap<string, Ended>> {
+  writeFileSync(join(folder, 'run-all.mjs'), RUN_ALL)
+  const words = ['--conditions=@tutti/source', 'run-all.mjs', ...paths.map((path) => `./${path}`)]
+  const { code, output, errors } = await run(words)
+  const outputs = output.split(SEPARATOR)
+  const failures = errors.split(SEPARATOR)
+  return new Map(
+    paths
+      .slice(0, outputs.length - 1)
+      .map((path, at) => [path, { code, output: outputs[at] ?? '', errors: failures[at] ?? '' }]),
+  )
 }
 
 /** Runs a program, by default Node, in the folder of the snippets. */

@@ -4,6 +4,7 @@
 export { agent, type Agent, type AgentDefinition } from './definition/agent.ts'
 export type { Budget } from './usage/budget.ts'
 export type { EnsembleDefinition } from './definition/ensemble-definition.ts'
+export { handoff, type Handoff } from './definition/handoff.ts'
 export { ensemble, run, type Ensemble, type RunOnceOptions } from './ensemble.ts'
 export { condition } from './definition/make-condition.ts'
 export type { Condition, ConditionScope, When } from './definition/condition.ts'

@@ -15,7 +15,7 @@ export { findHistoryProblems } from './definition/history.ts'
 export { listAllTasks } from './definition/manager.ts'
 export { createEnsembleTask, createForEachTask, createLoopTask } from './definition/define-task.ts'
 export { findLoopProblems } from './definition/check-loop.ts'
-export { type LoopPlan, reviewAtMax } from './definition/loop-settings.ts'
+export { reviewAtMax } from './definition/loop-end.ts'
 export {
   findMappedInputProblems,
   findSubEnsembleProblems,
@@ -28,8 +28,14 @@ export { findSubEnsemble } from './definition/sub-ensemble.ts'
 export { findForEachProblems } from './definition/check-task.ts'
 export { DEFAULT_MAX_ITEMS } from './definition/map-settings.ts'
 export { mayBeList } from './definition/output-shape.ts'
-export { type ForEachPlan, listTaskTree, listWorkingTasks } from './definition/task.ts'
-export { findCycle, MANAGER } from './definition/plan.ts'
+export {
+  type ForEachPlan,
+  type LoopPlan,
+  listTaskTree,
+  listWorkingTasks,
+  toWorkerRole,
+} from './definition/task.ts'
+export { findCycle, findSwitchProblems, MANAGER } from './definition/plan.ts'
 export {
   DEFAULT_REVIEW_TIMEOUT_MS,
   findDefaultsProblems,

@@ -90,6 +90,31 @@ describe('client tools', () => {
     await expect(forecast([taken]).run(inputs, settings)).rejects.toThrow('get_weather')
   })
 
+  it('[ENS-K1] Client tools are those of the agents of sub-ensembles, too, whose own tools cannot have their names', async () => {
+    const forecast = (tools: readonly AgentTool[]) => {
+      const ask = task({ name: 'ask', description: 'Forecast', tools })
+      const inner = ensemble({
+        name: 'inner',
+        model: forecaster({ city: 'Bonn' }),
+        tasks: [ask],
+      })
+      return ensemble({ name: 'outer', tasks: [task({ name: 'plan', ensemble: inner })] })
+    }
+    const reviewer: RunReviewer = { decide: async () => ({ action: 'EDIT', input: '1.0' }) }
+    const settings = { clientTools: [weather], reviewer }
+    const result = await forecast([]).run({}, settings)
+    expect(result.output).toBe('1.0')
+    const taken = defineTool({
+      name: 'get_weather',
+      description: 'x',
+      input: Type.Object({}),
+      execute: () => 'x',
+    })
+    await expect(forecast([taken]).run({}, settings)).rejects.toThrow(
+      'must not be "get_weather", which is a tool of task "plan/ask"',
+    )
+  })
+
   it('[ENS-K2] Client tools take a value from a reviewer of the same process', async () => {
     const result = await team(forecaster({ city: 'Bonn' })).run(
       {},

@@ -155,7 +155,7 @@ describe('[ENS-W9] a manager', () => {
     expect(prompt).toContain('2. Write of {item}\\n   Worker: each')
     expect(model.requestsOf(MANAGER).slice(1).map(readToolResults)).toEqual([
       [
-        'Error: each failed: The output of task "list" must be a JSON list',
+        'Error: each failed: The output of task "list" is needed, but the task is not completed',
         'Error: trip failed: Input "towns" is the output of task "list", which is not completed',
       ],
       ['["List towns","Rome"]'],

@@ -174,8 +174,8 @@ describe('options of operations', () => {
     [{ maxParalel: 2 }, 'unknown option "maxParalel" (did you mean "maxParallel"?)'],
     [{ as: 'not a name' }, 'as must be the name of a template variable, got "not a name"'],
     [{ key: 7 }, 'key must be a function or the path of a field, got 7'],
-    [{ onError: 'ignore' }, 'onError must be one of fail, continue, collect, got ignore'],
-    [{ collect: 'sets' }, 'collect must be one of list, outputs, got sets'],
+    [{ onError: 'ignore' }, 'onError must be one of fail, continue, collect, got "ignore"'],
+    [{ collect: 'sets' }, 'collect must be one of list, outputs, got "sets"'],
   ])('[ENS-P10] A map with the options %j is refused', async (options, problem) => {
     const { result } = await run(({ map }) => map(['a'], child, options as never))
     expect(result.error).toMatchObject({
@@ -282,6 +282,36 @@ describe('keys of added tasks', () => {
     expect(result.error?.code).toBe('CONFIG_INVALID')
     expect(result.error?.message).toContain(problem)
     expect(eventsOf(events, 'delegation_started')).toEqual([])
+  })
+
+  it('[ENS-P6] An input of an added task that is not text is refused', async () => {
+    const { result, events } = await run(({ task: add }) =>
+      add(child, { inputs: { item: 3 as never } }),
+    )
+    expect(result.error).toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: 'Cannot add tasks: task "child": its input "item" must be text, got 3',
+    })
+    expect(eventsOf(events, 'delegation_started')).toEqual([])
+  })
+
+  it('[ENS-P6] An added task cannot have another added task in its context', async () => {
+    const later = task({
+      name: 'later',
+      description: 'Use it',
+      context: [child],
+      handler: () => '',
+    })
+    const { result } = await run(async ({ task: add }) => {
+      await add(child, { inputs: { item: 'a' } })
+      return add(later)
+    })
+    expect(result.error).toMatchObject({
+      code: 'CONFIG_INVALID',
+      message:
+        'Cannot add tasks: task "grow/later": its context must be completed tasks of the ensemble, and these are not: child. ' +
+        'Pass outputs of added tasks as inputs',
+    })
   })
 
   it('[ENS-P5] A retry adds its tasks under other names, also if a key ends like the name of a retry', async () => {

@@ -141,6 +141,35 @@ describe('a frozen replay', () => {
     expect(again.result.output).toBe(result.output)
   })
 
+  it('[ENS-H14] [ENS-E25] [ENS-E26] A replay hands off again, and a frozen one checks the prompts of the next agent', async () => {
+    const open = (instructions = 'Bill') => {
+      const calls: string[] = []
+      const model = scriptedModel(({ messages }) => {
+        calls.push(messages[0]?.content ?? '')
+        return messages.length === 2
+          ? { toolCalls: [{ name: 'transfer_to_Billing', arguments: {} }] }
+          : `After ${messages.length} messages`
+      })
+      const billing = agent({ role: 'Billing', instructions })
+      const triage = agent({ role: 'Triage', instructions: 'Choose', handoffs: [billing] })
+      const tasks = [task({ name: 'support', description: 'Help', agent: triage })]
+      return { calls, team: ensemble({ name: 'support', model, tasks }) }
+    }
+    const { result, steps } = await record(open().team)
+    const { team, calls } = open()
+    const frozen = await replay(team, 'frozen', { steps })
+    expect([frozen.result.output, calls]).toEqual([result.output, []])
+    expect(outputsOf(frozen.result)).toEqual(outputsOf(result))
+    const started = frozen.events.filter(({ type }) => type === 'delegation_started')
+    expect(started).toMatchObject([{ workerTask: 'support/Billing', handoff: true }])
+    const changed = open('Bill twice')
+    const { error } = (await replay(changed.team, 'frozen', { steps })).result
+    expect(error).toMatchObject({ code: 'REPLAY_MISMATCH' })
+    expect(error?.message).toContain('support/Billing')
+    const live = await replay(changed.team, 'models', { steps })
+    expect([live.result.output, changed.calls]).toEqual([result.output, ['Choose', 'Bill twice']])
+  })
+
   it('[ENS-E25] A frozen replay fails at another prompt, and at another output of the same code', async () => {
     const { steps } = await record(createTeam().team)
     const worded = createTeam({ prompt: 'Watch closely' })

@@ -110,27 +110,6 @@ describe('[ENS-P14] a task with an ensemble', () => {
     expect(log).toEqual(['both/left', 'both/right', 'both/left#2', 'both/right#2', 'both/join#2'])
   })
 
-  it('A retry of a sub-ensemble never takes the output of another task for that of one of its tasks', async () => {
-    let count = 0
-    const work = (name: string, context: string[] = []) =>
-      task({
-        name,
-        description: name,
-        context,
-        handler({ taskName, context: outputs }) {
-          count += 1
-          if (count === 3) throw new Error('Broke')
-          return [taskName, ...outputs.map(({ output }) => output)].join(' < ')
-        },
-      })
-    // In a retry, the task "x" has the name that "x#2" had before.
-    const child = ensemble({ name: 'odd', tasks: [work('x'), work('x#2'), work('end', ['x'])] })
-    const team = ensemble({ name: 'team', tasks: [task({ ensemble: child, retries: 1 })] })
-    const result = await team.run()
-    expect(result).toMatchObject({ status: 'FAILED', error: { code: 'CONFIG_INVALID' } })
-    expect(result.error?.message).toContain('another task of the run has its name "odd/x#2"')
-  })
-
   it('A retry of a handler in a sub-ensemble adds its tasks under other names, also if a key ends like the name of a retry', async () => {
     const leaf = task({ name: 'leaf', description: 'Leaf', handler: ({ taskName }) => taskName })
     const grow = task({

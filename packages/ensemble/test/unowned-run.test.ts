@@ -512,7 +512,7 @@ describe('a decision for a task that another task added', () => {
       loop: { max: 2, until: { judge } },
     })
     const team = ensemble({ name: 'team', model: line, tasks: [write] })
-    let steps: readonly RunStep[] = []
+    const steps: RunStep[] = []
     for (const [taskName, text, wrong] of [
       ['write/1', '{"line":"y"}', 'true'],
       ['write/judge-1', 'true', '{"line":"y"}'],
@@ -526,13 +526,13 @@ describe('a decision for a task that another task added', () => {
       const [request] = eventsOf(held.events, 'review_requested')
       if (request === undefined) throw new Error('No review is open')
       expect(request.taskName).toBe(taskName)
-      steps = [...steps, ...held.steps]
+      steps.push(...held.steps)
       const { decide } = commandsFor(team, steps)
       await expect(decide(request, edit(wrong))).rejects.toMatchObject({ code: 'BAD_REQUEST' })
       const decided = await decide(request, edit(text))
-      steps = [...steps, ...decided.steps]
+      steps.push(...decided.steps)
     }
-    const last = startRecorded(team, { from: { events: [], steps: [...steps] } })
+    const last = startRecorded(team, { from: { events: [], steps } })
     expect(await last.handle.result).toMatchObject({ output: '{"line":"y"}' })
   })
 

@@ -156,6 +156,19 @@ it('[GW-G4] The gateway service cancels a task at its deadline, which counts fro
   expect(await endOf(gateway, run.runId)).toBe('CANCELLED')
 })
 
+it('The age of an earlier result is measured with the clock of runs', async () => {
+  await using gateway = await openGateway()
+  const service = new GatewayService(gateway.options)
+  gateway.play()
+  const cached = begin({ cacheKey: 'k', maxAgeMs: 3_600_000 })
+  const first = await service.begin(callOf(gateway), () => cached)
+  await endOf(gateway, first.runId)
+  // The system clock is set two hours ahead.
+  await gateway.clock.advance(gateway.options.runs.clock.now() - gateway.clock.now() + 7_200_000)
+  const second = await service.begin(callOf(gateway), () => cached)
+  expect(second.runId).toBe(first.runId)
+})
+
 it('The gateway service returns an earlier result with the same cache key that is not too old', async () => {
   await using gateway = await openGateway()
   const service = new GatewayService(gateway.options)

@@ -1,5 +1,6 @@
 /** For the other packages of Tutti only: its names may change in every version. */
 export { defaultRetainedRuns, findRunLimitProblems, isRunLimit } from './settings/options.ts'
+export { steadyClock } from './domain/steady-clock.ts'
 export type { RunSchedules, SavedSchedule } from './schedules/run-schedules.ts'
 export { CATCH_UPS, OVERLAPS } from './domain/schedule.ts'
 export { findDefinitionProblems, findScheduleNameProblem } from './schedules/definition-problems.ts'

@@ -181,3 +181,11 @@ describe('the spans of added tasks', () => {
     expect(names(1)).not.toContain('review after task')
   })
 })
+
+it('The span of a handoff names the next agent and is marked', () => {
+  const events = added(0).map((one) =>
+    one.type === 'delegation_started' ? { ...one, handoff: true as const } : one,
+  )
+  const { attributes } = spanNamed(spansOf(events), 'hand off to Child')
+  expect(attributes).toMatchObject({ 'tutti.handoff': true, 'tutti.delegation.depth': 1 })
+})

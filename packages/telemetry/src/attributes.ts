@@ -75,6 +75,7 @@ export const TUTTI = {
   agentTry: 'tutti.agent.try',
   delegationId: 'tutti.delegation.id',
   delegationDepth: 'tutti.delegation.depth',
+  handoff: 'tutti.handoff',
   /** Tasks that the attempt has added, and how they ended. */
   addedCount: 'tutti.added_tasks.count',
   addedCompleted: 'tutti.added_tasks.completed',

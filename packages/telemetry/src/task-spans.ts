@@ -180,12 +180,12 @@ export function toUsageAttributes(inputTokens = 0, outputTokens = 0): Attributes
 
 /** Opens the span of a delegation; the attempts of its task are its children. */
 function beginDelegation(table: SpanTable, event: RunEventOf<'delegation_started'>): void {
-  const { delegationId, workerRole, workerTask, depth, taskName } = event
+  const { delegationId, workerRole, workerTask, depth, taskName, handoff } = event
   const by = findAttemptByName(table, event)
   if (!table.added.add(workerTask, taskName, by?.span ?? table.root)) return
   const span = table.open({
     key: delegationKey(table.runId, delegationId),
-    name: `delegate ${workerRole}`,
+    name: `${handoff === undefined ? 'delegate' : 'hand off to'} ${workerRole}`,
     kind: SpanKind.INTERNAL,
     startMs: table.nowMs,
     parent: by?.span ?? table.root,
@@ -194,6 +194,7 @@ function beginDelegation(table: SpanTable, event: RunEventOf<'delegation_started
       [GEN_AI.agentName]: workerRole,
       [TUTTI.delegationId]: delegationId,
       [TUTTI.delegationDepth]: depth,
+      ...(handoff === undefined ? {} : { [TUTTI.handoff]: true }),
       [TUTTI.taskName]: workerTask,
     },
   })

@@ -101,6 +101,12 @@ describe('summarizeEvent', () => {
     )
   })
 
+  it('summarizeEvent names the agent of a handoff', () => {
+    expect(summarizeEvent(logged(eventOf('delegation_started', { handoff: true })))).toBe(
+      'handoff to Technical Writer · researcher/1',
+    )
+  })
+
   it('summarizeEvent numbers model calls from 1, like the transcript', () => {
     const event = eventOf('llm_iteration_started', { iterationIndex: 0 })
     expect(summarizeEvent(logged(event))).toContain('call 1')

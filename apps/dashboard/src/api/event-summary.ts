@@ -107,8 +107,10 @@ const SUMMARIES: Summaries = {
     joinParts(toolName, reason.replaceAll('_', ' '), error),
   agent_tool_error: ({ toolName, failure_type: type, error }) =>
     joinParts(toolName, type.replaceAll('_', ' '), error),
-  delegation_started: ({ workerRole, workerTask, taskDescription }) =>
-    joinParts(`to ${workerRole}`, workerTask, taskDescription),
+  delegation_started: ({ workerRole, workerTask, taskDescription, handoff }) =>
+    handoff === undefined
+      ? joinParts(`to ${workerRole}`, workerTask, taskDescription)
+      : joinParts(`handoff to ${workerRole}`, workerTask),
   delegation_completed: ({ workerRole, workerTask, durationMs }) =>
     joinParts(`by ${workerRole}`, workerTask, formatDuration(durationMs)),
   delegation_failed: ({ workerRole, reason }) => joinParts(`to ${workerRole}`, reason),

@@ -94,6 +94,14 @@ export const DELEGATION_STATUS: Readonly<Record<DelegationState['status'], Shown
   FAILED: { mark: 'failed', word: 'Failed' },
 }
 
+/** Returns the role of a task's agent, and after a handoff also that of the active agent. */
+export function formatAgents({
+  agentRole,
+  activeAgent = agentRole,
+}: Pick<TaskState, 'agentRole' | 'activeAgent'>): string {
+  return activeAgent === agentRole ? agentRole : `${agentRole} → ${activeAgent}`
+}
+
 /** Returns the text of a directive: its content, or its action. */
 export function formatDirective({
   content,

@@ -111,7 +111,7 @@ export async function startServer(
     }),
   )
   const parts = { runs, logger, orphans }
-  const openedAt = systemClock.now()
+  const openedAt = runs.clock.now()
   const api = await createOrClose(storage, () =>
     serveControlApi(
       {

@@ -27,7 +27,7 @@ export function agentEnsembleDialect(
   options: GatewayOptions,
   runId: string | undefined,
 ): ConnectionDialect {
-  const { runs, clock, reads } = options
+  const { runs, reads } = options
   return {
     // One turn for everything: data that waits for another turn would not count towards any limit.
     greet: (signal) =>
@@ -35,13 +35,13 @@ export function agentEnsembleDialect(
         const { message, reaches } = await readHello(runs, runId)
         const shared = sharedCapabilities(options)
         const hello = await largeJson({ ...message, sharedCapabilities: shared })
-        const reviews = await readOpenReviews(runs, runId, clock.now())
+        const reviews = await readOpenReviews(runs, runId, runs.clock.now())
         return { hello, continueWith: (early) => continueFrom({ reaches, reviews, early }) }
       }, signal),
     followUp: toPanelCloser,
     async afterRefusal(message) {
       if (message.type !== 'review_decision') return undefined
-      return readOpenReview(runs, message.reviewId, clock.now())
+      return readOpenReview(runs, message.reviewId, runs.clock.now())
     },
   }
 }

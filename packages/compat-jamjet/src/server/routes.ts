@@ -123,9 +123,9 @@ async function takeSend(method: string, { body, sender }: WireCall): Promise<Ope
 
 /** Cancels the run later if no request can name it. A draining server closes connections itself, so it cancels none. */
 function leaveTask({ run, isUnnamed }: OpenTask, { service, call }: TaskSender): void {
-  const { runs, clock } = service.options
+  const { runs } = service.options
   if (!isUnnamed || runs.status.state === 'DRAINING') return
-  service.cancelAt(run, clock.now() + GRACE_MS, call.caller)
+  service.cancelAfter(run, GRACE_MS, call.caller)
 }
 
 async function answerSend(call: WireCall): Promise<Response> {

@@ -368,6 +368,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'DelegationStarted.workerTaskIndex': 'Number of that task in its run.',
   'DelegationStarted.depth':
     'Nesting depth: 1 for a delegation by a task of the plan, 2 for one by a delegated task, and so on.',
+  'DelegationStarted.handoff':
+    'Present if the agent hands its conversation off: the other agent continues it, and its answer is that of the task. For a handoff, `depth` is the same for all agents of the conversation.',
   DeliverySpec: 'Delivery of a result; WEBSOCKET when absent.',
   DirectiveAck: 'Reply to `directive`; `accepted` is in lower case, unlike other statuses.',
   'DirectiveAck.requestId': 'Id of the message; absent when it had none.',

@@ -5,13 +5,14 @@
  *                         control API ─────────────▶    ▲
  *                         process, store ── on scrape ──┘
  */
-import { systemClock, type Clock, type ToolMetrics } from '@tutti/core'
+import { steadyClock } from '@tutti/runs/internal'
 
 import { createInstruments, type Instruments } from './instruments.ts'
 import { measureStorage } from './measured-storage.ts'
 import { MetricRegistry, type MetricDescription } from './registry.ts'
 import { createRunListeners, type RunListeners } from './run-listeners.ts'
 
+import type { Clock, ToolMetrics } from '@tutti/core'
 import type { RunService } from '@tutti/runs'
 import type { RunStorage } from '@tutti/runs/adapter'
 
@@ -22,6 +23,7 @@ export interface ServerMetricsOptions {
   readonly role?: string
   /** Time for which metrics of the store are cached, in milliseconds. @default 2000 */
   readonly cacheMs?: number
+  /** Clock of the runs that are measured. @default the default clock of a run service */
   readonly clock?: Clock
 }
 
@@ -44,7 +46,7 @@ const DEFAULT_CACHE_MS = 2_000
 
 /** Creates the metrics of one server. */
 export function serverMetrics(options: ServerMetricsOptions = {}): ServerMetrics {
-  const { clock = systemClock, cacheMs = DEFAULT_CACHE_MS } = options
+  const { clock = steadyClock, cacheMs = DEFAULT_CACHE_MS } = options
   const instruments = createInstruments(new MetricRegistry())
   const { version = 'unknown', role = 'all' } = options
   instruments.build.set({ version, node_version: process.versions.node, role }, 1)

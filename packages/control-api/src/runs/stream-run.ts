@@ -25,7 +25,7 @@ export interface RunStream {
 
 /** Answers with the events of a run until it ends or the reader leaves. */
 export function streamRun(
-  { clock, heartbeatMs, logger, metrics, unread }: ResolvedControlApiOptions,
+  { clock, heartbeatMs, logger, metrics, runs, unread }: ResolvedControlApiOptions,
   { runId, batches, wants, omitsRepeats, headers }: RunStream,
 ): StreamAnswer {
   let reader: LiveReader | undefined
@@ -41,7 +41,8 @@ export function streamRun(
   })
   const watch = {
     begun() {
-      reader = trackReader({ instruments: metrics.instruments, clock, transport: 'sse' })
+      const { instruments } = metrics
+      reader = trackReader({ instruments, clock: runs.clock, transport: 'sse' })
     },
     over: () => reader?.end(),
   }

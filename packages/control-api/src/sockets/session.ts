@@ -130,7 +130,7 @@ export class SocketSession {
     this.#capacity = capacity
     const { instruments } = options.metrics
     this.#socket = socket
-    this.#reader = trackReader({ instruments, clock: options.clock, transport: 'websocket' })
+    this.#reader = trackReader({ instruments, clock: options.runs.clock, transport: 'websocket' })
     this.#context = {
       options,
       caller,

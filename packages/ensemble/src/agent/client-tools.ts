@@ -12,8 +12,10 @@ import { defineTool, Type, type AgentTool } from '@tutti/core'
 import { errorMessage, type ToolSchema } from '@tutti/core/internal'
 
 import { DELEGATE_TOOL } from '../definition/delegation-limits.ts'
+import { listHandoffTools } from '../definition/handoff.ts'
 import { listAllTasks } from '../definition/manager.ts'
-import { listWorkingTasks } from '../definition/task.ts'
+import { listSubEnsembles } from '../definition/sub-ensemble.ts'
+import { listWorkingTasks, type Task } from '../definition/task.ts'
 
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { Problem } from '@tutti/protocol/internal'
@@ -78,15 +80,15 @@ export function findClientToolProblems(
   tools: readonly ClientTool[] = [],
 ): readonly Problem[] {
   if (tools.length === 0) return []
-  const agentTasks = listAllTasks(ensemble)
-    .flatMap(listWorkingTasks)
-    .filter(({ handler }) => handler === undefined)
+  const agentTasks = listAgentTasks(ensemble)
   if (agentTasks.length === 0) {
     return [{ path: '', message: `cannot be called: "${ensemble.name}" has no task with an agent` }]
   }
   const users = new Map<string, string[]>()
-  for (const { name, tools: own } of agentTasks) {
-    for (const tool of own) users.set(tool.name, [...(users.get(tool.name) ?? []), name])
+  for (const { name, tools: own, agent } of agentTasks) {
+    for (const used of [...own.map((tool) => tool.name), ...listHandoffTools(agent)]) {
+      users.set(used, [...(users.get(used) ?? []), name])
+    }
   }
   return tools.flatMap((tool, index) => {
     const { name } = tool
@@ -98,6 +100,21 @@ export function findClientToolProblems(
       ? problems
       : [...problems, { path: `/${index}`, message: `is invalid: ${invalid}` }]
   })
+}
+
+/** Returns the tasks with agents, those of sub-ensembles included, which are named below their tasks. */
+function listAgentTasks(ensemble: ResolvedEnsemble): readonly Pick<Task, 'name' | 'tools' | 'agent'>[] {
+  const tasks = listAllTasks(ensemble)
+  return [
+    ...tasks.flatMap(listWorkingTasks).filter(({ handler }) => handler === undefined),
+    ...listSubEnsembles(tasks).flatMap(({ task, definition }) =>
+      listAgentTasks(definition).map(({ name, tools, agent }) => ({
+        name: `${task.name}/${name}`,
+        tools,
+        agent,
+      })),
+    ),
+  ]
 }
 
 /** Maximum number of tasks that an error names. */

@@ -1,5 +1,5 @@
 /**
- * The agent loop: one conversation with a model, until it answers.
+ * The agent loop: one conversation with a model, until it answers or hands the conversation off.
  *
  *   messages ─▶ model turn ─▶ decideStep ─▶ answer ─▶ matches schema ─▶ out
  *      ▲                          │                        │ no
@@ -8,7 +8,7 @@
  *      └── an extra call ◀── `recovery.ts` ◀── ended early, or empty
  *
  * `step.ts` decides what follows a reply, `ask-model.ts` gets replies, and `call-tools.ts` gets results of tool
- * calls. The loop has no access to other tasks, stores or readers: it emits events, records steps, and
+ * calls. After a handoff, another agent gives the answer. The loop has no access to other tasks, stores or readers: it emits events, records steps, and
  * returns. A turn or a call that an earlier process recorded is replayed.
  *
  * ENS-L4 `maxIterations` counts model turns; at the limit one more call, without tools, asks for the answer.
@@ -35,6 +35,7 @@ import { assertRequestUnchanged, assertToolsKnown } from './request-digest.ts'
 import { recordTurn, type ModelTurn } from './turn-events.ts'
 
 import type { Task } from '../definition/task.ts'
+import type { Handoffs } from '../hierarchy/handoffs.ts'
 import type { ModelChain } from './model-chain.ts'
 import type { Message, ModelReply, ToolSpecification } from '../model/chat-model.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
@@ -49,6 +50,8 @@ export interface AgentLoopInput extends TaskTools {
   readonly prompt: Omit<PromptParts, 'directives'>
   /** Whether nothing follows an answer but the end of the attempt, whose step is recorded with that of the answer. */
   readonly endsWithAnswer: boolean
+  /** Handoffs of the agent; undefined if it has none. */
+  readonly handoffs?: Handoffs | undefined
   /** Throws if the agent must do more work before it answers. */
   assertMayAnswer(): void
 }
@@ -77,7 +80,7 @@ export interface TaskAnswer {
  * {@link askModel} and {@link callTools}, or the reason why the work was stopped.
  */
 export async function runAgentLoop(input: AgentLoopInput): Promise<TaskAnswer> {
-  const { scope, models, tools, tooling } = input
+  const { scope, models, tools, tooling, handoffs } = input
   const { maxIterations } = scope.task
   const specifications = listToolSpecifications(tools)
   const conversation = new Conversation(input)
@@ -102,10 +105,15 @@ export async function runAgentLoop(input: AgentLoopInput): Promise<TaskAnswer> {
     if (step.kind === 'call_tools') {
       recovery.beginCalls(reply)
       conversation.add(reply, step)
-      conversation.addResults(
-        await callTools(scope, { iterationIndex, calls: step.calls, tools, tooling }),
-      )
-      continue
+      const { calls } = step
+      handoffs?.beginTurn(iterationIndex, calls)
+      const results = await callTools(scope, { iterationIndex, calls, tools, tooling })
+      conversation.addResults(results)
+      const taken = handoffs?.find(results)
+      if (handoffs === undefined || taken === undefined) continue
+      const answer = await handoffs.perform(taken, conversation.messages)
+      // This agent handed off within its limit; the task of the next agent has its own.
+      return { ...answer, iterationLimitReached: false, turns: iterationIndex + 1 }
     }
     const text =
       step.kind === 'answer'

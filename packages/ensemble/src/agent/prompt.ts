@@ -16,6 +16,8 @@ export interface PromptParts {
   readonly text: TaskText
   /** System message instead of that of the agent; an empty text sends none. */
   readonly instructions?: string | undefined
+  /** Conversation that the agent received, in place of all other parts but the directives. */
+  readonly received?: readonly Message[] | undefined
   /** Messages of the conversation before the run. */
   readonly history: readonly Message[]
   readonly context: readonly ContextOutput[]
@@ -29,13 +31,20 @@ export interface PromptParts {
   readonly outputFormat: string | undefined
 }
 
-/** Returns the first messages of a task: system message, conversation before the run, and user message. */
+/**
+ * Returns the first messages of a task: system message, conversation before the run, and user message; after a handoff, the
+ * system message and the conversation.
+ */
 export function createFirstMessages(parts: PromptParts): readonly Message[] {
-  const { agent, instructions = renderSystemPrompt(agent), history } = parts
+  const { agent, instructions = renderSystemPrompt(agent), history, received, directives } = parts
+  const system: readonly Message[] =
+    instructions === '' ? [] : [{ role: 'system', content: instructions }]
+  if (received !== undefined) {
+    const added = directives.length === 0 ? [] : [createDirectiveMessage(directives)]
+    return [...system, ...received, ...added]
+  }
   const user = { role: 'user', content: renderUserPrompt(parts) } as const
-  return instructions === ''
-    ? [...history, user]
-    : [{ role: 'system', content: instructions }, ...history, user]
+  return [...system, ...history, user]
 }
 
 /** Request for the answer at the iteration limit. */

@@ -2,37 +2,13 @@
 import { TuttiError } from '@tutti/core'
 import { findOptionProblems, type OptionNames } from '@tutti/core/internal'
 
-import { findOnUnfinishedProblems, type OnUnfinished } from './on-unfinished.ts'
+import { findOwnHandoffProblems } from './handoff.ts'
+import { findOnUnfinishedProblems } from './on-unfinished.ts'
 
-import type { ChatModel } from '../model/chat-model.ts'
-import type { RateLimit } from '../model/rate-limit.ts'
+import type { Agent } from './agent-shape.ts'
 import type { AgentTool } from '@tutti/core'
 
-/** An agent: a role, a goal and tools. */
-export interface Agent {
-  /** Role, such as `Regulatory Researcher`. */
-  readonly role: string
-  /**
-   * Goal, as part of the system message. It is not a template: inputs of a run, which can come from strangers, never
-   * get the rank of the system. @default none: the task itself is the goal
-   */
-  readonly goal?: string
-  /** Background of the agent, as context for its work. */
-  readonly background?: string
-  readonly tools: readonly AgentTool[]
-  /** Model of this agent. The task's own model takes precedence; the ensemble's model is the default. */
-  readonly model?: ChatModel
-  /** Maximum number of model turns of a task that sets no limit itself. */
-  readonly maxIterations?: number
-  /** Form of its answers, such as `Markdown with a heading`. */
-  readonly responseFormat?: string
-  /** Rate limit that all its tasks share for their model calls. */
-  readonly rateLimit?: RateLimit
-  /** Reaction to an answer that the model ended early. @default the ensemble's */
-  readonly onUnfinished?: OnUnfinished
-  /** Whether it may delegate work to the other agents of its ensemble. @default false */
-  readonly allowDelegation?: boolean
-}
+export type { Agent } from './agent-shape.ts'
 
 /** Definition of an agent by its author. */
 export type AgentDefinition = Omit<Agent, 'tools'> & {
@@ -42,6 +18,7 @@ export type AgentDefinition = Omit<Agent, 'tools'> & {
 const AGENT_NAMES = {
   role: true,
   goal: true,
+  instructions: true,
   background: true,
   tools: true,
   model: true,
@@ -50,6 +27,7 @@ const AGENT_NAMES = {
   rateLimit: true,
   onUnfinished: true,
   allowDelegation: true,
+  handoffs: true,
 } as const satisfies OptionNames<AgentDefinition>
 
 /**
@@ -61,6 +39,7 @@ export function agent(definition: AgentDefinition): Agent {
   const problems = [
     ...findOptionProblems(definition, AGENT_NAMES),
     ...findOnUnfinishedProblems(definition.onUnfinished),
+    ...findOwnHandoffProblems(definition),
   ]
   if (problems.length > 0) {
     throw new TuttiError(

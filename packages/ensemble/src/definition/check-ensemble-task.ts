@@ -97,7 +97,21 @@ export function findSubEnsembleProblems(
         (task) =>
           `ensemble: the name of a task has ${task.name.length} characters, at most 200 fit`,
       ),
+    ...findRetryNameProblems(ensemble.tasks.map((task) => task.name)),
   ]
+}
+
+/** Returns a problem for each name that another task of the ensemble gets in a retry, such as `page#2`. */
+function findRetryNameProblems(names: readonly string[]): readonly string[] {
+  const known = new Set(names)
+  return names.flatMap((name) => {
+    const [, base = ''] = /^(.+)#\d+$/s.exec(name) ?? []
+    return known.has(base)
+      ? [
+          `ensemble: task "${name}" has a name that a retry of task "${base}" gets: rename one of them`,
+        ]
+      : []
+  })
 }
 
 /** Returns the problems of the inputs of a sub-ensemble, with paths such as `/inputs/city`. */

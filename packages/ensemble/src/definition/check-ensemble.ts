@@ -5,6 +5,7 @@ import { ReviewPolicy, Workflow } from '@tutti/protocol/internal'
 
 import { findOnUnfinishedProblems } from './on-unfinished.ts'
 import { findGrowthProblems } from './check-growth.ts'
+import { findHandoffProblems } from './check-handoffs.ts'
 import { findModelPriceProblems } from '../model/prices.ts'
 import { findBudgetProblems } from '../usage/budget.ts'
 import { findDelegationProblems } from './delegation-limits.ts'
@@ -13,7 +14,7 @@ import { findPlanProblems } from './plan.ts'
 import { findEnsembleReviewProblems } from './review-settings.ts'
 import { findRuleProblems } from './model-rule.ts'
 
-import { isTask, listWorkingTasks, toWorkerRole } from './task.ts'
+import { isTask, listLeafTasks, listWorkingTasks, toWorkerRole } from './task.ts'
 import {
   ERROR_STRATEGIES,
   type EnsembleDefinition,
@@ -91,6 +92,7 @@ export function assertEnsemble(definition: EnsembleDefinition, workflow: Workflo
     ...planProblems.map(({ message }) => message),
     ...findSettingProblems(definition),
     ...findGrowthProblems(definition),
+    ...findHandoffProblems(definition),
     ...findModelProblems(definition, workflow),
     ...findOwnPriceProblems(definition),
     ...findBudgetProblems(definition.budget),
@@ -147,7 +149,7 @@ function findSettingProblems(definition: EnsembleDefinition): readonly string[] 
 function findModelProblems(definition: EnsembleDefinition, workflow: Workflow): readonly string[] {
   const { tasks, model, managerModel } = definition
   const problems = tasks
-    .flatMap(listWorkingTasks)
+    .flatMap(listLeafTasks)
     .filter((task) => task.handler === undefined && modelOfTask(task, definition) === undefined)
     .map(
       ({ name }) => `task "${name}" has no model: set one for the task, its agent or the ensemble`,

@@ -4,12 +4,18 @@ import { previewOf, type Problem } from '@tutti/protocol/internal'
 
 import { hasCode, taskVariables } from './inputs.ts'
 import { MAX_ROUNDS } from './loop-settings.ts'
-import { isRoundVariable } from './loop-variables.ts'
+import { isJudgeVariable, isRoundVariable } from './loop-variables.ts'
 import { findField, mayBe, type Shape } from './output-shape.ts'
 import { findReviewProblems } from './review-settings.ts'
-import { isTask, type ForEachPlan, type Task } from './task.ts'
+import {
+  findConditionalProblem,
+  isTask,
+  type ForEachPlan,
+  type LoopPlan,
+  type Task,
+} from './task.ts'
 
-import type { Loop, LoopHistory, LoopPlan, LoopSettings } from './loop-settings.ts'
+import type { Loop, LoopHistory, LoopSettings } from './loop-settings.ts'
 
 const LOOP_NAMES = {
   until: true,
@@ -167,6 +173,8 @@ function findVerdictProblems(judge: Task): readonly Problem[] {
   const shape = judge.outputReader?.schema
   const expected = 'a boolean, or an object with "done" and "feedback"'
   const path = '/until/judge'
+  const conditional = findConditionalProblem(judge)
+  if (conditional !== undefined) return [{ path, message: conditional }]
   if (shape === undefined) return [{ path, message: `must have an output schema: ${expected}` }]
   const done = findField(shape, 'done')
   const isVerdict = mayBe('boolean', shape) || (mayBe('object', shape) && mayBe('boolean', done))
@@ -178,6 +186,8 @@ export function findLoopItemProblems({
   template,
   settings: { as },
 }: Pick<ForEachPlan, 'template' | 'settings'>): readonly Problem[] {
-  if (template.loop === undefined || as === undefined || !isRoundVariable(as)) return []
+  if (template.loop === undefined || as === undefined) return []
+  const isFilled = template.loop.judge === undefined ? isRoundVariable : isJudgeVariable
+  if (!isFilled(as)) return []
   return [{ path: '/as', message: `must not be "${as}", which the loop of the task fills in` }]
 }

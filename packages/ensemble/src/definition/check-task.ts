@@ -7,14 +7,21 @@ import { findOnUnfinishedProblems } from './on-unfinished.ts'
 import { findBudgetProblems } from '../usage/budget.ts'
 import { isCondition } from './condition.ts'
 import { findGuardrailProblems } from './guardrail.ts'
+import { findHandoffNameProblems } from './handoff.ts'
 import { HANDLER_ROLE } from './handler.ts'
 import { DELEGATE_TOOL } from './delegation-limits.ts'
 import { findKeyProblems, findMapProblems, MAP_NAMES } from './map-settings.ts'
-import { findDuplicates } from './plan.ts'
+import { findDuplicates } from './find-duplicates.ts'
 import { findReviewProblems } from './review-settings.ts'
 
 import type { ForEach, ReduceOutputs } from './for-each.ts'
-import { isTask, type ForEachPlan, type Task, type TaskDefinition } from './task.ts'
+import {
+  findConditionalProblem,
+  isTask,
+  type ForEachPlan,
+  type Task,
+  type TaskDefinition,
+} from './task.ts'
 
 /** Fields that a task with a handler cannot have, because it does not call a model. */
 const FOR_AGENTS = [
@@ -28,6 +35,7 @@ const FOR_AGENTS = [
   'instructions',
   'additionalContext',
   'tools',
+  'maxHandoffs',
 ] as const satisfies readonly (keyof TaskDefinition)[]
 
 /** Names of options. A copy of a task also has the parts that `task()` computed. */
@@ -47,6 +55,7 @@ const TASK_NAMES = {
   timeoutMs: true,
   budget: true,
   reflection: true,
+  maxHandoffs: true,
   name: true,
   version: true,
   expectedOutput: true,
@@ -73,8 +82,8 @@ export function findTaskProblems(definition: TaskDefinition, name: string): read
   if (name.trim() === '') problems.push('name must not be blank')
   if (definition.description.trim() === '') problems.push('description must not be blank')
   const { maxIterations = 1, maxOutputTokens = 1, outputRetries = 0, retries = 0 } = definition
-  const { timeoutMs = 1 } = definition
-  for (const [field, value] of Object.entries({ maxIterations, maxOutputTokens })) {
+  const { timeoutMs = 1, maxHandoffs = 1 } = definition
+  for (const [field, value] of Object.entries({ maxIterations, maxOutputTokens, maxHandoffs })) {
     if (!(Number.isInteger(value) && value >= 1)) {
       problems.push(`${field} must be an integer >= 1, got ${value}`)
     }
@@ -92,6 +101,10 @@ export function findTaskProblems(definition: TaskDefinition, name: string): read
   const tools = new Set([...(definition.tools ?? []), ...(definition.agent?.tools ?? [])])
   for (const tool of findDuplicates([...tools].map((known) => known.name))) {
     problems.push(`two tools are named "${tool}"`)
+  }
+  if (definition.agent?.handoffs !== undefined) {
+    const names = [...tools].map((known) => known.name)
+    problems.push(...findHandoffNameProblems(definition.agent, names))
   }
   if (definition.agent?.allowDelegation === true) {
     const own = [...tools].some(({ name: tool }) => tool === DELEGATE_TOOL)
@@ -183,10 +196,12 @@ function findReduceProblems(
   const { maxTokens } = reduce
   // Plain JavaScript can contain anything.
   const task: Partial<Task> | undefined = reduce.task
+  const conditional = findConditionalProblem(task)
   return [
     ...(task?.context === undefined
       ? [{ path: '/collect/reduce', message: 'must be created with task()' }]
       : []),
+    ...(conditional === undefined ? [] : [{ path: '/collect/reduce', message: conditional }]),
     ...(maxTokens >= 1
       ? []
       : [{ path: '/collect/maxTokens', message: `must be a number >= 1, got ${maxTokens}` }]),

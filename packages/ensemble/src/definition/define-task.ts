@@ -38,10 +38,12 @@ import {
   DEFAULT_OUTPUT_RETRIES,
   isTask,
   type ForEachPlan,
+  type LoopPlan,
   type Task,
   type TaskDefinition,
 } from './task.ts'
 import { escapeVariables } from './template.ts'
+import { copyValue } from './value-inputs.ts'
 import {
   createWaitHandler,
   createWaitReader,
@@ -53,7 +55,7 @@ import {
 
 import type { EventsToAwait, EventToAwait, WaitOutcome } from './wait.ts'
 import type { Problem } from '@tutti/protocol/internal'
-import type { Loop, LoopCondition, LoopPlan } from './loop-settings.ts'
+import type { Loop, LoopCondition, LoopTest } from './loop-settings.ts'
 
 /** Type of a task's output: that of its schema, or text without one. */
 type OutputOf<Schema> = Schema extends ToolSchema ? ValueOf<Schema> : string
@@ -340,7 +342,7 @@ function makeLoopTask(definition: AnyDefinition, loop: Loop<never>, more: readon
   const plan = {
     settings,
     // NOTE: the type of the condition follows from the body, which the overloads of task() check.
-    ...(typeof until === 'function' ? { until: { test: until as LoopCondition<unknown> } } : {}),
+    ...(typeof until === 'function' ? { until: toLoopTest(until as LoopCondition<unknown>) } : {}),
     ...(isTask(judge) ? { judge } : {}),
   }
   const template = makeAnyTask(rest, [
@@ -355,6 +357,16 @@ function makeLoopTask(definition: AnyDefinition, loop: Loop<never>, more: readon
       ...(switchName === undefined ? {} : { switch: switchName }),
     },
   )
+}
+
+/** Returns a test that gives copies to the function, because its result is recorded and its changes are not. */
+function toLoopTest(until: LoopCondition<unknown>): LoopTest {
+  return {
+    test: (_, state) => {
+      const outputs = state.outputs.map(copyValue)
+      return until(outputs.at(-1), { ...state, outputs })
+    },
+  }
 }
 
 /**

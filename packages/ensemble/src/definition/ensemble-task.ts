@@ -221,7 +221,7 @@ class PlanRun {
       const { start, skip } = this.#schedule.next()
       for (const name of skip.keys()) this.#schedule.set(name, 'skipped')
       for (const name of start) this.#begin(name)
-      if (!this.#schedule.hasChoices) break
+      if (!this.#schedule.hasMore) break
     }
     if (this.#running === 0) this.#end()
   }
@@ -323,10 +323,10 @@ function readInputs(
   { inputs, context }: Pick<HandlerContext, 'inputs' | 'context'>,
 ): Inputs {
   const variables = inputVariables(definition.tasks)
-  const values: Record<string, string> = {}
+  const values = new Map<string, string>()
   for (const [name, source] of Object.entries(sources)) {
     if (typeof source === 'string') {
-      values[name] = renderTemplate(source, inputs)
+      values.set(name, renderTemplate(source, inputs))
       continue
     }
     const text = context.find(({ taskName }) => taskName === source.task)?.output
@@ -336,13 +336,13 @@ function readInputs(
         `Input "${name}" is the output of task "${source.task}", which is not completed`,
       )
     }
-    if (source.field === undefined) {
-      Object.assign(values, toValueInputs(name, readJsonText(text), variables), { [name]: text })
-    } else {
-      Object.assign(values, toValueInputs(name, readFieldOf(text, source, source.field), variables))
-    }
+    const value =
+      source.field === undefined ? readJsonText(text) : readFieldOf(text, source, source.field)
+    const read = Object.entries(toValueInputs(name, value, variables))
+    for (const [variable, one] of read) values.set(variable, one)
+    if (source.field === undefined) values.set(name, text)
   }
-  return values
+  return Object.fromEntries(values)
 }
 
 function readFieldOf(text: string, { task }: OutputReference, field: string): unknown {

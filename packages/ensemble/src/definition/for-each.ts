@@ -100,6 +100,9 @@ function readItems(
   const items = parseJsonList(text)
   if (items !== undefined) return items
   const what = isInput ? `Input "${over}"` : `The output of task "${over}"`
+  if (text === undefined && !isInput) {
+    throw new TuttiError('CONSTRAINT_VIOLATION', `${what} is needed, but the task is not completed`)
+  }
   throw new TuttiError('CONSTRAINT_VIOLATION', `${what} must be a JSON list`)
 }
 

@@ -24,6 +24,21 @@ export function findHistoryProblems(history: readonly HistoryMessage[] = []): re
   return findCallProblems(history).slice(0, MAX_PROBLEMS)
 }
 
+/** Returns the problems of a conversation that code made, one text each: it is empty, has system messages, or has unpaired calls. */
+export function findConversationProblems(messages: readonly Message[]): readonly string[] {
+  if (!Array.isArray(messages) || messages.length === 0) return ['must be a list of messages']
+  const history: HistoryMessage[] = []
+  for (const [index, message] of messages.entries()) {
+    if (message.role === 'system') return [`message ${index} must not be a system message`]
+    history.push(
+      message.role === 'assistant' ? { ...message, toolCalls: [...message.toolCalls] } : message,
+    )
+  }
+  return findCallProblems(history)
+    .slice(0, MAX_PROBLEMS)
+    .map(({ path, message }) => `${path} ${message}`.trim())
+}
+
 const MAX_PROBLEMS = 10
 
 /** Maximum length of an id in a message, in characters. */

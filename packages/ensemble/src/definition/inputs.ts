@@ -84,8 +84,20 @@ export function namedInputs({
   tasks,
   inputs = [],
 }: Pick<EnsembleDefinition, 'tasks' | 'inputs'>): readonly string[] {
-  const optional = tasks.flatMap(({ when }) => when?.inputs?.optional ?? [])
+  const optional = tasks.flatMap(listOptionalInputs)
   return [...new Set([...inputVariables(tasks), ...optional, ...inputs])]
+}
+
+/** Returns the inputs that the conditions of a task may lack, without those that it fills in itself. */
+function listOptionalInputs(task: Task): readonly string[] {
+  const { when, loop } = task
+  return [
+    ...(when?.inputs?.optional ?? []),
+    ...(loop?.until?.inputs?.optional ?? []),
+    ...listParts(task).flatMap((part) =>
+      listOptionalInputs(part.task).filter((name) => !part.fills(name)),
+    ),
+  ]
 }
 
 /**

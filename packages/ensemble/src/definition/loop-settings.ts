@@ -1,7 +1,6 @@
 /** Types and limits of loops. */
 import type { ChildTask } from './operations.ts'
 import type { ReviewSettings } from './review-settings.ts'
-import type { Task } from './task.ts'
 import type { Inputs } from './template.ts'
 
 /** Maximum value of `max` of a loop. */
@@ -53,7 +52,7 @@ export interface LoopSettings {
   /** Maximum number of rounds, from 1 to 1000. */
   readonly max: number
   /**
-   * What happens after `max` rounds: `accept` takes the last output, `fail` fails the task with TASK_FAILED, and `review` asks a
+   * Reaction to the end of the last round: `accept` takes its output, `fail` fails the task with TASK_FAILED, and `review` asks a
    * person. CONTINUE accepts the output, EDIT replaces it, and REJECT with feedback orders another round, up to
    * `maxRevisions` times. @default fail; accept without `until` and `stopWhenUnchanged`
    */
@@ -66,7 +65,7 @@ export interface LoopSettings {
   readonly result?: 'last' | 'all'
 }
 
-/** How a task is repeated. */
+/** Repetition of a task: its condition and its settings. */
 export interface Loop<Output> extends LoopSettings {
   /**
    * Ends the loop after the first round for which the function returns true, or for which the judge answers true or
@@ -75,34 +74,4 @@ export interface Loop<Output> extends LoopSettings {
   readonly until?:
     | LoopCondition<Output>
     | { readonly judge: ChildTask<boolean> | ChildTask<LoopVerdict> }
-}
-
-/** A task that is repeated, and the end of its repetition. */
-export interface LoopPlan {
-  /** Task of one round. */
-  readonly template: Task
-  readonly settings: LoopSettings
-  readonly until?: LoopTest
-  /** Task that judges the output of a round. */
-  readonly judge?: Task
-}
-
-/** Whether a loop ends only after all its rounds. */
-function hasFixedRounds({ until, judge, settings }: Omit<LoopPlan, 'template'>): boolean {
-  return until === undefined && judge === undefined && settings.stopWhenUnchanged !== true
-}
-
-/** Returns the reaction to the end of the last round. */
-export function reactionAtMax(
-  plan: Omit<LoopPlan, 'template'>,
-): 'accept' | 'fail' | { readonly review: ReviewSettings } {
-  const { onMax = hasFixedRounds(plan) ? 'accept' : 'fail' } = plan.settings
-  return onMax === 'review' ? { review: {} } : onMax
-}
-
-/** Returns the review after the last round of a loop; undefined if the task has none. */
-export function reviewAtMax({ loop }: Pick<Task, 'loop'>): ReviewSettings | undefined {
-  if (loop === undefined) return undefined
-  const reaction = reactionAtMax(loop)
-  return typeof reaction === 'object' ? reaction.review : undefined
 }

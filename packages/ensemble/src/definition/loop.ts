@@ -21,13 +21,15 @@ import { CHARACTERS_PER_TOKEN } from '../usage/budget.ts'
 import { createFormReader } from './list-reader.ts'
 import { taskVariables } from './inputs.ts'
 import { JUDGE_KEY } from './loop-variables.ts'
-import { DEFAULT_HISTORY_TOKENS, reactionAtMax, type LoopPlan } from './loop-settings.ts'
+import { reactionAtMax } from './loop-end.ts'
+import { DEFAULT_HISTORY_TOKENS } from './loop-settings.ts'
 import { DEFAULT_MAX_REVISIONS, type ReviewSettings } from './review-settings.ts'
 import { readPath, toInputText, toValueInputs } from './value-inputs.ts'
 
 import type { HandlerContext } from './handler.ts'
 import type { LoopHistory, LoopSettings, LoopState, LoopTest } from './loop-settings.ts'
 import type { OutputReader } from '../output/structured-output.ts'
+import type { LoopPlan } from './task.ts'
 import type { Inputs } from './template.ts'
 
 /** Text between two rounds of a history. */
@@ -111,11 +113,12 @@ class LoopRun {
       return readVerdict(`${this.#context.taskName}/${JUDGE_KEY}${round}`, verdict)
     }
     if (until === undefined) return { done: false }
-    const outputs = this.#rounds.map((one) => one.output)
     const { taskName, inputs: own, step } = this.#context
-    const done = await step(`until-${round}`, () =>
-      testCondition(taskName, until, { output, state: { round, outputs, inputs: own } }),
-    )
+    const done = await step(`until-${round}`, () => {
+      const outputs = this.#rounds.map((one) => one.output)
+      const state = { round, outputs, inputs: own }
+      return testCondition(taskName, until, { output, state })
+    })
     return { done }
   }
 

@@ -3,12 +3,14 @@ import { TuttiError } from '@tutti/core'
 import { previewOf } from '@tutti/protocol/internal'
 
 import { isTask } from './task.ts'
+import { copyValue } from './value-inputs.ts'
 
 import type { Condition, ConditionOutputs, ConditionScope, ConditionSource } from './condition.ts'
 import type { ChildTask } from './operations.ts'
 
 /**
  * Makes a condition on the outputs of earlier tasks. The task with the condition waits for them; they do not belong to its context.
+ * It receives copies of lists and plain objects.
  *
  * @param on the tasks that it reads; a list of tasks gives a list of outputs in the same order.
  * @param is returns whether the task runs.
@@ -26,7 +28,10 @@ export function condition<const On extends ConditionSource>(
   const test = is as (outputs: unknown, scope: ConditionScope) => unknown
   return {
     reads: isList ? on.map(({ name }) => name) : [on.name],
-    test: (outputs, scope) => test(isList ? outputs : outputs[0], scope),
+    test: (outputs, scope) => {
+      const copies = outputs.map(copyValue)
+      return test(isList ? copies : copies[0], scope)
+    },
     ...(text === undefined ? {} : { text }),
   }
 }

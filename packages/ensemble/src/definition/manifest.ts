@@ -11,14 +11,20 @@
 import type { AgentTool } from '@tutti/core'
 import { computeDigest, computeJsonDigest } from '@tutti/core/internal'
 
+import {
+  createHandoffTool,
+  toHandoff,
+  toHandoffRole,
+  toHandoffToolName,
+  type Handoff,
+} from './handoff.ts'
 import { modelOfTask } from './model-of-task.ts'
 import { listAllTasks } from './manager.ts'
 import { findEnsembleTool, findSubEnsemble } from './sub-ensemble.ts'
 
 import type { ChatModel } from '../model/chat-model.ts'
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
-import type { LoopPlan } from './loop-settings.ts'
-import type { ForEachPlan, Task } from './task.ts'
+import { listHandoffTasks, type ForEachPlan, type LoopPlan, type Task } from './task.ts'
 
 /** Value of a field of a manifest: JSON. */
 export type ManifestValue =
@@ -140,9 +146,7 @@ function describeSettings(ensemble: ResolvedEnsemble): ManifestFields {
 
 /** Describes the code of a task of an ensemble. */
 export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFields {
-  const { agent, handler, forEach, loop, waitFor } = task
-  const { role, goal, background, responseFormat, allowDelegation } = agent
-  const isAgent = handler === undefined
+  const { handler, forEach, loop, waitFor } = task
   return toFields({
     description: task.description,
     expectedOutput: digestText(task.expectedOutput),
@@ -164,28 +168,61 @@ export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFi
     budget: task.budget,
     timeoutMs: task.timeoutMs,
     retries: task.retries,
-    ...(isAgent
+    ...(handler === undefined
       ? {
-          instructions: digestText(task.instructions),
+          ...describeAgent(task, ensemble),
           additionalContext: digestText(task.additionalContext),
-          agentRole: role,
-          agentGoal: digestText(goal),
-          agentBackground: digestText(background),
-          agentResponseFormat: digestText(responseFormat),
-          allowDelegation,
-          model: labelModel(modelOfTask(task, ensemble)),
           fallbackModels: (task.fallbackModels ?? ensemble.fallbackModels)?.map(labelModel),
-          tools: Object.fromEntries(task.tools.map((tool) => [tool.name, describeTool(tool)])),
-          maxIterations: task.maxIterations,
           maxOutputTokens: task.maxOutputTokens,
           outputRetries: task.outputRetries,
           allowEmptyOutput: task.allowEmptyOutput,
-          onUnfinished: task.onUnfinished ?? agent.onUnfinished,
           memory: task.memory.map(({ name, limit }) => ({ name, limit })),
           reflection: task.reflection,
+          maxHandoffs: task.maxHandoffs,
+          agents: describeOtherAgents(task, ensemble),
         }
       : {}),
   })
+}
+
+/** Describes the agent of a task. */
+function describeAgent(task: Task, ensemble: ResolvedEnsemble): ManifestFields {
+  const { agent } = task
+  const { role, goal, background, responseFormat, allowDelegation, handoffs } = agent
+  return toFields({
+    instructions: digestText(task.instructions ?? agent.instructions),
+    agentRole: role,
+    agentGoal: digestText(goal),
+    agentBackground: digestText(background),
+    agentResponseFormat: digestText(responseFormat),
+    allowDelegation,
+    handoffs: handoffs?.map((target) => describeHandoff(toHandoff(target))),
+    model: labelModel(modelOfTask(task, ensemble)),
+    tools: Object.fromEntries(task.tools.map((tool) => [tool.name, describeTool(tool)])),
+    maxIterations: task.maxIterations,
+    onUnfinished: task.onUnfinished ?? agent.onUnfinished,
+  })
+}
+
+function describeHandoff(target: Handoff): ManifestFields {
+  const { description, inputSchema } = createHandoffTool(target, () => undefined)
+  const { filter = 'all' } = target
+  return toFields({
+    role: toHandoffRole(target),
+    name: toHandoffToolName(target),
+    description,
+    inputSchema,
+    filter,
+  })
+}
+
+/** Describes the agents to which a task can be handed off. Agents that are named by their roles belong to other tasks. */
+function describeOtherAgents(task: Task, ensemble: ResolvedEnsemble): ManifestFields | undefined {
+  const others = listHandoffTasks(task).slice(1)
+  if (others.length === 0) return undefined
+  return Object.fromEntries(
+    others.map((other) => [other.agent.role, describeAgent(other, ensemble)]),
+  )
 }
 
 function describeForEach(

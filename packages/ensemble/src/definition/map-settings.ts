@@ -69,8 +69,8 @@ export function findMapProblems(settings: MapSettings, count?: number): readonly
   const problems: Problem[] = []
   for (const [name, known] of CHOICES) {
     const value = settings[name]
-    if (value === undefined || known.includes(String(value))) continue
-    const message = `must be one of ${known.join(', ')}, got ${String(value)}`
+    if (value === undefined || known.some((one) => one === value)) continue
+    const message = `must be one of ${known.join(', ')}, got ${previewOf(value)}`
     problems.push({ path: `/${name}`, message })
   }
   for (const [path, value, min] of [

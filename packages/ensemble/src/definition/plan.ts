@@ -6,6 +6,7 @@
  */
 import type { Workflow } from '@tutti/protocol/internal'
 
+import { findDuplicates } from './find-duplicates.ts'
 import { toWorkerRole, type Task } from './task.ts'
 
 /** Tasks and their order. */
@@ -133,18 +134,57 @@ function findChoiceProblems(tasks: readonly Task[], workflow: Workflow): readonl
   const byName = new Map(tasks.map((task) => [task.name, task]))
   return listChoices(tasks).flatMap((choice) => {
     const cases = choice.names.flatMap((name) => byName.get(name) ?? [])
-    const problems = cases.flatMap((task) =>
-      [
-        ...findReadProblems(task, choice, { names, workflow }),
-        ...findCaseProblems(task, choice),
-      ].map((message) => `task "${task.name}": ${message}`),
-    )
-    const hasCondition = cases.some(({ when }) => when !== undefined)
-    const { switchName } = choice
-    if (switchName !== undefined && !hasCondition)
-      problems.push(`switch "${switchName}" needs a case with a condition (when)`)
-    return problems.map(createConfigProblem)
+    const problems = cases.flatMap((task) => [
+      ...findReadProblems(task, choice, { names, workflow }).map((message) =>
+        toText(task, message),
+      ),
+      ...findCaseProblems(task, choice).map(({ message }) => toText(task, message)),
+    ])
+    const missing = findMissingCondition(choice, cases)
+    return [...problems, ...(missing === undefined ? [] : [missing])].map(createConfigProblem)
   })
+}
+
+/** A problem of a switch, in one of its cases. */
+export interface SwitchProblem {
+  /** Name of the case. */
+  readonly taskName: string
+  /** Option of the case. */
+  readonly option: 'switch' | 'when' | 'context'
+  /** Name of the other case in the option; absent if there is none. */
+  readonly other?: string
+  readonly message: string
+}
+
+/** Finds the problems of switches, apart from those of the tasks that their conditions read. */
+export function findSwitchProblems(tasks: readonly GraphTask[]): readonly SwitchProblem[] {
+  const byName = new Map(tasks.map((task) => [task.name, task]))
+  return listChoices(tasks).flatMap((choice) => {
+    const cases = choice.names.flatMap((name) => byName.get(name) ?? [])
+    const [first = ''] = choice.names
+    const missing = findMissingCondition(choice, cases)
+    return [
+      ...cases.flatMap((task) => findCaseProblems(task, choice)),
+      ...(missing === undefined
+        ? []
+        : [{ taskName: first, option: 'switch' as const, message: missing }]),
+    ]
+  })
+}
+
+/** Returns a problem if no case of a switch has a condition. */
+function findMissingCondition(
+  { switchName }: Choice,
+  cases: readonly GraphTask[],
+): string | undefined {
+  const hasCondition = cases.some(({ when }) => when !== undefined)
+  return switchName === undefined || hasCondition
+    ? undefined
+    : `switch "${switchName}" needs a case with a condition (when)`
+}
+
+function toText({ name }: GraphTask, message: string): string {
+  return `task "${name}": ${message}`
 }
 
 /** Returns the problems of the tasks that a condition reads. */
@@ -162,9 +202,7 @@ function findReadProblems(
     if (at === -1)
       return [`when reads an unknown task "${wanted}". Available: [${names.join(', ')}]`]
     if (cases.includes(wanted)) {
-      return switchName === undefined
-        ? ['when cannot read the task itself']
-        : [`when reads "${wanted}", which is a case of the same switch`]
+      return switchName === undefined ? ['when cannot read the task itself'] : []
     }
     if (workflow !== 'SEQUENTIAL' || at < names.indexOf(first)) return []
     return [
@@ -177,18 +215,37 @@ function findReadProblems(
 
 /** Returns the problems of a case of a switch. */
 function findCaseProblems(
-  { name, when, context }: Task,
+  { name: taskName, when, context }: GraphTask,
   { names: cases, switchName }: Choice,
-): readonly string[] {
+): readonly SwitchProblem[] {
   if (switchName === undefined) return []
-  const others = context.filter((wanted) => wanted !== name && cases.includes(wanted))
+  const isLast = cases.at(-1) === taskName
   return [
-    ...(when === undefined && cases.at(-1) !== name
-      ? [`it has no condition (when), so it must be the last case of switch "${switchName}"`]
+    ...(when === undefined && !isLast
+      ? [
+          {
+            taskName,
+            option: 'switch' as const,
+            message: `it has no condition (when), so it must be the last case of switch "${switchName}"`,
+          },
+        ]
       : []),
-    ...others.map(
-      (wanted) => `context "${wanted}" is another case of its switch, so only one of them can run`,
-    ),
+    ...(when?.reads ?? [])
+      .filter((wanted) => cases.includes(wanted))
+      .map((other) => ({
+        taskName,
+        option: 'when' as const,
+        other,
+        message: `when reads "${other}", which is a case of the same switch`,
+      })),
+    ...context
+      .filter((wanted) => wanted !== taskName && cases.includes(wanted))
+      .map((other) => ({
+        taskName,
+        option: 'context' as const,
+        other,
+        message: `context "${other}" is another case of its switch, so only one of them can run`,
+      })),
   ]
 }
 
@@ -210,13 +267,6 @@ function findHierarchyProblems(tasks: readonly Task[]): readonly PlanProblem[] {
         ),
       ),
   ]
-}
-
-/** Returns the names that occur more than once, each once. */
-export function findDuplicates(names: readonly string[]): readonly string[] {
-  const seen = new Set<string>()
-  const again = names.filter((name) => seen.size === seen.add(name).size)
-  return [...new Set(again)]
 }
 
 interface ContextReference {

@@ -49,7 +49,7 @@ export type ReviewSetting = boolean | ReviewSettings
 /**
  * Returns the review after a task, by its own setting, else by the policy; undefined if there is none.
  *
- * @param lastTasks names of the tasks that can have the output of the run.
+ * @param lastTasks tasks whose output the run can have.
  */
 export function reviewAfter(
   task: { readonly name: string; readonly review?: ReviewSetting },

@@ -1,6 +1,6 @@
 /** The ensembles that tasks run in their own run. */
 import { listAllTasks } from './manager.ts'
-import { listWorkingTasks, type Task } from './task.ts'
+import { listHandoffTasks, listWorkingTasks, type Task } from './task.ts'
 
 import type { ResolvedEnsemble } from './ensemble-definition.ts'
 import type { Inputs } from './template.ts'
@@ -89,7 +89,7 @@ export function listSubEnsembles(
 /** Returns the roles of the agents of tasks, those in their sub-ensembles included. */
 export function listRoles(tasks: readonly Task[]): readonly string[] {
   return [
-    ...tasks.map(({ agent }) => agent.role),
+    ...tasks.flatMap(listHandoffTasks).map(({ agent }) => agent.role),
     ...listSubEnsembles(tasks).flatMap(({ definition }) => listRoles(listAllTasks(definition))),
   ]
 }

@@ -13,7 +13,7 @@ import type { Agent } from './agent.ts'
 import type { Condition, When } from './condition.ts'
 import type { Guardrails } from './guardrail.ts'
 import type { Handler } from './handler.ts'
-import type { LoopPlan } from './loop-settings.ts'
+import type { LoopSettings, LoopTest } from './loop-settings.ts'
 import type { MapSettings } from './operations.ts'
 import type { OnUnfinished } from './on-unfinished.ts'
 import type { ReviewSetting } from './review-settings.ts'
@@ -76,6 +76,8 @@ interface TaskSettings {
   readonly budget?: Budget
   /** Whether one more model call after the task collects improvements for its next run. */
   readonly reflection?: boolean
+  /** Maximum number of handoffs between its agents, at least 1. @default 10 */
+  readonly maxHandoffs?: number
   /**
    * Name of a switch. Of the tasks with the same name, its cases, only the first one whose `when` is true runs; a case
    * without `when` is the last. @default none
@@ -133,6 +135,16 @@ export interface ForEachPlan {
   readonly reduce?: { readonly task: Task; readonly maxTokens: number; readonly as?: string }
 }
 
+/** A task that is repeated, and the end of its repetition. */
+export interface LoopPlan {
+  /** Task of one round. */
+  readonly template: Task
+  readonly settings: LoopSettings
+  readonly until?: LoopTest
+  /** Task that judges the output of a round. */
+  readonly judge?: Task
+}
+
 /** Definition of a task by its author. */
 export interface TaskDefinition<
   Schema extends ToolSchema | undefined = ToolSchema,
@@ -171,6 +183,17 @@ export function toWorkerRole({ name, agent, handler }: Task): string {
   return handler === undefined ? agent.role : name
 }
 
+/**
+ * Returns the problem of a task that another one adds for itself, such as a judge, and that has a condition; undefined if it
+ * has none.
+ */
+export function findConditionalProblem(task: Partial<Task> | undefined): string | undefined {
+  const isConditional = task?.when !== undefined || task?.switch !== undefined
+  return isConditional
+    ? 'must not have when or switch, which apply only to tasks of an ensemble'
+    : undefined
+}
+
 /** A task from which another one makes the tasks that it adds. */
 export interface TaskPart {
   readonly task: Task
@@ -203,7 +226,72 @@ export function listTaskTree(task: Task): readonly Task[] {
   return [task, ...listParts(task).flatMap((part) => listTaskTree(part.task))]
 }
 
-/** Returns the tasks whose work a task does: those from which it makes the tasks that it adds, else itself. */
-export function listWorkingTasks(task: Task): readonly Task[] {
+/** Returns the tasks from which a task makes those that it adds, without those that add tasks themselves; else itself. */
+export function listLeafTasks(task: Task): readonly Task[] {
   return listTaskTree(task).filter((one) => listParts(one).length === 0)
+}
+
+/**
+ * Returns the task of an agent that takes over the conversation of `root`. It has the output of `root`; its reviews, its
+ * guardrails, its budget and its memory remain those of `root`.
+ */
+export function createHandoffTask(root: Task, agent: Agent): Task {
+  const isOwn = agent === root.agent
+  const { name, description, expectedOutput, version, output, outputReader } = root
+  const { outputRetries, fallbackModels, maxOutputTokens, allowEmptyOutput } = root
+  const { model, rateLimit, onUnfinished, instructions } = root
+  return {
+    name,
+    description,
+    expectedOutput,
+    agent,
+    tools: isOwn ? root.tools : agent.tools,
+    context: [],
+    maxIterations: isOwn ? root.maxIterations : (agent.maxIterations ?? root.maxIterations),
+    outputRetries,
+    retries: 0,
+    memory: [],
+    review: false,
+    ...defined({ version, output, outputReader, fallbackModels, maxOutputTokens }),
+    ...defined({ allowEmptyOutput }),
+    ...(isOwn ? defined({ model, rateLimit, onUnfinished, instructions }) : {}),
+    ...(isOwn || agent.model !== undefined ? {} : defined({ model })),
+    ...(isOwn || agent.rateLimit !== undefined ? {} : defined({ rateLimit })),
+    ...(isOwn || agent.onUnfinished !== undefined ? {} : defined({ onUnfinished })),
+  }
+}
+
+/** Returns the fields that are defined. */
+function defined<Fields extends object>(
+  fields: Fields,
+): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } {
+  const known = Object.entries(fields).filter(([, value]) => value !== undefined)
+  // NOTE: only the fields with values remain.
+  return Object.fromEntries(known) as { [Name in keyof Fields]?: NonNullable<Fields[Name]> }
+}
+
+/** Returns a task with those of all agents that can take it over. Agents that are only named by role are not included. */
+export function listHandoffTasks(root: Task): readonly Task[] {
+  const { agent, handler, budget } = root
+  if (handler !== undefined || agent.handoffs === undefined) return [root]
+  const agents = [agent]
+  // The list grows while it is read.
+  for (const { handoffs = [] } of agents) {
+    for (const target of handoffs) {
+      if (typeof target === 'string') continue
+      const next = 'agent' in target ? target.agent : target
+      if (typeof next === 'object' && !agents.includes(next)) agents.push(next)
+    }
+  }
+  const shared = budget === undefined ? {} : { budget }
+  const others = agents.slice(1).map((next) => ({ ...createHandoffTask(root, next), ...shared }))
+  return [root, ...others]
+}
+
+/**
+ * Returns the tasks whose work a task does: those from which it makes the tasks that it adds, else itself; each with the tasks of
+ * the agents that can take it over.
+ */
+export function listWorkingTasks(task: Task): readonly Task[] {
+  return listLeafTasks(task).flatMap(listHandoffTasks)
 }

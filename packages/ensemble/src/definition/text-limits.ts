@@ -173,7 +173,8 @@ const measureTexts = cachePerObject((ensemble: TextsOfEnsemble): readonly TaskSi
     uses: uses.get(task.name) ?? 0,
     sizes: measureTask(task),
     plainBytes:
-      countUtf8Bytes(task.additionalContext ?? '') + countUtf8Bytes(task.instructions ?? ''),
+      countUtf8Bytes(task.additionalContext ?? '') +
+      countUtf8Bytes(task.instructions ?? task.agent.instructions ?? ''),
   }))
 })
 

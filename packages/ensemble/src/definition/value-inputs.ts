@@ -35,6 +35,15 @@ export function readPath(value: unknown, path: readonly string[]): unknown {
   )
 }
 
+/** Returns a copy of lists and plain objects, so that code which changes them changes nothing else; other values are the same. */
+export function copyValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyValue)
+  if (typeof value !== 'object' || value === null) return value
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, copyValue(one)]))
+}
+
 /** Returns a text as it is, and another value as JSON. */
 export function toInputText(value: unknown): string {
   return typeof value === 'string' ? value : (formatExactJson(value) ?? '')

@@ -10,6 +10,11 @@ import type { TaskScope } from '../scope/task-scope.ts'
 
 const delegateTools = new WeakSet<AgentTool>()
 
+/** Marks a tool whose calls add tasks to the run. */
+export function markDelegateTool(tool: AgentTool): void {
+  delegateTools.add(tool)
+}
+
 /** Whether calls of the tool add tasks to the run. */
 export function isDelegateTool(tool: AgentTool | undefined): boolean {
   return tool !== undefined && delegateTools.has(tool)

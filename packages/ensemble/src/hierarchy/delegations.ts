@@ -26,7 +26,10 @@ import {
   createRecordedTask,
   describeFailure,
   endWorker,
+  findBegun,
   findFailure,
+  findFreeName,
+  isEndRecorded,
   listBegunWorkers,
   runWorker,
   type BegunWorker,
@@ -123,7 +126,7 @@ export class Delegations {
 
   /** Delegates work to another agent. Returns its output, or a failure with the reason. */
   async delegate(scope: TaskScope, call: DelegationCall): Promise<ToolResult> {
-    const begun = findBegun(scope, call)
+    const begun = findBegun(scope, call.callKey)
     if (begun !== undefined) return this.#continue(scope, begun, call.signal)
     const request: DelegationRequest = {
       fromRole: scope.task.agent.role,
@@ -155,13 +158,13 @@ export class Delegations {
     const made = { ...added, ...renderTask(added, inputs) }
     const { name, description: taskDescription } = made
     const begun =
-      findBegun(scope, call) ??
+      findBegun(scope, call.callKey) ??
       beginWorker(scope, this.#options.host, {
         callKey,
         toolName: name,
         workerRole: name,
         taskDescription,
-        workerTask: this.#findFreeName(`${scope.identity.taskName}/${name}`),
+        workerTask: findFreeName(this.#options.host, `${scope.identity.taskName}/${name}`),
       })
     return this.#run(scope, begun, { task: made, inputs, signal })
   }
@@ -269,16 +272,7 @@ export class Delegations {
     const base = isManager ? toRunName(run, declared) : `${identity.taskName}/${role}`
     // The tasks of the plan of a run exist before the manager delegates them.
     const isFree = isManager && run.parent === undefined ? !host.isTaken(base) : !host.hasTask(base)
-    return isFree ? base : this.#findFreeName(base)
-  }
-
-  /** Returns the name, or the name with the first number that no task of the run has. */
-  #findFreeName(base: string): string {
-    const { host } = this.#options
-    if (!host.hasTask(base)) return base
-    let number = 2
-    while (host.hasTask(`${base}#${number}`)) number += 1
-    return `${base}#${number}`
+    return isFree ? base : findFreeName(host, base)
   }
 
   /** Runs or continues a delegated task. */
@@ -389,22 +383,6 @@ async function askPolicy(
 }
 
 /** Whether the step is the start of a delegation to an agent, which its limits count. */
-function isDelegation({ ordinal, toolName }: StepOf<'delegation_begun'>): boolean {
-  return ordinal === undefined && toolName === undefined
-}
-
-/** Returns the task that an earlier process began for a call; undefined if there is none. */
-function findBegun(scope: TaskScope, call: AddingCall): BegunWorker | undefined {
-  const wanted = withoutRun(call.callKey)
-  return scope.replay('delegation_begun', ({ callKey }) => withoutRun(callKey) === wanted)
-}
-
-/** Whether an earlier process recorded the end of a delegation. */
-function isEndRecorded({ log }: TaskScope, delegationId: string): boolean {
-  return log.of('delegation_ended').some((step) => step.delegationId === delegationId)
-}
-
-/** Returns an idempotency key without the id of its run, which differs in a fork. */
-function withoutRun(key: string): string {
-  return key.slice(key.indexOf('/'))
+function isDelegation({ ordinal, toolName, handoff }: StepOf<'delegation_begun'>): boolean {
+  return ordinal === undefined && toolName === undefined && handoff === undefined
 }

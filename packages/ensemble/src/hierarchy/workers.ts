@@ -13,7 +13,7 @@ import type { StepOf } from '../ports/run-step.ts'
 import type { ReplayDifference } from '../scope/replay.ts'
 import type { StepLog } from '../scope/step-log.ts'
 import type { TaskOutcome } from '../scope/task-outcome.ts'
-import type { TaskScope } from '../scope/task-scope.ts'
+import type { ReceivedConversation, TaskScope } from '../scope/task-scope.ts'
 import type { TaskSlot } from '../work/task-slots.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
@@ -26,6 +26,8 @@ export interface WorkerTask {
   readonly signal: AbortSignal
   /** Inputs that its handler and its reviews see. @default those of its parent */
   readonly inputs?: Inputs
+  /** Conversation that it continues. @default it begins its own */
+  readonly received?: ReceivedConversation
   /** @default a slot without limit */
   readonly slot?: TaskSlot | undefined
 }
@@ -87,7 +89,7 @@ export function beginWorker(
   host: WorkerHost,
   worker: Omit<BegunWorker, 'delegationId' | 'workerTaskIndex'>,
 ): BegunWorker {
-  const { workerRole, taskDescription, workerTask } = worker
+  const { workerRole, taskDescription, workerTask, handoff } = worker
   const workerTaskIndex = host.indexOf(workerTask)
   const delegationId = crypto.randomUUID()
   const begun = { ...worker, workerTaskIndex, delegationId }
@@ -104,6 +106,7 @@ export function beginWorker(
       workerTask,
       workerTaskIndex,
       depth: scope.depth + 1,
+      ...(handoff === undefined ? {} : { handoff }),
       startedAt: isoNow(scope.run.clock),
     },
     { kind: 'delegation_begun', ...begun },
@@ -112,7 +115,10 @@ export function beginWorker(
 }
 
 /** A worker that has begun. */
-export interface WorkerRun extends Pick<WorkerTask, 'task' | 'signal' | 'inputs' | 'slot'> {
+export interface WorkerRun extends Pick<
+  WorkerTask,
+  'task' | 'signal' | 'inputs' | 'received' | 'slot'
+> {
   readonly begun: BegunWorker
   /** Whether an earlier process recorded its end. */
   readonly isEnded: boolean
@@ -182,6 +188,35 @@ export function endWorker(
   event: RunEventOf<'delegation_completed' | 'delegation_failed'>,
 ): void {
   scope.emit(event, { kind: 'delegation_ended', delegationId: event.delegationId })
+}
+
+/** Returns the task that an earlier process began for a call; undefined if there is none. */
+export function findBegun(scope: TaskScope, callKey: string): BegunWorker | undefined {
+  const wanted = withoutRun(callKey)
+  return scope.replay('delegation_begun', (step) => withoutRun(step.callKey) === wanted)
+}
+
+/** Returns the task that an earlier process of this run began for a call, without those of the run that it replays. */
+export function findOwnBegun({ log }: TaskScope, callKey: string): BegunWorker | undefined {
+  return log.own('delegation_begun').find((step) => step.callKey === callKey)
+}
+
+/** Returns an idempotency key without the id of its run, which differs in a fork. */
+function withoutRun(key: string): string {
+  return key.slice(key.indexOf('/'))
+}
+
+/** Whether an earlier process recorded the end of a worker. */
+export function isEndRecorded({ log }: TaskScope, delegationId: string): boolean {
+  return log.of('delegation_ended').some((step) => step.delegationId === delegationId)
+}
+
+/** Returns the name, or the name with the first number that no task of the run has. */
+export function findFreeName(host: WorkerHost, base: string): string {
+  if (!host.hasTask(base)) return base
+  let number = 2
+  while (host.hasTask(`${base}#${number}`)) number += 1
+  return `${base}#${number}`
 }
 
 /** Returns the reason why a worker is not completed. */

@@ -230,6 +230,8 @@ export interface DelegationBegun extends TaskStepBase, OfOperation {
   readonly delegationId: string
   /** Attempt that runs the ensemble of the delegating agent; absent for the ensemble of the run and for handlers. */
   readonly parent?: { readonly taskName: string; readonly attempt: number }
+  /** Present if the task continues the conversation of the agent that handed it off. */
+  readonly handoff?: true
   /** Tool of an ensemble whose call added the task; absent for a delegation to an agent and for handlers. */
   readonly toolName?: string
   readonly workerRole: string

@@ -21,6 +21,7 @@ import { readNotes, reflect, remember, type MemoryStores } from '../agent/notes.
 import { renderContext } from '../agent/prompt.ts'
 import type { TaskText } from '../definition/task-text.ts'
 import { listTaskTools } from '../hierarchy/delegate-tool.ts'
+import { createHandoffs } from '../hierarchy/handoffs.ts'
 import { renderOutputInstructions } from '../output/structured-output.ts'
 import { digestOutput } from '../scope/replay.ts'
 import { toStepError, type AttemptHistory } from '../scope/step-log.ts'
@@ -216,15 +217,18 @@ async function workWithGuardrails(
 }
 
 function askAgent(input: AttemptInput, models: ModelChain): Promise<TaskAnswer> {
-  const { scope, services } = input
-  const { tooling, delegations } = services
+  const { scope, services, text } = input
+  const { tooling, delegations, host } = services
+  const handoffs = createHandoffs(scope, { text, host })
   const own = listTaskTools(scope, delegations)
   const { clientTools } = tooling
-  const tools = clientTools.length === 0 ? own : [...own, ...clientTools]
+  const added = [...(handoffs?.tools ?? []), ...clientTools]
+  const tools = added.length === 0 ? own : [...own, ...added]
   const notes = takeNotes(input, tools)
+  const parts = { models, tools, handoffs }
   return notes instanceof Promise
-    ? notes.then((read) => runAgentLoop(createLoopInput(input, { models, tools, notes: read })))
-    : runAgentLoop(createLoopInput(input, { models, tools, notes }))
+    ? notes.then((read) => runAgentLoop(createLoopInput(input, { ...parts, notes: read })))
+    : runAgentLoop(createLoopInput(input, { ...parts, notes }))
 }
 
 function createLoopInput(
@@ -232,8 +236,9 @@ function createLoopInput(
   {
     models,
     tools,
+    handoffs,
     notes,
-  }: Pick<AgentLoopInput, 'models' | 'tools'> & { readonly notes: TaskNotes },
+  }: Pick<AgentLoopInput, 'models' | 'tools' | 'handoffs'> & { readonly notes: TaskNotes },
 ): AgentLoopInput {
   const { task } = scope
   const { outputReader } = task
@@ -244,6 +249,7 @@ function createLoopInput(
     tools,
     tooling,
     directives,
+    handoffs,
     endsWithAnswer: endsWithAnswer(scope),
     assertMayAnswer() {
       delegations.assertComplete(scope)
@@ -251,7 +257,8 @@ function createLoopInput(
     prompt: {
       agent: task.agent,
       text,
-      instructions: task.instructions,
+      instructions: task.instructions ?? task.agent.instructions,
+      received: scope.received?.messages,
       history: scope.run.history,
       context,
       additionalContext: task.additionalContext,

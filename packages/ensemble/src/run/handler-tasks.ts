@@ -1,7 +1,7 @@
 /** Tasks that a handler adds to its run: one, or one for each item of a list. */
 import { TuttiError, type AgentTool } from '@tutti/core'
 import { toJsonForm } from '@tutti/core/internal'
-import { previewOf } from '@tutti/protocol/internal'
+import { previewOf, shortText } from '@tutti/protocol/internal'
 
 import { taskVariables } from '../definition/inputs.ts'
 import { readPath, toValueInputs } from '../definition/value-inputs.ts'
@@ -20,7 +20,12 @@ import { stoppedError } from '../work/stopped-error.ts'
 import { Slots, TaskSlot } from '../work/task-slots.ts'
 import { Expansion } from './expansion.ts'
 import { runInSlots } from './run-in-slots.ts'
-import { prepareChildren, type AskedChild, type PreparedChild } from './prepare-children.ts'
+import {
+  describeTakenName,
+  prepareChildren,
+  type AskedChild,
+  type PreparedChild,
+} from './prepare-children.ts'
 
 import type { Inputs } from '../definition/template.ts'
 import type {
@@ -248,6 +253,8 @@ export class HandlerTasks {
           ? this.#frame.scope.run.inFlight.waitIfDraining(signal, `Task "${name}"`)
           : undefined
       if (holding !== undefined) await holding
+      // Another task, such as one below the task of another item, can have taken it meanwhile.
+      if (known === undefined && host.hasTask(name)) throw nameTakenError(name)
       const begun =
         known?.begun ??
         beginWorker(this.#frame.scope, host, {
@@ -281,6 +288,13 @@ export class HandlerTasks {
     // NOTE: the output was read by the schema of the task, so it has its type; without one it is text.
     return (outputReader === undefined ? output : structured) as Output
   }
+}
+
+function nameTakenError(name: string): TuttiError {
+  const problems = [`task "${shortText(name)}": ${describeTakenName(name)}`]
+  return new TuttiError('CONFIG_INVALID', `Cannot add tasks: ${problems.join()}`, {
+    details: { problems },
+  })
 }
 
 /** A value for each item, as a list or by key. */

@@ -3,8 +3,9 @@ import { TuttiError } from '@tutti/core'
 import { computeJsonDigest } from '@tutti/core/internal'
 import { previewOf, shortText } from '@tutti/protocol/internal'
 
+import { findTaskHandoffProblems } from '../definition/check-handoffs.ts'
 import { missingInputs } from '../definition/inputs.ts'
-import { reviewAtMax } from '../definition/loop-settings.ts'
+import { reviewAtMax } from '../definition/loop-end.ts'
 import { modelOfTask } from '../definition/model-of-task.ts'
 import { reviewAfter, reviewSettingsOf } from '../definition/review-settings.ts'
 import { findSubEnsemble, listSubEnsembles } from '../definition/sub-ensemble.ts'
@@ -69,6 +70,7 @@ export function prepareChildren(
   asked: readonly AskedChild[],
   { host, reviews, keys, isRecorded }: ChildSettings,
 ): readonly PreparedChild[] {
+  assertTextInputs(asked)
   assertTextSize(asked, scope.run.inputs)
   const problems: string[] = []
   if (scope.depth >= MAX_TASK_DEPTH) problems.push(`tasks may nest ${MAX_TASK_DEPTH} deep`)
@@ -96,7 +98,7 @@ export function prepareChildren(
       ...(!isPlanned && hasCondition(child.task)
         ? ['when and switch apply only to tasks of an ensemble: use if in the handler']
         : []),
-      ...(isOther ? [`another task of the run has its name "${shortText(name)}"`] : []),
+      ...(isOther ? [describeTakenName(name)] : []),
       ...findProblems(run, { ...child, inputs }, { host, reviews }),
       ...(large === undefined
         ? []
@@ -111,16 +113,37 @@ export function prepareChildren(
     const digest = scope.run.recordsSteps ? digestChild(task, child.inputs) : ''
     return { ...child, task, name, inputs, digest }
   })
-  if (problems.length === 0) {
-    for (const { key } of prepared) keys.add(key)
-    return prepared
-  }
+  if (problems.length > 0) throw problemsError(problems)
+  for (const { key } of prepared) keys.add(key)
+  return prepared
+}
+
+function problemsError(problems: readonly string[]): TuttiError {
   const shown = problems.slice(0, MAX_PROBLEMS)
   const more = problems.length - shown.length
   const rest = more > 0 ? `; and ${more} other problems` : ''
-  throw new TuttiError('CONFIG_INVALID', `Cannot add tasks: ${shown.join('; ')}${rest}`, {
+  return new TuttiError('CONFIG_INVALID', `Cannot add tasks: ${shown.join('; ')}${rest}`, {
     details: { problems: shown },
   })
+}
+
+/** Checks that all inputs are texts: plain JavaScript, and values of the type `any`, can be anything. */
+function assertTextInputs(asked: readonly AskedChild[]): void {
+  const problems = asked.flatMap(({ task, inputs }) => {
+    const entries: readonly (readonly [string, unknown])[] = Object.entries(inputs)
+    return entries
+      .filter(([, value]) => typeof value !== 'string')
+      .map(
+        ([name, value]) =>
+          `task "${shortText(task.name)}": its input "${shortText(name)}" must be text, got ${previewOf(value)}`,
+      )
+  })
+  if (problems.length > 0) throw problemsError(problems)
+}
+
+/** Returns the problem of a task whose name another task of the run has. */
+export function describeTakenName(name: string): string {
+  return `another task of the run has its name "${shortText(name)}"`
 }
 
 function hasCondition({ when, switch: switchName }: Task): boolean {
@@ -131,7 +154,7 @@ function hasCondition({ when, switch: switchName }: Task): boolean {
 function assertTextSize(asked: readonly AskedChild[], inputs: Inputs): void {
   let size = 0
   for (const { task, inputs: own } of asked) {
-    size += measureTaskTexts(task, (name) => own[name] ?? inputs[name] ?? '')
+    size += measureTaskTexts(task, (name) => readInput(own, name) ?? readInput(inputs, name) ?? '')
   }
   if (size <= MAX_ADDED_TEXT) return
   throw new TuttiError(
@@ -139,6 +162,10 @@ function assertTextSize(asked: readonly AskedChild[], inputs: Inputs): void {
     `Cannot add tasks: the texts of ${asked.length} tasks would have ${size} bytes, at most ${MAX_ADDED_TEXT} are allowed`,
     { details: { bytes: size, maxBytes: MAX_ADDED_TEXT } },
   )
+}
+
+function readInput(inputs: Inputs, name: string): string | undefined {
+  return Object.hasOwn(inputs, name) ? inputs[name] : undefined
 }
 
 function findProblems(
@@ -158,8 +185,13 @@ function findProblems(
   if (task.handler === undefined && modelOfTask(task, ensemble) === undefined) {
     problems.push('has no model: set one for the task, its agent or the ensemble')
   }
+  problems.push(...findTaskHandoffProblems(task, ensemble))
   const open = task.context.filter((name) => !host.isCompleted(toRunName(run, name)))
-  if (open.length > 0) problems.push(`its context is not completed: ${open.join(', ')}`)
+  if (open.length > 0) {
+    problems.push(
+      `its context must be completed tasks of the ensemble, and these are not: ${open.join(', ')}. Pass outputs of added tasks as inputs`,
+    )
+  }
   const lastTasks = parent === undefined ? [] : ensemble.plan.lastTasks
   const isReviewed =
     reviewAtMax(task) !== undefined ||

@@ -32,7 +32,7 @@ import { BEFORE_SLOT } from '../reviews/review-slots.ts'
 import { exitEarlyError, rejectionError } from '../reviews/review-end.ts'
 import { onAbort, StopController } from '../work/on-abort.ts'
 import { Stopwatch } from '../work/stopwatch.ts'
-import { TaskScope } from '../scope/task-scope.ts'
+import { TaskScope, type ReceivedConversation } from '../scope/task-scope.ts'
 import type { TaskSlot } from '../work/task-slots.ts'
 
 import type { TaskLog, AttemptHistory } from '../scope/step-log.ts'
@@ -54,11 +54,13 @@ export interface RunTaskInput {
   readonly text: TaskText
   readonly context: readonly ContextOutput[]
   /** Error with which the task begins and fails, without a review or any work. */
-  readonly refusal: TuttiError | undefined
+  readonly refusal?: TuttiError | undefined
   /** Task that delegated this one. */
-  readonly parent: TaskScope | undefined
+  readonly parent?: TaskScope | undefined
+  /** Conversation that the task continues. */
+  readonly received?: ReceivedConversation | undefined
   /** @default the signal of the run */
-  readonly signal: AbortSignal | undefined
+  readonly signal?: AbortSignal | undefined
   readonly slot: TaskSlot
   /** Called when the task begins to wait for people, and when it continues. */
   readonly onHold: (held: boolean) => void
@@ -249,7 +251,7 @@ class TaskRun {
 
   /** Creates the scope of an attempt, and the function that releases it. */
   #open(progress: AttemptHistory): { readonly scope: TaskScope; readonly close: () => void } {
-    const { run, task, taskName, taskIndex, parent, slot, onHold } = this.#input
+    const { run, task, taskName, taskIndex, parent, received, slot, onHold } = this.#input
     const { attempt } = progress
     if (attempt !== this.#openAttempt) this.#earlierMs = this.#workedMs()
     this.#openAttempt = attempt
@@ -268,10 +270,11 @@ class TaskRun {
       agentRole: task.agent.role,
       attempt,
     }
-    const depth = parent === undefined ? 0 : parent.depth + 1
+    const isDelegated = parent !== undefined && received === undefined
+    const depth = (parent?.depth ?? 0) + (isDelegated ? 1 : 0)
     const meter = this.#meter
-    const scope = new TaskScope({ run, task, identity, signal, stopwatch, meter, depth, slot })
-    return { scope, close }
+    const parts = { run, task, identity, signal, stopwatch, meter, depth, received, slot }
+    return { scope: new TaskScope(parts), close }
   }
 
   /** Returns a signal that also aborts at the time limit of the attempt or of the task's budget. */

@@ -41,7 +41,7 @@ import type { RunHandle, RunSnapshot } from './run-handle.ts'
 import type { RunEnding, RunResult } from './run-result.ts'
 import type { RunOptions } from './run-options.ts'
 import { isRecordedTask, type WorkerTask } from '../hierarchy/workers.ts'
-import { toAddedRun, type TaskScope } from '../scope/task-scope.ts'
+import { toAddedRun, type ReceivedConversation, type TaskScope } from '../scope/task-scope.ts'
 import { TaskSlot } from '../work/task-slots.ts'
 
 /** A run in flight. */
@@ -146,7 +146,7 @@ export class Run {
   /** Runs a task that the task of `parent` adds. */
   async runWorker(
     parent: TaskScope,
-    { signal, inputs, slot, ...worker }: WorkerTask,
+    { signal, inputs, received, slot, ...worker }: WorkerTask,
   ): Promise<TaskOutcome> {
     const { taskName, task } = worker
     this.#reached.add(taskName)
@@ -171,7 +171,8 @@ export class Run {
     this.#delegated += 1
     this.#updateTime()
     try {
-      const outcome = await this.#runTask(state, { task, parent, signal, inputs, slot: own })
+      const how = { task, parent, signal, inputs, received, slot: own }
+      const outcome = await this.#runTask(state, how)
       this.#settle(state, outcome)
       return outcome
     } finally {
@@ -350,7 +351,7 @@ export class Run {
           if (refused.length > 0) break
           const next = this.#listStartable(advance)
           for (const state of next) void runOne(state)
-          if (next.length === 0 && (this.#stopsStarting || !this.#schedule.hasChoices)) break
+          if (next.length === 0 && (this.#stopsStarting || !this.#schedule.hasMore)) break
         }
         isAdvancing = false
         this.#updateTime()
@@ -398,6 +399,7 @@ export class Run {
       readonly parent?: TaskScope
       readonly signal?: AbortSignal
       readonly inputs?: Inputs | undefined
+      readonly received?: ReceivedConversation | undefined
       readonly slot: TaskSlot
       readonly refusal?: TuttiError | undefined
     },
@@ -410,10 +412,7 @@ export class Run {
     this.#tasks.setPhase(state, 'running')
     state.slot = how.slot
     return runTask({
-      task: how.task,
-      parent,
-      signal: how.signal,
-      slot: how.slot,
+      ...how,
       run,
       services: this.#parts.services,
       taskName,
@@ -423,7 +422,6 @@ export class Run {
       context: this.#tasks.contextOf(how.task, run, (role) =>
         this.#parts.services.delegations.listManaged(run, role),
       ),
-      refusal: how.refusal,
       onHold: (held) => {
         this.#onHold(held)
       },

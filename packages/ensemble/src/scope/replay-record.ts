@@ -15,11 +15,14 @@ import type { RecordedReview } from './recorded-review.ts'
 
 /**
  * Returns the steps of a replayed run from which its tasks are executed again without a call. Failed attempts are not
- * executed again, and neither are delegated tasks, whose outputs are results of tool calls.
+ * executed again, and neither are delegated tasks, whose outputs are results of tool calls. A task that received a conversation
+ * is executed again like the task that handed it off.
  */
 export function selectFrozenSteps(steps: readonly RunStep[]): readonly RunStep[] {
   const workers = new Set(
-    steps.flatMap((step) => (step.kind === 'delegation_begun' ? [step.workerTask] : [])),
+    steps.flatMap((step) =>
+      step.kind === 'delegation_begun' && step.handoff === undefined ? [step.workerTask] : [],
+    ),
   )
   const failed = new Set(
     steps.flatMap((step) => (step.kind === 'task_failed' ? [toAttemptKey(step)] : [])),

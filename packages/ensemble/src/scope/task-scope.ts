@@ -10,6 +10,7 @@ import { countEarlierAttempt } from './count-earlier.ts'
 import { describeRecordedStep, describeStep, replayMismatchError } from './replay.ts'
 
 import type { Task } from '../definition/task.ts'
+import type { Message } from '../model/chat-model.ts'
 import type { RunStep, StepOf, TaskStep } from '../ports/run-step.ts'
 import type { Meter } from '../usage/budget.ts'
 import type { Stopwatch } from '../work/stopwatch.ts'
@@ -42,6 +43,16 @@ type Bare<S> = S extends TaskStep ? Omit<S, 'taskName' | 'attempt' | 'runMs' | '
 /** A step of a task without the fields that the scope of the task adds. */
 export type NewTaskStep = Bare<TaskStep>
 
+/** A conversation that an agent handed off. */
+export interface ReceivedConversation {
+  /** Messages without a system message, after the filter of the handoff. */
+  readonly messages: readonly Message[]
+  /** Number of handoffs so far, at least 1. */
+  readonly count: number
+  /** Task that the first agent began, with its texts rendered, and its name in the run. */
+  readonly root: { readonly task: Task; readonly taskName: string }
+}
+
 /** The parts of a {@link TaskScope}. */
 export interface TaskScopeOptions {
   readonly run: RunScope
@@ -51,8 +62,10 @@ export interface TaskScopeOptions {
   readonly signal: AbortSignal
   readonly stopwatch: Stopwatch
   readonly meter: Meter
-  /** Number of delegations between this task and a task of the plan. */
+  /** Number of delegations between this task and a task of the plan. Handoffs do not count. */
   readonly depth: number
+  /** Conversation that the task continues; undefined if it begins its own. */
+  readonly received?: ReceivedConversation | undefined
   readonly slot: TaskSlot
 }
 
@@ -74,6 +87,7 @@ export class TaskScope implements TaskScopeOptions {
   readonly stopwatch: Stopwatch
   readonly meter: Meter
   readonly depth: number
+  readonly received: ReceivedConversation | undefined
   readonly slot: TaskSlot
   /** Steps that an earlier process recorded for the task. */
   readonly log: TaskLog
@@ -92,6 +106,7 @@ export class TaskScope implements TaskScopeOptions {
     this.stopwatch = options.stopwatch
     this.meter = options.meter
     this.depth = options.depth
+    this.received = options.received
     this.slot = options.slot
     this.log = options.run.log.task(options.identity.taskName)
     countEarlierAttempt(this.totals, this.log, options.identity.attempt)

@@ -10,6 +10,7 @@
 import { systemClock, type Clock, type TSchema } from '@tutti/core'
 import { foreignSchema, schemaReader } from '@tutti/core/internal'
 
+import { findHandoffAgent } from '../definition/check-handoffs.ts'
 import { JUDGE_KEY } from '../definition/loop-variables.ts'
 import { listAllTasks } from '../definition/manager.ts'
 import { findEnsembleTool, findSubEnsemble, listRoles } from '../definition/sub-ensemble.ts'
@@ -46,7 +47,7 @@ import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { ChatModel } from '../model/chat-model.ts'
 import type { ModelCatalog } from '../model/model-catalog.ts'
 import type { RunStep, StepOf } from '../ports/run-step.ts'
-import type { Task } from '../definition/task.ts'
+import { createHandoffTask, type Task } from '../definition/task.ts'
 import type { RunProfiles } from './profiles.ts'
 
 /** A run that no process executes. */
@@ -239,7 +240,7 @@ function findReviewedTask(
   if (planned !== undefined) return planned
   const begun = listBegunWorkers(log).find(({ workerTask }) => workerTask === taskName)
   if (begun === undefined) return undefined
-  const { ordinal, parent, toolName, workerRole, taskDescription } = begun
+  const { ordinal, parent, toolName, workerRole, taskDescription, handoff } = begun
   const findNested = (task: Task | undefined): ResolvedEnsemble | undefined =>
     task === undefined ? undefined : findSubEnsemble(task)?.definition
   if (toolName !== undefined) {
@@ -250,6 +251,7 @@ function findReviewedTask(
   if (ordinal === undefined) {
     const own =
       parent === undefined ? ensemble : findNested(findReviewedTask(ensemble, log, parent.taskName))
+    if (handoff !== undefined) return own && findReceivingTask(begun, { ensemble, own, log })
     return own && createWorkerTask({ ensemble: own, inputs: {} }, workerRole, taskDescription)
   }
   const adding = findReviewedTask(ensemble, log, begun.taskName)
@@ -267,6 +269,32 @@ function findReviewedTask(
   const children = [...(plan?.children ?? [])]
   const [, own] = children.find(([key]) => toAddedName(begun, key) === taskName) ?? []
   return own ?? plan?.template
+}
+
+/** Returns the task of an agent that received a conversation; undefined if the code does not have the agent. */
+function findReceivingTask(
+  received: StepOf<'delegation_begun'>,
+  {
+    ensemble,
+    own,
+    log,
+  }: {
+    readonly ensemble: ResolvedEnsemble
+    /** Ensemble of the task that was handed off. */
+    readonly own: ResolvedEnsemble
+    readonly log: StepLog
+  },
+): Task | undefined {
+  const workers = listBegunWorkers(log)
+  let rootName = received.taskName
+  for (;;) {
+    const before = workers.find(({ workerTask }) => workerTask === rootName)
+    if (before?.handoff === undefined) break
+    rootName = before.taskName
+  }
+  const root = findReviewedTask(ensemble, log, rootName)
+  const agent = root && findHandoffAgent(received.workerRole, root, own.tasks)
+  return agent && createHandoffTask(root, agent)
 }
 
 /** Whether the task under review began with an output schema. */

@@ -188,3 +188,26 @@ describe('the state of AG-UI', () => {
     expect(idsAfter(...begun, a, b, decided, { ...decided, reviewId: 'b' })).toEqual([])
   })
 })
+
+it('The state of AG-UI has the active agent of each task that was handed off', () => {
+  const handOff = (from: string, to: string, at: number) => {
+    const workerTask = `grow/${to}`
+    const delegation = { delegationId: `h-${at}`, workerTask, workerTaskIndex: at, workerRole: to }
+    const start = { taskName: workerTask, taskIndex: at, attempt: 1, agentRole: to, startedAt: AT }
+    const by = { ...GROW, taskName: from, ...delegation, handoff: true, startedAt: AT }
+    return [
+      { type: 'delegation_started', ...by },
+      { type: 'task_started', ...start, taskDescription: 'Help' },
+    ]
+  }
+  const events = [
+    ...START,
+    ...handOff('grow', 'Billing', 2),
+    ...handOff('grow/Billing', 'Refunds', 3),
+  ]
+  expect(stateAfter(follow(events))['tasks']).toMatchObject([
+    { name: 'grow', activeAgent: 'Refunds' },
+    { name: 'grow/Billing', activeAgent: 'Refunds' },
+    { name: 'grow/Refunds', agentRole: 'Refunds' },
+  ])
+})

@@ -65,6 +65,8 @@ export interface AguiTaskState {
   readonly status: TaskState['status']
   /** From 1; 0 before the first attempt. */
   readonly attempt: number
+  /** Role of the agent that has the conversation, or gave the answer; present after a handoff. */
+  readonly activeAgent?: string
 }
 
 /** Open review. */
@@ -159,6 +161,7 @@ export class AguiStateFold {
         return
       case 'delegation_started':
         this.#readTask(event.workerTask)
+        if (event.handoff !== undefined) this.#readHolders(event.taskName)
         return
       case 'review_requested':
       case 'review_decided':
@@ -177,8 +180,18 @@ export class AguiStateFold {
   #readTask(taskName: string): void {
     const task = this.#groups.isCounted(taskName) ? undefined : this.#run.findTask(taskName)
     if (task === undefined) return
-    const { name, agentRole, status, attempt } = task
-    this.#tasks.set({ name, agentRole, status, attempt })
+    const { name, agentRole, status, attempt, activeAgent } = task
+    const active = activeAgent === undefined ? {} : { activeAgent }
+    this.#tasks.set({ name, agentRole, status, attempt, ...active })
+  }
+
+  /** Reads the task that handed off, and those from which it received the conversation. */
+  #readHolders(taskName: string): void {
+    let name: string | undefined = taskName
+    while (name !== undefined) {
+      this.#readTask(name)
+      name = this.#run.findTask(name)?.delegatedBy?.taskName
+    }
   }
 
   #readReview(id: string): void {

@@ -71,3 +71,12 @@ it('[GW-C3] [GW-C5] [GW-GP4] A message has the parts of a counted task whose cal
   ])
   expect(parts[0]).toMatchObject({ toolName: 'find', input: { at: 1 } })
 })
+
+it('[GW-C4] The part of a delegation says whether it is a handoff', () => {
+  const chunks = new ChatChunks('run-1')
+  const fields = { taskName: 'grow', workerTask: 'grow/B', delegationId: 'd', workerRole: 'B' }
+  const sent = chunks.after(event('delegation_started', { ...fields, handoff: true }))
+  expect(sent).toMatchObject([
+    { type: 'data-delegation', data: { workerRole: 'B', handoff: true } },
+  ])
+})

@@ -59,7 +59,7 @@ function toDelegationEnd(
 ): Readonly<Record<string, unknown>> {
   switch (event.type) {
     case 'delegation_started':
-      return { status: 'RUNNING' }
+      return { status: 'RUNNING', ...(event.handoff === undefined ? {} : { handoff: true }) }
     case 'delegation_completed':
       return { status: 'COMPLETED', durationMs: event.durationMs }
     case 'delegation_failed':

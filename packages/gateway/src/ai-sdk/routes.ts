@@ -125,7 +125,7 @@ class Chats {
 
   async resume({ parameters: { chatId = '' }, caller }: HttpRouteCall) {
     const newest = await this.#newest(chatId, caller.name)
-    const { clock } = this.#service.options
+    const { clock } = this.#service.options.runs
     const { completedAt = Infinity } = newest ?? {}
     if (newest === undefined || completedAt < clock.now() - REPLAY_MS) {
       return new Response(null, { status: 204 })

@@ -146,14 +146,14 @@ export class GatewayService {
 
   async #cached({ cacheKey, maxAgeMs }: BeginRequest): Promise<RunRecord | undefined> {
     if (cacheKey === undefined || maxAgeMs === undefined) return undefined
-    const { runs, clock } = this.options
+    const { runs } = this.options
     const page = await runs.list({
       statuses: ['COMPLETED'],
       cacheKey,
       limit: CACHED_RUNS,
       offset: 0,
     })
-    const oldest = clock.now() - maxAgeMs
+    const oldest = runs.clock.now() - maxAgeMs
     const found = page.runs.find(({ completedAt = -Infinity }) => completedAt >= oldest)
     return found === undefined ? undefined : runs.record(found.runId)
   }
@@ -282,12 +282,13 @@ export class GatewayService {
     })
   }
 
-  /** Cancels a run at `deadlineAt`, in milliseconds since 1970, unless it has ended: its caller has left. */
-  cancelAt(run: RunRecord, deadlineAt: number, caller: Caller): void {
+  /** Cancels a run after `delayMs`, unless it has ended: its caller has left. */
+  cancelAfter(run: RunRecord, delayMs: number, caller: Caller): void {
     const { clock } = this.options
     const { runId } = run
+    const until = clock.elapsed() + delayMs
     void this.#retrying({ runId, what: 'cancel an abandoned run' }, async () => {
-      const timeoutMs = Math.max(0, deadlineAt - clock.now())
+      const timeoutMs = Math.max(0, until - clock.elapsed())
       if (await waitForEnd(this.options, run, { timeoutMs })) return
       await this.#cancelFor('CLIENT_LEFT', runId, caller)
     })

@@ -339,3 +339,42 @@ describe('[PROTO-T6] the end of a projection', () => {
     expect(endOf(fields, ...events)).toMatchObject([expected])
   })
 })
+
+describe('the text after a handoff', () => {
+  const received = { taskName: 'answer/Billing', taskIndex: 2 }
+  const handedOff = (fields: object = {}) =>
+    event('delegation_started', { workerTask: 'answer/Billing', ...fields })
+  const events = [
+    turn(),
+    answered('One moment', calls('c')),
+    handedOff({ handoff: true }),
+    turn(received),
+    token('Pa', received),
+    token('id', received),
+    answered('Paid', received),
+    done('Paid', received),
+    done('Paid'),
+  ]
+
+  it('[PROTO-T7] The text of the next agent is the answer, and is not repeated', () => {
+    expect(blocksOf(...events)).toEqual([
+      '+1.1.0',
+      '1.1.0 One moment',
+      '.1.1.0',
+      '+2.1.0',
+      '2.1.0 Pa',
+      '2.1.0 id',
+      '.2.1.0',
+      '= Paid',
+    ])
+  })
+
+  it('[PROTO-T7] The text of a delegated task is not text of the output task', () => {
+    const blocks = blocksOf(handedOff(), turn(received), token('Pa', received))
+    expect(blocks).toEqual([])
+  })
+
+  it('[PROTO-T7] [PROTO-T3] A rejected answer of the next agent is withdrawn', () => {
+    expect(blocksOf(...events.slice(0, -1), rejected).at(-1)).toBe('-2.1.0')
+  })
+})

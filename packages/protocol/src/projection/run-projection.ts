@@ -8,6 +8,7 @@
  *
  * PROTO-T5 Operations follow from the events alone, so every reader gets the same ones, live or later.
  * PROTO-T6 A run has one end, with one reason, from its `run_result`.
+ * PROTO-T7 After a handoff, the next agent writes the text of the output task.
  */
 import { readRunOutput } from '../run-state/run-messages.ts'
 import { addEventUsage, NO_RUN_USAGE, type RunUsage } from '../run-usage.ts'
@@ -33,6 +34,8 @@ export class RunProjection {
   readonly #waits = new RunWaits()
   #usage = NO_RUN_USAGE
   #outputTask: string | undefined
+  /** Names of the tasks to which the output task was handed off. */
+  readonly #receivers = new Set<string>()
   /** Whether the output task accepted an answer that was cut. */
   #isCut = false
   #refusal: string | undefined
@@ -94,20 +97,24 @@ export class RunProjection {
         if (this.#isOutput(event)) this.#text.withdrawTurn()
         this.#task(event, 'RUNNING')
         return
+      case 'delegation_started':
+        if (event.handoff !== undefined && this.#writesOutput(event))
+          this.#receivers.add(event.workerTask)
+        return
       case 'llm_iteration_started':
-        if (this.#isOutput(event)) this.#text.begin(event)
+        if (this.#writesOutput(event)) this.#text.begin(event)
         return
       case 'reasoning':
-        if (this.#isOutput(event)) this.#text.reason(event, event.text)
+        if (this.#writesOutput(event)) this.#text.reason(event, event.text)
         return
       case 'token':
-        if (this.#isOutput(event)) this.#text.write(event, event.token)
+        if (this.#writesOutput(event)) this.#text.write(event, event.token)
         return
       case 'llm_iteration_completed':
         this.#completeTurn(event)
         return
       case 'llm_iteration_failed':
-        if (this.#isOutput(event)) this.#text.withdrawTurn()
+        if (this.#writesOutput(event)) this.#text.withdrawTurn()
         return
       case 'tool_called': {
         const callId = this.#calls.end(event)
@@ -148,6 +155,11 @@ export class RunProjection {
     return taskName === this.#outputTask
   }
 
+  /** Whether the task writes the output: the output task, or one to which it was handed off. */
+  #writesOutput({ taskName }: { readonly taskName: string }): boolean {
+    return taskName === this.#outputTask || this.#receivers.has(taskName)
+  }
+
   #plan(tasks: readonly { readonly name: string; readonly agentRole: string }[]): void {
     for (const { name, agentRole } of tasks) {
       const isOutput = name === this.#outputTask
@@ -178,7 +190,7 @@ export class RunProjection {
 
   #completeTurn(event: RunEventOf<'llm_iteration_completed'>): void {
     const { toolRequests = [] } = event
-    const turnId = this.#isOutput(event) ? this.#text.complete(event) : toTurnKey(event)
+    const turnId = this.#writesOutput(event) ? this.#text.complete(event) : toTurnKey(event)
     for (const { id: toolCallId = '', name: toolName, arguments: args } of toolRequests) {
       const callId = toCallId({ ...event, toolCallId })
       this.#calls.add(callId)
@@ -208,7 +220,7 @@ export class RunProjection {
 
   #failTask(event: RunEventOf<'task_attempt_failed' | 'task_failed'>): void {
     const isRetried = event.type === 'task_attempt_failed'
-    if (this.#isOutput(event)) {
+    if (this.#writesOutput(event)) {
       this.#text.withdrawTurn()
       if (isRetried) this.#text.withdrawAnswer()
     }

@@ -88,3 +88,41 @@ describe('the end of a delegation', () => {
     expect(state.tasks).toHaveLength(2)
   })
 })
+
+describe('a handoff', () => {
+  const billing = { workerRole: 'Billing', workerTask: 'researcher/Billing', workerTaskIndex: 3 }
+  const first = eventOf('delegation_started', { ...billing, handoff: true })
+  const position = { taskName: 'researcher/Billing', taskIndex: 3, agentRole: 'Billing' }
+  const second = eventOf('delegation_started', {
+    taskName: 'researcher/Billing',
+    delegationId: 'del-2',
+    delegatingAgentRole: 'Billing',
+    workerRole: 'Refunds',
+    workerTask: 'researcher/Refunds',
+    workerTaskIndex: 4,
+    handoff: true,
+  })
+  const events = [...startOfRun(), first, eventOf('task_started', position), second]
+  const activeAgents = (...more: Parameters<typeof runStateAfter>[0][]) =>
+    runStateAfter([...events, ...more.flatMap((list) => [...list])]).tasks.map(
+      ({ name, activeAgent }) => [name, activeAgent],
+    )
+
+  it('The tasks that had a conversation name the agent that has it', () => {
+    expect(activeAgents()).toEqual([
+      ['researcher', 'Refunds'],
+      ['writer', undefined],
+      ['researcher/Billing', 'Refunds'],
+      ['researcher/Refunds', undefined],
+    ])
+  })
+
+  it('A delegation changes no active agent, and a new attempt has none', () => {
+    const [task] = runStateAfter([...startOfRun(), started]).tasks
+    expect(task?.activeAgent).toBeUndefined()
+    expect(activeAgents([eventOf('task_started', { attempt: 2 })])[0]).toEqual([
+      'researcher',
+      undefined,
+    ])
+  })
+})

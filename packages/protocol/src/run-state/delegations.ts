@@ -3,7 +3,7 @@ import type { RunEventOf } from '../schemas/run-event.ts'
 import { findIndexByKey, type ListEditor } from './lists.ts'
 import type { DelegationState, RunState } from './run-state.ts'
 import { createTask, findTask } from './task-state.ts'
-import { addTask } from './tasks.ts'
+import { addTask, changeTask } from './tasks.ts'
 
 export type DelegationEvent = RunEventOf<
   'delegation_started' | 'delegation_completed' | 'delegation_failed'
@@ -16,8 +16,9 @@ export function applyToDelegations(
   lists: ListEditor,
 ): RunState {
   const delegations = applyToDelegationList(state.delegations, event, lists)
-  const next = { ...state, delegations }
-  if (event.type !== 'delegation_started') return next
+  const changed = { ...state, delegations }
+  if (event.type !== 'delegation_started') return changed
+  const next = event.handoff === undefined ? changed : activateAgent(changed, event, lists)
   const { workerTask: name, workerTaskIndex: index, delegationId, taskName } = event
   if (findTask(state.tasks, name) !== undefined) return next
   const { taskDescription: description, workerRole: agentRole } = event
@@ -27,6 +28,39 @@ export function applyToDelegations(
     createTask({ name, index, description, agentRole, context: [], delegatedBy }),
     lists,
   )
+}
+
+/** Returns the run after a handoff: the agent is the active one of all tasks that had the conversation. */
+function activateAgent(
+  state: RunState,
+  event: RunEventOf<'delegation_started'>,
+  lists: ListEditor,
+): RunState {
+  const { workerRole: activeAgent } = event
+  return listHolders(state, event).reduce(
+    (changed, { taskName, attempt }) =>
+      changeTask(changed, taskName, {
+        change: (task) => (task.attempt === attempt ? { ...task, activeAgent } : task),
+        lists,
+      }),
+    state,
+  )
+}
+
+/** Attempt at a task. */
+type Attempt = Pick<DelegationState, 'taskName' | 'attempt'>
+
+/** Returns the attempts that had a conversation, the last one first. */
+function listHolders({ tasks, delegations }: RunState, last: Attempt): readonly Attempt[] {
+  const holders: Attempt[] = [last]
+  // The list grows while it is read.
+  for (const { taskName } of holders) {
+    const id = findTask(tasks, taskName)?.delegatedBy?.delegationId ?? ''
+    const at = findIndexByKey(delegations, id, ({ delegationId }) => delegationId)
+    const from = delegations[at]
+    if (from?.handoff !== undefined) holders.push(from)
+  }
+  return holders
 }
 
 function applyToDelegationList(
@@ -45,8 +79,9 @@ function applyToDelegationList(
 function readChanges(event: DelegationEvent): Partial<DelegationState> {
   switch (event.type) {
     case 'delegation_started': {
-      const { taskDescription, workerTask, workerTaskIndex, depth, startedAt } = event
-      const what = { taskDescription, workerTask, workerTaskIndex, depth }
+      const { taskDescription, workerTask, workerTaskIndex, depth, startedAt, handoff } = event
+      const how = handoff === undefined ? {} : { handoff }
+      const what = { taskDescription, workerTask, workerTaskIndex, depth, ...how }
       return { status: 'RUNNING', ...what, startedAt }
     }
     case 'delegation_completed': {

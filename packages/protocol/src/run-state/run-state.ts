@@ -83,6 +83,8 @@ export interface DelegationState {
   readonly workerTaskIndex?: number
   /** 1 for a delegation by a task of the plan. */
   readonly depth?: number
+  /** Present if the task was handed off: the worker continues its conversation. */
+  readonly handoff?: true
   /** Time at which it began; absent in logs without it. */
   readonly startedAt?: string
   /** Time at which it ended with any outcome; absent in logs without it. */

@@ -53,6 +53,8 @@ export interface TaskState {
   readonly earlierAttempts: readonly EarlierAttempt[]
   /** Model that this task was switched to; absent if the run was switched later. */
   readonly model?: string
+  /** Role of the agent that continued the attempt after its last handoff; absent without one. */
+  readonly activeAgent?: string
   /** Present on a task that a delegation added. */
   readonly delegatedBy?: { readonly taskName: string; readonly delegationId: string }
 }

@@ -44,7 +44,7 @@ export function applyToTasks(state: RunState, event: TaskEvent, lists: ListEdito
 }
 
 /** Returns the run with one of its tasks changed; unchanged when it has no task of this name. */
-function changeTask(
+export function changeTask(
   state: RunState,
   name: string,
   {

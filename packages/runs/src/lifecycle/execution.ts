@@ -112,7 +112,7 @@ export class Execution {
   readonly token: string
   /** Number of claims of the run, with this one. */
   readonly epoch: number
-  /** Time at which it started, by the clock of this process. */
+  /** Time at which it started, by `Clock.elapsed`. */
   readonly claimedAt: number
   /** Whether the run may have killed its earlier owners. */
   readonly isSuspect: boolean
@@ -153,7 +153,7 @@ export class Execution {
     this.runId = claim.run.runId
     this.token = claim.token
     this.epoch = claim.run.epoch
-    this.claimedAt = options.clock.now()
+    this.claimedAt = options.clock.elapsed()
     this.isSuspect = claim.lostOwners >= SUSPECT_LOSSES
     this.over = new Promise((resolve) => {
       this.#over = resolve

@@ -465,7 +465,7 @@ export class RunExecutor {
 
   /** RUNS-Q8: whether a suspect executes here that may still kill this process. */
   get #watchesSuspect(): boolean {
-    const since = this.#options.settings.clock.now() - SETTLED_AFTER_MS
+    const since = this.#options.settings.clock.elapsed() - SETTLED_AFTER_MS
     return [...this.#active.values()].some(
       ({ isSuspect, claimedAt }) => isSuspect && claimedAt > since,
     )

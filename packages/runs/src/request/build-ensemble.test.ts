@@ -492,4 +492,67 @@ describe('tasks of a request', () => {
     ])
     expect(plan.workflow).toBe('HIERARCHICAL')
   })
+
+  it('[RUNS-T4] A manager delegates tasks of a request that add tasks by their names', async () => {
+    const workers = ['lines', 'refine', 'brief', 'Writer']
+    const model = scriptedModel(
+      ({ messages, tools }) => {
+        const calls = messages.filter(({ role }) => role === 'tool').length
+        if (!tools.some(({ name }) => name === 'delegate_task')) return 'done'
+        const agentRole = workers[calls]
+        if (agentRole === undefined) return 'all done'
+        return {
+          toolCalls: [
+            { name: 'delegate_task', arguments: { agentRole, taskDescription: 'Do it' } },
+          ],
+        }
+      },
+      { maxRequests: 0 },
+    )
+    const inner = ensemble({
+      name: 'inner',
+      model,
+      tasks: [task({ name: 'find', description: 'Find' })],
+    })
+    const own = [...workers, 'other'].map((name) =>
+      task({ name, description: name, handler: () => name }),
+    )
+    const template = ensemble({
+      name: 'team',
+      tasks: own,
+      model,
+      delegation: { allowedWorkers: [...workers, 'other'], maxCallsPerWorker: { lines: 1 } },
+    })
+    const built = buildEnsemble(
+      template,
+      {
+        tasks: [
+          { name: 'lines', description: 'Write {item}', forEach: { over: 'items' } },
+          { name: 'refine', description: 'Write {previous}', loop: { max: 2 } },
+          { name: 'brief', ensemble: 'inner' },
+          { name: 'end', description: 'Write it' },
+        ],
+        options: { workflow: 'HIERARCHICAL' },
+      },
+      { ...catalogs, ensembles: new Map([['inner', inner]]) },
+    )
+    expect(built.delegation).toMatchObject({
+      allowedWorkers: workers,
+      maxCallsPerWorker: { lines: 1 },
+    })
+    const result = await built.run({ items: '["a","b"]' })
+    expect(result.status).toBe('COMPLETED')
+    expect(result.tasks.map(({ taskName }) => taskName).toSorted()).toEqual([
+      'Manager',
+      'brief',
+      'brief/find',
+      'end',
+      'lines',
+      'lines/0',
+      'lines/1',
+      'refine',
+      'refine/1',
+      'refine/2',
+    ])
+  })
 })

@@ -14,7 +14,7 @@
  */
 import { TuttiError } from '@tutti/core'
 import { ensemble, type Ensemble, type Task } from '@tutti/ensemble'
-import type { DelegationLimits } from '@tutti/ensemble/internal'
+import { toWorkerRole, type DelegationLimits } from '@tutti/ensemble/internal'
 import { shortList, shortText } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
@@ -111,10 +111,11 @@ function refuseUndelegated(
 ): void {
   const allowed = template.delegation?.allowedWorkers
   if (allowed === undefined || tasks.length < bodies.length) return
-  for (const [index, { name, agent }] of tasks.entries()) {
-    if (allowed.includes(agent.role)) continue
+  for (const [index, task] of tasks.entries()) {
+    const role = toWorkerRole(task)
+    if (allowed.includes(role)) continue
     const message = (): string =>
-      `Task '${shortText(name)}' can never run: the manager may not delegate to its role '${agent.role}'. Allowed: [${shortList(allowed)}]`
+      `Task '${shortText(task.name)}' can never run: the manager may not delegate to its role '${role}'. Allowed: [${shortList(allowed)}]`
     refusals.add('BAD_REQUEST', `/tasks/${index}`, message)
   }
 }
@@ -137,7 +138,7 @@ type Settings = Partial<Definition>
 /** Returns the settings of a template that apply to other tasks. */
 function settingsForOthers(template: Ensemble, tasks: readonly Task[]): Definition {
   const { workflow: _workflow, manager: _manager, plan: _plan, delegation, ...rest } = template
-  const roles = tasks.map(({ agent }) => agent.role)
+  const roles = tasks.map(toWorkerRole)
   return {
     ...rest,
     ...(delegation === undefined ? {} : { delegation: delegationLimitsFor(delegation, roles) }),

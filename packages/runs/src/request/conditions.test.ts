@@ -112,6 +112,39 @@ describe('a condition of a request', () => {
     },
   )
 
+  it.each([
+    ["outputs.value.constructor == 'Ferrari' && outputs.value.n == 1", true],
+    ['has(outputs.value.constructor) && !has(outputs.value.toString)', true],
+    ["outputs.value.races.exists(race, race.constructor == 'Lotus')", true],
+    ["outputs.constructor == 'said' && outputs.value.n == 1", true],
+    ["outputs.value.n == 1 && inputs.constructor == 'given'", true],
+  ] as const)(
+    '[RUNS-CO1] A condition of a request reads names of members of objects: %s',
+    async (when, expected) => {
+      const json = '{"constructor":"Ferrari","n":1,"races":[{"constructor":"Lotus"}]}'
+      const built = build([
+        { name: 'value', description: `Say ${json}`, outputSchema: { type: 'object' } },
+        { name: 'constructor', description: 'Say said' },
+        { name: 'last', description: 'Say {constructor}', when },
+      ])
+      const result = await built.run({ constructor: 'given' })
+      expect(result.error).toBeUndefined()
+      expect(result.tasks.some(({ taskName }) => taskName === 'last')).toBe(expected)
+    },
+  )
+
+  it('[RUNS-CO5] The condition of a loop reads a field with the name of a member of objects', async () => {
+    const built = build([
+      {
+        name: 'value',
+        description: 'Say {"constructor":"{round}"}',
+        outputSchema: { type: 'object' },
+        loop: { max: 4, until: "output.constructor == '2' && outputs[0].constructor == '1'" },
+      },
+    ])
+    expect((await built.run()).output).toBe('{"constructor":"2"}')
+  })
+
   it('[RUNS-CO1] The output of a skipped task does not exist', async () => {
     const built = build([
       ...SOURCES,
@@ -202,7 +235,7 @@ describe('a condition of a request', () => {
         options: { workflow: 'PARALLEL' },
         tasks: [
           { name: 'long', description: `Say ${list}`, outputSchema: { type: 'object' } },
-          ...Array.from({ length: 30 }, (_, at) => ({ name: `t${at}`, description: 'Do', when })),
+          ...Array.from({ length: 6 }, (_, at) => ({ name: `t${at}`, description: 'Do', when })),
         ],
       },
       catalogs,
@@ -216,7 +249,7 @@ describe('a condition of a request', () => {
         },
       },
     )
-    expect(reasons).toHaveLength(30)
+    expect(reasons).toHaveLength(6)
     expect(reasons[0]).toContain('it takes longer than 250 ms')
     expect(reasons.at(-1)).toContain('the conditions of the run took longer than 1000 ms together')
   })
@@ -253,6 +286,39 @@ describe('a switch of a request', () => {
     const result = await built.run({ items: '["x"]' })
     expect(result.status).toBe('COMPLETED')
     expect(result.tasks.map(({ taskName }) => taskName)).toEqual(['kind', 'fix', 'send', 'fix/0'])
+  })
+
+  it('[RUNS-CO2] Problems of the cases of a switch have the paths of their fields', () => {
+    const say = (name: string, more: object) => ({ name, description: 'A', switch: 's', ...more })
+    const tasks: Tasks = [
+      { name: 'start', description: 'A' },
+      say('a', {}),
+      say('b', { when: "outputs.a == ''" }),
+      say('c', { when: 'true', context: ['$start', '$b'] }),
+      { ...say('d', {}), switch: 'other' },
+    ]
+    expect(problemsOf(tasks)).toEqual([
+      {
+        path: '/tasks/1/switch',
+        message:
+          'Task \'a\': it has no condition (when), so it must be the last case of switch "s"',
+      },
+      {
+        path: '/tasks/2/when',
+        message: 'Task \'b\': when reads "a", which is a case of the same switch',
+      },
+      {
+        path: '/tasks/3/context/1',
+        message:
+          'Task \'c\': context "b" is another case of its switch, so only one of them can run',
+      },
+      {
+        path: '/tasks/4/switch',
+        message: 'Task \'d\': switch "other" needs a case with a condition (when)',
+      },
+    ])
+    const unread = [say('a', { when: '1 +' }), say('b', { when: 'true' })]
+    expect(problemsOf(unread)).toMatchObject([{ path: '/tasks/0/when' }])
   })
 
   it('[RUNS-CO2] A condition of a request has no effect in HIERARCHICAL', () => {

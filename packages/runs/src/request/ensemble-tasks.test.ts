@@ -199,12 +199,6 @@ describe('a requested task with an ensemble', () => {
         ],
       }),
     ).toEqual(['CIRCULAR_DEPENDENCY', '/tasks/3/context/0: Tasks form a cycle: d → c → d'])
-    expect(
-      problemsOf({ tasks: [{ ensemble: 'trip' }], options: { workflow: 'HIERARCHICAL' } }),
-    ).toEqual([
-      'BAD_REQUEST',
-      '/tasks/0/ensemble: ensemble has no effect with workflow HIERARCHICAL: a manager delegates to agents only',
-    ])
   })
 })
 

@@ -226,13 +226,6 @@ describe('a requested task with forEach', () => {
     ).toEqual([])
   })
 
-  it('forEach is refused under a manager, with its path', () => {
-    const tasks = [each({ over: 'list' }), { name: 'b', description: 'B' }]
-    expect(textsOf({ tasks, options: { workflow: 'HIERARCHICAL' } })).toEqual([
-      '/tasks/0/forEach: forEach has no effect with workflow HIERARCHICAL: a manager delegates to agents only',
-    ])
-  })
-
   it('forEach over itself, or over a task that waits for it, is a cycle', () => {
     expect(problemsOf({ tasks: [each({ over: '$each' })] })).toMatchObject({
       code: 'CIRCULAR_DEPENDENCY',

@@ -1,7 +1,7 @@
 /** Tests of `loop` in requests. */
 import { toolCatalog, defineTool, Type, type TuttiError } from '@tutti/core'
 import { ensemble, modelCatalog, task, type Ensemble, type Task } from '@tutti/ensemble'
-import { findSubEnsemble, taskVariables } from '@tutti/ensemble/internal'
+import { findSubEnsemble, namedInputs, taskVariables } from '@tutti/ensemble/internal'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -189,10 +189,26 @@ describe('a requested task with loop', () => {
     )
   })
 
-  it('A task with loop is refused under a manager, with its path', () => {
-    const tasks = [refine({ max: 2 }), { name: 'b', description: 'B' }]
-    expect(textsOf({ tasks, options: { workflow: 'HIERARCHICAL' } })).toEqual([
-      '/tasks/0/loop: loop has no effect with workflow HIERARCHICAL: a manager delegates to agents only',
+  it('[RUNS-CO4] [RUNS-CO5] Inputs that the condition of a loop may lack are inputs of the run, but not those of an item', () => {
+    const loop = { max: 2, until: 'has(inputs.stop) && has(inputs.item) && inputs.kind == output' }
+    const { tasks } = build({ tasks: [{ ...refine(loop), forEach: { over: 'items' } }] })
+    const named = namedInputs({ tasks })
+    expect(named).toContain('kind')
+    expect(named).toContain('stop')
+    expect(named).not.toContain('item')
+  })
+
+  it('[RUNS-V5] A problem of a loop that an override of its body causes has the path of the override', () => {
+    const reader = ensemble({
+      name: 'reader',
+      model: main,
+      tasks: [task({ name: 'draft', description: 'Draft {history}' })],
+    })
+    const text = task({ name: 'a/b', ensemble: reader, loop: { max: 2, history: 'all' } })
+    const template = ensemble({ name: 'team', tasks: [text], model: main })
+    const taskOverrides = { 'a/b/draft': { description: 'Draft' } }
+    expect(textsOf({ taskOverrides }, template)).toEqual([
+      expect.stringMatching(/^\/taskOverrides\/a~1b~1draft\/history: /),
     ])
   })
 

@@ -135,10 +135,11 @@ function changeWithChildren(
       return []
     })
     const children = new Map([...(plan.children ?? []), ...changed])
+    const [path = ''] = [...below.values(), ...items.values()].flatMap(listPaths)
     return changeItemTask(
       { ...task, forEach: { ...plan, ...(children.size === 0 ? {} : { children }) } },
       { template, limits: undefined },
-      { refusals: parts.refusals, path: `/taskOverrides/${task.name}/forEach` },
+      { refusals: parts.refusals, path },
     )
   })
 }
@@ -150,12 +151,13 @@ function changeNested(
   parts: OverrideParts,
 ): readonly Task[] {
   const { loop } = task
+  const [path = ''] = [...nodes.values()].flatMap(listPaths)
   if (loop !== undefined) {
     return changeNested(loop.template, nodes, parts).flatMap((template) =>
       changeLoopTask(
         { ...task, loop },
         { template, limits: undefined },
-        { refusals: parts.refusals, path: `/taskOverrides/${task.name}/loop` },
+        { refusals: parts.refusals, path },
       ),
     )
   }
@@ -163,7 +165,6 @@ function changeNested(
   if (nested === undefined || nodes.size === 0) return [task]
   const tasks = changeTasks(nested.tasks, nodes, parts)
   if (tasks.length < nested.tasks.length) return []
-  const [path = ''] = [...nodes.values()].flatMap(listPaths)
   return tryTask(path, parts.refusals, () =>
     changeSubEnsemble(task, ensemble({ ...nested, tasks })),
   )

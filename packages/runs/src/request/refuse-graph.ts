@@ -4,7 +4,7 @@
  * RUNS-T7 The name of another task of the request cannot begin with the name of a task that adds tasks and `/`, because the added
  *    tasks have such names.
  */
-import { findCycle } from '@tutti/ensemble/internal'
+import { findCycle, findSwitchProblems } from '@tutti/ensemble/internal'
 import { shortText } from '@tutti/protocol/internal'
 
 import type { Conditional } from './conditions.ts'
@@ -22,20 +22,47 @@ export interface GraphReference {
 /** A task with its condition, if it has one. */
 export interface ConditionalTask extends Conditional {
   readonly name: string
-  /** JSON Pointer of the condition. */
+  /** JSON Pointer of the task. */
   readonly path: string
+  /** Whether it has a condition that cannot be read, which is reported. */
+  readonly isUnread: boolean
 }
 
 /** Returns the references of conditions. All cases of a switch wait for what any of them reads. */
 export function listReadReferences(tasks: readonly ConditionalTask[]): readonly GraphReference[] {
-  return tasks.flatMap((task) => {
-    const cases =
-      task.switch === undefined ? [task] : tasks.filter((one) => one.switch === task.switch)
-    const reads = (task.when?.reads ?? []).filter(
-      (read) => read === task.name || !cases.some(({ name }) => name === read),
-    )
-    return reads.flatMap((to) => cases.map(({ name }) => ({ from: name, to, path: task.path })))
+  const choices = Map.groupBy(tasks, (task) => task.switch ?? task)
+  return [...choices].flatMap(([key, cases]) => {
+    const names = new Set(typeof key === 'string' ? cases.map(({ name }) => name) : [])
+    const reads = new Map<string, string>()
+    for (const { when, path } of cases) {
+      for (const read of when?.reads ?? []) {
+        if (!names.has(read) && !reads.has(read)) reads.set(read, `${path}/when`)
+      }
+    }
+    return [...reads].flatMap(([to, path]) => cases.map(({ name }) => ({ from: name, to, path })))
   })
+}
+
+/** Refuses switches whose cases exclude each other otherwise than by their conditions, or never run. */
+export function refuseSwitches(
+  tasks: readonly ConditionalTask[],
+  references: readonly GraphReference[],
+  refusals: Refusals,
+): void {
+  const unread = new Set(tasks.flatMap((task) => (task.isUnread ? [task.switch] : [])))
+  const known = tasks.filter((task) => task.switch !== undefined && !unread.has(task.switch))
+  const paths = new Map(known.map(({ name, path }) => [name, path]))
+  const byTask = Map.groupBy(references, ({ from }) => from)
+  const graph = known.map((task) => ({
+    ...task,
+    context: (byTask.get(task.name) ?? []).map(({ to }) => to),
+  }))
+  for (const { taskName, option, other, message } of findSwitchProblems(graph)) {
+    const reference =
+      option === 'context' ? byTask.get(taskName)?.find(({ to }) => to === other) : undefined
+    const path = reference?.path ?? `${paths.get(taskName)}/${option}`
+    refusals.add('BAD_REQUEST', path, () => `Task '${shortText(taskName)}': ${message}`)
+  }
 }
 
 /** Maximum number of cycles that are reported. */
@@ -72,27 +99,14 @@ export function refuseUnreachable(
   }
 }
 
-/** Refuses names that added tasks may have (RUNS-T7), and a manager over tasks that add tasks. */
+/** Refuses names that added tasks may have (RUNS-T7). */
 export function refuseAddedTasks(
   bodies: readonly TaskDefinitionBody[],
-  {
-    names,
-    refusals,
-    isLed,
-  }: {
-    readonly names: readonly string[]
-    readonly refusals: Refusals
-    readonly isLed: boolean
-  },
+  { names, refusals }: { readonly names: readonly string[]; readonly refusals: Refusals },
 ): void {
-  const parents = names.filter((_, index) => listAdding(bodies[index]).length > 0)
+  const parents = names.filter((_, index) => isAdding(bodies[index]))
   if (parents.length === 0) return
-  for (const [index, body] of bodies.entries()) {
-    for (const name of isLed ? listAdding(body) : []) {
-      const message = `${name} has no effect with workflow HIERARCHICAL: a manager delegates to agents only`
-      refusals.add('BAD_REQUEST', `/tasks/${index}/${name}`, () => message)
-    }
-    const { name } = body
+  for (const [index, { name }] of bodies.entries()) {
     const parent = parents.find((one) => name?.startsWith(`${one}/`) === true)
     if (name === undefined || parent === undefined) continue
     refusals.add(
@@ -104,11 +118,8 @@ export function refuseAddedTasks(
   }
 }
 
-/** Returns the fields that make a task add tasks. */
-function listAdding(body: TaskDefinitionBody | undefined): readonly string[] {
-  return [
-    ...(body?.forEach === undefined ? [] : ['forEach']),
-    ...(body?.loop === undefined ? [] : ['loop']),
-    ...(body?.ensemble === undefined ? [] : ['ensemble']),
-  ]
+/** Whether the task adds tasks. */
+function isAdding(body: TaskDefinitionBody | undefined): boolean {
+  const fields = [body?.forEach, body?.loop, body?.ensemble]
+  return fields.some((value) => value !== undefined)
 }

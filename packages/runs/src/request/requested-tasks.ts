@@ -5,9 +5,10 @@
  * RUNS-T2 `$name` is the task of that name. Otherwise `$0`, `$1`, … is the task at that index.
  * RUNS-T3 An output schema is a JSON Schema that is validated here and enforced by the engine.
  * RUNS-T8 A task with `waitFor` has no model and no tools. Its wait is that of the engine, with the same checks.
- * RUNS-T4 Where a role identifies a task, as in HIERARCHICAL, each task gets a unique role.
+ * RUNS-T4 Where a role identifies a task, as in HIERARCHICAL, each task gets a unique role. Tasks that add tasks have their names.
  */
 import { task, type Task, type TaskWait } from '@tutti/ensemble'
+import { toWorkerRole } from '@tutti/ensemble/internal'
 import { pointer, shortText, unknownName } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
@@ -21,6 +22,7 @@ import { findOutputSchema } from './output-schema.ts'
 import {
   listReadReferences,
   refuseAddedTasks,
+  refuseSwitches,
   refuseUnreachable,
   type ConditionalTask,
   type GraphReference,
@@ -78,7 +80,7 @@ export function buildRequestedTasks(
   const choices: ConditionalTask[] = []
   const making = { catalogs, refusals, time: newSchemaTime() }
   const isLed = workflow === 'HIERARCHICAL'
-  refuseAddedTasks(bodies, { names, refusals, isLed })
+  refuseAddedTasks(bodies, { names, refusals })
   if (isLed) refuseWaits(bodies, refusals)
   const conditions = new RequestedConditions({ bodies, names, refusals, isLed })
   const made = bodies.flatMap((body, index): readonly Task[] => {
@@ -105,7 +107,8 @@ export function buildRequestedTasks(
       references,
     })
     const conditional = conditions.read(body, path)
-    choices.push({ name, ...conditional, path: `${path}/when` })
+    const isUnread = body.when !== undefined && conditional.when === undefined
+    choices.push({ name, ...conditional, path, isUnread })
     const makePart = (part: ReduceTaskBody, at: string): readonly Task[] =>
       makeTask(part, [], { ...making, path: at })
     const ofRound = body.forEach === undefined ? conditional : {}
@@ -129,6 +132,7 @@ export function buildRequestedTasks(
       { lookup, refusals, path: `${path}/forEach`, findTask, makeReduceTask: makePart },
     )
   })
+  if (!isLed) refuseSwitches(choices, references, refusals)
   const all = [...references, ...listReadReferences(choices)]
   refuseUnreachable(names, all, { refusals, workflow })
   return { made, names }
@@ -287,10 +291,11 @@ function compileSchema(
 
 /** Makes the roles of tasks unique by appending the task name (RUNS-T4). */
 export function assignOwnRoles(tasks: readonly Task[]): readonly Task[] {
-  const roles = tasks.map(({ agent }) => agent.role)
+  const roles = tasks.map(toWorkerRole)
   return tasks.map((one) => {
     const { role } = one.agent
-    if (roles.indexOf(role) === roles.lastIndexOf(role)) return one
+    const isUnique = roles.indexOf(role) === roles.lastIndexOf(role)
+    if (isUnique || one.handler !== undefined) return one
     return task({ ...one, agent: { ...one.agent, role: `${role} (${one.name})` } })
   })
 }

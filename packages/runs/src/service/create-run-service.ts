@@ -36,6 +36,7 @@ import { UnreadableReport } from './unreadable-report.ts'
 
 import type { Ensemble } from '@tutti/ensemble'
 import type { RunStorage } from '../ports/run-storage.ts'
+import type { RunProcesses } from './run-processes.ts'
 import type { RunService, ServiceStores } from './run-service.ts'
 
 /**
@@ -75,17 +76,8 @@ export function createRunService(
   const commands = new RunCommands({ ...common, executor, buildCheck, feed })
   const externalEvents = new RunExternalEvents({ storage, settings, commands })
   const timers = [expiry, { start: () => schedules.loop.start() }]
-  const running = {
-    ...common,
-    ...reading,
-    commits,
-    executor,
-    buildCheck,
-    commands,
-    externalEvents,
-    timers,
-  }
-  const loop = new ServiceLoop(running)
+  const working = { commits, executor, buildCheck, commands, externalEvents, timers }
+  const loop = new ServiceLoop({ ...common, ...reading, ...working })
   const status = new ServiceStatus({ storage, executor, loop, maxConcurrentRuns })
 
   const threads = new RunThreads(storage, settings)
@@ -104,11 +96,8 @@ export function createRunService(
   return {
     ensembles: runEnsembles.all,
     profiles,
-    processes: {
-      own: executor.owner,
-      hasLease: (id) => storage.queue.hasLease(id),
-      takesTurn: (enough) => takesTurn(enough, storage.queue.fleet.processes),
-    },
+    clock,
+    processes: createProcesses(storage, executor.owner),
     budget,
     status,
     forks,
@@ -207,6 +196,14 @@ function ignoreEnd(error: unknown): void {
 }
 
 const ENDED: readonly string[] = ['RUN_COMPLETED', 'RUN_NOT_FOUND']
+
+function createProcesses({ queue }: RunStorage, own: string): RunProcesses {
+  return {
+    own,
+    hasLease: (id) => queue.hasLease(id),
+    takesTurn: (enough) => takesTurn(enough, queue.fleet.processes),
+  }
+}
 
 function pickStores(storage: RunStorage): ServiceStores {
   const { audit, secrets, outbox } = storage

@@ -19,6 +19,7 @@
  * RUNS-S8 Ended runs beyond a number or an age are deleted, the oldest first. The same limits apply to threads without
  *    runs. Steps of ended runs can be deleted earlier.
  */
+import type { Clock } from '@tutti/core'
 import type { LoggedRunEvent } from '@tutti/protocol'
 import type { ReplyTo, RunCommandKind, RunCommandOf } from '@tutti/protocol/internal'
 import type { Ensemble, RunProfiles } from '@tutti/ensemble'
@@ -80,6 +81,8 @@ export interface RunService {
   readonly ensembles: readonly Ensemble[]
   /** The profiles that directives may apply, by name. */
   readonly profiles: RunProfiles
+  /** The clock of runs. Compare instants of runs with this one: it ignores steps of the system clock. */
+  readonly clock: Pick<Clock, 'now'>
   /** This process among those that share the store. */
   readonly processes: RunProcesses
   /** Bytes in flight in this process, with those of its callers. */

@@ -1,5 +1,6 @@
 /** Starts and stops a service, and passes the notifications of the store to its parts. */
 import { readerPollMs, takesTurn } from '../domain/fleet-pace.ts'
+import { isSteady } from '../domain/steady-clock.ts'
 import { deleteOldRuns, HOUSEKEEPING_MS } from '../lifecycle/delete-old-runs.ts'
 import { every } from '../lifecycle/every.ts'
 import { reclaimRuns } from '../lifecycle/reclaim-runs.ts'
@@ -41,9 +42,13 @@ export class ServiceLoop {
   #closing: Promise<void> | undefined
   #hasStarted = false
   #hasStopped = false
+  /** Sum of all logged steps of the system clock, in milliseconds. */
+  #loggedStepsMs: number
 
   constructor(options: ServiceLoopOptions) {
     this.#options = options
+    const { clock } = options.settings
+    this.#loggedStepsMs = isSteady(clock) ? clock.ignoredMs : 0
   }
 
   /** STARTING until `start` resolves, STOPPED once `close` has. */
@@ -158,6 +163,19 @@ export class ServiceLoop {
     })
   }
 
+  /** Logs when the system clock was set: instants of runs do not follow it until the process restarts. */
+  #logSteps(): void {
+    const { clock, logger } = this.#options.settings
+    if (!isSteady(clock) || clock.ignoredMs === this.#loggedStepsMs) return
+    const { ignoredMs } = clock
+    const stepMs = ignoredMs - this.#loggedStepsMs
+    this.#loggedStepsMs = ignoredMs
+    logger.warn('The system clock was set; runs ignore it until this process restarts', {
+      stepMs,
+      ignoredMs,
+    })
+  }
+
   async #sweepEvents(): Promise<void> {
     const { storage, externalEvents } = this.#options
     if (takesTurn(1, storage.queue.fleet.processes)) await externalEvents.sweep()
@@ -165,6 +183,7 @@ export class ServiceLoop {
 
   async #keepHouse(): Promise<void> {
     const { storage, settings, feed, executor, externalEvents } = this.#options
+    this.#logSteps()
     if (takesTurn(1, storage.queue.fleet.processes)) {
       await deleteOldRuns(storage, settings)
       await externalEvents.trim()

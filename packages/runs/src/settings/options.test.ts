@@ -1,8 +1,8 @@
-import { systemClock } from '@tutti/core'
 import { silentLogger } from '@tutti/core/internal'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
+import { steadyClock } from '../domain/steady-clock.ts'
 import { resolveRunServiceOptions, type RunServiceOptions } from './options.ts'
 
 describe('resolveRunServiceOptions', () => {
@@ -41,7 +41,7 @@ describe('resolveRunServiceOptions', () => {
       redact: expect.any(Function),
       onExecuted: [],
       onActivity: [],
-      clock: systemClock,
+      clock: steadyClock,
       logger: silentLogger,
     })
   })

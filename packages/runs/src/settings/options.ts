@@ -1,13 +1,6 @@
 /** Limits of durable runs and their defaults. */
 import { getHeapStatistics } from 'node:v8'
 
-import {
-  systemClock,
-  type Clock,
-  type Logger,
-  type ToolCatalog,
-  type ToolMetrics,
-} from '@tutti/core'
 import { findChoiceProblems, silentLogger } from '@tutti/core/internal'
 import {
   findExcessProblems,
@@ -18,6 +11,7 @@ import {
 import { DEFAULT_TEXT_LIMITS, findDefaultsProblems } from '@tutti/ensemble/internal'
 
 import { DEFAULT_TICK_MS } from '../commit/group-commit.ts'
+import { steadyClock } from '../domain/steady-clock.ts'
 
 import type { Quota } from '../domain/quota.ts'
 import type { ConfiguredSchedule, ScheduledSubmission } from '../domain/schedule.ts'
@@ -25,6 +19,7 @@ import type { ActivityListener, ExecutedListener } from './activity.ts'
 import type { TraceNewRun } from '../request/new-run.ts'
 import type { RedactEvent } from '../commit/redacted-journal.ts'
 import type { ReviewRules } from '../request/run-ensembles.ts'
+import type { Clock, Logger, ToolCatalog, ToolMetrics } from '@tutti/core'
 import type { ModelCatalog, Prices, RunProfiles } from '@tutti/ensemble'
 
 /** Policies of resuming runs of other code. */
@@ -135,6 +130,7 @@ export interface RunServiceOptions {
   readonly onActivity?: readonly ActivityListener[]
   /** Returns the trace that a new run belongs to; it is stored with the run. @default the caller's trace */
   readonly traceNewRun?: TraceNewRun
+  /** Clock of runs. @default the clock of this machine, without its steps while the process lives */
   readonly clock?: Clock
   readonly logger?: Logger
 }
@@ -303,7 +299,7 @@ export function resolveRunServiceOptions(
   isShared = false,
 ): ResolvedRunServiceOptions {
   const filled = {
-    clock: systemClock,
+    clock: steadyClock,
     logger: silentLogger,
     buildId: undefined,
     resumePolicy: 'strict' as const,

@@ -2,7 +2,7 @@
 import { MessageSquare, Wrench } from 'lucide-react'
 import { memo } from 'react'
 
-import { labelTask } from '../../ui/labels.ts'
+import { formatAgents, labelTask } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
 import { formatMoney, formatPlural } from '../../lib/format.ts'
 import { Mark } from '../../ui/show/mark.tsx'
@@ -46,7 +46,7 @@ export const GraphTaskRow = memo(function TaskRow({
   onSelect,
   onFocus,
 }: TaskRowProps) {
-  const { name, agentRole, status, attempt } = task
+  const { name, status, attempt } = task
   const { mark, word } = labelTask(task, isHeld)
   const hasBegun = task.startedAt !== undefined
   return (
@@ -87,7 +87,7 @@ export const GraphTaskRow = memo(function TaskRow({
             >{`${word} · `}</span>
           )}
           {attempt > 1 && `Attempt ${attempt} · `}
-          {agentRole}
+          {formatAgents(task)}
         </span>
         {hasBegun && <Counts task={task} />}
       </span>

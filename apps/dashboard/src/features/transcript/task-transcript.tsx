@@ -3,7 +3,7 @@ import { GitFork } from 'lucide-react'
 import { memo, useCallback, useDeferredValue, useState } from 'react'
 
 import { Empty, Notice } from '../../ui/feedback/notice.tsx'
-import { labelTask } from '../../ui/labels.ts'
+import { formatAgents, labelTask } from '../../ui/labels.ts'
 import { formatCount, formatMoney } from '../../lib/format.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Segmented } from '../../ui/controls/segmented.tsx'
@@ -120,8 +120,7 @@ interface TaskHeadProps {
 
 /** The header of a transcript; `attempt` is the displayed one. */
 function TaskHead({ task, isHeld, attempt, onAttempt, onFork }: TaskHeadProps) {
-  const { name, agentRole, earlierAttempts, iterationLimitReached, finishReason, error, status } =
-    task
+  const { name, earlierAttempts, iterationLimitReached, finishReason, error, status } = task
   const { mark, word } = labelTask(task, isHeld)
   const earlier = earlierAttempts.find((one) => one.attempt === attempt)
   const attempts = [...earlierAttempts.map((one) => one.attempt), task.attempt]
@@ -135,7 +134,7 @@ function TaskHead({ task, isHeld, attempt, onAttempt, onFork }: TaskHeadProps) {
           </code>
         )}
         <h2 className={styles['taskName']}>{name}</h2>
-        <span className={styles['role']}>{agentRole}</span>
+        <span className={styles['role']}>{formatAgents(task)}</span>
         {attempts.length > 1 && (
           <Segmented
             label="Attempt"

@@ -130,13 +130,13 @@ interface DelegationRowProps {
 
 /** A delegation; `onOpen` shows the task that it created. */
 const DelegationRow = memo(function DelegationRow({ delegation, onOpen }: DelegationRowProps) {
-  const { workerRole, workerTask, taskDescription = '', reason } = delegation
+  const { workerRole, workerTask, taskDescription = '', reason, handoff } = delegation
   const { mark, word } = DELEGATION_STATUS[delegation.status]
   return (
     <div className={cx(styles['delegation'], styles['line'], styles['wrapping'])}>
       <Mark kind={mark} label={word} />
       <span>
-        Delegated to <strong>{workerRole}</strong>
+        {handoff === undefined ? 'Delegated' : 'Handed off'} to <strong>{workerRole}</strong>
       </span>
       {workerTask !== undefined && (
         <button type="button" className={styles['link']} onClick={() => onOpen(workerTask)}>

@@ -76,3 +76,25 @@ describe('plainLines for a completed task', () => {
     expect(formatWithoutTime({ ...completed, outputGiven: true })).toEqual(['write: output given'])
   })
 })
+
+it('A handoff has a line with the next agent', () => {
+  const { runId, seq, id, taskName, attempt } = TURN
+  const handedOff: LoggedRunEvent = {
+    runId,
+    seq,
+    id,
+    taskName,
+    attempt,
+    type: 'delegation_started',
+    delegationId: 'd-1',
+    delegatingAgentRole: 'Triage',
+    workerRole: 'Billing',
+    taskDescription: 'Help',
+    workerTask: 'write/Billing',
+    workerTaskIndex: 2,
+    depth: 1,
+    handoff: true,
+    startedAt: '2026-01-01T00:00:00.000Z',
+  }
+  expect(formatWithoutTime(handedOff)).toEqual(['write: hands off to Billing'])
+})

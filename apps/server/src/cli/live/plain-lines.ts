@@ -138,6 +138,9 @@ function formatTaskEvent(event: LoggedRunEvent): readonly string[] {
         `${toSingleLine(event.taskName)}: ${toSingleLine(event.toolName)} calls ${toSingleLine(event.agent_uri)}`,
       ]
     case 'delegation_started':
+      if (event.handoff !== undefined) {
+        return [`${toSingleLine(event.taskName)}: hands off to ${toSingleLine(event.workerRole)}`]
+      }
       return [
         `${toSingleLine(event.taskName)}: delegates to ${toSingleLine(event.workerRole)}: ${shorten(event.taskDescription)}`,
       ]

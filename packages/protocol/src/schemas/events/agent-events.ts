@@ -238,6 +238,11 @@ export const DelegationStarted = Type.Object({
   workerTaskIndex: Count,
   /** Nesting depth: 1 for a delegation by a task of the plan, 2 for one by a delegated task, and so on. */
   depth: PositiveCount,
+  /**
+   * Present if the agent hands its conversation off: the other agent continues it, and its answer is that of the task. For
+   * a handoff, `depth` is the same for all agents of the conversation.
+   */
+  handoff: Type.Optional(Type.Literal(true)),
   startedAt: Instant,
 })
 export type DelegationStarted = Static<typeof DelegationStarted>

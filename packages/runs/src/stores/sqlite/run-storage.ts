@@ -1,21 +1,24 @@
 /** The embedded store: SQLite in one file, no service. Its database may have its own thread (`thread/`). */
 import { availableParallelism } from 'node:os'
 
-import { systemClock, type Clock, type Logger } from '@tutti/core'
 import { silentLogger } from '@tutti/core/internal'
 
+import { steadyClock } from '../../domain/steady-clock.ts'
 import { storeDispatcher } from '../../ports/dispatcher.ts'
 import { clientPorts } from './client-ports.ts'
 import { openHere } from './local-store.ts'
 import { openThread } from './thread/thread-client.ts'
 
 import type { RunStorage } from '../../ports/run-storage.ts'
+import type { Clock, Logger } from '@tutti/core'
 import type { Synchronous } from './database/open-database.ts'
 import type { StoreClient } from './open-store.ts'
 
 /** Clock, durability and logger of the embedded store. */
 export interface SqliteRunStorageOptions {
-  /** Measures leases, time limits and ages. @default the clock of this machine */
+  /**
+   * Measures leases, time limits and ages. @default the clock of this machine, without its steps while the process lives
+   */
   readonly clock?: Clock
   /**
    * Time at which a commit is on disk. FULL: before it resolves. NORMAL: soon after; a power failure or a kernel crash
@@ -52,7 +55,7 @@ const SYNCHRONOUS: readonly unknown[] = ['FULL', 'NORMAL'] satisfies readonly Sy
 export async function sqliteRunStorage(
   directory: string,
   {
-    clock = systemClock,
+    clock = steadyClock,
     synchronous = 'FULL',
     ownThread = availableParallelism() > BUSY_CORES,
     logger = silentLogger,
