@@ -73,7 +73,7 @@ const LOOPS: Growth = {
 }
 
 /** Returns the scenario of a growth, and that of the same code with a change. */
-function toReplays(growth: Growth): ReplayScenarios {
+function toReplays(growth: Growth): Required<ReplayScenarios> {
   return {
     same: toGrowingScenario(growth),
     changed: toGrowingScenario(growth, { isChanged: true }),

@@ -11,7 +11,7 @@ import {
 } from './scenario-parts.ts'
 import { createRandom } from './task-graphs.ts'
 
-import type { HandlerContext, ReviewAnswer, Task } from '../src/index.ts'
+import type { HandlerContext, ReviewAnswer, RunReviewer, Task } from '../src/index.ts'
 import type { Process, Scenario } from './interrupt-everywhere.ts'
 
 /** A generated handler: operations one after another, or at the same time. */
@@ -32,38 +32,55 @@ type Operation =
     }
   | { readonly kind: 'map'; readonly items: readonly number[]; readonly reaction: Reaction }
   | { readonly kind: 'loop'; readonly growth: Growth; readonly end: LoopEnd }
+  | { readonly kind: 'sleep'; readonly ms: number }
+  | { readonly kind: 'wait'; readonly isDelivered: boolean }
 
 type Reaction = 'fail' | 'continue' | 'collect' | 'until'
 
 /** End of a loop of two rounds. */
-type LoopEnd = 'until' | 'judge' | 'unchanged' | 'review'
+export type LoopEnd = 'until' | 'judge' | 'unchanged' | 'review'
 
 const KINDS = ['step', 'step', 'ask', 'agent', 'call', 'task', 'map', 'ensemble', 'loop'] as const
-const REACTIONS = ['fail', 'continue', 'collect', 'until'] as const
-const LOOP_ENDS = ['until', 'judge', 'unchanged', 'review'] as const
+/** Kinds of operations, with waits for times and external events. */
+export const KINDS_WITH_WAITS = [...KINDS, 'sleep', 'wait'] as const
+export const LOOP_ENDS = ['until', 'judge', 'unchanged', 'review'] as const
 
-/** Returns a random growth, with tasks up to `depth` deep. */
-export function createGrowth(random: () => number, depth: number): Growth {
+const REACTIONS = ['fail', 'continue', 'collect', 'until'] as const
+
+/** Returns a random growth of these kinds of operations, with tasks up to `depth` deep. */
+export function createGrowth(
+  random: () => number,
+  depth: number,
+  kinds: readonly Operation['kind'][] = KINDS,
+): Growth {
   const count = 1 + Math.floor(random() * 3)
   return {
     isConcurrent: random() < 0.5,
-    operations: Array.from({ length: count }, () => createOperation(random, depth)),
+    operations: Array.from({ length: count }, () => createOperation(random, depth, kinds)),
   }
 }
 
-function createOperation(random: () => number, depth: number): Operation {
-  const kind = KINDS[Math.floor(random() * KINDS.length)] ?? 'step'
+function createOperation(
+  random: () => number,
+  depth: number,
+  kinds: readonly Operation['kind'][],
+): Operation {
+  const kind = kinds[Math.floor(random() * kinds.length)] ?? 'step'
   switch (kind) {
     case 'call':
       return { kind, isOnce: random() < 0.3 }
     case 'task':
       if (depth === 0) return { kind: 'step', ms: 3 }
-      return { kind, growth: createGrowth(random, depth - 1), retries: random() < 0.3 ? 1 : 0 }
+      return {
+        kind,
+        growth: createGrowth(random, depth - 1, kinds),
+        retries: random() < 0.3 ? 1 : 0,
+      }
     case 'ensemble':
       if (depth === 0) return { kind: 'step', ms: 3 }
       return {
         kind,
-        growth: createGrowth(random, depth - 1),
+        growth: createGrowth(random, depth - 1, kinds),
         retries: random() < 0.3 ? 1 : 0,
         workflow: random() < 0.5 ? 'SEQUENTIAL' : 'PARALLEL',
       }
@@ -75,9 +92,11 @@ function createOperation(random: () => number, depth: number): Operation {
       if (depth === 0) return { kind: 'step', ms: 3 }
       return {
         kind,
-        growth: createGrowth(random, depth - 1),
+        growth: createGrowth(random, depth - 1, kinds),
         end: LOOP_ENDS[Math.floor(random() * 4)] ?? 'until',
       }
+    case 'wait':
+      return { kind, isDelivered: random() < 0.6 }
     default:
       return { kind, ms: 1 + Math.floor(random() * 20) }
   }
@@ -116,16 +135,22 @@ export function toGrowingScenario(growth: Growth, { isChanged = false } = {}): S
         ],
       }),
       options: {
-        reviewer: createWorldReviewer(process, ({ prompt }) => {
-          if (prompt?.startsWith('Enough?') !== true) return { action: 'EDIT', input: { n: 7 } }
-          return prompt.includes('Grow again') ? { action: 'CONTINUE' } : AGAIN
-        }),
+        reviewer: createGrowthReviewer(process),
       },
     }),
   }
 }
 
-function createModel(process: Process) {
+/** Returns a reviewer that answers questions with 7, and ends a loop after one more round. */
+export function createGrowthReviewer(process: Process): RunReviewer {
+  return createWorldReviewer(process, ({ prompt }) => {
+    if (prompt?.startsWith('Enough?') !== true) return { action: 'EDIT', input: { n: 7 } }
+    return prompt.includes('Grow again') ? { action: 'CONTINUE' } : AGAIN
+  })
+}
+
+/** Returns a model that looks once before it answers. */
+export function createModel(process: Process) {
   return createThinker(process, ({ turn, prompt, last }) =>
     turn === 0 ? requestCalls(['c', 'look', 'x']) : `${/Think \d+/.exec(prompt)?.[0]} ${last}`,
   )
@@ -172,7 +197,8 @@ function toEnsembleTask(
   })
 }
 
-function toTask(process: Process, name: string, growth: Growth, retries: number): Task {
+/** Returns a task whose handler performs the operations of a growth. */
+export function toTask(process: Process, name: string, growth: Growth, retries: number): Task {
   return task({
     name,
     description: `Grow ${name}`,
@@ -207,7 +233,7 @@ function changeTask(from: Task): Task {
 
 async function performOperation(
   process: Process,
-  { step, ask, call, task: add, map, attempt, taskName }: HandlerContext,
+  { step, ask, call, task: add, map, sleep: sleepFor, waitFor, attempt, taskName }: HandlerContext,
   { operation, index }: { readonly operation: Operation; readonly index: number },
 ): Promise<unknown> {
   const record = (what: string): void => {
@@ -263,13 +289,20 @@ async function performOperation(
       return add(toEnsembleTask(process, `nested-${index}`, operation))
     case 'loop':
       return add(toLoopTask(process, `loop-${index}`, operation))
+    case 'sleep':
+      await sleepFor(operation.ms)
+      return `slept ${operation.ms}`
+    case 'wait':
+      return operation.isDelivered
+        ? waitFor('go', { key: `${taskName}/${index}` })
+        : waitFor('never', { timeoutMs: 15 })
     case 'map':
       return mapItems(process, map, { operation, index })
   }
 }
 
 /** Returns a loop over a task that grows, or over an ensemble with one. */
-function toLoopTask(
+export function toLoopTask(
   process: Process,
   name: string,
   { growth, end }: Operation & { readonly kind: 'loop' },
@@ -309,7 +342,8 @@ function toLoopTask(
   }
 }
 
-function createJudge(process: Process) {
+/** Returns a judge that wants two rounds. */
+export function createJudge(process: Process) {
   return task({
     name: 'judge',
     description: 'Judge {output} of {round}',

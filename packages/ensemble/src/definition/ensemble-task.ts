@@ -213,9 +213,13 @@ class PlanRun {
   advance(): void {
     while (!this.#isStopped && !this.#signal.aborted) {
       for (const choice of this.#schedule.takeChoices()) this.#choose(choice)
-      const { start, skip, exclude } = this.#schedule.next()
+      const excluded = this.#schedule.takeExcluded()
+      if (excluded !== undefined) {
+        this.#exclude(excluded.name)
+        continue
+      }
+      const { start, skip } = this.#schedule.next()
       for (const name of skip.keys()) this.#schedule.set(name, 'skipped')
-      for (const name of exclude.keys()) this.#exclude(name)
       for (const name of start) this.#begin(name)
       if (!this.#schedule.hasMore) break
     }

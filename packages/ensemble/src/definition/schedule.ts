@@ -9,7 +9,8 @@
  *   true            one completed, the others skipped       runs
  *
  * ENS-X5 A task runs if at least one task of its context ran and none failed, and is skipped if all of them were skipped. A task
- *    whose list or whose inputs come from the output of a skipped task is skipped.
+ *    whose list or whose inputs come from the output of a skipped task is skipped. Its own condition or switch is the reason of a
+ *    skip before its context is.
  */
 import type { ErrorStrategy } from './ensemble-definition.ts'
 import type { Choice, Plan } from './plan.ts'
@@ -22,8 +23,13 @@ export interface NextTasks {
   readonly start: readonly string[]
   /** Tasks that can no longer run, each with the task that is the reason. */
   readonly skip: ReadonlyMap<string, string>
-  /** Tasks without a context that ran, each with the skipped task that is the reason. They count as skipped by conditions. */
-  readonly exclude: ReadonlyMap<string, string>
+}
+
+/** A task without a context that ran. It counts as skipped by conditions. */
+export interface ExcludedTask {
+  readonly name: string
+  /** Skipped task that is the reason. */
+  readonly reason: string
 }
 
 export interface ScheduleLimits {
@@ -82,7 +88,7 @@ export class Schedule {
   readonly #ready: Node[] = []
   /** Lost tasks that {@link next} has not returned. */
   #lost: Node[] = []
-  /** Excluded tasks that {@link next} has not returned. */
+  /** Excluded tasks that {@link takeExcluded} has not returned. */
   #excluded: Node[] = []
   /** Whether a task was excluded since {@link next}. */
   #hasExcluded = false
@@ -194,6 +200,24 @@ export class Schedule {
     return taken.map(({ choice }) => choice)
   }
 
+  /**
+   * Returns the first of the tasks that were excluded by their context, each once. Make the choices that its skip allows before
+   * the next call, so that the reason of a skip does not depend on where a run was interrupted.
+   */
+  takeExcluded(): ExcludedTask | undefined {
+    while (this.#excluded.length > 0 && !this.#hasFailedFast) {
+      const node = this.#excluded.reduce((first, one) => (one.index < first.index ? one : first))
+      this.#excluded = this.#excluded.filter((one) => one !== node)
+      const needs = this.#needs.get(node.name) ?? NONE
+      const skipped = node.waitsFor.filter(isExcluded)
+      const reason = skipped.find(({ name }) => needs.includes(name)) ?? skipped[0]
+      if (node.phase === 'pending' && reason !== undefined) {
+        return { name: node.name, reason: reason.name }
+      }
+    }
+    return undefined
+  }
+
   /** Lets the chosen task of a choice start. The caller excludes the others. */
   choose(taskName: string): void {
     for (const node of this.#named([taskName])) {
@@ -239,7 +263,7 @@ export class Schedule {
   next(): NextTasks {
     this.#hasExcluded = false
     if (this.#failed !== undefined && this.#hasFailedFast) {
-      return { start: [], skip: this.#skipAll(this.#failed), exclude: NO_SKIP }
+      return { start: [], skip: this.#skipAll(this.#failed) }
     }
     const start: string[] = []
     while (start.length < this.free) {
@@ -247,7 +271,7 @@ export class Schedule {
       if (node === undefined) break
       if (isReady(node)) start.push(node.name)
     }
-    return { start, skip: this.#takeLost(), exclude: this.#takeExcluded() }
+    return { start, skip: this.#takeLost() }
   }
 
   get #hasFailedFast(): boolean {
@@ -269,19 +293,6 @@ export class Schedule {
     }
     this.#lost = []
     return skip
-  }
-
-  #takeExcluded(): ReadonlyMap<string, string> {
-    if (this.#excluded.length === 0) return NO_SKIP
-    const exclude = new Map<string, string>()
-    for (const node of this.#excluded.toSorted((a, b) => a.index - b.index)) {
-      const needs = this.#needs.get(node.name) ?? NONE
-      const skipped = node.waitsFor.filter(isExcluded)
-      const reason = skipped.find(({ name }) => needs.includes(name)) ?? skipped[0]
-      if (node.phase === 'pending' && reason !== undefined) exclude.set(node.name, reason.name)
-    }
-    this.#excluded = []
-    return exclude
   }
 
   /** Counts a task that a condition skipped for those that wait for it. */

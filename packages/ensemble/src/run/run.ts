@@ -385,12 +385,9 @@ export class Run {
       this.#stopWaitingForRoom = waitingTasks.whenRoom(onFewerWaiting)
       return []
     }
-    const { start, skip, exclude } = this.#schedule.next()
+    const { start, skip } = this.#schedule.next()
     for (const [name, reason] of skip) {
       this.#choices.skip(name, `Task "${reason}" did not complete`)
-    }
-    for (const [name, reason] of exclude) {
-      this.#choices.exclude(name, `Task "${reason}" was skipped`)
     }
     return this.#verdict.isUsedUp ? [] : this.#tasks.named(start)
   }

@@ -42,18 +42,31 @@ export class TaskChoices {
     this.#parts = parts
   }
 
-  /** Makes the choices whose tasks have all ended, and returns the tasks that fail because of them. */
+  /**
+   * Makes the choices whose tasks have all ended, and those that the skipped tasks allow. Returns the tasks that fail because of
+   * them; without one, skips the tasks whose context has been skipped.
+   */
   make(): readonly RefusedTask[] {
-    const refused = this.#parts.schedule.takeChoices().flatMap((choice) => this.#choose(choice))
-    // A later choice can have skipped one.
-    return refused.filter(
-      ({ state }, at) =>
-        state.phase === 'pending' && refused.findIndex((one) => one.state === state) === at,
-    )
+    const { schedule } = this.#parts
+    for (;;) {
+      const refused: RefusedTask[] = []
+      while (schedule.hasChoices) {
+        refused.push(...schedule.takeChoices().flatMap((choice) => this.#choose(choice)))
+      }
+      // A later choice can have skipped one.
+      const failing = refused.filter(
+        ({ state }, at) =>
+          state.phase === 'pending' && refused.findIndex((one) => one.state === state) === at,
+      )
+      if (failing.length > 0) return failing
+      const excluded = schedule.takeExcluded()
+      if (excluded === undefined) return []
+      this.#exclude(excluded.name, `Task "${excluded.reason}" was skipped`)
+    }
   }
 
   /** Skips a task because of a condition. `chosen` is the task that its own choice lets run. */
-  exclude(taskName: string, reason: string, chosen?: string | null): void {
+  #exclude(taskName: string, reason: string, chosen?: string | null): void {
     this.#parts.schedule.exclude(taskName)
     this.skip(taskName, reason, { excluded: true, ...(chosen === undefined ? {} : { chosen }) })
   }
@@ -95,7 +108,7 @@ export class TaskChoices {
     for (const { taskName, task } of this.#listPending(names)) {
       if (taskName === chosen) continue
       const reason = explainUnchosen(taskName, choice, { chosen, when: task.when })
-      this.exclude(taskName, reason, chosen)
+      this.#exclude(taskName, reason, chosen)
     }
     return tasks
       .named(needing)
