@@ -166,7 +166,7 @@ export class SqliteRunQueue implements RunQueue {
 
   async findExpired(limit: number): Promise<ExpiredRuns> {
     const rows = this.#parts.statements.run(
-      `SELECT run_id, start_by - $now AS in_ms FROM runs
+      `SELECT run_id, start_by - $now AS in_ms FROM runs INDEXED BY runs_to_expire
        WHERE start_by IS NOT NULL AND started_at IS NULL AND state IN ('ready', 'parked')
        ORDER BY start_by LIMIT $1`,
       [clampCount(limit) + 1],
