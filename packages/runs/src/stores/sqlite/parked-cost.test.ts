@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 
 import { result, reviewRequested } from '../../testing/support/event-fixtures.ts'
 import { ownedRun } from '../../testing/support/run-fixtures.ts'
+import { OwnedRuns } from '../shared/log/owned-runs.ts'
 import { sqliteRunStorage } from './run-storage.ts'
 import { openDatabase } from './database/open-database.ts'
 
@@ -113,6 +114,19 @@ it('[RUNS-EV9] The end of a run and the list of its open reviews read the review
   const all = plans.filter(({ plan }) => plan.includes('reviews_by_status'))
   expect(all.map(({ sql }) => sql)).toEqual([])
   expect(plans.filter(({ sql }) => sql.includes("'WITHDRAWN'"))).toHaveLength(1)
+})
+
+it('[RUNS-L5] A process remembers nothing of a run that it has parked', async () => {
+  const known = new Set<string>()
+  vi.spyOn(OwnedRuns.prototype, 'remember').mockImplementation(({ row }) =>
+    known.add(row.run.runId),
+  )
+  vi.spyOn(OwnedRuns.prototype, 'forget').mockImplementation((runId) => known.delete(runId))
+  await using storage = await sqliteRunStorage(directory, { clock: fakeClock(), ownThread: false })
+  const owner = await ownedRun(storage, 'run-1')
+  expect([...known]).toEqual(['run-1'])
+  await storage.queue.release(owner, { kind: 'parked', wakeInMs: 1_000 })
+  expect([...known]).toEqual([])
 })
 
 const OF_RUN = 'SEARCH reviews USING INDEX sqlite_autoindex_reviews_1 (run=?)'

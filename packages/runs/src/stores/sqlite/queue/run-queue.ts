@@ -116,7 +116,9 @@ export class SqliteRunQueue implements RunQueue {
   }
 
   async release(held: HeldRun, how: Release): Promise<Released> {
-    const { hub: board, rows, statements, transaction } = this.#parts
+    const { hub: board, owned, rows, statements, transaction } = this.#parts
+    // It is known only for its next write under this claim.
+    owned.forget(held.runId)
     const became = transaction((): Released => {
       const found = rows.find(held.runId)
       if (found?.state !== 'owned' || found.token !== held.token) return 'fenced'
