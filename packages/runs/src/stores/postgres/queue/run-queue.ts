@@ -115,7 +115,9 @@ export class PostgresRunQueue implements RunQueue {
   }
 
   async release(held: HeldRun, how: Release): Promise<Released> {
-    const { database } = this.#parts
+    const { database, owned } = this.#parts
+    // It is known only for its next write under this claim.
+    owned.forget(held.runId)
     const { became, woken } = await database.transaction({}, (session) =>
       this.#release(session, held, how),
     )

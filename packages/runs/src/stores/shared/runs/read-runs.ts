@@ -61,7 +61,11 @@ export function toReviewCondition(
   const conditions = ['true']
   if (runId !== undefined) conditions.push(`run_id = ${add(texts.encode.id(runId))}`)
   if (reviewId !== undefined) conditions.push(`review_id = ${add(texts.encode.id(reviewId))}`)
-  if (open) conditions.push(`reviews.status = 'OPEN'`)
+  if (open) {
+    // An expression excludes the index of statuses, which has the open reviews of all runs.
+    const isNarrow = runId !== undefined || reviewId !== undefined
+    conditions.push(`${isNarrow ? "coalesce(reviews.status, '')" : 'reviews.status'} = 'OPEN'`)
+  }
   if (kinds !== undefined) conditions.push(`reviews.kind = ANY(${add(kinds)}::text[])`)
   return conditions.join(' AND ')
 }

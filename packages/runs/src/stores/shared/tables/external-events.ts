@@ -99,10 +99,11 @@ export class ExternalEventTable implements ExternalEventStore {
     const addresses = events === undefined ? null : [...new Set(events.map(toAddress))]
     await this.#assignEvents(now, addresses)
     const only = addresses === null ? 'true' : 'external_events.address = ANY($1::text[])'
+    // The "+" excludes the order of the table, which has all delivered events.
     const rows = await this.#requests.query(
       `SELECT ${COLUMNS} FROM ${WITH_RUN}
        WHERE outcome IS NULL AND external_events.run IS NOT NULL AND ${only}
-       ORDER BY external_events.n`,
+       ORDER BY +external_events.n`,
       addresses === null ? [] : [addresses],
     )
     return rows.map((row) => readAssigned(this.#dialect.texts, row))

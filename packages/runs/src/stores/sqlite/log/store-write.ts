@@ -230,12 +230,14 @@ function endRun(
 ): readonly StoreNotification[] {
   // Most runs have neither open reviews nor pending commands.
   const awaited = statements.run(
-    `SELECT 1 WHERE EXISTS (SELECT 1 FROM reviews WHERE run = $1 AND status = 'OPEN')
+    `SELECT 1 WHERE EXISTS (SELECT 1 FROM reviews WHERE run = $1 AND +status = 'OPEN')
        OR EXISTS (SELECT 1 FROM commands WHERE run = $1 AND answer IS NULL)`,
     [id],
   )
   if (awaited.length === 0) return []
-  statements.run(`UPDATE reviews SET status = 'WITHDRAWN' WHERE run = $1 AND status = 'OPEN'`, [id])
+  statements.run(`UPDATE reviews SET status = 'WITHDRAWN' WHERE run = $1 AND +status = 'OPEN'`, [
+    id,
+  ])
   const refused = statements.run(
     `UPDATE commands
      SET answer = json_object('commandId', command_id, 'ok', json('false'), 'error', json($2))

@@ -53,7 +53,7 @@ export function findDueRuns(
   const others =
     first.length >= room
       ? []
-      : NEW.flatMap((condition) => readDue(statements, known, { room, condition })).toSorted(byDue)
+      : NEW.flatMap((due) => readDue(statements, known, { ...due, room })).toSorted(byDue)
   return [...first, ...others].slice(0, room).map(idOf)
 }
 
@@ -66,22 +66,37 @@ export function findBegunRuns(
   return readBegun(statements, known, room).map(idOf)
 }
 
-/** The conditions of due, previously claimed runs, except suspects; the first two are those of their indexes. */
-const BEGUN = [
-  `lost_owners > 0 AND state <> 'ended' AND state = 'ready' AND lost_owners < ${SUSPECT_LOSSES}`,
-  `state = 'ready' AND epoch > 0 AND lost_owners = 0`,
-  `state = 'parked' AND due_at <= $now AND lost_owners < ${SUSPECT_LOSSES} AND epoch > 0`,
+/** A class of due runs: its condition, and the index that has no other runs. */
+interface DueClass {
+  readonly condition: string
+  /** Named where SQLite would choose the index of states, and read the parked runs of all classes. */
+  readonly index?: string
+}
+
+/** Due, previously claimed runs, except suspects; the first two conditions are those of their indexes. */
+const BEGUN: readonly DueClass[] = [
+  {
+    condition: `lost_owners > 0 AND state <> 'ended' AND state = 'ready' AND lost_owners < ${SUSPECT_LOSSES}`,
+  },
+  { condition: `state = 'ready' AND epoch > 0 AND lost_owners = 0` },
+  {
+    condition: `state = 'parked' AND due_at <= $now AND lost_owners < ${SUSPECT_LOSSES} AND epoch > 0`,
+    index: 'runs_to_wake',
+  },
 ]
 
-/** The conditions of due runs that were never claimed. */
-const NEW = [`state = 'ready' AND epoch = 0`, `state = 'parked' AND due_at <= $now AND epoch = 0`]
+/** Due runs that were never claimed. */
+const NEW: readonly DueClass[] = [
+  { condition: `state = 'ready' AND epoch = 0` },
+  { condition: `state = 'parked' AND due_at <= $now AND epoch = 0`, index: 'runs_to_start' },
+]
 
 function readBegun(
   statements: SqliteStatements,
   known: KnownEnsembles | undefined,
   room: number,
 ): readonly StoredRow[] {
-  return BEGUN.flatMap((condition) => readDue(statements, known, { room, condition }))
+  return BEGUN.flatMap((due) => readDue(statements, known, { ...due, room }))
     .toSorted(byDue)
     .slice(0, room)
 }
@@ -93,10 +108,10 @@ const FITS = `AND (${SQLITE_CLAIM_KEY} = ANY($2::text[])
 function readDue(
   statements: SqliteStatements,
   known: KnownEnsembles | undefined,
-  { room, condition }: { readonly room: number; readonly condition: string },
+  { room, condition, index }: DueClass & { readonly room: number },
 ): readonly StoredRow[] {
   return statements.run(
-    `SELECT id, due_at FROM runs WHERE ${condition} ${known === undefined ? '' : FITS}
+    `SELECT id, due_at FROM runs ${index === undefined ? '' : `INDEXED BY ${index}`} WHERE ${condition} ${known === undefined ? '' : FITS}
      ORDER BY due_at, id LIMIT $1`,
     known === undefined ? [room] : [room, known.ensembles, known.othersAfterMs],
   )

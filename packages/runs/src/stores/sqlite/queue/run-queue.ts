@@ -116,7 +116,9 @@ export class SqliteRunQueue implements RunQueue {
   }
 
   async release(held: HeldRun, how: Release): Promise<Released> {
-    const { hub: board, rows, statements, transaction } = this.#parts
+    const { hub: board, owned, rows, statements, transaction } = this.#parts
+    // It is known only for its next write under this claim.
+    owned.forget(held.runId)
     const became = transaction((): Released => {
       const found = rows.find(held.runId)
       if (found?.state !== 'owned' || found.token !== held.token) return 'fenced'
@@ -166,7 +168,7 @@ export class SqliteRunQueue implements RunQueue {
 
   async findExpired(limit: number): Promise<ExpiredRuns> {
     const rows = this.#parts.statements.run(
-      `SELECT run_id, start_by - $now AS in_ms FROM runs
+      `SELECT run_id, start_by - $now AS in_ms FROM runs INDEXED BY runs_to_expire
        WHERE start_by IS NOT NULL AND started_at IS NULL AND state IN ('ready', 'parked')
        ORDER BY start_by LIMIT $1`,
       [clampCount(limit) + 1],

@@ -16,9 +16,12 @@ const RUNS_INDEXED_TOGETHER = 32
 /** Length above which a text is added at once, so that many of them are not added in one transaction. */
 const INDEXED_ALONE = 1000
 
-/** Sets when the first open review of the run of a changed review opened. */
+/**
+ * Sets when the first open review of the run of a changed review opened. The `+` excludes the index of statuses, which
+ * would read all open reviews of the store.
+ */
 const SET_REVIEW_SINCE = `UPDATE runs SET review_since = (
-      SELECT min(opened_at) FROM reviews WHERE run = NEW.run AND status = 'OPEN'
+      SELECT min(opened_at) FROM reviews WHERE run = NEW.run AND +status = 'OPEN'
     ) WHERE id = NEW.run`
 
 /**
@@ -90,6 +93,9 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   CREATE INDEX runs_cached ON runs (cache_key, id) WHERE cache_key IS NOT NULL;
   CREATE INDEX runs_suspected ON runs (due_at) WHERE lost_owners > 0 AND state <> 'ended';
   CREATE INDEX runs_released ON runs (due_at) WHERE state = 'ready' AND epoch > 0 AND lost_owners = 0;
+  -- Parked runs that wake come before those that start, so neither may be searched among the others.
+  CREATE INDEX runs_to_wake ON runs (due_at) WHERE state = 'parked' AND epoch > 0;
+  CREATE INDEX runs_to_start ON runs (due_at) WHERE state = 'parked' AND epoch = 0;
   CREATE INDEX runs_to_expire ON runs (start_by)
     WHERE start_by IS NOT NULL AND started_at IS NULL AND state IN ('ready', 'parked');
   CREATE INDEX runs_waiting_for_build ON runs (id) WHERE status = 'WAITING_FOR_BUILD';
