@@ -40,6 +40,7 @@ import { findDefinitionProblems } from '../../packages/runs/src/schedules/defini
 import { resolveRunServiceOptions } from '../../packages/runs/src/settings/options.ts'
 import { mapEach, parallel } from '../../packages/pipeline/src/index.ts'
 import { maximumOf } from '../../packages/protocol/src/internal.ts'
+import { resolveTraceRunsOptions } from '../../packages/telemetry/src/options.ts'
 import { scriptedModel } from '../../packages/testing/src/index.ts'
 import { resolveRequestOptions } from '../../packages/net/src/http/options.ts'
 import { findProcessProblems } from '../../packages/net/src/process/options.ts'
@@ -151,6 +152,10 @@ const TAKERS: Readonly<Record<string, (given: Numbers) => unknown>> = {
   TasksConnectorOptions: (given) => tasksConnector({ url: URL_OF_AGENT, ...given }),
   TextLimits: (given) => resolveRunServiceOptions(given),
   ToolSettings: (given) => defineTool({ ...TOOL, ...given }),
+  TelemetryConfig: (telemetry) => configOf({ telemetry }),
+  TraceRunsOptions: (given) =>
+    // NOTE: only the numbers are checked before the processor is used.
+    resolveTraceRunsOptions({ processor: undefined, sampler: undefined, ...given } as never),
   TracesConfig: (traces) => configOf({ telemetry: { traces } }),
   WebScrapeOptions: webScrape,
   WebSearchOptions: (given) => webSearch({ provider: {} as never, ...given }),

@@ -264,11 +264,10 @@ function toForEach(
     body === 'work'
       ? toWork(process, { name, ms: 5 })
       : task({ name, description: 'Wait', waitFor: { event: 'go', key: `${path}-{item}` } })
-  return task({
-    ...each,
-    description: `${name} {item}`,
-    forEach: { over: LIST, ...(isCollecting ? { onError: 'collect' } : {}) },
-  })
+  const named = { ...each, description: `${name} {item}` }
+  return isCollecting
+    ? task({ ...named, forEach: { over: LIST, onError: 'collect' } })
+    : task({ ...named, forEach: { over: LIST } })
 }
 
 /** Returns an ensemble whose last task reads all others, so that it always has an output. */

@@ -1,4 +1,6 @@
 /** Options of tracing. */
+import { MAX_COUNT } from '@tutti/protocol/internal'
+
 import type { Sampler, ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base'
 
 /** Returns the provider and the name of a model; unknown parts are omitted. */
@@ -45,10 +47,15 @@ export type ResolvedTraceRunsOptions = Required<Omit<TraceRunsOptions, 'sampler'
   readonly sampler: Sampler | undefined
 }
 
-/** Applies defaults. */
+/** Applies defaults. @throws {RangeError} if `maxAddedTasks` is not a count. */
 export function resolveTraceRunsOptions(options: TraceRunsOptions): ResolvedTraceRunsOptions {
   const { processor, sampler, resource = ownResource(), captureContent = false } = options
   const { redact = (text) => text, maxAddedTasks = MAX_ADDED_TASKS } = options
+  if (!Number.isSafeInteger(maxAddedTasks) || maxAddedTasks < 0 || maxAddedTasks > MAX_COUNT) {
+    throw new RangeError(
+      `maxAddedTasks must be a whole number from 0 to ${MAX_COUNT}, got ${maxAddedTasks}`,
+    )
+  }
   const modelNames: ModelNames = (label) => options.modelNames?.(label) ?? namesInLabel(label)
   const { onError = () => undefined } = options
   return {

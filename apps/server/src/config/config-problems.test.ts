@@ -153,7 +153,7 @@ describe('toEpochMs', () => {
     expect(problems(wrong)).toEqual([
       '"logs" is not a known setting of "telemetry". Known: traces, captureContent, maxAddedTasks',
       '"telemetry.captureContent" must be true or false',
-      '"telemetry.maxAddedTasks" must be a whole number >= 0, got 0.5',
+      '"telemetry.maxAddedTasks" must be a whole number from 0 to 1000000000000, got 0.5',
       '"telemetry.traces" must be true, false or an object',
     ])
     const traces = {

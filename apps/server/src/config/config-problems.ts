@@ -9,6 +9,7 @@ import {
   MAX_TIME_MS,
   suggest,
   WebhookEventType,
+  MAX_COUNT,
 } from '@tutti/protocol/internal'
 import {
   findDefinitionProblems,
@@ -402,10 +403,12 @@ function telemetryProblems(telemetry: unknown): readonly string[] {
     ...(typeof captureContent === 'boolean'
       ? []
       : ['"telemetry.captureContent" must be true or false']),
-    ...(Number.isSafeInteger(maxAddedTasks) && Number(maxAddedTasks) >= 0
+    ...(Number.isSafeInteger(maxAddedTasks) &&
+    Number(maxAddedTasks) >= 0 &&
+    Number(maxAddedTasks) <= MAX_COUNT
       ? []
       : [
-          `"telemetry.maxAddedTasks" must be a whole number >= 0, got ${JSON.stringify(maxAddedTasks)}`,
+          `"telemetry.maxAddedTasks" must be a whole number from 0 to ${MAX_COUNT}, got ${JSON.stringify(maxAddedTasks)}`,
         ]),
     ...(typeof traces === 'boolean' ? [] : tracesProblems(traces)),
   ]

@@ -185,16 +185,17 @@ export class Schedule {
 
   /** Whether choices can be made, or tasks were excluded, on which others depend, since {@link next}. */
   get hasMore(): boolean {
-    return this.#hasChoices || this.#hasExcluded
+    return this.hasChoices || this.#hasExcluded
   }
 
-  get #hasChoices(): boolean {
+  /** Whether choices can be made. */
+  get hasChoices(): boolean {
     return this.#choices.length > 0 && !this.#hasFailedFast
   }
 
   /** Returns the choices that can be made, each once: every task that they read has ended. */
   takeChoices(): readonly Choice[] {
-    if (!this.#hasChoices) return NONE
+    if (!this.hasChoices) return NONE
     const taken = this.#choices.toSorted((a, b) => a.index - b.index)
     this.#choices = []
     return taken.map(({ choice }) => choice)
