@@ -221,7 +221,7 @@ class PlanRun {
       const { start, skip } = this.#schedule.next()
       for (const name of skip.keys()) this.#schedule.set(name, 'skipped')
       for (const name of start) this.#begin(name)
-      if (!this.#schedule.hasMore) break
+      if (!this.#schedule.hasChoices) break
     }
     if (this.#running === 0) this.#end()
   }

@@ -90,8 +90,6 @@ export class Schedule {
   #lost: Node[] = []
   /** Excluded tasks that {@link takeExcluded} has not returned. */
   #excluded: Node[] = []
-  /** Whether a task was excluded since {@link next}. */
-  #hasExcluded = false
   /** Choices that {@link takeChoices} has not returned, and whose tasks have all ended. */
   #choices: OpenChoice[] = []
   readonly #needs: Plan['needs']
@@ -183,12 +181,7 @@ export class Schedule {
     }
   }
 
-  /** Whether choices can be made, or tasks were excluded, on which others depend, since {@link next}. */
-  get hasMore(): boolean {
-    return this.hasChoices || this.#hasExcluded
-  }
-
-  /** Whether choices can be made. */
+  /** Whether {@link takeChoices} has choices to return. */
   get hasChoices(): boolean {
     return this.#choices.length > 0 && !this.#hasFailedFast
   }
@@ -262,7 +255,6 @@ export class Schedule {
 
   /** Returns the tasks that can start now and those that never will, each once. */
   next(): NextTasks {
-    this.#hasExcluded = false
     if (this.#failed !== undefined && this.#hasFailedFast) {
       return { start: [], skip: this.#skipAll(this.#failed) }
     }
@@ -298,7 +290,6 @@ export class Schedule {
 
   /** Counts a task that a condition skipped for those that wait for it. */
   #exclude(node: Node): void {
-    this.#hasExcluded = true
     for (const dependent of node.dependents) {
       dependent.waits -= 1
       dependent.excluded += 1

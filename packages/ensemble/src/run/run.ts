@@ -351,7 +351,7 @@ export class Run {
           if (refused.length > 0) break
           const next = this.#listStartable(advance)
           for (const state of next) void runOne(state)
-          if (next.length === 0 && (this.#stopsStarting || !this.#schedule.hasMore)) break
+          if (next.length === 0 && (this.#stopsStarting || !this.#schedule.hasChoices)) break
         }
         isAdvancing = false
         this.#updateTime()
