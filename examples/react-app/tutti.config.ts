@@ -16,7 +16,7 @@ const writer = scriptedModel(
     const isRejected = text.includes('sent your last answer back')
     return isRejected ? 'Dear Ada, how are you? Yours, Grace' : 'Hey Ada, how are you?'
   },
-  { delayMs: 150 },
+  { delayMs: 400 },
 )
 
 // Without a system message, the model gets the conversation as it is.

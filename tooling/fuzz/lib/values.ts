@@ -16,6 +16,8 @@ interface Keywords {
   readonly anyOf?: readonly object[]
   readonly properties?: Readonly<Record<string, object>>
   readonly required?: readonly string[]
+  /** Rule for values that do not match `if`. */
+  readonly else?: { readonly required?: readonly string[] }
   readonly additionalProperties?: boolean | object
   readonly minProperties?: number
   readonly items?: object
@@ -73,7 +75,10 @@ function objectsOf(schema: Keywords, known: KnownValues): fc.Arbitrary<unknown> 
   const fields = Object.fromEntries(
     Object.entries(properties).map(([name, field]) => [name, fieldOf(name, field, known)]),
   )
-  const named = fc.record(fields, { requiredKeys: [...(schema.required ?? [])] })
+  const first =
+    minProperties > 0 && schema.required === undefined ? Object.keys(fields).slice(0, 1) : []
+  const required = [...(schema.required ?? []), ...(schema.else?.required ?? []), ...first]
+  const named = fc.record(fields, { requiredKeys: required })
   if (typeof additionalProperties !== 'object') return named
   const values = valuesOf(additionalProperties, known)
   const keys = fc.oneof(
@@ -81,7 +86,7 @@ function objectsOf(schema: Keywords, known: KnownValues): fc.Arbitrary<unknown> 
     fc.constantFrom(...HOSTILE_KEYS),
   )
   const others = fc.dictionary(keys, values, { minKeys: minProperties, maxKeys: MAX_ENTRIES })
-  return fc.tuple(named, others).map(([first, rest]) => ({ ...rest, ...first }))
+  return fc.tuple(named, others).map(([own, rest]) => ({ ...rest, ...own }))
 }
 
 function fieldOf(name: string, schema: object, known: KnownValues): fc.Arbitrary<unknown> {

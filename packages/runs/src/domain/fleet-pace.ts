@@ -9,6 +9,9 @@
 /** Average time between polls of a large fleet, in milliseconds. */
 const POLL_SHARE_MS = 125
 
+/** Average time between looks of a large fleet for what processes that have died left, in milliseconds. */
+const LOOK_SHARE_MS = 2_500
+
 /** Time for which notifications are gathered, in milliseconds: for each process, at least, and at most. */
 const GATHER_SHARE_MS = 1
 const MIN_GATHER_MS = 25
@@ -30,6 +33,11 @@ const POLLS_PER_IDLE_LEASE = 3
 /** Returns the time between the polls of one of `pollers` processes without jitter, in milliseconds. */
 function pollShareMs(pollMs: number, pollers: number): number {
   return Math.max(pollMs, pollers * POLL_SHARE_MS)
+}
+
+/** Returns the time between two looks of one of `processes` for work that a process which has died left, in milliseconds. */
+export function lookMs(everyMs: number, processes: number): number {
+  return Math.max(everyMs, processes * LOOK_SHARE_MS)
 }
 
 /** Returns the time until the next poll of one of `pollers` processes, in milliseconds. A single one polls regularly. */

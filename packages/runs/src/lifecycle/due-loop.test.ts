@@ -56,7 +56,7 @@ function setUp(task: () => Promise<number>) {
   const errors: unknown[] = []
   const loop = new DueLoop({
     clock,
-    maxWaitMs: 1_000,
+    maxWaitMs: () => 1_000,
     task: () => {
       calls.push(clock.elapsed() - startedAt)
       return task()

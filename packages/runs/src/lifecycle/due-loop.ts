@@ -5,7 +5,7 @@ import type { Clock } from '@tutti/core'
 export interface DueTask {
   readonly clock: Clock
   /** Maximum time between two runs of the task, in milliseconds; finds work that other processes have stored. */
-  readonly maxWaitMs: number
+  readonly maxWaitMs: () => number
   /** Returns the time until its next work, in milliseconds. */
   readonly task: () => Promise<number>
   readonly onError: (error: unknown) => void
@@ -37,7 +37,7 @@ export class DueLoop {
   /** Runs the task no later than in `ms` milliseconds. */
   wakeIn(ms: number): void {
     const { clock, maxWaitMs } = this.#options
-    const at = clock.elapsed() + Math.min(Math.max(ms, 0), maxWaitMs)
+    const at = clock.elapsed() + Math.min(Math.max(ms, 0), maxWaitMs())
     if (at >= this.#nextAt) return
     this.#nextAt = at
     if (!this.#isRunning) this.#setTimer()
@@ -57,7 +57,7 @@ export class DueLoop {
     this.#isRunning = true
     // A wake while the task runs sets an earlier time.
     this.#nextAt = Infinity
-    let nextInMs = maxWaitMs
+    let nextInMs = maxWaitMs()
     try {
       nextInMs = await task()
     } catch (error) {

@@ -1,4 +1,5 @@
 /** Ends runs that did not begin in time (RUNS-X12), regardless of the limits of concurrent runs. */
+import { lookMs } from '../domain/fleet-pace.ts'
 import { DueLoop } from './due-loop.ts'
 
 import type { RunStorage } from '../ports/run-storage.ts'
@@ -23,7 +24,7 @@ export function createExpiryLoop({ storage, executor, settings }: ExpiryParts): 
   const { clock, logger } = settings
   return new DueLoop({
     clock,
-    maxWaitMs: LOOK_EVERY_MS,
+    maxWaitMs: () => lookMs(LOOK_EVERY_MS, storage.queue.fleet.processes),
     async task() {
       const { runIds, nextInMs } = await storage.queue.findExpired(EXPIRED_TOGETHER)
       await Promise.all(runIds.map((runId) => executor.executeNow(runId)))

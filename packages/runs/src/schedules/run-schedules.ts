@@ -19,6 +19,7 @@ import { isTerminalRunStatus } from '@tutti/protocol'
 import type { Problem } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
+import { lookMs } from '../domain/fleet-pace.ts'
 import { DueLoop } from '../lifecycle/due-loop.ts'
 import { assertNoProblems } from '../request/refusals.ts'
 import { findDefinitionProblems, findScheduleNameProblem } from './definition-problems.ts'
@@ -53,7 +54,7 @@ const LOOK_EVERY_MS = 10_000
 
 /** Parts that schedules need. */
 export interface RunSchedulesOptions {
-  readonly storage: Pick<RunStorage, 'schedules' | 'runs'>
+  readonly storage: Pick<RunStorage, 'queue' | 'schedules' | 'runs'>
   readonly settings: Pick<
     ResolvedRunServiceOptions,
     'clock' | 'logger' | 'schedules' | 'authorizeSchedule'
@@ -91,10 +92,11 @@ export class RunSchedules {
 
   constructor(options: RunSchedulesOptions) {
     const { clock, logger } = options.settings
+    const { storage } = options
     this.#options = options
     this.loop = new DueLoop({
       clock,
-      maxWaitMs: LOOK_EVERY_MS,
+      maxWaitMs: () => lookMs(LOOK_EVERY_MS, storage.queue.fleet.processes),
       task: () => this.#submitDue(),
       onError: (error) => {
         logger.warn('Failed to look for due schedules', { error })

@@ -1,5 +1,5 @@
 /** Starts and stops a service, and passes the notifications of the store to its parts. */
-import { readerPollMs, takesTurn } from '../domain/fleet-pace.ts'
+import { lookMs, readerPollMs, takesTurn } from '../domain/fleet-pace.ts'
 import { isSteady } from '../domain/steady-clock.ts'
 import { deleteOldRuns, HOUSEKEEPING_MS } from '../lifecycle/delete-old-runs.ts'
 import { every } from '../lifecycle/every.ts'
@@ -93,7 +93,7 @@ export class ServiceLoop {
     this.#stops.push(
       every({
         clock,
-        everyMs: SWEEP_EVENTS_MS,
+        everyMs: () => lookMs(SWEEP_EVENTS_MS, storage.queue.fleet.processes),
         task: () => this.#sweepEvents(),
         onError: (error) => {
           logger.warn('Failed to deliver external events', { error })
