@@ -25,7 +25,7 @@ function band(options: object = {}): Promise<ServedDashboard> {
   return openDashboard({ ensembles: [ensemble({ name: 'band', tasks: [hum], model })], ...options })
 }
 
-const PAGES = ['Runs', 'Threads', 'Reviews', 'New run', 'Tools', 'Traces'] as const
+const PAGES = ['Runs', 'Threads', 'Reviews', 'Schedules', 'New run', 'Tools', 'Traces'] as const
 
 function link(page: Page, name: string) {
   const nav = page.getByRole('navigation', { name: 'Pages' })

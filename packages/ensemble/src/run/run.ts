@@ -272,6 +272,10 @@ export class Run {
     const { taskName } = state
     const { scope, services } = this.#parts
     const known = scope.log.task(taskName)
+    // The decision of a reviewer comes before the end of its task, so its reason does.
+    for (const closed of scope.log.hasTask(taskName) ? known.own('gate_closed') : []) {
+      if (hasEndedRun(closed)) this.endEarly(exitEarlyError(taskName, closed.timedOut))
+    }
     for (const { used, willRetry, error } of known.of('task_failed')) {
       this.#tasks.countLost([used])
       if (!willRetry) this.#fail(state, fromStepError(error))
@@ -279,9 +283,6 @@ export class Run {
     for (const step of known.of('task_completed')) {
       this.#tasks.complete(state, toTaskResult(step))
       if (step.exit !== undefined) this.#verdict.endEarly(fromStepError(step.exit))
-    }
-    for (const closed of scope.log.hasTask(taskName) ? known.own('gate_closed') : []) {
-      if (hasEndedRun(closed)) this.endEarly(exitEarlyError(taskName, closed.timedOut))
     }
     for (const { attempt, directiveIds } of known.of('model_turn')) {
       services.directives.markReached({ taskName, attempt }, directiveIds)

@@ -43,7 +43,12 @@ describe('RunExecutor, claiming', () => {
     const { name } = engine
     const { digest } = describeCode(engine.ensemble)
     const known = {
-      ensembles: [name, `${name}\u007f${digest}`],
+      // The last one is that of runs with ensembles as tasks.
+      ensembles: [
+        name,
+        `${name}\u007f${digest}`,
+        expect.stringMatching(new RegExp(`^${name}\u007f${digest}\\+[0-9a-f]{16}$`)),
+      ],
       code: { build: 'test', codes: { [name]: digest } },
       othersAfterMs: 600_000,
     }
