@@ -40,6 +40,7 @@ export function TaskForm({
       <FieldAt path={`${path}/name`} placeholder="Derived from the description" />
       <FieldAt
         path={`${path}/description`}
+        isRequired
         rows={2}
         placeholder="What the agent should do; {name} inserts an input"
       />

@@ -21,7 +21,7 @@ describe('a single field of a form', () => {
       kind: 'text',
       value: 'm',
     })
-    expect(fieldAt('/tasks/0/description')).toMatchObject({ kind: 'text', isRequired: true })
+    expect(fieldAt('/clientTools/0/name')).toMatchObject({ kind: 'text', isRequired: true })
     expect(fieldAt('/tasks/0/name')).toMatchObject({ isRequired: false, isGiven: false })
     expect(fieldAt('/tags')).toMatchObject({ kind: 'map' })
     expect(fieldAt('/nothing')).toMatchObject({ kind: 'json' })
