@@ -118,7 +118,7 @@ async function runPlain({ service }: Opened, count: number): Promise<number> {
   return count / ((nowMs() - beginMs) / 1_000)
 }
 
-/** The costs of the process with `count` parked runs, of which it delivers events to some. */
+/** The costs of the process with `count` parked runs, and those of the delivery of events to some of them. */
 async function measureParked(directory: string, from: number, count: number) {
   await using opened = await open(directory)
   await park(opened, from, count)
@@ -133,7 +133,7 @@ async function measureParked(directory: string, from: number, count: number) {
   await sleep(IDLE_MS)
   const { user, system } = process.cpuUsage(before)
   const beginMs = nowMs()
-  // The events of the newest runs; their places are filled again by the next size.
+  // The events of the newest runs; the next size replaces them.
   const newest = Array.from({ length: count - from }, (_, at) => at).filter((at) => at % 3 === 1)
   for (const at of newest.slice(0, DELIVERED)) {
     await opened.service.externalEvents.receive({ name: 'payment', key: `key-${from + at}` })

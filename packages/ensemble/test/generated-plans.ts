@@ -178,7 +178,7 @@ export function toPlanScenario(plan: GeneratedPlan): Scenario {
   }
 }
 
-/** Whether the operations of a construct can fail it: a map of which every item breaks. */
+/** Whether the operations of a construct can fail it, such as a map whose items all fail. */
 function mayFail(construct: Construct | undefined): boolean {
   return ['handler', 'ensemble', 'loop'].includes(construct?.kind ?? '')
 }

@@ -11,7 +11,7 @@ function say(name: string, more: Partial<TaskDefinition<undefined>> = {}): Task<
 
 const never = (): boolean => false
 
-/** A task skipped by its condition, one that reads only that, and one that reads also a task that ran. */
+/** A task skipped by its condition, a reader of it alone, and a reader of it and of a completed task. */
 function chain(): readonly Task[] {
   const ran = say('ran')
   const off = say('off', { when: condition([ran], never) })

@@ -9,7 +9,7 @@
 /** Average time between polls of a large fleet, in milliseconds. */
 const POLL_SHARE_MS = 125
 
-/** Average time between looks of a large fleet for what processes that have died left, in milliseconds. */
+/** Average time between looks of a large fleet for the work of dead processes, in milliseconds. */
 const LOOK_SHARE_MS = 2_500
 
 /** Time for which notifications are gathered, in milliseconds: for each process, at least, and at most. */
@@ -35,7 +35,7 @@ function pollShareMs(pollMs: number, pollers: number): number {
   return Math.max(pollMs, pollers * POLL_SHARE_MS)
 }
 
-/** Returns the time between two looks of one of `processes` for work that a process which has died left, in milliseconds. */
+/** Returns the time between two looks of one of `processes` for the work of dead processes, in milliseconds. */
 export function lookMs(everyMs: number, processes: number): number {
   return Math.max(everyMs, processes * LOOK_SHARE_MS)
 }
