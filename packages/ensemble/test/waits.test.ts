@@ -52,6 +52,24 @@ describe('a wait for an event', () => {
     ])
   })
 
+  it('[ENS-P9] [ENS-E26] A replay with live models ends a race of waits as recorded, also with a wait that never ended', async () => {
+    const racing = team(async ({ waitFor }) => {
+      const first = async (name: string): Promise<string> => {
+        await waitFor(name)
+        return name
+      }
+      return Promise.race([first('never'), first('go')])
+    })
+    const run = startRecorded(racing)
+    await turns()
+    await run.handle.deliver({ name: 'go' })
+    expect((await run.handle.result).output).toBe('go')
+    const forked = { kind: 'run_forked', runMs: 0, startedAt: 0 } as const
+    const resume = { steps: [...run.steps, forked], replay: 'models' } as const
+    const replay = startRecorded(racing, { resume })
+    expect(await replay.handle.result).toMatchObject({ status: 'COMPLETED', output: 'go' })
+  })
+
   it('[ENS-I3] Data that does not match the schema of a wait is refused, and the wait stays open', async () => {
     const run = startRecorded(team(async ({ waitFor }) => waitFor('paid', { schema: Payment })))
     await turns()

@@ -2,7 +2,6 @@
 import { Type, TuttiError } from '@tutti/core'
 import {
   findOptionProblems,
-  limitText,
   schemaReader,
   type Answer,
   type OptionNames,
@@ -10,15 +9,10 @@ import {
 } from '@tutti/core/internal'
 
 import { DEFAULT_REVIEW_TIMEOUT_MS, findDefaultsProblems } from '../definition/review-settings.ts'
-import { exitEarlyError, rejectionError } from '../reviews/review-end.ts'
-import { createToolSlotPrefix } from '../reviews/review-slots.ts'
-import { toOperationId } from '../scope/recorded-operations.ts'
+import { askReview, readOutcome, toEditCheck } from './handler-review.ts'
 
 import type { QuestionOptions } from '../definition/operations.ts'
 import type { OperationFrame } from './operation-frame.ts'
-
-/** Maximum length of a question in the description of its review, in characters. */
-const MAX_QUESTION_LENGTH = 8_000
 
 const QUESTION_NAMES = {
   timeoutMs: true,
@@ -33,21 +27,17 @@ export async function askQuestion(
   { schema = Type.String(), ...options }: QuestionOptions<ToolSchema>,
 ): Promise<Answer<unknown>> {
   const { run, identity } = frame.scope
-  const { taskName, agentRole } = identity
-  const { reviews } = frame.settings.tooling
+  const { taskName } = identity
   const operation = frame.take()
-  const { ordinal, recorded } = operation
   frame.assertSame(operation, 'question', { asked: 'a question', isSame: () => true })
   assertOptions(options)
   const { jsonSchema, read } = schemaReader(schema, { action: 'Cannot ask a question: schema' })
-  if (!reviews.hasReviewer) {
+  if (!frame.settings.tooling.reviews.hasReviewer) {
     throw new TuttiError(
       'CONFIG_INVALID',
       `Task "${taskName}" asks a question, but the run has no reviewer: set the option reviewer`,
     )
   }
-  await frame.turnOfResult('Question', operation)
-  const callId = toOperationId('question', ordinal)
   const {
     timeoutMs = DEFAULT_REVIEW_TIMEOUT_MS,
     onTimeout = 'EXIT_EARLY',
@@ -56,57 +46,22 @@ export async function askQuestion(
     ...run.ensemble.review,
     ...options,
   }
-  const settings = {
-    timeoutMs,
-    onTimeout,
-    ...(requiredRole === undefined ? {} : { requiredRole }),
-  }
-  const begun = recorded?.endedAt === undefined ? 'begun' : 'ended'
-  const progress = recorded === undefined ? 'new' : begun
-  const { decision, timedOut } = await frame.perform('Question', { progress }, () =>
-    reviews.ask(frame.scope, {
-      kind: 'QUESTION',
-      timing: 'DURING_EXECUTION',
-      slot: `${createToolSlotPrefix(0, callId)}1`,
-      taskDescription: limitText(question, MAX_QUESTION_LENGTH),
-      settings: { ...settings, prompt: limitText(question, MAX_QUESTION_LENGTH) },
-      signal: frame.signal,
-      approval: {
-        ...settings,
-        description: question,
-        toolName: 'ask',
-        callId,
-        agentRole,
-        taskName,
-        runId: run.runId,
-        // A decision covers the schema of the answer.
-        input: { answerSchema: jsonSchema },
-        inputSchema: jsonSchema,
-        hasBegun: true,
-        isRepeatable: true,
-        asksForAnswer: true,
-        async checkEdit(answer) {
-          const decoded = await read(answer)
-          return decoded.ok ? [] : decoded.problems
-        },
-      },
-    }),
-  )
-  switch (decision.action) {
-    case 'CONTINUE':
-      return { answered: false, timedOut }
-    case 'EDIT': {
-      const decoded = await read('input' in decision ? decision.input : decision.text)
-      if (decoded.ok) return { answered: true, value: decoded.value }
-      throw new TuttiError('OUTPUT_INVALID', `The answer to task "${taskName}" is not valid`, {
-        details: { problems: decoded.problems },
-      })
-    }
-    case 'REJECT':
-      throw rejectionError(taskName, decision.feedback, timedOut)
-    case 'EXIT_EARLY':
-      throw frame.end(exitEarlyError(taskName, timedOut))
-  }
+  const outcome = await askReview(frame, operation, {
+    kind: 'QUESTION',
+    operation: 'question',
+    toolName: 'ask',
+    description: question,
+    settings: { timeoutMs, onTimeout, ...(requiredRole === undefined ? {} : { requiredRole }) },
+    // A decision covers the schema of the answer.
+    input: { answerSchema: jsonSchema },
+    inputSchema: jsonSchema,
+    checkEdit: toEditCheck(read),
+  })
+  const invalid = `The answer to task "${taskName}" is not valid`
+  const reviewed = await readOutcome(frame, outcome, { read, invalid })
+  return reviewed.isGiven
+    ? { answered: true, value: reviewed.value }
+    : { answered: false, timedOut: reviewed.timedOut }
 }
 
 /** Checks the options of a question. @throws {TuttiError} CONFIG_INVALID, naming every problem */

@@ -1,12 +1,10 @@
 /** Waits of handlers for external events and times. */
 import { TuttiError, Type } from '@tutti/core'
-import { limitText, schemaReader, type ToolSchema } from '@tutti/core/internal'
+import { schemaReader, type ToolSchema } from '@tutti/core/internal'
 
 import { MAX_DURATION_MS, type AwaitedEvent } from '@tutti/protocol/internal'
 
-import { exitEarlyError, rejectionError } from '../reviews/review-end.ts'
-import { createToolSlotPrefix } from '../reviews/review-slots.ts'
-import { toOperationId } from '../scope/recorded-operations.ts'
+import { askReview, readOutcome, toEditCheck, type HandlerReview } from './handler-review.ts'
 import {
   findAwaitedProblems,
   findSleepProblems,
@@ -24,9 +22,6 @@ import {
 import type { ReviewOutcome } from '../reviews/review-end.ts'
 import type { OperationFrame } from './operation-frame.ts'
 
-/** Maximum length of the prompt of a wait, in characters. */
-const MAX_PROMPT_LENGTH = 8_000
-
 /** Waits for events, or returns the recorded end; see `HandlerOperations.waitFor`. */
 export async function waitForEvents(
   frame: OperationFrame,
@@ -42,42 +37,22 @@ export async function waitForEvents(
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(until === undefined ? {} : { until }),
   }
-  const { decision, timedOut } = await openWait(frame, {
+  const outcome = await openWait(frame, {
     awaited,
     limit,
     jsonSchema,
     review: review === true ? {} : review === false ? undefined : review,
-    async checkEdit(data) {
-      const decoded = await read(data)
-      return decoded.ok ? [] : decoded.problems
-    },
+    checkEdit: toEditCheck(read),
   })
-  const { taskName } = frame.scope.identity
-  switch (decision.action) {
-    case 'CONTINUE':
-      return { arrived: false, timedOut }
-    case 'EDIT': {
-      const decoded = await read('input' in decision ? decision.input : decision.text)
-      if (!decoded.ok) {
-        throw new TuttiError(
-          'OUTPUT_INVALID',
-          `The event for task "${taskName}" has invalid data`,
-          {
-            details: { problems: decoded.problems },
-          },
-        )
-      }
-      const event = 'input' in decision ? decision.event : undefined
-      return {
-        arrived: true,
-        data: decoded.value,
-        ...(event === undefined ? {} : { name: event.name, eventId: event.id }),
-      }
-    }
-    case 'REJECT':
-      throw rejectionError(taskName, decision.feedback, timedOut)
-    case 'EXIT_EARLY':
-      throw frame.end(exitEarlyError(taskName, timedOut))
+  const invalid = `The event for task "${frame.scope.identity.taskName}" has invalid data`
+  const reviewed = await readOutcome(frame, outcome, { read, invalid })
+  if (!reviewed.isGiven) return { arrived: false, timedOut: reviewed.timedOut }
+  const { decision, value: data } = reviewed
+  const event = 'input' in decision ? decision.event : undefined
+  return {
+    arrived: true,
+    data,
+    ...(event === undefined ? {} : { name: event.name, eventId: event.id }),
   }
 }
 
@@ -91,7 +66,7 @@ export async function sleepUntil(
     typeof duration === 'number' ? { timeoutMs: duration === 0 ? 1 : duration } : duration
   const problems = findSleepProblems(limit)
   if (problems.length > 0) throw invalidWait('Cannot sleep', problems)
-  const { decision, timedOut } = await openWait(frame, {
+  const outcome = await openWait(frame, {
     awaited: [],
     limit,
     jsonSchema: Type.Unknown(),
@@ -99,9 +74,8 @@ export async function sleepUntil(
     // Only the time ends a sleep.
     checkEdit: () => Promise.resolve([{ path: '', message: 'is not used by a sleep' }]),
   })
-  const { taskName } = frame.scope.identity
-  if (decision.action === 'REJECT') throw rejectionError(taskName, decision.feedback, timedOut)
-  if (decision.action === 'EXIT_EARLY') throw frame.end(exitEarlyError(taskName, timedOut))
+  const read = (value: unknown) => Promise.resolve({ ok: true, value } as const)
+  await readOutcome(frame, outcome, { read, invalid: '' })
 }
 
 interface Wait {
@@ -110,7 +84,7 @@ interface Wait {
   readonly jsonSchema: Type.TSchema
   /** Present if people may decide. */
   readonly review: WaitReview | undefined
-  checkEdit(data: unknown): Promise<readonly { readonly path: string; readonly message: string }[]>
+  readonly checkEdit: HandlerReview['checkEdit']
 }
 
 async function openWait(
@@ -118,10 +92,9 @@ async function openWait(
   { awaited, limit, jsonSchema, review, checkEdit }: Wait,
 ): Promise<ReviewOutcome> {
   const { run, identity } = frame.scope
-  const { taskName, agentRole } = identity
+  const { taskName } = identity
   const { reviews } = frame.settings.tooling
   const operation = frame.take()
-  const { ordinal, recorded } = operation
   const what = describeWait(awaited)
   frame.assertSame(operation, 'wait', { asked: what, isSame: () => true })
   const canEnd =
@@ -132,8 +105,6 @@ async function openWait(
       `Task "${taskName}" has ${what}, but nothing can deliver to this run: use start() and the deliver() of its handle, or a server`,
     )
   }
-  await frame.turn(recorded)
-  const callId = toOperationId('wait', ordinal)
   const { until, timeoutMs = Infinity } = limit
   const endsAt = until === undefined ? undefined : toTime(until)
   if (endsAt !== undefined && endsAt - run.clock.now() > MAX_DURATION_MS) {
@@ -141,41 +112,22 @@ async function openWait(
       `until must be at most ${MAX_DURATION_MS} ms ahead, got ${new Date(endsAt).toISOString()}`,
     ])
   }
-  const settings = { timeoutMs, onTimeout: 'CONTINUE' } as const
-  const begun = recorded?.endedAt === undefined ? 'begun' : 'ended'
-  const progress = recorded === undefined ? 'new' : begun
-  const description = review?.prompt ?? what
-  return frame.perform('Wait', { progress }, () =>
-    reviews.ask(frame.scope, {
-      kind: review === undefined ? 'EVENT' : 'QUESTION',
-      timing: 'DURING_EXECUTION',
-      slot: `${createToolSlotPrefix(0, callId)}1`,
-      taskDescription: limitText(description, MAX_PROMPT_LENGTH),
-      settings: {
-        ...settings,
-        prompt: limitText(description, MAX_PROMPT_LENGTH),
-        ...(review?.requiredRole === undefined ? {} : { requiredRole: review.requiredRole }),
-      },
-      ...(endsAt === undefined ? {} : { endsAt }),
-      waitsFor: awaited,
-      signal: frame.signal,
-      approval: {
-        ...settings,
-        description,
-        toolName: 'waitFor',
-        callId,
-        agentRole,
-        taskName,
-        runId: run.runId,
-        input: { waitsFor: awaited, answerSchema: jsonSchema },
-        inputSchema: jsonSchema,
-        hasBegun: true,
-        isRepeatable: true,
-        asksForAnswer: true,
-        checkEdit,
-      },
-    }),
-  )
+  return askReview(frame, operation, {
+    kind: review === undefined ? 'EVENT' : 'QUESTION',
+    operation: 'wait',
+    toolName: 'waitFor',
+    description: review?.prompt ?? what,
+    settings: {
+      timeoutMs,
+      onTimeout: 'CONTINUE',
+      ...(review?.requiredRole === undefined ? {} : { requiredRole: review.requiredRole }),
+    },
+    input: { waitsFor: awaited, answerSchema: jsonSchema },
+    inputSchema: jsonSchema,
+    checkEdit,
+    ...(endsAt === undefined ? {} : { endsAt }),
+    waitsFor: awaited,
+  })
 }
 
 function describeWait(awaited: readonly AwaitedEvent[]): string {
