@@ -306,6 +306,10 @@ describe('[ENS-P19] the condition of a loop', () => {
       code: 'CONSTRAINT_VIOLATION',
       message: 'The condition of the loop of task "refine" must return true or false, got "yes"',
     })
+    const late = (() => Promise.reject(new Error('late'))) as never
+    expect((await run(repeat('Do', { max: 2, until: late }))).error).toMatchObject({
+      message: expect.stringContaining('must return true or false, got a promise'),
+    })
     const until = (): boolean => {
       throw new Error('No scale')
     }

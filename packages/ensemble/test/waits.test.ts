@@ -229,7 +229,7 @@ describe('a task that waits', () => {
 
   it.each([
     [{ waitFor: { event: 'a b' } }, /waitFor: the name of an event/],
-    [{ waitFor: { event: 'a', timeout: 1 } }, /timeout/],
+    [{ waitFor: { event: 'a', timeout: 1 } }, /: waitFor: unknown option "timeout"[^;]*$/],
     [{ waitFor: { event: 'a' }, handler: () => 'x' }, /handler does not apply/],
     [{ waitFor: { event: 'a' }, output: Payment }, /output does not apply/],
     [{ waitFor: { event: 'a' }, maxOutputTokens: 5 }, /maxOutputTokens does not apply/],

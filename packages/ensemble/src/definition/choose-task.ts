@@ -42,30 +42,47 @@ export function chooseTask(
   for (const taskName of names) {
     const when = find(taskName)?.when
     if (when === undefined) return taskName
-    const result = evaluate(taskName, when, values)
-    if (result instanceof TuttiError) return { taskName, error: result }
-    if (result) return taskName
+    try {
+      if (evaluate(taskName, when, values)) return taskName
+    } catch (error) {
+      return { taskName, error: TuttiError.from(error, 'CONSTRAINT_VIOLATION') }
+    }
   }
   return undefined
 }
 
 function evaluate(
   taskName: string,
-  { reads, test, text }: Condition,
+  when: Condition,
   { inputs, outputOf }: ConditionValues,
-): boolean | TuttiError {
+): boolean {
   const what = `The condition of task "${taskName}"`
+  return evaluateCondition(what, when, () => when.test(when.reads.map(outputOf), { inputs }))
+}
+
+/**
+ * Evaluates a condition of a task or of a loop; `what` names it in errors.
+ *
+ * @throws {TuttiError} CONSTRAINT_VIOLATION if it throws, or returns anything but a boolean.
+ */
+export function evaluateCondition(
+  what: string,
+  { text }: Pick<Condition, 'text'>,
+  test: () => unknown,
+): boolean {
+  const shown = text === undefined ? what : `${what} (${text})`
+  let value: unknown
   try {
-    const value = test(reads.map(outputOf), { inputs })
-    if (typeof value === 'boolean') return value
-    if (value instanceof Promise) value.catch(() => undefined)
-    const got = value instanceof Promise ? 'a promise' : previewOf(value)
-    return new TuttiError('CONSTRAINT_VIOLATION', `${what} must return true or false, got ${got}`)
+    value = test()
   } catch (cause) {
-    const shown = text === undefined ? '' : ` (${text})`
-    const message = `${what}${shown} failed: ${errorMessage(cause)}`
-    return new TuttiError('CONSTRAINT_VIOLATION', message, { cause })
+    const message = `${shown} failed: ${errorMessage(cause)}`
+    throw new TuttiError('CONSTRAINT_VIOLATION', message, { cause })
   }
+  if (typeof value === 'boolean') return value
+  // Its rejection must not be unhandled.
+  if (value instanceof Promise) value.catch(() => undefined)
+  const got = value instanceof Promise ? 'a promise' : previewOf(value)
+  throw new TuttiError('CONSTRAINT_VIOLATION', `${shown} must return true or false, got ${got}`)
 }
 
 /** Returns the reason why a choice skips a task. */

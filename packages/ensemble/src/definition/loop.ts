@@ -14,10 +14,10 @@
  *    to `maxRevisions` more rounds. The person decides after each of these.
  */
 import { TuttiError, Type } from '@tutti/core'
-import { errorMessage, formatCanonicalJson } from '@tutti/core/internal'
-import { previewOf } from '@tutti/protocol/internal'
+import { formatCanonicalJson } from '@tutti/core/internal'
 
 import { CHARACTERS_PER_TOKEN } from '../usage/budget.ts'
+import { evaluateCondition } from './choose-task.ts'
 import { createFormReader } from './list-reader.ts'
 import { taskVariables } from './inputs.ts'
 import { JUDGE_KEY } from './loop-variables.ts'
@@ -27,7 +27,7 @@ import { DEFAULT_MAX_REVISIONS, type ReviewSettings } from './review-settings.ts
 import { readPath, toInputText, toValueInputs } from './value-inputs.ts'
 
 import type { HandlerContext } from './handler.ts'
-import type { LoopHistory, LoopSettings, LoopState, LoopTest } from './loop-settings.ts'
+import type { LoopHistory, LoopSettings } from './loop-settings.ts'
 import type { OutputReader } from '../output/structured-output.ts'
 import type { LoopPlan } from './task.ts'
 import type { Inputs } from './template.ts'
@@ -117,7 +117,8 @@ class LoopRun {
     const done = await step(`until-${round}`, () => {
       const outputs = this.#rounds.map((one) => one.output)
       const state = { round, outputs, inputs: own }
-      return testCondition(taskName, until, { output, state })
+      const what = `The condition of the loop of task "${taskName}"`
+      return evaluateCondition(what, until, () => until.test(output, state))
     })
     return { done }
   }
@@ -172,28 +173,6 @@ class LoopRun {
 interface Verdict {
   readonly done: boolean
   readonly feedback?: string
-}
-
-/** Evaluates a condition. @throws {TuttiError} CONSTRAINT_VIOLATION if it throws, or returns anything but a boolean. */
-function testCondition(
-  taskName: string,
-  { test, text }: LoopTest,
-  { output, state }: { readonly output: unknown; readonly state: LoopState<unknown> },
-): boolean {
-  const what = `The condition of the loop of task "${taskName}"${text === undefined ? '' : ` (${text})`}`
-  let result: unknown
-  try {
-    result = test(output, state)
-  } catch (cause) {
-    throw new TuttiError('CONSTRAINT_VIOLATION', `${what} failed: ${errorMessage(cause)}`, {
-      cause,
-    })
-  }
-  if (typeof result === 'boolean') return result
-  throw new TuttiError(
-    'CONSTRAINT_VIOLATION',
-    `${what} must return true or false, got ${previewOf(result)}`,
-  )
 }
 
 /** Reads the answer of a judge. @throws {TuttiError} OUTPUT_INVALID */

@@ -4,12 +4,7 @@
  * ENS-I5 The output of a task with `waitFor` is the outcome of its wait. With `all`, it waits for every event at the same time,
  *    and has the outcome of each.
  */
-import {
-  findOptionProblems,
-  schemaReader,
-  type OptionNames,
-  type ToolSchema,
-} from '@tutti/core/internal'
+import { schemaReader, type ToolSchema } from '@tutti/core/internal'
 
 import {
   findAwaitedProblems,
@@ -41,15 +36,6 @@ export interface AllOutcome<Data = unknown> {
 }
 
 type WaitHandler = (context: HandlerContext) => Promise<WaitOutcome | AllOutcome>
-
-const WAIT_NAMES = {
-  event: true,
-  key: true,
-  schema: true,
-  timeoutMs: true,
-  until: true,
-  review: true,
-} as const satisfies OptionNames<TaskWait>
 
 const handlers = new WeakSet<object>()
 
@@ -109,14 +95,13 @@ export function findTaskWaitProblems(wait: TaskWait): readonly string[] {
   const { event, ...options } = wait
   const awaited = listAwaitedEvents({ any: listEvents(event) }, undefined)
   const found = [
-    ...findOptionProblems(wait, WAIT_NAMES, 'waitFor'),
     ...findAwaitedProblems(
       // A rendered key is checked when it is known.
       awaited.map(({ name }) => ({ name })),
     ),
     ...findWaitProblems(options),
   ]
-  return found.map((problem) => (problem.startsWith('waitFor') ? problem : `waitFor: ${problem}`))
+  return found.map((problem) => `waitFor: ${problem}`)
 }
 
 /** Returns the reader of the output of a wait, which the operation has already checked. */
