@@ -285,7 +285,8 @@ function makeWaitTask(
  * name and its context.
  */
 function makeForEachTask(definition: AnyDefinition, forEach: ForEach<never>): Task {
-  const { forEach: _, when, switch: switchName, ...rest } = definition
+  const { conditional, own } = splitConditional(definition)
+  const { forEach: _, ...rest } = own
   const { over, collect = 'list', key, ...settings } = forEach
   const plan = {
     settings: collect === 'outputs' ? { ...settings, collect } : settings,
@@ -299,10 +300,7 @@ function makeForEachTask(definition: AnyDefinition, forEach: ForEach<never>): Ta
   const isInput = typeof over === 'string'
   return createForEachTask(
     { ...plan, over: isInput ? over : over.name, isInput, template },
-    {
-      ...(when === undefined ? {} : { when }),
-      ...(switchName === undefined ? {} : { switch: switchName }),
-    },
+    conditional,
   )
 }
 
@@ -333,9 +331,19 @@ export function createForEachTask(
   return { ...made, forEach: plan, ...(reader === undefined ? {} : { outputReader: reader }) }
 }
 
+/** Separates the condition and the switch of a task from what its parts have. */
+function splitConditional({ when, switch: switchName, ...own }: AnyDefinition) {
+  const conditional = {
+    ...(when === undefined ? {} : { when }),
+    ...(switchName === undefined ? {} : { switch: switchName }),
+  }
+  return { conditional, own }
+}
+
 /** Makes a task that is repeated. Its definition is that of a round, except for its name and its context. */
 function makeLoopTask(definition: AnyDefinition, loop: Loop<never>, more: readonly string[]): Task {
-  const { loop: _, when, switch: switchName, ...rest } = definition
+  const { conditional, own } = splitConditional(definition)
+  const { loop: _, ...rest } = own
   const { until, ...settings } = loop
   // NOTE: ChildTask leaves out the fields of a task whose types depend on handlers; only task() makes one.
   const judge = typeof until === 'object' && until !== null ? (until.judge as Task) : undefined
@@ -350,13 +358,7 @@ function makeLoopTask(definition: AnyDefinition, loop: Loop<never>, more: readon
     ...findLoopOptionProblems(loop),
     ...toOptionTexts('loop', findLoopSettingProblems(plan)),
   ])
-  return createLoopTask(
-    { ...plan, template },
-    {
-      ...(when === undefined ? {} : { when }),
-      ...(switchName === undefined ? {} : { switch: switchName }),
-    },
-  )
+  return createLoopTask({ ...plan, template }, conditional)
 }
 
 /** Returns a test that gives copies to the function, because its result is recorded and its changes are not. */

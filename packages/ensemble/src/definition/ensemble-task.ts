@@ -95,7 +95,7 @@ export function toHandlerDefinition(
     name: rest.name ?? ensemble.name,
     description:
       rest.description ??
-      escapeVariables(about === '' ? `Run the ensemble "${ensemble.name}"` : about),
+      escapeTemplate(about === '' ? `Run the ensemble "${ensemble.name}"` : about),
     context: [...(rest.context ?? []), ...references.map(({ task }) => task)],
     ...(rest.budget === undefined && ensemble.budget === undefined
       ? {}
@@ -137,7 +137,8 @@ export function isFieldSource(
   return Array.isArray(source)
 }
 
-function escapeVariables(text: string): string {
+/** Returns a template that renders as `text`. */
+function escapeTemplate(text: string): string {
   return text.replaceAll(TEMPLATE_VARIABLE, (whole: string) => `{${whole}}`)
 }
 

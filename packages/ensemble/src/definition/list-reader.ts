@@ -1,4 +1,6 @@
 /** Outputs that have other outputs, in a list or by key. */
+import { isJsonObject } from '@tutti/protocol/internal'
+
 import { readJsonText } from './value-inputs.ts'
 
 import type { OutputReader } from '../output/structured-output.ts'
@@ -6,7 +8,7 @@ import type { OutputReader } from '../output/structured-output.ts'
 /** Returns a reader of a list, or of an object, whose values were already read; `items` is their JSON Schema. */
 export function createFormReader(form: 'list' | 'outputs', items: object): OutputReader {
   const isList = form === 'list'
-  const isForm = isList ? Array.isArray : isPlainObject
+  const isForm = isList ? Array.isArray : isJsonObject
   const problem = isList ? 'must be a list' : 'must be an object with the outputs by key'
   const readValue: OutputReader['readValue'] = (value) =>
     Promise.resolve(isForm(value) ? { ok: true, value } : { ok: false, problem })
@@ -22,8 +24,4 @@ export function createFormReader(form: 'list' | 'outputs', items: object): Outpu
 export function parseJsonList(text: string | undefined): readonly unknown[] | undefined {
   const value = readJsonText(text)
   return Array.isArray(value) ? value : undefined
-}
-
-function isPlainObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

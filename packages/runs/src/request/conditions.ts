@@ -144,12 +144,17 @@ function loadCel(): Cel {
   return createRequire(import.meta.url)('@marcbachmann/cel-js')
 }
 
-function createEnvironment({ bodies, names }: ConditionParts): Environment {
+/** Creates an environment with the limits of one expression. */
+function createBoundedEnvironment(): Environment {
   const { Environment: Created } = loadCel()
+  return new Created({ limits: LIMITS, homogeneousAggregateLiterals: false })
+}
+
+function createEnvironment({ bodies, names }: ConditionParts): Environment {
   const schema = Object.fromEntries(
     names.map((name, index) => [name, isText(bodies[index]) ? 'string' : 'dyn']),
   )
-  return new Created({ limits: LIMITS, homogeneousAggregateLiterals: false })
+  return createBoundedEnvironment()
     .registerVariable('inputs', 'map<string, string>')
     .registerVariable('outputs', { schema })
 }
@@ -203,9 +208,8 @@ function compileLoopCondition(
   body: TaskDefinitionBody,
   time: EvaluationTime,
 ): NonNullable<LoopPlan['until']> {
-  const { Environment: Created } = loadCel()
   const output = hasTextOutput(body) ? 'string' : 'dyn'
-  const environment = new Created({ limits: LIMITS, homogeneousAggregateLiterals: false })
+  const environment = createBoundedEnvironment()
     .registerVariable('inputs', 'map<string, string>')
     .registerVariable('output', output)
     .registerVariable('outputs', `list<${output}>`)
