@@ -42,7 +42,7 @@ export {
   type Sharing,
   type Signer,
 } from './gateway-options.ts'
-export { actorOf, anyone, assertScope, type Caller, mayDecide } from './caller.ts'
+export { actorOf, anyone, assertScope, type Caller, hasScope, mayDecide } from './caller.ts'
 export {
   type AddSubject,
   audited,

@@ -11,6 +11,7 @@
 import { TuttiError } from '@tutti/core'
 import { decode } from '@tutti/protocol'
 import { EventLinkContent } from '@tutti/protocol/internal'
+import { hasScope } from '@tutti/gateway/internal'
 
 import { DEFAULT_SCOPES, type ApiKey } from './keys.ts'
 import { decodePayload, encodePayload, isSameSignature, signPayload } from './signatures.ts'
@@ -61,5 +62,5 @@ export function readEventToken(
 }
 
 function canSend({ scopes = DEFAULT_SCOPES, expiresAt = Infinity }: ApiKey, now: number): boolean {
-  return now < expiresAt && (scopes.includes('events:send') || scopes.includes('admin'))
+  return now < expiresAt && hasScope({ scopes: new Set(scopes) }, 'events:send')
 }
