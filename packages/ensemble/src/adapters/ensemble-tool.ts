@@ -4,8 +4,8 @@
  *   call by an agent or a handler ─▶ task with the ensemble, in the run of the caller
  *   any other call                ─▶ separate run
  *
- * ENS-P17 A call of the tool of an ensemble by an agent or a handler adds a task with that ensemble to the run, named below the
- *    caller. It has the inputs of the run and of the call, and the limits of the tool.
+ * ENS-P17 When an agent or a handler calls an ensemble as a tool, the run gets a task with that ensemble, named below the
+ *    caller. The task has the inputs of the run and of the call, and the tool's limits.
  */
 import { defineTool, Type, type TypedTool } from '@tutti/core'
 import { pickOptions, TOOL_SETTING_NAMES } from '@tutti/core/internal'

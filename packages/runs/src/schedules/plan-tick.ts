@@ -38,7 +38,7 @@ export function planTicks(
   // With jitter, a tick before now may be due later.
   const due = listEarlierTicks(definition, now + 1, kept + 1).filter(isDue)
   const ticks = due.filter((one) => one >= tick).slice(-kept)
-  // A definition with a changed expression may have a next tick that is no longer one.
+  // After a change of the expression, the next tick may not match it.
   const [first = tick] = ticks
   const hasSkipped = due.length > 0 && first > tick
   return {
