@@ -133,7 +133,10 @@ export function clientPorts(client: Pick<StoreClient, 'call'>): ClientPorts {
       },
       // Callers may hold a run in an object with more than these fields.
       markWaiting: ({ runId, token }, waitsFor) => queue.markWaiting({ runId, token }, waitsFor),
-      release: ({ runId, token }, how) => queue.release({ runId, token }, how),
+      release: ({ runId, token }, how) => {
+        positions.released(runId)
+        return queue.release({ runId, token }, how)
+      },
       excuse: (lost) =>
         queue.excuse(lost.map(({ runId, token, epoch }) => ({ runId, token, epoch }))),
       fleet: { processes: 1, pollers: 1 },

@@ -20,9 +20,19 @@ interface Position {
 export class WritePositions {
   readonly #positions = new BoundedMap<string, Position>(MAX_RUNS)
 
+  /** Number of known positions. */
+  get size(): number {
+    return this.#positions.size
+  }
+
   /** Remembers the position of a claimed run. */
   claimed({ run: { runId, lastSeq }, token }: ClaimedRun): void {
     this.#positions.set(runId, { token, writeNo: 0, lastSeq })
+  }
+
+  /** Forgets a run that its owner releases: its next write follows another claim. */
+  released(runId: string): void {
+    this.#positions.delete(runId)
   }
 
   /** Returns the event that the write follows; undefined if it is not known. */
