@@ -1,6 +1,7 @@
 /** Enumerations of the wire. Each value is sent as its name. */
 import Type from 'typebox'
 
+import { REVIEW_KINDS } from './review-kinds.ts'
 import { isTerminalRunStatus, RUN_STATUSES, TERMINAL_RUN_STATUSES } from './run-status.ts'
 
 import type { Static } from '../static.ts'
@@ -96,14 +97,7 @@ export type ReviewTiming = Static<typeof ReviewTiming>
  * - CLIENT_TOOL: the result of a tool that the client of the run executes. No person decides it;
  * - EVENT: an external event, or the end of a time. No person decides it. A wait that people may decide too is a QUESTION.
  */
-export const ReviewKind = Type.Enum([
-  'TASK_INPUT',
-  'TASK_OUTPUT',
-  'TOOL_CALL',
-  'QUESTION',
-  'CLIENT_TOOL',
-  'EVENT',
-])
+export const ReviewKind = Type.Enum([...REVIEW_KINDS])
 export type ReviewKind = Static<typeof ReviewKind>
 
 /**

@@ -77,7 +77,10 @@ export interface RunQueue {
    * shortly after its start. Always false in a store that is not shared.
    */
   hasLease(owner: string): Promise<boolean>
-  /** Makes all owned runs ready and returns their ids. Used at the start of a process that does not share its store. */
+  /**
+   * Makes all owned runs ready. Returns the ids of all ready runs, the oldest first. Used at the start of a process that does
+   * not share its store.
+   */
   reclaimAll(): Promise<readonly string[]>
   /** Finds unowned runs that have expired, the longest first (RUNS-L18). */
   findExpired(limit: number): Promise<ExpiredRuns>

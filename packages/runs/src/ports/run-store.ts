@@ -84,7 +84,7 @@ export interface RunStore {
   listByChange(query: ChangedRunsQuery): Promise<ChangedRunsPage>
   /** Returns reviews, in the order in which they opened. */
   reviews(query: ReviewQuery): Promise<readonly ReviewRecord[]>
-  /** Counts all reviews of a query, without its `maxBytes`. */
+  /** Counts all reviews of a query, without its limits. */
   countReviews(query: ReviewQuery): Promise<number>
   /** Deletes up to `limit` ended runs and returns their ids. */
   deleteEnded(which: Retention): Promise<readonly string[]>
@@ -260,6 +260,8 @@ export interface ReviewQuery {
   readonly open?: boolean
   /** Only reviews of these kinds. @default all kinds */
   readonly kinds?: readonly ReviewKind[]
+  /** Maximum number of open reviews of all runs. @default no limit */
+  readonly limit?: number
   /** Stops reading when the requests exceed this size, in bytes. @default no limit */
   readonly maxBytes?: number
 }

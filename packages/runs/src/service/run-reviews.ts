@@ -10,6 +10,9 @@ export type OpenReviewsQuery = Pick<ReviewQuery, 'runId' | 'kinds'>
 /** Maximum size of the open reviews that are read at once, in bytes. */
 const REVIEW_PAGE_BYTES = 4_000_000
 
+/** Maximum number of open reviews of all runs that are read at once. */
+const REVIEW_PAGE = 1_000
+
 /** Reads reviews. */
 export class RunReviews {
   readonly #storage: RunStorage
@@ -22,7 +25,7 @@ export class RunReviews {
 
   /** Returns open reviews in the order in which they opened. */
   async open(which: OpenReviewsQuery = {}): Promise<readonly ReviewRecord[]> {
-    const query = { ...which, open: true, maxBytes: REVIEW_PAGE_BYTES }
+    const query = { ...which, open: true, limit: REVIEW_PAGE, maxBytes: REVIEW_PAGE_BYTES }
     return this.#unreadable.report(await this.#storage.runs.reviews(query))
   }
 

@@ -108,7 +108,7 @@ export interface RunService {
 
   /**
    * Starts to execute runs and to listen to other processes. Resolves with the ids of the runs that an earlier process
-   * left unfinished, if the store is not shared.
+   * was executing or had queued, the oldest first, if the store is not shared.
    */
   start(): Promise<readonly string[]>
 

@@ -3,7 +3,6 @@ import { lookMs, readerPollMs, takesTurn } from '../domain/fleet-pace.ts'
 import { isSteady } from '../domain/steady-clock.ts'
 import { deleteOldRuns, HOUSEKEEPING_MS } from '../lifecycle/delete-old-runs.ts'
 import { every } from '../lifecycle/every.ts'
-import { reclaimRuns } from '../lifecycle/reclaim-runs.ts'
 import { SWEEP_EVENTS_MS } from './external-events.ts'
 
 import type { LifecycleState } from '@tutti/protocol/internal'
@@ -66,7 +65,7 @@ export class ServiceLoop {
   async start(): Promise<readonly string[]> {
     const { storage, settings, bus, feed, executor, buildCheck, timers } = this.#options
     const { logger, clock } = settings
-    const unfinished = storage.isShared ? [] : await reclaimRuns(storage)
+    const unfinished = storage.isShared ? [] : await storage.queue.reclaimAll()
     if (storage.isShared) {
       const onError = (error: unknown): void => {
         logger.warn('Failed to poll events of other processes', { error })

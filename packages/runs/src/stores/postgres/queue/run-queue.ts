@@ -3,7 +3,7 @@
  * lease of each process, and `slots.ts` the limit of running runs. A run whose owner's lease has expired keeps its slot
  * until it is made ready.
  */
-import { toStoreMetrics } from '../../shared/store-metrics.ts'
+import { toQueueLoad, toStoreMetrics } from '../../shared/store-metrics.ts'
 import { SUSPECT_LOSSES } from '../../../domain/suspects.ts'
 import { CLAIM_KEY, STATE_OF_FOUND } from '../schema/claim-key-sql.ts'
 import { commandsSql, TAKE } from './claim-sql.ts'
@@ -34,7 +34,6 @@ import type {
 import type { PostgresClaims } from './claims.ts'
 import type { DatabaseSession } from '../database/database.ts'
 import type { PostgresParts } from '../rows/parts.ts'
-import type { QueueState } from '../../shared/read-records.ts'
 
 /** The state of a run for counting: an owned run that waits for a person counts as waiting. */
 const KIND = `CASE WHEN state = 'owned' AND waiting THEN 'waiting' ELSE state END`
@@ -155,11 +154,15 @@ export class PostgresRunQueue implements RunQueue {
     const rows = await database.query(
       `WITH held AS (
          SELECT id FROM ${schema}.runs WHERE state = 'owned' ORDER BY id FOR UPDATE
+       ), reclaimed AS (
+         UPDATE ${schema}.runs SET ${loseSql(lostAt)}
+         FROM held WHERE runs.id = held.id RETURNING run_id, runs.id, ${CLAIM_KEY} AS ensemble
        )
-       UPDATE ${schema}.runs SET ${loseSql(lostAt)}
-       FROM held WHERE runs.id = held.id RETURNING run_id, runs.id, ${CLAIM_KEY} AS ensemble`,
+       SELECT * FROM reclaimed
+       UNION ALL SELECT run_id, id, NULL FROM ${schema}.runs WHERE state = 'ready'`,
     )
-    this.#parts.waker.wake(rows.map(({ ensemble }) => fromColumn(String(ensemble))))
+    const woken = rows.flatMap(({ ensemble }) => (ensemble === null ? [] : [String(ensemble)]))
+    this.#parts.waker.wake(woken.map(fromColumn))
     return rows
       .toSorted((a, b) => Number(a['id']) - Number(b['id']))
       .map((row) => fromColumn(String(row['run_id'])))
@@ -179,35 +182,12 @@ export class PostgresRunQueue implements RunQueue {
 
   async load(): Promise<QueueLoad> {
     const { requests } = this.#parts
-    const rows = await requests.query(
-      `SELECT ${KIND} AS kind, count(*) AS count FROM ${requests.schema}.runs
-       WHERE state <> 'ended' GROUP BY kind`,
-    )
-    const counts = new Map(rows.map((row) => [row['kind'], Number(row['count'])]))
-    const of = (state: QueueState | 'waiting'): number => counts.get(state) ?? 0
-    return {
-      running: of('owned'),
-      queued: of('ready'),
-      waiting: of('waiting'),
-      parked: of('parked'),
-    }
+    return toQueueLoad(await requests.query(loadSql(requests.schema)))
   }
 
   async metrics(): Promise<StoreMetrics> {
     const { requests } = this.#parts
-    const { schema } = requests
-    // A reclaimed run is due since 1970; its waiting time starts at its creation.
-    const rows = await requests.query(
-      `SELECT ${KIND} AS kind, status, count(*) AS count,
-         max(extract(epoch FROM statement_timestamp()
-           - greatest(due_at, to_timestamp(created_at / 1000))) * 1000) AS waited_ms
-       FROM ${schema}.runs WHERE state <> 'ended' GROUP BY 1, 2
-       UNION ALL SELECT 'reviews', NULL, count(*), 0 FROM ${schema}.reviews WHERE status = 'OPEN'
-       UNION ALL SELECT 'deliveries', NULL, count(*), 0 FROM ${schema}.deliveries
-         WHERE due_at IS NOT NULL
-       UNION ALL SELECT 'notifications', NULL, pg_notification_queue_usage(), 0`,
-    )
-    return toStoreMetrics(rows)
+    return toStoreMetrics(await requests.query(metricsSql(requests.schema)))
   }
 
   /** Releases a run under the lock of its row, under which commands are queued, so that none is missed (RUNS-L5). */
@@ -248,6 +228,30 @@ export class PostgresRunQueue implements RunQueue {
     const slot = await takeSlot(session, run)
     await session.query(`UPDATE ${session.schema}.runs SET slot = $2 WHERE id = $1`, [run, slot])
   }
+}
+
+/** Runs that wait for an owner or have one; those that are parked have totals. */
+const IS_ACTIVE = `state <> 'ended' AND state IN ('owned', 'ready')`
+
+function loadSql(schema: string): string {
+  return `
+    SELECT ${KIND} AS kind, count(*) AS count FROM ${schema}.runs WHERE ${IS_ACTIVE} GROUP BY kind
+    UNION ALL SELECT 'parked', coalesce(sum(amount), 0) FROM ${schema}.parked_totals`
+}
+
+/** A reclaimed run is due since 1970; its waiting time starts at its creation. */
+function metricsSql(schema: string): string {
+  return `
+    SELECT ${KIND} AS kind, status, count(*) AS count,
+      max(extract(epoch FROM statement_timestamp()
+        - greatest(due_at, to_timestamp(created_at / 1000))) * 1000) AS waited_ms
+    FROM ${schema}.runs WHERE ${IS_ACTIVE} GROUP BY 1, 2
+    UNION ALL SELECT 'parked', status, sum(amount), 0 FROM ${schema}.parked_totals
+      GROUP BY status HAVING sum(amount) > 0
+    UNION ALL SELECT 'reviews', NULL, sum(amount), 0 FROM ${schema}.totals WHERE kind = 'reviews'
+    UNION ALL SELECT 'deliveries', NULL, count(*), 0 FROM ${schema}.deliveries
+      WHERE due_at IS NOT NULL
+    UNION ALL SELECT 'notifications', NULL, pg_notification_queue_usage(), 0`
 }
 
 /** The result of a release. */

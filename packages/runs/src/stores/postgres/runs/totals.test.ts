@@ -111,7 +111,7 @@ async function insertRuns(schema: string, state: string, count: number): Promise
 
 async function readTotals(schema: string): Promise<readonly unknown[]> {
   const { rows } = await database.client.query(`
-    SELECT kind, actor_index, period::int, sum(amount)::float8 AS amount FROM ${schema}.totals
+    SELECT kind, name, period::int, sum(amount)::float8 AS amount FROM ${schema}.totals
     GROUP BY 1, 2, 3 HAVING sum(amount) <> 0 ORDER BY 1, 2, 3`)
   return rows
 }
@@ -119,7 +119,7 @@ async function readTotals(schema: string): Promise<readonly unknown[]> {
 /** Counts what the totals add up. */
 async function countRuns(schema: string): Promise<readonly unknown[]> {
   const { rows } = await database.client.query(`
-    SELECT 'active' AS kind, '' AS actor_index, 0 AS period, count(*)::float8 AS amount FROM ${schema}.runs
+    SELECT 'active' AS kind, '' AS name, 0 AS period, count(*)::float8 AS amount FROM ${schema}.runs
       WHERE state = 'ready' OR (state = 'owned' AND NOT waiting)
     UNION ALL SELECT 'unfinished', actor_index, 0, count(*) FROM ${schema}.runs
       WHERE state <> 'ended' AND actor_index IS NOT NULL GROUP BY actor_index

@@ -5,11 +5,14 @@
  * A total is the sum of several rows. A change adds to the first row that no other transaction has locked, or inserts
  * one, so changes never wait for each other, and a total has at most as many rows as there were concurrent transactions.
  *
- * | kind | actor_index | period | amount |
+ * | kind | name | period | amount |
  * | --- | --- | --- | --- |
  * | active | '' | 0 | runs that are ready, or owned without waiting for a person |
  * | unfinished | of an actor | 0 | runs of the actor that have not ended |
+ * | reviews | a kind of reviews | 0 | open reviews |
  * | cost | of an actor | two minutes, numbered from 1970 | cost of the stored runs that were created in them |
+ *
+ * `parked_totals` has the parked runs by ensemble, build, code and status in the same way.
  */
 import { toIndex } from '../database/text.ts'
 
@@ -26,7 +29,7 @@ const LAST_INSTANT = 8.64e15
 
 /** Builds an expression for the number of runs that wait or execute. */
 export function activeRunsSql(schema: string): string {
-  return `(SELECT coalesce(sum(amount), 0) FROM ${schema}.totals WHERE kind = 'active' AND actor_index = '')`
+  return `(SELECT coalesce(sum(amount), 0) FROM ${schema}.totals WHERE kind = 'active' AND name = '')`
 }
 
 /** Returns the unfinished runs of an actor and the cost of those in the quota. An unknown cost counts as 0. */
@@ -53,9 +56,9 @@ export function actorUseSql(schema: string): string {
     )
     SELECT
       (SELECT sum(amount) FROM ${schema}.totals
-       WHERE kind = 'unfinished' AND actor_index = $1) AS unfinished,
+       WHERE kind = 'unfinished' AND name = $1) AS unfinished,
       (SELECT sum(amount) FROM ${schema}.totals
-       WHERE kind = 'cost' AND actor_index = $1 AND $2::float8 IS NOT NULL
+       WHERE kind = 'cost' AND name = $1 AND $2::float8 IS NOT NULL
          AND period >= (SELECT period FROM first)) AS spent,
       (SELECT sum(CASE state WHEN 'ended' THEN cost_usd ELSE (
          SELECT sum(coalesce(tasks.cost_usd, 0) + coalesce(earlier_cost_usd, 0))
@@ -78,14 +81,31 @@ export async function deleteEmptyCosts(
   if (periods.length === 0) return
   await query(
     `WITH held AS MATERIALIZED (
-       SELECT id, actor_index, period, amount FROM ${schema}.totals
-       WHERE kind = 'cost' AND (actor_index, period) IN (SELECT * FROM unnest($1::text[], $2::int8[]))
+       SELECT id, name, period, amount FROM ${schema}.totals
+       WHERE kind = 'cost' AND (name, period) IN (SELECT * FROM unnest($1::text[], $2::int8[]))
        FOR UPDATE SKIP LOCKED
      ), empty AS (
-       SELECT actor_index, period FROM held GROUP BY actor_index, period HAVING sum(amount) = 0
+       SELECT name, period FROM held GROUP BY name, period HAVING sum(amount) = 0
      )
-     DELETE FROM ${schema}.totals WHERE id IN (SELECT id FROM held JOIN empty USING (actor_index, period))`,
+     DELETE FROM ${schema}.totals WHERE id IN (SELECT id FROM held JOIN empty USING (name, period))`,
     [periods.map(({ actorIndex }) => actorIndex), periods.map(({ period }) => period)],
+  )
+}
+
+/** Deletes the totals of parked runs of codes, such as those of earlier builds, that have none. */
+export async function deleteEmptyParked({
+  schema,
+  query,
+}: Pick<DatabaseSession, 'schema' | 'query'>): Promise<void> {
+  await query(
+    `WITH held AS MATERIALIZED (
+       SELECT id, ensemble, build, code, status, amount FROM ${schema}.parked_totals
+       FOR UPDATE SKIP LOCKED
+     ), empty AS (
+       SELECT ensemble, build, code, status FROM held GROUP BY 1, 2, 3, 4 HAVING sum(amount) = 0
+     )
+     DELETE FROM ${schema}.parked_totals
+     WHERE id IN (SELECT id FROM held JOIN empty USING (ensemble, build, code, status))`,
   )
 }
 

@@ -1,8 +1,10 @@
 /** The tables of the Postgres store as the first migration step creates them; `$schema` is the quoted name of the schema. */
 import { SUSPECT_LOSSES } from '../../../domain/suspects.ts'
-import { nextPairSql } from '../../shared/tables/external-events.ts'
+import { firstWaitSqls, IS_FREE } from '../../shared/tables/external-events.ts'
 import { CLAIM_CLASS, CLAIM_KEY, HELD, UNOWNED } from './claim-key-sql.ts'
 import { TOTALS_SCHEMA } from './totals-schema.ts'
+
+const FIRST_WAITS = firstWaitSqls('waits.run, waits.review_id', 'present')
 
 /** The time at which the status of a run changed: when its first open review opened, if it has one. */
 export const CHANGED_AT = 'greatest(coalesce(completed_at, started_at, created_at), review_since)'
@@ -192,7 +194,7 @@ export const INITIAL_SCHEMA = `
     UNIQUE (run, review_id)
   );
   CREATE INDEX reviews_by_review_id ON $schema.reviews (review_id);
-  CREATE INDEX reviews_open ON $schema.reviews (id) WHERE status = 'OPEN';
+  CREATE INDEX reviews_open ON $schema.reviews (kind, id) WHERE status = 'OPEN';
   CREATE FUNCTION $schema.set_review_since() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     UPDATE $schema.runs SET review_since = (
@@ -403,7 +405,10 @@ export const INITIAL_SCHEMA = `
   BEGIN
     PERFORM pg_advisory_xact_lock(lock_class, lock_key);
     LOOP
-      ${nextPairSql('present', '(wanted IS NULL OR external_events.address = ANY (wanted))').replace(' FROM ', ' INTO pair FROM ')};
+      SELECT external_events.n, first.run, first.review_id INTO pair FROM $schema.external_events
+      CROSS JOIN LATERAL (${FIRST_WAITS.map((sql) => `(${sql})`).join(' UNION ALL ')}) AS first
+      WHERE ${IS_FREE} AND (wanted IS NULL OR external_events.address = ANY (wanted))
+      ORDER BY external_events.n LIMIT 1;
       EXIT WHEN NOT FOUND;
       UPDATE $schema.external_events SET run = pair.run, review_id = pair.review_id WHERE n = pair.n;
     END LOOP;

@@ -3,23 +3,23 @@ export const TOTALS_SCHEMA = `
   CREATE TABLE $schema.totals (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     kind text NOT NULL,
-    actor_index text NOT NULL,
+    name text NOT NULL,
     period bigint NOT NULL,
     amount numeric NOT NULL
   ) WITH (fillfactor = 50);
-  CREATE INDEX totals_of_actor ON $schema.totals (kind, actor_index, period);
+  CREATE INDEX totals_by_name ON $schema.totals (kind, name, period);
 
   CREATE FUNCTION $schema.add_total(
-    added_kind text, added_actor text, added_period bigint, added_amount numeric
+    added_kind text, added_name text, added_period bigint, added_amount numeric
   ) RETURNS void LANGUAGE plpgsql AS $$
   BEGIN
     UPDATE $schema.totals SET amount = amount + added_amount WHERE id = (
       SELECT id FROM $schema.totals
-      WHERE kind = added_kind AND actor_index = added_actor AND period = added_period
+      WHERE kind = added_kind AND name = added_name AND period = added_period
       LIMIT 1 FOR UPDATE SKIP LOCKED);
     IF NOT FOUND THEN
-      INSERT INTO $schema.totals (kind, actor_index, period, amount)
-      VALUES (added_kind, added_actor, added_period, added_amount);
+      INSERT INTO $schema.totals (kind, name, period, amount)
+      VALUES (added_kind, added_name, added_period, added_amount);
     END IF;
   END $$;
 
@@ -54,6 +54,59 @@ export const TOTALS_SCHEMA = `
     EXECUTE FUNCTION $schema.count_run();
   CREATE TRIGGER runs_count_deleted AFTER DELETE ON $schema.runs FOR EACH ROW
     WHEN (OLD.state <> 'ended') EXECUTE FUNCTION $schema.count_run();
+
+  CREATE TABLE $schema.parked_totals (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    ensemble text NOT NULL,
+    build text NOT NULL,
+    code text NOT NULL,
+    status text NOT NULL,
+    amount bigint NOT NULL
+  ) WITH (fillfactor = 50);
+  CREATE INDEX parked_totals_by_code ON $schema.parked_totals (ensemble, build, code, status);
+
+  CREATE FUNCTION $schema.add_parked(like_run $schema.runs, added bigint) RETURNS void LANGUAGE plpgsql AS $$
+  BEGIN
+    UPDATE $schema.parked_totals SET amount = amount + added WHERE id = (
+      SELECT id FROM $schema.parked_totals
+      WHERE ensemble = like_run.ensemble AND build = coalesce(like_run.build, '')
+        AND code = coalesce(like_run.code, '') AND status = like_run.status
+      LIMIT 1 FOR UPDATE SKIP LOCKED);
+    IF NOT FOUND THEN
+      INSERT INTO $schema.parked_totals (ensemble, build, code, status, amount) VALUES (
+        like_run.ensemble, coalesce(like_run.build, ''), coalesce(like_run.code, ''),
+        like_run.status, added);
+    END IF;
+  END $$;
+  CREATE FUNCTION $schema.count_parked() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF TG_OP <> 'INSERT' AND OLD.state = 'parked' THEN PERFORM $schema.add_parked(OLD, -1); END IF;
+    IF TG_OP <> 'DELETE' AND NEW.state = 'parked' THEN PERFORM $schema.add_parked(NEW, 1); END IF;
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER runs_park_new AFTER INSERT ON $schema.runs FOR EACH ROW
+    WHEN (NEW.state = 'parked') EXECUTE FUNCTION $schema.count_parked();
+  CREATE TRIGGER runs_park AFTER UPDATE OF state, status, build, code ON $schema.runs FOR EACH ROW
+    WHEN ((OLD.state = 'parked' OR NEW.state = 'parked')
+      AND (OLD.state, OLD.status, OLD.build, OLD.code)
+        IS DISTINCT FROM (NEW.state, NEW.status, NEW.build, NEW.code))
+    EXECUTE FUNCTION $schema.count_parked();
+  CREATE TRIGGER runs_delete_parked AFTER DELETE ON $schema.runs FOR EACH ROW
+    WHEN (OLD.state = 'parked') EXECUTE FUNCTION $schema.count_parked();
+
+  CREATE FUNCTION $schema.count_review() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF TG_OP = 'INSERT' THEN PERFORM $schema.add_total('reviews', NEW.kind, 0, 1);
+    ELSE PERFORM $schema.add_total('reviews', OLD.kind, 0, -1);
+    END IF;
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER reviews_count_new AFTER INSERT ON $schema.reviews FOR EACH ROW
+    WHEN (NEW.status = 'OPEN') EXECUTE FUNCTION $schema.count_review();
+  CREATE TRIGGER reviews_count_closed AFTER UPDATE OF status ON $schema.reviews FOR EACH ROW
+    WHEN (OLD.status = 'OPEN' AND NEW.status <> 'OPEN') EXECUTE FUNCTION $schema.count_review();
+  CREATE TRIGGER reviews_count_deleted AFTER DELETE ON $schema.reviews FOR EACH ROW
+    WHEN (OLD.status = 'OPEN') EXECUTE FUNCTION $schema.count_review();
 
   CREATE FUNCTION $schema.add_cost() RETURNS trigger LANGUAGE plpgsql AS $$
   DECLARE

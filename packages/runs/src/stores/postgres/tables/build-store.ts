@@ -23,6 +23,8 @@ import {
 } from '../schema/claim-key-sql.ts'
 import { fromColumn, toColumn } from '../database/text.ts'
 
+import { deleteEmptyParked } from '../runs/totals.ts'
+
 import type { DatabaseSession } from '../database/database.ts'
 import type { PostgresParts } from '../rows/parts.ts'
 
@@ -114,6 +116,7 @@ async function registerBuild(
     `DELETE FROM ${schema}.build_shares WHERE NOT EXISTS (
              SELECT FROM ${schema}.builds WHERE builds.build = build_shares.build)`,
   )
+  await deleteEmptyParked({ schema, query })
 }
 
 /**

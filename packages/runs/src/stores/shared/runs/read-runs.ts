@@ -1,4 +1,7 @@
 /** Reads runs, their tasks, and the number of reviews. */
+import { REVIEW_KINDS } from '@tutti/protocol/basics'
+
+import { clampCount } from '../query-numbers.ts'
 import { READ_TASKS } from '../record-fields.ts'
 import {
   collectValues,
@@ -42,30 +45,53 @@ export function runReads({
     },
     async countReviews(query) {
       const { values, add } = collectValues()
-      const [row] = await requests.query(
-        `SELECT count(*) AS count FROM $schema.reviews JOIN $schema.runs ON runs.id = run
-         WHERE ${toReviewCondition(dialect, query, add)}`,
-        values,
-      )
+      const [row] = await requests.query(countReviewsSql(dialect, query, add), values)
       return Number(row?.['count'])
     },
   }
 }
 
+/** Open reviews of all runs have totals, so that none is read. */
+function countReviewsSql(dialect: StoreDialect, query: ReviewQuery, add: AddValue): string {
+  if (!isOfAllRuns(query)) {
+    return `SELECT count(*) AS count FROM $schema.reviews JOIN $schema.runs ON runs.id = run
+      WHERE ${toReviewCondition(dialect, query, add)}`
+  }
+  const { kinds = REVIEW_KINDS } = query
+  return `SELECT coalesce(sum(amount), 0) AS count FROM $schema.totals
+    WHERE kind = 'reviews' AND name = ANY(${add(kinds)}::text[])`
+}
+
+/** Whether a query is for the open reviews of all runs. */
+function isOfAllRuns({ runId, reviewId, open = false }: ReviewQuery): boolean {
+  return open && runId === undefined && reviewId === undefined
+}
+
 /** Returns the condition of the reviews of a query. */
 export function toReviewCondition(
-  { texts }: StoreDialect,
-  { runId, reviewId, open = false, kinds }: ReviewQuery,
+  { texts, reviewOrder }: StoreDialect,
+  query: ReviewQuery,
   add: AddValue,
 ): string {
+  const { runId, reviewId, open = false, kinds, limit } = query
+  if (isOfAllRuns(query)) {
+    if (kinds?.length === 0) return 'false'
+    const most = limit === undefined ? '' : `LIMIT ${add(clampCount(limit))}`
+    // Each kind has a range of the index of open reviews, in their order.
+    const ofKinds = (kinds ?? REVIEW_KINDS).map(
+      (kind) => `SELECT * FROM (
+        SELECT ${reviewOrder} FROM $schema.reviews WHERE status = 'OPEN' AND kind = ${add(kind)}
+        ORDER BY ${reviewOrder} ${most}) AS of_kind`,
+    )
+    return `reviews.${reviewOrder} IN (
+      SELECT ${reviewOrder} FROM (${ofKinds.join(' UNION ALL ')}) AS found
+      ORDER BY ${reviewOrder} ${most})`
+  }
   const conditions = ['true']
   if (runId !== undefined) conditions.push(`run_id = ${add(texts.encode.id(runId))}`)
   if (reviewId !== undefined) conditions.push(`review_id = ${add(texts.encode.id(reviewId))}`)
-  if (open) {
-    // An expression excludes the index of statuses, which has the open reviews of all runs.
-    const isNarrow = runId !== undefined || reviewId !== undefined
-    conditions.push(`${isNarrow ? "coalesce(reviews.status, '')" : 'reviews.status'} = 'OPEN'`)
-  }
+  // An expression excludes the index of open reviews, which has those of all runs.
+  if (open) conditions.push(`coalesce(reviews.status, '') = 'OPEN'`)
   if (kinds !== undefined) conditions.push(`reviews.kind = ANY(${add(kinds)}::text[])`)
   return conditions.join(' AND ')
 }

@@ -41,6 +41,8 @@ export interface StoreDialect {
   millis(column: string): string
   /** Returns a duration that can be added to `$now`. `ms` is the SQL of its milliseconds, or of NULL. */
   duration(ms: string): string
+  /** The column of reviews with the order in which they opened. */
+  readonly reviewOrder: string
   /** The order number of a thread with the newest submission. */
   readonly newPlace: string
   /** Returns the rows of the threads with a tag, as the tables and conditions of a SELECT. */

@@ -37,8 +37,12 @@ export function countedBuildsSql(
 ): string {
   return `
     WITH counts AS (
-      SELECT build, ensemble, code, status, count(*) AS runs FROM $schema.runs
-      WHERE state IN ('owned', 'ready', 'parked') AND code IS NOT NULL GROUP BY 1, 2, 3, 4
+      SELECT build, ensemble, code, status, sum(amount) AS runs FROM (
+        SELECT build, ensemble, code, status, count(*) AS amount FROM $schema.runs
+        WHERE state <> 'ended' AND state IN ('owned', 'ready') AND code IS NOT NULL
+        GROUP BY build, ensemble, code, status
+        UNION ALL SELECT build, ensemble, code, status, amount FROM $schema.parked_totals
+      ) AS counted GROUP BY build, ensemble, code, status HAVING sum(amount) > 0
     ), unfinished AS (
       SELECT build, ensemble, code, ${toObject}(status, runs) AS unfinished
       FROM counts GROUP BY 1, 2, 3

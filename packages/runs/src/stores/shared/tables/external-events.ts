@@ -20,21 +20,29 @@ import type { StatementRunner, StoreDialect, StoreParts } from '../schema/dialec
 /** Pairs free events with free waits. @param addresses only these; all if it is null */
 export type AssignEvents = (now: number, addresses: readonly string[] | null) => Promise<void>
 
+/** Condition of the events that may be paired. */
+export const IS_FREE = 'external_events.outcome IS NULL AND external_events.run IS NULL'
+
 /**
- * Selects the next pair: `n` of the event, and `run` and `review_id` of the wait. `now` and `only` are SQL: the present, and a
- * condition on `address`.
+ * Returns the queries for the first free wait of a row of `external_events`, one of which has a row: for an event that any run
+ * may have, and for one with a wanted run. Neither reads the waits of other events or runs. `now` is SQL of the present.
  */
-export function nextPairSql(now: string, only: string): string {
-  return `
-    SELECT external_events.n, waits.run, waits.review_id FROM $schema.external_events
-    JOIN $schema.waits ON waits.address = external_events.address
-    WHERE external_events.outcome IS NULL AND external_events.run IS NULL AND ${only}
-      AND (external_events.wanted_run IS NULL OR external_events.wanted_run = waits.run)
+export function firstWaitSqls(columns: string, now: string): readonly [string, string] {
+  const select = (condition: string): string => `
+    SELECT ${columns} FROM $schema.waits
+    WHERE ${condition}
       AND (waits.expires_at IS NULL OR waits.expires_at > ${now})
       AND NOT EXISTS (
         SELECT 1 FROM $schema.external_events AS taken
         WHERE taken.run = waits.run AND taken.review_id = waits.review_id AND taken.outcome IS NULL)
-    ORDER BY external_events.n, waits.n LIMIT 1`
+    ORDER BY waits.n LIMIT 1`
+  return [
+    select('waits.address = external_events.address AND external_events.wanted_run IS NULL'),
+    // The expression excludes the index of addresses, which has the waits of all runs.
+    select(
+      `waits.run = external_events.wanted_run AND (waits.address || '') = external_events.address`,
+    ),
+  ]
 }
 
 const COLUMNS = `external_events.event_id, external_events.name, external_events.key, data, sender,

@@ -2,7 +2,7 @@
  * The run queue of the embedded store. Only one process has the store, but leases work as in other stores: their
  * duration is that of the claim.
  */
-import { toStoreMetrics } from '../../shared/store-metrics.ts'
+import { toQueueLoad, toStoreMetrics } from '../../shared/store-metrics.ts'
 import { clampCount } from '../../shared/query-numbers.ts'
 import { toExpiredRuns } from '../../shared/expired-runs.ts'
 import { isExpired } from '../../../domain/start-times.ts'
@@ -159,11 +159,14 @@ export class SqliteRunQueue implements RunQueue {
     // Runs that lost their owner come before all waiting runs, as if they had been due since 1970. The delay of a suspect
     // starts now.
     const lostAt = `CASE WHEN lost_owners + 1 < ${SUSPECT_LOSSES} THEN 0 ELSE $now END`
-    const rows = this.#parts.statements.run(
-      `UPDATE runs SET ${loseColumns(lostAt)} WHERE state = 'owned' RETURNING run_id`,
+    const { hub, statements } = this.#parts
+    const reclaimed = statements.count(
+      `UPDATE runs SET ${loseColumns(lostAt)} WHERE state = 'owned'`,
+      [],
     )
-    if (rows.length > 0) this.#parts.hub.notify([{ kind: 'ready' }])
-    return rows.map((row) => String(row['run_id']))
+    if (reclaimed > 0) hub.notify([{ kind: 'ready' }])
+    const ready = statements.run(`SELECT run_id FROM runs WHERE state = 'ready' ORDER BY id`)
+    return ready.map((row) => sqliteDialect.texts.id(String(row['run_id'])))
   }
 
   async findExpired(limit: number): Promise<ExpiredRuns> {
@@ -177,18 +180,13 @@ export class SqliteRunQueue implements RunQueue {
   }
 
   async load(): Promise<QueueLoad> {
-    const rows = this.#parts.statements.run(
-      `SELECT ${KIND} AS kind, count(*) AS count FROM runs
-       WHERE state IN ('owned', 'ready', 'parked') GROUP BY kind`,
+    return toQueueLoad(
+      this.#parts.statements.run(
+        `SELECT ${KIND} AS kind, count(*) AS count FROM runs
+         WHERE state IN ('owned', 'ready') GROUP BY kind
+         UNION ALL SELECT 'parked', coalesce(sum(amount), 0) FROM parked_totals`,
+      ),
     )
-    const counts = new Map(rows.map((row) => [row['kind'], Number(row['count'])]))
-    const of = (state: QueueState | 'waiting'): number => counts.get(state) ?? 0
-    return {
-      running: of('owned'),
-      queued: of('ready'),
-      waiting: of('waiting'),
-      parked: of('parked'),
-    }
   }
 
   async metrics(): Promise<StoreMetrics> {
@@ -196,8 +194,9 @@ export class SqliteRunQueue implements RunQueue {
     const rows = this.#parts.statements.run(
       `SELECT ${KIND} AS kind, status, count(*) AS count,
          max($now - max(coalesce(due_at, 0), created_at)) AS waited_ms
-       FROM runs WHERE state IN ('owned', 'ready', 'parked') GROUP BY 1, 2
-       UNION ALL SELECT 'reviews', NULL, count(*), 0 FROM reviews WHERE status = 'OPEN'
+       FROM runs WHERE state IN ('owned', 'ready') GROUP BY 1, 2
+       UNION ALL SELECT 'parked', status, sum(amount), 0 FROM parked_totals GROUP BY status
+       UNION ALL SELECT 'reviews', NULL, sum(amount), 0 FROM totals WHERE kind = 'reviews'
        UNION ALL SELECT 'deliveries', NULL, count(*), 0 FROM deliveries WHERE due_at IS NOT NULL`,
     )
     return toStoreMetrics(rows)

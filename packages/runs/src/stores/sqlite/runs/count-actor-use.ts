@@ -15,7 +15,7 @@ export function countActorUse(
     unfinished:
       maxUnfinishedRuns === undefined
         ? 0
-        : read(`SELECT count(*) AS amount FROM runs WHERE actor = $1 AND state <> 'ended'`),
+        : read(`SELECT sum(amount) AS amount FROM totals WHERE kind = 'unfinished' AND name = $1`),
     spentUsd:
       spend === undefined
         ? 0

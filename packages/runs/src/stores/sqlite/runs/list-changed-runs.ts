@@ -1,18 +1,16 @@
 /**
  * Lists runs of the embedded store by the time at which their status changed.
  *
- * Without a group, the newest ended runs of each ensemble and status are the first ones of a range of the index
- * `runs_by_change`, so the cost of a page does not depend on their number. All unfinished runs are read, because they are
- * few, as are the runs of a group.
+ * Without a group, the newest ended and parked runs of each ensemble and status are the first ones of a range of the index
+ * `runs_by_change`, so the cost of a page does not depend on their number. All other unfinished runs are read, because they
+ * are few, as are the runs of a group.
  */
-import { isTerminalRunStatus } from '@tutti/protocol/basics'
-
 import { MAX_COUNTED } from '../../../ports/run-store.ts'
 import { clampCount } from '../../shared/query-numbers.ts'
 import { toTagIndex } from '../../shared/schema/tag-index.ts'
 import { toChangedRunsPage, toStatusParts } from '../../shared/runs/list-runs.ts'
 import { collectValues } from '../../shared/schema/dialect.ts'
-import { SQLITE_CHANGED_AT } from '../schema/migrations.ts'
+import { IS_IN_CHANGE_INDEX, SQLITE_CHANGED_AT } from '../schema/migrations.ts'
 import { sqliteDialect } from '../schema/dialect.ts'
 
 import type { ChangedRunsPage, ChangedRunsQuery } from '../../../ports/run-store.ts'
@@ -44,26 +42,26 @@ interface ChangedRange {
   readonly values: readonly unknown[]
 }
 
-/** Returns a range of the index for each ensemble and status of ended runs, and the unfinished runs. */
+/** Returns a range of the index for each ensemble and status of ended and parked runs, and the other runs. */
 function listRanges({
   ensembles,
   statuses,
   awaitsReview,
 }: ChangedRunsQuery): readonly ChangedRange[] {
   return toStatusParts(statuses, awaitsReview).flatMap(({ statuses: ofPart, condition }) => {
-    const ended = [...new Set(ensembles)].flatMap((ensemble) =>
-      ofPart.filter(isTerminalRunStatus).map((status) => ({
+    const indexed = [...new Set(ensembles)].flatMap((ensemble) =>
+      ofPart.map((status) => ({
         from: 'runs',
-        conditions: ['ensemble = $1', 'status = $2', `state = 'ended'`, condition],
+        conditions: ['ensemble = $1', 'status = $2', IS_IN_CHANGE_INDEX, condition],
         values: [ensemble, status],
       })),
     )
-    const unfinished = {
+    const others = {
       from: 'runs',
-      conditions: [`state IN ('ready', 'owned', 'parked')`, ...OF_ENSEMBLES, condition],
+      conditions: [`state IN ('ready', 'owned')`, ...OF_ENSEMBLES, condition],
       values: [ensembles, ofPart],
     }
-    return [...ended, unfinished]
+    return [...indexed, others]
   })
 }
 

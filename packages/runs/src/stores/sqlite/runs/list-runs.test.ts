@@ -145,9 +145,11 @@ it('A list finds rows without reading their long texts', () => {
   )
   expect(keyed.all().map(({ name }) => name)).toEqual([
     'build_shares',
+    'parked_totals',
     'run_tags',
     'secrets',
     'thread_tags',
+    'totals',
   ])
 })
 

@@ -1,11 +1,16 @@
 /** The schema of the embedded store, as numbered steps that only go forward. */
 import { TuttiError } from '@tutti/core/basics'
 
+import { SQLITE_CLAIM_KEY } from './claim-key-sql.ts'
+
 import type { DatabaseSync } from 'node:sqlite'
 
 /** SQL of the time at which the status of a run changed, or the first of its open reviews opened. */
 export const SQLITE_CHANGED_AT =
   'max(coalesce(completed_at, started_at, created_at), coalesce(review_since, 0))'
+
+/** Condition of the index `runs_by_change`. */
+export const IS_IN_CHANGE_INDEX = `state IN ('parked', 'ended')`
 
 /** SQL of whether the text of a run is too long for the index. Indexing 32,000 characters takes 3 to 8 ms. */
 export const IS_TOO_LONG = 'length(text) > 32000'
@@ -17,12 +22,49 @@ const RUNS_INDEXED_TOGETHER = 32
 const INDEXED_ALONE = 1000
 
 /**
- * Sets when the first open review of the run of a changed review opened. The `+` excludes the index of statuses, which
- * would read all open reviews of the store.
+ * Sets when the first open review of the run of a changed review opened. The `+` excludes the index of open reviews, which
+ * has those of all runs.
  */
 const SET_REVIEW_SINCE = `UPDATE runs SET review_since = (
       SELECT min(opened_at) FROM reviews WHERE run = NEW.run AND +status = 'OPEN'
     ) WHERE id = NEW.run`
+
+/** A table of totals, its key and the values of a key. */
+interface TotalKey {
+  readonly table: string
+  readonly columns: string
+  readonly values: string
+}
+
+/** Statements that add 1 to a total. */
+function addOne({ table, columns, values }: TotalKey): string {
+  return `INSERT INTO ${table} (${columns}, amount) VALUES (${values}, 1)
+      ON CONFLICT (${columns}) DO UPDATE SET amount = amount + 1`
+}
+
+/** Statements that subtract 1 from a total. One that reaches 0 is deleted. */
+function subtractOne({ table, columns, values }: TotalKey): string {
+  const found = `WHERE (${columns}) = (${values})`
+  return `UPDATE ${table} SET amount = amount - 1 ${found};
+    DELETE FROM ${table} ${found} AND amount = 0`
+}
+
+/** The total of the parked runs that are like a row of `runs`. */
+function parkedLike(row: 'OLD' | 'NEW'): TotalKey {
+  return {
+    table: 'parked_totals',
+    columns: 'ensemble, build, code, status',
+    values: `${row}.ensemble, coalesce(${row}.build, ''), coalesce(${row}.code, ''), ${row}.status`,
+  }
+}
+
+function unfinishedOf(row: 'OLD' | 'NEW'): TotalKey {
+  return { table: 'totals', columns: 'kind, name', values: `'unfinished', ${row}.actor` }
+}
+
+function reviewsLike(row: 'OLD' | 'NEW'): TotalKey {
+  return { table: 'totals', columns: 'kind, name', values: `'reviews', ${row}.kind` }
+}
 
 /**
  * Step N brings a database of version N to version N + 1. A step that was released never changes.
@@ -84,9 +126,9 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX runs_by_status ON runs (status, id);
   CREATE INDEX runs_by_ensemble ON runs (ensemble, id);
-  -- Runs enter it when they end: each change of an indexed column costs as much as an insertion.
+  -- Runs enter it when they are parked or end: each change of an indexed column costs as much as an insertion.
   CREATE INDEX runs_by_change ON runs (ensemble, status, ${SQLITE_CHANGED_AT}, run_id)
-    WHERE state = 'ended';
+    WHERE ${IS_IN_CHANGE_INDEX};
   CREATE INDEX runs_by_state ON runs (state, due_at);
   CREATE INDEX runs_by_end ON runs (ended_at) WHERE ended_at IS NOT NULL;
   CREATE UNIQUE INDEX runs_by_key ON runs (idempotency_key) WHERE idempotency_key IS NOT NULL;
@@ -98,7 +140,7 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   CREATE INDEX runs_to_start ON runs (due_at) WHERE state = 'parked' AND epoch = 0;
   CREATE INDEX runs_to_expire ON runs (start_by)
     WHERE start_by IS NOT NULL AND started_at IS NULL AND state IN ('ready', 'parked');
-  CREATE INDEX runs_waiting_for_build ON runs (id) WHERE status = 'WAITING_FOR_BUILD';
+  CREATE INDEX runs_waiting_for_build ON runs (${SQLITE_CLAIM_KEY}) WHERE status = 'WAITING_FOR_BUILD';
   CREATE INDEX runs_of_actor ON runs (actor, created_at)
     WHERE actor IS NOT NULL AND state <> 'ended';
   CREATE INDEX runs_spent ON runs (actor, created_at, state, cost_usd)
@@ -223,7 +265,7 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     UNIQUE (run, review_id)
   ) STRICT;
   CREATE INDEX reviews_by_id ON reviews (review_id);
-  CREATE INDEX reviews_by_status ON reviews (status, n);
+  CREATE INDEX reviews_open ON reviews (kind, n) WHERE status = 'OPEN';
   CREATE TRIGGER open_review AFTER INSERT ON reviews WHEN NEW.status = 'OPEN' BEGIN
     ${SET_REVIEW_SINCE};
   END;
@@ -374,6 +416,61 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
       WHERE run = NEW.run AND review_id = NEW.review_id AND outcome IS NULL AND event_id = NEW.event_id;
     UPDATE external_events SET run = NULL, review_id = NULL
       WHERE run = NEW.run AND review_id = NEW.review_id AND outcome IS NULL;
+  END;
+  -- Totals, so that nothing counts parked runs. Triggers maintain them in the transactions that change runs and reviews.
+  -- Parked runs are most of the unended ones; others are counted.
+  CREATE TABLE parked_totals (
+    ensemble TEXT NOT NULL,
+    build TEXT NOT NULL,
+    code TEXT NOT NULL,
+    status TEXT NOT NULL,
+    amount INTEGER NOT NULL,
+    PRIMARY KEY (ensemble, build, code, status)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER park_new_run AFTER INSERT ON runs WHEN NEW.state = 'parked' BEGIN
+    ${addOne(parkedLike('NEW'))};
+  END;
+  CREATE TRIGGER park_run AFTER UPDATE OF state, status, build, code ON runs
+  WHEN NEW.state = 'parked' BEGIN
+    ${addOne(parkedLike('NEW'))};
+  END;
+  CREATE TRIGGER wake_run AFTER UPDATE OF state, status, build, code ON runs
+  WHEN OLD.state = 'parked' BEGIN
+    ${subtractOne(parkedLike('OLD'))};
+  END;
+  CREATE TRIGGER delete_parked_run AFTER DELETE ON runs WHEN OLD.state = 'parked' BEGIN
+    ${subtractOne(parkedLike('OLD'))};
+  END;
+  -- | kind | name | amount |
+  -- | unfinished | of an actor | runs of the actor that have not ended |
+  -- | reviews | a kind of reviews | open reviews |
+  CREATE TABLE totals (
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    amount INTEGER NOT NULL,
+    PRIMARY KEY (kind, name)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER count_new_run AFTER INSERT ON runs
+  WHEN NEW.actor IS NOT NULL AND NEW.state <> 'ended' BEGIN
+    ${addOne(unfinishedOf('NEW'))};
+  END;
+  CREATE TRIGGER count_ended_run AFTER UPDATE OF state ON runs
+  WHEN OLD.actor IS NOT NULL AND OLD.state <> 'ended' AND NEW.state = 'ended' BEGIN
+    ${subtractOne(unfinishedOf('OLD'))};
+  END;
+  CREATE TRIGGER count_deleted_run AFTER DELETE ON runs
+  WHEN OLD.actor IS NOT NULL AND OLD.state <> 'ended' BEGIN
+    ${subtractOne(unfinishedOf('OLD'))};
+  END;
+  CREATE TRIGGER count_open_review AFTER INSERT ON reviews WHEN NEW.status = 'OPEN' BEGIN
+    ${addOne(reviewsLike('NEW'))};
+  END;
+  CREATE TRIGGER count_closed_review AFTER UPDATE OF status ON reviews
+  WHEN OLD.status = 'OPEN' AND NEW.status <> 'OPEN' BEGIN
+    ${subtractOne(reviewsLike('OLD'))};
+  END;
+  CREATE TRIGGER count_deleted_review AFTER DELETE ON reviews WHEN OLD.status = 'OPEN' BEGIN
+    ${subtractOne(reviewsLike('OLD'))};
   END;
   -- Schedules; see \`schedule-store.ts\`. \`due_at\` is the time of the next tick with jitter, or the end of its claim.
   CREATE TABLE schedules (

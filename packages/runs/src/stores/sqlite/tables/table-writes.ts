@@ -1,7 +1,7 @@
 /** The writes of small tables that are several statements in the embedded store. */
 import { AUDIT_COLUMNS } from '../../shared/schema/table-columns.ts'
 import { listColumnNames } from '../../shared/schema/columns.ts'
-import { nextPairSql } from '../../shared/tables/external-events.ts'
+import { firstWaitSqls, IS_FREE } from '../../shared/tables/external-events.ts'
 
 import type { AssignEvents } from '../../shared/tables/external-events.ts'
 import type { InsertAudit } from '../../shared/tables/audit-log.ts'
@@ -52,9 +52,21 @@ export function sqliteDeliveryClaimer({ statements, transaction }: SqliteParts):
     })
 }
 
-const NEXT_PAIR = nextPairSql('$1', 'true')
+/**
+ * Returns the query for the next pair: `n` of the event, and `run` and `review_id` of the wait. The "+" excludes the order of
+ * the table, which has all delivered events.
+ */
+function nextPairSql(only: string): string {
+  const [ofAny, ofWanted] = firstWaitSqls('waits.n', '$1')
+  return `
+    SELECT external_events.n, waits.run, waits.review_id FROM external_events
+    JOIN waits ON waits.n = CASE WHEN wanted_run IS NULL THEN (${ofAny}) ELSE (${ofWanted}) END
+    WHERE ${IS_FREE} AND ${only} ORDER BY +external_events.n LIMIT 1`
+}
 
-const NEXT_PAIR_OF = nextPairSql('$1', 'external_events.address = ANY($2::text[])')
+const NEXT_PAIR = nextPairSql('true')
+
+const NEXT_PAIR_OF = nextPairSql('external_events.address = ANY($2::text[])')
 
 export function sqliteEventAssigner({ statements, transaction }: SqliteParts): AssignEvents {
   return async (now, addresses) => {
