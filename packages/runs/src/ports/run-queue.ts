@@ -25,7 +25,7 @@
  * RUNS-L8 A run that is released as lost is claimed and counted like one whose lease has expired.
  * RUNS-L9 A process claims runs of the ensembles that it knows, and runs of other ensembles only when they have been
  *    due for a while.
- * RUNS-L10 Counting waiting runs does not read ended runs.
+ * RUNS-L10 Counting waiting runs reads neither ended nor parked runs.
  * RUNS-L11 The mark lasts until the owner removes it, releases the run, or loses it. The record of a run that is marked as
  *     waiting for people is WAITING_REVIEW, unless it is CANCELLING.
  * RUNS-L12 A claim returns at most one suspect (`domain/suspects.ts`), before all others, when the suspect's
@@ -41,6 +41,8 @@
  * RUNS-L18 A run with a `startAt` is created as parked and is due from then on; until then, only {@link RunQueue.claim} takes
  *    it. A run with a `startBy` whose work has not begun by then is expired: `findExpired` returns it while it is unowned,
  *    and a claim after that time has `isExpired`. The owner of an earlier claim may begin.
+ * RUNS-L19 A parked run that is not due costs nothing: no process remembers it, and nothing that a process repeats, counts or
+ *    receives reads the runs or the waits of others.
  * RUNS-L15 A claim by an offer claims the offered run if it is due, is not a suspect, and was not claimed since the offer, if
  *    the caller knows its code, and if the limit and the wanted number allow it. Due runs of known code that were claimed
  *    before come first (RUNS-L4): they replace offered runs.

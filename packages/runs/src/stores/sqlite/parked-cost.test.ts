@@ -3,14 +3,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { PERSON_REVIEW_KINDS } from '@tutti/protocol/internal'
 import { fakeClock } from '@tutti/testing'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 
-import { result, reviewRequested } from '../../testing/support/event-fixtures.ts'
-import { ownedRun } from '../../testing/support/run-fixtures.ts'
+import { queued, result, reviewRequested } from '../../testing/support/event-fixtures.ts'
+import { newRun, ownedRun } from '../../testing/support/run-fixtures.ts'
 import { OwnedRuns } from '../shared/log/owned-runs.ts'
 import { sqliteRunStorage } from './run-storage.ts'
 import { openDatabase } from './database/open-database.ts'
+import { WritePositions } from './write-positions.ts'
 
 let directory: string
 
@@ -111,7 +113,7 @@ it('[RUNS-EV9] The end of a run and the list of its open reviews read the review
     await storage.runs.reviews({ runId: 'run-1', open: true })
     await owner.commit([result('run-1')])
   })
-  const all = plans.filter(({ plan }) => plan.includes('reviews_by_status'))
+  const all = plans.filter(({ plan }) => plan.includes('reviews_open'))
   expect(all.map(({ sql }) => sql)).toEqual([])
   expect(plans.filter(({ sql }) => sql.includes("'WITHDRAWN'"))).toHaveLength(1)
 })
@@ -127,6 +129,81 @@ it('[RUNS-L5] A process remembers nothing of a run that it has parked', async ()
   expect([...known]).toEqual(['run-1'])
   await storage.queue.release(owner, { kind: 'parked', wakeInMs: 1_000 })
   expect([...known]).toEqual([])
+})
+
+it('[RUNS-L5] The thread of a caller remembers nothing of a run that it has parked', async () => {
+  const released = vi.spyOn(WritePositions.prototype, 'released')
+  await using storage = await sqliteRunStorage(directory, { clock: fakeClock(), ownThread: false })
+  for (const runId of ['run-1', 'run-2']) {
+    const owner = await ownedRun(storage, runId)
+    await owner.commit([reviewRequested('review-1')])
+    await storage.queue.release(owner, { kind: 'parked' })
+  }
+  // NOTE: all calls have the one object of the store.
+  const [positions] = released.mock.contexts as WritePositions[]
+  expect(positions?.size).toBe(0)
+})
+
+it('[RUNS-L19] The load, the metrics, the builds and the quota of an actor read no parked runs', async () => {
+  const plans = await plansOf(async (storage) => {
+    await storage.queue.load()
+    await storage.queue.metrics()
+    await storage.builds.list()
+    await storage.runs.countReviews({ open: true, kinds: PERSON_REVIEW_KINDS })
+    const run = newRun('run-1', { actor: 'ci', startAt: 1e6 })
+    const quota = { actor: 'ci', maxUnfinishedRuns: 9 }
+    await storage.runs.create(run, { firstEvent: queued(run), maxUnfinishedRuns: 9, quota })
+  })
+  const counts = plans.filter(({ sql }) => /count\(|sum\(/.test(sql))
+  expect(counts).toHaveLength(6)
+  // A range of the index for each of the states of runs that have or await an owner.
+  const reads = counts
+    .flatMap(({ plan }) => plan.split('; '))
+    .filter((step) => / runs\b/.test(step))
+  expect(new Set(reads)).toEqual(new Set(['SEARCH runs USING INDEX runs_by_state (state=?)']))
+  expect(counts.filter(({ plan }) => plan.includes('reviews'))).toEqual([])
+})
+
+it('[RUNS-L19] An inbox reads the reviews of its page, and each kind in order', async () => {
+  const plans = await plansOf((storage) =>
+    storage.runs.reviews({ open: true, kinds: ['QUESTION', 'TOOL_CALL'], limit: 9 }),
+  )
+  const [{ plan } = { plan: '' }] = plans.filter(({ sql }) => sql.includes('JOIN runs'))
+  const reads = plan.split('; ').filter((step) => step.includes('reviews'))
+  expect(reads).toEqual([
+    'SEARCH reviews USING INTEGER PRIMARY KEY (rowid=?)',
+    'SEARCH reviews USING COVERING INDEX reviews_open (kind=?)',
+    'SEARCH reviews USING COVERING INDEX reviews_open (kind=?)',
+  ])
+})
+
+it('[RUNS-L19] An event for one run reads the waits of this run only', async () => {
+  const plans = await plansOf((storage) =>
+    storage.externalEvents.assign(0, [{ name: 'payment', key: 'order-1' }]),
+  )
+  const [{ plan } = { plan: '' }] = plans.filter(({ sql }) => sql.includes('wanted_run'))
+  const reads = plan.split('; ').filter((step) => step.includes(' waits '))
+  expect(reads).toEqual([
+    'SEARCH waits USING INTEGER PRIMARY KEY (rowid=?)',
+    'SEARCH waits USING INDEX waits_by_address (address=?)',
+    'SEARCH waits USING INDEX sqlite_autoindex_waits_1 (run=?)',
+  ])
+})
+
+it('[RUNS-L19] A list of changed runs reads a page of the parked runs of each status', async () => {
+  const query = {
+    ensembles: ['band'],
+    statuses: ['WAITING_REVIEW', 'COMPLETED'],
+    limit: 9,
+  } as const
+  const plans = await plansOf((storage) => storage.runs.listByChange(query))
+  const reads = plans.flatMap(({ plan }) => plan.split('; ')).filter((step) => / runs\b/.test(step))
+  expect(new Set(reads)).toEqual(
+    new Set([
+      'SEARCH runs USING INDEX runs_by_change (ensemble=? AND status=?)',
+      'SEARCH runs USING INDEX runs_by_state (state=?)',
+    ]),
+  )
 })
 
 const OF_RUN = 'SEARCH reviews USING INDEX sqlite_autoindex_reviews_1 (run=?)'

@@ -1,8 +1,21 @@
 import { expect, it } from 'vitest'
 
 import { ownDatabase } from '../../../../test/own-database.ts'
-import { AT_MS, completed, result, started, step } from '../../../testing/support/event-fixtures.ts'
-import { claimRun, createRun, OWNER } from '../../../testing/support/run-fixtures.ts'
+import {
+  AT_MS,
+  completed,
+  result,
+  reviewRequested,
+  started,
+  step,
+} from '../../../testing/support/event-fixtures.ts'
+import {
+  claimRun,
+  createRun,
+  ownedRun,
+  OWNER,
+  readUnowned,
+} from '../../../testing/support/run-fixtures.ts'
 import { postgresRunStorage } from '../index.ts'
 import { explainStatement } from '../testing/explain.ts'
 import { activeRunsSql, actorUseSql } from './totals.ts'
@@ -37,6 +50,35 @@ it('[RUNS-P11] The totals equal counts while processes change runs concurrently'
   expect(await readTotals('equal')).toEqual(await countRuns('equal'))
   await database.client.query('DELETE FROM equal.runs')
   expect(await readTotals('equal')).toEqual([])
+})
+
+it('[RUNS-P11] The totals of parked runs and open reviews equal counts while processes change runs concurrently', async () => {
+  await using first = await open('parked')
+  await using second = await open('parked')
+  await using third = await open('parked')
+  const storages = [first, second, third]
+  await Promise.all(
+    Array.from({ length: 60 }, async (_, n) => {
+      await changeParked(storages[n % 3] ?? first, n)
+    }),
+  )
+  const counted = await countParked('parked')
+  expect(counted).toHaveLength(5)
+  expect(await readParkedTotals('parked')).toEqual(counted)
+  await database.client.query('DELETE FROM parked.runs')
+  expect(await readParkedTotals('parked')).toEqual([])
+})
+
+it('[RUNS-P11] A build that starts deletes the totals of codes without parked runs', async () => {
+  await using storage = await open('gone')
+  const code = { build: 'old', code: 'old', isFixed: false }
+  await createRun(storage, 'run-a', { code, startAt: Date.now() + 1e6 })
+  await createRun(storage, 'run-b', { startAt: Date.now() + 1e6 })
+  await claimRun(storage, 'run-a', OWNER)
+  expect(await countParkedRows()).toBe(2)
+  await storage.builds.register({ build: 'new', share: 100, ensembles: [] })
+  expect(await countParkedRows()).toBe(1)
+  expect((await storage.queue.load()).parked).toBe(1)
 })
 
 it('[RUNS-P11] The totals delete the costs of periods without runs', async () => {
@@ -93,6 +135,25 @@ async function changeRun(storage: RunStorage, runId: string, state: number): Pro
   if (state === 6) await owner.commit([completed, result(runId)])
 }
 
+/** Parks a run, with a review or not, and brings most of them into another state. */
+async function changeParked(storage: RunStorage, n: number): Promise<void> {
+  const runId = `run-${n}`
+  if (n % 6 === 0) {
+    const code = { build: `build-${n % 4}`, code: 'code', isFixed: false }
+    await createRun(storage, runId, { code, startAt: Date.now() + 1e6 })
+    return
+  }
+  const owner = await ownedRun(storage, runId)
+  await owner.commit([started, reviewRequested(`review-${n}`)])
+  if (n % 6 === 1) return
+  await storage.queue.release(owner, { kind: 'parked' })
+  if (n % 6 === 2) return
+  const again = n % 6 === 3 ? undefined : await claimRun(storage, runId, OWNER)
+  if (again === undefined) await storage.builds.hold(await readUnowned(storage, runId))
+  else if (n % 6 === 4) await storage.queue.release(again, { kind: 'parked' })
+  else await again.commit([completed, result(runId)])
+}
+
 /** Inserts runs of an actor, created on one day up to `last`, with a task that costs 12.5 cents each. */
 async function insertRuns(schema: string, state: string, count: number): Promise<void> {
   await database.client.query(`
@@ -130,6 +191,33 @@ async function countRuns(schema: string): Promise<readonly unknown[]> {
       HAVING sum(coalesce(tasks.cost_usd, 0) + coalesce(earlier_cost_usd, 0)) <> 0
     ORDER BY 1, 2, 3`)
   return rows
+}
+
+async function readParkedTotals(schema: string): Promise<readonly unknown[]> {
+  const { rows } = await database.client.query(`
+    SELECT ensemble, build, code, status, sum(amount)::int AS amount FROM ${schema}.parked_totals
+    GROUP BY 1, 2, 3, 4 HAVING sum(amount) <> 0
+    UNION ALL SELECT kind, name, '', '', sum(amount)::int FROM ${schema}.totals
+    WHERE kind = 'reviews' GROUP BY 1, 2 HAVING sum(amount) <> 0 ORDER BY 1, 2, 3, 4`)
+  return rows
+}
+
+/** Counts what the totals of parked runs and reviews add up. */
+async function countParked(schema: string): Promise<readonly unknown[]> {
+  const { rows } = await database.client.query(`
+    SELECT ensemble, coalesce(build, '') AS build, coalesce(code, '') AS code, status,
+      count(*)::int AS amount
+    FROM ${schema}.runs WHERE state = 'parked' GROUP BY 1, 2, 3, 4
+    UNION ALL SELECT 'reviews', kind, '', '', count(*)::int FROM ${schema}.reviews
+    WHERE status = 'OPEN' GROUP BY 1, 2 ORDER BY 1, 2, 3, 4`)
+  return rows
+}
+
+async function countParkedRows(): Promise<number> {
+  const { rows } = await database.client.query(
+    'SELECT count(*)::int AS count FROM gone.parked_totals',
+  )
+  return rows[0].count
 }
 
 async function countCosts(): Promise<number> {

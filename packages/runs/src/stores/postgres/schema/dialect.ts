@@ -14,6 +14,7 @@ export const postgresDialect: StoreDialect = {
   millis: (column) => `floor(extract(epoch FROM ${column}) * 1000)`,
   duration: (ms) => `${ms}::float8 * interval '1 millisecond'`,
   reviewOrder: 'id',
+  isAmong: (query) => `= ANY (ARRAY(${query}))`,
   newPlace: 'DEFAULT',
   threadsWithTag: (tag, add) => `$schema.threads WHERE ${hasTag(tag, add)}`,
 }

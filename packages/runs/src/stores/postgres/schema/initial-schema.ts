@@ -195,10 +195,11 @@ export const INITIAL_SCHEMA = `
   );
   CREATE INDEX reviews_by_review_id ON $schema.reviews (review_id);
   CREATE INDEX reviews_open ON $schema.reviews (kind, id) WHERE status = 'OPEN';
+  -- The expression excludes the index of open reviews, which has those of all runs.
   CREATE FUNCTION $schema.set_review_since() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     UPDATE $schema.runs SET review_since = (
-      SELECT min(opened_at) FROM $schema.reviews WHERE run = NEW.run AND status = 'OPEN')
+      SELECT min(opened_at) FROM $schema.reviews WHERE run = NEW.run AND coalesce(status, '') = 'OPEN')
     WHERE id = NEW.run;
     RETURN NULL;
   END $$;

@@ -23,12 +23,39 @@ export const TOTALS_SCHEMA = `
     END IF;
   END $$;
 
+  CREATE TABLE $schema.parked_totals (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    ensemble text NOT NULL,
+    build text NOT NULL,
+    code text NOT NULL,
+    status text NOT NULL,
+    amount numeric NOT NULL
+  ) WITH (fillfactor = 50);
+  CREATE INDEX parked_totals_by_code ON $schema.parked_totals (ensemble, build, code, status);
+
+  CREATE FUNCTION $schema.add_parked(
+    of_ensemble text, of_build text, of_code text, of_status text, added_amount numeric
+  ) RETURNS void LANGUAGE plpgsql AS $$
+  BEGIN
+    UPDATE $schema.parked_totals SET amount = amount + added_amount WHERE id = (
+      SELECT id FROM $schema.parked_totals
+      WHERE ensemble = of_ensemble AND build = of_build AND code = of_code AND status = of_status
+      LIMIT 1 FOR UPDATE SKIP LOCKED);
+    IF NOT FOUND THEN
+      INSERT INTO $schema.parked_totals (ensemble, build, code, status, amount)
+      VALUES (of_ensemble, of_build, of_code, of_status, added_amount);
+    END IF;
+  END $$;
+
   CREATE FUNCTION $schema.count_new_runs() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     PERFORM $schema.add_total('active', '', 0, count(*)) FROM added
       WHERE state = 'ready' OR (state = 'owned' AND NOT waiting) HAVING count(*) > 0;
     PERFORM $schema.add_total('unfinished', actor_index, 0, count(*)) FROM added
       WHERE state <> 'ended' AND actor_index IS NOT NULL GROUP BY actor_index;
+    PERFORM $schema.add_parked(
+        ensemble, coalesce(build, ''), coalesce(code, ''), status, count(*)) FROM added
+      WHERE state = 'parked' GROUP BY ensemble, build, code, status;
     RETURN NULL;
   END $$;
   CREATE TRIGGER runs_count_new AFTER INSERT ON $schema.runs REFERENCING NEW TABLE AS added
@@ -55,43 +82,24 @@ export const TOTALS_SCHEMA = `
   CREATE TRIGGER runs_count_deleted AFTER DELETE ON $schema.runs FOR EACH ROW
     WHEN (OLD.state <> 'ended') EXECUTE FUNCTION $schema.count_run();
 
-  CREATE TABLE $schema.parked_totals (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    ensemble text NOT NULL,
-    build text NOT NULL,
-    code text NOT NULL,
-    status text NOT NULL,
-    amount bigint NOT NULL
-  ) WITH (fillfactor = 50);
-  CREATE INDEX parked_totals_by_code ON $schema.parked_totals (ensemble, build, code, status);
-
-  CREATE FUNCTION $schema.add_parked(like_run $schema.runs, added bigint) RETURNS void LANGUAGE plpgsql AS $$
-  BEGIN
-    UPDATE $schema.parked_totals SET amount = amount + added WHERE id = (
-      SELECT id FROM $schema.parked_totals
-      WHERE ensemble = like_run.ensemble AND build = coalesce(like_run.build, '')
-        AND code = coalesce(like_run.code, '') AND status = like_run.status
-      LIMIT 1 FOR UPDATE SKIP LOCKED);
-    IF NOT FOUND THEN
-      INSERT INTO $schema.parked_totals (ensemble, build, code, status, amount) VALUES (
-        like_run.ensemble, coalesce(like_run.build, ''), coalesce(like_run.code, ''),
-        like_run.status, added);
-    END IF;
-  END $$;
   CREATE FUNCTION $schema.count_parked() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
-    IF TG_OP <> 'INSERT' AND OLD.state = 'parked' THEN PERFORM $schema.add_parked(OLD, -1); END IF;
-    IF TG_OP <> 'DELETE' AND NEW.state = 'parked' THEN PERFORM $schema.add_parked(NEW, 1); END IF;
+    IF OLD.state = 'parked' THEN
+      PERFORM $schema.add_parked(
+        OLD.ensemble, coalesce(OLD.build, ''), coalesce(OLD.code, ''), OLD.status, -1);
+    END IF;
+    IF NEW.state = 'parked' THEN
+      PERFORM $schema.add_parked(
+        NEW.ensemble, coalesce(NEW.build, ''), coalesce(NEW.code, ''), NEW.status, 1);
+    END IF;
     RETURN NULL;
   END $$;
-  CREATE TRIGGER runs_park_new AFTER INSERT ON $schema.runs FOR EACH ROW
-    WHEN (NEW.state = 'parked') EXECUTE FUNCTION $schema.count_parked();
-  CREATE TRIGGER runs_park AFTER UPDATE OF state, status, build, code ON $schema.runs FOR EACH ROW
-    WHEN ((OLD.state = 'parked' OR NEW.state = 'parked')
+  CREATE TRIGGER runs_count_parked AFTER UPDATE OF state, status, build, code ON $schema.runs
+    FOR EACH ROW WHEN ((OLD.state = 'parked' OR NEW.state = 'parked')
       AND (OLD.state, OLD.status, OLD.build, OLD.code)
         IS DISTINCT FROM (NEW.state, NEW.status, NEW.build, NEW.code))
     EXECUTE FUNCTION $schema.count_parked();
-  CREATE TRIGGER runs_delete_parked AFTER DELETE ON $schema.runs FOR EACH ROW
+  CREATE TRIGGER runs_count_deleted_parked AFTER DELETE ON $schema.runs FOR EACH ROW
     WHEN (OLD.state = 'parked') EXECUTE FUNCTION $schema.count_parked();
 
   CREATE FUNCTION $schema.count_review() RETURNS trigger LANGUAGE plpgsql AS $$

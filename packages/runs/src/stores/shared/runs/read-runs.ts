@@ -69,7 +69,7 @@ function isOfAllRuns({ runId, reviewId, open = false }: ReviewQuery): boolean {
 
 /** Returns the condition of the reviews of a query. */
 export function toReviewCondition(
-  { texts, reviewOrder }: StoreDialect,
+  { texts, reviewOrder, isAmong }: StoreDialect,
   query: ReviewQuery,
   add: AddValue,
 ): string {
@@ -83,9 +83,9 @@ export function toReviewCondition(
         SELECT ${reviewOrder} FROM $schema.reviews WHERE status = 'OPEN' AND kind = ${add(kind)}
         ORDER BY ${reviewOrder} ${most}) AS of_kind`,
     )
-    return `reviews.${reviewOrder} IN (
-      SELECT ${reviewOrder} FROM (${ofKinds.join(' UNION ALL ')}) AS found
-      ORDER BY ${reviewOrder} ${most})`
+    const first = `SELECT ${reviewOrder} FROM (${ofKinds.join(' UNION ALL ')}) AS found
+      ORDER BY ${reviewOrder} ${most}`
+    return `reviews.${reviewOrder} ${isAmong(first)}`
   }
   const conditions = ['true']
   if (runId !== undefined) conditions.push(`run_id = ${add(texts.encode.id(runId))}`)

@@ -43,6 +43,8 @@ export interface StoreDialect {
   duration(ms: string): string
   /** The column of reviews with the order in which they opened. */
   readonly reviewOrder: string
+  /** Returns the comparison with each row of a query, whose few rows are found first. */
+  isAmong(query: string): string
   /** The order number of a thread with the newest submission. */
   readonly newPlace: string
   /** Returns the rows of the threads with a tag, as the tables and conditions of a SELECT. */

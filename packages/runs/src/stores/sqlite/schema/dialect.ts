@@ -21,6 +21,7 @@ export const sqliteDialect: StoreDialect = {
   millis: (column) => column,
   duration: (ms) => ms,
   reviewOrder: 'n',
+  isAmong: (query) => `IN (${query})`,
   newPlace: '(SELECT coalesce(max(place), 0) + 1 FROM threads)',
   threadsWithTag: ({ key, value }, add) =>
     `thread_tags CROSS JOIN threads USING (place) WHERE tag = ${add(toTagIndex(key, value))}`,
