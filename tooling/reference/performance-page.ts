@@ -21,6 +21,7 @@ const HEADINGS: Readonly<Record<string, string>> = {
   growth: 'Growth',
   memory: 'Memory in process',
   children: 'Runs with many tasks',
+  parked: 'Runs that only wait',
   dashboard: 'Dashboard',
   types: 'Type checking',
   'import-cost': 'Imports',

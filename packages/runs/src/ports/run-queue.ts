@@ -43,6 +43,8 @@
  *    and a claim after that time has `isExpired`. The owner of an earlier claim may begin.
  * RUNS-L19 A parked run that is not due costs nothing: no process remembers it, and nothing that a process repeats, counts or
  *    receives reads the runs or the waits of others.
+ * RUNS-L20 Parked runs that become due at the same time are claimed as slots become free, and nothing reads the others
+ *    meanwhile.
  * RUNS-L15 A claim by an offer claims the offered run if it is due, is not a suspect, and was not claimed since the offer, if
  *    the caller knows its code, and if the limit and the wanted number allow it. Due runs of known code that were claimed
  *    before come first (RUNS-L4): they replace offered runs.

@@ -3,10 +3,11 @@
  * of Postgres, so they do not depend on the machine, and the plans are those of the connections of a store.
  */
 import { PERSON_REVIEW_KINDS } from '@tutti/protocol/internal'
-import { beforeAll, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 
 import { queued } from '../../testing/support/event-fixtures.ts'
 import { newRun } from '../../testing/support/run-fixtures.ts'
+import { listClaimKeys } from '../../domain/claim-key.ts'
 import { ownDatabase } from '../../../test/own-database.ts'
 import { toAddress } from '../shared/schema/event-address.ts'
 import { postgresRunStorage } from './index.ts'
@@ -25,7 +26,8 @@ const BATCH = 500
 const LOAD_MS = 120_000
 
 const LEASE = { owner: 'owner-1', leaseMs: 60_000 }
-const KNOWN = { ensembles: ['band'], othersAfterMs: 600_000 }
+const CODES = { band: 'code-1' }
+const KNOWN = { ensembles: listClaimKeys(CODES), othersAfterMs: 600_000 }
 const CLAIM = { ...LEASE, wanted: 5, maxConcurrentRuns: 10, known: KNOWN }
 const DAY_MS = 86_400_000
 
@@ -42,7 +44,7 @@ const WORK: Readonly<Record<string, Work>> = {
   'a renewal of a lease': ({ queue }) => queue.renew({ ...LEASE, known: KNOWN }),
   'a search for expired runs': ({ queue }) => queue.findExpired(20),
   'a search for stranded runs': ({ builds }) =>
-    builds.findStranded({ codes: { band: 'code-1' }, limit: 500, includesHeld: false }),
+    builds.findStranded({ codes: CODES, limit: 500, includesHeld: false }),
   'a search for due schedules': ({ schedules }) => schedules.findDue(20),
   'a search for due deliveries': ({ outbox }) => outbox.claim({ limit: 20, claimMs: 10_000 }),
   'a sweep of external events': ({ externalEvents }) => externalEvents.assign(Date.now()),
@@ -61,10 +63,11 @@ const WORK: Readonly<Record<string, Work>> = {
     runs.countReviews({ open: true, kinds: PERSON_REVIEW_KINDS }),
   'an event for one of the waiting runs': async ({ externalEvents }, n) => {
     await externalEvents.add({ id: `any-${n}`, ...SHARED, data: '{}' }, 1_000)
-    expect(await externalEvents.assign(Date.now(), [SHARED])).toHaveLength(1)
+    const assigned = await externalEvents.assign(Date.now(), [SHARED])
+    expect(assigned.map(({ id }) => id)).toContain(`any-${n}`)
   },
   'an event for a wanted run': async ({ externalEvents }, n) => {
-    const runId = `run-${n - 2}`
+    const runId = `run-${n - 2 - 5 * (n % 2)}`
     await externalEvents.add({ id: `wanted-${n}`, ...SHARED, runId, data: '{}' }, 1_000)
     const assigned = await externalEvents.assign(Date.now(), [SHARED])
     expect(assigned.map((event) => event.runId)).toContain(runId)
@@ -112,6 +115,27 @@ it.for(Object.entries(WORK))(
     expect(many.pages - few.pages).toBeLessThanOrEqual(MORE_PAGES)
   },
 )
+
+describe('a store in which half of the parked runs have become due at once', () => {
+  beforeAll(async () => {
+    for (const schema of ['few', 'many'] as const) {
+      await database.client.query(
+        `UPDATE ${schema}.runs SET due_at = clock_timestamp() WHERE due_at IS NOT NULL`,
+      )
+    }
+    await database.client.query('VACUUM ANALYZE')
+  }, LOAD_MS)
+
+  it.for(Object.entries(WORK))(
+    '[RUNS-L20] While 10,000 runs are due, %s reads no more rows than while 1,000 are, and few more pages',
+    async ([, work]) => {
+      const few = await measure('few', (storage, n) => work(storage, n + 1))
+      const many = await measure('many', (storage, n) => work(storage, n + 1))
+      expect(many.rows - few.rows).toBeLessThanOrEqual(MORE_ROWS)
+      expect(many.pages - few.pages).toBeLessThanOrEqual(MORE_PAGES)
+    },
+  )
+})
 
 /** Differences that are not caused by parked runs, such as another row of a total after concurrent changes. */
 const MORE_ROWS = 20

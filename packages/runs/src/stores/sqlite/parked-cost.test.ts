@@ -190,6 +190,13 @@ it('[RUNS-L19] An event for one run reads the waits of this run only', async () 
   ])
 })
 
+it('[RUNS-L19] A search for stranded runs reads only the held runs of the codes of the process', async () => {
+  const query = { codes: { band: 'code-1' }, limit: 9, includesHeld: false }
+  const plans = await plansOf((storage) => storage.builds.findStranded(query))
+  const [{ plan } = { plan: '' }] = plans.filter(({ sql }) => sql.includes('WAITING_FOR_BUILD'))
+  expect(plan).toMatch(/^SEARCH runs USING INDEX runs_waiting_for_build \(<expr>=\?\)/)
+})
+
 it('[RUNS-L19] A list of changed runs reads a page of the parked runs of each status', async () => {
   const query = {
     ensembles: ['band'],

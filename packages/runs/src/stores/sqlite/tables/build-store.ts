@@ -72,10 +72,10 @@ export function sqliteBuildStore({
         [known, limit],
       )
       const held = statements.run(
-        `SELECT ${STRANDED_COLUMNS} FROM runs
+        `SELECT ${STRANDED_COLUMNS} FROM runs INDEXED BY runs_waiting_for_build
          WHERE status = 'WAITING_FOR_BUILD' AND ${IS_KNOWN}
-           AND ($3 OR ${SQLITE_CLAIM_KEY} = ANY($1::text[])) ORDER BY id LIMIT $2`,
-        [known, limit, includesHeld],
+           AND ${includesHeld ? 'true' : `${SQLITE_CLAIM_KEY} = ANY($1::text[])`} ORDER BY id LIMIT $2`,
+        [known, limit],
       )
       return [...due, ...held].map((row) => readStranded(texts, row))
     },
