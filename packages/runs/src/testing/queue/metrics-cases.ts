@@ -1,8 +1,16 @@
 /** Cases of RUNS-L10: the counts of everything that waits in a store. */
 import { deepStrictEqual, ok } from 'node:assert/strict'
 
-import { reviewRequested, started } from '../support/event-fixtures.ts'
-import { claimRun, createRun, endedRun, ownedRun, parkedRun } from '../support/run-fixtures.ts'
+import { cancelling, result, reviewRequested, started } from '../support/event-fixtures.ts'
+import {
+  claimRun,
+  createRun,
+  endedRun,
+  newUnownedWrite,
+  ownedRun,
+  parkedRun,
+  readUnowned,
+} from '../support/run-fixtures.ts'
 
 import type { RunStorage } from '../../ports/run-storage.ts'
 import type { StoreMetrics } from '../../ports/run-queue.ts'
@@ -43,6 +51,48 @@ export const metricsCases: readonly StorageCase[] = [
         unfinished: { ACCEPTED: 2, RUNNING: 1, WAITING_REVIEW: 1 },
         openReviews: 1,
         deliveries: 2,
+      })
+    },
+  },
+  {
+    name: '[RUNS-L10] The counts follow parked runs and their reviews through cancels, holds, claims and ends',
+    async run({ storage }) {
+      const counts = async () => {
+        const { parked, unfinished, openReviews } = await storage.queue.metrics()
+        const ofKind = await storage.runs.countReviews({ open: true, kinds: ['TASK_OUTPUT'] })
+        deepStrictEqual((await storage.queue.load()).parked, parked)
+        deepStrictEqual(await storage.runs.countReviews({ open: true }), openReviews)
+        return { parked, unfinished, openReviews, ofKind }
+      }
+      await createRun(storage, 'run-later', { startAt: Date.now() + 1e9 })
+      for (const runId of ['run-a', 'run-b', 'run-c']) {
+        await parkedRun(storage, runId, { events: [reviewRequested(`review-${runId}`)] })
+      }
+      deepStrictEqual(await counts(), {
+        parked: 4,
+        unfinished: { ACCEPTED: 1, WAITING_REVIEW: 3 },
+        openReviews: 3,
+        ofKind: 3,
+      })
+      await storage.builds.hold(await readUnowned(storage, 'run-a'))
+      const cancelled = newUnownedWrite(await readUnowned(storage, 'run-b'), 'stay', {
+        events: [cancelling],
+      })
+      deepStrictEqual((await storage.runs.commitUnowned(cancelled)).kind, 'written')
+      deepStrictEqual(await counts(), {
+        parked: 4,
+        unfinished: { ACCEPTED: 1, WAITING_FOR_BUILD: 1, CANCELLING: 1, WAITING_REVIEW: 1 },
+        openReviews: 3,
+        ofKind: 3,
+      })
+      await (await claimRun(storage, 'run-later')).commit([result('run-later')])
+      await (await claimRun(storage, 'run-b')).commit([result('run-b', { status: 'CANCELLED' })])
+      await claimRun(storage, 'run-c')
+      deepStrictEqual(await counts(), {
+        parked: 1,
+        unfinished: { WAITING_FOR_BUILD: 1, RUNNING: 1 },
+        openReviews: 2,
+        ofKind: 2,
       })
     },
   },
