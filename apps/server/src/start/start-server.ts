@@ -42,7 +42,7 @@ import type { TracedServiceOptions } from '@tutti/telemetry/internal'
 export interface RunningServer {
   /** Address of the server, such as `http://127.0.0.1:7329`. */
   readonly url: string
-  /** Ids of the runs that an earlier process left unfinished and this one resumes. */
+  /** Ids of the runs that an earlier process executed or had queued, and this one resumes. */
   readonly resumed: readonly string[]
   /**
    * Stops the server: it accepts no new runs, and lets running ones end or be handed over within the drain time. It
@@ -171,7 +171,7 @@ interface ServedRuns {
   readonly logger: Logger
 }
 
-/** Starts to execute runs. Returns the ids of the runs that an earlier process left unfinished. */
+/** Starts to execute runs. Returns the ids of the runs that an earlier process executed or had queued. */
 async function startRuns(
   { runs, orphans, logger }: ServedRuns,
   { openedAt, isShared }: { readonly openedAt: number; readonly isShared: boolean },
