@@ -166,7 +166,7 @@ export class SqliteRunQueue implements RunQueue {
     )
     if (reclaimed > 0) hub.notify([{ kind: 'ready' }])
     const ready = statements.run(`SELECT run_id FROM runs WHERE state = 'ready' ORDER BY id`)
-    return ready.map((row) => sqliteDialect.texts.id(String(row['run_id'])))
+    return ready.map((row) => String(sqliteDialect.texts.id(String(row['run_id']))))
   }
 
   async findExpired(limit: number): Promise<ExpiredRuns> {
