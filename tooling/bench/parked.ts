@@ -215,7 +215,8 @@ function printWaking(all: readonly Measured[]): void {
 }
 
 function printClaims({ store, costs: [few, many], waking }: Measured): void {
-  if (few === undefined || many === undefined) throw new Error('Nothing was measured')
+  if (few === undefined || many === undefined)
+    throw new Error('Two numbers of parked runs must be measured')
   printClaim({
     text: `a parked run in ${store.name} keeps no memory (at most ${MAX_BYTES} bytes)`,
     atMost: MAX_BYTES,

@@ -31,11 +31,11 @@ const KNOWN = { ensembles: listClaimKeys(CODES), othersAfterMs: 600_000 }
 const CLAIM = { ...LEASE, wanted: 5, maxConcurrentRuns: 10, known: KNOWN }
 const DAY_MS = 86_400_000
 
-/** Name of the event for which half of the runs wait, and of one for which none does. */
+/** An event that many runs await, and one that none awaits. */
 const SHARED = { name: 'approved' }
 const UNKNOWN = { name: 'unknown' }
 
-/** What a process does again and again, and requests whose cost must not depend on the parked runs. */
+/** Repeated work of a process, and requests whose cost must not depend on the parked runs. */
 type Work = (storage: RunStorage, n: number) => Promise<unknown>
 const WORK: Readonly<Record<string, Work>> = {
   'a claim of due runs': ({ dispatcher }) => dispatcher.take(CLAIM),
@@ -141,7 +141,7 @@ describe('a store in which half of the parked runs have become due at once', () 
 const MORE_ROWS = 20
 const MORE_PAGES = 60
 
-/** What a store has read, with all of its connections. */
+/** Reads of a store with all of its connections. */
 interface Cost {
   readonly rows: number
   readonly pages: number

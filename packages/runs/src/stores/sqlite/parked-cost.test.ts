@@ -156,7 +156,7 @@ it('[RUNS-L19] The load, the metrics, the builds and the quota of an actor read 
   })
   const counts = plans.filter(({ sql }) => /count\(|sum\(/.test(sql))
   expect(counts).toHaveLength(6)
-  // A range of the index for each of the states of runs that have or await an owner.
+  // Only the states of runs that have or await an owner are searched.
   const reads = counts
     .flatMap(({ plan }) => plan.split('; '))
     .filter((step) => / runs\b/.test(step))

@@ -24,8 +24,8 @@ export type AssignEvents = (now: number, addresses: readonly string[] | null) =>
 export const IS_FREE = 'external_events.outcome IS NULL AND external_events.run IS NULL'
 
 /**
- * Returns the queries for the first free wait of a row of `external_events`, one of which has a row: for an event that any run
- * may have, and for one with a wanted run. Neither reads the waits of other events or runs. `now` is SQL of the present.
+ * Returns the queries for the first free wait of a row of `external_events`: for an event that any run may have, and for one with
+ * a wanted run. The other query has no row. Neither reads the waits of other events or runs. `now` is SQL of the present.
  */
 export function firstWaitSqls(columns: string, now: string): readonly [string, string] {
   const select = (condition: string): string => `
