@@ -36,6 +36,7 @@ import { resolveNatsEngineOptions } from '../../packages/nats/src/options.ts'
 import { assertToolsOptions } from '../../packages/remote-tools/src/mcp/options.ts'
 import { httpTool, openApiTools, processTool } from '../../packages/remote-tools/src/index.ts'
 import { resolvePostgresRunStorageOptions } from '../../packages/runs/src/stores/postgres/database/options.ts'
+import { findStepProblems } from '../../packages/ensemble/src/definition/step-options.ts'
 import { findDefinitionProblems } from '../../packages/runs/src/schedules/definition-problems.ts'
 import { resolveRunServiceOptions } from '../../packages/runs/src/settings/options.ts'
 import { mapEach, parallel } from '../../packages/pipeline/src/index.ts'
@@ -79,6 +80,9 @@ const TAKERS: Readonly<Record<string, (given: Numbers) => unknown>> = {
   AgentToolSettings: agentToolOf,
   ApprovalOptions: (requireApproval) => defineTool({ ...TOOL, requireApproval }),
   Budget: (budget) => task({ description: 'x', budget }),
+  BackoffSettings: (backoff) => {
+    throwProblems(findStepProblems({ backoff }))
+  },
   CallOptions: (given) => clientOf({}).runs.get('run-a', given),
   ClientOptions: clientOf,
   ControlApiOptions: (given) =>
@@ -140,6 +144,9 @@ const TAKERS: Readonly<Record<string, (given: Numbers) => unknown>> = {
     ),
   SearchServiceOptions: (given) =>
     searchService({ name: 'a', baseUrl: URL_OF_AGENT }, { apiKey: 'a', ...given }),
+  StepOptions: (given) => {
+    throwProblems(findStepProblems(given))
+  },
   SubscribeOptions: (given) => {
     const connection = clientOf({ openSocket: () => undefined as never }).connect()
     try {

@@ -114,6 +114,10 @@ test('[ENS-P5] The operations of a handler have the types of their tasks, tools,
       // @ts-expect-error -- an id is a number
       await call(find, { id: 'seven' })
       expectTypeOf(await step('s', async () => ({ n: 1 }))).toEqualTypeOf<{ n: number }>()
+      const tried = await step('t', ({ tries }) => tries, { retries: 2, backoff: {}, timeoutMs: 1 })
+      expectTypeOf(tried).toEqualTypeOf<number>()
+      // @ts-expect-error -- the option is named retries
+      await step('u', () => 1, { retry: 2 })
       const answer = await ask('Who?', { schema: Person })
       if (answer.answered)
         expectTypeOf(answer.value).toEqualTypeOf<{ name: string; age?: number }>()

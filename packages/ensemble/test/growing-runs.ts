@@ -11,7 +11,7 @@ import {
 } from './scenario-parts.ts'
 import { createRandom } from './task-graphs.ts'
 
-import type { HandlerContext, ReviewAnswer, RunReviewer, Task } from '../src/index.ts'
+import type { HandlerContext, ReviewAnswer, RunReviewer, StepContext, Task } from '../src/index.ts'
 import type { Process, Scenario } from './interrupt-everywhere.ts'
 
 /** A generated handler: operations one after another, or at the same time. */
@@ -241,11 +241,17 @@ async function performOperation(
   }
   switch (operation.kind) {
     case 'step': {
-      const value = await step(`s${index}`, async ({ signal }) => {
+      const perform = async ({ signal, tries }: StepContext): Promise<{ value: number }> => {
         record(`step s${index}`)
         await sleep(process.clock, operation.ms, signal)
         signal.throwIfAborted()
+        if (operation.ms % 3 === 0 && tries < 3) throw new Error(`Try ${tries} broke`)
         return { value: operation.ms }
+      }
+      const value = await step(`s${index}`, perform, {
+        retries: 2,
+        backoff: { firstDelayMs: 4 },
+        timeoutMs: 1_000,
       })
       // What follows depends on the order of the ends.
       return step(`after ${index}`, () => {

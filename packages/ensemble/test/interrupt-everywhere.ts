@@ -518,7 +518,7 @@ function withoutOrder(event: RunEvent): RunEvent {
 /** Returns the events of a run that its replay has, too: those of work that it executes. */
 function selectReplayed(events: readonly RunEvent[], mode: ReplayMode): readonly RunEvent[] {
   if (mode === 'models') {
-    return events.filter(({ type }) => !/^(?:review_|tool_|agent_tool_)/.test(type))
+    return events.filter(({ type }) => !/^(?:review_|tool_|agent_tool_|handler_step_)/.test(type))
   }
   const added = new Set(eventsOf(events, 'delegation_started').map(({ workerTask }) => workerTask))
   return events.filter(

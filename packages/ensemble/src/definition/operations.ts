@@ -3,6 +3,7 @@
  * gets them back.
  */
 import type { Inputs } from './template.ts'
+import type { StepOptions } from './step-options.ts'
 import type { WaitFor } from './wait.ts'
 import type { OutputReader } from '../output/structured-output.ts'
 import type { AgentTool, TuttiError, Type, TypedTool } from '@tutti/core'
@@ -115,6 +116,8 @@ export interface StepContext {
   readonly signal: AbortSignal
   /** Key that is the same for every try at this step, so that a repeated call has its side effects only once. */
   readonly idempotencyKey: string
+  /** Number of tries so far, with this one. An interrupted try does not count. */
+  readonly tries: number
 }
 
 /** Schema, time limit and reviewers of a question. */
@@ -171,14 +174,17 @@ export interface HandlerOperations {
    */
   readonly call: CallTool
   /**
-   * Performs a side effect and records its result, which must be JSON, or its failure. An interrupted step is repeated with
-   * the same idempotency key. `work` cannot use operations, because it does not run again once its result is recorded.
+   * Performs a side effect and records its result, which must be JSON, or its failure. A failed try is retried up to `retries`
+   * times, also after a restart; an interrupted one is repeated. All tries have the same idempotency key. `work` cannot use
+   * operations, because it does not run again once its result is recorded.
    *
-   * @throws {TuttiError} TASK_FAILED with what `work` threw, or if the result is not JSON; CONFIG_INVALID within a step.
+   * @throws {TuttiError} TASK_FAILED with what `work` threw, or if the result is not JSON; TASK_TIMEOUT after `timeoutMs`; CONFIG_INVALID
+   * within a step or for invalid options.
    */
   readonly step: <Value>(
     name: string,
     work: (context: StepContext) => Value | Promise<Value>,
+    options?: StepOptions,
   ) => Promise<Value>
   /**
    * Asks the reviewers of the run a question and waits; a run that only waits occupies no worker. The answer matches

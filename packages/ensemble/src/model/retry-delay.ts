@@ -19,10 +19,15 @@ export interface RetryState extends ModelRetries {
   readonly random?: () => number
   /** Maximum wait that a provider can request, in milliseconds. @default 60000 */
   readonly maxRetryAfterMs?: number
+  /** First and maximum wait, in milliseconds. @default those of the providers' own clients */
+  readonly backoff?: Readonly<Record<'firstMs' | 'maxMs', number>>
 }
 
 /** Backoff of the providers' own clients. */
-const BACKOFF = { firstMs: 500, maxMs: 8_000, jitter: 0.25 }
+export const DEFAULT_BACKOFF = { firstMs: 500, maxMs: 8_000 }
+
+/** Random share of a wait. */
+const JITTER = 0.25
 
 /**
  * Default maximum wait that a provider can request, in milliseconds; the official clients have the same
@@ -36,12 +41,18 @@ export const DEFAULT_MAX_RETRY_AFTER_MS = 60_000
  */
 export function computeModelRetryDelay(
   { retryable, details }: Pick<TuttiError, 'retryable' | 'details'>,
-  { retries, maxRetries, random, maxRetryAfterMs = DEFAULT_MAX_RETRY_AFTER_MS }: RetryState,
+  {
+    retries,
+    maxRetries,
+    random,
+    maxRetryAfterMs = DEFAULT_MAX_RETRY_AFTER_MS,
+    backoff = DEFAULT_BACKOFF,
+  }: RetryState,
 ): number | undefined {
   if (!retryable || retries >= maxRetries) return undefined
   const asked = details?.['retryAfterMs']
   if (typeof asked === 'number' && asked >= 0) {
     return asked <= maxRetryAfterMs ? asked : undefined
   }
-  return backoffMs(retries, { ...BACKOFF, random })
+  return backoffMs(retries, { ...backoff, jitter: JITTER, random })
 }

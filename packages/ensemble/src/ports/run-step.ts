@@ -220,6 +220,13 @@ export interface HandlerStepEnded extends TaskStepBase, Required<OfOperation> {
   readonly error?: StepError
 }
 
+/** Records a failed try at a step of a handler, which another one follows. */
+export interface HandlerStepFailed extends TaskStepBase, Required<OfOperation> {
+  readonly kind: 'handler_step_failed'
+  readonly name: string
+  readonly error: StepError
+}
+
 /** Records the start of a delegation, by an agent or by a handler. */
 export interface DelegationBegun extends TaskStepBase, OfOperation {
   readonly kind: 'delegation_begun'
@@ -349,6 +356,7 @@ export type RunStep =
   | ToolCallEnded
   | HandlerEnded
   | HandlerStepEnded
+  | HandlerStepFailed
   | DelegationBegun
   | DelegationEnded
   | ReviewOpenedStep

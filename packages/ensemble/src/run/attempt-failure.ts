@@ -147,8 +147,8 @@ const FINAL: ReadonlySet<string> = new Set([
   'STORE_UNAVAILABLE',
 ])
 
-/** Whether another attempt may follow a failure. */
-function mayRetry({ code, retryable }: Pick<TuttiError, 'code' | 'retryable'>): boolean {
+/** Whether another attempt at a task, or another try at a step, may follow a failure. */
+export function mayRetry({ code, retryable }: Pick<TuttiError, 'code' | 'retryable'>): boolean {
   if (FINAL.has(code)) return false
   return code === 'MODEL_FAILED' ? retryable : true
 }

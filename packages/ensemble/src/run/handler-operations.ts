@@ -54,8 +54,8 @@ export class Operations implements HandlerOperations {
         : this.#tasks.call(tool, added, input)
     }) as Promise<never>
 
-  readonly step: HandlerOperations['step'] = (name, work) =>
-    this.frame.track(() => performStep(this.frame, name, work))
+  readonly step: HandlerOperations['step'] = (name, work, options) =>
+    this.frame.track(() => performStep(this.frame, name, { work, ...options }))
 
   readonly ask: HandlerOperations['ask'] = <Schema extends ToolSchema>(
     question: string,

@@ -1,10 +1,10 @@
 /** Steps of handlers: side effects of code whose results are recorded. */
 import { TuttiError } from '@tutti/core'
 
-import { findJsonFault } from '../output/structured-output.ts'
-import { fromStepError, toStepError } from '../scope/step-log.ts'
-import { stoppedError } from '../work/stopped-error.ts'
-import { untilStopped } from '../work/until-stopped.ts'
+import { findStepProblems, type StepOptions } from '../definition/step-options.ts'
+import { nameOfStep } from '../scope/recorded-operations.ts'
+import { fromStepError } from '../scope/step-log.ts'
+import { performTries } from './step-tries.ts'
 
 import type { StepContext } from '../definition/operations.ts'
 import type { OperationFrame } from './operation-frame.ts'
@@ -13,16 +13,20 @@ import type { OperationFrame } from './operation-frame.ts'
 export async function performStep<Value>(
   frame: OperationFrame,
   name: string,
-  work: (context: StepContext) => Value | Promise<Value>,
+  {
+    work,
+    ...options
+  }: StepOptions & { readonly work: (context: StepContext) => Value | Promise<Value> },
 ): Promise<Value> {
-  const scope = frame.scope
+  const { scope, signal } = frame
   const { run, identity } = scope
+  assertStepOptions(`Cannot perform step "${name}"`, options)
   const operation = frame.take()
   const { ordinal, recorded, replayed } = operation
   const what = `Step "${name}"`
   frame.assertSame(operation, 'step', {
     asked: `step "${name}"`,
-    isSame: ({ step }) => step?.name === name,
+    isSame: (known) => nameOfStep(known) === name,
   })
   await frame.turnOfResult(what, operation)
   const known =
@@ -35,43 +39,21 @@ export async function performStep<Value>(
     return known.result as Value
   }
   scope.assertLive(`step "${name}"`)
-  const signal = frame.signal
   const idempotencyKey = frame.toKey(ordinal)
+  const { failures = 0 } = recorded ?? {}
+  const step = { ...options, name, what, ordinal, idempotencyKey, failures, signal }
   return frame.perform(what, { progress: 'new' }, async () => {
-    const holding = run.inFlight.waitIfDraining(signal, what)
-    if (holding !== undefined) await holding
-    try {
-      const working = Promise.resolve(frame.outside(what, () => work({ signal, idempotencyKey })))
-      const value = await untilStopped(working, { signal, clock: run.clock, what })
-      if (signal.aborted) throw stoppedError(signal, what)
-      const result = toResult(what, value)
-      await scope.commit({ kind: 'handler_step', ordinal, name, ...result })
-      // NOTE: the result is JSON, and returned in the form in which a later process gets it.
-      return result.result as Value
-    } catch (thrown) {
-      if (signal.aborted) {
-        throw TuttiError.isInstance(thrown) ? thrown : stoppedError(signal, what, { cause: thrown })
-      }
-      const error = TuttiError.from(thrown, 'TASK_FAILED')
-      await scope.commit({ kind: 'handler_step', ordinal, name, error: toStepError(error) })
-      throw error
-    }
+    const perform = (context: StepContext): unknown => frame.outside(what, () => work(context))
+    // NOTE: the result is that of `work`, in the form in which a later process gets it.
+    return (await performTries(scope, perform, step)) as Value
   })
 }
 
-/** Returns a copy of a result, as a later process gets it; without a field for undefined. */
-function toResult(what: string, value: unknown): { readonly result?: unknown } {
-  if (value === undefined) return {}
-  const fault = findFault(value)
-  if (fault === undefined) return { result: JSON.parse(JSON.stringify(value)) }
-  throw new TuttiError('TASK_FAILED', `The result of ${what} must be JSON, but ${fault}`)
-}
-
-function findFault(value: unknown): string | undefined {
-  try {
-    return findJsonFault(value)
-  } catch (error) {
-    if (error instanceof RangeError) return 'the value contains itself, or is nested too deeply'
-    throw error
-  }
+/** Checks the options of a step. @throws {TuttiError} CONFIG_INVALID, naming every problem */
+export function assertStepOptions(action: string, options: StepOptions): void {
+  const problems = findStepProblems(options)
+  if (problems.length === 0) return
+  throw new TuttiError('CONFIG_INVALID', `${action}: ${problems.join('; ')}`, {
+    details: { problems },
+  })
 }

@@ -28,6 +28,10 @@ export interface RecordedOperation {
   callBegun?: StepOf<'tool_begun'>
   callEnded?: StepOf<'tool_ended'>
   step?: StepOf<'handler_step'>
+  /** Last failed try at a step, which another one follows. */
+  stepFailed?: StepOf<'handler_step_failed'>
+  /** Number of such tries. */
+  failures?: number
   /** Position of its last end among the steps of the attempt; absent before its first end. */
   endedAt?: number
 }
@@ -117,6 +121,12 @@ export class RecordedOperations {
       case 'handler_step':
         Object.assign(this.#get(step.ordinal, 'step'), { step, endedAt: at })
         return
+      case 'handler_step_failed': {
+        const operation = this.#get(step.ordinal, 'step')
+        operation.stepFailed = step
+        operation.failures = (operation.failures ?? 0) + 1
+        return
+      }
       case 'tool_begun':
         if (step.ordinal !== undefined) this.#get(step.ordinal, 'call').callBegun = step
         return
@@ -162,11 +172,16 @@ export class RecordedOperations {
   }
 }
 
+/** Returns the name of a recorded step; undefined for another operation. */
+export function nameOfStep({ step, stepFailed }: RecordedOperation): string | undefined {
+  return step?.name ?? stepFailed?.name
+}
+
 /** Returns a recorded operation, for people. */
 export function describeRecordedOperation(operation: RecordedOperation | undefined): string {
   switch (operation?.kind) {
     case 'step':
-      return `step "${operation.step?.name}"`
+      return `step "${nameOfStep(operation)}"`
     case 'call': {
       const { callBegun, callEnded = callBegun } = operation
       return callEnded === undefined

@@ -91,6 +91,7 @@ export function describeStep(step: TaskStep): string {
     case 'tool_ended':
       return `${step.kind} ${step.iterationIndex}/${step.position}`
     case 'handler_step':
+    case 'handler_step_failed':
       return describeOrdinal(step.ordinal)
     default:
       return step.kind
@@ -113,6 +114,7 @@ export function describeRecordedStep(step: TaskStep): string {
     case 'handler_ended':
       return 'the output of a handler'
     case 'handler_step':
+    case 'handler_step_failed':
       return `step "${step.name}"`
     default:
       return step.kind

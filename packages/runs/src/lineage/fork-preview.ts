@@ -134,6 +134,7 @@ const WORK: ReadonlySet<RunStep['kind']> = new Set([
   'tool_ended',
   'handler_ended',
   'handler_step',
+  'handler_step_failed',
   'agent_used',
   'task_failed',
 ])

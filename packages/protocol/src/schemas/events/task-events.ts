@@ -1,9 +1,17 @@
 /** Events of one task: started, input, completed, failed, skipped, and its metrics. */
 import Type from 'typebox'
-import { CostUsd, Count, DurationMs, Instant, NullableText, TokenCount } from '../scalars.ts'
+import {
+  CostUsd,
+  Count,
+  DurationMs,
+  Instant,
+  NullableText,
+  PositiveCount,
+  TokenCount,
+} from '../scalars.ts'
 import { FinishReason } from '../enums.ts'
 import { MessagePart } from '../message-part.ts'
-import { taskAttempt, taskLabel } from './positions.ts'
+import { taskAttempt, taskLabel, taskPosition } from './positions.ts'
 
 import type { Static } from '../../static.ts'
 
@@ -192,6 +200,25 @@ export const MetricsSnapshot = Type.Object({
 })
 export type MetricsSnapshot = Static<typeof MetricsSnapshot>
 
+/** A try at a step of a handler ended. */
+export const HandlerStepEndedEvent = Type.Object({
+  type: Type.Literal('handler_step_ended'),
+  ...taskPosition,
+  /** Name of the step. */
+  step: Type.String(),
+  /** Number of tries so far, with this one. An interrupted try does not count. */
+  tries: PositiveCount,
+  startedAt: Instant,
+  endedAt: Instant,
+  /** Reason of the failure; absent if the step succeeded. */
+  reason: Type.Optional(Type.String()),
+  /** Failure code; absent if the step succeeded. */
+  code: Type.Optional(Type.String()),
+  /** Present if another try follows. */
+  willRetry: Type.Optional(Type.Literal(true)),
+})
+export type HandlerStepEndedEvent = Static<typeof HandlerStepEndedEvent>
+
 /** The event types of this file, in the order of the union. */
 export const TASK_EVENTS = [
   TaskStarted,
@@ -201,4 +228,5 @@ export const TASK_EVENTS = [
   TaskFailed,
   TaskSkipped,
   MetricsSnapshot,
+  HandlerStepEndedEvent,
 ] as const
