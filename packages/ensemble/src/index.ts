@@ -33,7 +33,7 @@ export { rateLimit, type RateLimit } from './model/rate-limit.ts'
 export type { ReviewSettings } from './definition/review-settings.ts'
 export { task } from './definition/define-task.ts'
 export type { Task, TaskDefinition } from './definition/task.ts'
-export type { BackoffSettings, StepOptions } from './definition/step-options.ts'
+export type { StepOptions } from './definition/step-options.ts'
 export type { EnsembleTaskDefinition, InputSource } from './definition/ensemble-task.ts'
 export type { ForEach, ForEachOutcome, ReduceOutputs } from './definition/for-each.ts'
 export type {

@@ -31,6 +31,7 @@ const EVERY_OPERATION: Growth = {
       growth: {
         isConcurrent: false,
         operations: [
+          { kind: 'step', ms: 2 },
           { kind: 'call', isOnce: true },
           { kind: 'agent', ms: 3 },
           { kind: 'map', items: [4], reaction: 'fail' },
@@ -90,10 +91,17 @@ afterEach(() => {
 })
 
 describe('a run that grows', { timeout: 300_000 }, () => {
-  it('[ENS-P1] [ENS-P3] [ENS-E16] [ENS-E17] A run that grows ends the same when it is interrupted or drained at any write', async () => {
+  it('[ENS-P1] [ENS-P3] [ENS-P27] [ENS-E16] [ENS-E17] A run that grows ends the same when it is interrupted or drained at any write', async () => {
     const { result, events } = await interruptEverywhere(toGrowingScenario(EVERY_OPERATION))
     expect(result.status).toBe('COMPLETED')
     expect(eventsOf(events, 'delegation_started').length).toBeGreaterThan(5)
+    const undone = eventsOf(events, 'handler_step_ended').filter(
+      (end) => end.isCompensation === true,
+    )
+    expect(undone.map(({ tries, willRetry }) => [tries, willRetry])).toEqual([
+      [1, true],
+      [2, undefined],
+    ])
   })
 
   it('[ENS-P1] A fork after any event of a run that grows has the log of its parent', async () => {

@@ -233,7 +233,18 @@ function changeTask(from: Task): Task {
 
 async function performOperation(
   process: Process,
-  { step, ask, call, task: add, map, sleep: sleepFor, waitFor, attempt, taskName }: HandlerContext,
+  {
+    step,
+    compensate,
+    ask,
+    call,
+    task: add,
+    map,
+    sleep: sleepFor,
+    waitFor,
+    attempt,
+    taskName,
+  }: HandlerContext,
   { operation, index }: { readonly operation: Operation; readonly index: number },
 ): Promise<unknown> {
   const record = (what: string): void => {
@@ -252,6 +263,12 @@ async function performOperation(
         retries: 2,
         backoff: { firstDelayMs: 4 },
         timeoutMs: 1_000,
+      })
+      compensate(`undo ${index}`, async ({ signal, tries }) => {
+        record(`step undo ${index}`)
+        await sleep(process.clock, operation.ms, signal)
+        signal.throwIfAborted()
+        if (tries === 1) throw new Error('Not undone')
       })
       // What follows depends on the order of the ends.
       return step(`after ${index}`, () => {

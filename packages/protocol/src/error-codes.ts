@@ -286,6 +286,10 @@ export const FAILURE_CODES = {
   },
   TASK_TIMEOUT: { retryable: true, meaning: 'The task exceeded its time limit' },
   TASK_FAILED: { retryable: false, meaning: 'The task failed for another reason' },
+  COMPENSATION_FAILED: {
+    retryable: false,
+    meaning: 'A handler failed or was cancelled, and what it had done could not all be undone',
+  },
   REQUEST_REJECTED: { retryable: false, meaning: 'A handler rejected the request' },
   OUTPUT_INVALID: {
     retryable: true,

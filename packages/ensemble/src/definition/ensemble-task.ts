@@ -148,7 +148,7 @@ function createHandler(subEnsemble: SubEnsemble): (context: HandlerContext) => P
   const handler = (context: HandlerContext): Promise<unknown> => {
     const inputs = readInputs(subEnsemble, context)
     return new Promise((resolve, reject) => {
-      new PlanRun(definition, context.signal, {
+      new PlanRun(definition, {
         inputs: { ...context.inputs, ...inputs },
         add: (task, mayBegin) => {
           const options: PlannedChildOptions = { inputs, mayBegin }
@@ -191,7 +191,6 @@ class PlanRun {
   readonly #definition: ResolvedEnsemble
   readonly #schedule: Schedule
   readonly #tasks: ReadonlyMap<string, Task>
-  readonly #signal: AbortSignal
   readonly #failsFast: boolean
   readonly #effects: PlanEffects
   readonly #failures: unknown[] = []
@@ -200,19 +199,21 @@ class PlanRun {
   #running = 0
   #isStopped = false
 
-  constructor(definition: ResolvedEnsemble, signal: AbortSignal, effects: PlanEffects) {
+  constructor(definition: ResolvedEnsemble, effects: PlanEffects) {
     this.#definition = definition
     // Which tasks are added follows from the ends of others alone, also when some wait for people: slots limit their starts.
     this.#schedule = new Schedule(definition.plan, { ...definition, maxConcurrentTasks: Infinity })
     this.#failsFast = definition.errorStrategy === 'FAIL_FAST'
     this.#tasks = new Map(listAllTasks(definition).map((task) => [task.name, task]))
-    this.#signal = signal
     this.#effects = effects
   }
 
-  /** Adds the tasks that are ready. When the handler runs again, tasks end in the recorded order, and so are added in it. */
+  /**
+   * Adds the tasks that are ready. When the handler runs again, tasks end in the recorded order, and so are added in it. After a
+   * stop, a task that is not recorded fails at once.
+   */
   advance(): void {
-    while (!this.#isStopped && !this.#signal.aborted) {
+    while (!this.#isStopped) {
       for (const choice of this.#schedule.takeChoices()) this.#choose(choice)
       const excluded = this.#schedule.takeExcluded()
       if (excluded !== undefined) {

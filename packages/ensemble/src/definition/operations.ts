@@ -187,6 +187,18 @@ export interface HandlerOperations {
     options?: StepOptions,
   ) => Promise<Value>
   /**
+   * Adds a compensation: work that undoes what the handler has done. If the handler fails or is stopped, by a cancel, a time limit
+   * or a budget, its compensations run in reverse order before the task ends, each as a step. A compensation has 2 retries and
+   * 60,000 ms for each try by default. After a failed one the others run, and the task fails with COMPENSATION_FAILED. Up to 1,000 per attempt.
+   *
+   * @throws {TuttiError} CONFIG_INVALID within a step, for invalid options or for too many compensations.
+   */
+  readonly compensate: (
+    name: string,
+    work: (context: StepContext) => unknown,
+    options?: StepOptions,
+  ) => void
+  /**
    * Asks the reviewers of the run a question and waits; a run that only waits occupies no worker. The answer matches
    * `schema`, or is marked as missing when a reviewer continues without one or the time passes with `onTimeout: 'CONTINUE'`.
    *

@@ -161,6 +161,14 @@ export interface ModelTurnEnded extends TaskStepBase {
   readonly unknownTools?: readonly string[]
 }
 
+/** Fields of a step that records a step of a handler, or a compensation. */
+interface OfHandlerStep {
+  /** Number among the operations in the attempt, or among its compensations, from 0. */
+  readonly ordinal: number
+  readonly isCompensation?: true
+  readonly name: string
+}
+
 /** Fields of a step that records an operation of a handler. */
 interface OfOperation {
   /** Number of the operation among those that the handler asked for in the attempt, from 0; absent for other work. */
@@ -212,18 +220,22 @@ export interface HandlerEnded extends TaskStepBase {
 }
 
 /** Records the end of a step of a handler. */
-export interface HandlerStepEnded extends TaskStepBase, Required<OfOperation> {
+export interface HandlerStepEnded extends TaskStepBase, OfHandlerStep {
   readonly kind: 'handler_step'
-  readonly name: string
   /** Its result; absent if it returned nothing, or failed. */
   readonly result?: unknown
   readonly error?: StepError
 }
 
 /** Records a failed try at a step of a handler, which another one follows. */
-export interface HandlerStepFailed extends TaskStepBase, Required<OfOperation> {
+export interface HandlerStepFailed extends TaskStepBase, OfHandlerStep {
   readonly kind: 'handler_step_failed'
-  readonly name: string
+  readonly error: StepError
+}
+
+/** Records that a handler failed or was cancelled, and that its compensations begin. */
+export interface CompensationBegun extends TaskStepBase {
+  readonly kind: 'compensation_begun'
   readonly error: StepError
 }
 
@@ -357,6 +369,7 @@ export type RunStep =
   | HandlerEnded
   | HandlerStepEnded
   | HandlerStepFailed
+  | CompensationBegun
   | DelegationBegun
   | DelegationEnded
   | ReviewOpenedStep

@@ -35,7 +35,7 @@ import {
   reviewAnswer,
   type AcceptedAnswer,
 } from './review-answer.ts'
-import { runHandler } from './run-handler.ts'
+import { mustCompensate, runHandler } from './run-handler.ts'
 
 import type { RunTooling } from '../agent/tool-call-options.ts'
 import type { Guardrails } from '../definition/guardrail.ts'
@@ -165,6 +165,7 @@ function start({ scope, countTasks, text, progress }: AttemptInput, refusal?: St
  */
 function work(input: AttemptInput, models: ModelChain): TaskAnswer | Promise<TaskAnswer> {
   const { signal, task } = input.scope
+  if (mustCompensate(input.scope)) return askForAnswer(input, models)
   if (signal.aborted) throw stoppedError(signal, 'Task')
   const { guardrails } = task
   return guardrails === undefined

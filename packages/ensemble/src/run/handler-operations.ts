@@ -6,7 +6,8 @@ import { callToolOperation } from './handler-tool.ts'
 import { sleepUntil, waitForEvents } from './handler-wait.ts'
 import { findEnsembleTool } from '../definition/sub-ensemble.ts'
 import { reduceItems } from './reduce-items.ts'
-import { OperationFrame, type OperationSettings } from './operation-frame.ts'
+import { Compensations } from './compensations.ts'
+import { OperationFrame, type FrameSettings } from './operation-frame.ts'
 
 import type {
   CallTool,
@@ -24,10 +25,12 @@ import type { Answer, ToolSchema } from '@tutti/core/internal'
 /** The operations of one attempt at a task with a handler, as functions that can be destructured. */
 export class Operations implements HandlerOperations {
   readonly frame: OperationFrame
+  readonly compensations: Compensations
   readonly #tasks: HandlerTasks
 
-  constructor(scope: TaskScope, settings: OperationSettings) {
+  constructor(scope: TaskScope, settings: FrameSettings) {
     this.frame = new OperationFrame(scope, settings)
+    this.compensations = new Compensations(this.frame)
     this.#tasks = new HandlerTasks(this.frame)
   }
 
@@ -56,6 +59,10 @@ export class Operations implements HandlerOperations {
 
   readonly step: HandlerOperations['step'] = (name, work, options) =>
     this.frame.track(() => performStep(this.frame, name, { work, ...options }))
+
+  readonly compensate: HandlerOperations['compensate'] = (name, work, options) => {
+    this.compensations.add(name, { work, ...options })
+  }
 
   readonly ask: HandlerOperations['ask'] = <Schema extends ToolSchema>(
     question: string,

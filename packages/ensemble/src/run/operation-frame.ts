@@ -43,6 +43,12 @@ export interface OperationSettings {
   readonly host: WorkerHost
 }
 
+/** Settings of one call of a handler. */
+export interface FrameSettings extends OperationSettings {
+  /** Aborts when the handler must stop. */
+  readonly signal: AbortSignal
+}
+
 /** An operation that the handler has asked for. */
 export interface AskedOperation {
   readonly ordinal: number
@@ -67,7 +73,7 @@ interface PerformOptions {
 /** The operations of one attempt at a task with a handler. */
 export class OperationFrame {
   readonly scope: TaskScope
-  readonly settings: OperationSettings
+  readonly settings: FrameSettings
   /** Aborts when operations must stop: with the task, or at the end of the handler. */
   readonly signal: AbortSignal
   readonly #recorded: RecordedOperations | undefined
@@ -83,7 +89,7 @@ export class OperationFrame {
   /** Error with which the task ends, also if the handler catches it. */
   #fatal: TuttiError | undefined
 
-  constructor(scope: TaskScope, settings: OperationSettings) {
+  constructor(scope: TaskScope, settings: FrameSettings) {
     this.scope = scope
     this.settings = settings
     const { log, identity, run } = scope
@@ -93,7 +99,7 @@ export class OperationFrame {
       run.log.replay === 'models' ? 0 : (this.#recorded?.endedCount ?? 0),
     )
     this.#threads = new HandlerThreads(run.inFlight)
-    this.signal = AbortSignal.any([scope.signal, this.#controller.signal])
+    this.signal = AbortSignal.any([settings.signal, this.#controller.signal])
   }
 
   /** Returns a promise of the ends of all operations in flight; undefined if there are none. */
@@ -135,8 +141,13 @@ export class OperationFrame {
     return error
   }
 
-  /** Gives the next operation its number. */
-  take(): AskedOperation {
+  /** Operations that an earlier process recorded in the attempt; undefined if there are none. */
+  get recorded(): RecordedOperations | undefined {
+    return this.#recorded
+  }
+
+  /** Checks that the code may ask for an operation. @throws {TuttiError} TASK_FAILED after the handler; CONFIG_INVALID in a step */
+  assertOpen(): void {
     if (this.#isClosed) {
       const { taskName } = this.scope.identity
       throw new TuttiError('TASK_FAILED', `The handler of task "${taskName}" has ended`)
@@ -147,6 +158,11 @@ export class OperationFrame {
         `${this.#step} cannot use operations of its handler, because its code does not run again: use them after the step`,
       )
     }
+  }
+
+  /** Gives the next operation its number. */
+  take(): AskedOperation {
+    this.assertOpen()
     const ordinal = this.#count
     this.#count += 1
     const { run, identity } = this.scope
@@ -233,9 +249,10 @@ export class OperationFrame {
     }
   }
 
-  toKey(ordinal: number): string {
+  /** Returns the idempotency key of an operation, or of a compensation. */
+  toKey(ordinal: number, kind: 'handler' | 'compensation' = 'handler'): string {
     const { run, identity } = this.scope
-    return `${run.runId}/${identity.taskName}/${identity.attempt}/handler/${ordinal}`
+    return `${run.runId}/${identity.taskName}/${identity.attempt}/${kind}/${ordinal}`
   }
 
   /** Runs an operation. Its error is the handler's to catch, even if the handler does not wait for it. */

@@ -6,7 +6,7 @@ import { renderOutput, type TaskAnswer } from '../agent/loop.ts'
 import { HandlerOutput } from '../definition/handler-output.ts'
 import { RecordedOperations } from '../scope/recorded-operations.ts'
 import { describeStep, replayMismatchError } from '../scope/replay.ts'
-import { fromStepError } from '../scope/step-log.ts'
+import { fromStepError, isOperation } from '../scope/step-log.ts'
 import { HANDLER_CALL, type TaskScope } from '../scope/task-scope.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { untilStopped } from '../work/until-stopped.ts'
@@ -14,7 +14,7 @@ import { digestHandlerInput } from './handler-input.ts'
 import { Operations } from './handler-operations.ts'
 import { callFromHandler } from './handler-tool.ts'
 
-import type { OperationFrame, OperationSettings } from './operation-frame.ts'
+import type { FrameSettings, OperationFrame, OperationSettings } from './operation-frame.ts'
 import type { Inputs } from '../definition/inputs.ts'
 import type { TaskText } from '../definition/task-text.ts'
 import type { ContextOutput, Handler, HandlerContext, TaskHandler } from '../definition/handler.ts'
@@ -56,15 +56,28 @@ export function runHandler(
       ...(parts === undefined ? {} : { parts }),
     })
   }
-  const work =
+  const answer =
     typeof handler === 'function'
       ? callHandler(scope, handler, input)
       : callHandlerTool(scope, handler, input).then((result) =>
-          selectToolOutput(result, handler, scope.task),
+          readAnswer(scope, selectToolOutput(result, handler, scope.task)),
         )
-  return isThenable(work)
-    ? Promise.resolve(work).then((given) => readAnswer(scope, input, given))
-    : readAnswer(scope, input, work)
+  return answer instanceof Promise
+    ? answer.then((given) => recordAnswer(scope, input, given))
+    : recordAnswer(scope, input, answer)
+}
+
+/**
+ * Whether the handler of a stopped attempt runs again for its compensations and those of its tasks: an earlier process recorded
+ * operations of it, and this one can record more.
+ */
+export function mustCompensate({ log, run, signal, task, identity }: TaskScope): boolean {
+  if (typeof task.handler !== 'function' || run.lost.aborted) return false
+  const steps = log.ofAttempt(identity.attempt)
+  if (steps.some(({ kind }) => kind === 'handler_ended')) return false
+  return steps.some(
+    (step) => step.kind === 'compensation_begun' || (signal.aborted && isOperation(step)),
+  )
 }
 
 /** Returns the end of the handler in the record of a replay with live models. */
@@ -93,21 +106,12 @@ function assertSameInput(step: StepOf<'handler_ended'>, input: HandlerInput): vo
   })
 }
 
-/** Reads the return value of a handler, and records and returns it as the answer. */
-function readAnswer(
-  scope: TaskScope,
-  input: HandlerInput,
-  given: unknown,
-): TaskAnswer | Promise<TaskAnswer> {
-  const answer = toHandlerAnswer(given, scope.task)
-  const { outputReader: reader } = scope.task
-  if (reader === undefined) {
-    const { value: _, ...text } = answer
-    return recordAnswer(scope, input, text)
-  }
-  return parseBySchema(scope.task, reader, answer).then((parsed) =>
-    recordAnswer(scope, input, parsed),
-  )
+/** Reads the return value of a handler; not a promise if the task has no schema. */
+function readAnswer({ task }: TaskScope, given: unknown): HandlerAnswer | Promise<HandlerAnswer> {
+  const answer = toHandlerAnswer(given, task)
+  if (task.outputReader !== undefined) return parseBySchema(task, task.outputReader, answer)
+  const { value: _, ...text } = answer
+  return text
 }
 
 /** Records the answer of a handler and returns it, as a promise if it first has to become durable. */
@@ -140,18 +144,26 @@ function toAnswer({ text, value, parts }: HandlerAnswer): TaskAnswer {
   }
 }
 
-/** Returns the output of the handler, or a promise of it. */
-function callHandler(scope: TaskScope, handler: TaskHandler, input: HandlerInput): unknown {
-  const { run, identity, signal } = scope
+/** Returns the answer of the handler, or a promise of it. */
+function callHandler(
+  scope: TaskScope,
+  handler: TaskHandler,
+  input: HandlerInput,
+): HandlerAnswer | Promise<HandlerAnswer> {
+  const { run, identity, log: known } = scope
   const { log } = run
   scope.assertReplayedBeforeHandler()
   // A replay with live models calls those of the tasks that the handler adds.
   if (!(log.replay === 'models' && log.record.hasChildren(identity.taskName))) {
     scope.assertLive(HANDLER_CALL)
   }
-  const holding = run.inFlight.waitIfDraining(signal, 'Handler')
+  const begun = known.find('compensation_begun', identity.attempt)
+  const failure = begun === undefined ? undefined : fromStepError(begun.error)
+  const signal = failure === undefined ? scope.signal : AbortSignal.abort(failure)
+  // A stopped handler runs only for its compensations, in the next process if this one drains.
+  const holding = run.inFlight.waitIfDraining(signal.aborted ? run.lost : signal, 'Handler')
   if (holding !== undefined) return holding
-  const context = new CallContext(scope, input)
+  const context = new CallContext(scope, { ...input, signal, failure })
   let work: unknown
   try {
     work = handler(context)
@@ -162,7 +174,7 @@ function callHandler(scope: TaskScope, handler: TaskHandler, input: HandlerInput
   if (context.used !== undefined) return endOperations(scope, context, Promise.resolve(work))
   void context.close()
   assertNoOperations(scope)
-  return work
+  return readAnswer(scope, work)
 }
 
 /** Waits for a handler and its operations. If the task is stopped, waits until the handler has stopped. */
@@ -170,39 +182,63 @@ async function awaitHandler(
   scope: TaskScope,
   context: CallContext,
   work: PromiseLike<unknown>,
-): Promise<unknown> {
-  const { signal, run } = scope
+): Promise<HandlerAnswer> {
   const working = untilStopped(Promise.resolve(work), {
-    signal,
-    clock: run.clock,
+    signal: context.signal,
+    clock: scope.run.clock,
     what: 'Handler',
     waitsFor: () => context.used?.settled(),
   })
   return endOperations(scope, context, working)
 }
 
-/** Waits for the end of the handler, then ends its operations. */
+/** Waits for the end of the handler, then ends its operations and, if it has no answer, compensates. */
 async function endOperations(
   scope: TaskScope,
   context: CallContext,
   work: Promise<unknown>,
-): Promise<unknown> {
-  const { signal } = scope
+): Promise<HandlerAnswer> {
   const [ended] = await Promise.allSettled([work])
   await context.close()
+  try {
+    assertEnd(scope, context, ended)
+    return await readAnswer(scope, ended.value)
+  } catch (thrown) {
+    throw await context.undo(TuttiError.from(thrown, 'TASK_FAILED'))
+  }
+}
+
+/**
+ * Checks that a handler has returned a value, and was not stopped.
+ *
+ * @throws {TuttiError} the reason why it has no answer.
+ */
+function assertEnd(
+  scope: TaskScope,
+  { signal, used, failure }: CallContext,
+  ended: PromiseSettledResult<unknown>,
+): asserts ended is PromiseFulfilledResult<unknown> {
+  if (failure !== undefined) {
+    used?.assertNotEnded()
+    throw failure
+  }
   if (signal.aborted) {
     const error: unknown = ended.status === 'rejected' ? ended.reason : undefined
     throw TuttiError.isInstance(error) ? error : stoppedError(signal, 'Handler', { cause: error })
   }
-  if (context.used === undefined) assertNoOperations(scope)
-  else context.used.assertDone()
-  if (ended.status === 'rejected') throw TuttiError.from(ended.reason, 'TASK_FAILED')
-  return ended.value
+  if (used === undefined) assertNoOperations(scope)
+  else used.assertDone()
+  if (ended.status === 'rejected') throw ended.reason
 }
 
 /** Checks that no operations of the handler are recorded. @throws {TuttiError} REPLAY_MISMATCH */
 function assertNoOperations({ log, identity }: TaskScope): void {
   if (log.isKnown) new RecordedOperations(log, identity).assertAsked(0)
+}
+
+/** Input of one call of a handler. */
+interface CalledHandler extends HandlerInput, FrameSettings {
+  readonly failure: TuttiError | undefined
 }
 
 /** The context of one call of a handler. Most handlers use no operations, so these are created on first use. */
@@ -218,13 +254,15 @@ class CallContext implements HandlerContext {
   readonly signal: AbortSignal
   readonly logger: Logger
   readonly idempotencyKey: string
+  /** Recorded failure of the handler, which only runs for its compensations; undefined if it does its work. */
+  readonly failure: TuttiError | undefined
   readonly #scope: TaskScope
-  readonly #settings: OperationSettings
+  readonly #settings: FrameSettings
   #operations: Operations | undefined
   #isClosed = false
 
-  constructor(scope: TaskScope, { text, context, tooling, host }: HandlerInput) {
-    const { run, identity, signal } = scope
+  constructor(scope: TaskScope, { text, context, tooling, host, signal, failure }: CalledHandler) {
+    const { run, identity } = scope
     const { taskName, attempt } = identity
     this.runId = run.runId
     this.taskName = taskName
@@ -237,8 +275,9 @@ class CallContext implements HandlerContext {
     this.signal = signal
     this.logger = run.logger
     this.idempotencyKey = `${run.runId}/${taskName}/${attempt}/handler`
+    this.failure = failure
     this.#scope = scope
-    this.#settings = { tooling, host }
+    this.#settings = { tooling, host, signal }
   }
 
   /** The operations of the handler; undefined if it has used none. */
@@ -253,6 +292,11 @@ class CallContext implements HandlerContext {
   close(): Promise<void> | undefined {
     this.#isClosed = true
     return this.used?.close()
+  }
+
+  /** Runs the compensations of the handler, and returns the error of the attempt. */
+  async undo(failure: TuttiError): Promise<TuttiError> {
+    return this.#operations?.compensations.run(failure) ?? failure
   }
 
   get task(): HandlerContext['task'] {
@@ -273,6 +317,10 @@ class CallContext implements HandlerContext {
 
   get step(): HandlerContext['step'] {
     return this.#use().step
+  }
+
+  get compensate(): HandlerContext['compensate'] {
+    return this.#use().compensate
   }
 
   get ask(): HandlerContext['ask'] {

@@ -127,7 +127,7 @@ export function createRunParts(definition: RunDefinition): RunParts {
     waitingTasks: new WaitingTasks(inFlight),
     maxTextBytes: options.textLimits?.maxTextBytes ?? DEFAULT_TEXT_LIMITS.maxTextBytes,
     recordsSteps: options.journal !== undefined,
-    signal: steering.signal,
+    ...steering.signals,
   }
   const services = createServices(definition, { scope, switches, directives, reviews })
   return {

@@ -200,7 +200,7 @@ export class Run {
     const { signal } = this.#options
     const { steering } = this.#parts
     const onAbort = (): void => {
-      steering.cancel({ mode: 'abort' }, signal?.reason)
+      steering.stop(signal?.reason)
     }
     const stopTimer = this.#begin()
     try {
@@ -504,7 +504,7 @@ export class Run {
       tasks: this.#tasks.results(),
       durationMs: this.#parts.durationMs(),
       used: this.#tasks.used(),
-      error: status === 'FAILED' ? this.#verdict.error(signal) : undefined,
+      error: this.#verdict.error(status, signal),
     })
     this.#ended = status
     emitEnd(result, this.#verdict.exitReason(status), {

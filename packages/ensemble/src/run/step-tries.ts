@@ -31,6 +31,7 @@ export interface StepTries extends StepOptions {
   /** Start of messages, such as `Step "pay"`. */
   readonly what: string
   readonly ordinal: number
+  readonly isCompensation?: true
   readonly idempotencyKey: string
   /** Number of failed tries in earlier processes. */
   readonly failures: number
@@ -40,7 +41,6 @@ export interface StepTries extends StepOptions {
 
 type Work = (context: StepContext) => unknown
 
-/** End of a try. */
 type TryEnd =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly error: TuttiError; readonly delayMs: number | undefined }
@@ -56,7 +56,9 @@ export async function performTries(
   step: StepTries,
 ): Promise<unknown> {
   const { run, identity } = scope
-  const { name, ordinal, what, signal } = step
+  const { name, ordinal, isCompensation, what, signal } = step
+  const mark = isCompensation === undefined ? {} : { isCompensation }
+  const recorded = { ordinal, ...mark, name }
   const position = {
     taskName: identity.taskName,
     taskIndex: identity.taskIndex,
@@ -71,6 +73,7 @@ export async function performTries(
       type: 'handler_step_ended',
       ...position,
       step: name,
+      ...mark,
       tries: failures + 1,
       startedAt,
       endedAt: isoNow(run.clock),
@@ -78,13 +81,13 @@ export async function performTries(
     if (end.ok) {
       const { result } = end
       const given = result === undefined ? {} : { result }
-      await scope.commit({ kind: 'handler_step', ordinal, name, ...given }, event)
+      await scope.commit({ kind: 'handler_step', ...recorded, ...given }, event)
       return result
     }
     const { error, delayMs } = end
     event.reason = error.message
     event.code = error.code
-    const failure = { ordinal, name, error: toStepError(error) }
+    const failure = { ...recorded, error: toStepError(error) }
     if (delayMs === undefined) {
       await scope.commit({ kind: 'handler_step', ...failure }, event)
       throw error
@@ -106,7 +109,7 @@ async function performTry(scope: TaskScope, work: Work, step: StepTries): Promis
   try {
     const working = Promise.resolve(work({ signal, idempotencyKey, tries: failures + 1 }))
     value = await untilStopped(working, { signal, clock, what })
-    if (whole.aborted) throw stoppedError(whole, what)
+    if (whole.aborted && !recordsLate(scope)) throw stoppedError(whole, what)
   } catch (thrown) {
     if (whole.aborted) {
       throw TuttiError.isInstance(thrown) ? thrown : stoppedError(whole, what, { cause: thrown })
@@ -120,6 +123,14 @@ async function performTry(scope: TaskScope, work: Work, step: StepTries): Promis
   if (fault === undefined) return { ok: true, result: toRecorded(value) }
   const message = `The result of ${what} must be JSON, but ${fault}`
   return { ok: false, error: new TuttiError('TASK_FAILED', message), delayMs: undefined }
+}
+
+/**
+ * Whether a step that ended in spite of its signal is recorded: after a stop of its task, so that its handler can undo it, but
+ * not after the end of its handler, or if the process may no longer record it.
+ */
+function recordsLate({ signal, run }: TaskScope): boolean {
+  return signal.aborted && !run.lost.aborted
 }
 
 /** Returns a signal that also aborts at the time limit of a try, and the function that releases it. */

@@ -20,6 +20,8 @@ export class Verdict {
   #failure: TuttiError | undefined
   /** Difference between the steps and the code, which takes precedence over the failures that it caused. */
   #mismatch: TuttiError | undefined
+  /** Error of a handler whose compensations failed. */
+  #uncompensated: TuttiError | undefined
   /** Error of the run's exhausted budget. */
   #usedUp: TuttiError | undefined
   /** Error with which a reviewer ended the run early. */
@@ -43,6 +45,7 @@ export class Verdict {
     const isOfRun = error.details?.['of'] === THE_RUN
     if (error.code === 'BUDGET_EXCEEDED' && isOfRun) this.#usedUp ??= error
     if (error.code === 'REPLAY_MISMATCH') this.#mismatch ??= error
+    if (error.code === 'COMPENSATION_FAILED') this.#uncompensated ??= error
     if (error.code === 'EXIT_EARLY') this.#exit ??= error
     else if (!isDelegated) this.#failure ??= error
   }
@@ -67,8 +70,14 @@ export class Verdict {
     return this.#exit.details?.['timedOut'] === true ? 'TIMEOUT' : 'USER_EXIT_EARLY'
   }
 
-  /** Returns the error of the run. An exhausted budget takes precedence over failures that it caused. */
-  error(signal: AbortSignal): TuttiError | undefined {
+  /** Returns the error of the run. A cancelled run has one if a compensation failed. */
+  error(status: RunEnding, signal: AbortSignal): TuttiError | undefined {
+    if (status === 'CANCELLED') return this.#uncompensated
+    return status === 'FAILED' ? this.#reason(signal) : undefined
+  }
+
+  /** Returns the reason why the run fails. An exhausted budget takes precedence over failures that it caused. */
+  #reason(signal: AbortSignal): TuttiError | undefined {
     if (this.#mismatch !== undefined) return this.#mismatch
     const reason: unknown = signal.reason
     if (TuttiError.isInstance(reason) && reason.code === 'BUDGET_EXCEEDED') {
@@ -80,7 +89,7 @@ export class Verdict {
   /** Returns the reason why a pending task will not run. */
   explainSkip(status: RunEnding, signal: AbortSignal): string {
     if (status === 'CANCELLED') return 'The run was cancelled'
-    const why = this.error(signal) ?? this.#exit
+    const why = this.#reason(signal) ?? this.#exit
     return why?.message ?? 'The manager did not delegate it'
   }
 }

@@ -69,6 +69,7 @@ export class RecordedOperations {
   readonly #log: OperationLog
   readonly #identity: OperationAttempt
   readonly #operations = new Map<number, RecordedOperation>()
+  readonly #compensations = new Map<number, RecordedOperation>()
   readonly #copied: ReadonlySet<TaskStep>
 
   constructor(log: OperationLog, identity: OperationAttempt) {
@@ -87,6 +88,16 @@ export class RecordedOperations {
   /** Returns the operation with this number; undefined if it is not recorded. */
   get(ordinal: number): RecordedOperation | undefined {
     return this.#operations.get(ordinal)
+  }
+
+  /** Returns the compensation with this number; undefined if it is not recorded. */
+  compensation(ordinal: number): RecordedOperation | undefined {
+    return this.#compensations.get(ordinal)
+  }
+
+  /** Number of recorded compensations, up to the last one. */
+  get compensationCount(): number {
+    return Math.max(-1, ...this.#compensations.keys()) + 1
   }
 
   /** Returns the operation with this number and marks it as replayed; undefined if it is not recorded. */
@@ -119,10 +130,10 @@ export class RecordedOperations {
   #read(step: TaskStep, at: number, { children, reviews }: Ids): void {
     switch (step.kind) {
       case 'handler_step':
-        Object.assign(this.#get(step.ordinal, 'step'), { step, endedAt: at })
+        Object.assign(this.#getStep(step), { step, endedAt: at })
         return
       case 'handler_step_failed': {
-        const operation = this.#get(step.ordinal, 'step')
+        const operation = this.#getStep(step)
         operation.stepFailed = step
         operation.failures = (operation.failures ?? 0) + 1
         return
@@ -165,9 +176,17 @@ export class RecordedOperations {
     }
   }
 
-  #get(ordinal: number, kind: OperationKind): RecordedOperation {
-    const known = this.#operations.get(ordinal) ?? { kind, children: new Map() }
-    this.#operations.set(ordinal, known)
+  #getStep({
+    ordinal,
+    isCompensation,
+  }: StepOf<'handler_step' | 'handler_step_failed'>): RecordedOperation {
+    const among = isCompensation === true ? this.#compensations : this.#operations
+    return this.#get(ordinal, 'step', among)
+  }
+
+  #get(ordinal: number, kind: OperationKind, among = this.#operations): RecordedOperation {
+    const known = among.get(ordinal) ?? { kind, children: new Map() }
+    among.set(ordinal, known)
     return known
   }
 }

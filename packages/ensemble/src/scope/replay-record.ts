@@ -149,13 +149,18 @@ export class ReplayRecord {
     return operations.get(ordinal)
   }
 
-  /** Returns the end of a step of a handler, in the last attempt that has it. */
+  /** Returns the end of a step of a handler, or of a compensation, in the last attempt that has it. */
   findStep(
     taskName: string,
-    { ordinal, name }: Pick<StepOf<'handler_step'>, 'ordinal' | 'name'>,
+    {
+      ordinal,
+      name,
+      isCompensation,
+    }: Pick<StepOf<'handler_step'>, 'ordinal' | 'name' | 'isCompensation'>,
   ): StepOf<'handler_step'> | undefined {
     return this.#of(taskName, 'handler_step').findLast(
-      (step) => step.ordinal === ordinal && step.name === name,
+      (step) =>
+        step.ordinal === ordinal && step.name === name && step.isCompensation === isCompensation,
     )
   }
 

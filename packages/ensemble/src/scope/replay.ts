@@ -92,7 +92,9 @@ export function describeStep(step: TaskStep): string {
       return `${step.kind} ${step.iterationIndex}/${step.position}`
     case 'handler_step':
     case 'handler_step_failed':
-      return describeOrdinal(step.ordinal)
+      return step.isCompensation === true
+        ? describeCompensation(step.ordinal)
+        : describeOrdinal(step.ordinal)
     default:
       return step.kind
   }
@@ -101,6 +103,11 @@ export function describeStep(step: TaskStep): string {
 /** Returns the position of an operation of a handler, for people. */
 export function describeOrdinal(ordinal: number): string {
   return `operation ${ordinal}`
+}
+
+/** Returns the position of a compensation of a handler, for people. */
+export function describeCompensation(ordinal: number): string {
+  return `compensation ${ordinal}`
 }
 
 /** Returns the outcome in a step, for people. */

@@ -28,6 +28,8 @@ export interface RunScope {
   readonly history: readonly Message[]
   /** Aborts when all work must stop. */
   readonly signal: AbortSignal
+  /** Aborts when this process may no longer work on the run, also after a cancel. */
+  readonly lost: AbortSignal
   readonly clock: Clock
   readonly logger: Logger
   readonly journal: RunJournal

@@ -13,6 +13,7 @@ import { isoNow } from '@tutti/core/internal'
 
 import { describeRule } from '../definition/model-rule.ts'
 import { StopController } from '../work/on-abort.ts'
+import { isLoss } from '../work/stopped-error.ts'
 import { createDirective, type Directives } from './directives.ts'
 import { findProfile, type RunProfiles } from './profiles.ts'
 import {
@@ -35,6 +36,7 @@ import type {
 } from '@tutti/protocol/internal'
 import type { Directive, RunStep, StepOf } from '../ports/run-step.ts'
 import type { Reviews } from '../reviews/reviews.ts'
+import type { RunScope } from '../scope/run-scope.ts'
 import type { ModelRules } from './model-rules.ts'
 
 export interface CancelRunOptions {
@@ -90,6 +92,7 @@ export class Steering {
   readonly #options: SteeringOptions
   readonly #models: ModelSteering
   readonly #controller = new StopController()
+  readonly #lost = new StopController()
   #cancel: CancelOrigin | undefined
   #over = false
 
@@ -101,6 +104,11 @@ export class Steering {
   /** Aborts when all work must stop. */
   get signal(): AbortSignal {
     return this.#controller.signal
+  }
+
+  /** The signals of the run. */
+  get signals(): Pick<RunScope, 'signal' | 'lost'> {
+    return { signal: this.signal, lost: this.#lost.signal }
   }
 
   /** The last cancel; undefined if the run was not cancelled. */
@@ -121,6 +129,12 @@ export class Steering {
   /** Stops all work for a reason other than a cancel, such as an exhausted budget. */
   abort(reason: Error): void {
     this.#controller.abort(reason)
+  }
+
+  /** Stops all work because the caller stops the run: a cancel, unless the process may no longer work on the run. */
+  stop(reason: unknown): void {
+    if (isLoss(reason)) this.#lost.abort(reason)
+    this.cancel({ mode: 'abort' }, reason)
   }
 
   /** Restores the commands that an earlier process recorded. */

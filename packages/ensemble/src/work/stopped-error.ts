@@ -9,6 +9,20 @@ const REASONS: ReadonlySet<string> = new Set([
   'REPLAY_MISMATCH',
 ])
 
+/** Codes of reasons for which a process may no longer work on a run, or cannot record its work. */
+const LOSSES: ReadonlySet<string> = new Set([
+  'FENCED',
+  'INTERRUPTED',
+  'STORE_UNAVAILABLE',
+  'STORE_REFUSED',
+  'RUN_TOO_LARGE',
+])
+
+/** Whether the process may no longer work on the run for this reason. */
+export function isLoss(reason: unknown): boolean {
+  return TuttiError.isInstance(reason) && LOSSES.has(reason.code)
+}
+
 /**
  * Returns the error of stopped work: the reason of the signal, such as TASK_TIMEOUT or BUDGET_EXCEEDED, else
  * CANCELLED. `what` begins the message, such as `Model call`.

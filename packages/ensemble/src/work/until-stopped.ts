@@ -10,7 +10,10 @@ export interface UntilStoppedOptions {
   readonly clock: Clock
   /** Start of the message, such as `Model call`. */
   readonly what: string
-  /** Returns a promise of the end of other work for which the work waits; its time to stop begins then. */
+  /**
+   * Returns a promise of the end of other work for which the work waits; undefined if there is none. The time to stop begins when
+   * there is none, and again if there is some when it is over.
+   */
   readonly waitsFor?: () => Promise<unknown> | undefined
 }
 
@@ -27,15 +30,15 @@ export function untilStopped<T>(
     let isOver = false
     const startGrace = (): void => {
       if (isOver) return
-      stopGrace = clock.after(CANCEL_GRACE_MS, () => {
-        reject(stoppedError(signal, what, { abandoned: true }))
-      })
-    }
-    const stopListening = onAbort(signal, () => {
       const waiting = waitsFor?.()
-      if (waiting === undefined) startGrace()
+      if (waiting === undefined) stopGrace = clock.after(CANCEL_GRACE_MS, endGrace)
       else void waiting.then(startGrace, startGrace)
-    })
+    }
+    const endGrace = (): void => {
+      if (waitsFor?.() === undefined) reject(stoppedError(signal, what, { abandoned: true }))
+      else startGrace()
+    }
+    const stopListening = onAbort(signal, startGrace)
     const release = (): void => {
       isOver = true
       stopListening()

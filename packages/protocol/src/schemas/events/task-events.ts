@@ -200,12 +200,14 @@ export const MetricsSnapshot = Type.Object({
 })
 export type MetricsSnapshot = Static<typeof MetricsSnapshot>
 
-/** A try at a step of a handler ended. */
+/** A try at a step of a handler, or at a compensation, ended. */
 export const HandlerStepEndedEvent = Type.Object({
   type: Type.Literal('handler_step_ended'),
   ...taskPosition,
   /** Name of the step. */
   step: Type.String(),
+  /** Present for a compensation: it undoes a step after its handler failed or was cancelled. */
+  isCompensation: Type.Optional(Type.Literal(true)),
   /** Number of tries so far, with this one. An interrupted try does not count. */
   tries: PositiveCount,
   startedAt: Instant,
