@@ -174,7 +174,7 @@ describe('the list of runs', () => {
     await submit('jury')
     await look(async ({ page }) => {
       await shows(rowOf(page, 'jury'), 'Needs review')
-      await page.getByRole('radio', { name: 'Needs review' }).check()
+      await page.getByRole('radio', { name: 'Waiting' }).check()
       await submit('jury')
       await page.getByText('2 matching runs').waitFor()
       for (const { reviewId } of (await stage.client.reviews.list()).reviews) {
@@ -185,7 +185,7 @@ describe('the list of runs', () => {
       await expect.poll(() => rows(page).getByText('Completed').count()).toBe(2)
       await page.getByRole('radio', { name: 'Active' }).check()
       await page.getByText('No matching runs').waitFor()
-      await page.getByRole('radio', { name: 'Needs review' }).check()
+      await page.getByRole('radio', { name: 'Waiting' }).check()
       await page.getByText('No matching runs').waitFor()
     })
   })

@@ -19,6 +19,7 @@ const RUN = {
   durationMs: null,
   taskCount: 1,
   completedTasks: 0,
+  skippedTasks: 0,
   workflow: 'SEQUENTIAL',
   tags: { any: 'word' },
   ensemble: 'band',

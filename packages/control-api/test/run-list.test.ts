@@ -120,6 +120,7 @@ const BARE: ListedRun = {
   tags: {},
   taskCount: 1,
   completedTasks: 0,
+  skippedTasks: 0,
   createdAt: 0,
   epoch: 0,
   lastSeq: 0,

@@ -16,6 +16,8 @@ import {
   type TaskGroup,
 } from './task-groups.ts'
 
+import { RUN_STATUS } from '../ui/labels.ts'
+
 import type { RunEvent } from '@tutti/protocol'
 import type { TaskState } from '@tutti/protocol/internal'
 
@@ -149,7 +151,7 @@ describe('countStates', () => {
       status: at < 3 ? ('RUNNING' as const) : at < 5 ? ('FAILED' as const) : ('COMPLETED' as const),
     }))
     const group = groupOf(groupTasks(tasks))
-    const counts = countStates(group, new Set(['grow/Item-9']))
+    const counts = countStates(group, new Map([['grow/Item-9', RUN_STATUS.WAITING_REVIEW]]))
     expect(formatStates(counts)).toBe('1 needs review, 2 failed, 2 running, 25 completed')
     expect(counts[0]?.mark).toBe('held')
   })

@@ -9,7 +9,9 @@
  */
 import { findTask, type TaskState } from '@tutti/protocol/internal'
 
-import { labelTask, type Shown } from '../ui/labels.ts'
+import { labelHold, labelTask, type Shown } from '../ui/labels.ts'
+
+import type { RunState } from '@tutti/protocol'
 
 /** Maximum number of added tasks that are shown without a group. */
 export const MAX_PLAIN = 20
@@ -184,14 +186,26 @@ const URGENCY: readonly Shown['mark'][] = [
   'done',
 ]
 
-/** Counts the tasks of a group by state, the most urgent state first. `held` are the tasks with an open review. */
-export function countStates(
-  { tasks }: TaskGroup,
-  held: ReadonlySet<string>,
-): readonly StateCount[] {
+/** Labels of what tasks wait for, by the names of these tasks. */
+export type Holds = ReadonlyMap<string, Shown>
+
+/** Returns the tasks that have an open review, with what they wait for. */
+export function findHolds(reviews: RunState['reviews']): Holds {
+  const open = reviews.filter(({ status }) => status === 'OPEN')
+  const byTask = Map.groupBy(open, ({ taskName }) => taskName)
+  return new Map(
+    [...byTask].flatMap(([taskName, ofTask]) => {
+      const hold = labelHold(ofTask)
+      return hold === undefined ? [] : [[taskName, hold] as const]
+    }),
+  )
+}
+
+/** Counts the tasks of a group by state, the most urgent state first. */
+export function countStates({ tasks }: TaskGroup, holds: Holds): readonly StateCount[] {
   const counts = new Map<string, StateCount>()
   for (const task of tasks) {
-    const shown = labelTask(task, held.has(task.name))
+    const shown = labelTask(task, holds.get(task.name))
     const count = (counts.get(shown.word)?.count ?? 0) + 1
     counts.set(shown.word, { ...shown, count })
   }

@@ -49,7 +49,7 @@ export function RunScreen({ runId, query }: RunScreenProps) {
         <RunHeader
           runId={runId}
           state={now.state}
-          liveStatus={log.state.status}
+          live={log.state}
           connection={connection}
           isReplay={isReplay}
         >

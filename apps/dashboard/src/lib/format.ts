@@ -100,3 +100,11 @@ function formatSmall(usd: number): string {
   const digits = Math.min(8, 1 - Math.floor(Math.log10(usd)))
   return usd.toFixed(digits).replace(/0+$/, '')
 }
+
+/** Formats the progress of a run: `3 of 6 tasks, 2 skipped`; `all` is the formatted number of tasks. */
+export function formatProgress(
+  { completed, skipped }: { readonly completed: number; readonly skipped: number },
+  all: string,
+): string {
+  return `${completed} of ${all}${skipped === 0 ? '' : `, ${skipped} skipped`}`
+}

@@ -1,6 +1,6 @@
 /** Labels and marks of the states of runs, tasks, turns and calls. */
 import type { MarkKind } from '../ui/show/mark.tsx'
-import type { LoggedRunEvent, RunStatus, TaskStatus } from '@tutti/protocol'
+import type { LoggedRunEvent, RunStatus, RunSummary, TaskStatus } from '@tutti/protocol'
 import type {
   AgentCallState,
   DelegationState,
@@ -43,9 +43,50 @@ const TASK_STATUS: Readonly<Record<TaskStatus, Shown>> = {
   CANCELLED: { mark: 'stopped', word: 'Cancelled' },
 }
 
-/** Returns the label of a task; `isHeld` is whether one of its reviews is open. */
-export function labelTask(task: Pick<TaskState, 'status' | 'error'>, isHeld: boolean): Shown {
-  if (isHeld) return { mark: 'held', word: 'Needs review' }
+/** Returns the label of a run that waits; `hold` is what {@link labelHold} returns for its reviews. */
+export function labelRun(status: RunStatus, hold: Shown | undefined): Shown {
+  return status === 'WAITING_REVIEW' && hold !== undefined ? hold : RUN_STATUS[status]
+}
+
+/** Returns the label of a listed run, whose number of open reviews leaves out waits for events and times. */
+export function labelListedRun({
+  status,
+  openReviews,
+}: Pick<RunSummary, 'status' | 'openReviews'>): Shown {
+  return labelRun(status, openReviews === 0 ? WAITING : undefined)
+}
+
+const NEEDS_REVIEW: Shown = RUN_STATUS.WAITING_REVIEW
+const WAITING: Shown = { mark: 'queued', word: 'Waiting' }
+const WAITS_FOR_CLIENT: Shown = { mark: 'held', word: 'Waits for client' }
+const WAITS_FOR_EVENT: Shown = { mark: 'queued', word: 'Waits for event' }
+const SLEEPING: Shown = { mark: 'queued', word: 'Sleeping' }
+
+/** What can hold a task, the most urgent first. */
+const HOLDS: readonly Shown[] = [NEEDS_REVIEW, WAITS_FOR_CLIENT, WAITS_FOR_EVENT, SLEEPING]
+
+/** Returns the label of what the open ones of `reviews` wait for, the most urgent first; undefined if none is open. */
+export function labelHold(
+  reviews: readonly Pick<ReviewState, 'status' | 'kind' | 'waitsFor'>[],
+): Shown | undefined {
+  const found = new Set(
+    reviews.flatMap((review) => (review.status === 'OPEN' ? [labelWait(review)] : [])),
+  )
+  return HOLDS.find((hold) => found.has(hold))
+}
+
+function labelWait({ kind, waitsFor = [] }: Pick<ReviewState, 'kind' | 'waitsFor'>): Shown {
+  if (kind === 'CLIENT_TOOL') return WAITS_FOR_CLIENT
+  if (kind !== 'EVENT') return NEEDS_REVIEW
+  return waitsFor.length === 0 ? SLEEPING : WAITS_FOR_EVENT
+}
+
+/** Returns the label of a task; `hold` is what {@link labelHold} returns for its reviews. */
+export function labelTask(
+  task: Pick<TaskState, 'status' | 'error'>,
+  hold: Shown | undefined,
+): Shown {
+  if (hold !== undefined) return hold
   if (task.status === 'FAILED' && task.error?.willRetry === true) {
     return { mark: 'queued', word: 'Trying again' }
   }
@@ -140,7 +181,7 @@ export function labelReview(review: ReviewState): Shown {
   const { status, decision, decidedBy, action, reason = 'the task ended' } = review
   switch (status) {
     case 'OPEN':
-      return { mark: 'held', word: 'Needs review' }
+      return labelWait(review)
     case 'DECIDED': {
       const word = decision === undefined ? 'Decided' : DECISION[decision]
       const mark = decision === 'REJECT' ? 'failed' : 'done'

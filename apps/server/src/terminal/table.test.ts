@@ -41,6 +41,7 @@ it('The table shows the current task, open reviews, or the error of a run', () =
     durationMs: null,
     taskCount: 3,
     completedTasks: 1,
+    skippedTasks: 0,
     workflow: 'PARALLEL',
     tags: {},
     ensemble: 'trip',
@@ -61,7 +62,7 @@ it('The table shows the current task, open reviews, or the error of a run', () =
   expect(shown({ openReviews: 2 }).at(-1)).toBe('2 open reviews')
   expect(shown({ status: 'ACCEPTED' })[4]).toBe('-')
   const { currentTask: __task, ...ended } = run
-  const done = { ...ended, status: 'COMPLETED', completedTasks: 2 } as const
+  const done = { ...ended, status: 'COMPLETED', completedTasks: 2, skippedTasks: 1 } as const
   expect(lineText(runTable([done], now)[1] ?? [])).toMatch(/2\/3 +1 skipped$/)
   expect(shown({ totalTokens: -1 })[5]).toBe('-')
   const { currentTask: _, costUsd: __, ...failed } = run

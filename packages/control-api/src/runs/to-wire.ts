@@ -61,6 +61,7 @@ export function toRunSummary(run: ListedRun): RunSummary {
     durationMs: run.durationMs ?? null,
     taskCount: run.taskCount,
     completedTasks: run.completedTasks,
+    skippedTasks: run.skippedTasks,
     workflow: run.workflow,
     tags: { ...run.tags },
     ...(currentTask === undefined

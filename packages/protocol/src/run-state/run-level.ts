@@ -25,8 +25,12 @@ export type RunLevelEvent = RunEventOf<
 export function applyToRun(state: RunState, event: RunLevelEvent, lists: ListEditor): RunState {
   switch (event.type) {
     case 'run_queued': {
-      const { queuedAt, ensemble, workflow, inputs, tags } = event
-      return { ...state, queuedAt, ensemble, workflow, inputs, tags }
+      const { queuedAt, ensemble, workflow, inputs, tags, startAt } = event
+      return {
+        ...state,
+        ...{ queuedAt, ensemble, workflow, inputs, tags },
+        ...(startAt === undefined ? {} : { startAt }),
+      }
     }
     case 'run_resumed':
       return {

@@ -23,6 +23,8 @@ export interface RunState {
   readonly inputs: Readonly<Record<string, string>>
   readonly tags: Readonly<TagMap>
   readonly queuedAt?: string
+  /** Time before which the run does not start; absent for a run that could start at once. */
+  readonly startAt?: string
   readonly startedAt?: string
   readonly completedAt?: string
   readonly durationMs?: number

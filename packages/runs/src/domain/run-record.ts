@@ -79,11 +79,12 @@ export interface ListedRun extends Omit<RunRecord, 'inputs' | 'request' | 'webho
   /** Over all tasks and their attempts; -1 when a provider did not report it. */
   readonly totalTokens: number
   readonly totalToolCalls: number
+  readonly skippedTasks: number
   /** In US dollars; absent once tokens with an unknown price were used. */
   readonly costUsd?: number
   /** The first running task; absent when no task is running, and when the run has ended. */
   readonly currentTask?: Pick<TaskRecord, 'name' | 'taskIndex'>
-  /** Number of reviews that wait for a decision. */
+  /** Number of reviews that wait for a decision, without waits for events and times. */
   readonly openReviews: number
 }
 

@@ -72,7 +72,7 @@ function Side({ letter, side, href }: SideProps) {
   if (side === undefined) {
     return <p className={cx(styles['side'], styles['soft'])}>{letter} does not have this task.</p>
   }
-  const { mark, word } = labelTask({ status: side.status }, false)
+  const { mark, word } = labelTask({ status: side.status }, undefined)
   const ended = describeEarlyEnd(side.finishReason)
   return (
     <div role="group" aria-label={`${letter}: status and usage`} className={styles['side']}>

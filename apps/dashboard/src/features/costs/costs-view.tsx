@@ -76,9 +76,9 @@ export function CostsView({ state }: { readonly state: RunState }) {
 function toTaskLine({ task, group, used }: TaskCostRow): CostLine {
   if (group !== undefined) {
     const name = `${group.tasks.length.toLocaleString('en-US')} tasks of ${group.parent}`
-    return { key: group.name, name, note: formatStates(countStates(group, new Set())), used }
+    return { key: group.name, name, note: formatStates(countStates(group, new Map())), used }
   }
-  const { mark, word } = labelTask(task, false)
+  const { mark, word } = labelTask(task, undefined)
   return {
     key: task.name,
     name: (

@@ -1,7 +1,13 @@
 /** Shows the heading and the search field of a group of tasks. */
 import { ChevronRight } from 'lucide-react'
 
-import { countStates, formatStates, searchGroup, type TaskGroup } from '../../api/task-groups.ts'
+import {
+  countStates,
+  formatStates,
+  searchGroup,
+  type Holds,
+  type TaskGroup,
+} from '../../api/task-groups.ts'
 import { cx } from '../../lib/cx.ts'
 import { TextInput } from '../../ui/controls/inputs.tsx'
 import { Mark } from '../../ui/show/mark.tsx'
@@ -10,7 +16,7 @@ import styles from './task-graph.module.css'
 
 interface GroupHeadingProps {
   readonly group: TaskGroup
-  readonly held: ReadonlySet<string>
+  readonly holds: Holds
   readonly isOpen: boolean
   /** Whether a task of the folded group is selected. */
   readonly isSelected: boolean
@@ -22,8 +28,8 @@ interface GroupHeadingProps {
 }
 
 /** The heading, which opens and folds the group. */
-export function GroupHeading({ group, held, isOpen, isSelected, ...props }: GroupHeadingProps) {
-  const counts = countStates(group, held)
+export function GroupHeading({ group, holds, isOpen, isSelected, ...props }: GroupHeadingProps) {
+  const counts = countStates(group, holds)
   const states = formatStates(counts)
   return (
     <button

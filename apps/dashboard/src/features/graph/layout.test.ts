@@ -8,7 +8,7 @@ import {
   readTaskGraph,
   type GraphTask,
 } from './layout.ts'
-import { sumTaskCost, findHeldTasks, countToolCalls } from './task-numbers.ts'
+import { sumTaskCost, countToolCalls } from './task-numbers.ts'
 
 import type { RunState } from '@tutti/protocol'
 import type { ReviewState, TaskState } from '@tutti/protocol/internal'
@@ -223,26 +223,6 @@ describe('row data', () => {
       name === 'c' ? 'held' : tasks.get(name)?.status === 'RUNNING' ? 'live' : undefined
     const tones = chooseLineTones(layout, { markOf, selected: 'e' })
     expect(tones).toEqual(['live', 'held', 'quiet', 'chosen'])
-  })
-
-  it('The data of a row finds the tasks with an open review', () => {
-    const review = (taskName: string, status: ReviewState['status']): ReviewState => ({
-      reviewId: taskName,
-      taskDescription: '',
-      taskOutput: '',
-      kind: 'TASK_OUTPUT',
-      timing: 'AFTER_EXECUTION',
-      timeoutMs: 0,
-      onTimeout: 'CONTINUE',
-      taskName,
-      taskIndex: 1,
-      attempt: 1,
-      agentRole: '',
-      requestedAt: '2026-01-01T10:00:00Z',
-      status,
-    })
-    const reviews = [review('a', 'OPEN'), review('b', 'DECIDED')]
-    expect([...findHeldTasks(reviews)]).toEqual(['a'])
   })
 
   it('The data of a row sums the cost of all attempts; undefined if one is unknown', () => {

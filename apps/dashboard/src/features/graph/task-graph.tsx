@@ -13,7 +13,7 @@ import {
   type RefObject,
 } from 'react'
 
-import { countStates, isWithinGroup, readTaskKey } from '../../api/task-groups.ts'
+import { countStates, findHolds, isWithinGroup, readTaskKey } from '../../api/task-groups.ts'
 import { isTextEntry } from '../../lib/is-text-entry.ts'
 import { useLatest } from '../../lib/use-latest.ts'
 import { labelTask } from '../../ui/labels.ts'
@@ -29,13 +29,12 @@ import {
 } from './graph-lines.tsx'
 import { GroupHeading, GroupSearch } from './group-row.tsx'
 import { layOutTasks, type GraphLayout, type GraphTask } from './layout.ts'
-import { findHeldTasks } from './task-numbers.ts'
 import { GraphTaskRow } from './task-row.tsx'
 import { useRowWindow, type RowWindow } from './use-row-window.ts'
 import styles from './task-graph.module.css'
 
 import type { RunState } from '@tutti/protocol'
-import type { GroupedTasks, GroupView, GroupViews } from '../../api/task-groups.ts'
+import type { GroupedTasks, GroupView, GroupViews, Holds } from '../../api/task-groups.ts'
 import type { MarkKind } from '../../ui/show/mark.tsx'
 
 interface TaskGraphProps {
@@ -53,8 +52,8 @@ export function TaskGraph(props: TaskGraphProps) {
   const layout = useLayout(grouped, state.workflow)
   const items = useMemo(() => listGraphItems(layout, grouped, views), [layout, grouped, views])
   const select = useLatest(onSelect)
-  const held = useMemo(() => findHeldTasks(state.reviews), [state.reviews])
-  const markOf = useMemo(() => createMarks(items, held), [items, held])
+  const holds = useMemo(() => findHolds(state.reviews), [state.reviews])
+  const markOf = useMemo(() => createMarks(items, holds), [items, holds])
   const [focused, setFocused] = useState<string>()
   const scroller = useRef<HTMLDivElement>(null)
   const list = useRef<HTMLOListElement>(null)
@@ -114,7 +113,7 @@ export function TaskGraph(props: TaskGraphProps) {
               aria-posinset={first + at + 1}
             >
               <GraphItemView
-                {...{ item, layout, held, selected, grouped, onView }}
+                {...{ item, layout, holds, selected, grouped, onView }}
                 isTabStop={item.key === stop}
                 onSelect={select}
                 onFocus={setFocused}
@@ -130,14 +129,14 @@ export function TaskGraph(props: TaskGraphProps) {
 interface GraphItemProps extends Pick<TaskGraphProps, 'grouped' | 'selected' | 'onView'> {
   readonly item: GraphItem
   readonly layout: GraphLayout
-  readonly held: ReadonlySet<string>
+  readonly holds: Holds
   readonly isTabStop: boolean
   readonly onSelect: (taskName: string) => void
   readonly onFocus: (key: string) => void
 }
 
 /** A row of the list. */
-function GraphItemView({ item, layout, held, selected, isTabStop, ...props }: GraphItemProps) {
+function GraphItemView({ item, layout, holds, selected, isTabStop, ...props }: GraphItemProps) {
   const { key, row, content } = item
   const { grouped, onView, onSelect, onFocus } = props
   const drawn = row === undefined ? undefined : layout.rows[row]
@@ -156,7 +155,7 @@ function GraphItemView({ item, layout, held, selected, isTabStop, ...props }: Gr
       <GraphTaskRow
         {...{ task, isTabStop, markX, textX, onSelect, onFocus }}
         label={drawn === undefined ? readTaskKey(task) : task.name}
-        isHeld={held.has(task.name)}
+        hold={holds.get(task.name)}
         isSelected={task.name === selected}
         after={describePredecessors(after, isDelegated)}
       />
@@ -169,7 +168,7 @@ function GraphItemView({ item, layout, held, selected, isTabStop, ...props }: Gr
   }
   return (
     <GroupHeading
-      {...{ group, held, isTabStop, markX, textX }}
+      {...{ group, holds, isTabStop, markX, textX }}
       isOpen={view.isOpen}
       isSelected={!view.isOpen && selected !== undefined && isWithinGroup(grouped, selected, group)}
       onToggle={() => onView(group.name, { ...view, isOpen: !view.isOpen })}
@@ -217,15 +216,15 @@ const INDENT = 16
 /** Returns the mark of each row in the layout. */
 function createMarks(
   items: readonly GraphItem[],
-  held: ReadonlySet<string>,
+  holds: Holds,
 ): (name: string) => MarkKind | undefined {
   const marks = new Map<string, MarkKind | undefined>()
   for (const { key, row, content } of items) {
     if (row === undefined || content.kind === 'search') continue
     if (content.kind === 'task') {
-      marks.set(key, labelTask(content.task, held.has(key)).mark)
+      marks.set(key, labelTask(content.task, holds.get(key)).mark)
     } else {
-      const found = countStates(content.group, held).map(({ mark }) => mark)
+      const found = countStates(content.group, holds).map(({ mark }) => mark)
       marks.set(
         key,
         found.find((mark) => mark === 'held' || mark === 'live'),

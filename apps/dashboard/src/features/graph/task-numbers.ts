@@ -1,11 +1,5 @@
 /** Derives the numbers in a row of the graph. Pure. */
-import type { RunState } from '@tutti/protocol'
 import type { TaskState } from '@tutti/protocol/internal'
-
-/** Returns the names of the tasks that have an open review. */
-export function findHeldTasks(reviews: RunState['reviews']): ReadonlySet<string> {
-  return new Set(reviews.flatMap(({ status, taskName }) => (status === 'OPEN' ? [taskName] : [])))
-}
 
 /** Counts the tool calls of the current attempt. */
 export function countToolCalls({ turns }: TaskState): number {

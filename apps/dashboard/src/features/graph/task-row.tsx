@@ -2,7 +2,7 @@
 import { MessageSquare, Wrench } from 'lucide-react'
 import { memo } from 'react'
 
-import { formatAgents, labelTask } from '../../ui/labels.ts'
+import { formatAgents, labelTask, type Shown } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
 import { formatMoney, formatPlural } from '../../lib/format.ts'
 import { Mark } from '../../ui/show/mark.tsx'
@@ -17,7 +17,8 @@ export interface TaskRowProps {
   readonly task: TaskState
   /** Its name, or the key of a task in a group. */
   readonly label: string
-  readonly isHeld: boolean
+  /** What it waits for; undefined without an open review. */
+  readonly hold: Shown | undefined
   readonly isSelected: boolean
   /** Whether the tab key reaches it; the arrow keys reach the others. */
   readonly isTabStop: boolean
@@ -37,7 +38,7 @@ const PLAIN_LABELS = new Set(['Waiting', 'Running', 'Completed'])
 export const GraphTaskRow = memo(function TaskRow({
   task,
   label,
-  isHeld,
+  hold,
   isSelected,
   isTabStop,
   after,
@@ -47,7 +48,7 @@ export const GraphTaskRow = memo(function TaskRow({
   onFocus,
 }: TaskRowProps) {
   const { name, status, attempt } = task
-  const { mark, word } = labelTask(task, isHeld)
+  const { mark, word } = labelTask(task, hold)
   const hasBegun = task.startedAt !== undefined
   return (
     <button
@@ -58,7 +59,7 @@ export const GraphTaskRow = memo(function TaskRow({
       title={`${name}\n${task.description}`}
       className={cx(
         styles['row'],
-        isHeld && styles['held'],
+        mark === 'held' && styles['held'],
         isSelected && styles['selected'],
         status === 'PENDING' && styles['pending'],
       )}

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
+import { RUN_STATUS } from '../../ui/labels.ts'
 import { describeConnection, describeOutcome, formatRunTitle } from './run-header.tsx'
 
 describe('formatRunTitle', () => {
@@ -9,7 +10,7 @@ describe('formatRunTitle', () => {
     ['COMPLETED', '✓ Completed — briefing'],
     ['FAILED', '✕ Failed — briefing'],
   ] as const)('formatRunTitle shows the status %s as %s', (status, title) => {
-    expect(formatRunTitle(status, 'briefing')).toBe(title)
+    expect(formatRunTitle(RUN_STATUS[status], 'briefing')).toBe(title)
   })
 })
 
@@ -35,6 +36,11 @@ describe('describeOutcome', () => {
       expect(describeOutcome({ status, cancel })).toBe('Cancel: the client left (key ci)')
     }
     expect(describeOutcome({ status: 'RUNNING' })).toBeUndefined()
+    const startAt = '2027-03-15T10:30:00Z'
+    expect(describeOutcome({ status: 'ACCEPTED', startAt })).toMatch(
+      /^Does not start before Mar 15, 2027/,
+    )
+    expect(describeOutcome({ status: 'RUNNING', startAt })).toBeUndefined()
   })
 })
 

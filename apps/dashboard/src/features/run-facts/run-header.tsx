@@ -1,15 +1,16 @@
 /** Shows the identity and state of a run in one line. */
 import { useContext, type ReactNode } from 'react'
-import { type RunState, type RunStatus, isTerminalRunStatus } from '@tutti/protocol'
+import { type RunState, type RunStatus, type TaskStatus, isTerminalRunStatus } from '@tutti/protocol'
 import { formatCancelOrigin } from '@tutti/protocol/internal'
 
-import { RUN_STATUS } from '../../ui/labels.ts'
+import { labelHold, labelRun, type Shown } from '../../ui/labels.ts'
 import { linkToComparison, linkToRun } from '../../api/links.ts'
 import {
   formatCount,
   formatInstant,
   formatMoney,
   formatPlural,
+  formatProgress,
   formatShortId,
 } from '../../lib/format.ts'
 import { ShownTime } from '../../lib/use-now.ts'
@@ -26,24 +27,24 @@ import type { RunFeedState } from '../../api/run-feed.ts'
 export function RunHeader({
   runId,
   state,
-  liveStatus,
+  live,
   connection,
   isReplay,
   children,
 }: {
   readonly runId: string
   readonly state: RunState
-  /** Current status, even while an earlier position is shown. */
-  readonly liveStatus: RunStatus
+  /** Current state, even while an earlier position is shown. */
+  readonly live: RunState
   readonly connection: RunFeedState['connection']
   /** Whether an earlier position is shown. */
   readonly isReplay: boolean
   readonly children: ReactNode
 }) {
   const name = state.ensemble ?? 'Run'
-  const { mark, word } = RUN_STATUS[state.status]
+  const { mark, word } = labelRun(state.status, labelHold(state.reviews))
   const outcome = describeOutcome(state)
-  usePageTitle(formatRunTitle(liveStatus, name))
+  usePageTitle(formatRunTitle(labelRun(live.status, labelHold(live.reviews)), name))
   return (
     <header className={styles['header']}>
       <div className={styles['what']}>
@@ -108,7 +109,8 @@ function ShownAt() {
 
 function RunMetrics({ state }: { readonly state: RunState }) {
   const { totals, tasks, startedAt, durationMs } = state
-  const done = tasks.filter(({ status }) => status === 'COMPLETED').length
+  const count = (wanted: TaskStatus): number =>
+    tasks.filter(({ status }) => status === wanted).length
   return (
     <Figures>
       <Figure
@@ -125,7 +127,12 @@ function RunMetrics({ state }: { readonly state: RunState }) {
       <Figure name="Tokens">{formatCount(totals.totalTokens)}</Figure>
       <Figure name="Tool calls">{formatCount(totals.totalToolCalls)}</Figure>
       <Figure name="Progress">
-        {tasks.length === 0 ? '—' : `${done} of ${formatPlural(tasks.length, 'task')}`}
+        {tasks.length === 0
+          ? '—'
+          : formatProgress(
+              { completed: count('COMPLETED'), skipped: count('SKIPPED') },
+              formatPlural(tasks.length, 'task'),
+            )}
       </Figure>
     </Figures>
   )
@@ -158,8 +165,12 @@ export function describeOutcome({
   error,
   exitReason,
   cancel,
-}: Pick<RunState, 'status' | 'error' | 'exitReason' | 'cancel'>): string | undefined {
+  startAt,
+}: Pick<RunState, 'status' | 'error' | 'exitReason' | 'cancel' | 'startAt'>): string | undefined {
   if (error !== undefined) return error.message
+  if (status === 'ACCEPTED' && startAt !== undefined) {
+    return `Does not start before ${formatInstant(Date.parse(startAt))}`
+  }
   if (cancel !== undefined) return `Cancel: ${formatCancelOrigin(cancel)}`
   if (exitReason === 'USER_EXIT_EARLY') return 'A reviewer ended the run early'
   if (exitReason === 'TIMEOUT') return 'The time limit was reached'
@@ -180,7 +191,6 @@ const SIGNS: Readonly<Record<MarkKind, string>> = {
 }
 
 /** Returns the page title, such as `● Running — briefing`. */
-export function formatRunTitle(status: RunStatus, name: string): string {
-  const { mark, word } = RUN_STATUS[status]
+export function formatRunTitle({ mark, word }: Shown, name: string): string {
   return `${SIGNS[mark]} ${word} — ${name}`
 }

@@ -12,7 +12,7 @@ import styles from './run-filters.module.css'
 const GROUPS: readonly Segment<RunGroup>[] = [
   { value: 'all', label: 'All' },
   { value: 'active', label: 'Active' },
-  { value: 'review', label: 'Needs review' },
+  { value: 'review', label: 'Waiting' },
   { value: 'completed', label: 'Completed' },
   { value: 'failed', label: 'Failed' },
   { value: 'cancelled', label: 'Cancelled' },

@@ -4,9 +4,15 @@ import { type RunSummary, isTerminalRunStatus } from '@tutti/protocol'
 import type { TagMap } from '@tutti/protocol/internal'
 
 import { linkToRun } from '../../api/links.ts'
-import { RUN_STATUS } from '../../ui/labels.ts'
+import { labelListedRun } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
-import { formatCount, formatMoney, formatShortId } from '../../lib/format.ts'
+import {
+  formatCount,
+  formatInstant,
+  formatMoney,
+  formatProgress,
+  formatShortId,
+} from '../../lib/format.ts'
 import { Mark, Marked } from '../../ui/show/mark.tsx'
 import { Ago, Elapsed } from '../../ui/show/time.tsx'
 import hidden from '../../ui/show/visually-hidden.module.css'
@@ -76,8 +82,9 @@ export const RunListRow = memo(function RunRow({
 })
 
 /** The status of a run, with the number of open reviews if the status does not imply it. */
-function Status({ run: { status, openReviews } }: { readonly run: RunSummary }) {
-  const { mark, word } = RUN_STATUS[status]
+function Status({ run }: { readonly run: RunSummary }) {
+  const { status, openReviews } = run
+  const { mark, word } = labelListedRun(run)
   const isHeld = status === 'WAITING_REVIEW'
   return (
     <>
@@ -100,14 +107,12 @@ const MAX_MARKS = 8
 
 /** The progress of a run, and its error if it failed. */
 function RunProgress({ run }: { readonly run: RunSummary }) {
-  const { status, taskCount, completedTasks, currentTask, error } = run
-  const skipped = status === 'COMPLETED' ? taskCount - completedTasks : 0
+  const { status, taskCount, completedTasks, skippedTasks, currentTask, error, startAt } = run
   return (
     <span className={styles['runProgressProgress']}>
       <Marks run={run} />
       <span className={styles['count']}>
-        {`${completedTasks} of ${taskCount}`}
-        {skipped > 0 && `, ${skipped} skipped`}
+        {formatProgress({ completed: completedTasks, skipped: skippedTasks }, `${taskCount}`)}
       </span>
       {error !== undefined && (
         <span className={styles['error']} title={error}>
@@ -118,6 +123,9 @@ function RunProgress({ run }: { readonly run: RunSummary }) {
         <span className={styles['task']} title={currentTask.name}>
           {currentTask.name}
         </span>
+      )}
+      {status === 'ACCEPTED' && startAt !== undefined && (
+        <span className={styles['task']}>{`not before ${formatInstant(Date.parse(startAt))}`}</span>
       )}
     </span>
   )
@@ -149,8 +157,8 @@ function Marks({ run }: { readonly run: RunSummary }) {
 }
 
 /** Returns the style of the first incomplete task. */
-function chooseNextTone({ status, currentTask }: RunSummary): string {
-  if (status === 'WAITING_REVIEW') return 'held'
+function chooseNextTone({ status, currentTask, openReviews }: RunSummary): string {
+  if (status === 'WAITING_REVIEW') return openReviews > 0 ? 'held' : 'live'
   if (status === 'FAILED' || status === 'REJECTED') return 'failed'
   return currentTask === undefined || isTerminalRunStatus(status) ? '' : 'live'
 }

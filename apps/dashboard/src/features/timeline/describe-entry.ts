@@ -4,6 +4,7 @@ import {
   CALL_STATUS,
   formatDirective,
   labelReview,
+  labelHold,
   labelTask,
   REVIEW_TITLES,
   TURN_STATUS,
@@ -93,7 +94,7 @@ function describeEntry(entry: RunEntry): Description {
       const { name, attempt, error, skipReason, usage } = task
       const title = attempt > 1 ? `${name}, attempt ${attempt}` : name
       const note = error?.reason ?? skipReason
-      return { title, shown: labelTask(task, false), facts: listUsage(usage), note }
+      return { title, shown: labelTask(task, undefined), facts: listUsage(usage), note }
     }
     case 'review': {
       const { kind, prompt, feedback } = entry.review
@@ -200,13 +201,13 @@ export function describeRow(row: TimelineRow, { startMs, nowMs }: Times): string
   const calls = others.flat()
   const agents = calls.filter(({ kind }) => kind === 'agent')
   const tools = agents.length === 0 ? calls : calls.filter(({ kind }) => kind === 'tool')
-  const isHeld = reviews.some(({ endMs }) => endMs === undefined)
+  const hold = labelHold(reviews.map(({ review }) => review))
   const heldMs = reviews.reduce((sum, review) => sum + (review.endMs ?? nowMs) - review.startMs, 0)
   const [first] = attempts
   const last = attempts.at(-1)
   const lastMs = last?.endMs ?? nowMs
   return [
-    `${task.name}: ${labelTask(task, isHeld).word}`,
+    `${task.name}: ${labelTask(task, hold).word}`,
     first === undefined ? '' : `started ${formatOffset(first.startMs - startMs)} into the run`,
     first === undefined ? '' : `${formatDuration(lastMs - first.startMs)} long`,
     attempts.length > 1 ? formatPlural(attempts.length, 'attempt') : '',

@@ -23,6 +23,7 @@ import {
 import {
   countStates,
   findGroup,
+  findHolds,
   groupTasks,
   listGroupRows,
   readTaskKey,
@@ -208,14 +209,11 @@ interface GroupParts extends Pick<TimelineRow, 'madeOf'>, Pick<TimelineGroup, 'g
 }
 
 function buildGroupRow(task: TaskState, { group, view, madeOf, reviews }: GroupParts): TimelineRow {
-  const held = new Set(
-    reviews.flatMap(({ status, taskName }) => (status === 'OPEN' ? [taskName] : [])),
-  )
   return {
     name: group.name,
     label: `${group.tasks.length.toLocaleString('en-US')} tasks`,
     task,
-    group: { group, view, states: countStates(group, held) },
+    group: { group, view, states: countStates(group, findHolds(reviews)) },
     attempts: [],
     reviews: [],
     lanes: [mergeTimes(group)],

@@ -2,7 +2,7 @@
 import { ChevronRight } from 'lucide-react'
 import { memo, useMemo } from 'react'
 
-import { labelTask } from '../../ui/labels.ts'
+import { labelHold, labelTask } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
 import { Mark } from '../../ui/show/mark.tsx'
 import { drawRow } from './row-drawing.ts'
@@ -39,7 +39,7 @@ export const TimelineRowView = memo(function TimelineRowView({
 }) {
   const { name, label, task, group, attempts, reviews } = row
   const drawing = useMemo(() => drawRow(row, frame, nowMs), [row, frame, nowMs])
-  const isHeld = reviews.some(({ endMs }) => endMs === undefined)
+  const hold = labelHold(reviews.map(({ review }) => review))
   const height = computeRowHeight(row)
   const width = frame.toPx - frame.fromPx
   const chosen =
@@ -59,7 +59,7 @@ export const TimelineRowView = memo(function TimelineRowView({
           (group ?? task.delegatedBy) !== undefined && styles['below'],
         )}
       >
-        <Mark kind={group?.states[0]?.mark ?? labelTask(task, isHeld).mark} />
+        <Mark kind={group?.states[0]?.mark ?? labelTask(task, hold).mark} />
         <span className={styles['name']}>{label}</span>
         {group !== undefined && (
           <ChevronRight

@@ -24,7 +24,7 @@ export const ReviewRow = memo(function ReviewRow({ review }: { readonly review: 
     <article
       aria-label={REVIEW_TITLES[kind]}
       className={styles['review']}
-      data-open={review.status === 'OPEN'}
+      data-open={mark === 'held'}
     >
       <header className={cx(styles['line'], styles['wrapping'])}>
         <Mark kind={mark} />

@@ -3,7 +3,7 @@ import { GitFork } from 'lucide-react'
 import { memo, useCallback, useDeferredValue, useState } from 'react'
 
 import { Empty, Notice } from '../../ui/feedback/notice.tsx'
-import { formatAgents, labelTask } from '../../ui/labels.ts'
+import { formatAgents, labelHold, labelTask, type Shown } from '../../ui/labels.ts'
 import { formatCount, formatMoney } from '../../lib/format.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Segmented } from '../../ui/controls/segmented.tsx'
@@ -61,7 +61,7 @@ const Transcript = memo(function Transcript({
     <>
       <TaskHead
         task={task}
-        isHeld={reviews.some(({ status }) => status === 'OPEN')}
+        hold={labelHold(reviews)}
         attempt={earlier?.attempt ?? task.attempt}
         onAttempt={(attempt) => setShown({ task: task.name, attempt })}
         onFork={onFork}
@@ -111,17 +111,17 @@ function EarlierAttempt({
 
 interface TaskHeadProps {
   readonly task: TaskState
-  /** Whether a review of the task is open. */
-  readonly isHeld: boolean
+  /** What the task waits for; undefined without an open review. */
+  readonly hold: Shown | undefined
   readonly attempt: number
   readonly onAttempt: (attempt: number) => void
   readonly onFork: OnFork | undefined
 }
 
 /** The header of a transcript; `attempt` is the displayed one. */
-function TaskHead({ task, isHeld, attempt, onAttempt, onFork }: TaskHeadProps) {
+function TaskHead({ task, hold, attempt, onAttempt, onFork }: TaskHeadProps) {
   const { name, earlierAttempts, iterationLimitReached, finishReason, error, status } = task
-  const { mark, word } = labelTask(task, isHeld)
+  const { mark, word } = labelTask(task, hold)
   const earlier = earlierAttempts.find((one) => one.attempt === attempt)
   const attempts = [...earlierAttempts.map((one) => one.attempt), task.attempt]
   return (

@@ -58,8 +58,7 @@ export function formatTokens(count: number | undefined): string {
 
 /** Returns the current state of a run: its open reviews, its current task, its error, or its skipped tasks. */
 function describeProgress(run: RunSummary): string {
-  const { status, currentTask, openReviews, error, completedTasks, taskCount } = run
+  const { currentTask, openReviews, error, skippedTasks } = run
   if (openReviews > 0) return formatTerminalCount(openReviews, 'open review')
-  const skipped = status === 'COMPLETED' ? taskCount - completedTasks : 0
-  return currentTask?.name ?? error ?? (skipped > 0 ? `${skipped} skipped` : NONE)
+  return currentTask?.name ?? error ?? (skippedTasks > 0 ? `${skippedTasks} skipped` : NONE)
 }

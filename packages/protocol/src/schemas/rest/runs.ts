@@ -101,6 +101,8 @@ export const RunSummary = Type.Object({
   taskCount: Count,
   /** Number of completed tasks. */
   completedTasks: Count,
+  /** Number of skipped tasks: by a condition, by a failure before them, or by an early end. */
+  skippedTasks: Count,
   workflow: Workflow,
   /** Tags of the run. */
   tags: TagMap,
@@ -114,7 +116,7 @@ export const RunSummary = Type.Object({
   totalToolCalls: Count,
   /** Estimated cost so far in US dollars; absent when a price is not known. */
   costUsd: Type.Optional(CostUsd),
-  /** Number of reviews that wait for a decision. */
+  /** Number of reviews that wait for a decision, without waits for events and times. */
   openReviews: Count,
   /** Name of the key that submitted the run. */
   submittedBy: Type.Optional(Type.String()),

@@ -17,7 +17,7 @@ import type { ListedRun, ReviewRecord, RunRecord } from '../../domain/run-record
 
 /**
  * Reads the fields that a list shows in addition to the run's record from the columns `total_tokens`,
- * `total_tool_calls`, `known_cost_usd`, `open_reviews` and `current_index`. For a run without tasks, the columns about
+ * `total_tool_calls`, `skipped_tasks`, `known_cost_usd`, `open_reviews` and `current_index`. For a run without tasks, the columns about
  * tasks are NULL.
  */
 export function readListedFields(
@@ -29,6 +29,7 @@ export function readListedFields(
     place: columns.count('id') ?? 0,
     totalTokens: columns.count('total_tokens') ?? (hasTasks ? -1 : 0),
     totalToolCalls: columns.count('total_tool_calls') ?? 0,
+    skippedTasks: columns.count('skipped_tasks') ?? 0,
     ...(hasTasks ? field('costUsd', columns.amount('known_cost_usd')) : { costUsd: 0 }),
     ...(taskIndex === undefined ? {} : { currentTask: { name: currentName, taskIndex } }),
     openReviews: columns.count('open_reviews') ?? 0,

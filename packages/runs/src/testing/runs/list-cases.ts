@@ -2,6 +2,7 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import {
+  AT,
   AT_MS,
   completed,
   failed,
@@ -24,7 +25,13 @@ import type { RunEvent, RunEventOf } from '@tutti/protocol'
 type Shown = Omit<ListedRun, keyof RunRecord | 'place'>
 
 /** The listed fields of a run without work. */
-const NOTHING: Shown = { totalTokens: 0, totalToolCalls: 0, costUsd: 0, openReviews: 0 }
+const NOTHING: Shown = {
+  totalTokens: 0,
+  totalToolCalls: 0,
+  skippedTasks: 0,
+  costUsd: 0,
+  openReviews: 0,
+}
 
 const secondCompleted: RunEvent = { ...completed, ...taskFields(2) }
 
@@ -43,6 +50,7 @@ const HISTORIES: Readonly<
     shown: {
       totalTokens: 30,
       totalToolCalls: 2,
+      skippedTasks: 0,
       costUsd: 0.5,
       currentTask: { name: 'task-2', taskIndex: 2 },
       openReviews: 0,
@@ -58,11 +66,11 @@ const HISTORIES: Readonly<
       taskStarted(2),
       secondCompleted,
     ],
-    shown: { totalTokens: 71, totalToolCalls: 5, costUsd: 1.25, openReviews: 0 },
+    shown: { totalTokens: 71, totalToolCalls: 5, skippedTasks: 0, costUsd: 1.25, openReviews: 0 },
   },
   'run-uncounted': {
     events: [started, taskStarted(1), { ...completed, inputTokens: -1 }, secondCompleted],
-    shown: { totalTokens: -1, totalToolCalls: 4, costUsd: 1, openReviews: 0 },
+    shown: { totalTokens: -1, totalToolCalls: 4, skippedTasks: 0, costUsd: 1, openReviews: 0 },
   },
   'run-uncounted-before': {
     events: [
@@ -74,6 +82,7 @@ const HISTORIES: Readonly<
     shown: {
       totalTokens: -1,
       totalToolCalls: 1,
+      skippedTasks: 0,
       costUsd: 0.25,
       currentTask: { name: 'task-1', taskIndex: 1 },
       openReviews: 0,
@@ -81,15 +90,15 @@ const HISTORIES: Readonly<
   },
   'run-unpriced': {
     events: [started, taskStarted(1), unpriced(completed), secondCompleted],
-    shown: { totalTokens: 60, totalToolCalls: 4, openReviews: 0 },
+    shown: { totalTokens: 60, totalToolCalls: 4, skippedTasks: 0, openReviews: 0 },
   },
   'run-unpriced-and-uncounted': {
     events: [started, unpriced({ ...completed, inputTokens: -1, outputTokens: 1 })],
-    shown: { totalTokens: -1, totalToolCalls: 2, openReviews: 0 },
+    shown: { totalTokens: -1, totalToolCalls: 2, skippedTasks: 0, openReviews: 0 },
   },
   'run-unpriced-of-no-tokens': {
     events: [started, unpriced({ ...completed, inputTokens: 0, outputTokens: 0 }), secondCompleted],
-    shown: { totalTokens: 30, totalToolCalls: 4, costUsd: 0.5, openReviews: 0 },
+    shown: { totalTokens: 30, totalToolCalls: 4, skippedTasks: 0, costUsd: 0.5, openReviews: 0 },
   },
   'run-asking': {
     events: [
@@ -98,8 +107,24 @@ const HISTORIES: Readonly<
       reviewRequested('review-2'),
       reviewRequested('review-3'),
       reviewDecided('review-2'),
+      reviewRequested('review-4', { kind: 'EVENT' }),
     ],
     shown: { ...NOTHING, openReviews: 2 },
+  },
+  'run-skipping': {
+    events: [
+      started,
+      {
+        type: 'task_skipped',
+        taskIndex: 1,
+        taskName: 'task-1',
+        taskDescription: '',
+        skippedAt: AT,
+        reason: 'No need',
+        cause: 'CONDITION',
+      },
+    ],
+    shown: { ...NOTHING, skippedTasks: 1 },
   },
   'run-cut-off': {
     events: [started, taskStarted(1), reviewRequested('review-1'), result('run-cut-off')],

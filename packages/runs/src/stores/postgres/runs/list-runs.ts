@@ -257,7 +257,7 @@ function pageSql(schema: string, source: string): string {
     ) AS at_work ON true
     LEFT JOIN LATERAL (
       SELECT count(*) AS open_reviews FROM ${schema}.reviews
-      WHERE run = page.id AND status = 'OPEN'
+      WHERE run = page.id AND status = 'OPEN' AND kind <> 'EVENT'
     ) AS asked ON true
     ORDER BY page.id DESC`
 }

@@ -222,7 +222,8 @@ function pageSql(ids: string): string {
     )
     SELECT page.*, used.*,
       (SELECT name FROM tasks WHERE run = page.id AND task_index = current_index) AS current_name,
-      (SELECT count(*) FROM reviews WHERE run = page.id AND +status = 'OPEN') AS open_reviews
+      (SELECT count(*) FROM reviews WHERE run = page.id AND +status = 'OPEN' AND kind <> 'EVENT')
+        AS open_reviews
     FROM page LEFT JOIN used ON run = page.id
     ORDER BY page.id DESC`
 }
