@@ -51,7 +51,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'apps/server/src':
     'program-version.ts prices.ts environment terminal log config sample checks start cli',
   'apps/server/src/cli':
-    'exit-codes.ts option-values.ts command-context.ts command-error.ts server-options.ts target.ts submit live builds deliver schedules completion dev doctor review runs tools commands',
+    'exit-codes.ts option-values.ts command-context.ts command-error.ts server-options.ts target.ts subcommands.ts submit live builds deliver schedules completion dev doctor review runs tools commands',
   tooling:
     'browser test-kit net packages postgres nats bench chaos reference test docs site release tasks checks scale fuzz hostile mutants last-release build container',
   'tooling/fuzz': 'lib targets',

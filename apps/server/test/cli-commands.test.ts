@@ -189,20 +189,39 @@ describe('tutti cancel', () => {
 })
 
 describe('tutti deliver', () => {
-  it('`tutti deliver` sends an event, says where it went, and refuses data that is not JSON', async () => {
+  it('`tutti deliver` sends an event with JSON or a file, says where it went, and refuses data that is not JSON', async () => {
+    writeFileSync(join(home.path, 'paid.json'), '{"amount":1}')
     const sent = ['deliver', 'paid', '--key', 'o-1', '--id', 'e-1', '--data', '{"amount":1}']
     expect(await tutti(sent)).toMatchObject({ code: 0, stdout: 'STORED  event e-1\n' })
-    const [again, other, wrong, unknown] = await Promise.all([
+    const [again, file, stdin, other, wrong, missing, unknown] = await Promise.all([
       tutti([...sent, '--json']),
+      tutti([...sent.slice(0, -1), '@paid.json']),
+      tutti([...sent.slice(0, -1), '-'], { input: '{"amount":1}' }),
       tutti(['deliver', 'paid', '--id', 'e-1']),
       tutti(['deliver', 'paid', '--data', '{amount']),
+      tutti(['deliver', 'paid', '--data', '@none.json']),
       tutti(['deliver', 'paid', '--run', 'none']),
     ])
     expect(JSON.parse(again.stdout)).toEqual({ id: 'e-1', status: 'STORED' })
+    // Other data under the same id would be refused.
+    expect([file.stdout, stdin.stdout]).toEqual(['STORED  event e-1\n', 'STORED  event e-1\n'])
     expect(other.stderr).toContain('Another event has the id "e-1"')
-    expect(wrong.stderr).toContain('--data must be JSON, got {amount')
+    expect(wrong.stderr).toContain('--data must be JSON: ')
+    expect(missing.stderr).toContain('Cannot read "none.json"')
     expect(unknown.stderr).toContain('none')
-    expect([other, wrong, unknown].map(({ code }) => code === 0)).toEqual([false, false, false])
+    expect([other, wrong, missing, unknown].every(({ code }) => code !== 0)).toBe(true)
+  })
+})
+
+describe('subcommands', () => {
+  it.each([
+    [['schedules', 'pausse', 'x'], "Unknown subcommand 'pausse'", "Did you mean 'pause'?"],
+    [['builds', 'shares'], "Unknown subcommand 'shares'", "Did you mean 'share'?"],
+    [['tools', 'call', 'step'], "Unknown subcommand 'call'", 'Available: [invoke]'],
+  ])('An unknown subcommand is named, with the known ones: %j', async (args, ...texts) => {
+    const { code, stderr } = await tutti(args)
+    expect(code).toBe(2)
+    for (const text of texts) expect(stderr).toContain(text)
   })
 })
 

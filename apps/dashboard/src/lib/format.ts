@@ -58,9 +58,13 @@ export function formatClock(instant: number): string {
   return `${parts.join(':')}.${String(date.getMilliseconds()).padStart(3, '0')}`
 }
 
-/** Formats a date and time in the reader's time zone and language, to the second. */
-export function formatInstant(instant: number): string {
-  return new Date(instant).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+/** Formats a date and time in the reader's language, to the second; in the reader's time zone by default. */
+export function formatInstant(instant: number, timeZone?: string): string {
+  return new Date(instant).toLocaleString(undefined, {
+    dateStyle: 'medium',
+    timeStyle: 'medium',
+    timeZone,
+  })
 }
 
 /** Formats bytes: `812 B`, `12.4 kB`, `3.1 MB`. */

@@ -1,6 +1,11 @@
 /** Shows the identity and state of a run in one line. */
 import { useContext, type ReactNode } from 'react'
-import { type RunState, type RunStatus, type TaskStatus, isTerminalRunStatus } from '@tutti/protocol'
+import {
+  type RunState,
+  type RunStatus,
+  type TaskStatus,
+  isTerminalRunStatus,
+} from '@tutti/protocol'
 import { formatCancelOrigin } from '@tutti/protocol/internal'
 
 import { labelHold, labelRun, type Shown } from '../../ui/labels.ts'

@@ -5,7 +5,7 @@ import { readFailureText } from '../../api/failure.ts'
 import { linkToRun, linkToRuns } from '../../api/links.ts'
 import { useServer } from '../../api/server.ts'
 import { useMissingScope } from '../../api/use-identity.ts'
-import { formatInstant, UNKNOWN } from '../../lib/format.ts'
+import { formatDuration, formatInstant, formatPlural, UNKNOWN } from '../../lib/format.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Empty, Loading, Notice } from '../../ui/feedback/notice.tsx'
 import { toast } from '../../ui/feedback/toasts.tsx'
@@ -28,7 +28,12 @@ export function SchedulesPage() {
   })
   return (
     <div className={styles['page']}>
-      <h1>Schedules</h1>
+      <header className={styles['top']}>
+        <h1>Schedules</h1>
+        {data !== undefined && (
+          <p className={styles['soft']}>{formatPlural(data.schedules.length, 'schedule')}</p>
+        )}
+      </header>
       {error !== null && (
         <Notice tone="failed" title="Failed to load the schedules">
           <p>{readFailureText(error)}</p>
@@ -52,7 +57,7 @@ export function SchedulesPage() {
 
 function ScheduleItem({ schedule }: { readonly schedule: ScheduleSummary }) {
   const { name, cron, timeZone, ensemble, paused, readOnly, savedBy } = schedule
-  const { next, lastRun, problem } = schedule
+  const { next, lastRun, problem, overlap, catchUp, jitterMs } = schedule
   const [tick] = next
   return (
     <li className={styles['schedule']}>
@@ -69,7 +74,10 @@ function ScheduleItem({ schedule }: { readonly schedule: ScheduleSummary }) {
       <dl className={styles['facts']}>
         <dt>Next tick</dt>
         <dd>
-          {paused ? 'Paused' : tick === undefined ? UNKNOWN : formatInstant(Date.parse(tick))}
+          {paused ? 'Paused' : tick === undefined ? UNKNOWN : formatTick(tick, timeZone)}
+          {!paused && jitterMs > 0 && (
+            <span className={styles['soft']}>{` · up to ${formatDuration(jitterMs)} later`}</span>
+          )}
         </dd>
         <dt>Last run</dt>
         <dd>
@@ -79,19 +87,46 @@ function ScheduleItem({ schedule }: { readonly schedule: ScheduleSummary }) {
             <>
               <a href={linkToRun(lastRun.runId)}>{lastRun.runId}</a> <Ago at={lastRun.tick} />
             </>
-          )}{' '}
+          )}
+          {' · '}
           <a href={linkToRuns({ tag: `schedule:${name}` })}>All runs</a>
+        </dd>
+        <dt>Rules</dt>
+        <dd>
+          {OVERLAP[overlap]} · {CATCH_UP[catchUp]}
         </dd>
       </dl>
       {problem !== undefined && (
-        <Notice tone="failed" title={`No run at ${formatInstant(Date.parse(problem.tick))}`}>
-          <p>
-            {problem.code}: {problem.message}
-          </p>
+        <Notice
+          // A tick that the rules leave out is no failure.
+          tone={problem.code === 'SKIPPED' ? 'plain' : 'failed'}
+          title={`No run at ${formatTick(problem.tick, timeZone)}`}
+        >
+          <p>{problem.message}</p>
+          {problem.code !== 'SKIPPED' && <code>{problem.code}</code>}
         </Notice>
       )}
     </li>
   )
+}
+
+const OVERLAP: Readonly<Record<ScheduleSummary['overlap'], string>> = {
+  allow: 'runs may overlap',
+  skip: 'no tick while the last run has not ended',
+  cancel: 'a tick cancels the last run',
+}
+
+const CATCH_UP: Readonly<Record<ScheduleSummary['catchUp'], string>> = {
+  skip: 'missed ticks are left out',
+  last: 'the last missed tick is caught up',
+  all: 'missed ticks are caught up',
+}
+
+/** Formats the time of a tick, also in the time zone of its schedule if the clock there shows another time. */
+function formatTick(tick: string, timeZone: string): string {
+  const at = Date.parse(tick)
+  const [here, there] = [formatInstant(at), formatInstant(at, timeZone)]
+  return here === there ? here : `${here} (${there} in ${timeZone})`
 }
 
 /** The buttons that run a schedule now, and that pause or resume it. */
@@ -115,12 +150,22 @@ function ScheduleActions({
   return (
     <div className={styles['actions']}>
       {cannotRun === undefined && (
-        <Button size="s" busy={isPending} onClick={() => mutate('run')}>
+        <Button
+          size="s"
+          busy={isPending}
+          aria-label={`Run now: ${name}`}
+          onClick={() => mutate('run')}
+        >
           Run now
         </Button>
       )}
       {cannotChange === undefined && !readOnly && (
-        <Button size="s" busy={isPending} onClick={() => mutate(paused ? 'resume' : 'pause')}>
+        <Button
+          size="s"
+          busy={isPending}
+          aria-label={`${paused ? 'Resume' : 'Pause'}: ${name}`}
+          onClick={() => mutate(paused ? 'resume' : 'pause')}
+        >
           {paused ? 'Resume' : 'Pause'}
         </Button>
       )}

@@ -79,6 +79,7 @@ const NOTES = {
 export function Legend({ model: { rows, marks } }: { readonly model: TimelineModel }) {
   const hasNote = (test: (note: Note) => boolean): boolean =>
     rows.some(({ lanes }) => lanes.some((lane) => lane.some(test)))
+  const waits = rows.flatMap(({ reviews }) => reviews)
   return (
     <ul aria-label="Legend" className={styles['legend']}>
       {Object.entries(NOTES).map(
@@ -90,10 +91,16 @@ export function Legend({ model: { rows, marks } }: { readonly model: TimelineMod
           ),
       )}
       {hasNote(({ status }) => status === 'failed') && <Swatch kind="failed">failed</Swatch>}
-      {rows.some(({ reviews }) => reviews.length > 0) && (
+      {waits.some(({ review }) => review.kind !== 'EVENT') && (
         <li>
           <Mark kind="held" />
           review
+        </li>
+      )}
+      {waits.some(({ review }) => review.kind === 'EVENT') && (
+        <li>
+          <Mark kind="queued" />
+          wait
         </li>
       )}
       {Object.entries(MARK_LABELS).map(

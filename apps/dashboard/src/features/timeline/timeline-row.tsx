@@ -126,7 +126,13 @@ function Review(props: HoldProps<'review'>) {
   if (width <= 0) return null
   const isOpen = entry.endMs === undefined
   return (
-    <g className={cx(styles['review'], isOpen && styles['open'])}>
+    <g
+      className={cx(
+        styles['review'],
+        isOpen && styles['open'],
+        entry.review.kind === 'EVENT' && styles['wait'],
+      )}
+    >
       <rect x={x} y={1.5} width={width} height={height - 3} rx={2} />
       {width >= FERMATA && (
         <g transform={`translate(${x + width / 2 - 8} ${height / 2 - 9})`}>

@@ -1,4 +1,5 @@
 /** `tutti builds`: lists the builds of a server and sets their shares of new runs. */
+import { rejectUnknownSubcommands } from '../subcommands.ts'
 import { withTarget, type TargetOptions } from '../target.ts'
 
 import type { Command } from 'commander'
@@ -30,4 +31,5 @@ export function addBuildsCommand(program: Command, context: CommandContext): voi
       await setShare({ build, percent }, options, context)
     },
   )
+  rejectUnknownSubcommands(builds)
 }

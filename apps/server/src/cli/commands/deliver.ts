@@ -13,7 +13,7 @@ export function addDeliverCommand(program: Command, context: CommandContext): vo
     .argument('<event>', 'name of the event')
     .option('--key <key>', 'correlation key of the wait')
     .option('--run <id>', 'the only run that gets it')
-    .option('--data <json>', 'data as JSON (default: null)')
+    .option('--data <json>', 'data as JSON; @file.json, or - for standard input (default: null)')
     .option('--id <id>', 'id under which the event counts once (default: random)')
     .option('--json', 'print the API response as one JSON document')
   withTarget(command).action(async (event: string, options: TargetOptions & DeliverSettings) => {

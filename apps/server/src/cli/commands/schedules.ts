@@ -1,5 +1,6 @@
 /** `tutti schedules`: lists the schedules of a server, shows one, saves, pauses, resumes, runs and deletes them. */
 import { parseDuration } from '../option-values.ts'
+import { rejectUnknownSubcommands } from '../subcommands.ts'
 import { withTarget, type TargetOptions } from '../target.ts'
 
 import type { Command } from 'commander'
@@ -62,4 +63,5 @@ export function addSchedulesCommand(program: Command, context: CommandContext): 
       await actOnSchedule({ action, name }, options, context)
     })
   }
+  rejectUnknownSubcommands(schedules)
 }

@@ -2,6 +2,7 @@
 import { Option, type Command } from 'commander'
 
 import { parseSeconds } from '../option-values.ts'
+import { rejectUnknownSubcommands } from '../subcommands.ts'
 import { withTarget, type TargetOptions } from '../target.ts'
 
 import type { CommandContext } from '../command-context.ts'
@@ -45,4 +46,5 @@ export function addToolsCommand(program: Command, context: CommandContext): void
       await invokeTool({ name, pairs }, options, context)
     },
   )
+  rejectUnknownSubcommands(tools)
 }

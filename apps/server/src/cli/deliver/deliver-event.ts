@@ -1,7 +1,5 @@
 /** Runs `tutti deliver`. */
-import { errorMessage } from '@tutti/core/internal'
-
-import { CommandError } from '../command-error.ts'
+import { GivenValues } from '../submit/given-values.ts'
 import { toSingleLine } from '../../terminal/text-width.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
 import { printJson, printLines } from '../../terminal/print.ts'
@@ -21,29 +19,22 @@ export interface DeliverSettings {
 /**
  * Sends an external event.
  *
- * @throws {CommandError} USAGE if `data` is not JSON.
+ * @throws {CommandError} USAGE if `data` is not JSON, or its file cannot be read.
  */
 export async function deliverEvent(
   name: string,
   { key, run, data, id, json = false, ...target }: TargetOptions & DeliverSettings,
   context: CommandContext,
 ): Promise<void> {
+  const given = new GivenValues(context.io)
   const received = await connectTo(target, context).events.send(name, {
     ...(key === undefined ? {} : { key }),
     ...(run === undefined ? {} : { runId: run }),
     ...(id === undefined ? {} : { id }),
-    ...(data === undefined ? {} : { data: parseData(data) }),
+    ...(data === undefined ? {} : { data: await given.json(data, '--data') }),
   })
   if (json) printJson(received, context.io)
   else printLines([[{ text: toLine(received) }]], context.io)
-}
-
-function parseData(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new CommandError('USAGE', `--data must be JSON, got ${text}: ${errorMessage(error)}`)
-  }
 }
 
 function toLine({ id, status, runId }: EventReceived): string {
