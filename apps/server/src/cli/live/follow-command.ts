@@ -6,7 +6,7 @@ import { canAskAtTerminal } from './review-prompt.ts'
 import { toTerminalJson, writeOut } from '../../terminal/print.ts'
 import { followToEnd, type FollowEnd, type FollowerOptions } from './follower.ts'
 import { liveTerminal, makeDisplay } from './make-display.ts'
-import { formatDecideHint } from './plain-lines.ts'
+import { describeWait, formatDecideHint } from './wait-text.ts'
 import { toTerminalText } from '../../terminal/text-width.ts'
 
 import type { TuttiClient } from '@tutti/client'
@@ -95,10 +95,11 @@ function printLeaving({ kind, state }: FollowEnd, { io, runId }: FollowCommand):
   if (kind === 'left') io.stderr.write(`${runId} continues. To follow it: tutti watch ${runId}\n`)
   if (kind !== 'waiting') return
   const open = state.reviews.filter(({ status }) => status === 'OPEN')
-  const lines = open.map(
-    ({ taskName, reviewId }) =>
-      `${toTerminalText(taskName)} is waiting for review, ${formatDecideHint(reviewId)}\n`,
-  )
+  const lines = open.map((review) => {
+    const what = describeWait(review) ?? 'waiting for review'
+    const hint = formatDecideHint(review)
+    return `${toTerminalText(review.taskName)} is ${what}${hint === undefined ? '' : `, ${hint}`}\n`
+  })
   io.stderr.write(lines.join(''))
 }
 

@@ -3,7 +3,7 @@
  *
  * SERVER-V3 Each of the first 20 tasks that a task adds has a line for its delegation, which includes its start, and one for
  *    its end. Of the others, reviews and up to 20 failures have lines, and all are counted: in a line after each 100 ends, and
- *    in one at the end of the task that added them.
+ *    in one at the end of the task that added them, unless the last line has the same counts.
  */
 import { formatTerminalCount } from './format-values.ts'
 import { formatAtEvent, plainLines } from './plain-lines.ts'
@@ -61,8 +61,7 @@ export class GroupedLines {
         const group = this.#groupOf(event.taskName)
         if (event.type === 'delegation_completed') group.completed += 1
         else group.failed += 1
-        const isDue = (group.completed + group.failed) % COUNT_EVERY === 0
-        return isDue && group.begun > MAX_LISTED ? group : undefined
+        return isCounted(group) && group.begun > MAX_LISTED ? group : undefined
       }
       case 'task_completed':
       case 'task_attempt_failed':
@@ -70,7 +69,8 @@ export class GroupedLines {
         const group = this.#groups.get(event.taskName)
         // A retry adds its own tasks.
         this.#groups.delete(event.taskName)
-        return group !== undefined && group.begun > MAX_LISTED ? group : undefined
+        if (group === undefined || group.begun <= MAX_LISTED) return undefined
+        return isCounted(group) ? undefined : group
       }
       default:
         return undefined
@@ -100,6 +100,11 @@ export class GroupedLines {
     group.shownFailures += 1
     return true
   }
+}
+
+/** Whether the last end of a task of the group was followed by a line with the counts. */
+function isCounted({ completed, failed }: TaskGroup): boolean {
+  return completed + failed > 0 && (completed + failed) % COUNT_EVERY === 0
 }
 
 function formatGroup({ parent, completed, failed }: TaskGroup): string {

@@ -16,7 +16,8 @@ import { formatTerminalDuration } from './format-values.ts'
 import { TerminalFrame } from './frame.ts'
 import { paint, type Line, type Style } from '../../terminal/line.ts'
 import { marksFor } from './marks.ts'
-import { formatDecideHint, formatReviewQuestionText } from './plain-lines.ts'
+import { formatReviewQuestionText } from './plain-lines.ts'
+import { formatDecideHint } from './wait-text.ts'
 import { runLines } from './run-lines.ts'
 import { summaryLines } from './summary-lines.ts'
 import { firstLines, toSingleLine, toTerminalText } from '../../terminal/text-width.ts'
@@ -148,10 +149,12 @@ export class LiveDisplay implements Display {
 
   #notes(): readonly Line[] {
     const { canAnswer, hint } = this.#options
-    const open = this.#run.state.reviews.find(({ status }) => status === 'OPEN')
+    const open = this.#run.state.reviews.find(
+      ({ status, kind }) => status === 'OPEN' && kind !== 'EVENT',
+    )
     const notes: Line[] = []
     if (open !== undefined) {
-      const how = canAnswer ? 'press r to decide' : formatDecideHint(open.reviewId)
+      const how = canAnswer ? 'press r to decide' : formatDecideHint(open)
       notes.push(...this.#note(`Review, ${how}: ${formatReviewQuestionText(open)}`, 'yellow'))
     }
     if (this.#lost !== undefined) {

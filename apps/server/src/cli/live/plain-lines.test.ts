@@ -98,3 +98,65 @@ it('A handoff has a line with the next agent', () => {
   }
   expect(formatWithoutTime(handedOff)).toEqual(['write: hands off to Billing'])
 })
+
+describe('plainLines for a wait', () => {
+  const requested: LoggedRunEvent = {
+    type: 'review_requested',
+    ...{ runId: 'run-1', seq: 2, id: 'run-1:2', reviewId: 'review-1' },
+    ...{ taskName: 'order', taskIndex: 1, attempt: 1, agentRole: '', taskOutput: '' },
+    kind: 'EVENT',
+    taskDescription: 'a sleep',
+    timing: 'DURING_EXECUTION',
+    prompt: 'a sleep',
+    timeoutMs: 60_000,
+    onTimeout: 'CONTINUE',
+    requestedAt: '2026-01-01T00:00:05.000Z',
+    waitsFor: [],
+  }
+  const timedOut: LoggedRunEvent = {
+    ...{ runId: 'run-1', seq: 3, id: 'run-1:3', reviewId: 'review-1' },
+    type: 'review_timed_out',
+    action: 'CONTINUE',
+  }
+
+  it('plainLines shows the end of a sleep, and the time at which the task woke up', () => {
+    const run = new RunStateFold()
+    run.take({
+      ...{ runId: 'run-1', seq: 1, id: 'run-1:1', type: 'run_queued' },
+      ...{ queuedAt: '2026-01-01T00:00:00.000Z', ensemble: 'shop', workflow: 'PARALLEL' },
+      ...{ totalTasks: 1, inputs: {}, tags: {} },
+    })
+    run.take(requested)
+    expect(plainLines(requested, run)).toEqual([
+      '[0:05] order: sleeping until 2026-01-01T00:01:05.000Z',
+    ])
+    run.take(timedOut)
+    expect(plainLines(timedOut, run)).toEqual(['[1:05] order: woke up'])
+  })
+
+  it('plainLines shows the event that a task waits for, how to deliver it, and its arrival', () => {
+    const { timeoutMs: _, ...fields } = requested
+    const waiting: LoggedRunEvent = {
+      ...fields,
+      timeoutMs: 0,
+      waitsFor: [{ name: 'paid', key: 'o-1' }],
+    }
+    const run = new RunStateFold()
+    run.take(waiting)
+    const show = (event: LoggedRunEvent): readonly string[] =>
+      plainLines(event, run).map((line) => line.replace(/^\[[^\]]*\] /, ''))
+    expect(show(waiting)).toEqual([
+      'order: waiting for event "paid" with key "o-1"',
+      'order: deliver with: tutti deliver paid --key o-1',
+    ])
+    expect(
+      show({
+        ...timedOut,
+        type: 'review_decided',
+        decision: 'EDIT',
+        decidedAt: '2026-01-01T00:00:06.000Z',
+        event: { id: 'e-1', name: 'paid' },
+      }),
+    ).toEqual(['order: event "paid" arrived, e-1'])
+  })
+})

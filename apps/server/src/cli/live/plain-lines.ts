@@ -1,5 +1,5 @@
 /** Pure: formats events as lines of plain text. */
-import type { LoggedRunEvent, RunEventOf, RunFacts, RunStateFold } from '@tutti/protocol'
+import type { LoggedRunEvent, RunEventOf, RunStateFold } from '@tutti/protocol'
 import { eventTime, type ReviewState } from '@tutti/protocol/internal'
 
 import { formatTerminalCount, formatTerminalDuration, formatStopwatch } from './format-values.ts'
@@ -7,6 +7,7 @@ import { earlyEndText } from './task-line.ts'
 import { lineText } from '../../terminal/line.ts'
 import { endLine } from './summary-lines.ts'
 import { toSingleLine } from '../../terminal/text-width.ts'
+import { describeWait, formatDecideHint } from './wait-text.ts'
 
 /** Maximum length of quoted text, in characters. */
 const MAX_QUOTE = 200
@@ -18,12 +19,7 @@ export function plainLines(event: LoggedRunEvent, run: RunStateFold): readonly s
 
 /** Returns a line with the age of the run at an event. */
 export function formatAtEvent(text: string, event: LoggedRunEvent, run: RunStateFold): string {
-  return `[${formatEventTime(event, run.facts)}] ${text}`
-}
-
-/** Returns a hint with the command that decides a review. */
-export function formatDecideHint(reviewId: string): string {
-  return `decide with: tutti review ${reviewId}`
+  return `[${formatEventTime(event, run)}] ${text}`
 }
 
 /** Returns the question of a review: its prompt, or a default for its kind. */
@@ -157,21 +153,45 @@ function reviewLines(event: ReviewEvent, run: RunStateFold): readonly string[] {
   const review = run.findReview(event.reviewId)
   const task = toSingleLine(review?.taskName ?? event.reviewId)
   switch (event.type) {
-    case 'review_requested':
+    case 'review_requested': {
+      const wait = describeWait(event)
+      const end = parseEnd(event)
+      const until = end === undefined ? '' : ` until ${new Date(end).toISOString()}`
+      const hint = formatDecideHint(event)
       return [
-        `${task}: waiting for review: ${formatReviewQuestionText(event)}`,
-        `${task}: ${formatDecideHint(event.reviewId)}`,
+        wait === undefined
+          ? `${task}: waiting for review: ${formatReviewQuestionText(event)}`
+          : `${task}: ${wait}${until}`,
+        ...(hint === undefined ? [] : [`${task}: ${hint}`]),
       ]
+    }
     case 'review_decided': {
+      if (event.event !== undefined) {
+        const { name, id } = event.event
+        return [`${task}: event "${toSingleLine(name)}" arrived, ${toSingleLine(id)}`]
+      }
       const feedback = event.feedback === undefined ? '' : `: ${shorten(event.feedback)}`
       return [`${task}: reviewed${formatActor(event.decidedBy)}, ${event.decision}${feedback}`]
     }
     case 'review_timed_out':
       // The event also follows a decision, whose line is enough.
-      return review?.status === 'TIMED_OUT' ? [`${task}: review timed out, ${event.action}`] : []
+      if (review?.status !== 'TIMED_OUT') return []
+      if (review.kind !== 'EVENT') return [`${task}: review timed out, ${event.action}`]
+      return [`${task}: ${(review.waitsFor ?? []).length === 0 ? 'woke up' : 'no event in time'}`]
     case 'review_withdrawn':
-      return [`${task}: review withdrawn: ${toSingleLine(event.reason)}`]
+      return [
+        `${task}: ${review?.kind === 'EVENT' ? 'wait' : 'review'} withdrawn: ${toSingleLine(event.reason)}`,
+      ]
   }
+}
+
+/** Returns the time at which a review times out, in milliseconds since 1970; undefined without a limit. */
+function parseEnd({
+  requestedAt,
+  timeoutMs,
+}: Pick<ReviewState, 'requestedAt' | 'timeoutMs'>): number | undefined {
+  const end = Date.parse(requestedAt) + timeoutMs
+  return timeoutMs === 0 || Number.isNaN(new Date(end).getTime()) ? undefined : end
 }
 
 /** Returns a line about a cancel, with what caused it. */
@@ -204,12 +224,17 @@ function shorten(text: string): string {
 }
 
 /** Returns the age of the run at an event, from the timestamps of the log, so that a replay shows the same times. */
-function formatEventTime(
-  event: LoggedRunEvent,
-  { queuedAt, durationMs, startedAt }: RunFacts,
-): string {
+function formatEventTime(event: LoggedRunEvent, run: RunStateFold): string {
+  const { queuedAt, durationMs, startedAt } = run.facts
   const began = Date.parse(queuedAt ?? '')
   const ended = Date.parse(startedAt ?? queuedAt ?? '') + (durationMs ?? 0)
-  const at = event.type === 'run_result' ? ended : (eventTime(event) ?? began)
+  const at =
+    event.type === 'run_result' ? ended : (eventTime(event) ?? findTimeout(event, run) ?? began)
   return formatStopwatch(Number.isNaN(at - began) ? 0 : at - began)
+}
+
+/** Returns the time of a timeout, which its event does not have. */
+function findTimeout(event: LoggedRunEvent, run: RunStateFold): number | undefined {
+  const review = event.type === 'review_timed_out' ? run.findReview(event.reviewId) : undefined
+  return review === undefined ? undefined : parseEnd(review)
 }

@@ -1,4 +1,4 @@
-/** Asks about the open reviews of a followed run, once each and one at a time, while the view is suspended. */
+/** Asks about the open reviews of a followed run, except waits for events and times, once each and one at a time, while the view is suspended. */
 import { TuttiClientError, type TuttiClient } from '@tutti/client'
 import { errorMessage } from '@tutti/core/internal'
 import type { RunState } from '@tutti/protocol'
@@ -66,7 +66,8 @@ export class ReviewQueue {
   #askNext(): void {
     if (!this.#options.canAsk || this.#asked !== undefined || this.#isClosed) return
     const review = this.#state?.reviews.find(
-      ({ status, reviewId }) => status === 'OPEN' && !this.#seen.has(reviewId),
+      ({ status, kind, reviewId }) =>
+        status === 'OPEN' && kind !== 'EVENT' && !this.#seen.has(reviewId),
     )
     if (review === undefined) return
     this.#seen.add(review.reviewId)

@@ -7,6 +7,7 @@ import {
 } from './format-values.ts'
 import { TASK_STATUS_STYLES, type Marks } from './marks.ts'
 import { cutToWidth, toSingleLine, padToWidth, measureWidth } from '../../terminal/text-width.ts'
+import { describeWait } from './wait-text.ts'
 
 import type { RunState } from '@tutti/protocol'
 import type { FinishReason, TaskState } from '@tutti/protocol/internal'
@@ -33,7 +34,9 @@ export function fitNameWidth(tasks: readonly TaskState[], columns: number): numb
 /** Formats the line of a task. */
 export function taskLine(task: TaskState, state: RunState, context: LineContext): Line {
   const { marks, nameWidth } = context
-  const isInReview = findOpenReview(task, state) !== undefined
+  const review = findOpenReview(task, state)
+  const wait = review === undefined ? undefined : describeWait(review)
+  const isInReview = review !== undefined && wait === undefined
   const mark: LineSpan = isInReview
     ? { text: marks.waiting, style: 'yellow' }
     : { text: marks.status[task.status], style: TASK_STATUS_STYLES[task.status] }
@@ -41,18 +44,21 @@ export function taskLine(task: TaskState, state: RunState, context: LineContext)
   const time = formatTaskTime(task, context.now).padStart(8)
   const text = isInReview
     ? [{ text: 'waiting for review', style: 'yellow' as const }]
-    : formatStatusText(task, state)
+    : wait === undefined
+      ? formatStatusText(task, state)
+      : [{ text: wait, style: 'dim' as const }]
   const style =
     task.status === 'PENDING' || task.status === 'SKIPPED' ? ('dim' as const) : undefined
   return [mark, { text: ` ${name} ${time}  `, style }, ...text]
 }
 
-/** Finds the open review of a task. */
+/** Finds the open review of a task; one that a person decides, if there is one. */
 export function findOpenReview(
   { name }: TaskState,
   { reviews }: RunState,
 ): RunState['reviews'][number] | undefined {
-  return reviews.find(({ taskName, status }) => taskName === name && status === 'OPEN')
+  const open = reviews.filter(({ taskName, status }) => taskName === name && status === 'OPEN')
+  return open.find(({ kind }) => kind !== 'EVENT') ?? open[0]
 }
 
 function formatTaskTime({ status, startedAt, durationMs }: TaskState, now: number): string {

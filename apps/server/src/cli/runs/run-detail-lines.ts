@@ -11,6 +11,7 @@ import {
 import { TASK_STATUS_STYLES } from '../live/marks.ts'
 import { formatTimeLeft, formatReviewQuestion } from '../live/review-subject.ts'
 import { RUN_STATUS_STYLES } from '../live/run-lines.ts'
+import { describeWait, formatDecideHint } from '../live/wait-text.ts'
 import { toSingleLine, toTerminalText } from '../../terminal/text-width.ts'
 import { tableLines, type Column } from '../../terminal/table.ts'
 import { formatTokens } from './run-table.ts'
@@ -59,7 +60,7 @@ function toBuildsText(builds: readonly string[]): string {
 
 function listFields(run: RunDetail, now: number): readonly (readonly [string, string])[] {
   const { startedAt, durationMs, inputs, tags, metrics, submittedBy, webhooks = [], error } = run
-  const { build, resumableBy, cancel } = run
+  const { build, resumableBy, cancel, status, startAt } = run
   const since = now - Date.parse(startedAt)
   const time = durationMs === undefined ? '' : `, took ${formatTerminalDuration(durationMs)}`
   const used = [
@@ -68,7 +69,14 @@ function listFields(run: RunDetail, now: number): readonly (readonly [string, st
     ...(metrics.costUsd === undefined ? [] : [formatDollars(metrics.costUsd)]),
   ]
   return [
-    ['started', `${startedAt}, ${formatAge(since)} ago${time}`],
+    // A run that still waits has the time at which it was accepted.
+    [
+      status === 'ACCEPTED' ? 'accepted' : 'started',
+      `${startedAt}, ${formatAge(since)} ago${time}`,
+    ],
+    ...(status === 'ACCEPTED' && startAt !== undefined
+      ? [['starts', `not before ${startAt}`] as const]
+      : []),
     ...pairs('inputs', inputs),
     ...pairs('tags', tags),
     ['used', used.join(', ')],
@@ -100,13 +108,18 @@ function taskRow(task: RunTaskDetail): Line {
 }
 
 function reviewLines(review: PendingReview, now: number): readonly Line[] {
+  const wait = describeWait(review)
+  const hint = formatDecideHint(review)
   return [
     EMPTY,
     [
-      { text: `Open review (${formatTimeLeft(review, now)}): `, style: 'yellow' },
-      { text: formatReviewQuestion(review) },
+      {
+        text: `Open ${wait === undefined ? 'review' : 'wait'} (${formatTimeLeft(review, now)}): `,
+        style: 'yellow',
+      },
+      { text: wait ?? formatReviewQuestion(review) },
     ],
-    [{ text: `  Decide it with: tutti review ${review.reviewId}` }],
+    ...(hint === undefined ? [] : [[{ text: `  ${hint}` }]]),
   ]
 }
 
