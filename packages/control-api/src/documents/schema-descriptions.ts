@@ -1255,13 +1255,16 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunSummary.durationMs': 'Duration in milliseconds; null until the run has ended.',
   'RunSummary.taskCount': 'Number of tasks.',
   'RunSummary.completedTasks': 'Number of completed tasks.',
+  'RunSummary.skippedTasks':
+    'Number of skipped tasks: by a condition, by a failure before them, or by an early end.',
   'RunSummary.tags': 'Tags of the run.',
   'RunSummary.currentTask': 'Task that is running, with its index from 0; absent when none is.',
   'RunSummary.ensemble': 'Name of the ensemble.',
   'RunSummary.totalTokens': 'Tokens used so far by all attempts of all tasks; -1 when not known.',
   'RunSummary.totalToolCalls': 'Tool calls so far of all attempts of all tasks.',
   'RunSummary.costUsd': 'Estimated cost so far in US dollars; absent when a price is not known.',
-  'RunSummary.openReviews': 'Number of reviews that wait for a decision.',
+  'RunSummary.openReviews':
+    'Number of reviews that wait for a decision, without waits for events and times.',
   'RunSummary.submittedBy': 'Name of the key that submitted the run.',
   'RunSummary.completedAt': 'Time at which the run ended.',
   'RunSummary.error': 'Reason of the failure; the first 300 characters.',
