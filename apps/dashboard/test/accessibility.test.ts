@@ -26,12 +26,18 @@ const LOOKS = [
 
 let browser: Browser
 let stage: ServedDashboard
-let runs: Readonly<Record<'ended' | 'failed' | 'held' | 'live', string>>
+let runs: Readonly<Record<'ended' | 'failed' | 'held' | 'live' | 'asleep', string>>
 
 beforeAll(async () => {
   const { options, begin } = sampleRuns()
   stage = await openDashboard(options)
   runs = await begin(stage.client)
+  await stage.client.schedules.create({
+    name: 'nightly',
+    cron: '0 3 * * *',
+    timeZone: 'Europe/Berlin',
+    run: { ensemble: 'summary', inputs: { topic: 'music' } },
+  })
   browser = await launchBrowser()
 })
 
@@ -51,11 +57,13 @@ describe('accessibility of a page', () => {
     ['its details', () => `#/runs/${runs.ended}?tab=details`, 'Completed'],
     ['a run that failed', () => `#/runs/${runs.failed}`, 'Failed'],
     ['a run that waits for a person', () => `#/runs/${runs.held}`, 'Needs review'],
+    ['a run that sleeps', () => `#/runs/${runs.asleep}`, 'Sleeping'],
     ['a run at work', () => `#/runs/${runs.live}`, 'Running'],
     ['an unknown run', () => '#/runs/nobody', /not found/i],
     ['the threads', () => '#/threads', /no threads yet/i],
     ['an unknown thread', () => '#/threads/none', /not found/i],
     ['the reviews', () => '#/reviews', /publish/i],
+    ['the schedules', () => '#/schedules', 'nightly'],
     ['the form of a run', () => '#/new', /ensemble/i],
     ['the tools', () => '#/tools', /measure/],
     ['a tool', () => '#/tools/measure', /call|try|run the tool/i],

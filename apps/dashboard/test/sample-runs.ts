@@ -1,4 +1,4 @@
-/** Runs in every state that the dashboard shows: ended, failed, in review, running. */
+/** Runs in every state that the dashboard shows: ended, failed, in review, running, asleep. */
 import { defineTool, Type } from '@tutti/core'
 import { agent, ensemble, task } from '@tutti/ensemble'
 import type { ModelRequest } from '@tutti/ensemble/adapter'
@@ -13,7 +13,7 @@ export interface SampleRuns {
   /** Starts a run in each state and waits until all have reached it. */
   begin(
     client: TuttiClient,
-  ): Promise<Readonly<Record<'ended' | 'failed' | 'held' | 'live', string>>>
+  ): Promise<Readonly<Record<'ended' | 'failed' | 'held' | 'live' | 'asleep', string>>>
 }
 
 const ANSWER = [
@@ -67,6 +67,11 @@ export function sampleRuns(): SampleRuns {
   })
   const ended = task({ name: 'sum', description: 'Sum up {topic}', context: [left, right] })
   const wait = task({ name: 'wait', description: 'Wait for {topic}', tools: [rest] })
+  const nap = task({
+    name: 'nap',
+    description: 'Sleep',
+    handler: ({ sleep }) => sleep(86_400_000).then(() => 'Awake'),
+  })
   return {
     options: {
       tools: [measure, rest],
@@ -76,6 +81,7 @@ export function sampleRuns(): SampleRuns {
         ensemble({ name: 'reviewed', tasks: [left, right, write], model }),
         ensemble({ name: 'waiting', tasks: [wait], model }),
         ensemble({ name: 'broken', tasks: [left], model: broken }),
+        ensemble({ name: 'nap', tasks: [nap] }),
       ],
     },
     async begin(client) {
@@ -83,18 +89,21 @@ export function sampleRuns(): SampleRuns {
         const body = { ensemble: name, inputs: { topic: 'music' }, tags: { team: 'strings' } }
         return (await client.runs.submit(body)).runId
       }
-      const [ended, failed, held, live] = await Promise.all(
-        ['summary', 'broken', 'reviewed', 'waiting'].map(start),
+      const [ended, failed, held, live, asleep] = await Promise.all(
+        ['summary', 'broken', 'reviewed', 'waiting', 'nap'].map(start),
       )
       if (ended === undefined || failed === undefined) throw new Error('Nothing began')
-      if (held === undefined || live === undefined) throw new Error('Not everything began')
+      if (held === undefined || live === undefined || asleep === undefined) {
+        throw new Error('Not everything began')
+      }
       await Promise.all([
         client.runs.result(ended),
         client.runs.result(failed),
         until(client, held, 'review_requested'),
+        until(client, asleep, 'review_requested'),
         until(client, live, 'llm_iteration_completed'),
       ])
-      return { ended, failed, held, live }
+      return { ended, failed, held, live, asleep }
     },
   }
 }

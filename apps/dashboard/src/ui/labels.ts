@@ -140,7 +140,7 @@ export function formatAgents({
   agentRole,
   activeAgent = agentRole,
 }: Pick<TaskState, 'agentRole' | 'activeAgent'>): string {
-  return activeAgent === agentRole ? agentRole : `${agentRole} → ${activeAgent}`
+  return activeAgent === agentRole ? agentRole : `${agentRole} › ${activeAgent}`
 }
 
 /** Returns the text of a directive: its content, or its action. */

@@ -26,8 +26,8 @@ describe('describeOutcome', () => {
     expect(describeOutcome({ status: 'COMPLETED', exitReason: 'USER_EXIT_EARLY' })).toBe(
       'A reviewer ended the run early',
     )
-    expect(describeOutcome({ status: 'FAILED', exitReason: 'TIMEOUT' })).toBe(
-      'The time limit was reached',
+    expect(describeOutcome({ status: 'COMPLETED', exitReason: 'TIMEOUT' })).toBe(
+      'A review timed out and ended the run early',
     )
     expect(describeOutcome({ status: 'COMPLETED', exitReason: 'COMPLETED' })).toBeUndefined()
     expect(describeOutcome({ status: 'CANCELLED', exitReason: 'CANCELLED' })).toBeUndefined()

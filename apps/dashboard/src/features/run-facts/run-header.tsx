@@ -178,7 +178,7 @@ export function describeOutcome({
   }
   if (cancel !== undefined) return `Cancel: ${formatCancelOrigin(cancel)}`
   if (exitReason === 'USER_EXIT_EARLY') return 'A reviewer ended the run early'
-  if (exitReason === 'TIMEOUT') return 'The time limit was reached'
+  if (exitReason === 'TIMEOUT') return 'A review timed out and ended the run early'
   if (exitReason === 'ERROR' && status !== 'FAILED') return 'Some of the work failed'
   return undefined
 }

@@ -20,6 +20,8 @@ const DiffView = lazy(() =>
 export const ReviewRow = memo(function ReviewRow({ review }: { readonly review: ReviewState }) {
   const { kind, toolName, prompt, feedback, revisedOutput, requestedAt } = review
   const { mark, word } = labelReview(review)
+  // Its prompt says no more than the label.
+  const isSleep = kind === 'EVENT' && (review.waitsFor ?? []).length === 0
   return (
     <article
       aria-label={REVIEW_TITLES[kind]}
@@ -29,7 +31,7 @@ export const ReviewRow = memo(function ReviewRow({ review }: { readonly review: 
       <header className={cx(styles['line'], styles['wrapping'])}>
         <Mark kind={mark} />
         <h3>{REVIEW_TITLES[kind]}</h3>
-        {toolName !== undefined && <code>{toolName}</code>}
+        {toolName !== undefined && kind !== 'EVENT' && <code>{toolName}</code>}
         <span className={styles['outcome']}>{word}</span>
         {review.status === 'OPEN' && review.timeoutMs > 0 && (
           <Countdown until={new Date(Date.parse(requestedAt) + review.timeoutMs).toISOString()} />
@@ -38,7 +40,7 @@ export const ReviewRow = memo(function ReviewRow({ review }: { readonly review: 
           {formatClock(Date.parse(review.decidedAt ?? requestedAt))}
         </span>
       </header>
-      {typeof prompt === 'string' && <p className={styles['quote']}>{prompt}</p>}
+      {typeof prompt === 'string' && !isSleep && <p className={styles['quote']}>{prompt}</p>}
       {feedback !== undefined && <blockquote className={styles['quote']}>{feedback}</blockquote>}
       {revisedOutput !== undefined && kind === 'QUESTION' && (
         <blockquote className={styles['quote']}>{revisedOutput}</blockquote>
