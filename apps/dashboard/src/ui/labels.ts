@@ -62,7 +62,7 @@ const WAITS_FOR_CLIENT: Shown = { mark: 'held', word: 'Waits for client' }
 const WAITS_FOR_EVENT: Shown = { mark: 'queued', word: 'Waits for event' }
 const SLEEPING: Shown = { mark: 'queued', word: 'Sleeping' }
 
-/** What can hold a task, the most urgent first. */
+/** Labels of open reviews, the most urgent first. */
 const HOLDS: readonly Shown[] = [NEEDS_REVIEW, WAITS_FOR_CLIENT, WAITS_FOR_EVENT, SLEEPING]
 
 /** Returns the label of what the open ones of `reviews` wait for, the most urgent first; undefined if none is open. */

@@ -4,7 +4,8 @@
 export const KEY_SCHEME = {
   type: 'http',
   scheme: 'bearer',
-  description: 'The header has a key of the server. A server without configured keys requires none.',
+  description:
+    'The header has a key of the server. A server without configured keys requires none.',
 } as const
 
 /** Ticket in the query, for browsers (OpenAPI). */

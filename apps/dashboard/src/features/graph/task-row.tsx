@@ -17,7 +17,7 @@ export interface TaskRowProps {
   readonly task: TaskState
   /** Its name, or the key of a task in a group. */
   readonly label: string
-  /** What it waits for; undefined without an open review. */
+  /** Label of its open reviews; undefined without any. */
   readonly hold: Shown | undefined
   readonly isSelected: boolean
   /** Whether the tab key reaches it; the arrow keys reach the others. */

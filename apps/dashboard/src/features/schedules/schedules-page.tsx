@@ -98,7 +98,7 @@ function ScheduleItem({ schedule }: { readonly schedule: ScheduleSummary }) {
       </dl>
       {problem !== undefined && (
         <Notice
-          // A tick that the rules leave out is no failure.
+          // A tick that the rules leave out has not failed.
           tone={problem.code === 'SKIPPED' ? 'plain' : 'failed'}
           title={`No run at ${formatTick(problem.tick, timeZone)}`}
         >

@@ -111,7 +111,7 @@ function EarlierAttempt({
 
 interface TaskHeadProps {
   readonly task: TaskState
-  /** What the task waits for; undefined without an open review. */
+  /** Label of the open reviews of the task; undefined without any. */
   readonly hold: Shown | undefined
   readonly attempt: number
   readonly onAttempt: (attempt: number) => void

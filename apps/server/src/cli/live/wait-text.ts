@@ -1,4 +1,4 @@
-/** Pure: texts about waits for events and times, which are reviews that no person decides. */
+/** Pure: texts about waits for events and times. A wait is a review that no person decides. */
 import { toSingleLine } from '../../terminal/text-width.ts'
 
 import type { ReviewState } from '@tutti/protocol/internal'
