@@ -100,7 +100,7 @@ it('A handoff has a line with the next agent', () => {
 })
 
 describe('plainLines for a wait', () => {
-  const requested: LoggedRunEvent = {
+  const requested: Extract<LoggedRunEvent, { type: 'review_requested' }> = {
     type: 'review_requested',
     ...{ runId: 'run-1', seq: 2, id: 'run-1:2', reviewId: 'review-1' },
     ...{ taskName: 'order', taskIndex: 1, attempt: 1, agentRole: '', taskOutput: '' },
@@ -113,7 +113,7 @@ describe('plainLines for a wait', () => {
     requestedAt: '2026-01-01T00:00:05.000Z',
     waitsFor: [],
   }
-  const timedOut: LoggedRunEvent = {
+  const timedOut: Extract<LoggedRunEvent, { type: 'review_timed_out' }> = {
     ...{ runId: 'run-1', seq: 3, id: 'run-1:3', reviewId: 'review-1' },
     type: 'review_timed_out',
     action: 'CONTINUE',
@@ -122,9 +122,13 @@ describe('plainLines for a wait', () => {
   it('plainLines shows the end of a sleep, and the time at which the task woke up', () => {
     const run = new RunStateFold()
     run.take({
-      ...{ runId: 'run-1', seq: 1, id: 'run-1:1', type: 'run_queued' },
-      ...{ queuedAt: '2026-01-01T00:00:00.000Z', ensemble: 'shop', workflow: 'PARALLEL' },
-      ...{ totalTasks: 1, inputs: {}, tags: {} },
+      type: 'run_queued',
+      queuedAt: '2026-01-01T00:00:00.000Z',
+      ensemble: 'shop',
+      workflow: 'PARALLEL',
+      totalTasks: 1,
+      inputs: {},
+      tags: {},
     })
     run.take(requested)
     expect(plainLines(requested, run)).toEqual([

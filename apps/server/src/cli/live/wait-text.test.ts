@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 
-import { describeWait, formatDecideHint } from './wait-text.ts'
+import { describeWait, formatDecideHint, type Waiting } from './wait-text.ts'
+
+type Events = NonNullable<Waiting['waitsFor']>
 
 const review = { reviewId: 'review-1', kind: 'TASK_OUTPUT' } as const
 
 describe('describeWait', () => {
-  it.each([
+  it.each<[Events, string]>([
     [[], 'sleeping'],
     [[{ name: 'paid' }], 'waiting for event "paid"'],
     [
@@ -22,7 +24,7 @@ describe('describeWait', () => {
 })
 
 describe('formatDecideHint', () => {
-  it.each([
+  it.each<[Events, string | undefined]>([
     [[], undefined],
     [[{ name: 'paid' }], 'deliver with: tutti deliver paid'],
     [[{ name: 'paid', key: 'o-1' }], 'deliver with: tutti deliver paid --key o-1'],
