@@ -111,7 +111,7 @@ function EarlierAttempt({
 
 interface TaskHeadProps {
   readonly task: TaskState
-  /** Label of the open reviews of the task; undefined without any. */
+  /** Label of its open reviews; undefined without any. */
   readonly hold: Shown | undefined
   readonly attempt: number
   readonly onAttempt: (attempt: number) => void
