@@ -381,14 +381,26 @@ describe('a handoff', () => {
     expect(() => agent(odd as never)).toThrow(
       "handoffs[0] must be an agent, a role or a handoff(); handoffs[1] names the agent itself; handoffs[2].filter must be 'all', 'withoutTools' or a function",
     )
-    expect(() => named('A', { handoffs: [handoff('B', { name: 'a b' })] })).toThrow('handoffs[0]: ')
+    expect(() => named('A', { handoffs: [handoff('B', { name: 'a b' })] })).toThrow(
+      'handoffs[0] has an invalid tool: ',
+    )
     expect(() => named('A', { handoffs: ['B C', 'B_C'] })).toThrow(
-      'two tools are named "transfer_to_B_C", one of them a handoff: set its name with handoff()',
+      'handoffs[1] must have another tool name: two tools are named "transfer_to_B_C"',
     )
     expect(() => named('A', { tools: [tool], handoffs: ['B'] })).toThrow('two tools are named')
     expect(() =>
       task({ description: 'Work', tools: [tool], agent: named('A', { handoffs: ['B'] }) }),
-    ).toThrow('two tools are named "transfer_to_B"')
+    ).toThrow(
+      'its agent: handoffs[0] must have another tool name: two tools are named "transfer_to_B"',
+    )
+    expect(() => named('B', { tools: [tool, { ...tool }] })).toThrow(
+      'two tools are named "transfer_to_B"',
+    )
+    expect(named('B', { tools: [tool, tool] }).tools).toEqual([tool])
+    const misspelled = handoff('B', { filters: 'all' } as never)
+    expect(() => named('A', { handoffs: [misspelled] })).toThrow(
+      'handoffs[0] is invalid: unknown option "filters"',
+    )
     expect(() => task({ description: 'Work', maxHandoffs: 0 })).toThrow(
       'maxHandoffs must be an integer >= 1, got 0',
     )

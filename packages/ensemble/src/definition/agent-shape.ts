@@ -1,6 +1,7 @@
 /** The shapes of agents and of the handoffs between them, which refer to each other. */
 import type { AgentTool } from '@tutti/core'
 import type { ToolSchema } from '@tutti/core/internal'
+import type { HandoffFilterName } from '@tutti/protocol/internal'
 import type { ChatModel, Message } from '../model/chat-model.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
 import type { OnUnfinished } from './on-unfinished.ts'
@@ -47,8 +48,7 @@ export interface Agent {
  * call. It is called again when a run continues, so it must return the same messages for the same conversation.
  */
 export type HandoffFilter =
-  | 'all'
-  | 'withoutTools'
+  | HandoffFilterName
   | ((messages: readonly Message[]) => readonly Message[])
 
 export interface HandoffOptions {

@@ -2,7 +2,8 @@
 import { TuttiError } from '@tutti/core'
 import { findOptionProblems, type OptionNames } from '@tutti/core/internal'
 
-import { findOwnHandoffProblems } from './handoff.ts'
+import { findDuplicates } from './find-duplicates.ts'
+import { findOwnHandoffProblems, toAgentProblemText } from './handoff.ts'
 import { findOnUnfinishedProblems } from './on-unfinished.ts'
 
 import type { Agent } from './agent-shape.ts'
@@ -39,7 +40,10 @@ export function agent(definition: AgentDefinition): Agent {
   const problems = [
     ...findOptionProblems(definition, AGENT_NAMES),
     ...findOnUnfinishedProblems(definition.onUnfinished),
-    ...findOwnHandoffProblems(definition),
+    ...findDuplicates([...new Set(definition.tools)].map(({ name }) => name)).map(
+      (name) => `two tools are named "${name}"`,
+    ),
+    ...findOwnHandoffProblems(definition).map(toAgentProblemText),
   ]
   if (problems.length > 0) {
     throw new TuttiError(
@@ -48,7 +52,7 @@ export function agent(definition: AgentDefinition): Agent {
       { details: { problems } },
     )
   }
-  return { ...definition, tools: definition.tools ?? [] }
+  return { ...definition, tools: [...new Set(definition.tools)] }
 }
 
 /** Role of an agent by the verb in the description of its task. */

@@ -7,7 +7,7 @@ import { findOnUnfinishedProblems } from './on-unfinished.ts'
 import { findBudgetProblems } from '../usage/budget.ts'
 import { isCondition } from './condition.ts'
 import { findGuardrailProblems } from './guardrail.ts'
-import { findHandoffNameProblems } from './handoff.ts'
+import { findHandoffNameProblems, toAgentProblemText } from './handoff.ts'
 import { HANDLER_ROLE } from './handler.ts'
 import { DELEGATE_TOOL } from './delegation-limits.ts'
 import { findKeyProblems, findMapProblems, MAP_NAMES } from './map-settings.ts'
@@ -104,7 +104,11 @@ export function findTaskProblems(definition: TaskDefinition, name: string): read
   }
   if (definition.agent?.handoffs !== undefined) {
     const names = [...tools].map((known) => known.name)
-    problems.push(...findHandoffNameProblems(definition.agent, names))
+    problems.push(
+      ...findHandoffNameProblems(definition.agent, names).map(
+        (problem) => `its agent: ${toAgentProblemText(problem)}`,
+      ),
+    )
   }
   if (definition.agent?.allowDelegation === true) {
     const own = [...tools].some(({ name: tool }) => tool === DELEGATE_TOOL)

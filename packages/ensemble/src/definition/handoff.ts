@@ -2,8 +2,9 @@
 import { defineTool, ToolResult, Type, type AgentTool } from '@tutti/core'
 import { errorMessage, findOptionProblems, type OptionNames } from '@tutti/core/internal'
 
+import { HandoffFilterName, type Problem } from '@tutti/protocol/internal'
+
 import { DELEGATE_TOOL } from './delegation-limits.ts'
-import { findDuplicates } from './find-duplicates.ts'
 
 import type { Agent, Handoff, HandoffOptions } from './agent-shape.ts'
 
@@ -84,7 +85,7 @@ export function toTransferText(handedOff: Handoff): string {
   return JSON.stringify({ assistant: toHandoffRole(handedOff) })
 }
 
-/** Returns the problems of the handoffs of an agent that do not depend on its ensemble, one text each. */
+/** Returns the problems of the handoffs of an agent that do not depend on its ensemble, with their paths in the agent. */
 export function findOwnHandoffProblems({
   role,
   handoffs = [],
@@ -92,29 +93,48 @@ export function findOwnHandoffProblems({
   allowDelegation,
 }: Pick<Agent, 'role' | 'handoffs' | 'allowDelegation'> & {
   readonly tools?: readonly AgentTool[]
-}): readonly string[] {
-  if (!Array.isArray(handoffs)) return ['handoffs must be a list of agents']
-  const problems = handoffs.flatMap((target: unknown, index) =>
-    isTarget(target)
-      ? findTargetProblems(role, toHandoff(target), `handoffs[${index}]`)
-      : [`handoffs[${index}] must be an agent, a role or a handoff()`],
-  )
-  if (problems.length > 0) return problems
+}): readonly Problem[] {
+  if (!Array.isArray(handoffs)) return [{ path: '/handoffs', message: 'must be a list of agents' }]
+  const problems = handoffs.flatMap((target: unknown, index) => {
+    const path = `/handoffs/${index}`
+    return isTarget(target)
+      ? findTargetProblems(role, toHandoff(target), path)
+      : [{ path, message: 'must be an agent, a role or a handoff()' }]
+  })
+  const isNamed = (target: Agent | Handoff | string): boolean =>
+    isTarget(target) && typeof toHandoffRole(toHandoff(target)) === 'string'
+  if (!handoffs.every(isNamed)) return problems
   const own = [
     ...tools.map(({ name }) => name),
     ...(allowDelegation === true ? [DELEGATE_TOOL] : []),
   ]
-  return findHandoffNameProblems({ role, handoffs, tools: [] }, own)
+  return [...problems, ...findHandoffNameProblems({ role, handoffs, tools: [] }, own)]
 }
 
-/** Returns a problem for each tool of a handoff whose name another handoff or a tool has. */
+/** Returns a problem for each tool of a handoff whose name an earlier handoff or a tool has. */
 export function findHandoffNameProblems(
-  agent: Agent,
+  { handoffs = [] }: Agent,
   toolNames: readonly string[],
-): readonly string[] {
-  return findDuplicates([...new Set(toolNames), ...listHandoffTools(agent)]).map(
-    (name) => `two tools are named "${name}", one of them a handoff: set its name with handoff()`,
-  )
+): readonly Problem[] {
+  const taken = new Set(toolNames)
+  return handoffs.flatMap((target, index) => {
+    const name = toHandoffToolName(toHandoff(target))
+    if (taken.has(name)) {
+      const message = `must have another tool name: two tools are named "${name}"`
+      return [{ path: `/handoffs/${index}`, message }]
+    }
+    taken.add(name)
+    return []
+  })
+}
+
+/** Returns a problem of an agent as a text, such as `handoffs[0].filter must be …`. */
+export function toAgentProblemText({ path, message }: Problem): string {
+  const option = path
+    .slice(1)
+    .replace(/\/(\d+)/g, '[$1]')
+    .replaceAll('/', '.')
+  return `${option} ${message}`
 }
 
 function isTarget(target: unknown): target is Agent | Handoff | string {
@@ -124,21 +144,27 @@ function isTarget(target: unknown): target is Agent | Handoff | string {
   return 'agent' in target && (typeof target.agent === 'string' || isTarget(target.agent))
 }
 
-const FILTERS: readonly unknown[] = [undefined, 'all', 'withoutTools']
+const FILTERS: readonly unknown[] = [undefined, ...HandoffFilterName.enum]
 
-function findTargetProblems(role: string, target: Handoff, path: string): readonly string[] {
+function findTargetProblems(role: string, target: Handoff, path: string): readonly Problem[] {
   const { agent, filter } = target
   const isAgent = typeof agent === 'object' && 'role' in agent
-  if (!isAgent && typeof agent !== 'string') return [`${path}.agent must be an agent or a role`]
-  const problems = [...findOptionProblems(target, HANDOFF_NAMES, path)]
-  if (toHandoffRole(target) === role) problems.push(`${path} names the agent itself`)
+  if (!isAgent && typeof agent !== 'string') {
+    return [{ path: `${path}/agent`, message: 'must be an agent or a role' }]
+  }
+  const problems = findOptionProblems(target, HANDOFF_NAMES).map((problem) => ({
+    path,
+    message: `is invalid: ${problem}`,
+  }))
+  if (toHandoffRole(target) === role) problems.push({ path, message: 'names the agent itself' })
   if (typeof filter !== 'function' && !FILTERS.includes(filter)) {
-    problems.push(`${path}.filter must be 'all', 'withoutTools' or a function`)
+    const message = "must be 'all', 'withoutTools' or a function"
+    problems.push({ path: `${path}/filter`, message })
   }
   try {
     createHandoffTool(target, () => undefined)
   } catch (error) {
-    problems.push(`${path}: ${errorMessage(error)}`)
+    problems.push({ path, message: `has an invalid tool: ${errorMessage(error)}` })
   }
   return problems
 }

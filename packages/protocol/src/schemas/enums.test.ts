@@ -8,6 +8,7 @@ import {
   TaskStatus,
   TERMINAL_RUN_STATUSES,
 } from './enums.ts'
+import { HandoffFilterName } from './rest/submit-run.ts'
 
 describe('the enumerations of the wire', () => {
   it('The enumerations of the wire are pinned', () => {
@@ -40,6 +41,7 @@ describe('the enumerations of the wire', () => {
       'admin',
     ])
     expect(CaptureMode.enum).toEqual(['OFF', 'STANDARD', 'DETAILED', 'FULL'])
+    expect(HandoffFilterName.enum).toEqual(['all', 'withoutTools'])
     expect(ReviewDecisionKind.enum).toEqual(['CONTINUE', 'EDIT', 'EXIT_EARLY', 'REJECT'])
   })
 })

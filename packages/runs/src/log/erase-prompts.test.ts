@@ -30,3 +30,19 @@ it('[RUNS-J3] The prompts of tasks that combine outputs are removed too, and ens
     isErased: true,
   })
 })
+
+it('[RUNS-J3] The instructions, goals and backgrounds of agents are removed, and their roles and handoffs stay', () => {
+  const agents = [
+    { role: 'A', goal: 'Secret', background: 'Secret', handoffs: ['B'] },
+    { role: 'B', instructions: 'Secret' },
+  ]
+  const options = { captureMode: 'OFF' } as const
+  const tasks = [{ description: 'Help', agents }]
+  expect(erasePrompts({ options, tasks })).toEqual({
+    options,
+    tasks: [{ description: 'Help', agents: [{ role: 'A', handoffs: ['B'] }, { role: 'B' }] }],
+    isErased: true,
+  })
+  const open = [{ description: 'Help', agents: [{ role: 'A' }] }]
+  expect(erasePrompts({ options, tasks: open })).toBeUndefined()
+})

@@ -1,8 +1,8 @@
 /**
  * Pure: removes from the stored request of a run the texts that capture mode OFF excludes.
  *
- * RUNS-J3 When a run with capture mode OFF ends, its stored request loses its history, and the instructions and additional
- *    contexts of its tasks and overrides. Until then every owner needs them. A run that has lost texts cannot be forked or
+ * RUNS-J3 When a run with capture mode OFF ends, its stored request loses its history, the instructions and additional
+ *    contexts of its tasks and overrides, and the instructions, goals and backgrounds of its agents. Until then every owner needs them. A run that has lost texts cannot be forked or
  *    replayed.
  */
 import { changeAddedTasks, listAddedTasks } from '@tutti/protocol/basics'
@@ -18,7 +18,9 @@ export function erasePrompts(request: RequestedRun | undefined): RequestedRun | 
   const isPrivate =
     history !== undefined ||
     tasks?.some((task) =>
-      [task, ...listAddedTasks(task).map((added) => added.task)].some(hasPrompts),
+      [task, ...(task.agents ?? []), ...listAddedTasks(task).map((added) => added.task)].some(
+        hasPrompts,
+      ),
     ) === true ||
     Object.values(taskOverrides ?? {}).some(hasPrompts)
   if (!isPrivate) return undefined
@@ -36,22 +38,25 @@ export function erasePrompts(request: RequestedRun | undefined): RequestedRun | 
   }
 }
 
-/** The texts of a task that are only part of prompts. */
+/** The texts of a task or an agent that are only part of prompts. */
 interface Prompts {
   readonly instructions?: unknown
   readonly additionalContext?: unknown
+  readonly goal?: unknown
+  readonly background?: unknown
 }
 
 function eraseTask(task: TaskDefinitionBody): TaskDefinitionBody {
-  return changeAddedTasks(withoutPrompts(task), withoutPrompts)
+  const { agents, ...rest } = changeAddedTasks(withoutPrompts(task), withoutPrompts)
+  return agents === undefined ? rest : { ...rest, agents: agents.map(withoutPrompts) }
 }
 
-function hasPrompts(task: Prompts | undefined): boolean {
-  return task?.instructions !== undefined || task?.additionalContext !== undefined
+function hasPrompts({ instructions, additionalContext, goal, background }: Prompts): boolean {
+  return [instructions, additionalContext, goal, background].some((text) => text !== undefined)
 }
 
-function withoutPrompts<T extends Prompts>(task: T): T {
-  const { instructions: _, additionalContext: __, ...rest } = task
-  // NOTE: both fields are optional.
+function withoutPrompts<T extends Prompts>(owner: T): T {
+  const { instructions: _, additionalContext: __, goal: ___, background: ____, ...rest } = owner
+  // NOTE: these fields are optional.
   return { ...rest } as T
 }

@@ -9,6 +9,7 @@
 import { toStandardSchema } from '@tutti/core'
 import { errorMessage, foreignSchema, type StandardToolSchema } from '@tutti/core/internal'
 
+import type { Refusals } from './refusals.ts'
 import type { TaskDefinitionBody } from '@tutti/protocol/internal'
 
 /** Maximum length of a schema, in characters of JSON: hundreds of fields. */
@@ -90,4 +91,24 @@ function isNode(value: unknown): value is object {
 /** Returns the message of a schema error without its prefix. */
 export function describeFault(error: unknown): string {
   return errorMessage(error).replace(/^Cannot create Standard Schema: ?/, '')
+}
+
+/** Returns a schema of a task (RUNS-T3); undefined if there is none, or if it has a problem, which is added to the refusals. */
+export function compileSchema(
+  schema: RequestSchema | undefined,
+  time: SchemaTime,
+  {
+    refusals,
+    path,
+    what,
+  }: { readonly refusals: Refusals; readonly path: string; readonly what: string },
+): StandardToolSchema | undefined {
+  if (schema === undefined) return undefined
+  try {
+    return boundedSchema(schema, time)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    refusals.add('BAD_REQUEST', path, () => `Invalid ${what}: ${describeFault(error)}`)
+    return undefined
+  }
 }

@@ -3,7 +3,8 @@
  *
  * RUNS-V2 A key that matches no task, or several, is refused with the available names. So are two keys that match the
  *    same task, and the key of an item that no item can have.
- * RUNS-V3 Overrides that a task with a handler cannot use (model, tools, turns, context) are refused.
+ * RUNS-V3 Overrides that a task with a handler cannot use (model, tools, turns, handoffs, context) are refused, and the limit of
+ *    handoffs for an agent without them.
  * RUNS-V4 Tools are first removed, then added. An added tool does not replace one of the same name.
  * RUNS-V5 Overrides of a task with `forEach` or `loop` apply to the task of each item or round, and those of `forEach` and `loop`
  *    to its own limits. Those of one item are applied after them.
@@ -246,7 +247,7 @@ function changeTask(
   override: TaskOverrideBody,
   { catalogs, refusals, path }: OverrideParts & { readonly path: string },
 ): readonly Task[] {
-  const { description, expectedOutput, maxIterations, additionalContext } = override
+  const { description, expectedOutput, maxIterations, maxHandoffs, additionalContext } = override
   const model = findModel(override.model, { catalogs, refusals, path: `${path}/model` })
   const added = findTools(override.tools?.add ?? [], {
     catalogs,
@@ -254,6 +255,12 @@ function changeTask(
     path: `${path}/tools/add`,
   })
   if (isForAgents(original, override, { refusals, path })) return []
+  if (maxHandoffs !== undefined && original.agent.handoffs === undefined) {
+    const message = (): string =>
+      `The agent of task '${original.name}' has no handoffs, so maxHandoffs has no effect on it`
+    refusals.add('INVALID_TASK_OVERRIDE', `${path}/maxHandoffs`, message)
+    return []
+  }
   const removed = findRemovedTools(original, override.tools?.remove ?? [], { refusals, path })
   const remaining = original.tools.filter(({ name }) => !removed.has(name))
   const has = new Set(remaining.map(({ name }) => name))
@@ -265,6 +272,7 @@ function changeTask(
       ...field('description', description),
       ...field('expectedOutput', expectedOutput),
       ...field('maxIterations', maxIterations),
+      ...field('maxHandoffs', maxHandoffs),
       ...field('additionalContext', joinTexts(original.additionalContext, additionalContext)),
       ...field('model', model),
       ...field('review', mergeReview(override.review, original.review)),
@@ -298,7 +306,7 @@ function isForAgents(
   return fields.length > 0
 }
 
-const FOR_AGENTS = ['model', 'tools', 'maxIterations', 'additionalContext'] as const
+const FOR_AGENTS = ['model', 'tools', 'maxIterations', 'maxHandoffs', 'additionalContext'] as const
 
 function findRemovedTools(
   { name, tools }: Task,

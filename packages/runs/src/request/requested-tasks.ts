@@ -5,7 +5,8 @@
  * RUNS-T2 `$name` is the task of that name. Otherwise `$0`, `$1`, … is the task at that index.
  * RUNS-T3 An output schema is a JSON Schema that is validated here and enforced by the engine.
  * RUNS-T8 A task with `waitFor` has no model and no tools. Its wait is that of the engine, with the same checks.
- * RUNS-T4 Where a role identifies a task, as in HIERARCHICAL, each task gets a unique role. Tasks that add tasks have their names.
+ * RUNS-T4 Where a role identifies a task, as in HIERARCHICAL, each task gets a unique role. Tasks that add tasks have their names. The
+ *    roles of agents with handoffs do not change, because other agents refer to them.
  */
 import { task, type Task, type TaskWait } from '@tutti/ensemble'
 import { toWorkerRole } from '@tutti/ensemble/internal'
@@ -13,7 +14,7 @@ import { pointer, shortText, unknownName } from '@tutti/protocol/internal'
 
 import { field } from '../domain/field.ts'
 import { RequestedConditions } from './conditions.ts'
-import { boundedSchema, describeFault, newSchemaTime, type SchemaTime } from './bounded-schema.ts'
+import { compileSchema, newSchemaTime, type SchemaTime } from './bounded-schema.ts'
 import { findModel, findTools } from './catalog-names.ts'
 import { makeEnsembleTask, readInputSources, type OutputLookup } from './ensemble-tasks.ts'
 import { makeItemTask } from './item-tasks.ts'
@@ -28,11 +29,11 @@ import {
   type GraphReference,
 } from './refuse-graph.ts'
 import { mergeReview } from './review-setting.ts'
+import { makeTaskAgent } from './task-agents.ts'
 import { tryTask } from './try-task.ts'
 
 import type { Catalogs } from './catalog-names.ts'
 import type { Refusals } from './refusals.ts'
-import type { StandardToolSchema } from '@tutti/core/internal'
 import type {
   CaptureMode,
   ReduceTaskBody,
@@ -81,7 +82,10 @@ export function buildRequestedTasks(
   const making = { catalogs, refusals, time: newSchemaTime() }
   const isLed = workflow === 'HIERARCHICAL'
   refuseAddedTasks(bodies, { names, refusals })
-  if (isLed) refuseWaits(bodies, refusals)
+  if (isLed) {
+    refuseWaits(bodies, refusals)
+    refuseSharedRoles(bodies, refusals)
+  }
   const conditions = new RequestedConditions({ bodies, names, refusals, isLed })
   const made = bodies.flatMap((body, index): readonly Task[] => {
     const path = `/tasks/${index}`
@@ -181,7 +185,7 @@ interface MakingParts {
 
 /** Returns the task of a body; problems are added to the refusals. */
 function makeTask(
-  body: ReduceTaskBody & Pick<TaskDefinitionBody, 'waitFor'>,
+  body: ReduceTaskBody & Pick<TaskDefinitionBody, 'waitFor' | 'agents' | 'maxHandoffs'>,
   context: readonly string[],
   { catalogs, refusals, time, path }: MakingParts,
 ): readonly Task[] {
@@ -193,14 +197,20 @@ function makeTask(
     what: 'output schema',
   })
   const waitFor = readWait(body.waitFor, time, { refusals, path })
+  const agent =
+    body.agents && makeTaskAgent(body.agents, { catalogs, refusals, time, path: `${path}/agents` })
+  refuseUnusedLimit(body, { refusals, path })
+  if (body.agents !== undefined && agent === undefined) return []
   const { name, description, expectedOutput, maxIterations, additionalContext } = body
-  const { instructions, maxOutputTokens, allowEmptyOutput } = body
+  const { instructions, maxOutputTokens, allowEmptyOutput, maxHandoffs } = body
   return tryTask(path, refusals, () => {
     const definition = {
       description,
       tools,
       context,
       ...field('name', name),
+      ...field('agent', agent),
+      ...field('maxHandoffs', maxHandoffs),
       ...field('expectedOutput', expectedOutput),
       ...field('model', model),
       ...field('maxIterations', maxIterations),
@@ -217,6 +227,19 @@ function makeTask(
   })
 }
 
+/** Refuses a limit of handoffs for a task without them. */
+function refuseUnusedLimit(
+  { agents = [], maxHandoffs }: Pick<TaskDefinitionBody, 'agents' | 'maxHandoffs'>,
+  { refusals, path }: Pick<MakingParts, 'refusals' | 'path'>,
+): void {
+  if (maxHandoffs === undefined || agents.some(({ handoffs = [] }) => handoffs.length > 0)) return
+  refusals.add(
+    'BAD_REQUEST',
+    `${path}/maxHandoffs`,
+    () => 'No agent of the task has handoffs, so maxHandoffs has no effect on it',
+  )
+}
+
 /** Refuses waits under a manager. */
 function refuseWaits(bodies: readonly TaskDefinitionBody[], refusals: Refusals): void {
   for (const [index, { waitFor }] of bodies.entries()) {
@@ -226,6 +249,23 @@ function refuseWaits(bodies: readonly TaskDefinitionBody[], refusals: Refusals):
       `/tasks/${index}/waitFor`,
       () => 'waitFor has no effect with workflow HIERARCHICAL: a manager delegates to agents only',
     )
+  }
+}
+
+/** Refuses tasks that begin with agents of the same role, by which their manager would delegate to them. */
+function refuseSharedRoles(bodies: readonly TaskDefinitionBody[], refusals: Refusals): void {
+  const known = new Set<string>()
+  for (const [index, { agents: [first] = [], forEach, loop }] of bodies.entries()) {
+    if (first === undefined || forEach !== undefined || loop !== undefined) continue
+    const { role } = first
+    if (known.has(role)) {
+      refusals.add(
+        'BAD_REQUEST',
+        `/tasks/${index}/agents/0/role`,
+        () => `Two tasks begin with the role '${shortText(role)}', by which a manager delegates`,
+      )
+    }
+    known.add(role)
   }
 }
 
@@ -269,33 +309,13 @@ function chooseFreeName(name: string, taken: ReadonlySet<string>): string {
   return free
 }
 
-/** Compiles a schema of a task (RUNS-T3). */
-function compileSchema(
-  schema: TaskDefinitionBody['outputSchema'],
-  time: SchemaTime,
-  {
-    refusals,
-    path,
-    what,
-  }: { readonly refusals: Refusals; readonly path: string; readonly what: string },
-): StandardToolSchema | undefined {
-  if (schema === undefined) return undefined
-  try {
-    return boundedSchema(schema, time)
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-    refusals.add('BAD_REQUEST', path, () => `Invalid ${what}: ${describeFault(error)}`)
-    return undefined
-  }
-}
-
 /** Makes the roles of tasks unique by appending the task name (RUNS-T4). */
 export function assignOwnRoles(tasks: readonly Task[]): readonly Task[] {
   const roles = tasks.map(toWorkerRole)
   return tasks.map((one) => {
     const { role } = one.agent
     const isUnique = roles.indexOf(role) === roles.lastIndexOf(role)
-    if (isUnique || one.handler !== undefined) return one
+    if (isUnique || one.handler !== undefined || one.agent.handoffs !== undefined) return one
     return task({ ...one, agent: { ...one.agent, role: `${role} (${one.name})` } })
   })
 }

@@ -89,9 +89,16 @@ export function withModel(
 }
 
 function withModelOfTask(task: TaskDefinitionBody, model: string): TaskDefinitionBody {
-  // The tasks of an ensemble have its models.
-  const changed = task.ensemble === undefined ? { model, ...task } : task
-  return changeAddedTasks(changed, (added) => ({ model, ...added }))
+  return changeAddedTasks(withModelOfAgents(task, model), (added) => ({ model, ...added }))
+}
+
+function withModelOfAgents(task: TaskDefinitionBody, model: string): TaskDefinitionBody {
+  // The tasks of an ensemble have its models, and a model of the task is that of all its agents without one.
+  if (task.ensemble !== undefined || task.model !== undefined) return task
+  // A model of the task would take precedence over that of its first agent.
+  return task.agents === undefined
+    ? { ...task, model }
+    : { ...task, agents: task.agents.map((agent) => ({ model, ...agent })) }
 }
 
 /** Splits the arguments into the ensemble, which contains no `=`, and the inputs. */

@@ -43,6 +43,9 @@ const MAX_REQUEST_ROUNDS = 1_000
 /** Maximum number of tools that a request names for one task. */
 const MAX_TASK_TOOLS = 256
 
+/** Maximum number of agents of one task of a request, and of handoffs of one agent. */
+export const MAX_TASK_AGENTS = 50
+
 /** Maximum number of webhooks that a request names. */
 const MAX_WEBHOOKS = 100
 
@@ -268,6 +271,58 @@ export const LoopBody = Type.Object(
 )
 export type LoopBody = Static<typeof LoopBody>
 
+/** What the next agent receives of a conversation: `all` messages, or only the texts of users and agents. */
+export const HandoffFilterName = Type.Enum(['all', 'withoutTools'])
+export type HandoffFilterName = Static<typeof HandoffFilterName>
+
+/** Agent of the same task to which an agent may hand off the conversation: its role, or its role with settings. */
+export const HandoffBody = Type.Union([
+  NonBlank,
+  Type.Object(
+    {
+      /** Role of the next agent. */
+      agent: NonBlank,
+      /**
+       * Name of the tool of the handoff: 1 to 64 letters, digits, `_` and `-`. When absent: `transfer_to_` and the role, with `_` in
+       * place of all other characters than letters and digits.
+       */
+      name: Type.Optional(NonBlank),
+      /** Description of the tool, for the model. The role and the goal of the next agent when absent. */
+      description: Type.Optional(NonBlank),
+      /** JSON Schema of the arguments, an object; the next agent reads them in the conversation. No arguments when absent. */
+      inputSchema: Type.Optional(JsonObject),
+      /** What the next agent receives. `all` when absent. */
+      filter: Type.Optional(HandoffFilterName),
+    },
+    CLOSED,
+  ),
+])
+export type HandoffBody = Static<typeof HandoffBody>
+
+/** Agent of a task. */
+export const TaskAgentBody = Type.Object(
+  {
+    /** Role, unique among the agents of the task. */
+    role: NonBlank,
+    /** Goal, as part of the system message. */
+    goal: Type.Optional(NonBlank),
+    /** Background, as context for its work. */
+    background: Type.Optional(NonBlank),
+    /** System message instead of the role, the goal and the background. */
+    instructions: Type.Optional(Type.String()),
+    /** Names of tools in the server's catalog. The first agent also has those of the task. */
+    tools: Type.Optional(Type.Array(NonBlank, { maxItems: MAX_TASK_TOOLS })),
+    /** Alias of a model in the server's catalog. That of the task, else that of the ensemble when absent. */
+    model: Type.Optional(NonBlank),
+    /** Maximum number of model turns. That of the task when absent. */
+    maxIterations: Type.Optional(PositiveLimit),
+    /** Agents to which it may hand off the conversation. None when absent. */
+    handoffs: Type.Optional(Type.Array(HandoffBody, { maxItems: MAX_TASK_AGENTS })),
+  },
+  CLOSED,
+)
+export type TaskAgentBody = Static<typeof TaskAgentBody>
+
 /** External event that a task waits for: its name, or its name with a separate key. */
 export const EventToAwaitBody = Type.Union([
   ExternalEventName,
@@ -323,6 +378,13 @@ export const TaskDefinitionBody = Type.Object(
     ...requestedTaskFields,
     /** Instructions for the agent; `{name}` is replaced by the input of that name. Required unless the task runs an ensemble. */
     description: Type.Optional(NonBlank),
+    /**
+     * Agents of the task. The first one begins; the one that has the conversation last gives the answer. `model`, `maxIterations` and
+     * `instructions` of the task take precedence over those of the first one. An agent with a role by the description when absent.
+     */
+    agents: Type.Optional(Type.Array(TaskAgentBody, { minItems: 1, maxItems: MAX_TASK_AGENTS })),
+    /** Maximum number of handoffs between the agents of the task; after them an agent must answer itself. 10 when absent. */
+    maxHandoffs: Type.Optional(PositiveLimit),
     /** Tasks whose output this task gets; it waits for them. */
     context: Type.Optional(Type.Array(TaskReference, { maxItems: MAX_REQUEST_TASKS })),
     /** Adds a task for each item of a list. The other fields define the task of one item; the output is the list of all outputs. */
@@ -373,6 +435,8 @@ export const AGENT_TASK_FIELDS = [
   'instructions',
   'maxOutputTokens',
   'allowEmptyOutput',
+  'agents',
+  'maxHandoffs',
 ] as const satisfies readonly (keyof TaskDefinitionFields)[]
 
 type AgentTaskField = (typeof AGENT_TASK_FIELDS)[number]
@@ -402,6 +466,8 @@ export const TaskOverrideBody = Type.Object(
     model: Type.Optional(NonBlank),
     /** Maximum number of model turns. */
     maxIterations: Type.Optional(PositiveLimit),
+    /** Maximum number of handoffs between the agents of the task. */
+    maxHandoffs: Type.Optional(PositiveLimit),
     /** Additional text for the agent. */
     additionalContext: Type.Optional(Type.String()),
     /** Tools to add or remove, by name. */
