@@ -170,6 +170,28 @@ function hanging(...names: readonly string[]): Ensemble {
   return team({ draft: 'hang', ...Object.fromEntries(names.map((name) => [name, ['unused']])) })
 }
 
+const HAND_OFF: ScriptEntry = {
+  text: 'One moment. ',
+  toolCalls: [{ name: 'transfer_to_Next', arguments: {} }],
+}
+
+/** Returns an ensemble whose first agent hands its task off to a second one, which has this script or never ends. */
+function handingOff(
+  next: readonly ScriptEntry[] | keyof typeof MODELS,
+  settings: TaskSettings = {},
+): Ensemble {
+  const script = [HAND_OFF, HAND_OFF]
+  const model = typeof next === 'string' ? MODELS[next] : scriptedModel([...next], { price: PRICE })
+  const second = agent({ role: 'Next', model, tools: [look], handoffs: ['First'] })
+  const first = agent({
+    role: 'First',
+    model: scriptedModel(script, { price: PRICE }),
+    handoffs: [second],
+  })
+  const answer = task({ name: 'answer', description: 'Do answer', agent: first, ...settings })
+  return ensemble({ name: 'team', tasks: [answer], modelRetries: 0 })
+}
+
 interface Story extends Expected {
   /** Ensembles of the processes that execute the run one after the other. Each but the last is lost while it hangs. */
   readonly processes: readonly [Ensemble, ...Ensemble[]]
@@ -367,6 +389,23 @@ const STORIES: Readonly<Record<string, () => Story>> = {
         ],
       }),
     ),
+  'a handoff': () => completed('ANSWER', handingOff([LOOK, 'ANSWER'])),
+  'a handoff back and forth': () =>
+    completed(
+      'ANSWER',
+      handingOff([{ toolCalls: [{ name: 'transfer_to_First', arguments: {} }] }, 'ANSWER']),
+    ),
+  'a handoff in an attempt that fails, and another one in the next attempt': () =>
+    completed('ANSWER', handingOff([outOfTune(), 'ANSWER'], { retries: 1 })),
+  'a handoff to an agent that fails in the middle of its text': () => failed(handingOff('break')),
+  'a process that is lost while the agent after a handoff answers': () =>
+    completed('ANSWER', handingOff('hang'), handingOff(['ANSWER'])),
+  'a cancel while the agent after a handoff answers': () => ({
+    processes: [handingOff('hang')],
+    options: { signal: AbortSignal.timeout(50) },
+    status: 'CANCELLED',
+    text: 'Wrong',
+  }),
   'a failed model call': () =>
     failed(team({ draft: ['DRAFT'], answer: [new Error('Out of tune')] })),
   'a model call that fails in the middle of its text': () => failed(team({ answer: 'break' })),

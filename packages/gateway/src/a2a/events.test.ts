@@ -65,6 +65,28 @@ describe('TaskUpdates', () => {
     ])
   })
 
+  it('[GW-U2] TaskUpdates that begins after handoffs streams the text of the agent that has the conversation', () => {
+    const handOff = (taskName: string, workerTask: string) =>
+      event('delegation_started', {
+        taskName,
+        workerTask,
+        delegationId: workerTask,
+        workerRole: 'Next',
+        attempt: 1,
+        handoff: true,
+      })
+    const view = new TaskView({ createdAt: 0 })
+    for (const one of [started, handOff('last', 'last/B'), handOff('last/B', 'last/C')]) {
+      view.take(one)
+    }
+    const updates = new TaskUpdates(IDENTITY, view, { modes: [], usage: false })
+    const by = { taskName: 'last/C' }
+    const written = [event('llm_iteration_started', by), token('La', by)]
+    expect(written.flatMap((one) => [...updates.after(one)])).toMatchObject([
+      { artifactUpdate: { artifact: { artifactId: 'last', parts: [{ text: 'La' }] } } },
+    ])
+  })
+
   it('[GW-U2] TaskUpdates does not restart the text while another task works', () => {
     const other = { taskName: 'first' }
     const turns = [event('task_started', other), event('llm_iteration_started', other)]

@@ -57,7 +57,8 @@ export class TaskUpdates {
   constructor(identity: LoadedTask['identity'], view: TaskView, showing: Showing) {
     this.#identity = identity
     this.#showing = showing
-    this.#run = new RunProjection({ outputTask: view.facts.outputTask })
+    const { delegations } = view.history
+    this.#run = new RunProjection({ outputTask: view.facts.outputTask, delegations })
     this.#view = view
     this.#reportedUsage = view.usage
     this.#sentOutput = view.output?.taskName

@@ -89,8 +89,8 @@ export class TaskView {
     return this.#nextSeq
   }
 
-  /** All reviews and directives so far. Reading them copies what has changed since the last time. */
-  get history(): Pick<RunState, 'reviews' | 'directives'> {
+  /** All reviews, directives and delegations so far. Reading them copies what has changed since the last time. */
+  get history(): Pick<RunState, 'reviews' | 'directives' | 'delegations'> {
     return this.#run.state
   }
 

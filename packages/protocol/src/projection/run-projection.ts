@@ -11,6 +11,7 @@
  * PROTO-T7 After a handoff, the next agent writes the text of the output task.
  */
 import { readRunOutput } from '../run-state/run-messages.ts'
+import type { DelegationState } from '../run-state/run-state.ts'
 import { addEventUsage, NO_RUN_USAGE, type RunUsage } from '../run-usage.ts'
 import { RequestedCalls, toCallId } from './requested-calls.ts'
 import { OutputText } from './output-text.ts'
@@ -24,7 +25,12 @@ import type { WaitingReview, RunEnded, RunOperation, TaskOperation } from './ope
 export interface RunProjectionOptions {
   /** Name of the output task, if the events begin after the one that states it. @default none */
   readonly outputTask?: string | undefined
+  /** Delegations before the first event, oldest first; its handoffs say who writes the text. @default none */
+  readonly delegations?: readonly EarlierDelegation[]
 }
+
+/** A delegation before the first event. */
+type EarlierDelegation = Pick<DelegationState, 'taskName' | 'workerTask' | 'handoff'>
 
 /** Folds the events of one run, in order. No I/O. */
 export class RunProjection {
@@ -40,8 +46,9 @@ export class RunProjection {
   #isCut = false
   #refusal: string | undefined
 
-  constructor({ outputTask }: RunProjectionOptions = {}) {
+  constructor({ outputTask, delegations = [] }: RunProjectionOptions = {}) {
     this.#outputTask = outputTask
+    for (const delegation of delegations) this.#delegate(delegation)
   }
 
   /** Name of the task whose output is the run's output; undefined before the run has started. */
@@ -98,8 +105,7 @@ export class RunProjection {
         this.#task(event, 'RUNNING')
         return
       case 'delegation_started':
-        if (event.handoff !== undefined && this.#writesOutput(event))
-          this.#receivers.add(event.workerTask)
+        this.#delegate(event)
         return
       case 'llm_iteration_started':
         if (this.#writesOutput(event)) this.#text.begin(event)
@@ -158,6 +164,11 @@ export class RunProjection {
   /** Whether the task writes the output: the output task, or one to which it was handed off. */
   #writesOutput({ taskName }: { readonly taskName: string }): boolean {
     return taskName === this.#outputTask || this.#receivers.has(taskName)
+  }
+
+  #delegate({ taskName, workerTask, handoff }: EarlierDelegation): void {
+    const isReceiver = handoff !== undefined && this.#writesOutput({ taskName })
+    if (isReceiver && workerTask !== undefined) this.#receivers.add(workerTask)
   }
 
   #plan(tasks: readonly { readonly name: string; readonly agentRole: string }[]): void {

@@ -117,6 +117,16 @@ describe('a handoff', () => {
     ])
   })
 
+  it('The tasks that had a conversation name the task that has it', () => {
+    const { tasks } = runStateAfter(events)
+    expect(tasks.map(({ activeTask }) => activeTask)).toEqual([
+      'researcher/Refunds',
+      undefined,
+      'researcher/Refunds',
+      undefined,
+    ])
+  })
+
   it('A delegation changes no active agent, and a new attempt has none', () => {
     const [task] = runStateAfter([...startOfRun(), started]).tasks
     expect(task?.activeAgent).toBeUndefined()

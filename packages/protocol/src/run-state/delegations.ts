@@ -36,11 +36,11 @@ function activateAgent(
   event: RunEventOf<'delegation_started'>,
   lists: ListEditor,
 ): RunState {
-  const { workerRole: activeAgent } = event
+  const { workerRole: activeAgent, workerTask: activeTask } = event
   return listHolders(state, event).reduce(
     (changed, { taskName, attempt }) =>
       changeTask(changed, taskName, {
-        change: (task) => (task.attempt === attempt ? { ...task, activeAgent } : task),
+        change: (task) => (task.attempt === attempt ? { ...task, activeAgent, activeTask } : task),
         lists,
       }),
     state,

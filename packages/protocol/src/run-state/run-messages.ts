@@ -48,18 +48,29 @@ export function readRunOutput({
 
 /**
  * Returns a run as messages. The assistant's message is the output of the output task; while it has none, and in a run
- * that ended without it, the text of its newest model turn so far and of the turns that it continues. {@link RunProjection}
- * has the same text.
+ * that ended without it, the text of its newest model turn so far and of the turns that it continues. After a handoff these are
+ * the turns of the next agent. {@link RunProjection} has the same text.
  */
 export function toRunMessages(
   state: Pick<RunState, 'inputs' | 'outputTask' | 'tasks'>,
 ): RunMessages {
   const final = findOutputTask(state)
-  const text = final?.output ?? readText(final?.turns ?? [])
+  const text = final?.output ?? readText(listTurns(final, state.tasks))
   return {
     userMessage: toUserMessage(state),
     ...(text === '' ? {} : { assistantMessage: text }),
   }
+}
+
+/** Returns the turns of a task and of the agents to which it was handed off, in order. */
+function listTurns(task: TaskState | undefined, tasks: readonly TaskState[]): readonly TurnState[] {
+  if (task === undefined) return []
+  const { name, turns, activeTask } = task
+  if (activeTask === undefined) return turns
+  const receivers = tasks.filter(
+    (one) => one.name === activeTask || (one.activeTask === activeTask && one.name !== name),
+  )
+  return [...turns, ...receivers.flatMap((one) => one.turns)]
 }
 
 /**

@@ -55,6 +55,8 @@ export interface TaskState {
   readonly model?: string
   /** Role of the agent that continued the attempt after its last handoff; absent without one. */
   readonly activeAgent?: string
+  /** Name of the task of that agent, which has the conversation. */
+  readonly activeTask?: string
   /** Present on a task that a delegation added. */
   readonly delegatedBy?: { readonly taskName: string; readonly delegationId: string }
 }

@@ -10,10 +10,11 @@ const MAX_LATE_EVENTS = 2_000
 /** Size of those events after which no further one is read, in bytes. */
 const LATE_EVENTS_BYTES = 2_000_000
 
-/** Types of the events that change the text. The end of the run and of its task does not. */
+/** Types of the events that change the text, or the task that writes it. The end of the run and of its task does not. */
 const TEXT_EVENTS = [
   'run_resumed',
   'run_forked',
+  'delegation_started',
   'llm_iteration_started',
   'token',
   'llm_iteration_completed',

@@ -93,9 +93,10 @@ function formatDependencies({ context }: TaskState, { tasks }: RunState): string
     : `waiting for ${open.map(({ name }) => toSingleLine(name)).join(', ')}`
 }
 
-function formatWork({ attempt, turns, usage }: TaskState): string {
+function formatWork({ attempt, turns, usage, activeAgent }: TaskState): string {
   return [
     attempt > 1 ? `attempt ${attempt}` : '',
+    formatHandoff(activeAgent),
     turns.length === 0 ? 'starting' : `turn ${turns.length}`,
     usage.toolCallCount === 0 ? '' : formatTerminalCount(usage.toolCallCount, 'tool call'),
   ]
@@ -103,8 +104,13 @@ function formatWork({ attempt, turns, usage }: TaskState): string {
     .join(', ')
 }
 
+function formatHandoff(activeAgent: string | undefined): string {
+  return activeAgent === undefined ? '' : `handed off to ${toSingleLine(activeAgent)}`
+}
+
 function formatTaskUsage({
   attempt,
+  activeAgent,
   turns,
   usage,
   iterationLimitReached,
@@ -113,6 +119,7 @@ function formatTaskUsage({
   const { inputTokens, outputTokens, toolCallCount, costUsd } = usage
   return [
     attempt > 1 ? `attempt ${attempt}` : '',
+    formatHandoff(activeAgent),
     turns.length === 0 ? '' : formatTerminalCount(turns.length, 'turn'),
     toolCallCount === 0 ? '' : formatTerminalCount(toolCallCount, 'tool call'),
     inputTokens < 0 || outputTokens < 0 || inputTokens + outputTokens === 0
