@@ -5,14 +5,14 @@ import { CONSTRUCTS, listKinds, planOf, toPlanScenario } from './generated-plans
 import { forkEverywhere, interruptEverywhere, replayEverywhere } from './interrupt-everywhere.ts'
 import { eventsOf } from './watch-run.ts'
 
-/** Seeds from 1, or the seeds from `FROM:TO`; by default two with every construct. */
+/** Seeds from 1, or the seeds from `FROM:TO`; by default two with every construct, whose handoffs end in every way, also in a loop and for items. */
 const [LAST, FIRST = 1] = (process.env['TUTTI_GENERATED_PLANS'] ?? '0')
   .split(':')
   .map(Number)
   .toReversed()
 const SEEDS =
   LAST === 0 || LAST === undefined
-    ? [6, 22]
+    ? [9, 59]
     : Array.from({ length: LAST - FIRST + 1 }, (_, index) => FIRST + index)
 
 /** Number of writes between two cuts; 1 takes the longest. */

@@ -1,13 +1,13 @@
 /**
  * Generates plans from seeds: graphs with conditions and switches, whose tasks are any constructs, also inside each other.
  *
- *   list ─▶ forEach      plain, handler, forEach, ensemble (another graph), loop (over any of these), waitFor
+ *   list ─▶ forEach      plain, handler, handoffs, forEach, ensemble (another graph), loop (over any of these), waitFor
  */
-import { Type } from '@tutti/core'
+import { defineTextTool, Type, type AgentTool } from '@tutti/core'
 import { sleep } from '@tutti/core/internal'
 import { expect } from 'vitest'
 
-import { ensemble, task, type Task } from '../src/index.ts'
+import { agent, ensemble, handoff, task, type Task } from '../src/index.ts'
 import {
   createGrowth,
   createGrowthReviewer,
@@ -21,7 +21,12 @@ import {
   type LoopEnd,
 } from './growing-runs.ts'
 import { computePhases, createRoute, toChoice, type RouteTask } from './routes.ts'
-import { createWorldTool } from './scenario-parts.ts'
+import {
+  createTaskFailure,
+  createThinker,
+  createWorldTool,
+  requestCalls,
+} from './scenario-parts.ts'
 import { createRandom } from './task-graphs.ts'
 import { readPhasesAfter } from './task-phases.ts'
 
@@ -37,21 +42,37 @@ export interface GeneratedPlan {
 type Construct =
   | { readonly kind: 'plain' | 'broken'; readonly ms: number }
   | { readonly kind: 'handler'; readonly growth: Growth }
-  | { readonly kind: 'forEach'; readonly body: 'wait' | 'work'; readonly isCollecting: boolean }
+  | { readonly kind: 'handoff'; readonly count: number; readonly end: HandoffEnd }
+  | { readonly kind: 'forEach'; readonly body: ItemBody; readonly isCollecting: boolean }
   | { readonly kind: 'ensemble'; readonly plan: GeneratedPlan }
   | { readonly kind: 'loop'; readonly body: LoopBody; readonly end: LoopEnd }
   | { readonly kind: 'wait'; readonly how: WaitKind }
 
 type LoopBody =
   | { readonly kind: 'growth'; readonly growth: Growth }
-  | { readonly kind: 'wait' }
+  | { readonly kind: 'wait' | 'handoff' }
   | { readonly kind: 'plan'; readonly plan: GeneratedPlan }
 
 type WaitKind = (typeof WAITS)[number]
 
-export const CONSTRUCTS = ['plain', 'handler', 'forEach', 'ensemble', 'loop', 'wait'] as const
+type ItemBody = (typeof ITEM_BODIES)[number]
+
+type HandoffEnd = (typeof HANDOFF_ENDS)[number]
+
+export const CONSTRUCTS = [
+  'plain',
+  'handler',
+  'handoff',
+  'forEach',
+  'ensemble',
+  'loop',
+  'wait',
+] as const
 const WAITS = ['event', 'any', 'all', 'time', 'person'] as const
-const LOOP_BODIES = ['growth', 'wait', 'plan'] as const
+const LOOP_BODIES = ['growth', 'wait', 'handoff', 'plan'] as const
+const ITEM_BODIES = ['wait', 'work', 'handoff'] as const
+/** Ends of handoffs: an answer, their limit, or an answer of the second attempt. */
+const HANDOFF_ENDS = ['answer', 'limit', 'retry'] as const
 
 /** The task whose output is the list of every `forEach`. */
 const LIST = task({
@@ -102,14 +123,16 @@ function createConstruct(random: () => number, depth: number): Construct {
   switch (kind) {
     case 'handler':
       return { kind, growth: grow() }
+    case 'handoff':
+      return { kind, count: 1 + Math.floor(random() * 3), end: pick(random, HANDOFF_ENDS) }
     case 'forEach':
-      return { kind, body: pick(random, ['wait', 'work']), isCollecting: random() < 0.5 }
+      return { kind, body: pick(random, ITEM_BODIES), isCollecting: random() < 0.5 }
     case 'ensemble':
       return depth === 0 ? { kind: 'plain', ms: 2 } : { kind, plan: nest() }
     case 'loop': {
       const body = pick(random, LOOP_BODIES)
       const end = pick(random, LOOP_ENDS)
-      if (body === 'wait') return { kind, body: { kind: body }, end }
+      if (body === 'wait' || body === 'handoff') return { kind, body: { kind: body }, end }
       if (body === 'growth' || depth === 0) {
         return { kind, body: { kind: 'growth', growth: grow() }, end }
       }
@@ -160,7 +183,8 @@ export function toPlanScenario(plan: GeneratedPlan): Scenario {
       options: { reviewer: createGrowthReviewer(process) },
     }),
     check({ events, result }) {
-      const phases = readPhasesAfter(events)
+      // The run may be a replay. The order of the events was checked already.
+      const phases = readPhasesAfter(events, { isReplay: true })
       const route = plan.route.map((one) => ({
         ...one,
         fails:
@@ -223,6 +247,8 @@ function toConstruct(process: Process, construct: Construct, { name, path }: Pla
       return toWork(process, { name, ms: construct.ms, isBroken: true })
     case 'handler':
       return toTask(process, name, construct.growth, 0)
+    case 'handoff':
+      return toHandingOff(process, { name, ...construct })
     case 'forEach':
       return toForEach(process, construct, { name, path })
     case 'ensemble':
@@ -255,15 +281,76 @@ function toWork(process: Process, { name, ms, isBroken = false }: Work): Task {
   })
 }
 
+/**
+ * Returns a task whose two agents look and hand off to each other `count` times. With the end `limit` they try once more, and
+ * with `retry` the last one fails in the first attempt.
+ */
+function toHandingOff(
+  process: Process,
+  {
+    name,
+    count,
+    end,
+    description = `Help ${name}`,
+  }: {
+    readonly name: string
+    readonly count: number
+    readonly end: HandoffEnd
+    readonly description?: string
+  },
+): Task {
+  const tried = end === 'limit' ? count + 1 : count
+  const model = createThinker(process, ({ last, messages }) => {
+    const calls = messages.flatMap((one) => (one.role === 'assistant' ? one.toolCalls : []))
+    const done = calls.filter((one) => one.name.startsWith('transfer')).length
+    const looked = calls.filter((one) => one.name === 'look').length
+    if (done === tried) {
+      const isFirst = messages.some(({ content }) => content === '0 in attempt 1')
+      return end === 'retry' && isFirst ? createTaskFailure('Broke') : `Ended with ${last}`
+    }
+    const look = [`l${looked}`, 'look', `${done}`] as const
+    if (looked === done) return requestCalls(look)
+    const next = done % 2 === 0 ? 'transfer_to_B' : 'transfer_to_A'
+    return requestCalls([`h${done}`, next, {}])
+  })
+  const tools = [createAttemptTool(process)]
+  const second = agent({ role: 'B', tools, handoffs: [handoff('A', { filter: (all) => all })] })
+  return task({
+    name,
+    description,
+    model,
+    agent: agent({ role: 'A', tools, handoffs: [second] }),
+    maxHandoffs: count,
+    retries: end === 'retry' ? 1 : 0,
+  })
+}
+
+/** Returns a tool that returns its input and the attempt of its task. */
+function createAttemptTool(process: Process): AgentTool {
+  return defineTextTool({
+    name: 'look',
+    description: 'Looks',
+    async execute(input, { idempotencyKey, signal }) {
+      process.call('look', idempotencyKey)
+      await sleep(process.clock, 7, signal)
+      signal.throwIfAborted()
+      return `${input} in attempt ${idempotencyKey.split('/').at(-3)}`
+    },
+  })
+}
+
 function toForEach(
   process: Process,
   { body, isCollecting }: Construct & { readonly kind: 'forEach' },
   { name, path }: Place,
 ): Task {
-  const each =
-    body === 'work'
-      ? toWork(process, { name, ms: 5 })
-      : task({ name, description: 'Wait', waitFor: { event: 'go', key: `${path}-{item}` } })
+  const bodies: Readonly<Record<ItemBody, () => Task>> = {
+    work: () => toWork(process, { name, ms: 5 }),
+    wait: () =>
+      task({ name, description: 'Wait', waitFor: { event: 'go', key: `${path}-{item}` } }),
+    handoff: () => toHandingOff(process, { name, count: 1, end: 'answer' }),
+  }
+  const each = bodies[body]()
   const named = { ...each, description: `${name} {item}` }
   return isCollecting
     ? task({ ...named, forEach: { over: LIST, onError: 'collect' } })
@@ -298,14 +385,7 @@ function toLoop(
   if (body.kind === 'growth') {
     return toLoopTask(process, name, { kind: 'loop', growth: body.growth, end })
   }
-  const repeated =
-    body.kind === 'wait'
-      ? task({
-          name,
-          description: 'Grow {feedback}',
-          waitFor: { event: 'go', key: `${path}-{round}` },
-        })
-      : task({ name, ensemble: toNested(process, body.plan, { name, path }) })
+  const repeated = toRound(process, body, { name, path })
   switch (end) {
     case 'judge':
       return task({
@@ -318,6 +398,30 @@ function toLoop(
       return task({ ...repeated, loop: { max: 2, stopWhenUnchanged: true, onMax: 'accept' } })
     case 'review':
       return task({ ...repeated, loop: { max: 1, onMax: { review: { prompt: 'Enough?' } } } })
+  }
+}
+
+function toRound(
+  process: Process,
+  body: Exclude<LoopBody, { readonly kind: 'growth' }>,
+  { name, path }: Place,
+): Task {
+  switch (body.kind) {
+    case 'wait':
+      return task({
+        name,
+        description: 'Grow {feedback}',
+        waitFor: { event: 'go', key: `${path}-{round}` },
+      })
+    case 'handoff':
+      return toHandingOff(process, {
+        name,
+        count: 2,
+        end: 'answer',
+        description: 'Grow {feedback}',
+      })
+    case 'plan':
+      return task({ name, ensemble: toNested(process, body.plan, { name, path }) })
   }
 }
 

@@ -255,7 +255,7 @@ export async function runInProcesses(
     const { events, steps, writes } = durable
     const end = { events, steps, writes, result: done, world, inDoubt }
     expectWireEvents(events)
-    readPhasesAfter(events)
+    readPhasesAfter(events, { isReplay: scenario.replay !== undefined })
     // The totals of a fork and of a replay do not include what their parent has paid for.
     const isPaid = scenario.replay !== undefined || events.some(({ type }) => type === 'run_forked')
     if (!isPaid) expectSameEnd(events, done)
@@ -515,16 +515,20 @@ function withoutOrder(event: RunEvent): RunEvent {
   }
 }
 
-/** Returns the events of a run that its replay has, too: those of work that it executes. */
+/** Returns the events of a run that its replay has, too: those of work that it executes. Failed attempts are not part of it. */
 function selectReplayed(events: readonly RunEvent[], mode: ReplayMode): readonly RunEvent[] {
   if (mode === 'models') {
     return events.filter(({ type }) => !/^(?:review_|tool_|agent_tool_|handler_step_)/.test(type))
   }
   const added = new Set(eventsOf(events, 'delegation_started').map(({ workerTask }) => workerTask))
+  const failed = new Set(
+    eventsOf(events, 'task_attempt_failed').map((one) => `${one.taskName} ${one.attempt}`),
+  )
   return events.filter(
     (event) =>
       /^(?:ensemble_|run_|task_(?:started|completed))/.test(event.type) &&
-      !('taskName' in event && added.has(event.taskName ?? '')),
+      !('taskName' in event && added.has(event.taskName ?? '')) &&
+      !(event.type === 'task_started' && failed.has(`${event.taskName} ${event.attempt}`)),
   )
 }
 

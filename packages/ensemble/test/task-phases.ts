@@ -9,12 +9,15 @@ import type { RunEvent, RunEventOf } from '@tutti/protocol'
 export type TaskPhases = ReadonlyMap<string, TaskPhase>
 
 /**
- * Returns the phase of each task after `events`.
+ * Returns the phase of each task after `events`. A replay does not repeat failed attempts.
  *
  * @throws {Error} if an event does not follow from those before it.
  */
-export function readPhasesAfter(events: readonly RunEvent[]): TaskPhases {
-  const reader = new Reader()
+export function readPhasesAfter(
+  events: readonly RunEvent[],
+  { isReplay = false }: { readonly isReplay?: boolean } = {},
+): TaskPhases {
+  const reader = new Reader(isReplay)
   for (const event of events) reader.read(event)
   return new Map([...reader.tasks].map(([name, { phase }]) => [name, phase]))
 }
@@ -51,7 +54,12 @@ class Reader {
   readonly #delegations = new Map<string, ReadDelegation>()
   readonly #directives = new Set<string>()
   #last: RunEvent['type'] | undefined
+  readonly #isReplay: boolean
   #isFork = false
+
+  constructor(isReplay: boolean) {
+    this.#isReplay = isReplay
+  }
 
   read(event: RunEvent): void {
     this.#readRun(event)
@@ -150,7 +158,9 @@ class Reader {
     const where = `${event.type} of ${taskName}, which is ${task.phase}`
     if (event.type === 'task_started') {
       require(task.phase === 'pending' || task.willRetry, where)
-      require(event.attempt === task.attempt + 1, `attempt ${event.attempt} in ${where}`)
+      const isNext = event.attempt === task.attempt + 1
+      const isFirst = this.#isReplay && task.phase === 'pending'
+      require(isNext || isFirst, `attempt ${event.attempt} in ${where}`)
       Object.assign(task, { phase: 'running', attempt: event.attempt, willRetry: false })
       task.turn = { next: 0, open: false }
     } else if (event.type === 'task_skipped') {

@@ -93,14 +93,9 @@ export class TaskStates {
     return [...this.#states.values()].filter(({ phase }) => phase === 'pending')
   }
 
-  /**
-   * Returns the names of the completed tasks.
-   *
-   * @param isFrozen whether the run is a frozen replay, whose log has no added tasks.
-   */
-  listCompleted(isFrozen: boolean): readonly string[] {
-    const planned = new Set(isFrozen ? this.planned.map(({ taskName }) => taskName) : [])
-    return [...this.#results.keys()].filter((name) => !isFrozen || planned.has(name))
+  /** Returns the names of the completed tasks. */
+  listCompleted(): readonly string[] {
+    return [...this.#results.keys()]
   }
 
   /** Whether `task` itself is part of the plan, so that its texts are templates. */
