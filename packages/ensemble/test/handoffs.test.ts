@@ -235,6 +235,65 @@ describe('a handoff', () => {
     expect((await runTask(model, first)).result.output).toBe('Myself')
   })
 
+  it('[ENS-H11] A turn whose first handoff fails hands off to no agent, also if a second one is valid', async () => {
+    const calls = [
+      { id: 'a', name: 'transfer_to_Billing', arguments: { order: 'none' } },
+      { id: 'b', name: 'transfer_to_Refunds', arguments: {} },
+    ]
+    const model = teamModel({ Triage: [{ text: '', toolCalls: calls }, 'Myself'] })
+    const input = Type.Object({ order: Type.Integer() })
+    const billing = handoff(named('Billing'), { input })
+    const first = named('Triage', { handoffs: [billing, named('Refunds')] })
+    const { result, events } = await runTask(model, first)
+    expect(result.output).toBe('Myself')
+    expect(eventsOf(events, 'delegation_started')).toEqual([])
+    const results = model.requestsOf('Triage')[1]?.messages.slice(-2)
+    expect(results?.map(({ content }) => content)).toEqual([
+      expect.stringContaining('order'),
+      'Error: Only the first handoff of a turn takes place, which is "transfer_to_Billing"',
+    ])
+  })
+
+  it('[ENS-H11] A handoff to an agent that is not in the list is a call of an unknown tool, and its agent continues', async () => {
+    const model = teamModel({ Triage: [call('transfer_to_Bilings'), 'Myself'] })
+    const first = named('Triage', { handoffs: [named('Billing')] })
+    expect((await runTask(model, first)).result.output).toBe('Myself')
+    expect(model.requestsOf('Triage')[1]?.messages.at(-1)?.content).toMatch(
+      /Unknown tool.*transfer_to_Bilings.*transfer_to_Billing/,
+    )
+  })
+
+  it('[ENS-H11] Arguments of a handoff that are no JSON fail the call, and its agent continues', async () => {
+    const bad = { id: 'b', name: 'transfer_to_Billing', arguments: 'reason = late' }
+    const model = teamModel({ Triage: [{ text: '', toolCalls: [bad] }, 'Myself'] })
+    const first = named('Triage', { handoffs: [named('Billing')] })
+    const { result, events } = await runTask(model, first)
+    expect(result.output).toBe('Myself')
+    expect(eventsOf(events, 'delegation_started')).toEqual([])
+  })
+
+  it('[ENS-H10] [ENS-H13] A worker of a manager hands off, and the answer of the last agent is the result of the delegation', async () => {
+    const delegate = { agentRole: 'Triage', taskDescription: 'Help' }
+    const model = teamModel({
+      Manager: [{ toolCalls: [{ name: 'delegate_task', arguments: delegate }] }, 'Ended'],
+      Triage: [call('transfer_to_Billing')],
+      Billing: ['Paid'],
+    })
+    const support = task({
+      name: 'support',
+      description: 'Help',
+      agent: named('Triage', { handoffs: [named('Billing')] }),
+    })
+    const team = ensemble({ name: 'team', model, workflow: 'HIERARCHICAL', tasks: [support] })
+    const result = await team.run()
+    expect(result).toMatchObject({ status: 'COMPLETED', output: 'Ended' })
+    expect(result.tasks.map(({ taskName, output }) => [taskName, output])).toContainEqual([
+      'support/Billing',
+      'Paid',
+    ])
+    expect(model.requestsOf('Manager')[1]?.messages.at(-1)?.content).toBe('Paid')
+  })
+
   it('[ENS-H12] After the last handoff of a task, an agent must answer itself', async () => {
     const model = teamModel({
       Triage: [call('transfer_to_Billing'), call('transfer_to_Billing'), 'Myself'],

@@ -130,6 +130,25 @@ describe('[ENS-P18] a task with loop', () => {
     expect(result.outputOf(each)).toEqual(['Show 1', 'Show 2'])
   })
 
+  it('With `all` a loop fails at the round with which its outputs are too long together', async () => {
+    const write = task({
+      name: 'write',
+      description: 'Write',
+      handler: () => 'x'.repeat(3_000_000),
+    })
+    const all = task({ ...write, loop: { max: 9, result: 'all' } })
+    const result = await run(all)
+    expect(result.error).toMatchObject({
+      code: 'TASK_FAILED',
+      message:
+        'The outputs of 3 rounds of task "write" have 9000000 characters. ' +
+        'With result "all" a loop can have 8000000; use result "last", or shorter outputs',
+    })
+    expect(result.tasks).toHaveLength(3)
+    const last = task({ ...write, loop: { max: 4 } })
+    expect((await run(last)).status).toBe('COMPLETED')
+  })
+
   it('The body of a loop can be an ensemble, and a loop can be the body of forEach', async () => {
     const page = ensemble({
       name: 'page',

@@ -9,6 +9,9 @@ export const MAX_ROUNDS = 1_000
 /** Default maximum size of `{history}`, in tokens of 4 characters. */
 export const DEFAULT_HISTORY_TOKENS = 32_000
 
+/** Maximum size of the outputs of all rounds together with `result: 'all'`, in characters. */
+export const MAX_ALL_OUTPUTS_LENGTH = 8_000_000
+
 /** Answer of a judge: whether the loop ends, and what the next round should change. */
 export interface LoopVerdict {
   readonly done: boolean
@@ -61,7 +64,10 @@ export interface LoopSettings {
   readonly stopWhenUnchanged?: boolean
   /** Rounds in the variable `{history}` of the next round; `all` up to 32000 tokens. @default last */
   readonly history?: 'last' | 'all' | LoopHistory
-  /** Output of the task: that of the last round, or the list of all. @default last */
+  /**
+   * Output of the task: that of the last round, or the list of all, whose outputs have at most 8,000,000 characters together; a
+   * longer list fails the task. @default last
+   */
   readonly result?: 'last' | 'all'
 }
 

@@ -5,7 +5,8 @@
  *                └yes─▶ output                             └yes─▶ output
  *
  * ENS-P18 A task with `loop` adds its body again for each round, named by its number, until its condition is true, until a round
- *    has the output of the one before with `stopWhenUnchanged`, or up to `max` rounds. A failed round fails it.
+ *    has the output of the one before with `stopWhenUnchanged`, or up to `max` rounds. A failed round fails it, and so do outputs
+ *    that are too long for a list of all.
  * ENS-P19 A condition is a function whose result is recorded, or a task: `judge-1` judges round 1. It gets the variables of its
  *    round and `{output}`.
  * ENS-P20 A round has `{round}`, `{previous}`, `{feedback}` and `{history}`. The last three are empty in round 1. Values are never
@@ -22,7 +23,7 @@ import { createFormReader } from './list-reader.ts'
 import { taskVariables } from './inputs.ts'
 import { JUDGE_KEY } from './loop-variables.ts'
 import { reactionAtMax } from './loop-end.ts'
-import { DEFAULT_HISTORY_TOKENS } from './loop-settings.ts'
+import { DEFAULT_HISTORY_TOKENS, MAX_ALL_OUTPUTS_LENGTH } from './loop-settings.ts'
 import { DEFAULT_MAX_REVISIONS, type ReviewSettings } from './review-settings.ts'
 import { readPath, toInputText, toValueInputs } from './value-inputs.ts'
 
@@ -54,6 +55,8 @@ class LoopRun {
   /** Variables in the texts of the body and the judge. */
   readonly #variables: readonly string[]
   readonly #rounds: Round[] = []
+  /** Length of the outputs of all rounds, in characters, if the output of the task has all of them. */
+  #length = 0
 
   constructor(plan: LoopPlan, context: HandlerContext) {
     const { template, judge } = plan
@@ -91,7 +94,19 @@ class LoopRun {
     const output = await this.#context.task<unknown>(template, { key: number, inputs })
     const round = { output, feedback: '' }
     this.#rounds.push(round)
+    if (this.#plan.settings.result === 'all') this.#assertSmall(output)
     return { round, inputs }
+  }
+
+  /** Fails a loop whose list of outputs becomes too long, before it executes more rounds. @throws {TuttiError} TASK_FAILED */
+  #assertSmall(output: unknown): void {
+    this.#length += toInputText(output).length
+    if (this.#length <= MAX_ALL_OUTPUTS_LENGTH) return
+    throw new TuttiError(
+      'TASK_FAILED',
+      `The outputs of ${this.#rounds.length} rounds of task "${this.#context.taskName}" have ${this.#length} characters. ` +
+        `With result "all" a loop can have ${MAX_ALL_OUTPUTS_LENGTH}; use result "last", or shorter outputs`,
+    )
   }
 
   #isUnchanged(): boolean {
