@@ -65,16 +65,29 @@ describe('TaskUpdates', () => {
     ])
   })
 
+  const handOff = (taskName: string, workerTask: string) =>
+    event('delegation_started', {
+      taskName,
+      workerTask,
+      delegationId: workerTask,
+      workerRole: 'Next',
+      attempt: 1,
+      handoff: true,
+    })
+
+  it('[GW-U2] [GW-U4] [GW-V2] The answer after a handoff is sent once, as the output of the task that was handed off', () => {
+    const by = { taskName: 'last/B' }
+    const answered = [event('llm_iteration_started', by), token('La', by), done('La', by)]
+    const handed = [turn, token('Wait'), handOff('last', 'last/B'), ...answered]
+    const updates = ['=last Wait', 'TASK_STATE_WORKING: Handed off to Next', '=last La']
+    expect(updatesOf(...handed, done('La'))).toEqual([...updates, '+last .'])
+    expect(updatesOf(...handed, event('run_result', { status: 'FAILED', outputs: [] }))).toEqual([
+      ...updates,
+      'TASK_STATE_FAILED',
+    ])
+  })
+
   it('[GW-U2] TaskUpdates that begins after handoffs streams the text of the agent that has the conversation', () => {
-    const handOff = (taskName: string, workerTask: string) =>
-      event('delegation_started', {
-        taskName,
-        workerTask,
-        delegationId: workerTask,
-        workerRole: 'Next',
-        attempt: 1,
-        handoff: true,
-      })
     const view = new TaskView({ createdAt: 0 })
     for (const one of [started, handOff('last', 'last/B'), handOff('last/B', 'last/C')]) {
       view.take(one)

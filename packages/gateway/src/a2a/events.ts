@@ -6,7 +6,8 @@
  *    again (in another model turn, attempt or process), it replaces the earlier text.
  * GW-U3 If the text of the last task has been sent, the output only closes it; otherwise the whole output is sent.
  * GW-U4 Outputs of the other tasks are status updates while the task works, and artifacts when it ends without the last
- *    one. Of many tasks that one task has added, updates have counts instead, and their usage (GW-GP1).
+ *    one. Of many tasks that one task has added, updates have counts instead, and their usage (GW-GP1). A handoff is a status
+ *    update that names the next agent.
  * GW-U5 A stream begins with the task and has every later change in order, each once. A subscription ends when the task
  *    ends, the stream of a message also at a question.
  */
@@ -83,12 +84,17 @@ export class TaskUpdates {
     return { state: toTaskState(this.#view), question: this.#view.question?.reviewId }
   }
 
-  /** Yields the update of an event that changes the state or the question. */
+  /** Yields the update of an event that changes the state, the question or the active agent. */
   *#changeAfter(
     event: LoggedRunEvent,
     before: TaskStatus,
     isCounted: boolean,
   ): Generator<StreamItem> {
+    if (event.type === 'delegation_started' && event.handoff !== undefined) {
+      const said = { taskName: event.taskName, output: `Handed off to ${event.workerRole}` }
+      yield this.#toStatusUpdate(toProgressStatus(this.#identity, this.#view, said))
+      return
+    }
     const { state, question } = this.#readStatus()
     if (isTerminal(state) && !isTerminal(before.state)) yield* this.#leftOver()
     const isUsed =
@@ -155,8 +161,11 @@ export class TaskUpdates {
     return this.#toArtifactUpdate({ artifact, append, lastChunk: false })
   }
 
-  #complete({ isOutput }: TaskOperation, result: TaskOutput | undefined): StreamItem | undefined {
-    if (result === undefined) return undefined
+  #complete(
+    { name, isOutput }: TaskOperation,
+    result: TaskOutput | undefined,
+  ): StreamItem | undefined {
+    if (result === undefined || this.#view.isReceiver(name)) return undefined
     if (!isOutput) return this.#toStatusUpdate(toProgressStatus(this.#identity, this.#view, result))
     this.#sentOutput = result.taskName
     const artifact = toArtifact(result, this.#showing.modes)

@@ -6,7 +6,8 @@
  * GW-V1 The state is that of the run. While a review is open, it is INPUT_REQUIRED and the oldest open review is the
  *    question.
  * GW-V2 The output of the run's last planned task is the artifact, with the name of that task. A run that ended
- *    without it has the outputs of its other tasks as artifacts, except those of counted tasks (GW-GP1).
+ *    without it has the outputs of its other tasks as artifacts, except those of counted tasks (GW-GP1) and of agents after a
+ *    handoff, whose answers belong to the task that was handed off.
  * GW-V3 A review that a message has decided is closed, even before the log contains the decision.
  * GW-V4 The cost of an event does not depend on the number of tasks, reviews and outputs. The event that lists the plan costs
  *    as much as the plan has tasks.
@@ -53,6 +54,8 @@ export class TaskView {
   readonly #outputs = new RetainedOutputs()
   /** Ids of the open reviews, oldest first. */
   readonly #open = new Set<string>()
+  /** Names of the tasks that continue the conversation of another task after a handoff. */
+  readonly #receivers = new Set<string>()
   /** Ids of reviews that messages have decided. */
   readonly #decided = new Set<string>()
   #end: RunState['status'] | undefined
@@ -120,6 +123,11 @@ export class TaskView {
     return this.#outputs.list.toSorted((one, other) => indexOf(one) - indexOf(other))
   }
 
+  /** Whether the task continues the conversation of another task, which has its output. */
+  isReceiver(taskName: string): boolean {
+    return this.#receivers.has(taskName)
+  }
+
   /** Takes the next event of the run. Returns a note if the event is about a counted task. */
   take(event: LoggedRunEvent): GroupNote | undefined {
     const group = this.#groups.take(event)
@@ -141,8 +149,13 @@ export class TaskView {
   #fold(event: LoggedRunEvent): void {
     switch (event.type) {
       case 'task_completed':
-        if (!this.#groups.isCounted(event.taskName)) this.#outputs.add(toOutput(event))
+        if (!this.#groups.isCounted(event.taskName) && !this.isReceiver(event.taskName)) {
+          this.#outputs.add(toOutput(event))
+        }
         return
+      case 'delegation_started':
+        if (event.handoff !== undefined) this.#receivers.add(event.workerTask)
+        break
       case 'task_failed':
         return
       case 'run_resumed':

@@ -77,6 +77,10 @@ function describeEvent(event: RunEvent): string | undefined {
   switch (event.type) {
     case 'ensemble_started':
       return `"${event.ensemble}" started: ${event.totalTasks} tasks`
+    case 'delegation_started':
+      return event.handoff === undefined
+        ? undefined
+        : `"${event.taskName}" handed off to ${event.workerRole}`
     case 'tool_progress':
       return `"${event.taskName}" ${event.toolName}: ${event.message}`
     case 'agent_tool_progress':
