@@ -5,7 +5,12 @@ import { describe, expect, it } from 'vitest'
 
 import { agent, ensemble, handoff, modelCatalog, task } from '../src/index.ts'
 import { applyToUnowned, describeCode } from '../src/internal.ts'
-import { forkEverywhere, interruptEverywhere, type Scenario } from './interrupt-everywhere.ts'
+import {
+  forkEverywhere,
+  interruptEverywhere,
+  replayEverywhere,
+  type Scenario,
+} from './interrupt-everywhere.ts'
 import {
   createTaskFailure,
   createThinker,
@@ -615,6 +620,36 @@ const HANDED_OFF: Scenario = {
   },
 }
 
+/** A handoff in the tasks of items, in the rounds of a loop, and in an ensemble. */
+const NESTED: Scenario = {
+  anyOrder: true,
+  open(process) {
+    const model = createThinker(process, ({ last, messages }) =>
+      messages.length === 2 ? requestCalls(['h', 'transfer_to_Billing', {}]) : `Done after ${last}`,
+    )
+    const look = createWorldTool(process, 'look')
+    const help = task({
+      name: 'help',
+      description: 'Help {n}',
+      agent: agent({ role: 'Triage', handoffs: [agent({ role: 'Billing', tools: [look] })] }),
+    })
+    const list = task({
+      name: 'list',
+      description: 'List',
+      output: Type.Array(Type.Integer()),
+      handler: () => [1, 2],
+    })
+    const desk = ensemble({ name: 'desk', model, tasks: [help] })
+    const tasks = [
+      list,
+      task({ ...help, name: 'each', description: 'Help {item}', forEach: { over: list } }),
+      task({ ...help, name: 'again', description: 'Help {round}', loop: { max: 2 } }),
+      task({ name: 'one', ensemble: desk, inputs: { n: '3' } }),
+    ]
+    return { team: ensemble({ name: 'team', model, modelRetries: 0, tasks }) }
+  },
+}
+
 describe('[ENS-H14] a run with handoffs', { timeout: 300_000 }, () => {
   it('[ENS-E16] [ENS-E17] A run with handoffs ends the same when it is interrupted or drained at any write', async () => {
     const { result, events } = await interruptEverywhere(HANDED_OFF)
@@ -624,6 +659,11 @@ describe('[ENS-H14] a run with handoffs', { timeout: 300_000 }, () => {
       'support/Refunds',
       'support/Triage',
     ])
+  })
+
+  it('[ENS-E25] A frozen replay of handoffs in items, rounds and ensembles has their log', async () => {
+    await replayEverywhere({ same: { ...HANDED_OFF, anyOrder: true } }, 'frozen')
+    await replayEverywhere({ same: NESTED }, 'frozen')
   })
 
   it('[ENS-P1] A fork after any event of a run with handoffs has the log of its parent', async () => {

@@ -19,11 +19,11 @@ import type { RecordedReview } from './recorded-review.ts'
  * is executed again like the task that handed it off.
  */
 export function selectFrozenSteps(steps: readonly RunStep[]): readonly RunStep[] {
-  const workers = new Set(
-    steps.flatMap((step) =>
-      step.kind === 'delegation_begun' && step.handoff === undefined ? [step.workerTask] : [],
-    ),
-  )
+  const workers = new Set<string>()
+  for (const step of steps) {
+    if (step.kind !== 'delegation_begun') continue
+    if (step.handoff === undefined || workers.has(step.taskName)) workers.add(step.workerTask)
+  }
   const failed = new Set(
     steps.flatMap((step) => (step.kind === 'task_failed' ? [toAttemptKey(step)] : [])),
   )
