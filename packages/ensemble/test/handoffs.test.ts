@@ -666,6 +666,11 @@ describe('[ENS-H14] a run with handoffs', { timeout: 300_000 }, () => {
     await replayEverywhere({ same: NESTED }, 'frozen')
   })
 
+  it('[ENS-E25] A replay of the models of handoffs in items, rounds and ensembles has their log', async () => {
+    await replayEverywhere({ same: { ...HANDED_OFF, anyOrder: true } }, 'models')
+    await replayEverywhere({ same: NESTED }, 'models')
+  })
+
   it('[ENS-P1] A fork after any event of a run with handoffs has the log of its parent', async () => {
     expect((await forkEverywhere(HANDED_OFF)).result.status).toBe('COMPLETED')
   })

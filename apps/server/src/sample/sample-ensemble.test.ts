@@ -1,4 +1,5 @@
 import { runTool, type AgentTool } from '@tutti/core'
+import { agent, ensemble, task } from '@tutti/ensemble'
 import { scriptedReviewer } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -28,6 +29,15 @@ describe('the sample ensemble', () => {
     const model = sampleModel({ delayMs: 0 })
     await sampleEnsemble(model).run({ topic: 'AI safety' })
     expect(model).toMatchObject({ requests: [] })
+  })
+
+  it('The sample model hands a conversation off once', async () => {
+    const author = agent({ role: 'Author', tools: [searchLibrary], handoffs: ['Editor'] })
+    const editor = agent({ role: 'Editor', handoffs: [author] })
+    const brief = task({ name: 'brief', description: 'Write a brief', agent: editor })
+    const model = sampleModel({ delayMs: 0 })
+    const { tasks } = await ensemble({ name: 'team', model, tasks: [brief] }).run()
+    expect(tasks.map(({ taskName }) => taskName)).toEqual(['brief', 'brief/Author'])
   })
 
   it('The sample ensemble reports that the library has nothing on a topic', async () => {

@@ -1,6 +1,6 @@
 /**
- * The model of the sample ensembles when no provider key is set. It follows the conversation by simple rules: it calls
- * its tools, and writes from their results.
+ * The model of the sample ensembles when no provider key is set. It follows the conversation by simple rules: it hands off once
+ * if it can, calls its tools, and writes from their results.
  */
 import { scriptedModel, type ScriptedReply } from '@tutti/testing'
 
@@ -21,9 +21,21 @@ export function sampleModel({ delayMs = WORD_DELAY_MS } = {}): ChatModel {
   const price = { inputPerMillion: 0, outputPerMillion: 0 }
   const options = { provider: 'tutti', name: 'sample', price, delayMs, maxRequests: 0 }
   return scriptedModel(
-    (request) => (hasTool(request, 'search_library') ? research(request) : write(request)),
+    (request) =>
+      handOff(request) ??
+      (hasTool(request, 'search_library') ? research(request) : write(request)),
     options,
   )
+}
+
+/** Hands the conversation off once, to the first agent that has a default tool name. */
+function handOff({ tools, messages }: ModelRequest): ScriptedReply | undefined {
+  const isHandoff = (name: string): boolean => name.startsWith('transfer_to_')
+  const next = tools.find(({ name }) => isHandoff(name))
+  const isDone = messages.some((message) => message.role === 'tool' && isHandoff(message.toolName))
+  return next === undefined || isDone
+    ? undefined
+    : { toolCalls: [{ name: next.name, arguments: {} }] }
 }
 
 function research(request: ModelRequest): ScriptedReply {
