@@ -22,8 +22,7 @@ export function sampleModel({ delayMs = WORD_DELAY_MS } = {}): ChatModel {
   const options = { provider: 'tutti', name: 'sample', price, delayMs, maxRequests: 0 }
   return scriptedModel(
     (request) =>
-      handOff(request) ??
-      (hasTool(request, 'search_library') ? research(request) : write(request)),
+      handOff(request) ?? (hasTool(request, 'search_library') ? research(request) : write(request)),
     options,
   )
 }
