@@ -1,12 +1,14 @@
 /** Runs whose requests have agents that hand off: to their end, as forks, as replays, and with another limit. */
 import { defineTool, toolCatalog, Type } from '@tutti/core'
-import { ensemble, task } from '@tutti/ensemble'
+import { ensemble, modelCatalog, task } from '@tutti/ensemble'
 import { createRunService, sqliteRunStorage, type RunService } from '@tutti/runs'
 import type { RequestedRun } from '@tutti/runs/adapter'
 import { fakeClock, scriptedModel } from '@tutti/testing'
 import { beforeEach, expect, it } from 'vitest'
 
-import { allEvents, temporaryDirectory } from './waiting-ensemble.ts'
+import { until } from '../../../tooling/test-kit/wait.ts'
+import { cancel, decide, inject, switchModel } from './commands.ts'
+import { allEvents, openRuns, temporaryDirectory } from './waiting-ensemble.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
 
@@ -124,5 +126,90 @@ it('[RUNS-V5] [RUNS-T31] An override of a requested task changes its limit of ha
   expect(outputsOf(await allEvents(service, 'run-1'))).toMatchObject({
     support: 'Billing answers: Error: All 1 handoffs of this task are used up: answer yourself',
   })
+  await service.close({ drainTimeoutMs: 0 })
+})
+
+/** The same with a tool that a person must approve. */
+const APPROVED = {
+  ...TASK,
+  agents: TASK.agents.map((one) => ('tools' in one ? { ...one, tools: ['approved'] } : one)),
+}
+
+/** Returns a model that calls the tool for a refund, or hands off; it answers when the refund is paid. */
+function createPayer(name: string) {
+  const names = ['approved', 'pay_back', 'transfer_to_Billing']
+  return scriptedModel(
+    ({ messages, tools }) => {
+      const isPaid = messages.some(({ role, content }) => role === 'tool' && content === 'paid')
+      const next = names.find((one) => tools.some((tool) => tool.name === one))
+      return isPaid || next === undefined
+        ? `Done by ${name}`
+        : { toolCalls: [{ name: next, arguments: {} }] }
+    },
+    { name },
+  )
+}
+
+/** Opens a service with the models `main` and `other`, and with a tool that a person must approve. */
+async function openPayers(path: string) {
+  const approved = defineTool({
+    name: 'approved',
+    description: 'Pays back',
+    input: Type.Object({}),
+    idempotent: false,
+    requireApproval: true,
+    execute: () => 'paid',
+  })
+  const [main, other] = [createPayer('main'), createPayer('other')]
+  const own = task({ name: 'own', description: 'Own' })
+  const service = await openRuns(path, [ensemble({ name: 'crew', tasks: [own], model: main })], {
+    tools: toolCatalog([approved]),
+    models: modelCatalog({ other }),
+    parkAfterMs: 20,
+    pollMs: 50,
+  })
+  return { service, main, other }
+}
+
+/** Submits a run that waits for approval after two handoffs, ends its process, and returns its review. */
+async function leaveWaiting(path: string): Promise<string> {
+  const { service } = await openPayers(path)
+  await service.submit({ tasks: [APPROVED], inputs: { request: 'A7' }, runId: 'run-1' })
+  await until('the run is parked', async () => (await service.status.load()).parked > 0)
+  const [review] = await service.reviews.open({ runId: 'run-1' })
+  expect(review?.request).toMatchObject({ taskName: 'support/Refunds', agentRole: 'Refunds' })
+  await service.close({ drainTimeoutMs: 1_000 })
+  return review?.reviewId ?? ''
+}
+
+it('[RUNS-T31] After a restart, a switched model and guidance for a task reach the agent that has its conversation', async () => {
+  using directory = temporaryDirectory()
+  const reviewId = await leaveWaiting(directory.path)
+  const { service, main, other } = await openPayers(directory.path)
+  await switchModel(service, 'run-1', 'other', { taskName: 'support' })
+  await inject(service, 'run-1', 'Be brief')
+  await decide(service, reviewId, { action: 'CONTINUE' })
+  expect(outputsOf(await allEvents(service, 'run-1'))).toMatchObject({ support: 'Done by other' })
+  expect(main.requests).toEqual([])
+  expect(other.requests.map(({ messages }) => messages.at(-1)?.content)).toEqual([
+    expect.stringContaining('Be brief'),
+  ])
+  await service.close({ drainTimeoutMs: 0 })
+})
+
+it('[RUNS-T31] After a restart, a run that waits after handoffs is cancelled with all their tasks', async () => {
+  using directory = temporaryDirectory()
+  await leaveWaiting(directory.path)
+  const { service, main } = await openPayers(directory.path)
+  await cancel(service, 'run-1')
+  const events = await allEvents(service, 'run-1')
+  expect(events.at(-1)).toMatchObject({ type: 'run_result', status: 'CANCELLED' })
+  const found = await service.get('run-1')
+  expect(found?.tasks.map(({ name, status }) => [name, status])).toEqual([
+    ['support', 'CANCELLED'],
+    ['support/Billing', 'CANCELLED'],
+    ['support/Refunds', 'CANCELLED'],
+  ])
+  expect(main.requests).toEqual([])
   await service.close({ drainTimeoutMs: 0 })
 })

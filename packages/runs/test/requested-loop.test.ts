@@ -5,7 +5,9 @@ import type { RequestedRun } from '@tutti/runs/adapter'
 import { fakeClock, scriptedModel } from '@tutti/testing'
 import { expect, it } from 'vitest'
 
-import { allEvents, temporaryDirectory } from './waiting-ensemble.ts'
+import { until } from '../../../tooling/test-kit/wait.ts'
+import { decide } from './commands.ts'
+import { allEvents, openRuns, temporaryDirectory } from './waiting-ensemble.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
 
@@ -91,4 +93,47 @@ it('[RUNS-T30] [RUNS-CO5] [RUNS-E3] A requested loop ends by its judge or expres
   expect(outputsOf(await allEvents(service, replay.runId))).toEqual(outputs)
   expect(asked).toEqual([])
   await service.close({ drainTimeoutMs: 0 })
+})
+
+it('[RUNS-T30] After a restart, a person orders another round of a requested loop, and accepts it after a further restart', async () => {
+  using directory = temporaryDirectory()
+  const model = scriptedModel(({ messages }) => {
+    const prompt = messages.map(({ content }) => content).join('\n')
+    return /^Write .*/m.exec(prompt)?.[0] ?? '?'
+  })
+  const own = task({ name: 'own', description: 'Own' })
+  const open = () =>
+    openRuns(directory.path, [ensemble({ name: 'crew', tasks: [own], model })], {
+      parkAfterMs: 20,
+      pollMs: 50,
+    })
+  const findReview = async (service: Awaited<ReturnType<typeof open>>, text: string) => {
+    const reviews = () => service.reviews.open({ runId: RUN_ID })
+    const isOpen = ({ request }: Awaited<ReturnType<typeof reviews>>[number]) =>
+      request.prompt?.includes(text) === true
+    await until('the review is open', async () => (await reviews()).some(isOpen))
+    await until('the run is parked', async () => (await service.status.load()).parked > 0)
+    return (await reviews()).find(isOpen)?.reviewId ?? ''
+  }
+  const loop = { max: 1, onMax: 'review' } as const
+  const tasks = [{ name: 'write', description: 'Write {round}, mind {feedback}', loop }]
+  const first = await open()
+  await first.submit({ tasks, runId: RUN_ID })
+  const reviewId = await findReview(first, 'Write 1')
+  await first.close({ drainTimeoutMs: 1_000 })
+
+  const second = await open()
+  await decide(second, reviewId, { action: 'REJECT', feedback: 'the rhyme' })
+  const nextId = await findReview(second, 'Write 2, mind the rhyme')
+  await second.close({ drainTimeoutMs: 1_000 })
+
+  const third = await open()
+  await decide(third, nextId, { action: 'CONTINUE' })
+  expect(outputsOf(await allEvents(third, RUN_ID))).toEqual({
+    write: 'Write 2, mind the rhyme',
+    'write/1': 'Write 1, mind ',
+    'write/2': 'Write 2, mind the rhyme',
+  })
+  expect(model.requests).toHaveLength(2)
+  await third.close({ drainTimeoutMs: 0 })
 })
