@@ -531,6 +531,36 @@ describe('a handoff', () => {
     ])
   })
 
+  it('[ENS-H8] Items in the rounds of a sub-ensemble with a condition hand off in the same run', async () => {
+    const model = teamModel({
+      Triage: () => call('transfer_to_Billing'),
+      Billing: ({ messages }) => `Paid ${/Help .*/.exec(messages[1]?.content ?? '')?.[0]}`,
+    })
+    const item = task({
+      name: 'item',
+      description: 'Help {item}',
+      agent: named('Triage', { handoffs: [named('Billing')] }),
+      forEach: { over: 'list', maxParallel: 1 },
+    })
+    const inner = ensemble({ name: 'inner', model, tasks: [item] })
+    const rounds = task({ name: 'rounds', ensemble: inner, loop: { max: 2, result: 'all' } })
+    const outer = ensemble({ name: 'outer', model, tasks: [rounds] })
+    const top = task({ name: 'top', ensemble: outer, when: ({ inputs }) => inputs['go'] === 'yes' })
+    const team = ensemble({ name: 'team', model, tasks: [top] })
+    const skipped = await team.run({ list: '["a"]', go: 'no' })
+    expect(skipped.outputOf(top)).toBeUndefined()
+    const result = await team.run({ list: '["a","b"]', go: 'yes' })
+    const paid = ['Paid Help a', 'Paid Help b']
+    expect(result.outputOf(top)).toEqual([paid, paid])
+    const names = result.tasks.map(({ taskName }) => taskName)
+    expect(names.filter((name) => name.endsWith('/Billing'))).toEqual([
+      'top/rounds/1/item/0/Billing',
+      'top/rounds/1/item/1/Billing',
+      'top/rounds/2/item/0/Billing',
+      'top/rounds/2/item/1/Billing',
+    ])
+  })
+
   it('[ENS-V2] The manifest has the handoffs and the agents of a task', () => {
     const digestOf = (goal: string, filter: 'all' | 'withoutTools' = 'all') => {
       const next = handoff(named('Billing', { goal }), { filter })
