@@ -562,6 +562,10 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ForkUsage.toolCalls': 'Number of tool calls that ended.',
   'ForkUsage.tokens': 'Tokens read and written; -1 when not known.',
   'ForkUsage.costUsd': 'Estimated cost in US dollars; absent when a price is not known.',
+  HandoffBody:
+    'Agent of the same task to which an agent may hand off the conversation: its role, or its role with settings.',
+  HandoffFilterName:
+    'What the next agent receives of a conversation: `all` messages, or only the texts of users and agents.',
   Heartbeat: 'Sent to every connection every 15 s.',
   'Heartbeat.serverTimeMs': "Server's clock in milliseconds since 1970.",
   Hello: 'First message on every connection; it contains only `type` when no run has started.',
@@ -1401,6 +1405,17 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskAccepted.requestId': "The request's id.",
   'TaskAccepted.runId': 'Run that executes the task; it can be cancelled by this id.',
   'TaskAccepted.queuePosition': 'Position in the queue.',
+  TaskAgentBody: 'Agent of a task.',
+  'TaskAgentBody.role': 'Role, unique among the agents of the task.',
+  'TaskAgentBody.goal': 'Goal, as part of the system message.',
+  'TaskAgentBody.background': 'Background, as context for its work.',
+  'TaskAgentBody.instructions': 'System message instead of the role, the goal and the background.',
+  'TaskAgentBody.tools':
+    "Names of tools in the server's catalog. The first agent also has those of the task.",
+  'TaskAgentBody.model':
+    "Alias of a model in the server's catalog. That of the task, else that of the ensemble when absent.",
+  'TaskAgentBody.maxIterations': 'Maximum number of model turns. That of the task when absent.',
+  'TaskAgentBody.handoffs': 'Agents to which it may hand off the conversation. None when absent.',
   TaskAttemptFailed:
     'An attempt failed or was rejected by a reviewer (code REVIEW_REJECTED), and another one follows: a `task_started` with the next attempt. It is a separate event because viewers show a task as finally failed after `task_failed`.',
   'TaskAttemptFailed.taskIndex': 'Number of the task in its run, from 1.',
@@ -1474,6 +1489,10 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Maximum number of output tokens of each model call. A longer answer is cut, and fails the task.',
   'TaskDefinitionBody.allowEmptyOutput':
     'Whether an empty last answer of the agent is a valid output. False when absent: the task then fails with OUTPUT_EMPTY.',
+  'TaskDefinitionBody.agents':
+    'Agents of the task. The first one begins; the one that has the conversation last gives the answer. `model`, `maxIterations` and `instructions` of the task take precedence over those of the first one. An agent with a role by the description when absent.',
+  'TaskDefinitionBody.maxHandoffs':
+    'Maximum number of handoffs between the agents of the task; after them an agent must answer itself. 10 when absent.',
   'TaskDefinitionBody.context': 'Tasks whose output this task gets; it waits for them.',
   'TaskDefinitionBody.forEach':
     'Adds a task for each item of a list. The other fields define the task of one item; the output is the list of all outputs.',
@@ -1532,6 +1551,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskOverrideBody.expectedOutput': 'Description of the expected output, for the agent.',
   'TaskOverrideBody.model': "Alias of a model in the server's catalog.",
   'TaskOverrideBody.maxIterations': 'Maximum number of model turns.',
+  'TaskOverrideBody.maxHandoffs': 'Maximum number of handoffs between the agents of the task.',
   'TaskOverrideBody.additionalContext': 'Additional text for the agent.',
   'TaskOverrideBody.tools': 'Tools to add or remove, by name.',
   'TaskOverrideBody.review': 'Review of the output.',

@@ -13,6 +13,9 @@ import {
 import type { ChatModel } from '../model/chat-model.ts'
 import type { Agent, Handoff } from './agent-shape.ts'
 
+/** Finds agents by their roles: those that work on a task or can take it over, else those of the other tasks. */
+type FindAgent = (role: string) => Agent | undefined
+
 /** Returns the next agent; undefined if none has its role. */
 export function resolveHandoff(
   { agent }: Handoff,
@@ -28,9 +31,22 @@ export function findHandoffAgent(
   root: Task,
   tasks: readonly Task[],
 ): Agent | undefined {
-  return [...listHandoffTasks(root), ...tasks.flatMap(listWorkingTasks)].find(
-    ({ agent, handler }) => handler === undefined && agent.role === role,
-  )?.agent
+  return createAgentFinder(root, () => mapByRole(tasks.flatMap(listWorkingTasks)))(role)
+}
+
+/** @param others returns the agents of all tasks by role; called only if the task does not have an agent. */
+function createAgentFinder(root: Task, others: () => ReadonlyMap<string, Agent>): FindAgent {
+  const own = mapByRole(listHandoffTasks(root))
+  return (role) => own.get(role) ?? others().get(role)
+}
+
+/** Returns the first agent of each role. */
+function mapByRole(tasks: readonly Task[]): ReadonlyMap<string, Agent> {
+  const agents = new Map<string, Agent>()
+  for (const { agent, handler } of tasks) {
+    if (handler === undefined && !agents.has(agent.role)) agents.set(agent.role, agent)
+  }
+  return agents
 }
 
 /** Returns the problems of the handoffs of all tasks, one text each. */
@@ -38,10 +54,13 @@ export function findHandoffProblems(ensemble: {
   readonly tasks: readonly Task[]
   readonly model?: ChatModel
 }): readonly string[] {
+  let known: ReadonlyMap<string, Agent> | undefined
+  const others = (): ReadonlyMap<string, Agent> =>
+    (known ??= mapByRole(ensemble.tasks.flatMap(listWorkingTasks)))
   return ensemble.tasks
     .flatMap(listLeafTasks)
     .flatMap((root) =>
-      findTaskHandoffProblems(root, ensemble).map((problem) => `task "${root.name}": ${problem}`),
+      findRootProblems(root, ensemble, others).map((problem) => `task "${root.name}": ${problem}`),
     )
 }
 
@@ -50,28 +69,37 @@ export function findTaskHandoffProblems(
   root: Task,
   ensemble: { readonly tasks: readonly Task[]; readonly model?: ChatModel },
 ): readonly string[] {
+  return findRootProblems(root, ensemble, () => mapByRole(ensemble.tasks.flatMap(listWorkingTasks)))
+}
+
+function findRootProblems(
+  root: Task,
+  ensemble: { readonly tasks: readonly Task[]; readonly model?: ChatModel },
+  others: () => ReadonlyMap<string, Agent>,
+): readonly string[] {
   const { tasks } = ensemble
   if (root.handler !== undefined || root.agent.handoffs === undefined) return []
-  const agents = [root.agent]
+  const find = createAgentFinder(root, others)
+  const agents = new Set([root.agent])
   const problems: string[] = []
-  // The list grows while it is read.
+  // The set grows while it is read.
   for (const { role: from, handoffs = [] } of agents) {
     for (const target of handoffs.map(toHandoff)) {
-      const next = resolveHandoff(target, root, tasks)
+      const next = typeof target.agent === 'object' ? target.agent : find(target.agent)
       if (next === undefined) problems.push(describeUnknown(from, target, tasks))
-      else if (!agents.includes(next)) agents.push(next)
+      else agents.add(next)
     }
   }
-  const others = agents.slice(1)
+  const [, ...next] = agents
   return [
     ...problems,
-    ...others
+    ...next
       .filter((agent) => modelOfTask(createHandoffTask(root, agent), ensemble) === undefined)
       .map(
         ({ role }) =>
           `agent "${role}" has no model: set one for the agent, the task or the ensemble`,
       ),
-    ...findDuplicates(agents.map(({ role }) => role)).map(
+    ...findDuplicates([...agents].map(({ role }) => role)).map(
       (role) => `two agents that can work on it have the role "${role}"`,
     ),
   ]

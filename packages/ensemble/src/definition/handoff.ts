@@ -1,5 +1,5 @@
 /** Handoffs: an agent passes its conversation to another agent, which answers instead. */
-import { defineTool, ToolResult, Type, type AgentTool } from '@tutti/core'
+import { defineTool, ToolResult, toStandardSchema, Type, type AgentTool } from '@tutti/core'
 import { errorMessage, findOptionProblems, type OptionNames } from '@tutti/core/internal'
 
 import { HandoffFilterName, type Problem } from '@tutti/protocol/internal'
@@ -78,7 +78,8 @@ export function createHandoffTool(
   })
 }
 
-const NO_ARGUMENTS = Type.Object({}, { additionalProperties: false })
+// Compiled once: agents can have many handoffs.
+const NO_ARGUMENTS = toStandardSchema(Type.Object({}, { additionalProperties: false }))
 
 /** Returns the result of a handoff call that takes place. */
 export function toTransferText(handedOff: Handoff): string {

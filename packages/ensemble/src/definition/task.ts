@@ -274,18 +274,18 @@ function defined<Fields extends object>(
 export function listHandoffTasks(root: Task): readonly Task[] {
   const { agent, handler, budget } = root
   if (handler !== undefined || agent.handoffs === undefined) return [root]
-  const agents = [agent]
-  // The list grows while it is read.
+  const agents = new Set([agent])
+  // The set grows while it is read.
   for (const { handoffs = [] } of agents) {
     for (const target of handoffs) {
       if (typeof target === 'string') continue
       const next = 'agent' in target ? target.agent : target
-      if (typeof next === 'object' && !agents.includes(next)) agents.push(next)
+      if (typeof next === 'object') agents.add(next)
     }
   }
+  const [, ...others] = agents
   const shared = budget === undefined ? {} : { budget }
-  const others = agents.slice(1).map((next) => ({ ...createHandoffTask(root, next), ...shared }))
-  return [root, ...others]
+  return [root, ...others.map((next) => ({ ...createHandoffTask(root, next), ...shared }))]
 }
 
 /**

@@ -47,8 +47,10 @@ interface Prompts {
 }
 
 function eraseTask(task: TaskDefinitionBody): TaskDefinitionBody {
-  const { agents, ...rest } = changeAddedTasks(withoutPrompts(task), withoutPrompts)
-  return agents === undefined ? rest : { ...rest, agents: agents.map(withoutPrompts) }
+  const erased = changeAddedTasks(withoutPrompts(task), withoutPrompts)
+  return erased.agents === undefined
+    ? erased
+    : { ...erased, agents: erased.agents.map(withoutPrompts) }
 }
 
 function hasPrompts({ instructions, additionalContext, goal, background }: Prompts): boolean {

@@ -29,7 +29,7 @@ import {
   type GraphReference,
 } from './refuse-graph.ts'
 import { mergeReview } from './review-setting.ts'
-import { makeTaskAgent } from './task-agents.ts'
+import { makeTaskAgent, MAX_REQUEST_HANDOFFS, type TaskAgentParts } from './task-agents.ts'
 import { tryTask } from './try-task.ts'
 
 import type { Catalogs } from './catalog-names.ts'
@@ -79,7 +79,8 @@ export function buildRequestedTasks(
   }
   const references: GraphReference[] = []
   const choices: ConditionalTask[] = []
-  const making = { catalogs, refusals, time: newSchemaTime() }
+  const handoffs = { left: MAX_REQUEST_HANDOFFS }
+  const making = { catalogs, refusals, time: newSchemaTime(), handoffs }
   const isLed = workflow === 'HIERARCHICAL'
   refuseAddedTasks(bodies, { names, refusals })
   if (isLed) {
@@ -180,6 +181,7 @@ interface MakingParts {
   readonly catalogs: Catalogs
   readonly refusals: Refusals
   readonly time: SchemaTime
+  readonly handoffs: TaskAgentParts['handoffs']
   readonly path: string
 }
 
@@ -187,7 +189,7 @@ interface MakingParts {
 function makeTask(
   body: ReduceTaskBody & Pick<TaskDefinitionBody, 'waitFor' | 'agents' | 'maxHandoffs'>,
   context: readonly string[],
-  { catalogs, refusals, time, path }: MakingParts,
+  { catalogs, refusals, time, handoffs, path }: MakingParts,
 ): readonly Task[] {
   const tools = findTools(body.tools ?? [], { catalogs, refusals, path: `${path}/tools` })
   const model = findModel(body.model, { catalogs, refusals, path: `${path}/model` })
@@ -198,7 +200,8 @@ function makeTask(
   })
   const waitFor = readWait(body.waitFor, time, { refusals, path })
   const agent =
-    body.agents && makeTaskAgent(body.agents, { catalogs, refusals, time, path: `${path}/agents` })
+    body.agents &&
+    makeTaskAgent(body.agents, { catalogs, refusals, time, handoffs, path: `${path}/agents` })
   refuseUnusedLimit(body, { refusals, path })
   if (body.agents !== undefined && agent === undefined) return []
   const { name, description, expectedOutput, maxIterations, additionalContext } = body

@@ -168,6 +168,19 @@ describe('a requested task with agents', () => {
     ])
   })
 
+  it('[RUNS-T31] A request with more than 1,000 handoffs is refused at the task that exceeds them', () => {
+    const roles = Array.from({ length: 24 }, (_, index) => `R${index}`)
+    const agents: Agents = roles.map((role) => ({
+      role,
+      handoffs: roles.filter((other) => other !== role),
+    }))
+    const tasks = [support(agents), support(agents, { name: 'b' })]
+    expect(textsOf({ tasks: tasks.slice(0, 1) })).toEqual([])
+    expect(textsOf({ tasks })).toEqual([
+      '/tasks/1/agents: /tasks/1/agents must have, together with the tasks before it, at most 1000 handoffs',
+    ])
+  })
+
   it('[RUNS-T31] [RUNS-R4] Agents and their limit are refused for a task that waits or runs an ensemble', () => {
     const tasks: Tasks = [
       support([{ role: 'A' }], { waitFor: { event: 'paid' } }),

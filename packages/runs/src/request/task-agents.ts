@@ -3,7 +3,7 @@
  *
  * RUNS-T31 `agents` of a request are agents of the engine, and their `handoffs` are its handoffs. They name agents of the same task.
  *    All problems are reported with their paths, together with those of all tasks: unknown, repeated and unreachable agents, and
- *    the problems that the engine finds.
+ *    the problems that the engine finds. A request has at most 1,000 handoffs.
  */
 import { agent, handoff, type Agent } from '@tutti/ensemble'
 import { findOwnHandoffProblems, type Handoff } from '@tutti/ensemble/internal'
@@ -16,11 +16,16 @@ import { findModel, findTools, type Catalogs } from './catalog-names.ts'
 import type { Refusals } from './refusals.ts'
 import type { HandoffBody, TaskAgentBody } from '@tutti/protocol/internal'
 
+/** Maximum number of handoffs in one request: it takes a tenth of a second to check as many. */
+export const MAX_REQUEST_HANDOFFS = 1_000
+
 /** Parts of a request that the agents of its tasks need. */
 export interface TaskAgentParts {
   readonly catalogs: Catalogs
   readonly refusals: Refusals
   readonly time: SchemaTime
+  /** Number of handoffs that the tasks of the request can still have. */
+  readonly handoffs: { left: number }
   /** JSON Pointer of `agents`. */
   readonly path: string
 }
@@ -36,6 +41,12 @@ export function makeTaskAgent(
   parts: TaskAgentParts,
 ): Agent | undefined {
   const { refusals, path } = parts
+  for (const { handoffs = [] } of bodies) parts.handoffs.left -= handoffs.length
+  if (parts.handoffs.left < 0) {
+    const message = `must have, together with the tasks before it, at most ${MAX_REQUEST_HANDOFFS} handoffs`
+    refusals.add('BAD_REQUEST', path, () => `${path} ${message}`)
+    return undefined
+  }
   const read = bodies.flatMap((body, index) =>
     readAgent(body, { ...parts, path: `${path}/${index}` }),
   )
