@@ -268,7 +268,7 @@ describe('a handoff', () => {
     )
   })
 
-  it('[ENS-H11] Arguments of a handoff that are no JSON fail the call, and its agent continues', async () => {
+  it('[ENS-H11] Arguments of a handoff that are not JSON fail the call, and its agent continues', async () => {
     const bad = { id: 'b', name: 'transfer_to_Billing', arguments: 'reason = late' }
     const model = teamModel({ Triage: [{ text: '', toolCalls: [bad] }, 'Myself'] })
     const first = named('Triage', { handoffs: [named('Billing')] })

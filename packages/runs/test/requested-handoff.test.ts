@@ -1,4 +1,4 @@
-/** Runs whose requests have agents that hand off: to their end, as forks, as replays, and with another limit. */
+/** Runs with handoffs in their requests: to their end, as forks, as replays, with another limit, and steered. */
 import { defineTool, toolCatalog, Type } from '@tutti/core'
 import { ensemble, modelCatalog, task } from '@tutti/ensemble'
 import { createRunService, sqliteRunStorage, type RunService } from '@tutti/runs'

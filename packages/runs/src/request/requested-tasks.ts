@@ -79,14 +79,10 @@ export function buildRequestedTasks(
   }
   const references: GraphReference[] = []
   const choices: ConditionalTask[] = []
-  const handoffs = { left: MAX_REQUEST_HANDOFFS }
-  const making = { catalogs, refusals, time: newSchemaTime(), handoffs }
+  const making = { catalogs, refusals, ...newRequestRoom() }
   const isLed = workflow === 'HIERARCHICAL'
   refuseAddedTasks(bodies, { names, refusals })
-  if (isLed) {
-    refuseWaits(bodies, refusals)
-    refuseSharedRoles(bodies, refusals)
-  }
+  if (isLed) refuseUnderManager(bodies, refusals)
   const conditions = new RequestedConditions({ bodies, names, refusals, isLed })
   const made = bodies.flatMap((body, index): readonly Task[] => {
     const path = `/tasks/${index}`
@@ -241,6 +237,17 @@ function refuseUnusedLimit(
     `${path}/maxHandoffs`,
     () => 'No agent of the task has handoffs, so maxHandoffs has no effect on it',
   )
+}
+
+/** Returns what all tasks of a request share: the time to compile schemas, and the number of handoffs. */
+function newRequestRoom(): Pick<MakingParts, 'time' | 'handoffs'> {
+  return { time: newSchemaTime(), handoffs: { left: MAX_REQUEST_HANDOFFS } }
+}
+
+/** Refuses tasks that a manager cannot delegate. */
+function refuseUnderManager(bodies: readonly TaskDefinitionBody[], refusals: Refusals): void {
+  refuseWaits(bodies, refusals)
+  refuseSharedRoles(bodies, refusals)
 }
 
 /** Refuses waits under a manager. */

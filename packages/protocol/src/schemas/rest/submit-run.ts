@@ -271,7 +271,7 @@ export const LoopBody = Type.Object(
 )
 export type LoopBody = Static<typeof LoopBody>
 
-/** What the next agent receives of a conversation: `all` messages, or only the texts of users and agents. */
+/** Messages of a conversation for the next agent: `all`, or only the texts of users and agents. */
 export const HandoffFilterName = Type.Enum(['all', 'withoutTools'])
 export type HandoffFilterName = Static<typeof HandoffFilterName>
 
@@ -283,7 +283,7 @@ export const HandoffBody = Type.Union([
       /** Role of the next agent. */
       agent: NonBlank,
       /**
-       * Name of the tool of the handoff: 1 to 64 letters, digits, `_` and `-`. When absent: `transfer_to_` and the role, with `_` in
+       * Name of its tool: 1 to 64 letters, digits, `_` and `-`. When absent: `transfer_to_` and the role, with `_` in
        * place of all other characters than letters and digits.
        */
       name: Type.Optional(NonBlank),
@@ -291,7 +291,7 @@ export const HandoffBody = Type.Union([
       description: Type.Optional(NonBlank),
       /** JSON Schema of the arguments, an object; the next agent reads them in the conversation. No arguments when absent. */
       inputSchema: Type.Optional(JsonObject),
-      /** What the next agent receives. `all` when absent. */
+      /** Messages for the next agent. `all` when absent. */
       filter: Type.Optional(HandoffFilterName),
     },
     CLOSED,
@@ -379,8 +379,8 @@ export const TaskDefinitionBody = Type.Object(
     /** Instructions for the agent; `{name}` is replaced by the input of that name. Required unless the task runs an ensemble. */
     description: Type.Optional(NonBlank),
     /**
-     * Agents of the task. The first one begins; the one that has the conversation last gives the answer. `model`, `maxIterations` and
-     * `instructions` of the task take precedence over those of the first one. An agent with a role by the description when absent.
+     * Agents of the task. The first one begins; the one that has the conversation last gives the answer. If the task itself has
+     * `model`, `maxIterations` or `instructions`, the first agent has these. When absent, the description decides the role.
      */
     agents: Type.Optional(Type.Array(TaskAgentBody, { minItems: 1, maxItems: MAX_TASK_AGENTS })),
     /** Maximum number of handoffs between the agents of the task; after them an agent must answer itself. 10 when absent. */
