@@ -220,14 +220,6 @@ export class Run {
     }
   }
 
-  /** Returns the names of the completed tasks. A frozen replay has only those that it executes. */
-  #listCompleted(): readonly string[] {
-    const { log } = this.#parts.scope
-    const names = this.#tasks.listCompleted()
-    if (log.replay !== 'frozen') return names
-    return names.filter((name) => log.task(name).own('task_completed').length > 0)
-  }
-
   /** Emits the start or the resumption of the run. Returns the function that stops its time limit. */
   #begin(): (() => void) | undefined {
     const { scope, steering } = this.#parts
@@ -235,7 +227,7 @@ export class Run {
     if (scope.log.hasBegun) {
       emitResumption(scope, {
         epoch: resume?.epoch ?? 1,
-        completedTasks: this.#listCompleted(),
+        completedTasks: this.#tasks.listCompleted().filter((name) => scope.log.hasEnd(name)),
         added: this.#tasks.added,
         // The run fails if the code lacks a task that has begun.
         removed: this.#tasks.removed.filter(({ taskName }) => !scope.log.hasTask(taskName)),

@@ -53,6 +53,11 @@ export class StepLog {
     return this.#tasks.get(taskName) ?? EMPTY
   }
 
+  /** Whether the log of the run has the end of a completed task. A frozen replay takes others from its record. */
+  hasEnd(taskName: string): boolean {
+    return this.replay !== 'frozen' || this.task(taskName).own('task_completed').length > 0
+  }
+
   /** Returns the output that the request of a fork gives to an attempt at a task; undefined if its agent must answer. */
   findGiven(taskName: string, attempt: number): ResultGiven | undefined {
     const given = this.#given.get(taskName)
