@@ -565,7 +565,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   HandoffBody:
     'Agent of the same task to which an agent may hand off the conversation: its role, or its role with settings.',
   HandoffFilterName:
-    'What the next agent receives of a conversation: `all` messages, or only the texts of users and agents.',
+    'Messages of a conversation for the next agent: `all`, or only the texts of users and agents.',
   Heartbeat: 'Sent to every connection every 15 s.',
   'Heartbeat.serverTimeMs': "Server's clock in milliseconds since 1970.",
   Hello: 'First message on every connection; it contains only `type` when no run has started.',
@@ -1490,7 +1490,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskDefinitionBody.allowEmptyOutput':
     'Whether an empty last answer of the agent is a valid output. False when absent: the task then fails with OUTPUT_EMPTY.',
   'TaskDefinitionBody.agents':
-    'Agents of the task. The first one begins; the one that has the conversation last gives the answer. `model`, `maxIterations` and `instructions` of the task take precedence over those of the first one. An agent with a role by the description when absent.',
+    'Agents of the task. The first one begins; the one that has the conversation last gives the answer. If the task itself has `model`, `maxIterations` or `instructions`, the first agent has these. When absent, the description decides the role.',
   'TaskDefinitionBody.maxHandoffs':
     'Maximum number of handoffs between the agents of the task; after them an agent must answer itself. 10 when absent.',
   'TaskDefinitionBody.context': 'Tasks whose output this task gets; it waits for them.',
