@@ -30,6 +30,7 @@ import { sleep } from '@tutti/core/internal'
 
 import { listClaimKeys, toWholeCode } from '../domain/claim-key.ts'
 import { reportActivity, type ExecutionEnd } from '../settings/activity.ts'
+import { CommandReader } from './command-reader.ts'
 import { every } from './every.ts'
 import { idleLeaseMs, nextPollMs } from '../domain/fleet-pace.ts'
 import { LeaseTimer } from './lease-timer.ts'
@@ -96,6 +97,7 @@ export class RunExecutor {
   readonly #known: KnownEnsembles
   readonly #code: ProcessCode
   readonly #active = new Map<string, Execution>()
+  readonly #commands: CommandReader
   readonly #stops: (() => void)[] = []
   /** Numbers of claims started and ended so far. */
   readonly #claims = { begun: 0, ended: 0 }
@@ -121,6 +123,10 @@ export class RunExecutor {
     const { storage, settings } = options
     this.#options = options
     this.#logger = settings.logger
+    this.#commands = new CommandReader({
+      commands: storage.commands,
+      deliver: (pending) => void this.deliver(pending),
+    })
     this.owner = `${storage.processName}-${crypto.randomUUID()}`
     const leaseMs = storage.isShared ? settings.leaseMs : Infinity
     this.#leaseOwner = { owner: this.owner, leaseMs }
@@ -241,10 +247,7 @@ export class RunExecutor {
   async takeCommands(runId?: string): Promise<void> {
     const runIds = runId === undefined ? [...this.#active.keys()] : [runId]
     const here = runIds.filter((id) => this.#active.has(id))
-    if (here.length === 0) return
-    for (const pending of await this.#options.storage.commands.pending(here)) {
-      void this.deliver(pending)
-    }
+    await this.#commands.read(here)
   }
 
   /**
