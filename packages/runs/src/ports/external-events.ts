@@ -36,8 +36,8 @@ export type ExternalEventState =
   /** Its data did not match the schema of a wait. */
   | { readonly kind: 'refused'; readonly reason: string }
 
-/** A stored event that a wait has. */
-export interface AssignedEvent extends Omit<NewExternalEvent, 'runId'> {
+/** A stored event that a wait has, without its data: many can be assigned at the same time. */
+export interface AssignedEvent extends Omit<NewExternalEvent, 'runId' | 'data'> {
   readonly runId: string
   readonly reviewId: string
 }
@@ -58,6 +58,8 @@ export interface ExternalEventStore {
   add(event: NewExternalEvent, maxFree: number): Promise<AddedEvent>
   /** Returns the progress of an event; undefined for an unknown id. */
   state(id: string): Promise<ExternalEventState | undefined>
+  /** Returns the data of an event as JSON; undefined for an unknown id. */
+  data(id: string): Promise<string | undefined>
   /**
    * Pairs free events with free waits (RUNS-EV2), and returns all events that are assigned, oldest first.
    *

@@ -12,7 +12,7 @@
  * RUNS-EV10 An event with data that its wait does not accept is refused. The sender gets the problems if the wait was open;
  *    otherwise they are stored with the event.
  */
-import { TuttiError } from '@tutti/core'
+import { createLimiter, TuttiError } from '@tutti/core'
 import { formatExactJson, parseExactJson, toPlainJson } from '@tutti/core/internal'
 
 import { field } from '../domain/field.ts'
@@ -39,6 +39,9 @@ const TRIM_BATCH = 1_000
 
 /** Maximum number of times in a row that events which a closed wait gave back are paired again. */
 const MAX_ROUNDS = 10
+
+/** Maximum number of events whose data is in memory while they are sent to their waits: 16 MiB at most. */
+const MAX_SENDING = 64
 
 /** An external event as its sender sends it. */
 export interface ReceivedEvent extends Omit<NewExternalEvent, 'data' | 'id'> {
@@ -68,6 +71,7 @@ export class RunExternalEvents {
   readonly #options: RunExternalEventsOptions
   /** Decisions in flight, by the id of their event. */
   readonly #sending = new Map<string, Promise<Sent>>()
+  readonly #limiter = createLimiter({ maxConcurrent: MAX_SENDING })
 
   constructor(options: RunExternalEventsOptions) {
     this.#options = options
@@ -176,15 +180,27 @@ export class RunExternalEvents {
     const { id } = event
     const known = this.#sending.get(id)
     if (known !== undefined) return known
-    const sending = this.#decide(event).finally(() => this.#sending.delete(id))
+    const sending = this.#decideInTurn(event).finally(() => this.#sending.delete(id))
     this.#sending.set(id, sending)
     return sending
   }
 
-  async #decide({ id, name, data, sender, runId, reviewId }: AssignedEvent): Promise<Sent> {
+  async #decideInTurn(event: AssignedEvent): Promise<Sent> {
+    await this.#limiter.acquire()
+    try {
+      return await this.#decide(event)
+    } finally {
+      this.#limiter.release()
+    }
+  }
+
+  async #decide({ id, name, sender, runId, reviewId }: AssignedEvent): Promise<Sent> {
     const { storage, settings, commands } = this.#options
     const { externalEvents: store } = storage
     try {
+      const data = await store.data(id)
+      // Deleted with its run meanwhile.
+      if (data === undefined) return 'done'
       const input = toPlainJson(parseExactJson(data))
       await commands.send(runId, {
         kind: 'decide',

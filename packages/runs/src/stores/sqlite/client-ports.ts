@@ -90,6 +90,7 @@ const METHODS: { readonly [P in keyof SqlitePorts]: Readonly<Record<keyof Sqlite
     externalEvents: {
       add: true,
       state: true,
+      data: true,
       assign: true,
       giveBack: true,
       refuse: true,

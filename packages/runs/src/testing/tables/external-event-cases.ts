@@ -82,6 +82,8 @@ export const externalEventCases: readonly StorageCase[] = [
       deepStrictEqual(await externalEvents.add(event(id, { ...odd, data: '2' }), 9), {
         kind: 'conflict',
       })
+      strictEqual(await externalEvents.data(id), odd.data)
+      strictEqual(await externalEvents.data('other'), undefined)
       strictEqual(await externalEvents.state('other'), undefined)
       deepStrictEqual(await externalEvents.add(event('b', { runId: 'none' }), 9), {
         kind: 'run_not_found',
@@ -100,8 +102,8 @@ export const externalEventCases: readonly StorageCase[] = [
       deepStrictEqual(await assign(storage, [PAID]), expected)
       deepStrictEqual(await assign(storage), expected)
       deepStrictEqual(await storage.externalEvents.assign(AT_MS, [PAID]), [
-        { ...event('a'), runId: 'run-a', reviewId: 'wait-of-run-a' },
-        { ...event('b'), runId: 'run-b', reviewId: 'wait-of-run-b' },
+        { id: 'a', ...PAID, runId: 'run-a', reviewId: 'wait-of-run-a' },
+        { id: 'b', ...PAID, runId: 'run-b', reviewId: 'wait-of-run-b' },
       ])
     },
   },

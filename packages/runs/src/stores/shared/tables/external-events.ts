@@ -45,7 +45,7 @@ export function firstWaitSqls(columns: string, now: string): readonly [string, s
   ]
 }
 
-const COLUMNS = `external_events.event_id, external_events.name, external_events.key, data, sender,
+const COLUMNS = `external_events.event_id, external_events.name, external_events.key, sender,
   outcome, reason, external_events.review_id, assigned.run_id`
 
 const WITH_RUN = `$schema.external_events
@@ -101,6 +101,15 @@ export class ExternalEventTable implements ExternalEventStore {
   async state(id: string): Promise<ExternalEventState | undefined> {
     const row = await this.#find(id)
     return row === undefined ? undefined : readState(this.#dialect.texts, row)
+  }
+
+  async data(id: string): Promise<string | undefined> {
+    const { encode, text } = this.#dialect.texts
+    const [row] = await this.#requests.query(
+      'SELECT data FROM $schema.external_events WHERE event_id = $1',
+      [encode.id(id)],
+    )
+    return row === undefined ? undefined : String(text(String(row['data'])))
   }
 
   async assign(now: number, events?: readonly AwaitedEvent[]): Promise<readonly AssignedEvent[]> {
@@ -211,7 +220,6 @@ function readAssigned(texts: StoredTexts, row: StoredRow): AssignedEvent {
     ...(row['key'] === null ? {} : { key: read('key') }),
     runId: String(texts.id(String(row['run_id']))),
     reviewId: String(texts.id(String(row['review_id']))),
-    data: read('data'),
     ...(row['sender'] === null ? {} : { sender: read('sender') }),
   }
 }
