@@ -51,6 +51,23 @@ describe('external events over REST', () => {
     await expect.poll(async () => (await api.detail(runId)).status).toBe('COMPLETED')
   })
 
+  it('A message of A2A to a run that waits for an event guides it, and the wait stays open', async () => {
+    await using api = await openServer({ ensembles: [shop] })
+    const runId = await waitingRun(api)
+    const message = { messageId: 'm', taskId: runId, role: 'ROLE_USER', parts: [{ text: 'yes' }] }
+    const request = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } }
+    const configuration = { returnImmediately: true }
+    const sent = await api.post(
+      '/a2a',
+      { ...request, params: { message, configuration } },
+      { 'a2a-version': '1.0' },
+    )
+    const { result } = await sent.json()
+    expect(result.task.status.state).toBe('TASK_STATE_WORKING')
+    const received = await (await send(api, { key: 'o-1', data: { amount: 1 } })).json()
+    expect(received).toMatchObject({ status: 'DELIVERED', runId })
+  })
+
   it('EVENT_REFUSED names the problems of the data, and the wait stays open', async () => {
     await using api = await openServer({ ensembles: [shop] })
     await waitingRun(api)
@@ -128,6 +145,7 @@ describe('a link of an event', () => {
     expect(await to(`${forged}.${signature}`)).toBe(404)
     expect(await to('x'.repeat(5_000))).toBe(404)
     expect(await to(`${payload}.`)).toBe(404)
+    expect(await to(`${payload}.${signature}.`)).toBe(404)
     await clock.advance(60_000)
     expect(await to(`${payload}.${signature}`)).toBe(404)
     const tooLong = await api.post(

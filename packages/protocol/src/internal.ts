@@ -254,6 +254,7 @@ export {
   DirectiveAction,
   FinishReason,
   LifecycleState,
+  CALLER_REVIEW_KINDS,
   PERSON_REVIEW_KINDS,
   Priority,
   type ReplayMode,

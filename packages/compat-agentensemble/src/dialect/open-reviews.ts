@@ -1,11 +1,11 @@
 /** Reads the requests of open reviews, for connections that were opened after them. */
-import { PERSON_REVIEW_KINDS } from '@tutti/protocol/internal'
+import { CALLER_REVIEW_KINDS, PERSON_REVIEW_KINDS } from '@tutti/protocol/internal'
 import type { RunService } from '@tutti/runs'
 import { eventPages } from '@tutti/runs/internal'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 /**
- * Reads the newest request of each open review of one run, or of all runs; then calls of client tools are left out. A
+ * Reads the newest request of each open review of one run, or of all runs; then calls of client tools are left out, as waits always are. A
  * review that was requested again after a crash has several requests. `timeoutMs` is the remaining time at `now`
  * (milliseconds since 1970). It is at least 1, because 0 means no limit.
  */
@@ -15,7 +15,7 @@ export async function readOpenReviews(
   now: number,
 ): Promise<readonly LoggedRunEvent[]> {
   const open = await runs.reviews.open(
-    runId === undefined ? { kinds: PERSON_REVIEW_KINDS } : { runId },
+    runId === undefined ? { kinds: PERSON_REVIEW_KINDS } : { runId, kinds: CALLER_REVIEW_KINDS },
   )
   const expiry = new Map(open.map(({ reviewId, expiresAt }) => [reviewId, expiresAt]))
   const runIds = [...new Set(open.map((review) => review.runId))]

@@ -14,7 +14,13 @@ import { EventLinkContent } from '@tutti/protocol/internal'
 import { hasScope } from '@tutti/gateway/internal'
 
 import { DEFAULT_SCOPES, type ApiKey } from './keys.ts'
-import { decodePayload, encodePayload, isSameSignature, signPayload } from './signatures.ts'
+import {
+  decodePayload,
+  encodePayload,
+  isSameSignature,
+  signPayload,
+  splitToken,
+} from './signatures.ts'
 
 import type { Signer } from '@tutti/gateway/internal'
 
@@ -44,7 +50,7 @@ export function readEventToken(
   { keys, now }: { readonly keys: readonly ApiKey[]; readonly now: number },
   signer: Signer,
 ): EventLinkContent {
-  const [payload = '', signature = ''] = token.length > MAX_LENGTH ? [] : token.split('.')
+  const [payload, signature] = splitToken(token, MAX_LENGTH)
   const decoded = decode(EventLinkContent, decodePayload(payload))
   const given = Buffer.from(signature, 'base64url')
   const issuer = decoded.ok ? decoded.value.issuer : undefined

@@ -24,3 +24,12 @@ export function decodePayload(payload: string): unknown {
 export function encodePayload(content: object): string {
   return Buffer.from(JSON.stringify(content)).toString('base64url')
 }
+
+/** Returns the payload and the signature of a token; empty texts if it has another form or is longer than `maxLength`. */
+export function splitToken(
+  token: string,
+  maxLength: number,
+): readonly [payload: string, signature: string] {
+  const [payload = '', signature = '', ...rest] = token.length > maxLength ? [] : token.split('.')
+  return rest.length === 0 ? [payload, signature] : ['', '']
+}

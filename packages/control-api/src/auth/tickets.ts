@@ -8,7 +8,13 @@ import { randomBytes } from 'node:crypto'
 
 import { TuttiError } from '@tutti/core'
 
-import { decodePayload, encodePayload, isSameSignature, signPayload } from './signatures.ts'
+import {
+  decodePayload,
+  encodePayload,
+  isSameSignature,
+  signPayload,
+  splitToken,
+} from './signatures.ts'
 
 import type { ApiKey } from './keys.ts'
 import type { Signer } from '@tutti/gateway/internal'
@@ -67,7 +73,7 @@ export function verifyTicket(
   { keys, now, ticketTtlMs }: TicketCheck,
   signer: Signer,
 ): ApiKey {
-  const [payload = '', signature = ''] = ticket.length > MAX_LENGTH ? [] : ticket.split('.')
+  const [payload, signature] = splitToken(ticket, MAX_LENGTH)
   const content = readContent(payload)
   const given = Buffer.from(signature, 'base64url')
   const found = keys.find(

@@ -1,4 +1,6 @@
 /** Pure: converts the view of a task to the objects of A2A 1.0. */
+import { CALLER_REVIEW_KINDS } from '@tutti/protocol/internal'
+
 import { toUsageMetadata } from '../service/usage-metadata.ts'
 import { isTerminal, toTaskState, type TaskView } from './view.ts'
 
@@ -93,7 +95,8 @@ function describeEnd({ end, facts: { cancel } }: TaskView): string | undefined {
 /** Returns the message that began the task, then questions, answers and guidance by time. */
 function toHistory(identity: WireTaskIdentity, { history }: TaskView): readonly WireMessage[] {
   const reviews = history.reviews.flatMap((review) => {
-    const { reviewId, requestedAt, decidedAt } = review
+    const { reviewId, kind, requestedAt, decidedAt } = review
+    if (!CALLER_REVIEW_KINDS.includes(kind)) return []
     const question = { at: requestedAt, message: toQuestion(identity, review) }
     if (decidedAt === undefined) return [question]
     const answer = userMessage(identity, `${reviewId}-answer`, formatDecision(review))

@@ -142,6 +142,14 @@ describe('TaskView', () => {
     expect(toWireTask(IDENTITY, view, SHOWN).history).toHaveLength(2)
   })
 
+  it('[GW-V1] TaskView has no wait for an event, which no caller decides', () => {
+    const view = viewOf({ ...review('a', 2), kind: 'EVENT' }, review('b', 4))
+    expect(view.openReviews).toMatchObject([{ reviewId: 'b' }])
+    const { history = [] } = toWireTask(IDENTITY, view, SHOWN)
+    expect(history.map(({ messageId }) => messageId)).not.toContain('a')
+    expect(history.map(({ messageId }) => messageId)).toContain('b')
+  })
+
   it('[GW-V1] TaskView asks the oldest question, and none while it is being cancelled', () => {
     const status = toWireStatus(IDENTITY, viewOf(review('a', 1), review('b', 2)))
     expect(status.message).toMatchObject({ messageId: 'a', role: 'ROLE_AGENT', taskId: 'run-1' })

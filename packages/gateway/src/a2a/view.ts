@@ -16,6 +16,7 @@
  */
 import { RunStateFold, type LoggedRunEvent, type RunFacts, type RunState } from '@tutti/protocol'
 import {
+  CALLER_REVIEW_KINDS,
   addEventUsage,
   NO_RUN_USAGE,
   type ReviewState,
@@ -180,7 +181,9 @@ export class TaskView {
   }
 
   #readReview(reviewId: string): void {
-    if (this.#run.findReview(reviewId)?.status === 'OPEN') this.#open.add(reviewId)
+    const review = this.#run.findReview(reviewId)
+    if (review?.status === 'OPEN' && CALLER_REVIEW_KINDS.includes(review.kind))
+      this.#open.add(reviewId)
     else this.#open.delete(reviewId)
   }
 

@@ -14,6 +14,7 @@
  */
 import { TuttiError } from '@tutti/core'
 import { isTerminalRunStatus } from '@tutti/protocol'
+import { CALLER_REVIEW_KINDS } from '@tutti/protocol/internal'
 
 import { badRequest } from '../http/api-error.ts'
 import {
@@ -203,7 +204,8 @@ class Chats {
    * @throws {TuttiError} REVIEW_RESOLVED when the run waits for other answers.
    */
   async #readAnswers({ id: runId, parts }: ChatMessage): Promise<readonly ChatAnswer[]> {
-    const open = await this.#service.options.runs.reviews.open({ runId })
+    const { runs } = this.#service.options
+    const open = await runs.reviews.open({ runId, kinds: CALLER_REVIEW_KINDS })
     const reviews = open.map(({ request }) => request)
     const answers = readAnswers({ parts }, reviews)
     if (answers.length === 0 && reviews.length > 0) {

@@ -11,6 +11,7 @@
  */
 import { inputRequired, type InputRequiredResult } from '@modelcontextprotocol/server'
 import { TuttiError } from '@tutti/core'
+import { CALLER_REVIEW_KINDS } from '@tutti/protocol/internal'
 
 import { reportError } from '../http/on-error.ts'
 import { readForm, toReviewForm } from './review-form.ts'
@@ -61,7 +62,7 @@ export async function roundReviews({ responses, mint, ...context }: Round): Prom
   const declined = new Set(context.declined)
   const problems = new Map<string, string>()
   const isAnswered = Object.keys(responses).length > 0
-  for (const review of isAnswered ? await runs.reviews.open({ runId }) : []) {
+  for (const review of isAnswered ? await runs.reviews.open({ runId, kinds: CALLER_REVIEW_KINDS }) : []) {
     const { reviewId } = review
     const answer = readElicitResult(responses[reviewId])
     if (answer === undefined) continue
@@ -73,7 +74,7 @@ export async function roundReviews({ responses, mint, ...context }: Round): Prom
   return {
     ...NO_CALL_REVIEWS,
     async opened(seq) {
-      const open = await runs.reviews.open({ runId })
+      const open = await runs.reviews.open({ runId, kinds: CALLER_REVIEW_KINDS })
       const asked = open.filter(({ reviewId }) => !declined.has(reviewId))
       if (asked.length === 0) return undefined
       const forms = asked.map(({ reviewId, request }) => {
@@ -128,7 +129,7 @@ export function liveReviews({ elicit, ...context }: LiveCall): CallReviews {
     async opened() {
       const { runs, logger } = context.service.options
       const { runId } = context
-      for (const review of await runs.reviews.open({ runId })) {
+      for (const review of await runs.reviews.open({ runId, kinds: CALLER_REVIEW_KINDS })) {
         const { reviewId } = review
         if (asked.has(reviewId)) continue
         const question = new AbortController()

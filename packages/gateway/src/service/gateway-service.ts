@@ -18,6 +18,7 @@ import { TuttiError } from '@tutti/core'
 import { sleep, type TraceContext } from '@tutti/core/internal'
 import { isTerminalRunStatus, type ReviewDecisionBody, type SubmitRunBody } from '@tutti/protocol'
 import {
+  CALLER_REVIEW_KINDS,
   type CancelCause,
   type ClientToolBody,
   type HistoryMessage,
@@ -196,7 +197,7 @@ export class GatewayService {
     const review = isTerminalRunStatus(status)
       ? await this.#namedReview(runId, message.reviewId)
       : ((await this.#namedReview(runId, message.reviewId)) ??
-        (await runs.reviews.open({ runId }))[0])
+        (await runs.reviews.open({ runId, kinds: CALLER_REVIEW_KINDS }))[0])
     if (review === undefined) {
       await call.perform({ name: 'injectDirective', scope: 'runs:control', runId }, () => {
         const directive = { content: message.guide(), ...actorOf(call.caller) }

@@ -245,7 +245,11 @@ describe('the calls and reviews of a projection', () => {
     }
     const worker = (at: number) => ({ workerTask: `answer/${at}`, delegationId: `d-${at}` })
     const askedBy = (at: number) =>
-      event('review_requested', { taskName: `answer/${at}`, reviewId: `r-${at}` })
+      event('review_requested', {
+        taskName: `answer/${at}`,
+        reviewId: `r-${at}`,
+        kind: 'QUESTION',
+      })
     const log = [
       started,
       event('task_started'),

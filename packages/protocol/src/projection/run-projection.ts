@@ -10,6 +10,7 @@
  * PROTO-T6 A run has one end, with one reason, from its `run_result`.
  * PROTO-T7 After a handoff, the next agent writes the text of the output task.
  */
+import { CALLER_REVIEW_KINDS } from '../schemas/enums.ts'
 import { readRunOutput } from '../run-state/run-messages.ts'
 import type { DelegationState } from '../run-state/run-state.ts'
 import { addEventUsage, NO_RUN_USAGE, type RunUsage } from '../run-usage.ts'
@@ -138,8 +139,7 @@ export class RunProjection {
         this.#task(event, 'SKIPPED')
         return
       case 'review_requested':
-        // The callers of a protocol decide no EVENT.
-        if (event.kind === 'EVENT') return
+        if (!CALLER_REVIEW_KINDS.includes(event.kind)) return
         this.#operations.push({ type: 'review_opened', review: this.#calls.open(event) })
         return
       case 'review_decided':

@@ -9,6 +9,8 @@
  *
  * The cost of an event does not depend on the number of tasks, reviews and delegations.
  */
+import { CALLER_REVIEW_KINDS } from '../schemas/enums.ts'
+
 import type { RunEvent, RunEventOf } from '../schemas/run-event.ts'
 
 /** Work of a task, whether it runs or not. */
@@ -68,7 +70,7 @@ export class RunWaits {
         if (event.workerTask !== undefined) this.#work(event.workerTask, { isRunning: false })
         return
       case 'review_requested':
-        if (event.kind !== 'EVENT') this.#decidable.add(event.reviewId)
+        if (CALLER_REVIEW_KINDS.includes(event.kind)) this.#decidable.add(event.reviewId)
         this.#open('reviews', this.#reviews, [event.reviewId, event.taskName])
         return
       case 'review_decided':

@@ -108,6 +108,11 @@ export const PERSON_REVIEW_KINDS: readonly ReviewKind[] = ReviewKind.enum.filter
   (kind) => kind !== 'CLIENT_TOOL' && kind !== 'EVENT',
 )
 
+/** Kinds of the reviews that the caller of a run decides over a protocol: all but waits. */
+export const CALLER_REVIEW_KINDS: readonly ReviewKind[] = ReviewKind.enum.filter(
+  (kind) => kind !== 'EVENT',
+)
+
 /** Action taken when a review times out. */
 export const ReviewTimeoutAction = Type.Enum(['CONTINUE', 'EXIT_EARLY', 'FAIL'])
 export type ReviewTimeoutAction = Static<typeof ReviewTimeoutAction>
