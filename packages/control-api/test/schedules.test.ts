@@ -93,9 +93,18 @@ describe('schedules', () => {
         { path: '/name' },
         { path: '/timeZone' },
         { path: '/cron' },
-        { path: '/run', message: expect.stringContaining('hall') },
+        { path: '/run/inputs/hall', message: expect.stringContaining('is required') },
       ],
     })
+    const run = { inputs: { composer: 'Bach', hal: 'x' }, tags: { tick: 'mine', team: 'a' } }
+    const long = await api.post('/api/schedules', { ...BODY, cron: `${'0,'.repeat(500)}0 9 * * *`, run })
+    const { problems } = await long.json()
+    expect(problems.map(({ path }: { readonly path: string }) => path)).toEqual([
+      '/cron',
+      '/run/tags/tick',
+      '/run/inputs/hal',
+      '/run/inputs/hall',
+    ])
     const webhook = await api.post('/api/schedules', { ...BODY, run: { ...RUN, webhooks: ['x'] } })
     expect([webhook.status, await webhook.json()]).toEqual([
       400,

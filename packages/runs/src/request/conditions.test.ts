@@ -103,7 +103,10 @@ describe('a condition of a request', () => {
     ["outputs.value.missing == 'a'", 'failed: No such key: missing'],
     ['outputs.value.kind', 'must return true or false, got "bug"'],
     ['int(outputs.value.kind) > 1', 'int() type error'],
-    ['outputs.value.n + 1 == 19', 'no such overload: dyn<double> + int'],
+    [
+      'outputs.value.n + 1 == 19',
+      'no such overload: dyn<double> + int at character 1. Numbers in JSON are doubles: write 1.0',
+    ],
     ["outputs.value.constructor == 'x'", 'failed: No such key: constructor'],
   ] as const)(
     '[RUNS-CO1] A condition of a request that cannot be evaluated fails its task: %s',

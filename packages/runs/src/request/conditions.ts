@@ -503,8 +503,15 @@ function describe(error: unknown): string {
   if (error instanceof UnknownTaskError) return error.explain()
   const { summary, range, code }: { summary?: string; range?: { start: number }; code?: string } =
     Object(error)
-  const hint =
-    code === 'no_such_overload' ? '. Inputs and outputs without a schema are texts: use int()' : ''
+  const hint = code === 'no_such_overload' ? overloadHint(summary ?? '') : ''
   const position = range === undefined ? '' : ` at character ${range.start + 1}`
   return `${summary ?? errorMessage(error)}${position}${hint}`
+}
+
+/** Returns advice for an operator whose sides have types that do not fit. */
+function overloadHint(summary: string): string {
+  if (summary.includes('string')) return '. Inputs and outputs without a schema are texts: use int()'
+  return summary.includes('double')
+    ? '. Numbers in JSON are doubles: write 1.0 instead of 1, or use int()'
+    : ''
 }

@@ -7,6 +7,12 @@ import { findCronProblem, isTimeZone } from './ticks.ts'
 /** Maximum jitter of a schedule, in milliseconds: a day. */
 const MAX_JITTER_MS = 24 * 3_600_000
 
+/** Maximum length of an expression, in characters: a list shows all of them. */
+const MAX_CRON_LENGTH = 1_000
+
+/** Tags that each run of a schedule gets. */
+const OWN_TAGS = ['schedule', 'tick']
+
 /** Maximum size of the submission of a schedule, in bytes of JSON: a list reads all of them. */
 const MAX_RUN_BYTES = 64_000
 
@@ -34,7 +40,10 @@ export function findDefinitionProblems(definition: ScheduleDefinition): readonly
       `must be an IANA time zone such as Europe/Berlin, got ${JSON.stringify(timeZone)}`,
     )
   }
-  const problem = findCronProblem(cron, isKnownZone ? timeZone : undefined)
+  const problem =
+    cron.length > MAX_CRON_LENGTH
+      ? `must have at most ${MAX_CRON_LENGTH} characters, has ${cron.length}`
+      : findCronProblem(cron, isKnownZone ? timeZone : undefined)
   if (problem !== undefined) add('/cron', problem)
   if (!Number.isInteger(jitterMs) || jitterMs < 0 || jitterMs > MAX_JITTER_MS) {
     add(
@@ -49,6 +58,10 @@ export function findDefinitionProblems(definition: ScheduleDefinition): readonly
     const bytes = Buffer.byteLength(JSON.stringify(run))
     if (bytes > MAX_RUN_BYTES)
       add('/run', `must have at most ${MAX_RUN_BYTES} bytes of JSON, has ${bytes}`)
+    for (const tag of OWN_TAGS) {
+      if (run.tags?.[tag] === undefined) continue
+      add(`/run/tags/${tag}`, 'is set by the schedule itself: use another tag')
+    }
   }
   return problems
 

@@ -388,10 +388,18 @@ function findRunProblems(check: () => unknown): readonly Problem[] {
     return []
   } catch (error) {
     const { message, details } = TuttiError.from(error, 'BAD_REQUEST')
-    // NOTE: a cast at the boundary: refusals of requests have this form.
-    const problems = details?.['problems'] as readonly Problem[] | undefined
-    if (problems === undefined) return [{ path: '/run', message }]
-    return problems.map((problem) => ({ ...problem, path: `/run${problem.path}` }))
+    // NOTE: casts at the boundary: refusals of requests have these forms.
+    const problems = (details?.['problems'] ?? []) as readonly Problem[]
+    const missing = (details?.['missing'] ?? []) as readonly string[]
+    const all = [
+      ...problems,
+      ...missing.map((name) => ({
+        path: `/inputs/${name}`,
+        message: 'is required: a task uses this template variable',
+      })),
+    ]
+    if (all.length === 0) return [{ path: '/run', message }]
+    return all.map((problem) => ({ ...problem, path: `/run${problem.path}` }))
   }
 }
 
