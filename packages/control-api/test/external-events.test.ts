@@ -68,6 +68,17 @@ describe('external events over REST', () => {
     expect(received).toMatchObject({ status: 'DELIVERED', runId })
   })
 
+  it('An event for a run that has ended returns 409, and a repeated one its state', async () => {
+    await using api = await openServer({ ensembles: [shop] })
+    const runId = await waitingRun(api)
+    const event = { key: 'o-1', id: 'e-1', data: { amount: 3 }, runId }
+    expect((await send(api, event)).status).toBe(202)
+    await expect.poll(async () => (await api.detail(runId)).status).toBe('COMPLETED')
+    expect(await (await send(api, event)).json()).toMatchObject({ status: 'DELIVERED' })
+    const late = await send(api, { ...event, id: 'e-2' })
+    expect([late.status, (await late.json()).error]).toEqual([409, 'RUN_COMPLETED'])
+  })
+
   it('EVENT_REFUSED names the problems of the data, and the wait stays open', async () => {
     await using api = await openServer({ ensembles: [shop] })
     await waitingRun(api)

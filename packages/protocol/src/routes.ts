@@ -570,7 +570,13 @@ export const ROUTES = {
     response: EventReceived,
     status: 202,
     scope: 'events:send',
-    errors: ['RUN_NOT_FOUND', 'IDEMPOTENCY_CONFLICT', 'EVENT_REFUSED', 'EVENTS_FULL'],
+    errors: [
+      'RUN_NOT_FOUND',
+      'RUN_COMPLETED',
+      'IDEMPOTENCY_CONFLICT',
+      'EVENT_REFUSED',
+      'EVENTS_FULL',
+    ],
     summary:
       'Send an external event to the wait that opened first for its name and key, or store it for one',
   },
@@ -593,7 +599,14 @@ export const ROUTES = {
     response: LinkedEventReceived,
     status: 202,
     scope: null,
-    errors: ['NOT_FOUND', 'RUN_NOT_FOUND', 'IDEMPOTENCY_CONFLICT', 'EVENT_REFUSED', 'EVENTS_FULL'],
+    errors: [
+      'NOT_FOUND',
+      'RUN_NOT_FOUND',
+      'RUN_COMPLETED',
+      'IDEMPOTENCY_CONFLICT',
+      'EVENT_REFUSED',
+      'EVENTS_FULL',
+    ],
     summary: 'Send the external event of a link',
   },
   getCapabilities: {

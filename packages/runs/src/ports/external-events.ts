@@ -7,7 +7,7 @@
  *    before others. An event has at most one wait, and a wait at most one event at a time.
  * RUNS-EV3 The write that records the decision of an event also records that the event was delivered. Every other end of the
  *    wait makes its event free again, in the same transaction.
- * RUNS-EV4 An event for one run is paired only with waits of that run, and is deleted with it.
+ * RUNS-EV4 An event for one run is paired only with waits of that run, is refused after its end, and is deleted with it.
  * RUNS-EV5 An event that nothing waits for is refused when the maximum number of free events is stored.
  * RUNS-EV6 A wait whose time has passed gets no event.
  * RUNS-EV7 Events are deleted when their age exceeds the retention, unless they are assigned.
@@ -47,8 +47,8 @@ export type AddedEvent =
   | { readonly kind: 'added' | 'known'; readonly state: ExternalEventState }
   /** Another event has the id. */
   | { readonly kind: 'conflict' }
-  /** The run does not exist. */
-  | { readonly kind: 'run_not_found' }
+  /** The run does not exist, or has ended, so that it opens no more waits. */
+  | { readonly kind: 'run_not_found' | 'run_ended' }
   /** Too many free events are stored (RUNS-EV5). */
   | { readonly kind: 'full' }
 

@@ -80,7 +80,7 @@ export class RunExternalEvents {
   /**
    * Stores an event and delivers it if a wait is open for it. Resolves with its id and its progress.
    *
-   * @throws {TuttiError} PAYLOAD_TOO_LARGE; IDEMPOTENCY_CONFLICT if the id has another event; RUN_NOT_FOUND; EVENT_REFUSED with
+   * @throws {TuttiError} PAYLOAD_TOO_LARGE; IDEMPOTENCY_CONFLICT if the id has another event; RUN_NOT_FOUND; RUN_COMPLETED; EVENT_REFUSED with
    * the problems of its data, if the wait does not accept it; EVENTS_FULL if too many events wait for waits; STORE_UNAVAILABLE.
    */
   async receive(
@@ -114,6 +114,11 @@ export class RunExternalEvents {
         throw new TuttiError('IDEMPOTENCY_CONFLICT', `Another event has the id "${id}"`)
       case 'run_not_found':
         throw new TuttiError('RUN_NOT_FOUND', `No run with ID ${runId}`)
+      case 'run_ended':
+        throw new TuttiError(
+          'RUN_COMPLETED',
+          `Run ${runId} has ended, so nothing in it waits for event "${name}"`,
+        )
       case 'full':
         throw new TuttiError(
           'EVENTS_FULL',

@@ -154,7 +154,7 @@ export const externalEventCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-EV4] An external event for one run goes to its waits only, and is deleted with it',
+    name: '[RUNS-EV4] An external event for one run goes to its waits only, is refused after its end, and is deleted with it',
     async run({ storage }) {
       await waitingRun(storage, 'run-a')
       await createRun(storage, 'run-b')
@@ -165,6 +165,9 @@ export const externalEventCases: readonly StorageCase[] = [
       deepStrictEqual(await assign(storage), { c: 'run-c' })
       await owner.commit([result('run-c')])
       deepStrictEqual(await storage.externalEvents.state('c'), { kind: 'free' })
+      const { externalEvents } = storage
+      strictEqual((await externalEvents.add(event('c', { runId: 'run-c' }), 99)).kind, 'known')
+      strictEqual((await externalEvents.add(event('d', { runId: 'run-c' }), 99)).kind, 'run_ended')
       await storage.runs.delete('run-c')
       strictEqual(await storage.externalEvents.state('c'), undefined)
     },

@@ -83,13 +83,16 @@ export class ExternalEventTable implements ExternalEventStore {
     const digest = digestOf([name, key ?? null, runId ?? null, data])
     const run = runId === undefined ? null : await this.#findRun(runId)
     if (run === undefined) return (await this.#findKnown(id, digest)) ?? { kind: 'run_not_found' }
+    if (run?.['state'] === 'ended') {
+      return (await this.#findKnown(id, digest)) ?? { kind: 'run_ended' }
+    }
     const added = await this.#requests.query(INSERT_EVENT, [
       toId(id),
       toText(name),
       key === undefined ? null : toText(key),
       toAddress(event),
       digest,
-      run,
+      run?.['id'] ?? null,
       sender === undefined ? null : toText(sender),
       toText(data),
       clampCount(maxFree),
@@ -180,12 +183,13 @@ export class ExternalEventTable implements ExternalEventStore {
       : { kind: 'conflict' }
   }
 
-  /** Returns the row id of a run; undefined if it does not exist. */
-  async #findRun(runId: string): Promise<unknown> {
-    const [row] = await this.#requests.query('SELECT id FROM $schema.runs WHERE run_id = $1', [
-      this.#dialect.texts.encode.id(runId),
-    ])
-    return row?.['id']
+  /** Returns the row id and the state of a run; undefined if it does not exist. */
+  async #findRun(runId: string): Promise<StoredRow | undefined> {
+    const [row] = await this.#requests.query(
+      'SELECT id, state FROM $schema.runs WHERE run_id = $1',
+      [this.#dialect.texts.encode.id(runId)],
+    )
+    return row
   }
 }
 
