@@ -97,7 +97,7 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
 }
 
 /**
- * Creates the runs that the attempts name: three, one of them with an open review. Also triggers the late
+ * Creates the runs that the attempts name: one has an open review, one waits for an event. Also triggers the late
  * loading of libraries, because its stall happens only once in the life of a server.
  */
 async function prepare({ url }: FuzzServer): Promise<void> {
@@ -105,6 +105,9 @@ async function prepare({ url }: FuzzServer): Promise<void> {
     { runId: 'first', inputs: { topic: 'x' } },
     { runId: 'second', inputs: { topic: '{topic}' }, tags: { team: 'a' } },
     { runId: 'third', ensemble: 'reviewed', inputs: { topic: 'y' } },
+    { runId: 'fourth', ensemble: 'constructs', inputs: { topic: 'z' } },
+    // Loads the interpreter of conditions.
+    { tasks: [{ name: 'draft', description: 'Draft it', when: 'true' }] },
   ]
   for (const body of bodies) {
     const headers = { 'content-type': 'application/json' }

@@ -97,7 +97,11 @@ describe('schedules', () => {
       ],
     })
     const run = { inputs: { composer: 'Bach', hal: 'x' }, tags: { tick: 'mine', team: 'a' } }
-    const long = await api.post('/api/schedules', { ...BODY, cron: `${'0,'.repeat(500)}0 9 * * *`, run })
+    const long = await api.post('/api/schedules', {
+      ...BODY,
+      cron: `${'0,'.repeat(500)}0 9 * * *`,
+      run,
+    })
     const { problems } = await long.json()
     expect(problems.map(({ path }: { readonly path: string }) => path)).toEqual([
       '/cron',

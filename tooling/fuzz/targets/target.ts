@@ -21,18 +21,28 @@ export interface Attempt {
 
 /** Names and ids that exist on the server under test. */
 export const KNOWN: KnownValues = {
-  runId: ['first', 'second', 'third', 'missing'],
+  runId: ['first', 'second', 'third', 'fourth', 'missing'],
   id: ['first', 'second', 'third'],
   taskId: ['first', 'second'],
-  ensemble: ['write', 'reviewed'],
+  ensemble: ['write', 'reviewed', 'constructs'],
   task: ['write', 'reviewed'],
-  name: ['draft', 'polish', 'measure', 'echo', 'write'],
+  name: ['draft', 'polish', 'measure', 'echo', 'write', 'paid', 'nightly'],
   tool: ['measure', 'echo'],
   model: ['one', 'two', 'write', 'reviewed'],
   taskName: ['draft', 'publish'],
   contextId: ['context-1'],
   sessionId: ['session-1'],
   threadId: ['thread-1'],
+  when: ["outputs.draft == 'x'", 'has(outputs.polish)', 'inputs.topic.size() > 1', 'true', 'x ||'],
+  switch: ['route'],
+  until: ["round == 2 || output.contains('x')", 'outputs.size() > 1', '2030-01-01T00:00:00Z'],
+  max: [1, 2, 3],
+  over: ['topic', '$draft', '$0'],
+  event: ['paid', { any: ['paid', { name: 'refunded', key: 'k' }] }, { all: ['paid', 'paid'] }],
+  key: ['order-1', '{topic}'],
+  cron: ['0 9 * * *', '* * * * * *', '@daily', '0 0 29 2 1', '0 0 31 2 *'],
+  timeZone: ['Europe/Berlin', 'UTC', 'Antarctica/Troll'],
+  startAfterMs: [0, 1, 60_000],
 }
 
 export function requestAttempt(request: Request): Attempt {

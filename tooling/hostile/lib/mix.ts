@@ -14,7 +14,60 @@ export type Kind = keyof typeof REQUESTS | 'socket'
 const LARGEST = 980_000
 
 const INPUT = 'x'.repeat(LARGEST)
+const INPUT_JSON = JSON.stringify(INPUT)
 const SUBMISSION = JSON.stringify({ ensemble: 'echo', inputs: { topic: INPUT } })
+
+/** Maximum number of tasks of a request. */
+const TASKS = 1_000
+
+/** Builds a submission with as many tasks as a request may have. */
+const submitTasks = (toTask: (index: number) => object): HostileRequest => ({
+  method: 'POST',
+  path: '/api/runs',
+  body: JSON.stringify({
+    options: { workflow: 'PARALLEL' },
+    tasks: Array.from({ length: TASKS }, (_, index) => ({
+      name: `t${index}`,
+      description: 'Repeat it',
+      ...toTask(index),
+    })),
+  }),
+})
+
+/** All conditions of a request have at most 100,000 characters. */
+const CONDITION = "outputs.t0.contains('x') || outputs.t0 == 'y' || outputs.t0.size() > 40"
+
+const CONDITIONS = submitTasks((index) => (index === 0 ? {} : { when: CONDITION }))
+
+const SWITCHES = submitTasks((index) => ({
+  switch: `s${index >> 1}`,
+  ...(index % 2 === 0 ? { when: 'false' } : {}),
+}))
+
+const LOOPS = submitTasks(() => ({ loop: { max: 2, until: "round == 2 || output == 'x'" } }))
+
+const ENSEMBLES = submitTasks(() => ({
+  description: undefined,
+  ensemble: 'echo',
+  inputs: { topic: 'tea' },
+}))
+
+const WAITS = submitTasks((index) => ({
+  waitFor: { event: { name: 'paid', key: `k${index % 10}` }, timeoutMs: 5_000 },
+}))
+
+const ITEMS = JSON.stringify({
+  inputs: { items: JSON.stringify(Array.from({ length: 2_000 }, (_, index) => index)) },
+  tasks: [{ name: 'each', description: '{item}', forEach: { over: 'items', maxItems: 10_000 } }],
+})
+
+/** Data of an event has at most 262,144 bytes. */
+const EVENT = JSON.stringify({ key: 'k1', data: 'x'.repeat(262_000) })
+
+const SCHEDULE = JSON.stringify({
+  cron: '0 0 29 2 MON',
+  run: { ensemble: 'echo', inputs: { topic: 'x'.repeat(63_000) } },
+})
 
 /** Number of queries that one WebSocket sends at once; the server handles as many at a time. */
 const QUERIES = 64
@@ -78,6 +131,25 @@ const REQUESTS = {
     path: '/v1/chat/completions',
     body: JSON.stringify({ model: 'echo', messages: [{ role: 'user', content: INPUT }] }),
   }),
+  conditions: () => CONDITIONS,
+  switches: () => SWITCHES,
+  loops: () => LOOPS,
+  ensembles: () => ENSEMBLES,
+  items: () => ({ method: 'POST', path: '/api/runs', body: ITEMS }),
+  waits: () => WAITS,
+  event: () => ({ method: 'POST', path: '/api/events/paid', body: EVENT }),
+  link: () => ({ method: 'POST', path: '/api/events/paid/links', body: '{"key":"k1"}' }),
+  linkForged: () => ({
+    method: 'POST',
+    path: `/api/event-links/${'x'.repeat(4_000)}.x`,
+    body: INPUT_JSON,
+  }),
+  schedule: () => ({
+    method: 'POST',
+    path: '/api/schedules',
+    body: `{"name":"s-${crypto.randomUUID()}",${SCHEDULE.slice(1)}`,
+  }),
+  schedules: () => ({ path: '/api/schedules' }),
 } satisfies Record<string, (runs: readonly string[]) => HostileRequest>
 
 /** Kinds of requests, in the order in which a connection sends them. */

@@ -62,7 +62,9 @@ export async function roundReviews({ responses, mint, ...context }: Round): Prom
   const declined = new Set(context.declined)
   const problems = new Map<string, string>()
   const isAnswered = Object.keys(responses).length > 0
-  for (const review of isAnswered ? await runs.reviews.open({ runId, kinds: CALLER_REVIEW_KINDS }) : []) {
+  for (const review of isAnswered
+    ? await runs.reviews.open({ runId, kinds: CALLER_REVIEW_KINDS })
+    : []) {
     const { reviewId } = review
     const answer = readElicitResult(responses[reviewId])
     if (answer === undefined) continue

@@ -510,7 +510,8 @@ function describe(error: unknown): string {
 
 /** Returns advice for an operator whose sides have types that do not fit. */
 function overloadHint(summary: string): string {
-  if (summary.includes('string')) return '. Inputs and outputs without a schema are texts: use int()'
+  if (summary.includes('string'))
+    return '. Inputs and outputs without a schema are texts: use int()'
   return summary.includes('double')
     ? '. Numbers in JSON are doubles: write 1.0 instead of 1, or use int()'
     : ''
