@@ -86,11 +86,22 @@ interface EvaluationTime {
   leftMs: number
 }
 
+/** Parts that compile an expression. */
+interface ExpressionParts {
+  readonly environment: Environment
+  readonly time: EvaluationTime
+}
+
+/** Type of the output of a round in CEL. */
+type OutputType = 'string' | 'dyn'
+
 /** Reads the conditions of one request. */
 export class RequestedConditions {
   readonly #parts: ConditionParts
   readonly #time: EvaluationTime = { leftMs: MAX_TOTAL_MS }
   #environment: Environment | undefined
+  /** Environments of loops, by the type of their output: creating one takes longer than an expression. */
+  readonly #loopEnvironments = new Map<OutputType, Environment>()
   /** Length of the conditions so far. */
   #length = 0
 
@@ -112,7 +123,17 @@ export class RequestedConditions {
 
   /** Returns the condition of the loop of a task; undefined with a problem, which is added to the refusals. */
   readLoop(text: string, body: TaskDefinitionBody, path: string): LoopPlan['until'] {
-    return this.#compile(text, path, () => compileLoopCondition(text, body, this.#time))
+    const environment = this.#findLoopEnvironment(hasTextOutput(body) ? 'string' : 'dyn')
+    const parts = { environment, time: this.#time }
+    return this.#compile(text, path, () => compileLoopCondition(text, parts))
+  }
+
+  #findLoopEnvironment(output: OutputType): Environment {
+    const known = this.#loopEnvironments.get(output)
+    if (known !== undefined) return known
+    const created = createLoopEnvironment(output)
+    this.#loopEnvironments.set(output, created)
+    return created
   }
 
   #readCondition(text: string, path: string): Condition | undefined {
@@ -159,6 +180,14 @@ function createEnvironment({ bodies, names }: ConditionParts): Environment {
     .registerVariable('outputs', { schema })
 }
 
+function createLoopEnvironment(output: OutputType): Environment {
+  return createBoundedEnvironment()
+    .registerVariable('inputs', 'map<string, string>')
+    .registerVariable('output', output)
+    .registerVariable('outputs', `list<${output}>`)
+    .registerVariable('round', 'int')
+}
+
 /** Whether the output of a task is certainly a text. */
 function isText(body: TaskDefinitionBody | undefined): boolean {
   return hasTextOutput(body) && body?.forEach === undefined && body?.loop?.result !== 'all'
@@ -177,7 +206,7 @@ function hasTextOutput(body: TaskDefinitionBody | undefined): boolean {
 function compileCondition(
   text: string,
   names: readonly string[],
-  { environment, time }: { readonly environment: Environment; readonly time: EvaluationTime },
+  { environment, time }: ExpressionParts,
 ): Condition {
   const reader = new Reader(names)
   const parsed = parseCondition(text, reader, environment)
@@ -205,15 +234,8 @@ function compileCondition(
  */
 function compileLoopCondition(
   text: string,
-  body: TaskDefinitionBody,
-  time: EvaluationTime,
+  { environment, time }: ExpressionParts,
 ): NonNullable<LoopPlan['until']> {
-  const output = hasTextOutput(body) ? 'string' : 'dyn'
-  const environment = createBoundedEnvironment()
-    .registerVariable('inputs', 'map<string, string>')
-    .registerVariable('output', output)
-    .registerVariable('outputs', `list<${output}>`)
-    .registerVariable('round', 'int')
   const reader = new Reader([], LOOP_VARIABLES)
   const parsed = parseCondition(text, reader, environment)
   return {
