@@ -530,7 +530,7 @@ function describe(error: unknown): string {
   return `${summary ?? errorMessage(error)}${position}${hint}`
 }
 
-/** Returns advice for an operator whose sides have types that do not fit. */
+/** Returns advice for an operator between different types. */
 function overloadHint(summary: string): string {
   if (summary.includes('string'))
     return '. Inputs and outputs without a schema are texts: use int()'

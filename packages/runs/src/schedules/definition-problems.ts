@@ -58,8 +58,7 @@ export function findDefinitionProblems(definition: ScheduleDefinition): readonly
     const bytes = Buffer.byteLength(JSON.stringify(run))
     if (bytes > MAX_RUN_BYTES)
       add('/run', `must have at most ${MAX_RUN_BYTES} bytes of JSON, has ${bytes}`)
-    for (const tag of OWN_TAGS) {
-      if (run.tags?.[tag] === undefined) continue
+    for (const tag of OWN_TAGS.filter((own) => Object.hasOwn(run.tags ?? {}, own))) {
       add(`/run/tags/${tag}`, 'is set by the schedule itself: use another tag')
     }
   }
