@@ -258,6 +258,7 @@ export {
   PERSON_REVIEW_KINDS,
   Priority,
   type ReplayMode,
+  type RunPriority,
   ReviewDecisionKind,
   ReviewKind,
   ReviewPolicy,

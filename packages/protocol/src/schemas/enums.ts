@@ -16,6 +16,10 @@ export type Workflow = Static<typeof Workflow>
 export const ReplayMode = Type.Enum(['frozen', 'models'])
 export type ReplayMode = Static<typeof ReplayMode>
 
+/** Priority of a run among the runs that wait to start. */
+export const RunPriority = Type.Enum(['low', 'normal', 'high'])
+export type RunPriority = Static<typeof RunPriority>
+
 /**
  * Status of a run. CANCELLING: a cancel was requested and work is still stopping. WAITING_REVIEW: every task that
  * could continue waits for a reviewer. WAITING_FOR_BUILD: no process has the code that began the run. REJECTED: the submission was refused; such a run is never stored.

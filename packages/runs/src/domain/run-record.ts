@@ -13,6 +13,7 @@ import type {
   TaskOverrideBody,
   Workflow,
   ReplayMode,
+  RunPriority,
 } from '@tutti/protocol/internal'
 
 /** A run as it is stored, without its events and tasks. */
@@ -32,6 +33,10 @@ export interface RunRecord {
   readonly startAt?: number
   /** Time by which its work must have begun (RUNS-L18); absent without a limit. */
   readonly startBy?: number
+  /** Absent for the normal priority. */
+  readonly priority?: RunPriority
+  /** The fairness key that it was submitted with; absent for that of its actor (RUNS-L4). */
+  readonly fairnessKey?: string
   readonly startedAt?: number
   readonly completedAt?: number
   readonly durationMs?: number
@@ -176,6 +181,8 @@ export interface NewRun extends Pick<
   | 'createdAt'
   | 'startAt'
   | 'startBy'
+  | 'priority'
+  | 'fairnessKey'
   | 'request'
   | 'actor'
   | 'webhooks'

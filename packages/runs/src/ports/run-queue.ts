@@ -16,8 +16,13 @@
  * RUNS-L3 Over all processes, at most `maxConcurrentRuns` runs are owned. A run that its owner has marked as waiting
  *    for a person or another agent is not counted. If the limit is Infinity, runs are not counted at all.
  * RUNS-L4 Runs that were claimed before come first: those that lost their owner, were handed over, or continue after a
- *    review. All others were submitted later. Within both groups the run that is due the longest comes first. A parked run
- *    is due when its time limit has passed.
+ *    review. Among them, the run that is due the longest comes first. A parked run is due when its time limit has passed.
+ *    Every fourth claim of a process takes new runs before them, so that new runs start while thousands continue.
+ *    Among new runs, which were never claimed, a higher priority comes first. Within a priority, each claim key
+ *    (`domain/claim-key.ts`) has a queue, in which fairness keys take turns, one run each; the runs of a fairness key are in the
+ *    order of their submission. The default fairness key is the actor, so runs without keys and actors are in the order of
+ *    their submission. Of several queues, the one whose next run is due the longest is next. Delayed runs (RUNS-L18) that
+ *    are due form another queue of their priority, in the order of their times.
  * RUNS-L5 A run with a pending command is not parked: it becomes ready.
  * RUNS-L6 The end of the lease of a run's owner counts as a loss of the run. A stored step resets the losses to 0 when
  *    the owner has had the run for {@link SETTLED_AFTER_MS}, and to at most 1 before that.
@@ -47,7 +52,8 @@
  *    meanwhile.
  * RUNS-L15 A claim by an offer claims the offered run if it is due, is not a suspect, and was not claimed since the offer, if
  *    the caller knows its code, and if the limit and the wanted number allow it. Due runs of known code that were claimed
- *    before come first (RUNS-L4): they replace offered runs.
+ *    before, and new ones of a higher priority, come first (RUNS-L4): they replace offered runs. Among offered runs,
+ *    fairness keys take no turns.
  */
 import type { RunStatus } from '@tutti/protocol'
 import type { RunRecord } from '../domain/run-record.ts'

@@ -9,6 +9,7 @@
 import { auditCases } from './tables/audit-cases.ts'
 import { buildCases } from './tables/build-cases.ts'
 import { claimCases } from './queue/claim-cases.ts'
+import { orderCases } from './queue/order-cases.ts'
 import { commitCases } from './log/commit-cases.ts'
 import { createCases } from './runs/create-cases.ts'
 import { deleteCases } from './runs/delete-cases.ts'
@@ -48,6 +49,7 @@ export const runStorageCases: readonly StorageCase[] = [
   ...oddValueCases,
   ...endCases,
   ...claimCases,
+  ...orderCases,
   ...releaseCases,
   ...startTimeCases,
   ...buildCases,

@@ -237,14 +237,14 @@ async function claimAtOnce(how: { claimants: number; each: number }): Promise<nu
 
 /** Returns the plan of the claim of a process that claimed the last of the claimed runs. */
 async function explainNextClaim(): Promise<Plan> {
-  const { rows } = await database.client.query<{ due: string; slot: string }>(
-    `SELECT (min(due_at) - interval '1 microsecond')::text AS due,
-       (SELECT min(n) FROM tutti.slots WHERE run IS NULL)::text AS slot
+  const { rows } = await database.client.query<{ turn: string; slot: string }>(
+    `SELECT min(turn)::text AS turn, (SELECT min(n) FROM tutti.slots WHERE run IS NULL)::text AS slot
      FROM tutti.runs WHERE state = 'ready'`,
   )
   const [next] = rows
   const sql = claimSql('tutti', { looksAtAll: false, allEnsembles: false })
-  const place = { owner: 'claimant-1', after: next?.due ?? '', slot: Number(next?.slot) }
+  const after = { ensemble: 'band', class: 4, turn: Number(next?.turn), due_at: '-infinity', id: 0 }
+  const place = { owner: 'claimant-1', after, slot: Number(next?.slot) }
   return explain('BUFFERS', sql, claimValues({ known: ['band'], limit: LIMIT, ...place }))
 }
 
@@ -270,10 +270,10 @@ async function buffersOfClaims(): Promise<number> {
 async function insertRuns(state: string, count: number, dueAt: string): Promise<void> {
   await database.client.query(`
     INSERT INTO tutti.runs (run_id, ensemble, workflow, status, inputs, tags, tag_index, task_count,
-      created_at, state, owner, due_at, epoch)
+      created_at, state, owner, due_at, epoch, turn)
     SELECT '${state}-' || g, 'band', 'SEQUENTIAL', 'RUNNING', '{"topic":"' || repeat('x', 200) || '"}',
       '{}', '{}', 2, 1.8e12 + g, '${state}',
-      ${state === 'owned' ? `'owner-' || g % 200` : 'NULL'}, ${dueAt}, ${state === 'ready' ? 0 : 1}
+      ${state === 'owned' ? `'owner-' || g % 200` : 'NULL'}, ${dueAt}, ${state === 'ready' ? '0, 1.8e15::int8 + g' : '1, 0'}
     FROM generate_series(1, ${count}) AS g`)
 }
 
@@ -286,8 +286,8 @@ interface ClaimValues {
   readonly known: readonly string[] | null
   readonly limit: number
   readonly owner?: string
-  /** Instant after which runs are searched. @default all */
-  readonly after?: string
+  /** Position after which new runs are searched. @default all */
+  readonly after?: object
   /** First slot to use. @default 1 */
   readonly slot?: number
   /** @default 1 */
@@ -295,8 +295,24 @@ interface ClaimValues {
 }
 
 function claimValues(how: ClaimValues): readonly Value[] {
-  const { known, limit, owner = 'new', after = '-infinity', slot = 1, wanted = 1 } = how
-  return [owner, 600_000, wanted, limit, known, 0, 1, after, 0, slot, false, 600_000, null, null]
+  const { known, limit, owner = 'new', after, slot = 1, wanted = 1 } = how
+  const positions = JSON.stringify(after === undefined ? [] : [after])
+  return [
+    owner,
+    600_000,
+    wanted,
+    limit,
+    known,
+    0,
+    1,
+    positions,
+    true,
+    slot,
+    false,
+    600_000,
+    null,
+    null,
+  ]
 }
 
 async function explainClaim(how: ClaimValues & ClaimForm): Promise<Plan> {

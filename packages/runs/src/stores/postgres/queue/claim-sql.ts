@@ -3,22 +3,25 @@
  *
  *   due runs ─▶ as many free slots ─▶ the first due runs of each ensemble ─▶ as many of the oldest ─▶ owned ─▶ own lease
  *
- * An index has the due runs of each ensemble in three classes: suspects (2), runs that were claimed before (1), and others
- * (0). The oldest of all are chosen without a lock. Then as many as were chosen of a class and an ensemble are locked,
- * from the oldest on; runs that another claim has locked are skipped.
+ * An index has the due runs of each ensemble by class (`CLAIM_CLASS`), each class in its order. The first of all are chosen
+ * without a lock. Then as many as were chosen of a class and an ensemble are locked, from the first on; runs that another
+ * claim has locked are skipped.
  *
  * A claim of several runs locks as many free slots as runs are due, because other claims skip them until it is committed.
  *
  * Runs that were claimed leave entries in the index until no transaction can see them, as leases do that were renewed. A
- * claim therefore starts at the last run that this process claimed, and does not read other leases. From time to time,
- * and when a lease can have expired, it starts at the first run and reads all leases.
+ * claim therefore starts at the last new run that this process claimed of each ensemble and class, and does not read other
+ * leases. From time to time it starts at the first run. From time to time, and when a lease can have expired, it also
+ * reads all leases.
  */
 import { SUSPECT_LOSSES } from '../../../domain/suspects.ts'
 import { claimedCodeSql } from '../../shared/tables/build-store.ts'
 import {
   CLAIM_CLASS,
   CLAIM_KEY,
+  classesSql,
   foundKeysSql,
+  hasDueSql,
   HELD,
   isStrandedSql,
   SEPARATOR,
@@ -29,7 +32,7 @@ import { claimLeaseSql, fleetSql, type ClaimedLease } from './leases.ts'
 /** Columns that a claim sets; `$1` is the owner. */
 export const TAKE = `
   state = 'owned', epoch = epoch + 1, token = gen_random_uuid(), write_no = 0, owner = $1,
-  claimed_at = clock_timestamp(), waiting = false, due_at = NULL,
+  claimed_at = clock_timestamp(), waiting = false, due_at = NULL, turn = 0,
   status = CASE WHEN status IN ('WAITING_REVIEW', 'WAITING_FOR_BUILD') THEN 'RUNNING' ELSE status END`
 
 /** The pending commands of a row of `runs`, as JSON: the oldest first. */
@@ -48,12 +51,12 @@ export interface ClaimForm {
 }
 
 /**
- * Builds the statement that claims due runs in the order of their due times.
+ * Builds the statement that claims due runs in their order (RUNS-L4).
  *
  * `$1` owner, `$2` its lease in milliseconds or null, `$3` wanted number, `$4` limit or null for none, `$5` known
  * ensembles or null for all, `$6` time in milliseconds that runs of other ensembles must be due, `$7` maximum number of
- * suspects, `$8` and `$9` instant and row id after which the search for new runs starts, `$10` first slot to use, `$11`
- * whether expired leases do not matter; otherwise it claims no run while there is one, `$12` as `$2` for an owner without
+ * suspects, `$8` positions after which the search for new runs starts, as JSON, `$9` whether runs that were claimed before
+ * come before new ones, `$10` first slot to use, `$11` whether expired leases do not matter; otherwise it claims no run while there is one, `$12` as `$2` for an owner without
  * runs, `$13` digests of the caller's codes by ensemble as JSON, or null, `$14` its build, or null.
  *
  * The ensembles are claim keys (`domain/claim-key.ts`); the name of an ensemble is one of them.
@@ -64,38 +67,36 @@ export interface ClaimForm {
  * runs are in the other columns, in the order of `place`.
  */
 export function claimSql(schema: string, how: ClaimForm): string {
-  const top = (limit: string, locking: string): string => `
-    SELECT id, due_at FROM ${schema}.runs
-    WHERE ${UNOWNED} AND ${CLAIM_KEY} = group_.ensemble AND ${CLAIM_CLASS} = group_.class
-      AND due_at <= group_.before
-      AND (due_at, id) > (
-        CASE group_.class WHEN 0 THEN $8::timestamptz ELSE '-infinity' END, $9::int8)
-    ORDER BY due_at, id LIMIT ${limit} ${locking}`
   return `
     WITH ${how.allEnsembles ? allEnsembles(schema) : KNOWN_ENSEMBLES}, ${how.looksAtAll ? allLeases(schema) : NO_LEASES},
-    candidates AS MATERIALIZED (
-      SELECT ensemble, before, class FROM ensembles CROSS JOIN (VALUES (2), (1), (0)) AS classes (class)
-      WHERE class < 2 OR $7::int8 > 0
+    ${POSITIONS}, candidates AS MATERIALIZED (
+      SELECT ensemble, before, class, step, max_turn, ${FROM_POSITION}
+      FROM ensembles CROSS JOIN ${classesSql('$9::bool')} LEFT JOIN positions USING (ensemble, class)
+      WHERE class < 7 OR $7::int8 > 0
     ), waiting AS MATERIALIZED (
       SELECT CASE WHEN $3::int8 <= 1 THEN $3::int8 ELSE (
         SELECT count(*) FROM (
-          SELECT FROM candidates AS group_ CROSS JOIN LATERAL (${top('$3::int8', '')}) AS first
-          WHERE EXISTS (SELECT FROM ${freeSlotsSql(schema, SLOTS)}) LIMIT $3::int8) AS due) END AS runs
+          SELECT FROM candidates AS group_ CROSS JOIN LATERAL (${firstSql(schema, '$3::int8')}) AS first
+          WHERE due_at <= before AND EXISTS (SELECT FROM ${freeSlotsSql(schema, SLOTS)})
+          LIMIT $3::int8) AS due) END AS runs
     ), ${roomSql(schema)}, groups AS MATERIALIZED (
       SELECT * FROM candidates WHERE (SELECT runs FROM room) > 0 OR $3::int8 = 0
     ), oldest AS (
-      SELECT group_.ensemble, group_.before, group_.class, first.due_at, first.id,
-        row_number() OVER (PARTITION BY group_.class ORDER BY first.due_at, first.id) AS in_class
-      FROM groups AS group_ CROSS JOIN LATERAL (${top('(SELECT runs + 1 FROM room)', '')}) AS first
+      SELECT group_.*, first.id, ${HEAD_DUE_AT} AS head_due_at,
+        row_number() OVER (PARTITION BY class ORDER BY first.due_at, first.id) AS in_class
+      FROM groups AS group_ CROSS JOIN LATERAL (${firstSql(schema, '(SELECT runs + 1 FROM room)')}) AS first
+      WHERE due_at <= before
     ), chosen AS MATERIALIZED (
-      SELECT ensemble, before, class, count(*) AS runs FROM (
-        SELECT * FROM oldest WHERE class < 2 OR in_class <= $7::int8
-        ORDER BY class DESC, due_at, id LIMIT (SELECT runs FROM room)) AS first
-      GROUP BY ensemble, before, class
+      SELECT ensemble, before, class, step, max_turn, from_turn, from_due_at, from_id, count(*) AS runs FROM (
+        SELECT * FROM oldest WHERE class < 7 OR in_class <= $7::int8
+        ORDER BY step DESC, head_due_at, id LIMIT (SELECT runs FROM room)) AS first
+      GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
     ), due AS MATERIALIZED (
-      SELECT group_.class, locked.id, locked.due_at,
-        row_number() OVER (ORDER BY group_.class DESC, locked.due_at, locked.id) AS place
-      FROM chosen AS group_ CROSS JOIN LATERAL (${top('group_.runs', 'FOR UPDATE SKIP LOCKED')}) AS locked
+      SELECT *, row_number() OVER (ORDER BY step DESC, head_due_at, ensemble, class, turn, due_at, id) AS place FROM (
+        SELECT ensemble, class, step, first.*, ${HEAD_DUE_AT} AS head_due_at
+        FROM chosen AS group_ CROSS JOIN LATERAL (
+          ${firstSql(schema, 'group_.runs')} FOR UPDATE SKIP LOCKED) AS first
+        WHERE due_at <= before) AS locked
     ), ${takeDueSql(schema)}
     SELECT fleet.*, (SELECT reported FROM room) AS room,
       ${how.allEnsembles ? hasStrandedSql(schema) : 'NULL'} AS has_stranded, claimed.*, ARRAY(
@@ -106,29 +107,66 @@ export function claimSql(schema: string, how: ClaimForm): string {
     FROM fleet LEFT JOIN claimed ON true ORDER BY place`
 }
 
+/** The positions that a claim has as parameter. */
+const POSITIONS = `positions AS MATERIALIZED (
+      SELECT * FROM json_to_recordset($8::json) AS position (
+        ensemble text, class int4, turn int8, due_at timestamptz, id int8))`
+
+/** The columns of the position, or of the one before all runs. */
+const FROM_POSITION = `coalesce(turn, -1) AS from_turn, coalesce(due_at, '-infinity') AS from_due_at, coalesce(id, 0) AS from_id`
+
 /**
- * Builds the statement that claims the runs of offers, and before them runs that were claimed before (RUNS-L15). The
- * parameters are those of {@link claimSql}, except
- * that `$6` and `$7` are not used, and `$8` and `$9` are the ids and the epochs of the runs.
+ * Time since which the first run `first` of an ensemble and class that is not claimed before it is due. Runs of several
+ * ensembles and classes are merged by it: among the first ones of each, the one that is due the longest is next.
+ */
+const HEAD_DUE_AT = `max(first.due_at) OVER (
+  PARTITION BY ensemble, class ORDER BY first.turn, first.due_at, first.id)`
+
+/**
+ * Returns the query of the first runs of a row of `candidates` named `group_`, in their order. New runs are ready, so the
+ * time since which they are due is not in the condition.
+ */
+function firstSql(schema: string, limit: string): string {
+  return `
+    SELECT id, turn, due_at FROM ${schema}.runs
+    WHERE ${UNOWNED} AND ${CLAIM_KEY} = group_.ensemble AND ${CLAIM_CLASS} = group_.class
+      AND (turn, due_at, id) > (group_.from_turn, group_.from_due_at, group_.from_id)
+      AND (turn, due_at) <= (group_.max_turn, group_.before)
+    ORDER BY turn, due_at, id LIMIT ${limit}`
+}
+
+/**
+ * Builds the statement that claims the runs of offers, and before them runs that come first (RUNS-L15). The
+ * parameters are those of {@link claimSql}, except that `$6` and `$7` are not used, and `$15` and `$16` are the ids and the
+ * epochs of the runs.
  */
 export function claimOfferedSql(schema: string): string {
   return `
-    WITH ${NO_LEASES}, waiting AS (SELECT $3::int8 AS runs), ${roomSql(schema)}, begun AS MATERIALIZED (
-      SELECT 1 AS class, locked.* FROM unnest($5::text[]) AS known (key) CROSS JOIN LATERAL (
-        SELECT id, due_at FROM ${schema}.runs
-        WHERE ${UNOWNED} AND ${CLAIM_KEY} = known.key AND ${CLAIM_CLASS} = 1
-          AND due_at <= statement_timestamp()
-        ORDER BY due_at, id LIMIT (SELECT runs FROM room) FOR UPDATE SKIP LOCKED) AS locked
-      ORDER BY due_at, id LIMIT (SELECT runs FROM room)
+    WITH ${NO_LEASES}, waiting AS (SELECT $3::int8 AS runs), ${roomSql(schema)}, ${POSITIONS},
+    offer AS MATERIALIZED (
+      SELECT id AS offered_id, ${CLAIM_CLASS} AS class
+      FROM ${schema}.runs JOIN unnest($15::text[], $16::int4[]) AS offer (run_id, epoch) USING (run_id, epoch)
+      WHERE ${isDueSql('$5')} AND ($6::float8, $7::int8) IS NOT NULL
+    ), candidates AS MATERIALIZED (
+      SELECT ensemble, class, step, max_turn, clock_timestamp() AS before, ${FROM_POSITION}
+      FROM unnest($5::text[]) AS known (ensemble) CROSS JOIN ${classesSql('$9::bool')}
+        LEFT JOIN positions USING (ensemble, class)
+      WHERE class < 7 AND (step = 3 OR step > (
+        SELECT min(step) FROM offer JOIN ${classesSql('$9::bool')} USING (class)))
+    ), unoffered AS MATERIALIZED (
+      SELECT step, ensemble, class, first.* FROM candidates AS group_ CROSS JOIN LATERAL (
+        ${firstSql(schema, '(SELECT runs FROM room)')} FOR UPDATE SKIP LOCKED) AS first
     ), offered AS MATERIALIZED (
-      SELECT 0 AS class, id, due_at FROM ${schema}.runs
-        JOIN unnest($8::text[], $9::int4[]) AS offer (run_id, epoch) USING (run_id, epoch)
-      WHERE ${isDueSql('$5')} AND ($6::float8, $7::int8) IS NOT NULL AND id NOT IN (SELECT id FROM begun)
-      ORDER BY due_at, id LIMIT (SELECT runs FROM room) - (SELECT count(*) FROM begun)
-      FOR UPDATE OF runs SKIP LOCKED
+      SELECT step, ${CLAIM_KEY} AS ensemble, class, id, turn, due_at
+      FROM ${schema}.runs JOIN offer ON id = offered_id JOIN ${classesSql('$9::bool')} USING (class)
+      WHERE ${isDueSql('$5')} AND id NOT IN (SELECT id FROM unoffered)
+      ORDER BY step DESC, due_at, id LIMIT (SELECT runs FROM room) FOR UPDATE OF runs SKIP LOCKED
     ), due AS MATERIALIZED (
-      SELECT *, row_number() OVER (ORDER BY class DESC, due_at, id) AS place
-      FROM (SELECT * FROM begun UNION ALL SELECT * FROM offered) AS both_kinds
+      SELECT *, row_number() OVER (ORDER BY step DESC, is_preferred DESC, due_at, turn, id) AS place
+      FROM (
+        SELECT *, step < 3 AND id IN (SELECT offered_id FROM offer) AS is_preferred
+        FROM (SELECT * FROM unoffered UNION ALL SELECT * FROM offered) AS both_kinds) AS found
+      ORDER BY place LIMIT (SELECT runs FROM room)
     ), ${takeDueSql(schema)}
     SELECT (SELECT runs FROM room) AS room, claimed.* FROM fleet LEFT JOIN claimed ON true ORDER BY place`
 }
@@ -210,10 +248,11 @@ function takeDueSql(schema: string): string {
       WHERE slots.n = pairs.n AND slots.n = ANY(ARRAY(SELECT n FROM pairs))
     ), claimed AS (
       UPDATE ${schema}.runs SET ${TAKE}, slot = pairs.n,
-        code = ${claimedCodeSql('$13::jsonb ->> ensemble')}, build = coalesce($14, build)
+        code = ${claimedCodeSql('$13::jsonb ->> runs.ensemble')}, build = coalesce($14, build)
       FROM pairs
       WHERE runs.id = pairs.id AND runs.id = ANY(ARRAY(SELECT id FROM pairs))
-      RETURNING runs.*, pairs.place, pairs.class, pairs.due_at::text AS was_due, ${commandsSql(schema)} AS pending_commands
+      RETURNING runs.*, pairs.place, pairs.class, pairs.ensemble AS claim_key, pairs.turn AS was_turn,
+        pairs.due_at::text AS was_due, ${commandsSql(schema)} AS pending_commands
     ), ${claimLeaseSql(schema, OWN_LEASE)}`
 }
 
@@ -236,13 +275,13 @@ function allLeases(schema: string): string {
 const NO_LEASES = 'fleet AS (SELECT false AS has_expired)'
 
 const KNOWN_ENSEMBLES = `ensembles AS (
-  SELECT ensemble, statement_timestamp() AS before FROM unnest($5::text[]) AS known (ensemble)
+  SELECT ensemble, clock_timestamp() AS before FROM unnest($5::text[]) AS known (ensemble)
   WHERE $6::float8 IS NOT NULL)`
 
 /** Finds the ensembles of all runs that wait, one probe of the index for each. */
 function allEnsembles(schema: string): string {
   return `RECURSIVE ${foundKeysSql(schema)}, ensembles AS (
-    SELECT key AS ensemble, statement_timestamp() - CASE
+    SELECT key AS ensemble, clock_timestamp() - CASE
       WHEN $5::text[] IS NULL OR key = ANY($5::text[]) THEN 0 ELSE $6::float8
       END * interval '1 millisecond' AS before
     FROM found WHERE key IS NOT NULL AND ($5::text[] IS NULL OR key = ANY($5::text[])
@@ -252,9 +291,7 @@ function allEnsembles(schema: string): string {
 /** Says whether there are stranded runs, or held runs of a code that the caller has, given all claim keys as `found`. */
 function hasStrandedSql(schema: string): string {
   return `EXISTS (
-      SELECT FROM found WHERE ${isStrandedSql(schema, '$5')} AND EXISTS (
-        SELECT FROM ${schema}.runs WHERE ${UNOWNED} AND ${CLAIM_KEY} = key
-          AND ${CLAIM_CLASS} = ANY ('{0,1,2}') AND due_at <= statement_timestamp()))
+      SELECT FROM found WHERE ${isStrandedSql(schema, '$5')} AND ${hasDueSql(schema, 'key', { suspects: true })})
     OR EXISTS (
       SELECT FROM ${schema}.runs WHERE ${HELD} AND code IS NOT NULL AND ${CLAIM_KEY} = ANY ($5::text[]))`
 }

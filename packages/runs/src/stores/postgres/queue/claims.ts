@@ -4,13 +4,16 @@
  * - A claim is one statement (`claim-sql.ts`). It claims nothing while there is an expired lease, whose runs come first.
  * - A claim skips rows that are being written; the next claim finds them.
  */
-import { listClaimKeys } from '../../../domain/claim-key.ts'
+import { listClaimKeys, toClaimKey } from '../../../domain/claim-key.ts'
+import { field } from '../../../domain/field.ts'
+import { isBegunFirst, LEVELS } from '../../../domain/priority.ts'
 import { SUSPECT_LOSSES } from '../../../domain/suspects.ts'
 import { claimOfferedSql, claimSql, offersSql } from './claim-sql.ts'
 import { expireLeases, toFleet } from './leases.ts'
 import { clampCount, finiteOrNull } from '../../shared/query-numbers.ts'
 import { postgresRecords } from '../rows/rows.ts'
 import { isExpired } from '../../../domain/start-times.ts'
+import { FIRST_NEW_CLASS } from '../schema/claim-key-sql.ts'
 import { growSlots } from './slots.ts'
 import { fromColumn, toColumn } from '../database/text.ts'
 
@@ -21,6 +24,7 @@ import type {
   Offer,
   OfferOutcome,
 } from '../../../ports/run-queue.ts'
+import type { NewRun } from '../../../domain/run-record.ts'
 import type { Claimant } from '../../../ports/run-store.ts'
 import type { CreationClaim } from './creation-claim.ts'
 import type { PostgresParts } from '../rows/parts.ts'
@@ -32,12 +36,15 @@ const MAX_DELAY_MS = 3.15e12
 /** Time for each live process after which a claim looks at all due runs and leases again, in milliseconds. */
 const LOOK_AGAIN_MS = 1_000
 
-/** The due position before all runs. */
-const FIRST: Place = { dueAt: '-infinity', id: '0' }
+/** Time for each live process after which a claim looks at all new runs again, in milliseconds. */
+const START_OVER_MS = 50
 
-/** A position in the order in which runs are due. */
-interface Place {
-  readonly dueAt: string
+/** A position in the order of the new runs of an ensemble and class. */
+interface Position {
+  readonly ensemble: string
+  readonly class: number
+  readonly turn: number
+  readonly due_at: string
   readonly id: string
 }
 
@@ -48,8 +55,15 @@ export class PostgresClaims {
   /** See `RunQueue.hasStranded`. */
   hasStranded = false
   readonly #parts: PostgresParts
-  /** The last of the runs that were never claimed before that this process claimed. */
-  #last = FIRST
+  /**
+   * The last new run of each ensemble and class that this process claimed. A run that sorts before it can be stored later,
+   * with the turn that the first run had: this process knows its own ones, and finds those of others when it starts over.
+   */
+  readonly #positions = new Map<string, Position>()
+  /** Time at which a claim starts at the first new run again. */
+  #startOverAt = 0
+  /** Number of claims that took runs. */
+  #claims = 0
   /** Time at which a claim looks at all due runs and leases again; no lease that it saw expires earlier. */
   #lookAgainAt = 0
   /** The slot after the last that this process took: claims of several processes rarely meet at one slot. */
@@ -87,7 +101,7 @@ export class PostgresClaims {
         await this.expire()
       } else if (found.runs.length < found.room || !(await this.#findSlots(request))) {
         // Nothing more is due after the last claimed run: the next claim looks at all.
-        this.#last = FIRST
+        this.#positions.clear()
         if (claimed.length > 0 || found.lookedAtAll) return claimed
       }
     }
@@ -117,10 +131,10 @@ export class PostgresClaims {
     const { database } = this.#parts
     const { known } = request
     const now = performance.now()
-    const looksAtAll = this.#last === FIRST || now >= this.#lookAgainAt
-    const last = looksAtAll ? FIRST : this.#last
+    const looksAtAll = this.#positions.size === 0 || now >= this.#lookAgainAt
+    if (looksAtAll) this.#positions.clear()
     const form = { looksAtAll, allEnsembles: looksAtAll || known === undefined }
-    const values = this.#toValues(request, [last.dueAt, last.id], ignoresExpired)
+    const values = this.#toValues(request, ignoresExpired)
     const rows = await database.query(claimSql(database.schema, form), values)
     const [first] = rows
     if (looksAtAll) {
@@ -128,11 +142,6 @@ export class PostgresClaims {
       this.hasStranded = first?.['has_stranded'] === true
       const nextExpiryMs = Number(first?.['next_expiry_ms'])
       this.#lookAgainAt = now + Math.min(LOOK_AGAIN_MS * this.fleet.processes, nextExpiryMs)
-    }
-    const taken = rows.filter((row) => row['place'] !== null)
-    const lastTaken = taken.at(-1)
-    if (lastTaken?.['class'] === 0) {
-      this.#last = { dueAt: String(lastTaken['was_due']), id: String(lastTaken['id']) }
     }
     return {
       ...this.#readClaimed(rows),
@@ -145,21 +154,22 @@ export class PostgresClaims {
   /** Makes one attempt to claim the runs of offers. */
   async #claimOffered(offers: readonly Offer[], request: ClaimRequest): Promise<ReadClaim> {
     const { database } = this.#parts
-    const positions = [
+    const values = [
+      // No suspect is offered.
+      ...this.#toValues({ ...request, takesSuspect: false }, true),
       offers.map(({ runId }) => toColumn(runId)),
       offers.map(({ epoch }) => epoch),
-    ] as const
-    // No suspect is offered.
-    const values = this.#toValues({ ...request, takesSuspect: false }, positions, true)
+    ]
     return this.#readClaimed(await database.query(claimOfferedSql(database.schema), values))
   }
 
-  /** Returns the parameters of a claim; the eighth and the ninth say where it looks for runs. */
-  #toValues(
-    request: ClaimRequest,
-    positions: readonly [unknown, unknown],
-    ignoresExpired: boolean,
-  ): readonly unknown[] {
+  /** Returns the parameters of a claim. */
+  #toValues(request: ClaimRequest, ignoresExpired: boolean): readonly unknown[] {
+    const now = performance.now()
+    if (now >= this.#startOverAt) {
+      this.#positions.clear()
+      this.#startOverAt = now + START_OVER_MS * this.fleet.processes
+    }
     const { owner, leaseMs, idleLeaseMs = leaseMs, wanted, maxConcurrentRuns, known } = request
     return [
       toColumn(owner),
@@ -169,7 +179,8 @@ export class PostgresClaims {
       known?.ensembles.map(toColumn) ?? null,
       Math.min(known?.othersAfterMs ?? 0, MAX_DELAY_MS),
       request.takesSuspect === false ? 0 : 1,
-      ...positions,
+      JSON.stringify([...this.#positions.values()]),
+      isBegunFirst(this.#claims),
       this.#nextSlot,
       ignoresExpired,
       finiteOrNull(idleLeaseMs),
@@ -181,8 +192,36 @@ export class PostgresClaims {
   #readClaimed(rows: readonly StoredRow[]): ReadClaim {
     const taken = rows.filter((row) => row['place'] !== null)
     const lastTaken = taken.at(-1)
-    if (lastTaken !== undefined) this.#nextSlot = Number(lastTaken['slot']) + 1
+    if (lastTaken !== undefined) {
+      this.#nextSlot = Number(lastTaken['slot']) + 1
+      this.#claims += 1
+    }
+    for (const row of taken) this.#remember(row)
     return { runs: taken.map((row) => this.toClaimedRun(row)), room: Number(rows[0]?.['room']) }
+  }
+
+  /** Remembers the position of a claimed run, if it was new. The last of an ensemble and class comes last. */
+  #remember(row: StoredRow): void {
+    const position: Position = {
+      ensemble: String(row['claim_key']),
+      class: Number(row['class']),
+      turn: Number(row['was_turn']),
+      due_at: String(row['was_due']),
+      id: String(row['id']),
+    }
+    if (position.turn > 0) this.#positions.set(positionKey(position), position)
+  }
+
+  /** Makes the next claim find a run that waits, which this process has stored with a turn. */
+  lookBefore(run: NewRun, turn: number | undefined): void {
+    if (turn === undefined || turn === 0 || this.#positions.size === 0) return
+    const ensemble = toColumn(
+      toClaimKey({ ensemble: run.ensemble, ...field('code', run.code?.code) }),
+    )
+    const key = positionKey({ ensemble, class: FIRST_NEW_CLASS + LEVELS[run.priority ?? 'normal'] })
+    const position = this.#positions.get(key)
+    if (position === undefined || position.turn < turn) return
+    this.#positions.set(key, { ...position, turn, due_at: '-infinity', id: '0' })
   }
 
   /** Returns why runs of offers were not claimed, unless the offers are outdated. Expired leases end here. */
@@ -268,6 +307,10 @@ export class PostgresClaims {
         : {}),
     }
   }
+}
+
+function positionKey(position: Pick<Position, 'ensemble' | 'class'>): string {
+  return `${position.class} ${position.ensemble}`
 }
 
 /** Returns an outcome for each offer. Runs that were not offered replace those of offers that were not claimed. */

@@ -33,11 +33,11 @@ import { toGrams } from './grams.ts'
 import {
   CREATED_DUE,
   CREATED_OWNED,
-  CREATED_STATE,
   CREATED_WAITING,
   creationClaimSql,
   type CreationClaim,
 } from '../queue/creation-claim.ts'
+import { queuedSql, TURN } from '../queue/turn-sql.ts'
 import { postgresRecords } from '../rows/rows.ts'
 import { toArrayText, toColumn, toIndex } from '../database/text.ts'
 import {
@@ -265,6 +265,8 @@ async function insertRuns(
   const { sql, values } = insertStatement(inserted, { ...bounds, claim })
   const rows = await session.query(sql, values)
   const claimed = claim === undefined ? undefined : claims.readCreated(rows, claim)
+  const turns = new Map(rows.map((row) => [row['run_id'], Number(row['turn'])]))
+  for (const { run } of inserted) claims.lookBefore(run, turns.get(toColumn(run.runId)))
   const stored = new Map<string, StoredRun>()
   for (const row of rows) {
     // NOTE: a cast at the boundary: the column is an array of texts.
@@ -367,17 +369,21 @@ function insertStatement(
     ...runNames.map((name) =>
       name === 'code' || name === 'build' ? (claiming?.[name] ?? name) : name,
     ),
-    claiming?.owned ?? `${CREATED_STATE}, ${CREATED_DUE}`,
+    claiming === undefined
+      ? `waiting_state, ${CREATED_DUE}, ${TURN}`
+      : `${claiming.owned}, CASE WHEN is_claimed THEN 0 ELSE ${TURN} END`,
   ].join(', ')
+  const queued =
+    claiming === undefined ? queuedSql('given', 'false') : queuedSql('placed', 'is_claimed')
   const sql = `
     WITH given AS MATERIALIZED (
       SELECT * FROM unnest(${given.join(', ')})
         WITH ORDINALITY AS given (${listColumnNames(GIVEN_COLUMNS).join(', ')}, place)
-    )${claiming?.before ?? ''}, new_run AS (
+    )${claiming?.before ?? ''}, ${queued}, new_run AS (
       INSERT INTO $schema.runs (${columns}, tag_index)
-      SELECT ${selected}, tag_index::text[] FROM ${claiming === undefined ? 'given' : 'placed'}
+      SELECT ${selected}, tag_index::text[] FROM queued
       WHERE (SELECT pg_advisory_xact_lock_shared(${LOCKS.create}, ${lockKey})) IS NOT NULL${thread.where}
-      ORDER BY place ON CONFLICT DO NOTHING RETURNING ${claiming === undefined ? 'id, run_id, owner' : 'runs.*'}
+      ORDER BY place ON CONFLICT DO NOTHING RETURNING ${claiming === undefined ? 'id, run_id, owner, turn' : 'runs.*'}
     ), new_event AS (
       INSERT INTO $schema.events (run, seq, type, data)
       SELECT id, 0, event_type, event_data FROM new_run JOIN given USING (run_id)

@@ -1,7 +1,15 @@
 /** The tables of the Postgres store as the first migration step creates them; `$schema` is the quoted name of the schema. */
 import { SUSPECT_LOSSES } from '../../../domain/suspects.ts'
 import { firstWaitSqls, IS_FREE } from '../../shared/tables/external-events.ts'
-import { CLAIM_CLASS, CLAIM_KEY, HELD, UNOWNED } from './claim-key-sql.ts'
+import {
+  CLAIM_CLASS,
+  CLAIM_KEY,
+  FAIRNESS_KEY,
+  HELD,
+  LEVEL,
+  NEW_AND_READY,
+  UNOWNED,
+} from './claim-key-sql.ts'
 import { TOTALS_SCHEMA } from './totals-schema.ts'
 
 const FIRST_WAITS = firstWaitSqls('waits.run, waits.review_id', 'present')
@@ -43,6 +51,8 @@ export const INITIAL_SCHEMA = `
     -- The time since which a ready run waits, or at which a parked run becomes due; NULL means never.
     due_at timestamptz DEFAULT clock_timestamp(),
     claimed_at timestamptz,
+    -- Position among the runs of its queue that were never claimed; see \`turn-sql.ts\`. 0 for all other runs.
+    turn bigint NOT NULL DEFAULT 0,
     lost_owners integer NOT NULL DEFAULT 0,
     -- True while the owner of a run only waits for a person.
     waiting boolean NOT NULL DEFAULT false,
@@ -64,6 +74,9 @@ export const INITIAL_SCHEMA = `
     code text,
     -- True for a run that was submitted to its build.
     fixed boolean,
+    -- NULL for the normal priority, and for the fairness key of the actor.
+    priority text,
+    fairness_key text,
     -- The task whose output is that of the run.
     output_task text,
     -- The run that a run was forked from, as JSON.
@@ -89,7 +102,9 @@ export const INITIAL_SCHEMA = `
   -- while few runs were owned reads all of them there.
   CREATE INDEX runs_by_owner ON $schema.runs (owner) WHERE owner IS NOT NULL;
   -- Runs that were claimed before come before those that were not.
-  CREATE INDEX runs_by_turn ON $schema.runs (${CLAIM_KEY}, ${CLAIM_CLASS}, due_at, id) WHERE ${UNOWNED};
+  CREATE INDEX runs_by_turn ON $schema.runs (${CLAIM_KEY}, ${CLAIM_CLASS}, turn, due_at, id) WHERE ${UNOWNED};
+  CREATE INDEX runs_by_fairness_key ON $schema.runs (${CLAIM_KEY}, ${LEVEL}, ${FAIRNESS_KEY}, turn)
+    WHERE ${NEW_AND_READY};
   CREATE INDEX runs_to_expire ON $schema.runs (start_by)
     WHERE start_by IS NOT NULL AND started_at IS NULL AND state IN ('ready', 'parked');
   CREATE INDEX runs_waiting_for_build ON $schema.runs (${CLAIM_KEY}) WHERE ${HELD};

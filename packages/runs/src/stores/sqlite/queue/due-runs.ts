@@ -1,7 +1,8 @@
 /** Finds the runs of the embedded store that are due. */
 import { SUSPECT_LOSSES } from '../../../domain/suspects.ts'
 
-import { SQLITE_CLAIM_KEY } from '../schema/claim-key-sql.ts'
+import { byDue, FITS, idOf } from './due-order.ts'
+import { findNewRuns } from './new-runs.ts'
 
 import type { ClaimRequest, KnownEnsembles } from '../../../ports/run-queue.ts'
 import type { StoredRow } from '../../shared/column-reader.ts'
@@ -31,12 +32,13 @@ export function findRoom(
 }
 
 /**
- * Returns the rows of claimable runs (RUNS-L3, RUNS-L4, RUNS-L9, RUNS-L12). Uses six statements, each limited to the free
+ * Returns the rows of claimable runs (RUNS-L3, RUNS-L4, RUNS-L9, RUNS-L12). Uses a few statements, each limited to the free
  * slots, with a filter only if necessary. A single statement took ten times as long when no run was due.
  */
 export function findDueRuns(
   statements: SqliteStatements,
   request: ClaimRequest,
+  { begunFirst }: ClaimOrder,
 ): readonly number[] {
   const { known, takesSuspect = true } = request
   const room = findRoom(statements, request)
@@ -47,23 +49,37 @@ export function findDueRuns(
         room: 1,
         condition: `lost_owners > 0 AND state <> 'ended' AND state IN ('ready', 'parked')
           AND lost_owners >= ${SUSPECT_LOSSES} AND due_at <= $now`,
-      })
+      }).map(idOf)
     : []
-  const first = [...suspects, ...readBegun(statements, known, room)]
-  const others =
-    first.length >= room
-      ? []
-      : NEW.flatMap((due) => readDue(statements, known, { ...due, room })).toSorted(byDue)
-  return [...first, ...others].slice(0, room).map(idOf)
+  const found = [...suspects]
+  for (const kind of begunFirst ? ['begun', 'new'] : ['new', 'begun']) {
+    const left = room - found.length
+    if (left <= 0) break
+    found.push(
+      ...(kind === 'begun'
+        ? findBegunRuns(statements, known, left)
+        : findNewRuns(statements, known, { room: left }).map(({ id }) => id)),
+    )
+  }
+  return found
+}
+
+/** The order of a claim. */
+export interface ClaimOrder {
+  /** Whether runs that were claimed before come before new ones (RUNS-L4). */
+  readonly begunFirst: boolean
 }
 
 /** Returns the rows of up to `room` due runs that were claimed before (RUNS-L15). */
 export function findBegunRuns(
   statements: SqliteStatements,
-  known: KnownEnsembles,
+  known: KnownEnsembles | undefined,
   room: number,
 ): readonly number[] {
-  return readBegun(statements, known, room).map(idOf)
+  return BEGUN.flatMap((due) => readDue(statements, known, { ...due, room }))
+    .toSorted(byDue)
+    .slice(0, room)
+    .map(idOf)
 }
 
 /** A class of due runs: its condition, and the index that has no other runs. */
@@ -85,26 +101,6 @@ const BEGUN: readonly DueClass[] = [
   },
 ]
 
-/** Due runs that were never claimed. */
-const NEW: readonly DueClass[] = [
-  { condition: `state = 'ready' AND epoch = 0` },
-  { condition: `state = 'parked' AND due_at <= $now AND epoch = 0`, index: 'runs_to_start' },
-]
-
-function readBegun(
-  statements: SqliteStatements,
-  known: KnownEnsembles | undefined,
-  room: number,
-): readonly StoredRow[] {
-  return BEGUN.flatMap((due) => readDue(statements, known, { ...due, room }))
-    .toSorted(byDue)
-    .slice(0, room)
-}
-
-/** The key of the run is known, or its ensemble is not and it has been due for long (RUNS-L9, RUNS-Z2). */
-const FITS = `AND (${SQLITE_CLAIM_KEY} = ANY($2::text[])
-  OR (due_at <= $now - $3 AND NOT (ensemble = ANY($2::text[]))))`
-
 function readDue(
   statements: SqliteStatements,
   known: KnownEnsembles | undefined,
@@ -115,13 +111,4 @@ function readDue(
      ORDER BY due_at, id LIMIT $1`,
     known === undefined ? [room] : [room, known.ensembles, known.othersAfterMs],
   )
-}
-
-function idOf(row: StoredRow): number {
-  return Number(row['id'])
-}
-
-/** Compares rows by the time since which they are due, then by creation. */
-function byDue(one: StoredRow, other: StoredRow): number {
-  return Number(one['due_at']) - Number(other['due_at']) || idOf(one) - idOf(other)
 }

@@ -11,7 +11,9 @@ import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../../../domain/suspects.ts'
 import { toClaimKey } from '../../../domain/claim-key.ts'
 import { claimedCodeSql } from '../../shared/tables/build-store.ts'
 import { findBegunRuns, findDueRuns, findRoom, isAnyDue } from './due-runs.ts'
+import { findNewRuns } from './new-runs.ts'
 import { NEW_TOKEN } from '../rows/run-rows.ts'
+import { isBegunFirst, LEVELS } from '../../../domain/priority.ts'
 
 import type {
   ClaimedRun,
@@ -41,6 +43,8 @@ export class SqliteRunQueue implements RunQueue {
   readonly #parts: SqliteParts
   readonly fleet = { processes: 1, pollers: 1 }
   readonly hasStranded = true
+  /** Number of claims that took runs. */
+  #claims = 0
 
   constructor(parts: SqliteParts) {
     this.#parts = parts
@@ -54,9 +58,8 @@ export class SqliteRunQueue implements RunQueue {
     return inTurn(() => {
       if (!isAnyDue(statements)) return []
       statements.run(EXPIRE)
-      return findDueRuns(statements, request).map((id) =>
-        this.#take(id, request, request.known?.code),
-      )
+      const found = findDueRuns(statements, request, { begunFirst: this.#begunFirst })
+      return this.#takeAll(found, request)
     })
   }
 
@@ -67,22 +70,18 @@ export class SqliteRunQueue implements RunQueue {
     const { statements, transaction } = this.#parts
     return transaction(() => {
       statements.run(EXPIRE)
-      let room = Math.min(findRoom(statements, request), offers.length)
-      const first =
-        request.known === undefined || room <= 0
-          ? []
-          : findBegunRuns(statements, request.known, room)
-      const claims = first.map((id) => this.#take(id, request, request.known?.code))
-      room -= claims.length
-      const offered = new Set(offers.map(({ runId }) => runId))
-      const instead = claims.filter(({ run }) => !offered.has(run.runId))
-      return offers.map((offer): OfferOutcome => {
+      const room = Math.min(findRoom(statements, request), offers.length)
+      const checked = offers.map((offer) => this.#check(offer, request))
+      const claims = this.#takeAll(this.#choose(checked, request, room), request)
+      const ids = new Set(offers.map(({ runId }) => runId))
+      const instead = claims.filter(({ run }) => !ids.has(run.runId))
+      return offers.map((offer, index): OfferOutcome => {
         const claim = claims.find(({ run }) => run.runId === offer.runId)
         if (claim !== undefined) return { kind: 'claimed', claim }
-        const outcome = this.#claimOffered(offer, request, room)
-        if (outcome.kind === 'claimed') room -= 1
-        const other = outcome.kind === 'claimed' ? undefined : instead.shift()
-        return other === undefined ? outcome : { kind: 'replaced', claim: other }
+        const other = instead.shift()
+        if (other !== undefined) return { kind: 'replaced', claim: other }
+        const one = checked[index]
+        return one === undefined || one.kind === 'due' ? { kind: 'full' } : one
       })
     })
   }
@@ -202,12 +201,12 @@ export class SqliteRunQueue implements RunQueue {
     return toStoreMetrics(rows)
   }
 
-  /** Claims the run of an offer (RUNS-L15) if there is room. The caller holds a transaction. */
-  #claimOffered({ runId, epoch }: Offer, request: ClaimRequest, room: number): OfferOutcome {
+  /** Returns the row of an offered run if the caller may claim it (RUNS-L15), otherwise the outcome of its offer. */
+  #check({ runId, epoch }: Offer, request: ClaimRequest): CheckedOffer {
     const { rows, clock } = this.#parts
     const found = rows.find(runId)
     if (found === undefined) return { kind: 'outdated' }
-    const { state, run, dueAt } = found
+    const { id, state, run, dueAt } = found
     if (state === 'owned' && run.epoch === epoch + 1) {
       return { kind: 'owned', forMs: dueAt - clock.now() }
     }
@@ -219,8 +218,45 @@ export class SqliteRunQueue implements RunQueue {
       found.lostOwners < SUSPECT_LOSSES &&
       ensembles?.includes(toClaimKey(run)) !== false
     if (!isClaimable) return { kind: 'outdated' }
-    if (room <= 0) return { kind: 'full' }
-    return { kind: 'claimed', claim: this.#take(found.id, request, request.known?.code) }
+    const begun = this.#begunFirst ? LEVELS.high + 1 : LEVELS.low - 1
+    return {
+      kind: 'due',
+      id: Number(id),
+      level: epoch > 0 ? begun : LEVELS[run.priority ?? 'normal'],
+    }
+  }
+
+  /** Returns the rows of up to `room` runs that offers claim: offered ones, and those that come before them. */
+  #choose(
+    checked: readonly CheckedOffer[],
+    { known }: ClaimRequest,
+    room: number,
+  ): readonly number[] {
+    if (room <= 0) return []
+    const { statements } = this.#parts
+    const offered = checked.filter((one) => one.kind === 'due')
+    const lowest = Math.min(...offered.map(({ level }) => level))
+    const begun =
+      known === undefined || !this.#begunFirst ? [] : findBegunRuns(statements, known, room)
+    const higher =
+      known === undefined ? [] : findNewRuns(statements, known, { room, above: lowest })
+    const all = [
+      ...begun.map((id) => ({ id, level: LEVELS.high + 1 })),
+      ...offered,
+      ...higher,
+    ].toSorted((one, other) => other.level - one.level)
+    return [...new Set(all.map(({ id }) => id))].slice(0, room)
+  }
+
+  /** Whether the next claim takes runs that were claimed before first (RUNS-L4). */
+  get #begunFirst(): boolean {
+    return isBegunFirst(this.#claims)
+  }
+
+  /** Makes the caller own runs. The caller holds a transaction. */
+  #takeAll(ids: readonly number[], request: ClaimRequest): readonly ClaimedRun[] {
+    if (ids.length > 0) this.#claims += 1
+    return ids.map((id) => this.#take(id, request, request.known?.code))
   }
 
   /** Makes the owner own the run with that row id. The caller holds a transaction. */
@@ -228,7 +264,7 @@ export class SqliteRunQueue implements RunQueue {
     const { owned, rows, statements } = this.#parts
     statements.run(
       `UPDATE runs SET state = 'owned', epoch = epoch + 1, token = ${NEW_TOKEN}, write_no = 0, owner = $1,
-         due_at = $2, claimed_at = $now, waiting = 0,
+         due_at = $2, claimed_at = $now, waiting = 0, turn = 0,
          code = ${claimedCodeSql("json_extract($3, '$.' || json_quote(ensemble))")},
          build = coalesce($4, build),
          status = CASE WHEN status IN ('WAITING_REVIEW', 'WAITING_FOR_BUILD') THEN 'RUNNING' ELSE status END
@@ -256,6 +292,11 @@ export class SqliteRunQueue implements RunQueue {
 function isUnowned(state: QueueState): boolean {
   return state === 'ready' || state === 'parked'
 }
+
+/** An offer whose run can be claimed, or its outcome. */
+type CheckedOffer =
+  | { readonly kind: 'due'; readonly id: number; readonly level: number }
+  | Exclude<OfferOutcome, { readonly kind: 'claimed' | 'replaced' }>
 
 /**
  * Returns the assignments that take a run from its owner, who has lost it at the instant `lostAt`. A suspect is due after

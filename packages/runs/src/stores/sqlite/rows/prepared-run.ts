@@ -18,6 +18,8 @@ export interface DecidingFields extends Pick<NewRun, 'runId' | 'ensemble'> {
   readonly thread: NewRun['thread'] | undefined
   readonly code: NewRun['code'] | undefined
   readonly startAt: NewRun['startAt'] | undefined
+  readonly priority: NewRun['priority'] | undefined
+  readonly fairnessKey: NewRun['fairnessKey'] | undefined
 }
 
 /** A run to create. */

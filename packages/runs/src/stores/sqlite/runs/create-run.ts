@@ -1,10 +1,13 @@
 /** Creates a run, once. */
-import { isWholeCode } from '../../../domain/claim-key.ts'
+import { isWholeCode, toClaimKey } from '../../../domain/claim-key.ts'
+import { field } from '../../../domain/field.ts'
+import { LEVELS } from '../../../domain/priority.ts'
 import { assertRoom, assertWithinQuota, runExists } from '../../../domain/refusals.ts'
 import { isNext, NEWEST_OF_THREAD, toRepeatedRun } from '../../shared/runs/new-run.ts'
 import { listColumnNames } from '../../shared/schema/columns.ts'
 import { copyParentLog } from '../log/copy-log.ts'
 import { isAnyDue } from '../queue/due-runs.ts'
+import { findTurn } from '../queue/new-runs.ts'
 import { NEW_TOKEN, readRunRow, SELECT_RUNS } from '../rows/run-rows.ts'
 import { sqliteRecords } from '../rows/rows.ts'
 import { sqliteDialect } from '../schema/dialect.ts'
@@ -65,7 +68,11 @@ export function prepareRunCreator(
         Number(active) < claimant.maxConcurrentRuns &&
         !isAnyDue(statements)
       const owner = isFree ? claimant : undefined
-      const { id, inserted } = insertRun(statements, prepared, toQueueValues(run, owner, now))
+      const { id, inserted } = insertRun(
+        statements,
+        prepared,
+        toQueueValues(statements, run, { owner, now }),
+      )
       log.events([[id, 0, firstEvent.type, firstEvent.data, null]])
       if (fork !== undefined) copyParentLog(parts, store, { id, runId, fork })
       if (thread !== undefined) addToThread(statements, thread, id)
@@ -81,23 +88,30 @@ export function prepareRunCreator(
   }
 }
 
-const QUEUE_COLUMNS = ['state', 'epoch', 'owner', 'due_at', 'claimed_at', 'build', 'code']
+const QUEUE_COLUMNS = ['state', 'epoch', 'owner', 'due_at', 'claimed_at', 'build', 'code', 'turn']
 
 /** Returns the values of {@link QUEUE_COLUMNS}. */
 function toQueueValues(
-  { ensemble, code, startAt }: Pick<DecidingFields, 'ensemble' | 'code' | 'startAt'>,
-  owner: Claimant | undefined,
-  now: number,
+  statements: SqliteStatements,
+  run: DecidingFields,
+  { owner, now }: { readonly owner: Claimant | undefined; readonly now: number },
 ): readonly unknown[] {
+  const { ensemble, code, startAt, priority, fairnessKey = run.actor } = run
   const build = owner?.code?.build ?? code?.build
   const own = owner?.code?.codes[ensemble]
   const digest = code !== undefined && isWholeCode(code.code) ? code.code : (own ?? code?.code)
-  if (owner === undefined) {
-    const dueAt = Math.max(now, startAt ?? now)
-    return [dueAt > now ? 'parked' : 'ready', 0, null, dueAt, null, build, digest]
+  if (owner !== undefined) {
+    const until = owner.leaseMs === Infinity ? null : Math.ceil(now + owner.leaseMs)
+    return ['owned', 1, owner.owner, until, now, build, digest, 0]
   }
-  const until = owner.leaseMs === Infinity ? null : Math.ceil(now + owner.leaseMs)
-  return ['owned', 1, owner.owner, until, now, build, digest]
+  const dueAt = Math.max(now, startAt ?? now)
+  if (dueAt > now) return ['parked', 0, null, dueAt, null, build, digest, 0]
+  const turn = findTurn(statements, {
+    claimKey: toClaimKey({ ensemble, ...field('code', digest) }),
+    level: LEVELS[priority ?? 'normal'],
+    fairnessKey: texts.encode.id(fairnessKey ?? ''),
+  })
+  return ['ready', 0, null, dueAt, null, build, digest, turn]
 }
 
 const INSERTED = [...listColumnNames(CHOSEN_COLUMNS), 'tags', ...QUEUE_COLUMNS]

@@ -17,10 +17,10 @@ export function prepareRun(
   run: NewRun,
   { firstEvent, maxUnfinishedRuns, quota, claimant, fork, refusal }: CreateRunOptions,
 ): PreparedRun {
-  const { runId, ensemble, actor, submission, thread, code, startAt } = run
+  const { runId, ensemble, actor, submission, thread, code, startAt, priority, fairnessKey } = run
   const row = toNewRunRow(run)
   return {
-    run: { runId, ensemble, actor, submission, thread, code, startAt },
+    run: { runId, ensemble, actor, submission, thread, code, startAt, priority, fairnessKey },
     row: [...encodeRow(sqliteDialect.texts, CHOSEN_COLUMNS, row), JSON.stringify(run.tags)],
     request: encodeRow(sqliteDialect.texts, REQUEST_COLUMNS, row),
     text: toStoredText(run),

@@ -1,7 +1,12 @@
 /** The schema of the embedded store, as numbered steps that only go forward. */
 import { TuttiError } from '@tutti/core/basics'
 
-import { SQLITE_CLAIM_KEY } from './claim-key-sql.ts'
+import {
+  SQLITE_CLAIM_KEY,
+  SQLITE_FAIRNESS_KEY,
+  SQLITE_LEVEL,
+  SQLITE_NEW_AND_READY,
+} from './claim-key-sql.ts'
 
 import type { DatabaseSync } from 'node:sqlite'
 
@@ -97,6 +102,8 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     owner TEXT,
     due_at INTEGER,
     claimed_at INTEGER,
+    -- Position among the runs of its queue that were never claimed; see \`turns.ts\`. 0 for all other runs.
+    turn INTEGER NOT NULL DEFAULT 0,
     write_no INTEGER NOT NULL DEFAULT 0,
     lost_owners INTEGER NOT NULL DEFAULT 0,
     -- 1 while the owner of a run only waits for a person.
@@ -115,6 +122,9 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     code TEXT,
     -- 1 for a run that was submitted to its build.
     fixed INTEGER,
+    -- NULL for the normal priority, and for the fairness key of the actor.
+    priority TEXT,
+    fairness_key TEXT,
     -- Time at which the first of its open reviews opened.
     review_since INTEGER,
     output_task TEXT,
@@ -137,7 +147,11 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   CREATE INDEX runs_released ON runs (due_at) WHERE state = 'ready' AND epoch > 0 AND lost_owners = 0;
   -- Parked runs that wake come before those that start, so neither may be searched among the others.
   CREATE INDEX runs_to_wake ON runs (due_at) WHERE state = 'parked' AND epoch > 0;
-  CREATE INDEX runs_to_start ON runs (due_at) WHERE state = 'parked' AND epoch = 0;
+  CREATE INDEX runs_to_start ON runs (${SQLITE_LEVEL}, due_at) WHERE state = 'parked' AND epoch = 0;
+  CREATE INDEX runs_by_turn ON runs (${SQLITE_LEVEL}, ${SQLITE_CLAIM_KEY}, turn, due_at)
+    WHERE ${SQLITE_NEW_AND_READY};
+  CREATE INDEX runs_by_fairness_key ON runs (${SQLITE_LEVEL}, ${SQLITE_CLAIM_KEY}, ${SQLITE_FAIRNESS_KEY}, turn)
+    WHERE ${SQLITE_NEW_AND_READY};
   CREATE INDEX runs_to_expire ON runs (start_by)
     WHERE start_by IS NOT NULL AND started_at IS NULL AND state IN ('ready', 'parked');
   CREATE INDEX runs_waiting_for_build ON runs (${SQLITE_CLAIM_KEY}) WHERE status = 'WAITING_FOR_BUILD';
